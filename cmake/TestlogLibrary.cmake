@@ -1,8 +1,9 @@
 # testlog_library(<name> ALIAS <ns::name> [SHARED|STATIC|OBJECT|INTERFACE] [DEPS <public>...] [PRIVATE_DEPS <private>...])
 #
 # Makes one of the project's libraries: the target, its alias, C++20, private warnings, position-independent code, the
-# header set (`HEADERS`) that install puts where the tree has it, and its place in the package's export set. Sources and
-# headers are added by each folder with testlog_sources().
+# header set (`HEADERS`) that install puts where the tree has it, and its place in the package's export set (the namespace
+# of its alias: `tracing::core` is `tracing::core` to every user, installed or not). Sources and headers are added by each
+# folder with testlog_sources().
 #
 # testlog_sources(<name> [HEADERS <public>...] [SOURCES <private>...])
 #
@@ -17,17 +18,30 @@ function(testlog_library name)
       set(kind ${candidate})
     endif()
   endforeach()
+  set(public PUBLIC)
+  if(kind STREQUAL "INTERFACE")
+    set(public INTERFACE)
+  endif()
   add_library(${name} ${kind})
   add_library(${ARG_ALIAS} ALIAS ${name})
-  string(REGEX REPLACE "^.*::" "" export_name ${ARG_ALIAS})
-  set_target_properties(${name} PROPERTIES EXPORT_NAME ${ARG_ALIAS} POSITION_INDEPENDENT_CODE ON
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
-  target_compile_features(${name} PUBLIC cxx_std_20)
-  target_link_libraries(${name} PUBLIC ${ARG_DEPS} PRIVATE ${ARG_PRIVATE_DEPS})
-  testlog_warnings(${name})
-  target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR})
+  string(REGEX MATCH "^(.+)::(.+)$" unused ${ARG_ALIAS})
+  set(namespace ${CMAKE_MATCH_1})
+  set_target_properties(${name} PROPERTIES EXPORT_NAME ${CMAKE_MATCH_2} POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE CXX
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} INSTALL_RPATH "$ORIGIN")
+  target_compile_features(${name} ${public} cxx_std_20)
+  target_link_libraries(${name} ${public} ${ARG_DEPS})
+  if(NOT kind STREQUAL "INTERFACE")
+    target_link_libraries(${name} PRIVATE ${ARG_PRIVATE_DEPS})
+    testlog_warnings(${name})
+  endif()
+  target_sources(${name} ${public} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR})
+  set_property(GLOBAL APPEND PROPERTY TESTLOG_LIBRARIES ${name})
   if(TESTLOG_INSTALL)
-    install(TARGETS ${name} EXPORT testlog-targets FILE_SET HEADERS)
+    install(TARGETS ${name} EXPORT ${namespace}-targets FILE_SET HEADERS)
+    get_property(components GLOBAL PROPERTY TESTLOG_COMPONENTS)
+    if(NOT namespace IN_LIST components)
+      set_property(GLOBAL APPEND PROPERTY TESTLOG_COMPONENTS ${namespace})
+    endif()
   endif()
 endfunction()
 
@@ -35,7 +49,12 @@ function(testlog_sources name)
   cmake_parse_arguments(ARG "" "" "HEADERS;SOURCES" ${ARGN})
   list(TRANSFORM ARG_HEADERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-  target_sources(${name} PRIVATE ${ARG_SOURCES} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARG_HEADERS})
+  get_target_property(type ${name} TYPE)
+  if(type STREQUAL "INTERFACE_LIBRARY")
+    target_sources(${name} INTERFACE FILE_SET HEADERS FILES ${ARG_HEADERS})
+  else()
+    target_sources(${name} PRIVATE ${ARG_SOURCES} PUBLIC FILE_SET HEADERS FILES ${ARG_HEADERS})
+  endif()
 endfunction()
 
 # Warnings are ours alone: nothing is passed on to those who link us.

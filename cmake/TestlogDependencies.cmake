@@ -1,0 +1,51 @@
+# testlog_dependency(<package> TARGET <imported target> DEBIAN <apt package> FOR "<what needs it>" [COMPONENT <name>])
+#
+# Finds a package that we need, or stops with a sentence that says what is missing, who wants it and how to get it. A
+# target that a parent project already brought wins. COMPONENT (tracing or testlog) is the part of our own package whose
+# users need it too: the package config then looks for it on their machine.
+#
+# testlog_re2(<out variable>)
+#
+# Finds RE2 by its own package config or by pkg-config, whichever the system has, and gives the target to link.
+
+function(testlog_dependency package)
+  cmake_parse_arguments(ARG "" "TARGET;DEBIAN;FOR;COMPONENT" "" ${ARGN})
+  if(NOT TARGET ${ARG_TARGET})
+    find_package(${package} QUIET GLOBAL)
+    if(NOT TARGET ${ARG_TARGET})
+      testlog_missing(${package} ${ARG_DEBIAN} "${ARG_FOR}")
+    endif()
+  endif()
+  if(ARG_COMPONENT)
+    set_property(GLOBAL APPEND PROPERTY TESTLOG_${ARG_COMPONENT}_DEPENDENCIES "find_dependency(${package})")
+  endif()
+endfunction()
+
+function(testlog_re2 out)
+  set(${out} re2::re2 PARENT_SCOPE)
+  set(lookup "find_dependency(re2)")
+  if(NOT TARGET re2::re2)
+    find_package(re2 QUIET GLOBAL)
+    if(NOT TARGET re2::re2)
+      find_package(PkgConfig QUIET)
+      if(PkgConfig_FOUND)
+        pkg_check_modules(re2 QUIET IMPORTED_TARGET GLOBAL re2)
+      endif()
+      if(NOT TARGET PkgConfig::re2)
+        testlog_missing("RE2 (its package config, or pkg-config and re2.pc)" "libre2-dev pkg-config" "patterns in filters")
+      endif()
+      set(${out} PkgConfig::re2 PARENT_SCOPE)
+      set(lookup "find_dependency(PkgConfig)\npkg_check_modules(re2 REQUIRED QUIET IMPORTED_TARGET GLOBAL re2)")
+    endif()
+  endif()
+  # A shared library keeps RE2 to itself; a static one hands the linking on to whoever uses it.
+  if(NOT BUILD_SHARED_LIBS)
+    set_property(GLOBAL APPEND PROPERTY TESTLOG_tracing_DEPENDENCIES "${lookup}")
+  endif()
+endfunction()
+
+function(testlog_missing package debian for)
+  message(FATAL_ERROR "testlog needs ${package} for ${for}, and it was not found.\n"
+    "Debian and Ubuntu: apt-get install ${debian} (or run tools/setup.sh, which installs all that is needed).\n"
+    "Elsewhere: install it and add its prefix to CMAKE_PREFIX_PATH.")
+endfunction()

@@ -1,0 +1,11 @@
+# What both consumer projects do once they have the targets.
+include(CTest)
+set(sources ${CMAKE_CURRENT_LIST_DIR})
+
+add_executable(instrumented ${sources}/instrumented.cc)
+target_link_libraries(instrumented PRIVATE tracing::core)
+add_test(NAME instrumented COMMAND instrumented)
+
+add_executable(collecting ${sources}/collecting.cc)
+target_link_libraries(collecting PRIVATE tracing::subscriber)
+add_test(NAME collecting COMMAND collecting)
