@@ -1,0 +1,36 @@
+// Declares Launcher, a toy runtime that compiles kernels, keeps them, and runs them over an array.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace demo {
+
+/// Checked kernels leave what lies outside of the array alone; unchecked ones trust the caller.
+enum class Mode { Unchecked, Checked };
+
+/// What is launched: `count` elements of the array, which may be shorter.
+struct Launch {
+  std::string_view kernel;
+  Mode mode;
+  std::size_t count;
+};
+
+/// Compiles each kernel once and runs it on the caller's thread. Thread-compatible.
+class Launcher {
+ public:
+  /// Runs the kernel over the first `count` elements. Returns how many it touched.
+  std::size_t launch(Launch launch, std::span<int> data);
+
+ private:
+  using Kernel = std::function<std::size_t(std::size_t count, std::span<int> data)>;
+
+  Kernel const& compiled(std::string_view kernel, Mode mode);
+
+  std::map<std::string, Kernel, std::less<>> cache_;
+};
+
+}  // namespace demo
