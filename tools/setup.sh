@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Installs what building and testing needs and this machine lacks: tools/setup.sh [clang] [bench]
+#
+# Debian and Ubuntu packages by apt-get, as root or with sudo; nothing else is touched and nothing is upgraded. Does
+# nothing, quickly, where all is there. On other systems it says what is needed. TESTLOG_NO_SETUP=1 skips it.
+set -euo pipefail
+
+# command:package are satisfied by any such command on the PATH, plain names only by the package.
+needs=(cmake:cmake ninja:ninja-build c++:g++ pkg-config:pkg-config
+  libfmt-dev libspdlog-dev libre2-dev libgtest-dev libgmock-dev nlohmann-json3-dev)
+for extra in "$@"; do
+  case $extra in
+    clang) needs+=(clang++:clang) ;;
+    bench) needs+=(libbenchmark-dev valgrind:valgrind) ;;
+    *) echo "tools/setup.sh: unknown argument '$extra'; valid: clang, bench" >&2; exit 2 ;;
+  esac
+done
+readonly needs
+readonly in_words='CMake 3.25, Ninja, a C++20 compiler (GCC 12 or Clang 14, or newer), pkg-config,
+fmt 9, spdlog 1.10, RE2, GoogleTest 1.12 with GoogleMock, nlohmann-json 3.11; for benchmarks Google Benchmark and valgrind'
+
+installed() { [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
+
+missing_packages() {
+  local need
+  for need in "${needs[@]}"; do
+    case $need in
+      *:*) command -v "${need%%:*}" >/dev/null || echo "${need##*:}" ;;
+      *) installed "$need" || echo "$need" ;;
+    esac
+  done
+}
+
+stop() {
+  printf 'tools/setup.sh: %s\n' "$@" >&2
+  exit 1
+}
+
+check_cmake() {
+  local version
+  version=$(cmake --version | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p')
+  [[ $(printf '%s\n' 3.25 "$version" | sort -V | head -n 1) == 3.25 ]] ||
+    stop "CMake is $version and 3.25 is needed; a newer one is on cmake.org, on PyPI and in Debian 12 and Ubuntu 24.04"
+}
+
+main() {
+  if [[ -n ${TESTLOG_NO_SETUP:-} ]]; then return; fi
+  if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    local tool
+    for tool in cmake ninja c++ pkg-config; do
+      command -v "$tool" >/dev/null ||
+        stop "no apt-get here and '$tool' is missing. Needed:" "$in_words" "(TESTLOG_NO_SETUP=1 goes on without this check)"
+    done
+    echo "tools/setup.sh: no apt-get here; going on with what is installed. Needed: $in_words" >&2
+    check_cmake
+    return
+  fi
+
+  local -a missing
+  mapfile -t missing < <(missing_packages)
+  if ((${#missing[@]})); then
+    local -a as_root=()
+    if ((EUID != 0)); then
+      command -v sudo >/dev/null || stop "missing: ${missing[*]}" "Neither root nor sudo; ask for: apt-get install ${missing[*]}"
+      as_root=(sudo)
+      [[ -t 0 ]] || as_root+=(--non-interactive)
+    fi
+    echo "tools/setup.sh: installing ${missing[*]}"
+    # The package lists of a fresh machine may be absent or old; a repository that does not answer is not fatal yet.
+    "${as_root[@]}" apt-get update -qq || echo "tools/setup.sh: apt-get update failed; trying with the lists there are" >&2
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null ||
+      stop "could not install: ${missing[*]}" "Needed: $in_words"
+  fi
+  check_cmake
+}
+
+main
