@@ -46,6 +46,6 @@ endfunction()
 
 function(testlog_missing package debian for)
   message(FATAL_ERROR "testlog needs ${package} for ${for}, and it was not found.\n"
-    "Debian and Ubuntu: apt-get install ${debian} (or run tools/setup.sh, which installs all that is needed).\n"
+    "Debian and Ubuntu: apt-get install ${debian} (or run tools/setup.sh; for the benchmarks: tools/setup.sh bench).\n"
     "Elsewhere: install it and add its prefix to CMAKE_PREFIX_PATH.")
 endfunction()

@@ -32,7 +32,8 @@ missing_packages() {
 }
 
 stop() {
-  printf 'tools/setup.sh: %s\n' "$@" >&2
+  printf 'tools/setup.sh: %s\n' "$1" >&2
+  printf '%s\n' "${@:2}" >&2
   exit 1
 }
 
@@ -68,7 +69,8 @@ main() {
     echo "tools/setup.sh: installing ${missing[*]}"
     # The package lists of a fresh machine may be absent or old; a repository that does not answer is not fatal yet.
     "${as_root[@]}" apt-get update -qq || echo "tools/setup.sh: apt-get update failed; trying with the lists there are" >&2
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null ||
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+      -o Dpkg::Use-Pty=0 "${missing[@]}" >/dev/null ||
       stop "could not install: ${missing[*]}" "Needed: $in_words"
   fi
   check_cmake
