@@ -6,5 +6,11 @@ include_guard(GLOBAL)
 include(GoogleTest)
 
 function(testlog_discover_tests target)
-  gtest_discover_tests(${target} ${ARGN})
+  # Each argument passes as it is: a plain ${ARGN} would take apart those that hold semicolons.
+  set(arguments "")
+  math(EXPR last "${ARGC} - 1")
+  foreach(i RANGE ${last})
+    string(APPEND arguments " [==[${ARGV${i}}]==]")
+  endforeach()
+  cmake_language(EVAL CODE "gtest_discover_tests(${arguments})")
 endfunction()

@@ -1,7 +1,7 @@
 # testlog_unit_test(<name> SOURCES <file>... [DEPS <target>...] [LABELS <label>...])
 #
 # A GoogleTest program of the project's own tests, with gtest_main and gmock, discovered test by test, run with the
-# environment scrubbed of every TRACE_ variable so that a developer's shell cannot change a result.
+# environment scrubbed of every variable that we read, so that a developer's shell cannot change a result.
 
 function(testlog_unit_test name)
   if(NOT TESTLOG_BUILD_TESTS)
@@ -11,11 +11,20 @@ function(testlog_unit_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
   testlog_warnings(${name})
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS "unit;${ARG_LABELS}" ENVIRONMENT_MODIFICATION "${TESTLOG_SCRUBBED_ENVIRONMENT}")
+  testlog_discover_tests(${name} DISCOVERY_TIMEOUT 60)
+  # gtest_discover_tests() flattens properties that are lists, so they are set by a script that ctest reads after it.
+  file(CONFIGURE OUTPUT ${name}_properties.cmake @ONLY CONTENT [[
+if(@name@_TESTS)
+  set_tests_properties(${@name@_TESTS} PROPERTIES
+    LABELS "unit;@ARG_LABELS@" ENVIRONMENT_MODIFICATION "@TESTLOG_SCRUBBED_ENVIRONMENT@")
+endif()
+]])
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}_properties.cmake)
 endfunction()
 
-set(TESTLOG_SCRUBBED_ENVIRONMENT
-  TRACE_FILTER=unset: TRACE_SHOW=unset: TRACE_CAPTURE=unset: TRACE_FORMAT=unset: TRACE_SPAN_EVENTS=unset:
-  TRACE_TIME=unset: TRACE_COLOR=unset: TRACE_OUTPUT=unset: TRACE_PROFILE=unset: TRACE_PERF=unset:
-  NO_COLOR=unset: CLICOLOR_FORCE=unset: CI=unset:)
+set(TESTLOG_SCRUBBED_ENVIRONMENT NO_COLOR=unset: CLICOLOR_FORCE=unset: CI=unset: TRACEPARENT=unset:)
+foreach(variable IN ITEMS
+  FILTER SHOW CAPTURE FORMAT SPAN_EVENTS TIME COLOR OUTPUT PROFILE PERF PERF_THRESHOLD_US PERF_JSON PERF_PROM NVTX CHROME
+  PERFETTO FLAME XPLANE OTLP RECORD REDACT HANG_AFTER)
+  list(APPEND TESTLOG_SCRUBBED_ENVIRONMENT TRACE_${variable}=unset:)
+endforeach()
