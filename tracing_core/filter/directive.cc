@@ -1,0 +1,241 @@
+// The grammar, which is that of Rust's tracing-subscriber:
+//
+//     directive = level | target | target "=" level
+//               | [target] "[" [span] ["{" field ["=" value] {"," field ["=" value]} "}"] "]" ["=" level]
+//
+// A lone word is a level if it reads as one, else a target. A missing or empty level is trace.
+#include "tracing_core/filter/directive.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "tracing_core/filter/directive_scan.h"
+#include "tracing_core/filter/nearest.h"
+#include "tracing_core/internal/alphanumeric.h"
+#include "tracing_core/internal/utf8.h"
+
+namespace tracing::inline v1 {
+namespace {
+
+constexpr std::string_view kInvalid = "invalid filter directive";
+constexpr std::string_view kInvalidLevel =
+    "error parsing level filter: expected one of \"off\", \"error\", \"warn\", \"info\", \"debug\", \"trace\", or a "
+    "number 0-5";
+constexpr std::string_view kInvalidField = "invalid field filter: ";
+constexpr std::array<std::string_view, 6> kLevels{"off", "error", "warn", "info", "debug", "trace"};
+
+bool begins_target(std::string_view text) noexcept {
+  char const c = text.front();
+  if (c == '-' || c == ':' || c == '_') return true;
+  auto const first = internal::decode_utf8(text);
+  return first.valid && internal::is_alphanumeric(first.value);
+}
+
+std::string level_hint(std::string_view text) {
+  internal::Slice const word = internal::trim(text, {0, text.size()});
+  if (word.size < text.size() && parse_level_filter(text.substr(word.begin, word.size))) {
+    return "blanks around \"=\" are not allowed";
+  }
+  std::string hint = "not a level; ";
+  if (auto const meant = internal::nearest(text, kLevels); !meant.empty()) {
+    hint.append("did you mean \"").append(meant).append("\"? ");
+  }
+  return hint + "levels are off, error, warn, info, debug, trace or 0 to 5";
+}
+
+// Reads one directive from text_, which is all of it; positions are in text_.
+class Parser {
+ public:
+  Parser(std::string_view text, bool regex, ParseError* error) : text_(text), regex_(regex), error_(error) {}
+
+  std::optional<Directive> run() {
+    bool const ok = text_.starts_with('[') ? span(0) : word();
+    if (!ok) return std::nullopt;
+    return std::move(directive_);
+  }
+
+ private:
+  bool fail(std::string_view message, std::size_t position, std::size_t length, std::string hint) {
+    if (error_ != nullptr) *error_ = {std::string(message), std::string(text_), position, length, std::move(hint)};
+    return false;
+  }
+  bool invalid(std::size_t position, std::size_t length, std::string_view hint) {
+    return fail(kInvalid, position, length, std::string(hint));
+  }
+  std::size_t rest(std::size_t begin) const { return text_.size() - begin; }
+
+  // Everything that does not begin with a bracket.
+  bool word() {
+    if (text_.empty()) return invalid(0, 0, "a directive is missing");
+    if (text_.front() == '=')
+      return invalid(0, 0, "a target is missing before \"=\"; the level of everything else stands alone");
+    if (!begins_target(text_)) {
+      return invalid(0, internal::decode_utf8(text_).size, "expected a target, a level or \"[\"");
+    }
+    std::size_t const end = text_.find_first_of("=[,");
+    if (end == text_.npos || text_[end] == ',') return lone_word(end);
+    directive_.target = text_.substr(0, end);
+    return text_[end] == '=' ? level(end + 1) : span(end);
+  }
+
+  // A level or a target. A comma can only be here where one directive was asked for, and only as the last character;
+  // the reference then takes it for a part of the word.
+  bool lone_word(std::size_t comma) {
+    if (comma != text_.npos && comma + 1 != text_.size()) {
+      return invalid(comma, rest(comma), "one directive was expected, not a list");
+    }
+    if (auto const all = parse_level_filter(text_)) {
+      directive_.level = *all;
+    } else {
+      directive_.target = text_;
+    }
+    return true;
+  }
+
+  // `[...]` at `open`, and what follows it.
+  bool span(std::size_t open) {
+    std::size_t const end = text_.find_first_of("]{", open + 1);
+    if (end == text_.npos) return invalid(open, rest(open), "the \"[\" is never closed by \"]\"");
+    std::string_view const name = text_.substr(open + 1, end - open - 1);
+    if (text_[end] == ']') {
+      directive_.span = name;
+      return after_span(end + 1);
+    }
+    if (!name.empty()) directive_.span = name;
+    std::size_t const close = internal::field_list_end(text_, end);
+    if (close == text_.npos) return invalid(end, rest(end), "the \"{\" is never closed by \"}\"");
+    if (!fields(end + 1, close)) return false;
+    if (close + 1 == text_.size()) return invalid(open, rest(open), "the \"[\" is never closed by \"]\"");
+    if (text_[close + 1] != ']') {
+      return invalid(close + 1, rest(close + 1),
+                     "expected \"]\" after \"}\"; a brace in a value needs its partner or a \\");
+    }
+    return after_span(close + 2);
+  }
+
+  bool after_span(std::size_t begin) {
+    if (begin == text_.size()) return true;
+    if (text_[begin] == '=') return level(begin + 1);
+    return invalid(begin, rest(begin), "expected \"=\" and a level, or nothing, after \"]\"");
+  }
+
+  bool level(std::size_t begin) {
+    std::string_view text = text_.substr(begin);
+    if (text.ends_with(',') && text.find(',') + 1 == text.size()) text.remove_suffix(1);
+    if (text.empty()) return true;
+    if (std::size_t const comma = text.find(','); comma != text.npos && parse_level_filter(text.substr(0, comma))) {
+      return invalid(begin + comma, text.size() - comma, "one directive was expected, not a list");
+    }
+    auto const level = parse_level_filter(text);
+    if (!level) return fail(kInvalidLevel, begin, text.size(), level_hint(text));
+    directive_.level = *level;
+    return true;
+  }
+
+  bool fields(std::size_t begin, std::size_t end) {
+    for (internal::Slice const slice : internal::split_fields(text_.substr(begin, end - begin))) {
+      std::size_t const position = begin + slice.begin;
+      if (slice.size == 0) return invalid(position, 0, "a field name is missing");
+      if (!field(text_.substr(position, slice.size), position)) return false;
+    }
+    return true;
+  }
+
+  bool field(std::string_view text, std::size_t position) {
+    std::size_t const equals = text.find('=');
+    FieldMatch field{std::string(text.substr(0, equals)), std::nullopt};
+    if (equals != text.npos) {
+      std::string why;
+      std::string_view const value = text.substr(equals + 1);
+      field.value = ValueMatch::parse(value, regex_, why);
+      if (!field.value) {
+        return fail(std::string(kInvalidField).append(why), position + equals + 1, value.size(),
+                    "not a regular expression: " + why);
+      }
+    }
+    directive_.fields.push_back(std::move(field));
+    return true;
+  }
+
+  std::string_view const text_;
+  bool const regex_;
+  ParseError* const error_;
+  Directive directive_;
+};
+
+std::weak_ordering compare(std::optional<std::string> const& a, std::optional<std::string> const& b) noexcept {
+  return a <=> b;
+}
+
+}  // namespace
+
+std::weak_ordering operator<=>(FieldMatch const& a, FieldMatch const& b) noexcept {
+  if (auto const order = a.value.has_value() <=> b.value.has_value(); order != 0) return order;
+  if (auto const order = a.name <=> b.name; order != 0) return order;
+  return a.value.has_value() ? *a.value <=> *b.value : std::weak_ordering::equivalent;
+}
+
+std::optional<Directive> Directive::parse(std::string_view text, ParseError* error, bool regex) {
+  internal::Slice const slice = internal::trim(text, {0, text.size()});
+  auto directive = Parser(text.substr(slice.begin, slice.size), regex, error).run();
+  if (!directive && error != nullptr) error->position += slice.begin;
+  return directive;
+}
+
+bool Directive::is_static() const noexcept {
+  return !span && std::none_of(fields.begin(), fields.end(), [](FieldMatch const& f) { return f.value.has_value(); });
+}
+
+void Directive::append_to(std::string& out) const {
+  if (target) out += *target;
+  if (is_dynamic()) {
+    out += '[';
+    if (span) out += *span;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      out.append(i == 0 ? "{" : ",").append(fields[i].name);
+      if (fields[i].value) fields[i].value->append_to(out += '=');
+    }
+    out += fields.empty() ? "]" : "}]";
+  }
+  if (target || is_dynamic()) out += '=';
+  out += name(level);
+}
+
+std::string Directive::to_string() const {
+  std::string out;
+  append_to(out);
+  return out;
+}
+
+std::weak_ordering compare_specificity(Directive const& a, Directive const& b) noexcept {
+  auto const target_size = [](Directive const& d) { return d.target ? d.target->size() + 1 : 0; };
+  // The more specific directive is the lesser one, so everything is compared the other way round.
+  if (auto const order = target_size(b) <=> target_size(a); order != 0) return order;
+  if (auto const order = b.span.has_value() <=> a.span.has_value(); order != 0) return order;
+  if (auto const order = b.fields.size() <=> a.fields.size(); order != 0) return order;
+  if (auto const order = compare(b.target, a.target); order != 0) return order;
+  if (auto const order = compare(b.span, a.span); order != 0) return order;
+  for (std::size_t i = 0; i < a.fields.size(); ++i) {
+    if (auto const order = b.fields[i] <=> a.fields[i]; order != 0) return order;
+  }
+  return std::weak_ordering::equivalent;
+}
+
+ParsedDirectives parse_directives(std::string_view text, bool regex) {
+  ParsedDirectives parsed;
+  auto const slices = internal::split_directives(text);
+  parsed.directives.reserve(slices.size());
+  for (internal::Slice const slice : slices) {
+    ParseError error;
+    if (auto directive = Parser(text.substr(slice.begin, slice.size), regex, &error).run()) {
+      parsed.directives.push_back(*std::move(directive));
+    } else {
+      error.position += slice.begin;
+      parsed.errors.push_back(std::move(error));
+    }
+  }
+  return parsed;
+}
+
+}  // namespace tracing::inline v1

@@ -1,0 +1,191 @@
+// A comma separates directives, unless it stands in a field list: `[s{a=1,b=2}]=info`. Whether a `{` opens a field list
+// depends on its closing brace, because a directive with a brace too many must not swallow the ones after it:
+// `[s{a]=info,foo=debug` is a wrong directive and a right one. So the end is looked for first, and the search gives up
+// where the directive plainly ended without it.
+#include "tracing_core/filter/directive_scan.h"
+
+#include <algorithm>
+#include <array>
+
+#include "tracing_core/internal/utf8.h"
+
+namespace tracing::inline v1::internal {
+namespace {
+
+constexpr std::size_t kNone = std::string_view::npos;
+
+// Searches that came to the end of the text without a result; after so many, braces no longer protect commas, which
+// keeps the time linear on hostile texts.
+constexpr int kFruitlessSearches = 64;
+
+bool is_blank(char32_t c) noexcept {
+  return (c >= 0x9 && c <= 0xD) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) ||
+         c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
+}
+
+bool is_word(char c) noexcept {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+// The closing quote for the one at `open`: the next one that no backslash precedes, unless a word goes on behind it.
+std::size_t closing_quote(std::string_view text, std::size_t open) noexcept {
+  for (std::size_t i = open + 1; i < text.size(); ++i) {
+    if (text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '"') {
+      return i + 1 < text.size() && is_word(text[i + 1]) ? kNone : i;
+    }
+  }
+  return kNone;
+}
+
+// Whether a directive may end behind the `]` at `index`.
+bool ends_span(std::string_view text, std::size_t index) noexcept {
+  return index + 1 == text.size() || text[index + 1] == ',' || text[index + 1] == '=';
+}
+
+struct ListEnd {
+  std::size_t index = kNone;
+  bool searched_all = false;
+};
+
+ListEnd careful_list_end(std::string_view text, std::size_t open) noexcept {
+  bool in_value = false;
+  std::size_t braces = 0, brackets = 0;
+  for (std::size_t i = open + 1; i < text.size(); ++i) {
+    char const c = text[i];
+    if (c == '}' && braces == 0) return {i};
+    if (c == ']' && brackets == 0 && braces == 0 && ends_span(text, i)) return {};
+    if (!in_value) {
+      in_value = c == '=';
+      braces = brackets = 0;
+      continue;
+    }
+    switch (c) {
+      case '\\':
+        ++i;
+        break;
+      case '"':
+        if (std::size_t const close = closing_quote(text, i); close != kNone) i = close;
+        break;
+      case '{':
+        ++braces;
+        break;
+      case '}':
+        --braces;
+        break;
+      case '[':
+        ++brackets;
+        break;
+      case ']':
+        brackets -= brackets > 0;
+        break;
+      case ',':
+        in_value = braces > 0 || brackets > 0;
+        break;
+      default:
+        break;
+    }
+  }
+  return {kNone, true};
+}
+
+// Where the directive that begins at `begin` ends: at a comma or at the end of the text.
+std::size_t directive_end(std::string_view text, std::size_t begin, int& fruitless) noexcept {
+  std::size_t i = text.find_first_of("[=,", begin);
+  if (i == kNone) return text.size();
+  if (text[i] == '[') {
+    i = text.find_first_of("]{,", i + 1);
+    if (i == kNone) return text.size();
+    if (text[i] == '{' && fruitless < kFruitlessSearches) {
+      ListEnd const end = careful_list_end(text, i);
+      fruitless += end.searched_all;
+      if (end.index != kNone) i = end.index;
+    }
+  }
+  return std::min(text.find(',', i), text.size());
+}
+
+}  // namespace
+
+Slice trim(std::string_view text, Slice slice) noexcept {
+  text = text.substr(slice.begin, slice.size);
+  while (!text.empty()) {
+    auto const c = decode_utf8(text);
+    if (!c.valid || !is_blank(c.value)) break;
+    text.remove_prefix(c.size);
+    slice.begin += c.size;
+  }
+  while (!text.empty()) {
+    std::size_t last = text.size() - 1;
+    while (last > 0 && text.size() - last < 4 && (static_cast<unsigned char>(text[last]) & 0xC0) == 0x80) --last;
+    auto const c = decode_utf8(text.substr(last));
+    if (!c.valid || c.size != text.size() - last || !is_blank(c.value)) break;
+    text.remove_suffix(c.size);
+  }
+  slice.size = text.size();
+  return slice;
+}
+
+std::vector<Slice> split_directives(std::string_view text) {
+  std::vector<Slice> slices;
+  int fruitless = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t const end = directive_end(text, begin, fruitless);
+    Slice const slice = trim(text, {begin, end - begin});
+    if (slice.size > 0) slices.push_back(slice);
+    begin = end + 1;
+  }
+  return slices;
+}
+
+std::size_t field_list_end(std::string_view text, std::size_t open) {
+  ListEnd const end = careful_list_end(text, open);
+  return end.index != kNone ? end.index : text.find('}', open + 1);
+}
+
+std::vector<Slice> split_fields(std::string_view list) {
+  // Commas that some bracket may protect, each bracket knowing how many stood before it: a bracket that is closed drops
+  // those after it, one that never is drops none.
+  std::vector<std::size_t> commas;
+  struct Open {
+    char close;
+    std::size_t commas_before;
+  };
+  std::vector<Open> open;
+  std::array<std::size_t, 128> open_count{};  // by closing bracket, so that one without a partner costs no search
+  bool in_value = false;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    char const c = list[i];
+    if (c == ',') {
+      commas.push_back(i);
+      if (open.empty()) in_value = false;
+    } else if (!in_value) {
+      in_value = c == '=';
+    } else if (c == '"') {
+      if (std::size_t const close = closing_quote(list, i); close != kNone) i = close;
+    } else if (c == '(' || c == '[' || c == '{') {
+      char const close = c == '(' ? ')' : c == '[' ? ']' : '}';
+      open.push_back({close, commas.size()});
+      ++open_count[static_cast<std::size_t>(close)];
+    } else if ((c == ')' || c == ']' || c == '}') && open_count[static_cast<std::size_t>(c)] > 0) {
+      for (bool found = false; !found; open.pop_back()) {
+        found = open.back().close == c;
+        if (found) commas.resize(open.back().commas_before);
+        --open_count[static_cast<std::size_t>(open.back().close)];
+      }
+    }
+  }
+
+  std::vector<Slice> fields;
+  commas.push_back(list.size());
+  std::size_t begin = 0;
+  for (std::size_t comma : commas) {
+    while (!fields.empty() && begin < comma && is_blank(static_cast<unsigned char>(list[begin]))) ++begin;
+    fields.push_back({begin, comma - begin});
+    begin = comma + 1;
+  }
+  return fields;
+}
+
+}  // namespace tracing::inline v1::internal

@@ -1,0 +1,58 @@
+#include "tracing_core/filter/parse_error.h"
+
+#include <algorithm>
+
+#include "tracing_core/internal/utf8.h"
+
+namespace tracing::inline v1 {
+namespace {
+
+constexpr std::size_t kShownBefore = 60;  // bytes of text shown around the place
+constexpr std::size_t kShownAfter = 40;
+constexpr std::string_view kCut = "...";
+
+// The text as it can stand in one line of a terminal; returns how many columns it takes, one per code point.
+std::size_t append_shown(std::string& out, std::string_view text) {
+  std::size_t columns = 0;
+  while (!text.empty()) {
+    auto const c = internal::decode_utf8(text);
+    if (!c.valid || c.value < 0x20 || (c.value >= 0x7F && c.value < 0xA0)) {
+      out += '?';
+    } else {
+      out += text.substr(0, c.size);
+    }
+    text.remove_prefix(c.size);
+    ++columns;
+  }
+  return columns;
+}
+
+// Moves `index` back to the first byte of a character.
+std::size_t char_start(std::string_view text, std::size_t index) {
+  while (index > 0 && index < text.size() && (static_cast<unsigned char>(text[index]) & 0xC0) == 0x80) --index;
+  return index;
+}
+
+}  // namespace
+
+std::string render(ParseError const& error, std::string_view text, std::string_view origin) {
+  std::size_t const begin = std::min(error.position, text.size());
+  std::size_t const end = begin + std::min({error.length, text.size() - begin, kShownAfter});
+  std::size_t const marked_end = std::max(begin, char_start(text, end));
+  std::size_t const first = begin > kShownBefore ? char_start(text, begin - kShownBefore) : 0;
+  std::size_t const last = std::max(marked_end, char_start(text, std::min(text.size(), marked_end + kShownAfter)));
+
+  std::string out;
+  out.append(origin).append(": invalid filter directive\n  ");
+  std::size_t indent = 2;
+  if (first > 0) out += kCut, indent += kCut.size();
+  indent += append_shown(out, text.substr(first, begin - first));
+  std::size_t const width = append_shown(out, text.substr(begin, marked_end - begin));
+  append_shown(out, text.substr(marked_end, last - marked_end));
+  if (last < text.size()) out += kCut;
+  out.append("\n").append(indent, ' ').append("^").append(width > 1 ? width - 1 : 0, '~');
+  if (!error.hint.empty()) out.append(" ").append(error.hint);
+  return out;
+}
+
+}  // namespace tracing::inline v1

@@ -1,0 +1,131 @@
+#include "tracing_core/filter/value_match.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <string_view>
+
+namespace tracing {
+namespace {
+
+ValueMatch value(std::string_view text, bool regex = true) {
+  std::string error;
+  auto const match = ValueMatch::parse(text, regex, error);
+  EXPECT_TRUE(match) << text << ": " << error;
+  return *match;
+}
+
+TEST(ValueMatch, ComparesByTheRecordedType) {
+  EXPECT_TRUE(value("true").matches_bool(true));
+  EXPECT_FALSE(value("true").matches_bool(false));
+  EXPECT_FALSE(value("1").matches_bool(true));
+  EXPECT_TRUE(value("1").matches_u64(1));
+  EXPECT_TRUE(value("1").matches_i64(1));
+  EXPECT_FALSE(value("1").matches_f64(1.0));
+  EXPECT_FALSE(value("18446744073709551615").matches_i64(-1));
+  EXPECT_TRUE(value("-1").matches_i64(-1));
+  EXPECT_FALSE(value("-1").matches_u64(~std::uint64_t{0}));
+  EXPECT_TRUE(value("1.5").matches_f64(1.5));
+  EXPECT_FALSE(value("1.5").matches_u64(1));
+  EXPECT_TRUE(value("-0.0").matches_f64(0.0));
+  EXPECT_FALSE(value("inf").matches_f64(std::numeric_limits<double>::infinity()));
+  EXPECT_TRUE(value("nan").matches_f64(std::nan("")));
+  EXPECT_FALSE(value("nan").matches_f64(0.0));
+  EXPECT_FALSE(value("1").matches_pattern("1"));
+}
+
+TEST(ValueMatch, PatternsMustEndWhereTheTextEnds) {
+  struct {
+    std::string_view pattern, text;
+    bool matches;
+  } const cases[] = {
+      {"o", "bob", false},   {"b.b", "xbob", true}, {"foo", "foofoo", false}, {"foo", "fofoo", true},
+      {"a|ab", "ab", false}, {"ab|a", "ab", true},  {"bob.*", "bobby", true}, {"a*", "b", false},
+      {"", "", true},        {"", "x", false},      {".", "\n", false},       {"(?s).", "\n", true},
+      {"^ab$", "ab", true},  {"[^a]", "bb", false}, {"日本", "x日本", true},  {"a??", "a", false},
+  };
+  for (auto const& c : cases) {
+    EXPECT_EQ(value(c.pattern).matches_pattern(c.text), c.matches) << c.pattern << " on " << c.text;
+  }
+}
+
+TEST(ValueMatch, ReadsRustsRegexSyntax) {
+  struct {
+    std::string_view pattern, text;
+    bool matches;
+  } const cases[] = {
+      {"\\u0041\\u{42}\\U00000043\\x44\\x{45}", "ABCDE", true},
+      {"\\d+", "٣", true},
+      {"(?-u)\\d+", "٣", false},
+      {"(?-u:\\d)\\d", "1٣", true},
+      {"\\w+", "日本", true},
+      {"(?-u:\\w+)\\w", "a日", true},
+      {"^(?-u:\\w+)$", "日", false},
+      {"[\\w-]+", "日-é", true},
+      {"[\\W]", "-", true},
+      {"[\\Wa]", "a", true},
+      {"^[\\Wa]$", "b", false},
+      {"\\s", "\u3000", true},
+      {"[^\\S]", "\u00a0", true},
+      {"^\\S$", "\u00a0", false},
+      {"\\pN\\p{Letter}\\p{Uppercase_Letter}", "1aB", true},
+      {"\\p{Greek}\\P{sc=Greek}", "αa", true},
+      {"(?i)BOB", "bob", true},
+      {"(?<n>a)(?P<m>b)", "ab", true},
+      {"(?x) a b # comment", "ab", true},
+      {"(?x: a )( )b", "a b", true},
+      {"[[:alpha:]]+", "ab", true},
+      {"[]a]+", "]a", true},
+      {"Foo { a: 1 }", "Foo { a: 1 }", true},
+  };
+  for (auto const& c : cases) {
+    EXPECT_EQ(value(c.pattern).matches_pattern(c.text), c.matches) << c.pattern << " on " << c.text;
+  }
+}
+
+TEST(ValueMatch, SaysWhyAPatternIsWrong) {
+  struct {
+    std::string_view pattern, error;
+  } const cases[] = {
+      {"(", "missing ): ("},
+      {"(?=a)", "look-around is not supported"},
+      {"(?<!a)", "look-around is not supported"},
+      {"(a)\\1", "backreferences are not supported"},
+      {"[a&&b]", "set operations inside brackets are not supported"},
+      {"[a", "missing closing ]"},
+      {"\\u{110000000}", "invalid code point after a backslash"},
+      {"\\u12", "invalid code point after a backslash"},
+      {"\\p{", "missing } after \\p{"},
+      {"a\\", "trailing \\"},
+      {"\xff", "invalid UTF-8"},
+  };
+  for (auto const& c : cases) {
+    std::string error;
+    EXPECT_FALSE(ValueMatch::parse(c.pattern, true, error)) << c.pattern;
+    EXPECT_EQ(error, c.error) << c.pattern;
+  }
+}
+
+TEST(ValueMatch, ComparesLiterallyWithRegexOff) {
+  EXPECT_TRUE(value("bob", false).matches_literal("bob"));
+  EXPECT_TRUE(value("bob", false).matches_literal("bo"));
+  EXPECT_FALSE(value("bob", false).matches_literal("bobby"));
+  EXPECT_FALSE(value("b.b", false).matches_literal("bob"));
+  EXPECT_TRUE(value("(", false).is_literal());
+  EXPECT_TRUE(value("bob").without_regex().matches_literal("bob"));
+  EXPECT_TRUE(value("1", false).matches_u64(1));
+}
+
+TEST(ValueMatch, OrdersByTypeThenValue) {
+  std::string_view const sorted[] = {"false", "true", "-1.5", "0.5", "nan", "0", "1", "-2", "-1", "a", "b"};
+  for (std::size_t i = 0; i < std::size(sorted); ++i) {
+    for (std::size_t j = 0; j < std::size(sorted); ++j) {
+      EXPECT_EQ(value(sorted[i]) <=> value(sorted[j]), i <=> j) << sorted[i] << " and " << sorted[j];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tracing

@@ -1,0 +1,38 @@
+// Reads any bytes as a filter text, with and without regular expressions, shows its errors, and reads its directives' text
+// again.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "tracing_core/filter/directive.h"
+#include "tracing_core/filter/parse_error.h"
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void check(std::string_view text, bool regex) {
+  auto const parsed = tracing::parse_directives(text, regex);
+  for (auto const& error : parsed.errors) {
+    require(error.position <= text.size() && error.length <= text.size() - error.position);
+    require(!error.hint.empty() && !tracing::render(error, text, "TRACE_FILTER").empty());
+  }
+  for (auto const& directive : parsed.directives) {
+    require(!directive.to_string().empty());
+    require(tracing::compare_specificity(directive, directive) == 0);
+  }
+  tracing::Directive::parse(text, nullptr, regex);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  std::string_view const text(reinterpret_cast<char const*>(data), size);
+  check(text, true);
+  check(text, false);
+  return 0;
+}
