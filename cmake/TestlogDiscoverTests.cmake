@@ -2,10 +2,10 @@
 #
 # Makes each test of a GoogleTest program a test of CTest, as gtest_discover_tests() does, with the same arguments.
 
-include_guard(GLOBAL)
-include(GoogleTest)
-
 function(testlog_discover_tests target)
+  # Here and not above: the module keeps the place of its script in a variable, which a project that adds our tree with
+  # add_subdirectory() would not see.
+  include(GoogleTest)
   # Each argument passes as it is: a plain ${ARGN} would take apart those that hold semicolons.
   set(arguments "")
   math(EXPR last "${ARGC} - 1")
