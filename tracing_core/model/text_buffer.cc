@@ -1,29 +1,35 @@
 #include "tracing_core/model/text_buffer.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
+
+#include "tracing_core/internal/digits.h"
 
 namespace tracing::inline v1 {
 
 void TextBuffer::append_int(std::int64_t value) noexcept {
-  constexpr std::size_t kLongest = 20;
-  if (char* end = reserve(kLongest)) {
-    size_ += static_cast<std::size_t>(std::to_chars(end, end + kLongest, value).ptr - end);
+  char* const begin = reserve(1 + internal::kMostUintDigits);
+  if (begin == nullptr) return;
+  char* at = begin;
+  auto magnitude = static_cast<std::uint64_t>(value);
+  if (value < 0) {
+    *at++ = '-';
+    magnitude = -magnitude;
   }
+  size_ += static_cast<std::size_t>(internal::write_uint(at, magnitude) - begin);
 }
 
 void TextBuffer::append_uint(std::uint64_t value) noexcept {
-  constexpr std::size_t kLongest = 20;
-  if (char* end = reserve(kLongest)) {
-    size_ += static_cast<std::size_t>(std::to_chars(end, end + kLongest, value).ptr - end);
+  if (char* const begin = reserve(internal::kMostUintDigits)) {
+    size_ += static_cast<std::size_t>(internal::write_uint(begin, value) - begin);
   }
 }
 
 bool TextBuffer::grow(std::size_t count) noexcept {
+  bool const overflows = size_ + count < size_;
   std::size_t const wanted = std::max({capacity_ * 2, size_ + count, std::size_t{256}});
-  auto* fresh = static_cast<char*>(owned_ ? std::realloc(data_, wanted) : std::malloc(wanted));
-  if (fresh == nullptr || size_ + count < size_) {
+  auto* fresh = overflows ? nullptr : static_cast<char*>(owned_ ? std::realloc(data_, wanted) : std::malloc(wanted));
+  if (fresh == nullptr) {
     truncated_ = true;
     return false;
   }

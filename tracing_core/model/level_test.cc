@@ -1,0 +1,60 @@
+#include "tracing_core/model/level.h"
+
+#include <gtest/gtest.h>
+
+namespace tracing {
+namespace {
+
+TEST(Level, IsReadFromItsNameInAnyCaseOrItsNumber) {
+  struct Case {
+    std::string_view text;
+    std::optional<Level> expected;
+  };
+  Case const cases[] = {
+      {"error", Level::error},
+      {"WARN", Level::warn},
+      {"Info", Level::info},
+      {"dEbUg", Level::debug},
+      {"trace", Level::trace},
+      {"1", Level::error},
+      {"5", Level::trace},
+      {"+3", Level::info},
+      {"005", Level::trace},
+      {"", {}},
+      {"0", {}},
+      {"off", {}},
+      {"6", {}},
+      {" info", {}},
+      {"-1", {}},
+      {"+", {}},
+      {"warning", {}},
+      {"1e0", {}},
+  };
+  for (auto const& [text, expected] : cases) EXPECT_EQ(parse_level(text), expected) << text;
+}
+
+TEST(LevelFilter, AlsoReadsOffAndTakesNothingForError) {
+  EXPECT_EQ(parse_level_filter("off"), LevelFilter::off);
+  EXPECT_EQ(parse_level_filter("0"), LevelFilter::off);
+  EXPECT_EQ(parse_level_filter(""), LevelFilter::error);
+  EXPECT_EQ(parse_level_filter("Trace"), LevelFilter::trace);
+  EXPECT_EQ(parse_level_filter("99999999999999999999"), std::nullopt);
+}
+
+TEST(LevelFilter, LetsItsOwnLevelAndMoreImportantOnesPass) {
+  EXPECT_TRUE(Level::warn <= LevelFilter::warn);
+  EXPECT_TRUE(Level::error <= LevelFilter::warn);
+  EXPECT_FALSE(Level::info <= LevelFilter::warn);
+  EXPECT_FALSE(Level::error <= LevelFilter::off);
+  EXPECT_EQ(as_filter(Level::debug), LevelFilter::debug);
+}
+
+TEST(Level, HasUpperCaseNamesAndItsFilterLowerCaseOnes) {
+  EXPECT_EQ(name(Level::error), "ERROR");
+  EXPECT_EQ(name(Level::trace), "TRACE");
+  EXPECT_EQ(name(LevelFilter::off), "off");
+  EXPECT_EQ(name(LevelFilter::trace), "trace");
+}
+
+}  // namespace
+}  // namespace tracing
