@@ -1,0 +1,256 @@
+#include "tracing_core/model/number_text.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string_view>
+#include <type_traits>
+
+#include "tracing_core/internal/digits.h"
+
+namespace tracing::inline v1 {
+namespace {
+
+// How a dialect writes a finite number.
+struct FloatStyle {
+  int lowest_plain_exponent;       // 1.5 has the exponent 0, 0.15 has -1
+  std::string_view exponent_sign;  // before an exponent that is not negative
+  bool ties_go_up;                 // of two shortest numbers equally near, the larger and not the even one
+};
+
+constexpr FloatStyle kRust{.lowest_plain_exponent = -4, .exponent_sign = "e", .ties_go_up = true};
+constexpr FloatStyle kJson{.lowest_plain_exponent = -5, .exponent_sign = "e+", .ties_go_up = false};
+constexpr int kHighestPlainExponent = 15;
+
+// The longest are "-1.7976931348623157e+308" and "-0.000012345678901234567".
+constexpr std::size_t kLongestFloat = 32;
+
+// The number d.ddd * 10^exponent.
+struct Decimal {
+  char digits[17];
+  int count = 0;
+  int exponent = 0;
+};
+
+// The power of two of the lowest bit that is set. REQUIRES: magnitude is positive and finite.
+template <class Float>
+int lowest_bit(Float magnitude) noexcept {
+  using Bits = std::conditional_t<sizeof(Float) == sizeof(std::uint64_t), std::uint64_t, std::uint32_t>;
+  constexpr int kFractionBits = std::numeric_limits<Float>::digits - 1;
+  constexpr int kExponentOfUnit = std::numeric_limits<Float>::max_exponent - 1 + kFractionBits;
+  auto const bits = std::bit_cast<Bits>(magnitude);
+  auto const biased_exponent = static_cast<int>(bits >> kFractionBits);
+  Bits const hidden_bit = biased_exponent == 0 ? 0 : Bits{1} << kFractionBits;
+  Bits const mantissa = (bits & ((Bits{1} << kFractionBits) - 1)) | hidden_bit;
+  return std::max(biased_exponent, 1) - kExponentOfUnit + std::countr_zero(mantissa);
+}
+
+// `decimal` is one of two neighbours between which `magnitude` stands halfway: makes it the larger one.
+template <class Float>
+void round_tie_up(Decimal& decimal, Float magnitude) noexcept {
+  char text[kLongestFloat];
+  std::to_chars(text, text + sizeof text, magnitude, std::chars_format::scientific, decimal.count);
+  char const floor_digit = decimal.count == 1 ? text[0] : text[decimal.count];
+  // Never 9: the larger one would then have fewer digits, and be the shortest.
+  decimal.digits[decimal.count - 1] = static_cast<char>(floor_digit + 1);
+}
+
+template <class Float>
+Decimal shortest_decimal(Float magnitude, bool ties_go_up) noexcept {
+  char text[kLongestFloat];
+  auto const end = std::to_chars(text, text + sizeof text, magnitude, std::chars_format::scientific).ptr;
+  Decimal decimal;
+  char const* p = text;
+  for (; *p != 'e'; ++p) {
+    if (*p != '.') decimal.digits[decimal.count++] = *p;
+  }
+  if (*++p == '+') ++p;  // from_chars does not take a plus sign
+  std::from_chars(p, end, decimal.exponent);
+  // With 2^-(n+1) as its lowest bit a number has n+1 decimals, the last of them a 5.
+  int const decimals = decimal.count - 1 - decimal.exponent;
+  if (ties_go_up && decimals > 0 && lowest_bit(magnitude) == -(decimals + 1)) round_tie_up(decimal, magnitude);
+  return decimal;
+}
+
+char* write(char* at, std::string_view text) noexcept {
+  std::memcpy(at, text.data(), text.size());
+  return at + text.size();
+}
+
+char* write_zeros(char* at, int count) noexcept {
+  std::memset(at, '0', static_cast<std::size_t>(count));
+  return at + count;
+}
+
+char* write_plain(char* at, Decimal const& decimal) noexcept {
+  std::string_view const digits(decimal.digits, static_cast<std::size_t>(decimal.count));
+  int const whole = decimal.exponent + 1;
+  if (whole <= 0) return write(write_zeros(write(at, "0."), -whole), digits);
+  if (whole >= decimal.count) return write(write_zeros(write(at, digits), whole - decimal.count), ".0");
+  auto const split = static_cast<std::size_t>(whole);
+  return write(write(write(at, digits.substr(0, split)), "."), digits.substr(split));
+}
+
+char* write_with_exponent(char* at, Decimal const& decimal, FloatStyle const& style) noexcept {
+  *at++ = decimal.digits[0];
+  if (decimal.count > 1) {
+    *at++ = '.';
+    at = write(at, {decimal.digits + 1, static_cast<std::size_t>(decimal.count - 1)});
+  }
+  at = write(at, decimal.exponent < 0 ? "e-" : style.exponent_sign);
+  return internal::write_uint(at, static_cast<std::uint64_t>(std::abs(decimal.exponent)));
+}
+
+// Numbers with few decimals need no search for the shortest digits. `scaled` / kScale, a quotient of two exact numbers,
+// is rounded once, so where it is `magnitude` these digits read back as it; and as there are at most as many digits as
+// every Float keeps (digits10), no others do. Returns null for all other numbers.
+template <class Float>
+char* write_short(char* at, Float magnitude) noexcept {
+  constexpr bool kIsDouble = std::numeric_limits<Float>::digits10 >= 15;
+  constexpr int kDecimals = kIsDouble ? 6 : 3;
+  constexpr Float kScale = kIsDouble ? Float(1e6) : Float(1e3);
+  constexpr Float kLimit = kIsDouble ? Float(1e9) : Float(1e3);
+  constexpr auto kIntegerScale = static_cast<std::uint64_t>(kScale);
+  if (!(magnitude < kLimit) || (magnitude < Float(1e-3) && magnitude != 0)) return nullptr;
+  auto const scaled = static_cast<std::uint64_t>(magnitude * kScale + Float(0.5));
+  if (static_cast<Float>(scaled) / kScale != magnitude) return nullptr;
+  at = internal::write_uint(at, scaled / kIntegerScale);
+  *at++ = '.';
+  char* end = internal::write_digits(at, scaled % kIntegerScale, kDecimals);
+  while (end - at > 1 && end[-1] == '0') --end;
+  return end;
+}
+
+constexpr int kHighestPower = std::numeric_limits<double>::max_exponent10;
+
+// The double nearest to 10^exponent. REQUIRES: 0 <= exponent <= kHighestPower.
+double power_of_ten(int exponent) noexcept {
+  char text[8] = "1e";
+  auto const end = std::to_chars(text + 2, text + sizeof text, exponent).ptr;
+  double power = 0;
+  std::from_chars(text, end, power);
+  return power;
+}
+
+template <class Float>
+void append_finite(TextBuffer& out, Float value, FloatStyle const& style) noexcept {
+  char* const begin = out.reserve(kLongestFloat);
+  if (begin == nullptr) return;
+  char* at = begin;
+  if (std::signbit(value)) *at++ = '-';
+  Float const magnitude = std::abs(value);
+  char* end = write_short(at, magnitude);
+  if (end == nullptr) {
+    Decimal const decimal = shortest_decimal(magnitude, style.ties_go_up);
+    bool const plain = decimal.exponent >= style.lowest_plain_exponent && decimal.exponent <= kHighestPlainExponent;
+    end = plain ? write_plain(at, decimal) : write_with_exponent(at, decimal, style);
+  }
+  out.commit(static_cast<std::size_t>(end - begin));
+}
+
+template <class Float>
+void append_rust_float(TextBuffer& out, Float value) noexcept {
+  if (std::isnan(value)) return out.append("NaN");
+  if (std::isinf(value)) return out.append(value < 0 ? "-inf" : "inf");
+  append_finite(out, value, kRust);
+}
+
+template <class Float>
+void append_json_number(TextBuffer& out, Float value) noexcept {
+  if (!std::isfinite(value)) return out.append("null");
+  append_finite(out, value, kJson);
+}
+
+}  // namespace
+
+void append_float(TextBuffer& out, double value) noexcept { append_rust_float(out, value); }
+void append_float(TextBuffer& out, float value) noexcept { append_rust_float(out, value); }
+void append_json_float(TextBuffer& out, double value) noexcept { append_json_number(out, value); }
+void append_json_float(TextBuffer& out, float value) noexcept { append_json_number(out, value); }
+
+double reread_json_float(double value) noexcept {
+  double const magnitude = std::abs(value);
+  char scratch[kLongestFloat];
+  if (!std::isfinite(value) || write_short(scratch, magnitude) != nullptr) return value;
+
+  // The digits as the text has them, so with the zeros up to the point and the one behind it.
+  Decimal const decimal = shortest_decimal(magnitude, kJson.ties_go_up);
+  std::uint64_t significand = 0;
+  std::from_chars(decimal.digits, decimal.digits + decimal.count, significand);
+  int exponent = decimal.exponent + 1 - decimal.count;
+  if (exponent >= 0 && decimal.exponent <= kHighestPlainExponent) {
+    significand *= internal::kPowersOfTen[static_cast<std::size_t>(exponent + 1)];
+    exponent = -1;
+  }
+
+  auto result = static_cast<double>(significand);
+  if (exponent < -kHighestPower) {
+    result /= power_of_ten(kHighestPower);
+    exponent += kHighestPower;
+  }
+  double const power = power_of_ten(std::abs(exponent));
+  result = exponent < 0 ? result / power : result * power;
+  return std::copysign(result, value);
+}
+
+void append_int128(TextBuffer& out, Int128 value) noexcept {
+  auto const magnitude = static_cast<Uint128>(value);
+  if (value < 0) out.push_back('-');
+  append_uint128(out, value < 0 ? -magnitude : magnitude);
+}
+
+void append_uint128(TextBuffer& out, Uint128 value) noexcept {
+  constexpr std::size_t kGroupDigits = 19;
+  constexpr std::size_t kLongest = 39;
+  std::uint64_t const group = internal::kPowersOfTen[kGroupDigits];
+  char* const begin = out.reserve(kLongest);
+  if (begin == nullptr) return;
+  std::uint64_t groups[3];
+  int last = 0;
+  for (; value >= group; value /= group) groups[last++] = static_cast<std::uint64_t>(value % group);
+  char* end = internal::write_uint(begin, static_cast<std::uint64_t>(value));
+  while (last > 0) end = internal::write_digits(end, groups[--last], kGroupDigits);
+  out.commit(static_cast<std::size_t>(end - begin));
+}
+
+void append_bytes(TextBuffer& out, std::span<std::byte const> bytes) noexcept {
+  char* const begin = out.reserve(3 * bytes.size() + 2);
+  if (begin == nullptr) return;
+  char* at = begin;
+  *at++ = '[';
+  for (std::byte const byte : bytes) {
+    if (at - begin > 1) *at++ = ' ';
+    at = internal::write_hex_byte(at, static_cast<unsigned char>(byte));
+  }
+  *at++ = ']';
+  out.commit(static_cast<std::size_t>(at - begin));
+}
+
+void append_json_byte_array(TextBuffer& out, std::span<std::byte const> bytes) noexcept {
+  char* const begin = out.reserve(4 * bytes.size() + 2);
+  if (begin == nullptr) return;
+  char* at = begin;
+  *at++ = '[';
+  for (std::byte const byte : bytes) {
+    if (at - begin > 1) *at++ = ',';
+    at = internal::write_uint(at, static_cast<unsigned char>(byte));
+  }
+  *at++ = ']';
+  out.commit(static_cast<std::size_t>(at - begin));
+}
+
+void append_pointer(TextBuffer& out, void const* pointer) noexcept {
+  constexpr std::size_t kLongest = 2 + 2 * sizeof(pointer);
+  if (char* const begin = out.reserve(kLongest)) {
+    begin[0] = '0';
+    begin[1] = 'x';
+    auto const end = std::to_chars(begin + 2, begin + kLongest, reinterpret_cast<std::uintptr_t>(pointer), 16).ptr;
+    out.commit(static_cast<std::size_t>(end - begin));
+  }
+}
+
+}  // namespace tracing::inline v1

@@ -1,0 +1,42 @@
+// Declares how floating-point and 128-bit numbers, bytes and pointers are appended as text.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "tracing_core/model/text_buffer.h"
+
+namespace tracing::inline v1 {
+
+__extension__ typedef __int128 Int128;
+__extension__ typedef unsigned __int128 Uint128;
+
+/// Appends the shortest digits that read back as `value`, as Rust's `{:?}` does: `1.0`, `0.1`, `-0.0`, `1e16`, `1e-5`,
+/// `NaN`, `inf`. An exponent is used from 1e16 and below 1e-4. Where two are equally near, the larger magnitude.
+void append_float(TextBuffer& out, double value) noexcept;
+/// As above, with the digits a float needs, not those of the double it converts to: `0.1`.
+void append_float(TextBuffer& out, float value) noexcept;
+
+/// Appends the shortest digits as serde_json does: `1.0`, `0.00001`, `1e-6`, `1e+16`. An exponent is used from 1e16 and
+/// below 1e-5. Where two are equally near, the one with the even digit. NaN and the infinities, which JSON cannot say,
+/// become `null`.
+void append_json_float(TextBuffer& out, double value) noexcept;
+void append_json_float(TextBuffer& out, float value) noexcept;
+
+/// What serde_json reads from its own text of `value`: at most the last digit differs. The reference prints a span's
+/// fields as JSON from text that it reads again, so these are the numbers that stand there. Others stay as they are.
+double reread_json_float(double value) noexcept;
+
+/// Appends decimal digits, with a minus sign where negative.
+void append_int128(TextBuffer& out, Int128 value) noexcept;
+void append_uint128(TextBuffer& out, Uint128 value) noexcept;
+
+/// Appends each byte as two hexadecimal digits: `[0a ff]`. Where memory runs out nothing is appended.
+void append_bytes(TextBuffer& out, std::span<std::byte const> bytes) noexcept;
+/// Appends each byte as a decimal number: `[10,255]`. Where memory runs out nothing is appended.
+void append_json_byte_array(TextBuffer& out, std::span<std::byte const> bytes) noexcept;
+
+/// Appends an address in hexadecimal: `0x7f01`; null is `0x0`.
+void append_pointer(TextBuffer& out, void const* pointer) noexcept;
+
+}  // namespace tracing::inline v1
