@@ -1,0 +1,144 @@
+#include "tracing_core/format/datetime.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include "tracing_core/internal/digits.h"
+
+namespace tracing::inline v1 {
+namespace {
+
+constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
+constexpr std::size_t kMicrosecondDigits = 6;
+constexpr std::int64_t kSecondsPerDay = 86'400;
+constexpr std::int64_t kSecondsPerQuarter = 900;
+
+constexpr std::int64_t floor_divide(std::int64_t value, std::int64_t divisor) noexcept {
+  return value / divisor - (value % divisor < 0 ? 1 : 0);
+}
+
+struct Date {
+  std::int64_t year;
+  std::uint32_t month;
+  std::uint32_t day;
+};
+
+// Howard Hinnant's civil_from_days (https://howardhinnant.github.io/date_algorithms.html): in eras of 400 years, with
+// years that begin in March so that the leap day is the last.
+constexpr Date date_of(std::int64_t days_since_epoch) noexcept {
+  constexpr std::int64_t kDaysFromMarchOfYear0ToEpoch = 719'468;
+  constexpr std::int64_t kDaysPerEra = 146'097;
+  auto const days = days_since_epoch + kDaysFromMarchOfYear0ToEpoch;
+  auto const era = floor_divide(days, kDaysPerEra);
+  auto const day_of_era = static_cast<std::uint32_t>(days - era * kDaysPerEra);
+  auto const year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+  auto const day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  auto const month_from_march = (5 * day_of_year + 2) / 153;
+  auto const day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+  auto const month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
+  return {year_of_era + era * 400 + (month <= 2 ? 1 : 0), month, day};
+}
+
+char* write_year(char* at, std::int64_t year) noexcept {
+  if (year > 9999) *at++ = '+';
+  if (year < 0) *at++ = '-';
+  auto const magnitude = static_cast<std::uint64_t>(std::abs(year));
+  return magnitude < 10'000 ? internal::write_digits(at, magnitude, 4) : internal::write_uint(at, magnitude);
+}
+
+char* write_two(char* at, std::uint32_t value, char separator) noexcept {
+  at = internal::write_two_digits(at, value);
+  *at = separator;
+  return at + 1;
+}
+
+// Minutes east of Greenwich. localtime_r() leaves what it cannot say, such as years beyond int, at UTC.
+std::int32_t utc_offset_minutes(std::int64_t seconds) noexcept {
+  std::time_t const time = seconds;
+  std::tm local{};
+  return localtime_r(&time, &local) == nullptr ? 0 : static_cast<std::int32_t>(local.tm_gmtoff / 60);
+}
+
+class LocalTimeText {
+ public:
+  void append(TextBuffer& out, std::int64_t seconds, std::uint32_t nanoseconds) noexcept {
+    auto const quarter = floor_divide(seconds, kSecondsPerQuarter);
+    if (!known_ || quarter != quarter_) {
+      offset_minutes_ = utc_offset_minutes(seconds);
+      quarter_ = quarter;
+      known_ = true;
+    }
+    text_.append_without_zone(out, seconds + offset_minutes_ * 60, nanoseconds);
+    append_offset(out);
+  }
+
+ private:
+  void append_offset(TextBuffer& out) const noexcept {
+    constexpr std::size_t kSize = sizeof "+hh:mm" - 1;
+    if (char* const at = out.reserve(kSize)) {
+      auto const minutes = static_cast<std::uint32_t>(std::abs(offset_minutes_));
+      at[0] = offset_minutes_ < 0 ? '-' : '+';
+      internal::write_two_digits(write_two(at + 1, minutes / 60, ':'), minutes % 60);
+      out.commit(kSize);
+    }
+  }
+
+  UtcTimeText text_;
+  std::int64_t quarter_ = 0;
+  std::int32_t offset_minutes_ = 0;
+  bool known_ = false;
+};
+
+}  // namespace
+
+void UtcTimeText::append_without_zone(TextBuffer& out, std::int64_t seconds, std::uint32_t nanoseconds) noexcept {
+  if (seconds != seconds_ || prefix_size_ == 0) [[unlikely]]
+    renew(seconds);
+  if (char* const at = out.reserve(kLongestPrefix + kMicrosecondDigits)) {
+    std::memcpy(at, prefix_, kLongestPrefix);  // of a fixed size: two moves
+    internal::write_digits(at + prefix_size_, nanoseconds / 1000, kMicrosecondDigits);
+    out.commit(prefix_size_ + kMicrosecondDigits);
+  }
+}
+
+void UtcTimeText::renew(std::int64_t seconds) noexcept {
+  auto const days = floor_divide(seconds, kSecondsPerDay);
+  auto const date = date_of(days);
+  auto const second_of_day = static_cast<std::uint32_t>(seconds - days * kSecondsPerDay);
+  char* at = write_year(prefix_, date.year);
+  *at++ = '-';
+  at = write_two(at, date.month, '-');
+  at = write_two(at, date.day, 'T');
+  at = write_two(at, second_of_day / 3600, ':');
+  at = write_two(at, second_of_day / 60 % 60, ':');
+  at = write_two(at, second_of_day % 60, '.');
+  prefix_size_ = static_cast<std::size_t>(at - prefix_);
+  seconds_ = seconds;
+}
+
+void append_utc_time(TextBuffer& out, std::int64_t seconds, std::uint32_t nanoseconds) noexcept {
+  constinit thread_local UtcTimeText text;
+  text.append(out, seconds, nanoseconds);
+}
+
+void append_local_time(TextBuffer& out, std::int64_t seconds, std::uint32_t nanoseconds) noexcept {
+  constinit thread_local LocalTimeText text;
+  text.append(out, seconds, nanoseconds);
+}
+
+void append_uptime(TextBuffer& out, std::uint64_t nanoseconds) noexcept {
+  constexpr std::size_t kWidth = 4;
+  constexpr std::size_t kNanosecondDigits = 9;
+  auto const seconds = nanoseconds / kNanosecondsPerSecond;
+  auto const digits = internal::count_digits(seconds);
+  if (digits < kWidth) out.append(kWidth - digits, ' ');
+  out.append_uint(seconds);
+  if (char* const at = out.reserve(2 + kNanosecondDigits)) {
+    *at = '.';
+    *internal::write_digits(at + 1, nanoseconds % kNanosecondsPerSecond, kNanosecondDigits) = 's';
+    out.commit(2 + kNanosecondDigits);
+  }
+}
+
+}  // namespace tracing::inline v1
