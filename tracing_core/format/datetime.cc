@@ -64,41 +64,38 @@ class LocalTimeText {
  public:
   void append(TextBuffer& out, std::int64_t seconds, std::uint32_t nanoseconds) noexcept {
     auto const quarter = floor_divide(seconds, kSecondsPerQuarter);
-    if (!known_ || quarter != quarter_) {
-      offset_minutes_ = utc_offset_minutes(seconds);
-      quarter_ = quarter;
-      known_ = true;
-    }
-    text_.append_without_zone(out, seconds + offset_minutes_ * 60, nanoseconds);
-    append_offset(out);
+    if (!known_ || quarter != quarter_) renew(seconds, quarter);
+    text_.append(out, seconds + offset_minutes_ * 60, nanoseconds, {offset_, sizeof offset_});
   }
 
  private:
-  void append_offset(TextBuffer& out) const noexcept {
-    constexpr std::size_t kSize = sizeof "+hh:mm" - 1;
-    if (char* const at = out.reserve(kSize)) {
-      auto const minutes = static_cast<std::uint32_t>(std::abs(offset_minutes_));
-      at[0] = offset_minutes_ < 0 ? '-' : '+';
-      internal::write_two_digits(write_two(at + 1, minutes / 60, ':'), minutes % 60);
-      out.commit(kSize);
-    }
+  void renew(std::int64_t seconds, std::int64_t quarter) noexcept {
+    offset_minutes_ = utc_offset_minutes(seconds);
+    auto const minutes = static_cast<std::uint32_t>(std::abs(offset_minutes_));
+    offset_[0] = offset_minutes_ < 0 ? '-' : '+';
+    internal::write_two_digits(write_two(offset_ + 1, minutes / 60, ':'), minutes % 60);
+    quarter_ = quarter;
+    known_ = true;
   }
 
   UtcTimeText text_;
   std::int64_t quarter_ = 0;
   std::int32_t offset_minutes_ = 0;
   bool known_ = false;
+  char offset_[6] = {};  // "+hh:mm"
 };
 
 }  // namespace
 
-void UtcTimeText::append_without_zone(TextBuffer& out, std::int64_t seconds, std::uint32_t nanoseconds) noexcept {
+void UtcTimeText::append(TextBuffer& out, std::int64_t seconds, std::uint32_t nanoseconds,
+                         std::string_view zone) noexcept {
   if (seconds != seconds_ || prefix_size_ == 0) [[unlikely]]
     renew(seconds);
-  if (char* const at = out.reserve(kLongestPrefix + kMicrosecondDigits)) {
-    std::memcpy(at, prefix_, kLongestPrefix);  // of a fixed size: two moves
-    internal::write_digits(at + prefix_size_, nanoseconds / 1000, kMicrosecondDigits);
-    out.commit(prefix_size_ + kMicrosecondDigits);
+  if (char* const begin = out.reserve(kLongestPrefix + kMicrosecondDigits + zone.size())) {
+    std::memcpy(begin, prefix_, kLongestPrefix);  // of a fixed size: two moves
+    char* const end = internal::write_six_digits(begin + prefix_size_, nanoseconds / 1000);
+    std::memcpy(end, zone.data(), zone.size());
+    out.commit(prefix_size_ + kMicrosecondDigits + zone.size());
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "tracing_core/model/text_buffer.h"
 
@@ -28,10 +29,10 @@ class UtcTimeText {
   constexpr UtcTimeText() noexcept = default;
 
   void append(TextBuffer& out, std::int64_t seconds, std::uint32_t nanoseconds) noexcept {
-    append_without_zone(out, seconds, nanoseconds);
-    out.push_back('Z');
+    append(out, seconds, nanoseconds, "Z");
   }
-  void append_without_zone(TextBuffer& out, std::int64_t seconds, std::uint32_t nanoseconds) noexcept;
+  /// With another text than `Z` for the zone.
+  void append(TextBuffer& out, std::int64_t seconds, std::uint32_t nanoseconds, std::string_view zone) noexcept;
 
  private:
   // "-292277022657-01-27T08:29:52." is the longest.

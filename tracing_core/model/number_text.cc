@@ -111,7 +111,6 @@ char* write_with_exponent(char* at, Decimal const& decimal, FloatStyle const& st
 template <class Float>
 char* write_short(char* at, Float magnitude) noexcept {
   constexpr bool kIsDouble = std::numeric_limits<Float>::digits10 >= 15;
-  constexpr int kDecimals = kIsDouble ? 6 : 3;
   constexpr Float kScale = kIsDouble ? Float(1e6) : Float(1e3);
   constexpr Float kLimit = kIsDouble ? Float(1e9) : Float(1e3);
   constexpr auto kIntegerScale = static_cast<std::uint64_t>(kScale);
@@ -120,7 +119,8 @@ char* write_short(char* at, Float magnitude) noexcept {
   if (static_cast<Float>(scaled) / kScale != magnitude) return nullptr;
   at = internal::write_uint(at, scaled / kIntegerScale);
   *at++ = '.';
-  char* end = internal::write_digits(at, scaled % kIntegerScale, kDecimals);
+  auto const fraction = static_cast<std::uint32_t>(scaled % kIntegerScale);
+  char* end = kIsDouble ? internal::write_six_digits(at, fraction) : internal::write_digits(at, fraction, 3);
   while (end - at > 1 && end[-1] == '0') --end;
   return end;
 }

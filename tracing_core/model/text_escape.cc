@@ -21,11 +21,11 @@ using Word = std::uint64_t;
 constexpr Word in_each_byte(unsigned char c) { return 0x0101010101010101u * c; }
 constexpr Word kTopBits = in_each_byte(0x80);
 
-// These set the top bit of the bytes asked for. A borrow may also set it in a byte above one that is rightly set: only
-// the lowest set bit means anything. `c` is ASCII.
-constexpr Word bytes_below(Word word, unsigned char c) { return (word - in_each_byte(c)) & ~word & kTopBits; }
-constexpr Word bytes_equal(Word word, unsigned char c) { return bytes_below(word ^ in_each_byte(c), 1); }
-constexpr Word bytes_not_ascii(Word word) { return word & kTopBits; }
+// These set the top bit of the bytes asked for, and of some that are not ASCII, all of which are special to every style.
+// A borrow may also set it in a byte above one that is rightly set: only the lowest set bit means anything.
+constexpr Word bytes_below(Word word, unsigned char c) { return word - in_each_byte(c); }
+constexpr Word bytes_equal(Word word, unsigned char c) { return (word ^ in_each_byte(c)) - in_each_byte(1); }
+constexpr Word bytes_delete(Word word) { return (word & ~kTopBits) + in_each_byte(1); }
 
 template <class T>
 Word load(char const* from) noexcept {
@@ -60,6 +60,11 @@ Word copy_few(char const* from, std::size_t size, char* to) noexcept {
 
 std::size_t first_marked(Word marks) noexcept { return static_cast<std::size_t>(std::countr_zero(marks)) / 8; }
 
+template <class Style>
+Word special_bytes(Word word) noexcept {
+  return Style::special(word) & kTopBits;
+}
+
 // Copies `text` up to its first special byte; returns how many bytes that is. Those behind are scratch.
 template <class Style>
 std::size_t copy_plain(std::string_view text, char* to) noexcept {
@@ -67,13 +72,13 @@ std::size_t copy_plain(std::string_view text, char* to) noexcept {
   std::size_t const size = text.size();
   if (size == 0) return 0;
   if (size < sizeof(Word)) {
-    Word const marks = Style::special(copy_few(from, size, to));
+    Word const marks = special_bytes<Style>(copy_few(from, size, to));
     return marks == 0 ? size : std::min(size, first_marked(marks));  // the absent bytes read as NUL
   }
   auto const copy_word = [from, to](std::size_t at) {
     Word const word = load<Word>(from + at);
     store<Word>(to + at, word);
-    return Style::special(word);
+    return special_bytes<Style>(word);
   };
   std::size_t at = 0;
   for (; at + sizeof(Word) <= size; at += sizeof(Word)) {
@@ -84,17 +89,43 @@ std::size_t copy_plain(std::string_view text, char* to) noexcept {
   return marks == 0 ? size : last + first_marked(marks);
 }
 
+// Appends all of `text`, whose first byte is special.
 template <class Style>
-void append_escaped(TextBuffer& out, std::string_view text) noexcept {
+[[gnu::noinline]] void append_from_special(TextBuffer& out, std::string_view text) noexcept {
   Style style;
   for (;;) {
+    text.remove_prefix(style.append_special(out, text));
     char* const end = out.reserve(text.size());
     if (end == nullptr) return;
     std::size_t const plain = copy_plain<Style>(text, end);
     out.commit(plain);
     text.remove_prefix(plain);
     if (text.empty()) return;
-    text.remove_prefix(style.append_special(out, text));
+  }
+}
+
+template <class Style>
+void append_escaped(TextBuffer& out, std::string_view text) noexcept {
+  char* const begin = out.reserve(text.size());
+  if (begin == nullptr) return;
+  std::size_t const plain = copy_plain<Style>(text, begin);
+  out.commit(plain);
+  if (plain != text.size()) append_from_special<Style>(out, text.substr(plain));
+}
+
+template <class Style>
+void append_in_quotes(TextBuffer& out, std::string_view text) noexcept {
+  char* const begin = out.reserve(text.size() + 2);
+  if (begin == nullptr) return;
+  *begin = '"';
+  std::size_t const plain = copy_plain<Style>(text, begin + 1);
+  if (plain == text.size()) [[likely]] {
+    begin[1 + plain] = '"';
+    out.commit(plain + 2);
+  } else {
+    out.commit(plain + 1);
+    append_from_special<Style>(out, text.substr(plain));
+    out.push_back('"');
   }
 }
 
@@ -161,8 +192,7 @@ std::size_t append_wide(Style& style, TextBuffer& out, std::string_view text) no
 class Quoted {
  public:
   static constexpr Word special(Word word) noexcept {
-    return bytes_below(word, 0x20) | bytes_equal(word, '"') | bytes_equal(word, '\\') | bytes_equal(word, 0x7F) |
-           bytes_not_ascii(word);
+    return word | bytes_below(word, ' ') | bytes_equal(word, '"') | bytes_equal(word, '\\') | bytes_delete(word);
   }
 
   std::size_t append_special(TextBuffer& out, std::string_view text) noexcept {
@@ -184,9 +214,7 @@ class Quoted {
 
 class Sanitized {
  public:
-  static constexpr Word special(Word word) noexcept {
-    return bytes_below(word, 0x20) | bytes_equal(word, 0x7F) | bytes_not_ascii(word);
-  }
+  static constexpr Word special(Word word) noexcept { return word | bytes_below(word, ' ') | bytes_delete(word); }
 
   std::size_t append_special(TextBuffer& out, std::string_view text) noexcept {
     constexpr std::string_view kCommands = "\x1b\a\b\f\x7f";
@@ -202,7 +230,7 @@ class Sanitized {
 class Json {
  public:
   static constexpr Word special(Word word) noexcept {
-    return bytes_below(word, 0x20) | bytes_equal(word, '"') | bytes_equal(word, '\\') | bytes_not_ascii(word);
+    return word | bytes_below(word, ' ') | bytes_equal(word, '"') | bytes_equal(word, '\\');
   }
 
   std::size_t append_special(TextBuffer& out, std::string_view text) noexcept {
@@ -221,18 +249,8 @@ class Json {
 
 }  // namespace
 
-void append_quoted(TextBuffer& out, std::string_view text) noexcept {
-  out.push_back('"');
-  append_escaped<Quoted>(out, text);
-  out.push_back('"');
-}
-
+void append_quoted(TextBuffer& out, std::string_view text) noexcept { append_in_quotes<Quoted>(out, text); }
 void append_sanitized(TextBuffer& out, std::string_view text) noexcept { append_escaped<Sanitized>(out, text); }
-
-void append_json_string(TextBuffer& out, std::string_view text) noexcept {
-  out.push_back('"');
-  append_escaped<Json>(out, text);
-  out.push_back('"');
-}
+void append_json_string(TextBuffer& out, std::string_view text) noexcept { append_in_quotes<Json>(out, text); }
 
 }  // namespace tracing::inline v1
