@@ -1,9 +1,7 @@
 #include "tracing_core/model/text_buffer.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdlib>
-#include <limits>
 
 #include "tracing_core/internal/digits.h"
 
@@ -28,13 +26,9 @@ void TextBuffer::append_uint(std::uint64_t value) noexcept {
 }
 
 bool TextBuffer::grow(std::size_t count) noexcept {
-  constexpr std::size_t kMost = std::numeric_limits<std::ptrdiff_t>::max();  // what any object can have
-  char* fresh = nullptr;
-  std::size_t wanted = 0;
-  if (count <= kMost - size_) {
-    wanted = std::max({capacity_ * 2, size_ + count, std::size_t{256}});
-    fresh = static_cast<char*>(owned_ ? std::realloc(data_, wanted) : std::malloc(wanted));
-  }
+  bool const overflows = size_ + count < size_;
+  std::size_t const wanted = std::max({capacity_ * 2, size_ + count, std::size_t{256}});
+  auto* fresh = overflows ? nullptr : static_cast<char*>(owned_ ? std::realloc(data_, wanted) : std::malloc(wanted));
   if (fresh == nullptr) {
     truncated_ = true;
     return false;

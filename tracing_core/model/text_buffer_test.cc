@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -26,7 +25,7 @@ TEST(TextBuffer, GrowsOutOfItsInlineStorage) {
 TEST(TextBuffer, DropsWhatDoesNotFitInMemoryAndSaysSo) {
   TextBuffer buffer;
   buffer.append("kept");
-  EXPECT_EQ(buffer.reserve(std::numeric_limits<std::ptrdiff_t>::max()), nullptr);
+  EXPECT_EQ(buffer.reserve(std::numeric_limits<std::size_t>::max() / 2), nullptr);
   EXPECT_EQ(buffer.reserve(std::numeric_limits<std::size_t>::max()), nullptr);
   EXPECT_TRUE(buffer.truncated());
   EXPECT_EQ(buffer.view(), "kept");

@@ -1,0 +1,119 @@
+#include "tracing_core/internal/loaded_object.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+namespace tracing::inline v1::internal {
+namespace {
+
+struct LoadedRange {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+  LoadedRange const* next;
+};
+
+// Libraries already pinned: a list that only grows, so that it is read without a lock.
+constinit std::atomic<LoadedRange const*> pinned{nullptr};
+
+struct Search {
+  std::uintptr_t address;
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+  char name[4096] = {};
+  bool found = false;
+};
+
+int visit_object(dl_phdr_info* info, std::size_t, void* context) {
+  auto& search = *static_cast<Search*>(context);
+  std::uintptr_t begin = UINTPTR_MAX;
+  std::uintptr_t end = 0;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    ElfW(Phdr) const& header = info->dlpi_phdr[i];
+    if (header.p_type != PT_LOAD) continue;
+    std::uintptr_t const start = info->dlpi_addr + header.p_vaddr;
+    if (start < begin) begin = start;
+    if (start + header.p_memsz > end) end = start + header.p_memsz;
+  }
+  if (search.address < begin || search.address >= end) return 0;
+  search.begin = begin;
+  search.end = end;
+  search.found = true;
+  std::strncpy(search.name, info->dlpi_name == nullptr ? "" : info->dlpi_name, sizeof(search.name) - 1);
+  return 1;
+}
+
+// A note in every copy of this library tells the other copies of it, whatever the linker exports. The note's name is
+// "tracing" and its content the distance to the copy's own marker, which is unique to it.
+struct CopyNote {
+  ElfW(Nhdr) header;
+  char name[8];
+  char description[8];
+};
+[[gnu::section(".note.tracing"), gnu::used, gnu::retain]] constinit CopyNote const copy_note{
+    {8, 8, 1}, {'t', 'r', 'a', 'c', 'i', 'n', 'g', '\0'}, {'c', 'o', 'r', 'e', ' ', 'v', '1', '\0'}};
+
+struct Copies {
+  void (*report)(void* context, char const* here, char const* there);
+  void* context;
+  char const* here = nullptr;
+  char const* there = nullptr;
+};
+
+bool is_core_note(char const* at) noexcept {
+  CopyNote note;
+  std::memcpy(&note, at, sizeof(note));
+  return std::memcmp(&note, &copy_note, sizeof(note)) == 0;
+}
+
+int visit_notes(dl_phdr_info* info, std::size_t, void* context) {
+  auto& copies = *static_cast<Copies*>(context);
+  char const* const name = info->dlpi_name == nullptr || *info->dlpi_name == '\0' ? "the executable" : info->dlpi_name;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    ElfW(Phdr) const& header = info->dlpi_phdr[i];
+    if (header.p_type != PT_NOTE || header.p_memsz < sizeof(CopyNote)) continue;
+    auto const* const begin = reinterpret_cast<char const*>(info->dlpi_addr + header.p_vaddr);
+    for (std::size_t at = 0; at + sizeof(CopyNote) <= header.p_memsz;) {
+      ElfW(Nhdr) note;
+      std::memcpy(&note, begin + at, sizeof(note));
+      if (is_core_note(begin + at)) {
+        bool const own = begin + at == reinterpret_cast<char const*>(&copy_note);
+        (own ? copies.here : copies.there) = name;
+      }
+      auto const padded = [&](std::size_t size) { return (size + header.p_align - 1) / header.p_align * header.p_align; };
+      if (header.p_align == 0) break;
+      at += sizeof(note) + padded(note.n_namesz) + padded(note.n_descsz);
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+void keep_loaded(void const* address) noexcept {
+  auto const wanted = reinterpret_cast<std::uintptr_t>(address);
+  for (auto const* range = pinned.load(std::memory_order_acquire); range != nullptr; range = range->next) {
+    if (wanted >= range->begin && wanted < range->end) return;
+  }
+  Search search{wanted};
+  dl_iterate_phdr(visit_object, &search);
+  if (!search.found) return;
+  if (search.name[0] != '\0') dlopen(search.name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+  auto* const range = new (std::nothrow) LoadedRange{search.begin, search.end, pinned.load(std::memory_order_relaxed)};
+  if (range == nullptr) return;
+  while (!pinned.compare_exchange_weak(range->next, range, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+}
+
+void find_second_copies(void (*report)(void* context, char const* here, char const* there), void* context) noexcept {
+  Copies copies{report, context};
+  dl_iterate_phdr(visit_notes, &copies);
+  if (copies.here != nullptr && copies.there != nullptr) report(context, copies.here, copies.there);
+}
+
+}  // namespace tracing::inline v1::internal

@@ -1,0 +1,26 @@
+// Declares NeverDestroyed, a global that is there before the first static initialiser and stays after the last destructor.
+#pragma once
+
+#include <utility>
+
+namespace tracing::inline v1::internal {
+
+/// Holds a T that is constant-initialised and never destroyed, so that code running in static constructors and
+/// destructors, on any thread, may use it.
+template <class T>
+class NeverDestroyed {
+ public:
+  template <class... A>
+  constexpr explicit NeverDestroyed(A&&... args) : value_(std::forward<A>(args)...) {}
+  constexpr ~NeverDestroyed() {}
+
+  constexpr T* operator->() noexcept { return &value_; }
+  constexpr T& operator*() noexcept { return value_; }
+
+ private:
+  union {
+    T value_;
+  };
+};
+
+}  // namespace tracing::inline v1::internal

@@ -1,0 +1,50 @@
+#include "tracing_core/internal/thread_info.h"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+
+namespace tracing::inline v1::internal {
+namespace {
+
+constinit std::atomic<std::uint64_t> last_number{0};
+
+struct OwnInfo {
+  ThreadInfo info{};
+  char name[32] = {};
+};
+constinit thread_local OwnInfo own;
+
+// A thread that was never named has the name of the process; the main thread is called "main", as in Rust.
+void read_name(OwnInfo& out) noexcept {
+  if (out.info.os_thread == getpid()) {
+    std::strcpy(out.name, "main");
+  } else {
+    char process[32] = {};
+    pthread_getname_np(pthread_self(), out.name, sizeof(out.name));
+    if (std::FILE* const file = std::fopen("/proc/self/comm", "re")) {
+      if (std::fgets(process, sizeof(process), file) == nullptr) process[0] = '\0';
+      std::fclose(file);
+    }
+    process[std::strcspn(process, "\n")] = '\0';
+    if (std::strcmp(out.name, process) == 0) out.name[0] = '\0';
+  }
+  out.info.name = out.name;
+}
+
+}  // namespace
+
+ThreadInfo const& this_thread_info() noexcept {
+  if (own.info.number == 0) {
+    own.info.os_thread = static_cast<std::int64_t>(syscall(SYS_gettid));
+    own.info.number = last_number.fetch_add(1, std::memory_order_relaxed) + 1;
+    read_name(own);
+  }
+  return own.info;
+}
+
+}  // namespace tracing::inline v1::internal

@@ -1,0 +1,37 @@
+// Declares FieldValues, the fields of one span or event with the values recorded for them.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "tracing_core/model/metadata.h"
+#include "tracing_core/model/value.h"
+
+namespace tracing::inline v1 {
+
+/// The fields of one record: names from its metadata, values borrowed from the statement that runs. A field that was not
+/// recorded has an empty value. Cheap to copy; valid during the call that it was passed to.
+class FieldValues {
+ public:
+  /// No field has a value.
+  constexpr explicit FieldValues(Metadata const& metadata) noexcept : metadata_(&metadata) {}
+  /// `values` in the order of the statement's arguments, as metadata's entries say; at least as many as those refer to.
+  constexpr FieldValues(Metadata const& metadata, Value const* values) noexcept : metadata_(&metadata), values_(values) {}
+
+  constexpr Metadata const& metadata() const noexcept { return *metadata_; }
+  constexpr std::size_t size() const noexcept { return metadata_->parts().field_count; }
+  constexpr std::string_view name(std::size_t index) const noexcept { return metadata_->fields()[index]; }
+  constexpr Value value(std::size_t index) const noexcept {
+    if (values_ == nullptr) return Value();
+    std::size_t const value_index = metadata_->parts().fields[index].value_index;
+    return value_index == internal::kMessageValue ? Value::of_message(*metadata_, values_) : values_[value_index];
+  }
+  /// The statement's values in its own order, as many as metadata's parts say; null where nothing was recorded.
+  constexpr Value const* statement_values() const noexcept { return values_; }
+
+ private:
+  Metadata const* metadata_;
+  Value const* values_ = nullptr;
+};
+
+}  // namespace tracing::inline v1

@@ -1,0 +1,141 @@
+// Declares Value, one recorded value as it travels from a callsite to whoever collects it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string_view>
+#include <system_error>
+
+#include "tracing_core/model/text_buffer.h"
+
+namespace tracing::inline v1 {
+
+class DebugWriter;
+class Metadata;
+
+/// How a value was recorded; decides how formats print it and how filters compare it.
+enum class ValueKind : std::uint8_t {
+  empty,     ///< nothing: a null pointer to text, an empty optional, `tracing::empty`; not printed
+  boolean,
+  i64,
+  u64,
+  f64,
+  f32,       ///< prints the shortest text that reads back as the same float
+  i128,
+  u128,
+  text,      ///< UTF-8 text; prints quoted
+  verbatim,  ///< text that some type printed of itself; prints as it is
+  bytes,
+  pointer,   ///< prints as hexadecimal
+  error,     ///< an error and what caused it
+  custom,    ///< an object that can print itself
+  message,   ///< an event's message: a literal with holes for values
+};
+
+/// How an object of a user's type prints itself.
+struct CustomType {
+  /// Writes `object` for people who debug; the writer decides between one line and several.
+  void (*debug)(void const* object, DebugWriter& writer);
+  /// Appends `object` by a format specification, empty for the plain form.
+  void (*format)(void const* object, TextBuffer& out, std::string_view spec);
+};
+
+/// How an error tells its causes.
+struct ErrorType {
+  /// Calls `each` with the error's own text, then with each cause's, the root cause last.
+  void (*visit)(void const* object, void* context, void (*each)(void* context, std::string_view text));
+};
+
+/// One recorded value: a tag and 16 bytes. Text, bytes and objects are borrowed: they live as long as the statement that
+/// recorded them. Trivially copyable; whoever keeps a value copies what it points to.
+class Value {
+ public:
+  constexpr Value() noexcept = default;
+
+  static constexpr Value of_bool(bool x) noexcept { return Value(ValueKind::boolean, std::uint64_t{x}); }
+  static constexpr Value of_i64(std::int64_t x) noexcept { return Value(ValueKind::i64, static_cast<std::uint64_t>(x)); }
+  static constexpr Value of_u64(std::uint64_t x) noexcept { return Value(ValueKind::u64, x); }
+  static constexpr Value of_f64(double x) noexcept { return Value(ValueKind::f64, x); }
+  static constexpr Value of_f32(float x) noexcept { return Value(ValueKind::f32, static_cast<double>(x)); }
+  __extension__ typedef __int128 Int128;
+  __extension__ typedef unsigned __int128 Uint128;
+  static constexpr Value of_i128(Int128 x) noexcept {
+    return Value(ValueKind::i128, static_cast<std::uint64_t>(x), static_cast<std::uint64_t>(x >> 64));
+  }
+  static constexpr Value of_u128(Uint128 x) noexcept {
+    return Value(ValueKind::u128, static_cast<std::uint64_t>(x), static_cast<std::uint64_t>(x >> 64));
+  }
+  static constexpr Value of_text(std::string_view x) noexcept { return Value(ValueKind::text, x.data(), x.size()); }
+  static constexpr Value of_verbatim(std::string_view x) noexcept { return Value(ValueKind::verbatim, x.data(), x.size()); }
+  static constexpr Value of_bytes(void const* data, std::size_t size) noexcept { return Value(ValueKind::bytes, data, size); }
+  static constexpr Value of_pointer(void const* x) noexcept { return Value(ValueKind::pointer, x); }
+  static constexpr Value of_error(void const* object, ErrorType const& type) noexcept {
+    return Value(ValueKind::error, object, &type);
+  }
+  static Value of_error(std::exception const& e) noexcept;
+  static Value of_error(std::error_code const& e) noexcept;
+  static Value of_error(std::exception_ptr const& e) noexcept;
+  static constexpr Value of_custom(void const* object, CustomType const& type) noexcept {
+    return Value(ValueKind::custom, object, &type);
+  }
+  /// The message of `metadata`, its holes filled from `values`, which are in the order of the statement's arguments.
+  static constexpr Value of_message(Metadata const& metadata, Value const* values) noexcept {
+    return Value(ValueKind::message, &metadata, values);
+  }
+
+  constexpr ValueKind kind() const noexcept { return kind_; }
+  constexpr bool is_empty() const noexcept { return kind_ == ValueKind::empty; }
+  /// Under `pretty`, custom values print over several lines.
+  constexpr bool is_pretty() const noexcept { return pretty_; }
+  constexpr Value as_pretty() const noexcept {
+    Value copy = *this;
+    copy.pretty_ = true;
+    return copy;
+  }
+
+  // REQUIRES of each: kind() fits.
+  constexpr bool as_bool() const noexcept { return first_.number != 0; }
+  constexpr std::int64_t as_i64() const noexcept { return static_cast<std::int64_t>(first_.number); }
+  constexpr std::uint64_t as_u64() const noexcept { return first_.number; }
+  constexpr double as_double() const noexcept { return first_.real; }
+  constexpr Int128 as_i128() const noexcept { return static_cast<Int128>(as_u128()); }
+  constexpr Uint128 as_u128() const noexcept { return (static_cast<Uint128>(second_.number) << 64) | first_.number; }
+  /// The characters of text, verbatim and bytes.
+  constexpr std::string_view as_text() const noexcept { return {static_cast<char const*>(first_.pointer), second_.number}; }
+  constexpr void const* as_pointer() const noexcept { return first_.pointer; }
+  constexpr CustomType const& custom_type() const noexcept { return *static_cast<CustomType const*>(second_.pointer); }
+  constexpr ErrorType const& error_type() const noexcept { return *static_cast<ErrorType const*>(second_.pointer); }
+  constexpr Metadata const& message_metadata() const noexcept { return *static_cast<Metadata const*>(first_.pointer); }
+  constexpr Value const* message_values() const noexcept { return static_cast<Value const*>(second_.pointer); }
+
+ private:
+  union Word {
+    std::uint64_t number;
+    double real;
+    void const* pointer;
+    constexpr Word() noexcept : number(0) {}
+    constexpr Word(std::uint64_t x) noexcept : number(x) {}
+    constexpr Word(double x) noexcept : real(x) {}
+    constexpr Word(void const* x) noexcept : pointer(x) {}
+  };
+  constexpr Value(ValueKind kind, Word first) noexcept : first_(first), kind_(kind) {}
+  constexpr Value(ValueKind kind, Word first, Word second) noexcept : first_(first), second_(second), kind_(kind) {}
+
+  Word first_;
+  Word second_;
+  ValueKind kind_ = ValueKind::empty;
+  bool pretty_ = false;
+};
+
+/// Appends the message without quotes: the literal with its holes filled. REQUIRES: value.kind() == ValueKind::message.
+void append_message(TextBuffer& out, Value const& value) noexcept;
+
+/// Appends a value by a format specification as fmt would, empty for the plain form in which text stands bare.
+/// A specification that does not fit the value gives the plain form.
+void append_formatted(TextBuffer& out, Value const& value, std::string_view spec) noexcept;
+
+/// Appends a value as it stands behind `name=`: text quoted, everything else in its plain form. Appends nothing where empty.
+void append_debug(TextBuffer& out, Value const& value) noexcept;
+
+}  // namespace tracing::inline v1

@@ -1,0 +1,347 @@
+// Declares how values of C++ types become recorded values: value_of(), display(), debug(), pretty(), TRACE_FIELDS, TRACE_ENUM.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <exception>
+#include <iosfwd>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <type_traits>
+
+// fmt 9 does not compile under nvcc in C++20 mode; there, types print by operator<<, TRACE_FIELDS and TRACE_ENUM.
+#if !defined(__CUDACC__)
+#include <fmt/core.h>
+#endif
+
+#include "tracing_core/model/debug_writer.h"
+#include "tracing_core/model/value.h"
+
+#pragma push_macro("debug")
+#undef debug
+
+namespace tracing::inline v1 {
+
+/// A field that has no value yet: `tracing::kv("status", tracing::empty)`; record() gives it one later.
+struct Empty {};
+inline constexpr Empty empty{};
+
+namespace internal {
+
+template <class T>
+struct Display {
+  T const& value;
+};
+template <class T>
+struct Debug {
+  T const& value;
+};
+template <class T>
+struct Pretty {
+  T const& value;
+};
+
+}  // namespace internal
+
+/// Records `x` as it prints itself, without quotes. Borrows `x` for the statement.
+template <class T>
+constexpr internal::Display<T> display(T const& x) noexcept {
+  return {x};
+}
+/// Records `x` as it prints for people who debug, on one line. Borrows `x` for the statement.
+template <class T>
+constexpr internal::Debug<T> debug(T const& x) noexcept {
+  return {x};
+}
+/// As debug(), over several lines.
+template <class T>
+constexpr internal::Pretty<T> pretty(T const& x) noexcept {
+  return {x};
+}
+
+namespace internal {
+
+// ---- what a type offers ----
+
+template <class T>
+concept DescribesFields = requires(T const& x, DebugWriter& writer) { tracing_write_fields(writer, x); };
+template <class T>
+concept NamesEnumerators = requires(T x) { { tracing_enumerator_name(x) } -> std::same_as<std::string_view>; };
+#if !defined(__CUDACC__)
+template <class T>
+concept FmtPrintable = fmt::is_formattable<T>::value;
+#else
+template <class T>
+concept FmtPrintable = false;
+#endif
+template <class T>
+concept StreamPrintable = requires(std::ostream& os, T const& x) { os << x; };
+template <class T>
+concept Text = std::convertible_to<T const&, std::string_view> && !std::is_null_pointer_v<T>;
+template <class T>
+concept Range = requires(T const& x) {
+  x.begin();
+  x.end();
+  requires !std::same_as<std::remove_cvref_t<decltype(*x.begin())>, T>;
+};
+template <class T>
+concept Map = Range<T> && requires { typename T::mapped_type; };
+template <class T>
+concept Set = Range<T> && requires { typename T::key_type; } && !Map<T>;
+template <class T>
+concept ByteRange = requires(T const& x) {
+  { x.data() };
+  { x.size() } -> std::convertible_to<std::size_t>;
+  requires sizeof(*x.data()) == 1;
+  requires std::same_as<std::remove_cvref_t<decltype(*x.data())>, std::byte> ||
+               std::same_as<std::remove_cvref_t<decltype(*x.data())>, unsigned char>;
+};
+template <class T>
+concept TupleLike = requires { std::tuple_size<T>::value; } && !Range<T>;
+template <class T>
+concept Optional = requires(T const& x) {
+  { x.has_value() } -> std::same_as<bool>;
+  *x;
+};
+template <class T>
+concept SmartPointer = requires(T const& x) {
+  { x.get() } -> std::convertible_to<void const*>;
+  typename T::element_type;
+};
+template <class T>
+struct IsWrapped : std::false_type {};
+template <class T>
+struct IsWrapped<Display<T>> : std::true_type {};
+template <class T>
+struct IsWrapped<Debug<T>> : std::true_type {};
+template <class T>
+struct IsWrapped<Pretty<T>> : std::true_type {};
+template <class T>
+concept Wrapped = IsWrapped<T>::value;
+
+template <class T>
+concept Int128Bit = std::same_as<T, Value::Int128> || std::same_as<T, Value::Uint128>;
+
+template <class T>
+concept Recordable = std::is_arithmetic_v<T> || Int128Bit<T> || std::is_pointer_v<T> || std::is_null_pointer_v<T> || std::is_enum_v<T> ||
+    std::is_array_v<T> || std::is_function_v<T> || Text<T> || Range<T> || TupleLike<T> || Optional<T> || SmartPointer<T> || DescribesFields<T> || Wrapped<T> ||
+    std::derived_from<T, std::exception> || std::same_as<T, std::error_code> || std::same_as<T, std::exception_ptr> ||
+    std::same_as<T, Value> || std::same_as<T, Empty> || FmtPrintable<T> || StreamPrintable<T>;
+
+// ---- out-of-line ends of printing by fmt and by operator<< ----
+
+#if !defined(__CUDACC__)
+void append_fmt(TextBuffer& out, std::string_view spec, fmt::format_args args) noexcept;
+#endif
+void append_stream(TextBuffer& out, void const* object, void (*print)(std::ostream& os, void const* object)) noexcept;
+
+template <class T>
+void print_plain(TextBuffer& out, T const& x, [[maybe_unused]] std::string_view spec) noexcept {
+  if constexpr (FmtPrintable<T>) {
+#if !defined(__CUDACC__)
+    append_fmt(out, spec, fmt::make_format_args(x));
+#endif
+  } else {
+    append_stream(out, &x, [](std::ostream& os, void const* object) { os << *static_cast<T const*>(object); });
+  }
+}
+
+template <class T>
+constexpr Value value_of(T const& x) noexcept;
+
+template <class T>
+void write_debug(DebugWriter& writer, T const& x) noexcept;
+
+template <class T>
+void write_items(DebugWriter& writer, T const& x) noexcept {
+  for (auto const& element : x) {
+    writer.item();
+    if constexpr (Map<T>) {
+      write_debug(writer, element.first);
+      writer.mapped();
+      write_debug(writer, element.second);
+    } else {
+      write_debug(writer, element);
+    }
+  }
+}
+
+// The structure of T, without going through Value.
+template <class T>
+void write_structure(DebugWriter& writer, T const& x) noexcept {
+  if constexpr (DescribesFields<T>) {
+    tracing_write_fields(writer, x);
+  } else if constexpr (std::is_array_v<T>) {
+    writer.begin('[');
+    write_items(writer, x);
+    writer.end();
+  } else if constexpr (Range<T>) {
+    writer.begin(Map<T> || Set<T> ? '{' : '[');
+    write_items(writer, x);
+    writer.end();
+  } else if constexpr (TupleLike<T>) {
+    writer.begin('(');
+    std::apply([&](auto const&... element) { ((writer.item(), write_debug(writer, element)), ...); }, x);
+    writer.end();
+  } else {
+    InlineTextBuffer<256> text;
+    print_plain(text, x, {});
+    writer.raw(text.view());
+  }
+}
+
+template <class T>
+void write_debug(DebugWriter& writer, T const& x) noexcept {
+  writer.value(value_of(x));
+}
+
+template <class T>
+inline constexpr CustomType kCustomType{
+    [](void const* object, DebugWriter& writer) { write_structure(writer, *static_cast<T const*>(object)); },
+    [](void const* object, TextBuffer& out, [[maybe_unused]] std::string_view spec) {
+      T const& x = *static_cast<T const*>(object);
+      if constexpr (!std::is_array_v<T> && !DescribesFields<T> && !Range<T> && !TupleLike<T> && (FmtPrintable<T> || StreamPrintable<T>)) {
+        print_plain(out, x, spec);
+      } else {
+        DebugWriter writer(out, false);
+        write_structure(writer, x);
+      }
+    }};
+
+// display(x): what x prints of itself, though it would be quoted or a number otherwise.
+template <class T>
+inline constexpr CustomType kDisplayType{
+    [](void const* object, DebugWriter& writer) {
+      InlineTextBuffer<256> text;
+      append_formatted(text, value_of(*static_cast<T const*>(object)), {});
+      writer.raw(text.view());
+    },
+    [](void const* object, TextBuffer& out, std::string_view spec) {
+      append_formatted(out, value_of(*static_cast<T const*>(object)), spec);
+    }};
+
+// debug(x) and pretty(x): the debug form of a value that would print otherwise.
+template <class T, bool kPretty>
+inline constexpr CustomType kDebugType{
+    [](void const* object, DebugWriter& writer) { write_debug(writer, *static_cast<T const*>(object)); },
+    [](void const* object, TextBuffer& out, std::string_view) {
+      DebugWriter writer(out, kPretty);
+      write_debug(writer, *static_cast<T const*>(object));
+    }};
+
+template <class T>
+constexpr Value value_of_wrapped(Display<T> const& x) noexcept {
+  if constexpr (Text<T>) {
+    Value const text = value_of(x.value);
+    return text.is_empty() ? text : Value::of_verbatim(text.as_text());
+  } else {
+    return Value::of_custom(&x.value, kDisplayType<T>);
+  }
+}
+template <class T>
+constexpr Value value_of_wrapped(Debug<T> const& x) noexcept {
+  return Value::of_custom(&x.value, kDebugType<T, false>);
+}
+template <class T>
+constexpr Value value_of_wrapped(Pretty<T> const& x) noexcept {
+  return Value::of_custom(&x.value, kDebugType<T, true>).as_pretty();
+}
+
+template <class T>
+constexpr Value value_of_enum(T const& x) noexcept {
+  if constexpr (NamesEnumerators<T>) {
+    std::string_view const name = tracing_enumerator_name(x);
+    if (name.data() != nullptr) return Value::of_verbatim(name);
+    return value_of(static_cast<std::underlying_type_t<T>>(x));
+  } else if constexpr (!std::is_convertible_v<T, long long> && (FmtPrintable<T> || StreamPrintable<T>)) {
+    return Value::of_custom(&x, kCustomType<T>);
+  } else {
+    return value_of(static_cast<std::underlying_type_t<T>>(x));
+  }
+}
+
+template <class T>
+constexpr Value value_of_number(T const& x) noexcept {
+  if constexpr (std::same_as<T, bool>) {
+    return Value::of_bool(x);
+  } else if constexpr (std::same_as<T, float>) {
+    return Value::of_f32(x);
+  } else if constexpr (std::floating_point<T>) {
+    return Value::of_f64(static_cast<double>(x));
+  } else if constexpr (std::is_signed_v<T>) {
+    return Value::of_i64(x);
+  } else {
+    return Value::of_u64(x);
+  }
+}
+
+template <class T>
+constexpr Value value_of_text(T const& x) noexcept {
+  if constexpr (std::is_pointer_v<T>) {
+    if (x == nullptr) return Value();
+    return Value::of_text(std::string_view(x));
+  } else if constexpr (std::is_array_v<T>) {
+    std::string_view const whole(x, std::extent_v<T>);
+    return Value::of_text(whole.substr(0, whole.find('\0')));
+  } else {
+    return Value::of_text(static_cast<std::string_view>(x));
+  }
+}
+
+/// The recorded form of `x`, which is borrowed.
+template <class T>
+constexpr Value value_of(T const& x) noexcept {
+  using Plain = std::remove_volatile_t<T>;
+  if constexpr (std::same_as<Plain, Value>) {
+    return x;
+  } else if constexpr (std::same_as<Plain, Empty> || std::is_null_pointer_v<Plain>) {
+    return Value();
+  } else if constexpr (std::same_as<Plain, char>) {
+    return Value::of_text(std::string_view(const_cast<char const*>(&x), 1));
+  } else if constexpr (std::same_as<Plain, Value::Int128>) {
+    return Value::of_i128(x);
+  } else if constexpr (std::same_as<Plain, Value::Uint128>) {
+    return Value::of_u128(x);
+  } else if constexpr (std::is_arithmetic_v<Plain>) {
+    return value_of_number<Plain>(x);
+  } else if constexpr (Wrapped<Plain>) {
+    return value_of_wrapped(x);
+  } else if constexpr (Text<Plain>) {
+    return value_of_text(x);
+  } else if constexpr (std::is_enum_v<Plain>) {
+    return value_of_enum<Plain>(x);
+  } else if constexpr (std::derived_from<Plain, std::exception> || std::same_as<Plain, std::error_code> ||
+                       std::same_as<Plain, std::exception_ptr>) {
+    return Value::of_error(x);
+  } else if constexpr (std::is_function_v<Plain>) {
+    return Value::of_pointer(reinterpret_cast<void const*>(&x));
+  } else if constexpr (std::is_pointer_v<Plain>) {
+    if constexpr (std::is_function_v<std::remove_pointer_t<Plain>>) {
+      return Value::of_pointer(reinterpret_cast<void const*>(x));
+    } else {
+      return Value::of_pointer(const_cast<void const*>(static_cast<void const volatile*>(x)));
+    }
+  } else if constexpr (ByteRange<Plain>) {
+    return Value::of_bytes(x.data(), x.size());
+  } else if constexpr (DescribesFields<Plain>) {
+    return Value::of_custom(&x, kCustomType<Plain>);
+  } else if constexpr (Optional<Plain>) {
+    return x.has_value() ? value_of(*x) : Value();
+  } else if constexpr (SmartPointer<Plain>) {
+    return x.get() == nullptr ? Value() : Value::of_pointer(x.get());
+  } else {
+    return Value::of_custom(&x, kCustomType<Plain>);
+  }
+}
+
+template <class T>
+void write_field(DebugWriter& writer, std::string_view name, T const& x) noexcept {
+  writer.field(name);
+  write_debug(writer, x);
+}
+
+}  // namespace internal
+}  // namespace tracing::inline v1
+
+#pragma pop_macro("debug")
