@@ -1,0 +1,308 @@
+#include "tracing_core/dispatch/dispatcher.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+#include <vector>
+
+#include "tracing_core/dispatch/thread_state.h"
+#include "tracing_core/internal/loaded_object.h"
+#include "tracing_core/internal/never_destroyed.h"
+
+namespace tracing::inline v1 {
+namespace {
+
+using internal::thread_state;
+
+// Everything that changes rarely. One lock; the hot path reads only the atomics.
+struct Shared {
+  std::mutex mutex;
+  Callsite* callsites = nullptr;                      // guarded by mutex
+  std::vector<std::weak_ptr<Subscriber>> subscribers;  // guarded by mutex; every one that may be asked
+  std::shared_ptr<Subscriber> global_owner;           // guarded by mutex
+  std::atomic<Subscriber*> global{nullptr};
+  std::atomic<bool> one_subscriber{false};  // then what callsites cache is its own answer
+};
+
+constinit internal::NeverDestroyed<Shared> shared;
+
+using Subscribers = std::vector<std::shared_ptr<Subscriber>>;
+
+// REQUIRES: shared->mutex held. Those that are alive; forgets the others. The result is to be destroyed without the lock,
+// since it may hold the last reference.
+Subscribers live_subscribers() {
+  Subscribers live;
+  std::erase_if(shared->subscribers, [&live](std::weak_ptr<Subscriber> const& weak) {
+    auto subscriber = weak.lock();
+    if (subscriber == nullptr) return true;
+    live.push_back(std::move(subscriber));
+    return false;
+  });
+  return live;
+}
+
+void report_second_copy() noexcept {
+  internal::find_second_copies(
+      [](void*, char const* here, char const* there) {
+        char line[1024];
+        int const size = std::snprintf(line, sizeof(line),
+                                       "tracing: two copies of tracing::core are loaded, one in %s, one in %s; what one emits the "
+                                       "other does not see. Link it shared, or export the executable's symbols (ENABLE_EXPORTS).\n",
+                                       here, there);
+        [[maybe_unused]] auto const written = write(STDERR_FILENO, line, static_cast<std::size_t>(std::min(size, 1023)));
+      },
+      nullptr);
+}
+
+void prepare_fork_once() noexcept {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    pthread_atfork([] { shared->mutex.lock(); }, [] { shared->mutex.unlock(); }, [] { shared->mutex.unlock(); });
+    report_second_copy();
+  });
+}
+
+}  // namespace
+
+namespace internal {
+
+constinit thread_local ThreadState thread_state;
+
+}  // namespace internal
+
+// What the dispatcher may do to a callsite.
+class CallsiteAccess {
+ public:
+  // REQUIRES: shared->mutex held.
+  static void add(Callsite& callsite) noexcept {
+    callsite.next_ = shared->callsites;
+    shared->callsites = &callsite;
+  }
+  static void remove(Callsite& callsite) noexcept {
+    for (Callsite** at = &shared->callsites; *at != nullptr; at = &(*at)->next_) {
+      if (*at != &callsite) continue;
+      *at = callsite.next_;
+      return;
+    }
+  }
+  static Callsite* next(Callsite const& callsite) noexcept { return callsite.next_; }
+  static bool is_registered(Callsite const& callsite) noexcept {
+    return callsite.state_.load(std::memory_order_relaxed) != Callsite::kUnregistered;
+  }
+
+  static void update(Callsite& callsite, Subscribers const& live) noexcept {
+    Registration result;
+    bool first = true;
+    for (auto const& subscriber : live) {
+      Registration one;
+      if (callsite.metadata().level() <= subscriber->max_level_hint()) one = subscriber->register_callsite(callsite.metadata());
+      if (first) {
+        result = one;
+      } else if (one.interest != result.interest) {
+        result.interest = Interest::sometimes;
+      }
+      first = false;
+    }
+    callsite.wanted_.store(result.wanted, std::memory_order_relaxed);
+    callsite.undecided_.store(result.undecided, std::memory_order_relaxed);
+    callsite.state_.store(static_cast<std::uint8_t>(result.interest), std::memory_order_release);
+  }
+};
+
+namespace {
+
+// REQUIRES: shared->mutex held.
+void rebuild_all(Subscribers& live) {
+  live = live_subscribers();
+  shared->one_subscriber.store(live.size() == 1, std::memory_order_relaxed);
+  for (Callsite* callsite = shared->callsites; callsite != nullptr; callsite = CallsiteAccess::next(*callsite)) {
+    CallsiteAccess::update(*callsite, live);
+  }
+}
+
+// While a subscriber registers callsites, what its filters emit is dropped: the lock is taken.
+class InSubscriber {
+ public:
+  InSubscriber() noexcept : before_(std::exchange(thread_state.in_subscriber, true)) {}
+  ~InSubscriber() { thread_state.in_subscriber = before_; }
+  InSubscriber(InSubscriber const&) = delete;
+  InSubscriber& operator=(InSubscriber const&) = delete;
+
+ private:
+  bool before_;
+};
+
+void register_callsite(Callsite& callsite) noexcept {
+  prepare_fork_once();
+  if (!callsite.metadata().parts().owned) internal::keep_loaded(&callsite);
+  InSubscriber const in_subscriber;
+  Subscribers live;
+  std::lock_guard const lock(shared->mutex);
+  if (CallsiteAccess::is_registered(callsite)) return;
+  CallsiteAccess::add(callsite);
+  live = live_subscribers();
+  CallsiteAccess::update(callsite, live);
+}
+
+void add_subscriber(std::shared_ptr<Subscriber> const& subscriber) {
+  prepare_fork_once();
+  InSubscriber const in_subscriber;
+  Subscribers live;
+  std::lock_guard const lock(shared->mutex);
+  bool const known = std::any_of(shared->subscribers.begin(), shared->subscribers.end(),
+                                 [&](auto const& weak) { return weak.lock() == subscriber; });
+  if (known) return;
+  shared->subscribers.push_back(subscriber);
+  rebuild_all(live);
+}
+
+Subscriber* current() noexcept {
+  return thread_state.overridden ? thread_state.subscriber : shared->global.load(std::memory_order_acquire);
+}
+
+}  // namespace
+
+Verdict Callsite::ask() noexcept {
+  if (thread_state.in_subscriber) return 0;
+  std::uint8_t state = state_.load(std::memory_order_acquire);
+  if (state == kUnregistered) [[unlikely]] {
+    register_callsite(*this);
+    state = state_.load(std::memory_order_relaxed);
+    if (state == kNever) return 0;
+  }
+  Subscriber* const subscriber = current();
+  if (subscriber == nullptr) return 0;
+  bool const cached = shared->one_subscriber.load(std::memory_order_relaxed);
+  if (cached && state == static_cast<std::uint8_t>(Interest::always)) [[likely]] return wanted_.load(std::memory_order_relaxed);
+  InSubscriber const in_subscriber;
+  if (!cached) return metadata_->level() <= subscriber->max_level_hint() ? subscriber->enabled(*metadata_) : 0;
+  return subscriber->enabled_now(*metadata_, wanted_.load(std::memory_order_relaxed), undecided_.load(std::memory_order_relaxed));
+}
+
+void visit_callsites(void (*visit)(void* context, Metadata const& metadata), void* context) {
+  InSubscriber const in_subscriber;
+  std::lock_guard const lock(shared->mutex);
+  for (Callsite* callsite = shared->callsites; callsite != nullptr; callsite = CallsiteAccess::next(*callsite)) {
+    visit(context, callsite->metadata());
+  }
+}
+
+bool set_global_default(std::shared_ptr<Subscriber> subscriber) {
+  if (subscriber == nullptr) return false;
+  {
+    std::lock_guard const lock(shared->mutex);
+    if (shared->global_owner != nullptr) return false;
+    shared->global_owner = subscriber;
+    shared->global.store(subscriber.get(), std::memory_order_release);
+  }
+  add_subscriber(subscriber);
+  return true;
+}
+
+Subscriber* current_subscriber() noexcept { return current(); }
+
+ScopedDefault::ScopedDefault(std::shared_ptr<Subscriber> subscriber)
+    : subscriber_(std::move(subscriber)), previous_(thread_state.subscriber), was_overridden_(thread_state.overridden) {
+  if (subscriber_ != nullptr) add_subscriber(subscriber_);
+  thread_state.subscriber = subscriber_.get();
+  thread_state.overridden = true;
+}
+
+ScopedDefault::~ScopedDefault() {
+  thread_state.subscriber = previous_;
+  thread_state.overridden = was_overridden_;
+  subscriber_.reset();
+  internal::forget_dead_subscribers();
+}
+
+void rebuild_interest() {
+  InSubscriber const in_subscriber;
+  Subscribers live;
+  std::lock_guard const lock(shared->mutex);
+  rebuild_all(live);
+}
+
+namespace internal {
+
+void forget_dead_subscribers() noexcept {
+  InSubscriber const in_subscriber;
+  Subscribers live;
+  std::lock_guard const lock(shared->mutex);
+  bool const any = std::any_of(shared->subscribers.begin(), shared->subscribers.end(), [](auto const& weak) { return weak.expired(); });
+  if (any) rebuild_all(live);
+}
+
+void forget_callsite(Callsite& callsite) noexcept {
+  std::lock_guard const lock(shared->mutex);
+  CallsiteAccess::remove(callsite);
+}
+
+void dispatch_event(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept {
+  dispatch_event_at(callsite, verdict, values, parent, Origin{});
+}
+
+void dispatch_event_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent, Origin const& origin) noexcept {
+  Subscriber* const subscriber = current();
+  if (subscriber == nullptr) return;
+  InSubscriber const in_subscriber;
+  subscriber->event(Event{FieldValues(callsite.metadata(), values), parent, verdict, origin});
+}
+
+OpenSpan dispatch_new_span(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept {
+  return dispatch_new_span_at(callsite, verdict, values, parent, Origin{});
+}
+
+OpenSpan dispatch_new_span_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent, Origin const& origin) noexcept {
+  Subscriber* const subscriber = current();
+  if (subscriber == nullptr) return {};
+  InSubscriber const in_subscriber;
+  return {subscriber, subscriber->new_span(NewSpan{FieldValues(callsite.metadata(), values), parent, verdict, origin})};
+}
+
+OpenSpan dispatch_open_scope(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept {
+  Subscriber* const subscriber = current();
+  if (subscriber == nullptr) return {};
+  InSubscriber const in_subscriber;
+  return {subscriber, subscriber->open_scope(NewSpan{FieldValues(callsite.metadata(), values), parent, verdict, {}})};
+}
+
+void dispatch_close_scope(OpenSpan span) noexcept {
+  InSubscriber const in_subscriber;
+  span.subscriber->close_scope(span.id);
+}
+
+void enter(OpenSpan span) noexcept {
+  InSubscriber const in_subscriber;
+  span.subscriber->enter(span.id, Origin{});
+}
+
+void exit(OpenSpan span) noexcept {
+  InSubscriber const in_subscriber;
+  span.subscriber->exit(span.id, Origin{});
+}
+
+void record(OpenSpan span, FieldValues const& values) noexcept {
+  InSubscriber const in_subscriber;
+  span.subscriber->record(span.id, values);
+}
+
+void follows_from(OpenSpan span, SpanId cause) noexcept {
+  InSubscriber const in_subscriber;
+  span.subscriber->follows_from(span.id, cause);
+}
+
+void add_reference(OpenSpan span) noexcept {
+  InSubscriber const in_subscriber;
+  span.subscriber->add_reference(span.id);
+}
+
+void drop_reference(OpenSpan span) noexcept {
+  InSubscriber const in_subscriber;
+  span.subscriber->drop_reference(span.id, Origin{});
+}
+
+}  // namespace internal
+}  // namespace tracing::inline v1

@@ -1,0 +1,74 @@
+// Declares which subscriber receives what is emitted: one for the process, or another one for a while on a thread.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "tracing_core/dispatch/subscriber.h"
+
+namespace tracing::inline v1 {
+
+/// Makes `subscriber` the one of the whole process. False, and nothing happens, where one was set before; it lives until
+/// the process ends. Thread-safe.
+bool set_global_default(std::shared_ptr<Subscriber> subscriber);
+
+/// The subscriber that this thread's records go to now; null where none.
+Subscriber* current_subscriber() noexcept;
+
+/// While it lives, records of this thread go to another subscriber. Ends on the thread that began it, innermost first.
+/// A subscriber whose spans are still open then is kept until they are closed.
+class [[nodiscard]] ScopedDefault {
+ public:
+  /// Null: records of this thread go nowhere.
+  explicit ScopedDefault(std::shared_ptr<Subscriber> subscriber);
+  ScopedDefault(ScopedDefault const&) = delete;
+  ScopedDefault& operator=(ScopedDefault const&) = delete;
+  ~ScopedDefault();
+
+ private:
+  std::shared_ptr<Subscriber> subscriber_;
+  Subscriber* previous_;
+  bool was_overridden_;
+};
+
+/// Calls `f()` while this thread's records go to `subscriber`; returns what it returns.
+template <class F>
+decltype(auto) with_default(std::shared_ptr<Subscriber> subscriber, F&& f) {
+  ScopedDefault const scope(std::move(subscriber));
+  return std::forward<F>(f)();
+}
+
+/// Asks every subscriber anew about every callsite: to be called after a filter has changed. Takes a lock.
+void rebuild_interest();
+
+namespace internal {
+
+// What the macros call once a callsite said that somebody wants the record.
+void dispatch_event(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept;
+
+// A span as instrumented code holds it: whose it is, and which.
+struct OpenSpan {
+  Subscriber* subscriber = nullptr;
+  SpanId id{};
+};
+OpenSpan dispatch_new_span(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept;
+OpenSpan dispatch_open_scope(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept;
+void dispatch_close_scope(OpenSpan span) noexcept;
+void enter(OpenSpan span) noexcept;
+void exit(OpenSpan span) noexcept;
+void record(OpenSpan span, FieldValues const& values) noexcept;
+void follows_from(OpenSpan span, SpanId cause) noexcept;
+void add_reference(OpenSpan span) noexcept;
+void drop_reference(OpenSpan span) noexcept;
+
+// The same for records that did not happen here and now.
+void dispatch_event_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent, Origin const& origin) noexcept;
+OpenSpan dispatch_new_span_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent, Origin const& origin) noexcept;
+
+// To be called when a subscriber was destroyed: callsites stop counting on it.
+void forget_dead_subscribers() noexcept;
+// REQUIRES: nobody emits from the callsite any more.
+void forget_callsite(Callsite& callsite) noexcept;
+
+}  // namespace internal
+}  // namespace tracing::inline v1

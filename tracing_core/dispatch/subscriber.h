@@ -1,0 +1,93 @@
+// Declares Subscriber, the one interface between what emits and what collects.
+#pragma once
+
+#include "tracing_core/dispatch/callsite.h"
+#include "tracing_core/model/field_values.h"
+#include "tracing_core/model/ids.h"
+#include "tracing_core/model/instant.h"
+
+namespace tracing::inline v1 {
+
+/// Where and when a record happened, for those who feed records that did not happen here and now: a replayer, the stream
+/// of a GPU. A null track is the current thread; an unknown time is now.
+struct Origin {
+  Track const* track = nullptr;
+  Instant time{};
+};
+
+/// A span about to be made. Everything it points to is valid during the call only.
+struct NewSpan {
+  FieldValues fields;
+  Parent parent{};
+  Verdict verdict = ~Verdict{0};  ///< what enabled() answered
+  Origin origin{};
+
+  Metadata const& metadata() const noexcept { return fields.metadata(); }
+};
+
+/// A moment with a message and fields. Everything it points to is valid during the call only.
+struct Event {
+  FieldValues fields;
+  Parent parent{};
+  Verdict verdict = ~Verdict{0};  ///< what enabled() answered
+  Origin origin{};
+
+  Metadata const& metadata() const noexcept { return fields.metadata(); }
+};
+
+/// Receives everything that instrumented code emits. Thread-safe: called from any thread at any time. Never throws; a
+/// record emitted by a subscriber while it handles one is dropped.
+class Subscriber {
+ public:
+  Subscriber() = default;
+  Subscriber(Subscriber const&) = delete;
+  Subscriber& operator=(Subscriber const&) = delete;
+  virtual ~Subscriber() = default;
+
+  /// What is known of a callsite once and for all; asked again after rebuild_interest().
+  virtual Registration register_callsite(Metadata const& metadata) noexcept = 0;
+  /// The most verbose level that it ever wants: callsites above it are off.
+  virtual LevelFilter max_level_hint() const noexcept { return LevelFilter::trace; }
+  /// Who wants a record of this callsite now.
+  virtual Verdict enabled(Metadata const& metadata) noexcept = 0;
+  /// The same where register_callsite() answered `sometimes`; decides only what was undecided.
+  virtual Verdict enabled_now(Metadata const& metadata, Verdict wanted, Verdict undecided) noexcept {
+    (void)wanted, (void)undecided;
+    return enabled(metadata);
+  }
+
+  /// Makes a span with one reference to it; no span (zero) where it cannot.
+  virtual SpanId new_span(NewSpan const& span) noexcept = 0;
+  /// Records more values for fields of the span; those not recorded are empty.
+  virtual void record(SpanId span, FieldValues const& values) noexcept = 0;
+  virtual void follows_from(SpanId span, SpanId cause) noexcept = 0;
+  virtual void event(Event const& event) noexcept = 0;
+  virtual void enter(SpanId span, Origin const& origin) noexcept = 0;
+  virtual void exit(SpanId span, Origin const& origin) noexcept = 0;
+  /// One more reference to the span, from now on perhaps on other threads.
+  virtual void add_reference(SpanId span) noexcept = 0;
+  /// One reference less; the last one closes the span.
+  virtual void drop_reference(SpanId span, Origin const& origin) noexcept = 0;
+
+  /// The span that this thread is in; zero where none.
+  virtual SpanId current_span() const noexcept { return {}; }
+  /// The metadata of a span that somebody holds; null where there is no such span.
+  virtual Metadata const* metadata(SpanId span) const noexcept { return (void)span, nullptr; }
+
+  /// A span whose scope is a block of the thread: new_span() and enter() in one.
+  virtual SpanId open_scope(NewSpan const& span) noexcept {
+    SpanId const id = new_span(span);
+    if (id) enter(id, span.origin);
+    return id;
+  }
+  /// exit() and drop_reference() in one.
+  virtual void close_scope(SpanId span) noexcept {
+    exit(span, Origin{});
+    drop_reference(span, Origin{});
+  }
+
+  /// Whether spans of it are still open: it is then kept until they are closed.
+  virtual bool has_open_spans() const noexcept { return false; }
+};
+
+}  // namespace tracing::inline v1
