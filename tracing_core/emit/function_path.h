@@ -1,0 +1,144 @@
+// Declares how the enclosing namespace, class and function are read from `__PRETTY_FUNCTION__`, at compile time.
+//
+// GCC says `int ns::{anonymous}::Foo<T>::bar(int) [with T = int]::<lambda()>`, Clang `auto ns::(anonymous
+// namespace)::Foo<int>::bar(int)::(anonymous class)::operator()() const`; both give the target `ns::Foo` and the name `bar`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace tracing::inline v1::internal {
+
+// The parts of a qualified name that count, as ranges of the compiler's text.
+struct FunctionPath {
+  static constexpr std::size_t kMaxParts = 24;
+
+  char const* text = nullptr;
+  std::size_t count = 0;  // the last one is the function's own name, unless there is none
+  bool has_function = false;
+  std::uint16_t begin[kMaxParts] = {};
+  std::uint16_t end[kMaxParts] = {};
+
+  constexpr std::string_view part(std::size_t i) const noexcept { return {text + begin[i], static_cast<std::size_t>(end[i] - begin[i])}; }
+  constexpr std::string_view function() const noexcept { return has_function ? part(count - 1) : std::string_view(); }
+  constexpr std::size_t target_parts() const noexcept { return has_function ? count - 1 : count; }
+  // The target's length: its parts joined by `::`.
+  constexpr std::size_t target_size() const noexcept {
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < target_parts(); ++i) size += static_cast<std::size_t>(end[i] - begin[i]) + (i > 0 ? 2 : 0);
+    return size;
+  }
+};
+
+constexpr bool starts_with_at(char const* text, std::size_t size, std::size_t i, std::string_view what) noexcept {
+  if (size - i < what.size()) return false;
+  for (std::size_t k = 0; k < what.size(); ++k) {
+    if (text[i + k] != what[k]) return false;
+  }
+  return true;
+}
+
+// The compilers do not say which namespaces are inline. By convention those are versions, `v2`, and what is reserved to
+// libraries, `__cxx11`.
+constexpr bool is_inline_namespace(std::string_view part) noexcept {
+  if (part.size() >= 2 && part[0] == '_' && part[1] == '_') return true;
+  if (part.size() < 2 || part[0] != 'v') return false;
+  for (std::size_t i = 1; i < part.size(); ++i) {
+    if (part[i] < '0' || part[i] > '9') return false;
+  }
+  return true;
+}
+
+// The index behind the bracket that closes the one at `i`.
+constexpr std::size_t skip_brackets(char const* text, std::size_t size, std::size_t i) noexcept {
+  std::size_t depth = 0;
+  for (; i < size; ++i) {
+    char const c = text[i];
+    if (c == '(' || c == '<' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}' || (c == '>' && text[i - 1] != '-')) {
+      if (--depth == 0) return i + 1;
+    }
+  }
+  return size;
+}
+
+constexpr FunctionPath parse_function(char const* text, std::size_t size) noexcept {
+  constexpr std::string_view kOperator = "operator";
+  FunctionPath path;
+  path.text = text;
+  std::size_t part = 0;      // where the current part starts
+  std::size_t part_end = 0;  // where it ends, if template arguments follow; else 0
+  auto close_part = [&](std::size_t end) {
+    if (part_end != 0) end = part_end;
+    part_end = 0;
+    while (part < end && (text[part] == '*' || text[part] == '&')) ++part;
+    std::string_view const name(text + part, end - part);
+    if (name.empty() || is_inline_namespace(name)) return;
+    if (path.count < FunctionPath::kMaxParts) {
+      path.begin[path.count] = static_cast<std::uint16_t>(part);
+      path.end[path.count] = static_cast<std::uint16_t>(end);
+      ++path.count;
+    }
+  };
+  for (std::size_t i = 0; i < size;) {
+    char const c = text[i];
+    if (c == ' ') {  // what stood before was a return type or a specifier
+      path.count = 0;
+      part = ++i;
+      part_end = 0;
+    } else if (c == ':' && i + 1 < size && text[i + 1] == ':') {
+      close_part(i);
+      part = i += 2;
+    } else if (c == '<' && starts_with_at(text, size, i, "<lambda")) {
+      return path;
+    } else if (c == '<') {
+      if (part_end == 0) part_end = i;
+      i = skip_brackets(text, size, i);
+    } else if (c == '{') {  // {anonymous}
+      i = skip_brackets(text, size, i);
+      part = i;
+    } else if (c == '(') {
+      if (starts_with_at(text, size, i, "(anonymous")) {
+        bool const lambda = starts_with_at(text, size, i, "(anonymous class)");
+        if (lambda) return path;
+        i = skip_brackets(text, size, i);
+        part = i;
+      } else if (i > part && !starts_with_at(text, size, part, "decltype(")) {
+        close_part(i);
+        path.has_function = path.count > 0;
+        return path;
+      } else if (i > part) {
+        i = skip_brackets(text, size, i);
+        part_end = i;
+      } else {  // `void (*ns::f(int))(double)`: the name stands inside
+        part = ++i;
+      }
+    } else if (c == 'o' && i == part && starts_with_at(text, size, i, kOperator) && !(i + kOperator.size() < size && (text[i + kOperator.size()] == '_' || (text[i + kOperator.size()] >= '0' && text[i + kOperator.size()] <= '9') || (text[i + kOperator.size()] >= 'a' && text[i + kOperator.size()] <= 'z') || (text[i + kOperator.size()] >= 'A' && text[i + kOperator.size()] <= 'Z')))) {
+      std::size_t end = i + kOperator.size();
+      if (starts_with_at(text, size, end, "()")) {
+        end += 2;
+      } else {
+        while (end < size && text[end] != '(') ++end;
+      }
+      close_part(end);
+      path.has_function = true;
+      return path;
+    } else {
+      ++i;
+    }
+  }
+  close_part(size);
+  path.has_function = path.count > 0;
+  return path;
+}
+
+// The file's name without folders and ending: the target of code at global scope.
+constexpr std::string_view file_stem(std::string_view file) noexcept {
+  std::size_t const slash = file.rfind('/');
+  if (slash != std::string_view::npos) file.remove_prefix(slash + 1);
+  std::size_t const dot = file.find('.');
+  return dot == 0 ? file : file.substr(0, dot);
+}
+
+}  // namespace tracing::inline v1::internal

@@ -1,0 +1,52 @@
+#include "tracing_core/emit/span.h"
+
+#include <array>
+
+namespace tracing::inline v1 {
+
+void emit_event(Callsite& callsite, Value const* values, Parent parent, Origin const& origin) noexcept {
+  if (Verdict const verdict = callsite.enabled()) internal::dispatch_event_at(callsite, verdict, values, parent, origin);
+}
+
+Span Span::make(Callsite& callsite, Value const* values, Parent parent, Origin const& origin) noexcept {
+  Verdict const verdict = callsite.enabled();
+  if (verdict == 0) return {};
+  return Span(internal::dispatch_new_span_at(callsite, verdict, values, parent, origin), callsite.metadata());
+}
+
+Span Span::current() noexcept {
+  Subscriber* const subscriber = current_subscriber();
+  if (subscriber == nullptr) return {};
+  SpanId const id = subscriber->current_span();
+  Metadata const* const metadata = id ? subscriber->metadata(id) : nullptr;
+  if (metadata == nullptr) return {};
+  Span span(internal::OpenSpan{subscriber, id}, *metadata);
+  span.add_reference();
+  return span;
+}
+
+void Span::record_all(Value const* values) const noexcept {
+  if (open_.id) internal::record(open_, FieldValues(*metadata_, values));
+}
+
+void Span::record_one(std::string_view name, Value const& value) const noexcept {
+  if (!open_.id) return;
+  std::size_t const index = metadata_->fields().index_of(name);
+  if (index == metadata_->fields().size()) return;
+  std::array<Value, 256> values;  // by value_index, which is a byte
+  values[metadata_->parts().fields[index].value_index] = value;
+  internal::record(open_, FieldValues(*metadata_, values.data()));
+}
+
+Span const& Span::follows_from(Span const& cause) const noexcept {
+  if (open_.id && cause.open_.id && open_.subscriber == cause.open_.subscriber) internal::follows_from(open_, cause.open_.id);
+  return *this;
+}
+
+void Span::add_reference() const noexcept {
+  if (open_.id) internal::add_reference(open_);
+}
+
+void Span::drop_reference() const noexcept { internal::drop_reference(open_); }
+
+}  // namespace tracing::inline v1
