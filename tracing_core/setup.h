@@ -1,1 +1,4 @@
+// What main() or a test framework includes: the registry, layers, filters.
 #pragma once
+
+#include "tracing_core/collect/registry.h"

@@ -1,0 +1,486 @@
+#include "tracing_core/collect/registry.h"
+
+#include <bit>
+#include <mutex>
+
+#include "tracing_core/collect/span_store.h"
+#include "tracing_core/dispatch/runtime_callsite.h"
+#include "tracing_core/internal/never_destroyed.h"
+
+namespace tracing::inline v1 {
+
+using internal::SpanSlot;
+using internal::TrackState;
+
+struct Registry::Attached {
+  std::unique_ptr<Layer> layer;
+  std::unique_ptr<Filter> filter;
+};
+
+namespace {
+
+constexpr Verdict kRegistryItself = Verdict{1} << 31;  // a registry without layers wants its spans all the same
+constexpr Verdict kAskGlobal = Verdict{1} << 30;       // undecided: the filters of the whole registry
+
+// Calls `f(index)` for each layer in `set`, in the order in which they were added.
+template <class F>
+inline void for_each_layer(Verdict set, F&& f) noexcept {
+  for (; set != 0; set &= set - 1) f(static_cast<std::size_t>(std::countr_zero(set)));
+}
+
+constexpr Verdict bit(std::size_t index) noexcept { return Verdict{1} << index; }
+
+SpanSlot* parent_of(SpanSlot const& slot) noexcept {
+  SpanSlot* const parent = slot.parent;
+  if (parent == nullptr || parent->generation.load(std::memory_order_relaxed) != slot.parent_generation) return nullptr;
+  return parent;
+}
+
+// From now on the span and its parents may be held by anybody: each takes a reference to its parent.
+void share(SpanSlot* slot) noexcept {
+  while (slot != nullptr && !slot->shared.load(std::memory_order_relaxed)) {
+    slot->shared.store(true, std::memory_order_relaxed);
+    slot->parent = parent_of(*slot);
+    if (slot->parent != nullptr) slot->parent->references.fetch_add(1, std::memory_order_relaxed);
+    slot = slot->parent;
+  }
+}
+
+SpanSlot* current_of(TrackState const& track, Verdict mask) noexcept {
+  auto const* const entries = track.stack.load(std::memory_order_relaxed);
+  for (std::size_t i = track.depth.load(std::memory_order_relaxed); i > 0; --i) {
+    internal::EnteredSpan const& entered = entries[i - 1];
+    if (entered.again || entered.slot->generation.load(std::memory_order_relaxed) != entered.generation) continue;
+    if ((entered.slot->verdict & mask) != 0) return entered.slot;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+// ---- SpanRef and Context ----
+
+SpanId SpanRef::id() const noexcept { return slot_->id(); }
+Metadata const& SpanRef::metadata() const noexcept { return *slot_->metadata; }
+StoredValues const& SpanRef::values() const noexcept { return slot_->values; }
+Extensions& SpanRef::extensions() const noexcept { return slot_->extensions; }
+Verdict SpanRef::verdict() const noexcept { return slot_->verdict; }
+
+SpanRef SpanRef::parent() const noexcept {
+  SpanSlot* parent = parent_of(*slot_);
+  while (parent != nullptr && (parent->verdict & mask_) == 0) parent = parent_of(*parent);
+  return {parent, mask_};
+}
+
+CachedText* SpanRef::cached_text(void const* key) const noexcept {
+  for (CachedText& text : slot_->texts) {
+    if (text.key == key) return &text;
+    if (text.key != nullptr) continue;
+    text.key = key;
+    return &text;
+  }
+  return nullptr;
+}
+
+Track const& Context::track() const noexcept { return track_.track; }
+SpanRef Context::current_span() const noexcept { return {current_of(track_, mask_), mask_}; }
+SpanRef Context::span(SpanId id) const noexcept {
+  SpanRef const found = registry_.span(id);
+  return found && (found.verdict() & mask_) != 0 ? SpanRef(found.slot(), mask_) : SpanRef();
+}
+SpanRef Context::event_span(Event const& event) const noexcept {
+  if (event.parent.kind == Parent::Kind::contextual) return current_span();
+  if (event.parent.kind == Parent::Kind::root) return {};
+  SpanRef const parent = registry_.span(event.parent.id);
+  if (!parent) return {};
+  SpanRef const seen(parent.slot(), mask_);
+  return (parent.verdict() & mask_) != 0 ? seen : seen.parent();
+}
+
+// ---- interest ----
+
+Registry::Registry(std::vector<std::unique_ptr<Attached>> layers, std::vector<std::unique_ptr<Filter>> filters)
+    : layers_(std::move(layers)), filters_(std::move(filters)), store_(std::make_unique<SpanStore>()) {
+  if (layers_.empty()) always_ = kRegistryItself;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    Filter const* const filter = layers_[i]->filter.get();
+    if (filter == nullptr) always_ |= bit(i);
+    if (filter != nullptr && filter->follows_spans()) span_filters_ |= bit(i);
+    if (filter != nullptr && filter->wants_events()) event_filters_ |= bit(i);
+    Hooks const hooks = layers_[i]->layer->hooks();
+    if (has(hooks, Hooks::new_span)) on_new_span_ |= bit(i);
+    if (has(hooks, Hooks::record)) on_record_ |= bit(i);
+    if (has(hooks, Hooks::follows_from)) on_follows_from_ |= bit(i);
+    if (has(hooks, Hooks::event)) on_event_ |= bit(i);
+    if (has(hooks, Hooks::enter)) on_enter_ |= bit(i);
+    if (has(hooks, Hooks::exit)) on_exit_ |= bit(i);
+    if (has(hooks, Hooks::close)) on_close_ |= bit(i);
+  }
+  for (auto const& filter : filters_) global_span_filters_ = global_span_filters_ || filter->follows_spans();
+}
+
+Registry::~Registry() = default;
+
+Registration Registry::register_callsite(Metadata const& metadata) noexcept {
+  Registration result;
+  for (auto const& filter : filters_) {
+    Interest const interest = filter->callsite_enabled(metadata);
+    if (interest == Interest::never) return {};
+    if (interest == Interest::sometimes) result.undecided |= kAskGlobal;
+  }
+  result.wanted = always_;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    Filter* const filter = layers_[i]->filter.get();
+    if (filter == nullptr || metadata.level() > filter->max_level_hint()) continue;
+    Interest const interest = filter->callsite_enabled(metadata);
+    if (interest == Interest::always) result.wanted |= bit(i);
+    if (interest == Interest::sometimes) result.undecided |= bit(i);
+  }
+  if (result.undecided != 0) {
+    result.interest = (result.wanted | (result.undecided & ~kAskGlobal)) != 0 ? Interest::sometimes : Interest::never;
+  } else {
+    result.interest = result.wanted != 0 ? Interest::always : Interest::never;
+  }
+  return result;
+}
+
+LevelFilter Registry::max_level_hint() const noexcept {
+  LevelFilter hint = always_ != 0 ? LevelFilter::trace : LevelFilter::off;
+  for (auto const& attached : layers_) {
+    if (attached->filter != nullptr) hint = std::max(hint, attached->filter->max_level_hint());
+  }
+  for (auto const& filter : filters_) hint = std::min(hint, filter->max_level_hint());
+  return hint;
+}
+
+Verdict Registry::enabled(Metadata const& metadata) noexcept {
+  for (auto const& filter : filters_) {
+    if (!filter->enabled(metadata)) return 0;
+  }
+  Verdict wanted = always_;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    Filter* const filter = layers_[i]->filter.get();
+    if (filter != nullptr && metadata.level() <= filter->max_level_hint() && filter->enabled(metadata)) wanted |= bit(i);
+  }
+  return wanted;
+}
+
+Verdict Registry::enabled_now(Metadata const& metadata, Verdict wanted, Verdict undecided) noexcept {
+  if ((undecided & kAskGlobal) != 0) {
+    undecided &= ~kAskGlobal;
+    for (auto const& filter : filters_) {
+      if (!filter->enabled(metadata)) return 0;
+    }
+  }
+  for_each_layer(undecided, [&](std::size_t i) {
+    if (layers_[i]->filter->enabled_now(metadata)) wanted |= bit(i);
+  });
+  return wanted;
+}
+
+// ---- spans ----
+
+SpanSlot* Registry::make(NewSpan const& span, TrackState& track) noexcept {
+  TrackState* const own = span.origin.track == nullptr ? &track : store_->this_thread();
+  SpanSlot* const slot = own == nullptr ? nullptr : store_->open(*own);
+  if (slot == nullptr) [[unlikely]] return nullptr;
+  Metadata const& metadata = span.metadata();
+  if (metadata.parts().owned) [[unlikely]] retain(metadata);
+  slot->metadata = &metadata;
+  slot->verdict = span.verdict;
+  slot->references.store(1, std::memory_order_relaxed);
+  slot->shared.store(false, std::memory_order_relaxed);
+  slot->parent = nullptr;
+  if (span.parent.kind == Parent::Kind::contextual) {
+    slot->parent = current_of(track, ~Verdict{0});
+  } else if (span.parent.kind == Parent::Kind::span) {
+    slot->parent = store_->find(span.parent.id);
+  }
+  slot->parent_generation = slot->parent == nullptr ? 0 : slot->parent->generation.load(std::memory_order_relaxed);
+  if (span.parent.kind == Parent::Kind::span) share(slot);
+  slot->values.add(span.fields);
+  return slot;
+}
+
+namespace {
+
+// The states of the filters that follow spans, in a place of the slot that is made at its first use.
+std::uintptr_t* filter_states(SpanSlot& slot, std::size_t count) noexcept {
+  if (slot.filter_states == nullptr) slot.filter_states.reset(new (std::nothrow) std::uintptr_t[count]());
+  return slot.filter_states.get();
+}
+
+}  // namespace
+
+void Registry::announce(SpanSlot& slot, NewSpan const& span, TrackState& track) noexcept {
+  if (global_span_filters_ || (span_filters_ & slot.verdict) != 0) [[unlikely]] {
+    if (std::uintptr_t* const states = filter_states(slot, filters_.size() + layers_.size())) {
+      for (std::size_t i = 0; i < filters_.size(); ++i) {
+        if (filters_[i]->follows_spans()) filters_[i]->on_new_span(span, states[i]);
+      }
+      for_each_layer(span_filters_ & slot.verdict,
+                     [&](std::size_t i) { layers_[i]->filter->on_new_span(span, states[filters_.size() + i]); });
+      slot.has_filter_states = true;
+    }
+  }
+  Verdict const listeners = on_new_span_ & slot.verdict;
+  if (listeners == 0) return;
+  Context context(*this, track, span.origin, 0);
+  for_each_layer(listeners, [&](std::size_t i) {
+    context.set_mask(bit(i));
+    layers_[i]->layer->on_new_span(SpanRef(&slot, bit(i)), span, context);
+  });
+}
+
+template <class F>
+void Registry::for_each_filter_state(SpanSlot& slot, F&& f) noexcept {
+  if (!slot.has_filter_states) [[likely]] return;
+  for (std::size_t i = 0; i < filters_.size() + layers_.size(); ++i) {
+    std::uintptr_t& state = slot.filter_states[i];
+    if (state != 0) f(i < filters_.size() ? *filters_[i] : *layers_[i - filters_.size()]->filter, state);
+  }
+}
+
+SpanId Registry::new_span(NewSpan const& span) noexcept {
+  TrackState* const track = store_->track_state(span.origin);
+  SpanSlot* const slot = track == nullptr ? nullptr : make(span, *track);
+  if (slot == nullptr) return {};
+  share(slot);
+  announce(*slot, span, *track);
+  return slot->id();
+}
+
+SpanId Registry::open_scope(NewSpan const& span) noexcept {
+  TrackState* const track = store_->this_thread();
+  SpanSlot* const slot = track == nullptr ? nullptr : make(span, *track);
+  if (slot == nullptr) return {};
+  announce(*slot, span, *track);
+  push(*slot, *track, span.origin);
+  return slot->id();
+}
+
+void Registry::close_scope(SpanId id) noexcept {
+  TrackState* const track = store_->this_thread();
+  SpanSlot* const slot = store_->find(id);
+  if (track == nullptr || slot == nullptr) return;
+  pop(*slot, *track, {});
+  release(*slot, *track, {});
+}
+
+void Registry::push(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
+  for_each_filter_state(slot, [](Filter& filter, std::uintptr_t state) { filter.on_enter(state); });
+  bool const entered = track.push(slot);
+  Verdict const listeners = on_enter_ & slot.verdict;
+  if (!entered || listeners == 0) [[likely]] return;
+  Context context(*this, track, origin, 0);
+  for_each_layer(listeners, [&](std::size_t i) {
+    context.set_mask(bit(i));
+    layers_[i]->layer->on_enter(SpanRef(&slot, bit(i)), context);
+  });
+}
+
+void Registry::pop(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
+  for_each_filter_state(slot, [](Filter& filter, std::uintptr_t state) { filter.on_exit(state); });
+  bool const left = track.pop(slot);
+  Verdict const listeners = on_exit_ & slot.verdict;
+  if (!left || listeners == 0) [[likely]] return;
+  Context context(*this, track, origin, 0);
+  for_each_layer(listeners, [&](std::size_t i) {
+    context.set_mask(bit(i));
+    layers_[i]->layer->on_exit(SpanRef(&slot, bit(i)), context);
+  });
+}
+
+void Registry::enter(SpanId id, Origin const& origin) noexcept {
+  TrackState* const track = store_->track_state(origin);
+  SpanSlot* const slot = store_->find(id);
+  if (track != nullptr && slot != nullptr) push(*slot, *track, origin);
+}
+
+void Registry::exit(SpanId id, Origin const& origin) noexcept {
+  TrackState* const track = store_->track_state(origin);
+  SpanSlot* const slot = store_->find(id);
+  if (track != nullptr && slot != nullptr) pop(*slot, *track, origin);
+}
+
+void Registry::add_reference(SpanId id) noexcept {
+  SpanSlot* const slot = store_->find(id);
+  if (slot == nullptr) return;
+  share(slot);
+  slot->references.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Registry::drop_reference(SpanId id, Origin const& origin) noexcept {
+  TrackState* const track = store_->track_state(origin);
+  SpanSlot* const slot = store_->find(id);
+  if (track != nullptr && slot != nullptr) release(*slot, *track, origin);
+}
+
+void Registry::release(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
+  // Whoever has the only reference shares it with nobody.
+  bool const last = slot.references.load(std::memory_order_acquire) == 1 ||
+                    slot.references.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  if (last) close(slot, track, origin);
+}
+
+void Registry::close(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
+  Verdict const listeners = on_close_ & slot.verdict;
+  if (listeners != 0) [[unlikely]] {
+    Context context(*this, track, origin, 0);
+    for_each_layer(listeners, [&](std::size_t i) {
+      context.set_mask(bit(i));
+      layers_[i]->layer->on_close(SpanRef(&slot, bit(i)), context);
+    });
+  }
+  if (slot.has_filter_states) [[unlikely]] {
+    for_each_filter_state(slot, [](Filter& filter, std::uintptr_t& state) { filter.on_close(std::exchange(state, 0)); });
+    slot.has_filter_states = false;
+  }
+  SpanSlot* const parent = slot.shared.load(std::memory_order_relaxed) ? slot.parent : nullptr;
+  slot.extensions.clear();
+  slot.values.clear();
+  for (CachedText& text : slot.texts) text.key = nullptr, text.group_count = 0, text.text.clear();
+  Metadata const& metadata = *slot.metadata;
+  TrackState* const own = origin.track == nullptr ? &track : store_->this_thread();
+  if (own != nullptr) store_->close(slot, *own);
+  if (metadata.parts().owned) [[unlikely]] tracing::release(metadata);
+  if (parent != nullptr) release(*parent, track, origin);
+}
+
+void Registry::record(SpanId id, FieldValues const& values) noexcept {
+  TrackState* const track = store_->this_thread();
+  SpanSlot* const slot = store_->find(id);
+  if (track == nullptr || slot == nullptr) return;
+  slot->values.add(values);
+  for_each_filter_state(*slot, [&](Filter& filter, std::uintptr_t& state) { filter.on_record(values, state); });
+  Context context(*this, *track, Origin{}, 0);
+  for_each_layer(on_record_ & slot->verdict, [&](std::size_t i) {
+    context.set_mask(bit(i));
+    layers_[i]->layer->on_record(SpanRef(slot, bit(i)), values, context);
+  });
+}
+
+void Registry::follows_from(SpanId id, SpanId cause_id) noexcept {
+  TrackState* const track = store_->this_thread();
+  SpanSlot* const slot = store_->find(id);
+  SpanSlot* const cause = store_->find(cause_id);
+  if (track == nullptr || slot == nullptr || cause == nullptr) return;
+  Context context(*this, *track, Origin{}, 0);
+  for_each_layer(on_follows_from_ & slot->verdict & cause->verdict, [&](std::size_t i) {
+    context.set_mask(bit(i));
+    layers_[i]->layer->on_follows_from(SpanRef(slot, bit(i)), SpanRef(cause, bit(i)), context);
+  });
+}
+
+// ---- events ----
+
+Verdict Registry::event_verdict(Event const& event) noexcept {
+  Verdict verdict = event.verdict;
+  for_each_layer(event_filters_ & verdict, [&](std::size_t i) {
+    if (!layers_[i]->filter->event_enabled(event)) verdict &= ~bit(i);
+  });
+  for (auto const& filter : filters_) {
+    if (filter->wants_events() && !filter->event_enabled(event)) return 0;
+  }
+  return verdict;
+}
+
+void Registry::event(Event const& event) noexcept {
+  TrackState* const track = store_->track_state(event.origin);
+  if (track == nullptr) return;
+  Verdict const listeners = on_event_ & event_verdict(event);
+  Context context(*this, *track, event.origin, 0);
+  for_each_layer(listeners, [&](std::size_t i) {
+    context.set_mask(bit(i));
+    layers_[i]->layer->on_event(event, context);
+  });
+}
+
+// ---- looking ----
+
+SpanId Registry::current_span() const noexcept {
+  TrackState const* const track = store_->this_thread();
+  SpanSlot const* const slot = track == nullptr ? nullptr : current_of(*track, ~Verdict{0});
+  return slot == nullptr ? SpanId{} : slot->id();
+}
+
+Metadata const* Registry::metadata(SpanId id) const noexcept {
+  SpanSlot const* const slot = store_->find(id);
+  return slot == nullptr ? nullptr : slot->metadata;
+}
+
+bool Registry::has_open_spans() const noexcept { return store_->any_open(); }
+
+void Registry::flush() noexcept {
+  for (auto const& attached : layers_) attached->layer->flush();
+}
+
+SpanRef Registry::span(SpanId id) const noexcept { return {store_->find(id), ~Verdict{0}}; }
+
+void Registry::visit_current_spans(void (*visit)(void* context, SpanRef span), void* context) const noexcept {
+  TrackState const* const track = store_->this_thread();
+  SpanSlot* slot = track == nullptr ? nullptr : current_of(*track, ~Verdict{0});
+  for (; slot != nullptr; slot = parent_of(*slot)) visit(context, SpanRef(slot, ~Verdict{0}));
+}
+
+void Registry::visit_all_tracks(void (*visit)(void* context, Track const& track, std::int64_t os_thread, SpanRef span), void* context) const noexcept {
+  for (TrackState const* track = store_->first_track(); track != nullptr; track = track->next) {
+    std::size_t const depth = track->depth.load(std::memory_order_acquire);
+    auto const* const entries = track->stack.load(std::memory_order_acquire);
+    for (std::size_t i = 0; i < depth; ++i) {
+      internal::EnteredSpan const& entered = entries[i];
+      if (entered.slot->generation.load(std::memory_order_relaxed) != entered.generation) continue;
+      visit(context, track->track, track->os_thread, SpanRef(entered.slot, ~Verdict{0}));
+    }
+  }
+}
+
+// ---- building ----
+
+RegistryBuilder::RegistryBuilder() = default;
+RegistryBuilder::RegistryBuilder(RegistryBuilder&&) noexcept = default;
+RegistryBuilder& RegistryBuilder::operator=(RegistryBuilder&&) noexcept = default;
+RegistryBuilder::~RegistryBuilder() = default;
+
+RegistryBuilder&& RegistryBuilder::with(std::unique_ptr<Layer> layer, std::unique_ptr<Filter> filter) && {
+  if (layer != nullptr && layers_.size() < kMostLayers) {
+    layers_.push_back(std::make_unique<Registry::Attached>(Registry::Attached{std::move(layer), std::move(filter)}));
+  }
+  return std::move(*this);
+}
+
+RegistryBuilder&& RegistryBuilder::with_filter(std::unique_ptr<Filter> filter) && {
+  if (filter != nullptr) filters_.push_back(std::move(filter));
+  return std::move(*this);
+}
+
+namespace {
+
+// Registries that nobody holds while spans of theirs are open.
+struct Graveyard {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Registry>> waiting;
+};
+constinit internal::NeverDestroyed<Graveyard> graveyard;
+
+void retire(Registry* registry) noexcept {
+  std::vector<std::unique_ptr<Registry>> done;
+  {
+    std::lock_guard const lock(graveyard->mutex);
+    graveyard->waiting.emplace_back(registry);
+    std::erase_if(graveyard->waiting, [&done](std::unique_ptr<Registry>& waiting) {
+      if (waiting->has_open_spans()) return waiting->flush(), false;
+      done.push_back(std::move(waiting));
+      return true;
+    });
+  }
+  internal::forget_dead_subscribers();
+}
+
+}  // namespace
+
+std::shared_ptr<Registry> RegistryBuilder::build() && {
+  return std::shared_ptr<Registry>(new Registry(std::move(layers_), std::move(filters_)), retire);
+}
+
+}  // namespace tracing::inline v1

@@ -1,0 +1,98 @@
+// Declares SpanRef, an open span as layers see it, and Extensions, what layers keep with it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "tracing_core/dispatch/subscriber.h"
+#include "tracing_core/model/stored_values.h"
+
+namespace tracing::inline v1 {
+
+/// Objects that layers keep with a span, one of each type. Destroyed after the span's on_close(). Not thread-safe: a layer
+/// that uses them from several threads brings its own lock.
+class Extensions {
+ public:
+  Extensions() = default;
+  Extensions(Extensions const&) = delete;
+  Extensions& operator=(Extensions const&) = delete;
+  ~Extensions() { clear(); }
+
+  /// Null where there is none. Linear in the number of objects, which is small.
+  template <class T>
+  T* get() const noexcept {
+    for (Entry const& entry : entries_) {
+      if (entry.type == &kTypeKey<T>) return static_cast<T*>(entry.object);
+    }
+    return nullptr;
+  }
+  /// The object of this type, made of `args` where there is none yet.
+  template <class T, class... A>
+  T& get_or_add(A&&... args) {
+    if (T* found = get<T>()) return *found;
+    auto object = std::make_unique<T>(std::forward<A>(args)...);
+    entries_.push_back({&kTypeKey<T>, object.get(), [](void* p) noexcept { delete static_cast<T*>(p); }});
+    return *object.release();
+  }
+  void clear() noexcept {
+    for (Entry const& entry : entries_) entry.destroy(entry.object);
+    entries_.clear();
+  }
+
+ private:
+  template <class T>
+  static constexpr char kTypeKey = 0;
+
+  struct Entry {
+    void const* type;
+    void* object;
+    void (*destroy)(void* object) noexcept;
+  };
+  std::vector<Entry> entries_;
+};
+
+/// A text made from a span's values once and reused: see SpanRef::cached_text().
+struct CachedText {
+  void const* key = nullptr;      ///< whose text it is; each way of formatting has a key of its own
+  std::uint32_t group_count = 0;  ///< how many groups of values it shows
+  TextBuffer text;
+};
+
+namespace internal {
+struct SpanSlot;
+}
+
+/// An open span as a layer sees it: spans that the layer's filter rejected are not there. Valid during the call that it was
+/// passed to. Empty where there is no span.
+class SpanRef {
+ public:
+  SpanRef() noexcept = default;
+
+  explicit operator bool() const noexcept { return slot_ != nullptr; }
+  friend bool operator==(SpanRef a, SpanRef b) noexcept { return a.slot_ == b.slot_; }
+
+  SpanId id() const noexcept;
+  Metadata const& metadata() const noexcept;
+  /// The span that this one was made below; empty at a root.
+  SpanRef parent() const noexcept;
+  /// The values recorded so far, a group for the making and one for each record().
+  StoredValues const& values() const noexcept;
+  Extensions& extensions() const noexcept;
+  /// Room for a text made from values(), which starts empty; two ways of formatting have room at once, a third one makes
+  /// its text anew each time. Null then.
+  CachedText* cached_text(void const* key) const noexcept;
+  /// The layers that see it.
+  Verdict verdict() const noexcept;
+
+  // For the registry.
+  SpanRef(internal::SpanSlot* slot, Verdict mask) noexcept : slot_(slot), mask_(mask) {}
+  internal::SpanSlot* slot() const noexcept { return slot_; }
+
+ private:
+  internal::SpanSlot* slot_ = nullptr;
+  Verdict mask_ = ~Verdict{0};
+};
+
+}  // namespace tracing::inline v1
