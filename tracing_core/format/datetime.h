@@ -11,7 +11,7 @@ namespace tracing::inline v1 {
 
 /// Appends `2026-01-08T23:56:09.977977Z`: `seconds` since the epoch (before it: the next lower second) and `nanoseconds`
 /// of that second, which are cut to microseconds. Proleptic Gregorian calendar; every second has a text: years beyond
-/// 9999 are `+10000`, before year 0 `-0001`. About 5 ns while the second stays the same, as it is kept per thread.
+/// 9999 are `+10000`, before year 0 `-0001`. About 10 ns while the second stays the same, as it is kept per thread.
 /// REQUIRES: nanoseconds < 1'000'000'000.
 void append_utc_time(TextBuffer& out, std::int64_t seconds, std::uint32_t nanoseconds) noexcept;
 
