@@ -7,10 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include <tracing_core/tracing.h>
+
 namespace demo {
 
 /// Checked kernels leave what lies outside of the array alone; unchecked ones trust the caller.
 enum class Mode { Unchecked, Checked };
+TRACE_ENUM(Mode, Unchecked, Checked)
 
 /// What is launched: `count` elements of the array, which may be shorter.
 struct Launch {

@@ -1,5 +1,9 @@
 // An instrumented program: the emitting side alone.
-#include <tracing_core/model/level.h>
 #include <tracing_core/tracing.h>
 
-int main() { return tracing::name(tracing::Level::info) == "INFO" ? 0 : 1; }
+int main() {
+  int const answer = 42;
+  TRACE_SPAN(debug, "consume", answer);
+  TRACE_INFO("consumed {}", answer);
+  return 0;
+}
