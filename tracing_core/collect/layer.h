@@ -36,13 +36,15 @@ constexpr bool has(Hooks set, Hooks one) noexcept {
 class Context {
  public:
   Context(Registry& registry, internal::TrackState& track, Origin const& origin, Verdict mask) noexcept
-      : registry_(registry), track_(track), time_(origin.time), mask_(mask) {}
+      : registry_(registry), track_(track), time_(origin.time), mask_(mask), restored_(origin.restored) {}
 
   /// The moment of the call; the clock is read once for all layers.
   Instant time() const noexcept {
     if (!time_) time_ = Instant::now();
     return time_;
   }
+  /// It only restores what stood before a replay begins: keep it, print nothing.
+  bool is_restored() const noexcept { return restored_; }
   /// The thread, or what stands for one.
   Track const& track() const noexcept;
   /// The span that the track is in, as this layer sees it.
@@ -61,6 +63,7 @@ class Context {
   internal::TrackState& track_;
   mutable Instant time_;
   Verdict mask_;
+  bool restored_;
 };
 
 /// Reacts to spans and events: prints, records, exports. Thread-safe: called from any thread at any time. Never throws.

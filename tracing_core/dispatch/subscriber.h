@@ -13,6 +13,7 @@ namespace tracing::inline v1 {
 struct Origin {
   Track const* track = nullptr;
   Instant time{};
+  bool restored = false;  ///< it stands for something that came before all that is fed: layers keep it and print nothing
 };
 
 /// A span about to be made. Everything it points to is valid during the call only.

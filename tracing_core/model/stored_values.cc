@@ -109,6 +109,16 @@ void StoredValues::add(FieldValues const& values) noexcept {
   ++groups_;
 }
 
+bool StoredValues::add_stored(char const* groups, std::size_t size, std::uint32_t count, bool may_grow) noexcept {
+  if (!may_grow && size_ + size > capacity_) return false;
+  char* const to = reserve(size);
+  if (to == nullptr) return false;
+  std::memcpy(to, groups, size);
+  size_ += static_cast<std::uint32_t>(size);
+  groups_ += count;
+  return true;
+}
+
 void StoredValues::add_value(std::uint8_t index, Value const& value) noexcept {
   InlineTextBuffer<256> rendered;
   ValueKind kind = value.kind();

@@ -33,6 +33,9 @@ class StoredValues {
 
   /// Adds a group: the values that are not empty.
   void add(FieldValues const& values) noexcept;
+  /// Adds `count` groups as they lie in memory: `size` bytes taken from another one. False where it has no room for them,
+  /// which it then gets only if it `may_grow`.
+  bool add_stored(char const* groups, std::size_t size, std::uint32_t count, bool may_grow = true) noexcept;
   /// As after construction; keeps a small buffer.
   void clear() noexcept;
   /// Replaces the content by that of `other`.
