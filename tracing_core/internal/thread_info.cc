@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -15,7 +16,7 @@ constinit std::atomic<std::uint64_t> last_number{0};
 
 struct OwnInfo {
   ThreadInfo info{};
-  char name[32] = {};
+  char name[64] = {};
 };
 constinit thread_local OwnInfo own;
 
@@ -45,6 +46,16 @@ ThreadInfo const& this_thread_info() noexcept {
     read_name(own);
   }
   return own.info;
+}
+
+void name_this_thread(std::string_view name) noexcept {
+  this_thread_info();
+  std::size_t size = std::min(name.size(), sizeof(own.name) - 1);
+  // A byte 10xxxxxx goes on with the character before it.
+  while (size > 0 && size < name.size() && (static_cast<unsigned char>(name[size]) & 0xc0) == 0x80) --size;
+  std::memcpy(own.name, name.data(), size);
+  own.name[size] = '\0';
+  own.info.name = {own.name, size};
 }
 
 }  // namespace tracing::inline v1::internal

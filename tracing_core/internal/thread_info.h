@@ -15,4 +15,7 @@ struct ThreadInfo {
 /// The calling thread. The name is read once, when the thread first asks. Valid until the thread ends.
 ThreadInfo const& this_thread_info() noexcept;
 
+/// Gives the calling thread another name than the one it has; cut to 63 bytes at the end of a character.
+void name_this_thread(std::string_view name) noexcept;
+
 }  // namespace tracing::inline v1::internal

@@ -1,0 +1,21 @@
+#include "tracing_core/dispatch/thread_name.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "tracing_core/internal/thread_info.h"
+
+namespace tracing::inline v1 {
+
+void set_thread_name(std::string_view name) noexcept {
+  internal::name_this_thread(name);
+  internal::ThreadInfo const& thread = internal::this_thread_info();
+  if (thread.os_thread == getpid()) return;
+  char beginning[16] = {};  // as much as the system takes
+  std::memcpy(beginning, thread.name.data(), thread.name.size() < 15 ? thread.name.size() : 15);
+  pthread_setname_np(pthread_self(), beginning);
+}
+
+}  // namespace tracing::inline v1
