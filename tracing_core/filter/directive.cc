@@ -7,11 +7,10 @@
 #include "tracing_core/filter/directive.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "tracing_core/filter/directive_scan.h"
-#include "tracing_core/filter/nearest.h"
+#include "tracing_core/filter/level_hint.h"
 #include "tracing_core/internal/alphanumeric.h"
 #include "tracing_core/internal/utf8.h"
 
@@ -19,29 +18,13 @@ namespace tracing::inline v1 {
 namespace {
 
 constexpr std::string_view kInvalid = "invalid filter directive";
-constexpr std::string_view kInvalidLevel =
-    "error parsing level filter: expected one of \"off\", \"error\", \"warn\", \"info\", \"debug\", \"trace\", or a "
-    "number 0-5";
 constexpr std::string_view kInvalidField = "invalid field filter: ";
-constexpr std::array<std::string_view, 6> kLevels{"off", "error", "warn", "info", "debug", "trace"};
 
 bool begins_target(std::string_view text) noexcept {
   char const c = text.front();
   if (c == '-' || c == ':' || c == '_') return true;
   auto const first = internal::decode_utf8(text);
   return first.valid && internal::is_alphanumeric(first.value);
-}
-
-std::string level_hint(std::string_view text) {
-  internal::Slice const word = internal::trim(text, {0, text.size()});
-  if (word.size < text.size() && parse_level_filter(text.substr(word.begin, word.size))) {
-    return "blanks around \"=\" are not allowed";
-  }
-  std::string hint = "not a level; ";
-  if (auto const meant = internal::nearest(text, kLevels); !meant.empty()) {
-    hint.append("did you mean \"").append(meant).append("\"? ");
-  }
-  return hint + "levels are off, error, warn, info, debug, trace or 0 to 5";
 }
 
 // Reads one directive from text_, which is all of it; positions are in text_.
@@ -128,7 +111,7 @@ class Parser {
       return invalid(begin + comma, text.size() - comma, "one directive was expected, not a list");
     }
     auto const level = parse_level_filter(text);
-    if (!level) return fail(kInvalidLevel, begin, text.size(), level_hint(text));
+    if (!level) return fail(internal::kInvalidLevel, begin, text.size(), internal::level_hint(text));
     directive_.level = *level;
     return true;
   }

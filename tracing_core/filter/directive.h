@@ -29,9 +29,9 @@ struct Directive {
   std::vector<FieldMatch> fields;     ///< all of these
   LevelFilter level = internal::max_level_trace;
 
-  /// Reads one directive; blanks around it do not count. Nothing and what is wrong in `error`, when given, for any other
-  /// text. With `regex`, a value that is no number or boolean is a regular expression, otherwise what the value prints
-  /// for debugging.
+  /// Reads one directive; blanks around it do not count. Nothing and what is wrong in `error`, when given, for any
+  /// other text. With `regex`, a value that is no number or boolean is a regular expression, otherwise what the value
+  /// prints for debugging.
   static std::optional<Directive> parse(std::string_view text, ParseError* error = nullptr, bool regex = true);
 
   /// Whether the directive is decided by a callsite's metadata alone: it names no span and no value.
@@ -44,9 +44,9 @@ struct Directive {
   std::string to_string() const;
 };
 
-/// Orders by where directives apply, the most specific first: a longer target (in bytes; any before none), then one with
-/// a span, then more fields, then the rest so that only directives that apply to the same are equivalent. Levels do not
-/// count.
+/// Orders by where directives apply, the most specific first: a longer target (in bytes; any before none), then one
+/// with a span, then more fields, then the rest so that only directives that apply to the same are equivalent. Levels
+/// do not count.
 std::weak_ordering compare_specificity(Directive const& a, Directive const& b) noexcept;
 
 /// What was found in a list of directives.
@@ -55,9 +55,9 @@ struct ParsedDirectives {
   std::vector<ParseError> errors;     ///< one for each directive that is wrong, positions in the whole text
 };
 
-/// Reads directives separated by commas. Empty ones do not count, nor do blanks around them. A comma inside `{...}` does
-/// not separate directives, and inside brackets or quotes of a value it does not separate fields. Never throws but for
-/// memory, and takes time linear in the text (and in what its patterns need to compile).
+/// Reads directives separated by commas. Empty ones do not count, nor do blanks around them. A comma inside `{...}`
+/// does not separate directives, and inside brackets or quotes of a value it does not separate fields. Never throws but
+/// for memory, and takes time linear in the text (and in what its patterns need to compile).
 ParsedDirectives parse_directives(std::string_view text, bool regex = true);
 
 }  // namespace tracing::inline v1

@@ -120,6 +120,11 @@ bool ValueMatch::matches_f64(double x) const noexcept {
   return wanted != nullptr && std::fabs(x - *wanted) < std::numeric_limits<double>::epsilon();
 }
 
+bool ValueMatch::matches_f32(float x) const noexcept {
+  auto const* wanted = std::get_if<double>(&value_);
+  return matches_f64(x) || (wanted != nullptr && std::isfinite(x) && static_cast<float>(*wanted) == x);
+}
+
 bool ValueMatch::matches_pattern(std::string_view text) const noexcept {
   auto const* pattern = std::get_if<Pattern>(&value_);
   return pattern != nullptr && (*pattern)->matches_until_end(text);

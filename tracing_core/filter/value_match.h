@@ -16,21 +16,23 @@ namespace internal {
 class RegexPattern;
 }
 
-/// What a field's value must be. Read from text in this order: `true` or `false`, unsigned, signed, floating, `nan`, and
-/// whatever is none of these is a regular expression, or with regex off the text that the value prints for debugging.
-/// Copies share one compiled pattern; thread-safe once made.
+/// What a field's value must be. Read from text in this order: `true` or `false`, unsigned, signed, floating, `nan`,
+/// and whatever is none of these is a regular expression, or with regex off the text that the value prints for
+/// debugging. Copies share one compiled pattern; thread-safe once made.
 class ValueMatch {
  public:
   /// Reads a value; never fails with regex off. A regular expression that cannot be compiled gives nothing and a
   /// sentence in `error`.
   static std::optional<ValueMatch> parse(std::string_view text, bool regex, std::string& error);
 
-  // Each says whether a value recorded with that type fits. Integers never fit a floating filter nor the reverse, numbers
-  // and booleans never fit a pattern, floats fit within the machine epsilon (so an infinity never fits).
+  // Each says whether a value recorded with that type fits. Integers never fit a floating filter nor the reverse,
+  // numbers and booleans never fit a pattern, floats fit within the machine epsilon (so an infinity never fits).
   bool matches_bool(bool x) const noexcept;
   bool matches_u64(std::uint64_t x) const noexcept;
   bool matches_i64(std::int64_t x) const noexcept;
   bool matches_f64(double x) const noexcept;
+  /// As matches_f64(), after the wanted value was made a float too: `x=0.1` fits 0.1F.
+  bool matches_f32(float x) const noexcept;
   /// Whether a pattern fits text. The first match, leftmost and by preference, must end where the text ends: `b.b` fits
   /// "xbob", `o` does not fit "bob".
   bool matches_pattern(std::string_view text) const noexcept;

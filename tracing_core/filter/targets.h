@@ -1,0 +1,57 @@
+// Declares Targets, the simple filter: a level for each target, nothing about spans and values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tracing_core/filter/filter.h"
+#include "tracing_core/filter/parse_error.h"
+#include "tracing_core/filter/static_directives.h"
+
+namespace tracing::inline v1 {
+
+/// Lets a level pass for each target; of several targets that a record's target begins with, the longest decides. A
+/// record without any does not pass. Thread-compatible while it is set up, thread-safe afterwards.
+///
+///     Targets().with_default(LevelFilter::info).with_target("gpu::memory", LevelFilter::trace)
+class Targets : public Filter {
+ public:
+  Targets() = default;
+  /// REQUIRES: not in use yet.
+  Targets(Targets&& other) noexcept : Filter(), directives_(std::move(other.directives_)) {}
+  Targets& operator=(Targets&& other) noexcept { return directives_ = std::move(other.directives_), *this; }
+
+  /// Reads `target=level,target,level,...`, everything without exception by its commas: a target alone is at trace, a
+  /// level alone is the default, an empty text is the default error. `target[{a}]=level` asks events for fields.
+  /// Nothing and the first mistake in `error`, when given, for any other text.
+  static std::optional<Targets> parse(std::string_view text, ParseError* error = nullptr);
+
+  /// Sets the level of a target.
+  Targets& with_target(std::string_view target, LevelFilter level) &;
+  Targets with_target(std::string_view target, LevelFilter level) && { return std::move(with_target(target, level)); }
+  /// Sets the level of all other targets.
+  Targets& with_default(LevelFilter level) &;
+  Targets with_default(LevelFilter level) && { return std::move(with_default(level)); }
+
+  /// The level of all other targets, where one was set.
+  std::optional<LevelFilter> default_level() const;
+  /// The targets and their levels, the longest first.
+  std::vector<std::pair<std::string_view, LevelFilter>> targets() const;
+  /// Whether records of this target and level pass, whatever their fields.
+  bool would_enable(std::string_view target, Level level) const noexcept;
+
+  /// The text that reads back as this filter.
+  std::string to_string() const;
+
+  Interest callsite_enabled(Metadata const& metadata) noexcept override;
+  bool enabled(Metadata const& metadata) noexcept override { return directives_.enabled(metadata); }
+  LevelFilter max_level_hint() const noexcept override { return directives_.max_level(); }
+
+ private:
+  internal::StaticDirectives directives_;
+};
+
+}  // namespace tracing::inline v1
