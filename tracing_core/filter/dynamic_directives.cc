@@ -1,0 +1,144 @@
+#include "tracing_core/filter/dynamic_directives.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tracing_core/model/text_buffer.h"
+#include "tracing_core/model/value.h"
+
+namespace tracing::inline v1::internal {
+namespace {
+
+bool precedes(Directive const& a, Directive const& b) noexcept { return compare_specificity(a, b) < 0; }
+
+bool has_value(FieldMatch const& field) noexcept { return field.value.has_value(); }
+
+}  // namespace
+
+bool value_matches(ValueMatch const& wanted, Value const& value) noexcept {
+  switch (value.kind()) {
+    case ValueKind::empty:
+      return false;
+    case ValueKind::boolean:
+      return wanted.matches_bool(value.as_bool());
+    case ValueKind::i64:
+      return wanted.matches_i64(value.as_i64());
+    case ValueKind::u64:
+      return wanted.matches_u64(value.as_u64());
+    case ValueKind::f64:
+      return wanted.matches_f64(value.as_double());
+    case ValueKind::f32:
+      return wanted.matches_f32(static_cast<float>(value.as_double()));
+    default:
+      break;
+  }
+  if (wanted.is_pattern() && (value.kind() == ValueKind::text || value.kind() == ValueKind::verbatim)) {
+    return wanted.matches_pattern(value.as_text());
+  }
+  if (!wanted.is_pattern() && !wanted.is_literal()) return false;
+  InlineTextBuffer<256> printed;
+  append_debug(printed, value);
+  return wanted.is_pattern() ? wanted.matches_pattern(printed.view()) : wanted.matches_literal(printed.view());
+}
+
+DynamicDirectives::DynamicDirectives(std::vector<Directive> directives) : directives_(std::move(directives)) {
+  for (Directive const& directive : directives_) max_level_ = std::max(max_level_, directive.level);
+  std::stable_sort(directives_.begin(), directives_.end(), precedes);
+  auto const same = [](Directive const& a, Directive const& b) { return compare_specificity(a, b) == 0; };
+  auto const first = std::unique(directives_.rbegin(), directives_.rend(), same).base();
+  directives_.erase(directives_.begin(), first);
+  index();
+}
+
+void DynamicDirectives::add(Directive directive) {
+  max_level_ = std::max(max_level_, directive.level);
+  auto const place = std::lower_bound(directives_.begin(), directives_.end(), directive, precedes);
+  if (place != directives_.end() && compare_specificity(*place, directive) == 0) {
+    *place = std::move(directive);
+  } else {
+    directives_.insert(place, std::move(directive));
+  }
+  index();
+}
+
+void DynamicDirectives::index() {
+  rows_.clear();
+  rows_.reserve(directives_.size());
+  for (Directive const& directive : directives_) {
+    bool const values = std::any_of(directive.fields.begin(), directive.fields.end(), has_value);
+    rows_.push_back({directive.target ? TargetPrefix(*directive.target) : TargetPrefix(), values});
+    has_values_ = has_values_ || values;
+  }
+  values_found_ = std::make_unique<std::atomic<bool>[]>(directives_.size());
+}
+
+bool DynamicDirectives::values_found(std::size_t index) const noexcept {
+  return values_found_[index].load(std::memory_order_relaxed);
+}
+
+bool DynamicDirectives::applies(std::size_t row, TargetKey const& key, Metadata const& span) const noexcept {
+  if (!rows_[row].prefix.begins(key)) return false;
+  Directive const& directive = directives_[row];
+  if (directive.span && *directive.span != span.name()) return false;
+  return std::all_of(directive.fields.begin(), directive.fields.end(),
+                     [&span](FieldMatch const& field) { return span.fields().contains(field.name); });
+}
+
+bool DynamicDirectives::matches(Metadata const& span) const noexcept {
+  TargetKey const key(span.target());
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (applies(i, key, span)) return true;
+  }
+  return false;
+}
+
+SpanMatch DynamicDirectives::match(FieldValues const& values) const {
+  Metadata const& span = values.metadata();
+  TargetKey const key(span.target());
+  SpanMatch match;
+  match.directives_ = this;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (!applies(i, key, span)) continue;
+    Directive const& directive = directives_[i];
+    if (!rows_[i].has_values) match.raise(directive.level);
+    for (auto field = directive.fields.begin(); field != directive.fields.end(); ++field) {
+      // Of one field with several values, the last one counts.
+      bool const again = std::any_of(field + 1, directive.fields.end(), [&field](FieldMatch const& later) {
+        return later.value && later.name == field->name;
+      });
+      if (!field->value || again) continue;
+      auto const index = static_cast<std::uint32_t>(span.fields().index_of(field->name));
+      match.waiting_.push_back({static_cast<std::uint32_t>(i), index, &*field->value});
+    }
+  }
+  match.record(values);
+  return match;
+}
+
+void DynamicDirectives::append_to(std::string& out) const {
+  for (Directive const& directive : directives_) {
+    if (&directive != directives_.data()) out += ',';
+    directive.append_to(out);
+  }
+}
+
+void SpanMatch::raise(LevelFilter level) noexcept {
+  level_.store(std::max(this->level(), level), std::memory_order_relaxed);
+}
+
+void SpanMatch::record(FieldValues const& values) noexcept {
+  for (auto group = waiting_.begin(); group != waiting_.end();) {
+    std::uint32_t const directive = group->directive;
+    auto end = std::find_if(group, waiting_.end(), [directive](Awaited const& a) { return a.directive != directive; });
+    auto const last = std::remove_if(group, end, [&values](Awaited const& awaited) {
+      return value_matches(*awaited.value, values.value(awaited.field));
+    });
+    if (last == group) {
+      directives_->values_found_[directive].store(true, std::memory_order_relaxed);
+      raise(directives_->directives_[directive].level);
+    }
+    group = waiting_.erase(last, end);
+  }
+}
+
+}  // namespace tracing::inline v1::internal

@@ -1,0 +1,171 @@
+#include "tracing_core/filter/env_filter.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace tracing::inline v1 {
+namespace {
+
+void report(std::vector<ParseError> const& errors) {
+  std::string text;
+  for (ParseError const& error : errors) {
+    text.append("ignoring `").append(error.piece).append("`: ").append(error.message).append("\n");
+  }
+  if (text.empty()) return;
+  [[maybe_unused]] auto const written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+Directive everything_at(LevelFilter level) {
+  Directive directive;
+  directive.level = level;
+  return directive;
+}
+
+void take_literally(Directive& directive) {
+  for (FieldMatch& field : directive.fields) {
+    if (field.value) field.value = field.value->without_regex();
+  }
+}
+
+internal::StaticDirective to_static(Directive const& directive) {
+  internal::StaticDirective out{directive.target, {}, directive.level};
+  for (FieldMatch const& field : directive.fields) out.fields.push_back(field.name);
+  return out;
+}
+
+// What a span's state holds: a level that nothing can change any more, as an odd number, or the address of a match that
+// waits for values. Spans that no directive is about have no state.
+struct WaitingSpan {
+  std::mutex mutex;           // one record() at a time
+  internal::SpanMatch match;  // its level may be read any time
+};
+
+std::uintptr_t state_of(LevelFilter level) noexcept { return static_cast<std::uintptr_t>(level) << 1 | 1; }
+
+WaitingSpan* waiting(std::uintptr_t state) noexcept {
+  return (state & 1) != 0 ? nullptr : reinterpret_cast<WaitingSpan*>(state);
+}
+
+LevelFilter level_of(std::uintptr_t state) noexcept {
+  WaitingSpan const* const span = waiting(state);
+  return span == nullptr ? static_cast<LevelFilter>(state >> 1) : span->match.level();
+}
+
+}  // namespace
+
+std::optional<EnvFilter> EnvFilter::parse(std::string_view text, Options const& options, ParseError* error) {
+  auto parsed = parse_directives(text, options.regex);
+  if (parsed.errors.empty()) return EnvFilter(std::move(parsed.directives), options);
+  if (error != nullptr) *error = std::move(parsed.errors.front());
+  return std::nullopt;
+}
+
+EnvFilter EnvFilter::parse_lossy(std::string_view text, Options const& options, std::vector<ParseError>* errors) {
+  auto parsed = parse_directives(text, options.regex);
+  if (errors == nullptr) {
+    report(parsed.errors);
+  } else {
+    std::move(parsed.errors.begin(), parsed.errors.end(), std::back_inserter(*errors));
+  }
+  return EnvFilter(std::move(parsed.directives), options);
+}
+
+EnvFilter EnvFilter::from_env(Options const& options, std::vector<ParseError>* errors) {
+  char const* const text = std::getenv(options.variable);
+  return parse_lossy(text == nullptr ? "" : text, options, errors);
+}
+
+EnvFilter::EnvFilter(std::string_view text)
+    : EnvFilter(parse_lossy(text, {.default_directive = everything_at(LevelFilter::error)})) {}
+
+EnvFilter::EnvFilter(std::vector<Directive> directives, Options const& options) {
+  rules_.regex = options.regex;
+  if (directives.empty() && options.default_directive) directives.push_back(*options.default_directive);
+  if (!options.regex) std::for_each(directives.begin(), directives.end(), take_literally);
+  std::vector<internal::StaticDirective> statics;
+  for (Directive const& directive : directives) {
+    if (directive.is_static()) statics.push_back(to_static(directive));
+  }
+  std::erase_if(directives, [](Directive const& directive) { return !directive.is_dynamic(); });
+  rules_.statics = internal::StaticDirectives(std::move(statics));
+  rules_.has_dynamics = !directives.empty();
+  rules_.dynamics = std::make_unique<internal::DynamicDirectives>(std::move(directives));
+  rules_.dynamic_max_level = rules_.dynamics->max_level();
+}
+
+EnvFilter& EnvFilter::add_directive(Directive directive) & {
+  if (!rules_.regex) take_literally(directive);
+  if (directive.is_static()) {
+    rules_.statics.add(to_static(directive));
+    return *this;
+  }
+  rules_.dynamics->add(std::move(directive));
+  rules_.dynamic_max_level = rules_.dynamics->max_level();
+  rules_.has_dynamics = true;
+  return *this;
+}
+
+std::string EnvFilter::to_string() const {
+  std::string out;
+  rules_.statics.append_to(out);
+  if (!rules_.statics.empty() && !rules_.dynamics->empty()) out += ',';
+  rules_.dynamics->append_to(out);
+  return out;
+}
+
+Interest EnvFilter::callsite_enabled(Metadata const& metadata) noexcept {
+  // A span that a directive is about is made whatever its level, because it decides about what happens inside.
+  if (rules_.has_dynamics && metadata.is_span() && rules_.dynamics->matches(metadata)) return Interest::always;
+  if (rules_.statics.enabled(metadata)) return Interest::always;
+  return rules_.has_dynamics ? Interest::sometimes : Interest::never;
+}
+
+bool EnvFilter::enabled(Metadata const& metadata) noexcept {
+  Level const level = metadata.level();
+  if (level <= rules_.dynamic_max_level) {
+    if (level <= internal::current_level(rules_.number)) return true;
+    if (metadata.is_span() && rules_.dynamics->matches(metadata)) return true;
+  }
+  return level <= rules_.statics.max_level() && rules_.statics.enabled(metadata);
+}
+
+bool EnvFilter::enabled_now(Metadata const& metadata) noexcept {
+  return metadata.level() <= internal::current_level(rules_.number);
+}
+
+LevelFilter EnvFilter::max_level_hint() const noexcept {
+  if (rules_.dynamics->has_values()) return LevelFilter::trace;
+  return std::max(rules_.statics.max_level(), rules_.dynamic_max_level);
+}
+
+void EnvFilter::on_new_span(NewSpan const& span, std::uintptr_t& state) noexcept {
+  if (!rules_.dynamics->matches(span.metadata())) return;
+  try {
+    internal::SpanMatch match = rules_.dynamics->match(span.fields);
+    state = match.is_waiting() ? reinterpret_cast<std::uintptr_t>(new WaitingSpan{{}, std::move(match)})
+                               : state_of(match.level());
+  } catch (std::bad_alloc const&) {
+    state = 0;  // as if no directive were about it
+  }
+}
+
+void EnvFilter::on_record(FieldValues const& values, std::uintptr_t& state) noexcept {
+  WaitingSpan* const span = waiting(state);
+  if (span == nullptr) return;
+  std::lock_guard const lock(span->mutex);
+  span->match.record(values);
+}
+
+void EnvFilter::on_enter(std::uintptr_t state) noexcept { internal::push_level(rules_.owner, level_of(state)); }
+
+void EnvFilter::on_exit(std::uintptr_t) noexcept { internal::pop_level(rules_.owner); }
+
+void EnvFilter::on_close(std::uintptr_t state) noexcept { delete waiting(state); }
+
+}  // namespace tracing::inline v1

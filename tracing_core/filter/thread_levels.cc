@@ -1,0 +1,85 @@
+#include "tracing_core/filter/thread_levels.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <vector>
+
+namespace tracing::inline v1::internal {
+namespace {
+
+// One filter's levels on one thread; each is at least the one before it, so that the last one is the most verbose.
+struct Stack {
+  std::uint64_t filter;
+  std::weak_ptr<std::uint64_t const> owner;
+  std::vector<LevelFilter> levels;
+};
+
+// A thread's stacks. Freed when the thread ends; what is pushed by destructors that run even later is forgotten.
+constinit thread_local std::vector<Stack>* stacks = nullptr;
+constinit thread_local bool ended = false;
+
+struct FreeStacks {
+  ~FreeStacks() {
+    delete stacks;
+    stacks = nullptr;
+    ended = true;
+    recent_levels = {};
+  }
+};
+
+Stack* find(std::uint64_t filter) noexcept {
+  if (stacks == nullptr) return nullptr;
+  auto const found =
+      std::find_if(stacks->begin(), stacks->end(), [filter](Stack const& s) { return s.filter == filter; });
+  return found == stacks->end() ? nullptr : &*found;
+}
+
+Stack& add(std::uint64_t filter, std::shared_ptr<std::uint64_t const> const& owner) {
+  if (stacks == nullptr) {
+    static thread_local FreeStacks free_stacks;
+    static_cast<void>(&free_stacks);
+    stacks = new std::vector<Stack>();
+  }
+  std::erase_if(*stacks, [](Stack const& stack) { return stack.owner.expired(); });
+  return stacks->emplace_back(Stack{filter, owner, {}});
+}
+
+LevelFilter remember(std::uint64_t filter, LevelFilter level) noexcept {
+  recent_levels[filter % kRecentLevels] = {filter, level};
+  return level;
+}
+
+}  // namespace
+
+constinit thread_local std::array<RecentLevel, kRecentLevels> recent_levels{};
+
+ThreadLevelsOwner::ThreadLevelsOwner() {
+  static constinit std::atomic<std::uint64_t> last{0};
+  number_ = std::make_shared<std::uint64_t const>(last.fetch_add(1, std::memory_order_relaxed) + 1);
+}
+
+LevelFilter look_up_level(std::uint64_t filter) noexcept {
+  Stack const* const stack = find(filter);
+  return remember(filter, stack == nullptr || stack->levels.empty() ? LevelFilter::off : stack->levels.back());
+}
+
+void push_level(ThreadLevelsOwner const& owner, LevelFilter level) noexcept {
+  if (ended) return;
+  std::uint64_t const filter = owner.number();
+  Stack* stack = find(filter);
+  if (stack == nullptr) stack = &add(filter, owner.number_);
+  if (!stack->levels.empty()) level = std::max(level, stack->levels.back());
+  stack->levels.push_back(level);
+  remember(filter, level);
+}
+
+void pop_level(ThreadLevelsOwner const& owner) noexcept {
+  std::uint64_t const filter = owner.number();
+  Stack* const stack = find(filter);
+  if (stack == nullptr || stack->levels.empty()) return;
+  stack->levels.pop_back();
+  remember(filter, stack->levels.empty() ? LevelFilter::off : stack->levels.back());
+}
+
+}  // namespace tracing::inline v1::internal
