@@ -1,0 +1,235 @@
+#include "tracing_core/filter/explain.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "tracing_core/filter/nearest.h"
+
+namespace tracing::inline v1 {
+namespace {
+
+using Reached = std::span<Metadata const* const>;
+using Names = std::set<std::string_view>;
+
+std::string quoted(std::string_view text) { return std::string("\"").append(text).append("\""); }
+
+std::string did_you_mean(std::string_view name, Names const& names) {
+  std::vector<std::string_view> const candidates(names.begin(), names.end());
+  std::string_view const meant = internal::nearest(name, candidates);
+  return meant.empty() ? std::string() : "; did you mean " + quoted(meant) + "?";
+}
+
+// A target and what it begins with: `a::b::c`, `a::b`, `a`.
+void add_target(Names& names, std::string_view target) {
+  names.insert(target);
+  for (std::size_t end = target.rfind("::"); end != target.npos && end > 0; end = target.rfind("::", end - 1)) {
+    names.insert(target.substr(0, end));
+  }
+}
+
+bool has_target(Metadata const& metadata, std::optional<std::string> const& target) {
+  return !target || metadata.target().starts_with(*target);
+}
+
+bool has_fields(Metadata const& metadata, std::vector<std::string> const& fields) {
+  return std::all_of(fields.begin(), fields.end(), [&](std::string const& f) { return metadata.fields().contains(f); });
+}
+
+// One directive against all that ran. What it asks for, narrowed step by step: the step that leaves nothing is the
+// reason.
+class Explainer {
+ public:
+  Explainer(Reached reached, std::optional<std::string> const& target, std::optional<std::string> const& span,
+            std::vector<std::string> const& fields)
+      : reached_(reached), target_(target), span_(span), fields_(fields) {}
+
+  // Why nothing matched; empty where something did.
+  std::string reason() const {
+    if (!any([this](Metadata const& m) { return has_target(m, target_); })) return no_target();
+    if (span_) {
+      if (!any([this](Metadata const& m) { return m.is_span() && m.name() == *span_; })) return no_span();
+      if (!any([this](Metadata const& m) { return is_wanted_span(m); })) return span_elsewhere();
+    }
+    if (!any([this](Metadata const& m) { return is_candidate(m) && has_fields(m, fields_); })) return no_field();
+    return {};
+  }
+
+ private:
+  template <class Predicate>
+  bool any(Predicate predicate) const {
+    return std::any_of(reached_.begin(), reached_.end(), [&](Metadata const* m) { return predicate(*m); });
+  }
+  bool is_wanted_span(Metadata const& m) const { return m.is_span() && m.name() == *span_ && has_target(m, target_); }
+  bool is_candidate(Metadata const& m) const { return span_ ? is_wanted_span(m) : has_target(m, target_); }
+
+  std::string no_target() const {
+    Names names;
+    for (Metadata const* m : reached_) add_target(names, m->target());
+    std::string const meant = did_you_mean(*target_, names);
+    if (!meant.empty()) return "no target begins with " + quoted(*target_) + meant;
+    constexpr std::string_view kLevels[] = {"off", "error", "warn", "info", "debug", "trace"};
+    if (auto const level = internal::nearest(*target_, kLevels); !level.empty() && fields_.empty() && !span_) {
+      return "no target begins with " + quoted(*target_) + "; did you mean the level " + quoted(level) + "?";
+    }
+    if (any([this](Metadata const& m) { return m.is_span() && m.name() == *target_; })) {
+      return quoted(*target_) + " is a span; write \"[" + *target_ + "]\"";
+    }
+    return "no target begins with " + quoted(*target_);
+  }
+
+  std::string no_span() const {
+    Names names;
+    for (Metadata const* m : reached_) {
+      if (m->is_span()) names.insert(m->name());
+    }
+    if (names.empty()) return "no span was reached";
+    std::string const meant = did_you_mean(*span_, names);
+    if (meant.empty() && any([this](Metadata const& m) { return m.target().starts_with(*span_); })) {
+      return quoted(*span_) + " is a target; write it without brackets";
+    }
+    return "no span is named " + quoted(*span_) + meant;
+  }
+
+  std::string span_elsewhere() const {
+    for (Metadata const* m : reached_) {
+      if (m->is_span() && m->name() == *span_)
+        return "the target of span " + quoted(*span_) + " is " + quoted(m->target());
+    }
+    return {};
+  }
+
+  std::string no_field() const {
+    Names names;
+    for (Metadata const* m : reached_) {
+      if (!is_candidate(*m)) continue;
+      for (std::size_t i = 0; i < m->fields().size(); ++i) names.insert(m->fields()[i]);
+    }
+    for (std::string const& field : fields_) {
+      if (names.contains(field)) continue;
+      std::string const where = span_ ? "span " + quoted(*span_) + " has no field " : "nothing has a field ";
+      return where + quoted(field) + did_you_mean(field, names);
+    }
+    return "nothing has all these fields";
+  }
+
+  Reached const reached_;
+  std::optional<std::string> const& target_;
+  std::optional<std::string> const& span_;
+  std::vector<std::string> const& fields_;
+};
+
+// The most verbose level compiled into any callsite that the directive is about.
+LevelFilter compiled_level(Reached reached, std::optional<std::string> const& target) {
+  LevelFilter most = LevelFilter::off;
+  for (Metadata const* m : reached) {
+    if (has_target(*m, target)) most = std::max(most, m->max_compiled_level());
+  }
+  return most;
+}
+
+DirectiveNote compiled_out(std::string directive, std::optional<std::string> const& target, LevelFilter compiled) {
+  std::string sentence = quoted(directive) + " cannot show all: what is more verbose than ";
+  sentence.append(name(compiled)).append(" was compiled out of ").append(target ? quoted(*target) : "what ran");
+  return {std::move(directive), sentence + " (TRACING_MAX_LEVEL)"};
+}
+
+DirectiveNote unmatched(std::string directive, std::string_view reason) {
+  std::string sentence = quoted(directive) + " matched nothing that ran: ";
+  return {std::move(directive), sentence.append(reason)};
+}
+
+// A place where records are made, for the list of what was reached.
+struct TargetSummary {
+  std::set<Level> levels;
+  std::map<std::string_view, Names> spans;
+  LevelFilter compiled{};
+};
+
+void append_summary(std::string& out, std::string_view target, TargetSummary const& summary) {
+  out.append("  ").append(target.empty() ? "(no target)" : target).append(":");
+  char const* separator = " ";
+  for (Level const level : summary.levels) {
+    out.append(separator).append(name(as_filter(level)));
+    separator = ", ";
+  }
+  separator = "; spans ";
+  for (auto const& [span, fields] : summary.spans) {
+    out.append(separator).append(span);
+    for (std::string_view const field : fields) out.append(field == *fields.begin() ? "{" : ",").append(field);
+    if (!fields.empty()) out += '}';
+    separator = ", ";
+  }
+  if (summary.compiled < LevelFilter::trace) out.append("; compiled out above ").append(name(summary.compiled));
+  out += '\n';
+}
+
+}  // namespace
+
+std::vector<DirectiveNote> explain(EnvFilter const& filter, std::span<Metadata const* const> reached) {
+  std::vector<DirectiveNote> notes;
+  auto const note = [&](std::string text, LevelFilter level, std::string const& reason,
+                        std::optional<std::string> const& target) {
+    if (!reason.empty()) {
+      notes.push_back(unmatched(std::move(text), reason));
+    } else if (LevelFilter const compiled = compiled_level(reached, target); level > compiled) {
+      notes.push_back(compiled_out(std::move(text), target, compiled));
+    }
+  };
+  if (reached.empty()) return notes;
+  for (internal::StaticDirective const& directive : filter.static_directives()) {
+    std::string text;
+    directive.append_to(text);
+    note(text, directive.level, Explainer(reached, directive.target, std::nullopt, directive.fields).reason(),
+         directive.target);
+  }
+  auto const& dynamics = filter.dynamic_directives();
+  for (std::size_t i = 0; i < dynamics.directives().size(); ++i) {
+    Directive const& directive = dynamics.directives()[i];
+    if (directive.is_static()) continue;  // spoken of above
+    std::vector<std::string> fields;
+    for (FieldMatch const& field : directive.fields) fields.push_back(field.name);
+    std::string reason = Explainer(reached, directive.target, directive.span, fields).reason();
+    bool const has_values = std::any_of(directive.fields.begin(), directive.fields.end(),
+                                        [](auto const& f) { return f.value.has_value(); });
+    if (reason.empty() && has_values && !dynamics.values_found(i)) {
+      reason = directive.span ? "no span " + quoted(*directive.span) : std::string("no span");
+      reason += " recorded these values";
+    }
+    note(directive.to_string(), directive.level, reason, std::nullopt);
+  }
+  return notes;
+}
+
+std::string filter_help(std::string_view origin, std::span<Metadata const* const> reached) {
+  std::string out(origin);
+  out += R"( says which records are shown: directives, separated by commas.
+
+  info                         up to this level: off, error, warn, info, debug, trace, or 0 to 5
+  gpu::memory=debug            where the target begins with gpu::memory; without a level: trace
+  [launch]=trace               on a thread that is inside a span named launch
+  gpu[launch{stream=7}]=trace  that stands in a target gpu and recorded stream=7
+  [{error}]=warn               spans and events with a field error
+
+Of directives without span or value the one with the longest target decides alone; the others add to it. Values are true,
+false, numbers, or regular expressions that match at the end of the text: GET|POST, "bob" (debug output), b.*
+
+)";
+  if (reached.empty()) return out + "Nothing was reached yet.\n";
+  std::map<std::string_view, TargetSummary> targets;
+  for (Metadata const* metadata : reached) {
+    TargetSummary& summary = targets[metadata->target()];
+    summary.levels.insert(metadata->level());
+    summary.compiled = std::max(summary.compiled, metadata->max_compiled_level());
+    if (!metadata->is_span()) continue;
+    Names& fields = summary.spans[metadata->name()];
+    for (std::size_t i = 0; i < metadata->fields().size(); ++i) fields.insert(metadata->fields()[i]);
+  }
+  out += "Reached in this run:\n";
+  for (auto const& [target, summary] : targets) append_summary(out, target, summary);
+  return out;
+}
+
+}  // namespace tracing::inline v1

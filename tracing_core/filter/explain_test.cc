@@ -1,0 +1,115 @@
+#include "tracing_core/filter/explain.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tracing_core/dispatch/callsite.h"
+#include "tracing_core/filter/filter_test_support.h"
+
+namespace tracing {
+namespace {
+
+// What ran in these tests.
+class Explain : public testing::Test {
+ protected:
+  std::string notes(std::string_view text) const {
+    EnvFilter const filter = *EnvFilter::parse(text);
+    std::string out;
+    for (DirectiveNote const& note : explain(filter, reached_))
+      out.append(out.empty() ? "" : "\n").append(note.sentence);
+    return out;
+  }
+
+  std::vector<RuntimeCallsite> const sites_{
+      span_site("gpu::compile", "launch", Level::debug, {"count", "stream"}),
+      event_site("gpu::compile", Level::info),
+      event_site("gpu::memory", Level::trace, {"message", "bytes"}),
+      span_site("host", "request", Level::info),
+  };
+  std::vector<Metadata const*> const reached_{&sites_[0].metadata(), &sites_[1].metadata(), &sites_[2].metadata(),
+                                              &sites_[3].metadata()};
+};
+
+TEST_F(Explain, SaysNothingOfWhatMatched) {
+  EXPECT_EQ(notes("info,gpu=debug,gpu::memory,[launch]=trace,host[request],[launch{count}],[{bytes}],[{stream}]=info"),
+            "");
+}
+
+TEST_F(Explain, NamesTheNearestThatRan) {
+  struct {
+    std::string_view text, note;
+  } const cases[] = {
+      {"gpu::compiel=debug",
+       "\"gpu::compiel=debug\" matched nothing that ran: no target begins with \"gpu::compiel\"; did you mean "
+       "\"gpu::compile\"?"},
+      {"gpo", "\"gpo=trace\" matched nothing that ran: no target begins with \"gpo\"; did you mean \"gpu\"?"},
+      {"debgu",
+       "\"debgu=trace\" matched nothing that ran: no target begins with \"debgu\"; did you mean the level \"debug\"?"},
+      {"network", "\"network=trace\" matched nothing that ran: no target begins with \"network\""},
+      {"launch=info", "\"launch=info\" matched nothing that ran: \"launch\" is a span; write \"[launch]\""},
+      {"[lanch]", "\"[lanch]=trace\" matched nothing that ran: no span is named \"lanch\"; did you mean \"launch\"?"},
+      {"[host]", "\"[host]=trace\" matched nothing that ran: \"host\" is a target; write it without brackets"},
+      {"host[launch]",
+       "\"host[launch]=trace\" matched nothing that ran: the target of span \"launch\" is \"gpu::compile\""},
+      {"[launch{cuont}]",
+       "\"[launch{cuont}]=trace\" matched nothing that ran: span \"launch\" has no field \"cuont\"; did "
+       "you mean \"count\"?"},
+      {"[{byts}]=info",
+       "\"[{byts}]=info\" matched nothing that ran: nothing has a field \"byts\"; did you mean \"bytes\"?"},
+      {"[{bytes,count}]=info", "\"[{bytes,count}]=info\" matched nothing that ran: nothing has all these fields"},
+      {"[launch{count=7}]",
+       "\"[launch{count=7}]=trace\" matched nothing that ran: no span \"launch\" recorded these values"},
+  };
+  for (auto const& c : cases) EXPECT_EQ(notes(c.text), c.note) << c.text;
+}
+
+TEST_F(Explain, KnowsWhichValuesWereRecorded) {
+  EnvFilter filter = *EnvFilter::parse("[launch{count=7}],[launch{count=8}]");
+  FilteredSpan const span(filter, sites_[0], {{"count", Value::of_i64(7)}});
+  auto const notes = explain(filter, reached_);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes[0].directive, "[launch{count=8}]=trace");
+}
+
+TEST_F(Explain, SaysWhichLevelsWereCompiledOut) {
+  internal::MetadataParts parts = sites_[1].metadata().parts();
+  parts.max_level = LevelFilter::info;
+  Metadata const limited(parts);
+  std::vector<Metadata const*> const reached{&limited};
+  auto const notes = explain(*EnvFilter::parse("gpu=debug,info"), reached);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes[0].sentence,
+            "\"gpu=debug\" cannot show all: what is more verbose than info was compiled out of \"gpu\" "
+            "(TRACING_MAX_LEVEL)");
+}
+
+TEST_F(Explain, SaysNothingWhereNothingRan) { EXPECT_TRUE(explain(EnvFilter("foo"), {}).empty()); }
+
+TEST_F(Explain, HelpShowsTheGrammarAndWhatRan) {
+  std::string const help = filter_help("TRACE_FILTER", reached_);
+  EXPECT_EQ(help.substr(help.find("Reached")),
+            "Reached in this run:\n"
+            "  gpu::compile: info, debug; spans launch{count,stream}\n"
+            "  gpu::memory: trace\n"
+            "  host: info; spans request\n");
+  EXPECT_TRUE(help.starts_with("TRACE_FILTER says which records are shown: directives, separated by commas.\n"));
+  EXPECT_TRUE(filter_help("TRACE_FILTER", {}).ends_with("\nNothing was reached yet.\n"));
+}
+
+// Every example that the help shows is one.
+TEST_F(Explain, HelpShowsValidDirectives) {
+  std::string const help = filter_help("TRACE_FILTER", reached_);
+  int examples = 0;
+  for (std::size_t line = help.find("\n  "); line != help.npos && line < help.find("Reached");
+       line = help.find("\n  ", line + 1)) {
+    std::string_view const text = std::string_view(help).substr(line + 3);
+    EXPECT_TRUE(EnvFilter::parse(text.substr(0, text.find(' ')))) << text.substr(0, 40);
+    ++examples;
+  }
+  EXPECT_EQ(examples, 5);
+}
+
+}  // namespace
+}  // namespace tracing
