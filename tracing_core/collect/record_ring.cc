@@ -442,7 +442,7 @@ class RecordRingLayer final : public Layer {
     KnownSpan* const known = find(span);
     if (known == nullptr) return;
     appending.append(start(RecordKind::close, span.verdict()), context, known, nullptr);
-    open_[span.slot()->index] = kNoIndex;
+    open_[span.slot()->place()] = kNoIndex;
     ring_.drop_span(known->index, appending.garbage());
   }
 
@@ -460,12 +460,12 @@ class RecordRingLayer final : public Layer {
   }
 
   KnownSpan* find(SpanRef span) noexcept {
-    std::uint32_t const slot = span.slot()->index;
+    std::uint32_t const slot = span.slot()->place();
     return slot < open_.size() ? ring_.span(open_[slot]) : nullptr;
   }
 
   KnownSpan* add_span(SpanRef span, NewSpan const& made, SpanRef parent, Context const& context) noexcept {
-    std::uint32_t const slot = span.slot()->index;
+    std::uint32_t const slot = span.slot()->place();
     if (slot >= open_.size()) {
       try {
         open_.resize(std::max<std::size_t>(slot + 1, open_.size() * 2), kNoIndex);

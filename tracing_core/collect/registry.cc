@@ -5,6 +5,7 @@
 
 #include "tracing_core/collect/span_store.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
+#include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/internal/never_destroyed.h"
 
 namespace tracing::inline v1 {
@@ -32,7 +33,7 @@ constexpr Verdict bit(std::size_t index) noexcept { return Verdict{1} << index; 
 
 SpanSlot* parent_of(SpanSlot const& slot) noexcept {
   SpanSlot* const parent = slot.parent;
-  if (parent == nullptr || parent->generation.load(std::memory_order_relaxed) != slot.parent_generation) return nullptr;
+  if (parent == nullptr || parent->id.load(std::memory_order_relaxed) != slot.parent_id) return nullptr;
   return parent;
 }
 
@@ -40,30 +41,25 @@ SpanSlot* parent_of(SpanSlot const& slot) noexcept {
 void share(SpanSlot* slot) noexcept {
   while (slot != nullptr && !slot->shared.load(std::memory_order_relaxed)) {
     slot->shared.store(true, std::memory_order_relaxed);
+    slot->special.store(true, std::memory_order_relaxed);
     slot->parent = parent_of(*slot);
     if (slot->parent != nullptr) slot->parent->references.fetch_add(1, std::memory_order_relaxed);
     slot = slot->parent;
   }
 }
 
-SpanSlot* current_of(TrackState const& track, Verdict mask) noexcept {
-  auto const* const entries = track.stack.load(std::memory_order_relaxed);
-  for (std::size_t i = track.depth.load(std::memory_order_relaxed); i > 0; --i) {
-    internal::EnteredSpan const& entered = entries[i - 1];
-    if (entered.again || entered.slot->generation.load(std::memory_order_relaxed) != entered.generation) continue;
-    if ((entered.slot->verdict & mask) != 0) return entered.slot;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 // ---- SpanRef and Context ----
 
-SpanId SpanRef::id() const noexcept { return slot_->id(); }
+SpanId SpanRef::id() const noexcept { return slot_->span_id(); }
 Metadata const& SpanRef::metadata() const noexcept { return *slot_->metadata; }
 StoredValues const& SpanRef::values() const noexcept { return slot_->values; }
-Extensions& SpanRef::extensions() const noexcept { return slot_->extensions; }
+Extensions& SpanRef::extensions() const noexcept {
+  slot_->has_extras = true;
+  slot_->special.store(true, std::memory_order_relaxed);
+  return slot_->extensions;
+}
 Verdict SpanRef::verdict() const noexcept { return slot_->verdict; }
 
 SpanRef SpanRef::parent() const noexcept {
@@ -73,6 +69,8 @@ SpanRef SpanRef::parent() const noexcept {
 }
 
 CachedText* SpanRef::cached_text(void const* key) const noexcept {
+  slot_->has_extras = true;
+  slot_->special.store(true, std::memory_order_relaxed);
   for (CachedText& text : slot_->texts) {
     if (text.key == key) return &text;
     if (text.key != nullptr) continue;
@@ -83,7 +81,7 @@ CachedText* SpanRef::cached_text(void const* key) const noexcept {
 }
 
 Track const& Context::track() const noexcept { return track_.track; }
-SpanRef Context::current_span() const noexcept { return {current_of(track_, mask_), mask_}; }
+SpanRef Context::current_span() const noexcept { return {track_.current(mask_), mask_}; }
 SpanRef Context::span(SpanId id) const noexcept {
   SpanRef const found = registry_.span(id);
   return found && (found.verdict() & mask_) != 0 ? SpanRef(found.slot(), mask_) : SpanRef();
@@ -117,6 +115,8 @@ Registry::Registry(std::vector<std::unique_ptr<Attached>> layers, std::vector<st
     if (has(hooks, Hooks::close)) on_close_ |= bit(i);
   }
   for (auto const& filter : filters_) global_span_filters_ = global_span_filters_ || filter->follows_spans();
+  heard_opening_ = global_span_filters_ ? ~Verdict{0} : on_new_span_ | on_enter_ | span_filters_;
+  heard_closing_ = on_exit_ | on_close_;  // what a filter keeps with the span is found in the span
 }
 
 Registry::~Registry() = default;
@@ -180,25 +180,34 @@ Verdict Registry::enabled_now(Metadata const& metadata, Verdict wanted, Verdict 
 
 // ---- spans ----
 
-SpanSlot* Registry::make(NewSpan const& span, TrackState& track) noexcept {
-  TrackState* const own = span.origin.track == nullptr ? &track : store_->this_thread();
-  SpanSlot* const slot = own == nullptr ? nullptr : store_->open(*own);
+// Objects print themselves here: what they emit is dropped.
+[[gnu::noinline]] static void keep_payloads(SpanSlot& slot) noexcept {
+  internal::InSubscriber const in_subscriber;
+  slot.values.keep_payloads();
+}
+
+// Always inlined: with it open_scope() is one function.
+[[gnu::always_inline]] inline SpanSlot* Registry::make(NewSpan const& span, TrackState& own, TrackState& track) noexcept {
+  SpanSlot* const slot = store_->open(own);
   if (slot == nullptr) [[unlikely]] return nullptr;
   Metadata const& metadata = span.metadata();
-  if (metadata.parts().owned) [[unlikely]] retain(metadata);
   slot->metadata = &metadata;
   slot->verdict = span.verdict;
-  slot->references.store(1, std::memory_order_relaxed);
-  slot->shared.store(false, std::memory_order_relaxed);
-  slot->parent = nullptr;
-  if (span.parent.kind == Parent::Kind::contextual) {
-    slot->parent = current_of(track, ~Verdict{0});
+  bool const special = metadata.parts().owned || (heard_closing_ & span.verdict) != 0;
+  slot->special.store(special, std::memory_order_relaxed);
+  if (metadata.parts().owned) [[unlikely]] retain(metadata);
+  SpanSlot* parent = nullptr;
+  if (span.parent.kind == Parent::Kind::contextual) [[likely]] {
+    parent = track.current(~Verdict{0});
   } else if (span.parent.kind == Parent::Kind::span) {
-    slot->parent = store_->find(span.parent.id);
+    parent = store_->find(span.parent.id);
   }
-  slot->parent_generation = slot->parent == nullptr ? 0 : slot->parent->generation.load(std::memory_order_relaxed);
-  if (span.parent.kind == Parent::Kind::span) share(slot);
-  slot->values.add(span.fields);
+  slot->parent = parent;
+  if (parent != nullptr) {
+    slot->parent_id = parent->id.load(std::memory_order_relaxed);
+    if (span.parent.kind == Parent::Kind::span) share(slot);
+  }
+  if (slot->values.start(span.fields)) keep_payloads(*slot);
   return slot;
 }
 
@@ -220,7 +229,8 @@ void Registry::announce(SpanSlot& slot, NewSpan const& span, TrackState& track) 
       }
       for_each_layer(span_filters_ & slot.verdict,
                      [&](std::size_t i) { layers_[i]->filter->on_new_span(span, states[filters_.size() + i]); });
-      slot.has_filter_states = true;
+      slot.has_extras = true;
+      slot.special.store(true, std::memory_order_relaxed);
     }
   }
   Verdict const listeners = on_new_span_ & slot.verdict;
@@ -234,7 +244,7 @@ void Registry::announce(SpanSlot& slot, NewSpan const& span, TrackState& track) 
 
 template <class F>
 void Registry::for_each_filter_state(SpanSlot& slot, F&& f) noexcept {
-  if (!slot.has_filter_states) [[likely]] return;
+  if (!slot.has_extras || slot.filter_states == nullptr) [[likely]] return;
   for (std::size_t i = 0; i < filters_.size() + layers_.size(); ++i) {
     std::uintptr_t& state = slot.filter_states[i];
     if (state != 0) f(i < filters_.size() ? *filters_[i] : *layers_[i - filters_.size()]->filter, state);
@@ -242,29 +252,50 @@ void Registry::for_each_filter_state(SpanSlot& slot, F&& f) noexcept {
 }
 
 SpanId Registry::new_span(NewSpan const& span) noexcept {
+  TrackState* const own = store_->this_thread();
   TrackState* const track = store_->track_state(span.origin);
-  SpanSlot* const slot = track == nullptr ? nullptr : make(span, *track);
+  if (own == nullptr || track == nullptr) return {};
+  SpanSlot* const slot = make(span, *own, *track);
   if (slot == nullptr) return {};
   share(slot);
   announce(*slot, span, *track);
-  return slot->id();
+  return slot->span_id();
 }
 
 SpanId Registry::open_scope(NewSpan const& span) noexcept {
   TrackState* const track = store_->this_thread();
-  SpanSlot* const slot = track == nullptr ? nullptr : make(span, *track);
-  if (slot == nullptr) return {};
-  announce(*slot, span, *track);
-  push(*slot, *track, span.origin);
-  return slot->id();
+  if (track == nullptr) [[unlikely]] return {};
+  SpanSlot* const slot = make(span, *track, *track);
+  if (slot == nullptr) [[unlikely]] return {};
+  if ((heard_opening_ & slot->verdict) != 0) [[unlikely]] {
+    announce_and_push(*slot, span, *track);
+  } else {
+    track->push_new(*slot);
+  }
+  return slot->span_id();
+}
+
+void Registry::announce_and_push(SpanSlot& slot, NewSpan const& span, TrackState& track) noexcept {
+  internal::InSubscriber const in_subscriber;
+  announce(slot, span, track);
+  push(slot, track, span.origin);
 }
 
 void Registry::close_scope(SpanId id) noexcept {
   TrackState* const track = store_->this_thread();
+  if (track == nullptr) [[unlikely]] return;
+  SpanSlot* const top = track->top(id);
+  if (top == nullptr || top->special.load(std::memory_order_relaxed)) [[unlikely]] return close_scope_slowly(id, *track);
+  track->pop_top();
+  store_->close(*top, *track);
+}
+
+void Registry::close_scope_slowly(SpanId id, TrackState& track) noexcept {
+  internal::InSubscriber const in_subscriber;
   SpanSlot* const slot = store_->find(id);
-  if (track == nullptr || slot == nullptr) return;
-  pop(*slot, *track, {});
-  release(*slot, *track, {});
+  if (slot == nullptr) return;
+  pop(*slot, track, {});
+  release(*slot, track, {});
 }
 
 void Registry::push(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
@@ -332,19 +363,22 @@ void Registry::close(SpanSlot& slot, TrackState& track, Origin const& origin) no
       layers_[i]->layer->on_close(SpanRef(&slot, bit(i)), context);
     });
   }
-  if (slot.has_filter_states) [[unlikely]] {
-    for_each_filter_state(slot, [](Filter& filter, std::uintptr_t& state) { filter.on_close(std::exchange(state, 0)); });
-    slot.has_filter_states = false;
-  }
   SpanSlot* const parent = slot.shared.load(std::memory_order_relaxed) ? slot.parent : nullptr;
-  slot.extensions.clear();
-  slot.values.clear();
-  for (CachedText& text : slot.texts) text.key = nullptr, text.group_count = 0, text.text.clear();
+  if (slot.has_extras) clear_extras(slot);
+  slot.references.store(1, std::memory_order_relaxed);
+  slot.shared.store(false, std::memory_order_relaxed);
   Metadata const& metadata = *slot.metadata;
   TrackState* const own = origin.track == nullptr ? &track : store_->this_thread();
   if (own != nullptr) store_->close(slot, *own);
   if (metadata.parts().owned) [[unlikely]] tracing::release(metadata);
   if (parent != nullptr) release(*parent, track, origin);
+}
+
+void Registry::clear_extras(SpanSlot& slot) noexcept {
+  for_each_filter_state(slot, [](Filter& filter, std::uintptr_t& state) { filter.on_close(std::exchange(state, 0)); });
+  slot.extensions.clear();
+  for (CachedText& text : slot.texts) text.key = nullptr, text.group_count = 0, text.text.clear();
+  slot.has_extras = false;
 }
 
 void Registry::record(SpanId id, FieldValues const& values) noexcept {
@@ -400,8 +434,8 @@ void Registry::event(Event const& event) noexcept {
 
 SpanId Registry::current_span() const noexcept {
   TrackState const* const track = store_->this_thread();
-  SpanSlot const* const slot = track == nullptr ? nullptr : current_of(*track, ~Verdict{0});
-  return slot == nullptr ? SpanId{} : slot->id();
+  SpanSlot const* const slot = track == nullptr ? nullptr : track->current(~Verdict{0});
+  return slot == nullptr ? SpanId{} : slot->span_id();
 }
 
 Metadata const* Registry::metadata(SpanId id) const noexcept {
@@ -419,7 +453,7 @@ SpanRef Registry::span(SpanId id) const noexcept { return {store_->find(id), ~Ve
 
 void Registry::visit_current_spans(void (*visit)(void* context, SpanRef span), void* context) const noexcept {
   TrackState const* const track = store_->this_thread();
-  SpanSlot* slot = track == nullptr ? nullptr : current_of(*track, ~Verdict{0});
+  SpanSlot* slot = track == nullptr ? nullptr : track->current(~Verdict{0});
   for (; slot != nullptr; slot = parent_of(*slot)) visit(context, SpanRef(slot, ~Verdict{0}));
 }
 
@@ -429,7 +463,7 @@ void Registry::visit_all_tracks(void (*visit)(void* context, Track const& track,
     auto const* const entries = track->stack.load(std::memory_order_acquire);
     for (std::size_t i = 0; i < depth; ++i) {
       internal::EnteredSpan const& entered = entries[i];
-      if (entered.slot->generation.load(std::memory_order_relaxed) != entered.generation) continue;
+      if (entered.slot->id.load(std::memory_order_relaxed) != entered.id) continue;
       visit(context, track->track, track->os_thread, SpanRef(entered.slot, ~Verdict{0}));
     }
   }

@@ -56,7 +56,9 @@ class Registry final : public Subscriber {
 
   explicit Registry(std::vector<std::unique_ptr<Attached>> layers, std::vector<std::unique_ptr<Filter>> filters);
 
-  internal::SpanSlot* make(NewSpan const& span, internal::TrackState& track) noexcept;
+  internal::SpanSlot* make(NewSpan const& span, internal::TrackState& own, internal::TrackState& track) noexcept;
+  [[gnu::noinline]] void announce_and_push(internal::SpanSlot& slot, NewSpan const& span, internal::TrackState& track) noexcept;
+  [[gnu::noinline]] void close_scope_slowly(SpanId id, internal::TrackState& track) noexcept;
   void announce(internal::SpanSlot& slot, NewSpan const& span, internal::TrackState& track) noexcept;
   template <class F>
   void for_each_filter_state(internal::SpanSlot& slot, F&& f) noexcept;
@@ -64,6 +66,7 @@ class Registry final : public Subscriber {
   void pop(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   void release(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   void close(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
+  void clear_extras(internal::SpanSlot& slot) noexcept;
   Verdict event_verdict(Event const& event) noexcept;
 
   std::vector<std::unique_ptr<Attached>> layers_;
@@ -74,6 +77,8 @@ class Registry final : public Subscriber {
   Verdict span_filters_ = 0;   // layers whose filter follows spans
   Verdict event_filters_ = 0;  // layers whose filter looks at events
   bool global_span_filters_ = false;
+  Verdict heard_opening_ = 0;  // the layers for which opening a scope is more than keeping a span
+  Verdict heard_closing_ = 0;
 };
 
 /// Puts a registry together: auto registry = RegistryBuilder().with(print_layer).with(other_layer, filter).build();

@@ -25,19 +25,12 @@ struct Shared {
 };
 constinit internal::NeverDestroyed<Shared> shared;
 
-// The store that this thread used last. Checked by number: a store's address may be used again.
-struct CachedTrack {
-  std::uint64_t store_number = 0;
-  TrackState* track = nullptr;
-};
-[[gnu::tls_model("initial-exec")]] constinit thread_local CachedTrack cached_track;
-
 // Gives the thread's states back when it ends.
 struct ThreadTracks {
   std::vector<std::pair<std::uint64_t, TrackState*>> tracks;
 
   ~ThreadTracks() {
-    cached_track = {};
+    internal::cached_track = {};
     std::lock_guard const lock(shared->mutex);
     for (auto const& [number, track] : tracks) {
       for (auto const& [live_number, store] : shared->stores) {
@@ -59,30 +52,25 @@ void prepare_fork_once() noexcept {
 
 namespace internal {
 
-EnteredSpan const* TrackState::top() const noexcept {
-  for (std::size_t i = depth.load(std::memory_order_relaxed); i > 0; --i) {
-    EnteredSpan const& entered = stack.load(std::memory_order_relaxed)[i - 1];
-    if (!entered.again) return &entered;
-  }
-  return nullptr;
+constinit thread_local CachedTrack cached_track;
+
+bool TrackState::grow() noexcept {
+  std::size_t const larger = std::max<std::size_t>(32, capacity * 2);
+  std::unique_ptr<EnteredSpan[]> grown(new (std::nothrow) EnteredSpan[larger]);
+  if (grown == nullptr) return false;
+  std::copy_n(stack.load(std::memory_order_relaxed), depth.load(std::memory_order_relaxed), grown.get());
+  stack.store(grown.get(), std::memory_order_release);
+  capacity = larger;
+  stacks.push_back(std::move(grown));
+  return true;
 }
 
 bool TrackState::push(SpanSlot& slot) noexcept {
   std::size_t const size = depth.load(std::memory_order_relaxed);
-  EnteredSpan* entries = stack.load(std::memory_order_relaxed);
-  bool again = false;
-  for (std::size_t i = 0; i < size; ++i) again = again || entries[i].slot == &slot;
-  if (size == capacity) [[unlikely]] {
-    std::size_t const larger = std::max<std::size_t>(32, capacity * 2);
-    std::unique_ptr<EnteredSpan[]> grown(new (std::nothrow) EnteredSpan[larger]);
-    if (grown == nullptr) return false;
-    std::copy_n(entries, size, grown.get());
-    entries = grown.get();
-    stack.store(entries, std::memory_order_release);
-    capacity = larger;
-    stacks.push_back(std::move(grown));
-  }
-  entries[size] = {&slot, slot.generation.load(std::memory_order_relaxed), again};
+  if (size == capacity && !grow()) return false;
+  EnteredSpan* const entries = stack.load(std::memory_order_relaxed);
+  bool const again = std::any_of(entries, entries + size, [&slot](EnteredSpan const& entered) { return entered.slot == &slot; });
+  entries[size] = {&slot, again ? 0 : slot.id.load(std::memory_order_relaxed)};
   depth.store(size + 1, std::memory_order_release);
   return !again;
 }
@@ -92,7 +80,7 @@ bool TrackState::pop(SpanSlot& slot) noexcept {
   EnteredSpan* const entries = stack.load(std::memory_order_relaxed);
   for (std::size_t i = size; i > 0; --i) {
     if (entries[i - 1].slot != &slot) continue;
-    bool const again = entries[i - 1].again;
+    bool const again = entries[i - 1].id == 0;
     std::move(entries + i, entries + size, entries + i - 1);
     depth.store(size - 1, std::memory_order_release);
     return !again;
@@ -124,15 +112,10 @@ SpanStore::~SpanStore() {
   munmap(static_cast<void*>(pages_), kMostPages * sizeof(std::atomic<Page*>));
 }
 
-TrackState* SpanStore::this_thread() noexcept {
-  if (cached_track.store_number == number_) [[likely]] return cached_track.track;
-  return find_this_thread();
-}
-
 TrackState* SpanStore::find_this_thread() noexcept {
   for (auto const& [number, track] : thread_tracks.tracks) {
     if (number == number_) {
-      cached_track = {number_, track};
+      internal::cached_track = {number_, track};
       return track;
     }
   }
@@ -140,21 +123,20 @@ TrackState* SpanStore::find_this_thread() noexcept {
   TrackState* const track = new_track({thread.number, thread.name}, thread.os_thread);
   if (track == nullptr) return nullptr;
   thread_tracks.tracks.emplace_back(number_, track);
-  cached_track = {number_, track};
+  internal::cached_track = {number_, track};
   return track;
 }
 
-TrackState* SpanStore::track_state(Origin const& origin) noexcept {
-  if (origin.track == nullptr) [[likely]] return this_thread();
+TrackState* SpanStore::foreign_track(Track const& track) noexcept {
   {
     std::lock_guard const lock(shared->mutex);
-    auto const found = foreign_tracks_.find(origin.track->number);
+    auto const found = foreign_tracks_.find(track.number);
     if (found != foreign_tracks_.end()) return found->second;
   }
-  TrackState* const track = new_track(*origin.track, 0);
-  if (track == nullptr) return nullptr;
+  TrackState* const state = new_track(track, 0);
+  if (state == nullptr) return nullptr;
   std::lock_guard const lock(shared->mutex);
-  return foreign_tracks_.emplace(origin.track->number, track).first->second;
+  return foreign_tracks_.emplace(track.number, state).first->second;
 }
 
 TrackState* SpanStore::new_track(Track track, std::int64_t os_thread) noexcept {
@@ -184,22 +166,6 @@ void SpanStore::retire(TrackState& track) noexcept {
   track.retired = true;
 }
 
-SpanSlot* SpanStore::open(TrackState& track) noexcept {
-  SpanSlot* slot = track.free.pop();
-  if (slot == nullptr) [[unlikely]] slot = refill(track);
-  if (slot == nullptr) return nullptr;
-  track.opened.store(track.opened.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  slot->generation.store(slot->generation.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  return slot;
-}
-
-void SpanStore::close(SpanSlot& slot, TrackState& track) noexcept {
-  slot.generation.store(slot.generation.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-  track.free.push(slot);
-  if (track.free.count > kMostFree) [[unlikely]] pass_on(track);
-  track.closed.store(track.closed.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-}
-
 SpanSlot* SpanStore::refill(TrackState& track) noexcept {
   std::lock_guard const lock(shared->mutex);
   if (!spare_.empty()) {
@@ -212,7 +178,7 @@ SpanSlot* SpanStore::refill(TrackState& track) noexcept {
   Page* const page = new (std::nothrow) Page;
   if (page == nullptr) return nullptr;
   for (std::uint32_t i = kPageSlots; i > 0; --i) {
-    (*page)[i - 1].index = page_index * kPageSlots + i - 1;
+    (*page)[i - 1].id.store(SpanSlot::kGeneration | (page_index * kPageSlots + i), std::memory_order_relaxed);
     track.free.push((*page)[i - 1]);
   }
   pages_[page_index].store(page, std::memory_order_release);
@@ -229,25 +195,21 @@ void SpanStore::pass_on(TrackState& track) noexcept {
 
 SpanSlot* SpanStore::find(SpanId id) const noexcept {
   auto const index = static_cast<std::uint32_t>(id.value) - 1;
-  auto const generation = static_cast<std::uint32_t>(id.value >> 32);
   std::uint32_t const page_index = index / kPageSlots;
   if (page_index >= kMostPages) return nullptr;
   Page* const page = pages_[page_index].load(std::memory_order_acquire);
   if (page == nullptr) return nullptr;
   SpanSlot& slot = (*page)[index % kPageSlots];
-  return slot.generation.load(std::memory_order_acquire) == generation && generation % 2 == 0 ? &slot : nullptr;
+  return slot.id.load(std::memory_order_acquire) == id.value && slot.is_open() ? &slot : nullptr;
 }
 
 bool SpanStore::any_open() const noexcept {
-  std::uint64_t opened = 0;
-  std::uint64_t closed = 0;
-  for (TrackState const* track = first_track(); track != nullptr; track = track->next) {
-    closed += track->closed.load(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < page_count_.load(std::memory_order_acquire); ++i) {
+    for (SpanSlot const& slot : *pages_[i].load(std::memory_order_acquire)) {
+      if (slot.is_open()) return true;
+    }
   }
-  for (TrackState const* track = first_track(); track != nullptr; track = track->next) {
-    opened += track->opened.load(std::memory_order_acquire);
-  }
-  return opened != closed;
+  return false;
 }
 
 }  // namespace tracing::inline v1

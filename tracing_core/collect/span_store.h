@@ -27,24 +27,29 @@ namespace internal {
 
 // One open span, or room for one.
 struct alignas(64) SpanSlot {
-  std::atomic<std::uint32_t> generation{1};  // even while open
-  std::uint32_t index = 0;
+  std::atomic<std::uint64_t> id{0};  // the generation, even while open, above the slot's place from 1
   Metadata const* metadata = nullptr;
   SpanSlot* parent = nullptr;
-  std::uint32_t parent_generation = 0;
-  std::atomic<std::uint32_t> references{0};
+  std::uint64_t parent_id = 0;
+  std::atomic<std::uint32_t> references{1};  // one also while closed
   Verdict verdict = 0;
-  std::atomic<bool> shared{false};  // there may be handles, on any thread; holds a reference to its parent
-  bool has_filter_states = false;
+  std::atomic<bool> shared{false};  // there may be handles, on any thread; holds a reference to its parent; false while closed
+  bool has_extras = false;          // filter states, texts or extensions: something to clear at the end
+  std::atomic<bool> special{false};  // closing takes more than freeing the slot
   SpanSlot* next_free = nullptr;
   StoredValues values;
   std::array<CachedText, 2> texts;
   Extensions extensions;
   std::unique_ptr<std::uintptr_t[]> filter_states;  // of the filters that follow spans: the registry's, then the layers'
 
-  SpanId id() const noexcept {
-    return {(static_cast<std::uint64_t>(generation.load(std::memory_order_relaxed)) << 32) | (index + 1)};
-  }
+  static constexpr std::uint64_t kGeneration = std::uint64_t{1} << 32;
+
+  // Where it stands among all slots, from 0.
+  std::uint32_t place() const noexcept { return static_cast<std::uint32_t>(id.load(std::memory_order_relaxed)) - 1; }
+  SpanId span_id() const noexcept { return {id.load(std::memory_order_relaxed)}; }
+  bool is_open() const noexcept { return (id.load(std::memory_order_acquire) & kGeneration) == 0; }
+  // From open to closed or back; the thread that does it is the only one that may.
+  void next_generation(std::memory_order order) noexcept { id.store(id.load(std::memory_order_relaxed) + kGeneration, order); }
 };
 
 // A list of free slots, linked through them.
@@ -69,8 +74,7 @@ struct FreeSlots {
 
 struct EnteredSpan {
   SpanSlot* slot;
-  std::uint32_t generation;
-  bool again;  // the track was in it already
+  std::uint64_t id;  // zero where the track was in it already
 };
 
 // What a registry knows of one track. Belongs to its thread; others read the stack of a process that dies or hangs.
@@ -79,8 +83,6 @@ struct TrackState {
   std::string name;  // behind track.name
   std::int64_t os_thread = 0;
   FreeSlots free;
-  std::atomic<std::uint64_t> opened{0};  // written by the track alone
-  std::atomic<std::uint64_t> closed{0};
   std::atomic<std::size_t> depth{0};
   std::atomic<EnteredSpan*> stack{nullptr};
   std::size_t capacity = 0;
@@ -88,11 +90,44 @@ struct TrackState {
   TrackState* next = nullptr;
   bool retired = false;  // its thread has ended: another may use it
 
-  EnteredSpan const* top() const noexcept;
+  // The innermost open span that any layer of `mask` sees; null where there is none.
+  SpanSlot* current(Verdict mask) const noexcept {
+    EnteredSpan const* const entries = stack.load(std::memory_order_relaxed);
+    for (std::size_t i = depth.load(std::memory_order_relaxed); i > 0; --i) {
+      EnteredSpan const& entered = entries[i - 1];
+      if (entered.slot->id.load(std::memory_order_relaxed) != entered.id) continue;
+      if ((entered.slot->verdict & mask) != 0) return entered.slot;
+    }
+    return nullptr;
+  }
+  // REQUIRES: the track is not in it.
+  void push_new(SpanSlot& slot) noexcept {
+    std::size_t const size = depth.load(std::memory_order_relaxed);
+    if (size == capacity && !grow()) [[unlikely]] return;
+    stack.load(std::memory_order_relaxed)[size] = {&slot, slot.id.load(std::memory_order_relaxed)};
+    depth.store(size + 1, std::memory_order_release);
+  }
+  // Whether the track was not in it before.
   bool push(SpanSlot& slot) noexcept;
+  // The innermost one, where that is the span and its only entry; else null.
+  SpanSlot* top(SpanId id) const noexcept {
+    std::size_t const size = depth.load(std::memory_order_relaxed);
+    if (size == 0) [[unlikely]] return nullptr;
+    EnteredSpan const& entered = stack.load(std::memory_order_relaxed)[size - 1];
+    return entered.id == id.value ? entered.slot : nullptr;
+  }
+  void pop_top() noexcept { depth.store(depth.load(std::memory_order_relaxed) - 1, std::memory_order_release); }
   // Whether it was there and the track is out of it now.
   bool pop(SpanSlot& slot) noexcept;
+  [[gnu::cold, gnu::noinline]] bool grow() noexcept;
 };
+
+// The store that the thread used last. Checked by number: a store's address may be used again.
+struct CachedTrack {
+  std::uint64_t store_number = 0;
+  TrackState* track = nullptr;
+};
+extern constinit thread_local CachedTrack cached_track;
 
 }  // namespace internal
 
@@ -104,13 +139,29 @@ class SpanStore {
   ~SpanStore();
 
   /// The state of the calling thread, or of another track. Null where memory ran out.
-  internal::TrackState* track_state(Origin const& origin) noexcept;
-  internal::TrackState* this_thread() noexcept;
+  internal::TrackState* track_state(Origin const& origin) noexcept {
+    return origin.track == nullptr ? this_thread() : foreign_track(*origin.track);
+  }
+  internal::TrackState* this_thread() noexcept {
+    internal::CachedTrack const& cached = internal::cached_track;
+    return cached.store_number == number_ ? cached.track : find_this_thread();
+  }
 
   /// A free slot, its generation even; null where no more can be had.
-  internal::SpanSlot* open(internal::TrackState& track) noexcept;
-  //// Frees a slot that holds nothing any more.
-  void close(internal::SpanSlot& slot, internal::TrackState& track) noexcept;
+  internal::SpanSlot* open(internal::TrackState& track) noexcept {
+    internal::SpanSlot* slot = track.free.pop();
+    if (slot == nullptr) [[unlikely]] slot = refill(track);
+    if (slot == nullptr) [[unlikely]] return nullptr;
+    slot->next_generation(std::memory_order_relaxed);
+    return slot;
+  }
+  /// Frees a slot that holds nothing any more. The last that is touched is the slot itself: the store may be destroyed as
+  /// soon as none is open.
+  void close(internal::SpanSlot& slot, internal::TrackState& track) noexcept {
+    if (track.free.count >= kMostFree) [[unlikely]] pass_on(track);
+    track.free.push(slot);
+    slot.next_generation(std::memory_order_release);
+  }
   /// The open slot of an id; null where it is closed.
   internal::SpanSlot* find(SpanId id) const noexcept;
 
@@ -128,9 +179,10 @@ class SpanStore {
   using Page = std::array<internal::SpanSlot, kPageSlots>;
 
   internal::TrackState* new_track(Track track, std::int64_t os_thread) noexcept;
-  internal::TrackState* find_this_thread() noexcept;
-  internal::SpanSlot* refill(internal::TrackState& track) noexcept;
-  void pass_on(internal::TrackState& track) noexcept;
+  [[gnu::cold, gnu::noinline]] internal::TrackState* find_this_thread() noexcept;
+  internal::TrackState* foreign_track(Track const& track) noexcept;
+  [[gnu::cold, gnu::noinline]] internal::SpanSlot* refill(internal::TrackState& track) noexcept;
+  [[gnu::cold, gnu::noinline]] void pass_on(internal::TrackState& track) noexcept;
 
   std::uint64_t const number_;  // of this store, never used again: what threads cache is checked against it
   std::atomic<internal::TrackState*> tracks_{nullptr};

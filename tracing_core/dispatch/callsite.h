@@ -54,6 +54,7 @@ class Callsite {
   static constexpr std::uint8_t kUnregistered = 3;
 
   Verdict ask() noexcept;
+  [[gnu::noinline]] Verdict ask_subscriber() noexcept;
 
   Metadata const* metadata_;
   Callsite* next_ = nullptr;

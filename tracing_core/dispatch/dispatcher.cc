@@ -15,7 +15,26 @@
 namespace tracing::inline v1 {
 namespace {
 
+using internal::InSubscriber;
 using internal::thread_state;
+
+// Where records go while there is no subscriber.
+class NoSubscriber final : public Subscriber {
+ public:
+  Registration register_callsite(Metadata const&) noexcept override { return {}; }
+  LevelFilter max_level_hint() const noexcept override { return LevelFilter::off; }
+  Verdict enabled(Metadata const&) noexcept override { return 0; }
+  SpanId new_span(NewSpan const&) noexcept override { return {}; }
+  void record(SpanId, FieldValues const&) noexcept override {}
+  void follows_from(SpanId, SpanId) noexcept override {}
+  void event(Event const&) noexcept override {}
+  void enter(SpanId, Origin const&) noexcept override {}
+  void exit(SpanId, Origin const&) noexcept override {}
+  void add_reference(SpanId) noexcept override {}
+  void drop_reference(SpanId, Origin const&) noexcept override {}
+  SpanId open_scope(NewSpan const&) noexcept override { return {}; }
+};
+constinit internal::NeverDestroyed<NoSubscriber> no_subscriber;
 
 // Everything that changes rarely. One lock; the hot path reads only the atomics.
 struct Shared {
@@ -23,8 +42,8 @@ struct Shared {
   Callsite* callsites = nullptr;                      // guarded by mutex
   std::vector<std::weak_ptr<Subscriber>> subscribers;  // guarded by mutex; every one that may be asked
   std::shared_ptr<Subscriber> global_owner;           // guarded by mutex
-  std::atomic<Subscriber*> global{nullptr};
-  std::atomic<bool> one_subscriber{false};  // then what callsites cache is its own answer
+  std::atomic<Subscriber*> global{&*no_subscriber};
+  std::size_t silenced_threads = 0;  // guarded by mutex; threads whose records go nowhere
 };
 
 constinit internal::NeverDestroyed<Shared> shared;
@@ -76,6 +95,9 @@ constinit thread_local ThreadState thread_state;
 // What the dispatcher may do to a callsite.
 class CallsiteAccess {
  public:
+  // In place of undecided layers: threads have different subscribers, each to be asked from the start.
+  static constexpr Verdict kAskAnew = ~Verdict{0};
+
   // REQUIRES: shared->mutex held.
   static void add(Callsite& callsite) noexcept {
     callsite.next_ = shared->callsites;
@@ -93,19 +115,22 @@ class CallsiteAccess {
     return callsite.state_.load(std::memory_order_relaxed) != Callsite::kUnregistered;
   }
 
+  // What one subscriber answers is kept as it is if it receives every thread's records. Else threads differ: each asks.
   static void update(Callsite& callsite, Subscribers const& live) noexcept {
     Registration result;
     bool first = true;
+    bool const alone = live.size() == 1 && live.front() == shared->global_owner && shared->silenced_threads == 0;
     for (auto const& subscriber : live) {
       Registration one;
       if (callsite.metadata().level() <= subscriber->max_level_hint()) one = subscriber->register_callsite(callsite.metadata());
       if (first) {
         result = one;
-      } else if (one.interest != result.interest) {
+      } else if (one.interest != Interest::never) {
         result.interest = Interest::sometimes;
       }
       first = false;
     }
+    if (!alone && result.interest != Interest::never) result = {Interest::sometimes, 0, kAskAnew};
     callsite.wanted_.store(result.wanted, std::memory_order_relaxed);
     callsite.undecided_.store(result.undecided, std::memory_order_relaxed);
     callsite.state_.store(static_cast<std::uint8_t>(result.interest), std::memory_order_release);
@@ -117,23 +142,10 @@ namespace {
 // REQUIRES: shared->mutex held.
 void rebuild_all(Subscribers& live) {
   live = live_subscribers();
-  shared->one_subscriber.store(live.size() == 1, std::memory_order_relaxed);
   for (Callsite* callsite = shared->callsites; callsite != nullptr; callsite = CallsiteAccess::next(*callsite)) {
     CallsiteAccess::update(*callsite, live);
   }
 }
-
-// While a subscriber registers callsites, what its filters emit is dropped: the lock is taken.
-class InSubscriber {
- public:
-  InSubscriber() noexcept : before_(std::exchange(thread_state.in_subscriber, true)) {}
-  ~InSubscriber() { thread_state.in_subscriber = before_; }
-  InSubscriber(InSubscriber const&) = delete;
-  InSubscriber& operator=(InSubscriber const&) = delete;
-
- private:
-  bool before_;
-};
 
 void register_callsite(Callsite& callsite) noexcept {
   prepare_fork_once();
@@ -159,27 +171,35 @@ void add_subscriber(std::shared_ptr<Subscriber> const& subscriber) {
   rebuild_all(live);
 }
 
-Subscriber* current() noexcept {
-  return thread_state.overridden ? thread_state.subscriber : shared->global.load(std::memory_order_acquire);
+Subscriber& current() noexcept {
+  Subscriber* const own = thread_state.subscriber;
+  return own != nullptr ? *own : *shared->global.load(std::memory_order_acquire);
 }
 
 }  // namespace
 
 Verdict Callsite::ask() noexcept {
-  if (thread_state.in_subscriber) return 0;
-  std::uint8_t state = state_.load(std::memory_order_acquire);
-  if (state == kUnregistered) [[unlikely]] {
-    register_callsite(*this);
-    state = state_.load(std::memory_order_relaxed);
-    if (state == kNever) return 0;
+  if (state_.load(std::memory_order_acquire) == static_cast<std::uint8_t>(Interest::always)) [[likely]] {
+    return wanted_.load(std::memory_order_relaxed);
   }
-  Subscriber* const subscriber = current();
-  if (subscriber == nullptr) return 0;
-  bool const cached = shared->one_subscriber.load(std::memory_order_relaxed);
-  if (cached && state == static_cast<std::uint8_t>(Interest::always)) [[likely]] return wanted_.load(std::memory_order_relaxed);
+  return ask_subscriber();
+}
+
+Verdict Callsite::ask_subscriber() noexcept {
+  std::uint8_t state = state_.load(std::memory_order_acquire);
+  if (thread_state.in_subscriber) return 0;
+  if (state == kUnregistered) {
+    register_callsite(*this);
+    state = state_.load(std::memory_order_acquire);
+  }
+  Verdict const wanted = wanted_.load(std::memory_order_relaxed);
+  Verdict const undecided = undecided_.load(std::memory_order_relaxed);
+  if (state == static_cast<std::uint8_t>(Interest::always)) return wanted;
+  if (state == kNever) return 0;
+  Subscriber& subscriber = current();
   InSubscriber const in_subscriber;
-  if (!cached) return metadata_->level() <= subscriber->max_level_hint() ? subscriber->enabled(*metadata_) : 0;
-  return subscriber->enabled_now(*metadata_, wanted_.load(std::memory_order_relaxed), undecided_.load(std::memory_order_relaxed));
+  if (undecided != CallsiteAccess::kAskAnew) return subscriber.enabled_now(*metadata_, wanted, undecided);
+  return metadata_->level() <= subscriber.max_level_hint() ? subscriber.enabled(*metadata_) : 0;
 }
 
 void visit_callsites(void (*visit)(void* context, Metadata const& metadata), void* context) {
@@ -202,20 +222,42 @@ bool set_global_default(std::shared_ptr<Subscriber> subscriber) {
   return true;
 }
 
-Subscriber* current_subscriber() noexcept { return current(); }
+Subscriber* current_subscriber() noexcept {
+  Subscriber& subscriber = current();
+  return &subscriber == &*no_subscriber ? nullptr : &subscriber;
+}
 
 ScopedDefault::ScopedDefault(std::shared_ptr<Subscriber> subscriber)
-    : subscriber_(std::move(subscriber)), previous_(thread_state.subscriber), was_overridden_(thread_state.overridden) {
-  if (subscriber_ != nullptr) add_subscriber(subscriber_);
-  thread_state.subscriber = subscriber_.get();
-  thread_state.overridden = true;
+    : subscriber_(std::move(subscriber)), previous_(thread_state.subscriber) {
+  if (subscriber_ != nullptr) {
+    add_subscriber(subscriber_);
+  } else {
+    internal::silence_thread(true);
+  }
+  thread_state.subscriber = subscriber_ != nullptr ? subscriber_.get() : &*no_subscriber;
 }
 
 ScopedDefault::~ScopedDefault() {
   thread_state.subscriber = previous_;
-  thread_state.overridden = was_overridden_;
-  subscriber_.reset();
-  internal::forget_dead_subscribers();
+  if (subscriber_ == nullptr) {
+    internal::silence_thread(false);
+  } else {
+    subscriber_.reset();
+    internal::forget_dead_subscribers();
+  }
+}
+
+SpanId Subscriber::open_scope(NewSpan const& span) noexcept {
+  InSubscriber const in_subscriber;
+  SpanId const id = new_span(span);
+  if (id) enter(id, span.origin);
+  return id;
+}
+
+void Subscriber::close_scope(SpanId span) noexcept {
+  InSubscriber const in_subscriber;
+  exit(span, Origin{});
+  drop_reference(span, Origin{});
 }
 
 void rebuild_interest() {
@@ -240,15 +282,25 @@ void forget_callsite(Callsite& callsite) noexcept {
   CallsiteAccess::remove(callsite);
 }
 
+void silence_thread(bool silent) noexcept {
+  InSubscriber const in_subscriber;
+  Subscribers live;
+  std::lock_guard const lock(shared->mutex);
+  shared->silenced_threads += silent ? 1 : -1;
+  rebuild_all(live);
+}
+
 void dispatch_event(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept {
-  dispatch_event_at(callsite, verdict, values, parent, Origin{});
+  if (thread_state.in_subscriber) return;
+  thread_state.in_subscriber = true;
+  current().event(Event{FieldValues(callsite.metadata(), values), parent, verdict, {}});
+  thread_state.in_subscriber = false;
 }
 
 void dispatch_event_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent, Origin const& origin) noexcept {
-  Subscriber* const subscriber = current();
-  if (subscriber == nullptr) return;
+  if (thread_state.in_subscriber) return;
   InSubscriber const in_subscriber;
-  subscriber->event(Event{FieldValues(callsite.metadata(), values), parent, verdict, origin});
+  current().event(Event{FieldValues(callsite.metadata(), values), parent, verdict, origin});
 }
 
 OpenSpan dispatch_new_span(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept {
@@ -256,22 +308,16 @@ OpenSpan dispatch_new_span(Callsite const& callsite, Verdict verdict, Value cons
 }
 
 OpenSpan dispatch_new_span_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent, Origin const& origin) noexcept {
-  Subscriber* const subscriber = current();
-  if (subscriber == nullptr) return {};
+  if (thread_state.in_subscriber) return {};
+  Subscriber& subscriber = current();
   InSubscriber const in_subscriber;
-  return {subscriber, subscriber->new_span(NewSpan{FieldValues(callsite.metadata(), values), parent, verdict, origin})};
+  return {&subscriber, subscriber.new_span(NewSpan{FieldValues(callsite.metadata(), values), parent, verdict, origin})};
 }
 
 OpenSpan dispatch_open_scope(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept {
-  Subscriber* const subscriber = current();
-  if (subscriber == nullptr) return {};
-  InSubscriber const in_subscriber;
-  return {subscriber, subscriber->open_scope(NewSpan{FieldValues(callsite.metadata(), values), parent, verdict, {}})};
-}
-
-void dispatch_close_scope(OpenSpan span) noexcept {
-  InSubscriber const in_subscriber;
-  span.subscriber->close_scope(span.id);
+  if (thread_state.in_subscriber) return {};
+  Subscriber& subscriber = current();
+  return {&subscriber, subscriber.open_scope(NewSpan{FieldValues(callsite.metadata(), values), parent, verdict, {}})};
 }
 
 void enter(OpenSpan span) noexcept {

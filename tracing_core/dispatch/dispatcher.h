@@ -28,7 +28,6 @@ class [[nodiscard]] ScopedDefault {
  private:
   std::shared_ptr<Subscriber> subscriber_;
   Subscriber* previous_;
-  bool was_overridden_;
 };
 
 /// Calls `f()` while this thread's records go to `subscriber`; returns what it returns.
@@ -53,7 +52,6 @@ struct OpenSpan {
 };
 OpenSpan dispatch_new_span(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept;
 OpenSpan dispatch_open_scope(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept;
-void dispatch_close_scope(OpenSpan span) noexcept;
 void enter(OpenSpan span) noexcept;
 void exit(OpenSpan span) noexcept;
 void record(OpenSpan span, FieldValues const& values) noexcept;
@@ -65,6 +63,8 @@ void drop_reference(OpenSpan span) noexcept;
 void dispatch_event_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent, Origin const& origin) noexcept;
 OpenSpan dispatch_new_span_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent, Origin const& origin) noexcept;
 
+// One more, or one less, thread whose records go nowhere.
+void silence_thread(bool silent) noexcept;
 // To be called when a subscriber was destroyed: callsites stop counting on it.
 void forget_dead_subscribers() noexcept;
 // REQUIRES: nobody emits from the callsite any more.

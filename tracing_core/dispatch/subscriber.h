@@ -75,17 +75,11 @@ class Subscriber {
   /// The metadata of a span that somebody holds; null where there is no such span.
   virtual Metadata const* metadata(SpanId span) const noexcept { return (void)span, nullptr; }
 
-  /// A span whose scope is a block of the thread: new_span() and enter() in one.
-  virtual SpanId open_scope(NewSpan const& span) noexcept {
-    SpanId const id = new_span(span);
-    if (id) enter(id, span.origin);
-    return id;
-  }
-  /// exit() and drop_reference() in one.
-  virtual void close_scope(SpanId span) noexcept {
-    exit(span, Origin{});
-    drop_reference(span, Origin{});
-  }
+  /// A span whose scope is a block of the thread: new_span() and enter() in one. Unlike in the other calls, what it emits
+  /// itself is not dropped for it.
+  virtual SpanId open_scope(NewSpan const& span) noexcept;
+  /// exit() and drop_reference() in one; likewise.
+  virtual void close_scope(SpanId span) noexcept;
 
   /// Whether spans of it are still open: it is then kept until they are closed.
   virtual bool has_open_spans() const noexcept { return false; }

@@ -1,18 +1,29 @@
-// Declares what the dispatcher keeps for each thread, and the functions that only this library calls.
+// Declares what the dispatcher keeps for each thread.
 #pragma once
+
+#include <utility>
 
 #include "tracing_core/dispatch/subscriber.h"
 
 namespace tracing::inline v1::internal {
 
 struct ThreadState {
-  Subscriber* subscriber = nullptr;  // where overridden, in place of the global one
-  bool overridden = false;
-  bool in_subscriber = false;  // what is emitted now comes from a subscriber: dropped
+  Subscriber* subscriber = nullptr;  // in place of the global one
+  bool in_subscriber = false;        // what is emitted now comes from a subscriber: dropped
 };
 
-// Read on every record: found by one instruction also from a shared library, at the price of a few bytes of the loader's
-// reserve for libraries opened later.
-[[gnu::tls_model("initial-exec")]] extern constinit thread_local ThreadState thread_state;
+extern constinit thread_local ThreadState thread_state;
+
+// While it lives, what this thread emits is dropped: it comes from a subscriber.
+class InSubscriber {
+ public:
+  InSubscriber() noexcept : before_(std::exchange(thread_state.in_subscriber, true)) {}
+  InSubscriber(InSubscriber const&) = delete;
+  InSubscriber& operator=(InSubscriber const&) = delete;
+  ~InSubscriber() { thread_state.in_subscriber = before_; }
+
+ private:
+  bool before_;
+};
 
 }  // namespace tracing::inline v1::internal

@@ -113,7 +113,7 @@ class SpanScope {
   SpanScope(SpanScope const&) = delete;
   SpanScope& operator=(SpanScope const&) = delete;
   constexpr ~SpanScope() {
-    if (span_.id) [[unlikely]] dispatch_close_scope(span_);
+    if (span_.id) [[unlikely]] span_.subscriber->close_scope(span_.id);
   }
 
  private:

@@ -24,10 +24,10 @@ enum class ValueKind : std::uint8_t {
   f32,       ///< prints the shortest text that reads back as the same float
   i128,
   u128,
-  text,      ///< UTF-8 text; prints quoted
+  pointer,   ///< prints as hexadecimal
+  text,      ///< UTF-8 text; prints quoted; this kind and those below point to what they stand for
   verbatim,  ///< text that some type printed of itself; prints as it is
   bytes,
-  pointer,   ///< prints as hexadecimal
   error,     ///< an error and what caused it
   custom,    ///< an object that can print itself
   message,   ///< an event's message: a literal with holes for values
