@@ -81,9 +81,9 @@ class Layer {
   virtual void on_record(SpanRef span, FieldValues const& values, Context const& context) noexcept { (void)span, (void)values, (void)context; }
   virtual void on_follows_from(SpanRef span, SpanRef cause, Context const& context) noexcept { (void)span, (void)cause, (void)context; }
   virtual void on_event(Event const& event, Context const& context) noexcept { (void)event, (void)context; }
-  /// The track is in the span from now on.
+  /// The track enters the span, perhaps once more while it is in it: each call has its on_exit().
   virtual void on_enter(SpanRef span, Context const& context) noexcept { (void)span, (void)context; }
-  /// The track is no longer in the span.
+  /// The track leaves the span once.
   virtual void on_exit(SpanRef span, Context const& context) noexcept { (void)span, (void)context; }
   /// The last handle is gone; afterwards the span does not exist.
   virtual void on_close(SpanRef span, Context const& context) noexcept { (void)span, (void)context; }

@@ -1,6 +1,5 @@
 #include "tracing_core/collect/registry.h"
 
-#include <algorithm>
 #include <bit>
 #include <mutex>
 
@@ -13,16 +12,6 @@ namespace tracing::inline v1 {
 
 using internal::SpanSlot;
 using internal::TrackState;
-
-// Registries that nobody holds while spans of theirs are open.
-struct Registry::Graveyard {
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Registry>> waiting;
-
-  static void retire(Registry* registry) noexcept;
-  // Destroys those whose last span is closed.
-  static void bury() noexcept;
-};
 
 struct Registry::Attached {
   std::unique_ptr<Layer> layer;
@@ -59,13 +48,6 @@ void share(SpanSlot* slot) noexcept {
   }
 }
 
-// There is something to clear when it closes.
-void has_extras(SpanSlot& slot) noexcept {
-  if (slot.has_extras.load(std::memory_order_relaxed)) return;
-  slot.has_extras.store(true, std::memory_order_relaxed);
-  slot.special.store(true, std::memory_order_relaxed);
-}
-
 }  // namespace
 
 // ---- SpanRef and Context ----
@@ -73,11 +55,9 @@ void has_extras(SpanSlot& slot) noexcept {
 SpanId SpanRef::id() const noexcept { return slot_->span_id(); }
 Metadata const& SpanRef::metadata() const noexcept { return *slot_->metadata; }
 StoredValues const& SpanRef::values() const noexcept { return slot_->values; }
-SpanLock SpanRef::lock() const noexcept {
-  return slot_->shared.load(std::memory_order_relaxed) ? SpanLock(SpanStore::lock_of(*slot_)) : SpanLock();
-}
 Extensions& SpanRef::extensions() const noexcept {
-  has_extras(*slot_);
+  slot_->has_extras = true;
+  slot_->special.store(true, std::memory_order_relaxed);
   return slot_->extensions;
 }
 Verdict SpanRef::verdict() const noexcept { return slot_->verdict; }
@@ -89,7 +69,8 @@ SpanRef SpanRef::parent() const noexcept {
 }
 
 CachedText* SpanRef::cached_text(void const* key) const noexcept {
-  has_extras(*slot_);
+  slot_->has_extras = true;
+  slot_->special.store(true, std::memory_order_relaxed);
   for (CachedText& text : slot_->texts) {
     if (text.key == key) return &text;
     if (text.key != nullptr) continue;
@@ -248,7 +229,8 @@ void Registry::announce(SpanSlot& slot, NewSpan const& span, TrackState& track) 
       }
       for_each_layer(span_filters_ & slot.verdict,
                      [&](std::size_t i) { layers_[i]->filter->on_new_span(span, states[filters_.size() + i]); });
-      has_extras(slot);
+      slot.has_extras = true;
+      slot.special.store(true, std::memory_order_relaxed);
     }
   }
   Verdict const listeners = on_new_span_ & slot.verdict;
@@ -262,7 +244,7 @@ void Registry::announce(SpanSlot& slot, NewSpan const& span, TrackState& track) 
 
 template <class F>
 void Registry::for_each_filter_state(SpanSlot& slot, F&& f) noexcept {
-  if (!slot.has_extras.load(std::memory_order_relaxed) || slot.filter_states == nullptr) [[likely]] return;
+  if (!slot.has_extras || slot.filter_states == nullptr) [[likely]] return;
   for (std::size_t i = 0; i < filters_.size() + layers_.size(); ++i) {
     std::uintptr_t& state = slot.filter_states[i];
     if (state != 0) f(i < filters_.size() ? *filters_[i] : *layers_[i - filters_.size()]->filter, state);
@@ -330,7 +312,7 @@ void Registry::push(SpanSlot& slot, TrackState& track, Origin const& origin) noe
 
 void Registry::pop(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
   for_each_filter_state(slot, [](Filter& filter, std::uintptr_t state) { filter.on_exit(state); });
-  bool const left = track.pop(slot, share);
+  bool const left = track.pop(slot);
   Verdict const listeners = on_exit_ & slot.verdict;
   if (!left || listeners == 0) [[likely]] return;
   Context context(*this, track, origin, 0);
@@ -349,12 +331,7 @@ void Registry::enter(SpanId id, Origin const& origin) noexcept {
 void Registry::exit(SpanId id, Origin const& origin) noexcept {
   TrackState* const track = store_->track_state(origin);
   SpanSlot* const slot = store_->find(id);
-  if (track == nullptr) return;
-  if (slot != nullptr) {
-    pop(*slot, *track, origin);
-  } else {
-    track->forget(id);
-  }
+  if (track != nullptr && slot != nullptr) pop(*slot, *track, origin);
 }
 
 void Registry::add_reference(SpanId id) noexcept {
@@ -371,18 +348,13 @@ void Registry::drop_reference(SpanId id, Origin const& origin) noexcept {
 }
 
 void Registry::release(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
-  // Where nobody holds the registry, it may be gone once the last slot is free: this is read before.
-  bool const retired = retired_.load(std::memory_order_acquire);
-  for (SpanSlot* next = &slot; next != nullptr;) {
-    // Whoever has the only reference shares it with nobody.
-    bool const last = next->references.load(std::memory_order_acquire) == 1 ||
-                      next->references.fetch_sub(1, std::memory_order_acq_rel) == 1;
-    next = last ? close(*next, track, origin) : nullptr;
-  }
-  if (retired) [[unlikely]] Graveyard::bury();
+  // Whoever has the only reference shares it with nobody.
+  bool const last = slot.references.load(std::memory_order_acquire) == 1 ||
+                    slot.references.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  if (last) close(slot, track, origin);
 }
 
-SpanSlot* Registry::close(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
+void Registry::close(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
   Verdict const listeners = on_close_ & slot.verdict;
   if (listeners != 0) [[unlikely]] {
     Context context(*this, track, origin, 0);
@@ -392,41 +364,28 @@ SpanSlot* Registry::close(SpanSlot& slot, TrackState& track, Origin const& origi
     });
   }
   SpanSlot* const parent = slot.shared.load(std::memory_order_relaxed) ? slot.parent : nullptr;
-  if (slot.has_extras.load(std::memory_order_relaxed)) clear_extras(slot);
+  if (slot.has_extras) clear_extras(slot);
   slot.references.store(1, std::memory_order_relaxed);
   slot.shared.store(false, std::memory_order_relaxed);
   Metadata const& metadata = *slot.metadata;
   TrackState* const own = origin.track == nullptr ? &track : store_->this_thread();
   if (own != nullptr) store_->close(slot, *own);
   if (metadata.parts().owned) [[unlikely]] tracing::release(metadata);
-  return parent;
+  if (parent != nullptr) release(*parent, track, origin);
 }
 
 void Registry::clear_extras(SpanSlot& slot) noexcept {
   for_each_filter_state(slot, [](Filter& filter, std::uintptr_t& state) { filter.on_close(std::exchange(state, 0)); });
   slot.extensions.clear();
   for (CachedText& text : slot.texts) text.key = nullptr, text.group_count = 0, text.text.clear();
-  slot.has_extras.store(false, std::memory_order_relaxed);
+  slot.has_extras = false;
 }
-
-namespace {
-
-// Objects print themselves before the lock is taken.
-void add_values(SpanSlot& slot, FieldValues const& values) noexcept {
-  if (!slot.shared.load(std::memory_order_relaxed)) return slot.values.add(values);
-  StoredValues added;
-  added.add(values);
-  std::lock_guard const lock(SpanStore::lock_of(slot));
-  slot.values.add_stored(added.data(), added.size_bytes(), added.group_count());
-}
-
-}  // namespace
 
 void Registry::record(SpanId id, FieldValues const& values) noexcept {
   TrackState* const track = store_->this_thread();
   SpanSlot* const slot = store_->find(id);
   if (track == nullptr || slot == nullptr) return;
-  add_values(*slot, values);
+  slot->values.add(values);
   for_each_filter_state(*slot, [&](Filter& filter, std::uintptr_t& state) { filter.on_record(values, state); });
   Context context(*this, *track, Origin{}, 0);
   for_each_layer(on_record_ & slot->verdict, [&](std::size_t i) {
@@ -463,17 +422,9 @@ Verdict Registry::event_verdict(Event const& event) noexcept {
 void Registry::event(Event const& event) noexcept {
   TrackState* const track = store_->track_state(event.origin);
   if (track == nullptr) return;
-  Verdict const verdict = event_verdict(event);
-  if (verdict != event.verdict) [[unlikely]] {
-    tell(Event{event.fields, event.parent, verdict, event.origin}, *track);
-  } else {
-    tell(event, *track);
-  }
-}
-
-void Registry::tell(Event const& event, TrackState& track) noexcept {
-  Context context(*this, track, event.origin, 0);
-  for_each_layer(on_event_ & event.verdict, [&](std::size_t i) {
+  Verdict const listeners = on_event_ & event_verdict(event);
+  Context context(*this, *track, event.origin, 0);
+  for_each_layer(listeners, [&](std::size_t i) {
     context.set_mask(bit(i));
     layers_[i]->layer->on_event(event, context);
   });
@@ -539,38 +490,31 @@ RegistryBuilder&& RegistryBuilder::with_filter(std::unique_ptr<Filter> filter) &
 
 namespace {
 
-constinit internal::NeverDestroyed<Registry::Graveyard> graveyard;
+// Registries that nobody holds while spans of theirs are open.
+struct Graveyard {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Registry>> waiting;
+};
+constinit internal::NeverDestroyed<Graveyard> graveyard;
 
-}  // namespace
-
-void Registry::Graveyard::retire(Registry* registry) noexcept {
-  registry->retired_.store(true, std::memory_order_release);
-  registry->store_->close_open_ones_slowly();
-  registry->flush();
-  try {
+void retire(Registry* registry) noexcept {
+  std::vector<std::unique_ptr<Registry>> done;
+  {
     std::lock_guard const lock(graveyard->mutex);
     graveyard->waiting.emplace_back(registry);
-  } catch (...) {  // then it stays
+    std::erase_if(graveyard->waiting, [&done](std::unique_ptr<Registry>& waiting) {
+      if (waiting->has_open_spans()) return waiting->flush(), false;
+      done.push_back(std::move(waiting));
+      return true;
+    });
   }
-  bury();
   internal::forget_dead_subscribers();
 }
 
-void Registry::Graveyard::bury() noexcept {
-  std::unique_ptr<Registry> done;
-  do {
-    done.reset();
-    std::lock_guard const lock(graveyard->mutex);
-    auto const found = std::find_if(graveyard->waiting.begin(), graveyard->waiting.end(),
-                                    [](auto const& waiting) { return !waiting->has_open_spans(); });
-    if (found == graveyard->waiting.end()) return;
-    done = std::move(*found);
-    graveyard->waiting.erase(found);
-  } while (true);
-}
+}  // namespace
 
 std::shared_ptr<Registry> RegistryBuilder::build() && {
-  return std::shared_ptr<Registry>(new Registry(std::move(layers_), std::move(filters_)), Registry::Graveyard::retire);
+  return std::shared_ptr<Registry>(new Registry(std::move(layers_), std::move(filters_)), retire);
 }
 
 }  // namespace tracing::inline v1

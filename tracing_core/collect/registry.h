@@ -1,7 +1,6 @@
 // Declares Registry, the subscriber that stores open spans and calls layers.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -19,8 +18,6 @@ class SpanStore;
 /// while a span stays on its thread; a span's memory is used again once it is closed.
 class Registry final : public Subscriber {
  public:
-  struct Graveyard;  // for itself
-
   ~Registry() override;
 
   Registration register_callsite(Metadata const& metadata) noexcept override;
@@ -68,11 +65,9 @@ class Registry final : public Subscriber {
   void push(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   void pop(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   void release(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
-  // Returns the parent to which it held a reference; null where it had none.
-  internal::SpanSlot* close(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
+  void close(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   void clear_extras(internal::SpanSlot& slot) noexcept;
   Verdict event_verdict(Event const& event) noexcept;
-  void tell(Event const& event, internal::TrackState& track) noexcept;
 
   std::vector<std::unique_ptr<Attached>> layers_;
   std::vector<std::unique_ptr<Filter>> filters_;  // of the whole registry
@@ -84,7 +79,6 @@ class Registry final : public Subscriber {
   bool global_span_filters_ = false;
   Verdict heard_opening_ = 0;  // the layers for which opening a scope is more than keeping a span
   Verdict heard_closing_ = 0;
-  std::atomic<bool> retired_{false};  // nobody holds it: it goes with its last span
 };
 
 /// Puts a registry together: auto registry = RegistryBuilder().with(print_layer).with(other_layer, filter).build();
