@@ -1,0 +1,85 @@
+#include "tracing_core/format/event_format.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "tracing_core/format/format_parts.h"
+
+namespace tracing::inline v1 {
+namespace {
+
+// The longest thread name seen, in bytes.
+constinit std::atomic<std::size_t> longest_thread_name{0};
+
+std::size_t note_thread_name(std::size_t size) noexcept {
+  std::size_t longest = longest_thread_name.load(std::memory_order_relaxed);
+  while (size > longest && !longest_thread_name.compare_exchange_weak(longest, size, std::memory_order_relaxed)) {
+  }
+  return std::max(size, longest);
+}
+
+std::size_t count_characters(std::string_view text) noexcept {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+std::shared_ptr<EventFormat const> make_event_format(FormatOptions const& options) {
+  switch (options.kind) {
+    case FormatKind::compact: return internal::make_compact(options);
+    case FormatKind::pretty: return internal::make_pretty(options);
+    case FormatKind::json: return internal::make_json(options);
+    case FormatKind::full: break;
+  }
+  return internal::make_full(options);
+}
+
+void visit_from_root(SpanRef leaf, void (*visit)(void* context, SpanRef span), void* context) noexcept {
+  // The path is walked again for each run of spans, so that no depth needs memory.
+  constexpr std::size_t kRoom = 128;
+  std::size_t depth = 0;
+  for (SpanRef span = leaf; span; span = span.parent()) ++depth;
+  while (depth > 0) {
+    std::size_t const run = (depth - 1) % kRoom + 1;
+    SpanRef spans[kRoom];
+    SpanRef span = leaf;
+    for (std::size_t i = 0; i < depth - run; ++i) span = span.parent();
+    for (std::size_t i = 0; i < run; ++i, span = span.parent()) spans[i] = span;
+    for (std::size_t i = run; i-- > 0;) visit(context, spans[i]);
+    depth -= run;
+  }
+}
+
+void append_time(TextBuffer& out, Timer const* timer, EventView const& event, TextStyle style) noexcept {
+  if (timer == nullptr) return;
+  if (style.ansi) out.append(internal::kDim);
+  if (!timer->append(out, event.context.time())) out.append("<unknown time>");
+  if (style.ansi) out.append(internal::kReset);
+  out.push_back(' ');
+}
+
+namespace internal {
+
+void append_thread_id(TextBuffer& out, Track const& track, unsigned digits) noexcept {
+  out.append("ThreadId(");
+  if (digits == 2 && track.number < 10) out.push_back('0');
+  out.append_uint(track.number);
+  out.push_back(')');
+}
+
+void append_thread(TextBuffer& out, Track const& track, bool names, bool ids) noexcept {
+  if (names && !track.name.empty()) {
+    std::size_t const width = note_thread_name(track.name.size());
+    std::size_t const characters = count_characters(track.name);
+    if (characters < width) out.append(width - characters, ' ');
+    out.append(track.name);
+    out.push_back(' ');
+  }
+  if (ids || (names && track.name.empty())) {
+    append_thread_id(out, track, 2);
+    out.push_back(' ');
+  }
+}
+
+}  // namespace internal
+}  // namespace tracing::inline v1

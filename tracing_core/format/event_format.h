@@ -1,0 +1,88 @@
+// Declares EventFormat, which makes the text of one event, and the formats full, compact, pretty and JSON.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "tracing_core/collect/layer.h"
+#include "tracing_core/format/field_format.h"
+#include "tracing_core/format/style.h"
+#include "tracing_core/format/timer.h"
+
+namespace tracing::inline v1 {
+
+/// What is printed as one line or block: an event, or what happened to a span. Valid during the call.
+struct EventView {
+  Metadata const& metadata;  ///< of the event; of the span where something happened to a span
+  FieldValues fields;
+  SpanRef scope;             ///< the span that it stands below; empty for a root
+  SpanRef shown;             ///< the same, but for a root the span that the thread is in
+  Context const& context;    ///< track, time, and the span that the track is in
+};
+
+/// Makes the text of one event. Thread-safe.
+class EventFormat {
+ public:
+  EventFormat() = default;
+  EventFormat(EventFormat const&) = delete;
+  EventFormat& operator=(EventFormat const&) = delete;
+  virtual ~EventFormat() = default;
+
+  /// Appends the whole text with its line ends. False: nothing is printed.
+  virtual bool append(TextBuffer& out, EventView const& event) const noexcept = 0;
+};
+
+enum class FormatKind : std::uint8_t {
+  full,     ///< `time LEVEL span{fields}:span{fields}: target: message fields`
+  compact,  ///< `time LEVEL span:span: target: message fields span fields`
+  pretty,   ///< several lines, for people
+  json,     ///< an object on a line, for programs
+};
+
+/// How the four formats print. Every field has its own meaning; none depends on another but where it says so.
+struct FormatOptions {
+  FormatKind kind = FormatKind::full;
+  bool ansi = false;               ///< colours; JSON has none
+  bool ansi_sanitization = true;   ///< escape sequences inside messages and error texts are made visible
+  bool target = true;
+  bool level = true;
+  std::optional<bool> file{};         ///< on for pretty, off for the others
+  std::optional<bool> line_number{};  ///< on for pretty, off for the others
+  bool thread_ids = false;         ///< `ThreadId(01)`
+  bool thread_names = false;       ///< the number where a thread has no name
+  std::shared_ptr<Timer const> timer = utc_timer();  ///< null: no time, and no durations where spans close
+  std::shared_ptr<FieldFormat const> fields{};        ///< null: the format's own; JSON always uses its own
+  // Of JSON:
+  bool flatten_event = false;      ///< the event's fields stand in the outermost object
+  bool current_span = true;        ///< "span": the innermost span
+  bool span_list = true;           ///< "spans": all spans, the outermost first
+};
+
+/// One of the four formats.
+std::shared_ptr<EventFormat const> make_event_format(FormatOptions const& options);
+
+/// An event format that calls `append`, a `bool(TextBuffer& out, EventView const& event)` that is thread-safe and does not
+/// throw.
+template <class F>
+  requires requires(F f, TextBuffer& out, EventView const& event) { bool{f(out, event)}; }
+std::shared_ptr<EventFormat const> make_event_format(F append) {
+  class Calling final : public EventFormat {
+   public:
+    explicit Calling(F&& f) : append_(std::move(f)) {}
+    bool append(TextBuffer& out, EventView const& event) const noexcept override { return append_(out, event); }
+
+   private:
+    F append_;
+  };
+  return std::make_shared<Calling const>(std::move(append));
+}
+
+/// Calls `visit(context, span)` for `leaf` and all spans above it, the outermost first.
+void visit_from_root(SpanRef leaf, void (*visit)(void* context, SpanRef span), void* context) noexcept;
+
+/// Appends the time, or `<unknown time>`, and a blank; nothing where there is no timer.
+void append_time(TextBuffer& out, Timer const* timer, EventView const& event, TextStyle style) noexcept;
+
+}  // namespace tracing::inline v1

@@ -1,0 +1,126 @@
+#include "tracing_core/format/error_text.h"
+#include "tracing_core/format/format_parts.h"
+
+namespace tracing::inline v1::internal {
+namespace {
+
+class Pretty final : public EventFormat {
+ public:
+  explicit Pretty(FormatOptions const& options)
+      : options_(options),
+        fields_(options.fields != nullptr ? options.fields : pretty_fields()),
+        style_{options.ansi, options.ansi_sanitization},
+        file_(options.file.value_or(true)),
+        line_number_(options.line_number.value_or(true)),
+        key_(text_key(*fields_, style_, options.target ? 2 : 3)) {}
+
+  bool append(TextBuffer& out, EventView const& event) const noexcept override {
+    append_first_line(out, event);
+    append_place(out, event);
+    for (SpanRef span = event.shown; span; span = span.parent()) {
+      append_cached(out, span, key_, [&](TextBuffer& text) { append_span(text, span); });
+    }
+    out.push_back('\n');
+    return true;
+  }
+
+ private:
+  void append_first_line(TextBuffer& out, EventView const& event) const noexcept {
+    Metadata const& metadata = event.metadata;
+    Level const level = metadata.level();
+    bool const colored = style_.ansi && options_.level;
+    std::string_view const color = colored ? level_color(level) : std::string_view();
+    std::string_view const bold = !style_.ansi ? std::string_view() : colored ? bold_level_color(level) : kBold;
+    // From bold back to the colour: a reset, then the colour again.
+    char back_room[16];
+    std::string_view back;
+    if (style_.ansi) {
+      kReset.copy(back_room, kReset.size());
+      color.copy(back_room + kReset.size(), color.size());
+      back = {back_room, kReset.size() + color.size()};
+    }
+    out.append("  ");
+    append_time(out, options_.timer.get(), event, style_);
+    if (options_.level) append_level(out, level, style_.ansi);
+    if (options_.target) {
+      out.append(bold);
+      out.append(metadata.target());
+      out.append(back);
+      out.push_back(':');
+    }
+    if (line_number_ && !file_ && metadata.line() != 0) {
+      out.append(color);
+      out.append_uint(metadata.line());
+      out.push_back(':');
+    }
+    out.push_back(' ');
+    append_pretty_fields(out, event.fields, style_, color, bold, back, true);
+    if (colored) out.append(kReset);
+    out.push_back('\n');
+  }
+
+  // `    at file:12 on main ThreadId(1)`
+  void append_place(TextBuffer& out, EventView const& event) const noexcept {
+    Metadata const& metadata = event.metadata;
+    bool const thread = options_.thread_names || options_.thread_ids;
+    if (file_ && !metadata.file().empty()) {
+      out.append("    ");
+      append_painted(out, style_.ansi, kDimItalic, "at");
+      out.push_back(' ');
+      out.append(metadata.file());
+      if (line_number_ && metadata.line() != 0) {
+        out.push_back(':');
+        out.append_uint(metadata.line());
+      }
+      out.push_back(thread ? ' ' : '\n');
+    } else if (thread) {
+      out.append("    ");
+    }
+    if (!thread) return;
+    append_painted(out, style_.ansi, kDimItalic, "on");
+    out.push_back(' ');
+    Track const& track = event.context.track();
+    if (options_.thread_names && !track.name.empty()) {
+      out.append(track.name);
+      if (options_.thread_ids) out.push_back(' ');
+    }
+    if (options_.thread_ids) append_thread_id(out, track, 1);
+    out.push_back('\n');
+  }
+
+  // `    in target::name with fields`
+  void append_span(TextBuffer& out, SpanRef span) const noexcept {
+    Metadata const& metadata = span.metadata();
+    out.append("    ");
+    append_painted(out, style_.ansi, kDimItalic, "in");
+    out.push_back(' ');
+    if (options_.target) {
+      out.append(metadata.target());
+      out.append("::");
+    }
+    append_painted(out, style_.ansi, kBold, metadata.name());
+    std::size_t const before = out.size();
+    out.push_back(' ');
+    append_painted(out, style_.ansi, kDimItalic, "with");
+    out.push_back(' ');
+    std::size_t const begin = out.size();
+    fields_->append_span(out, span, style_);
+    if (out.size() == begin) out.resize_down(before);
+    out.push_back('\n');
+  }
+
+  FormatOptions const options_;
+  std::shared_ptr<FieldFormat const> const fields_;
+  TextStyle const style_;
+  bool const file_;
+  bool const line_number_;
+  void const* const key_;
+};
+
+}  // namespace
+
+std::shared_ptr<EventFormat const> make_pretty(FormatOptions const& options) {
+  return std::make_shared<Pretty const>(options);
+}
+
+}  // namespace tracing::inline v1::internal
