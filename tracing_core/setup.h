@@ -2,3 +2,4 @@
 #pragma once
 
 #include "tracing_core/collect/registry.h"
+#include "tracing_core/export/print.h"

@@ -33,8 +33,8 @@ void take_literally(Directive& directive) {
   }
 }
 
-internal::StaticDirective to_static(Directive&& directive) {
-  internal::StaticDirective out{std::move(directive.target), {}, directive.level};
+internal::StaticDirective to_static(Directive const& directive) {
+  internal::StaticDirective out{directive.target, {}, directive.level};
   for (FieldMatch const& field : directive.fields) out.fields.push_back(field.name);
   return out;
 }
@@ -89,22 +89,20 @@ EnvFilter::EnvFilter(std::vector<Directive> directives, Options const& options) 
   if (directives.empty() && options.default_directive) directives.push_back(*options.default_directive);
   if (!options.regex) std::for_each(directives.begin(), directives.end(), take_literally);
   std::vector<internal::StaticDirective> statics;
-  std::vector<Directive> dynamics;
-  statics.reserve(directives.size());
-  for (Directive& directive : directives) {
-    if (directive.is_dynamic()) dynamics.push_back(directive);
-    if (directive.is_static()) statics.push_back(to_static(std::move(directive)));
+  for (Directive const& directive : directives) {
+    if (directive.is_static()) statics.push_back(to_static(directive));
   }
+  std::erase_if(directives, [](Directive const& directive) { return !directive.is_dynamic(); });
   rules_.statics = internal::StaticDirectives(std::move(statics));
-  rules_.has_dynamics = !dynamics.empty();
-  rules_.dynamics = std::make_unique<internal::DynamicDirectives>(std::move(dynamics));
+  rules_.has_dynamics = !directives.empty();
+  rules_.dynamics = std::make_unique<internal::DynamicDirectives>(std::move(directives));
   rules_.dynamic_max_level = rules_.dynamics->max_level();
 }
 
 EnvFilter& EnvFilter::add_directive(Directive directive) & {
   if (!rules_.regex) take_literally(directive);
   if (directive.is_static()) {
-    rules_.statics.add(to_static(std::move(directive)));
+    rules_.statics.add(to_static(directive));
     return *this;
   }
   rules_.dynamics->add(std::move(directive));

@@ -1,0 +1,86 @@
+#include "tracing_core/export/fd_sink.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "tracing_core/model/text_buffer.h"
+
+namespace tracing::inline v1 {
+namespace {
+
+constexpr int kLongestWaitMs = 1000;  // for a reader of a descriptor that does not block
+
+// Writes all of `text`; the error where it cannot.
+int write_all(int descriptor, std::string_view text) noexcept {
+  while (!text.empty()) {
+    ssize_t const written = ::write(descriptor, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      pollfd ready{descriptor, POLLOUT, 0};
+      int const found = poll(&ready, 1, kLongestWaitMs);
+      if (found == 0) return EAGAIN;
+      if (found < 0 && errno != EINTR) return errno;
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+FdSink::FdSink(int descriptor, std::string name, int complain_to) noexcept
+    : descriptor_(descriptor), complain_to_(complain_to), name_(std::move(name)) {}
+
+FdSink::~FdSink() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+std::shared_ptr<FdSink> FdSink::duplicate_of(int descriptor) {
+  // Above the descriptors that programs expect to get and to redirect.
+  int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 100);
+  if (copy < 0) copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+  if (copy < 0) return nullptr;
+  return std::make_shared<FdSink>(copy, std::string(), -1);
+}
+
+std::shared_ptr<FdSink> FdSink::append_to(std::string const& path, std::error_code& error) {
+  int descriptor;
+  do {
+    descriptor = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  } while (descriptor < 0 && errno == EINTR);
+  if (descriptor < 0) {
+    error.assign(errno, std::generic_category());
+    return nullptr;
+  }
+  error.clear();
+  return std::make_shared<FdSink>(descriptor, path);
+}
+
+void FdSink::write(Level, std::string_view text) noexcept {
+  int const saved = errno;
+  if (int const error = write_all(descriptor_, text)) [[unlikely]] fail(error);
+  errno = saved;
+}
+
+void FdSink::fail(int error) noexcept {
+  if (failed_writes_.fetch_add(1, std::memory_order_relaxed) != 0 || complain_to_ < 0) return;
+  InlineTextBuffer<512> line;
+  line.append("tracing: cannot write to ");
+  line.append(name_.empty() ? std::string_view("a file descriptor") : std::string_view(name_));
+  line.append(": ");
+  try {
+    line.append(std::generic_category().message(error));
+  } catch (...) {
+    line.append("error ");
+    line.append_int(error);
+  }
+  line.append("; further failures are only counted\n");
+  (void)write_all(complain_to_, line.view());
+}
+
+}  // namespace tracing::inline v1

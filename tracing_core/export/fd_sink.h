@@ -1,0 +1,44 @@
+// Declares FdSink, which writes lines to a file descriptor, each by one write(2).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <system_error>
+
+#include "tracing_core/export/line_sink.h"
+
+namespace tracing::inline v1 {
+
+/// Writes each line or block by one write(2), so that lines of several threads and processes are never torn. Continues where
+/// the system took only a part. Holds no lock: safe in a forked child. Never throws; what could not be written is counted.
+class FdSink final : public LineSink {
+ public:
+  /// Takes over `descriptor`, which is closed at the end; negative: everything fails. The first failed write is told, once,
+  /// on the descriptor `complain_to`, by which `name` is what it was; nowhere where that is negative.
+  explicit FdSink(int descriptor, std::string name = {}, int complain_to = 2) noexcept;
+  ~FdSink() override;
+
+  /// On a duplicate of `descriptor`, which is closed on exec and stays what it is when the program redirects the original.
+  /// Null where there is no such descriptor; nothing is said about failed writes.
+  static std::shared_ptr<FdSink> duplicate_of(int descriptor);
+  /// Appends to a file, which is made where it is not there. Null, and `error` says why, where it cannot be opened.
+  static std::shared_ptr<FdSink> append_to(std::string const& path, std::error_code& error);
+
+  void write(Level level, std::string_view text) noexcept override;
+
+  int descriptor() const noexcept { return descriptor_; }
+  /// Writes that failed, wholly or from some byte on.
+  std::uint64_t failed_writes() const noexcept { return failed_writes_.load(std::memory_order_relaxed); }
+
+ private:
+  void fail(int error) noexcept;
+
+  int const descriptor_;
+  int const complain_to_;
+  std::string const name_;
+  std::atomic<std::uint64_t> failed_writes_{0};
+};
+
+}  // namespace tracing::inline v1

@@ -1,0 +1,70 @@
+// Declares LineSink, a spdlog sink that takes whole lines as they are, and the sinks that count lines or call a function.
+#pragma once
+
+#include <spdlog/sinks/sink.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "tracing_core/model/level.h"
+
+namespace tracing::inline v1 {
+
+/// A spdlog sink that takes text as it is: whole lines, colours and line ends included. Thread-safe without a lock around
+/// it. It may stand behind a spdlog logger too: its messages then go through the formatter, where one was set, or get a line
+/// end.
+class LineSink : public spdlog::sinks::sink {
+ public:
+  LineSink();
+  ~LineSink() override;
+
+  /// Takes one line, or several lines that belong together. Thread-safe.
+  virtual void write(Level level, std::string_view text) noexcept = 0;
+
+  void log(spdlog::details::log_msg const& message) final;
+  void flush() override {}
+  void set_pattern(std::string const& pattern) final;
+  void set_formatter(std::unique_ptr<spdlog::formatter> formatter) final;
+
+ private:
+  struct Formatting;
+  std::unique_ptr<Formatting> const formatting_;
+};
+
+/// A sink that only counts the bytes: for benchmarks.
+class CountingSink final : public LineSink {
+ public:
+  void write(Level, std::string_view text) noexcept override { bytes_.fetch_add(text.size(), std::memory_order_relaxed); }
+  std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> bytes_{0};
+};
+
+/// A sink that calls `write`, a `void(Level level, std::string_view text)` that is thread-safe and does not throw.
+template <class F>
+std::shared_ptr<LineSink> make_sink(F write) {
+  class Calling final : public LineSink {
+   public:
+    explicit Calling(F&& f) : write_(std::move(f)) {}
+    void write(Level level, std::string_view text) noexcept override { write_(level, text); }
+
+   private:
+    F write_;
+  };
+  return std::make_shared<Calling>(std::move(write));
+}
+
+/// Level as spdlog has it.
+constexpr spdlog::level::level_enum to_spdlog(Level level) noexcept {
+  return static_cast<spdlog::level::level_enum>(static_cast<int>(Level::trace) - static_cast<int>(level));
+}
+/// Level as we have it; what spdlog calls critical is an error.
+constexpr Level from_spdlog(spdlog::level::level_enum level) noexcept {
+  return level >= spdlog::level::err ? Level::error : static_cast<Level>(static_cast<int>(Level::trace) - static_cast<int>(level));
+}
+
+}  // namespace tracing::inline v1

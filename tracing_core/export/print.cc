@@ -1,0 +1,151 @@
+#include "tracing_core/export/print.h"
+
+#include <sched.h>
+
+#include <atomic>
+
+#include "tracing_core/export/fd_sink.h"
+#include "tracing_core/export/line_buffer.h"
+#include "tracing_core/format/duration_text.h"
+
+namespace tracing::inline v1 {
+namespace {
+
+// The fields of what happened to a span; everything else of this metadata is the span's.
+constexpr char kSpanEventText[] = "messagetime.busytime.idle";
+constexpr internal::FieldEntry kSpanEventFields[] = {{0, 7, 0}, {7, 9, 1}, {16, 9, 2}};
+constexpr Metadata kSpanEvent([] {
+  internal::MetadataParts parts;
+  parts.text = kSpanEventText;
+  parts.fields = kSpanEventFields;
+  parts.field_count = 3;
+  parts.value_count = 3;
+  parts.level = Level::info;
+  return parts;
+}());
+
+// How long threads were in a span. Kept with spans only where their end is printed.
+class Timings {
+ public:
+  explicit Timings(Instant made) noexcept : last_(made) {}
+
+  void enter(Instant now) noexcept {
+    Locked const lock(locked_);
+    if (entered_++ == 0) idle_ns_ += since_last(now);
+  }
+  void exit(Instant now) noexcept {
+    Locked const lock(locked_);
+    if (entered_ > 0 && --entered_ == 0) busy_ns_ += since_last(now);
+  }
+  std::uint64_t busy_ns() const noexcept { return busy_ns_; }
+  std::uint64_t idle_ns(Instant now) noexcept { return idle_ns_ + since_last(now); }
+
+ private:
+  // Held for a few instructions. Not waited for without end: in a forked child its holder may not exist.
+  class Locked {
+   public:
+    explicit Locked(std::atomic<bool>& flag) noexcept : flag_(flag) {
+      for (int tries = 0; flag_.exchange(true, std::memory_order_acquire) && tries < kMostTries; ++tries) sched_yield();
+    }
+    ~Locked() { flag_.store(false, std::memory_order_release); }
+
+   private:
+    static constexpr int kMostTries = 10'000;
+    std::atomic<bool>& flag_;
+  };
+
+  std::uint64_t since_last(Instant now) noexcept {
+    std::int64_t const ns = now.ns - last_.ns;
+    last_ = now;
+    return ns > 0 ? static_cast<std::uint64_t>(ns) : 0;
+  }
+
+  std::atomic<bool> locked_{false};
+  std::uint64_t entered_ = 0;
+  std::uint64_t busy_ns_ = 0;
+  std::uint64_t idle_ns_ = 0;
+  Instant last_;
+};
+
+}  // namespace
+
+PrintLayer::PrintLayer(PrintOptions options)
+    : format_(options.event_format != nullptr ? std::move(options.event_format) : make_event_format(options.format)),
+      writer_(options.writer != nullptr ? std::move(options.writer) : to_sink(FdSink::duplicate_of(2))),
+      line_sink_(dynamic_cast<LineSink*>(writer_->only_sink())),
+      span_events_(options.span_events),
+      prints_time_(options.format.timer != nullptr),
+      timing_(prints_time_ && has(span_events_, SpanEvents::close)) {}
+
+PrintLayer::~PrintLayer() = default;
+
+Hooks PrintLayer::hooks() const noexcept {
+  Hooks hooks = Hooks::event;
+  if (timing_ || has(span_events_, SpanEvents::new_span)) hooks = hooks | Hooks::new_span;
+  if (timing_ || has(span_events_, SpanEvents::enter)) hooks = hooks | Hooks::enter;
+  if (timing_ || has(span_events_, SpanEvents::exit)) hooks = hooks | Hooks::exit;
+  if (has(span_events_, SpanEvents::close)) hooks = hooks | Hooks::close;
+  return hooks;
+}
+
+void PrintLayer::on_event(Event const& event, Context const& context) noexcept {
+  SpanRef scope;
+  SpanRef shown;
+  if (event.parent.kind == Parent::Kind::contextual) [[likely]] {
+    scope = shown = context.current_span();
+  } else {
+    scope = context.event_span(event);
+    shown = scope ? scope : context.current_span();
+  }
+  print({event.metadata(), event.fields, scope, shown, context});
+}
+
+void PrintLayer::on_new_span(SpanRef span, NewSpan const&, Context const& context) noexcept {
+  if (timing_) span.extensions().get_or_add<Timings>(context.time());
+  if (has(span_events_, SpanEvents::new_span)) print_span_event(span, {Value::of_text("new"), {}, {}}, context);
+}
+
+void PrintLayer::on_enter(SpanRef span, Context const& context) noexcept {
+  if (timing_) {
+    if (auto* const timings = span.extensions().get<Timings>()) timings->enter(context.time());
+  }
+  if (has(span_events_, SpanEvents::enter)) print_span_event(span, {Value::of_text("enter"), {}, {}}, context);
+}
+
+void PrintLayer::on_exit(SpanRef span, Context const& context) noexcept {
+  if (timing_) {
+    if (auto* const timings = span.extensions().get<Timings>()) timings->exit(context.time());
+  }
+  if (has(span_events_, SpanEvents::exit)) print_span_event(span, {Value::of_text("exit"), {}, {}}, context);
+}
+
+void PrintLayer::on_close(SpanRef span, Context const& context) noexcept {
+  InlineTextBuffer<32> busy;
+  InlineTextBuffer<32> idle;
+  Value values[3] = {Value::of_text("close"), {}, {}};
+  if (auto* const timings = timing_ ? span.extensions().get<Timings>() : nullptr) {
+    append_duration(busy, timings->busy_ns());
+    append_duration(idle, timings->idle_ns(context.time()));
+    values[1] = Value::of_verbatim(busy.view());
+    values[2] = Value::of_verbatim(idle.view());
+  }
+  print_span_event(span, values, context);
+}
+
+void PrintLayer::flush() noexcept { writer_->flush(); }
+
+void PrintLayer::print_span_event(SpanRef span, Value const (&values)[3], Context const& context) const noexcept {
+  print({span.metadata(), FieldValues(kSpanEvent, values), span, span, context});
+}
+
+void PrintLayer::print(EventView const& event) const noexcept {
+  if (event.context.is_restored() || !writer_->wants(event.metadata)) return;
+  internal::LineBuffer line;
+  if (!line || !format_->append(*line, event) || line->empty()) return;
+  if (line_sink_ != nullptr) [[likely]] return line_sink_->write(event.metadata.level(), line->view());
+  writer_->write({event.metadata, line->view(), prints_time_ ? event.context.time() : Instant{}});
+}
+
+std::unique_ptr<PrintLayer> print_layer(PrintOptions options) { return std::make_unique<PrintLayer>(std::move(options)); }
+
+}  // namespace tracing::inline v1

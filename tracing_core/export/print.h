@@ -1,0 +1,70 @@
+// Declares PrintLayer, the layer that prints events, and on demand what happens to spans, as text.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "tracing_core/collect/layer.h"
+#include "tracing_core/export/writer.h"
+#include "tracing_core/format/event_format.h"
+
+namespace tracing::inline v1 {
+
+class LineSink;
+
+/// What happens to a span and is printed as an event with the span's own level and target.
+enum class SpanEvents : std::uint8_t {
+  none = 0,
+  new_span = 1,
+  enter = 2,
+  exit = 4,
+  close = 8,  ///< with how long threads were in it, `time.busy`, and were not, `time.idle`
+  active = enter | exit,
+  full = new_span | enter | exit | close,
+};
+constexpr SpanEvents operator|(SpanEvents a, SpanEvents b) noexcept {
+  return static_cast<SpanEvents>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+}
+constexpr bool has(SpanEvents set, SpanEvents one) noexcept {
+  return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(one)) != 0;
+}
+
+/// What a PrintLayer prints and where.
+struct PrintOptions {
+  FormatOptions format{};
+  std::shared_ptr<EventFormat const> event_format{};  ///< instead of the one that `format` says; null: that one
+  SpanEvents span_events = SpanEvents::none;
+  WriterPtr writer{};  ///< null: a duplicate of stderr, made with the layer
+};
+
+/// Prints events, and on demand what happens to spans, as text: makes each line in a buffer that its thread keeps and hands
+/// it to the writer in one piece. Allocates nothing per line. Reads the clock only where the time is printed.
+class PrintLayer final : public Layer {
+ public:
+  explicit PrintLayer(PrintOptions options = {});
+  ~PrintLayer() override;
+
+  Hooks hooks() const noexcept override;
+  void on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept override;
+  void on_event(Event const& event, Context const& context) noexcept override;
+  void on_enter(SpanRef span, Context const& context) noexcept override;
+  void on_exit(SpanRef span, Context const& context) noexcept override;
+  void on_close(SpanRef span, Context const& context) noexcept override;
+  void flush() noexcept override;
+
+ private:
+  void print(EventView const& event) const noexcept;
+  void print_span_event(SpanRef span, Value const (&values)[3], Context const& context) const noexcept;
+
+  std::shared_ptr<EventFormat const> const format_;
+  WriterPtr const writer_;
+  LineSink* const line_sink_;  // where everything goes, where that is one sink of ours
+  SpanEvents const span_events_;
+  bool const prints_time_;
+  bool const timing_;
+};
+
+/// A layer that prints as `options` say: RegistryBuilder().with(print_layer({.format = {.kind = FormatKind::json}})).
+std::unique_ptr<PrintLayer> print_layer(PrintOptions options = {});
+
+}  // namespace tracing::inline v1

@@ -1,0 +1,91 @@
+#include "tracing_core/export/print.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+
+#include "tests/approval.h"
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/export/line_sink.h"
+#include "tracing_core/tracing.h"
+
+namespace tracing {
+namespace {
+
+using testing::expect_approved;
+
+std::shared_ptr<Timer const> fixed_time() {
+  return make_timer([](TextBuffer& out, Instant) {
+    out.append("2026-01-08T23:56:09.977977Z");
+    return true;
+  });
+}
+
+// What `emit` emits, as a layer with these options prints it.
+template <class F>
+std::string printed(PrintOptions options, F emit) {
+  std::string text;
+  options.writer = to_sink(make_sink([&](Level, std::string_view line) { text.append(line); }));
+  with_default(RegistryBuilder().with(print_layer(std::move(options))).build(), emit);
+  return text;
+}
+
+PrintOptions format(FormatOptions options) {
+  if (options.timer != nullptr) options.timer = fixed_time();
+  // Lines and files of this test are not approved: they would change with it.
+  if (!options.file) options.file = false;
+  if (!options.line_number) options.line_number = false;
+  return {.format = options};
+}
+
+void emit_a_little_of_everything() {
+  TRACE_SPAN(info, "request", tracing::kv("id", 7), tracing::kv("path", "/a\n\"b\""));
+  TRACE_INFO("starting");
+  {
+    auto inner = TRACE_MAKE_SPAN(debug, "parse", tracing::kv("size", tracing::empty), tracing::kv("ratio", 0.5));
+    inner.in_scope([&] {
+      TRACE_DEBUG("read {} bytes", 12, tracing::kv("last", true));
+      inner.record(tracing::kv("size", 3));
+      TRACE_WARN("an escape \x1b[31m in a message", tracing::kv("text", "and \x1b[31m in a field"));
+      TRACE_ERROR("a root", tracing::parent(nullptr));
+    });
+  }
+  TRACE_VALUES(trace, tracing::kv("x", 1), tracing::kv("log.file", "hidden"));
+}
+
+struct Named {
+  char const* name;
+  FormatOptions options;
+};
+
+TEST(PrintLayer, PrintsTheFourFormats) {
+  using enum FormatKind;
+  for (Named const& c : {
+           Named{"full.txt", {.kind = full}},
+           Named{"full_ansi.txt", {.kind = full, .ansi = true}},
+           Named{"full_bare.txt", {.kind = full, .target = false, .level = false, .timer = nullptr}},
+           Named{"compact.txt", {.kind = compact}},
+           Named{"compact_ansi.txt", {.kind = compact, .ansi = true}},
+           Named{"pretty.txt", {.kind = pretty}},
+           Named{"pretty_ansi.txt", {.kind = pretty, .ansi = true}},
+           Named{"json.txt", {.kind = json}},
+           Named{"json_flat.txt", {.kind = json, .flatten_event = true, .current_span = false}},
+       }) {
+    expect_approved(c.name, printed(format(c.options), emit_a_little_of_everything));
+  }
+}
+
+// The reference calls its layers on each enter, also where the thread is in the span already.
+TEST(PrintLayer, PrintsEachEnterOfASpanEnteredTwice) {
+  PrintOptions options = format({.timer = nullptr});
+  options.span_events = SpanEvents::full;
+  std::string const text = printed(options, [] {
+    auto span = TRACE_MAKE_SPAN(info, "work");
+    span.in_scope([&] { span.in_scope([] { TRACE_INFO("inside"); }); });
+  });
+  expect_approved("span_events.txt", text);
+}
+
+}  // namespace
+}  // namespace tracing
