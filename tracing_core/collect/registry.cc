@@ -1,6 +1,6 @@
 #include "tracing_core/collect/registry.h"
 
-#include <bit>
+#include <algorithm>
 #include <mutex>
 
 #include "tracing_core/collect/span_store.h"
@@ -13,6 +13,16 @@ namespace tracing::inline v1 {
 using internal::SpanSlot;
 using internal::TrackState;
 
+// Registries that nobody holds while spans of theirs are open.
+struct Registry::Graveyard {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Registry>> waiting;
+
+  static void retire(Registry* registry) noexcept;
+  // Destroys those whose last span is closed.
+  static void bury() noexcept;
+};
+
 struct Registry::Attached {
   std::unique_ptr<Layer> layer;
   std::unique_ptr<Filter> filter;
@@ -23,10 +33,13 @@ namespace {
 constexpr Verdict kRegistryItself = Verdict{1} << 31;  // a registry without layers wants its spans all the same
 constexpr Verdict kAskGlobal = Verdict{1} << 30;       // undecided: the filters of the whole registry
 
+// The first layer in `set`, which is not empty. (std::countr_zero asks whether it is.)
+inline std::size_t lowest(Verdict set) noexcept { return static_cast<std::size_t>(__builtin_ctz(set)); }
+
 // Calls `f(index)` for each layer in `set`, in the order in which they were added.
 template <class F>
 inline void for_each_layer(Verdict set, F&& f) noexcept {
-  for (; set != 0; set &= set - 1) f(static_cast<std::size_t>(std::countr_zero(set)));
+  for (; set != 0; set &= set - 1) f(lowest(set));
 }
 
 constexpr Verdict bit(std::size_t index) noexcept { return Verdict{1} << index; }
@@ -48,6 +61,13 @@ void share(SpanSlot* slot) noexcept {
   }
 }
 
+// There is something to clear when it closes.
+void has_extras(SpanSlot& slot) noexcept {
+  if (slot.has_extras.load(std::memory_order_relaxed)) return;
+  slot.has_extras.store(true, std::memory_order_relaxed);
+  slot.special.store(true, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 // ---- SpanRef and Context ----
@@ -55,9 +75,11 @@ void share(SpanSlot* slot) noexcept {
 SpanId SpanRef::id() const noexcept { return slot_->span_id(); }
 Metadata const& SpanRef::metadata() const noexcept { return *slot_->metadata; }
 StoredValues const& SpanRef::values() const noexcept { return slot_->values; }
+SpanLock SpanRef::lock() const noexcept {
+  return slot_->shared.load(std::memory_order_relaxed) ? SpanLock(SpanStore::lock_of(*slot_)) : SpanLock();
+}
 Extensions& SpanRef::extensions() const noexcept {
-  slot_->has_extras = true;
-  slot_->special.store(true, std::memory_order_relaxed);
+  has_extras(*slot_);
   return slot_->extensions;
 }
 Verdict SpanRef::verdict() const noexcept { return slot_->verdict; }
@@ -69,8 +91,7 @@ SpanRef SpanRef::parent() const noexcept {
 }
 
 CachedText* SpanRef::cached_text(void const* key) const noexcept {
-  slot_->has_extras = true;
-  slot_->special.store(true, std::memory_order_relaxed);
+  has_extras(*slot_);
   for (CachedText& text : slot_->texts) {
     if (text.key == key) return &text;
     if (text.key != nullptr) continue;
@@ -101,10 +122,13 @@ Registry::Registry(std::vector<std::unique_ptr<Attached>> layers, std::vector<st
     : layers_(std::move(layers)), filters_(std::move(filters)), store_(std::make_unique<SpanStore>()) {
   if (layers_.empty()) always_ = kRegistryItself;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    Filter const* const filter = layers_[i]->filter.get();
+    Filter* const filter = layers_[i]->filter.get();
+    layer_filters_[i] = filter;
+    layer_pointers_[i] = layers_[i]->layer.get();
     if (filter == nullptr) always_ |= bit(i);
     if (filter != nullptr && filter->follows_spans()) span_filters_ |= bit(i);
     if (filter != nullptr && filter->wants_events()) event_filters_ |= bit(i);
+    if (filter != nullptr && filter->decides_by_gate()) by_gate_ |= bit(i);
     Hooks const hooks = layers_[i]->layer->hooks();
     if (has(hooks, Hooks::new_span)) on_new_span_ |= bit(i);
     if (has(hooks, Hooks::record)) on_record_ |= bit(i);
@@ -115,6 +139,8 @@ Registry::Registry(std::vector<std::unique_ptr<Attached>> layers, std::vector<st
     if (has(hooks, Hooks::close)) on_close_ |= bit(i);
   }
   for (auto const& filter : filters_) global_span_filters_ = global_span_filters_ || filter->follows_spans();
+  filters_hear_events_ = event_filters_ != 0;
+  for (auto const& filter : filters_) filters_hear_events_ = filters_hear_events_ || filter->wants_events();
   heard_opening_ = global_span_filters_ ? ~Verdict{0} : on_new_span_ | on_enter_ | span_filters_;
   heard_closing_ = on_exit_ | on_close_;  // what a filter keeps with the span is found in the span
 }
@@ -137,6 +163,7 @@ Registration Registry::register_callsite(Metadata const& metadata) noexcept {
     if (interest == Interest::sometimes) result.undecided |= bit(i);
   }
   if (result.undecided != 0) {
+    result.by_gate = (result.undecided & ~by_gate_) == 0;
     result.interest = (result.wanted | (result.undecided & ~kAskGlobal)) != 0 ? Interest::sometimes : Interest::never;
   } else {
     result.interest = result.wanted != 0 ? Interest::always : Interest::never;
@@ -166,14 +193,19 @@ Verdict Registry::enabled(Metadata const& metadata) noexcept {
 }
 
 Verdict Registry::enabled_now(Metadata const& metadata, Verdict wanted, Verdict undecided) noexcept {
+  bool const one = (undecided & (undecided - 1)) == 0;
+  if (!one || undecided == kAskGlobal) [[unlikely]] return ask_filters(metadata, wanted, undecided);
+  return layer_filters_[lowest(undecided)]->enabled_now(metadata) ? wanted | undecided : wanted;
+}
+
+Verdict Registry::ask_filters(Metadata const& metadata, Verdict wanted, Verdict undecided) noexcept {
   if ((undecided & kAskGlobal) != 0) {
-    undecided &= ~kAskGlobal;
     for (auto const& filter : filters_) {
       if (!filter->enabled(metadata)) return 0;
     }
   }
-  for_each_layer(undecided, [&](std::size_t i) {
-    if (layers_[i]->filter->enabled_now(metadata)) wanted |= bit(i);
+  for_each_layer(undecided & ~kAskGlobal, [&](std::size_t i) {
+    if (layer_filters_[i]->enabled_now(metadata)) wanted |= bit(i);
   });
   return wanted;
 }
@@ -228,9 +260,8 @@ void Registry::announce(SpanSlot& slot, NewSpan const& span, TrackState& track) 
         if (filters_[i]->follows_spans()) filters_[i]->on_new_span(span, states[i]);
       }
       for_each_layer(span_filters_ & slot.verdict,
-                     [&](std::size_t i) { layers_[i]->filter->on_new_span(span, states[filters_.size() + i]); });
-      slot.has_extras = true;
-      slot.special.store(true, std::memory_order_relaxed);
+                     [&](std::size_t i) { layer_filters_[i]->on_new_span(span, states[filters_.size() + i]); });
+      has_extras(slot);
     }
   }
   Verdict const listeners = on_new_span_ & slot.verdict;
@@ -238,16 +269,16 @@ void Registry::announce(SpanSlot& slot, NewSpan const& span, TrackState& track) 
   Context context(*this, track, span.origin, 0);
   for_each_layer(listeners, [&](std::size_t i) {
     context.set_mask(bit(i));
-    layers_[i]->layer->on_new_span(SpanRef(&slot, bit(i)), span, context);
+    layer_pointers_[i]->on_new_span(SpanRef(&slot, bit(i)), span, context);
   });
 }
 
 template <class F>
 void Registry::for_each_filter_state(SpanSlot& slot, F&& f) noexcept {
-  if (!slot.has_extras || slot.filter_states == nullptr) [[likely]] return;
+  if (!slot.has_extras.load(std::memory_order_relaxed) || slot.filter_states == nullptr) [[likely]] return;
   for (std::size_t i = 0; i < filters_.size() + layers_.size(); ++i) {
     std::uintptr_t& state = slot.filter_states[i];
-    if (state != 0) f(i < filters_.size() ? *filters_[i] : *layers_[i - filters_.size()]->filter, state);
+    if (state != 0) f(i < filters_.size() ? *filters_[i] : *layer_filters_[i - filters_.size()], state);
   }
 }
 
@@ -306,19 +337,19 @@ void Registry::push(SpanSlot& slot, TrackState& track, Origin const& origin) noe
   Context context(*this, track, origin, 0);
   for_each_layer(listeners, [&](std::size_t i) {
     context.set_mask(bit(i));
-    layers_[i]->layer->on_enter(SpanRef(&slot, bit(i)), context);
+    layer_pointers_[i]->on_enter(SpanRef(&slot, bit(i)), context);
   });
 }
 
 void Registry::pop(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
   for_each_filter_state(slot, [](Filter& filter, std::uintptr_t state) { filter.on_exit(state); });
-  bool const left = track.pop(slot);
+  bool const left = track.pop(slot, share);
   Verdict const listeners = on_exit_ & slot.verdict;
   if (!left || listeners == 0) [[likely]] return;
   Context context(*this, track, origin, 0);
   for_each_layer(listeners, [&](std::size_t i) {
     context.set_mask(bit(i));
-    layers_[i]->layer->on_exit(SpanRef(&slot, bit(i)), context);
+    layer_pointers_[i]->on_exit(SpanRef(&slot, bit(i)), context);
   });
 }
 
@@ -331,7 +362,12 @@ void Registry::enter(SpanId id, Origin const& origin) noexcept {
 void Registry::exit(SpanId id, Origin const& origin) noexcept {
   TrackState* const track = store_->track_state(origin);
   SpanSlot* const slot = store_->find(id);
-  if (track != nullptr && slot != nullptr) pop(*slot, *track, origin);
+  if (track == nullptr) return;
+  if (slot != nullptr) {
+    pop(*slot, *track, origin);
+  } else {
+    track->forget(id);
+  }
 }
 
 void Registry::add_reference(SpanId id) noexcept {
@@ -348,49 +384,67 @@ void Registry::drop_reference(SpanId id, Origin const& origin) noexcept {
 }
 
 void Registry::release(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
-  // Whoever has the only reference shares it with nobody.
-  bool const last = slot.references.load(std::memory_order_acquire) == 1 ||
-                    slot.references.fetch_sub(1, std::memory_order_acq_rel) == 1;
-  if (last) close(slot, track, origin);
+  // Where nobody holds the registry, it may be gone once the last slot is free: this is read before.
+  bool const retired = retired_.load(std::memory_order_acquire);
+  for (SpanSlot* next = &slot; next != nullptr;) {
+    // Whoever has the only reference shares it with nobody.
+    bool const last = next->references.load(std::memory_order_acquire) == 1 ||
+                      next->references.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    next = last ? close(*next, track, origin) : nullptr;
+  }
+  if (retired) [[unlikely]] Graveyard::bury();
 }
 
-void Registry::close(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
+SpanSlot* Registry::close(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
   Verdict const listeners = on_close_ & slot.verdict;
   if (listeners != 0) [[unlikely]] {
     Context context(*this, track, origin, 0);
     for_each_layer(listeners, [&](std::size_t i) {
       context.set_mask(bit(i));
-      layers_[i]->layer->on_close(SpanRef(&slot, bit(i)), context);
+      layer_pointers_[i]->on_close(SpanRef(&slot, bit(i)), context);
     });
   }
   SpanSlot* const parent = slot.shared.load(std::memory_order_relaxed) ? slot.parent : nullptr;
-  if (slot.has_extras) clear_extras(slot);
+  if (slot.has_extras.load(std::memory_order_relaxed)) clear_extras(slot);
   slot.references.store(1, std::memory_order_relaxed);
   slot.shared.store(false, std::memory_order_relaxed);
   Metadata const& metadata = *slot.metadata;
   TrackState* const own = origin.track == nullptr ? &track : store_->this_thread();
   if (own != nullptr) store_->close(slot, *own);
   if (metadata.parts().owned) [[unlikely]] tracing::release(metadata);
-  if (parent != nullptr) release(*parent, track, origin);
+  return parent;
 }
 
 void Registry::clear_extras(SpanSlot& slot) noexcept {
   for_each_filter_state(slot, [](Filter& filter, std::uintptr_t& state) { filter.on_close(std::exchange(state, 0)); });
   slot.extensions.clear();
   for (CachedText& text : slot.texts) text.key = nullptr, text.group_count = 0, text.text.clear();
-  slot.has_extras = false;
+  slot.has_extras.store(false, std::memory_order_relaxed);
 }
+
+namespace {
+
+// Objects print themselves before the lock is taken.
+void add_values(SpanSlot& slot, FieldValues const& values) noexcept {
+  if (!slot.shared.load(std::memory_order_relaxed)) return slot.values.add(values);
+  StoredValues added;
+  added.add(values);
+  std::lock_guard const lock(SpanStore::lock_of(slot));
+  slot.values.add_stored(added.data(), added.size_bytes(), added.group_count());
+}
+
+}  // namespace
 
 void Registry::record(SpanId id, FieldValues const& values) noexcept {
   TrackState* const track = store_->this_thread();
   SpanSlot* const slot = store_->find(id);
   if (track == nullptr || slot == nullptr) return;
-  slot->values.add(values);
+  add_values(*slot, values);
   for_each_filter_state(*slot, [&](Filter& filter, std::uintptr_t& state) { filter.on_record(values, state); });
   Context context(*this, *track, Origin{}, 0);
   for_each_layer(on_record_ & slot->verdict, [&](std::size_t i) {
     context.set_mask(bit(i));
-    layers_[i]->layer->on_record(SpanRef(slot, bit(i)), values, context);
+    layer_pointers_[i]->on_record(SpanRef(slot, bit(i)), values, context);
   });
 }
 
@@ -402,31 +456,38 @@ void Registry::follows_from(SpanId id, SpanId cause_id) noexcept {
   Context context(*this, *track, Origin{}, 0);
   for_each_layer(on_follows_from_ & slot->verdict & cause->verdict, [&](std::size_t i) {
     context.set_mask(bit(i));
-    layers_[i]->layer->on_follows_from(SpanRef(slot, bit(i)), SpanRef(cause, bit(i)), context);
+    layer_pointers_[i]->on_follows_from(SpanRef(slot, bit(i)), SpanRef(cause, bit(i)), context);
   });
 }
 
 // ---- events ----
 
-Verdict Registry::event_verdict(Event const& event) noexcept {
-  Verdict verdict = event.verdict;
-  for_each_layer(event_filters_ & verdict, [&](std::size_t i) {
-    if (!layers_[i]->filter->event_enabled(event)) verdict &= ~bit(i);
-  });
+// The filters' last word on an event.
+Verdict Registry::ask_about(Event const& event, Verdict listeners) noexcept {
   for (auto const& filter : filters_) {
     if (filter->wants_events() && !filter->event_enabled(event)) return 0;
   }
-  return verdict;
+  for_each_layer(event_filters_ & listeners, [&](std::size_t i) {
+    if (!layer_filters_[i]->event_enabled(event)) listeners &= ~bit(i);
+  });
+  return listeners;
 }
 
 void Registry::event(Event const& event) noexcept {
   TrackState* const track = store_->track_state(event.origin);
-  if (track == nullptr) return;
-  Verdict const listeners = on_event_ & event_verdict(event);
-  Context context(*this, *track, event.origin, 0);
-  for_each_layer(listeners, [&](std::size_t i) {
+  if (track == nullptr) [[unlikely]] return;
+  if (filters_hear_events_) [[unlikely]] {
+    tell(Event{event.fields, event.parent, ask_about(event, event.verdict), event.origin}, *track);
+  } else {
+    tell(event, *track);
+  }
+}
+
+inline void Registry::tell(Event const& event, TrackState& track) noexcept {
+  Context context(*this, track, event.origin, 0);
+  for_each_layer(on_event_ & event.verdict, [&](std::size_t i) {
     context.set_mask(bit(i));
-    layers_[i]->layer->on_event(event, context);
+    layer_pointers_[i]->on_event(event, context);
   });
 }
 
@@ -490,31 +551,38 @@ RegistryBuilder&& RegistryBuilder::with_filter(std::unique_ptr<Filter> filter) &
 
 namespace {
 
-// Registries that nobody holds while spans of theirs are open.
-struct Graveyard {
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Registry>> waiting;
-};
-constinit internal::NeverDestroyed<Graveyard> graveyard;
-
-void retire(Registry* registry) noexcept {
-  std::vector<std::unique_ptr<Registry>> done;
-  {
-    std::lock_guard const lock(graveyard->mutex);
-    graveyard->waiting.emplace_back(registry);
-    std::erase_if(graveyard->waiting, [&done](std::unique_ptr<Registry>& waiting) {
-      if (waiting->has_open_spans()) return waiting->flush(), false;
-      done.push_back(std::move(waiting));
-      return true;
-    });
-  }
-  internal::forget_dead_subscribers();
-}
+constinit internal::NeverDestroyed<Registry::Graveyard> graveyard;
 
 }  // namespace
 
+void Registry::Graveyard::retire(Registry* registry) noexcept {
+  registry->retired_.store(true, std::memory_order_release);
+  registry->store_->close_open_ones_slowly();
+  registry->flush();
+  try {
+    std::lock_guard const lock(graveyard->mutex);
+    graveyard->waiting.emplace_back(registry);
+  } catch (...) {  // then it stays
+  }
+  bury();
+  internal::forget_dead_subscribers();
+}
+
+void Registry::Graveyard::bury() noexcept {
+  std::unique_ptr<Registry> done;
+  do {
+    done.reset();
+    std::lock_guard const lock(graveyard->mutex);
+    auto const found = std::find_if(graveyard->waiting.begin(), graveyard->waiting.end(),
+                                    [](auto const& waiting) { return !waiting->has_open_spans(); });
+    if (found == graveyard->waiting.end()) return;
+    done = std::move(*found);
+    graveyard->waiting.erase(found);
+  } while (true);
+}
+
 std::shared_ptr<Registry> RegistryBuilder::build() && {
-  return std::shared_ptr<Registry>(new Registry(std::move(layers_), std::move(filters_)), retire);
+  return std::shared_ptr<Registry>(new Registry(std::move(layers_), std::move(filters_)), Registry::Graveyard::retire);
 }
 
 }  // namespace tracing::inline v1

@@ -1,6 +1,8 @@
 // Declares Registry, the subscriber that stores open spans and calls layers.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -18,6 +20,8 @@ class SpanStore;
 /// while a span stays on its thread; a span's memory is used again once it is closed.
 class Registry final : public Subscriber {
  public:
+  struct Graveyard;  // for itself
+
   ~Registry() override;
 
   Registration register_callsite(Metadata const& metadata) noexcept override;
@@ -52,6 +56,7 @@ class Registry final : public Subscriber {
  private:
   friend class RegistryBuilder;
   friend class Context;
+  static constexpr std::size_t kMostLayers = 30;
   struct Attached;  // a layer with its filter
 
   explicit Registry(std::vector<std::unique_ptr<Attached>> layers, std::vector<std::unique_ptr<Filter>> filters);
@@ -65,26 +70,35 @@ class Registry final : public Subscriber {
   void push(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   void pop(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   void release(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
-  void close(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
+  // Returns the parent to which it held a reference; null where it had none.
+  internal::SpanSlot* close(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   void clear_extras(internal::SpanSlot& slot) noexcept;
-  Verdict event_verdict(Event const& event) noexcept;
+  [[gnu::noinline]] Verdict ask_filters(Metadata const& metadata, Verdict wanted, Verdict undecided) noexcept;
+  [[gnu::noinline]] Verdict ask_about(Event const& event, Verdict listeners) noexcept;
+  void tell(Event const& event, internal::TrackState& track) noexcept;
 
   std::vector<std::unique_ptr<Attached>> layers_;
   std::vector<std::unique_ptr<Filter>> filters_;  // of the whole registry
   std::unique_ptr<SpanStore> store_;
+  // layers_ once more, found with one load.
+  std::array<Layer*, kMostLayers> layer_pointers_{};
+  std::array<Filter*, kMostLayers> layer_filters_{};
   Verdict always_ = 0;      // layers without a filter, and the registry itself where it has no layer
   Verdict on_new_span_ = 0, on_record_ = 0, on_follows_from_ = 0, on_event_ = 0, on_enter_ = 0, on_exit_ = 0, on_close_ = 0;
+  Verdict by_gate_ = 0;  // layers whose filter decides by the level gate
   Verdict span_filters_ = 0;   // layers whose filter follows spans
   Verdict event_filters_ = 0;  // layers whose filter looks at events
   bool global_span_filters_ = false;
+  bool filters_hear_events_ = false;
   Verdict heard_opening_ = 0;  // the layers for which opening a scope is more than keeping a span
   Verdict heard_closing_ = 0;
+  std::atomic<bool> retired_{false};  // nobody holds it: it goes with its last span
 };
 
 /// Puts a registry together: auto registry = RegistryBuilder().with(print_layer).with(other_layer, filter).build();
 class RegistryBuilder {
  public:
-  static constexpr std::size_t kMostLayers = 30;
+  static constexpr std::size_t kMostLayers = Registry::kMostLayers;
 
   RegistryBuilder();
   RegistryBuilder(RegistryBuilder&&) noexcept;

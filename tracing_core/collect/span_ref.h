@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -11,8 +12,8 @@
 
 namespace tracing::inline v1 {
 
-/// Objects that layers keep with a span, one of each type. Destroyed after the span's on_close(). Not thread-safe: a layer
-/// that uses them from several threads brings its own lock.
+/// Objects that layers keep with a span, one of each type. Destroyed after the span's on_close(). Not thread-safe: add them in
+/// on_new_span(), later only under SpanRef::lock(); what several threads do to one of them is the layer's own care.
 class Extensions {
  public:
   Extensions() = default;
@@ -64,6 +65,9 @@ namespace internal {
 struct SpanSlot;
 }
 
+/// Holds what several threads may read and change of one span: see SpanRef::lock(). Movable.
+using SpanLock = std::unique_lock<std::mutex>;
+
 /// An open span as a layer sees it: spans that the layer's filter rejected are not there. Valid during the call that it was
 /// passed to. Empty where there is no span.
 class SpanRef {
@@ -77,11 +81,15 @@ class SpanRef {
   Metadata const& metadata() const noexcept;
   /// The span that this one was made below; empty at a root.
   SpanRef parent() const noexcept;
-  /// The values recorded so far, a group for the making and one for each record().
+  /// While the result lives, values() and cached_text() stay as they are: another thread may hold the span and record to it.
+  /// Hold only one span's lock at a time, and call nothing of a user's meanwhile. Costs a load where no other thread can have
+  /// the span.
+  SpanLock lock() const noexcept;
+  /// The values recorded so far, a group for the making and one for each record(). To be read under lock().
   StoredValues const& values() const noexcept;
   Extensions& extensions() const noexcept;
   /// Room for a text made from values(), which starts empty; two ways of formatting have room at once, a third one makes
-  /// its text anew each time. Null then.
+  /// its text anew each time. Null then. To be used under lock().
   CachedText* cached_text(void const* key) const noexcept;
   /// The layers that see it.
   Verdict verdict() const noexcept;

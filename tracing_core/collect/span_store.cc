@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <new>
@@ -19,32 +21,51 @@ using internal::TrackState;
 // One lock for all stores: taken where a thread meets a store, a page is made, slots change hands. One lock, so that a fork
 // needs to hold only one.
 struct Shared {
+  std::array<std::mutex, 64> span_locks;  // taken while nothing else is held that a subscriber may take
   std::mutex mutex;
   std::vector<std::pair<std::uint64_t, SpanStore*>> stores;  // those that live, by number
   std::uint64_t last_number = 0;
 };
 constinit internal::NeverDestroyed<Shared> shared;
 
-// Gives the thread's states back when it ends.
-struct ThreadTracks {
-  std::vector<std::pair<std::uint64_t, TrackState*>> tracks;
+// The states of one thread. Given back by a key of pthread's: those are destroyed after thread_local objects, whose
+// destructors may emit.
+using ThreadTracks = std::vector<std::pair<std::uint64_t, TrackState*>>;
+constinit thread_local ThreadTracks* thread_tracks = nullptr;
+pthread_key_t thread_end;
 
-  ~ThreadTracks() {
-    internal::cached_track = {};
-    std::lock_guard const lock(shared->mutex);
-    for (auto const& [number, track] : tracks) {
-      for (auto const& [live_number, store] : shared->stores) {
-        if (live_number == number) store->retire(*track);
-      }
+void end_thread(void* tracks) noexcept {
+  std::unique_ptr<ThreadTracks> const ended(static_cast<ThreadTracks*>(tracks));
+  internal::cached_track = {};
+  thread_tracks = nullptr;
+  std::lock_guard const lock(shared->mutex);
+  for (auto const& [number, track] : *ended) {
+    for (auto const& [live_number, store] : shared->stores) {
+      if (live_number == number) store->retire(*track);
     }
   }
-};
-thread_local ThreadTracks thread_tracks;
+}
 
-void prepare_fork_once() noexcept {
+void before_fork() noexcept {
+  for (std::mutex& lock : shared->span_locks) lock.lock();
+  shared->mutex.lock();
+}
+
+void after_fork() noexcept {
+  shared->mutex.unlock();
+  for (std::mutex& lock : shared->span_locks) lock.unlock();
+}
+
+void after_fork_in_child() noexcept {
+  for (auto const& [number, store] : shared->stores) store->forget_other_threads();
+  after_fork();
+}
+
+void prepare_once() noexcept {
   static std::once_flag once;
   std::call_once(once, [] {
-    pthread_atfork([] { shared->mutex.lock(); }, [] { shared->mutex.unlock(); }, [] { shared->mutex.unlock(); });
+    pthread_key_create(&thread_end, end_thread);
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
   });
 }
 
@@ -59,9 +80,13 @@ bool TrackState::grow() noexcept {
   std::unique_ptr<EnteredSpan[]> grown(new (std::nothrow) EnteredSpan[larger]);
   if (grown == nullptr) return false;
   std::copy_n(stack.load(std::memory_order_relaxed), depth.load(std::memory_order_relaxed), grown.get());
-  stack.store(grown.get(), std::memory_order_release);
+  try {
+    stacks.push_back(std::move(grown));
+  } catch (...) {
+    return false;
+  }
+  stack.store(stacks.back().get(), std::memory_order_release);
   capacity = larger;
-  stacks.push_back(std::move(grown));
   return true;
 }
 
@@ -69,28 +94,31 @@ bool TrackState::push(SpanSlot& slot) noexcept {
   std::size_t const size = depth.load(std::memory_order_relaxed);
   if (size == capacity && !grow()) return false;
   EnteredSpan* const entries = stack.load(std::memory_order_relaxed);
-  bool const again = std::any_of(entries, entries + size, [&slot](EnteredSpan const& entered) { return entered.slot == &slot; });
-  entries[size] = {&slot, again ? 0 : slot.id.load(std::memory_order_relaxed)};
+  std::uint64_t const id = slot.id.load(std::memory_order_relaxed);
+  bool const again = std::any_of(entries, entries + size, [&slot, id](EnteredSpan const& entered) { return entered.slot == &slot && entered.id == id; });
+  entries[size] = {&slot, again ? 0 : id};
   depth.store(size + 1, std::memory_order_release);
   return true;
 }
 
-bool TrackState::pop(SpanSlot& slot) noexcept {
+void TrackState::remove(std::size_t at) noexcept {
   std::size_t const size = depth.load(std::memory_order_relaxed);
   EnteredSpan* const entries = stack.load(std::memory_order_relaxed);
-  for (std::size_t i = size; i > 0; --i) {
-    if (entries[i - 1].slot != &slot) continue;
-    std::move(entries + i, entries + size, entries + i - 1);
-    depth.store(size - 1, std::memory_order_release);
-    return true;
+  std::move(entries + at + 1, entries + size, entries + at);
+  depth.store(size - 1, std::memory_order_release);
+}
+
+void TrackState::forget(SpanId id) noexcept {
+  EnteredSpan const* const entries = stack.load(std::memory_order_relaxed);
+  for (std::size_t i = depth.load(std::memory_order_relaxed); i > 0; --i) {
+    if (entries[i - 1].id == id.value) return remove(i - 1);
   }
-  return false;
 }
 
 }  // namespace internal
 
 SpanStore::SpanStore() : number_([this] {
-  prepare_fork_once();
+  prepare_once();
   std::lock_guard const lock(shared->mutex);
   shared->stores.emplace_back(++shared->last_number, this);
   return shared->last_number;
@@ -112,45 +140,66 @@ SpanStore::~SpanStore() {
 }
 
 TrackState* SpanStore::find_this_thread() noexcept {
-  for (auto const& [number, track] : thread_tracks.tracks) {
-    if (number == number_) {
+  try {
+    if (thread_tracks == nullptr) {
+      thread_tracks = new ThreadTracks;
+      pthread_setspecific(thread_end, thread_tracks);
+    }
+    for (auto const& [number, track] : *thread_tracks) {
+      if (number != number_) continue;
       internal::cached_track = {number_, track};
       return track;
     }
+    internal::ThreadInfo const& thread = internal::this_thread_info();
+    std::lock_guard const lock(shared->mutex);
+    // Those of stores that are gone: a thread may see many come and go.
+    std::erase_if(*thread_tracks, [](auto const& known) {
+      return std::none_of(shared->stores.begin(), shared->stores.end(), [&](auto const& live) { return live.first == known.first; });
+    });
+    thread_tracks->reserve(thread_tracks->size() + 1);
+    TrackState* const track = new_track(thread.number);
+    if (track == nullptr) return nullptr;
+    std::size_t const size = std::min(thread.name.size(), sizeof(track->name));
+    std::copy_n(thread.name.data(), size, track->name);
+    track->track.name = {track->name, size};
+    track->os_thread = static_cast<std::int64_t>(syscall(SYS_gettid));  // asked anew: a fork may lie between
+    thread_tracks->emplace_back(number_, track);
+    internal::cached_track = {number_, track};
+    return track;
+  } catch (...) {
+    return nullptr;
   }
-  internal::ThreadInfo const& thread = internal::this_thread_info();
-  TrackState* const track = new_track({thread.number, thread.name}, thread.os_thread);
-  if (track == nullptr) return nullptr;
-  thread_tracks.tracks.emplace_back(number_, track);
-  internal::cached_track = {number_, track};
-  return track;
 }
 
 TrackState* SpanStore::foreign_track(Track const& track) noexcept {
-  {
-    std::lock_guard const lock(shared->mutex);
-    auto const found = foreign_tracks_.find(track.number);
-    if (found != foreign_tracks_.end()) return found->second;
-  }
-  TrackState* const state = new_track(track, 0);
-  if (state == nullptr) return nullptr;
   std::lock_guard const lock(shared->mutex);
-  return foreign_tracks_.emplace(track.number, state).first->second;
+  auto const found = foreign_tracks_.find(track.number);
+  return found != foreign_tracks_.end() ? found->second : new_foreign_track(track);
 }
 
-TrackState* SpanStore::new_track(Track track, std::int64_t os_thread) noexcept {
-  std::lock_guard const lock(shared->mutex);
-  TrackState* state = nullptr;
-  for (TrackState* old = tracks_.load(std::memory_order_relaxed); old != nullptr && state == nullptr; old = old->next) {
-    if (old->retired) state = old;
+TrackState* SpanStore::new_foreign_track(Track const& track) noexcept {
+  try {
+    auto name = std::make_unique<char[]>(track.name.size() + 1);
+    std::copy_n(track.name.data(), track.name.size(), name.get());
+    auto const place = foreign_tracks_.emplace(track.number, nullptr).first;
+    TrackState* const state = new_track(track.number);
+    if (state == nullptr) return foreign_tracks_.erase(place), nullptr;
+    state->foreign_name = std::move(name);
+    state->track.name = {state->foreign_name.get(), track.name.size()};
+    return place->second = state;
+  } catch (...) {
+    return nullptr;
   }
+}
+
+TrackState* SpanStore::new_track(std::uint64_t number) noexcept {
+  TrackState* state = tracks_.load(std::memory_order_relaxed);
+  while (state != nullptr && !state->retired) state = state->next;
   bool const fresh = state == nullptr;
   if (fresh) state = new (std::nothrow) TrackState;
   if (state == nullptr) return nullptr;
   state->retired = false;
-  state->name = track.name;
-  state->track = {track.number, state->name};
-  state->os_thread = os_thread;
+  state->track = {number, {}};
   state->depth.store(0, std::memory_order_release);
   if (fresh) {
     state->next = tracks_.load(std::memory_order_relaxed);
@@ -189,7 +238,32 @@ void SpanStore::pass_on(TrackState& track) noexcept {
   internal::FreeSlots half;
   while (half.count < kMostFree / 2) half.push(*track.free.pop());
   std::lock_guard const lock(shared->mutex);
-  spare_.push_back(half);
+  try {
+    spare_.push_back(half);
+  } catch (...) {
+    while (SpanSlot* const slot = half.pop()) track.free.push(*slot);
+  }
+}
+
+void SpanStore::forget_other_threads() noexcept {
+  for (TrackState* track = tracks_.load(std::memory_order_relaxed); track != nullptr; track = track->next) {
+    if (track->os_thread == 0) continue;
+    bool const own = thread_tracks != nullptr && std::any_of(thread_tracks->begin(), thread_tracks->end(),
+                                                             [track](auto const& known) { return known.second == track; });
+    // What another thread was just doing to its free slots is not known: nobody takes over its state.
+    if (!own) track->depth.store(0, std::memory_order_relaxed);
+    track->os_thread = own ? static_cast<std::int64_t>(getpid()) : 0;
+  }
+}
+
+std::mutex& SpanStore::lock_of(SpanSlot const& slot) noexcept {
+  return shared->span_locks[static_cast<std::uint32_t>(slot.id.load(std::memory_order_relaxed)) % shared->span_locks.size()];
+}
+
+void SpanStore::close_open_ones_slowly() noexcept {
+  for (std::uint32_t i = 0; i < page_count_.load(std::memory_order_acquire); ++i) {
+    for (SpanSlot& slot : *pages_[i].load(std::memory_order_acquire)) slot.special.store(true, std::memory_order_relaxed);
+  }
 }
 
 SpanSlot* SpanStore::find(SpanId id) const noexcept {

@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -34,7 +33,7 @@ struct alignas(64) SpanSlot {
   std::atomic<std::uint32_t> references{1};  // one also while closed
   Verdict verdict = 0;
   std::atomic<bool> shared{false};  // there may be handles, on any thread; holds a reference to its parent; false while closed
-  bool has_extras = false;          // filter states, texts or extensions: something to clear at the end
+  std::atomic<bool> has_extras{false};  // filter states, texts or extensions: something to clear at the end
   std::atomic<bool> special{false};  // closing takes more than freeing the slot
   SpanSlot* next_free = nullptr;
   StoredValues values;
@@ -80,7 +79,8 @@ struct EnteredSpan {
 // What a registry knows of one track. Belongs to its thread; others read the stack of a process that dies or hangs.
 struct TrackState {
   Track track;
-  std::string name;  // behind track.name
+  char name[64] = {};                      // behind track.name, of threads
+  std::unique_ptr<char[]> foreign_name;    // the same of other tracks, as long as it is
   std::int64_t os_thread = 0;
   FreeSlots free;
   std::atomic<std::size_t> depth{0};
@@ -107,7 +107,7 @@ struct TrackState {
     stack.load(std::memory_order_relaxed)[size] = {&slot, slot.id.load(std::memory_order_relaxed)};
     depth.store(size + 1, std::memory_order_release);
   }
-  // Whether there was room.
+  // False where memory ran out.
   bool push(SpanSlot& slot) noexcept;
   // The innermost one, where that is the span and its only entry; else null.
   SpanSlot* top(SpanId id) const noexcept {
@@ -117,8 +117,24 @@ struct TrackState {
     return entered.id == id.value ? entered.slot : nullptr;
   }
   void pop_top() noexcept { depth.store(depth.load(std::memory_order_relaxed) - 1, std::memory_order_release); }
-  // Whether it was there.
-  bool pop(SpanSlot& slot) noexcept;
+  // Leaves the span once; whether the track was in it. Where spans were entered within it, calls `share(slot)` for each:
+  // it may be gone before they are.
+  template <class F>
+  bool pop(SpanSlot& slot, F&& share) noexcept {
+    std::size_t const size = depth.load(std::memory_order_relaxed);
+    EnteredSpan const* const entries = stack.load(std::memory_order_relaxed);
+    std::size_t at = size;
+    while (at > 0 && entries[at - 1].slot != &slot) --at;
+    if (at == 0) return false;
+    for (std::size_t i = at; i < size; ++i) {
+      if (entries[i].id != 0 && entries[i].slot->id.load(std::memory_order_relaxed) == entries[i].id) share(entries[i].slot);
+    }
+    remove(at - 1);
+    return true;
+  }
+  // Forgets a span that was closed while the track was in it.
+  void forget(SpanId id) noexcept;
+  void remove(std::size_t at) noexcept;
   [[gnu::cold, gnu::noinline]] bool grow() noexcept;
 };
 
@@ -166,10 +182,16 @@ class SpanStore {
   internal::SpanSlot* find(SpanId id) const noexcept;
 
   bool any_open() const noexcept;
+  /// Spans that are open now close by the slow path, where the registry looks whether it was the last.
+  void close_open_ones_slowly() noexcept;
+  /// The lock of a span's values and texts, for those that several threads may hold. One of a few for all spans.
+  static std::mutex& lock_of(internal::SpanSlot const& slot) noexcept;
   internal::TrackState* first_track() const noexcept { return tracks_.load(std::memory_order_acquire); }
 
   /// The calling thread ends: its state may be used by another one.
   void retire(internal::TrackState& track) noexcept;
+  /// In the child of a fork: threads other than the calling one do not exist any more.
+  void forget_other_threads() noexcept;
 
  private:
   static constexpr std::uint32_t kPageSlots = 64;
@@ -178,7 +200,9 @@ class SpanStore {
 
   using Page = std::array<internal::SpanSlot, kPageSlots>;
 
-  internal::TrackState* new_track(Track track, std::int64_t os_thread) noexcept;
+  // REQUIRES of both: the lock of all stores is held.
+  internal::TrackState* new_track(std::uint64_t number) noexcept;
+  internal::TrackState* new_foreign_track(Track const& track) noexcept;
   [[gnu::cold, gnu::noinline]] internal::TrackState* find_this_thread() noexcept;
   internal::TrackState* foreign_track(Track const& track) noexcept;
   [[gnu::cold, gnu::noinline]] internal::SpanSlot* refill(internal::TrackState& track) noexcept;

@@ -23,6 +23,7 @@ struct Registration {
   Interest interest = Interest::never;
   Verdict wanted = 0;     ///< the layers that want every record
   Verdict undecided = 0;  ///< the layers that have to be asked each time
+  bool by_gate = false;   ///< those are decided by the level gate alone
 };
 
 /// One place in the source that emits: constant data plus a cached interest. Lives as long as the program (or the library
@@ -44,17 +45,18 @@ class Callsite {
   /// The cached interest; `sometimes` where the callsite was not reached yet.
   Interest interest() const noexcept {
     std::uint8_t const state = state_.load(std::memory_order_relaxed);
-    return state == kUnregistered ? Interest::sometimes : static_cast<Interest>(state);
+    return state >= kUnregistered ? Interest::sometimes : static_cast<Interest>(state);
   }
 
  private:
   friend class CallsiteAccess;  // dispatch/callsite.cc
 
   static constexpr std::uint8_t kNever = 0;
-  static constexpr std::uint8_t kUnregistered = 3;
+  static constexpr std::uint8_t kUnregistered = 3;  // smaller: an Interest
+  static constexpr std::uint8_t kByGate = 4;        // sometimes: decided by the level gate
 
   Verdict ask() noexcept;
-  [[gnu::noinline]] Verdict ask_subscriber() noexcept;
+  [[gnu::noinline]] Verdict ask_anew() noexcept;
 
   Metadata const* metadata_;
   Callsite* next_ = nullptr;

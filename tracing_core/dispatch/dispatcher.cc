@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "tracing_core/dispatch/level_gate.h"
 #include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/internal/loaded_object.h"
 #include "tracing_core/internal/never_destroyed.h"
@@ -17,6 +18,9 @@ namespace {
 
 using internal::InSubscriber;
 using internal::thread_state;
+using internal::ThreadState;
+
+constinit std::atomic<std::uint64_t> gate_holder{0};  // zero: nobody
 
 // Where records go while there is no subscriber.
 class NoSubscriber final : public Subscriber {
@@ -133,7 +137,8 @@ class CallsiteAccess {
     if (!alone && result.interest != Interest::never) result = {Interest::sometimes, 0, kAskAnew};
     callsite.wanted_.store(result.wanted, std::memory_order_relaxed);
     callsite.undecided_.store(result.undecided, std::memory_order_relaxed);
-    callsite.state_.store(static_cast<std::uint8_t>(result.interest), std::memory_order_release);
+    bool const by_gate = result.by_gate && result.interest == Interest::sometimes;
+    callsite.state_.store(by_gate ? Callsite::kByGate : static_cast<std::uint8_t>(result.interest), std::memory_order_release);
   }
 };
 
@@ -179,26 +184,31 @@ Subscriber& current() noexcept {
 }  // namespace
 
 Verdict Callsite::ask() noexcept {
-  if (state_.load(std::memory_order_acquire) == static_cast<std::uint8_t>(Interest::always)) [[likely]] {
-    return wanted_.load(std::memory_order_relaxed);
+  std::uint8_t const state = state_.load(std::memory_order_acquire);
+  Verdict const wanted = wanted_.load(std::memory_order_relaxed);
+  if (state == static_cast<std::uint8_t>(Interest::always)) [[likely]] return wanted;
+  Verdict const undecided = undecided_.load(std::memory_order_relaxed);
+  if (state == kByGate) {
+    ThreadState const& thread = thread_state;
+    if (thread.gate_holder == gate_holder.load(std::memory_order_relaxed)) [[likely]] {
+      return metadata_->level() <= thread.gate_level ? wanted | undecided : wanted;
+    }
   }
-  return ask_subscriber();
+  if (state < static_cast<std::uint8_t>(Interest::sometimes) || state == kUnregistered || undecided == CallsiteAccess::kAskAnew) [[unlikely]] return ask_anew();
+  if (thread_state.in_subscriber) [[unlikely]] return 0;
+  return current().enabled_now(*metadata_, wanted, undecided);
 }
 
-Verdict Callsite::ask_subscriber() noexcept {
-  std::uint8_t state = state_.load(std::memory_order_acquire);
+// The first time, and where threads have different subscribers.
+Verdict Callsite::ask_anew() noexcept {
   if (thread_state.in_subscriber) return 0;
-  if (state == kUnregistered) {
-    register_callsite(*this);
-    state = state_.load(std::memory_order_acquire);
+  if (state_.load(std::memory_order_acquire) == kUnregistered) register_callsite(*this);
+  switch (interest()) {
+    case Interest::never: return 0;
+    case Interest::always: return wanted_.load(std::memory_order_relaxed);
+    case Interest::sometimes: break;
   }
-  Verdict const wanted = wanted_.load(std::memory_order_relaxed);
-  Verdict const undecided = undecided_.load(std::memory_order_relaxed);
-  if (state == static_cast<std::uint8_t>(Interest::always)) return wanted;
-  if (state == kNever) return 0;
   Subscriber& subscriber = current();
-  InSubscriber const in_subscriber;
-  if (undecided != CallsiteAccess::kAskAnew) return subscriber.enabled_now(*metadata_, wanted, undecided);
   return metadata_->level() <= subscriber.max_level_hint() ? subscriber.enabled(*metadata_) : 0;
 }
 
@@ -268,6 +278,19 @@ void rebuild_interest() {
 }
 
 namespace internal {
+
+bool claim_level_gate(std::uint64_t number) noexcept {
+  std::uint64_t nobody = 0;
+  return gate_holder.compare_exchange_strong(nobody, number) || nobody == number;
+}
+
+void release_level_gate(std::uint64_t number) noexcept { gate_holder.compare_exchange_strong(number, 0); }
+
+void set_gate_level(std::uint64_t number, LevelFilter level) noexcept {
+  if (gate_holder.load(std::memory_order_relaxed) != number) return;
+  thread_state.gate_holder = number;
+  thread_state.gate_level = level;
+}
 
 void forget_dead_subscribers() noexcept {
   InSubscriber const in_subscriber;

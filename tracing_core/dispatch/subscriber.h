@@ -49,7 +49,7 @@ class Subscriber {
   virtual Registration register_callsite(Metadata const& metadata) noexcept = 0;
   /// The most verbose level that it ever wants: callsites above it are off.
   virtual LevelFilter max_level_hint() const noexcept { return LevelFilter::trace; }
-  /// Who wants a record of this callsite now.
+  /// Who wants a record of this callsite now. Emits nothing itself, here and in the next call.
   virtual Verdict enabled(Metadata const& metadata) noexcept = 0;
   /// The same where register_callsite() answered `sometimes`; decides only what was undecided.
   virtual Verdict enabled_now(Metadata const& metadata, Verdict wanted, Verdict undecided) noexcept {

@@ -10,6 +10,8 @@ namespace tracing::inline v1::internal {
 struct ThreadState {
   Subscriber* subscriber = nullptr;  // in place of the global one
   bool in_subscriber = false;        // what is emitted now comes from a subscriber: dropped
+  LevelFilter gate_level{};          // see level_gate.h; means something while gate_holder holds the gate
+  std::uint64_t gate_holder = 0;
 };
 
 extern constinit thread_local ThreadState thread_state;

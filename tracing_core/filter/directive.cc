@@ -30,13 +30,10 @@ bool begins_target(std::string_view text) noexcept {
 // Reads one directive from text_, which is all of it; positions are in text_.
 class Parser {
  public:
-  Parser(std::string_view text, bool regex, ParseError* error) : text_(text), regex_(regex), error_(error) {}
+  Parser(std::string_view text, bool regex, Directive& directive, ParseError* error)
+      : text_(text), regex_(regex), directive_(directive), error_(error) {}
 
-  std::optional<Directive> run() {
-    bool const ok = text_.starts_with('[') ? span(0) : word();
-    if (!ok) return std::nullopt;
-    return std::move(directive_);
-  }
+  bool run() { return text_.starts_with('[') ? span(0) : word(); }
 
  private:
   bool fail(std::string_view message, std::size_t position, std::size_t length, std::string hint) {
@@ -56,8 +53,9 @@ class Parser {
     if (!begins_target(text_)) {
       return invalid(0, internal::decode_utf8(text_).size, "expected a target, a level or \"[\"");
     }
-    std::size_t const end = text_.find_first_of("=[,");
-    if (end == text_.npos || text_[end] == ',') return lone_word(end);
+    std::size_t end = 0;  // a plain loop: words are short
+    while (end < text_.size() && text_[end] != '=' && text_[end] != '[' && text_[end] != ',') ++end;
+    if (end == text_.size() || text_[end] == ',') return lone_word(end);
     directive_.target = text_.substr(0, end);
     return text_[end] == '=' ? level(end + 1) : span(end);
   }
@@ -65,7 +63,7 @@ class Parser {
   // A level or a target. A comma can only be here where one directive was asked for, and only as the last character;
   // the reference then takes it for a part of the word.
   bool lone_word(std::size_t comma) {
-    if (comma != text_.npos && comma + 1 != text_.size()) {
+    if (comma < text_.size() && comma + 1 != text_.size()) {
       return invalid(comma, rest(comma), "one directive was expected, not a list");
     }
     if (auto const all = parse_level_filter(text_)) {
@@ -107,13 +105,20 @@ class Parser {
     std::string_view text = text_.substr(begin);
     if (text.ends_with(',') && text.find(',') + 1 == text.size()) text.remove_suffix(1);
     if (text.empty()) return true;
-    if (std::size_t const comma = text.find(','); comma != text.npos && parse_level_filter(text.substr(0, comma))) {
-      return invalid(begin + comma, text.size() - comma, "one directive was expected, not a list");
-    }
     auto const level = parse_level_filter(text);
+    if (!level && text.find(',') != text.npos) return list_instead(begin, text);
     if (!level) return fail(internal::kInvalidLevel, begin, text.size(), internal::level_hint(text));
     directive_.level = *level;
     return true;
+  }
+
+  // A level with a comma in it, which only one directive alone can have.
+  bool list_instead(std::size_t begin, std::string_view text) {
+    std::size_t const comma = text.find(',');
+    if (parse_level_filter(text.substr(0, comma))) {
+      return invalid(begin + comma, text.size() - comma, "one directive was expected, not a list");
+    }
+    return fail(internal::kInvalidLevel, begin, text.size(), internal::level_hint(text));
   }
 
   bool fields(std::size_t begin, std::size_t end) {
@@ -143,8 +148,8 @@ class Parser {
 
   std::string_view const text_;
   bool const regex_;
+  Directive& directive_;
   ParseError* const error_;
-  Directive directive_;
 };
 
 std::weak_ordering compare(std::optional<std::string> const& a, std::optional<std::string> const& b) noexcept {
@@ -161,8 +166,11 @@ std::weak_ordering operator<=>(FieldMatch const& a, FieldMatch const& b) noexcep
 
 std::optional<Directive> Directive::parse(std::string_view text, ParseError* error, bool regex) {
   internal::Slice const slice = internal::trim(text, {0, text.size()});
-  auto directive = Parser(text.substr(slice.begin, slice.size), regex, error).run();
-  if (!directive && error != nullptr) error->position += slice.begin;
+  std::optional<Directive> directive(std::in_place);
+  if (!Parser(text.substr(slice.begin, slice.size), regex, *directive, error).run()) {
+    if (error != nullptr) error->position += slice.begin;
+    directive.reset();
+  }
   return directive;
 }
 
@@ -209,14 +217,14 @@ ParsedDirectives parse_directives(std::string_view text, bool regex) {
   ParsedDirectives parsed;
   auto const slices = internal::split_directives(text);
   parsed.directives.reserve(slices.size());
+  ParseError error;
   for (internal::Slice const slice : slices) {
-    ParseError error;
-    if (auto directive = Parser(text.substr(slice.begin, slice.size), regex, &error).run()) {
-      parsed.directives.push_back(*std::move(directive));
-    } else {
-      error.position += slice.begin;
-      parsed.errors.push_back(std::move(error));
-    }
+    std::string_view const piece = text.substr(slice.begin, slice.size);
+    Directive& directive = parsed.directives.emplace_back();
+    if (Parser(piece, regex, directive, &error).run()) continue;
+    error.position += slice.begin;
+    parsed.errors.push_back(std::move(error));
+    parsed.directives.pop_back();
   }
   return parsed;
 }

@@ -90,26 +90,33 @@ ListEnd careful_list_end(std::string_view text, std::size_t open) noexcept {
   return {kNone, true};
 }
 
+// The first of three characters at or after `begin`, or the end of the text. Directives are short: a plain loop wins.
+std::size_t find_any(std::string_view text, std::size_t begin, char a, char b, char c) noexcept {
+  std::size_t i = begin;
+  while (i < text.size() && text[i] != a && text[i] != b && text[i] != c) ++i;
+  return i;
+}
+
 // Where the directive that begins at `begin` ends: at a comma or at the end of the text.
 std::size_t directive_end(std::string_view text, std::size_t begin, int& fruitless) noexcept {
-  std::size_t i = text.find_first_of("[=,", begin);
-  if (i == kNone) return text.size();
-  if (text[i] == '[') {
-    i = text.find_first_of("]{,", i + 1);
-    if (i == kNone) return text.size();
-    if (text[i] == '{' && fruitless < kFruitlessSearches) {
+  std::size_t i = find_any(text, begin, '[', '=', ',');
+  if (i < text.size() && text[i] == '[') {
+    i = find_any(text, i + 1, ']', '{', ',');
+    if (i < text.size() && text[i] == '{' && fruitless < kFruitlessSearches) {
       ListEnd const end = careful_list_end(text, i);
       fruitless += end.searched_all;
       if (end.index != kNone) i = end.index;
     }
   }
-  return std::min(text.find(',', i), text.size());
+  return find_any(text, i, ',', ',', ',');
 }
 
 }  // namespace
 
 Slice trim(std::string_view text, Slice slice) noexcept {
   text = text.substr(slice.begin, slice.size);
+  auto const is_plain = [](char c) { return c > ' ' && c < 0x7F; };
+  if (!text.empty() && is_plain(text.front()) && is_plain(text.back())) return slice;
   while (!text.empty()) {
     auto const c = decode_utf8(text);
     if (!c.valid || !is_blank(c.value)) break;
@@ -129,6 +136,7 @@ Slice trim(std::string_view text, Slice slice) noexcept {
 
 std::vector<Slice> split_directives(std::string_view text) {
   std::vector<Slice> slices;
+  slices.reserve(text.size() / 16 + 1);
   int fruitless = 0;
   for (std::size_t begin = 0; begin < text.size();) {
     std::size_t const end = directive_end(text, begin, fruitless);

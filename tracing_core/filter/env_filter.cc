@@ -9,6 +9,8 @@
 #include <new>
 #include <utility>
 
+#include "tracing_core/dispatch/level_gate.h"
+
 namespace tracing::inline v1 {
 namespace {
 
@@ -33,8 +35,8 @@ void take_literally(Directive& directive) {
   }
 }
 
-internal::StaticDirective to_static(Directive const& directive) {
-  internal::StaticDirective out{directive.target, {}, directive.level};
+internal::StaticDirective to_static(Directive&& directive) {
+  internal::StaticDirective out{std::move(directive.target), {}, directive.level};
   for (FieldMatch const& field : directive.fields) out.fields.push_back(field.name);
   return out;
 }
@@ -89,20 +91,22 @@ EnvFilter::EnvFilter(std::vector<Directive> directives, Options const& options) 
   if (directives.empty() && options.default_directive) directives.push_back(*options.default_directive);
   if (!options.regex) std::for_each(directives.begin(), directives.end(), take_literally);
   std::vector<internal::StaticDirective> statics;
-  for (Directive const& directive : directives) {
-    if (directive.is_static()) statics.push_back(to_static(directive));
+  std::vector<Directive> dynamics;
+  statics.reserve(directives.size());
+  for (Directive& directive : directives) {
+    if (directive.is_dynamic()) dynamics.push_back(directive);
+    if (directive.is_static()) statics.push_back(to_static(std::move(directive)));
   }
-  std::erase_if(directives, [](Directive const& directive) { return !directive.is_dynamic(); });
   rules_.statics = internal::StaticDirectives(std::move(statics));
-  rules_.has_dynamics = !directives.empty();
-  rules_.dynamics = std::make_unique<internal::DynamicDirectives>(std::move(directives));
+  rules_.has_dynamics = !dynamics.empty();
+  rules_.dynamics = std::make_unique<internal::DynamicDirectives>(std::move(dynamics));
   rules_.dynamic_max_level = rules_.dynamics->max_level();
 }
 
 EnvFilter& EnvFilter::add_directive(Directive directive) & {
   if (!rules_.regex) take_literally(directive);
   if (directive.is_static()) {
-    rules_.statics.add(to_static(directive));
+    rules_.statics.add(to_static(std::move(directive)));
     return *this;
   }
   rules_.dynamics->add(std::move(directive));
@@ -138,6 +142,8 @@ bool EnvFilter::enabled(Metadata const& metadata) noexcept {
 bool EnvFilter::enabled_now(Metadata const& metadata) noexcept {
   return metadata.level() <= internal::current_level(rules_.number);
 }
+
+bool EnvFilter::decides_by_gate() noexcept { return rules_.has_dynamics && internal::claim_level_gate(rules_.number); }
 
 LevelFilter EnvFilter::max_level_hint() const noexcept {
   if (rules_.dynamics->has_values()) return LevelFilter::trace;

@@ -68,6 +68,7 @@ class EnvFilter : public Filter {
   Interest callsite_enabled(Metadata const& metadata) noexcept override;
   bool enabled(Metadata const& metadata) noexcept override;
   bool enabled_now(Metadata const& metadata) noexcept override;
+  bool decides_by_gate() noexcept override;
   LevelFilter max_level_hint() const noexcept override;
   bool follows_spans() const noexcept override { return rules_.has_dynamics; }
   void on_new_span(NewSpan const& span, std::uintptr_t& state) noexcept override;

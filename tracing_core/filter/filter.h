@@ -29,6 +29,9 @@ class Filter {
   /// The most verbose level that it ever lets pass.
   virtual LevelFilter max_level_hint() const noexcept { return LevelFilter::trace; }
 
+  /// Whether, where it is undecided, the level gate says the same: see dispatch/level_gate.h. Asked when it is put to use.
+  virtual bool decides_by_gate() noexcept { return false; }
+
   /// Whether it follows spans, by the calls below. They come for the spans that the filter lets pass.
   virtual bool follows_spans() const noexcept { return false; }
   /// `state` is the filter's own for as long as the span is open, zero at first. While it is zero, the span's other calls

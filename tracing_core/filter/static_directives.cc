@@ -1,14 +1,17 @@
 #include "tracing_core/filter/static_directives.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace tracing::inline v1::internal {
 namespace {
 
+// Any target, even an empty one, before none.
+std::size_t target_size(StaticDirective const& d) noexcept { return d.target ? d.target->size() + 1 : 0; }
+
 // Orders as compare_specificity() does: the more specific directive is the lesser one.
 std::weak_ordering order(StaticDirective const& a, StaticDirective const& b) noexcept {
-  auto const target_size = [](StaticDirective const& d) { return d.target ? d.target->size() + 1 : 0; };
   if (auto const by_size = target_size(b) <=> target_size(a); by_size != 0) return by_size;
   if (auto const by_fields = b.fields.size() <=> a.fields.size(); by_fields != 0) return by_fields;
   if (auto const by_target = b.target <=> a.target; by_target != 0) return by_target;
@@ -27,12 +30,37 @@ void StaticDirective::append_to(std::string& out) const {
   out += name(level);
 }
 
-StaticDirectives::StaticDirectives(std::vector<StaticDirective> directives) : directives_(std::move(directives)) {
-  for (StaticDirective const& directive : directives_) max_level_ = std::max(max_level_, directive.level);
-  std::stable_sort(directives_.begin(), directives_.end(), precedes);
-  auto const same = [](StaticDirective const& a, StaticDirective const& b) { return order(a, b) == 0; };
-  auto const first = std::unique(directives_.rbegin(), directives_.rend(), same).base();
-  directives_.erase(directives_.begin(), first);
+// Sorts small keys instead of the directives, which are large and almost always differ in what a key holds.
+StaticDirectives::StaticDirectives(std::vector<StaticDirective> directives) {
+  struct Key {
+    std::string_view target;
+    std::size_t target_size;
+    std::uint32_t field_count;
+    std::uint32_t index;
+  };
+  std::vector<Key> keys(directives.size());
+  for (std::uint32_t i = 0; i < keys.size(); ++i) {
+    StaticDirective const& directive = directives[i];
+    keys[i] = {directive.target ? std::string_view(*directive.target) : std::string_view(), target_size(directive),
+               static_cast<std::uint32_t>(directive.fields.size()), i};
+    max_level_ = std::max(max_level_, directive.level);
+  }
+  std::sort(keys.begin(), keys.end(), [&directives](Key const& a, Key const& b) {
+    if (a.target_size != b.target_size) return a.target_size > b.target_size;
+    if (a.field_count != b.field_count) return a.field_count > b.field_count;
+    if (int const text = a.target.compare(b.target); text != 0) return text > 0;
+    auto const fields = order(directives[a.index], directives[b.index]);
+    return fields != 0 ? fields < 0 : a.index < b.index;
+  });
+  directives_.reserve(keys.size());
+  for (Key const& key : keys) {
+    StaticDirective& directive = directives[key.index];
+    if (!directives_.empty() && order(directives_.back(), directive) == 0) {
+      directives_.back() = std::move(directive);
+    } else {
+      directives_.push_back(std::move(directive));
+    }
+  }
   index();
 }
 

@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "tracing_core/dispatch/level_gate.h"
+
 namespace tracing::inline v1::internal {
 namespace {
 
@@ -47,6 +49,7 @@ Stack& add(std::uint64_t filter, std::shared_ptr<std::uint64_t const> const& own
 
 LevelFilter remember(std::uint64_t filter, LevelFilter level) noexcept {
   recent_levels[filter % kRecentLevels] = {filter, level};
+  set_gate_level(filter, level);
   return level;
 }
 
@@ -56,7 +59,11 @@ constinit thread_local std::array<RecentLevel, kRecentLevels> recent_levels{};
 
 ThreadLevelsOwner::ThreadLevelsOwner() {
   static constinit std::atomic<std::uint64_t> last{0};
-  number_ = std::make_shared<std::uint64_t const>(last.fetch_add(1, std::memory_order_relaxed) + 1);
+  number_ = std::shared_ptr<std::uint64_t const>(new std::uint64_t(last.fetch_add(1, std::memory_order_relaxed) + 1),
+                                                 [](std::uint64_t const* number) {
+                                                   release_level_gate(*number);
+                                                   delete number;
+                                                 });
 }
 
 LevelFilter look_up_level(std::uint64_t filter) noexcept {

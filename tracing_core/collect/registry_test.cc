@@ -1,0 +1,524 @@
+#include "tracing_core/collect/registry.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tracing_core/dispatch/runtime_callsite.h"
+#include "tracing_core/tracing.h"
+
+namespace {
+
+using tracing::Registry;
+using tracing::RegistryBuilder;
+using tracing::SpanRef;
+using tracing::with_default;
+
+std::string path_of(SpanRef span) {
+  std::string path;
+  for (; span; span = span.parent()) path = std::string(span.metadata().name()) + (path.empty() ? "" : "/" + path);
+  return path;
+}
+
+// Writes down what it is told: "enter a/b".
+class Journal final : public tracing::Layer {
+ public:
+  explicit Journal(std::vector<std::string>& lines, bool* destroyed = nullptr) : lines_(lines), destroyed_(destroyed) {}
+  ~Journal() override {
+    if (destroyed_ != nullptr) *destroyed_ = true;
+  }
+  void on_new_span(SpanRef span, tracing::NewSpan const&, tracing::Context const&) noexcept override { add("new", span); }
+  void on_record(SpanRef span, tracing::FieldValues const&, tracing::Context const&) noexcept override { add("record", span); }
+  void on_event(tracing::Event const& event, tracing::Context const& context) noexcept override {
+    add("event", context.event_span(event));
+  }
+  void on_enter(SpanRef span, tracing::Context const&) noexcept override { add("enter", span); }
+  void on_exit(SpanRef span, tracing::Context const&) noexcept override { add("exit", span); }
+  void on_close(SpanRef span, tracing::Context const&) noexcept override { add("close", span); }
+
+ private:
+  void add(char const* what, SpanRef span) {
+    std::lock_guard const lock(mutex_);
+    lines_.push_back(std::string(what) + " " + path_of(span));
+  }
+  std::mutex mutex_;
+  std::vector<std::string>& lines_;
+  bool* destroyed_;
+};
+
+template <class F>
+std::vector<std::string> journal_of(F&& f) {
+  std::vector<std::string> lines;
+  {
+    auto const registry = RegistryBuilder().with(std::make_unique<Journal>(lines)).build();
+    with_default(registry, f);
+  }
+  return lines;
+}
+
+using Lines = std::vector<std::string>;
+
+// Lets pass what is not named so.
+class NotNamed final : public tracing::Filter {
+ public:
+  explicit NotNamed(std::string name) : name_(std::move(name)) {}
+  tracing::Interest callsite_enabled(tracing::Metadata const& metadata) noexcept override {
+    return enabled(metadata) ? tracing::Interest::always : tracing::Interest::never;
+  }
+  bool enabled(tracing::Metadata const& metadata) noexcept override { return metadata.name() != name_; }
+
+ private:
+  std::string name_;
+};
+
+std::size_t resident_kib() {
+  std::ifstream statm("/proc/self/statm");
+  std::size_t pages = 0;
+  statm >> pages >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 1024;
+}
+
+TEST(Registry, ParentsAreContextualExplicitOrNone) {
+  auto const lines = journal_of([] {
+    TRACE_SPAN(info, "a");
+    auto const b = TRACE_MAKE_SPAN(info, "b");
+    TRACE_SPAN(info, "c", tracing::parent(b));
+    TRACE_INFO("in c");
+    TRACE_INFO("in b", tracing::parent(b));
+    TRACE_INFO("at the root", tracing::parent(nullptr));
+    auto const root = TRACE_MAKE_SPAN(info, "root", tracing::parent(nullptr));
+  });
+  EXPECT_EQ(lines, (Lines{"new a", "enter a", "new a/b", "new a/b/c", "enter a/b/c", "event a/b/c", "event a/b", "event ",
+                          "new root", "close root", "exit a/b/c", "close a/b/c", "close a/b", "exit a", "close a"}));
+}
+
+TEST(Registry, ASpanEnteredTwiceIsLeftTwice) {
+  auto const lines = journal_of([] {
+    auto const a = TRACE_MAKE_SPAN(info, "a");
+    auto const outer = a.enter();
+    {
+      auto const inner = a.enter();
+      TRACE_INFO("inside");
+    }
+    TRACE_INFO("still inside");
+  });
+  EXPECT_EQ(lines, (Lines{"new a", "enter a", "enter a", "event a", "exit a", "event a", "exit a", "close a"}));
+}
+
+TEST(Registry, ExitsMayComeInAnyOrder) {
+  auto const lines = journal_of([] {
+    auto const a = TRACE_MAKE_SPAN(info, "a");
+    auto const b = TRACE_MAKE_SPAN(info, "b", tracing::parent(nullptr));
+    std::optional<tracing::EnteredSpan> in_a(tracing::Span(a).entered());
+    auto const in_b = b.enter();
+    in_a.reset();
+    TRACE_INFO("in b");
+  });
+  EXPECT_EQ(lines, (Lines{"new a", "new b", "enter a", "enter b", "exit a", "event b", "exit b", "close b", "close a"}));
+}
+
+TEST(Registry, AChildKeepsItsParentOpenEvenWhereTheParentIsLeftFirst) {
+  auto const lines = journal_of([] {
+    std::optional<tracing::EnteredSpan> parent(TRACE_MAKE_SPAN(info, "parent").entered());
+    TRACE_SPAN(info, "child");
+    parent.reset();
+    TRACE_INFO("in the child");
+  });
+  EXPECT_EQ(lines, (Lines{"new parent", "enter parent", "new parent/child", "enter parent/child", "exit parent",
+                          "event parent/child", "exit parent/child", "close parent/child", "close parent"}));
+}
+
+TEST(Registry, AHandleOfAChildKeepsTheBlocksOpen) {
+  auto const lines = journal_of([] {
+    tracing::Span child;
+    {
+      TRACE_SPAN(info, "a");
+      TRACE_SPAN(info, "b");
+      child = TRACE_MAKE_SPAN(info, "child");
+    }
+    TRACE_INFO("in the child", tracing::parent(child));
+  });
+  EXPECT_EQ(lines, (Lines{"new a", "enter a", "new a/b", "enter a/b", "new a/b/child", "exit a/b", "exit a", "event a/b/child",
+                          "close a/b/child", "close a/b", "close a"}));
+}
+
+TEST(Registry, ASpanClosedWhileEnteredLeavesNoTrace) {
+  auto const lines = journal_of([] {
+    for (int i = 0; i < 3; ++i) {
+      auto span = TRACE_MAKE_SPAN(info, "a");
+      auto const open = span.open();
+      tracing::internal::enter(open);
+      span = {};
+      tracing::internal::exit(open);
+      TRACE_INFO("outside");
+    }
+  });
+  EXPECT_EQ(Lines(lines.begin(), lines.begin() + 4), (Lines{"new a", "enter a", "close a", "event "}));
+  EXPECT_EQ(lines.size(), 12U);
+}
+
+TEST(Registry, AHandleMayCloseOnAnotherThread) {
+  auto const lines = journal_of([] {
+    auto span = TRACE_MAKE_SPAN(info, "a");
+    std::thread([span = std::move(span)]() mutable {
+      span.in_scope([] {});
+      span = {};
+    }).join();
+  });
+  EXPECT_EQ(lines, (Lines{"new a", "enter a", "exit a", "close a"}));
+}
+
+TEST(Registry, ALongChainOfSpansClosesWithoutDeepRecursion) {
+  auto const registry = RegistryBuilder().build();
+  with_default(registry, [] {
+    auto last = TRACE_MAKE_SPAN(info, "first");
+    for (int i = 0; i < 100000; ++i) last = TRACE_MAKE_SPAN(info, "next", tracing::parent(last));
+  });
+  EXPECT_FALSE(registry->has_open_spans());
+}
+
+void nest(int depth) {
+  TRACE_SPAN(info, "level", depth);
+  if (depth < 200) return nest(depth + 1);
+  int count = 0;
+  static_cast<Registry*>(tracing::current_subscriber())->visit_current_spans([](void* n, SpanRef) { ++*static_cast<int*>(n); }, &count);
+  EXPECT_EQ(count, 200);
+}
+
+TEST(Registry, TwoHundredLevelsDeep) { with_default(RegistryBuilder().build(), [] { nest(1); }); }
+
+TEST(Registry, AMillionSpansTakeNoMoreMemory) {
+  with_default(RegistryBuilder().build(), [] {
+    auto const some = [](int count) {
+      for (int i = 0; i < count; ++i) {
+        TRACE_SPAN(info, "a", i);
+        auto const b = TRACE_MAKE_SPAN(info, "b", tracing::kv("text", "some text that is copied"));
+      }
+    };
+    some(1000);
+    std::size_t const before = resident_kib();
+    some(500000);
+    EXPECT_LT(resident_kib(), before + 1024);
+  });
+}
+
+TEST(Registry, SlotsWanderFromWhoClosesToWhoOpens) {
+  auto const registry = RegistryBuilder().build();
+  std::size_t before = 0;
+  for (int round = 0; round < 40; ++round) {
+    std::vector<tracing::Span> spans;
+    with_default(registry, [&] {
+      for (int i = 0; i < 2000; ++i) spans.push_back(TRACE_MAKE_SPAN(info, "a", i));
+    });
+    std::thread([&spans] { spans.clear(); }).join();
+    if (round == 5) before = resident_kib();
+  }
+  EXPECT_LT(resident_kib(), before + 1024);
+  EXPECT_FALSE(registry->has_open_spans());
+}
+
+TEST(Registry, ThousandsOfShortThreadsTakeNoMoreMemory) {
+  auto const registry = RegistryBuilder().build();
+  auto const some = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      std::thread([&] { with_default(registry, [] { TRACE_SPAN(info, "a"); }); }).join();
+    }
+  };
+  some(100);
+  std::size_t const before = resident_kib();
+  some(3000);
+  EXPECT_LT(resident_kib(), before + 1024);
+}
+
+TEST(Registry, ThreadLocalDestructorsMayEmit) {
+  std::atomic<int> heard{0};
+  struct Counting final : tracing::Layer {
+    explicit Counting(std::atomic<int>& n) : count(n) {}
+    void on_new_span(SpanRef, tracing::NewSpan const&, tracing::Context const&) noexcept override { ++count; }
+    std::atomic<int>& count;
+  };
+  static std::shared_ptr<Registry> registry;
+  registry = RegistryBuilder().with(std::make_unique<Counting>(heard)).build();
+  struct AtExit {
+    ~AtExit() {
+      with_default(registry, [] { TRACE_SPAN(info, "late"); });
+    }
+  };
+  std::thread([] {
+    static thread_local AtExit at_exit;
+    (void)&at_exit;
+    with_default(registry, [] { TRACE_SPAN(info, "early"); });
+  }).join();
+  EXPECT_EQ(heard, 2);
+  registry.reset();
+}
+
+TEST(Registry, ManyThreadsShareASpanAndRecordToIt) {
+  struct Reading final : tracing::Layer {
+    void on_event(tracing::Event const& event, tracing::Context const& context) noexcept override {
+      SpanRef const span = context.event_span(event);
+      auto const lock = span.lock();
+      std::size_t size = 0;
+      span.values().for_each_group(span.metadata(), [&](tracing::FieldValues const& values) { size += values.size(); });
+      tracing::CachedText* const text = span.cached_text(this);
+      if (text != nullptr && text->group_count != span.values().group_count()) {
+        text->text.clear();
+        text->text.append("text");
+        text->group_count = span.values().group_count();
+      }
+      total += size;
+    }
+    std::atomic<std::size_t> total{0};
+  };
+  auto const registry = RegistryBuilder().with(std::make_unique<Reading>()).build();
+  with_default(registry, [&] {
+    auto const span = TRACE_MAKE_SPAN(info, "shared", tracing::kv("text", tracing::empty));
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t] {
+        with_default(registry, [&] {
+          auto const scope = span.enter();
+          for (int i = 0; i < 300; ++i) {
+            TRACE_SPAN(info, "own", i);
+            TRACE_INFO("event", tracing::parent(span));
+            if (i % 10 == 0) span.record(tracing::kv("text", t % 2 == 0 ? "short" : "a text that is somewhat longer than the other"));
+          }
+        });
+      });
+    }
+    for (auto& thread : threads) thread.join();
+  });
+  EXPECT_FALSE(registry->has_open_spans());
+}
+
+TEST(Registry, AForkedChildGoesOnWhileOtherThreadsWork) {
+  auto const registry = RegistryBuilder().build();
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t) {
+    threads.emplace_back([&] {
+      with_default(registry, [&] {
+        while (!stop) {
+          TRACE_SPAN(info, "busy");
+          auto const handle = TRACE_MAKE_SPAN(info, "handle", tracing::kv("late", tracing::empty));
+          handle.record(tracing::kv("late", 1));
+        }
+      });
+    });
+  }
+  for (int i = 0; i < 20; ++i) {
+    pid_t const child = fork();
+    if (child == 0) {
+      alarm(10);
+      bool fine = true;
+      with_default(registry, [&] {
+        for (int n = 0; n < 1000; ++n) {
+          TRACE_SPAN(info, "in the child", n);
+          auto const handle = TRACE_MAKE_SPAN(info, "handle", tracing::kv("late", tracing::empty));
+          handle.record(tracing::kv("late", 1));
+          int others = 0;
+          registry->visit_all_tracks(
+              [](void* count, tracing::Track const&, std::int64_t os_thread, SpanRef) {
+                if (os_thread != getpid()) ++*static_cast<int*>(count);
+              },
+              &others);
+          fine = fine && others == 0;
+        }
+      });
+      _exit(fine ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0) << "in fork " << i;
+    if (status != 0) break;
+  }
+  stop = true;
+  for (auto& thread : threads) thread.join();
+}
+
+TEST(Registry, IsKeptUntilItsLastSpanIsClosed) {
+  Lines lines;
+  bool destroyed = false;
+  tracing::Span span;
+  with_default(RegistryBuilder().with(std::make_unique<Journal>(lines, &destroyed)).build(),
+               [&] { span = TRACE_MAKE_SPAN(info, "open"); });
+  EXPECT_FALSE(destroyed);
+  span.in_scope([] {});
+  span = {};
+  EXPECT_TRUE(destroyed);
+  EXPECT_EQ(lines, (Lines{"new open", "enter open", "exit open", "close open"}));
+}
+
+TEST(Registry, AFilterHidesSpansFromItsLayerAlone) {
+  Lines all;
+  Lines some;
+  {
+    auto const registry = RegistryBuilder()
+                              .with(std::make_unique<Journal>(all))
+                              .with(std::make_unique<Journal>(some), std::make_unique<NotNamed>("hidden"))
+                              .build();
+    with_default(registry, [] {
+      TRACE_SPAN(info, "a");
+      TRACE_SPAN(info, "hidden");
+      TRACE_SPAN(info, "b");
+      TRACE_INFO("deep");
+    });
+  }
+  EXPECT_EQ(all[6], "event a/hidden/b");
+  EXPECT_EQ(some, (Lines{"new a", "enter a", "new a/b", "enter a/b", "event a/b", "exit a/b", "close a/b", "exit a", "close a"}));
+}
+
+TEST(Registry, WhatALayerEmitsIsDropped) {
+  struct Emitting final : tracing::Layer {
+    explicit Emitting(int& n) : events(n) {}
+    void on_event(tracing::Event const&, tracing::Context const&) noexcept override {
+      ++events;
+      TRACE_INFO("from the layer");
+    }
+    void on_new_span(SpanRef, tracing::NewSpan const&, tracing::Context const&) noexcept override {
+      TRACE_SPAN(info, "from the layer");
+      TRACE_INFO("from the layer");
+    }
+    int& events;
+  };
+  int events = 0;
+  with_default(RegistryBuilder().with(std::make_unique<Emitting>(events)).build(), [] {
+    TRACE_SPAN(info, "a");
+    TRACE_INFO("from the program");
+  });
+  EXPECT_EQ(events, 1);
+}
+
+TEST(Registry, FedSpansStandOnTheirOwnTrackAtTheirOwnTime) {
+  struct Seen final : tracing::Layer {
+    explicit Seen(Lines& to) : lines(to) {}
+    void add(char const* what, SpanRef span, tracing::Context const& context) {
+      lines.push_back(std::string(what) + " " + path_of(span) + " on " + std::string(context.track().name) + " at " +
+                      std::to_string(context.time().ns));
+    }
+    void on_new_span(SpanRef span, tracing::NewSpan const&, tracing::Context const& c) noexcept override { add("new", span, c); }
+    void on_enter(SpanRef span, tracing::Context const& c) noexcept override { add("enter", span, c); }
+    void on_exit(SpanRef span, tracing::Context const& c) noexcept override { add("exit", span, c); }
+    void on_close(SpanRef span, tracing::Context const& c) noexcept override { add("close", span, c); }
+    void on_event(tracing::Event const& e, tracing::Context const& c) noexcept override { add("event", c.event_span(e), c); }
+    Lines& lines;
+  };
+  Lines lines;
+  auto const registry = RegistryBuilder().with(std::make_unique<Seen>(lines)).build();
+  with_default(registry, [&] {
+    auto const launch = TRACE_MAKE_SPAN(info, "launch");
+    auto const in_launch = launch.enter();
+    lines.clear();
+    tracing::RuntimeCallsite const kernel({.kind = tracing::Kind::span, .name = "kernel"});
+    tracing::RuntimeCallsite const marker({});
+    tracing::Track const stream{1000001, "stream 7"};
+    auto const at = [&](std::int64_t ns) { return tracing::Origin{&stream, tracing::Instant{ns}}; };
+    auto const below = tracing::Parent::below(launch.id());
+    tracing::SpanId const id =
+        registry->new_span({tracing::FieldValues(kernel.metadata()), below, registry->enabled(kernel.metadata()), at(100)});
+    registry->enter(id, at(110));
+    tracing::emit_event(marker.callsite(), nullptr, {}, at(120));
+    EXPECT_EQ(registry->current_span(), launch.id()) << "the thread itself is elsewhere";
+    registry->exit(id, at(190));
+    registry->drop_reference(id, at(200));
+  });
+  lines.resize(5);
+  EXPECT_EQ(lines, (Lines{"new launch/kernel on stream 7 at 100", "enter launch/kernel on stream 7 at 110",
+                          "event launch/kernel on stream 7 at 120", "exit launch/kernel on stream 7 at 190",
+                          "close launch/kernel on stream 7 at 200"}));
+}
+
+TEST(Registry, ShowsWhatEveryTrackIsIn) {
+  auto const registry = RegistryBuilder().build();
+  std::atomic<int> ready{0};
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      with_default(registry, [&] {
+        TRACE_SPAN(info, "outer");
+        TRACE_SPAN(info, "inner");
+        ++ready;
+        while (!stop) std::this_thread::yield();
+      });
+    });
+  }
+  while (ready < 3) std::this_thread::yield();
+  Lines seen;
+  registry->visit_all_tracks(
+      [](void* lines, tracing::Track const&, std::int64_t os_thread, SpanRef span) {
+        EXPECT_NE(os_thread, 0);
+        static_cast<Lines*>(lines)->push_back(path_of(span));
+      },
+      &seen);
+  stop = true;
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(seen, (Lines{"outer", "outer/inner", "outer", "outer/inner", "outer", "outer/inner"}));
+}
+
+TEST(Registry, ExtensionsLiveAsLongAsTheSpan) {
+  struct Marker {
+    explicit Marker(int& n) : alive(n) { ++alive; }
+    ~Marker() { --alive; }
+    int& alive;
+  };
+  struct Adding final : tracing::Layer {
+    explicit Adding(int& n) : alive(n) {}
+    void on_new_span(SpanRef span, tracing::NewSpan const&, tracing::Context const&) noexcept override {
+      span.extensions().get_or_add<Marker>(alive);
+      span.extensions().get_or_add<Marker>(alive);
+    }
+    void on_close(SpanRef span, tracing::Context const&) noexcept override {
+      EXPECT_NE(span.extensions().get<Marker>(), nullptr);
+      EXPECT_EQ(span.extensions().get<int>(), nullptr);
+    }
+    int& alive;
+  };
+  int alive = 0;
+  with_default(RegistryBuilder().with(std::make_unique<Adding>(alive)).build(), [&] {
+    {
+      TRACE_SPAN(info, "a");
+      EXPECT_EQ(alive, 1);
+    }
+    EXPECT_EQ(alive, 0);
+  });
+}
+
+TEST(Registry, NamesMadeAtRunTimeLastAsLongAsTheirSpans) {
+  auto const registry = RegistryBuilder().build();
+  with_default(registry, [&] {
+    tracing::Span span;
+    {
+      tracing::RuntimeCallsite const callsite({.kind = tracing::Kind::span, .name = "a name that is not short"});
+      span = tracing::Span::make(callsite.callsite(), nullptr);
+    }
+    EXPECT_EQ(registry->span(span.id()).metadata().name(), "a name that is not short");
+  });
+}
+
+TEST(Registry, StaleIdsAreNobody) {
+  auto const registry = RegistryBuilder().build();
+  with_default(registry, [&] {
+    tracing::SpanId const id = TRACE_MAKE_SPAN(info, "gone").id();
+    EXPECT_FALSE(registry->span(id));
+    auto const other = TRACE_MAKE_SPAN(info, "in its place");
+    EXPECT_FALSE(registry->span(id));
+    registry->enter(id, {});
+    registry->record(id, tracing::FieldValues(*other.metadata()));
+    registry->drop_reference(id, {});
+    EXPECT_EQ(registry->current_span(), tracing::SpanId{});
+    EXPECT_FALSE(registry->span(tracing::SpanId{}));
+    EXPECT_FALSE(registry->span(tracing::SpanId{~std::uint64_t{0}}));
+    EXPECT_TRUE(registry->span(other.id()));
+  });
+}
+
+}  // namespace
