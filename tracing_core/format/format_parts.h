@@ -34,6 +34,7 @@ inline void const* text_key(FieldFormat const& fields, TextStyle style, unsigned
 // Appends the text of a span that `make(out)` makes, once for as long as no values are recorded.
 template <class F>
 inline void append_cached(TextBuffer& out, SpanRef span, void const* key, F&& make) noexcept {
+  SpanLock const lock = span.lock();
   CachedText* const cached = span.cached_text(key);
   if (cached == nullptr) [[unlikely]] return make(out);
   std::uint32_t const groups = span.values().group_count();
