@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "tracing_core/collect/layer_vector.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/tracing.h"
 
@@ -374,6 +375,25 @@ TEST(Registry, AFilterHidesSpansFromItsLayerAlone) {
   }
   EXPECT_EQ(all[6], "event a/hidden/b");
   EXPECT_EQ(some, (Lines{"new a", "enter a", "new a/b", "enter a/b", "event a/b", "exit a/b", "close a/b", "exit a", "close a"}));
+}
+
+TEST(LayerVector, StandsBehindOneFilter) {
+  Lines first;
+  Lines second;
+  std::vector<std::unique_ptr<tracing::Layer>> layers;
+  layers.push_back(std::make_unique<Journal>(first));
+  layers.push_back(nullptr);
+  layers.push_back(std::make_unique<Journal>(second));
+  with_default(RegistryBuilder()
+                   .with(std::make_unique<tracing::LayerVector>(std::move(layers)), std::make_unique<NotNamed>("hidden"))
+                   .with(nullptr)
+                   .build(),
+               [] {
+                 TRACE_SPAN(info, "hidden");
+                 TRACE_INFO("seen");
+               });
+  EXPECT_EQ(first, (Lines{"event "}));
+  EXPECT_EQ(second, first);
 }
 
 TEST(Registry, WhatALayerEmitsIsDropped) {

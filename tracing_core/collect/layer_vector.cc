@@ -1,0 +1,48 @@
+#include "tracing_core/collect/layer_vector.h"
+
+namespace tracing::inline v1 {
+namespace {
+
+template <class F>
+void tell(std::vector<std::unique_ptr<Layer>> const& layers, Hooks hook, F&& f) noexcept {
+  for (auto const& layer : layers) {
+    if (has(layer->hooks(), hook)) f(*layer);
+  }
+}
+
+}  // namespace
+
+LayerVector::LayerVector(std::vector<std::unique_ptr<Layer>> layers) : layers_(std::move(layers)) { std::erase(layers_, nullptr); }
+
+Hooks LayerVector::hooks() const noexcept {
+  Hooks hooks = Hooks::none;
+  for (auto const& layer : layers_) hooks = hooks | layer->hooks();
+  return hooks;
+}
+
+void LayerVector::on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept {
+  tell(layers_, Hooks::new_span, [&](Layer& layer) { layer.on_new_span(span, made, context); });
+}
+void LayerVector::on_record(SpanRef span, FieldValues const& values, Context const& context) noexcept {
+  tell(layers_, Hooks::record, [&](Layer& layer) { layer.on_record(span, values, context); });
+}
+void LayerVector::on_follows_from(SpanRef span, SpanRef cause, Context const& context) noexcept {
+  tell(layers_, Hooks::follows_from, [&](Layer& layer) { layer.on_follows_from(span, cause, context); });
+}
+void LayerVector::on_event(Event const& event, Context const& context) noexcept {
+  tell(layers_, Hooks::event, [&](Layer& layer) { layer.on_event(event, context); });
+}
+void LayerVector::on_enter(SpanRef span, Context const& context) noexcept {
+  tell(layers_, Hooks::enter, [&](Layer& layer) { layer.on_enter(span, context); });
+}
+void LayerVector::on_exit(SpanRef span, Context const& context) noexcept {
+  tell(layers_, Hooks::exit, [&](Layer& layer) { layer.on_exit(span, context); });
+}
+void LayerVector::on_close(SpanRef span, Context const& context) noexcept {
+  tell(layers_, Hooks::close, [&](Layer& layer) { layer.on_close(span, context); });
+}
+void LayerVector::flush() noexcept {
+  for (auto const& layer : layers_) layer->flush();
+}
+
+}  // namespace tracing::inline v1

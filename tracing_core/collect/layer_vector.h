@@ -1,0 +1,31 @@
+// Declares LayerVector, several layers as one.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "tracing_core/collect/layer.h"
+
+namespace tracing::inline v1 {
+
+/// Several layers as one, to stand behind one filter or to be counted only at run time. Each is told in order; null ones are
+/// left out; an empty vector does nothing.
+class LayerVector final : public Layer {
+ public:
+  explicit LayerVector(std::vector<std::unique_ptr<Layer>> layers);
+
+  Hooks hooks() const noexcept override;
+  void on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept override;
+  void on_record(SpanRef span, FieldValues const& values, Context const& context) noexcept override;
+  void on_follows_from(SpanRef span, SpanRef cause, Context const& context) noexcept override;
+  void on_event(Event const& event, Context const& context) noexcept override;
+  void on_enter(SpanRef span, Context const& context) noexcept override;
+  void on_exit(SpanRef span, Context const& context) noexcept override;
+  void on_close(SpanRef span, Context const& context) noexcept override;
+  void flush() noexcept override;
+
+ private:
+  std::vector<std::unique_ptr<Layer>> layers_;
+};
+
+}  // namespace tracing::inline v1

@@ -1,0 +1,95 @@
+// Declares SpanTrace, the spans that a thread was in at one moment, and exceptions that carry one.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "tracing_core/model/stored_values.h"
+
+namespace tracing::inline v1 {
+
+/// The spans that a thread was in at one moment, with the values that they had. Immutable, cheap to copy, safe to keep and to
+/// pass between threads: it keeps no span open.
+class SpanTrace {
+ public:
+  enum class Status : std::uint8_t {
+    unsupported,  ///< the thread's records go to no Registry: nothing is known
+    empty,        ///< it was in no span, or nothing was captured
+    captured,
+  };
+
+  /// Nothing captured.
+  SpanTrace() noexcept = default;
+  /// The spans that the calling thread is in now. Allocates; where memory runs out, nothing is captured.
+  static SpanTrace capture() noexcept;
+
+  Status status() const noexcept { return status_; }
+  std::size_t size() const noexcept;
+
+  /// Calls `f(Metadata const&, StoredValues const&)` for each span, innermost first.
+  template <class F>
+  void for_each(F&& f) const {
+    using Function = std::remove_reference_t<F>;
+    visit([](void* context, Metadata const& metadata, StoredValues const& values) { (*static_cast<Function*>(context))(metadata, values); },
+          const_cast<void*>(static_cast<void const*>(&f)));
+  }
+
+  /// Three lines for each span, innermost first, as Rust's tracing-error prints them, without a last line end:
+  ///
+  ///        0: mylib::launch
+  ///                with kernel="identity" grid=4
+  ///                  at src/launch.cc:12
+  std::string to_string() const;
+
+ private:
+  struct Content;
+  void visit(void (*each)(void* context, Metadata const& metadata, StoredValues const& values), void* context) const;
+
+  std::shared_ptr<Content const> content_;
+  Status status_ = Status::empty;
+};
+
+/// Carries the spans in which it was made. A base of exceptions: see throw_with_span_trace().
+class WithSpanTrace {
+ public:
+  WithSpanTrace() noexcept : trace_(SpanTrace::capture()) {}
+  WithSpanTrace(WithSpanTrace const&) noexcept = default;
+  WithSpanTrace& operator=(WithSpanTrace const&) noexcept = default;
+  virtual ~WithSpanTrace();
+
+  SpanTrace const& span_trace() const noexcept { return trace_; }
+
+ private:
+  SpanTrace trace_;
+};
+
+/// An exception of type E that carries the spans in which it was made; whoever catches E catches it.
+template <class E>
+class TracedError : public E, public WithSpanTrace {
+ public:
+  explicit TracedError(E error) : E(std::move(error)) {}
+};
+
+/// The span trace that an exception, or the nearest one nested in it, carries; an empty one where none does.
+SpanTrace span_trace_of(std::exception const& error) noexcept;
+SpanTrace span_trace_of(std::exception_ptr const& error) noexcept;
+
+#ifdef __cpp_exceptions
+/// Throws `error` with the spans that the thread is in. Types that are final, or carry a trace already, are thrown as they are.
+template <class E>
+[[noreturn]] void throw_with_span_trace(E error) {
+  if constexpr (!std::is_class_v<E>) {
+    throw error;
+  } else if constexpr (std::is_final_v<E> || std::is_base_of_v<WithSpanTrace, E>) {
+    throw std::move(error);
+  } else {
+    throw TracedError<E>(std::move(error));
+  }
+}
+#endif
+
+}  // namespace tracing::inline v1

@@ -1,0 +1,60 @@
+#include "tracing_core/collect/span_trace.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/tracing.h"
+
+namespace span_trace_test {
+
+using tracing::SpanTrace;
+
+TEST(SpanTrace, PrintsAsTracingErrorDoes) {
+  SpanTrace trace;
+  int line = 0;
+  tracing::with_default(tracing::RegistryBuilder().build(), [&] {
+    line = __LINE__ + 1;
+    TRACE_SPAN(info, "outer", tracing::target("a::b"));
+    auto const inner = TRACE_MAKE_SPAN(info, "inner", tracing::target("c"), tracing::kv("n", 1), tracing::kv("late", tracing::empty));
+    inner.in_scope([&] {
+      inner.record(tracing::kv("late", "text"));
+      trace = SpanTrace::capture();
+    });
+  });
+  std::string const file = __FILE__;
+  EXPECT_EQ(trace.status(), SpanTrace::Status::captured);
+  EXPECT_EQ(trace.size(), 2U);
+  EXPECT_EQ(trace.to_string(), "   0: c::inner\n           with n=1 late=\"text\"\n             at " + file + ":" +
+                                   std::to_string(line + 1) + "\n   1: a::b::outer\n             at " + file + ":" + std::to_string(line));
+}
+
+TEST(SpanTrace, SaysWhyItIsEmpty) {
+  tracing::with_default(nullptr, [] { EXPECT_EQ(SpanTrace::capture().status(), SpanTrace::Status::unsupported); });
+  tracing::with_default(tracing::RegistryBuilder().build(), [] {
+    EXPECT_EQ(SpanTrace::capture().status(), SpanTrace::Status::empty);
+    EXPECT_EQ(SpanTrace::capture().to_string(), "");
+  });
+}
+
+TEST(SpanTrace, TravelsWithAnException) {
+  tracing::with_default(tracing::RegistryBuilder().build(), [] {
+    try {
+      TRACE_SPAN(info, "where it failed");
+      tracing::throw_with_span_trace(std::runtime_error("failed"));
+    } catch (std::runtime_error const& e) {
+      EXPECT_STREQ(e.what(), "failed");
+      EXPECT_NE(tracing::span_trace_of(e).to_string().find("where it failed"), std::string::npos);
+      EXPECT_EQ(tracing::span_trace_of(std::current_exception()).size(), 1U);
+      try {
+        std::throw_with_nested(std::logic_error("outside"));
+      } catch (std::exception const& outside) {
+        EXPECT_EQ(tracing::span_trace_of(outside).size(), 1U) << "the nested one's";
+      }
+    }
+    EXPECT_EQ(tracing::span_trace_of(std::runtime_error("plain")).status(), SpanTrace::Status::empty);
+  });
+}
+
+}  // namespace span_trace_test
