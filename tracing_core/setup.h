@@ -1,5 +1,11 @@
-// What main() or a test framework includes: the registry, layers, filters.
+// What main() or a test framework includes: the registry, layers, filters, and where text goes.
 #pragma once
 
 #include "tracing_core/collect/registry.h"
+#include "tracing_core/collect/reload.h"
+#include "tracing_core/export/fd_sink.h"
+#include "tracing_core/export/line_sink.h"
 #include "tracing_core/export/print.h"
+#include "tracing_core/filter/combinators.h"
+#include "tracing_core/filter/env_filter.h"
+#include "tracing_core/filter/targets.h"

@@ -11,30 +11,31 @@ std::size_t double_values(std::size_t count, std::span<int> data) {
   return count;
 }
 
+std::size_t double_values_checked(std::size_t count, std::span<int> data) {
+  return double_values(std::min(count, data.size()), data);
+}
+
 }  // namespace
 
 std::size_t Launcher::launch(Launch launch, std::span<int> data) {
   auto const [kernel, mode, count] = launch;
   TRACE_SPAN(debug, "launch", kernel, mode, count);
-  std::size_t const touched = compiled(kernel, mode)(count, data);
+  std::size_t const touched = find_or_compile(kernel, mode).body(count, data);
   TRACE_DEBUG("kernel done", touched, tracing::kv("array", data.size()));
   return touched;
 }
 
-Launcher::Kernel const& Launcher::compiled(std::string_view kernel, Mode mode) {
+Launcher::Kernel const& Launcher::find_or_compile(std::string_view kernel, Mode mode) {
   // The bug of the demo: a kernel is compiled for a mode, and the cache does not ask for which.
   auto found = cache_.find(kernel);
-  if (found == cache_.end()) {
-    TRACE_INFO("compiling kernel");
-    Kernel body = double_values;
-    if (mode == Mode::Checked) {
-      body = [](std::size_t count, std::span<int> data) { return double_values(std::min(count, data.size()), data); };
-    }
-    found = cache_.emplace(kernel, std::move(body)).first;
-  } else {
-    TRACE_TRACE("taking the kernel from the cache", tracing::kv("cache.key", found->first));
+  if (found != cache_.end()) {
+    TRACE_TRACE("kernel found in the cache", tracing::kv("compiled_for", found->second.compiled_for));
+    return found->second;
   }
-  return found->second;
+  TRACE_SPAN(debug, "compile", tracing::kv("for", mode));
+  TRACE_INFO("compiling kernel");
+  auto* const body = mode == Mode::Checked ? double_values_checked : double_values;
+  return cache_.emplace(kernel, Kernel{mode, body}).first->second;
 }
 
 }  // namespace demo

@@ -29,9 +29,12 @@ class Launcher {
   std::size_t launch(Launch launch, std::span<int> data);
 
  private:
-  using Kernel = std::function<std::size_t(std::size_t count, std::span<int> data)>;
+  struct Kernel {
+    Mode compiled_for;
+    std::function<std::size_t(std::size_t count, std::span<int> data)> body;
+  };
 
-  Kernel const& compiled(std::string_view kernel, Mode mode);
+  Kernel const& find_or_compile(std::string_view kernel, Mode mode);
 
   std::map<std::string, Kernel, std::less<>> cache_;
 };

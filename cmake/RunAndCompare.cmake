@@ -1,0 +1,38 @@
+# The script behind testlog_output_test(). What differs from run to run is replaced by something fixed: times, durations,
+# addresses, the folder of the sources.
+
+execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} OUTPUT_VARIABLE printed ERROR_VARIABLE printed RESULT_VARIABLE result)
+if("${RESULT}" STREQUAL "")
+  set(RESULT 0)
+endif()
+if(NOT result EQUAL RESULT)
+  message(FATAL_ERROR "${PROGRAM} ended with ${result}, not ${RESULT}, and printed:\n${printed}")
+endif()
+
+string(REPLACE "${ROOT}/" "" printed "${printed}")
+string(REGEX REPLACE "(\\.\\./)+" "" printed "${printed}")  # as the compiler was given it
+set(digits4 "[0-9][0-9][0-9][0-9]")
+string(REGEX REPLACE "${digits4}-[0-9][0-9]-[0-9][0-9]T[0-9:]+\\.[0-9]+Z" "2026-01-08T23:56:09.977977Z" printed "${printed}")
+string(REGEX REPLACE "(time\\.busy[^0-9]+)[0-9.]+(ns|µs|ms|s)" "\\11.25µs" printed "${printed}")
+string(REGEX REPLACE "(time\\.idle[^0-9]+)[0-9.]+(ns|µs|ms|s)" "\\1731ns" printed "${printed}")
+string(REGEX REPLACE "0x[0-9a-f]+" "0x7ffd5c0a" printed "${printed}")
+# GoogleTest's own lines.
+string(REGEX REPLACE "\\([0-9]+ ms" "(0 ms" printed "${printed}")
+string(REGEX REPLACE "Running main\\(\\) from[^\n]*\n" "" printed "${printed}")
+
+if("$ENV{TESTLOG_APPROVE}" STREQUAL "1")
+  file(WRITE ${APPROVED} "${printed}")
+  return()
+endif()
+set(approved "")
+if(EXISTS ${APPROVED})
+  file(READ ${APPROVED} approved)
+endif()
+if(NOT "${printed}" STREQUAL "${approved}")
+  get_filename_component(name ${APPROVED} NAME_WE)
+  set(actual ${CMAKE_CURRENT_BINARY_DIR}/${name}.actual.txt)
+  file(WRITE ${actual} "${printed}")
+  execute_process(COMMAND diff -u ${APPROVED} ${actual} OUTPUT_VARIABLE difference)
+  message(FATAL_ERROR "What ${name} prints is not what ${APPROVED} says:\n${difference}\n"
+    "Where the new text is right: TESTLOG_APPROVE=1 ctest -R ${name}")
+endif()

@@ -1,0 +1,22 @@
+# testlog_output_test(<test> <target> APPROVED <file> [ARGUMENTS <argument>...] [ENVIRONMENT <name=value>...] [RESULT <status>]
+#                     [LABELS <label>...])
+#
+# A test that runs a program without any of our variables but those of ENVIRONMENT, and compares what it prints with an
+# approved file. `TESTLOG_APPROVE=1 ctest -R <test>` writes the file anew.
+
+set(TESTLOG_OUTPUT_TEST_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/RunAndCompare.cmake)
+
+function(testlog_output_test test target)
+  if(NOT TESTLOG_BUILD_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "APPROVED;RESULT" "ARGUMENTS;ENVIRONMENT;LABELS" ${ARGN})
+  add_test(NAME ${test} COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DPROGRAM=$<TARGET_FILE:${target}>
+    "-DARGUMENTS=${ARG_ARGUMENTS}" -DRESULT=${ARG_RESULT} -DAPPROVED=${ARG_APPROVED} -P ${TESTLOG_OUTPUT_TEST_SCRIPT})
+  set(environment ${TESTLOG_SCRUBBED_ENVIRONMENT})
+  foreach(variable IN LISTS ARG_ENVIRONMENT)
+    string(REGEX REPLACE "^([^=]+)=(.*)$" "\\1=set:\\2" variable "${variable}")
+    list(APPEND environment ${variable})
+  endforeach()
+  set_tests_properties(${test} PROPERTIES LABELS "${ARG_LABELS}" ENVIRONMENT_MODIFICATION "${environment}")
+endfunction()

@@ -1,0 +1,27 @@
+// One filter text, as TRACE_FILTER takes it: levels by target, and everything inside of one span.
+#include <tracing_core/tracing.h>
+
+#include "collect.h"
+
+namespace app::net {
+void send(int bytes) {
+  TRACE_DEBUG("sending", bytes);
+  TRACE_INFO("sent", bytes);
+}
+}  // namespace app::net
+
+namespace app::gpu {
+void launch(int stream) {
+  TRACE_SPAN(debug, "launch", stream);
+  TRACE_TRACE("every step");
+  TRACE_WARN("slow");
+}
+}  // namespace app::gpu
+
+int main() {
+  // Warnings everywhere, app::net from debug on, and everything where stream 7 is launched.
+  examples::print_everything(tracing::boxed(tracing::EnvFilter("warn,app::net=debug,[launch{stream=7}]=trace")));
+  app::net::send(100);
+  app::gpu::launch(1);
+  app::gpu::launch(7);
+}

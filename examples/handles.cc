@@ -1,0 +1,47 @@
+// A span as a handle: entered on several threads, given values later, closed when the last handle is gone.
+#include <thread>
+
+#include <tracing_core/dispatch/thread_name.h>
+#include <tracing_core/tracing.h>
+
+#include "collect.h"
+
+namespace server {
+
+void handle(int id) {
+  tracing::Span const request = TRACE_MAKE_SPAN(info, "request", id, tracing::kv("status", tracing::empty));
+  {
+    auto const inside = request.enter();  // until the end of this block
+    TRACE_INFO("accepted");
+
+    // Another thread works inside the span that this one is in.
+    std::thread([work = tracing::with_current_span([] { TRACE_INFO("working"); })]() mutable {
+      tracing::set_thread_name("worker");  // before anything else on the thread
+      work();
+    }).join();
+  }
+  request.record(tracing::kv("status", 200));  // a value that was not known at first
+  request.in_scope([] { TRACE_INFO("answered"); });
+}
+
+void causes() {
+  tracing::Span const first = TRACE_MAKE_SPAN(info, "produce");
+  tracing::Span const second = TRACE_MAKE_SPAN(info, "consume", tracing::parent(nullptr));
+  second.follows_from(first);  // related, and not inside of it
+  TRACE_INFO("below an explicit parent", tracing::parent(second));
+
+  tracing::Span const nobody = tracing::Span::none();
+  auto const inside = second.enter();
+  nobody.or_current().in_scope([] { TRACE_INFO("in the current span"); });
+}
+
+}  // namespace server
+
+int main() {
+  tracing::set_global_default(
+      tracing::RegistryBuilder()
+          .with(tracing::print_layer({.format = {.thread_names = true}, .writer = examples::standard_output()}))
+          .build());
+  server::handle(1);
+  server::causes();
+}

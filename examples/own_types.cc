@@ -1,0 +1,43 @@
+// How a program's own types print: TRACE_FIELDS for aggregates, TRACE_ENUM for enumerations, fmt or operator<< for the rest.
+#include <ostream>
+
+#include <tracing_core/tracing.h>
+
+#include "collect.h"
+
+namespace gpu {
+
+struct CubeDim {
+  unsigned x = 16, y = 16, z = 1;
+};
+TRACE_FIELDS(CubeDim, x, y, z)
+
+enum class Mode { checked, unchecked };
+TRACE_ENUM(Mode, checked, unchecked)
+
+struct Launch {
+  CubeDim block;
+  Mode mode = Mode::checked;
+};
+TRACE_FIELDS(Launch, block, mode)
+
+struct Celsius {
+  double degrees;
+  friend std::ostream& operator<<(std::ostream& os, Celsius c) { return os << c.degrees << " C"; }
+};
+
+void report() {
+  CubeDim const block;
+  TRACE_INFO("launching", block, tracing::kv("mode", Mode::unchecked));
+  TRACE_INFO("the whole launch is {}", Launch{});
+  TRACE_INFO("over several lines", tracing::kv("launch", tracing::pretty(Launch{})));
+  TRACE_INFO("by operator<<", tracing::kv("temperature", Celsius{41.5}));
+  TRACE_INFO("an unknown enumerator is a number", tracing::kv("mode", static_cast<Mode>(7)));
+}
+
+}  // namespace gpu
+
+int main() {
+  examples::print_everything();
+  gpu::report();
+}

@@ -1,0 +1,19 @@
+// A filter that is exchanged while the program runs.
+#include <tracing_core/tracing.h>
+
+#include "collect.h"
+
+void work(int round) {
+  TRACE_INFO("working", round);
+  TRACE_DEBUG("in detail", round);
+}
+
+int main() {
+  auto [filter, handle] = tracing::reloadable(tracing::boxed(tracing::EnvFilter("info")));
+  examples::print_everything(std::move(filter));
+  work(1);
+  handle.reload(tracing::boxed(tracing::EnvFilter("debug")));
+  work(2);
+  handle.reload(tracing::boxed(tracing::LevelFilter::off));
+  work(3);
+}

@@ -1,0 +1,32 @@
+// An exception that says in which spans it was thrown.
+#include <cstdio>
+#include <stdexcept>
+#include <string_view>
+
+#include <tracing_core/collect/span_trace.h>
+#include <tracing_core/tracing.h>
+
+#include "collect.h"
+
+namespace compiler {
+
+void parse(std::string_view source, int line) {
+  TRACE_SPAN(debug, "parse", line);
+  if (source.empty()) tracing::throw_with_span_trace(std::runtime_error("nothing to parse"));
+}
+
+void compile(std::string_view kernel) {
+  TRACE_SPAN(info, "compile", kernel);
+  parse("", 12);
+}
+
+}  // namespace compiler
+
+int main() {
+  examples::print_everything(tracing::boxed(tracing::LevelFilter::debug));
+  try {
+    compiler::compile("double");
+  } catch (std::runtime_error const& error) {
+    std::printf("%s, in:\n%s\n", error.what(), tracing::span_trace_of(error).to_string().c_str());
+  }
+}
