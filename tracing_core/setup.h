@@ -8,4 +8,5 @@
 #include "tracing_core/export/print.h"
 #include "tracing_core/filter/combinators.h"
 #include "tracing_core/filter/env_filter.h"
+#include "tracing_core/filter/predicate.h"
 #include "tracing_core/filter/targets.h"
