@@ -1,0 +1,21 @@
+// Declares the layer that captures: it fills the ring and remembers what an exception unwound.
+#pragma once
+
+#include <memory>
+
+#include "testlog/attribution.h"
+#include "tracing_core/collect/layer.h"
+
+namespace testlog::inline v1 {
+
+/// Passes everything on to `ring`, having told `attribution` about it.
+std::unique_ptr<tracing::Layer> capture_layer(std::unique_ptr<tracing::Layer> ring, Attribution& attribution);
+
+/// Appends the path of the spans that this thread is in, the outermost first: `launch{count=4}:compile{kernel="double"}`.
+void append_current_path(tracing::TextBuffer& out, tracing::Registry const& registry) noexcept;
+
+/// The path of the innermost span that the exception left which last unwound spans of this thread; empty where the thread
+/// recorded anything since, or none did.
+std::string_view unwound_path() noexcept;
+
+}  // namespace testlog::inline v1

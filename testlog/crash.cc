@@ -1,0 +1,272 @@
+// Everything below on_signal() is async-signal-safe: text is put together in memory that was there before, a line at a
+// time, and what does not fit is cut.
+#include "testlog/crash.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "tracing_core/model/value.h"
+
+namespace testlog::inline v1 {
+namespace {
+
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+struct Handling {
+  Session* session = nullptr;
+  struct sigaction before[std::size(kSignals)] = {};
+  std::atomic<bool> busy{false};
+};
+constinit Handling handling;
+
+// A line in the making. Leaves out what does not fit, so that the buffer below never asks for memory.
+class Line {
+ public:
+  Line& operator<<(std::string_view text) noexcept {
+    text = text.substr(0, kBytes - std::min(size_, kBytes));
+    std::memcpy(bytes_ + size_, text.data(), text.size());
+    size_ += text.size();
+    return *this;
+  }
+  Line& operator<<(std::uint64_t number) noexcept {
+    char digits[20];
+    std::size_t at = sizeof(digits);
+    do digits[--at] = static_cast<char>('0' + number % 10);
+    while ((number /= 10) != 0);
+    return *this << std::string_view(digits + at, sizeof(digits) - at);
+  }
+  // Text of a user's: on one line, without what a terminal would obey.
+  void add_text(std::string_view text) noexcept {
+    for (char const c : text) {
+      char const shown = static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+      *this << std::string_view(&shown, 1);
+    }
+  }
+  void add_value(tracing::Value const& value) noexcept;
+  void add_message(tracing::Value const& value) noexcept;
+  void add_fields(tracing::FieldValues const& fields) noexcept;
+
+  void write_to(Output const& output) noexcept {
+    if (size_ >= kBytes) size_ = kBytes - 1;
+    bytes_[size_++] = '\n';
+    output.write({bytes_, size_});
+    size_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t kBytes = 4096;
+  std::size_t size_ = 0;
+  char bytes_[kBytes] = {};
+};
+
+constinit Line line;  // not on the stack, which may be small; one thread dies at a time
+
+// Numbers print within the buffer's own room; what was text or an object is text by now.
+void Line::add_value(tracing::Value const& value) noexcept {
+  switch (value.kind()) {
+    case tracing::ValueKind::text:
+    case tracing::ValueKind::bytes:
+      *this << "\"";
+      add_text(value.as_text());
+      *this << "\"";
+      break;
+    case tracing::ValueKind::verbatim: return add_text(value.as_text());
+    case tracing::ValueKind::message: return add_message(value);
+    case tracing::ValueKind::custom:
+    case tracing::ValueKind::error: *this << "?"; break;
+    default: {
+      tracing::InlineTextBuffer<128> text;
+      tracing::append_debug(text, value);
+      *this << text.view();
+    }
+  }
+}
+
+// The literal with its holes filled; format specifications are left out.
+void Line::add_message(tracing::Value const& value) noexcept {
+  auto const& parts = value.message_metadata().parts();
+  char const* const text = parts.text + parts.name_size + parts.target_size + parts.function_size + parts.module_path_size;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < parts.hole_count; ++i) {
+    auto const& hole = parts.holes[i];
+    add_text({text + at, hole.offset - at});
+    at = hole.offset;
+    auto const& filling = value.message_values()[hole.value_index];
+    if (filling.kind() == tracing::ValueKind::text) {
+      add_text(filling.as_text());
+    } else {
+      add_value(filling);
+    }
+  }
+  add_text({text + at, parts.message_size - at});
+}
+
+void Line::add_fields(tracing::FieldValues const& fields) noexcept {
+  bool first = true;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    tracing::Value const value = fields.value(i);
+    if (value.is_empty()) continue;
+    if (!first) *this << " ";
+    first = false;
+    if (fields.name(i) == "message") {
+      value.kind() == tracing::ValueKind::text ? add_text(value.as_text()) : add_value(value);
+      continue;
+    }
+    add_text(fields.name(i));
+    *this << "=";
+    add_value(value);
+  }
+}
+
+void add_span(std::string_view name, tracing::Metadata const& metadata, tracing::StoredValues const& values) noexcept {
+  line.add_text(name);
+  bool any = false;
+  values.for_each_group(metadata, [&any](tracing::FieldValues const& group) {
+    if (group.size() == 0) return;
+    line << (any ? " " : "{");
+    any = true;
+    line.add_fields(group);
+  });
+  if (any) line << "}";
+}
+
+void add_path(tracing::RecordedSpan const* span) noexcept {
+  constexpr std::size_t kDepth = 64;
+  tracing::RecordedSpan const* path[kDepth];
+  std::size_t depth = 0;
+  for (; span != nullptr && depth < kDepth; span = span->parent) path[depth++] = span;
+  for (std::size_t i = depth; i > 0; --i) {
+    add_span(path[i - 1]->metadata->name(), *path[i - 1]->metadata, path[i - 1]->values);
+    line << (i == 1 ? ": " : ":");
+  }
+}
+
+std::string_view signal_name(int signal) noexcept {
+  switch (signal) {
+    case SIGSEGV: return "SIGSEGV";
+    case SIGBUS: return "SIGBUS";
+    case SIGFPE: return "SIGFPE";
+    case SIGILL: return "SIGILL";
+    case SIGABRT: return "SIGABRT";
+    default: return "a signal";
+  }
+}
+
+void write_open_spans(Session& session) noexcept {
+  struct Visiting {
+    std::uint64_t track = 0;
+    Output& output;
+  } visiting{0, session.output()};
+  session.registry().visit_all_tracks(
+      [](void* context, tracing::Track const& track, std::int64_t os_thread, tracing::SpanRef span) {
+        auto& [current, output] = *static_cast<Visiting*>(context);
+        if (track.number != current) {
+          if (current != 0) line.write_to(output);
+          line << "  thread " << (track.name.empty() ? std::string_view("without a name") : track.name) << " ("
+               << static_cast<std::uint64_t>(os_thread) << ") is in ";
+        } else {
+          line << ":";
+        }
+        current = track.number;
+        add_span(span.metadata().name(), span.metadata(), span.values());
+      },
+      &visiting);
+  if (visiting.track != 0) line.write_to(session.output());
+}
+
+void add_label(Attribution const& attribution, tracing::RecordView const& record) noexcept {
+  Owner const owner = attribution.owner_of(record);
+  if (owner.test == 0) line << "[outside any test] ";
+  if (!owner.late) return;
+  line << "[late, from ";
+  line.add_text(attribution.name_of(owner.test));
+  line << "] ";
+}
+
+void write_records(Session& session) noexcept {
+  if (session.ring() == nullptr) return;
+  session.ring()->drain_dying(
+      session.first_untold_record(),
+      [](void* context, tracing::RecordView const& record) {
+        auto& dying = *static_cast<Session*>(context);
+        if (record.kind != tracing::RecordKind::event) return;
+        if (dying.environment().show == Show::live && Session::was_selected(record.verdict)) return;
+        line << "  ";
+        add_label(dying.attribution(), record);
+        line << tracing::name(record.metadata().level()) << " ";
+        add_path(record.span);
+        line << record.metadata().target() << ": ";
+        line.add_fields(record.values);
+        line.write_to(dying.output());
+      },
+      &session);
+}
+
+void write_story(Session& session, int signal) noexcept {
+  std::string_view const test = session.attribution().name_of(session.attribution().running());
+  line << "---- " << signal_name(signal);
+  if (test.empty()) {
+    line << " outside any test";
+  } else {
+    line << " in ";
+    line.add_text(test);
+  }
+  line << "; the spans each thread is in, and what was recorded and not shown ----";
+  line.write_to(session.output());
+  write_open_spans(session);
+  write_records(session);
+  line << "---- end of what it recorded ----";
+  line.write_to(session.output());
+}
+
+// Gives the signal to who had it before us. A fault happens again as soon as we return; a signal that somebody sent is sent
+// again and arrives then.
+void pass_on(int signal, siginfo_t const* info) noexcept {
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+    if (kSignals[i] == signal) sigaction(signal, &handling.before[i], nullptr);
+  }
+  if (info->si_code <= 0) raise(signal);
+}
+
+void on_signal(int signal, siginfo_t* info, void*) {
+  int const error_before = errno;
+  Session& session = *handling.session;
+  if (!session.is_mute() && !testing::internal::InDeathTestChild() && !handling.busy.exchange(true)) {
+    write_story(session, signal);
+  }
+  pass_on(signal, info);
+  errno = error_before;
+}
+
+// A stack for the handler, so that a thread that ran out of its own can tell. Only of the calling thread, which runs tests.
+void lend_signal_stack() noexcept {
+  stack_t now{};
+  if (sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
+  constexpr std::size_t kBytes = 64 << 10;
+  void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED) return;
+  stack_t const ours{memory, 0, kBytes};
+  sigaltstack(&ours, nullptr);
+}
+
+}  // namespace
+
+void install_crash_handlers(Session& session) {
+  if (handling.session != nullptr) return;
+  handling.session = &session;
+  lend_signal_stack();
+  struct sigaction action {};
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &action, &handling.before[i]);
+}
+
+}  // namespace testlog::inline v1

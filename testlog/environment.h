@@ -1,0 +1,66 @@
+// Declares Environment, what the TRACE_ variables say, and the one table of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tracing_core/export/print.h"
+
+namespace testlog::inline v1 {
+
+/// When text is printed.
+enum class Show : std::uint8_t {
+  live,    ///< as it happens; a failing test prints at its end what was not shown
+  failed,  ///< only failing tests, at their end
+  all,     ///< every test, at its end
+  none,    ///< nothing
+};
+enum class TimeStyle : std::uint8_t { utc, local, uptime, none };
+
+/// What the variables say. Texts of directives are kept as they were given: who makes a filter of them reports what is wrong.
+struct Environment {
+  std::optional<std::string> filter;   ///< TRACE_FILTER, unless `help`
+  bool filter_help = false;            ///< TRACE_FILTER=help
+  Show show = Show::live;              ///< TRACE_SHOW
+  std::optional<std::string> capture;  ///< TRACE_CAPTURE, unless `off`
+  bool capture_off = false;            ///< TRACE_CAPTURE=off
+  tracing::FormatKind format = tracing::FormatKind::full;              ///< TRACE_FORMAT
+  tracing::SpanEvents span_events = tracing::SpanEvents::none;         ///< TRACE_SPAN_EVENTS
+  TimeStyle time = TimeStyle::utc;     ///< TRACE_TIME
+  tracing::ColorChoice color = tracing::ColorChoice::automatic;        ///< TRACE_COLOR
+  bool no_color = false;                                               ///< NO_COLOR
+  bool force_color = false;                                            ///< CLICOLOR_FORCE, unless 0
+  std::string output = "stderr";       ///< TRACE_OUTPUT: stderr, stdout or a path with %p and %t
+};
+
+/// One variable, as documented.
+struct Variable {
+  char const* name;
+  char const* values;         ///< what it takes
+  char const* default_value;  ///< what holds where it is not set, or empty
+  /// Takes a value that is not empty over; where it is none of `values`, returns the part of it that is wrong.
+  std::optional<std::string_view> (*set)(Environment& environment, std::string_view value);
+};
+
+/// Every variable that is read, in the order of the documentation.
+std::span<Variable const> variables() noexcept;
+
+/// A value that a variable does not take; nothing was set by it.
+struct BadValue {
+  Variable const* variable;
+  std::string value;
+  std::string piece;  ///< the part of it that is wrong
+
+  /// `testlog: TRACE_SHOW=alive is none of live, failed, all, none; did you mean "live"? Using live.` and a newline.
+  std::string report() const;
+};
+
+/// Reads all variables by `get`, which gives null where one is not set. Empty is as unset. Never fails: bad values are
+/// added to `bad`.
+Environment read_environment(char const* (*get)(char const* name), std::vector<BadValue>& bad);
+
+}  // namespace testlog::inline v1

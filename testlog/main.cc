@@ -1,0 +1,7 @@
+// The main() of testlog::main, for programs that have none.
+#include <gmock/gmock.h>
+
+int main(int argc, char** argv) {
+  testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}

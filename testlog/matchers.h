@@ -1,0 +1,108 @@
+// Declares gMock matchers for records(), and EXPECT_EVENT_COUNT and EXPECT_SPAN_COUNT.
+//
+//   EXPECT_THAT(testlog::records(), Contains(Event(HasLevel(tracing::Level::info), HasMessage(HasSubstr("Compiling")),
+//                                                  InSpan("launch_inner"))));
+//   EXPECT_SPAN_COUNT("compile", Le(1));
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "testlog/records.h"
+
+namespace testlog::inline v1 {
+
+/// Matches an event all of whose matchers match.
+template <class... M>
+auto Event(M const&... matchers) {
+  return testing::AllOf(testing::Field("is_span", &Record::is_span, false), matchers...);
+}
+/// Matches a span's making: Span("compile", HasField("mode", "Checked")).
+template <class N, class... M>
+auto Span(N const& name, M const&... matchers) {
+  return testing::AllOf(testing::Field("is_span", &Record::is_span, true), testing::Field("name", &Record::name, name), matchers...);
+}
+
+/// Matches the level: a level, or a matcher of one. Note that a larger level is more verbose.
+template <class M>
+auto HasLevel(M const& level) {
+  return testing::Field("level", &Record::level, level);
+}
+template <class M>
+auto HasMessage(M const& message) {
+  return testing::Field("message", &Record::message, message);
+}
+template <class M>
+auto HasTarget(M const& target) {
+  return testing::Field("target", &Record::target, target);
+}
+
+/// Matches a record that has the field, whatever its value.
+MATCHER_P(HasField, name, (negation ? "has no field " : "has a field ") + std::string(name)) {
+  (void)result_listener;
+  return arg.field(name) != nullptr;
+}
+/// Matches a record whose field has the value, or one that the matcher matches: HasField("bytes", Gt(0)).
+MATCHER_P2(HasField, name, value,
+           (negation ? "has no field " : "has a field ") + std::string(name) + " that " +
+               testing::DescribeMatcher<FieldValue const&>(value)) {
+  FieldValue const* const found = arg.field(name);
+  if (found == nullptr) {
+    *result_listener << "which has no such field";
+    return false;
+  }
+  return testing::ExplainMatchResult(testing::MatcherCast<FieldValue const&>(value), *found, result_listener);
+}
+
+/// Matches a record inside a span of this name, at any depth; with more matchers, one that they match, too:
+/// InSpan("launch", HasField("stream", 7)).
+template <class N, class... M>
+auto InSpan(N const& name, M const&... matchers);
+
+/// What a span around a record is matched with.
+namespace internal {
+
+inline std::vector<Record> spans_around(Record const& record) {
+  std::vector<Record> all;
+  for (SpanInfo const& span : record.spans) {
+    Record& one = all.emplace_back();
+    one.is_span = true;
+    one.name = span.name;
+    one.target = span.target;
+    one.level = span.level;
+    one.fields = span.fields;
+  }
+  return all;
+}
+
+}  // namespace internal
+
+template <class N, class... M>
+auto InSpan(N const& name, M const&... matchers) {
+  return testing::ResultOf("the spans around it", internal::spans_around, testing::Contains(Span(name, matchers...)));
+}
+
+}  // namespace testlog::inline v1
+
+/// How many spans of this name (a text or a matcher) the running test made: EXPECT_SPAN_COUNT("compile", Le(1)).
+#define EXPECT_SPAN_COUNT(name, count) \
+  EXPECT_THAT(::testlog::records(), ::testing::ResultOf("the number of such spans", ::testlog::internal::counter(::testlog::Span(name)), count))
+/// How many events that match `event` the running test recorded: EXPECT_EVENT_COUNT(Event(HasLevel(Level::warn)), 0).
+#define EXPECT_EVENT_COUNT(event, count) \
+  EXPECT_THAT(::testlog::records(), ::testing::ResultOf("the number of such events", ::testlog::internal::counter(event), count))
+
+namespace testlog::inline v1::internal {
+
+// A function that counts the records that match.
+template <class M>
+auto counter(M const& matcher) {
+  testing::Matcher<Record const&> const each = matcher;
+  return [each](std::vector<Record> const& all) {
+    return std::count_if(all.begin(), all.end(), [&each](Record const& record) { return each.Matches(record); });
+  };
+}
+
+}  // namespace testlog::inline v1::internal

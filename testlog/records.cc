@@ -1,0 +1,166 @@
+#include "testlog/records.h"
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <utility>
+
+#include "testlog/checks.h"
+#include "testlog/session.h"
+
+namespace testlog::inline v1 {
+namespace {
+
+using tracing::Value;
+using tracing::ValueKind;
+
+FieldValue field_value(Value const& value) {
+  switch (value.kind()) {
+    case ValueKind::boolean: return value.as_bool();
+    case ValueKind::i64: return value.as_i64();
+    case ValueKind::u64: return value.as_u64();
+    case ValueKind::text: return value.as_text();
+    default: break;
+  }
+  tracing::InlineTextBuffer<256> text;
+  tracing::append_formatted(text, value, {});
+  if (value.kind() == ValueKind::f64 || value.kind() == ValueKind::f32) {
+    return FieldValue::number(value.as_double(), std::string(text.view()));
+  }
+  return FieldValue::printed(std::string(text.view()));
+}
+
+void add_fields(std::vector<Field>& out, tracing::FieldValues const& values, std::string* message) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Value const value = values.value(i);
+    if (value.is_empty()) continue;
+    if (message != nullptr && values.name(i) == "message") {
+      *message = field_value(value).text();
+    } else {
+      out.push_back({std::string(values.name(i)), field_value(value)});
+    }
+  }
+}
+
+SpanInfo span_info(tracing::RecordedSpan const& span) {
+  SpanInfo info{std::string(span.metadata->name()), std::string(span.metadata->target()), span.metadata->level(), {}};
+  span.values.for_each_group(*span.metadata, [&info](tracing::FieldValues const& group) { add_fields(info.fields, group, nullptr); });
+  return info;
+}
+
+Record record_of(tracing::RecordView const& view) {
+  Record record;
+  tracing::Metadata const& metadata = view.metadata();
+  record.is_span = metadata.is_span();
+  record.name = metadata.name();
+  record.target = metadata.target();
+  record.level = metadata.level();
+  add_fields(record.fields, view.values, record.is_span ? nullptr : &record.message);
+  tracing::RecordedSpan const* const around = record.is_span && view.span != nullptr ? view.span->parent : view.span;
+  for (auto const* span = around; span != nullptr; span = span->parent) record.spans.insert(record.spans.begin(), span_info(*span));
+  record.file = metadata.file();
+  record.line = metadata.line();
+  record.thread = view.track.name;
+  record.thread_number = view.track.number;
+  record.time = view.time;
+  return record;
+}
+
+std::ostream& print(std::ostream& out, std::vector<Field> const& fields) {
+  char const* separator = "";
+  for (Field const& field : fields) {
+    out << separator << field.name << '=' << field.value;
+    separator = " ";
+  }
+  return out;
+}
+
+}  // namespace
+
+FieldValue FieldValue::printed(std::string text) {
+  FieldValue value;
+  value.text_ = std::move(text);
+  return value;
+}
+
+FieldValue FieldValue::number(double x, std::string text) {
+  FieldValue value(x);
+  value.text_ = std::move(text);
+  return value;
+}
+
+bool FieldValue::is_number() const noexcept { return typed_.index() >= 2 && typed_.index() <= 4; }
+
+std::partial_ordering operator<=>(FieldValue const& a, FieldValue const& b) noexcept {
+  if (a.is_number() && b.is_number()) {
+    return std::visit(
+        []<class A, class B>(A const& x, B const& y) -> std::partial_ordering {
+          if constexpr (std::integral<A> && std::integral<B> && !std::same_as<A, bool> && !std::same_as<B, bool>) {
+            if (std::cmp_less(x, y)) return std::partial_ordering::less;
+            return x == static_cast<A>(y) ? std::partial_ordering::equivalent : std::partial_ordering::greater;
+          } else if constexpr (std::is_arithmetic_v<A> && std::is_arithmetic_v<B>) {
+            return static_cast<double>(x) <=> static_cast<double>(y);
+          } else {
+            return std::partial_ordering::unordered;
+          }
+        },
+        a.typed_, b.typed_);
+  }
+  if (a.is_number() != b.is_number() && a.typed_.index() != 0 && b.typed_.index() != 0) return std::partial_ordering::unordered;
+  return a.text_ <=> b.text_;
+}
+
+bool operator==(FieldValue const& a, FieldValue const& b) noexcept { return (a <=> b) == 0; }
+
+std::ostream& operator<<(std::ostream& out, FieldValue const& value) {
+  if (std::holds_alternative<std::string>(value.typed_)) return out << '"' << value.text_ << '"';
+  return out << value.text_;
+}
+
+FieldValue const* Record::field(std::string_view field_name) const noexcept {
+  for (auto found = fields.rbegin(); found != fields.rend(); ++found) {
+    if (found->name == field_name) return &found->value;
+  }
+  return nullptr;
+}
+
+std::ostream& operator<<(std::ostream& out, Record const& record) {
+  out << tracing::name(record.level) << ' ';
+  for (SpanInfo const& span : record.spans) {
+    out << span.name;
+    if (!span.fields.empty()) print(out << '{', span.fields) << '}';
+    out << ':';
+  }
+  if (!record.spans.empty()) out << ' ';
+  out << record.target << ": " << (record.is_span ? "span " + record.name : record.message);
+  if (!record.fields.empty()) print(out << ' ', record.fields);
+  return out;
+}
+
+std::vector<Record> records() {
+  std::vector<Record> all;
+  Session* const session = Session::get();
+  if (session == nullptr) return all;
+  if (std::string const why = why_incomplete(*session); !why.empty()) {
+    ADD_FAILURE() << "testlog::records() does not have all records of the test: " << why << ".";
+  }
+  if (session->ring() == nullptr) return all;
+  Attribution const& attribution = session->attribution();
+  session->ring()->snapshot(session->first_record_of_test()).for_each([&](tracing::RecordView const& view) {
+    if (view.kind != tracing::RecordKind::event && view.kind != tracing::RecordKind::new_span) return;
+    Owner const owner = attribution.owner_of(view);
+    if (!owner.late && owner.test == attribution.running()) all.push_back(record_of(view));
+  });
+  return all;
+}
+
+void serve_all_tests() {
+  if (Session* const session = Session::get()) session->attribution().serve_all_tests();
+}
+
+bool set_filter(std::string_view directives) {
+  Session* const session = Session::get();
+  return session == nullptr || session->set_filter(directives);
+}
+
+}  // namespace testlog::inline v1

@@ -1,0 +1,137 @@
+#include "testlog/session.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "testlog/capture.h"
+#include "testlog/labels.h"
+#include "tracing_core/export/line_sink.h"
+
+namespace testlog::inline v1 {
+namespace {
+
+constinit std::atomic<Session*> session{nullptr};
+
+std::shared_ptr<tracing::Timer const> timer_of(TimeStyle style) {
+  switch (style) {
+    case TimeStyle::utc: return tracing::utc_timer();
+    case TimeStyle::local: return tracing::local_timer();
+    case TimeStyle::uptime: return tracing::uptime_timer(tracing::Instant::now());
+    case TimeStyle::none: break;
+  }
+  return nullptr;
+}
+
+// TRACE_COLOR, NO_COLOR, CLICOLOR_FORCE, --gtest_color, the terminal.
+bool use_color(Environment const& environment, std::string_view gtest_color, bool is_terminal) {
+  if (environment.color != tracing::ColorChoice::automatic) return environment.color == tracing::ColorChoice::always;
+  if (environment.no_color) return false;
+  if (environment.force_color) return true;
+  if (gtest_color == "yes" || gtest_color == "true" || gtest_color == "t" || gtest_color == "1") return true;
+  return (gtest_color.empty() || gtest_color == "auto") && is_terminal;
+}
+
+// Prints nothing: that it is asked marks the records that TRACE_FILTER selects.
+class MarkingLayer final : public tracing::Layer {
+ public:
+  tracing::Hooks hooks() const noexcept override { return tracing::Hooks::none; }
+};
+
+std::string rendered(std::vector<tracing::ParseError> const& errors, std::string_view text, std::string_view origin) {
+  std::string all;
+  for (auto const& error : errors) all.append("testlog: ").append(tracing::render(error, text, origin)).append("\n");
+  return all;
+}
+
+}  // namespace
+
+Session* Session::get() noexcept { return session.load(std::memory_order_acquire); }
+
+void Session::start(internal::ProcessRole const& role) {
+  if (role.listing || get() != nullptr) return;
+  auto* const made = new Session(role);
+  session.store(made, std::memory_order_release);
+  tracing::set_global_default(made->registry_);
+}
+
+Session::Session(internal::ProcessRole const& role) : mute_(role.death_test_child) {
+  std::vector<BadValue> bad;
+  environment_ = read_environment([](char const* name) -> char const* { return std::getenv(name); }, bad);
+  for (BadValue const& one : bad) reports_ += one.report();
+  if (environment_.show == Show::none) mute_ = true;
+  if (!role.death_test_child) output_.open(environment_.output);
+  make_capture();
+  make_format(role);
+  make_registry();
+}
+
+void Session::make_capture() {
+  if (environment_.capture_off) return;
+  ring_ = tracing::RecordRing::make();
+  std::string const text = environment_.capture.value_or("trace");
+  if (text == "trace") return;  // everything: no filter is the fastest
+  std::vector<tracing::ParseError> errors;
+  capture_filter_ = std::make_unique<tracing::EnvFilter>(tracing::EnvFilter::parse_lossy(text, {}, &errors));
+  reports_ += rendered(errors, text, "TRACE_CAPTURE");
+}
+
+void Session::make_format(internal::ProcessRole const& role) {
+  tracing::FormatOptions options;
+  options.kind = environment_.format;
+  options.ansi = use_color(environment_, role.gtest_color, output_.is_terminal());
+  options.timer = timer_of(environment_.time);
+  format_ = std::make_shared<LabelledFormat>(tracing::make_event_format(options), attribution_);
+}
+
+void Session::make_registry() {
+  std::string const text = environment_.filter.value_or("info");
+  std::vector<tracing::ParseError> errors;
+  auto filter = std::make_unique<ShowFilter>(text, &errors);
+  reports_ += rendered(errors, text, "TRACE_FILTER");
+  show_filter_ = filter.get();
+  std::unique_ptr<tracing::Layer> show = std::make_unique<MarkingLayer>();
+  if (environment_.show == Show::live && !mute_) {
+    auto sink = tracing::make_sink([this](tracing::Level, std::string_view line) { output_.write(line); });
+    show = tracing::print_layer({.format = {}, .event_format = format_, .span_events = environment_.span_events,
+                                 .writer = tracing::to_sink(std::move(sink))});
+  }
+  std::unique_ptr<tracing::Layer> capture;
+  if (ring_ != nullptr) capture = capture_layer(ring_->make_layer(), attribution_);
+  registry_ = tracing::RegistryBuilder()
+                  .with(std::move(show), std::move(filter))
+                  .with(std::move(capture), std::move(capture_filter_))
+                  .build();
+}
+
+void Session::begin_test(std::string const& name, Settings const* settings) {
+  output_.set_test(name);
+  filter_outside_ = show_filter_->directives();
+  if (settings != nullptr && !settings->default_filter.empty() && !environment_.filter) set_filter(settings->default_filter);
+  TestTag const tag = attribution_.begin_test(name);
+  if (ring_ == nullptr) return;
+  ring_->set_tag(tag);
+  first_record_ = ring_->next_number();
+}
+
+void Session::end_test() {
+  attribution_.end_test();
+  if (ring_ != nullptr) ring_->set_tag(0);
+  if (show_filter_->set(filter_outside_, nullptr)) tracing::rebuild_interest();
+  output_.set_test({});
+}
+
+void Session::report_bad_values() {
+  if (!reports_.empty() && !mute_) output_.write(reports_);
+  reports_.clear();
+}
+
+bool Session::set_filter(std::string_view directives) {
+  std::vector<tracing::ParseError> errors;
+  if (show_filter_->set(directives, &errors)) tracing::rebuild_interest();
+  if (!errors.empty() && !mute_) output_.write(rendered(errors, directives, "filter"));
+  return errors.empty();
+}
+
+}  // namespace testlog::inline v1

@@ -1,0 +1,88 @@
+// Declares Session, what testlog keeps for a process: its settings, its output, the ring of records, what is shown.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "testlog/attribution.h"
+#include "testlog/environment.h"
+#include "testlog/internal/process.h"
+#include "testlog/output.h"
+#include "testlog/settings.h"
+#include "testlog/show_filter.h"
+#include "tracing_core/collect/record_ring.h"
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/format/event_format.h"
+
+namespace testlog::inline v1 {
+
+/// Made once, before main() and before most static initialisers, and never destroyed. Not made while tests are listed.
+class Session {
+ public:
+  /// Makes the session of this process and becomes its subscriber. REQUIRES: not called before.
+  static void start(internal::ProcessRole const& role);
+  /// Null before start(), and while tests are listed.
+  static Session* get() noexcept;
+
+  Environment const& environment() const noexcept { return environment_; }
+  Output& output() noexcept { return output_; }
+  Attribution& attribution() noexcept { return attribution_; }
+  tracing::Registry& registry() const noexcept { return *registry_; }
+  /// Null where nothing is captured.
+  tracing::RecordRing* ring() const noexcept { return ring_.get(); }
+  ShowFilter* show_filter() const noexcept { return show_filter_; }
+
+  /// Whether text may be written in this process at all: not in the child of a threadsafe death test.
+  bool is_mute() const noexcept { return mute_; }
+  /// Whether the layer that shows saw the record: it was printed, where TRACE_SHOW is live.
+  static constexpr bool was_selected(tracing::Verdict verdict) noexcept { return (verdict & kShowVerdict) != 0; }
+
+  /// Says what was wrong with the variables, once.
+  void report_bad_values();
+
+  /// The directives that decide what is shown, until the running test ends. False, and a report, where one is wrong.
+  bool set_filter(std::string_view directives);
+
+  /// A test begins: `name` is kept by reference for good; null settings are none.
+  void begin_test(std::string const& name, Settings const* settings);
+  /// It ends: the filter is again what it was.
+  void end_test();
+  /// The number of the first record that the running test may have made.
+  std::uint64_t first_record_of_test() const noexcept { return first_record_; }
+
+  /// The first record that was not told yet in any story; the handler of a fatal signal starts there.
+  std::uint64_t first_untold_record() const noexcept { return first_untold_.load(std::memory_order_relaxed); }
+  void set_first_untold_record(std::uint64_t number) noexcept { first_untold_.store(number, std::memory_order_relaxed); }
+
+  /// How lines look; the prefix says whose a record is where that is not the running test.
+  std::shared_ptr<tracing::EventFormat const> format() const noexcept { return format_; }
+
+ private:
+  explicit Session(internal::ProcessRole const& role);
+  void make_capture();
+  void make_format(internal::ProcessRole const& role);
+  void make_registry();
+
+  static constexpr tracing::Verdict kShowVerdict = 1;  // the layer that shows stands first
+
+  Environment environment_;
+  std::string reports_;  // about bad values
+  bool mute_ = false;
+  Output output_;
+  Attribution attribution_;
+  std::shared_ptr<tracing::RecordRing> ring_;
+  std::unique_ptr<tracing::Filter> capture_filter_;
+  ShowFilter* show_filter_ = nullptr;
+  std::shared_ptr<tracing::EventFormat const> format_;
+  std::shared_ptr<tracing::Registry> registry_;
+  std::uint64_t first_record_ = 0;
+  std::atomic<std::uint64_t> first_untold_{0};
+  std::string filter_outside_;  // the directives outside tests
+};
+
+}  // namespace testlog::inline v1

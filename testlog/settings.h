@@ -1,0 +1,44 @@
+// Declares Settings, what TEST_LOG says about one test, and where they are kept.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "tracing_core/model/level.h"
+
+namespace testlog::inline v1 {
+
+/// What TEST_LOG(Suite, Name, .default_filter = "gpu=debug", .fail_on = warn) says about its test; all optional, in this
+/// order.
+struct Settings {
+  /// The directives in force while the test runs, unless TRACE_FILTER is set. A literal, or text that lives as long as the
+  /// program.
+  std::string_view default_filter{};
+  /// The test fails at its end if it recorded an event of this level or a more important one.
+  std::optional<tracing::Level> fail_on{};
+};
+
+/// The settings of the running test, or of any by its names as GoogleTest prints them: instantiations of parameterised and
+/// typed tests are found by the name that was written. Null where there are none.
+Settings const* find_settings(std::string_view suite, std::string_view name, bool typed) noexcept;
+
+namespace internal {
+
+/// Registers settings in a static initialiser. Both names must live as long as the program.
+class RegisteredSettings {
+ public:
+  RegisteredSettings(std::string_view suite, std::string_view name, Settings settings) noexcept;
+  RegisteredSettings(RegisteredSettings const&) = delete;
+  RegisteredSettings& operator=(RegisteredSettings const&) = delete;
+
+ private:
+  friend Settings const* v1::find_settings(std::string_view, std::string_view, bool) noexcept;
+
+  std::string_view suite_;
+  std::string_view name_;
+  Settings settings_;
+  RegisteredSettings const* next_;
+};
+
+}  // namespace internal
+}  // namespace testlog::inline v1
