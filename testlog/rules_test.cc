@@ -1,0 +1,190 @@
+// The rules that hold everywhere, each by the name it has in docs: programs are run as a user runs them, and what they print
+// and how they end is compared.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "testlog/testdata/run.h"
+
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+using testlog::testdata::count;
+using testlog::testdata::Outcome;
+using testlog::testdata::run_scenarios;
+
+constexpr char const* kFilters[] = {"off", "error", "warn", "info", "debug", "trace", "library=trace", "[launch]=trace"};
+constexpr char const* kShows[] = {"live", "failed", "all", "none"};
+
+// ---- 1: a test's result never depends on what is shown ----
+
+class Rule1ResultsDoNotDependOnWhatIsShown : public testing::TestWithParam<char const*> {};
+
+TEST_P(Rule1ResultsDoNotDependOnWhatIsShown, CaptureStderrDeathAndExit) {
+  for (char const* const show : kShows) {
+    Outcome const outcome = run_scenarios("*Streams*", {{"TRACE_FILTER", GetParam()}, {"TRACE_SHOW", show}});
+    EXPECT_EQ(outcome.exit_code, 0) << show << outcome.out << outcome.err;
+    EXPECT_EQ(count(outcome.out, "[       OK ]"), 9) << outcome.out;
+  }
+}
+
+TEST_P(Rule1ResultsDoNotDependOnWhatIsShown, RecordsAndFailOn) {
+  Outcome const first = run_scenarios("Captured.*:Settings.*:Threads.*:-*TooMuch*");
+  for (char const* const show : kShows) {
+    Outcome const outcome = run_scenarios("Captured.*:Settings.*:Threads.*:-*TooMuch*", {{"TRACE_FILTER", GetParam()}, {"TRACE_SHOW", show}});
+    EXPECT_EQ(outcome.out, first.out) << show;
+    EXPECT_EQ(outcome.exit_code, first.exit_code);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(AtEveryFilter, Rule1ResultsDoNotDependOnWhatIsShown, testing::ValuesIn(kFilters));
+
+TEST(Rule1, ThreadsafeDeathTestChildWritesNoText) {
+  Outcome const outcome = run_scenarios("Both/Streams.DeathSees*/1", {{"TRACE_FILTER", "library=trace"}});
+  // The parent's own work() and nothing of the children, which run the body up to the statement again.
+  EXPECT_EQ(count(outcome.err, "spoken"), 5) << outcome.err;
+}
+
+// ---- 2: nothing while tests are listed ----
+
+TEST(Rule2, ListingTestsPrintsWhatItWouldWithoutUs) {
+  for (char const* const show : kShows) {
+    Outcome const outcome = run_scenarios("*", {{"SCENARIO_OUTSIDE", "1"}, {"TRACE_FILTER", "trace"}, {"TRACE_SHOW", show}, {"TRACE_FORMAT", "wrong"}, {"TRACE_CAPTURE", "[["}},
+                                          {"--gtest_list_tests"});
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_THAT(outcome.err, IsEmpty());
+    EXPECT_THAT(outcome.out, AllOf(HasSubstr("Plain.\n  Passes\n"), Not(HasSubstr("spoken"))));
+  }
+}
+
+TEST(Rule2, ListingTestsOpensNothing) {
+  std::string const path = testing::TempDir() + "/rule2_listing";
+  std::remove(path.c_str());
+  run_scenarios("*", {{"SCENARIO_OUTSIDE", "1"}, {"TRACE_FILTER", "trace"}, {"TRACE_OUTPUT", path}}, {"--gtest_list_tests"});
+  EXPECT_NE(access(path.c_str(), F_OK), 0);
+}
+
+// ---- 4: fork and death tests ----
+
+TEST(Rule4, ForkedChildrenGoOn) {
+  Outcome const outcome = run_scenarios("Processes.ForkGoesOn", {{"TRACE_FILTER", "info"}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_THAT(outcome.err, HasSubstr("parent: Processes_ForkGoesOn_Test: in the parent"));
+  EXPECT_THAT(outcome.err, HasSubstr("in the child"));
+}
+
+TEST(Rule4, NoLockIsHeldAcrossAFork) {
+  EXPECT_EQ(run_scenarios("Processes.ForkWhileThreadsWrite", {{"TRACE_FILTER", "trace"}}).exit_code, 0);
+}
+
+TEST(Rule4, ChildrenOfDeathTestsHaveTheRecordsToo) {
+  EXPECT_EQ(run_scenarios("*CapturesInTheChildToo*").exit_code, 0);
+}
+
+// ---- 6: whose a record is ----
+
+TEST(Rule6, HelperThreadsBelongToTheRunningTest) { EXPECT_EQ(run_scenarios("Threads.Helpers*").exit_code, 0); }
+
+TEST(Rule6, LateRecordsAreLabelledAndNotGivenToTheNextTest) {
+  Outcome const outcome = run_scenarios("Threads.LeavesAThreadBehind:Threads.NextIsNotBlamed");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_THAT(outcome.err, HasSubstr("[late, from Threads.LeavesAThreadBehind]  WARN"));
+}
+
+TEST(Rule6, ThreadsThatServeAllTestsBelongToTheRunningOne) {
+  Outcome const outcome = run_scenarios("Threads.Pool*");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_THAT(outcome.err, Not(HasSubstr("[late")));
+}
+
+TEST(Rule6, RecordsOutsideAnyTestAreLabelled) {
+  Outcome const outcome = run_scenarios("Fixture.*", {{"SCENARIO_OUTSIDE", "1"}});
+  for (char const* const text : {"spoken", "environment set up", "suite set up", "suite torn down", "environment torn down"}) {
+    std::size_t const at = outcome.err.find(text);
+    ASSERT_NE(at, std::string::npos) << text << outcome.err;
+    std::size_t const begin = outcome.err.rfind('\n', at) + 1;
+    EXPECT_THAT(outcome.err.substr(begin), StartsWith("[outside any test] ")) << text;
+  }
+  for (char const* const line : {" INFO Fixture: constructed\n", " INFO Fixture: set up\n", " INFO Fixture_Shows_Test: body\n",
+                                 " INFO Fixture: torn down\n", " INFO Fixture: destroyed\n"}) {
+    EXPECT_THAT(outcome.err, HasSubstr(std::string("\n") + line));
+  }
+}
+
+// ---- 7: dying ----
+
+TEST(Rule7, AFatalSignalTellsTheStory) {
+  Outcome const outcome = run_scenarios("Dies.BySegv");
+  EXPECT_EQ(outcome.signal, SIGSEGV) << outcome.exit_code;
+  EXPECT_THAT(outcome.err, HasSubstr("SIGSEGV in Dies.BySegv"));
+  EXPECT_THAT(outcome.err, HasSubstr("is in outer{id=7}\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("not shown text n=2.5\n"));
+  EXPECT_EQ(count(outcome.err, "shown 1"), 1) << outcome.err;
+}
+
+TEST(Rule7, EverySignalEndsTheProgramAsWithoutUs) {
+  EXPECT_EQ(run_scenarios("Dies.ByNullPointer").signal, SIGSEGV);
+  EXPECT_EQ(run_scenarios("Dies.ByAbort").signal, SIGABRT);
+}
+
+TEST(Rule7, AStackThatRanOutIsNoObstacle) {
+  Outcome const outcome = run_scenarios("Dies.ByStackOverflow");
+  EXPECT_EQ(outcome.signal, SIGSEGV);
+  EXPECT_THAT(outcome.err, HasSubstr("SIGSEGV in Dies.ByStackOverflow"));
+}
+
+TEST(Rule7, TheEarlierHandlerRunsAfterwards) {
+  Outcome const outcome = run_scenarios("Dies.WithAHandlerOfItsOwn", {{"SCENARIO_OWN_HANDLER", "1"}});
+  EXPECT_EQ(outcome.exit_code, 9);
+  EXPECT_THAT(outcome.err, HasSubstr("SIGSEGV in Dies.WithAHandlerOfItsOwn"));
+  EXPECT_THAT(outcome.err, testing::EndsWith("own handler\n"));
+}
+
+TEST(Rule7, BreakOnFailureTellsTheStoryAtTheFailure) {
+  Outcome const outcome = run_scenarios("Plain.Fails", {}, {"--gtest_break_on_failure"});
+  EXPECT_EQ(outcome.signal, SIGTRAP);
+  EXPECT_THAT(outcome.err, HasSubstr("TRACE launch{count=4}:compile{kernel=\"double\"}: library: spoken"));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("after the failure")));
+}
+
+TEST(Rule7, ThrowOnFailureTellsTheStoryAtTheFailure) {
+  Outcome const outcome = run_scenarios("Plain.Fails", {}, {"--gtest_throw_on_failure"});
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("TRACE launch{count=4}:compile{kernel=\"double\"}: library: spoken"));
+}
+
+// ---- 8: a filter changed inside a test ----
+
+TEST(Rule8, AFilterChangedInATestIsRestored) {
+  Outcome const outcome = run_scenarios("Filter.*");
+  EXPECT_THAT(outcome.err, HasSubstr("after the change"));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("before the change")));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("in the next test")));
+}
+
+// ---- 12: bad input ----
+
+TEST(Rule12, BadValuesAreReportedOnceAndAreNotFatal) {
+  Outcome const outcome = run_scenarios("Plain.Passes:Settings.None", {{"TRACE_SHOW", "alive"}, {"TRACE_FORMAT", "JSON"}, {"TRACE_FILTER", "info,library=debgu"}});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(count(outcome.err, "TRACE_SHOW=alive is none of live, failed, all, none; did you mean \"live\"? Using live.\n"), 1) << outcome.err;
+  EXPECT_EQ(count(outcome.err, "did you mean \"json\"?"), 1);
+  EXPECT_THAT(outcome.err, HasSubstr("info,library=debgu\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("^~~~~ not a level; did you mean \"debug\"?"));
+}
+
+TEST(Rule12, EmptyIsAsUnset) {
+  Outcome const outcome = run_scenarios("Plain.Passes", {{"TRACE_SHOW", ""}, {"TRACE_FORMAT", ""}, {"TRACE_FILTER", ""}, {"TRACE_CAPTURE", ""}, {"TRACE_COLOR", ""}});
+  EXPECT_EQ(outcome.err, run_scenarios("Plain.Passes").err);
+}
+
+}  // namespace

@@ -1,0 +1,66 @@
+// What programs print, compared with approved files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "testlog/testdata/run.h"
+#include "tests/approval.h"
+
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testlog::testdata::Outcome;
+using testlog::testdata::run_scenarios;
+using testlog::testdata::Variables;
+using tracing::testing::expect_approved;
+
+// What the tests print, with the places in the source as from the root of the tree, wherever that was built.
+std::string text_of(std::string const& filter, Variables const& variables = {}) {
+  std::string text = run_scenarios(filter, variables).err;
+  constexpr std::string_view kPlace = "    at ";
+  for (std::size_t at = text.find(kPlace); at != text.npos; at = text.find(kPlace, at + 1)) {
+    std::size_t const path = at + kPlace.size();
+    std::size_t const tree = text.find("testlog/testdata/", path);
+    if (tree < text.find('\n', path)) text.erase(path, tree - path);
+  }
+  return text;
+}
+
+TEST(Story, OfAFailingTest) { expect_approved("fails.txt", text_of("Plain.Fails")); }
+TEST(Story, IsEmptyWhereAllWasShown) { expect_approved("fails_at_trace.txt", text_of("Plain.Fails", {{"TRACE_FILTER", "trace"}})); }
+TEST(Story, WithShowFailedHasEverything) { expect_approved("fails_show_failed.txt", text_of("Plain.*", {{"TRACE_SHOW", "failed"}})); }
+TEST(Story, WithShowAllPassingTestsPrintWhatTheFilterSelects) {
+  expect_approved("show_all.txt", text_of("Plain.Passes:Plain.Fails", {{"TRACE_SHOW", "all"}}));
+}
+TEST(Story, WithShowNoneIsNotTold) { EXPECT_THAT(run_scenarios("Plain.*", {{"TRACE_SHOW", "none"}}).err, IsEmpty()); }
+TEST(Story, WithoutCaptureIsNotTold) {
+  expect_approved("fails_without_capture.txt", text_of("Plain.Fails", {{"TRACE_CAPTURE", "off"}}));
+}
+TEST(Story, InTheOtherFormats) {
+  for (char const* const format : {"compact", "pretty", "json"}) {
+    expect_approved(std::string("fails_") + format + ".txt", text_of("Plain.Fails", {{"TRACE_FORMAT", format}}));
+  }
+}
+TEST(Story, WithSpanEvents) {
+  expect_approved("fails_span_events.txt", text_of("Plain.Fails", {{"TRACE_SPAN_EVENTS", "new,enter"}, {"TRACE_FILTER", "info"}}));
+}
+TEST(Story, OfParameterisedAndTypedTestsNamesTheParameter) {
+  std::string const text = text_of("*Values.Fails/1:*Types/1.Fails");
+  EXPECT_THAT(text, HasSubstr("---- Some/Values.Fails/1, where GetParam() = 2: what it recorded"));
+  EXPECT_THAT(text, HasSubstr("---- Types/1.Fails, where TypeParam = char: what it recorded"));
+}
+TEST(Story, IsNotToldForSkippedAndExpectedFailures) {
+  EXPECT_THAT(text_of("Plain.Skips:Plain.ExpectsAFailure"), Not(HasSubstr("----")));
+}
+
+TEST(SpanPath, StandsBehindTheFailure) {
+  std::string const text = run_scenarios("Plain.FailsTwice").err;
+  EXPECT_THAT(text, HasSubstr("    in first\n    in second\n"));
+}
+TEST(SpanPath, OfAnExceptionIsWhereItWasThrown) {
+  EXPECT_THAT(run_scenarios("Plain.Throws").err, HasSubstr("    thrown in launch{count=3}:check\n"));
+  EXPECT_THAT(run_scenarios("Plain.ThrowsOutsideSpans").err, Not(HasSubstr("thrown in")));
+}
+
+}  // namespace

@@ -1,0 +1,30 @@
+// Declares run(), which runs a program and tells what it printed and how it ended, for tests of whole programs.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace testlog::testdata {
+
+struct Outcome {
+  int exit_code = -1;  ///< -1 where a signal ended it
+  int signal = 0;
+  std::string out;  ///< what it wrote to its standard output
+  std::string err;  ///< and to its standard error
+};
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+/// Runs the program with the environment of this one, without the variables that testlog or GoogleTest read, and
+/// `variables`. Both outputs are pipes.
+Outcome run(std::string const& program, std::vector<std::string> const& arguments, Variables const& variables = {});
+
+/// run() of the program `testlog_scenarios` with the tests that `filter` chooses, without times.
+Outcome run_scenarios(std::string const& filter, Variables const& variables = {}, std::vector<std::string> const& more = {});
+
+/// How often `part` stands in `text`.
+int count(std::string_view text, std::string_view part);
+
+}  // namespace testlog::testdata

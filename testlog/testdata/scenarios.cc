@@ -1,0 +1,335 @@
+// Tests that other tests run as a program of its own, chosen by --gtest_filter, to look at what it prints and how it ends.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+#include <testlog/matchers.h>
+#include <testlog/testlog.h>
+
+#include "testlog/testdata/library.h"
+
+namespace {
+
+using library::speak;
+using library::work;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Eq;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Le;
+using testing::Not;
+using testing::SizeIs;
+using testlog::Event;
+using testlog::HasField;
+using testlog::HasLevel;
+using testlog::HasMessage;
+using testlog::HasTarget;
+using testlog::InSpan;
+using testlog::Span;
+using testlog::records;
+
+void say(char const* text) { std::fputs(text, stderr); }
+
+// ---- passing and failing ----
+
+TEST(Plain, Passes) { work(); }
+TEST(Plain, Fails) {
+  work();
+  TRACE_SPAN(info, "outer", tracing::kv("id", 7));
+  TRACE_SPAN(debug, "inner");
+  EXPECT_EQ(1, 2);
+  TRACE_DEBUG("after the failure");
+}
+TEST(Plain, FailsTwice) {
+  {
+    TRACE_SPAN(info, "first");
+    ADD_FAILURE();
+  }
+  TRACE_SPAN(info, "second");
+  ADD_FAILURE();
+}
+TEST(Plain, FailsSilently) { ADD_FAILURE(); }
+TEST(Plain, Throws) { library::fail_inside(3); }
+TEST(Plain, ThrowsOutsideSpans) {
+  try {
+    library::fail_inside(3);
+  } catch (std::exception const&) {
+    TRACE_WARN("caught");
+  }
+  throw std::runtime_error("elsewhere");
+}
+TEST(Plain, Skips) {
+  work();
+  GTEST_SKIP() << "not today";
+}
+TEST(Plain, ExpectsAFailure) {
+  work();
+  EXPECT_NONFATAL_FAILURE(ADD_FAILURE() << "on purpose", "on purpose");
+}
+TEST(Plain, DISABLED_IsDisabled) { FAIL(); }
+
+// ---- what is not shown is still there ----
+
+TEST(Captured, ContainsEverything) {
+  work(5);
+  EXPECT_THAT(records(), SizeIs(7));
+  EXPECT_THAT(records(), Contains(Event(HasLevel(tracing::Level::trace), HasMessage("spoken"), HasTarget("library"),
+                                        InSpan("launch", HasField("count", 5)), InSpan("compile"))));
+  EXPECT_THAT(records(), Contains(Span("compile", HasField("kernel", HasSubstr("doub")), InSpan("launch"))));
+  EXPECT_THAT(records(), Not(Contains(Event(InSpan("elsewhere")))));
+  EXPECT_SPAN_COUNT("compile", Le(1));
+  EXPECT_EVENT_COUNT(Event(HasLevel(tracing::Level::warn)), 1);
+}
+TEST(Captured, StartsEmpty) { EXPECT_THAT(records(), IsEmpty()); }
+TEST(Captured, SpansAtTrace) {
+  TRACE_SPAN(trace, "deep", tracing::kv("n", 1u));
+  EXPECT_THAT(records(), ElementsAre(Span("deep", HasField("n", 1))));
+}
+TEST(Captured, TooMuch) {
+  for (int i = 0; i < 200000; ++i) TRACE_TRACE("filling", i);
+  EXPECT_THAT(records(), Not(IsEmpty()));
+}
+TEST_LOG(Captured, TooMuchToJudge, .fail_on = error) {
+  for (int i = 0; i < 200000; ++i) TRACE_TRACE("filling", i);
+}
+
+// ---- settings ----
+
+TEST_LOG(Settings, None) { work(); }
+TEST_LOG(Settings, DefaultFilter, .default_filter = "library=debug") { work(); }
+TEST_LOG(Settings, FailsOnWarnings, .fail_on = warn) { work(); }
+TEST_LOG(Settings, ToleratesWarnings, .default_filter = "off", .fail_on = error) { TRACE_WARN("tolerated"); }
+TEST_LOG(Settings, DISABLED_IsDisabled, .fail_on = warn) { FAIL(); }
+
+class Fixture : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { TRACE_INFO("suite set up"); }
+  static void TearDownTestSuite() { TRACE_INFO("suite torn down"); }
+  Fixture() { TRACE_INFO("constructed"); }
+  ~Fixture() override { TRACE_INFO("destroyed"); }
+  void SetUp() override { TRACE_INFO("set up"); }
+  void TearDown() override { TRACE_INFO("torn down"); }
+};
+TEST_LOG_F(Fixture, Shows, .fail_on = error) { TRACE_INFO("body"); }
+TEST_F(Fixture, ShowsToo) { TRACE_INFO("second body"); }
+
+class Values : public testing::TestWithParam<int> {
+  FRIEND_TEST(Values, Fails);
+};
+TEST_LOG_P(Values, Fails, .fail_on = warn) {
+  TRACE_DEBUG("deep");
+  TRACE_WARN("value", tracing::kv("n", GetParam()));
+}
+INSTANTIATE_TEST_SUITE_P(Some, Values, testing::Values(1, 2));
+
+template <class T>
+class Types : public testing::Test {};
+using TwoTypes = testing::Types<int, char>;
+TYPED_TEST_SUITE(Types, TwoTypes);
+TYPED_TEST_LOG(Types, Fails, .fail_on = warn) {
+  TRACE_DEBUG("deep");
+  TRACE_WARN("type");
+}
+
+template <class T>
+class Patterns : public testing::Test {};
+TYPED_TEST_SUITE_P(Patterns);
+TYPED_TEST_LOG_P(Patterns, Fails, .fail_on = warn) { TRACE_WARN("pattern"); }
+REGISTER_TYPED_TEST_SUITE_P(Patterns, Fails);
+INSTANTIATE_TYPED_TEST_SUITE_P(Some, Patterns, int);
+
+// ---- what the program sees of its own output ----
+
+std::string captured(bool with_output) {
+  testing::internal::CaptureStderr();
+  work();
+  if (with_output) say("said\n");
+  work();
+  return testing::internal::GetCapturedStderr();
+}
+
+class Streams : public testing::TestWithParam<char const*> {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, GetParam()); }
+};
+TEST_P(Streams, CaptureStderrSeesOnlyTheProgramsOutput) {
+  EXPECT_EQ(captured(true), "said\n");
+  EXPECT_EQ(captured(false), "");
+}
+TEST_P(Streams, DeathSeesOnlyTheProgramsOutput) {
+  work();
+  EXPECT_DEATH((work(), say("dying\n"), work(), std::abort()), Eq("dying\n"));
+  EXPECT_DEATH((work(), std::abort()), Eq(""));
+}
+TEST_P(Streams, ExitSeesOnlyTheProgramsOutput) {
+  work();
+  EXPECT_EXIT((work(), say("leaving\n"), work(), std::exit(3)), testing::ExitedWithCode(3), Eq("leaving\n"));
+  EXPECT_EXIT((work(), std::_Exit(4)), testing::ExitedWithCode(4), Eq(""));
+}
+TEST_P(Streams, CapturesInTheChildToo) {
+  work(6);
+  EXPECT_EXIT(
+      {
+        work(7);
+        bool const both = testing::Value(records(), Contains(Span("launch", HasField("count", 7))));
+        std::_Exit(both ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), Eq(""));
+}
+INSTANTIATE_TEST_SUITE_P(Both, Streams, testing::Values("fast", "threadsafe"));
+
+TEST(Streams, DescriptorsAreNotInherited) {
+  EXPECT_EQ(std::system("test -z \"$(ls /proc/self/fd | grep '^5[0-9][0-9]$')\""), 0);
+}
+
+// ---- processes and threads ----
+
+TEST(Processes, ForkGoesOn) {
+  TRACE_SPAN(info, "parent");
+  pid_t const child = fork();
+  if (child == 0) {
+    TRACE_INFO("in the child");
+    std::_Exit(static_cast<int>(records().size()));
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 2);
+  TRACE_INFO("in the parent");
+}
+TEST(Processes, ForkWhileThreadsWrite) {
+  std::atomic<bool> stop{false};
+  std::thread writer([&stop] {
+    while (!stop) work();
+  });
+  int bad = 0;
+  for (int i = 0; i < 50; ++i) {
+    pid_t const child = fork();
+    if (child == 0) {
+      alarm(20);
+      work();
+      std::_Exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    bad += status != 0;
+  }
+  stop = true;
+  writer.join();
+  EXPECT_EQ(bad, 0);
+}
+
+TEST(Threads, HelpersBelongToTheTest) {
+  std::thread([] { TRACE_WARN("from a helper"); }).join();
+  EXPECT_THAT(records(), ElementsAre(Event(HasMessage("from a helper"))));
+}
+std::atomic<int> late_go{0};
+TEST(Threads, LeavesAThreadBehind) {
+  std::thread([] {
+    while (late_go == 0) library::wait_ms(1);
+    TRACE_WARN("late word");
+    late_go = 2;
+  }).detach();
+}
+TEST_LOG(Threads, NextIsNotBlamed, .fail_on = warn) {
+  late_go = 1;
+  while (late_go != 2) library::wait_ms(1);
+  EXPECT_THAT(records(), IsEmpty());
+}
+std::atomic<int> pool_go{0};
+void start_pool() {
+  static bool const started = [] {
+    std::thread([] {
+      testlog::serve_all_tests();
+      for (int done = 0;; library::wait_ms(1)) {
+        if (pool_go == done) continue;
+        done = pool_go;
+        TRACE_INFO("from the pool", tracing::kv("job", done));
+        pool_go = ++done;
+      }
+    }).detach();
+    return true;
+  }();
+  (void)started;
+}
+void run_on_pool() {
+  int const job = ++pool_go;
+  while (pool_go == job) library::wait_ms(1);
+}
+TEST(Threads, PoolStarts) {
+  start_pool();
+  run_on_pool();
+  EXPECT_THAT(records(), ElementsAre(Event(HasMessage("from the pool"))));
+}
+TEST(Threads, PoolServesTheNext) {
+  start_pool();
+  run_on_pool();
+  EXPECT_THAT(records(), ElementsAre(Event(HasMessage("from the pool"))));
+}
+
+// ---- outside of tests ----
+
+bool const outside_too = std::getenv("SCENARIO_OUTSIDE") != nullptr;
+[[maybe_unused]] bool const in_static_initialiser = (outside_too ? library::speak() : void(), true);
+
+class Surroundings : public testing::Environment {
+ public:
+  void SetUp() override { TRACE_INFO("environment set up"); }
+  void TearDown() override { TRACE_INFO("environment torn down"); }
+};
+[[maybe_unused]] testing::Environment* const surroundings =
+    outside_too ? testing::AddGlobalTestEnvironment(new Surroundings) : nullptr;
+
+// ---- the filter inside a test ----
+
+TEST(Filter, ChangesInATest) {
+  TRACE_DEBUG("before the change");
+  testlog::set_filter("debug");
+  TRACE_DEBUG("after the change");
+}
+TEST(Filter, IsRestored) { TRACE_DEBUG("in the next test"); }
+
+// ---- dying ----
+
+TEST(Dies, BySegv) {
+  TRACE_SPAN(info, "outer", tracing::kv("id", 7));
+  TRACE_INFO("shown {}", 1);
+  TRACE_DEBUG("not shown {}", "text", tracing::kv("n", 2.5));
+  raise(SIGSEGV);
+}
+TEST(Dies, ByNullPointer) {
+  TRACE_SPAN(info, "outer");
+  int volatile* volatile nowhere = nullptr;
+  *nowhere = 1;
+}
+TEST(Dies, ByAbort) { std::abort(); }
+int eat_stack(int n) {
+  char volatile room[4096];
+  room[0] = static_cast<char>(n);
+  return n == -1 ? 0 : eat_stack(n + 1) + room[0];
+}
+TEST(Dies, ByStackOverflow) { EXPECT_EQ(eat_stack(0), 1); }
+TEST(Dies, WithAHandlerOfItsOwn) {
+  raise(SIGSEGV);
+}
+
+// A handler set before the tests run, as sanitizers and MPI have.
+void own_handler(int) {
+  say("own handler\n");
+  std::_Exit(9);
+}
+[[maybe_unused]] bool const handler_set = [] {
+  if (std::getenv("SCENARIO_OWN_HANDLER") != nullptr) signal(SIGSEGV, own_handler);
+  return true;
+}();
+
+}  // namespace
