@@ -1,7 +1,8 @@
 # testlog_unit_test(<name> SOURCES <file>... [DEPS <target>...] [LABELS <label>...])
 #
 # A GoogleTest program of the project's own tests, with gtest_main and gmock, discovered test by test, run with the
-# environment scrubbed of every variable that we read, so that a developer's shell cannot change a result.
+# environment scrubbed of every variable that we read, so that a developer's shell cannot change a result. TESTLOG_TEST_DIR
+# is the folder of its sources, where approved files are kept.
 
 function(testlog_unit_test name)
   if(NOT TESTLOG_BUILD_TESTS)
@@ -10,6 +11,7 @@ function(testlog_unit_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE TESTLOG_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
   testlog_warnings(${name})
   testlog_discover_tests(${name} DISCOVERY_TIMEOUT 60)
   # gtest_discover_tests() flattens properties that are lists, so they are set by a script that ctest reads after it.

@@ -12,10 +12,10 @@
 
 namespace tracing::testing {
 
-/// Expects `text` to be the content of `approved/<name>` beside the calling test's source. With the environment variable
+/// Expects `text` to be the content of `approved/<name>` in the folder of the test's sources. With the environment variable
 /// TESTLOG_APPROVE=1 it writes that file instead: run the test so, then read the difference before you commit it.
-inline void expect_approved(std::string_view name, std::string_view text, char const* source = __builtin_FILE()) {
-  std::filesystem::path const path = std::filesystem::path(source).parent_path() / "approved" / name;
+inline void expect_approved(std::string_view name, std::string_view text, char const* folder = TESTLOG_TEST_DIR) {
+  std::filesystem::path const path = std::filesystem::path(folder) / "approved" / name;
   char const* const approve = std::getenv("TESTLOG_APPROVE");
   if (approve != nullptr && std::string_view(approve) == "1") {
     std::filesystem::create_directories(path.parent_path());
