@@ -51,14 +51,23 @@ void visit_from_root(SpanRef leaf, void (*visit)(void* context, SpanRef span), v
 }
 
 void append_time(TextBuffer& out, Timer const* timer, EventView const& event, TextStyle style) noexcept {
-  if (timer == nullptr) return;
-  if (style.ansi) out.append(internal::kDim);
-  if (!timer->append(out, event.context.time())) out.append("<unknown time>");
-  if (style.ansi) out.append(internal::kReset);
-  out.push_back(' ');
+  if (timer != nullptr) internal::append_known_time(out, *timer, event, style.ansi);
 }
 
 namespace internal {
+
+void append_cached_slowly(TextBuffer& out, SpanRef span, void const* key, SpanTextMaker const& maker) noexcept {
+  SpanLock const lock = span.lock();
+  CachedText* const cached = span.cached_text(key);
+  if (cached == nullptr) return maker.append_span(out, span);
+  std::uint32_t const groups = span.values().group_count();
+  if (cached->group_count != groups) {
+    cached->text.clear();
+    maker.append_span(cached->text, span);
+    cached->group_count = groups;
+  }
+  if (!cached->text.empty()) out.append(cached->text.view());
+}
 
 void append_thread_id(TextBuffer& out, Track const& track, unsigned digits) noexcept {
   out.append("ThreadId(");

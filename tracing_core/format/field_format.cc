@@ -4,6 +4,8 @@
 
 #include "tracing_core/format/ansi.h"
 #include "tracing_core/format/error_text.h"
+#include "tracing_core/format/scan.h"
+#include "tracing_core/internal/digits.h"
 #include "tracing_core/model/text_escape.h"
 
 namespace tracing::inline v1 {
@@ -27,66 +29,123 @@ std::string_view shown_name(std::string_view name) noexcept {
 // Makes safe what stands in `out` from `begin` on.
 void sanitize_from(TextBuffer& out, std::size_t begin) noexcept {
   std::string_view const text = out.view().substr(begin);
-  bool special = false;
-  for (char const c : text) {
-    special |= (c < ' ') | (c == '\x7f');  // as char is signed, bytes beyond ASCII too
-  }
-  if (!special) [[likely]] return;
+  if (internal::is_plain<internal::needs_sanitizing>(text)) [[likely]] return;
   InlineTextBuffer<512> copy;
   copy.append(text);
   out.resize_down(begin);
   append_sanitized(out, copy.view());
 }
 
-class DefaultFields final : public FieldFormat {
+// Names that are not simply printed begin with one of three letters.
+bool may_be_special(std::string_view name) noexcept {
+  char const first = name.empty() ? '\0' : name.front();
+  return first == 'm' || first == 'l' || first == 'r';
+}
+
+template <bool kAnsi>
+class DefaultFieldsPrinter {
  public:
-  void append(TextBuffer& out, FieldValues const& fields, TextStyle style) const noexcept override {
+  DefaultFieldsPrinter(TextBuffer& out, bool sanitize) noexcept : out_(out), style_{kAnsi, sanitize} {}
+
+  void print(FieldValues const& fields) noexcept {
+    Metadata const& metadata = fields.metadata();
+    internal::MetadataParts const& parts = metadata.parts();
+    Value const* const values = fields.statement_values();
+    if (values == nullptr) return;
     bool first = true;
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      Value const value = fields.value(i);
-      if (value.is_empty()) continue;
-      std::string_view const name = fields.name(i);
-      if (name.size() >= 4 && is_log_field(name)) [[unlikely]] continue;
-      if (!first) out.push_back(' ');
+    for (internal::FieldEntry const* entry = parts.fields; entry != parts.fields + parts.field_count; ++entry) {
+      bool const is_message = entry->value_index == internal::kMessageValue;
+      if (!is_message && values[entry->value_index].is_empty()) continue;
+      std::string_view const name(parts.text + entry->offset, entry->size);
+      if (may_be_special(name) && is_log_field(name)) [[unlikely]] continue;
+      if (!first) out_.push_back(' ');
       first = false;
-      if (name == "message") {
-        append_message(out, value, style);
+      if (is_message) {
+        append_message_text(out_, Value::of_message(metadata, values), style_);
       } else {
-        append_field(out, shown_name(name), name, value, style);
+        print_field(name, values[entry->value_index]);
       }
     }
   }
 
  private:
-  static void append_message(TextBuffer& out, Value const& value, TextStyle style) noexcept {
-    if (value.kind() != ValueKind::error) return append_message_text(out, value, style);
-    std::size_t const begin = out.size();
-    append_error(out, "message", value, style);
-    if (style.sanitize) sanitize_from(out, begin);
+  void print_field(std::string_view name, Value const& value) noexcept {
+    std::string_view shown = name;
+    if (may_be_special(name)) [[unlikely]] {
+      if (name == "message") return print_message(value);
+      shown = shown_name(name);
+    }
+    print_name(shown);
+    switch (value.kind()) {
+      case ValueKind::i64: return print_integer(value.as_i64() < 0, value.as_u64());
+      case ValueKind::u64: return print_integer(false, value.as_u64());
+      case ValueKind::text: return append_quoted(out_, value.as_text());
+      case ValueKind::error: return print_error(name, value);
+      default: return append_debug(out_, value);
+    }
   }
-  static void append_field(TextBuffer& out, std::string_view shown, std::string_view name, Value const& value, TextStyle style) noexcept {
-    append_painted(out, style.ansi, internal::kItalic, shown);
-    append_painted(out, style.ansi, internal::kDim, "=");
-    if (value.kind() == ValueKind::error) [[unlikely]] return append_error(out, name, value, style);
-    append_debug(out, value);
+
+  // `name=`
+  void print_name(std::string_view name) noexcept {
+    if constexpr (kAnsi) {
+      append_painted(out_, true, internal::kItalic, name);
+      append_painted(out_, true, internal::kDim, "=");
+    } else if (char* const at = out_.reserve(name.size() + 1)) {
+      *internal::copy_short(at, name) = '=';
+      out_.commit(name.size() + 1);
+    }
   }
-  static void append_error(TextBuffer& out, std::string_view name, Value const& value, TextStyle style) noexcept {
-    internal::append_error_text(out, value, style, [&] {
-      out.push_back(' ');
-      append_painted(out, style.ansi, internal::kItalic, name);
-      append_painted(out, style.ansi, internal::kItalic, ".sources");
-      append_painted(out, style.ansi, internal::kDim, "=");
+
+  void print_integer(bool negative, std::uint64_t bits) noexcept {
+    char* const begin = out_.reserve(internal::kMostUintDigits + 1);
+    if (begin == nullptr) return;
+    char* at = begin;
+    if (negative) *at++ = '-';
+    at = internal::write_uint(at, negative ? 0 - bits : bits);
+    out_.commit(static_cast<std::size_t>(at - begin));
+  }
+
+  void print_message(Value const& value) noexcept {
+    if (value.kind() != ValueKind::error) return append_message_text(out_, value, style_);
+    std::size_t const begin = out_.size();
+    print_error("message", value);
+    if (style_.sanitize) sanitize_from(out_, begin);
+  }
+
+  void print_error(std::string_view name, Value const& value) noexcept {
+    internal::append_error_text(out_, value, style_, [&] {
+      out_.push_back(' ');
+      append_painted(out_, kAnsi, internal::kItalic, name);
+      append_painted(out_, kAnsi, internal::kItalic, ".sources");
+      append_painted(out_, kAnsi, internal::kDim, "=");
     });
+  }
+
+  TextBuffer& out_;
+  TextStyle const style_;
+};
+
+class DefaultFields final : public FieldFormat {
+ public:
+  void append(TextBuffer& out, FieldValues const& fields, TextStyle style) const noexcept override {
+    if (style.ansi) return DefaultFieldsPrinter<true>(out, style.sanitize).print(fields);
+    DefaultFieldsPrinter<false>(out, style.sanitize).print(fields);
   }
 };
 
 class PrettyFields final : public FieldFormat {
  public:
   void append(TextBuffer& out, FieldValues const& fields, TextStyle style) const noexcept override {
-    internal::append_pretty_fields(out, fields, style, {}, style.ansi ? internal::kBold : std::string_view(), style.ansi ? internal::kReset : std::string_view(), true);
+    print(out, fields, style, true);
   }
   void append_recorded(TextBuffer& out, std::size_t begin, FieldValues const& fields, TextStyle style) const noexcept override {
-    internal::append_pretty_fields(out, fields, style, {}, style.ansi ? internal::kBold : std::string_view(), style.ansi ? internal::kReset : std::string_view(), out.size() == begin);
+    print(out, fields, style, out.size() == begin);
+  }
+
+ private:
+  static void print(TextBuffer& out, FieldValues const& fields, TextStyle style, bool first) noexcept {
+    if (style.ansi) return internal::append_pretty_fields(out, fields, style, "", internal::kBold, internal::kReset, first);
+    internal::append_pretty_fields(out, fields, style, "", "", "", first);
   }
 };
 
@@ -126,7 +185,11 @@ void append_message_text(TextBuffer& out, Value const& value, TextStyle style) n
     return style.sanitize ? append_sanitized(out, value.as_text()) : out.append(value.as_text());
   }
   std::size_t const begin = out.size();
-  append_debug(out, value);
+  if (value.kind() == ValueKind::message) {
+    append_message(out, value);
+  } else {
+    append_debug(out, value);
+  }
   if (style.sanitize) sanitize_from(out, begin);
 }
 

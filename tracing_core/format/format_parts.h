@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "tracing_core/collect/span_store.h"
 #include "tracing_core/format/ansi.h"
 #include "tracing_core/format/event_format.h"
 
@@ -31,19 +32,26 @@ inline void const* text_key(FieldFormat const& fields, TextStyle style, unsigned
   return reinterpret_cast<void const*>(fields.number() << 8 | shape << 2 | unsigned{style.ansi} << 1 | unsigned{style.sanitize});
 }
 
-// Appends the text of a span that `make(out)` makes, once for as long as no values are recorded.
-template <class F>
-inline void append_cached(TextBuffer& out, SpanRef span, void const* key, F&& make) noexcept {
-  SpanLock const lock = span.lock();
-  CachedText* const cached = span.cached_text(key);
-  if (cached == nullptr) [[unlikely]] return make(out);
-  std::uint32_t const groups = span.values().group_count();
-  if (cached->group_count != groups) [[unlikely]] {
-    cached->text.clear();
-    make(cached->text);
-    cached->group_count = groups;
+// Makes the text of a span as one format shows it.
+class SpanTextMaker {
+ public:
+  virtual void append_span(TextBuffer& out, SpanRef span) const noexcept = 0;
+
+ protected:
+  ~SpanTextMaker() = default;
+};
+
+// The text where it is not made yet, or where another thread may hold the span.
+void append_cached_slowly(TextBuffer& out, SpanRef span, void const* key, SpanTextMaker const& maker) noexcept;
+
+// Appends the text of a span, which is made once for as long as no values are recorded.
+inline void append_cached(TextBuffer& out, SpanRef span, void const* key, SpanTextMaker const& maker) noexcept {
+  SpanSlot const& slot = *span.slot();
+  CachedText const& cached = slot.texts[0];
+  if (slot.shared.load(std::memory_order_relaxed) || cached.key != key || cached.group_count != slot.values.group_count()) [[unlikely]] {
+    return append_cached_slowly(out, span, key, maker);
   }
-  out.append(cached->text.view());
+  if (!cached.text.empty()) out.append(cached.text.view());
 }
 
 // `main ThreadId(01) `, as full and compact print it.
@@ -53,7 +61,20 @@ void append_thread(TextBuffer& out, Track const& track, bool names, bool ids) no
 void append_thread_id(TextBuffer& out, Track const& track, unsigned digits) noexcept;
 
 inline void append_level(TextBuffer& out, Level level, bool ansi) noexcept {
-  append_painted(out, ansi, level_color(level), aligned_level(level));
+  if (ansi) out.append(level_color(level));
+  if (char* const at = out.reserve(8)) {
+    std::memcpy(at, aligned_level(level).data(), 5);
+    out.commit(5);
+  }
+  if (ansi) out.append(kReset);
+  out.push_back(' ');
+}
+
+// As tracing::append_time(), where there is a timer.
+inline void append_known_time(TextBuffer& out, Timer const& timer, EventView const& event, bool ansi) noexcept {
+  if (ansi) out.append(kDim);
+  if (!timer.append(out, event.context.time())) [[unlikely]] out.append("<unknown time>");
+  if (ansi) out.append(kReset);
   out.push_back(' ');
 }
 

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "tracing_core/format/format_parts.h"
+#include "tracing_core/format/scan.h"
+#include "tracing_core/internal/digits.h"
 #include "tracing_core/model/number_text.h"
 #include "tracing_core/model/text_escape.h"
 
@@ -17,18 +19,35 @@ void const* json_key() noexcept {
   return &key;
 }
 
-// Appends what `append_debug` prints as a string.
+// Makes what stands in `out` from `begin` on, a quote and text, a string of JSON.
+void end_string(TextBuffer& out, std::size_t begin) noexcept {
+  std::string_view const text = out.view().substr(begin + 1);
+  if (is_plain<needs_json_escape>(text)) [[likely]] return out.push_back('"');
+  InlineTextBuffer<512> copy;
+  copy.append(text);
+  out.resize_down(begin);
+  append_json_string(out, copy.view());
+}
+
+// Appends what a value prints of itself as a string.
 void append_as_string(TextBuffer& out, Value const& value) noexcept {
   std::size_t const begin = out.size();
   out.push_back('"');
-  append_debug(out, value);
-  bool special = false;
-  for (char const c : out.view().substr(begin + 1)) special |= (c < ' ') | (c == '"') | (c == '\\');
-  if (!special) [[likely]] return out.push_back('"');
-  InlineTextBuffer<512> copy;
-  copy.append(out.view().substr(begin + 1));
-  out.resize_down(begin);
-  append_json_string(out, copy.view());
+  if (value.kind() == ValueKind::message) {
+    append_message(out, value);
+  } else {
+    append_debug(out, value);
+  }
+  end_string(out, begin);
+}
+
+void append_integer(TextBuffer& out, bool negative, std::uint64_t bits) noexcept {
+  char* const begin = out.reserve(kMostUintDigits + 1);
+  if (begin == nullptr) return;
+  char* at = begin;
+  if (negative) *at++ = '-';
+  at = write_uint(at, negative ? 0 - bits : bits);
+  out.commit(static_cast<std::size_t>(at - begin));
 }
 
 void append_error_string(TextBuffer& out, Value const& value) noexcept {
@@ -48,8 +67,8 @@ void append_error_string(TextBuffer& out, Value const& value) noexcept {
 void append_value(TextBuffer& out, Value const& value) noexcept {
   switch (value.kind()) {
     case ValueKind::boolean: return out.append(value.as_bool() ? "true" : "false");
-    case ValueKind::i64: return out.append_int(value.as_i64());
-    case ValueKind::u64: return out.append_uint(value.as_u64());
+    case ValueKind::i64: return append_integer(out, value.as_i64() < 0, value.as_u64());
+    case ValueKind::u64: return append_integer(out, false, value.as_u64());
     case ValueKind::f64: return append_json_float(out, value.as_double());
     case ValueKind::f32: return append_json_float(out, static_cast<float>(value.as_double()));
     case ValueKind::text: return append_json_string(out, value.as_text());
@@ -136,26 +155,45 @@ void append_span_object(TextBuffer& out, SpanRef span) noexcept {
   out.push_back('}');
 }
 
-class Json final : public EventFormat {
+// `"key":`; the keys of fields are words, as a rule.
+void append_key(TextBuffer& out, std::string_view key) noexcept {
+  if (!is_plain<needs_json_escape>(key)) [[unlikely]] {
+    append_json_string(out, key);
+    return out.push_back(':');
+  }
+  char* at = out.reserve(key.size() + 3);
+  if (at == nullptr) return;
+  *at++ = '"';
+  at = copy_short(at, key);
+  *at++ = '"';
+  *at++ = ':';
+  out.commit(key.size() + 3);
+}
+
+class Json final : public EventFormat, private SpanTextMaker {
  public:
-  explicit Json(FormatOptions const& options) : options_(options) {}
+  explicit Json(FormatOptions const& options) : options_(options), timer_(options.timer.get()) {
+    for (Level const level : {Level::error, Level::warn, Level::info, Level::debug, Level::trace}) {
+      std::string& text = before_fields_[static_cast<std::size_t>(level)];
+      if (timer_ != nullptr) text += ',';
+      if (options.level) text.append("\"level\":\"").append(level_text(level)).append("\",");
+      if (!options.flatten_event) text += "\"fields\":{";
+    }
+  }
 
   bool append(TextBuffer& out, EventView const& event) const noexcept override {
     Metadata const& metadata = event.metadata;
-    out.push_back('{');
-    if (options_.timer != nullptr && !append_timestamp(out, event)) return false;
-    if (options_.level) {
-      out.append("\"level\":\"");
-      out.append(level_text(metadata.level()));
-      out.append("\",");
-    }
-    if (options_.flatten_event) {
-      append_fields(out, event.fields);
+    if (timer_ == nullptr) {
+      out.push_back('{');
     } else {
-      out.append("\"fields\":{");
-      append_fields(out, event.fields);
-      end_object(out);
+      out.append("{\"timestamp\":\"");
+      std::size_t const begin = out.size() - 1;
+      if (!timer_->append(out, event.context.time())) return false;
+      end_string(out, begin);
     }
+    out.append(before_fields_[static_cast<std::size_t>(metadata.level())]);
+    append_fields(out, event.fields);
+    if (!options_.flatten_event) end_list(out, '}');
     if (options_.target) append_text(out, "\"target\":", metadata.target());
     if (options_.file.value_or(false) && !metadata.file().empty()) append_text(out, "\"filename\":", metadata.file());
     if (options_.line_number.value_or(false) && metadata.line() != 0) {
@@ -171,38 +209,30 @@ class Json final : public EventFormat {
   }
 
  private:
-  bool append_timestamp(TextBuffer& out, EventView const& event) const noexcept {
-    out.append("\"timestamp\":\"");
-    std::size_t const begin = out.size();
-    if (!options_.timer->append(out, event.context.time())) return false;
-    bool special = false;
-    for (char const c : out.view().substr(begin)) special |= (c < ' ') | (c == '"') | (c == '\\');
-    if (special) [[unlikely]] {
-      InlineTextBuffer<128> copy;
-      copy.append(out.view().substr(begin));
-      out.resize_down(begin - 1);
-      append_json_string(out, copy.view());
-      out.push_back(',');
-    } else {
-      out.append("\",");
-    }
-    return true;
-  }
-
   static void append_fields(TextBuffer& out, FieldValues const& fields) noexcept {
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      Value const value = fields.value(i);
-      if (value.is_empty()) continue;
-      append_json_string(out, fields.name(i));
-      out.push_back(':');
-      append_value(out, value);
+    Metadata const& metadata = fields.metadata();
+    MetadataParts const& parts = metadata.parts();
+    Value const* const values = fields.statement_values();
+    if (values == nullptr) return;
+    for (FieldEntry const* entry = parts.fields; entry != parts.fields + parts.field_count; ++entry) {
+      if (entry->value_index == kMessageValue) {
+        out.append("\"message\":");
+        append_as_string(out, Value::of_message(metadata, values));
+      } else {
+        Value const& value = values[entry->value_index];
+        if (value.is_empty()) continue;
+        append_key(out, {parts.text + entry->offset, entry->size});
+        append_value(out, value);
+      }
       out.push_back(',');
     }
   }
 
-  static void end_object(TextBuffer& out) noexcept {
+  // In place of the last comma, if any, the end of a list, and a comma behind that.
+  static void end_list(TextBuffer& out, char bracket) noexcept {
     if (out.view().back() == ',') out.resize_down(out.size() - 1);
-    out.append("},");
+    out.push_back(bracket);
+    out.push_back(',');
   }
 
   static void append_text(TextBuffer& out, std::string_view key, std::string_view text) noexcept {
@@ -211,22 +241,21 @@ class Json final : public EventFormat {
     out.push_back(',');
   }
 
-  static void append_span(TextBuffer& out, SpanRef span) noexcept {
-    append_cached(out, span, json_key(), [&](TextBuffer& text) { append_span_object(text, span); });
-    out.push_back(',');
-  }
+  void append_span(TextBuffer& out, SpanRef span) const noexcept override { append_span_object(out, span); }
 
   void append_spans(TextBuffer& out, EventView const& event) const noexcept {
     if (options_.current_span) {
       out.append("\"span\":");
-      append_span(out, event.shown);
+      append_cached(out, event.shown, json_key(), *this);
+      out.push_back(',');
     }
-    if (options_.span_list) {
-      out.append("\"spans\":[");
-      for_each_from_root(event.context.current_span(), [&](SpanRef span) { append_span(out, span); });
-      if (out.view().back() == ',') out.resize_down(out.size() - 1);
-      out.append("],");
-    }
+    if (!options_.span_list) return;
+    out.append("\"spans\":[");
+    for_each_from_root(event.context.current_span(), [&](SpanRef span) {
+      append_cached(out, span, json_key(), *this);
+      out.push_back(',');
+    });
+    end_list(out, ']');
   }
 
   void append_thread(TextBuffer& out, Track const& track) const noexcept {
@@ -244,6 +273,8 @@ class Json final : public EventFormat {
   }
 
   FormatOptions const options_;
+  Timer const* const timer_;
+  std::array<std::string, 6> before_fields_;  // by level: what stands between the time and the fields
 };
 
 }  // namespace

@@ -4,12 +4,15 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-class Pretty final : public EventFormat {
+// ANSI is known when it is compiled: most of the text is constant then.
+template <bool kAnsi>
+class Pretty final : public EventFormat, private SpanTextMaker {
  public:
   explicit Pretty(FormatOptions const& options)
       : options_(options),
+        timer_(options.timer.get()),
         fields_(options.fields != nullptr ? options.fields : pretty_fields()),
-        style_{options.ansi, options.ansi_sanitization},
+        style_{kAnsi, options.ansi_sanitization},
         file_(options.file.value_or(true)),
         line_number_(options.line_number.value_or(true)),
         key_(text_key(*fields_, style_, options.target ? 2 : 3)) {}
@@ -18,7 +21,7 @@ class Pretty final : public EventFormat {
     append_first_line(out, event);
     append_place(out, event);
     for (SpanRef span = event.shown; span; span = span.parent()) {
-      append_cached(out, span, key_, [&](TextBuffer& text) { append_span(text, span); });
+      append_cached(out, span, key_, *this);
     }
     out.push_back('\n');
     return true;
@@ -28,20 +31,20 @@ class Pretty final : public EventFormat {
   void append_first_line(TextBuffer& out, EventView const& event) const noexcept {
     Metadata const& metadata = event.metadata;
     Level const level = metadata.level();
-    bool const colored = style_.ansi && options_.level;
-    std::string_view const color = colored ? level_color(level) : std::string_view();
-    std::string_view const bold = !style_.ansi ? std::string_view() : colored ? bold_level_color(level) : kBold;
+    bool const colored = kAnsi && options_.level;
+    std::string_view const color = colored ? level_color(level) : "";
+    std::string_view const bold = !kAnsi ? "" : colored ? bold_level_color(level) : kBold;
     // From bold back to the colour: a reset, then the colour again.
     char back_room[16];
-    std::string_view back;
-    if (style_.ansi) {
+    std::string_view back = "";
+    if (kAnsi) {
       kReset.copy(back_room, kReset.size());
       color.copy(back_room + kReset.size(), color.size());
       back = {back_room, kReset.size() + color.size()};
     }
     out.append("  ");
-    append_time(out, options_.timer.get(), event, style_);
-    if (options_.level) append_level(out, level, style_.ansi);
+    if (timer_ != nullptr) append_known_time(out, *timer_, event, kAnsi);
+    if (options_.level) append_level(out, level, kAnsi);
     if (options_.target) {
       out.append(bold);
       out.append(metadata.target());
@@ -65,7 +68,7 @@ class Pretty final : public EventFormat {
     bool const thread = options_.thread_names || options_.thread_ids;
     if (file_ && !metadata.file().empty()) {
       out.append("    ");
-      append_painted(out, style_.ansi, kDimItalic, "at");
+      append_painted(out, kAnsi, kDimItalic, "at");
       out.push_back(' ');
       out.append(metadata.file());
       if (line_number_ && metadata.line() != 0) {
@@ -77,7 +80,7 @@ class Pretty final : public EventFormat {
       out.append("    ");
     }
     if (!thread) return;
-    append_painted(out, style_.ansi, kDimItalic, "on");
+    append_painted(out, kAnsi, kDimItalic, "on");
     out.push_back(' ');
     Track const& track = event.context.track();
     if (options_.thread_names && !track.name.empty()) {
@@ -89,19 +92,19 @@ class Pretty final : public EventFormat {
   }
 
   // `    in target::name with fields`
-  void append_span(TextBuffer& out, SpanRef span) const noexcept {
+  void append_span(TextBuffer& out, SpanRef span) const noexcept override {
     Metadata const& metadata = span.metadata();
     out.append("    ");
-    append_painted(out, style_.ansi, kDimItalic, "in");
+    append_painted(out, kAnsi, kDimItalic, "in");
     out.push_back(' ');
     if (options_.target) {
       out.append(metadata.target());
       out.append("::");
     }
-    append_painted(out, style_.ansi, kBold, metadata.name());
+    append_painted(out, kAnsi, kBold, metadata.name());
     std::size_t const before = out.size();
     out.push_back(' ');
-    append_painted(out, style_.ansi, kDimItalic, "with");
+    append_painted(out, kAnsi, kDimItalic, "with");
     out.push_back(' ');
     std::size_t const begin = out.size();
     fields_->append_span(out, span, style_);
@@ -110,6 +113,7 @@ class Pretty final : public EventFormat {
   }
 
   FormatOptions const options_;
+  Timer const* const timer_;
   std::shared_ptr<FieldFormat const> const fields_;
   TextStyle const style_;
   bool const file_;
@@ -120,7 +124,8 @@ class Pretty final : public EventFormat {
 }  // namespace
 
 std::shared_ptr<EventFormat const> make_pretty(FormatOptions const& options) {
-  return std::make_shared<Pretty const>(options);
+  if (options.ansi) return std::make_shared<Pretty<true> const>(options);
+  return std::make_shared<Pretty<false> const>(options);
 }
 
 }  // namespace tracing::inline v1::internal
