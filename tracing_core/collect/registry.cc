@@ -181,15 +181,10 @@ LevelFilter Registry::max_level_hint() const noexcept {
 }
 
 Verdict Registry::enabled(Metadata const& metadata) noexcept {
-  for (auto const& filter : filters_) {
-    if (!filter->enabled(metadata)) return 0;
-  }
-  Verdict wanted = always_;
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    Filter* const filter = layers_[i]->filter.get();
-    if (filter != nullptr && metadata.level() <= filter->max_level_hint() && filter->enabled(metadata)) wanted |= bit(i);
-  }
-  return wanted;
+  // What a filter says of a callsite once and for all stands above what it says of the moment, as it does where
+  // callsites remember it.
+  Registration const known = register_callsite(metadata);
+  return known.interest == Interest::sometimes ? enabled_now(metadata, known.wanted, known.undecided) : known.wanted;
 }
 
 Verdict Registry::enabled_now(Metadata const& metadata, Verdict wanted, Verdict undecided) noexcept {

@@ -377,6 +377,31 @@ TEST(Registry, AFilterHidesSpansFromItsLayerAlone) {
   EXPECT_EQ(some, (Lines{"new a", "enter a", "new a/b", "enter a/b", "event a/b", "exit a/b", "close a/b", "exit a", "close a"}));
 }
 
+// Wants spans always and everything else at no moment, as a filter does that follows these spans.
+class SpansOnly final : public tracing::Filter {
+ public:
+  tracing::Interest callsite_enabled(tracing::Metadata const& metadata) noexcept override {
+    return metadata.is_span() ? tracing::Interest::always : tracing::Interest::sometimes;
+  }
+  bool enabled(tracing::Metadata const&) noexcept override { return false; }
+};
+
+TEST(Registry, WhatAFilterAlwaysWantsItIsNotAskedAbout) {
+  auto const emit = [] {
+    TRACE_SPAN(info, "a");
+    TRACE_INFO("event");
+  };
+  Lines lines;
+  // With two registries alive, each is asked about its own thread's records.
+  auto const other = RegistryBuilder().build();
+  with_default(other, [&] {
+    with_default(RegistryBuilder().with(std::make_unique<Journal>(lines), std::make_unique<SpansOnly>()).build(), emit);
+    with_default(
+        RegistryBuilder().with_filter(std::make_unique<SpansOnly>()).with(std::make_unique<Journal>(lines)).build(), emit);
+  });
+  EXPECT_EQ(lines, (Lines{"new a", "enter a", "exit a", "close a", "new a", "enter a", "exit a", "close a"}));
+}
+
 TEST(LayerVector, StandsBehindOneFilter) {
   Lines first;
   Lines second;

@@ -1,0 +1,44 @@
+#include "case_file.h"
+
+#include <fstream>
+#include <stdexcept>
+#include <utility>
+
+#include "object_reader.h"
+
+namespace conformance {
+namespace {
+
+Case read_case(Json const& json) {
+  Case out;
+  try {
+    ObjectReader reader(json, "the case");
+    out.id = reader.get<std::string>("id");
+    out.tag = reader.get_or<std::string>("tag", "");
+    out.input = reader.at("input");
+    Json const* const unicode = reader.find("expected_unicode_regex");  // our regular expressions know all of Unicode
+    out.expected = unicode != nullptr ? *unicode : reader.at("expected");
+    reader.find("expected");
+    out.any = reader.find("any") != nullptr;
+    reader.finish();
+  } catch (BadCase const& error) {
+    out.problem = error.what();
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Case> read_cases(std::filesystem::path const& path) {
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error("cannot be opened");
+  Json const json = Json::parse(file);
+  if (!json.is_array()) throw std::runtime_error("is not an array of cases");
+  if (json.empty()) throw std::runtime_error("holds no case");
+  std::vector<Case> cases;
+  cases.reserve(json.size());
+  for (Json const& one : json) cases.push_back(read_case(one));
+  return cases;
+}
+
+}  // namespace conformance

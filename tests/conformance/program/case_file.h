@@ -1,0 +1,25 @@
+// Declares Case and how the cases of a file are read.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "suite.h"
+
+namespace conformance {
+
+/// One question and the answer that is expected.
+struct Case {
+  std::string id;
+  std::string tag;
+  Json input;
+  Json expected;
+  bool any = false;     ///< any answer will do, as long as there is one
+  std::string problem;  ///< why it cannot be run; empty: it can
+};
+
+/// Reads a file of cases. Throws std::runtime_error where it is not one; a case that has no proper form has a problem.
+std::vector<Case> read_cases(std::filesystem::path const& path);
+
+}  // namespace conformance

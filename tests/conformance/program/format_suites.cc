@@ -1,0 +1,157 @@
+// The cases of fmt_scenarios.json and values.json: what is printed, to the byte.
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "printed_text.h"
+#include "recorded_values.h"
+#include "scenario.h"
+#include "suite.h"
+#include "tracing_core/export/print.h"
+
+namespace conformance {
+namespace {
+
+using tracing::FormatKind;
+using tracing::SpanEvents;
+
+template <class T, std::size_t kCount>
+T look_up(std::pair<char const*, T> const (&names)[kCount], std::string const& what, std::string const& text) {
+  for (auto const& [name, value] : names) {
+    if (text == name) return value;
+  }
+  throw BadCase("unknown " + what + ": " + text);
+}
+
+FormatKind format_kind(std::string const& text) {
+  static constexpr std::pair<char const*, FormatKind> kNames[] = {{"full", FormatKind::full},
+                                                                  {"compact", FormatKind::compact},
+                                                                  {"pretty", FormatKind::pretty},
+                                                                  {"json", FormatKind::json}};
+  return look_up(kNames, "format", text);
+}
+
+SpanEvents span_events(Json const& list) {
+  static constexpr std::pair<char const*, SpanEvents> kNames[] = {
+      {"NEW", SpanEvents::new_span}, {"ENTER", SpanEvents::enter},   {"EXIT", SpanEvents::exit},
+      {"CLOSE", SpanEvents::close},  {"ACTIVE", SpanEvents::active}, {"FULL", SpanEvents::full},
+      {"NONE", SpanEvents::none}};
+  if (!list.is_array()) throw BadCase("`span_events` is not a list");
+  SpanEvents all = SpanEvents::none;
+  for (Json const& one : list) all = all | look_up(kNames, "span event", one.is_string() ? one.get<std::string>() : one.dump());
+  return all;
+}
+
+enum class TimeKind { fixed, none, fail };
+
+std::shared_ptr<tracing::Timer const> timer(std::string const& text) {
+  static constexpr std::pair<char const*, TimeKind> kNames[] = {
+      {"fixed", TimeKind::fixed}, {"none", TimeKind::none}, {"fail", TimeKind::fail}};
+  switch (look_up(kNames, "time", text)) {
+    case TimeKind::none:
+      return nullptr;
+    case TimeKind::fail:
+      return tracing::make_timer([](tracing::TextBuffer&, tracing::Instant) { return false; });
+    case TimeKind::fixed:
+      break;
+  }
+  return tracing::make_timer([utc = tracing::utc_timer()](tracing::TextBuffer& out, tracing::Instant) {
+    return utc->append(out, tracing::Instant{1'767'916'569'977'977'000});
+  });
+}
+
+tracing::PrintOptions print_options(Json const& config) {
+  ObjectReader reader(config, "the config");
+  tracing::PrintOptions options;
+  tracing::FormatOptions& format = options.format;
+  format.kind = format_kind(reader.get<std::string>("format"));
+  format.timer = timer(reader.get_or<std::string>("time", "fixed"));
+  for (auto const& [key, option] : {std::pair{"ansi", &format.ansi},
+                                    {"ansi_sanitization", &format.ansi_sanitization},
+                                    {"target", &format.target},
+                                    {"level", &format.level},
+                                    {"thread_ids", &format.thread_ids},
+                                    {"thread_names", &format.thread_names},
+                                    {"flatten_event", &format.flatten_event},
+                                    {"current_span", &format.current_span},
+                                    {"span_list", &format.span_list}}) {
+    *option = reader.get_or(key, *option);
+  }
+  if (reader.find("file") != nullptr) format.file = reader.get<bool>("file");
+  if (reader.find("line_number") != nullptr) format.line_number = reader.get<bool>("line_number");
+  if (Json const* const list = reader.find("span_events")) options.span_events = span_events(*list);
+  reader.finish();
+  return options;
+}
+
+std::size_t scenario_parts(Json const& input) {
+  auto const configs = input.find("configs");
+  if (configs == input.end() || !configs->is_array()) throw BadCase("the input has no list `configs`");
+  return configs->size();
+}
+
+Json scenario(Json const& input, std::size_t part) {
+  ObjectReader reader(input, "the input");
+  Scenario& scenario = Scenario::start(reader.at("callsites"));
+  Json const& operations = reader.at("ops");
+  Json const& config = reader.at("configs").at(part);
+  reader.finish();
+
+  auto& text = *new std::string;  // as the registry, it is there until the process ends
+  tracing::set_global_default(printing_registry(print_options(config), text));
+  for (Json const& operation : operations) scenario.play(operation);
+  return without_durations(text);
+}
+
+Json outputs(Json&& parts) { return {{"outputs", std::move(parts)}}; }
+
+tracing::PrintOptions bare(FormatKind kind) {
+  tracing::PrintOptions options;
+  options.format.kind = kind;
+  options.format.timer = nullptr;
+  options.format.level = false;
+  options.format.target = false;
+  options.format.span_list = false;
+  return options;
+}
+
+// What an event with this one field prints.
+std::string event_line(FormatKind kind, char const* field, Json const& value) {
+  std::string text;
+  tracing::ScopedDefault const scope(printing_registry(bare(kind), text));
+  tracing::RuntimeCallsite const event({.target = "app", .fields = {field}});
+  Json const list = Json::array({{field, value}});
+  tracing::emit_event(event.callsite(), RecordedValues(list, event.metadata()).data());
+  return text;
+}
+
+// What an event without fields prints inside a span with the field.
+std::string line_in_span(FormatKind kind, Json const& value) {
+  std::string text;
+  tracing::ScopedDefault const scope(printing_registry(bare(kind), text));
+  tracing::RuntimeCallsite const span({.kind = tracing::Kind::span, .name = "s", .target = "app", .fields = {"x"}});
+  tracing::RuntimeCallsite const event({.target = "app"});
+  Json const list = Json::array({{"x", value}});
+  auto const inside = tracing::Span::make(span.callsite(), RecordedValues(list, span.metadata()).data()).entered();
+  tracing::emit_event(event.callsite(), nullptr);
+  return text;
+}
+
+Json values(Json const& input, std::size_t) {
+  ObjectReader reader(input, "the input");
+  Json const& value = reader.at("value");
+  reader.finish();
+  return {{"full_field", event_line(FormatKind::full, "x", value)},
+          {"full_message", event_line(FormatKind::full, "message", value)},
+          {"json_field", event_line(FormatKind::json, "x", value)},
+          {"json_span_field", line_in_span(FormatKind::json, value)}};
+}
+
+}  // namespace
+
+constinit Suite const kFmtScenarios{
+    .file = "fmt_scenarios", .tasks_per_process = 1, .parts = scenario_parts, .answer = scenario, .join = outputs};
+constinit Suite const kValues{.file = "values", .tasks_per_process = 32, .answer = values};
+
+}  // namespace conformance

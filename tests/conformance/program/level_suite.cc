@@ -1,0 +1,56 @@
+// The cases of levels.json: texts read as a level and as a level filter.
+#include "tracing_core/model/level.h"
+
+#include "object_reader.h"
+#include "suite.h"
+
+namespace conformance {
+namespace {
+
+// "INFO" as the reference's Debug writes it: "Info".
+std::string capitalised(std::string_view name) {
+  std::string out(name);
+  for (std::size_t i = 1; i < out.size(); ++i) out[i] = static_cast<char>(out[i] + ('a' - 'A'));
+  return out;
+}
+
+std::string upper_case(std::string_view name) {
+  std::string out(name);
+  for (char& c : out) c = static_cast<char>(c - ('a' - 'A'));
+  return out;
+}
+
+Json failed(char const* error) { return {{"ok", false}, {"error", error}}; }
+
+Json read_level(std::string const& text) {
+  auto const level = tracing::parse_level(text);
+  if (!level) {
+    return failed(
+        R"(error parsing level: expected one of "error", "warn", "info", "debug", "trace", or a number 1-5)");
+  }
+  std::string_view const name = tracing::name(*level);
+  return {{"ok", true}, {"display", name}, {"debug", "Level(" + capitalised(name) + ")"}};
+}
+
+Json read_level_filter(std::string const& text) {
+  auto const filter = tracing::parse_level_filter(text);
+  if (!filter) {
+    return failed(
+        R"(error parsing level filter: expected one of "off", "error", "warn", "info", "debug", "trace", or a number 0-5)");
+  }
+  std::string_view const name = tracing::name(*filter);
+  return {{"ok", true}, {"display", name}, {"debug", "LevelFilter::" + upper_case(name)}};
+}
+
+Json answer(Json const& input, std::size_t) {
+  ObjectReader reader(input, "the input");
+  auto const text = reader.get<std::string>("text");
+  reader.finish();
+  return {{"level", read_level(text)}, {"level_filter", read_level_filter(text)}};
+}
+
+}  // namespace
+
+constinit Suite const kLevels{.file = "levels", .tasks_per_process = 64, .answer = answer};
+
+}  // namespace conformance

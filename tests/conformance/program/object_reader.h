@@ -1,0 +1,72 @@
+// Declares ObjectReader, which reads a JSON object and complains of every key that nobody asked for.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace conformance {
+
+using Json = nlohmann::json;
+
+/// A case that cannot be run: it asks for something that this program does not know.
+class BadCase : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Reads an object key by key; finish() then throws BadCase where keys are left, so that no setting is silently ignored.
+class ObjectReader {
+ public:
+  /// `what` names the object in complaints. REQUIRES: `object` outlives this.
+  ObjectReader(Json const& object, std::string what) : object_(object), what_(std::move(what)) {
+    if (!object.is_object()) throw BadCase(what_ + " is not an object: " + object.dump());
+  }
+
+  /// Null where there is no such key.
+  Json const* find(std::string const& key) {
+    asked_.insert(key);
+    auto const found = object_.find(key);
+    return found == object_.end() ? nullptr : &*found;
+  }
+  Json const& at(std::string const& key) {
+    Json const* const found = find(key);
+    if (found == nullptr) throw BadCase(what_ + " has no `" + key + "`: " + object_.dump());
+    return *found;
+  }
+  /// Throws BadCase where the value is of another type.
+  template <class T>
+  T get(std::string const& key) {
+    return convert<T>(key, at(key));
+  }
+  template <class T>
+  T get_or(std::string const& key, T otherwise) {
+    Json const* const found = find(key);
+    return found == nullptr ? std::move(otherwise) : convert<T>(key, *found);
+  }
+  void finish() const {
+    for (auto const& [key, value] : object_.items()) {
+      if (!asked_.contains(key)) throw BadCase(what_ + " has the unknown key `" + key + "`");
+    }
+  }
+
+ private:
+  template <class T>
+  T convert(std::string const& key, Json const& value) const {
+    try {
+      return value.get<T>();
+    } catch (Json::exception const&) {
+      throw BadCase("`" + key + "` of " + what_ + " is of the wrong type: " + value.dump());
+    }
+  }
+
+  Json const& object_;
+  std::string what_;
+  std::set<std::string> asked_;
+};
+
+}  // namespace conformance

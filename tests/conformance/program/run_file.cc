@@ -1,0 +1,98 @@
+#include "run_file.h"
+
+#include <exception>
+#include <utility>
+
+#include "case_file.h"
+#include "compare.h"
+#include "isolation.h"
+#include "object_reader.h"
+
+namespace conformance {
+namespace {
+
+struct Task {
+  std::size_t case_index;
+  std::size_t part;
+};
+
+std::vector<Task> make_tasks(std::vector<Case>& cases, Suite const& suite) {
+  std::vector<Task> tasks;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (!cases[i].problem.empty()) continue;
+    try {
+      std::size_t const parts = suite.parts == nullptr ? 1 : suite.parts(cases[i].input);
+      for (std::size_t part = 0; part < parts; ++part) tasks.push_back({i, part});
+    } catch (BadCase const& error) {
+      cases[i].problem = error.what();
+    }
+  }
+  return tasks;
+}
+
+// Runs in a process of its own; what it returns is read by take().
+std::string answer_text(Suite const& suite, Json const& input, std::size_t part) {
+  Json message;
+  try {
+    message["answer"] = suite.answer(input, part);
+  } catch (std::exception const& error) {
+    message["problem"] = error.what();
+  }
+  return message.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// What is known of a case once all its tasks ran.
+struct Answered {
+  Json parts = Json::array();
+  std::vector<std::string> problems;
+};
+
+void take(Outcome const& outcome, Answered& out) {
+  if (!outcome.death.empty()) {
+    out.problems.push_back(outcome.death);
+    return;
+  }
+  Json message = Json::parse(outcome.answer);
+  if (message.contains("problem")) {
+    out.problems.push_back(message["problem"].get<std::string>());
+  } else {
+    out.parts.push_back(std::move(message["answer"]));
+  }
+}
+
+std::vector<std::string> judge(Case& one, Suite const& suite, Answered& answered) {
+  if (!one.problem.empty()) return {one.problem};
+  if (!answered.problems.empty() || one.any) return std::move(answered.problems);
+  Json answer = suite.join != nullptr ? suite.join(std::move(answered.parts)) : std::move(answered.parts.at(0));
+  if (suite.normalise != nullptr) {
+    suite.normalise(one.expected);
+    suite.normalise(answer);
+  }
+  return differences(one.expected, answer);
+}
+
+}  // namespace
+
+FileResult run_file(std::filesystem::path const& path, Suite const& suite, RunOptions const& options) {
+  std::vector<Case> cases = read_cases(path);
+  if (!options.only_id.empty()) std::erase_if(cases, [&](Case const& one) { return one.id != options.only_id; });
+  std::vector<Task> const tasks = make_tasks(cases, suite);
+  auto const outcomes = run_isolated(
+      tasks.size(), {suite.tasks_per_process, options.processes, options.timeout},
+      [&](std::size_t task) { return answer_text(suite, cases[tasks[task].case_index].input, tasks[task].part); });
+
+  std::vector<Answered> answered(cases.size());
+  for (std::size_t i = 0; i < tasks.size(); ++i) take(outcomes[i], answered[tasks[i].case_index]);
+  FileResult result;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    auto lines = judge(cases[i], suite, answered[i]);
+    if (lines.empty()) {
+      ++result.passed;
+    } else {
+      result.failures.push_back({cases[i].id, cases[i].tag, std::move(lines)});
+    }
+  }
+  return result;
+}
+
+}  // namespace conformance

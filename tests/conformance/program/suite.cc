@@ -1,0 +1,11 @@
+#include "suite.h"
+
+namespace conformance {
+
+std::span<Suite const> all_suites() {
+  static Suite const suites[] = {kLevels,           kDatetime,        kTimingDisplay, kEnvFilterParse, kEnvFilterStatic,
+                                 kEnvFilterDynamic, kEnvFilterValues, kTargets,       kFmtScenarios,   kValues};
+  return suites;
+}
+
+}  // namespace conformance

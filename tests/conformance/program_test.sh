@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Tests of the conformance program itself: program_test.sh PROGRAM. What must be red is red, and says why.
+set -euo pipefail
+
+program=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failures=0
+
+# expect <what> <exit status> <last line> <pattern that the output has>: runs the program over $dir, then empties it.
+expect() {
+  local what=$1 status=$2 last_line=$3 pattern=$4 output rc=0
+  output=$("$program" --dir "$dir" --timeout-ms 2000 2>&1) || rc=$?
+  if [[ $rc != "$status" || $(tail -n 1 <<<"$output") != "$last_line" ]] || ! grep -qe "$pattern" <<<"$output"; then
+    printf 'FAILED: %s\n  wanted status %s, last line "%s", somewhere "%s"\n  got status %s and\n%s\n' \
+      "$what" "$status" "$last_line" "$pattern" "$rc" "$output"
+    failures=$((failures + 1))
+  fi
+  rm -f "$dir"/*
+}
+
+level() { # <id> <text> <ok>
+  local message='error parsing level: expected one of \"error\", \"warn\", \"info\", \"debug\", \"trace\", or a number 1-5'
+  local both='"level":{"ok":true,"display":"INFO","debug":"Level(Info)"},
+    "level_filter":{"ok":true,"display":"info","debug":"LevelFilter::INFO"}'
+  [[ $3 == yes ]] || both='"level":{"ok":false,"error":"'$message'"},"level_filter":{"ok":true,"display":"off","debug":"LevelFilter::OFF"}'
+  echo '{"id":"'"$1"'","tag":"t","input":{"text":"'"$2"'"},"expected":{'"$both"'}}'
+}
+event='{"kind":"event","target":"app","level":"INFO","fields":["message"]}'
+scenario() { # <operations> <config> <expected output>
+  echo '[{"id":"s","tag":"t","input":{"callsites":{"e":'"$event"'},"ops":['"$1"'],"configs":['"$2"']},"expected":{"outputs":['"$3"']}}]'
+}
+hello='{"op":"event","cs":"e","values":[["message",{"args":"hi"}]]}'
+plain='{"format":"full","time":"none"}'
+printed='" INFO app: hi\n"'
+
+expect 'a folder without files is red' 1 '0 passed, 1 failed' 'no cases in'
+echo '[{"id":"x"}]' >"$dir/novelty.json"
+expect 'a folder with unknown files alone is red' 1 '0 passed, 1 failed' '^skipped: novelty.json'
+echo '[]' >"$dir/levels.json"
+expect 'a file without cases is red' 1 '0 passed, 1 failed' 'holds no case'
+echo '[{' >"$dir/levels.json"
+expect 'a file that is no JSON is red' 1 '0 passed, 1 failed' 'FAILED levels'
+
+echo "[$(level a info yes),$(level b off no)]" >"$dir/levels.json"
+echo 'hello' >"$dir/README.md"
+expect 'right answers are green and unknown files named' 0 '2 passed, 0 failed' '^skipped: README.md'
+echo "[$(level a info yes),$(level b off yes)]" >"$dir/levels.json"
+expect 'a wrong answer is red and shown' 1 '1 passed, 1 failed' '^FAILED levels b (t)$'
+echo "[$(level a info yes),$(level b off yes)]" | sed 's/}}]$/},"any":"reason"}]/' >"$dir/levels.json"
+expect 'any answer will do where the case says so' 0 '2 passed, 0 failed' 'levels: 2 passed, 0 failed'
+echo '[{"id":"a","tag":"t","input":{"text":"info","more":1},"expected":{},"any":"reason"}]' >"$dir/levels.json"
+expect 'an unknown key of an input is red, whatever is expected' 1 '0 passed, 1 failed' 'unknown key `more`'
+echo "[$(level a info yes | sed 's/"tag"/"extra":1,"tag"/')]" >"$dir/levels.json"
+expect 'an unknown key of a case is red' 1 '0 passed, 1 failed' 'unknown key `extra`'
+echo "[$(level a info yes | sed 's/"expected":{/"expected":{"more":1,/')]" >"$dir/levels.json"
+expect 'an expectation that nothing answers is red' 1 '0 passed, 1 failed' 'expected 1'
+
+scenario "$hello" "$plain" "$printed" >"$dir/fmt_scenarios.json"
+expect 'a scenario is green' 0 '1 passed, 0 failed' 'fmt_scenarios: 1 passed'
+scenario '{"op":"dance"}' "$plain" "$printed" >"$dir/fmt_scenarios.json"
+expect 'an unknown operation is red' 1 '0 passed, 1 failed' 'unknown operation: dance'
+scenario "$hello" '{"format":"full","time":"none","loud":true}' "$printed" >"$dir/fmt_scenarios.json"
+expect 'an unknown setting is red' 1 '0 passed, 1 failed' 'unknown key `loud`'
+scenario "$hello" '{"format":"round"}' "$printed" >"$dir/fmt_scenarios.json"
+expect 'an unknown format is red' 1 '0 passed, 1 failed' 'unknown format: round'
+scenario '{"op":"event","cs":"e","values":[["message",{"mood":"hi"}]]}' "$plain" "$printed" >"$dir/fmt_scenarios.json"
+expect 'an unknown kind of value is red' 1 '0 passed, 1 failed' 'unknown kind of value: mood'
+
+if "$program" --dir "$dir" --loud 2>/dev/null; then
+  echo 'FAILED: an unknown argument is accepted'
+  failures=$((failures + 1))
+fi
+((failures == 0)) || exit 1
+echo 'all as it should be'
