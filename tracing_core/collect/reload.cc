@@ -78,17 +78,29 @@ bool is_used(void const* old) noexcept {
   return false;
 }
 
+void full_barrier() noexcept {
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpragmas"
+#pragma GCC diagnostic ignored "-Wtsan"  // which knows no such barriers; the marks themselves are enough for it
+#endif
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+}
+
 // Between a thread's mark and its second look at the place.
 inline void light_barrier() noexcept {
   if (has_membarrier.load(std::memory_order_relaxed)) [[likely]] {
     std::atomic_signal_fence(std::memory_order_seq_cst);
   } else {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_barrier();
   }
 }
 
 void heavy_barrier() noexcept {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  full_barrier();
   if (has_membarrier.load(std::memory_order_relaxed)) membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 

@@ -1,0 +1,90 @@
+// Declares ExpectedSpan and ExpectedEvent, what a test demands of one span or event.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tracing_core/collect/layer.h"
+#include "tracing_core/model/value_of.h"
+
+namespace tracing::inline v1::mock {
+
+/// A field by name, and its value where one is given, as it would be printed: text quoted.
+struct ExpectedField {
+  std::string name;
+  std::optional<std::string> value{};
+};
+
+/// What span and event have in common. Everything not demanded is welcome.
+template <class Self>
+class ExpectedRecord {
+ public:
+  Self&& at_level(Level level) && { return level_ = level, self(); }
+  Self&& with_target(std::string_view target) && { return target_ = target, self(); }
+  /// A field of this name was recorded, with any value.
+  Self&& with_field(std::string_view name) && { return fields_.push_back({std::string(name)}), self(); }
+  /// A field of this name was recorded with this value.
+  template <class T>
+  Self&& with_field(std::string_view name, T const& value) && {
+    InlineTextBuffer<64> text;
+    append_debug(text, internal::value_of(value));
+    fields_.push_back({std::string(name), std::string(text.view())});
+    return self();
+  }
+  /// No other fields than those demanded were recorded; an event's message is none of them.
+  Self&& with_only_these_fields() && { return only_fields_ = true, self(); }
+  /// Directly below (an event: inside) a span of this name.
+  Self&& below(std::string_view name) && { return parent_ = name, self(); }
+  /// Below (inside) no span.
+  Self&& at_root() && { return parent_ = std::string(), self(); }
+
+ protected:
+  Self&& self() noexcept { return static_cast<Self&&>(*this); }
+  // What of `fields` is not as demanded, empty where all is.
+  std::string mismatch(Metadata const& metadata, FieldValues const& fields, SpanRef parent) const;
+  void describe(std::string& out) const;
+
+  std::optional<Level> level_;
+  std::optional<std::string> target_;
+  std::optional<std::string> parent_;  // empty: none
+  std::vector<ExpectedField> fields_;
+  bool only_fields_ = false;
+};
+
+/// What a test demands of a span. Fields are those of its making (or of its record()).
+class ExpectedSpan : public ExpectedRecord<ExpectedSpan> {
+ public:
+  ExpectedSpan&& named(std::string_view name) && { return name_ = name, self(); }
+
+  std::string mismatch(SpanRef span, FieldValues const& fields) const;
+  std::string describe() const;
+
+ private:
+  std::optional<std::string> name_;
+};
+
+/// What a test demands of an event.
+class ExpectedEvent : public ExpectedRecord<ExpectedEvent> {
+ public:
+  /// The message with its holes filled.
+  ExpectedEvent&& with_message(std::string_view message) && { return message_ = message, self(); }
+  ExpectedEvent&& inside(std::string_view span_name) && { return std::move(*this).below(span_name); }
+
+  std::string mismatch(FieldValues const& fields, SpanRef span) const;
+  std::string describe() const;
+
+ private:
+  std::optional<std::string> message_;
+};
+
+/// mock::span().named("request").at_level(Level::info).with_field("id", 7)
+inline ExpectedSpan span() { return {}; }
+inline ExpectedSpan span(std::string_view name) { return ExpectedSpan().named(name); }
+/// mock::event().with_message("started").at_level(Level::info)
+inline ExpectedEvent event() { return {}; }
+
+}  // namespace tracing::inline v1::mock

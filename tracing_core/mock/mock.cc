@@ -1,0 +1,195 @@
+#include "tracing_core/mock/mock.h"
+
+#include <mutex>
+
+namespace tracing::inline v1::mock {
+namespace {
+
+enum class Kind : std::uint8_t { new_span, enter, exit, close, record, follows_from, event, nothing };
+
+constexpr char const* kNames[] = {"a new ", "enter of ", "exit of ", "close of ", "record() to ", "follows_from of ", "", "nothing more"};
+
+struct Expected {
+  Kind kind;
+  ExpectedSpan span{};
+  ExpectedSpan cause{};
+  ExpectedEvent event{};
+
+  std::string describe() const {
+    std::string out = kNames[static_cast<int>(kind)];
+    if (kind == Kind::nothing) return out;
+    out += kind == Kind::event ? event.describe() : span.describe();
+    if (kind == Kind::follows_from) out += " because of " + cause.describe();
+    return out;
+  }
+};
+
+// One record as it came.
+struct Found {
+  Kind kind;
+  SpanRef span{};  // of an event: that it stands in
+  FieldValues const& fields;
+  SpanRef cause{};
+
+  std::string describe() const {
+    Metadata const& metadata = kind == Kind::event ? fields.metadata() : span.metadata();
+    InlineTextBuffer<256> out;
+    out.append(kNames[static_cast<int>(kind)]);
+    if (kind != Kind::event) {
+      out.append("span \"");
+      out.append(metadata.name());
+      out.push_back('"');
+    } else {
+      out.append("event");
+    }
+    out.append(" at level ");
+    out.append(tracing::name(metadata.level()));
+    out.append(" with target \"");
+    out.append(metadata.target());
+    out.push_back('"');
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (fields.value(i).is_empty()) continue;
+      out.push_back(' ');
+      out.append(fields.name(i));
+      out.push_back('=');
+      append_debug(out, fields.value(i));
+    }
+    SpanRef const above = kind == Kind::event ? span : span.parent();
+    out.append(above ? ", below \"" : ", below no span");
+    if (above) out.append(above.metadata().name()), out.push_back('"');
+    if (!metadata.file().empty()) {
+      out.append(", at ");
+      out.append(metadata.file());
+      out.append(":" + std::to_string(metadata.line()));
+    }
+    return std::string(out.view());
+  }
+};
+
+}  // namespace
+
+struct internal::Script {
+  std::mutex mutex;
+  std::vector<Expected> list;
+  std::size_t next = 0;
+  std::size_t records = 0;  // how many came
+  std::string failure;
+
+  void compare(Found const& found) {
+    std::lock_guard const lock(mutex);
+    ++records;
+    if (!failure.empty() || next == list.size()) return;
+    Expected const& expected = list[next];
+    if (expected.kind != found.kind) {
+      bool const optional = found.kind == Kind::new_span || found.kind == Kind::close;
+      if (!optional || expected.kind == Kind::nothing) fail(found, expected, "");
+      return;
+    }
+    std::string const wrong = found.kind == Kind::event ? expected.event.mismatch(found.fields, found.span) : span_mismatch(found, expected);
+    if (!wrong.empty()) return fail(found, expected, wrong);
+    ++next;
+  }
+
+ private:
+  static std::string span_mismatch(Found const& found, Expected const& expected) {
+    std::string wrong = expected.span.mismatch(found.span, found.fields);
+    if (wrong.empty() && found.kind == Kind::follows_from) {
+      wrong = expected.cause.mismatch(found.cause, FieldValues(found.cause.metadata()));
+      if (!wrong.empty()) wrong = "the cause's " + wrong;
+    }
+    return wrong;
+  }
+
+  void fail(Found const& found, Expected const& expected, std::string const& wrong) {
+    failure = "record " + std::to_string(records) + " is not expectation " + std::to_string(next + 1) + " of " +
+              std::to_string(list.size()) + (wrong.empty() ? "" : ": " + wrong) + "\n  expected: " + expected.describe() +
+              "\n  came:     " + found.describe();
+  }
+};
+
+namespace {
+
+class MockLayer final : public Layer {
+ public:
+  explicit MockLayer(std::shared_ptr<internal::Script> script) noexcept : script_(std::move(script)) {}
+
+  void on_new_span(SpanRef span, NewSpan const& made, Context const&) noexcept override {
+    script_->compare({Kind::new_span, span, made.fields});
+  }
+  void on_record(SpanRef span, FieldValues const& values, Context const&) noexcept override {
+    script_->compare({Kind::record, span, values});
+  }
+  void on_follows_from(SpanRef span, SpanRef cause, Context const&) noexcept override {
+    script_->compare({Kind::follows_from, span, FieldValues(span.metadata()), cause});
+  }
+  void on_event(Event const& event, Context const& context) noexcept override {
+    script_->compare({Kind::event, context.event_span(event), event.fields});
+  }
+  void on_enter(SpanRef span, Context const&) noexcept override { compare_with_all_values(Kind::enter, span); }
+  void on_exit(SpanRef span, Context const&) noexcept override { compare_with_all_values(Kind::exit, span); }
+  void on_close(SpanRef span, Context const&) noexcept override { compare_with_all_values(Kind::close, span); }
+
+ private:
+  // With what was recorded so far, the last value of each field.
+  void compare_with_all_values(Kind kind, SpanRef span) noexcept {
+    StoredValues values;
+    {
+      auto const lock = span.lock();
+      values.copy_from(span.values());
+    }
+    std::vector<Value> last(256);
+    Metadata const& metadata = span.metadata();
+    std::vector<std::unique_ptr<DecodedValues>> decoded;
+    std::size_t at = 0;
+    while (at < values.size_bytes()) {
+      decoded.push_back(std::make_unique<DecodedValues>());
+      at = StoredValues::decode_group(values.data(), at, metadata, *decoded.back());
+      for (std::size_t i = 0; i < metadata.parts().value_count; ++i) {
+        if (!decoded.back()->data()[i].is_empty()) last[i] = decoded.back()->data()[i];
+      }
+    }
+    script_->compare({kind, span, FieldValues(metadata, last.data())});
+  }
+
+  std::shared_ptr<internal::Script> script_;
+};
+
+}  // namespace
+
+std::string MockHandle::failure() const {
+  std::lock_guard const lock(script_->mutex);
+  if (!script_->failure.empty()) return script_->failure;
+  auto const& list = script_->list;
+  if (script_->next == list.size() || list[script_->next].kind == Kind::nothing) return {};
+  std::string out = "after " + std::to_string(script_->records) + " records, of " + std::to_string(list.size()) +
+                    " expectations these are still to come:";
+  for (std::size_t i = script_->next; i < list.size(); ++i) {
+    if (list[i].kind != Kind::nothing) out += "\n  " + std::to_string(i + 1) + ": " + list[i].describe();
+  }
+  return out;
+}
+
+Mock::Mock() : script_(std::make_shared<internal::Script>()) {}
+
+Mock&& Mock::new_span(ExpectedSpan span) && { return script_->list.push_back({Kind::new_span, std::move(span)}), std::move(*this); }
+Mock&& Mock::enter(ExpectedSpan span) && { return script_->list.push_back({Kind::enter, std::move(span)}), std::move(*this); }
+Mock&& Mock::exit(ExpectedSpan span) && { return script_->list.push_back({Kind::exit, std::move(span)}), std::move(*this); }
+Mock&& Mock::close(ExpectedSpan span) && { return script_->list.push_back({Kind::close, std::move(span)}), std::move(*this); }
+Mock&& Mock::record(ExpectedSpan span) && { return script_->list.push_back({Kind::record, std::move(span)}), std::move(*this); }
+Mock&& Mock::follows_from(ExpectedSpan span, ExpectedSpan cause) && {
+  return script_->list.push_back({Kind::follows_from, std::move(span), std::move(cause)}), std::move(*this);
+}
+Mock&& Mock::event(ExpectedEvent event) && { return script_->list.push_back({Kind::event, {}, {}, std::move(event)}), std::move(*this); }
+Mock&& Mock::only() && { return script_->list.push_back({Kind::nothing}), std::move(*this); }
+Mock&& Mock::with_filter(std::unique_ptr<Filter> filter) && { return filter_ = std::move(filter), std::move(*this); }
+
+std::pair<std::shared_ptr<Registry>, MockHandle> Mock::run_with_handle() && {
+  auto layer = std::make_unique<MockLayer>(script_);
+  return {RegistryBuilder().with(std::move(layer), std::move(filter_)).build(), MockHandle(script_)};
+}
+
+std::pair<std::unique_ptr<Layer>, MockHandle> Mock::layer_with_handle() && {
+  return {std::make_unique<MockLayer>(script_), MockHandle(script_)};
+}
+
+}  // namespace tracing::inline v1::mock
