@@ -90,7 +90,11 @@ struct KnownTrack {
   std::uint32_t index = kNoIndex;
   std::uint32_t name_size = 0;
   char name[52] = {};
-  std::vector<std::uint32_t> entered;  // before the oldest record left, outermost first
+  struct Entered {
+    std::uint32_t span;
+    std::int64_t time_ns;
+  };
+  std::vector<Entered> entered;  // before the oldest record left, outermost first
 
   Track track() const noexcept { return {number, {name, name_size}}; }
 };

@@ -275,7 +275,7 @@ void internal::RingState::overwrite_oldest(Garbage& garbage) noexcept {
     case RecordKind::enter:
       if (dying) break;
       try {
-        track.entered.push_back(header.span);
+        track.entered.push_back({header.span, header.time_ns});
         ++track.references;
         keeps_span = true;
       } catch (...) {
@@ -283,7 +283,7 @@ void internal::RingState::overwrite_oldest(Garbage& garbage) noexcept {
       break;
     case RecordKind::exit:
       for (std::size_t i = track.entered.size(); i > 0 && !dying; --i) {
-        if (track.entered[i - 1] != header.span) continue;
+        if (track.entered[i - 1].span != header.span) continue;
         track.entered.erase(track.entered.begin() + static_cast<std::ptrdiff_t>(i - 1));
         --track.references;  // not the last one: the record holds another
         drop_span(header.span, garbage);

@@ -97,7 +97,7 @@ class Replay {
     std::sort(before.begin(), before.end(), [this](auto a, auto b) { return known_[a].number < known_[b].number; });
     for (std::uint32_t const index : before) restore_span(index, spans[index]);
     for (std::uint32_t i = 0; i < tracks_.size(); ++i) {
-      for (std::uint32_t const span : tracks_[i].entered) enter(span, i, Instant{}, true);
+      for (KnownTrack::Entered const& entered : tracks_[i].entered) enter(entered.span, i, Instant{entered.time_ns}, true);
     }
   }
 

@@ -135,6 +135,7 @@ void PrintLayer::on_close(SpanRef span, Context const& context) noexcept {
 void PrintLayer::flush() noexcept { writer_->flush(); }
 
 void PrintLayer::print_span_event(SpanRef span, Value const (&values)[3], Context const& context) const noexcept {
+  if (context.is_restored()) return;  // it only stood there already
   print({span.metadata(), FieldValues(kSpanEvent, values), span, span, context});
 }
 
