@@ -21,7 +21,7 @@ using internal::TrackState;
 // One lock for all stores: taken where a thread meets a store, a page is made, slots change hands. One lock, so that a fork
 // needs to hold only one.
 struct Shared {
-  std::array<std::mutex, 64> span_locks;  // taken while nothing else is held that a subscriber may take
+  std::array<std::mutex, 16> span_locks;  // taken while nothing else is held that a subscriber may take
   std::mutex mutex;
   std::vector<std::pair<std::uint64_t, SpanStore*>> stores;  // those that live, by number
   std::uint64_t last_number = 0;
