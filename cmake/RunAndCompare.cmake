@@ -1,5 +1,5 @@
 # The script behind testlog_output_test(). What differs from run to run is replaced by something fixed: times, durations,
-# addresses, the folder of the sources.
+# addresses, the folders of the build and the sources.
 
 execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} OUTPUT_VARIABLE printed ERROR_VARIABLE printed RESULT_VARIABLE result)
 if("${RESULT}" STREQUAL "")
@@ -9,7 +9,9 @@ if(NOT result EQUAL RESULT)
   message(FATAL_ERROR "${PROGRAM} ended with ${result}, not ${RESULT}, and printed:\n${printed}")
 endif()
 
-string(REPLACE "${ROOT}/" "" printed "${printed}")
+foreach(folder IN LISTS FOLDERS)
+  string(REPLACE "${folder}/" "" printed "${printed}")
+endforeach()
 string(REGEX REPLACE "(\\.\\./)+" "" printed "${printed}")  # as the compiler was given it
 set(digits4 "[0-9][0-9][0-9][0-9]")
 string(REGEX REPLACE "${digits4}-[0-9][0-9]-[0-9][0-9]T[0-9:]+\\.[0-9]+Z" "2026-01-08T23:56:09.977977Z" printed "${printed}")

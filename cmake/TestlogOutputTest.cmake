@@ -11,7 +11,8 @@ function(testlog_output_test test target)
     return()
   endif()
   cmake_parse_arguments(ARG "" "APPROVED;RESULT" "ARGUMENTS;ENVIRONMENT;LABELS" ${ARGN})
-  add_test(NAME ${test} COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DPROGRAM=$<TARGET_FILE:${target}>
+  add_test(NAME ${test} COMMAND ${CMAKE_COMMAND} "-DFOLDERS=${PROJECT_BINARY_DIR};${PROJECT_SOURCE_DIR}"
+    -DPROGRAM=$<TARGET_FILE:${target}>
     "-DARGUMENTS=${ARG_ARGUMENTS}" -DRESULT=${ARG_RESULT} -DAPPROVED=${ARG_APPROVED} -P ${TESTLOG_OUTPUT_TEST_SCRIPT})
   set(environment ${TESTLOG_SCRUBBED_ENVIRONMENT})
   foreach(variable IN LISTS ARG_ENVIRONMENT)

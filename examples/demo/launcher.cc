@@ -32,7 +32,7 @@ Launcher::Kernel const& Launcher::find_or_compile(std::string_view kernel, Mode 
     TRACE_TRACE("kernel found in the cache", tracing::kv("compiled_for", found->second.compiled_for));
     return found->second;
   }
-  TRACE_SPAN(debug, "compile", tracing::kv("for", mode));
+  TRACE_SPAN(debug, "compile", mode);
   TRACE_INFO("compiling kernel");
   auto* const body = mode == Mode::Checked ? double_values_checked : double_values;
   return cache_.emplace(kernel, Kernel{mode, body}).first->second;
