@@ -49,6 +49,10 @@ class Attribution {
   /// Whose a kept record is.
   Owner owner_of(tracing::RecordView const& record) const noexcept;
 
+  /// Around a fork, so that the child finds the lock free.
+  void lock_for_fork() noexcept { mutex_.lock(); }
+  void unlock_after_fork() noexcept { mutex_.unlock(); }
+
   /// To be called by layers before anything else: remembers where threads and spans come from.
   void observe_span(tracing::SpanRef span) noexcept;
   void observe_event() noexcept { meet_this_thread(); }
@@ -69,8 +73,8 @@ class Attribution {
   std::atomic<TestTag>* made_in(tracing::SpanRef span, bool make) noexcept;
   Owner decide(TestTag running, TestTag home, bool inside_running, TestTag outermost) const noexcept;
 
-  static constexpr std::size_t kThreads = 4096;  // those seen last
-  static constexpr std::size_t kTests = 1024;
+  static constexpr std::size_t kThreads = 1024;  // those seen last
+  static constexpr std::size_t kTests = 256;
   static constexpr std::size_t kPageSpans = 4096;
   static constexpr std::size_t kPages = 1024;
 

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +21,9 @@ using testing::Not;
 using testing::StartsWith;
 using testlog::testdata::count;
 using testlog::testdata::Outcome;
+using testlog::testdata::run_own_main;
 using testlog::testdata::run_scenarios;
+using testlog::testdata::writes_of_scenarios;
 
 constexpr char const* kFilters[] = {"off", "error", "warn", "info", "debug", "trace", "library=trace", "[launch]=trace"};
 constexpr char const* kShows[] = {"live", "failed", "all", "none"};
@@ -31,9 +34,9 @@ class Rule1ResultsDoNotDependOnWhatIsShown : public testing::TestWithParam<char 
 
 TEST_P(Rule1ResultsDoNotDependOnWhatIsShown, CaptureStderrDeathAndExit) {
   for (char const* const show : kShows) {
-    Outcome const outcome = run_scenarios("*Streams*", {{"TRACE_FILTER", GetParam()}, {"TRACE_SHOW", show}});
+    Outcome const outcome = run_scenarios("Both/Streams*", {{"TRACE_FILTER", GetParam()}, {"TRACE_SHOW", show}});
     EXPECT_EQ(outcome.exit_code, 0) << show << outcome.out << outcome.err;
-    EXPECT_EQ(count(outcome.out, "[       OK ]"), 9) << outcome.out;
+    EXPECT_EQ(count(outcome.out, "[       OK ]"), 8) << outcome.out;
   }
 }
 
@@ -47,6 +50,16 @@ TEST_P(Rule1ResultsDoNotDependOnWhatIsShown, RecordsAndFailOn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AtEveryFilter, Rule1ResultsDoNotDependOnWhatIsShown, testing::ValuesIn(kFilters));
+
+TEST(Rule1, DescriptorsAreNotInherited) { EXPECT_EQ(run_scenarios("Streams.DescriptorsAreNotInherited").exit_code, 0); }
+
+TEST(Rule1, WhereRecordsAreMissingAssertionsFailAndSayThat) {
+  Outcome const full = run_scenarios("Captured.TooMuch*");
+  EXPECT_EQ(full.exit_code, 1);
+  EXPECT_EQ(count(full.out, "the ring was full and lost "), 2) << full.out;
+  Outcome const off = run_scenarios("Captured.StartsEmpty:Settings.ToleratesWarnings", {{"TRACE_CAPTURE", "off"}});
+  EXPECT_EQ(count(off.out, "nothing is captured: TRACE_CAPTURE is off"), 2) << off.out;
+}
 
 TEST(Rule1, ThreadsafeDeathTestChildWritesNoText) {
   Outcome const outcome = run_scenarios("Both/Streams.DeathSees*/1", {{"TRACE_FILTER", "library=trace"}});
@@ -73,6 +86,14 @@ TEST(Rule2, ListingTestsOpensNothing) {
   EXPECT_NE(access(path.c_str(), F_OK), 0);
 }
 
+// ---- 3: linking is enough ----
+
+TEST(Rule3, AProgramWithItsOwnMainNeedsNothing) {
+  Outcome const outcome = run_own_main({{"TRACE_FILTER", "library=warn"}});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(count(outcome.err, " WARN library: spoken\n"), 2) << outcome.err;
+}
+
 // ---- 4: fork and death tests ----
 
 TEST(Rule4, ForkedChildrenGoOn) {
@@ -89,6 +110,10 @@ TEST(Rule4, NoLockIsHeldAcrossAFork) {
 TEST(Rule4, ChildrenOfDeathTestsHaveTheRecordsToo) {
   EXPECT_EQ(run_scenarios("*CapturesInTheChildToo*").exit_code, 0);
 }
+
+// ---- 5: no thread ----
+
+TEST(Rule5, NoThreadIsStarted) { EXPECT_EQ(run_scenarios("Threads.ThereIsOnlyOne", {{"TRACE_FILTER", "trace"}}).exit_code, 0); }
 
 // ---- 6: whose a record is ----
 
@@ -142,6 +167,14 @@ TEST(Rule7, AStackThatRanOutIsNoObstacle) {
   EXPECT_THAT(outcome.err, HasSubstr("SIGSEGV in Dies.ByStackOverflow"));
 }
 
+TEST(Rule7, ChildrenOfDeathTestsDieSilently) {
+  for (char const* const style : {"fast", "threadsafe"}) {
+    Outcome const outcome = run_scenarios("Dies.InADeathTestOnly", {}, {std::string("--gtest_death_test_style=") + style});
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_THAT(outcome.err, Not(HasSubstr("----")));
+  }
+}
+
 TEST(Rule7, TheEarlierHandlerRunsAfterwards) {
   Outcome const outcome = run_scenarios("Dies.WithAHandlerOfItsOwn", {{"SCENARIO_OWN_HANDLER", "1"}});
   EXPECT_EQ(outcome.exit_code, 9);
@@ -169,6 +202,39 @@ TEST(Rule8, AFilterChangedInATestIsRestored) {
   EXPECT_THAT(outcome.err, HasSubstr("after the change"));
   EXPECT_THAT(outcome.err, Not(HasSubstr("before the change")));
   EXPECT_THAT(outcome.err, Not(HasSubstr("in the next test")));
+}
+
+TEST(Rule8, TheDefaultFilterOfATestIsRestoredToo) {
+  Outcome const outcome = run_scenarios("Settings.DefaultFilter:Filter.IsRestored");
+  EXPECT_EQ(count(outcome.err, "DEBUG"), 1) << outcome.err;
+}
+
+// ---- 10: one write for a line ----
+
+TEST(Rule10, EachLineIsOneWrite) {
+  std::vector<std::string> const writes = writes_of_scenarios("Threads.ManyWrite", {{"TRACE_FILTER", "trace"}, {"TRACE_COLOR", "always"}});
+  EXPECT_EQ(writes.size(), 4u * 50 * 5);
+  for (std::string const& write : writes) {
+    ASSERT_EQ(count(write, "\n"), 1) << write;
+    ASSERT_EQ(write.back(), '\n') << write;
+  }
+}
+
+TEST(Rule10, AStoryIsOneWrite) {
+  std::vector<std::string> const writes = writes_of_scenarios("Plain.Fails", {{"TRACE_FILTER", "off"}});
+  ASSERT_EQ(writes.size(), 2u);
+  EXPECT_THAT(writes[1], AllOf(StartsWith("---- Plain.Fails"), testing::EndsWith("end of what it recorded ----\n")));
+}
+
+// ---- 11: what is on disk stays usable ----
+
+TEST(Rule11, AfterSigkillAFileHoldsWholeLines) {
+  std::string const path = testing::TempDir() + "/rule11";
+  std::remove(path.c_str());
+  EXPECT_EQ(run_scenarios("Dies.Killed", {{"TRACE_FILTER", "trace"}, {"TRACE_OUTPUT", path}}).signal, SIGKILL);
+  std::string const text = testlog::testdata::content_of(path);
+  EXPECT_EQ(count(text, "\n"), 5000);
+  EXPECT_EQ(count(text, ": library: spoken\n"), 5000);
 }
 
 // ---- 12: bad input ----

@@ -1,5 +1,6 @@
 #include "testlog/session.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -53,6 +54,8 @@ void Session::start(internal::ProcessRole const& role) {
   if (role.listing || get() != nullptr) return;
   auto* const made = new Session(role);
   session.store(made, std::memory_order_release);
+  pthread_atfork([] { get()->attribution_.lock_for_fork(); }, [] { get()->attribution_.unlock_after_fork(); },
+                 [] { get()->attribution_.unlock_after_fork(); });
   tracing::set_global_default(made->registry_);
 }
 

@@ -4,12 +4,16 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
+#include <sstream>
 
 extern char** environ;
 
@@ -27,6 +31,50 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> all;
   for (std::string& text : texts) all.push_back(text.data());
   all.push_back(nullptr);
+  return all;
+}
+
+std::vector<std::string> environment_with(Variables const& variables) {
+  std::vector<std::string> environment;
+  for (char** at = environ; *at != nullptr; ++at) {
+    if (!is_read_by_us(*at)) environment.emplace_back(*at);
+  }
+  for (auto const& [name, value] : variables) environment.push_back(name + "=" + value);
+  return environment;
+}
+
+// Starts the program with these standard outputs, which are closed here; 0 where that fails.
+pid_t start(std::vector<std::string> words, std::vector<std::string> environment, int out, int err) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
+  pid_t child = 0;
+  int const failed = posix_spawn(&child, words[0].c_str(), &actions, nullptr, pointers(words).data(), pointers(environment).data());
+  EXPECT_EQ(failed, 0) << words[0] << " does not start";
+  posix_spawn_file_actions_destroy(&actions);
+  close(out);
+  if (err != out) close(err);
+  return failed == 0 ? child : 0;
+}
+
+int status_of(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+std::vector<std::string> scenario_words(std::string const& filter, std::vector<std::string> const& more) {
+  std::vector<std::string> words{TESTLOG_SCENARIOS, "--gtest_filter=" + filter, "--gtest_print_time=0"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+Variables without_times(Variables const& variables) {
+  Variables all = variables;
+  bool const given = std::any_of(all.begin(), all.end(), [](auto const& variable) { return variable.first == "TRACE_TIME"; });
+  if (!given) all.emplace_back("TRACE_TIME", "none");
   return all;
 }
 
@@ -50,33 +98,13 @@ void read_both(int out, int err, Outcome& outcome) {
 
 }  // namespace
 
-Outcome run(std::string const& program, std::vector<std::string> const& arguments, Variables const& variables) {
-  std::vector<std::string> environment;
-  for (char** at = environ; *at != nullptr; ++at) {
-    if (!is_read_by_us(*at)) environment.emplace_back(*at);
-  }
-  for (auto const& [name, value] : variables) environment.push_back(name + "=" + value);
-  std::vector<std::string> words{program};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-
+Outcome run(std::vector<std::string> const& words, Variables const& variables) {
   int out[2], err[2];
   EXPECT_EQ(pipe2(out, O_CLOEXEC) | pipe2(err, O_CLOEXEC), 0);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
-  pid_t child = 0;
-  int const failed = posix_spawn(&child, program.c_str(), &actions, nullptr, pointers(words).data(), pointers(environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  close(out[1]);
-  close(err[1]);
   Outcome outcome;
-  EXPECT_EQ(failed, 0) << program << " does not start";
-  if (failed == 0) {
+  if (pid_t const child = start(words, environment_with(variables), out[1], err[1])) {
     read_both(out[0], err[0], outcome);
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    int const status = status_of(child);
     if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
   }
@@ -86,14 +114,30 @@ Outcome run(std::string const& program, std::vector<std::string> const& argument
 }
 
 Outcome run_scenarios(std::string const& filter, Variables const& variables, std::vector<std::string> const& more) {
-  Variables all{{"TRACE_TIME", "none"}};
-  for (auto const& variable : variables) {
-    if (variable.first == "TRACE_TIME") all.clear();
+  return run(scenario_words(filter, more), without_times(variables));
+}
+
+Outcome run_own_main(Variables const& variables) { return run({TESTLOG_OWN_MAIN, "--gtest_print_time=0"}, without_times(variables)); }
+
+std::vector<std::string> writes_of_scenarios(std::string const& filter, Variables const& variables) {
+  int ends[2];
+  EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+  std::vector<std::string> writes;
+  int const nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  pid_t const child = start(scenario_words(filter, {}), environment_with(without_times(variables)), nowhere, ends[1]);
+  std::vector<char> bytes(1 << 18);
+  for (ssize_t size = 0; child != 0 && (size = read(ends[0], bytes.data(), bytes.size())) > 0;) {
+    writes.emplace_back(bytes.data(), static_cast<std::size_t>(size));
   }
-  all.insert(all.end(), variables.begin(), variables.end());
-  std::vector<std::string> arguments{"--gtest_filter=" + filter, "--gtest_print_time=0"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return run(TESTLOG_SCENARIOS, arguments, all);
+  if (child != 0) status_of(child);
+  close(ends[0]);
+  return writes;
+}
+
+std::string content_of(std::string const& path) {
+  std::ostringstream content;
+  content << std::ifstream(path, std::ios::binary).rdbuf();
+  return content.str();
 }
 
 int count(std::string_view text, std::string_view part) {

@@ -17,12 +17,21 @@ struct Outcome {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// Runs the program with the environment of this one, without the variables that testlog or GoogleTest read, and
+/// Runs the program words[0] with the environment of this one, without the variables that testlog or GoogleTest read, and
 /// `variables`. Both outputs are pipes.
-Outcome run(std::string const& program, std::vector<std::string> const& arguments, Variables const& variables = {});
+Outcome run(std::vector<std::string> const& words, Variables const& variables = {});
 
 /// run() of the program `testlog_scenarios` with the tests that `filter` chooses, without times.
 Outcome run_scenarios(std::string const& filter, Variables const& variables = {}, std::vector<std::string> const& more = {});
+
+/// run() of `testlog_own_main`, whose tests pass, all of them, without times.
+Outcome run_own_main(Variables const& variables = {});
+
+/// Runs the scenarios with a socket as standard error that keeps apart what each write(2) wrote.
+std::vector<std::string> writes_of_scenarios(std::string const& filter, Variables const& variables);
+
+/// The content of a file; empty where there is none.
+std::string content_of(std::string const& path);
 
 /// How often `part` stands in `text`.
 int count(std::string_view text, std::string_view part);

@@ -1,5 +1,6 @@
 // Tests that other tests run as a program of its own, chosen by --gtest_filter, to look at what it prints and how it ends.
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest-spi.h>
@@ -228,6 +230,16 @@ TEST(Processes, ForkWhileThreadsWrite) {
   EXPECT_EQ(bad, 0);
 }
 
+TEST(Threads, ThereIsOnlyOne) {
+  struct stat tasks {};
+  ASSERT_EQ(stat("/proc/self/task", &tasks), 0);
+  EXPECT_EQ(tasks.st_nlink, 3u);  // of one thread, and two of the folder's own
+}
+TEST(Threads, ManyWrite) {
+  std::vector<std::thread> writers;
+  for (int i = 0; i < 4; ++i) writers.emplace_back([] { for (int n = 0; n < 50; ++n) work(n); });
+  for (std::thread& writer : writers) writer.join();
+}
 TEST(Threads, HelpersBelongToTheTest) {
   std::thread([] { TRACE_WARN("from a helper"); }).join();
   EXPECT_THAT(records(), ElementsAre(Event(HasMessage("from a helper"))));
@@ -318,6 +330,14 @@ int eat_stack(int n) {
   return n == -1 ? 0 : eat_stack(n + 1) + room[0];
 }
 TEST(Dies, ByStackOverflow) { EXPECT_EQ(eat_stack(0), 1); }
+TEST(Dies, Killed) {
+  for (int i = 0; i < 1000; ++i) work(i);
+  raise(SIGKILL);
+}
+TEST(Dies, InADeathTestOnly) {
+  EXPECT_DEATH((work(), std::abort()), "");
+  EXPECT_DEATH((work(), raise(SIGSEGV)), "");
+}
 TEST(Dies, WithAHandlerOfItsOwn) {
   raise(SIGSEGV);
 }

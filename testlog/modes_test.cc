@@ -1,0 +1,133 @@
+// Programs under GoogleTest's own modes, and what is set for one test or by one variable.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+
+#include "testlog/testdata/run.h"
+
+namespace {
+
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testlog::testdata::content_of;
+using testlog::testdata::count;
+using testlog::testdata::Outcome;
+using testlog::testdata::run_own_main;
+using testlog::testdata::run_scenarios;
+
+std::string fresh_path(char const* name) {
+  std::string const path = testing::TempDir() + "/testlog_" + name;
+  std::remove(path.c_str());
+  return path;
+}
+
+// ---- GoogleTest ----
+
+TEST(Modes, ReportsHoldTheSpanPath) {
+  std::string const xml = fresh_path("report.xml");
+  run_scenarios("Plain.Fails:Plain.FailsTwice", {}, {"--gtest_output=xml:" + xml});
+  EXPECT_THAT(content_of(xml), AllOf(HasSubstr("<property name=\"trace_span_path\" value=\"outer{id=7}:inner\"/>"),
+                                     HasSubstr("<property name=\"trace_span_path\" value=\"first\"/>")));
+  std::string const json = fresh_path("report.json");
+  run_scenarios("Plain.Fails", {}, {"--gtest_output=json:" + json});
+  EXPECT_THAT(content_of(json), HasSubstr("\"trace_span_path\": \"outer{id=7}:inner\""));
+}
+TEST(Modes, RepeatAndShuffleStartEachTestEmpty) {
+  Outcome const outcome = run_scenarios("Captured.ContainsEverything:Captured.StartsEmpty:Filter.*", {}, {"--gtest_repeat=3", "--gtest_shuffle"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_EQ(count(outcome.err, "after the change"), 3);
+}
+TEST(Modes, FailFastTellsTheFirstStoryOnly) {
+  Outcome const outcome = run_scenarios("Plain.Fails:Plain.Throws", {}, {"--gtest_fail_fast"});
+  EXPECT_EQ(count(outcome.err, "---- Plain.Fails"), 1);
+  EXPECT_THAT(outcome.err, Not(HasSubstr("thrown in")));
+}
+TEST(Modes, ShardsAreThoseOfGoogleTest) {
+  int passed = 0;
+  for (char const* const shard : {"0", "1"}) {
+    passed += count(run_scenarios("Captured.*:-*TooMuch*", {{"GTEST_TOTAL_SHARDS", "2"}, {"GTEST_SHARD_INDEX", shard}}).out, "[       OK ]");
+  }
+  EXPECT_EQ(passed, 3);
+}
+TEST(Modes, DisabledTestsStayDisabled) {
+  EXPECT_EQ(run_scenarios("*DISABLED*").exit_code, 0);
+  EXPECT_EQ(run_scenarios("Settings.DISABLED*", {}, {"--gtest_also_run_disabled_tests"}).exit_code, 1);
+}
+
+// ---- settings ----
+
+TEST(TestLog, DefaultFilterShowsWhatItSays) {
+  EXPECT_EQ(count(run_scenarios("Settings.DefaultFilter").err, "spoken"), 4);
+  EXPECT_EQ(count(run_scenarios("Settings.DefaultFilter", {{"TRACE_FILTER", "error"}}).err, "spoken"), 1) << "the environment wins";
+}
+TEST(TestLog, FailOnFailsAtTheEventsPlace) {
+  Outcome const outcome = run_scenarios("Settings.FailsOnWarnings");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("testdata/library.h:14: Failure\nThe test recorded an event of level warn, and its .fail_on is warn:\n"
+                                     "  library: spoken\n"));
+  EXPECT_EQ(count(outcome.out, "The test recorded an event"), 2);
+}
+TEST(TestLog, SettingsHoldForEveryInstance) {
+  EXPECT_EQ(count(run_scenarios("*Values.*:*Types*:*Patterns*").out, "[  FAILED  ]"), 5 * 2 + 1);
+}
+
+// ---- the filter explains itself ----
+
+TEST(Explanation, OfDirectivesThatMatchedNothingComesWithAFailure) {
+  Outcome const outcome = run_scenarios("Plain.Fails:Plain.FailsSilently", {{"TRACE_FILTER", "librray=debug"}});
+  EXPECT_EQ(count(outcome.err, "testlog: TRACE_FILTER: \"librray=debug\" matched nothing that ran: no target begins with \"librray\"; "
+                               "did you mean \"library\"?\n"), 1) << outcome.err;
+}
+TEST(Explanation, ComesAfterARunOfTheWholeProgram) {
+  EXPECT_THAT(run_own_main({{"TRACE_FILTER", "librray=debug"}}).err, HasSubstr("did you mean \"library\"?\n"));
+  EXPECT_THAT(run_scenarios("Plain.Passes", {{"TRACE_FILTER", "librray=debug"}}).err, IsEmpty());
+}
+TEST(Explanation, HelpComesAtTheEndAndKeepsTheResult) {
+  Outcome const outcome = run_own_main({{"TRACE_FILTER", "help"}});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(count(outcome.err, " INFO launch{count=4}: library: spoken\n"), 1) << outcome.err;
+  EXPECT_LT(outcome.err.find("spoken"), outcome.err.find("  library:"));
+}
+
+// ---- where text goes ----
+
+TEST(TraceOutput, AppendsToAFile) {
+  std::string const path = fresh_path("output");
+  for (int i = 0; i < 2; ++i) EXPECT_THAT(run_scenarios("Plain.Passes", {{"TRACE_OUTPUT", path}}).err, IsEmpty());
+  EXPECT_EQ(count(content_of(path), "spoken"), 6);
+}
+TEST(TraceOutput, NamesFilesAfterTests) {
+  std::string const passes = fresh_path("of_Plain.Passes"), value = fresh_path("of_Some_Values.Fails_0");
+  run_scenarios("Plain.Passes:*Values.Fails/0", {{"TRACE_OUTPUT", testing::TempDir() + "/testlog_of_%t"}});
+  EXPECT_EQ(count(content_of(passes), "spoken"), 3);
+  EXPECT_THAT(content_of(value), AllOf(HasSubstr("value n=1"), Not(HasSubstr("spoken"))));
+}
+TEST(TraceOutput, GoesToStdoutWhenAsked) {
+  Outcome const outcome = run_scenarios("Plain.Passes", {{"TRACE_OUTPUT", "stdout"}});
+  EXPECT_THAT(outcome.err, IsEmpty());
+  EXPECT_EQ(count(outcome.out, "spoken"), 3);
+}
+TEST(TraceOutput, ThatCannotBeOpenedIsReportedAndStderrIsUsed) {
+  Outcome const outcome = run_scenarios("Plain.Passes", {{"TRACE_OUTPUT", "/nowhere/at/all"}});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(count(outcome.err, "testlog: TRACE_OUTPUT=/nowhere/at/all cannot be opened: No such file or directory."), 1);
+  EXPECT_EQ(count(outcome.err, "spoken"), 3);
+}
+TEST(TraceColor, PrecedesTheOtherVariables) {
+  auto const colored = [](testlog::testdata::Variables const& variables, char const* flag) {
+    return run_scenarios("Plain.Passes", variables, {flag}).err.find("\x1b[") != std::string::npos;
+  };
+  EXPECT_FALSE(colored({}, "--gtest_color=auto"));
+  EXPECT_TRUE(colored({}, "--gtest_color=yes"));
+  EXPECT_TRUE(colored({{"CLICOLOR_FORCE", "1"}}, "--gtest_color=no"));
+  EXPECT_FALSE(colored({{"NO_COLOR", "1"}, {"CLICOLOR_FORCE", "1"}}, "--gtest_color=yes"));
+  EXPECT_TRUE(colored({{"TRACE_COLOR", "always"}, {"NO_COLOR", "1"}}, "--gtest_color=no"));
+  EXPECT_FALSE(colored({{"TRACE_COLOR", "never"}, {"CLICOLOR_FORCE", "1"}}, "--gtest_color=yes"));
+}
+
+}  // namespace
