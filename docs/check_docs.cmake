@@ -1,4 +1,5 @@
-# Checks the documentation without compiling: outputs are approved ones, links inside the tree lead somewhere.
+# Checks the documentation without compiling: outputs are approved ones, links inside the tree lead somewhere,
+# the table of variables names those that are read, and no others.
 cmake_minimum_required(VERSION 3.25)
 include(${ROOT}/cmake/TestlogSnippets.cmake)
 file(GLOB pages ${ROOT}/docs/*.md)
@@ -16,4 +17,21 @@ foreach(page IN LISTS pages ROOT)
       message(SEND_ERROR "${page}: the link to ${target} leads nowhere")
     endif()
   endforeach()
+endforeach()
+
+file(READ ${ROOT}/testlog/environment.cc code)
+file(READ ${ROOT}/docs/environment.md page)
+string(REGEX MATCHALL "Variable{\"[A-Z_]+\"" read "${code}")
+string(REGEX MATCHALL "\n\\| `[A-Z_]+`" documented "${page}")
+list(TRANSFORM read REPLACE "[^A-Z_]+|Variable" "")
+list(TRANSFORM documented REPLACE "[^A-Z_]+" "")
+foreach(name IN LISTS read)
+  if(NOT page MATCHES "`${name}`")
+    message(SEND_ERROR "docs/environment.md does not name ${name}")
+  endif()
+endforeach()
+foreach(name IN LISTS documented)
+  if(NOT name IN_LIST read)
+    message(SEND_ERROR "docs/environment.md documents ${name}, which nothing reads")
+  endif()
 endforeach()
