@@ -569,7 +569,7 @@ void Registry::Graveyard::bury() noexcept {
     done.reset();
     std::lock_guard const lock(graveyard->mutex);
     auto const found = std::find_if(graveyard->waiting.begin(), graveyard->waiting.end(),
-                                    [](auto const& waiting) { return !waiting->has_open_spans(); });
+                                    [](auto const& retired) { return !retired->has_open_spans(); });
     if (found == graveyard->waiting.end()) return;
     done = std::move(*found);
     graveyard->waiting.erase(found);
