@@ -3,8 +3,6 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <cstring>
-
 #include "tracing_core/internal/thread_info.h"
 
 namespace tracing::inline v1 {
@@ -14,7 +12,7 @@ void set_thread_name(std::string_view name) noexcept {
   internal::ThreadInfo const& thread = internal::this_thread_info();
   if (thread.os_thread == getpid()) return;
   char beginning[16] = {};  // as much as the system takes
-  std::memcpy(beginning, thread.name.data(), thread.name.size() < 15 ? thread.name.size() : 15);
+  thread.name.copy(beginning, sizeof(beginning) - 1);
   pthread_setname_np(pthread_self(), beginning);
 }
 

@@ -48,6 +48,14 @@ TEST(SetThreadName, TakesMoreThanTheSystemDoes) {
   EXPECT_EQ(recorded_after_naming("worker-with-a-long-name"), "worker-with-a-long-name");
 }
 
+TEST(SetThreadName, TakesANameAway) {
+  EXPECT_EQ(recorded_name([] {
+              pthread_setname_np(pthread_self(), "system");
+              tracing::set_thread_name({});
+            }),
+            "");
+}
+
 TEST(SetThreadName, CutsAtTheEndOfACharacter) {
   EXPECT_EQ(recorded_after_naming(std::string(70, 'a')), std::string(63, 'a'));
   EXPECT_EQ(recorded_after_naming(std::string(62, 'a') + "\u00e9"), std::string(62, 'a'));

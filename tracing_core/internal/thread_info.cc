@@ -53,7 +53,7 @@ void name_this_thread(std::string_view name) noexcept {
   std::size_t size = std::min(name.size(), sizeof(own.name) - 1);
   // A byte 10xxxxxx goes on with the character before it.
   while (size > 0 && size < name.size() && (static_cast<unsigned char>(name[size]) & 0xc0) == 0x80) --size;
-  std::memcpy(own.name, name.data(), size);
+  name.copy(own.name, size);
   own.name[size] = '\0';
   own.info.name = {own.name, size};
 }
