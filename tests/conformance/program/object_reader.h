@@ -27,11 +27,11 @@ class ObjectReader {
     if (!object.is_object()) throw BadCase(what_ + " is not an object: " + object.dump());
   }
 
-  /// Null where there is no such key.
+  /// Null where there is no such key, or nothing behind it.
   Json const* find(std::string const& key) {
     asked_.insert(key);
     auto const found = object_.find(key);
-    return found == object_.end() ? nullptr : &*found;
+    return found == object_.end() || found->is_null() ? nullptr : &*found;
   }
   Json const& at(std::string const& key) {
     Json const* const found = find(key);

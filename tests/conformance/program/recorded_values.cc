@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -16,10 +17,10 @@ using tracing::Value;
   throw BadCase("not " + what + ": " + std::string(text));
 }
 
-double to_double(std::string_view text) {
-  double number = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) bad("a number", text);
+double to_double(std::string const& text) {
+  char* end = nullptr;
+  double const number = std::strtod(text.c_str(), &end);
+  if (text.empty() || end != text.c_str() + text.size()) bad("a number", text);
   return number;
 }
 

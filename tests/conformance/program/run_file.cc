@@ -21,7 +21,7 @@ std::vector<Task> make_tasks(std::vector<Case>& cases, Suite const& suite) {
   for (std::size_t i = 0; i < cases.size(); ++i) {
     if (!cases[i].problem.empty()) continue;
     try {
-      std::size_t const parts = suite.parts == nullptr ? 1 : suite.parts(cases[i].input);
+      std::size_t const parts = suite.parts == nullptr ? 1 : suite.parts(Json::parse(cases[i].input));
       for (std::size_t part = 0; part < parts; ++part) tasks.push_back({i, part});
     } catch (BadCase const& error) {
       cases[i].problem = error.what();
@@ -31,10 +31,12 @@ std::vector<Task> make_tasks(std::vector<Case>& cases, Suite const& suite) {
 }
 
 // Runs in a process of its own; what it returns is read by take().
-std::string answer_text(Suite const& suite, Json const& input, std::size_t part) {
+std::string answer_text(Suite const& suite, std::string const& input, std::size_t part) {
+  // Never destroyed: what a case leaves open refers to it.
+  auto const& parsed = *new Json(Json::parse(input));
   Json message;
   try {
-    message["answer"] = suite.answer(input, part);
+    message["answer"] = suite.answer(parsed, part);
   } catch (std::exception const& error) {
     message["problem"] = error.what();
   }
@@ -60,15 +62,16 @@ void take(Outcome const& outcome, Answered& out) {
   }
 }
 
-std::vector<std::string> judge(Case& one, Suite const& suite, Answered& answered) {
+std::vector<std::string> judge(Case const& one, Suite const& suite, Answered& answered) {
   if (!one.problem.empty()) return {one.problem};
   if (!answered.problems.empty() || one.any) return std::move(answered.problems);
   Json answer = suite.join != nullptr ? suite.join(std::move(answered.parts)) : std::move(answered.parts.at(0));
+  Json expected = Json::parse(one.expected);
   if (suite.normalise != nullptr) {
-    suite.normalise(one.expected);
+    suite.normalise(expected);
     suite.normalise(answer);
   }
-  return differences(one.expected, answer);
+  return differences(expected, answer);
 }
 
 }  // namespace

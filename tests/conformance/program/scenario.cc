@@ -14,7 +14,7 @@ namespace conformance {
 // A thread that lives as long as the scenario and does one thing at a time.
 class Scenario::Worker {
  public:
-  /// Names that begin with '#' are not the thread's own.
+  /// A name that begins with '#' is not the thread's own: it has none.
   explicit Worker(std::string const& name) : thread_([this, name] { work(name); }) {}
 
   void run(std::function<void()> const& f) {
@@ -27,7 +27,7 @@ class Scenario::Worker {
 
  private:
   void work(std::string const& name) {
-    if (!name.starts_with('#')) tracing::set_thread_name(name);
+    tracing::set_thread_name(name.starts_with('#') ? "" : name);  // and so it has its number
     std::unique_lock lock(mutex_);
     while (true) {
       changed_.wait(lock, [this] { return task_ != nullptr; });
@@ -147,7 +147,10 @@ Step Scenario::change(std::string const& operation, ObjectReader& reader, Thread
   if (std::exchange(open.closed, open.closed || operation == "close") && operation != "exit") {
     throw BadCase("the span is closed, so it has no " + operation);
   }
-  if (!open.id) return {.on_disabled_span = true};
+  if (!open.id) {
+    on_thread(thread, [] {});  // it counts all the same
+    return {.on_disabled_span = true};
+  }
   Entered& entered = open.entered[thread.value_or("")];
   if (operation == "enter") {
     on_thread(thread, [&] { entered.push_back(tracing::Span(open.span).entered()); });
