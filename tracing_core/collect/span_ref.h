@@ -97,6 +97,7 @@ class SpanRef {
   // For the registry.
   SpanRef(internal::SpanSlot* slot, Verdict mask) noexcept : slot_(slot), mask_(mask) {}
   internal::SpanSlot* slot() const noexcept { return slot_; }
+  Verdict mask() const noexcept { return mask_; }
 
  private:
   internal::SpanSlot* slot_ = nullptr;

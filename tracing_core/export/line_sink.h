@@ -24,6 +24,9 @@ class LineSink : public spdlog::sinks::sink {
   /// Takes one line, or several lines that belong together. Thread-safe.
   virtual void write(Level level, std::string_view text) noexcept = 0;
 
+  /// Whether set_level() lets lines of this level through.
+  bool takes(Level level) const noexcept;
+
   void log(spdlog::details::log_msg const& message) final;
   void flush() override {}
   void set_pattern(std::string const& pattern) final;
@@ -66,5 +69,7 @@ constexpr spdlog::level::level_enum to_spdlog(Level level) noexcept {
 constexpr Level from_spdlog(spdlog::level::level_enum level) noexcept {
   return level >= spdlog::level::err ? Level::error : static_cast<Level>(static_cast<int>(Level::trace) - static_cast<int>(level));
 }
+
+inline bool LineSink::takes(Level level) const noexcept { return to_spdlog(level) >= level_.load(std::memory_order_relaxed); }
 
 }  // namespace tracing::inline v1

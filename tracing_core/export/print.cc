@@ -140,10 +140,12 @@ void PrintLayer::print_span_event(SpanRef span, Value const (&values)[3], Contex
 }
 
 void PrintLayer::print(EventView const& event) const noexcept {
-  if (event.context.is_restored() || !writer_->wants(event.metadata)) return;
+  if (event.context.is_restored()) [[unlikely]] return;
+  Level const level = event.metadata.level();
+  if (line_sink_ != nullptr ? !line_sink_->takes(level) : !writer_->wants(event.metadata)) return;
   internal::LineBuffer line;
-  if (!line || !format_->append(*line, event) || line->empty()) return;
-  if (line_sink_ != nullptr) [[likely]] return line_sink_->write(event.metadata.level(), line->view());
+  if (!line || !format_->append(*line, event) || line->empty()) [[unlikely]] return;
+  if (line_sink_ != nullptr) [[likely]] return line_sink_->write(level, line->view());
   writer_->write({event.metadata, line->view(), prints_time_ ? event.context.time() : Instant{}});
 }
 

@@ -31,9 +31,9 @@ constexpr std::string_view bold_level_color(Level level) noexcept {
   return kColors[static_cast<std::size_t>(level)];
 }
 
-// Five characters.
+// Five characters, and blanks up to eight.
 constexpr std::string_view aligned_level(Level level) noexcept {
-  constexpr std::string_view kNames[] = {"", "ERROR", " WARN", " INFO", "DEBUG", "TRACE"};
+  constexpr std::string_view kNames[] = {"        ", "ERROR   ", " WARN   ", " INFO   ", "DEBUG   ", "TRACE   "};
   return kNames[static_cast<std::size_t>(level)];
 }
 constexpr std::string_view level_text(Level level) noexcept {

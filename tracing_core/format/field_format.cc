@@ -38,8 +38,9 @@ void sanitize_from(TextBuffer& out, std::size_t begin) noexcept {
 
 // Names that are not simply printed begin with one of three letters.
 bool may_be_special(std::string_view name) noexcept {
-  char const first = name.empty() ? '\0' : name.front();
-  return first == 'm' || first == 'l' || first == 'r';
+  if (name.empty()) return false;
+  auto const first = static_cast<unsigned>(static_cast<unsigned char>(name.front()) - 'l');
+  return first <= 'r' - 'l' && (0b1000011U >> first & 1) != 0;  // l, m, r
 }
 
 template <bool kAnsi>
@@ -52,34 +53,45 @@ class DefaultFieldsPrinter {
     internal::MetadataParts const& parts = metadata.parts();
     Value const* const values = fields.statement_values();
     if (values == nullptr) return;
+    char const* const text = parts.text;
     bool first = true;
-    for (internal::FieldEntry const* entry = parts.fields; entry != parts.fields + parts.field_count; ++entry) {
-      bool const is_message = entry->value_index == internal::kMessageValue;
-      if (!is_message && values[entry->value_index].is_empty()) continue;
-      std::string_view const name(parts.text + entry->offset, entry->size);
-      if (may_be_special(name) && is_log_field(name)) [[unlikely]] continue;
+    auto const separate = [&] {
       if (!first) out_.push_back(' ');
       first = false;
-      if (is_message) {
+    };
+    for (internal::FieldEntry const *entry = parts.fields, *const end = entry + parts.field_count; entry != end; ++entry) {
+      if (entry->value_index == internal::kMessageValue) {
+        separate();
         append_message_text(out_, Value::of_message(metadata, values), style_);
-      } else {
-        print_field(name, values[entry->value_index]);
+        continue;
+      }
+      Value const& value = values[entry->value_index];
+      if (value.is_empty()) continue;
+      std::string_view const name(text + entry->offset, entry->size);
+      if (!may_be_special(name)) [[likely]] {
+        separate();
+        print_name(name);
+        print_value(name, value);
+      } else if (!is_log_field(name)) {
+        separate();
+        if (name == "message") {
+          print_message(value);
+        } else {
+          print_name(shown_name(name));
+          print_value(name, value);
+        }
       }
     }
   }
 
  private:
-  void print_field(std::string_view name, Value const& value) noexcept {
-    std::string_view shown = name;
-    if (may_be_special(name)) [[unlikely]] {
-      if (name == "message") return print_message(value);
-      shown = shown_name(name);
-    }
-    print_name(shown);
+  void print_value(std::string_view name, Value const& value) noexcept {
     switch (value.kind()) {
       case ValueKind::i64: return print_integer(value.as_i64() < 0, value.as_u64());
       case ValueKind::u64: return print_integer(false, value.as_u64());
-      case ValueKind::text: return append_quoted(out_, value.as_text());
+      case ValueKind::text:
+        if (internal::append_plain_in_quotes<internal::needs_quoting>(out_, value.as_text())) [[likely]] return;
+        return append_quoted(out_, value.as_text());
       case ValueKind::error: return print_error(name, value);
       default: return append_debug(out_, value);
     }
@@ -183,6 +195,10 @@ std::shared_ptr<FieldFormat const> pretty_fields() {
 void append_message_text(TextBuffer& out, Value const& value, TextStyle style) noexcept {
   if (value.kind() == ValueKind::text) {
     return style.sanitize ? append_sanitized(out, value.as_text()) : out.append(value.as_text());
+  }
+  if (value.kind() == ValueKind::message && value.message_metadata().parts().hole_count == 0) {
+    std::string_view const text = internal::message_literal(value.message_metadata().parts());
+    if (!style.sanitize || internal::is_plain<internal::needs_sanitizing>(text)) [[likely]] return out.append(text);
   }
   std::size_t const begin = out.size();
   if (value.kind() == ValueKind::message) {

@@ -6,25 +6,33 @@
 #include "tracing_core/collect/span_store.h"
 #include "tracing_core/format/ansi.h"
 #include "tracing_core/format/event_format.h"
+#include "tracing_core/format/scan.h"
 
 namespace tracing::inline v1::internal {
+
+// SpanRef::parent() without a call.
+inline SpanSlot* parent_seen(SpanSlot const* slot, Verdict mask) noexcept {
+  for (;;) {
+    SpanSlot* const parent = slot->parent;
+    if (parent == nullptr || parent->id.load(std::memory_order_relaxed) != slot->parent_id) return nullptr;
+    if ((parent->verdict & mask) != 0) [[likely]] return parent;
+    slot = parent;
+  }
+}
 
 // Calls `f(span)` for `leaf` and all spans above it, the outermost first. Any depth; no allocation.
 template <class F>
 inline void for_each_from_root(SpanRef leaf, F&& f) noexcept {
   constexpr std::size_t kRoom = 16;
-  union Room {
-    SpanRef spans[kRoom];
-    Room() noexcept {}
-  } room;
+  SpanSlot* slots[kRoom];
   std::size_t depth = 0;
-  for (SpanRef span = leaf; span; span = span.parent()) {
+  for (SpanSlot* slot = leaf.slot(); slot != nullptr; slot = parent_seen(slot, leaf.mask())) {
     if (depth == kRoom) [[unlikely]] {
       return visit_from_root(leaf, [](void* context, SpanRef s) { (*static_cast<std::remove_reference_t<F>*>(context))(s); }, &f);
     }
-    room.spans[depth++] = span;
+    slots[depth++] = slot;
   }
-  while (depth > 0) f(room.spans[--depth]);
+  while (depth > 0) f(SpanRef(slots[--depth], leaf.mask()));
 }
 
 // Which text of a span it is: no two formats of different look share one.
@@ -63,11 +71,27 @@ void append_thread_id(TextBuffer& out, Track const& track, unsigned digits) noex
 inline void append_level(TextBuffer& out, Level level, bool ansi) noexcept {
   if (ansi) out.append(level_color(level));
   if (char* const at = out.reserve(8)) {
-    std::memcpy(at, aligned_level(level).data(), 5);
-    out.commit(5);
+    std::memcpy(at, aligned_level(level).data(), 8);  // in one move; the blanks behind are written over
+    out.commit(ansi ? 5 : 6);
   }
-  if (ansi) out.append(kReset);
-  out.push_back(' ');
+  if (ansi) {
+    out.append(kReset);
+    out.push_back(' ');
+  }
+}
+
+// `target: `
+inline void append_target(TextBuffer& out, std::string_view target, bool ansi) noexcept {
+  if (ansi) {
+    append_painted(out, true, kDim, target);
+    append_painted(out, true, kDim, ":");
+    out.push_back(' ');
+  } else if (char* at = out.reserve(target.size() + 2)) {
+    at = copy_short(at, target);
+    at[0] = ':';
+    at[1] = ' ';
+    out.commit(target.size() + 2);
+  }
 }
 
 // As tracing::append_time(), where there is a timer.

@@ -12,6 +12,8 @@ class Full final : public EventFormat, private SpanTextMaker {
         timer_(options.timer.get()),
         fields_(options.fields != nullptr ? options.fields : default_fields()),
         style_{kAnsi, options.ansi_sanitization},
+        file_(options.file.value_or(false)),
+        line_number_(options.line_number.value_or(false)),
         key_(text_key(*fields_, style_, 0)) {}
 
   bool append(TextBuffer& out, EventView const& event) const noexcept override {
@@ -27,12 +29,8 @@ class Full final : public EventFormat, private SpanTextMaker {
       });
       out.push_back(' ');
     }
-    if (options_.target) {
-      append_painted(out, kAnsi, kDim, metadata.target());
-      append_painted(out, kAnsi, kDim, ":");
-      out.push_back(' ');
-    }
-    append_place(out, metadata);
+    if (options_.target) append_target(out, metadata.target(), kAnsi);
+    if (file_ || line_number_) [[unlikely]] append_place(out, metadata);
     fields_->append(out, event.fields, style_);
     out.push_back('\n');
     return true;
@@ -56,8 +54,8 @@ class Full final : public EventFormat, private SpanTextMaker {
 
   // `file: `, `file:12: ` or `12: `
   void append_place(TextBuffer& out, Metadata const& metadata) const noexcept {
-    bool const line = options_.line_number.value_or(false) && metadata.line() != 0;
-    if (options_.file.value_or(false) && !metadata.file().empty()) {
+    bool const line = line_number_ && metadata.line() != 0;
+    if (file_ && !metadata.file().empty()) {
       append_painted(out, kAnsi, kDim, metadata.file());
       append_painted(out, kAnsi, kDim, ":");
       if (!line) out.push_back(' ');
@@ -74,6 +72,8 @@ class Full final : public EventFormat, private SpanTextMaker {
   Timer const* const timer_;
   std::shared_ptr<FieldFormat const> const fields_;
   TextStyle const style_;
+  bool const file_;
+  bool const line_number_;
   void const* const key_;
 };
 

@@ -19,6 +19,10 @@ void const* json_key() noexcept {
   return &key;
 }
 
+void append_string(TextBuffer& out, std::string_view text) noexcept {
+  if (!append_plain_in_quotes<needs_json_escape>(out, text)) append_json_string(out, text);
+}
+
 // Makes what stands in `out` from `begin` on, a quote and text, a string of JSON.
 void end_string(TextBuffer& out, std::size_t begin) noexcept {
   std::string_view const text = out.view().substr(begin + 1);
@@ -31,6 +35,9 @@ void end_string(TextBuffer& out, std::size_t begin) noexcept {
 
 // Appends what a value prints of itself as a string.
 void append_as_string(TextBuffer& out, Value const& value) noexcept {
+  if (value.kind() == ValueKind::message && value.message_metadata().parts().hole_count == 0) {
+    return append_string(out, message_literal(value.message_metadata().parts()));
+  }
   std::size_t const begin = out.size();
   out.push_back('"');
   if (value.kind() == ValueKind::message) {
@@ -71,7 +78,7 @@ void append_value(TextBuffer& out, Value const& value) noexcept {
     case ValueKind::u64: return append_integer(out, false, value.as_u64());
     case ValueKind::f64: return append_json_float(out, value.as_double());
     case ValueKind::f32: return append_json_float(out, static_cast<float>(value.as_double()));
-    case ValueKind::text: return append_json_string(out, value.as_text());
+    case ValueKind::text: return append_string(out, value.as_text());
     case ValueKind::error: return append_error_string(out, value);
     default: return append_as_string(out, value);
   }
@@ -237,7 +244,7 @@ class Json final : public EventFormat, private SpanTextMaker {
 
   static void append_text(TextBuffer& out, std::string_view key, std::string_view text) noexcept {
     out.append(key);
-    append_json_string(out, text);
+    append_string(out, text);
     out.push_back(',');
   }
 

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "tracing_core/model/text_buffer.h"
+
 namespace tracing::inline v1::internal {
 
 using Word = std::uint64_t;
@@ -20,6 +22,9 @@ constexpr Word needs_sanitizing(Word word) noexcept {
 constexpr Word needs_json_escape(Word word) noexcept {
   return word | (word - kOnes * 0x20) | ((word ^ (kOnes * '"')) - kOnes) | ((word ^ (kOnes * '\\')) - kOnes);
 }
+
+// The same for all of these.
+constexpr Word needs_quoting(Word word) noexcept { return needs_json_escape(word) | needs_sanitizing(word); }
 
 inline Word load_word(char const* at) noexcept {
   Word word;
@@ -71,6 +76,18 @@ inline char* copy_short(char* to, std::string_view text) noexcept {
     for (std::size_t i = 0; i < size; ++i) to[i] = from[i];
   }
   return to + size;
+}
+
+// Appends `"text"` where nothing in it is to be escaped; false where something may be.
+template <Word (*test)(Word) noexcept>
+inline bool append_plain_in_quotes(TextBuffer& out, std::string_view text) noexcept {
+  if (!is_plain<test>(text)) return false;
+  char* at = out.reserve(text.size() + 2);
+  if (at == nullptr) return true;
+  *at++ = '"';
+  *copy_short(at, text) = '"';
+  out.commit(text.size() + 2);
+  return true;
 }
 
 }  // namespace tracing::inline v1::internal

@@ -25,8 +25,9 @@ constexpr SplitTime split(Instant time) noexcept {
 class UtcTimer final : public Timer {
  public:
   bool append(TextBuffer& out, Instant time) const noexcept override {
+    constinit thread_local UtcTimeText last;
     SplitTime const parts = split(time);
-    append_utc_time(out, parts.seconds, parts.nanoseconds);
+    last.append(out, parts.seconds, parts.nanoseconds);
     return true;
   }
 };

@@ -78,6 +78,11 @@ struct MetadataParts {
   bool owned = false;  // made at run time: see RuntimeCallsite
 };
 
+// The message without what fills its holes.
+constexpr std::string_view message_literal(MetadataParts const& parts) noexcept {
+  return {parts.text + parts.name_size + parts.target_size + parts.function_size + parts.module_path_size, parts.message_size};
+}
+
 }  // namespace internal
 
 /// What is known about a callsite before it runs. Made at compile time by the macros, at run time by RuntimeCallsite.

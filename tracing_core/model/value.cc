@@ -154,10 +154,6 @@ void append_hole(TextBuffer& out, Metadata const& metadata, Value const* values,
   append_formatted(out, values[hole.value_index], filled.view());
 }
 
-std::size_t message_offset(internal::MetadataParts const& parts) noexcept {
-  return parts.name_size + parts.target_size + parts.function_size + parts.module_path_size;
-}
-
 }  // namespace
 
 Value Value::of_error(std::exception const& e) noexcept { return of_error(&e, kExceptionType); }
@@ -168,7 +164,7 @@ void append_message(TextBuffer& out, Value const& value) noexcept {
   Metadata const& metadata = value.message_metadata();
   internal::MetadataParts const& parts = metadata.parts();
   Value const* const values = value.message_values();
-  char const* const literal = parts.text + message_offset(parts);
+  char const* const literal = internal::message_literal(parts).data();
   std::uint32_t done = 0;
   for (std::size_t i = 0; i < parts.hole_count; ++i) {
     internal::MessageHole const& hole = parts.holes[i];
