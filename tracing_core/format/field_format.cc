@@ -55,13 +55,10 @@ class DefaultFieldsPrinter {
     if (values == nullptr) return;
     char const* const text = parts.text;
     bool first = true;
-    auto const separate = [&] {
-      if (!first) out_.push_back(' ');
-      first = false;
-    };
     for (internal::FieldEntry const *entry = parts.fields, *const end = entry + parts.field_count; entry != end; ++entry) {
       if (entry->value_index == internal::kMessageValue) {
-        separate();
+        if (!first) out_.push_back(' ');
+        first = false;
         append_message_text(out_, Value::of_message(metadata, values), style_);
         continue;
       }
@@ -69,52 +66,65 @@ class DefaultFieldsPrinter {
       if (value.is_empty()) continue;
       std::string_view const name(text + entry->offset, entry->size);
       if (!may_be_special(name)) [[likely]] {
-        separate();
-        print_name(name);
-        print_value(name, value);
-      } else if (!is_log_field(name)) {
-        separate();
-        if (name == "message") {
-          print_message(value);
-        } else {
-          print_name(shown_name(name));
-          print_value(name, value);
-        }
+        print_field(first, name, name, value);
+      } else if (is_log_field(name)) {
+        continue;
+      } else if (name != "message") {
+        print_field(first, name, shown_name(name), value);
+      } else {
+        if (!first) out_.push_back(' ');
+        print_message(value);
       }
+      first = false;
     }
   }
 
  private:
-  void print_value(std::string_view name, Value const& value) noexcept {
-    switch (value.kind()) {
-      case ValueKind::i64: return print_integer(value.as_i64() < 0, value.as_u64());
-      case ValueKind::u64: return print_integer(false, value.as_u64());
-      case ValueKind::text:
-        if (internal::append_plain_in_quotes<internal::needs_quoting>(out_, value.as_text())) [[likely]] return;
-        return append_quoted(out_, value.as_text());
-      case ValueKind::error: return print_error(name, value);
-      default: return append_debug(out_, value);
-    }
-  }
-
-  // `name=`
-  void print_name(std::string_view name) noexcept {
+  // `name=value`, behind a blank where it is not the first.
+  void print_field(bool first, std::string_view name, std::string_view shown, Value const& value) noexcept {
     if constexpr (kAnsi) {
-      append_painted(out_, true, internal::kItalic, name);
+      if (!first) out_.push_back(' ');
+      append_painted(out_, true, internal::kItalic, shown);
       append_painted(out_, true, internal::kDim, "=");
-    } else if (char* const at = out_.reserve(name.size() + 1)) {
-      *internal::copy_short(at, name) = '=';
-      out_.commit(name.size() + 1);
+      return print_value(name, value);
     }
-  }
-
-  void print_integer(bool negative, std::uint64_t bits) noexcept {
-    char* const begin = out_.reserve(internal::kMostUintDigits + 1);
+    std::size_t const text_size = value.kind() == ValueKind::text ? value.as_text().size() : internal::kMostUintDigits;
+    char* const begin = out_.reserve(shown.size() + text_size + 5);
     if (begin == nullptr) return;
     char* at = begin;
-    if (negative) *at++ = '-';
-    at = internal::write_uint(at, negative ? 0 - bits : bits);
-    out_.commit(static_cast<std::size_t>(at - begin));
+    *at = ' ';  // written over where it is the first
+    at += !first;
+    at = internal::copy_short(at, shown);
+    *at++ = '=';
+    at = write_simple(at, value);
+    if (at != nullptr) [[likely]] return out_.commit(static_cast<std::size_t>(at - begin));
+    out_.commit(shown.size() + (first ? 1 : 2));
+    print_value(name, value);
+  }
+
+  // Integers, and text without escapes; returns the end, or null where the value is neither.
+  static char* write_simple(char* at, Value const& value) noexcept {
+    switch (value.kind()) {
+      case ValueKind::i64: {
+        std::uint64_t const bits = value.as_u64();
+        if (value.as_i64() >= 0) return internal::write_uint(at, bits);
+        *at = '-';
+        return internal::write_uint(at + 1, 0 - bits);
+      }
+      case ValueKind::u64: return internal::write_uint(at, value.as_u64());
+      case ValueKind::text:
+        if (!internal::is_plain<internal::needs_quoting>(value.as_text())) [[unlikely]] return nullptr;
+        *at = '"';
+        at = internal::copy_short(at + 1, value.as_text());
+        *at = '"';
+        return at + 1;
+      default: return nullptr;
+    }
+  }
+
+  void print_value(std::string_view name, Value const& value) noexcept {
+    if (value.kind() == ValueKind::error) return print_error(name, value);
+    append_debug(out_, value);
   }
 
   void print_message(Value const& value) noexcept {

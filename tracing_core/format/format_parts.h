@@ -20,6 +20,45 @@ inline SpanSlot* parent_seen(SpanSlot const* slot, Verdict mask) noexcept {
   }
 }
 
+// The text of a span where it is made already and no other thread may change it; null else.
+inline CachedText const* made_text(SpanSlot const& slot, void const* key) noexcept {
+  CachedText const& cached = slot.texts[0];
+  bool const usable = !slot.shared.load(std::memory_order_relaxed) && cached.key == key && cached.group_count == slot.values.group_count();
+  return usable ? &cached : nullptr;
+}
+
+// The texts of a path of spans, where all of them are made already and the path is not long.
+class MadeTexts {
+ public:
+  bool find(SpanRef leaf, void const* key) noexcept {
+    for (SpanSlot* slot = leaf.slot(); slot != nullptr; slot = parent_seen(slot, leaf.mask())) {
+      CachedText const* const text = made_text(*slot, key);
+      if (text == nullptr || depth_ == kRoom) [[unlikely]] return false;
+      texts_[depth_++] = text->text.view();
+      size_ += text->text.size();
+    }
+    return true;
+  }
+  // Of all of them together.
+  std::size_t size() const noexcept { return size_; }
+  // From the outermost to the innermost; returns the end.
+  char* copy_to(char* at) const noexcept {
+    for (std::size_t i = depth_; i > 0; --i) at = copy_short(at, texts_[i - 1]);
+    return at;
+  }
+
+ private:
+  static constexpr std::size_t kRoom = 16;
+  union {
+    std::string_view texts_[kRoom];
+  };
+  std::size_t depth_ = 0;
+  std::size_t size_ = 0;
+
+ public:
+  MadeTexts() noexcept {}
+};
+
 // Calls `f(span)` for `leaf` and all spans above it, the outermost first. Any depth; no allocation.
 template <class F>
 inline void for_each_from_root(SpanRef leaf, F&& f) noexcept {
@@ -54,12 +93,12 @@ void append_cached_slowly(TextBuffer& out, SpanRef span, void const* key, SpanTe
 
 // Appends the text of a span, which is made once for as long as no values are recorded.
 inline void append_cached(TextBuffer& out, SpanRef span, void const* key, SpanTextMaker const& maker) noexcept {
-  SpanSlot const& slot = *span.slot();
-  CachedText const& cached = slot.texts[0];
-  if (slot.shared.load(std::memory_order_relaxed) || cached.key != key || cached.group_count != slot.values.group_count()) [[unlikely]] {
-    return append_cached_slowly(out, span, key, maker);
+  CachedText const* const made = made_text(*span.slot(), key);
+  if (made == nullptr) [[unlikely]] return append_cached_slowly(out, span, key, maker);
+  if (char* const at = out.reserve(made->text.size())) {
+    copy_short(at, made->text.view());
+    out.commit(made->text.size());
   }
-  if (!cached.text.empty()) out.append(cached.text.view());
 }
 
 // `main ThreadId(01) `, as full and compact print it.

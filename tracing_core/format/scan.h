@@ -32,9 +32,8 @@ inline Word load_word(char const* at) noexcept {
   return word;
 }
 
-// The last bytes of a text shorter than a word, and blanks.
+// The bytes of a text shorter than a word, some of them twice, and blanks.
 inline Word load_short(char const* at, std::size_t size) noexcept {
-  Word word = kOnes * ' ';
   if (size >= 4) {
     std::uint32_t first;
     std::uint32_t last;
@@ -42,8 +41,9 @@ inline Word load_short(char const* at, std::size_t size) noexcept {
     std::memcpy(&last, at + size - 4, 4);
     return first | static_cast<Word>(last) << 32;
   }
-  for (std::size_t i = 0; i < size; ++i) word = word << 8 | static_cast<unsigned char>(at[i]);
-  return word;
+  if (size == 0) return kOnes * ' ';
+  auto const byte = [at](std::size_t i) { return static_cast<Word>(static_cast<unsigned char>(at[i])); };
+  return (kOnes * ' ' & ~Word{0xffffff}) | byte(0) | byte(size / 2) << 8 | byte(size - 1) << 16;
 }
 
 // Whether `test` finds nothing in any byte of `text`.
@@ -57,23 +57,41 @@ inline bool is_plain(std::string_view text) noexcept {
   return (found & kHighBits) == 0;
 }
 
+// Copies `size` bytes by a first and a last block that may overlap. REQUIRES: kBlock <= size <= 2 * kBlock.
+template <std::size_t kBlock>
+inline void copy_two_blocks(char* to, char const* from, std::size_t size) noexcept {
+  struct Block {
+    char bytes[kBlock];
+  } first, last;
+  std::memcpy(&first, from, kBlock);
+  std::memcpy(&last, from + size - kBlock, kBlock);
+  std::memcpy(to, &first, kBlock);
+  std::memcpy(to + size - kBlock, &last, kBlock);
+}
+
 // Copies a text that is short as a rule, without a call; returns the end.
 inline char* copy_short(char* to, std::string_view text) noexcept {
   std::size_t const size = text.size();
   char const* const from = text.data();
-  if (size > 16) {
-    std::memcpy(to, from, size);
+  if (size >= 16) {
+    if (size > 64) {
+      std::memcpy(to, from, size);
+    } else if (size > 32) {
+      copy_two_blocks<16>(to, from, 32);
+      copy_two_blocks<16>(to + size - 32, from + size - 32, 32);
+    } else {
+      copy_two_blocks<16>(to, from, size);
+    }
   } else if (size >= 8) {
-    Word const last = load_word(from + size - 8);
-    std::memcpy(to, from, 8);
-    std::memcpy(to + size - 8, &last, 8);
+    copy_two_blocks<8>(to, from, size);
   } else if (size >= 4) {
-    std::uint32_t last;
-    std::memcpy(&last, from + size - 4, 4);
-    std::memcpy(to, from, 4);
-    std::memcpy(to + size - 4, &last, 4);
-  } else {
-    for (std::size_t i = 0; i < size; ++i) to[i] = from[i];
+    copy_two_blocks<4>(to, from, size);
+  } else if (size > 0) {
+    char const middle = from[size / 2];
+    char const last = from[size - 1];
+    to[0] = from[0];
+    to[size / 2] = middle;
+    to[size - 1] = last;
   }
   return to + size;
 }
