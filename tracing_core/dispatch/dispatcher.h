@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "tracing_core/dispatch/subscriber.h"
+#include "tracing_core/dispatch/dispatch.h"
 
 namespace tracing::inline v1 {
 
@@ -41,27 +41,6 @@ decltype(auto) with_default(std::shared_ptr<Subscriber> subscriber, F&& f) {
 void rebuild_interest();
 
 namespace internal {
-
-// What the macros call once a callsite said that somebody wants the record.
-void dispatch_event(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept;
-
-// A span as instrumented code holds it: whose it is, and which.
-struct OpenSpan {
-  Subscriber* subscriber = nullptr;
-  SpanId id{};
-};
-OpenSpan dispatch_new_span(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept;
-OpenSpan dispatch_open_scope(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept;
-void enter(OpenSpan span) noexcept;
-void exit(OpenSpan span) noexcept;
-void record(OpenSpan span, FieldValues const& values) noexcept;
-void follows_from(OpenSpan span, SpanId cause) noexcept;
-void add_reference(OpenSpan span) noexcept;
-void drop_reference(OpenSpan span) noexcept;
-
-// The same for records that did not happen here and now.
-void dispatch_event_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent, Origin const& origin) noexcept;
-OpenSpan dispatch_new_span_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent, Origin const& origin) noexcept;
 
 // One more, or one less, thread whose records go nowhere.
 void silence_thread(bool silent) noexcept;

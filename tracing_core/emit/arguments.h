@@ -1,4 +1,5 @@
-// Declares what a macro's arguments may be besides plain values: kv(), target(), parent(), and their compile-time kinds.
+// Declares what a macro's arguments may be besides plain values: kv(), target(), parent(), and their compile-time
+// kinds.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +7,9 @@
 #include <string_view>
 #include <type_traits>
 
+#include "tracing_core/emit/format_spec.h"
 #include "tracing_core/model/ids.h"
+#include "tracing_core/model/level.h"
 #include "tracing_core/model/value_of.h"
 
 namespace tracing::inline v1 {
@@ -17,7 +20,7 @@ namespace internal {
 
 template <class T>
 struct KeyValue {
-  std::string_view name;
+  char const* name;
   T const& value;
 };
 template <auto const& kName, class T>
@@ -33,22 +36,19 @@ struct ParentArgument {
 
 /// The field `name` with the value of an expression: `tracing::kv("rows", matrix.rows())`. The name must be a plain
 /// literal. Borrows `value` for the statement.
-template <std::size_t N, class T>
-constexpr internal::KeyValue<T> kv(char const (&name)[N], T const& value) noexcept {
-  return {std::string_view(name, N - 1), value};
+template <class T>
+[[gnu::always_inline]] constexpr internal::KeyValue<T> kv(char const* name, T const& value) noexcept {
+  return {name, value};
 }
 
 /// As kv() with a name that is a constant: `inline constexpr char kRows[] = "rows"; ... tracing::kv<kRows>(n)`.
 template <auto const& kName, class T>
-constexpr internal::ConstantKeyValue<kName, T> kv(T const& value) noexcept {
+[[gnu::always_inline]] constexpr internal::ConstantKeyValue<kName, T> kv(T const& value) noexcept {
   return {value};
 }
 
 /// The target of this callsite, instead of the enclosing namespace and class. A plain literal.
-template <std::size_t N>
-constexpr internal::TargetArgument target(char const (&)[N]) noexcept {
-  return {};
-}
+constexpr internal::TargetArgument target(char const*) noexcept { return {}; }
 
 /// What this span or event stands below, instead of the span that the thread is in; `nullptr` is nothing.
 internal::ParentArgument parent(Span const& span) noexcept;
@@ -60,25 +60,53 @@ namespace internal {
 enum class ArgumentKind : std::uint8_t { value, key_value, constant_name, target, parent };
 
 template <class T>
+constexpr FormatAs format_of() noexcept {
+  if constexpr (std::is_same_v<T, bool>) {
+    return FormatAs::boolean;
+  } else if constexpr (Text<T> || std::is_same_v<T, char>) {
+    return FormatAs::text;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return FormatAs::real;
+  } else if constexpr (std::is_arithmetic_v<T> || Int128Bit<T>) {
+    return FormatAs::integer;
+  } else if constexpr (std::is_enum_v<T>) {
+    if constexpr (NamesEnumerators<T>) return FormatAs::text;
+    else if constexpr (std::is_convertible_v<T, long long>) return FormatAs::integer;
+    else return FmtPrintable<T> ? FormatAs::own : FormatAs::nothing;
+  } else if constexpr (std::is_pointer_v<T> || SmartPointer<T>) {
+    return FormatAs::pointer;
+  } else if constexpr (FmtPrintable<T> && !Range<T> && !TupleLike<T> && !DescribesFields<T>) {
+    return FormatAs::own;
+  } else {
+    return FormatAs::nothing;
+  }
+}
+
+template <class T>
 struct ArgumentTraits {
+  using Plain = std::remove_cv_t<T>;
   static constexpr ArgumentKind kKind = ArgumentKind::value;
-  static constexpr bool kRecordable = Recordable<std::remove_volatile_t<T>>;
-  static constexpr std::string_view name() noexcept { return {}; }
+  static constexpr bool kIsRecordable = Recordable<Plain>;
+  static constexpr FormatAs kFormat = format_of<Plain>();
+  static constexpr std::string_view kName{};
 };
+template <class T>
+struct ArgumentTraits<Display<T>> : ArgumentTraits<T> {};
 template <class T>
 struct ArgumentTraits<KeyValue<T>> : ArgumentTraits<T> {
   static constexpr ArgumentKind kKind = ArgumentKind::key_value;
 };
-template <auto const& kName, class T>
-struct ArgumentTraits<ConstantKeyValue<kName, T>> : ArgumentTraits<T> {
+template <auto const& kConstant, class T>
+struct ArgumentTraits<ConstantKeyValue<kConstant, T>> : ArgumentTraits<T> {
   static constexpr ArgumentKind kKind = ArgumentKind::constant_name;
-  static constexpr std::string_view name() noexcept { return std::string_view(kName); }
+  static constexpr std::string_view kName{kConstant};
 };
 template <>
 struct ArgumentTraits<TargetArgument> {
   static constexpr ArgumentKind kKind = ArgumentKind::target;
-  static constexpr bool kRecordable = true;
-  static constexpr std::string_view name() noexcept { return {}; }
+  static constexpr bool kIsRecordable = true;
+  static constexpr FormatAs kFormat = FormatAs::nothing;
+  static constexpr std::string_view kName{};
 };
 template <>
 struct ArgumentTraits<ParentArgument> : ArgumentTraits<TargetArgument> {
@@ -88,38 +116,82 @@ struct ArgumentTraits<ParentArgument> : ArgumentTraits<TargetArgument> {
 // The types of a statement's arguments, as far as its metadata depends on them.
 struct ArgumentInfo {
   ArgumentKind kind = ArgumentKind::value;
-  bool recordable = true;
+  bool is_recordable = true;
+  FormatAs format = FormatAs::nothing;
   std::string_view name{};  // of a constant_name
 };
 template <class... A>
 struct ArgumentTypes {
   static constexpr std::size_t kCount = sizeof...(A);
   static constexpr ArgumentInfo kInfo[kCount + 1] = {
-      {ArgumentTraits<A>::kKind, ArgumentTraits<A>::kRecordable, ArgumentTraits<A>::name()}..., {}};
+      {ArgumentTraits<A>::kKind, ArgumentTraits<A>::kIsRecordable, ArgumentTraits<A>::kFormat,
+       ArgumentTraits<A>::kName}...,
+      {}};
 };
 
-// Never defined: the macros ask for its type only. The first argument of an event is its message.
+// Never defined: the macros ask for their types only.
 template <class... A>
-ArgumentTypes<A...> argument_types(A const&...);
-template <class M, class... A>
-ArgumentTypes<A...> argument_types_behind_first(M const&, A const&...);
-template <class L, class N, class... A>
-ArgumentTypes<A...> argument_types_behind_two(L const&, N const&, A const&...);
+ArgumentTypes<A...> event_types(char const* message, A const&...);
+template <class... A>
+ArgumentTypes<A...> level_types(Level, A const&...);
+template <class... A>
+ArgumentTypes<A...> span_types(Level, char const* name, A const&...);
+
+// Whether a message is what it has to be, an array of constant characters.
+template <class T>
+inline constexpr bool kIsLiteral = false;
+template <std::size_t N>
+inline constexpr bool kIsLiteral<char const (&)[N]> = true;
+
+// ---- how arguments travel from the statement to what makes values of them ----
+
+struct CharArray {
+  char const* data;
+  std::size_t extent;
+};
+
+// Small ones by value, so that no address of a user's variable is taken and it may stay in a register.
+template <class T>
+inline constexpr bool kTravelsByValue = std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> &&
+                                        std::is_trivially_destructible_v<T> && !std::is_array_v<T> && sizeof(T) <= 16;
+
+template <class T>
+[[gnu::always_inline]] constexpr decltype(auto) bare(T const& x) noexcept {
+  using Plain = std::remove_volatile_t<T>;
+  if constexpr (std::is_function_v<T>) {
+    return &x;
+  } else if constexpr (std::is_array_v<T>) {
+    if constexpr (std::is_same_v<std::remove_cv_t<std::remove_extent_t<T>>, char> && std::extent_v<T> > 0) {
+      return CharArray{x, std::extent_v<T>};
+    } else {
+      return (x);
+    }
+  } else if constexpr (kTravelsByValue<Plain>) {
+    return static_cast<Plain>(x);
+  } else {
+    return (x);
+  }
+}
+template <class T>
+[[gnu::always_inline]] constexpr decltype(auto) bare(KeyValue<T> const& x) noexcept {
+  return bare(x.value);
+}
+template <auto const& kName, class T>
+[[gnu::always_inline]] constexpr decltype(auto) bare(ConstantKeyValue<kName, T> const& x) noexcept {
+  return bare(x.value);
+}
 
 template <class T>
 inline constexpr bool kIsControl = std::is_same_v<T, TargetArgument> || std::is_same_v<T, ParentArgument>;
 
 template <class T>
-[[gnu::always_inline]] constexpr Value value_of_argument(T const& x) noexcept {
-  return value_of(x);
-}
-template <class T>
-[[gnu::always_inline]] constexpr Value value_of_argument(KeyValue<T> const& x) noexcept {
-  return value_of(x.value);
-}
-template <auto const& kName, class T>
-[[gnu::always_inline]] constexpr Value value_of_argument(ConstantKeyValue<kName, T> const& x) noexcept {
-  return value_of(x.value);
+constexpr Value value_of_bare(T const& x) noexcept {
+  if constexpr (std::is_same_v<T, CharArray>) {
+    std::string_view const whole(x.data, x.extent);
+    return Value::of_text(whole.substr(0, whole.find('\0')));
+  } else {
+    return value_of(x);
+  }
 }
 
 }  // namespace internal

@@ -1,7 +1,7 @@
 // Declares what the macros call: the values of a statement are put on the stack and handed to the dispatcher.
 #pragma once
 
-#include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/dispatch/dispatch.h"
 #include "tracing_core/emit/arguments.h"
 
 namespace tracing::inline v1 {
@@ -17,11 +17,11 @@ struct StatementValues {
   Parent parent;
 };
 
-template <class... A>
-[[gnu::always_inline]] constexpr auto collect(A const&... args) noexcept {
-  constexpr std::size_t kCount = (std::size_t{0} + ... + (kIsControl<A> ? 0 : 1));
-  if constexpr (kCount == sizeof...(A)) {
-    return StatementValues<kCount>{{value_of_argument(args)...}, {}};
+template <class... B>
+[[gnu::always_inline]] constexpr auto collect(B const&... args) noexcept {
+  constexpr std::size_t kCount = (std::size_t{0} + ... + (kIsControl<B> ? 0 : 1));
+  if constexpr (kCount == sizeof...(B)) {
+    return StatementValues<kCount>{{value_of_bare(args)...}, {}};
   } else {
     StatementValues<kCount> result{};
     std::size_t count = 0;
@@ -29,7 +29,7 @@ template <class... A>
       if constexpr (std::is_same_v<T, ParentArgument>) {
         result.parent = x.parent;
       } else if constexpr (!kIsControl<T>) {
-        result.values[count++] = value_of_argument(x);
+        result.values[count++] = value_of_bare(x);
       }
     };
     (add(args), ...);
@@ -37,17 +37,25 @@ template <class... A>
   }
 }
 
-// The first argument is the message, which the callsite knows already.
-template <class M, class... A>
-[[gnu::always_inline]] inline void emit_message(Callsite const& callsite, Verdict verdict, M const&, A const&... args) noexcept {
+// What follows is compiled once for each list of types and not for each statement: it keeps statements small, in the
+// program as for the compiler, and the stack frame for the values out of functions whose tracing is off.
+template <class... B>
+[[gnu::noinline, gnu::visibility("hidden")]] void emit_bare(Callsite const& callsite, Verdict verdict,
+                                                            B... args) noexcept {
   auto const statement = collect(args...);
   dispatch_event(callsite, verdict, statement.values, statement.parent);
 }
 
+// The first argument is the message or the level, which the callsite knows already.
 template <class... A>
-[[gnu::always_inline]] inline void emit_values(Callsite const& callsite, Verdict verdict, A const&... args) noexcept {
-  auto const statement = collect(args...);
-  dispatch_event(callsite, verdict, statement.values, statement.parent);
+[[gnu::always_inline]] inline void emit_event(Callsite const& callsite, Verdict verdict, char const*,
+                                              A const&... args) noexcept {
+  emit_bare<decltype(bare(args))...>(callsite, verdict, bare(args)...);
+}
+template <class... A>
+[[gnu::always_inline]] inline void emit_values(Callsite const& callsite, Verdict verdict, Level,
+                                               A const&... args) noexcept {
+  emit_bare<decltype(bare(args))...>(callsite, verdict, bare(args)...);
 }
 
 }  // namespace internal

@@ -1,12 +1,15 @@
 // Declares how the enclosing namespace, class and function are read from `__PRETTY_FUNCTION__`, at compile time.
 //
 // GCC says `int ns::{anonymous}::Foo<T>::bar(int) [with T = int]::<lambda()>`, Clang `auto ns::(anonymous
-// namespace)::Foo<int>::bar(int)::(anonymous class)::operator()() const`; both give the target `ns::Foo` and the name `bar`.
+// namespace)::Foo<int>::bar(int)::(anonymous class)::operator()() const`; both give the target `ns::Foo` and the name
+// `bar`.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+
+#include "tracing_core/emit/argument_text.h"
 
 namespace tracing::inline v1::internal {
 
@@ -20,13 +23,15 @@ struct FunctionPath {
   std::uint16_t begin[kMaxParts] = {};
   std::uint16_t end[kMaxParts] = {};
 
-  constexpr std::string_view part(std::size_t i) const noexcept { return {text + begin[i], static_cast<std::size_t>(end[i] - begin[i])}; }
+  constexpr std::string_view part(std::size_t i) const noexcept {
+    return {text + begin[i], static_cast<std::size_t>(end[i] - begin[i])};
+  }
   constexpr std::string_view function() const noexcept { return has_function ? part(count - 1) : std::string_view(); }
   constexpr std::size_t target_parts() const noexcept { return has_function ? count - 1 : count; }
   // The target's length: its parts joined by `::`.
   constexpr std::size_t target_size() const noexcept {
     std::size_t size = 0;
-    for (std::size_t i = 0; i < target_parts(); ++i) size += static_cast<std::size_t>(end[i] - begin[i]) + (i > 0 ? 2 : 0);
+    for (std::size_t i = 0; i < target_parts(); ++i) size += part(i).size() + (i > 0 ? 2 : 0);
     return size;
   }
 };
@@ -63,6 +68,13 @@ constexpr std::size_t skip_brackets(char const* text, std::size_t size, std::siz
   return size;
 }
 
+// Whether the name at `i` is `operator` and not one that starts so.
+constexpr bool is_operator(char const* text, std::size_t size, std::size_t i) noexcept {
+  constexpr std::string_view kOperator = "operator";
+  return starts_with_at(text, size, i, kOperator) &&
+         (size - i == kOperator.size() || !is_name_char(text[i + kOperator.size()]));
+}
+
 constexpr FunctionPath parse_function(char const* text, std::size_t size) noexcept {
   constexpr std::string_view kOperator = "operator";
   FunctionPath path;
@@ -72,7 +84,6 @@ constexpr FunctionPath parse_function(char const* text, std::size_t size) noexce
   auto close_part = [&](std::size_t end) {
     if (part_end != 0) end = part_end;
     part_end = 0;
-    while (part < end && (text[part] == '*' || text[part] == '&')) ++part;
     std::string_view const name(text + part, end - part);
     if (name.empty() || is_inline_namespace(name)) return;
     if (path.count < FunctionPath::kMaxParts) {
@@ -83,10 +94,15 @@ constexpr FunctionPath parse_function(char const* text, std::size_t size) noexce
   };
   for (std::size_t i = 0; i < size;) {
     char const c = text[i];
-    if (c == ' ') {  // what stood before was a return type or a specifier
+    if (c >= 'a' && c <= 'z' && (c != 'o' || i != part)) {
+      ++i;
+    } else if (c == ' ') {  // what stood before was a return type or a specifier
       path.count = 0;
       part = ++i;
       part_end = 0;
+    } else if (i == part && (c == '*' || c == '&')) {  // so does what a pointer is to
+      path.count = 0;
+      part = ++i;
     } else if (c == ':' && i + 1 < size && text[i + 1] == ':') {
       close_part(i);
       part = i += 2;
@@ -114,7 +130,7 @@ constexpr FunctionPath parse_function(char const* text, std::size_t size) noexce
       } else {  // `void (*ns::f(int))(double)`: the name stands inside
         part = ++i;
       }
-    } else if (c == 'o' && i == part && starts_with_at(text, size, i, kOperator) && !(i + kOperator.size() < size && (text[i + kOperator.size()] == '_' || (text[i + kOperator.size()] >= '0' && text[i + kOperator.size()] <= '9') || (text[i + kOperator.size()] >= 'a' && text[i + kOperator.size()] <= 'z') || (text[i + kOperator.size()] >= 'A' && text[i + kOperator.size()] <= 'Z')))) {
+    } else if (c == 'o' && is_operator(text, size, i)) {
       std::size_t end = i + kOperator.size();
       if (starts_with_at(text, size, end, "()")) {
         end += 2;

@@ -1,9 +1,9 @@
-// Declares the macros that instrumented code is written with. Each captures its place, its own text and its arguments; the
-// classes and functions of this folder do the work.
+// Declares the macros that instrumented code is written with. Each captures its place, its own text and its arguments;
+// the classes and functions of this folder do the work.
 //
-// Every public macro stringises its arguments itself and pastes the level itself, because forwarding expands them first: a
-// field `errno` keeps its name, and a program that defines `debug` still has the level. The names of what an expansion
-// declares carry a number, so that expansions nest and stand on one line without shadowing.
+// Every public macro stringises its arguments itself and pastes the level itself, because forwarding expands them
+// first: a field `errno` keeps its name, and a program that defines `debug` still has the level. The names of what an
+// expansion declares carry a number, so that expansions nest and stand on one line without shadowing.
 #pragma once
 
 #include <type_traits>
@@ -36,141 +36,155 @@
 #define TRACING_INTERNAL_COMPILED_IN_(level) ((level) <= TRACING_INTERNAL_MAX_LEVEL_)
 
 // One sentence for each mistake, with the statement's own text: the first line of the compiler's error.
-#define TRACING_INTERNAL_CHECK_(parsed, text)                                                                            \
-  static_assert(parsed.mistake != ::tracing::internal::Mistake::message_not_literal,                                     \
-                "the message must be a string literal; a text made at run time is an argument, (\"{}\", text): (" text ")"); \
-  static_assert(parsed.mistake != ::tracing::internal::Mistake::unclear_arguments,                                       \
-                "cannot tell the arguments apart; put parentheses around the one with a < or >: (" text ")");            \
-  static_assert(parsed.mistake != ::tracing::internal::Mistake::too_many_arguments,                                      \
-                "too many arguments; at most 64, and 32 placeholders: (" text ")");                                      \
-  static_assert(parsed.mistake != ::tracing::internal::Mistake::name_needed || parsed.mistaken_argument != 1,            \
-                "argument 1 needs a name, tracing::kv(\"name\", expression), since it is not itself one: (" text ")");   \
-  static_assert(parsed.mistake != ::tracing::internal::Mistake::name_needed || parsed.mistaken_argument != 2,            \
-                "argument 2 needs a name, tracing::kv(\"name\", expression), since it is not itself one: (" text ")");   \
-  static_assert(parsed.mistake != ::tracing::internal::Mistake::name_needed || parsed.mistaken_argument <= 2,            \
-                "an argument needs a name, tracing::kv(\"name\", expression), since it is not itself one: (" text ")");  \
-  static_assert(parsed.mistake != ::tracing::internal::Mistake::literal_needed,                                          \
-                "the name in tracing::kv and tracing::target must be a plain string literal: (" text ")");               \
-  static_assert(parsed.mistake != ::tracing::internal::Mistake::not_recordable,                                          \
-                "an argument's type cannot be recorded; give it fmt::formatter, operator<<, TRACE_FIELDS or TRACE_ENUM: (" text ")"); \
-  static_assert(parsed.mistake != ::tracing::internal::Mistake::unmatched_brace,                                         \
-                "the message has a brace without its partner; write {{ or }} for a brace: (" text ")");                  \
-  static_assert(parsed.mistake != ::tracing::internal::Mistake::no_such_argument,                                        \
-                "the message has more placeholders than there are arguments: (" text ")");                               \
-  static_assert(parsed.mistake != ::tracing::internal::Mistake::no_such_field,                                           \
-                "the message names a field that is not among the arguments: (" text ")");                                \
-  static_assert(parsed.mistake != ::tracing::internal::Mistake::mixed_numbering,                                         \
-                "the message mixes {} with numbered placeholders: (" text ")")
+#define TRACING_INTERNAL_REFUSE_(parsed, what, sentence) \
+  static_assert(parsed.mistake != ::tracing::internal::Mistake::what, sentence)
+#define TRACING_INTERNAL_REFUSE_AT_(parsed, what, argument, sentence) \
+  static_assert(parsed.mistake != ::tracing::internal::Mistake::what || parsed.mistaken_argument != argument, sentence)
+#define TRACING_INTERNAL_REFUSE_EACH_(parsed, what, sentence, text)                                    \
+  TRACING_INTERNAL_REFUSE_AT_(parsed, what, 1, "argument 1 " sentence ": (" text ")");                 \
+  TRACING_INTERNAL_REFUSE_AT_(parsed, what, 2, "argument 2 " sentence ": (" text ")");                 \
+  TRACING_INTERNAL_REFUSE_AT_(parsed, what, 3, "argument 3 " sentence ": (" text ")");                 \
+  static_assert(parsed.mistake != ::tracing::internal::Mistake::what || parsed.mistaken_argument <= 3, \
+                "an argument behind the third " sentence ": (" text ")")
+#define TRACING_INTERNAL_CHECK_(parsed, text)                                                                          \
+  TRACING_INTERNAL_REFUSE_(parsed, unclear_arguments,                                                                  \
+                           "cannot tell the arguments apart; put parentheses around the one with < or >: (" text ")"); \
+  TRACING_INTERNAL_REFUSE_(parsed, too_many_arguments,                                                                 \
+                           "too many arguments, or too many placeholders for them: (" text ")");                       \
+  TRACING_INTERNAL_REFUSE_EACH_(parsed, name_needed, "needs a name, tracing::kv(\"name\", expression)", text);         \
+  TRACING_INTERNAL_REFUSE_(parsed, literal_needed,                                                                     \
+                           "the name in tracing::kv and tracing::target must be a plain string literal: (" text ")");  \
+  TRACING_INTERNAL_REFUSE_EACH_(                                                                                       \
+      parsed, not_recordable,                                                                                          \
+      "has a type that cannot be recorded; give it fmt::formatter, operator<<, TRACE_FIELDS or TRACE_ENUM", text);     \
+  TRACING_INTERNAL_REFUSE_(parsed, unmatched_brace,                                                                    \
+                           "the message has a brace without its partner; write {{ or }} for a brace: (" text ")");     \
+  TRACING_INTERNAL_REFUSE_(parsed, no_such_argument,                                                                   \
+                           "the message has more placeholders than there are arguments: (" text ")");                  \
+  TRACING_INTERNAL_REFUSE_(parsed, no_such_field,                                                                      \
+                           "the message names a field that is not among the arguments: (" text ")");                   \
+  TRACING_INTERNAL_REFUSE_(parsed, mixed_numbering,                                                                    \
+                           "the message mixes {} with numbered placeholders: (" text ")");                             \
+  TRACING_INTERNAL_REFUSE_EACH_(parsed, wrong_spec, "cannot be printed with the message's format specification", text)
 
-// A pointer to the statement's own callsite: a constant. The lambda is there because a constexpr function may not declare
-// a static variable itself; nothing of the user's is in it but the level and the message.
-#define TRACING_INTERNAL_CALLSITE_(n, kind, level, types, text, skipped, name, message, message_size)                    \
-  []() noexcept -> ::tracing::Callsite* {                                                                                \
-    constexpr auto tracing_parsed_##n = ::tracing::internal::parse_statement<types>(                                     \
-        {text, sizeof(text) - 1, __PRETTY_FUNCTION__, sizeof(__PRETTY_FUNCTION__) - 1, __FILE__, name,                   \
-         TRACING_INTERNAL_TARGET_, message, message_size, skipped});                                                     \
-    TRACING_INTERNAL_CHECK_(tracing_parsed_##n, text);                                                                   \
-    static constexpr ::tracing::internal::StaticMetadata<tracing_parsed_##n.field_count, tracing_parsed_##n.hole_count,  \
-                                                         tracing_parsed_##n.characters>                                  \
-        tracing_metadata_##n(tracing_parsed_##n, kind, level, TRACING_INTERNAL_MAX_LEVEL_, __FILE__, __LINE__);          \
-    static constinit ::tracing::Callsite tracing_static_##n(tracing_metadata_##n.metadata);                              \
-    return &tracing_static_##n;                                                                                          \
+// A pointer to the statement's own callsite: a constant. The lambda is there because a constexpr function may not
+// declare a static variable itself; nothing of the user's is in it but the level, the name and the message.
+#define TRACING_INTERNAL_CALLSITE_(n, kind, level, types, text, skipped, name, message, message_size)  \
+  []() noexcept -> ::tracing::Callsite* {                                                              \
+    static constexpr auto tracing_parsed_##n = ::tracing::internal::parse_statement<types>(            \
+        {text, sizeof(text) - 1, __PRETTY_FUNCTION__, sizeof(__PRETTY_FUNCTION__) - 1, __FILE__, name, \
+         TRACING_INTERNAL_TARGET_, message, message_size, skipped});                                   \
+    TRACING_INTERNAL_CHECK_(tracing_parsed_##n, text);                                                 \
+    static constexpr ::tracing::internal::StaticMetadata<                                              \
+        tracing_parsed_##n.field_count, tracing_parsed_##n.hole_count,                                 \
+        ::tracing::internal::rounded_up(tracing_parsed_##n.characters)>                                \
+        tracing_metadata_##n(tracing_parsed_##n, kind, level, TRACING_INTERNAL_MAX_LEVEL_, __LINE__);  \
+    static constinit ::tracing::Callsite tracing_static_##n(tracing_metadata_##n.metadata);            \
+    return &tracing_static_##n;                                                                        \
   }()
 
 // ---- events ----
 
 #define TRACING_INTERNAL_EVENT_(level, text, ...) TRACING_INTERNAL_EVENT_N_(__COUNTER__, level, text, __VA_ARGS__)
 #define TRACING_INTERNAL_EVENT_N_(n, level, text, ...) TRACING_INTERNAL_EVENT_NN_(n, level, text, __VA_ARGS__)
-#define TRACING_INTERNAL_EVENT_NN_(n, level, text, ...)                                                                  \
-  do {                                                                                                                   \
-    using tracing_types_##n [[maybe_unused]] = decltype(::tracing::internal::argument_types_behind_first(__VA_ARGS__));  \
-    static_assert(::tracing::internal::starts_like_literal(text),                                                        \
-                  "the message must be a string literal; a text made at run time is an argument, (\"{}\", text): (" text ")"); \
-    if constexpr (TRACING_INTERNAL_COMPILED_IN_(level)) {                                                                \
-      if (!::std::is_constant_evaluated()) {                                                                             \
-        ::tracing::Callsite* const tracing_callsite_##n = TRACING_INTERNAL_CALLSITE_(                                    \
-            n, ::tracing::Kind::event, level, tracing_types_##n, text, 1, "event",                                       \
-            TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), sizeof(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) - 1);                 \
-        if (auto const tracing_verdict_##n = tracing_callsite_##n->enabled()) [[unlikely]]                               \
-          ::tracing::internal::emit_message(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);                    \
-      }                                                                                                                  \
-    }                                                                                                                    \
+#define TRACING_INTERNAL_EVENT_NN_(n, level, text, ...)                                                              \
+  do {                                                                                                               \
+    static_assert(                                                                                                   \
+        ::tracing::internal::kIsLiteral<decltype((TRACING_INTERNAL_FIRST_(__VA_ARGS__, )))>,                         \
+        "the message must be a string literal; a text made at run time is an argument, (\"{}\", text): (" text ")"); \
+    using tracing_types_##n [[maybe_unused]] = decltype(::tracing::internal::event_types(__VA_ARGS__));              \
+    if constexpr (TRACING_INTERNAL_COMPILED_IN_(level)) {                                                            \
+      if (!::std::is_constant_evaluated()) {                                                                         \
+        ::tracing::Callsite* const tracing_callsite_##n = TRACING_INTERNAL_CALLSITE_(                                \
+            n, ::tracing::Kind::event, level, tracing_types_##n, text, 1, "event",                                   \
+            TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), sizeof(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) - 1);             \
+        if (auto const tracing_verdict_##n = tracing_callsite_##n->enabled()) [[unlikely]]                           \
+          ::tracing::internal::emit_event(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);                  \
+      }                                                                                                              \
+    }                                                                                                                \
   } while (false)
 
 #define TRACING_INTERNAL_VALUES_(text, ...) TRACING_INTERNAL_VALUES_N_(__COUNTER__, text, __VA_ARGS__)
 #define TRACING_INTERNAL_VALUES_N_(n, text, ...) TRACING_INTERNAL_VALUES_NN_(n, text, __VA_ARGS__)
-#define TRACING_INTERNAL_VALUES_NN_(n, text, ...)                                                                        \
-  do {                                                                                                                   \
-    using tracing_types_##n [[maybe_unused]] = decltype(::tracing::internal::argument_types_behind_first(__VA_ARGS__));  \
-    if constexpr (TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))) {                               \
-      if (!::std::is_constant_evaluated()) {                                                                             \
-        ::tracing::Callsite* const tracing_callsite_##n =                                                                \
-            TRACING_INTERNAL_CALLSITE_(n, ::tracing::Kind::event, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),                \
-                                       tracing_types_##n, text, 1, "event", nullptr, 0);                                 \
-        if (auto const tracing_verdict_##n = tracing_callsite_##n->enabled()) [[unlikely]]                               \
-          ::tracing::internal::emit_message(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);                    \
-      }                                                                                                                  \
-    }                                                                                                                    \
+#define TRACING_INTERNAL_VALUES_NN_(n, text, ...)                                                         \
+  do {                                                                                                    \
+    using tracing_types_##n [[maybe_unused]] = decltype(::tracing::internal::level_types(__VA_ARGS__));   \
+    if constexpr (TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))) {                \
+      if (!::std::is_constant_evaluated()) {                                                              \
+        ::tracing::Callsite* const tracing_callsite_##n =                                                 \
+            TRACING_INTERNAL_CALLSITE_(n, ::tracing::Kind::event, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
+                                       tracing_types_##n, text, 1, "event", nullptr, 0);                  \
+        if (auto const tracing_verdict_##n = tracing_callsite_##n->enabled()) [[unlikely]]                \
+          ::tracing::internal::emit_values(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);      \
+      }                                                                                                   \
+    }                                                                                                     \
   } while (false)
 
 // ---- spans ----
 
-// Several declarations, the later ones naming the earlier: `if (c) TRACE_SPAN(...)` without braces does not compile, which
-// is what a span whose scope would be that one statement deserves.
-#define TRACING_INTERNAL_SCOPE_(open, skipped, name, text, ...) \
-  TRACING_INTERNAL_SCOPE_N_(__COUNTER__, open, skipped, name, text, __VA_ARGS__)
-#define TRACING_INTERNAL_SCOPE_N_(n, open, skipped, name, text, ...) TRACING_INTERNAL_SCOPE_NN_(n, open, skipped, name, text, __VA_ARGS__)
+// Several declarations, the later ones naming the earlier: `if (c) TRACE_SPAN(...)` without braces does not compile,
+// which is what a span whose scope would be that one statement deserves. The name of the first is what the compiler
+// then says.
+#define TRACING_INTERNAL_SCOPE_(open, types, skipped, name, text, ...) \
+  TRACING_INTERNAL_SCOPE_N_(__COUNTER__, open, types, skipped, name, text, __VA_ARGS__)
+#define TRACING_INTERNAL_SCOPE_N_(n, open, types, skipped, name, text, ...) \
+  TRACING_INTERNAL_SCOPE_NN_(n, open, types, skipped, name, text, __VA_ARGS__)
 #if defined(TRACING_DISABLED)
-#define TRACING_INTERNAL_SCOPE_NN_(n, open, skipped, name, text, ...)                                                    \
-  using tracing_types_##n [[maybe_unused]] = decltype(::tracing::internal::argument_types(__VA_ARGS__));                 \
-  static_assert(tracing_types_##n::kCount > 0)
+#define TRACING_INTERNAL_SCOPE_NN_(n, open, types, skipped, name, text, ...)                                  \
+  using put_braces_around_this_span_##n [[maybe_unused]] = decltype(::tracing::internal::types(__VA_ARGS__)); \
+  static_assert(put_braces_around_this_span_##n::kCount <= ::tracing::internal::kMaxArguments)
 #else
-#define TRACING_INTERNAL_SCOPE_NN_(n, open, skipped, name, text, ...)                                                    \
-  using tracing_types_##n [[maybe_unused]] =                                                                             \
-      decltype(::tracing::internal::TRACING_INTERNAL_TYPES_##skipped##_(__VA_ARGS__));                                   \
-  ::tracing::Callsite* const tracing_callsite_##n =                                                                      \
-      !TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) || ::std::is_constant_evaluated()           \
-          ? nullptr                                                                                                      \
-          : TRACING_INTERNAL_CALLSITE_(n, ::tracing::Kind::span, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),                 \
-                                       tracing_types_##n, text, skipped, name, nullptr, 0);                              \
-  ::tracing::Verdict const tracing_verdict_##n = tracing_callsite_##n == nullptr ? 0 : tracing_callsite_##n->enabled();  \
-  ::tracing::internal::SpanScope const tracing_span_##n(                                                                 \
-      tracing_verdict_##n == 0 ? ::tracing::internal::OpenSpan{}                                                         \
-                               : ::tracing::internal::open(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__))
+#define TRACING_INTERNAL_SCOPE_NN_(n, open, types, skipped, name, text, ...)                                   \
+  using put_braces_around_this_span_##n [[maybe_unused]] = decltype(::tracing::internal::types(__VA_ARGS__));  \
+  ::tracing::Callsite* const tracing_callsite_##n =                                                            \
+      !TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) || ::std::is_constant_evaluated() \
+          ? nullptr                                                                                            \
+          : TRACING_INTERNAL_CALLSITE_(n, ::tracing::Kind::span, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),       \
+                                       put_braces_around_this_span_##n, text, skipped, name, nullptr, 0);      \
+  ::tracing::Verdict const tracing_verdict_##n =                                                               \
+      tracing_callsite_##n == nullptr ? 0 : tracing_callsite_##n->enabled();                                   \
+  ::tracing::internal::SpanScope tracing_span_##n;                                                             \
+  if (tracing_verdict_##n != 0) [[unlikely]]                                                                   \
+  ::tracing::internal::open(tracing_span_##n, *tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__)
 #endif
-#define TRACING_INTERNAL_TYPES_1_ argument_types_behind_first
-#define TRACING_INTERNAL_TYPES_2_ argument_types_behind_two
 
 #define TRACING_INTERNAL_HANDLE_(text, ...) TRACING_INTERNAL_HANDLE_N_(__COUNTER__, text, __VA_ARGS__)
 #define TRACING_INTERNAL_HANDLE_N_(n, text, ...) TRACING_INTERNAL_HANDLE_NN_(n, text, __VA_ARGS__)
-#define TRACING_INTERNAL_HANDLE_NN_(n, text, ...)                                                                        \
-  __extension__({                                                                                                        \
-    using tracing_types_##n [[maybe_unused]] = decltype(::tracing::internal::argument_types_behind_two(__VA_ARGS__));    \
-    ::tracing::Callsite* const tracing_callsite_##n =                                                                    \
-        !TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))                                           \
-            ? nullptr                                                                                                    \
-            : TRACING_INTERNAL_CALLSITE_(n, ::tracing::Kind::span, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),               \
-                                         tracing_types_##n, text, 2, TRACING_INTERNAL_SECOND_(__VA_ARGS__, ), nullptr, 0); \
-    ::tracing::Verdict const tracing_verdict_##n = tracing_callsite_##n == nullptr ? 0 : tracing_callsite_##n->enabled(); \
-    tracing_verdict_##n == 0 ? ::tracing::Span()                                                                         \
-                             : ::tracing::internal::make_span(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);  \
+#define TRACING_INTERNAL_HANDLE_NN_(n, text, ...)                                                                      \
+  __extension__({                                                                                                      \
+    using tracing_types_##n [[maybe_unused]] = decltype(::tracing::internal::span_types(__VA_ARGS__));                 \
+    ::tracing::Callsite* const tracing_callsite_##n =                                                                  \
+        !TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))                                         \
+            ? nullptr                                                                                                  \
+            : TRACING_INTERNAL_CALLSITE_(n, ::tracing::Kind::span, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),             \
+                                         tracing_types_##n, text, 2, TRACING_INTERNAL_SECOND_(__VA_ARGS__, ), nullptr, \
+                                         0);                                                                           \
+    ::tracing::Verdict const tracing_verdict_##n =                                                                     \
+        tracing_callsite_##n == nullptr ? 0 : tracing_callsite_##n->enabled();                                         \
+    tracing_verdict_##n == 0                                                                                           \
+        ? ::tracing::Span()                                                                                            \
+        : ::tracing::internal::make_span(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);                     \
   })
 
 #define TRACING_INTERNAL_ENABLED_(text, ...) TRACING_INTERNAL_ENABLED_N_(__COUNTER__, text, __VA_ARGS__)
 #define TRACING_INTERNAL_ENABLED_N_(n, text, ...) TRACING_INTERNAL_ENABLED_NN_(n, text, __VA_ARGS__)
-#define TRACING_INTERNAL_ENABLED_NN_(n, text, ...)                                                                       \
-  (TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) && !::std::is_constant_evaluated() &&           \
-   TRACING_INTERNAL_CALLSITE_(n, ::tracing::Kind::event, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),                         \
-                              decltype(::tracing::internal::argument_types_behind_first(__VA_ARGS__)), text, 1, "enabled", \
-                              nullptr, 0)->enabled() != 0)
+#define TRACING_INTERNAL_ENABLED_NN_(n, text, ...)                                                                     \
+  (TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) && !::std::is_constant_evaluated() &&         \
+   TRACING_INTERNAL_CALLSITE_(n, ::tracing::Kind::event, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),                       \
+                              decltype(::tracing::internal::level_types(__VA_ARGS__)), text, 1, "enabled", nullptr, 0) \
+           ->enabled() != 0)
 
 // ---- the public names ----
 
 /// A span from here to the end of the scope: TRACING_SPAN(debug, "launch", grid, tracing::kv("rows", m.rows())).
-#define TRACING_SPAN(...) \
-  TRACING_INTERNAL_SCOPE_(open_scope, 2, TRACING_INTERNAL_SECOND_(::tracing::internal::level_##__VA_ARGS__, ), #__VA_ARGS__, ::tracing::internal::level_##__VA_ARGS__)
+#define TRACING_SPAN(...)                                                                                     \
+  TRACING_INTERNAL_SCOPE_(open_scope, span_types, 2,                                                          \
+                          TRACING_INTERNAL_SECOND_(::tracing::internal::level_##__VA_ARGS__, ), #__VA_ARGS__, \
+                          ::tracing::internal::level_##__VA_ARGS__)
 /// The same, named after the function: TRACING_FN(debug, size).
-#define TRACING_FN(...) TRACING_INTERNAL_SCOPE_(open_function_scope, 1, "", #__VA_ARGS__, ::tracing::internal::level_##__VA_ARGS__)
+#define TRACING_FN(...)                                                          \
+  TRACING_INTERNAL_SCOPE_(open_function_scope, level_types, 1, "", #__VA_ARGS__, \
+                          ::tracing::internal::level_##__VA_ARGS__)
 /// A Span, to be entered where and when wanted: auto span = TRACING_MAKE_SPAN(info, "request", id).
 #define TRACING_MAKE_SPAN(...) TRACING_INTERNAL_HANDLE_(#__VA_ARGS__, ::tracing::internal::level_##__VA_ARGS__)
 
@@ -188,10 +202,15 @@
 #define TRACING_ENABLED(...) TRACING_INTERNAL_ENABLED_(#__VA_ARGS__, ::tracing::internal::level_##__VA_ARGS__)
 
 #if !defined(TRACING_NO_SHORT_MACROS)
-#define TRACE_SPAN(...) \
-  TRACING_INTERNAL_SCOPE_(open_scope, 2, TRACING_INTERNAL_SECOND_(::tracing::internal::level_##__VA_ARGS__, ), #__VA_ARGS__, ::tracing::internal::level_##__VA_ARGS__)
-#define TRACE_FN(...) TRACING_INTERNAL_SCOPE_(open_function_scope, 1, "", #__VA_ARGS__, ::tracing::internal::level_##__VA_ARGS__)
+#define TRACE_SPAN(...)                                                                                       \
+  TRACING_INTERNAL_SCOPE_(open_scope, span_types, 2,                                                          \
+                          TRACING_INTERNAL_SECOND_(::tracing::internal::level_##__VA_ARGS__, ), #__VA_ARGS__, \
+                          ::tracing::internal::level_##__VA_ARGS__)
+#define TRACE_FN(...)                                                            \
+  TRACING_INTERNAL_SCOPE_(open_function_scope, level_types, 1, "", #__VA_ARGS__, \
+                          ::tracing::internal::level_##__VA_ARGS__)
 #define TRACE_MAKE_SPAN(...) TRACING_INTERNAL_HANDLE_(#__VA_ARGS__, ::tracing::internal::level_##__VA_ARGS__)
+
 #define TRACE_ERROR(...) TRACING_INTERNAL_EVENT_(::tracing::internal::level_error, #__VA_ARGS__, __VA_ARGS__)
 #define TRACE_WARN(...) TRACING_INTERNAL_EVENT_(::tracing::internal::level_warn, #__VA_ARGS__, __VA_ARGS__)
 #define TRACE_INFO(...) TRACING_INTERNAL_EVENT_(::tracing::internal::level_info, #__VA_ARGS__, __VA_ARGS__)

@@ -2,10 +2,13 @@
 
 #include <array>
 
+#include "tracing_core/dispatch/dispatcher.h"
+
 namespace tracing::inline v1 {
 
 void emit_event(Callsite& callsite, Value const* values, Parent parent, Origin const& origin) noexcept {
-  if (Verdict const verdict = callsite.enabled()) internal::dispatch_event_at(callsite, verdict, values, parent, origin);
+  Verdict const verdict = callsite.enabled();
+  if (verdict != 0) internal::dispatch_event_at(callsite, verdict, values, parent, origin);
 }
 
 Span Span::make(Callsite& callsite, Value const* values, Parent parent, Origin const& origin) noexcept {
@@ -39,7 +42,8 @@ void Span::record_one(std::string_view name, Value const& value) const noexcept 
 }
 
 Span const& Span::follows_from(Span const& cause) const noexcept {
-  if (open_.id && cause.open_.id && open_.subscriber == cause.open_.subscriber) internal::follows_from(open_, cause.open_.id);
+  bool const related = open_.id && cause.open_.id && open_.subscriber == cause.open_.subscriber;
+  if (related) internal::follows_from(open_, cause.open_.id);
   return *this;
 }
 

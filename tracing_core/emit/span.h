@@ -1,10 +1,11 @@
-// Declares Span, a handle to a span that may be entered, recorded to and passed between threads, and the scopes made of it.
+// Declares Span, a handle to a span that may be entered, recorded to and passed between threads, and the scopes made of
+// it.
 #pragma once
 
 #include <type_traits>
 #include <utility>
 
-#include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/dispatch/dispatch.h"
 #include "tracing_core/emit/arguments.h"
 #include "tracing_core/emit/emit.h"
 
@@ -12,9 +13,9 @@ namespace tracing::inline v1 {
 
 class EnteredSpan;
 
-/// A handle to a span, or to none where nobody wanted it: then everything it does is nothing. The span closes when the last
-/// handle is gone and nothing is in it. Copies share the span. Thread-compatible; different handles of one span may be used on
-/// different threads at the same time.
+/// A handle to a span, or to none where nobody wanted it: then everything it does is nothing. The span closes when the
+/// last handle is gone and nothing is in it. Copies share the span. Thread-compatible; different handles of one span
+/// may be used on different threads at the same time.
 class Span {
  public:
   /// No span.
@@ -46,8 +47,8 @@ class Span {
   template <class F>
   decltype(auto) in_scope(F&& f) const;
 
-  /// Gives fields that the span was made with new values: `span.record(tracing::kv("status", 200))`. Names that it was not
-  /// made with are ignored.
+  /// Gives fields that the span was made with new values: `span.record(tracing::kv("status", 200))`. Names that it was
+  /// not made with are ignored.
   template <class... T>
   Span const& record(internal::KeyValue<T> const&... fields) const noexcept {
     (record_one(fields.name, internal::value_of(fields.value)), ...);
@@ -68,14 +69,17 @@ class Span {
   constexpr SpanId id() const noexcept { return open_.id; }
   /// Null where it is none.
   constexpr Metadata const* metadata() const noexcept { return metadata_; }
-  bool has_field(std::string_view name) const noexcept { return metadata_ != nullptr && metadata_->fields().contains(name); }
+  bool has_field(std::string_view name) const noexcept {
+    return metadata_ != nullptr && metadata_->fields().contains(name);
+  }
 
   friend bool operator==(Span const& a, Span const& b) noexcept {
     return a.open_.subscriber == b.open_.subscriber && a.open_.id == b.open_.id;
   }
 
   // For the macros.
-  Span(internal::OpenSpan open, Metadata const& metadata) noexcept : open_(open), metadata_(open.id ? &metadata : nullptr) {}
+  Span(internal::OpenSpan open, Metadata const& metadata) noexcept
+      : open_(open), metadata_(open.id ? &metadata : nullptr) {}
   internal::OpenSpan open() const noexcept { return open_; }
 
  private:
@@ -105,43 +109,64 @@ class [[nodiscard]] Entered {
   OpenSpan span_;
 };
 
-// A span that lives exactly as long as a block: what TRACE_SPAN declares.
+// A span that lives exactly as long as a block: what TRACE_SPAN declares. It stays in memory and out of registers,
+// since the functions that open it are not inlined: while it is off it costs the function no register that it would
+// have to save.
 class SpanScope {
  public:
-  constexpr SpanScope() noexcept = default;
-  constexpr explicit SpanScope(OpenSpan span) noexcept : span_(span) {}
+  constexpr SpanScope() noexcept {}
   SpanScope(SpanScope const&) = delete;
   SpanScope& operator=(SpanScope const&) = delete;
   constexpr ~SpanScope() {
-    if (span_.id) [[unlikely]] span_.subscriber->close_scope(span_.id);
+    if (id_) [[unlikely]] close();
+  }
+  void hold(OpenSpan span) noexcept {
+    id_ = span.id;
+    subscriber_ = span.subscriber;
   }
 
  private:
-  OpenSpan span_{};
+  [[gnu::noinline, gnu::visibility("hidden")]] void close() noexcept { subscriber_->close_scope(id_); }
+
+  SpanId id_{};
+  Subscriber* subscriber_;  // set with the id
 };
 
-// What is left of a span that was removed at compile time.
-struct NoSpanScope {};
+// As for events, one function for each list of types.
+template <class... B>
+[[gnu::noinline, gnu::visibility("hidden")]] void open_bare(SpanScope& scope, Callsite const& callsite, Verdict verdict,
+                                                            B... args) noexcept {
+  auto const statement = collect(args...);
+  scope.hold(dispatch_open_scope(callsite, verdict, statement.values, statement.parent));
+}
+template <class... B>
+[[gnu::noinline, gnu::visibility("hidden")]] OpenSpan make_bare(Callsite const& callsite, Verdict verdict,
+                                                                B... args) noexcept {
+  auto const statement = collect(args...);
+  return dispatch_new_span(callsite, verdict, statement.values, statement.parent);
+}
 
-template <class L, class N, class... A>
-[[gnu::always_inline]] inline OpenSpan open_scope(Callsite const& callsite, Verdict verdict, L, N const&, A const&... args) noexcept {
-  auto const statement = collect(args...);
-  return dispatch_open_scope(callsite, verdict, statement.values, statement.parent);
+// What the macros call, with what stands before the fields: level and name, or the level alone.
+template <class... A>
+[[gnu::always_inline]] inline void open_scope(SpanScope& scope, Callsite const& callsite, Verdict verdict, Level,
+                                              char const*, A const&... args) noexcept {
+  open_bare<decltype(bare(args))...>(scope, callsite, verdict, bare(args)...);
 }
-template <class L, class... A>
-[[gnu::always_inline]] inline OpenSpan open_function_scope(Callsite const& callsite, Verdict verdict, L, A const&... args) noexcept {
-  auto const statement = collect(args...);
-  return dispatch_open_scope(callsite, verdict, statement.values, statement.parent);
+template <class... A>
+[[gnu::always_inline]] inline void open_function_scope(SpanScope& scope, Callsite const& callsite, Verdict verdict,
+                                                       Level, A const&... args) noexcept {
+  open_bare<decltype(bare(args))...>(scope, callsite, verdict, bare(args)...);
 }
-template <class L, class N, class... A>
-[[gnu::always_inline]] inline Span make_span(Callsite const& callsite, Verdict verdict, L, N const&, A const&... args) noexcept {
-  auto const statement = collect(args...);
-  return Span(dispatch_new_span(callsite, verdict, statement.values, statement.parent), callsite.metadata());
+template <class... A>
+[[gnu::always_inline]] inline Span make_span(Callsite const& callsite, Verdict verdict, Level, char const*,
+                                             A const&... args) noexcept {
+  return Span(make_bare<decltype(bare(args))...>(callsite, verdict, bare(args)...), callsite.metadata());
 }
 
 }  // namespace internal
 
-/// A handle whose span the thread is in; leaves it when it goes. Movable, but to be destroyed on the thread that entered it.
+/// A handle whose span the thread is in; leaves it when it goes. Movable, but to be destroyed on the thread that
+/// entered it.
 class [[nodiscard]] EnteredSpan {
  public:
   explicit EnteredSpan(Span span) noexcept : span_(std::move(span)) {

@@ -1,7 +1,6 @@
 // Declares Instant, a moment in nanoseconds since 1970, and how to read the clock.
 #pragma once
 
-#include <chrono>
 #include <compare>
 #include <cstdint>
 
@@ -16,9 +15,6 @@ struct Instant {
 
   constexpr explicit operator bool() const noexcept { return ns != 0; }
   friend constexpr auto operator<=>(Instant, Instant) noexcept = default;
-  friend constexpr std::chrono::nanoseconds operator-(Instant a, Instant b) noexcept {
-    return std::chrono::nanoseconds(a.ns - b.ns);
-  }
 };
 
 }  // namespace tracing::inline v1

@@ -1,0 +1,272 @@
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "tests/support/recording_subscriber.h"
+#include "tracing_core/tracing.h"
+
+namespace event_test {
+namespace {
+
+using tracing_test::Recording;
+
+struct Grid {
+  int x = 4;
+  int y = 5;
+};
+
+class Event : public testing::Test {
+ protected:
+  // The fields of the one event that happened.
+  std::string fields() { return recording_->take_fields(); }
+
+  Recording recording_;
+  int n_ = 7;
+};
+
+TEST_F(Event, HasLevelAndTarget) {
+  TRACE_ERROR("a");
+  TRACE_WARN("b");
+  TRACE_INFO("c");
+  TRACE_DEBUG("d");
+  TRACE_TRACE("e");
+  TRACE_LOG(warn, "f");
+  EXPECT_EQ(recording_->take(), (std::vector<std::string>{
+                                    "event ERROR event_test::Event_HasLevelAndTarget_Test \"a\"",
+                                    "event WARN event_test::Event_HasLevelAndTarget_Test \"b\"",
+                                    "event INFO event_test::Event_HasLevelAndTarget_Test \"c\"",
+                                    "event DEBUG event_test::Event_HasLevelAndTarget_Test \"d\"",
+                                    "event TRACE event_test::Event_HasLevelAndTarget_Test \"e\"",
+                                    "event WARN event_test::Event_HasLevelAndTarget_Test \"f\"",
+                                }));
+  EXPECT_EQ(recording_->last_event()->line(), __LINE__ - 9U);
+  EXPECT_EQ(recording_->last_event()->file(), __FILE__);
+  EXPECT_EQ(recording_->last_event()->function(), "TestBody");
+  EXPECT_EQ(recording_->last_event()->name(), "event");
+}
+
+TEST_F(Event, FillsItsMessageAndKeepsTheRestAsFields) {
+  int const n = 3;
+  int const stream = 9;
+  TRACE_INFO("none", n, stream);
+  EXPECT_EQ(fields(), "\"none\" n=3 stream=9");
+  TRACE_INFO("moved {} bytes", n, stream);
+  EXPECT_EQ(fields(), "\"moved 3 bytes\" stream=9");
+  TRACE_INFO("{} and {}", n, stream);
+  EXPECT_EQ(fields(), "\"3 and 9\"");
+  TRACE_INFO("{0} {0}", n, stream);
+  EXPECT_EQ(fields(), "\"3 3\" stream=9");
+  TRACE_INFO("{1} {0}", n, stream);
+  EXPECT_EQ(fields(), "\"9 3\"");
+  TRACE_INFO("{1}", n, stream);
+  EXPECT_EQ(fields(), "\"9\" n=3");
+  TRACE_INFO("{:{}}|", n, stream);
+  EXPECT_EQ(fields(), "\"        3|\"");
+  TRACE_INFO("{0:>{1}}|", n, stream);
+  EXPECT_EQ(fields(), "\"        3|\"");
+  TRACE_INFO("{:.{}f}|", 1.5, n, stream);
+  EXPECT_EQ(fields(), "\"1.500|\" stream=9");
+  TRACE_INFO("{{}}", n);
+  EXPECT_EQ(fields(), "\"{}\" n=3");
+  TRACE_INFO("{{{}}}", n);
+  EXPECT_EQ(fields(), "\"{3}\"");
+  TRACE_INFO("a }} b {{ c");
+  EXPECT_EQ(fields(), "\"a } b { c\"");
+  TRACE_INFO("");
+  EXPECT_EQ(fields(), "\"\"");
+}
+
+TEST_F(Event, KeepsFieldsThatItsMessageNames) {
+  int const n = 3;
+  int const stream = 9;
+  TRACE_INFO("{n} bytes", n, stream);
+  EXPECT_EQ(fields(), "\"3 bytes\" n=3 stream=9");
+  TRACE_INFO("{n:>{stream}} bytes", n, stream);
+  EXPECT_EQ(fields(), "\"        3 bytes\" n=3 stream=9");
+  TRACE_INFO("{} and {stream}", n, stream);
+  EXPECT_EQ(fields(), "\"3 and 9\" stream=9");
+  TRACE_INFO("{kernel.name}", tracing::kv("kernel.name", "gemm"));
+  EXPECT_EQ(fields(), "\"gemm\" kernel.name=\"gemm\"");
+  TRACE_INFO("{kernel-name}", tracing::kv("kernel-name", 1));
+  EXPECT_EQ(fields(), "\"1\" kernel-name=1");
+  Grid grid;
+  auto const* p = &grid;
+  TRACE_INFO("{grid.x} {p.y}", grid.x, p->y);
+  EXPECT_EQ(fields(), "\"4 5\" grid.x=4 p.y=5");
+}
+
+TEST_F(Event, AlwaysKeepsAKeyValue) {
+  TRACE_INFO("{}", tracing::kv("rows", 3));
+  EXPECT_EQ(fields(), "\"3\" rows=3");
+  TRACE_INFO("{} {}", 1, tracing::kv("rows", 3), tracing::kv("name", tracing::display("x")));
+  EXPECT_EQ(fields(), "\"1 3\" rows=3 name=x");
+}
+
+inline constexpr char kRows[] = "rows";
+
+TEST_F(Event, NamesFieldsByTheirText) {
+  Grid grid;
+  auto const* p = &grid;
+  TRACE_INFO("", grid.x, p->y, this->n_);
+  EXPECT_EQ(fields(), "\"\" grid.x=4 p.y=5 n_=7");
+  TRACE_INFO("", tracing::kv<kRows>(3));
+  EXPECT_EQ(fields(), "\"\" rows=3");
+  TRACE_INFO("{rows}", tracing::kv<kRows>(3));
+  EXPECT_EQ(fields(), "\"3\" rows=3");
+  errno = 2;
+  TRACE_INFO("", errno, __func__);
+  EXPECT_EQ(fields(), "\"\" errno=2 __func__=\"TestBody\"");
+  auto const [a, b] = std::tuple(1, 2);
+  TRACE_INFO("{}", a, b);
+  EXPECT_EQ(fields(), "\"1\" b=2");
+}
+
+TEST_F(Event, HasValuesWithoutAMessage) {
+  int const x = 1;
+  int const y = 2;
+  TRACE_VALUES(info, x, y, tracing::kv("sum", x + y));
+  EXPECT_EQ(fields(), "x=1 y=2 sum=3");
+  TRACE_VALUES(info);
+  EXPECT_EQ(fields(), "");
+}
+
+TEST_F(Event, TakesTargetAndParent) {
+  TRACE_INFO("a", tracing::target("my::target"));
+  EXPECT_EQ(recording_->take_one(), "event INFO my::target \"a\"");
+  int const n = 1;
+  TRACE_INFO("{}", tracing::target("my::target"), n, tracing::parent(nullptr), tracing::kv("m", 2));
+  EXPECT_EQ(recording_->take_one(), "event INFO my::target root \"1\" m=2");
+  auto const span = TRACE_MAKE_SPAN(info, "span");
+  recording_->take();
+  TRACE_INFO("a", tracing::target("t"), tracing::parent(span));
+  EXPECT_EQ(recording_->take_one(), "event INFO t below 1 \"a\"");
+  TRACE_INFO("a", tracing::target("t"), tracing::parent(span.id()));
+  EXPECT_EQ(recording_->take_one(), "event INFO t below 1 \"a\"");
+}
+
+TEST_F(Event, EvaluatesItsArgumentsOnceWhenOnAndNotWhenOff) {
+  int evaluated = 0;
+  auto next = [&evaluated] { return ++evaluated; };
+  TRACE_INFO("{}", next(), tracing::kv("b", 1));
+  EXPECT_EQ(fields(), "\"1\" b=1");
+  TRACE_INFO("{0} {0}", next());
+  EXPECT_EQ(fields(), "\"2 2\"");
+  TRACE_VALUES(info, tracing::kv("a", next()));
+  EXPECT_EQ(fields(), "a=3");
+  {
+    tracing::ScopedDefault const nobody(nullptr);
+    TRACE_INFO("{}", next());
+    TRACE_VALUES(info, tracing::kv("a", next()));
+  }
+  {
+    Recording const others(tracing::LevelFilter::warn);
+    TRACE_INFO("{}", next());
+    EXPECT_EQ(others->take().size(), 0U);
+  }
+  recording_->set_dynamic(false);
+  tracing::rebuild_interest();
+  TRACE_INFO("{}", next());
+  EXPECT_EQ(evaluated, 3);
+  EXPECT_EQ(recording_->take().size(), 0U);
+}
+
+TEST_F(Event, KnowsWhetherAnybodyListens) {
+  EXPECT_TRUE(TRACE_ENABLED(trace));
+  Recording const others(tracing::LevelFilter::warn);
+  EXPECT_FALSE(TRACE_ENABLED(info));
+  EXPECT_TRUE(TRACE_ENABLED(warn));
+  EXPECT_EQ(others->take().size(), 0U);
+}
+
+struct Bits {
+  unsigned low : 3;
+  int high : 5;
+};
+int function(double) { return 1; }
+
+TEST_F(Event, TakesAnyArgument) {
+  Bits bits{5, -3};
+  TRACE_INFO("{}", bits.low, bits.high);
+  EXPECT_EQ(fields(), "\"5\" bits.high=-3");
+  int volatile v = 3;
+  TRACE_INFO("", v);
+  EXPECT_EQ(fields(), "\"\" v=3");
+  auto owned = std::make_unique<int>(1);
+  TRACE_INFO("", tracing::kv("value", *owned), tracing::kv("same", *std::move(owned)));
+  EXPECT_EQ(fields(), "\"\" value=1 same=1");
+  std::unique_ptr<int> none;
+  TRACE_INFO("", none);
+  EXPECT_EQ(fields(), "\"\"");
+  int array[] = {1, 2};
+  TRACE_INFO("", array);
+  EXPECT_EQ(fields(), "\"\" array=[1, 2]");
+  TRACE_INFO("", function);
+  EXPECT_EQ(fields().substr(0, 14), "\"\" function=0x");
+  TRACE_INFO("{}", std::vector<std::pair<int, int>>{{1, 2}}, n_);
+  EXPECT_EQ(fields(), "\"[(1, 2)]\" n_=7");
+  TRACE_INFO("{}", std::is_same_v<int, long>, n_);
+  EXPECT_EQ(fields(), "\"false\" n_=7");
+  TRACE_INFO("{} {}", (n_ < 3), 5 > 1);
+  EXPECT_EQ(fields(), "\"false true\"");
+  TRACE_INFO("{}", [this] { return n_ + 1; }());
+  EXPECT_EQ(fields(), "\"8\"");
+  TRACE_INFO("{}", std::string(100, 'x'));
+  EXPECT_EQ(fields(), "\"" + std::string(100, 'x') + "\"");
+  std::string_view const view = "view";
+  TRACE_INFO("", view);
+  EXPECT_EQ(fields(), "\"\" view=\"view\"");
+  char const letter = 'c';
+  TRACE_INFO("{}", 'x', letter);
+  EXPECT_EQ(fields(), "\"x\" letter=\"c\"");
+}
+
+TEST_F(Event, MayStandInsideAnArgument) {
+  auto inner = [] {
+    TRACE_INFO("inner");
+    return 1;
+  };
+  TRACE_INFO("{}", inner());
+  EXPECT_EQ(recording_->take().size(), 2U);
+  TRACE_INFO("{}", [] {
+    TRACE_INFO("inner {}", 2, tracing::kv("a", 3));
+    return 1;
+  }());
+  auto const lines = recording_->take();
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_NE(lines[0].find("\"inner 2\" a=3"), std::string::npos) << lines[0];
+  EXPECT_NE(lines[1].find("\"1\""), std::string::npos) << lines[1];
+}
+
+TEST_F(Event, HasManyArguments) {
+  int const a = 1;
+  TRACE_INFO("{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}", a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a);
+  EXPECT_EQ(fields(), "\"11111111111111111111\"");
+  TRACE_INFO("{0}{0}{0}{0}{0}{0}{0}{0}{0}", a);
+  EXPECT_EQ(fields(), "\"111111111\"");
+  TRACE_INFO("{:{}}{:{}}{:{}}{:{}}{:{}}{:{}}", a, 2, a, 2, a, 2, a, 2, a, 2, a, 2);
+  EXPECT_EQ(fields(), "\" 1 1 1 1 1 1\"");
+}
+
+TEST_F(Event, DropsWhatASubscriberEmits) {
+  recording_->on_event = [] { TRACE_INFO("from the subscriber"); };
+  TRACE_INFO("a");
+  EXPECT_EQ(recording_->take().size(), 1U);
+}
+
+TEST(EventOutsideClasses, HasItsNamespaceForTarget) {
+  Recording const recording;
+  [] { TRACE_INFO("a"); }();
+  std::thread([&] {
+    tracing::ScopedDefault const scope(recording.shared());
+    TRACE_INFO("b");
+  }).join();
+  EXPECT_EQ(recording->take().size(), 2U);
+}
+
+}  // namespace
+}  // namespace event_test
