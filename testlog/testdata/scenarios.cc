@@ -17,6 +17,7 @@
 #include <testlog/matchers.h>
 #include <testlog/testlog.h>
 
+#include "testlog/session.h"
 #include "testlog/testdata/library.h"
 
 namespace {
@@ -123,6 +124,10 @@ class Fixture : public testing::Test {
   void TearDown() override { TRACE_INFO("torn down"); }
 };
 TEST_LOG_F(Fixture, Shows, .fail_on = error) { TRACE_INFO("body"); }
+TEST_F(Fixture, Fails) {
+  TRACE_DEBUG("deep");
+  ADD_FAILURE();
+}
 TEST_F(Fixture, ShowsToo) { TRACE_INFO("second body"); }
 
 class Values : public testing::TestWithParam<int> {
@@ -213,12 +218,16 @@ TEST(Processes, ForkWhileThreadsWrite) {
   std::thread writer([&stop] {
     while (!stop) work();
   });
+  std::thread starter([&stop] {
+    while (!stop) std::thread(speak).join();
+  });
   int bad = 0;
-  for (int i = 0; i < 50; ++i) {
+  for (int i = 0; i < 100; ++i) {
     pid_t const child = fork();
     if (child == 0) {
       alarm(20);
       work();
+      std::thread(speak).join();
       std::_Exit(0);
     }
     int status = 0;
@@ -227,7 +236,30 @@ TEST(Processes, ForkWhileThreadsWrite) {
   }
   stop = true;
   writer.join();
+  starter.join();
   EXPECT_EQ(bad, 0);
+}
+
+TEST(Processes, ForkFindsTheLockFree) {
+  testlog::Attribution& attribution = testlog::Session::get()->attribution();
+  std::atomic<bool> locked{false};
+  std::thread holder([&] {
+    attribution.lock_for_fork();
+    locked = true;
+    library::wait_ms(100);
+    attribution.unlock_after_fork();
+  });
+  while (!locked) library::wait_ms(1);
+  pid_t const child = fork();
+  if (child == 0) {
+    alarm(5);
+    std::thread(speak).join();
+    std::_Exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  holder.join();
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Threads, ThereIsOnlyOne) {
