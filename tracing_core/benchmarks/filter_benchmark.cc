@@ -1,0 +1,57 @@
+// What does it cost to decide: by a dynamic directive for each record, and by a hundred directives once?
+#include "support.h"
+#include "tracing_core/dispatch/runtime_callsite.h"
+#include "tracing_core/filter/env_filter.h"
+#include "tracing_core/tracing.h"
+#include "workload.h"
+
+namespace {
+
+using tracing::EnvFilter;
+using tracing::RegistryBuilder;
+
+// Hears of everything but events, so that only the decision and the way to the registry are measured.
+struct Deaf : tracing::Layer {
+  tracing::Hooks hooks() const noexcept override { return tracing::Hooks::none; }
+};
+
+std::shared_ptr<tracing::Registry> with_dynamic_directive() {
+  return RegistryBuilder().with(std::make_unique<Deaf>(), std::make_unique<EnvFilter>("[chosen]=debug,info")).build();
+}
+
+void dynamic_on(benchmark::State& state) {
+  bench::use(state, with_dynamic_directive);
+  TRACE_SPAN(info, "chosen");
+  int i = 0;
+  for (auto _ : state) workload::event(i++, 2);
+}
+BENCHMARK(dynamic_on);
+
+void dynamic_off(benchmark::State& state) {
+  bench::use(state, with_dynamic_directive);
+  TRACE_SPAN(info, "other");
+  int i = 0;
+  for (auto _ : state) workload::event(i++, 2);
+}
+BENCHMARK(dynamic_off);
+
+std::string hundred_directives() {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "crate_" + std::to_string(i) + "::module=" + (i % 2 == 0 ? "debug" : "info") + ",";
+  return text;
+}
+
+void parse_100_directives(benchmark::State& state) {
+  std::string const text = hundred_directives();
+  for (auto _ : state) benchmark::DoNotOptimize(EnvFilter::parse_lossy(text));
+}
+BENCHMARK(parse_100_directives);
+
+void register_against_100(benchmark::State& state) {
+  EnvFilter filter = EnvFilter::parse_lossy(hundred_directives());
+  tracing::RuntimeCallsite const callsite({.target = "crate_50::module::inner", .level = tracing::Level::debug, .fields = {"message"}});
+  for (auto _ : state) benchmark::DoNotOptimize(filter.callsite_enabled(callsite.metadata()));
+}
+BENCHMARK(register_against_100);
+
+}  // namespace

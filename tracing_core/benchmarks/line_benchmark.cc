@@ -1,0 +1,78 @@
+// What does a printed event cost: a message and two fields, inside three spans with two fields each?
+#include <fcntl.h>
+#include <spdlog/logger.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "support.h"
+#include "workload.h"
+
+namespace {
+
+using tracing::CountingSink;
+using tracing::FormatKind;
+using tracing::RegistryBuilder;
+
+void print_lines(benchmark::State& state, FormatKind kind) {
+  static auto const sink = std::make_shared<CountingSink>();
+  bench::use(state, [kind] {
+    return RegistryBuilder().with(tracing::print_layer({.format = {.kind = kind}, .writer = tracing::to_sink(sink)})).build();
+  });
+  int i = 0;
+  workload::in_three_spans([&] {
+    for (auto _ : state) {
+      ++i;
+      workload::message(i, i * 0.5);
+    }
+  });
+  bench::expect_bytes(state, *sink);
+}
+
+void line_full(benchmark::State& state) { print_lines(state, FormatKind::full); }
+BENCHMARK(line_full);
+BENCHMARK(line_full)->Name("line_full_2_threads")->Threads(2);
+void line_compact(benchmark::State& state) { print_lines(state, FormatKind::compact); }
+BENCHMARK(line_compact);
+void line_json(benchmark::State& state) { print_lines(state, FormatKind::json); }
+BENCHMARK(line_json);
+
+// One write(2) for each line, to a file.
+void line_full_file(benchmark::State& state) {
+  static auto const sink = [] {
+    char path[] = "/tmp/tracing_benchmark_XXXXXX";
+    auto const file = std::make_shared<tracing::FdSink>(mkstemp(path));
+    unlink(path);
+    return file;
+  }();
+  bench::use(state, [] { return RegistryBuilder().with(tracing::print_layer({.writer = tracing::to_sink(sink)})).build(); });
+  int i = 0;
+  workload::in_three_spans([&] {
+    for (auto _ : state) {
+      ++i;
+      workload::message(i, i * 0.5);
+      if (i % 100000 == 0 && ftruncate(sink->descriptor(), 0) != 0) state.SkipWithError("cannot truncate the file");
+    }
+  });
+  if (sink->failed_writes() != 0) state.SkipWithError("a write failed");
+}
+BENCHMARK(line_full_file);
+
+// The peer in the same process: a spdlog logger that prints the same line through the same sink.
+void line_spdlog(benchmark::State& state) {
+  auto const sink = std::make_shared<CountingSink>();
+  spdlog::logger logger("workload", sink);
+  logger.set_pattern("%Y-%m-%dT%H:%M:%S.%fZ %l %v");
+  int i = 0;
+  for (auto _ : state) {
+    ++i;
+    logger.info(
+        "server{{device={} stream={}}}:launch{{count={} mode=\"{}\"}}:compile{{grid={} cached={}}}: {}: moved the block moved={} "
+        "ratio={}",
+        0, 7, 64, "checked", 16, true, "workload", i, i * 0.5);
+  }
+  bench::expect_bytes(state, *sink);
+}
+BENCHMARK(line_spdlog);
+
+}  // namespace

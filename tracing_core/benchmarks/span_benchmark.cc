@@ -1,0 +1,27 @@
+// What does a span with two integer fields cost, from new to close, when nothing is printed?
+#include "support.h"
+#include "workload.h"
+
+namespace {
+
+using tracing::RegistryBuilder;
+
+void span_registry(benchmark::State& state) {
+  bench::use(state, [] { return RegistryBuilder().build(); });
+  int i = 0;
+  for (auto _ : state) workload::span(i++, 2);
+}
+BENCHMARK(span_registry);
+BENCHMARK(span_registry)->Name("span_registry_2_threads")->Threads(2);
+
+void span_full(benchmark::State& state) {
+  bench::use(state, [] {
+    auto const sink = std::make_shared<tracing::CountingSink>();
+    return RegistryBuilder().with(tracing::print_layer({.writer = tracing::to_sink(sink)})).build();
+  });
+  int i = 0;
+  for (auto _ : state) workload::span(i++, 2);
+}
+BENCHMARK(span_full);
+
+}  // namespace

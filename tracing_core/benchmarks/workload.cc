@@ -1,0 +1,31 @@
+#include "workload.h"
+
+#include "tracing_core/tracing.h"
+
+namespace workload {
+
+void event(int rows, int columns) { TRACE_DEBUG("step", rows, columns); }
+
+void span(int rows, int columns) {
+  TRACE_SPAN(info, "work", rows, columns);
+  asm volatile("" ::: "memory");
+}
+
+void nothing(int rows, int columns) { asm volatile("" ::"r"(rows), "r"(columns) : "memory"); }
+
+void enter_three_spans(void (*f)(void* context), void* context) {
+  int const device = 0;
+  int const stream = 7;
+  TRACE_SPAN(info, "server", device, stream);
+  int const count = 64;
+  char const* const mode = "checked";
+  TRACE_SPAN(info, "launch", count, mode);
+  int const grid = 16;
+  bool const cached = true;
+  TRACE_SPAN(info, "compile", grid, cached);
+  f(context);
+}
+
+void message(int moved, double ratio) { TRACE_INFO("moved the block", moved, ratio); }
+
+}  // namespace workload
