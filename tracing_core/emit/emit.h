@@ -11,6 +11,12 @@ void emit_event(Callsite& callsite, Value const* values, Parent parent = {}, Ori
 
 namespace internal {
 
+// Who wants what the callsite emits; nobody where it is null: compiled out, or the compiler is computing a constant. A
+// function, because GCC warns of the call where the macro itself says so and the pointer is a literal null.
+[[gnu::always_inline]] constexpr Verdict ask(Callsite* callsite) noexcept {
+  return callsite == nullptr ? 0 : callsite->enabled();
+}
+
 template <std::size_t kCount>
 struct StatementValues {
   Value values[kCount == 0 ? 1 : kCount];

@@ -141,8 +141,7 @@
           ? nullptr                                                                                            \
           : TRACING_INTERNAL_CALLSITE_(n, ::tracing::Kind::span, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),       \
                                        put_braces_around_this_span_##n, text, skipped, name, nullptr, 0);      \
-  ::tracing::Verdict const tracing_verdict_##n =                                                               \
-      tracing_callsite_##n == nullptr ? 0 : tracing_callsite_##n->enabled();                                   \
+  ::tracing::Verdict const tracing_verdict_##n = ::tracing::internal::ask(tracing_callsite_##n);               \
   ::tracing::internal::SpanScope tracing_span_##n;                                                             \
   if (tracing_verdict_##n != 0) [[unlikely]]                                                                   \
   ::tracing::internal::open(tracing_span_##n, *tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__)
@@ -159,8 +158,7 @@
             : TRACING_INTERNAL_CALLSITE_(n, ::tracing::Kind::span, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),             \
                                          tracing_types_##n, text, 2, TRACING_INTERNAL_SECOND_(__VA_ARGS__, ), nullptr, \
                                          0);                                                                           \
-    ::tracing::Verdict const tracing_verdict_##n =                                                                     \
-        tracing_callsite_##n == nullptr ? 0 : tracing_callsite_##n->enabled();                                         \
+    ::tracing::Verdict const tracing_verdict_##n = ::tracing::internal::ask(tracing_callsite_##n);                     \
     tracing_verdict_##n == 0                                                                                           \
         ? ::tracing::Span()                                                                                            \
         : ::tracing::internal::make_span(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);                     \
