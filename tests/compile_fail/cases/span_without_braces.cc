@@ -1,0 +1,5 @@
+// expect: put_braces_around_this_span
+#include "tracing_core/tracing.h"
+void f(bool c) {
+  if (c) TRACE_SPAN(info, "s");
+}

@@ -1,0 +1,4 @@
+// expect: a brace without its partner
+// expect: ("done }")
+#include "tracing_core/tracing.h"
+void f() { TRACE_INFO("done }"); }

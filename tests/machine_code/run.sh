@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Promises about generated code, checked in the code: with TRACING_DISABLED the .text is byte for byte that of the source
+# without the macros, and a callsite that is off costs a load, a test and a jump.
+set -euo pipefail
+cd "$(dirname "$0")"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+[[ $(uname -m) == x86_64 ]] || { echo "skipped: instructions are counted on x86-64 only"; exit 0; }
+
+text_of() { objcopy -O binary --only-section=.text "$1" "$1.text" && cat "$1.text"; }
+
+# The instructions of a function on the way on which nobody listens: from its start to the first return, jumps to the cold
+# part not taken.
+hot_path() {
+  objdump -d --no-show-raw-insn "$1" | awk -v name="<$2" '
+    index($0, name) && /:$/ { inside = 1; next }
+    /^$/ { inside = 0 }
+    inside { sub(/^ *[0-9a-f]+:[ \t]*/, ""); if ($0 !~ /^(nop|endbr64|data16|cs nop|xchg +%ax)/) print; if ($0 ~ /^ret/) inside = 0 }'
+}
+
+expect_at_most() {  # <what> <most> <lines>
+  local count
+  count=$(grep -c . <<<"$3" || true)
+  if ((count == 0 || count > $2)) || grep -q '^call' <<<"$3"; then
+    printf 'FAILED: %s takes %d instructions, at most %d and no call are promised\n%s\n' "$1" "$count" "$2" "$3"
+    failed=1
+  else
+    echo "$1: $count instructions"
+  fi
+}
+
+for compiler in g++ clang++; do
+  command -v "$compiler" >/dev/null || { echo "skipped: no $compiler"; continue; }
+  compile=("$compiler" -std=c++20 -O2 -I ../.. -c sample.cc)
+  "${compile[@]}" -o "$work/without.o"
+  "${compile[@]}" -o "$work/disabled.o" -DWITH_TRACING -DTRACING_DISABLED
+  "$compiler" -std=c++20 -O2 -I ../.. -c sample.cc -o "$work/enabled.o" -DWITH_TRACING
+  # The functions that only exist with tracing stand behind sum(): the common beginning has to be the same.
+  text_of "$work/without.o" >"$work/without.bin"
+  text_of "$work/disabled.o" >"$work/disabled.whole"
+  head -c "$(stat -c %s "$work/without.bin")" "$work/disabled.whole" >"$work/disabled.bin"
+  if cmp -s "$work/without.bin" "$work/disabled.bin"; then
+    echo "$compiler: TRACING_DISABLED leaves $(stat -c %s "$work/without.bin") bytes of .text as they are"
+  else
+    echo "FAILED: $compiler: TRACING_DISABLED changes the machine code"
+    failed=1
+  fi
+  if cmp -s "$work/without.o.text" "$work/enabled.o.text"; then
+    echo "FAILED: $compiler: the enabled macros leave nothing: the comparison compares nothing"
+    failed=1
+  fi
+  for position in -fno-pic -fPIC; do
+    "${compile[@]}" -o "$work/sample.o" -DWITH_TRACING "$position"
+    limit=3
+    [[ $position == -fPIC ]] && limit=4
+    # Without the return, and without the frame that Clang 14 makes before it looks.
+    path=$(hot_path "$work/sample.o" _Z14disabled_eventii | grep -vE '^(ret|push|pop|(add|sub) .*,%rsp)')
+    expect_at_most "$compiler $position: an event that is off" $limit "$path"
+  done
+done
+exit $failed

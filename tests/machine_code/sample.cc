@@ -1,0 +1,33 @@
+// Compiled by run.sh in several ways; the machine code is looked at. Without WITH_TRACING it is the same source without the
+// macros.
+#if defined(WITH_TRACING)
+#include "tracing_core/tracing.h"
+#else
+#define TRACE_SPAN(...) static_assert(true)
+#define TRACE_FN(...) static_assert(true)
+#define TRACE_DEBUG(...) static_assert(true)
+#define TRACE_VALUES(...) static_assert(true)
+#endif
+
+int sum(int const* values, int count) {
+  TRACE_FN(debug, count);
+  int total = 0;
+  for (int i = 0; i < count; ++i) {
+    TRACE_SPAN(trace, "step", i);
+    total += values[i];
+    TRACE_DEBUG("added {}", values[i], total);
+  }
+  TRACE_VALUES(info, total);
+  return total;
+}
+
+#if defined(WITH_TRACING)
+void disabled_event(int rows, int columns) { TRACE_DEBUG("step", rows, columns); }
+
+void body();
+void disabled_span(int rows, int columns) {
+  TRACE_SPAN(info, "work", rows, columns);
+  body();
+}
+void no_span() { body(); }
+#endif
