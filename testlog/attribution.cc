@@ -41,7 +41,8 @@ TestTag Attribution::begin_test(std::string const& name) {
   this_thread_info();
   meet_this_thread();
   threads_[this_thread_info().number % kThreads].home = kRunsTests;
-  tests_[++last_ % kTests] = {last_, &name};
+  ++last_;
+  tests_[last_ % kTests] = {last_, &name};
   running_ = last_;
   return last_;
 }
