@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -24,7 +26,10 @@ std::unique_ptr<tracing::Layer> printing(std::string& out, FormatKind kind, trac
   options.format.kind = kind;
   options.format.thread_ids = options.format.thread_names = true;
   options.span_events = span_events;
-  options.writer = tracing::to_sink(tracing::make_sink([&out](tracing::Level, std::string_view line) { out += line; }));
+  options.writer = tracing::to_sink(tracing::make_sink([&out, mutex = std::make_shared<std::mutex>()](tracing::Level, std::string_view line) {
+    std::lock_guard const lock(*mutex);
+    out += line;
+  }));
   return tracing::print_layer(options);
 }
 
