@@ -5,6 +5,7 @@
 #include "tracing_core/collect/reload.h"
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/line_sink.h"
+#include "tracing_core/export/non_blocking.h"
 #include "tracing_core/export/print.h"
 #include "tracing_core/filter/combinators.h"
 #include "tracing_core/filter/env_filter.h"

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "support.h"
 #include "workload.h"
@@ -57,6 +58,34 @@ void line_full_file(benchmark::State& state) {
   if (sink->failed_writes() != 0) state.SkipWithError("a write failed");
 }
 BENCHMARK(line_full_file);
+
+// The same, written by a thread of its own: what is left on the thread that emits. It is given time to write before it has
+// to drop lines.
+void line_non_blocking(benchmark::State& state) {
+  static auto const written = [] {
+    char path[] = "/tmp/tracing_benchmark_XXXXXX";
+    auto const file = std::make_shared<tracing::FdSink>(mkstemp(path));
+    unlink(path);
+    return std::pair{file, tracing::non_blocking(file)};
+  }();
+  auto const& [file, queue] = written;
+  auto const& sink = queue.first;
+  bench::use(state, [&] { return RegistryBuilder().with(tracing::print_layer({.writer = tracing::to_sink(sink)})).build(); });
+  int i = 0;
+  workload::in_three_spans([&] {
+    for (auto _ : state) {
+      ++i;
+      workload::message(i, i * 0.5);
+      if (i % 50000 != 0) continue;
+      state.PauseTiming();
+      sink->flush();
+      if (ftruncate(file->descriptor(), 0) != 0) state.SkipWithError("cannot truncate the file");
+      state.ResumeTiming();
+    }
+  });
+  if (sink->dropped() != 0) state.SkipWithError("a line was dropped");
+}
+BENCHMARK(line_non_blocking);
 
 // The peer in the same process: a spdlog logger that prints the same line through the same sink.
 void line_spdlog(benchmark::State& state) {

@@ -1,45 +1,23 @@
 #include "tracing_core/export/writer.h"
 
-#include <atomic>
-#include <chrono>
-
 #include "tracing_core/export/line_sink.h"
+#include "tracing_core/export/sink_call.h"
 #include "tracing_core/internal/thread_info.h"
 
 namespace tracing::inline v1 {
 namespace {
 
-constinit std::atomic<std::uint64_t> failed_calls{0};
-
 void write_to(spdlog::sinks::sink& sink, LineSink* line_sink, Line const& line) noexcept {
-  Level const level = line.metadata.level();
-  if (!sink.should_log(to_spdlog(level))) return;
-  if (line_sink != nullptr) return line_sink->write(level, line.text);
-  std::string_view text = line.text;
-  if (!text.empty() && text.back() == '\n') text.remove_suffix(1);
-  spdlog::details::log_msg message;  // the constructors with arguments read the clock
-  message.logger_name = {line.metadata.target().data(), line.metadata.target().size()};
-  message.level = to_spdlog(level);
-  Instant const time = line.time ? line.time : Instant::now();
-  message.time = spdlog::log_clock::time_point(std::chrono::duration_cast<spdlog::log_clock::duration>(std::chrono::nanoseconds(time.ns)));
-  message.thread_id = static_cast<std::size_t>(internal::this_thread_info().os_thread);
-  message.payload = {text.data(), text.size()};
-  if (!line.metadata.file().empty()) {
-    message.source = {line.metadata.file().data(), static_cast<int>(line.metadata.line()), ""};
-  }
-  try {
-    sink.log(message);
-  } catch (...) {
-    failed_calls.fetch_add(1, std::memory_order_relaxed);
-  }
-}
-
-void flush_sink(spdlog::sinks::sink& sink) noexcept {
-  try {
-    sink.flush();
-  } catch (...) {
-    failed_calls.fetch_add(1, std::memory_order_relaxed);
-  }
+  Metadata const& metadata = line.metadata;
+  if (!sink.should_log(to_spdlog(metadata.level()))) return;
+  if (line_sink != nullptr) return line_sink->write(metadata.level(), line.text);
+  internal::give_to(sink, {.level = metadata.level(),
+                           .text = line.text,
+                           .time = line.time,
+                           .os_thread = internal::this_thread_info().os_thread,
+                           .target = metadata.target(),
+                           .file = metadata.file(),
+                           .line = metadata.line()});
 }
 
 class ToSink final : public Writer {
@@ -53,7 +31,7 @@ class ToSink final : public Writer {
     if (sink_ != nullptr) write_to(*sink_, line_sink_, line);
   }
   void flush() noexcept override {
-    if (sink_ != nullptr) flush_sink(*sink_);
+    if (sink_ != nullptr) internal::flush_sink(*sink_);
   }
   spdlog::sinks::sink* only_sink() const noexcept override { return sink_.get(); }
 
@@ -150,7 +128,6 @@ WriterPtr with_max_level(WriterPtr writer, Level level) {
 WriterPtr with_min_level(WriterPtr writer, Level level) {
   return with_filter(std::move(writer), [level](Metadata const& metadata) { return metadata.level() >= level; });
 }
-std::uint64_t failed_sink_calls() noexcept { return failed_calls.load(std::memory_order_relaxed); }
 
 namespace internal {
 

@@ -1,0 +1,46 @@
+// Lines written by a thread of their own: the traced code does not wait for a slow file or terminal. What does not fit into
+// the queue is dropped, counted and told.
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+
+#include <tracing_core/tracing.h>
+
+#include "collect.h"
+
+namespace {
+
+// A terminal that somebody has stopped with Ctrl-S.
+class StoppedTerminal final : public tracing::LineSink {
+ public:
+  void write(tracing::Level, std::string_view line) noexcept override {
+    std::unique_lock lock(mutex_);
+    goes_on_.wait(lock, [this] { return going_; });
+    std::printf("%.*s", static_cast<int>(line.size()), line.data());
+  }
+  void go_on() {
+    std::lock_guard const lock(mutex_);
+    going_ = true;
+    goes_on_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable goes_on_;
+  bool going_ = false;
+};
+
+}  // namespace
+
+int main() {
+  auto const terminal = std::make_shared<StoppedTerminal>();
+  auto const [sink, guard] = tracing::non_blocking(terminal, {.buffered_lines = 3});
+  tracing::set_global_default(
+      tracing::RegistryBuilder().with(tracing::print_layer({.format = {.timer = nullptr}, .writer = tracing::to_sink(sink)})).build());
+
+  for (int step = 1; step <= 5; ++step) TRACE_INFO("working", step);
+  std::printf("the work is done, %llu lines are dropped\n", static_cast<unsigned long long>(sink->dropped()));
+  terminal->go_on();
+  sink->flush();
+  TRACE_INFO("again in time");
+}  // the guard has the rest written

@@ -1,0 +1,37 @@
+#include "tracing_core/export/non_blocking.h"
+
+#include "tracing_core/export/line_queue.h"
+
+namespace tracing::inline v1 {
+
+void append_dropped_lines(TextBuffer& out, std::uint64_t count) noexcept {
+  out.append("tracing: ");
+  out.append_uint(count);
+  out.append(count == 1 ? " line dropped" : " lines dropped");
+  out.append(", more than the writing thread's queue holds\n");
+}
+
+WorkerGuard& WorkerGuard::operator=(WorkerGuard&& other) noexcept {
+  WorkerGuard before(std::exchange(queue_, std::move(other.queue_)));
+  return *this;
+}
+
+WorkerGuard::~WorkerGuard() {
+  if (queue_ != nullptr) queue_->finish();
+}
+
+std::pair<std::shared_ptr<NonBlockingSink>, WorkerGuard> NonBlockingSink::make(SinkPtr behind, NonBlockingOptions options) {
+  if (behind == nullptr) return {};
+  auto queue = internal::LineQueue::make(std::move(behind), std::move(options));
+  WorkerGuard guard(queue);
+  return {std::shared_ptr<NonBlockingSink>(new NonBlockingSink(std::move(queue))), std::move(guard)};
+}
+
+NonBlockingSink::NonBlockingSink(std::shared_ptr<internal::LineQueue> queue) noexcept : queue_(std::move(queue)) {}
+NonBlockingSink::~NonBlockingSink() = default;
+
+void NonBlockingSink::write(Level level, std::string_view text) noexcept { queue_->write(level, text); }
+void NonBlockingSink::flush() noexcept { queue_->flush(); }
+std::uint64_t NonBlockingSink::dropped() const noexcept { return queue_->dropped(); }
+
+}  // namespace tracing::inline v1
