@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <ostream>
 #include <span>
 #include <streambuf>
@@ -95,10 +96,18 @@ class StreamBuffer final : public std::streambuf {
   TextBuffer& out_;
 };
 
+// Whether the exception's class was compiled with -frtti: what nests may be asked of those only. By the C++ ABI of GCC and
+// Clang the type's description stands in front of the virtual functions.
+bool has_type_information(std::exception const& e) noexcept {
+  void const* const* functions = nullptr;
+  std::memcpy(&functions, static_cast<void const*>(&e), sizeof(functions));
+  return functions[-1] != nullptr;
+}
+
 void visit_exception(std::exception const& e, void* context, void (*each)(void*, std::string_view), int depth) {
   constexpr int kDeepest = 64;
   each(context, e.what());
-  if (depth == kDeepest) return;
+  if (depth == kDeepest || !has_type_information(e)) return;
   try {
     std::rethrow_if_nested(e);
   } catch (std::exception const& cause) {
