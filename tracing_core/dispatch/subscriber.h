@@ -48,7 +48,7 @@ class Subscriber {
   /// What is known of a callsite once and for all; asked again after rebuild_interest().
   virtual Registration register_callsite(Metadata const& metadata) noexcept = 0;
   /// The most verbose level that it ever wants: callsites above it are off.
-  virtual LevelFilter max_level_hint() const noexcept { return LevelFilter::trace; }
+  virtual LevelFilter max_level_hint() const noexcept { return internal::max_level_trace; }
   /// Who wants a record of this callsite now. Emits nothing itself, here and in the next call.
   virtual Verdict enabled(Metadata const& metadata) noexcept = 0;
   /// The same where register_callsite() answered `sometimes`; decides only what was undecided.

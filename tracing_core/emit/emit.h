@@ -13,9 +13,19 @@ namespace internal {
 
 // Who wants what the callsite emits; nobody where it is null: compiled out, or the compiler is computing a constant. A
 // function, because GCC warns of the call where the macro itself says so and the pointer is a literal null.
-[[gnu::always_inline]] constexpr Verdict ask(Callsite* callsite) noexcept {
+[[gnu::always_inline]] constexpr Verdict verdict_of(Callsite* callsite) noexcept {
   return callsite == nullptr ? 0 : callsite->enabled();
 }
+
+// The same for a callsite that the function `find` gives.
+template <class F>
+[[gnu::always_inline]] constexpr Verdict verdict_by(F find) noexcept {
+  return find()->enabled();
+}
+
+// Takes the arguments of a statement that is compiled out, which is never called: their variables count as used.
+template <class... A>
+constexpr void consider(A const&...) noexcept {}
 
 template <std::size_t kCount>
 struct StatementValues {

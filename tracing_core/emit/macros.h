@@ -69,19 +69,20 @@
 
 // A pointer to the statement's own callsite: a constant. The lambda is there because a constexpr function may not
 // declare a static variable itself; nothing of the user's is in it but the level, the name and the message.
-#define TRACING_INTERNAL_CALLSITE_(n, kind, level, types, text, skipped, name, message, message_size)  \
-  []() noexcept -> ::tracing::Callsite* {                                                              \
-    static constexpr auto tracing_parsed_##n = ::tracing::internal::parse_statement<types>(            \
-        {text, sizeof(text) - 1, __PRETTY_FUNCTION__, sizeof(__PRETTY_FUNCTION__) - 1, __FILE__, name, \
-         TRACING_INTERNAL_TARGET_, message, message_size, skipped});                                   \
-    TRACING_INTERNAL_CHECK_(tracing_parsed_##n, text);                                                 \
-    static constexpr ::tracing::internal::StaticMetadata<                                              \
-        tracing_parsed_##n.field_count, tracing_parsed_##n.hole_count,                                 \
-        ::tracing::internal::rounded_up(tracing_parsed_##n.characters)>                                \
-        tracing_metadata_##n(tracing_parsed_##n, kind, level, TRACING_INTERNAL_MAX_LEVEL_, __LINE__);  \
-    static constinit ::tracing::Callsite tracing_static_##n(tracing_metadata_##n.metadata);            \
-    return &tracing_static_##n;                                                                        \
-  }()
+#define TRACING_INTERNAL_CALLSITE_(...) TRACING_INTERNAL_CALLSITE_LAMBDA_(__VA_ARGS__)()
+#define TRACING_INTERNAL_CALLSITE_LAMBDA_(n, kind, level, types, text, skipped, name, message, message_size) \
+  []() noexcept -> ::tracing::Callsite* {                                                                    \
+    static constexpr auto tracing_parsed_##n = ::tracing::internal::parse_statement<types>(                  \
+        {text, sizeof(text) - 1, __PRETTY_FUNCTION__, sizeof(__PRETTY_FUNCTION__) - 1, __FILE__, name,       \
+         TRACING_INTERNAL_TARGET_, message, message_size, skipped});                                         \
+    TRACING_INTERNAL_CHECK_(tracing_parsed_##n, text);                                                       \
+    static constexpr ::tracing::internal::StaticMetadata<                                                    \
+        tracing_parsed_##n.field_count, tracing_parsed_##n.hole_count,                                       \
+        ::tracing::internal::rounded_up(tracing_parsed_##n.characters)>                                      \
+        tracing_metadata_##n(tracing_parsed_##n, kind, level, TRACING_INTERNAL_MAX_LEVEL_, __LINE__);        \
+    static constinit ::tracing::Callsite tracing_static_##n(tracing_metadata_##n);                           \
+    return &tracing_static_##n;                                                                              \
+  }
 
 // ---- events ----
 
@@ -96,28 +97,32 @@
     if constexpr (TRACING_INTERNAL_COMPILED_IN_(level)) {                                                            \
       if (!::std::is_constant_evaluated()) {                                                                         \
         ::tracing::Callsite* const tracing_callsite_##n = TRACING_INTERNAL_CALLSITE_(                                \
-            n, ::tracing::Kind::event, level, tracing_types_##n, text, 1, "event",                                   \
+            n, ::tracing::internal::kEventKind, level, tracing_types_##n, text, 1, "event",                          \
             TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), sizeof(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) - 1);             \
-        if (auto const tracing_verdict_##n = tracing_callsite_##n->enabled()) [[unlikely]]                           \
+        if (auto const tracing_verdict_##n = ::tracing::internal::verdict_of(tracing_callsite_##n)) [[unlikely]]     \
           ::tracing::internal::emit_event(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);                  \
       }                                                                                                              \
+    } else if (false) {                                                                                              \
+      ::tracing::internal::consider(__VA_ARGS__);                                                                    \
     }                                                                                                                \
   } while (false)
 
 #define TRACING_INTERNAL_VALUES_(text, ...) TRACING_INTERNAL_VALUES_N_(__COUNTER__, text, __VA_ARGS__)
 #define TRACING_INTERNAL_VALUES_N_(n, text, ...) TRACING_INTERNAL_VALUES_NN_(n, text, __VA_ARGS__)
-#define TRACING_INTERNAL_VALUES_NN_(n, text, ...)                                                         \
-  do {                                                                                                    \
-    using tracing_types_##n [[maybe_unused]] = decltype(::tracing::internal::level_types(__VA_ARGS__));   \
-    if constexpr (TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))) {                \
-      if (!::std::is_constant_evaluated()) {                                                              \
-        ::tracing::Callsite* const tracing_callsite_##n =                                                 \
-            TRACING_INTERNAL_CALLSITE_(n, ::tracing::Kind::event, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
-                                       tracing_types_##n, text, 1, "event", nullptr, 0);                  \
-        if (auto const tracing_verdict_##n = tracing_callsite_##n->enabled()) [[unlikely]]                \
-          ::tracing::internal::emit_values(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);      \
-      }                                                                                                   \
-    }                                                                                                     \
+#define TRACING_INTERNAL_VALUES_NN_(n, text, ...)                                                                  \
+  do {                                                                                                             \
+    using tracing_types_##n [[maybe_unused]] = decltype(::tracing::internal::level_types(__VA_ARGS__));            \
+    if constexpr (TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))) {                         \
+      if (!::std::is_constant_evaluated()) {                                                                       \
+        ::tracing::Callsite* const tracing_callsite_##n =                                                          \
+            TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kEventKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
+                                       tracing_types_##n, text, 1, "event", nullptr, 0);                           \
+        if (auto const tracing_verdict_##n = ::tracing::internal::verdict_of(tracing_callsite_##n)) [[unlikely]]   \
+          ::tracing::internal::emit_values(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);               \
+      }                                                                                                            \
+    } else if (false) {                                                                                            \
+      ::tracing::internal::consider(__VA_ARGS__);                                                                  \
+    }                                                                                                              \
   } while (false)
 
 // ---- spans ----
@@ -132,18 +137,19 @@
 #if defined(TRACING_DISABLED)
 #define TRACING_INTERNAL_SCOPE_NN_(n, open, types, skipped, name, text, ...)                                  \
   using put_braces_around_this_span_##n [[maybe_unused]] = decltype(::tracing::internal::types(__VA_ARGS__)); \
-  static_assert(put_braces_around_this_span_##n::kCount <= ::tracing::internal::kMaxArguments)
+  static_assert(put_braces_around_this_span_##n::kCount <= ::tracing::internal::kMaxArguments);               \
+  if (false) ::tracing::internal::consider(__VA_ARGS__)
 #else
-#define TRACING_INTERNAL_SCOPE_NN_(n, open, types, skipped, name, text, ...)                                   \
-  using put_braces_around_this_span_##n [[maybe_unused]] = decltype(::tracing::internal::types(__VA_ARGS__));  \
-  ::tracing::Callsite* const tracing_callsite_##n =                                                            \
-      !TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) || ::std::is_constant_evaluated() \
-          ? nullptr                                                                                            \
-          : TRACING_INTERNAL_CALLSITE_(n, ::tracing::Kind::span, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),       \
-                                       put_braces_around_this_span_##n, text, skipped, name, nullptr, 0);      \
-  ::tracing::Verdict const tracing_verdict_##n = ::tracing::internal::ask(tracing_callsite_##n);               \
-  ::tracing::internal::SpanScope tracing_span_##n;                                                             \
-  if (tracing_verdict_##n != 0) [[unlikely]]                                                                   \
+#define TRACING_INTERNAL_SCOPE_NN_(n, open, types, skipped, name, text, ...)                                      \
+  using put_braces_around_this_span_##n [[maybe_unused]] = decltype(::tracing::internal::types(__VA_ARGS__));     \
+  ::tracing::Callsite* const tracing_callsite_##n =                                                               \
+      !TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) || ::std::is_constant_evaluated()    \
+          ? nullptr                                                                                               \
+          : TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kSpanKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
+                                       put_braces_around_this_span_##n, text, skipped, name, nullptr, 0);         \
+  ::tracing::Verdict const tracing_verdict_##n = ::tracing::internal::verdict_of(tracing_callsite_##n);           \
+  ::tracing::internal::SpanScope tracing_span_##n;                                                                \
+  if (tracing_verdict_##n != 0) [[unlikely]]                                                                      \
   ::tracing::internal::open(tracing_span_##n, *tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__)
 #endif
 
@@ -155,10 +161,10 @@
     ::tracing::Callsite* const tracing_callsite_##n =                                                                  \
         !TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))                                         \
             ? nullptr                                                                                                  \
-            : TRACING_INTERNAL_CALLSITE_(n, ::tracing::Kind::span, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),             \
+            : TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kSpanKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),    \
                                          tracing_types_##n, text, 2, TRACING_INTERNAL_SECOND_(__VA_ARGS__, ), nullptr, \
                                          0);                                                                           \
-    ::tracing::Verdict const tracing_verdict_##n = ::tracing::internal::ask(tracing_callsite_##n);                     \
+    ::tracing::Verdict const tracing_verdict_##n = ::tracing::internal::verdict_of(tracing_callsite_##n);              \
     tracing_verdict_##n == 0                                                                                           \
         ? ::tracing::Span()                                                                                            \
         : ::tracing::internal::make_span(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);                     \
@@ -166,11 +172,11 @@
 
 #define TRACING_INTERNAL_ENABLED_(text, ...) TRACING_INTERNAL_ENABLED_N_(__COUNTER__, text, __VA_ARGS__)
 #define TRACING_INTERNAL_ENABLED_N_(n, text, ...) TRACING_INTERNAL_ENABLED_NN_(n, text, __VA_ARGS__)
-#define TRACING_INTERNAL_ENABLED_NN_(n, text, ...)                                                                     \
-  (TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) && !::std::is_constant_evaluated() &&         \
-   TRACING_INTERNAL_CALLSITE_(n, ::tracing::Kind::event, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),                       \
-                              decltype(::tracing::internal::level_types(__VA_ARGS__)), text, 1, "enabled", nullptr, 0) \
-           ->enabled() != 0)
+#define TRACING_INTERNAL_ENABLED_NN_(n, text, ...)                                 \
+  (TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) &&        \
+   ::tracing::internal::verdict_by(TRACING_INTERNAL_CALLSITE_LAMBDA_(              \
+       n, ::tracing::internal::kEventKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
+       decltype(::tracing::internal::level_types(__VA_ARGS__)), text, 1, "enabled", nullptr, 0)) != 0)
 
 // ---- the public names ----
 
@@ -196,7 +202,8 @@
 #define TRACING_LOG(level, ...) TRACING_INTERNAL_EVENT_(::tracing::internal::level_##level, #__VA_ARGS__, __VA_ARGS__)
 /// An event with fields and no message: TRACING_VALUES(info, x, y).
 #define TRACING_VALUES(...) TRACING_INTERNAL_VALUES_(#__VA_ARGS__, ::tracing::internal::level_##__VA_ARGS__)
-/// Whether anybody would want an event here now: TRACING_ENABLED(debug).
+/// Whether anybody would want an event here now: TRACING_ENABLED(debug). Never a constant, and so not for what a
+/// constexpr function does at compile time: `bool const on = TRACING_ENABLED(debug)` has to ask, too.
 #define TRACING_ENABLED(...) TRACING_INTERNAL_ENABLED_(#__VA_ARGS__, ::tracing::internal::level_##__VA_ARGS__)
 
 #if !defined(TRACING_NO_SHORT_MACROS)

@@ -217,9 +217,9 @@ class MessageParser {
     if (id.empty() || (id[0] >= '0' && id[0] <= '9')) return numbered(id);
     for (std::uint8_t i = 0; i < out_.value_count; ++i) {
       ParsedValue const& value = values_[i];
-      ArgumentInfo const& info = out_.arguments[value.argument];
+      ArgumentInfo const& traits = out_.arguments[value.argument];
       std::string_view const written(out_.text.arguments + value.begin, std::size_t(value.end) - value.begin);
-      if (info.kind == ArgumentKind::constant_name ? info.name == id : same_name(written, value.is_named, id)) return i;
+      if (traits.kind == ArgumentKind::constant_name ? traits.name == id : same_name(written, value.is_named, id)) return i;
     }
     fail(Mistake::no_such_field);
     return 0;
@@ -255,21 +255,21 @@ constexpr void parse_values(StatementOutline& out, ArgumentRange const* ranges, 
                             ParsedValue* values) noexcept {
   char const* const text = out.text.arguments;
   for (std::size_t i = 0; i < count; ++i) {
-    ArgumentInfo const& info = out.arguments[i];
+    ArgumentInfo const& traits = out.arguments[i];
     ArgumentRange range = ranges[i + out.text.skipped];
-    if (info.kind == ArgumentKind::parent) continue;
-    if (info.kind == ArgumentKind::target || info.kind == ArgumentKind::key_value) {
+    if (traits.kind == ArgumentKind::parent) continue;
+    if (traits.kind == ArgumentKind::target || traits.kind == ArgumentKind::key_value) {
       range = quoted_name(text, range);
       if (range.end == 0) out.fail(Mistake::literal_needed, i + 1);
     }
-    if (info.kind == ArgumentKind::target) {
+    if (traits.kind == ArgumentKind::target) {
       out.target = {text + range.begin, std::size_t(range.end) - range.begin};
       continue;
     }
-    if (!info.is_recordable) out.fail(Mistake::not_recordable, i + 1);
-    if (info.kind == ArgumentKind::value) range = plain_name(text, range);
+    if (!traits.is_recordable) out.fail(Mistake::not_recordable, i + 1);
+    if (traits.kind == ArgumentKind::value) range = plain_name(text, range);
     values[out.value_count++] = {range.begin, range.end, static_cast<std::uint8_t>(i),
-                                 info.kind != ArgumentKind::value, false};
+                                 traits.kind != ArgumentKind::value, false};
   }
 }
 
@@ -278,10 +278,10 @@ constexpr void parse_fields(StatementOutline& out, ParsedValue const* values, Pa
   for (std::uint8_t i = 0; i < out.value_count; ++i) {
     ParsedValue const& value = values[i];
     if (value.is_used && !value.is_named) continue;
-    ArgumentInfo const& info = out.arguments[value.argument];
-    bool const is_constant = info.kind == ArgumentKind::constant_name;
+    ArgumentInfo const& traits = out.arguments[value.argument];
+    bool const is_constant = traits.kind == ArgumentKind::constant_name;
     if (value.end == 0 && !is_constant) out.fail(Mistake::name_needed, std::size_t{value.argument} + 1);
-    out.characters += is_constant ? info.name.size() : std::size_t(value.end) - value.begin;
+    out.characters += is_constant ? traits.name.size() : std::size_t(value.end) - value.begin;
     fields[out.field_count++] = {value.begin, value.end, i, value.argument};
   }
 }
@@ -371,10 +371,10 @@ class MetadataWriter {
 
   constexpr FieldEntry entry(ParsedField const& field) noexcept {
     std::uint32_t const begin = end_;
-    ArgumentInfo const& info = in_.arguments[field.argument];
-    if (info.kind == ArgumentKind::constant_name) {
-      add(info.name.data(), info.name.size());
-    } else if (info.kind == ArgumentKind::key_value) {
+    ArgumentInfo const& traits = in_.arguments[field.argument];
+    if (traits.kind == ArgumentKind::constant_name) {
+      add(traits.name.data(), traits.name.size());
+    } else if (traits.kind == ArgumentKind::key_value) {
       add(in_.text.arguments + field.begin, std::size_t(field.end) - field.begin);
     } else {
       for (std::size_t i = field.begin; i < field.end;) {
@@ -433,6 +433,10 @@ class MetadataWriter {
   std::uint32_t end_ = 0;
 };
 
+// By names that no program defines as macros.
+inline constexpr Kind kEventKind = Kind::event;
+inline constexpr Kind kSpanKind = Kind::span;
+
 // So that few sizes of StaticMetadata exist.
 constexpr std::size_t rounded_up(std::size_t characters) noexcept { return (characters + 16) / 16 * 16; }
 
@@ -447,6 +451,7 @@ struct StaticMetadata {
   template <class Parsed>
   constexpr StaticMetadata(Parsed const& in, Kind kind, Level level, LevelFilter most, std::uint32_t line) noexcept
       : metadata(fill(MetadataWriter(in, text).write(in.fields, in.holes, fields, holes), kind, level, most, line)) {}
+  constexpr operator Metadata const&() const noexcept { return metadata; }
 
  private:
   static constexpr MetadataParts fill(MetadataParts parts, Kind kind, Level level, LevelFilter most,

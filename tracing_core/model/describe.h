@@ -1,4 +1,5 @@
-// Declares TRACE_FIELDS and TRACE_ENUM, which say how a user's aggregate or enumeration prints.
+// Declares TRACE_FIELDS and TRACE_ENUM, also as TRACING_FIELDS and TRACING_ENUM, which say how an aggregate or enumeration of
+// a user prints.
 #pragma once
 
 #include <string_view>
@@ -22,26 +23,33 @@
   case type::enumerator:                              \
     return #enumerator;
 
-/// Says which members of a type print, in which order: `CubeDim { x: 16, y: 16, z: 1 }`. Stands in the type's namespace;
-/// at most 27 members. TRACE_FIELDS(CubeDim, x, y, z)
-#define TRACE_FIELDS(type, ...)                                                                           \
+#define TRACING_INTERNAL_FIELDS_(type, text, ...)                                                         \
   [[maybe_unused]] inline void tracing_write_fields(::tracing::DebugWriter& writer, type const& object) { \
-    writer.begin_struct(::tracing::internal::unqualified(#type));                                         \
+    writer.begin_struct(::tracing::internal::unqualified(text));                                          \
     TRACING_INTERNAL_FOR_EACH_(TRACING_INTERNAL_WRITE_FIELD_, type, __VA_ARGS__)                          \
     (void)object;                                                                                         \
     writer.end();                                                                                         \
   }
-
-/// Says which enumerators print by name; others print as numbers. Stands in the type's namespace; at most 27.
-/// TRACE_ENUM(Mode, checked, unchecked)
-#define TRACE_ENUM(type, ...)                                                                   \
-  [[maybe_unused]] constexpr ::std::string_view tracing_enumerator_name(type value) noexcept {  \
-    switch (value) {                                                                            \
-      TRACING_INTERNAL_FOR_EACH_(TRACING_INTERNAL_ENUM_CASE_, type, __VA_ARGS__)                \
-      default:                                                                                  \
-        return {};                                                                              \
-    }                                                                                           \
+#define TRACING_INTERNAL_ENUM_(type, ...)                                                      \
+  [[maybe_unused]] constexpr ::std::string_view tracing_enumerator_name(type value) noexcept { \
+    switch (value) {                                                                           \
+      TRACING_INTERNAL_FOR_EACH_(TRACING_INTERNAL_ENUM_CASE_, type, __VA_ARGS__)               \
+      default:                                                                                 \
+        return {};                                                                             \
+    }                                                                                          \
   }
+
+/// Says which members of a type print, in which order: `CubeDim { x: 16, y: 16, z: 1 }`. Stands in the type's namespace;
+/// at most 27 members. TRACING_FIELDS(CubeDim, x, y, z)
+#define TRACING_FIELDS(type, ...) TRACING_INTERNAL_FIELDS_(type, #type, __VA_ARGS__)
+/// Says which enumerators print by name; others print as numbers. Stands in the type's namespace; at most 27.
+/// TRACING_ENUM(Mode, checked, unchecked)
+#define TRACING_ENUM(type, ...) TRACING_INTERNAL_ENUM_(type, __VA_ARGS__)
+
+#if !defined(TRACING_NO_SHORT_MACROS)
+#define TRACE_FIELDS(type, ...) TRACING_INTERNAL_FIELDS_(type, #type, __VA_ARGS__)
+#define TRACE_ENUM(type, ...) TRACING_INTERNAL_ENUM_(type, __VA_ARGS__)
+#endif
 
 namespace tracing::inline v1::internal {
 

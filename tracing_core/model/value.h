@@ -9,6 +9,11 @@
 
 #include "tracing_core/model/text_buffer.h"
 
+#pragma push_macro("debug")
+#pragma push_macro("error")
+#undef debug
+#undef error
+
 namespace tracing::inline v1 {
 
 class DebugWriter;
@@ -139,3 +144,6 @@ void append_formatted(TextBuffer& out, Value const& value, std::string_view spec
 void append_debug(TextBuffer& out, Value const& value) noexcept;
 
 }  // namespace tracing::inline v1
+
+#pragma pop_macro("error")
+#pragma pop_macro("debug")
