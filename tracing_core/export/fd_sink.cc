@@ -2,9 +2,13 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <ctime>
 
 #include "tracing_core/model/text_buffer.h"
 
@@ -13,12 +17,47 @@ namespace {
 
 constexpr int kLongestWaitMs = 1000;  // for a reader of a descriptor that does not block
 
-// Writes all of `text`; the error where it cannot.
-int write_all(int descriptor, std::string_view text) noexcept {
+// While it lives, SIGPIPE does not reach this thread. A signal that waited before stays as it was.
+class WithoutSigpipe {
+ public:
+  WithoutSigpipe() noexcept {
+    sigemptyset(&sigpipe_);
+    sigaddset(&sigpipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
+    was_blocked_ = sigismember(&before_, SIGPIPE) == 1;
+    sigset_t pending;
+    // Only a blocked signal can be waiting.
+    was_pending_ = was_blocked_ && sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1;
+  }
+  WithoutSigpipe(WithoutSigpipe const&) = delete;
+  WithoutSigpipe& operator=(WithoutSigpipe const&) = delete;
+  ~WithoutSigpipe() {
+    if (!was_blocked_) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+  // Takes away the signal that a write raised.
+  void take_signal() noexcept {
+    constexpr timespec kNoWait{};
+    while (!was_pending_ && sigtimedwait(&sigpipe_, nullptr, &kNoWait) < 0 && errno == EINTR) {
+    }
+  }
+
+ private:
+  sigset_t sigpipe_;
+  sigset_t before_;
+  bool was_blocked_;
+  bool was_pending_;
+};
+
+// Writes all of `text` by `write_some(text)`, a write(2); the error where it cannot.
+template <class F>
+int write_all(int descriptor, std::string_view text, F write_some) noexcept {
   while (!text.empty()) {
-    ssize_t const written = ::write(descriptor, text.data(), text.size());
-    if (written >= 0) {
+    ssize_t const written = write_some(text);
+    if (written > 0) {
       text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (written == 0) {
+      return EIO;
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       pollfd ready{descriptor, POLLOUT, 0};
       int const found = poll(&ready, 1, kLongestWaitMs);
@@ -31,10 +70,33 @@ int write_all(int descriptor, std::string_view text) noexcept {
   return 0;
 }
 
+int write_file(int descriptor, std::string_view text) noexcept {
+  return write_all(descriptor, text, [descriptor](std::string_view rest) { return ::write(descriptor, rest.data(), rest.size()); });
+}
+
+int write_pipe(int descriptor, std::string_view text) noexcept {
+  WithoutSigpipe signal;
+  int const error = write_file(descriptor, text);
+  if (error == EPIPE) signal.take_signal();
+  return error;
+}
+
+int write_socket(int descriptor, std::string_view text) noexcept {
+  return write_all(descriptor, text,
+                   [descriptor](std::string_view rest) { return ::send(descriptor, rest.data(), rest.size(), MSG_NOSIGNAL); });
+}
+
+// How to write to what `descriptor` is without a SIGPIPE, which would end the program.
+auto writing_to(int descriptor) noexcept {
+  struct stat what {};
+  if (fstat(descriptor, &what) != 0) return write_file;
+  return S_ISSOCK(what.st_mode) ? write_socket : S_ISFIFO(what.st_mode) ? write_pipe : write_file;
+}
+
 }  // namespace
 
 FdSink::FdSink(int descriptor, std::string name, int complain_to) noexcept
-    : descriptor_(descriptor), complain_to_(complain_to), name_(std::move(name)) {}
+    : descriptor_(descriptor), complain_to_(complain_to), name_(std::move(name)), write_all_(writing_to(descriptor)) {}
 
 FdSink::~FdSink() {
   if (descriptor_ >= 0) close(descriptor_);
@@ -63,7 +125,7 @@ std::shared_ptr<FdSink> FdSink::append_to(std::string const& path, std::error_co
 
 void FdSink::write(Level, std::string_view text) noexcept {
   int const saved = errno;
-  if (int const error = write_all(descriptor_, text)) [[unlikely]] fail(error);
+  if (int const error = write_all_(descriptor_, text)) [[unlikely]] fail(error);
   errno = saved;
 }
 
@@ -80,7 +142,7 @@ void FdSink::fail(int error) noexcept {
     line.append_int(error);
   }
   line.append("; further failures are only counted\n");
-  (void)write_all(complain_to_, line.view());
+  (void)writing_to(complain_to_)(complain_to_, line.view());
 }
 
 }  // namespace tracing::inline v1

@@ -12,7 +12,8 @@
 namespace tracing::inline v1 {
 
 /// Writes each line or block by one write(2), so that lines of several threads and processes are never torn. Continues where
-/// the system took only a part. Holds no lock: safe in a forked child. Never throws; what could not be written is counted.
+/// the system took only a part. Holds no lock: safe in a forked child. Never throws and raises no SIGPIPE; what could not be
+/// written is counted. Where a descriptor does not block, waits a second for room before it gives a line up.
 class FdSink final : public LineSink {
  public:
   /// Takes over `descriptor`, which is closed at the end; negative: everything fails. The first failed write is told, once,
@@ -38,6 +39,7 @@ class FdSink final : public LineSink {
   int const descriptor_;
   int const complain_to_;
   std::string const name_;
+  int (*const write_all_)(int descriptor, std::string_view text) noexcept;  // by what the descriptor is
   std::atomic<std::uint64_t> failed_writes_{0};
 };
 
