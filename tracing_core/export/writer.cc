@@ -104,6 +104,11 @@ class Choosing final : public Writer {
   using Choose = SinkPtr (*)(void const* object, Metadata const& metadata) noexcept;
   Choosing(std::shared_ptr<void const> object, Choose choose) : object_(std::move(object)), choose_(choose) {}
 
+  // So that or_else() passes on what there is no sink for.
+  bool wants(Metadata const& metadata) const noexcept override {
+    SinkPtr const sink = choose_(object_.get(), metadata);
+    return sink != nullptr && sink->should_log(to_spdlog(metadata.level()));
+  }
   void write(Line const& line) noexcept override {
     if (SinkPtr const sink = choose_(object_.get(), line.metadata)) {
       write_to(*sink, dynamic_cast<LineSink*>(sink.get()), line);

@@ -69,7 +69,7 @@ WriterPtr with_filter(WriterPtr writer, F passes) {
 }
 
 /// Each line to the sink that `choose`, a `SinkPtr(Metadata const&)` that is thread-safe and does not throw, returns for it;
-/// nowhere where that is null.
+/// nowhere, or where or_else() sends it, where that is null. Asked twice for a line; flushing the sinks is up to their owner.
 template <class F>
 WriterPtr make_writer(F choose) {
   return internal::choose_sink(std::make_shared<F const>(std::move(choose)),
