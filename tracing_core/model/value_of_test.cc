@@ -1,0 +1,283 @@
+#include "tracing_core/model/value_of.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <limits>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <set>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tracing_core/model/describe.h"
+
+namespace value_of_test {
+
+using tracing::ValueKind;
+using tracing::internal::value_of;
+
+// What a value is recorded as, how it prints behind `name=`, and how in a message.
+struct Printed {
+  ValueKind kind;
+  std::string debug;
+  std::string plain;
+  friend bool operator==(Printed const&, Printed const&) = default;
+  friend std::ostream& operator<<(std::ostream& os, Printed const& x) {
+    return os << "kind " << static_cast<int>(x.kind) << ": " << x.debug << " | " << x.plain;
+  }
+};
+
+template <class T>
+Printed printed(T const& x) {
+  tracing::Value const value = value_of(x);
+  tracing::InlineTextBuffer<256> debug;
+  tracing::InlineTextBuffer<256> plain;
+  append_debug(debug, value);
+  append_formatted(plain, value, {});
+  return {value.kind(), std::string(debug.view()), std::string(plain.view())};
+}
+Printed same(ValueKind kind, std::string const& text) { return {kind, text, text}; }
+Printed text(std::string const& x) { return {ValueKind::text, "\"" + x + "\"", x}; }
+Printed const absent{ValueKind::empty, "", ""};
+
+TEST(ValueOf, TakesNumbersOfEveryWidth) {
+  EXPECT_EQ(printed(true), same(ValueKind::boolean, "true"));
+  EXPECT_EQ(printed(false), same(ValueKind::boolean, "false"));
+  EXPECT_EQ(printed(static_cast<signed char>(-5)), same(ValueKind::i64, "-5"));
+  EXPECT_EQ(printed(static_cast<unsigned char>(200)), same(ValueKind::u64, "200"));
+  EXPECT_EQ(printed(std::int8_t{-128}), same(ValueKind::i64, "-128"));
+  EXPECT_EQ(printed(std::uint8_t{255}), same(ValueKind::u64, "255"));
+  EXPECT_EQ(printed(short{-3}), same(ValueKind::i64, "-3"));
+  EXPECT_EQ(printed(-7), same(ValueKind::i64, "-7"));
+  EXPECT_EQ(printed(7U), same(ValueKind::u64, "7"));
+  EXPECT_EQ(printed(-8L), same(ValueKind::i64, "-8"));
+  EXPECT_EQ(printed(8ULL), same(ValueKind::u64, "8"));
+  EXPECT_EQ(printed(std::numeric_limits<std::int64_t>::min()), same(ValueKind::i64, "-9223372036854775808"));
+  EXPECT_EQ(printed(std::numeric_limits<std::uint64_t>::max()), same(ValueKind::u64, "18446744073709551615"));
+  EXPECT_EQ(printed(std::byte{10}).debug, "10");
+  tracing::Value::Int128 const large = static_cast<tracing::Value::Int128>(-1) << 100;
+  EXPECT_EQ(printed(large), same(ValueKind::i128, "-1267650600228229401496703205376"));
+  EXPECT_EQ(printed(~tracing::Value::Uint128{0}), same(ValueKind::u128, "340282366920938463463374607431768211455"));
+}
+
+TEST(ValueOf, PrintsRealNumbersByTheirOwnShortestForm) {
+  EXPECT_EQ(printed(0.1F), same(ValueKind::f32, "0.1"));
+  EXPECT_EQ(printed(0.1), same(ValueKind::f64, "0.1"));
+  EXPECT_EQ(printed(static_cast<double>(0.1F)), same(ValueKind::f64, "0.10000000149011612"));
+  EXPECT_EQ(printed(2.0).debug, "2.0");
+  EXPECT_EQ(printed(1.5L), same(ValueKind::f64, "1.5"));
+  EXPECT_EQ(printed(std::numeric_limits<double>::quiet_NaN()).debug, "NaN");
+  EXPECT_EQ(printed(-std::numeric_limits<double>::infinity()).debug, "-inf");
+}
+
+TEST(ValueOf, TakesTextOfEveryKind) {
+  EXPECT_EQ(printed('c'), text("c"));
+  EXPECT_EQ(printed("literal"), text("literal"));
+  EXPECT_EQ(printed("up to the first zero\0 and no further"), text("up to the first zero"));
+  char const unterminated[] = {'a', 'b'};
+  EXPECT_EQ(printed(unterminated), text("ab"));
+  char const* const pointer = "pointer";
+  EXPECT_EQ(printed(pointer), text("pointer"));
+  char buffer[16] = "buffer";
+  EXPECT_EQ(printed(buffer), text("buffer"));
+  EXPECT_EQ(printed(std::string("string")), text("string"));
+  EXPECT_EQ(printed(std::string_view("view")), text("view"));
+  EXPECT_EQ(printed(std::string("a \"quote\"\n")), (Printed{ValueKind::text, "\"a \\\"quote\\\"\\n\"", "a \"quote\"\n"}));
+  EXPECT_EQ(printed(std::string()), text(""));
+}
+
+TEST(ValueOf, RecordsNothingWhereThereIsNothing) {
+  EXPECT_EQ(printed(nullptr), absent);
+  EXPECT_EQ(printed(static_cast<char const*>(nullptr)), absent);
+  EXPECT_EQ(printed(std::optional<int>()), absent);
+  EXPECT_EQ(printed(std::unique_ptr<int>()), absent);
+  EXPECT_EQ(printed(std::shared_ptr<int>()), absent);
+  EXPECT_EQ(printed(tracing::empty), absent);
+  EXPECT_EQ(printed(tracing::Value()), absent);
+  EXPECT_EQ(printed(std::optional(3)), same(ValueKind::i64, "3"));
+  EXPECT_EQ(printed(std::optional<std::string>("x")), text("x"));
+  EXPECT_EQ(printed(std::optional(std::optional<int>())), absent);
+}
+
+int function(int x) { return x; }
+
+TEST(ValueOf, PrintsPointersAsHexadecimal) {
+  auto* const pointer = reinterpret_cast<int*>(0x1f40);
+  EXPECT_EQ(printed(pointer), same(ValueKind::pointer, "0x1f40"));
+  EXPECT_EQ(printed(static_cast<void const*>(pointer)), same(ValueKind::pointer, "0x1f40"));
+  EXPECT_EQ(printed(const_cast<int volatile*>(pointer)), same(ValueKind::pointer, "0x1f40"));
+  EXPECT_EQ(printed(static_cast<void*>(nullptr)), same(ValueKind::pointer, "0x0"));
+  EXPECT_EQ(printed(&function).kind, ValueKind::pointer);
+  EXPECT_EQ(printed(&function), printed(reinterpret_cast<void const*>(&function)));
+  auto const owned = std::make_shared<int>(1);
+  EXPECT_EQ(printed(owned), printed(owned.get()));
+  unsigned char const* const bytes = nullptr;
+  EXPECT_EQ(printed(bytes), same(ValueKind::pointer, "0x0"));
+}
+
+TEST(ValueOf, TakesBytes) {
+  std::array<std::byte, 2> const bytes{std::byte{0x0a}, std::byte{0xff}};
+  EXPECT_EQ(printed(bytes), same(ValueKind::bytes, "[0a ff]"));
+  EXPECT_EQ(printed(std::span(bytes)), same(ValueKind::bytes, "[0a ff]"));
+  EXPECT_EQ(printed(std::vector<unsigned char>{1, 2}), same(ValueKind::bytes, "[01 02]"));
+  EXPECT_EQ(printed(std::vector<std::byte>()), same(ValueKind::bytes, "[]"));
+}
+
+TEST(ValueOf, TakesErrorsWithTheirCauses) {
+  EXPECT_EQ(printed(std::runtime_error("it broke")), same(ValueKind::error, "it broke"));
+  EXPECT_EQ(printed(std::make_error_code(std::errc::timed_out)), same(ValueKind::error, "Connection timed out"));
+  EXPECT_EQ(printed(std::make_exception_ptr(std::out_of_range("too far"))), same(ValueKind::error, "too far"));
+  EXPECT_EQ(printed(std::make_exception_ptr(3)).kind, ValueKind::error);
+  EXPECT_EQ(printed(std::exception_ptr()), absent);
+  try {
+    try {
+      throw std::runtime_error("cause");
+    } catch (...) {
+      std::throw_with_nested(std::runtime_error("effect"));
+    }
+  } catch (std::exception const& e) {
+    std::vector<std::string> texts;
+    tracing::Value const value = value_of(e);
+    value.error_type().visit(value.as_pointer(), &texts, [](void* to, std::string_view line) {
+      static_cast<std::vector<std::string>*>(to)->emplace_back(line);
+    });
+    EXPECT_EQ(texts, (std::vector<std::string>{"effect", "cause"}));
+  }
+}
+
+enum class Plain : std::uint8_t { a, b };
+enum Old { kOld = 3 };
+enum class Named { checked, unchecked, forgotten };
+TRACE_ENUM(Named, checked, unchecked)
+enum class Streamed { x };
+std::ostream& operator<<(std::ostream& os, Streamed) { return os << "streamed x"; }
+enum class Formatted { y };
+
+}  // namespace value_of_test
+
+template <>
+struct fmt::formatter<value_of_test::Formatted> : fmt::formatter<std::string_view> {
+  auto format(value_of_test::Formatted, fmt::format_context& context) const {
+    return fmt::formatter<std::string_view>::format("formatted y", context);
+  }
+};
+
+namespace value_of_test {
+
+TEST(ValueOf, PrintsEnumeratorsByNameWhereItIsKnown) {
+  EXPECT_EQ(printed(Plain::b), same(ValueKind::u64, "1"));
+  EXPECT_EQ(printed(kOld), same(ValueKind::u64, "3"));
+  EXPECT_EQ(printed(Named::unchecked), same(ValueKind::verbatim, "unchecked"));
+  EXPECT_EQ(printed(Named::forgotten), same(ValueKind::i64, "2"));
+  EXPECT_EQ(printed(Streamed::x), same(ValueKind::custom, "streamed x"));
+  EXPECT_EQ(printed(Formatted::y), same(ValueKind::custom, "formatted y"));
+}
+
+struct WithStream {
+  int n = 3;
+  friend std::ostream& operator<<(std::ostream& os, WithStream const& x) { return os << "n is " << x.n; }
+};
+struct WithFormatter {
+  int n = 4;
+};
+struct Described {
+  int n = 5;
+  std::string name = "five";
+};
+TRACE_FIELDS(Described, n, name)
+
+}  // namespace value_of_test
+
+template <>
+struct fmt::formatter<value_of_test::WithFormatter> : fmt::formatter<int> {
+  auto format(value_of_test::WithFormatter const& x, fmt::format_context& context) const {
+    return fmt::formatter<int>::format(x.n, context);
+  }
+};
+
+namespace value_of_test {
+
+TEST(ValueOf, TakesWhatPrintsItself) {
+  EXPECT_EQ(printed(WithStream()), same(ValueKind::custom, "n is 3"));
+  EXPECT_EQ(printed(WithFormatter()), same(ValueKind::custom, "4"));
+  EXPECT_EQ(printed(Described()), same(ValueKind::custom, "Described { n: 5, name: \"five\" }"));
+  tracing::InlineTextBuffer<64> out;
+  WithFormatter const four;
+  append_formatted(out, value_of(four), "04x");
+  EXPECT_EQ(out.view(), "0004");
+}
+
+struct Throws {
+  friend std::ostream& operator<<(std::ostream&, Throws const&) { throw std::runtime_error("while printing"); }
+};
+
+TEST(ValueOf, SurvivesWhatThrowsWhileItPrints) {
+  EXPECT_EQ(printed(Throws()).kind, ValueKind::custom);
+  EXPECT_EQ(printed(std::vector<Throws>(2)).debug.front(), '[');
+}
+
+TEST(ValueOf, TakesContainers) {
+  EXPECT_EQ(printed(std::vector<int>{1, 2}), same(ValueKind::custom, "[1, 2]"));
+  EXPECT_EQ(printed(std::vector<bool>{true, false}), same(ValueKind::custom, "[true, false]"));
+  EXPECT_EQ(printed(std::list<char>{'a'}), same(ValueKind::custom, "[\"a\"]"));
+  EXPECT_EQ(printed(std::deque<double>()), same(ValueKind::custom, "[]"));
+  EXPECT_EQ(printed(std::array<std::string, 2>{"a", "b"}), same(ValueKind::custom, "[\"a\", \"b\"]"));
+  int const array[] = {1, 2, 3};
+  EXPECT_EQ(printed(array), same(ValueKind::custom, "[1, 2, 3]"));
+  int const matrix[2][2] = {{1, 2}, {3, 4}};
+  EXPECT_EQ(printed(matrix), same(ValueKind::custom, "[[1, 2], [3, 4]]"));
+  EXPECT_EQ(printed(std::span(array)), same(ValueKind::custom, "[1, 2, 3]"));
+  EXPECT_EQ(printed(std::set<int>{2, 1}), same(ValueKind::custom, "{1, 2}"));
+  EXPECT_EQ(printed(std::map<std::string, int>{{"a", 1}, {"b", 2}}), same(ValueKind::custom, "{\"a\": 1, \"b\": 2}"));
+  EXPECT_EQ(printed(std::unordered_map<int, int>{{1, 2}}), same(ValueKind::custom, "{1: 2}"));
+  EXPECT_EQ(printed(std::pair(1, 'x')), same(ValueKind::custom, "(1, \"x\")"));
+  EXPECT_EQ(printed(std::tuple(1, 2.5, "t")), same(ValueKind::custom, "(1, 2.5, \"t\")"));
+  EXPECT_EQ(printed(std::tuple<>()), same(ValueKind::custom, "()"));
+  EXPECT_EQ(printed(std::vector<std::optional<Described>>(1, Described())),
+            same(ValueKind::custom, "[Described { n: 5, name: \"five\" }]"));
+  EXPECT_EQ(printed(std::vector<Named>{Named::checked}), same(ValueKind::custom, "[checked]"));
+}
+
+TEST(ValueOf, TakesAPathForText) {
+  EXPECT_EQ(printed(std::filesystem::path("/a b")).debug, "\"/a b\"");
+}
+
+TEST(ValueOf, PrintsAsItIsAskedTo) {
+  EXPECT_EQ(printed(tracing::display("text")), same(ValueKind::verbatim, "text"));
+  EXPECT_EQ(printed(tracing::display(std::string("s"))), same(ValueKind::verbatim, "s"));
+  EXPECT_EQ(printed(tracing::display(static_cast<char const*>(nullptr))), absent);
+  EXPECT_EQ(printed(tracing::display(3)), same(ValueKind::custom, "3"));
+  EXPECT_EQ(printed(tracing::display(Described())).debug, "Described { n: 5, name: \"five\" }");
+  EXPECT_EQ(printed(tracing::debug("text")), same(ValueKind::custom, "\"text\""));
+  EXPECT_EQ(printed(tracing::debug(2.0)), same(ValueKind::custom, "2.0"));
+  EXPECT_EQ(printed(tracing::debug(std::vector<int>{1})), same(ValueKind::custom, "[1]"));
+  Described const five;
+  EXPECT_TRUE(value_of(tracing::pretty(five)).is_pretty());
+  EXPECT_EQ(printed(tracing::pretty(five)), same(ValueKind::custom, "Described {\n    n: 5,\n    name: \"five\",\n}"));
+  EXPECT_EQ(printed(tracing::pretty(std::vector<int>{1, 2})), same(ValueKind::custom, "[\n    1,\n    2,\n]"));
+}
+
+template <class T>
+constexpr bool recordable = tracing::internal::Recordable<T>;
+struct Nothing {};
+static_assert(!recordable<Nothing>);
+static_assert(recordable<std::vector<int>> && recordable<Described> && recordable<Plain> && recordable<std::exception_ptr>);
+
+}  // namespace value_of_test
