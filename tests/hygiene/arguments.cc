@@ -49,7 +49,7 @@ void argument_kinds() {
   Bits const bits{5, -3, true};
   TRACE_VALUES(info, bits.low, bits.high, bits.flag);
   int volatile changing = 1;
-  int volatile const& reference = changing;
+  int const volatile& reference = changing;
   TRACE_VALUES(info, changing, reference);
   MoveOnly mine(7);
   TRACE_VALUES(info, mine, tracing::kv("moved", std::move(mine)), tracing::kv("made", MoveOnly(8)));
@@ -63,7 +63,8 @@ void argument_kinds() {
   TRACE_VALUES(info, one, two);
   TRACE_INFO(R"(raw, "quoted" {} \n)", R"x(inside ),( it)x");
   TRACE_INFO("{} {} {}", first_of<int, long>(1, 2), std::is_same_v<int, long>, (1 < 2));
-  TRACE_INFO("{}", std::map<int, std::pair<int, int>>{{1, {2, 3}}}, tracing::kv("comma", std::tuple<int, char>(1, ',')));
+  TRACE_INFO("{}", std::map<int, std::pair<int, int>>{{1, {2, 3}}},
+             tracing::kv("comma", std::tuple<int, char>(1, ',')));
   TRACE_INFO("a comma, in (the \"message\")", tracing::kv("a,b", ','), tracing::kv("(", '('));
   Converts const converts;
   TRACE_VALUES(info, converts);

@@ -49,7 +49,8 @@ TEST(Hygiene, HostileNamesInFrontOfTheHeader) {
 }
 
 TEST(Hygiene, HostileNamesBehindTheHeader) {
-  EXPECT_EQ(said_by([] { hygiene::hostile_names_after(7); }), every_statement("number=7", "hostile_names_after", "", ""));
+  EXPECT_EQ(said_by([] { hygiene::hostile_names_after(7); }),
+            every_statement("number=7", "hostile_names_after", "", ""));
 }
 
 TEST(Hygiene, NamesOfHelpers) {
@@ -67,15 +68,20 @@ TEST(Hygiene, WithoutShortMacros) {
 }
 
 TEST(Hygiene, OwnTargetOfAFile) {
-  EXPECT_THAT(said_by([] { hygiene::with_own_target(7); }),
-              ElementsAre("new 1 scope n=7", "event INFO own::target \"event\" n=7", "event INFO of the statement \"other\""));
+  EXPECT_THAT(
+      said_by([] { hygiene::with_own_target(7); }),
+      ElementsAre("new 1 scope n=7", "event INFO own::target \"event\" n=7", "event INFO of the statement \"other\""));
 }
 
 TEST(Hygiene, HeadersIncludedTwice) {
-  Lines const expected{"new 1 in_inline_function n=7",        "event INFO hygiene \"inline\" n=7",
-                       "new 2 template x=7",                  "event INFO hygiene \"7\"",
-                       "new 3 template x=\"text\"",           "event INFO hygiene \"text\"",
-                       "event INFO hygiene::InClass \"made\" n_=7", "new 4 work n_=7 address=0x0",
+  Lines const expected{"new 1 in_inline_function n=7",
+                       "event INFO hygiene \"inline\" n=7",
+                       "new 2 template x=7",
+                       "event INFO hygiene \"7\"",
+                       "new 3 template x=\"text\"",
+                       "event INFO hygiene \"text\"",
+                       "event INFO hygiene::InClass \"made\" n_=7",
+                       "new 4 work n_=7 address=0x0",
                        "event INFO hygiene::InClass \"gone\" n_=7"};
   EXPECT_EQ(said_by([] { hygiene::through_header_once(7); }), expected);
   EXPECT_EQ(said_by([] { hygiene::through_header_twice(7); }), expected);
@@ -91,8 +97,7 @@ TEST(Hygiene, OneCallsiteForAnInlineFunctionOfTwoUnits) {
 }
 
 TEST(Hygiene, WithoutExceptionsAndTypeInformation) {
-  for (auto const function :
-       {hygiene::without_exceptions, hygiene::without_type_information, hygiene::without_both}) {
+  for (auto const function : {hygiene::without_exceptions, hygiene::without_type_information, hygiene::without_both}) {
     Lines lines = said_by([function] { function(7); });
     ASSERT_EQ(lines.size(), 5U);
     EXPECT_THAT(lines[0], HasSubstr(" n=7"));
@@ -115,9 +120,10 @@ TEST(Place, BranchesWithoutBraces) {
 }
 
 TEST(Place, TwoOnALine) {
-  EXPECT_THAT(said_by([] { hygiene::two_on_a_line(7); }),
-              ElementsAre("new 1 a n=7", "new 2 b n=7", "new 3 two_on_a_line", "event INFO hygiene \"x\"",
-                          "event INFO hygiene \"y\"", "new 4 c", "new 5 d", "new 6 e", "event INFO hygiene \"z\" both=true"));
+  EXPECT_THAT(
+      said_by([] { hygiene::two_on_a_line(7); }),
+      ElementsAre("new 1 a n=7", "new 2 b n=7", "new 3 two_on_a_line", "event INFO hygiene \"x\"",
+                  "event INFO hygiene \"y\"", "new 4 c", "new 5 d", "new 6 e", "event INFO hygiene \"z\" both=true"));
 }
 
 TEST(Place, ConstantsOfWhetherAnybodyListens) {
@@ -132,33 +138,34 @@ TEST(Place, SwitchesAndLoops) {
               ElementsAre("event INFO hygiene \"two\"", "event INFO hygiene \"default\""));
   Recording const recording;
   hygiene::in_loops(3);
-  EXPECT_THAT(recording->take(), ElementsAre("new 1 step i=0", "enter 1", "exit 1", "close 1", "new 2 step i=1", "enter 2",
-                                             "event INFO hygiene \"step 1\"", "exit 2", "close 2"));
+  EXPECT_THAT(recording->take(), ElementsAre("new 1 step i=0", "enter 1", "exit 1", "close 1", "new 2 step i=1",
+                                             "enter 2", "event INFO hygiene \"step 1\"", "exit 2", "close 2"));
 }
 
 TEST(Place, Lambdas) {
-  EXPECT_THAT(said_by([] { hygiene::in_lambdas(7); }),
-              ElementsAre("new 1 in_lambdas n=7", "event INFO hygiene \"in a lambda\" n=7", "new 2 generic x=7",
-                          "event INFO hygiene \"7\" count=0", "new 3 generic x=\"text\"", "event INFO hygiene \"text\" count=2",
-                          "event INFO hygiene \"1.5\" n=7", "event INFO hygiene \"\" i=0", "event INFO hygiene \"1\"",
-                          "new 4 inside an argument", "event INFO hygiene \"1\""));
+  EXPECT_THAT(
+      said_by([] { hygiene::in_lambdas(7); }),
+      ElementsAre("new 1 in_lambdas n=7", "event INFO hygiene \"in a lambda\" n=7", "new 2 generic x=7",
+                  "event INFO hygiene \"7\" count=0", "new 3 generic x=\"text\"", "event INFO hygiene \"text\" count=2",
+                  "event INFO hygiene \"1.5\" n=7", "event INFO hygiene \"\" i=0", "event INFO hygiene \"1\"",
+                  "new 4 inside an argument", "event INFO hygiene \"1\""));
 }
 
 TEST(Place, Templates) {
-  EXPECT_THAT(
-      said_by([] { hygiene::in_templates(7); }),
-      ElementsAre("event INFO hygiene::Box \"made\" x_=7", "new 1 compare x_=7 x_=7 y=2.5",
-                  "event INFO hygiene::Box \"7 2.5\"", "event INFO hygiene::Box \"made\" x_=\"text\"",
-                  "new 2 compare x_=\"text\" x_=\"text\" y=\"other\"", "event INFO hygiene::Box \"text other\"",
-                  "new 3 shared x=7", "new 4 pack count=3", "new 5 each x=7", "new 6 each x=2", "new 7 each x=3",
-                  "event INFO hygiene \"sum 12\" all=(7, 2, 3)", "new 8 pack count=2", "new 9 each x=\"a\"",
-                  "new 10 each x=\"b\"", "event INFO hygiene \"sum ab\" all=(\"a\", \"b\")", "event INFO hygiene \"3\""));
+  EXPECT_THAT(said_by([] { hygiene::in_templates(7); }),
+              ElementsAre("event INFO hygiene::Box \"made\" x_=7", "new 1 compare x_=7 x_=7 y=2.5",
+                          "event INFO hygiene::Box \"7 2.5\"", "event INFO hygiene::Box \"made\" x_=\"text\"",
+                          "new 2 compare x_=\"text\" x_=\"text\" y=\"other\"", "event INFO hygiene::Box \"text other\"",
+                          "new 3 shared x=7", "new 4 pack count=3", "new 5 each x=7", "new 6 each x=2",
+                          "new 7 each x=3", "event INFO hygiene \"sum 12\" all=(7, 2, 3)", "new 8 pack count=2",
+                          "new 9 each x=\"a\"", "new 10 each x=\"b\"",
+                          "event INFO hygiene \"sum ab\" all=(\"a\", \"b\")", "event INFO hygiene \"3\""));
 }
 
 TEST(Place, MacrosOfTheUsers) {
   EXPECT_THAT(said_by([] { hygiene::in_user_macros(0); }),
-              ElementsAre("event INFO hygiene \"calling in_switch\" n=0", "event INFO hygiene \"zero\"", "new 1 by a macro",
-                          "event INFO hygiene \"of 0\" answer=42"));
+              ElementsAre("event INFO hygiene \"calling in_switch\" n=0", "event INFO hygiene \"zero\"",
+                          "new 1 by a macro", "event INFO hygiene \"of 0\" answer=42"));
 }
 
 TEST(Place, FunctionsEvaluatedByTheCompiler) {
@@ -182,8 +189,8 @@ TEST(Place, FunctionsThatMayNotThrow) {
 TEST(Place, BlocksThatAnExceptionLeaves) {
   Recording const recording;
   hygiene::in_try_blocks(7);
-  EXPECT_THAT(recording->take(), ElementsAre("new 1 tried n=7", "enter 1", "exit 1", "close 1",
-                                             "event INFO hygiene \"caught\" caught=7"));
+  EXPECT_THAT(recording->take(),
+              ElementsAre("new 1 tried n=7", "enter 1", "exit 1", "close 1", "event INFO hygiene \"caught\" caught=7"));
 }
 
 TEST(Place, StaticInitialisersAndDestructors) {
@@ -207,24 +214,25 @@ TEST(Argument, IsEvaluatedOnceOrNotAtAll) {
 }
 
 TEST(Argument, IsOfAnyKind) {
-  EXPECT_THAT(said_by(hygiene::argument_kinds),
-              ElementsAre("event INFO hygiene bits.low=5 bits.high=-3 bits.flag=true",
-                          "event INFO hygiene changing=1 reference=1",
-                          "event INFO hygiene mine=MoveOnly { n_: 7 } moved=MoveOnly { n_: 7 } made=MoveOnly { n_: 8 }",
-                          "event INFO hygiene fixed=NeitherCopiedNorMoved { n: 3 } made=NeitherCopiedNorMoved { n: 3 }",
-                          "event INFO hygiene owned=9 known=true", "event INFO hygiene errno=2",
-                          "event INFO hygiene one=1 two=\"two\"",
-                          "event INFO hygiene \"raw, \"quoted\" inside ),( it \\n\"",
-                          "event INFO hygiene \"1 false true\"", "event INFO hygiene \"{1: (2, 3)}\" comma=(1, \",\")",
-                          "event INFO hygiene \"a comma, in (the \"message\")\" a,b=\",\" (=\"(\"",
-                          "event INFO hygiene converts=\"converted\"",
-                          "event INFO hygiene precise=1.5 byte=200 small=-3 narrow=-4 wide=119 utf16=120",
-                          "event INFO hygiene letters=\"abcd\" is=\"yes\""));
+  EXPECT_THAT(
+      said_by(hygiene::argument_kinds),
+      ElementsAre("event INFO hygiene bits.low=5 bits.high=-3 bits.flag=true",
+                  "event INFO hygiene changing=1 reference=1",
+                  "event INFO hygiene mine=MoveOnly { n_: 7 } moved=MoveOnly { n_: 7 } made=MoveOnly { n_: 8 }",
+                  "event INFO hygiene fixed=NeitherCopiedNorMoved { n: 3 } made=NeitherCopiedNorMoved { n: 3 }",
+                  "event INFO hygiene owned=9 known=true", "event INFO hygiene errno=2",
+                  "event INFO hygiene one=1 two=\"two\"", "event INFO hygiene \"raw, \"quoted\" inside ),( it \\n\"",
+                  "event INFO hygiene \"1 false true\"", "event INFO hygiene \"{1: (2, 3)}\" comma=(1, \",\")",
+                  "event INFO hygiene \"a comma, in (the \"message\")\" a,b=\",\" (=\"(\"",
+                  "event INFO hygiene converts=\"converted\"",
+                  "event INFO hygiene precise=1.5 byte=200 small=-3 narrow=-4 wide=119 utf16=120",
+                  "event INFO hygiene letters=\"abcd\" is=\"yes\""));
 }
 
 TEST(Variables, OfTracingAlone) {
-  EXPECT_THAT(said_by([] { hygiene::only_for_tracing(7); }),
-              ElementsAre("new 1 scope n=7", "event INFO hygiene \"\" sum=7", "new 2 only_for_tracing record.unused=7"));
+  EXPECT_THAT(
+      said_by([] { hygiene::only_for_tracing(7); }),
+      ElementsAre("new 1 scope n=7", "event INFO hygiene \"\" sum=7", "new 2 only_for_tracing record.unused=7"));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ bool set_global_default(std::shared_ptr<Subscriber> subscriber);
 Subscriber* current_subscriber() noexcept;
 
 /// While it lives, records of this thread go to another subscriber. Ends on the thread that began it, innermost first.
-/// A subscriber whose spans are still open then is kept until they are closed.
+/// A registry whose spans are still open then is kept until they are closed; another subscriber has to be kept by others.
 class [[nodiscard]] ScopedDefault {
  public:
   /// Null: records of this thread go nowhere.

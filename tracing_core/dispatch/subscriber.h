@@ -81,7 +81,8 @@ class Subscriber {
   /// exit() and drop_reference() in one; likewise.
   virtual void close_scope(SpanId span) noexcept;
 
-  /// Whether spans of it are still open: it is then kept until they are closed.
+  /// Whether spans of it are still open: handles to them still call it. A Registry is kept until they are closed; who writes
+  /// a subscriber of their own keeps it.
   virtual bool has_open_spans() const noexcept { return false; }
 };
 

@@ -99,7 +99,8 @@ TEST(ValueOf, TakesTextOfEveryKind) {
   EXPECT_EQ(printed(buffer), text("buffer"));
   EXPECT_EQ(printed(std::string("string")), text("string"));
   EXPECT_EQ(printed(std::string_view("view")), text("view"));
-  EXPECT_EQ(printed(std::string("a \"quote\"\n")), (Printed{ValueKind::text, "\"a \\\"quote\\\"\\n\"", "a \"quote\"\n"}));
+  EXPECT_EQ(printed(std::string("a \"quote\"\n")),
+            (Printed{ValueKind::text, "\"a \\\"quote\\\"\\n\"", "a \"quote\"\n"}));
   EXPECT_EQ(printed(std::string()), text(""));
 }
 
@@ -255,9 +256,7 @@ TEST(ValueOf, TakesContainers) {
   EXPECT_EQ(printed(std::vector<Named>{Named::checked}), same(ValueKind::custom, "[checked]"));
 }
 
-TEST(ValueOf, TakesAPathForText) {
-  EXPECT_EQ(printed(std::filesystem::path("/a b")).debug, "\"/a b\"");
-}
+TEST(ValueOf, TakesAPathForText) { EXPECT_EQ(printed(std::filesystem::path("/a b")).debug, "\"/a b\""); }
 
 TEST(ValueOf, PrintsAsItIsAskedTo) {
   EXPECT_EQ(printed(tracing::display("text")), same(ValueKind::verbatim, "text"));
@@ -278,6 +277,7 @@ template <class T>
 constexpr bool recordable = tracing::internal::Recordable<T>;
 struct Nothing {};
 static_assert(!recordable<Nothing>);
-static_assert(recordable<std::vector<int>> && recordable<Described> && recordable<Plain> && recordable<std::exception_ptr>);
+static_assert(recordable<std::vector<int>> && recordable<Described> && recordable<Plain> &&
+              recordable<std::exception_ptr>);
 
 }  // namespace value_of_test

@@ -1,0 +1,186 @@
+#include "tracing_core/dispatch/runtime_callsite.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/support/recording_subscriber.h"
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/emit/span.h"
+
+namespace {
+
+using tracing::CallsiteDescription;
+using tracing::Kind;
+using tracing::Level;
+using tracing::RuntimeCallsite;
+using tracing::Value;
+using tracing_test::Recording;
+
+TEST(RuntimeCallsite, CopiesItsDescription) {
+  std::optional<RuntimeCallsite> callsite;
+  {
+    std::string const name = "name of some length, beyond what a string holds in itself";
+    std::string const field = "field";
+    callsite.emplace(CallsiteDescription{.kind = Kind::span,
+                                         .name = name,
+                                         .target = "target",
+                                         .level = Level::warn,
+                                         .fields = {field, "other field"},
+                                         .file = "file.cc",
+                                         .line = 7,
+                                         .module_path = "module",
+                                         .function = "function"});
+  }
+  tracing::Metadata const& metadata = callsite->metadata();
+  EXPECT_TRUE(metadata.is_span());
+  EXPECT_EQ(metadata.name(), "name of some length, beyond what a string holds in itself");
+  EXPECT_EQ(metadata.target(), "target");
+  EXPECT_EQ(metadata.level(), Level::warn);
+  EXPECT_EQ(metadata.file(), "file.cc");
+  EXPECT_EQ(metadata.line(), 7U);
+  EXPECT_EQ(metadata.module_path(), "module");
+  EXPECT_EQ(metadata.function(), "function");
+  ASSERT_EQ(metadata.fields().size(), 2U);
+  EXPECT_EQ(metadata.fields()[1], "other field");
+  EXPECT_EQ(metadata.fields().index_of("field"), 0U);
+}
+
+TEST(RuntimeCallsite, NeedsNoDescription) {
+  RuntimeCallsite const callsite({});
+  EXPECT_TRUE(callsite.metadata().is_event());
+  EXPECT_EQ(callsite.metadata().name(), "event");
+  EXPECT_EQ(callsite.metadata().level(), Level::info);
+  EXPECT_EQ(callsite.metadata().module_path().data(), nullptr);
+  EXPECT_TRUE(callsite.metadata().file().empty());
+}
+
+TEST(RuntimeCallsite, LeavesOutFieldsBeyondTheMost) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 300; ++i) names.push_back("f" + std::to_string(i));
+  RuntimeCallsite const callsite({.fields = {names.begin(), names.end()}});
+  EXPECT_EQ(callsite.metadata().fields().size(), 250U);
+  EXPECT_EQ(callsite.metadata().fields()[249], "f249");
+  Recording const recording;
+  std::vector<Value> const values(250, Value::of_bool(true));
+  emit_event(callsite.callsite(), values.data());
+  EXPECT_NE(recording->take_one().find(" f249=true"), std::string::npos);
+}
+
+TEST(RuntimeCallsite, EmitsWhereSomebodyListens) {
+  RuntimeCallsite const callsite({.target = "lib", .level = Level::debug, .fields = {"message", "n"}});
+  Value const values[] = {Value::of_text("text"), Value::of_i64(3)};
+  emit_event(callsite.callsite(), values);
+  Recording const recording;
+  emit_event(callsite.callsite(), values);
+  EXPECT_EQ(recording->take_one(), "event DEBUG lib message=\"text\" n=3");
+  emit_event(callsite.callsite(), values, tracing::Parent::root());
+  EXPECT_EQ(recording->take_one(), "event DEBUG lib root message=\"text\" n=3");
+  Recording const others(tracing::LevelFilter::info);
+  emit_event(callsite.callsite(), values);
+  EXPECT_TRUE(others->take().empty());
+}
+
+int callsites_of(std::string_view target) {
+  std::pair<std::string_view, int> count{target, 0};
+  tracing::visit_callsites(
+      [](void* context, tracing::Metadata const& metadata) {
+        auto& [wanted, found] = *static_cast<std::pair<std::string_view, int>*>(context);
+        if (metadata.target() == wanted) ++found;
+      },
+      &count);
+  return count.second;
+}
+
+TEST(RuntimeCallsite, LivesAsLongAsItsLastHandle) {
+  std::optional<RuntimeCallsite> first(CallsiteDescription{.target = "handles"});
+  Recording const recording;
+  emit_event(first->callsite(), nullptr);
+  EXPECT_EQ(callsites_of("handles"), 1);
+  std::optional<RuntimeCallsite> second = first;
+  EXPECT_EQ(&second->callsite(), &first->callsite());
+  first.reset();
+  EXPECT_EQ(second->metadata().target(), "handles");
+  RuntimeCallsite other({.target = "other"});
+  other = *second;
+  second.reset();
+  EXPECT_EQ(callsites_of("handles"), 1);
+  other = RuntimeCallsite({});
+  EXPECT_EQ(callsites_of("handles"), 0);
+}
+
+TEST(RuntimeCallsite, IsKeptByWhoRetainsItsMetadata) {
+  tracing::Metadata const* kept = nullptr;
+  {
+    RuntimeCallsite const callsite({.name = "kept", .target = "retained"});
+    Recording const recording;
+    emit_event(callsite.callsite(), nullptr);
+    kept = &callsite.metadata();
+    retain(*kept);
+  }
+  EXPECT_EQ(kept->name(), "kept");
+  EXPECT_EQ(callsites_of("retained"), 1);
+  release(*kept);
+  EXPECT_EQ(callsites_of("retained"), 0);
+}
+
+TEST(RuntimeCallsite, MayBeMadeAndFreedByManyThreads) {
+  auto const registry = tracing::RegistryBuilder().build();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      tracing::ScopedDefault const scope(registry);
+      for (int i = 0; i < 500; ++i) {
+        std::string const name = "thread " + std::to_string(t) + " name " + std::to_string(i);
+        RuntimeCallsite const callsite({.kind = Kind::span, .name = name, .target = "threads"});
+        tracing::Span const span = tracing::Span::make(callsite.callsite(), nullptr);
+        RuntimeCallsite const copy = callsite;
+        EXPECT_EQ(span.metadata()->name(), name);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(callsites_of("threads"), 0);
+}
+
+// How much more the process may take in a test of memory that stays the same; sanitizers take some for themselves.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr std::size_t kSlackKib = 262144;
+constexpr int kNames = 100'000;
+#else
+constexpr std::size_t kSlackKib = 1024;
+constexpr int kNames = 1'000'000;
+#endif
+
+std::size_t resident_kib() {
+  std::ifstream statm("/proc/self/statm");
+  std::size_t pages = 0;
+  statm >> pages >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 1024;
+}
+
+TEST(RuntimeCallsite, AMillionNamesTakeNoMoreMemory) {
+  auto const registry = tracing::RegistryBuilder().build();
+  tracing::ScopedDefault const scope(registry);
+  auto const make = [](int i) {
+    std::string const name = "a name that no other has, " + std::to_string(i);
+    RuntimeCallsite const callsite({.kind = Kind::span, .name = name, .target = name, .fields = {"n", name}});
+    Value const values[] = {Value::of_i64(i), Value::of_text(name)};
+    tracing::Span const span = tracing::Span::make(callsite.callsite(), values);
+    RuntimeCallsite const event({.name = name, .target = "names", .fields = {"message"}});
+    emit_event(event.callsite(), values + 1);
+  };
+  for (int i = 0; i < kNames / 10; ++i) make(i);
+  std::size_t const before = resident_kib();
+  for (int i = 0; i < kNames; ++i) make(kNames + i);
+  EXPECT_LT(resident_kib(), before + kSlackKib);
+  EXPECT_EQ(callsites_of("names"), 0);
+}
+
+}  // namespace
