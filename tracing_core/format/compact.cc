@@ -3,16 +3,10 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-// ANSI is known when it is compiled: most of the text is constant then.
 template <bool kAnsi>
-class Compact final : public EventFormat, private SpanTextMaker {
+class Compact final : public TextFormat<kAnsi> {
  public:
-  explicit Compact(FormatOptions const& options)
-      : options_(options),
-        timer_(options.timer.get()),
-        fields_(options.fields != nullptr ? options.fields : default_fields()),
-        style_{kAnsi, options.ansi_sanitization},
-        key_(text_key(*fields_, style_, 1)) {}
+  explicit Compact(FormatOptions const& options) : TextFormat<kAnsi>(options, default_fields(), false, 1) {}
 
   bool append(TextBuffer& out, EventView const& event) const noexcept override {
     if (timer_ != nullptr) append_known_time(out, *timer_, event, kAnsi);
@@ -37,6 +31,9 @@ class Compact final : public EventFormat, private SpanTextMaker {
   }
 
  private:
+  using Base = TextFormat<kAnsi>;
+  using Base::fields_, Base::key_, Base::options_, Base::shows_file, Base::shows_line, Base::style_, Base::timer_;
+
   // A blank and the span's fields, or nothing where it has none.
   void append_span(TextBuffer& out, SpanRef span) const noexcept override {
     std::size_t const before = out.size();
@@ -55,13 +52,13 @@ class Compact final : public EventFormat, private SpanTextMaker {
       append_painted(out, kAnsi, kDim, metadata.target());
       append_painted(out, kAnsi, kDim, ":");
     }
-    if (options_.file.value_or(false) && !metadata.file().empty()) {
+    if (shows_file(metadata)) {
       if (options_.target) out.push_back(' ');
       append_painted(out, kAnsi, kDim, metadata.file());
       append_painted(out, kAnsi, kDim, ":");
       any = true;
     }
-    if (options_.line_number.value_or(false) && metadata.line() != 0) {
+    if (shows_line(metadata)) {
       if (kAnsi) out.append(kDim);
       out.append_uint(metadata.line());
       if (kAnsi) out.append(kReset);
@@ -70,19 +67,10 @@ class Compact final : public EventFormat, private SpanTextMaker {
     }
     if (any) out.push_back(' ');
   }
-
-  FormatOptions const options_;
-  Timer const* const timer_;
-  std::shared_ptr<FieldFormat const> const fields_;
-  TextStyle const style_;
-  void const* const key_;
 };
 
 }  // namespace
 
-std::shared_ptr<EventFormat const> make_compact(FormatOptions const& options) {
-  if (options.ansi) return std::make_shared<Compact<true> const>(options);
-  return std::make_shared<Compact<false> const>(options);
-}
+std::shared_ptr<EventFormat const> make_compact(FormatOptions const& options) { return make_text_format<Compact>(options); }
 
 }  // namespace tracing::inline v1::internal

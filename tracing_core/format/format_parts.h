@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <utility>
 
 #include "tracing_core/collect/span_store.h"
 #include "tracing_core/format/ansi.h"
@@ -87,6 +89,39 @@ class SpanTextMaker {
  protected:
   ~SpanTextMaker() = default;
 };
+
+// What the formats for people have in common. ANSI is known when it is compiled: most of the text is constant then.
+template <bool kAnsi>
+class TextFormat : public EventFormat, protected SpanTextMaker {
+ protected:
+  // `fields`: those of the format, where the options have none; `place`: whether it shows the place in the source by itself;
+  // `shape`: tells texts of spans as this format makes them from those of other formats.
+  TextFormat(FormatOptions const& options, std::shared_ptr<FieldFormat const> fields, bool place, unsigned shape)
+      : options_(options),
+        timer_(options.timer.get()),
+        fields_(options.fields != nullptr ? options.fields : std::move(fields)),
+        style_{kAnsi, options.ansi_sanitization},
+        file_(options.file.value_or(place)),
+        line_number_(options.line_number.value_or(place)),
+        key_(text_key(*fields_, style_, shape)) {}
+
+  bool shows_file(Metadata const& metadata) const noexcept { return file_ && !metadata.file().empty(); }
+  bool shows_line(Metadata const& metadata) const noexcept { return line_number_ && metadata.line() != 0; }
+
+  FormatOptions const options_;
+  Timer const* const timer_;
+  std::shared_ptr<FieldFormat const> const fields_;
+  TextStyle const style_;
+  bool const file_;
+  bool const line_number_;
+  void const* const key_;
+};
+
+template <template <bool kAnsi> class Format>
+std::shared_ptr<EventFormat const> make_text_format(FormatOptions const& options) {
+  if (options.ansi) return std::make_shared<Format<true> const>(options);
+  return std::make_shared<Format<false> const>(options);
+}
 
 // The text where it is not made yet, or where another thread may hold the span.
 void append_cached_slowly(TextBuffer& out, SpanRef span, void const* key, SpanTextMaker const& maker) noexcept;

@@ -3,18 +3,10 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-// ANSI is known when it is compiled: most of the text is constant then.
 template <bool kAnsi>
-class Full final : public EventFormat, private SpanTextMaker {
+class Full final : public TextFormat<kAnsi> {
  public:
-  explicit Full(FormatOptions const& options)
-      : options_(options),
-        timer_(options.timer.get()),
-        fields_(options.fields != nullptr ? options.fields : default_fields()),
-        style_{kAnsi, options.ansi_sanitization},
-        file_(options.file.value_or(false)),
-        line_number_(options.line_number.value_or(false)),
-        key_(text_key(*fields_, style_, 0)) {}
+  explicit Full(FormatOptions const& options) : TextFormat<kAnsi>(options, default_fields(), false, 0) {}
 
   bool append(TextBuffer& out, EventView const& event) const noexcept override {
     Metadata const& metadata = event.metadata;
@@ -31,6 +23,10 @@ class Full final : public EventFormat, private SpanTextMaker {
   }
 
  private:
+  using Base = TextFormat<kAnsi>;
+  using Base::fields_, Base::file_, Base::key_, Base::line_number_, Base::options_, Base::shows_file,
+      Base::shows_line, Base::style_, Base::timer_;
+
   // `span{fields}:span{fields}: target: `
   void append_context(TextBuffer& out, EventView const& event) const noexcept {
     if (event.scope) {
@@ -73,8 +69,8 @@ class Full final : public EventFormat, private SpanTextMaker {
 
   // `file: `, `file:12: ` or `12: `
   void append_place(TextBuffer& out, Metadata const& metadata) const noexcept {
-    bool const line = line_number_ && metadata.line() != 0;
-    if (file_ && !metadata.file().empty()) {
+    bool const line = shows_line(metadata);
+    if (shows_file(metadata)) {
       append_painted(out, kAnsi, kDim, metadata.file());
       append_painted(out, kAnsi, kDim, ":");
       if (!line) out.push_back(' ');
@@ -86,21 +82,10 @@ class Full final : public EventFormat, private SpanTextMaker {
     if (kAnsi) out.append(kReset);
     out.push_back(' ');
   }
-
-  FormatOptions const options_;
-  Timer const* const timer_;
-  std::shared_ptr<FieldFormat const> const fields_;
-  TextStyle const style_;
-  bool const file_;
-  bool const line_number_;
-  void const* const key_;
 };
 
 }  // namespace
 
-std::shared_ptr<EventFormat const> make_full(FormatOptions const& options) {
-  if (options.ansi) return std::make_shared<Full<true> const>(options);
-  return std::make_shared<Full<false> const>(options);
-}
+std::shared_ptr<EventFormat const> make_full(FormatOptions const& options) { return make_text_format<Full>(options); }
 
 }  // namespace tracing::inline v1::internal

@@ -4,18 +4,10 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-// ANSI is known when it is compiled: most of the text is constant then.
 template <bool kAnsi>
-class Pretty final : public EventFormat, private SpanTextMaker {
+class Pretty final : public TextFormat<kAnsi> {
  public:
-  explicit Pretty(FormatOptions const& options)
-      : options_(options),
-        timer_(options.timer.get()),
-        fields_(options.fields != nullptr ? options.fields : pretty_fields()),
-        style_{kAnsi, options.ansi_sanitization},
-        file_(options.file.value_or(true)),
-        line_number_(options.line_number.value_or(true)),
-        key_(text_key(*fields_, style_, options.target ? 2 : 3)) {}
+  explicit Pretty(FormatOptions const& options) : TextFormat<kAnsi>(options, pretty_fields(), true, options.target ? 2 : 3) {}
 
   bool append(TextBuffer& out, EventView const& event) const noexcept override {
     append_first_line(out, event);
@@ -28,6 +20,10 @@ class Pretty final : public EventFormat, private SpanTextMaker {
   }
 
  private:
+  using Base = TextFormat<kAnsi>;
+  using Base::fields_, Base::file_, Base::key_, Base::line_number_, Base::options_, Base::shows_file,
+      Base::shows_line, Base::style_, Base::timer_;
+
   void append_first_line(TextBuffer& out, EventView const& event) const noexcept {
     Metadata const& metadata = event.metadata;
     Level const level = metadata.level();
@@ -66,12 +62,12 @@ class Pretty final : public EventFormat, private SpanTextMaker {
   void append_place(TextBuffer& out, EventView const& event) const noexcept {
     Metadata const& metadata = event.metadata;
     bool const thread = options_.thread_names || options_.thread_ids;
-    if (file_ && !metadata.file().empty()) {
+    if (shows_file(metadata)) {
       out.append("    ");
       append_painted(out, kAnsi, kDimItalic, "at");
       out.push_back(' ');
       out.append(metadata.file());
-      if (line_number_ && metadata.line() != 0) {
+      if (shows_line(metadata)) {
         out.push_back(':');
         out.append_uint(metadata.line());
       }
@@ -111,21 +107,10 @@ class Pretty final : public EventFormat, private SpanTextMaker {
     if (out.size() == begin) out.resize_down(before);
     out.push_back('\n');
   }
-
-  FormatOptions const options_;
-  Timer const* const timer_;
-  std::shared_ptr<FieldFormat const> const fields_;
-  TextStyle const style_;
-  bool const file_;
-  bool const line_number_;
-  void const* const key_;
 };
 
 }  // namespace
 
-std::shared_ptr<EventFormat const> make_pretty(FormatOptions const& options) {
-  if (options.ansi) return std::make_shared<Pretty<true> const>(options);
-  return std::make_shared<Pretty<false> const>(options);
-}
+std::shared_ptr<EventFormat const> make_pretty(FormatOptions const& options) { return make_text_format<Pretty>(options); }
 
 }  // namespace tracing::inline v1::internal
