@@ -1,5 +1,7 @@
 #include "tracing_core/export/writer.h"
 
+#include <utility>
+
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/export/sink_call.h"
 #include "tracing_core/internal/thread_info.h"
@@ -42,90 +44,69 @@ class ToSink final : public Writer {
 
 class Filtered final : public Writer {
  public:
-  using Passes = bool (*)(void const* object, Metadata const& metadata) noexcept;
-  Filtered(WriterPtr writer, std::shared_ptr<void const> object, Passes passes)
-      : writer_(std::move(writer)), object_(std::move(object)), passes_(passes) {}
+  Filtered(WriterPtr writer, std::function<bool(Metadata const&)> passes)
+      : writer_(std::move(writer)), passes_(std::move(passes)) {}
 
-  bool wants(Metadata const& metadata) const noexcept override {
-    return passes_(object_.get(), metadata) && writer_->wants(metadata);
-  }
+  bool wants(Metadata const& metadata) const noexcept override { return passes_(metadata) && writer_->wants(metadata); }
   void write(Line const& line) noexcept override {
-    if (passes_(object_.get(), line.metadata)) writer_->write(line);
+    if (passes_(line.metadata)) writer_->write(line);
   }
   void flush() noexcept override { writer_->flush(); }
 
  private:
   WriterPtr const writer_;
-  std::shared_ptr<void const> const object_;
-  Passes const passes_;
-};
-
-class Both final : public Writer {
- public:
-  Both(WriterPtr first, WriterPtr second) : first_(std::move(first)), second_(std::move(second)) {}
-
-  bool wants(Metadata const& metadata) const noexcept override {
-    return first_->wants(metadata) || second_->wants(metadata);
-  }
-  void write(Line const& line) noexcept override {
-    first_->write(line);
-    second_->write(line);
-  }
-  void flush() noexcept override {
-    first_->flush();
-    second_->flush();
-  }
-
- private:
-  WriterPtr const first_;
-  WriterPtr const second_;
-};
-
-class Either final : public Writer {
- public:
-  Either(WriterPtr first, WriterPtr second) : first_(std::move(first)), second_(std::move(second)) {}
-
-  bool wants(Metadata const& metadata) const noexcept override {
-    return first_->wants(metadata) || second_->wants(metadata);
-  }
-  void write(Line const& line) noexcept override { (first_->wants(line.metadata) ? first_ : second_)->write(line); }
-  void flush() noexcept override {
-    first_->flush();
-    second_->flush();
-  }
-
- private:
-  WriterPtr const first_;
-  WriterPtr const second_;
+  std::function<bool(Metadata const&)> const passes_;
 };
 
 class Choosing final : public Writer {
  public:
-  using Choose = SinkPtr (*)(void const* object, Metadata const& metadata) noexcept;
-  Choosing(std::shared_ptr<void const> object, Choose choose) : object_(std::move(object)), choose_(choose) {}
+  explicit Choosing(std::function<SinkPtr(Metadata const&)> choose) : choose_(std::move(choose)) {}
 
   // So that or_else() passes on what there is no sink for.
   bool wants(Metadata const& metadata) const noexcept override {
-    SinkPtr const sink = choose_(object_.get(), metadata);
+    SinkPtr const sink = choose_(metadata);
     return sink != nullptr && sink->should_log(to_spdlog(metadata.level()));
   }
   void write(Line const& line) noexcept override {
-    if (SinkPtr const sink = choose_(object_.get(), line.metadata)) {
-      write_to(*sink, dynamic_cast<LineSink*>(sink.get()), line);
-    }
+    if (SinkPtr const sink = choose_(line.metadata)) write_to(*sink, dynamic_cast<LineSink*>(sink.get()), line);
   }
 
  private:
-  std::shared_ptr<void const> const object_;
-  Choose const choose_;
+  std::function<SinkPtr(Metadata const&)> const choose_;
+};
+
+// Two writers as one: each line to both, or to the first that wants it.
+class Pair final : public Writer {
+ public:
+  Pair(WriterPtr first, WriterPtr second, bool both) : first_(std::move(first)), second_(std::move(second)), both_(both) {}
+
+  bool wants(Metadata const& metadata) const noexcept override {
+    return first_->wants(metadata) || second_->wants(metadata);
+  }
+  void write(Line const& line) noexcept override {
+    bool const to_first = both_ || first_->wants(line.metadata);
+    if (to_first) first_->write(line);
+    if (both_ || !to_first) second_->write(line);
+  }
+  void flush() noexcept override {
+    first_->flush();
+    second_->flush();
+  }
+
+ private:
+  WriterPtr const first_;
+  WriterPtr const second_;
+  bool const both_;
 };
 
 }  // namespace
 
 WriterPtr to_sink(SinkPtr sink) { return std::make_shared<ToSink>(std::move(sink)); }
-WriterPtr tee(WriterPtr first, WriterPtr second) { return std::make_shared<Both>(std::move(first), std::move(second)); }
+WriterPtr tee(WriterPtr first, WriterPtr second) {
+  return std::make_shared<Pair>(std::move(first), std::move(second), true);
+}
 WriterPtr or_else(WriterPtr first, WriterPtr second) {
-  return std::make_shared<Either>(std::move(first), std::move(second));
+  return std::make_shared<Pair>(std::move(first), std::move(second), false);
 }
 WriterPtr with_max_level(WriterPtr writer, Level level) {
   return with_filter(std::move(writer), [level](Metadata const& metadata) { return metadata.level() <= level; });
@@ -133,17 +114,11 @@ WriterPtr with_max_level(WriterPtr writer, Level level) {
 WriterPtr with_min_level(WriterPtr writer, Level level) {
   return with_filter(std::move(writer), [level](Metadata const& metadata) { return metadata.level() >= level; });
 }
-
-namespace internal {
-
-WriterPtr with_filter(WriterPtr writer, std::shared_ptr<void const> object,
-                      bool (*passes)(void const* object, Metadata const& metadata) noexcept) {
-  return std::make_shared<Filtered>(std::move(writer), std::move(object), passes);
+WriterPtr with_filter(WriterPtr writer, std::function<bool(Metadata const&)> passes) {
+  return std::make_shared<Filtered>(std::move(writer), std::move(passes));
 }
-WriterPtr choose_sink(std::shared_ptr<void const> object,
-                      SinkPtr (*choose)(void const* object, Metadata const& metadata) noexcept) {
-  return std::make_shared<Choosing>(std::move(object), choose);
+WriterPtr make_writer(std::function<SinkPtr(Metadata const&)> choose) {
+  return std::make_shared<Choosing>(std::move(choose));
 }
 
-}  // namespace internal
 }  // namespace tracing::inline v1

@@ -3,9 +3,10 @@
 
 #include <spdlog/sinks/sink.h>
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string_view>
-#include <utility>
 
 #include "tracing_core/model/instant.h"
 #include "tracing_core/model/metadata.h"
@@ -51,32 +52,11 @@ WriterPtr tee(WriterPtr first, WriterPtr second);
 /// Lines that `first` wants to it, all others to `second`.
 WriterPtr or_else(WriterPtr first, WriterPtr second);
 
-namespace internal {
-// What a writer that passes some lines on has in common; `passes` is a function object behind a pointer.
-WriterPtr with_filter(WriterPtr writer, std::shared_ptr<void const> object,
-                      bool (*passes)(void const* object, Metadata const& metadata) noexcept);
-WriterPtr choose_sink(std::shared_ptr<void const> object,
-                      SinkPtr (*choose)(void const* object, Metadata const& metadata) noexcept);
-}  // namespace internal
-
-/// Lines for which `passes`, a `bool(Metadata const&)` that is thread-safe and does not throw, says so.
-template <class F>
-WriterPtr with_filter(WriterPtr writer, F passes) {
-  return internal::with_filter(std::move(writer), std::make_shared<F const>(std::move(passes)),
-                               [](void const* object, Metadata const& metadata) noexcept -> bool {
-                                 return (*static_cast<F const*>(object))(metadata);
-                               });
-}
-
-/// Each line to the sink that `choose`, a `SinkPtr(Metadata const&)` that is thread-safe and does not throw, returns for it;
-/// nowhere, or where or_else() sends it, where that is null. Asked twice for a line; flushing the sinks is up to their owner.
-template <class F>
-WriterPtr make_writer(F choose) {
-  return internal::choose_sink(std::make_shared<F const>(std::move(choose)),
-                               [](void const* object, Metadata const& metadata) noexcept -> SinkPtr {
-                                 return (*static_cast<F const*>(object))(metadata);
-                               });
-}
+/// Lines for which `passes`, which is thread-safe and does not throw, says so.
+WriterPtr with_filter(WriterPtr writer, std::function<bool(Metadata const& metadata)> passes);
+/// Each line to the sink that `choose`, which is thread-safe and does not throw, returns for it; nowhere, or where or_else()
+/// sends it, where that is null. Asked twice for a line; flushing the sinks is up to their owner.
+WriterPtr make_writer(std::function<SinkPtr(Metadata const& metadata)> choose);
 
 /// Lines given to spdlog sinks so far that threw.
 std::uint64_t failed_sink_calls() noexcept;
