@@ -21,6 +21,7 @@ using testing::Not;
 using testing::StartsWith;
 using testlog::testdata::count;
 using testlog::testdata::Outcome;
+using testlog::testdata::run_dying;
 using testlog::testdata::run_own_main;
 using testlog::testdata::run_scenarios;
 using testlog::testdata::writes_of_scenarios;
@@ -148,7 +149,7 @@ TEST(Rule6, RecordsOutsideAnyTestAreLabelled) {
 // ---- 7: dying ----
 
 TEST(Rule7, AFatalSignalTellsTheStory) {
-  Outcome const outcome = run_scenarios("Dies.BySegv");
+  Outcome const outcome = run_dying("Dies.BySegv");
   EXPECT_EQ(outcome.signal, SIGSEGV) << outcome.exit_code;
   EXPECT_THAT(outcome.err, HasSubstr("SIGSEGV in Dies.BySegv"));
   EXPECT_THAT(outcome.err, HasSubstr("is in outer{id=7}\n"));
@@ -157,12 +158,12 @@ TEST(Rule7, AFatalSignalTellsTheStory) {
 }
 
 TEST(Rule7, EverySignalEndsTheProgramAsWithoutUs) {
-  EXPECT_EQ(run_scenarios("Dies.ByNullPointer").signal, SIGSEGV);
-  EXPECT_EQ(run_scenarios("Dies.ByAbort").signal, SIGABRT);
+  EXPECT_EQ(run_dying("Dies.ByWildPointer").signal, SIGSEGV);
+  EXPECT_EQ(run_dying("Dies.ByAbort").signal, SIGABRT);
 }
 
 TEST(Rule7, AStackThatRanOutIsNoObstacle) {
-  Outcome const outcome = run_scenarios("Dies.ByStackOverflow");
+  Outcome const outcome = run_dying("Dies.ByStackOverflow");
   EXPECT_EQ(outcome.signal, SIGSEGV);
   EXPECT_THAT(outcome.err, HasSubstr("SIGSEGV in Dies.ByStackOverflow"));
 }
@@ -182,8 +183,19 @@ TEST(Rule7, TheEarlierHandlerRunsAfterwards) {
   EXPECT_THAT(outcome.err, testing::EndsWith("own handler\n"));
 }
 
+// Only what sanitizers do without being asked: they report after us.
+TEST(Rule7, SanitizersKeepTheirHandler) {
+#if defined(__SANITIZE_ADDRESS__)
+  Outcome const outcome = run_scenarios("Dies.ByWildPointer");
+  EXPECT_EQ(outcome.signal, 0);
+  EXPECT_THAT(outcome.err, testing::ContainsRegex("SIGSEGV in Dies.ByWildPointer(.|\n)*AddressSanitizer: SEGV on unknown address"));
+#else
+  GTEST_SKIP() << "built without AddressSanitizer";
+#endif
+}
+
 TEST(Rule7, BreakOnFailureTellsTheStoryAtTheFailure) {
-  Outcome const outcome = run_scenarios("Plain.Fails", {}, {"--gtest_break_on_failure"});
+  Outcome const outcome = run_dying("Plain.Fails", {}, {"--gtest_break_on_failure"});
   EXPECT_EQ(outcome.signal, SIGTRAP);
   EXPECT_THAT(outcome.err, HasSubstr("TRACE launch{count=4}:compile{kernel=\"double\"}: library: spoken"));
   EXPECT_THAT(outcome.err, Not(HasSubstr("after the failure")));

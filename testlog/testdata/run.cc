@@ -37,7 +37,9 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 std::vector<std::string> environment_with(Variables const& variables) {
   std::vector<std::string> environment;
   for (char** at = environ; *at != nullptr; ++at) {
-    if (!is_read_by_us(*at)) environment.emplace_back(*at);
+    std::string_view const name = std::string_view(*at).substr(0, std::string_view(*at).find('='));
+    bool const given = std::any_of(variables.begin(), variables.end(), [name](auto const& variable) { return variable.first == name; });
+    if (!given && !is_read_by_us(*at)) environment.emplace_back(*at);
   }
   for (auto const& [name, value] : variables) environment.push_back(name + "=" + value);
   return environment;
@@ -115,6 +117,17 @@ Outcome run(std::vector<std::string> const& words, Variables const& variables) {
 
 Outcome run_scenarios(std::string const& filter, Variables const& variables, std::vector<std::string> const& more) {
   return run(scenario_words(filter, more), without_times(variables));
+}
+
+// A sanitizer takes what is left out here and ends the program with a report and an exit status of its own.
+Outcome run_dying(std::string const& filter, Variables const& variables, std::vector<std::string> const& more) {
+  Variables all = variables;
+  for (char const* const name : {"ASAN_OPTIONS", "TSAN_OPTIONS"}) {
+    char const* const before = std::getenv(name);
+    all.emplace_back(name, (before == nullptr ? std::string() : std::string(before) + ":") +
+                               "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0:use_sigaltstack=0");
+  }
+  return run_scenarios(filter, all, more);
 }
 
 Outcome run_own_main(Variables const& variables) { return run({TESTLOG_OWN_MAIN, "--gtest_print_time=0"}, without_times(variables)); }
