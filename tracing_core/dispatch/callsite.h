@@ -60,8 +60,7 @@ class Callsite {
 
   Metadata const* metadata_;
   Callsite* next_ = nullptr;
-  std::atomic<Verdict> wanted_{0};
-  std::atomic<Verdict> undecided_{0};
+  std::atomic<std::uint64_t> answer_{0};  // of the last Registration: the undecided layers above the wanted ones, read at once
   std::atomic<std::uint8_t> state_{kUnregistered};
 };
 

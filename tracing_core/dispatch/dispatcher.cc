@@ -135,8 +135,9 @@ class CallsiteAccess {
       first = false;
     }
     if (!alone && result.interest != Interest::never) result = {Interest::sometimes, 0, kAskAnew};
-    callsite.wanted_.store(result.wanted, std::memory_order_relaxed);
-    callsite.undecided_.store(result.undecided, std::memory_order_relaxed);
+    if (result.interest == Interest::never) result = {};
+    if (result.interest == Interest::always) result.undecided = 0;
+    callsite.answer_.store(std::uint64_t{result.undecided} << 32 | result.wanted, std::memory_order_release);
     bool const by_gate = result.by_gate && result.interest == Interest::sometimes;
     callsite.state_.store(by_gate ? Callsite::kByGate : static_cast<std::uint8_t>(result.interest), std::memory_order_release);
   }
@@ -183,18 +184,19 @@ Subscriber& current() noexcept {
 
 }  // namespace
 
+// The answer may be newer than the state, so it alone tells whom to ask.
 Verdict Callsite::ask() noexcept {
-  std::uint8_t const state = state_.load(std::memory_order_acquire);
-  Verdict const wanted = wanted_.load(std::memory_order_relaxed);
-  if (state == static_cast<std::uint8_t>(Interest::always)) [[likely]] return wanted;
-  Verdict const undecided = undecided_.load(std::memory_order_relaxed);
-  if (state == kByGate) {
+  std::uint64_t const answer = answer_.load(std::memory_order_acquire);
+  auto const wanted = static_cast<Verdict>(answer);
+  if ((answer - 1) >> 32 == 0) [[likely]] return wanted;  // somebody always, and nobody undecided
+  auto const undecided = static_cast<Verdict>(answer >> 32);
+  if (undecided == 0 || undecided == CallsiteAccess::kAskAnew) [[unlikely]] return ask_anew();
+  if (state_.load(std::memory_order_relaxed) == kByGate) {
     ThreadState const& thread = thread_state;
     if (thread.gate_holder == gate_holder.load(std::memory_order_relaxed)) [[likely]] {
       return metadata_->level() <= thread.gate_level ? wanted | undecided : wanted;
     }
   }
-  if (state < static_cast<std::uint8_t>(Interest::sometimes) || state == kUnregistered || undecided == CallsiteAccess::kAskAnew) [[unlikely]] return ask_anew();
   if (thread_state.in_subscriber) [[unlikely]] return 0;
   return current().enabled_now(*metadata_, wanted, undecided);
 }
@@ -203,11 +205,9 @@ Verdict Callsite::ask() noexcept {
 Verdict Callsite::ask_anew() noexcept {
   if (thread_state.in_subscriber) return 0;
   if (state_.load(std::memory_order_acquire) == kUnregistered) register_callsite(*this);
-  switch (interest()) {
-    case Interest::never: return 0;
-    case Interest::always: return wanted_.load(std::memory_order_relaxed);
-    case Interest::sometimes: break;
-  }
+  if (interest() == Interest::never) return 0;
+  std::uint64_t const answer = answer_.load(std::memory_order_acquire);
+  if ((answer - 1) >> 32 == 0) return static_cast<Verdict>(answer);
   Subscriber& subscriber = current();
   return metadata_->level() <= subscriber.max_level_hint() ? subscriber.enabled(*metadata_) : 0;
 }
