@@ -45,9 +45,9 @@ constexpr bool starts_with_at(char const* text, std::size_t size, std::size_t i,
 }
 
 // The compilers do not say which namespaces are inline. By convention those are versions, `v2`, and what is reserved to
-// libraries, `__cxx11`.
-constexpr bool is_inline_namespace(std::string_view part) noexcept {
-  if (part.size() >= 2 && part[0] == '_' && part[1] == '_') return true;
+// libraries, `__cxx11`. Under nvcc an anonymous one has a name, `_GLOBAL__N__6f8b49a9_8_file_cu`.
+constexpr bool is_left_out(std::string_view part) noexcept {
+  if (part.size() >= 2 && part[0] == '_') return part[1] == '_' || part.starts_with("_GLOBAL__N_");
   if (part.size() < 2 || part[0] != 'v') return false;
   for (std::size_t i = 1; i < part.size(); ++i) {
     if (part[i] < '0' || part[i] > '9') return false;
@@ -85,7 +85,7 @@ constexpr FunctionPath parse_function(char const* text, std::size_t size) noexce
     if (part_end != 0) end = part_end;
     part_end = 0;
     std::string_view const name(text + part, end - part);
-    if (name.empty() || is_inline_namespace(name)) return;
+    if (name.empty() || is_left_out(name)) return;
     if (path.count < FunctionPath::kMaxParts) {
       path.begin[path.count] = static_cast<std::uint16_t>(part);
       path.end[path.count] = static_cast<std::uint16_t>(end);

@@ -39,6 +39,7 @@ TEST(FunctionPath, ReadsWhatGccSays) {
       {"static int ns::S::f()", "ns::S|f"},
       {"int ns::{anonymous}::f()", "ns|f"},
       {"int {anonymous}::S::f()", "S|f"},
+      {"int ns::_GLOBAL__N__6f8b49a9_10_kernels_cu_3cb6221b::S::f()", "ns::S|f"},
       {"void ns::v1::f()", "ns|f"},
       {"void ns::__1::S::f() const", "ns::S|f"},
       {"ns::S::S(int)", "ns::S|S"},

@@ -30,6 +30,19 @@
 #define TRACING_INTERNAL_MAX_LEVEL_ ::tracing::internal::max_level_trace
 #endif
 
+#if defined(__CUDACC__) && defined(__NVCC__)
+// nvcc warns of is_constant_evaluated() in each function that is not constexpr, and finds no constants in templates; the
+// host compiler, which gets the same text, does. For nvcc, too, a span's callsite is no const pointer: it would be null.
+#define TRACING_INTERNAL_AT_COMPILE_TIME_ ::tracing::internal::at_compile_time()
+#define TRACING_INTERNAL_CONSTINIT_
+namespace tracing::inline v1::internal {
+constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated(); }
+}  // namespace tracing::inline v1::internal
+#else
+#define TRACING_INTERNAL_AT_COMPILE_TIME_ ::std::is_constant_evaluated()
+#define TRACING_INTERNAL_CONSTINIT_ constinit
+#endif
+
 #define TRACING_INTERNAL_FIRST_(first, ...) first
 #define TRACING_INTERNAL_SECOND_(first, second, ...) second
 
@@ -80,7 +93,7 @@
         tracing_parsed_##n.field_count, tracing_parsed_##n.hole_count,                                       \
         ::tracing::internal::rounded_up(tracing_parsed_##n.characters)>                                      \
         tracing_metadata_##n(tracing_parsed_##n, kind, level, TRACING_INTERNAL_MAX_LEVEL_, __LINE__);        \
-    static constinit ::tracing::Callsite tracing_static_##n(tracing_metadata_##n);                           \
+    static TRACING_INTERNAL_CONSTINIT_ ::tracing::Callsite tracing_static_##n(tracing_metadata_##n);         \
     return &tracing_static_##n;                                                                              \
   }
 
@@ -95,7 +108,7 @@
         "the message must be a string literal; a text made at run time is an argument, (\"{}\", text): (" text ")"); \
     using tracing_types_##n [[maybe_unused]] = decltype(::tracing::internal::event_types(__VA_ARGS__));              \
     if constexpr (TRACING_INTERNAL_COMPILED_IN_(level)) {                                                            \
-      if (!::std::is_constant_evaluated()) {                                                                         \
+      if (!TRACING_INTERNAL_AT_COMPILE_TIME_) {                                                                      \
         ::tracing::Callsite* const tracing_callsite_##n = TRACING_INTERNAL_CALLSITE_(                                \
             n, ::tracing::internal::kEventKind, level, tracing_types_##n, text, 1, "event",                          \
             TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), sizeof(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) - 1);             \
@@ -113,7 +126,7 @@
   do {                                                                                                             \
     using tracing_types_##n [[maybe_unused]] = decltype(::tracing::internal::level_types(__VA_ARGS__));            \
     if constexpr (TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))) {                         \
-      if (!::std::is_constant_evaluated()) {                                                                       \
+      if (!TRACING_INTERNAL_AT_COMPILE_TIME_) {                                                                    \
         ::tracing::Callsite* const tracing_callsite_##n =                                                          \
             TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kEventKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
                                        tracing_types_##n, text, 1, "event", nullptr, 0);                           \
@@ -142,8 +155,8 @@
 #else
 #define TRACING_INTERNAL_SCOPE_NN_(n, open, types, skipped, name, text, ...)                                      \
   using put_braces_around_this_span_##n [[maybe_unused]] = decltype(::tracing::internal::types(__VA_ARGS__));     \
-  ::tracing::Callsite* const tracing_callsite_##n =                                                               \
-      !TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) || ::std::is_constant_evaluated()    \
+  ::tracing::Callsite* tracing_callsite_##n =                                                                     \
+      !TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) || TRACING_INTERNAL_AT_COMPILE_TIME_ \
           ? nullptr                                                                                               \
           : TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kSpanKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
                                        put_braces_around_this_span_##n, text, skipped, name, nullptr, 0);         \

@@ -13,6 +13,7 @@ struct SpanId {
 
   constexpr explicit operator bool() const noexcept { return value != 0; }
   friend constexpr auto operator<=>(SpanId, SpanId) noexcept = default;
+  friend constexpr bool operator==(SpanId, SpanId) noexcept = default;  // nvcc does not add it
 };
 
 /// What a new span or event stands below.

@@ -1,0 +1,8 @@
+// Declares work(), of the CUDA source.
+#pragma once
+
+namespace gpu {
+
+void work();
+
+}  // namespace gpu
