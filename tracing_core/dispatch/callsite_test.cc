@@ -8,6 +8,8 @@
 #include <thread>
 
 #include "tracing_core/collect/registry.h"
+#include "tracing_core/filter/combinators.h"
+#include "tracing_core/filter/env_filter.h"
 #include "tracing_core/tracing.h"
 
 namespace {
@@ -34,6 +36,24 @@ void count_while_changing_and_exit() {
   while (!done) tracing::ScopedDefault const scope(nullptr);
   emitting.join();
   std::_Exit(count == kEvents ? 0 : 1);
+}
+
+// The only layer is undecided about what its filter decides by the span around.
+void emit_in_a_dynamic_span_and_exit() {
+  static std::atomic<int> count{0};
+  tracing::set_global_default(tracing::RegistryBuilder()
+                                  .with(std::make_unique<Count>(count), tracing::boxed(tracing::EnvFilter("[wanted]=debug")))
+                                  .build());
+  for (int i = 0; i < 2; ++i) {
+    TRACE_DEBUG("outside");
+    TRACE_SPAN(info, "wanted");
+    TRACE_DEBUG("inside");
+  }
+  std::_Exit(count == 2 ? 0 : 1);
+}
+
+TEST(Callsite, AsksTheOnlyLayerWhereItIsUndecided) {
+  EXPECT_EXIT(emit_in_a_dynamic_span_and_exit(), testing::ExitedWithCode(0), "");
 }
 
 TEST(Callsite, LosesNothingWhileOtherThreadsChangeTheirSubscriber) {

@@ -188,8 +188,8 @@ Subscriber& current() noexcept {
 Verdict Callsite::ask() noexcept {
   std::uint64_t const answer = answer_.load(std::memory_order_acquire);
   auto const wanted = static_cast<Verdict>(answer);
-  if ((answer - 1) >> 32 == 0) [[likely]] return wanted;  // somebody always, and nobody undecided
   auto const undecided = static_cast<Verdict>(answer >> 32);
+  if (undecided == 0 && wanted != 0) [[likely]] return wanted;
   if (undecided == 0 || undecided == CallsiteAccess::kAskAnew) [[unlikely]] return ask_anew();
   if (state_.load(std::memory_order_relaxed) == kByGate) {
     ThreadState const& thread = thread_state;
@@ -207,7 +207,7 @@ Verdict Callsite::ask_anew() noexcept {
   if (state_.load(std::memory_order_acquire) == kUnregistered) register_callsite(*this);
   if (interest() == Interest::never) return 0;
   std::uint64_t const answer = answer_.load(std::memory_order_acquire);
-  if ((answer - 1) >> 32 == 0) return static_cast<Verdict>(answer);
+  if (answer != 0 && answer >> 32 == 0) return static_cast<Verdict>(answer);
   Subscriber& subscriber = current();
   return metadata_->level() <= subscriber.max_level_hint() ? subscriber.enabled(*metadata_) : 0;
 }
