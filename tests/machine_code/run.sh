@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Promises about generated code, checked in the code: with TRACING_DISABLED the .text is byte for byte that of the source
-# without the macros, and a callsite that is off costs a load, a test and a jump.
+# without the macros, an event that is off costs a load, a test and a jump, and a span that is off eight instructions.
 set -euo pipefail
 cd "$(dirname "$0")"
 work=$(mktemp -d)
@@ -13,16 +13,20 @@ text_of() { objcopy -O binary --only-section=.text "$1" "$1.text" && cat "$1.tex
 # The instructions of a function on the way on which nobody listens: from its start to the first return, jumps to the cold
 # part not taken.
 hot_path() {
-  objdump -d --no-show-raw-insn "$1" | awk -v name="<$2" '
-    index($0, name) && /:$/ { inside = 1; next }
+  objdump -d --no-show-raw-insn "$1" | awk -v name="<$2>:" '
+    index($0, name) { inside = 1; next }
     /^$/ { inside = 0 }
     inside { sub(/^ *[0-9a-f]+:[ \t]*/, ""); if ($0 !~ /^(nop|endbr64|data16|cs nop|xchg +%ax)/) print; if ($0 ~ /^ret/) inside = 0 }'
 }
 
-expect_at_most() {  # <what> <most> <lines>
-  local count
-  count=$(grep -c . <<<"$3" || true)
-  if ((count == 0 || count > $2)) || grep -q '^call' <<<"$3"; then
+# Without the return, and without the frame that a function makes for its cold part before it looks.
+own_instructions() { grep -vE '^(ret|push|pop|(add|sub) .*,%rsp)'; }
+
+expect_at_most() {  # <what> <most> <lines> [<lines that are there anyway>]
+  local count calls
+  count=$(($(grep -c . <<<"$3") - $(grep -c . <<<"${4:-}" || true)))
+  calls=$(($(grep -c '^call' <<<"$3" || true) - $(grep -c '^call' <<<"${4:-}" || true)))
+  if ((count <= 0 || count > $2 || calls > 0)); then
     printf 'FAILED: %s takes %d instructions, at most %d and no call are promised\n%s\n' "$1" "$count" "$2" "$3"
     failed=1
   else
@@ -54,9 +58,12 @@ for compiler in g++ clang++; do
     "${compile[@]}" -o "$work/sample.o" -DWITH_TRACING "$position"
     limit=3
     [[ $position == -fPIC ]] && limit=4
-    # Without the return, and without the frame that Clang 14 makes before it looks.
-    path=$(hot_path "$work/sample.o" _Z14disabled_eventii | grep -vE '^(ret|push|pop|(add|sub) .*,%rsp)')
+    path=$(hot_path "$work/sample.o" _Z14disabled_eventii | own_instructions)
     expect_at_most "$compiler $position: an event that is off" $limit "$path"
+    "${compile[@]}" -o "$work/plain.o" "$position"
+    expect_at_most "$compiler $position: a span that is off" 8 \
+      "$(hot_path "$work/sample.o" _Z7spannedii | own_instructions)" \
+      "$(hot_path "$work/plain.o" _Z7spannedii | own_instructions)"
   done
 done
 exit $failed

@@ -153,16 +153,16 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
   static_assert(put_braces_around_this_span_##n::kCount <= ::tracing::internal::kMaxArguments);               \
   if (false) ::tracing::internal::consider(__VA_ARGS__)
 #else
-#define TRACING_INTERNAL_SCOPE_NN_(n, open, types, skipped, name, text, ...)                                      \
-  using put_braces_around_this_span_##n [[maybe_unused]] = decltype(::tracing::internal::types(__VA_ARGS__));     \
-  ::tracing::Callsite* tracing_callsite_##n =                                                                     \
-      !TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) || TRACING_INTERNAL_AT_COMPILE_TIME_ \
-          ? nullptr                                                                                               \
-          : TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kSpanKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
-                                       put_braces_around_this_span_##n, text, skipped, name, nullptr, 0);         \
-  ::tracing::Verdict const tracing_verdict_##n = ::tracing::internal::verdict_of(tracing_callsite_##n);           \
-  ::tracing::internal::SpanScope tracing_span_##n;                                                                \
-  if (tracing_verdict_##n != 0) [[unlikely]]                                                                      \
+#define TRACING_INTERNAL_SCOPE_NN_(n, open, types, skipped, name, text, ...)                                            \
+  using put_braces_around_this_span_##n [[maybe_unused]] = decltype(::tracing::internal::types(__VA_ARGS__));           \
+  ::tracing::Callsite* tracing_callsite_##n =                                                                           \
+      !TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) || TRACING_INTERNAL_AT_COMPILE_TIME_       \
+          ? nullptr                                                                                                     \
+          : TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kSpanKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),       \
+                                       put_braces_around_this_span_##n, text, skipped, name, nullptr, 0);               \
+  ::tracing::Verdict const tracing_verdict_##n = ::tracing::internal::verdict_of(tracing_callsite_##n);                 \
+  ::tracing::internal::ScopeOf<TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))> tracing_span_##n; \
+  if (tracing_verdict_##n != 0) [[unlikely]]                                                                            \
   ::tracing::internal::open(tracing_span_##n, *tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__)
 #endif
 

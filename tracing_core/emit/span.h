@@ -132,6 +132,19 @@ class SpanScope {
   Subscriber* subscriber_;  // set with the id
 };
 
+// In the place of a scope whose level is compiled out: nothing is ever opened.
+struct [[maybe_unused]] NoScope {};
+template <bool kCompiledIn>
+struct ScopeFor {
+  using Type = SpanScope;
+};
+template <>
+struct ScopeFor<false> {
+  using Type = NoScope;
+};
+template <bool kCompiledIn>
+using ScopeOf = typename ScopeFor<kCompiledIn>::Type;
+
 // As for events, one function for each list of types.
 template <class... B>
 [[gnu::noinline, gnu::visibility("hidden")]] void open_bare(SpanScope& scope, Callsite const& callsite, Verdict verdict,
@@ -147,6 +160,10 @@ template <class... B>
 }
 
 // What the macros call, with what stands before the fields: level and name, or the level alone.
+template <class... A>
+constexpr void open_scope(NoScope&, Callsite const&, Verdict, Level, char const*, A const&...) noexcept {}
+template <class... A>
+constexpr void open_function_scope(NoScope&, Callsite const&, Verdict, Level, A const&...) noexcept {}
 template <class... A>
 [[gnu::always_inline]] inline void open_scope(SpanScope& scope, Callsite const& callsite, Verdict verdict, Level,
                                               char const*, A const&... args) noexcept {

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Compiles every example with the macros compiled out and with the macros defined away, and checks that the machine code is
+# the same, byte for byte, function by function: tests/machine_code/examples.sh [example...]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+launcher=$(command -v ccache || true)
+
+# The bytes of every instruction, without addresses and the names of what is called.
+code() { objdump -dw "$1" | sed -n 's/^ *[0-9a-f]*:\t\([^\t]*\)\t.*/\1/p'; }
+
+compare() {  # <compiler> <example> <definition>
+  local object=$work/$1_$(basename "$2")_$3
+  local compile=($launcher "$1" -std=c++20 -O2 -w -I . "$3" -c "$2")
+  "${compile[@]}" -o "$object.with.o"
+  "${compile[@]}" -include tests/machine_code/without_macros.h -o "$object.without.o"
+  code "$object.with.o" >"$object.with"
+  code "$object.without.o" >"$object.without"
+  if [[ ! -s $object.without ]]; then
+    echo "FAILED: $1 $2: no code to compare"
+  elif cmp -s "$object.with" "$object.without"; then
+    echo "$1 $3 $2: $(wc -l <"$object.with") instructions, the same as without the macros"
+  else
+    echo "FAILED: $1 $3 $2 differs from the source without the macros:"
+    diff "$object.without" "$object.with" | head -20 || true
+  fi
+}
+
+{
+  for compiler in g++ clang++; do
+    command -v "$compiler" >/dev/null || { echo "skipped: no $compiler" >&2; continue; }
+    for example in ${1:+"${@/#/examples/}"} $([[ $# -gt 0 ]] || ls examples/*.cc); do
+      echo "$compiler $example -DTRACING_DISABLED"
+      # GCC stores a coroutine's variables in its frame even where nobody reads them.
+      [[ $compiler == g++ && $example == */coroutines.cc ]] && continue
+      case $example in
+        */span_trace.cc | */handles.cc | */spans_and_events.cc | */coroutines.cc)
+          echo "$compiler $example -DTRACING_MAX_LEVEL=off" ;;
+      esac
+    done
+  done
+} >"$work/jobs"
+export -f compare code
+export work launcher
+xargs -P 2 -L 1 bash -c 'compare "$0" "$1" "$2"' <"$work/jobs" >"$work/results"
+cat "$work/results"
+(($(wc -l <"$work/jobs") > 0))
+! grep -q '^FAILED' "$work/results"
