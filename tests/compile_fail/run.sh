@@ -37,7 +37,7 @@ for compiler in g++ clang++; do
         printf 'FAILED: %s, %s\n  expected: %s\n  first line: %s\n' "$compiler" "$file" "$expected" "$first"
         failed=1
       fi
-    done < <(sed -n 's|^// expect: ||p' "$file")
+    done < <(sed -nE "s#^// expect( ${compiler//+/\\+})?: ##p" "$file")
   done
 done
 echo "$checked compilations checked"

@@ -129,13 +129,14 @@ struct ArgumentTypes {
       {}};
 };
 
-// Never defined: the macros ask for their types only.
+// Never defined: the macros ask for their types only. Their names are what the compiler says where a message or a name is
+// missing, or an argument is void.
 template <class... A>
-ArgumentTypes<A...> event_types(char const* message, A const&...);
+ArgumentTypes<A...> an_event_takes_a_message_and_values(char const* message, A const&...);
 template <class... A>
-ArgumentTypes<A...> level_types(Level, A const&...);
+ArgumentTypes<A...> this_takes_a_level_and_values(Level, A const&...);
 template <class... A>
-ArgumentTypes<A...> span_types(Level, char const* name, A const&...);
+ArgumentTypes<A...> a_span_takes_a_level_a_name_and_values(Level, char const* name, A const&...);
 
 // Whether a message is what it has to be, an array of constant characters.
 template <class T>

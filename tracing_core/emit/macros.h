@@ -106,7 +106,8 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
     static_assert(                                                                                                   \
         ::tracing::internal::kIsLiteral<decltype((TRACING_INTERNAL_FIRST_(__VA_ARGS__, )))>,                         \
         "the message must be a string literal; a text made at run time is an argument, (\"{}\", text): (" text ")"); \
-    using tracing_types_##n [[maybe_unused]] = decltype(::tracing::internal::event_types(__VA_ARGS__));              \
+    using tracing_types_##n [[maybe_unused]] =                                                                       \
+        decltype(::tracing::internal::an_event_takes_a_message_and_values(__VA_ARGS__));                             \
     if constexpr (TRACING_INTERNAL_COMPILED_IN_(level)) {                                                            \
       if (!TRACING_INTERNAL_AT_COMPILE_TIME_) {                                                                      \
         ::tracing::Callsite* const tracing_callsite_##n = TRACING_INTERNAL_CALLSITE_(                                \
@@ -124,7 +125,8 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 #define TRACING_INTERNAL_VALUES_N_(n, text, ...) TRACING_INTERNAL_VALUES_NN_(n, text, __VA_ARGS__)
 #define TRACING_INTERNAL_VALUES_NN_(n, text, ...)                                                                  \
   do {                                                                                                             \
-    using tracing_types_##n [[maybe_unused]] = decltype(::tracing::internal::level_types(__VA_ARGS__));            \
+    using tracing_types_##n [[maybe_unused]] =                                                                     \
+        decltype(::tracing::internal::this_takes_a_level_and_values(__VA_ARGS__));                                 \
     if constexpr (TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))) {                         \
       if (!TRACING_INTERNAL_AT_COMPILE_TIME_) {                                                                    \
         ::tracing::Callsite* const tracing_callsite_##n =                                                          \
@@ -170,7 +172,8 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 #define TRACING_INTERNAL_HANDLE_N_(n, text, ...) TRACING_INTERNAL_HANDLE_NN_(n, text, __VA_ARGS__)
 #define TRACING_INTERNAL_HANDLE_NN_(n, text, ...)                                                                      \
   __extension__({                                                                                                      \
-    using tracing_types_##n [[maybe_unused]] = decltype(::tracing::internal::span_types(__VA_ARGS__));                 \
+    using tracing_types_##n [[maybe_unused]] =                                                                         \
+        decltype(::tracing::internal::a_span_takes_a_level_a_name_and_values(__VA_ARGS__));                            \
     ::tracing::Callsite* const tracing_callsite_##n =                                                                  \
         !TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))                                         \
             ? nullptr                                                                                                  \
@@ -189,18 +192,18 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
   (TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) &&        \
    ::tracing::internal::verdict_by(TRACING_INTERNAL_CALLSITE_LAMBDA_(              \
        n, ::tracing::internal::kEventKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
-       decltype(::tracing::internal::level_types(__VA_ARGS__)), text, 1, "enabled", nullptr, 0)) != 0)
+       decltype(::tracing::internal::this_takes_a_level_and_values(__VA_ARGS__)), text, 1, "enabled", nullptr, 0)) != 0)
 
 // ---- the public names ----
 
 /// A span from here to the end of the scope: TRACING_SPAN(debug, "launch", grid, tracing::kv("rows", m.rows())).
 #define TRACING_SPAN(...)                                                                                     \
-  TRACING_INTERNAL_SCOPE_(open_scope, span_types, 2,                                                          \
+  TRACING_INTERNAL_SCOPE_(open_scope, a_span_takes_a_level_a_name_and_values, 2,                              \
                           TRACING_INTERNAL_SECOND_(::tracing::internal::level_##__VA_ARGS__, ), #__VA_ARGS__, \
                           ::tracing::internal::level_##__VA_ARGS__)
 /// The same, named after the function: TRACING_FN(debug, size).
-#define TRACING_FN(...)                                                          \
-  TRACING_INTERNAL_SCOPE_(open_function_scope, level_types, 1, "", #__VA_ARGS__, \
+#define TRACING_FN(...)                                                                            \
+  TRACING_INTERNAL_SCOPE_(open_function_scope, this_takes_a_level_and_values, 1, "", #__VA_ARGS__, \
                           ::tracing::internal::level_##__VA_ARGS__)
 /// A Span, to be entered where and when wanted: auto span = TRACING_MAKE_SPAN(info, "request", id).
 #define TRACING_MAKE_SPAN(...) TRACING_INTERNAL_HANDLE_(#__VA_ARGS__, ::tracing::internal::level_##__VA_ARGS__)
@@ -221,11 +224,11 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 
 #if !defined(TRACING_NO_SHORT_MACROS)
 #define TRACE_SPAN(...)                                                                                       \
-  TRACING_INTERNAL_SCOPE_(open_scope, span_types, 2,                                                          \
+  TRACING_INTERNAL_SCOPE_(open_scope, a_span_takes_a_level_a_name_and_values, 2,                              \
                           TRACING_INTERNAL_SECOND_(::tracing::internal::level_##__VA_ARGS__, ), #__VA_ARGS__, \
                           ::tracing::internal::level_##__VA_ARGS__)
-#define TRACE_FN(...)                                                            \
-  TRACING_INTERNAL_SCOPE_(open_function_scope, level_types, 1, "", #__VA_ARGS__, \
+#define TRACE_FN(...)                                                                              \
+  TRACING_INTERNAL_SCOPE_(open_function_scope, this_takes_a_level_and_values, 1, "", #__VA_ARGS__, \
                           ::tracing::internal::level_##__VA_ARGS__)
 #define TRACE_MAKE_SPAN(...) TRACING_INTERNAL_HANDLE_(#__VA_ARGS__, ::tracing::internal::level_##__VA_ARGS__)
 

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 // fmt 9 does not compile under nvcc in C++20 mode; there, types print by operator<<, TRACE_FIELDS and TRACE_ENUM.
 #if !defined(__CUDACC__)
@@ -123,11 +124,42 @@ concept Wrapped = IsWrapped<T>::value;
 template <class T>
 concept Int128Bit = std::same_as<T, Value::Int128> || std::same_as<T, Value::Uint128>;
 
+// In the order in which value_of() looks. What a container holds has to be recordable, too.
 template <class T>
-concept Recordable = std::is_arithmetic_v<T> || Int128Bit<T> || std::is_pointer_v<T> || std::is_null_pointer_v<T> || std::is_enum_v<T> ||
-    std::is_array_v<T> || std::is_function_v<T> || Text<T> || Range<T> || TupleLike<T> || Optional<T> || SmartPointer<T> || DescribesFields<T> || Wrapped<T> ||
-    std::derived_from<T, std::exception> || std::same_as<T, std::error_code> || std::same_as<T, std::exception_ptr> ||
-    std::same_as<T, Value> || std::same_as<T, Empty> || FmtPrintable<T> || StreamPrintable<T>;
+constexpr bool is_recordable() noexcept;
+template <class T, std::size_t... kIndex>
+constexpr bool all_elements_recordable(std::index_sequence<kIndex...>) noexcept {
+  return (is_recordable<std::remove_cvref_t<std::tuple_element_t<kIndex, T>>>() && ...);
+}
+template <class T>
+constexpr bool is_recordable() noexcept {
+  if constexpr (std::is_arithmetic_v<T> || Int128Bit<T> || std::is_pointer_v<T> || std::is_null_pointer_v<T> ||
+                std::is_enum_v<T> || std::is_function_v<T> || std::is_same_v<T, Value> || std::is_same_v<T, Empty>) {
+    return true;
+  } else if constexpr (DescribesFields<T> || Text<T> || Wrapped<T> || std::derived_from<T, std::exception> ||
+                       std::is_same_v<T, std::error_code> || std::is_same_v<T, std::exception_ptr>) {
+    return true;
+  } else if constexpr (std::is_array_v<T>) {
+    return is_recordable<std::remove_cv_t<std::remove_extent_t<T>>>();
+  } else if constexpr (ByteRange<T>) {
+    return true;
+  } else if constexpr (Optional<T>) {
+    return is_recordable<std::remove_cvref_t<decltype(*std::declval<T const&>())>>();
+  } else if constexpr (SmartPointer<T>) {
+    return true;
+  } else if constexpr (Map<T>) {
+    return is_recordable<std::remove_cv_t<typename T::key_type>>() &&
+           is_recordable<std::remove_cv_t<typename T::mapped_type>>();
+  } else if constexpr (Range<T>) {
+    return is_recordable<std::remove_cvref_t<decltype(*std::declval<T const&>().begin())>>();
+  } else if constexpr (TupleLike<T>) {
+    return all_elements_recordable<T>(std::make_index_sequence<std::tuple_size_v<T>>());
+  } else {
+    return FmtPrintable<T> || StreamPrintable<T>;
+  }
+}
+template <class T>
+concept Recordable = is_recordable<T>();
 
 // ---- out-of-line ends of printing by fmt and by operator<< ----
 

@@ -1,0 +1,8 @@
+// expect: argument 1 has a type that cannot be recorded
+// expect: ("loaded", things)
+#include <map>
+#include <vector>
+
+#include "tracing_core/tracing.h"
+struct Thing {};
+void f(std::map<int, std::vector<Thing>> const& things) { TRACE_INFO("loaded", things); }

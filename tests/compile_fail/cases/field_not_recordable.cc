@@ -1,0 +1,5 @@
+// expect: argument 2 has a type that cannot be recorded
+// expect: (info, "s", n, tracing::kv("thing", thing))
+#include "tracing_core/tracing.h"
+struct Thing {};
+void f(Thing const& thing, int n) { auto const span = TRACE_MAKE_SPAN(info, "s", n, tracing::kv("thing", thing)); }
