@@ -1,0 +1,163 @@
+// Declares how the holes of an event's message are found and matched with its arguments, at compile time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "tracing_core/emit/argument_text.h"
+#include "tracing_core/emit/arguments.h"
+#include "tracing_core/emit/format_spec.h"
+#include "tracing_core/emit/statement.h"
+
+namespace tracing::inline v1::internal {
+
+// Whether `written` is `name`: to the letter, or with `->` for a dot.
+constexpr bool same_name(std::string_view written, bool to_the_letter, std::string_view name) noexcept {
+  std::size_t k = 0;
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    char c = written[i];
+    if (c == '-' && !to_the_letter) {
+      c = '.';
+      ++i;
+    }
+    if (k == name.size() || name[k++] != c) return false;
+  }
+  return k == name.size();
+}
+
+constexpr std::size_t next_brace(char const* text, std::size_t i, std::size_t size) noexcept {
+#if defined(__clang__)
+  return find_char(text, i, find_char(text, i, size, '{'), '}');
+#else
+  while (i < size && text[i] != '{' && text[i] != '}') ++i;
+  return i;
+#endif
+}
+
+// Finds holes, `{{` and `}}` in a message.
+class MessageParser {
+ public:
+  constexpr MessageParser(StatementOutline& out, ParsedHole* holes, std::size_t most_holes,
+                          ParsedValue* values) noexcept
+      : out_(out), holes_(holes), values_(values), most_holes_(most_holes) {}
+
+  constexpr void parse() noexcept {
+    char const* const text = out_.text.message;
+    std::size_t const size = out_.text.message_size;
+    std::size_t skipped = 0;
+    for (std::size_t i = next_brace(text, 0, size); i < size; i = next_brace(text, i, size)) {
+      char const c = text[i];
+      if (i + 1 < size && text[i + 1] == c) {
+        ++skipped;
+        i += 2;
+      } else if (c == '}') {
+        return out_.fail(Mistake::unmatched_brace);
+      } else {
+        std::size_t const behind = hole(i + 1, i - skipped);
+        if (out_.mistake != Mistake::none) return;
+        skipped += behind - i;
+        i = behind;
+      }
+    }
+    out_.literal_size = static_cast<std::uint32_t>(size - skipped);
+  }
+
+ private:
+  enum class Numbering : std::uint8_t { unknown, automatic, manual };
+
+  // `i` is behind the opening brace; returns the index behind the closing one.
+  constexpr std::size_t hole(std::size_t i, std::size_t offset) noexcept {
+    char const* const text = out_.text.message;
+    std::size_t const size = out_.text.message_size;
+    std::size_t const begin = i;
+    while (i < size && text[i] != '}' && text[i] != ':' && text[i] != '{') ++i;
+    if (i >= size || text[i] == '{') return fail(Mistake::unmatched_brace);
+    ParsedHole hole;
+    hole.offset = static_cast<std::uint32_t>(offset);
+    hole.value_index = argument({text + begin, i - begin});
+    if (text[i] == ':') i = specification(i + 1, hole);
+    if (out_.mistake != Mistake::none) return i;
+    if (out_.hole_count == most_holes_) return fail(Mistake::too_many_arguments);
+    holes_[out_.hole_count++] = hole;
+    return i + 1;
+  }
+
+  // Returns the index of the closing brace.
+  constexpr std::size_t specification(std::size_t i, ParsedHole& hole) noexcept {
+    char const* const text = out_.text.message;
+    std::size_t const size = out_.text.message_size;
+    hole.spec_begin = static_cast<std::uint16_t>(i);
+    while (i < size && text[i] != '}') {
+      if (text[i] == '{') {
+        std::size_t const begin = ++i;
+        while (i < size && text[i] != '}') ++i;
+        if (i >= size) return fail(Mistake::unmatched_brace);
+        nested(hole, argument({text + begin, i - begin}));
+        if (out_.mistake != Mistake::none) return i;
+      }
+      ++i;
+    }
+    if (i >= size) return fail(Mistake::unmatched_brace);
+    hole.spec_end = static_cast<std::uint16_t>(i);
+    if (out_.mistake != Mistake::none) return i;
+    std::uint8_t const at = values_[hole.value_index].argument;
+    if (!spec_fits({text + hole.spec_begin, i - hole.spec_begin}, out_.arguments[at].format)) {
+      out_.fail(Mistake::wrong_spec, std::size_t{at} + 1);
+    }
+    return i;
+  }
+
+  constexpr void nested(ParsedHole& hole, std::uint8_t value_index) noexcept {
+    if (out_.mistake != Mistake::none) return;
+    std::uint8_t const at = values_[value_index].argument;
+    bool const fits = out_.arguments[at].format == FormatAs::integer && hole.nested_count < 2;
+    if (!fits) return out_.fail(Mistake::wrong_spec, std::size_t{at} + 1);
+    hole.nested[hole.nested_count++] = value_index;
+  }
+
+  constexpr std::size_t fail(Mistake mistake) noexcept {
+    out_.fail(mistake);
+    return out_.text.message_size;
+  }
+
+  // The value that `{}`, `{2}` or `{name}` means; marks it as used where it is not meant by name.
+  constexpr std::uint8_t argument(std::string_view id) noexcept {
+    if (id.empty() || (id[0] >= '0' && id[0] <= '9')) return numbered(id);
+    for (std::uint8_t i = 0; i < out_.value_count; ++i) {
+      ParsedValue const& value = values_[i];
+      ArgumentInfo const& traits = out_.arguments[value.argument];
+      std::string_view const written(out_.text.arguments + value.begin, std::size_t(value.end) - value.begin);
+      bool const is_constant = traits.kind == ArgumentKind::constant_name;
+      if (is_constant ? traits.name == id : same_name(written, value.is_named, id)) return i;
+    }
+    fail(Mistake::no_such_field);
+    return 0;
+  }
+
+  constexpr std::uint8_t numbered(std::string_view id) noexcept {
+    Numbering const wanted = id.empty() ? Numbering::automatic : Numbering::manual;
+    if (numbering_ == Numbering::unknown) numbering_ = wanted;
+    std::size_t index = 0;
+    for (char c : id) {
+      if (!is_digit(c)) return fail(Mistake::no_such_field), std::uint8_t{0};
+      if (index > kMaxArguments) break;
+      index = index * 10 + static_cast<std::size_t>(c - '0');
+    }
+    if (id.empty()) index = next_++;
+    if (numbering_ != wanted) out_.fail(Mistake::mixed_numbering);
+    if (index >= out_.value_count) out_.fail(Mistake::no_such_argument);
+    if (out_.mistake != Mistake::none) return 0;
+    values_[index].is_used = true;
+    return static_cast<std::uint8_t>(index);
+  }
+
+  StatementOutline& out_;
+  ParsedHole* holes_;
+  ParsedValue* values_;
+  std::size_t most_holes_;
+  std::size_t next_ = 0;
+  Numbering numbering_ = Numbering::unknown;
+};
+
+}  // namespace tracing::inline v1::internal

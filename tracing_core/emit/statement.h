@@ -1,0 +1,101 @@
+// Declares a statement taken apart at compile time: values, fields and holes as ranges of the macro's own text, and what is
+// wrong with it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "tracing_core/emit/arguments.h"
+#include "tracing_core/emit/function_path.h"
+
+namespace tracing::inline v1::internal {
+
+// What can be wrong with a statement; the macros turn each into a sentence.
+enum class Mistake : std::uint8_t {
+  none,
+  unclear_arguments,  // commas could not be told apart
+  too_many_arguments,
+  name_needed,     // neither a name nor a kv
+  literal_needed,  // kv or target without a plain literal
+  not_recordable,
+  unmatched_brace,
+  no_such_argument,  // `{3}` of two
+  no_such_field,     // `{n}` without a field n
+  mixed_numbering,   // `{}` and `{0}` in one message
+  wrong_spec,        // `{:d}` for text
+};
+
+struct ParsedHole {
+  std::uint32_t offset = 0;  // in the unescaped literal
+  std::uint16_t spec_begin = 0;
+  std::uint16_t spec_end = 0;
+  std::uint8_t value_index = 0;
+  std::uint8_t nested_count = 0;
+  std::uint8_t nested[2] = {};  // the values that give width and precision
+};
+
+struct ParsedField {
+  std::uint16_t begin = 0;  // in the argument text, as written: `this->` gone, but `->` still in it
+  std::uint16_t end = 0;
+  std::uint8_t value_index = 0;
+  std::uint8_t argument = 0;  // which argument it is: for those whose name is a constant
+};
+
+// What the macro hands over: all of it literals.
+struct StatementText {
+  char const* arguments;  // of the macro, stringised
+  std::size_t arguments_size;
+  char const* function;  // __PRETTY_FUNCTION__
+  std::size_t function_size;
+  char const* file;
+  std::string_view name;    // of a span; empty: the function's own
+  std::string_view target;  // TRACE_TARGET, else empty
+  char const* message;      // of an event, else null
+  std::size_t message_size;
+  std::size_t skipped;  // leading arguments that are neither values nor controls: level, name, message
+};
+
+// A statement's text, taken apart; the arrays follow in ParsedStatement.
+struct StatementOutline {
+  StatementText text{};
+  ArgumentInfo const* arguments = nullptr;
+  FunctionPath path{};
+  std::string_view name{};
+  std::string_view target{};  // where it is not the function's
+  std::size_t characters = 0;
+  std::uint32_t literal_size = 0;
+  std::uint8_t field_count = 0;  // without the message
+  std::uint8_t hole_count = 0;
+  std::uint8_t value_count = 0;
+  Mistake mistake = Mistake::none;
+  std::uint8_t mistaken_argument = 0;  // from 1, behind level, name and message
+
+  constexpr void fail(Mistake what, std::size_t argument = 0) noexcept {
+    if (mistake != Mistake::none) return;
+    mistake = what;
+    mistaken_argument = static_cast<std::uint8_t>(argument);
+  }
+};
+
+inline constexpr std::string_view kMessageName = "message";
+
+// At least as many holes as there may be: each argument once, and some twice.
+constexpr std::size_t most_holes(std::size_t arguments) noexcept { return arguments == 0 ? 0 : arguments + 8; }
+
+template <std::size_t kArguments>
+struct ParsedStatement : StatementOutline {
+  ParsedField fields[kArguments + 1] = {};
+  ParsedHole holes[most_holes(kArguments) + 1] = {};
+};
+
+// An argument that is a value, as the message sees it.
+struct ParsedValue {
+  std::uint16_t begin = 0;
+  std::uint16_t end = 0;
+  std::uint8_t argument = 0;
+  bool is_named = false;  // by kv: a field even where the message uses it
+  bool is_used = false;   // by the message, by place
+};
+
+}  // namespace tracing::inline v1::internal
