@@ -5,11 +5,14 @@
 
 #include <cstdio>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "testlog/environment.h"
 #include "testlog/testdata/run.h"
 
 namespace {
@@ -238,7 +241,41 @@ TEST(Rule10, AStoryIsOneWrite) {
   EXPECT_THAT(writes[1], AllOf(StartsWith("---- Plain.Fails"), testing::EndsWith("end of what it recorded ----\n")));
 }
 
+// Each of them whole; `text` may end in the middle of one.
+int spoken_lines(std::string const& text, std::size_t* rest = nullptr) {
+  int lines = 0;
+  std::size_t begin = 0;
+  for (std::size_t end; (end = text.find('\n', begin)) != text.npos; begin = end + 1, ++lines) {
+    std::string const line = text.substr(begin, end - begin);
+    EXPECT_THAT(line, testing::MatchesRegex("(ERROR| WARN| INFO|DEBUG|TRACE) launch\\{count=[0-9]+\\}"
+                                            "(:compile\\{kernel=\"double\"\\})?: library: spoken"));
+    if (testing::Test::HasFailure()) break;
+  }
+  if (rest != nullptr) *rest = text.size() - begin;
+  return lines;
+}
+
+TEST(Rule10, LinesOfThreadsAndProcessesAreNotTorn) {
+  std::string const path = testing::TempDir() + "/rule10";
+  std::remove(path.c_str());
+  std::vector<std::thread> runs;
+  for (int i = 0; i < 4; ++i) {
+    runs.emplace_back([&path] { run_scenarios("Threads.ManyWrite", {{"TRACE_FILTER", "trace"}, {"TRACE_OUTPUT", path}}); });
+  }
+  for (std::thread& run : runs) run.join();
+  EXPECT_EQ(spoken_lines(testlog::testdata::content_of(path)), 4 * 4 * 50 * 5);
+}
+
 // ---- 11: what is on disk stays usable ----
+
+TEST(Rule11, AfterSigkillInTheMiddleAtMostOneRecordIsBroken) {
+  std::string const path = testing::TempDir() + "/rule11_middle";
+  std::remove(path.c_str());
+  EXPECT_EQ(run_scenarios("Dies.KilledWhileThreadsWrite", {{"TRACE_FILTER", "trace"}, {"TRACE_OUTPUT", path}}).signal, SIGKILL);
+  std::size_t rest = 0;
+  EXPECT_GT(spoken_lines(testlog::testdata::content_of(path), &rest), 100);
+  EXPECT_LT(rest, 100u) << "of one line";
+}
 
 TEST(Rule11, AfterSigkillAFileHoldsWholeLines) {
   std::string const path = testing::TempDir() + "/rule11";
@@ -258,6 +295,65 @@ TEST(Rule12, BadValuesAreReportedOnceAndAreNotFatal) {
   EXPECT_EQ(count(outcome.err, "did you mean \"json\"?"), 1);
   EXPECT_THAT(outcome.err, HasSubstr("info,library=debgu\n"));
   EXPECT_THAT(outcome.err, HasSubstr("^~~~~ not a level; did you mean \"debug\"?"));
+}
+
+struct BadCase {
+  std::string variable;
+  std::string value;
+  std::string report;  // which piece is wrong, where, and what would be right
+};
+
+std::vector<BadCase> const& bad_cases() {
+  static auto const* const cases = new std::vector<BadCase>{
+      {"TRACE_FILTER", "info,gpu[launch=debug",
+       "testlog: TRACE_FILTER: invalid filter directive\n  info,gpu[launch=debug\n"
+       "          ^~~~~~~~~~~~~ the \"[\" is never closed by \"]\"\n"},
+      {"TRACE_SHOW", "sometimes", "testlog: TRACE_SHOW=sometimes is none of live, failed, all, none. Using live.\n"},
+      {"TRACE_CAPTURE", "trace,a=b=c",
+       "testlog: TRACE_CAPTURE: invalid filter directive\n  trace,a=b=c\n"
+       "          ^~~ not a level; levels are off, error, warn, info, debug, trace or 0 to 5\n"},
+      {"TRACE_FORMAT", "xml", "testlog: TRACE_FORMAT=xml is none of full, compact, pretty, json. Using full.\n"},
+      {"TRACE_SPAN_EVENTS", "new,opened",
+       "testlog: TRACE_SPAN_EVENTS=new,opened: \"opened\" is none of new, enter, exit, close, active, full, none. Using none.\n"},
+      {"TRACE_TIME", "swatch", "testlog: TRACE_TIME=swatch is none of utc, local, uptime, none. Using utc.\n"},
+      {"TRACE_COLOR", "green", "testlog: TRACE_COLOR=green is none of auto, always, never. Using auto.\n"},
+      {"TRACE_OUTPUT", "/nowhere/at/all",
+       "testlog: TRACE_OUTPUT=/nowhere/at/all cannot be opened: No such file or directory. Using stderr; valid are stderr, "
+       "stdout or a path that can be written to.\n"},
+  };
+  return *cases;
+}
+
+TEST(Rule12, EachBadValueIsReportedOnceAndItsDefaultUsed) {
+  std::vector<std::string> const twice{"--gtest_repeat=2"};
+  Outcome const good = run_scenarios("Plain.Passes:Settings.None:Both/Streams.Death*", {}, twice);
+  for (auto const& [variable, value, report] : bad_cases()) {
+    Outcome const outcome = run_scenarios("Plain.Passes:Settings.None:Both/Streams.Death*", {{variable, value}}, twice);
+    EXPECT_EQ(outcome.exit_code, 0) << variable;
+    EXPECT_EQ(outcome.out, good.out) << variable;
+    EXPECT_EQ(count(outcome.err, "testlog: "), 1) << outcome.err;
+    EXPECT_THAT(outcome.err, StartsWith(report));
+    if (variable != "TRACE_TIME") EXPECT_EQ(outcome.err, report + good.err);
+  }
+}
+
+TEST(Rule12, BadValuesAreNotMentionedWhereTestsAreListed) {
+  Outcome const good = run_scenarios("*", {}, {"--gtest_list_tests"});
+  for (auto const& [variable, value, report] : bad_cases()) {
+    Outcome const outcome = run_scenarios("*", {{variable, value}}, {"--gtest_list_tests"});
+    EXPECT_EQ(outcome.exit_code, 0) << variable;
+    EXPECT_EQ(outcome.out, good.out) << variable;
+    EXPECT_THAT(outcome.err, IsEmpty()) << variable;
+  }
+}
+
+TEST(Rule12, NoVariableIsForgottenHere) {
+  std::vector<std::string> read, tried;
+  for (testlog::Variable const& variable : testlog::variables()) {
+    if (std::string_view(variable.name).starts_with("TRACE_")) read.emplace_back(variable.name);
+  }
+  for (BadCase const& one : bad_cases()) tried.push_back(one.variable);
+  EXPECT_EQ(tried, read);
 }
 
 TEST(Rule12, EmptyIsAsUnset) {

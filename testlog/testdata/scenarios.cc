@@ -381,6 +381,15 @@ TEST(Dies, Killed) {
   for (int i = 0; i < 1000; ++i) work(i);
   raise(SIGKILL);
 }
+TEST(Dies, KilledWhileThreadsWrite) {
+  for (int i = 0; i < 3; ++i) {
+    std::thread([] {
+      while (true) work();
+    }).detach();
+  }
+  library::wait_ms(50);
+  raise(SIGKILL);
+}
 TEST(Dies, InADeathTestOnly) {
   EXPECT_DEATH((work(), std::abort()), "");
   EXPECT_DEATH((work(), raise(SIGSEGV)), "");
