@@ -28,6 +28,10 @@ function(testlog_library name)
   set(namespace ${CMAKE_MATCH_1})
   set_target_properties(${name} PROPERTIES EXPORT_NAME ${CMAKE_MATCH_2} POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE CXX
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} INSTALL_RPATH "$ORIGIN")
+  if(NOT kind STREQUAL "INTERFACE")
+    # Whatever a parent project hides, these are the names that its parts share.
+    set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET default)
+  endif()
   target_compile_features(${name} ${public} cxx_std_20)
   target_link_libraries(${name} ${public} ${ARG_DEPS})
   if(NOT kind STREQUAL "INTERFACE")

@@ -125,7 +125,7 @@ class Checker final : public testing::EmptyTestEventListener {
 
 void install_listeners() {
   Session* const session = Session::get();
-  if (session == nullptr) return;
+  if (session == nullptr || !session->take_listeners()) return;
   auto& listeners = UnitTest::GetInstance()->listeners();
   listeners.Append(new Recorder(*session));
   listeners.Append(new Checker(*session));

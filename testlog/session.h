@@ -42,6 +42,9 @@ class Session {
   /// Whether the layer that shows saw the record: it was printed, where TRACE_SHOW is live.
   static constexpr bool was_selected(tracing::Verdict verdict) noexcept { return (verdict & kShowVerdict) != 0; }
 
+  /// True the first time: a program and a library of it may each hold a testlog that installs its listeners.
+  bool take_listeners() noexcept { return !listeners_taken_.exchange(true); }
+
   /// Says what was wrong with the variables, once.
   void report_bad_values();
 
@@ -73,6 +76,7 @@ class Session {
   Environment environment_;
   std::string reports_;  // about bad values
   bool mute_ = false;
+  std::atomic<bool> listeners_taken_{false};
   Output output_;
   Attribution attribution_;
   std::shared_ptr<tracing::RecordRing> ring_;

@@ -68,16 +68,14 @@ Subscribers live_subscribers() {
 }
 
 void report_second_copy() noexcept {
-  internal::find_second_copies(
-      [](void*, char const* here, char const* there) {
-        char line[1024];
-        int const size = std::snprintf(line, sizeof(line),
-                                       "tracing: two copies of tracing::core are loaded, one in %s, one in %s; what one emits the "
-                                       "other does not see. Link it shared, or export the executable's symbols (ENABLE_EXPORTS).\n",
-                                       here, there);
-        [[maybe_unused]] auto const written = write(STDERR_FILENO, line, static_cast<std::size_t>(std::min(size, 1023)));
-      },
-      nullptr);
+  internal::CopyNames names;
+  if (!internal::find_earlier_copy(names)) return;
+  char line[2 * sizeof(names.own) + 512];
+  int const size = std::snprintf(line, sizeof(line),
+                                 "tracing: two copies of tracing::core are loaded, one in %s, one in %s; what one emits the other "
+                                 "does not see. Link it shared, or let the executable export its symbols (ENABLE_EXPORTS).\n",
+                                 names.earlier, names.own);
+  if (size > 0 && write(STDERR_FILENO, line, static_cast<std::size_t>(size)) < 0) return;  // nobody to tell
 }
 
 void prepare_fork_once() noexcept {

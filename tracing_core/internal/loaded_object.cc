@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdint>
@@ -48,8 +49,7 @@ int visit_object(dl_phdr_info* info, std::size_t, void* context) {
   return 1;
 }
 
-// A note in every copy of this library tells the other copies of it, whatever the linker exports. The note's name is
-// "tracing" and its content the distance to the copy's own marker, which is unique to it.
+// A note in every copy of this library tells the other copies of it, whatever the linker exports.
 struct CopyNote {
   ElfW(Nhdr) header;
   char name[8];
@@ -59,10 +59,9 @@ struct CopyNote {
     {8, 8, 1}, {'t', 'r', 'a', 'c', 'i', 'n', 'g', '\0'}, {'c', 'o', 'r', 'e', ' ', 'v', '1', '\0'}};
 
 struct Copies {
-  void (*report)(void* context, char const* here, char const* there);
-  void* context;
-  char const* here = nullptr;
-  char const* there = nullptr;
+  char* first;  // the name of the object that holds the first copy; empty: none found yet
+  char* own;
+  std::size_t room;
 };
 
 bool is_core_note(char const* at) noexcept {
@@ -71,22 +70,33 @@ bool is_core_note(char const* at) noexcept {
   return std::memcmp(&note, &copy_note, sizeof(note)) == 0;
 }
 
+// The executable comes first and without a name.
+void copy_name(char const* name, char* out, std::size_t room) noexcept {
+  ssize_t size = 0;
+  if (name == nullptr || *name == '\0') {
+    size = readlink("/proc/self/exe", out, room - 1);
+    if (size <= 0) name = "the executable";
+  }
+  if (size <= 0) size = static_cast<ssize_t>(strnlen(name, room - 1)), std::memcpy(out, name, static_cast<std::size_t>(size));
+  out[size] = '\0';
+}
+
+// Visits in the order in which the objects were loaded; stops at our own copy.
 int visit_notes(dl_phdr_info* info, std::size_t, void* context) {
   auto& copies = *static_cast<Copies*>(context);
-  char const* const name = info->dlpi_name == nullptr || *info->dlpi_name == '\0' ? "the executable" : info->dlpi_name;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     ElfW(Phdr) const& header = info->dlpi_phdr[i];
-    if (header.p_type != PT_NOTE || header.p_memsz < sizeof(CopyNote)) continue;
+    if (header.p_type != PT_NOTE || header.p_align == 0) continue;
     auto const* const begin = reinterpret_cast<char const*>(info->dlpi_addr + header.p_vaddr);
+    auto const padded = [&header](std::size_t size) { return (size + header.p_align - 1) / header.p_align * header.p_align; };
     for (std::size_t at = 0; at + sizeof(CopyNote) <= header.p_memsz;) {
       ElfW(Nhdr) note;
       std::memcpy(&note, begin + at, sizeof(note));
-      if (is_core_note(begin + at)) {
-        bool const own = begin + at == reinterpret_cast<char const*>(&copy_note);
-        (own ? copies.here : copies.there) = name;
+      if (begin + at == reinterpret_cast<char const*>(&copy_note)) {
+        copy_name(info->dlpi_name, copies.own, copies.room);
+        return 1;
       }
-      auto const padded = [&](std::size_t size) { return (size + header.p_align - 1) / header.p_align * header.p_align; };
-      if (header.p_align == 0) break;
+      if (is_core_note(begin + at) && *copies.first == '\0') copy_name(info->dlpi_name, copies.first, copies.room);
       at += sizeof(note) + padded(note.n_namesz) + padded(note.n_descsz);
     }
   }
@@ -110,10 +120,11 @@ void keep_loaded(void const* address) noexcept {
   }
 }
 
-void find_second_copies(void (*report)(void* context, char const* here, char const* there), void* context) noexcept {
-  Copies copies{report, context};
+bool find_earlier_copy(CopyNames& names) noexcept {
+  names = {};
+  Copies copies{names.earlier, names.own, sizeof(names.own)};
   dl_iterate_phdr(visit_notes, &copies);
-  if (copies.here != nullptr && copies.there != nullptr) report(context, copies.here, copies.there);
+  return names.earlier[0] != '\0' && names.own[0] != '\0';
 }
 
 }  // namespace tracing::inline v1::internal

@@ -1,0 +1,14 @@
+// A test that fails, for listeners.cc to look at what is printed.
+#include <gtest/gtest.h>
+#include <testlog/records.h>
+#include <testlog/testlog.h>
+#include <tracing_core/tracing.h>
+
+#include "helper.h"
+
+TEST_LOG(Tested, Fails, .fail_on = error) {
+  TRACE_SPAN(info, "outermost");
+  helper();
+  EXPECT_EQ(testlog::records().size(), 4u);
+  TRACE_ERROR("not tolerated");
+}
