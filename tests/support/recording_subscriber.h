@@ -1,6 +1,7 @@
 // Declares RecordingSubscriber, which turns everything it receives into lines of text, for tests of what emits.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -171,7 +172,7 @@ class RecordingSubscriber final : public tracing::Subscriber {
   tracing::LevelFilter max_level_ = tracing::LevelFilter::trace;
   bool dynamic_ = false;
   bool on_ = true;
-  int asked_ = 0;
+  std::atomic<int> asked_{0};
 };
 
 /// A RecordingSubscriber that receives what this thread emits while it lives.
