@@ -220,7 +220,7 @@ TEST(Rule8, AFilterChangedInATestIsRestored) {
 }
 
 TEST(Rule8, TheDefaultFilterOfATestIsRestoredToo) {
-  Outcome const outcome = run_scenarios("Settings.DefaultFilter:Filter.IsRestored");
+  Outcome const outcome = run_scenarios("Settings.DefaultFilter:Threads.ManyWrite");
   EXPECT_EQ(count(outcome.err, "DEBUG"), 1) << outcome.err;
 }
 
