@@ -101,6 +101,11 @@ CachedText* SpanRef::cached_text(void const* key) const noexcept {
   return nullptr;
 }
 
+CachedPath& SpanRef::cached_path() const noexcept {
+  has_extras(*slot_);
+  return slot_->path;
+}
+
 Track const& Context::track() const noexcept { return track_.track; }
 SpanRef Context::current_span() const noexcept { return {track_.current(mask_), mask_}; }
 SpanRef Context::span(SpanId id) const noexcept {
@@ -141,8 +146,10 @@ Registry::Registry(std::vector<std::unique_ptr<Attached>> layers, std::vector<st
   for (auto const& filter : filters_) global_span_filters_ = global_span_filters_ || filter->follows_spans();
   filters_hear_events_ = event_filters_ != 0;
   for (auto const& filter : filters_) filters_hear_events_ = filters_hear_events_ || filter->wants_events();
-  heard_opening_ = global_span_filters_ ? ~Verdict{0} : on_new_span_ | on_enter_ | span_filters_;
+  event_listeners_ = filters_hear_events_ ? ~Verdict{0} : on_event_;
+  Verdict const heard_opening = global_span_filters_ ? ~Verdict{0} : on_new_span_ | on_enter_ | span_filters_;
   heard_closing_ = on_exit_ | on_close_;  // what a filter keeps with the span is found in the span
+  heard_ = heard_opening | heard_closing_;
 }
 
 Registry::~Registry() = default;
@@ -211,30 +218,30 @@ Verdict Registry::ask_filters(Metadata const& metadata, Verdict wanted, Verdict 
 [[gnu::noinline]] static void keep_payloads(SpanSlot& slot) noexcept {
   internal::InSubscriber const in_subscriber;
   slot.values.keep_payloads();
+  if (slot.values.is_large()) slot.special.store(true, std::memory_order_relaxed);
 }
 
-// Always inlined: with it open_scope() is one function.
-[[gnu::always_inline]] inline SpanSlot* Registry::make(NewSpan const& span, TrackState& own, TrackState& track) noexcept {
+// Everything but its place and its id.
+static void fill(SpanSlot& slot, NewSpan const& span, SpanSlot* parent) noexcept {
+  slot.metadata = &span.metadata();
+  slot.verdict = span.verdict;
+  slot.parent = parent;
+  if (parent != nullptr) slot.parent_id = parent->id.load(std::memory_order_relaxed);
+  if (slot.values.start(span.fields)) keep_payloads(slot);
+}
+
+SpanSlot* Registry::make(NewSpan const& span, TrackState& own, TrackState& track) noexcept {
   SpanSlot* const slot = store_->open(own);
-  if (slot == nullptr) [[unlikely]] return nullptr;
-  Metadata const& metadata = span.metadata();
-  slot->metadata = &metadata;
-  slot->verdict = span.verdict;
-  bool const special = metadata.parts().owned || (heard_closing_ & span.verdict) != 0;
-  slot->special.store(special, std::memory_order_relaxed);
-  if (metadata.parts().owned) [[unlikely]] retain(metadata);
+  if (slot == nullptr) return nullptr;
+  if (span.metadata().parts().owned) [[unlikely]] retain(span.metadata());
   SpanSlot* parent = nullptr;
   if (span.parent.kind == Parent::Kind::contextual) [[likely]] {
     parent = track.current(~Verdict{0});
   } else if (span.parent.kind == Parent::Kind::span) {
     parent = store_->find(span.parent.id);
   }
-  slot->parent = parent;
-  if (parent != nullptr) {
-    slot->parent_id = parent->id.load(std::memory_order_relaxed);
-    if (span.parent.kind == Parent::Kind::span) share(slot);
-  }
-  if (slot->values.start(span.fields)) keep_payloads(*slot);
+  fill(*slot, span, parent);
+  share(slot);
   return slot;
 }
 
@@ -283,45 +290,42 @@ SpanId Registry::new_span(NewSpan const& span) noexcept {
   if (own == nullptr || track == nullptr) return {};
   SpanSlot* const slot = make(span, *own, *track);
   if (slot == nullptr) return {};
-  share(slot);
   announce(*slot, span, *track);
   return slot->span_id();
 }
 
-SpanId Registry::open_scope(NewSpan const& span) noexcept {
-  TrackState* const track = store_->this_thread();
-  if (track == nullptr) [[unlikely]] return {};
-  SpanSlot* const slot = make(span, *track, *track);
-  if (slot == nullptr) [[unlikely]] return {};
-  if ((heard_opening_ & slot->verdict) != 0) [[unlikely]] {
-    announce_and_push(*slot, span, *track);
-  } else {
-    track->push_new(*slot);
+OpenSpan Registry::open_scope(Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
+  if ((heard_ & verdict) == 0) [[likely]] {
+    SpanSlot const* const slot = store_->open_scope_quickly(metadata, verdict, values);
+    if (slot != nullptr) [[likely]] return {this, slot->span_id()};
   }
-  return slot->span_id();
+  return open_scope_slowly(metadata, verdict, values);
 }
 
-void Registry::announce_and_push(SpanSlot& slot, NewSpan const& span, TrackState& track) noexcept {
+OpenSpan Registry::open_scope_slowly(Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
+  TrackState* const track = store_->this_thread();
+  SpanSlot* const slot = track == nullptr ? nullptr : store_->open_scope(*track);
+  if (slot == nullptr) return {};
+  NewSpan const span{FieldValues(metadata, values), {}, verdict, {}};
+  fill(*slot, span, track->current(~Verdict{0}));
   internal::InSubscriber const in_subscriber;
-  announce(slot, span, track);
-  push(slot, track, span.origin);
+  if ((heard_closing_ & verdict) != 0) slot->special.store(true, std::memory_order_relaxed);
+  announce(*slot, span, *track);
+  push(*slot, *track, {});
+  return {this, slot->span_id()};
 }
 
 void Registry::close_scope(SpanId id) noexcept {
-  TrackState* const track = store_->this_thread();
-  if (track == nullptr) [[unlikely]] return;
-  SpanSlot* const top = track->top(id);
-  if (top == nullptr || top->special.load(std::memory_order_relaxed)) [[unlikely]] return close_scope_slowly(id, *track);
-  track->pop_top();
-  store_->close(*top, *track);
+  if (!store_->close_scope_quickly(id)) [[unlikely]] close_scope_slowly(id);
 }
 
-void Registry::close_scope_slowly(SpanId id, TrackState& track) noexcept {
+void Registry::close_scope_slowly(SpanId id) noexcept {
   internal::InSubscriber const in_subscriber;
+  TrackState* const track = store_->this_thread();
   SpanSlot* const slot = store_->find(id);
-  if (slot == nullptr) return;
-  pop(*slot, track, {});
-  release(*slot, track, {});
+  if (track == nullptr || slot == nullptr) return;
+  pop(*slot, *track, {});
+  release(*slot, *track, {});
 }
 
 void Registry::push(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
@@ -401,6 +405,7 @@ SpanSlot* Registry::close(SpanSlot& slot, TrackState& track, Origin const& origi
   }
   SpanSlot* const parent = slot.shared.load(std::memory_order_relaxed) ? slot.parent : nullptr;
   if (slot.has_extras.load(std::memory_order_relaxed)) clear_extras(slot);
+  if (slot.values.is_large()) slot.values.clear();
   slot.references.store(1, std::memory_order_relaxed);
   slot.shared.store(false, std::memory_order_relaxed);
   Metadata const& metadata = *slot.metadata;
@@ -414,6 +419,7 @@ void Registry::clear_extras(SpanSlot& slot) noexcept {
   for_each_filter_state(slot, [](Filter& filter, std::uintptr_t& state) { filter.on_close(std::exchange(state, 0)); });
   slot.extensions.clear();
   for (CachedText& text : slot.texts) text.key = nullptr, text.group_count = 0, text.text.clear();
+  slot.path.key = nullptr, slot.path.changes = 0, slot.path.text.clear();
   slot.has_extras.store(false, std::memory_order_relaxed);
 }
 
@@ -421,11 +427,17 @@ namespace {
 
 // Objects print themselves before the lock is taken.
 void add_values(SpanSlot& slot, FieldValues const& values) noexcept {
-  if (!slot.shared.load(std::memory_order_relaxed)) return slot.values.add(values);
-  StoredValues added;
-  added.add(values);
-  std::lock_guard const lock(SpanStore::lock_of(slot));
-  slot.values.add_stored(added.data(), added.size_bytes(), added.group_count());
+  if (!slot.shared.load(std::memory_order_relaxed)) {
+    slot.values.add(values);
+    if (slot.values.is_large()) slot.special.store(true, std::memory_order_relaxed);
+  } else {
+    StoredValues added;
+    added.add(values);
+    std::lock_guard const lock(SpanStore::lock_of(slot));
+    slot.values.add_stored(added.data(), added.size_bytes(), added.group_count());
+  }
+  // Afterwards: who sees the new number sees the new values.
+  internal::value_changes.fetch_add(1, std::memory_order_release);
 }
 
 }  // namespace
@@ -476,6 +488,15 @@ void Registry::event(Event const& event) noexcept {
   } else {
     tell(event, *track);
   }
+}
+
+void Registry::event_here(Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
+  if ((event_listeners_ & verdict) != 0) tell_here(metadata, verdict, values);
+}
+
+void Registry::tell_here(Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
+  internal::InSubscriber const in_subscriber;
+  event(Event{FieldValues(metadata, values), {}, verdict, {}});
 }
 
 inline void Registry::tell(Event const& event, TrackState& track) noexcept {

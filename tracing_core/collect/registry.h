@@ -38,8 +38,9 @@ class Registry final : public Subscriber {
   void drop_reference(SpanId span, Origin const& origin) noexcept override;
   SpanId current_span() const noexcept override;
   Metadata const* metadata(SpanId span) const noexcept override;
-  SpanId open_scope(NewSpan const& span) noexcept override;
+  OpenSpan open_scope(Metadata const& metadata, Verdict verdict, Value const* values) noexcept override;
   void close_scope(SpanId span) noexcept override;
+  void event_here(Metadata const& metadata, Verdict verdict, Value const* values) noexcept override;
   bool has_open_spans() const noexcept override;
 
   /// Calls flush() of every layer.
@@ -62,8 +63,8 @@ class Registry final : public Subscriber {
   explicit Registry(std::vector<std::unique_ptr<Attached>> layers, std::vector<std::unique_ptr<Filter>> filters);
 
   internal::SpanSlot* make(NewSpan const& span, internal::TrackState& own, internal::TrackState& track) noexcept;
-  [[gnu::noinline]] void announce_and_push(internal::SpanSlot& slot, NewSpan const& span, internal::TrackState& track) noexcept;
-  [[gnu::noinline]] void close_scope_slowly(SpanId id, internal::TrackState& track) noexcept;
+  [[gnu::noinline]] OpenSpan open_scope_slowly(Metadata const& metadata, Verdict verdict, Value const* values) noexcept;
+  [[gnu::noinline]] void close_scope_slowly(SpanId id) noexcept;
   void announce(internal::SpanSlot& slot, NewSpan const& span, internal::TrackState& track) noexcept;
   template <class F>
   void for_each_filter_state(internal::SpanSlot& slot, F&& f) noexcept;
@@ -76,6 +77,7 @@ class Registry final : public Subscriber {
   [[gnu::noinline]] Verdict ask_filters(Metadata const& metadata, Verdict wanted, Verdict undecided) noexcept;
   [[gnu::noinline]] Verdict ask_about(Event const& event, Verdict listeners) noexcept;
   void tell(Event const& event, internal::TrackState& track) noexcept;
+  [[gnu::noinline]] void tell_here(Metadata const& metadata, Verdict verdict, Value const* values) noexcept;
 
   std::vector<std::unique_ptr<Attached>> layers_;
   std::vector<std::unique_ptr<Filter>> filters_;  // of the whole registry
@@ -90,8 +92,9 @@ class Registry final : public Subscriber {
   Verdict event_filters_ = 0;  // layers whose filter looks at events
   bool global_span_filters_ = false;
   bool filters_hear_events_ = false;
-  Verdict heard_opening_ = 0;  // the layers for which opening a scope is more than keeping a span
-  Verdict heard_closing_ = 0;
+  Verdict event_listeners_ = 0;  // the layers for which there is something to do; all where filters hear events
+  Verdict heard_closing_ = 0;  // the layers for which closing a scope is more than leaving it
+  Verdict heard_ = 0;          // and those for which opening it is more than keeping it
   std::atomic<bool> retired_{false};  // nobody holds it: it goes with its last span
 };
 

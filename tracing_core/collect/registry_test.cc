@@ -158,6 +158,29 @@ TEST(Registry, AHandleOfAChildKeepsTheBlocksOpen) {
                           "close a/b/child", "close a/b", "close a"}));
 }
 
+TEST(Registry, BlocksOpenWhereTheSpanOfAnEarlierOneIsStillHeld) {
+  with_default(RegistryBuilder().build(), [] {
+    tracing::Span held;
+    {
+      TRACE_SPAN(info, "held");
+      held = tracing::Span::current();
+    }
+    for (int i = 0; i < 3; ++i) {
+      TRACE_SPAN(info, "later");
+      EXPECT_EQ(tracing::Span::current().metadata()->name(), "later");
+      EXPECT_NE(tracing::Span::current().id(), held.id());
+      TRACE_SPAN(info, "inner", i);
+      EXPECT_EQ(tracing::Span::current().metadata()->name(), "inner");
+    }
+    EXPECT_EQ(held.metadata()->name(), "held");
+    EXPECT_TRUE(tracing::current_subscriber()->has_open_spans());
+    held = {};
+    EXPECT_FALSE(tracing::current_subscriber()->has_open_spans());
+    TRACE_SPAN(info, "after");
+    EXPECT_EQ(tracing::Span::current().metadata()->name(), "after");
+  });
+}
+
 TEST(Registry, ASpanClosedWhileEnteredLeavesNoTrace) {
   auto const lines = journal_of([] {
     for (int i = 0; i < 3; ++i) {

@@ -61,6 +61,14 @@ struct CachedText {
   TextBuffer text;
 };
 
+/// The texts of a span and of all above it in one, for the lines of events: see SpanRef::cached_path().
+struct CachedPath {
+  void const* key = nullptr;  ///< whose text it is
+  Verdict mask = 0;           ///< the layer for which it was made
+  std::uint64_t changes = 0;  ///< how many values had been recorded anywhere when it was made; zero where it is not made
+  TextBuffer text;
+};
+
 namespace internal {
 struct SpanSlot;
 }
@@ -91,6 +99,8 @@ class SpanRef {
   /// Room for a text made from values(), which starts empty; two ways of formatting have room at once, a third one makes
   /// its text anew each time. Null then. To be used under lock().
   CachedText* cached_text(void const* key) const noexcept;
+  /// Room for a text made from the span and all above it. To be used only while no other thread can have the span.
+  CachedPath& cached_path() const noexcept;
   /// The layers that see it.
   Verdict verdict() const noexcept;
 

@@ -73,19 +73,21 @@ void prepare_once() noexcept {
 
 namespace internal {
 
+constinit std::atomic<std::uint64_t> value_changes{1};
 constinit thread_local CachedTrack cached_track;
+EnteredSpan TrackState::no_places[2];
 
 bool TrackState::grow() noexcept {
   std::size_t const larger = std::max<std::size_t>(32, capacity * 2);
-  std::unique_ptr<EnteredSpan[]> grown(new (std::nothrow) EnteredSpan[larger]);
+  std::unique_ptr<EnteredSpan[]> grown(new (std::nothrow) EnteredSpan[larger + 2]);
   if (grown == nullptr) return false;
-  std::copy_n(stack.load(std::memory_order_relaxed), depth.load(std::memory_order_relaxed), grown.get());
+  std::copy_n(stack.load(std::memory_order_relaxed), capacity, grown.get() + 1);
   try {
     stacks.push_back(std::move(grown));
   } catch (...) {
     return false;
   }
-  stack.store(stacks.back().get(), std::memory_order_release);
+  stack.store(stacks.back().get() + 1, std::memory_order_release);
   capacity = larger;
   return true;
 }
@@ -96,7 +98,8 @@ bool TrackState::push(SpanSlot& slot) noexcept {
   EnteredSpan* const entries = stack.load(std::memory_order_relaxed);
   std::uint64_t const id = slot.id.load(std::memory_order_relaxed);
   bool const again = std::any_of(entries, entries + size, [&slot, id](EnteredSpan const& entered) { return entered.slot == &slot && entered.id == id; });
-  entries[size] = {&slot, again ? 0 : id};
+  entries[size].slot = &slot;
+  entries[size].id = again ? 0 : id;
   depth.store(size + 1, std::memory_order_release);
   return true;
 }
@@ -104,7 +107,10 @@ bool TrackState::push(SpanSlot& slot) noexcept {
 void TrackState::remove(std::size_t at) noexcept {
   std::size_t const size = depth.load(std::memory_order_relaxed);
   EnteredSpan* const entries = stack.load(std::memory_order_relaxed);
-  std::move(entries + at + 1, entries + size, entries + at);
+  for (; at + 1 < size; ++at) {
+    entries[at].slot = entries[at + 1].slot;
+    entries[at].id = entries[at + 1].id;
+  }
   depth.store(size - 1, std::memory_order_release);
 }
 
@@ -232,6 +238,25 @@ SpanSlot* SpanStore::refill(TrackState& track) noexcept {
   pages_[page_index].store(page, std::memory_order_release);
   page_count_.store(page_index + 1, std::memory_order_release);
   return track.free.pop();
+}
+
+SpanSlot* SpanStore::open_scope(TrackState& track) noexcept {
+  SpanSlot* const slot = slot_for_scope(track);
+  if (slot != nullptr) slot->next_generation(std::memory_order_relaxed);
+  return slot;
+}
+
+SpanSlot* SpanStore::slot_for_scope(TrackState& track) noexcept {
+  std::size_t const size = track.depth.load(std::memory_order_relaxed);
+  if (size == track.capacity && !track.grow()) return nullptr;
+  SpanSlot*& own = track.stack.load(std::memory_order_relaxed)[size].own;
+  if (own != nullptr && !own->is_open()) return own;
+  SpanSlot* slot = track.free.pop();
+  if (slot == nullptr) slot = refill(track);
+  if (slot == nullptr || own != nullptr) return slot;
+  slot->of_stack = true;
+  slot->special.store(false, std::memory_order_relaxed);
+  return own = slot;
 }
 
 void SpanStore::pass_on(TrackState& track) noexcept {

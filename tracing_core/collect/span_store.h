@@ -1,8 +1,9 @@
 // Declares SpanStore, where a registry keeps its open spans, and TrackState, what it knows of each thread.
 //
 // Slots stand in pages that are never given back while the store lives, so a stale id is recognised by the slot's
-// generation and never by a fault. Each track takes free slots from a list of its own; lists that grow long, as on a thread
-// that closes what another opened, pass slots on through the store.
+// generation and never by a fault. Each place of a thread's stack of entered spans has a slot of its own for the scopes that
+// are opened there: most spans need no search for room. Other spans take a free slot from a list that each track has; lists
+// that grow long, as on a thread that closes what another opened, pass slots on through the store.
 //
 // A span whose scope is a block has one reference and holds none to its parent, in which its thread is anyway: nothing is
 // counted. The first handle to it, or to a span below it, makes it and its parents `shared`: each then holds its parent, and
@@ -24,6 +25,10 @@ namespace tracing::inline v1 {
 
 namespace internal {
 
+// How often values were recorded to spans of any registry, from 1: what is made from the values of several spans is good for
+// as long as it stands.
+extern constinit std::atomic<std::uint64_t> value_changes;
+
 // One open span, or room for one.
 struct alignas(64) SpanSlot {
   std::atomic<std::uint64_t> id{0};  // the generation, even while open, above the slot's place from 1
@@ -34,10 +39,12 @@ struct alignas(64) SpanSlot {
   Verdict verdict = 0;
   std::atomic<bool> shared{false};  // there may be handles, on any thread; holds a reference to its parent; false while closed
   std::atomic<bool> has_extras{false};  // filter states, texts or extensions: something to clear at the end
-  std::atomic<bool> special{false};  // closing takes more than freeing the slot
+  std::atomic<bool> special{true};  // closing takes more than leaving it; false while the own slot of a place is closed
+  bool of_stack = false;             // the own slot of a place of a stack, for good: never in a list of free ones
   SpanSlot* next_free = nullptr;
   StoredValues values;
   std::array<CachedText, 2> texts;
+  CachedPath path;
   Extensions extensions;
   std::unique_ptr<std::uintptr_t[]> filter_states;  // of the filters that follow spans: the registry's, then the layers'
 
@@ -71,9 +78,11 @@ struct FreeSlots {
   }
 };
 
+// A place of the stack of spans that a track is in.
 struct EnteredSpan {
-  SpanSlot* slot;
-  std::uint64_t id;  // zero where the track was in it already
+  SpanSlot* slot = nullptr;
+  std::uint64_t id = 0;     // zero where the track was in it already
+  SpanSlot* own = nullptr;  // for the scope that is opened here; null where there was none yet
 };
 
 // What a registry knows of one track. Belongs to its thread; others read the stack of a process that dies or hangs.
@@ -84,8 +93,9 @@ struct TrackState {
   std::int64_t os_thread = 0;
   FreeSlots free;
   std::atomic<std::size_t> depth{0};
-  std::atomic<EnteredSpan*> stack{nullptr};
+  std::atomic<EnteredSpan*> stack{no_places + 1};  // behind a place for nothing, with which the search for a span ends
   std::size_t capacity = 0;
+  static EnteredSpan no_places[2];
   std::vector<std::unique_ptr<EnteredSpan[]>> stacks;  // outgrown ones stay readable
   TrackState* next = nullptr;
   bool retired = false;  // its thread has ended: another may use it
@@ -100,23 +110,8 @@ struct TrackState {
     }
     return nullptr;
   }
-  // REQUIRES: the track is not in it.
-  void push_new(SpanSlot& slot) noexcept {
-    std::size_t const size = depth.load(std::memory_order_relaxed);
-    if (size == capacity && !grow()) [[unlikely]] return;
-    stack.load(std::memory_order_relaxed)[size] = {&slot, slot.id.load(std::memory_order_relaxed)};
-    depth.store(size + 1, std::memory_order_release);
-  }
   // False where memory ran out.
   bool push(SpanSlot& slot) noexcept;
-  // The innermost one, where that is the span and its only entry; else null.
-  SpanSlot* top(SpanId id) const noexcept {
-    std::size_t const size = depth.load(std::memory_order_relaxed);
-    if (size == 0) [[unlikely]] return nullptr;
-    EnteredSpan const& entered = stack.load(std::memory_order_relaxed)[size - 1];
-    return entered.id == id.value ? entered.slot : nullptr;
-  }
-  void pop_top() noexcept { depth.store(depth.load(std::memory_order_relaxed) - 1, std::memory_order_release); }
   // Leaves the span once; whether the track was in it. Where spans were entered within it, calls `share(slot)` for each:
   // it may be gone before they are.
   template <class F>
@@ -171,11 +166,55 @@ class SpanStore {
     slot->next_generation(std::memory_order_relaxed);
     return slot;
   }
+  /// The same for a scope that the track's thread opens now: the slot that belongs to its place, unless that is taken.
+  internal::SpanSlot* open_scope(internal::TrackState& track) noexcept;
+  /// The same in a few instructions where the slot is there, the values are numbers and nobody hears of it: the span is
+  /// made, and the calling thread in it. Null otherwise: nothing is done.
+  internal::SpanSlot* open_scope_quickly(Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
+    internal::CachedTrack const& cached = internal::cached_track;
+    if (cached.store_number != number_ || !StoredValues::are_few_numbers(metadata)) [[unlikely]] return nullptr;
+    internal::TrackState& track = *cached.track;
+    std::size_t const depth = track.depth.load(std::memory_order_relaxed);
+    internal::EnteredSpan* const place = track.stack.load(std::memory_order_relaxed) + depth;
+    internal::SpanSlot* const slot = place->own;  // null behind the last place
+    if (slot == nullptr) [[unlikely]] return nullptr;
+    if (slot->is_open()) [[unlikely]] return nullptr;
+    if (depth == 0) {
+      slot->parent = nullptr;
+    } else {
+      slot->parent = place[-1].slot;
+      slot->parent_id = place[-1].id;
+      if (slot->parent->id.load(std::memory_order_relaxed) != place[-1].id) [[unlikely]] return nullptr;
+    }
+    slot->metadata = &metadata;
+    slot->verdict = verdict;
+    slot->next_generation(std::memory_order_relaxed);
+    place->slot = slot;
+    place->id = slot->id.load(std::memory_order_relaxed);
+    slot->values.start_numbers(metadata, values);
+    track.depth.store(depth + 1, std::memory_order_release);
+    return slot;
+  }
+  /// Closes the scope that the calling thread is in innermost; false where that is another, or special: nothing is done.
+  bool close_scope_quickly(SpanId id) noexcept {
+    internal::CachedTrack const& cached = internal::cached_track;
+    if (cached.store_number != number_) [[unlikely]] return false;
+    internal::TrackState& track = *cached.track;
+    std::size_t const depth = track.depth.load(std::memory_order_relaxed);
+    internal::EnteredSpan const& top = track.stack.load(std::memory_order_relaxed)[depth - 1];
+    if (top.id != id.value || top.slot->special.load(std::memory_order_relaxed)) [[unlikely]] return false;
+    track.depth.store(depth - 1, std::memory_order_release);
+    top.slot->id.store(id.value + internal::SpanSlot::kGeneration, std::memory_order_release);
+    return true;
+  }
   /// Frees a slot that holds nothing any more. The last that is touched is the slot itself: the store may be destroyed as
   /// soon as none is open.
   void close(internal::SpanSlot& slot, internal::TrackState& track) noexcept {
-    if (track.free.count >= kMostFree) [[unlikely]] pass_on(track);
-    track.free.push(slot);
+    slot.special.store(!slot.of_stack, std::memory_order_relaxed);
+    if (!slot.of_stack) {
+      if (track.free.count >= kMostFree) [[unlikely]] pass_on(track);
+      track.free.push(slot);
+    }
     slot.next_generation(std::memory_order_release);
   }
   /// The open slot of an id; null where it is closed.
@@ -206,6 +245,7 @@ class SpanStore {
   [[gnu::cold, gnu::noinline]] internal::TrackState* find_this_thread() noexcept;
   internal::TrackState* foreign_track(Track const& track) noexcept;
   [[gnu::cold, gnu::noinline]] internal::SpanSlot* refill(internal::TrackState& track) noexcept;
+  internal::SpanSlot* slot_for_scope(internal::TrackState& track) noexcept;
   [[gnu::cold, gnu::noinline]] void pass_on(internal::TrackState& track) noexcept;
 
   std::uint64_t const number_;  // of this store, never used again: what threads cache is checked against it

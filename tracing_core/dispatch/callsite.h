@@ -30,7 +30,7 @@ struct Registration {
 /// that holds it, which therefore stays loaded). Thread-safe. Off, it costs one load and one branch.
 class Callsite {
  public:
-  constexpr explicit Callsite(Metadata const& metadata) noexcept : metadata_(&metadata) {}
+  constexpr explicit Callsite(Metadata const& metadata) noexcept : metadata_(&metadata), level_(metadata.level()) {}
   Callsite(Callsite const&) = delete;
   Callsite& operator=(Callsite const&) = delete;
 
@@ -39,7 +39,8 @@ class Callsite {
   /// Who wants a record now; zero where nobody does. The first call registers the callsite.
   Verdict enabled() noexcept {
     if (state_.load(std::memory_order_relaxed) == kNever) [[likely]] return 0;
-    return ask();
+    std::uint64_t const answer = answer_.load(std::memory_order_acquire);
+    return is_final(answer) ? static_cast<Verdict>(answer) : ask(answer);
   }
 
   /// The cached interest; `sometimes` where the callsite was not reached yet.
@@ -55,13 +56,25 @@ class Callsite {
   static constexpr std::uint8_t kUnregistered = 3;  // smaller: an Interest
   static constexpr std::uint8_t kByGate = 4;        // sometimes: decided by the level gate
 
-  Verdict ask() noexcept;
+  // An answer is the layers that always want it, above them the undecided ones, and the highest bit where there are such: one
+  // word, read at once. With all bits of the undecided set the subscriber is asked from the start.
+  static constexpr std::uint64_t kUndecided = std::uint64_t{1} << 63;
+  static constexpr Verdict kAskAnew = ~Verdict{0} >> 1;
+  static constexpr bool is_final(std::uint64_t answer) noexcept { return (answer & kUndecided) == 0; }
+  static constexpr std::uint64_t answer_of(Registration const& known) noexcept {
+    if (known.interest == Interest::never) return 0;
+    if (known.interest == Interest::always) return known.wanted;
+    bool const clear = known.undecided != 0 && known.undecided < kAskAnew;
+    return kUndecided | std::uint64_t{clear ? known.undecided : kAskAnew} << 32 | known.wanted;
+  }
+  Verdict ask(std::uint64_t answer) noexcept;
   [[gnu::noinline]] Verdict ask_anew() noexcept;
 
   Metadata const* metadata_;
   Callsite* next_ = nullptr;
-  std::atomic<std::uint64_t> answer_{0};  // of the last Registration: the undecided layers above the wanted ones, read at once
+  std::atomic<std::uint64_t> answer_{kUndecided | std::uint64_t{kAskAnew} << 32};
   std::atomic<std::uint8_t> state_{kUnregistered};
+  Level level_;  // the metadata's, found with one load less
 };
 
 /// Calls `visit(context, metadata)` for every callsite reached so far, newest first. Nothing may be registered meanwhile

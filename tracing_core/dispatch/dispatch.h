@@ -8,15 +8,15 @@
 namespace tracing::inline v1::internal {
 
 // What the macros call once a callsite said that somebody wants the record.
-void dispatch_event(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept;
+// The first argument keeps the place that the subscriber takes in the next call: the others stay in their registers.
+void dispatch_event(std::nullptr_t, Metadata const& metadata, Verdict verdict, Value const* values) noexcept;
+// The same below another span or none.
+void dispatch_event_below(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept;
 
-// A span as instrumented code holds it: whose it is, and which.
-struct OpenSpan {
-  Subscriber* subscriber = nullptr;
-  SpanId id{};
-};
 OpenSpan dispatch_new_span(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept;
-OpenSpan dispatch_open_scope(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept;
+// A scope below the span that the thread is in, and one below another or none. The first argument as above.
+OpenSpan dispatch_open_scope(std::nullptr_t, Metadata const& metadata, Verdict verdict, Value const* values) noexcept;
+OpenSpan dispatch_open_scope_below(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept;
 void enter(OpenSpan span) noexcept;
 void exit(OpenSpan span) noexcept;
 void record(OpenSpan span, FieldValues const& values) noexcept;

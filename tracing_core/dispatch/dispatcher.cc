@@ -36,7 +36,7 @@ class NoSubscriber final : public Subscriber {
   void exit(SpanId, Origin const&) noexcept override {}
   void add_reference(SpanId) noexcept override {}
   void drop_reference(SpanId, Origin const&) noexcept override {}
-  SpanId open_scope(NewSpan const&) noexcept override { return {}; }
+  OpenSpan open_scope(Metadata const&, Verdict, Value const*) noexcept override { return {}; }
 };
 constinit internal::NeverDestroyed<NoSubscriber> no_subscriber;
 
@@ -97,9 +97,6 @@ constinit thread_local ThreadState thread_state;
 // What the dispatcher may do to a callsite.
 class CallsiteAccess {
  public:
-  // In place of undecided layers: threads have different subscribers, each to be asked from the start.
-  static constexpr Verdict kAskAnew = ~Verdict{0};
-
   // REQUIRES: shared->mutex held.
   static void add(Callsite& callsite) noexcept {
     callsite.next_ = shared->callsites;
@@ -132,10 +129,8 @@ class CallsiteAccess {
       }
       first = false;
     }
-    if (!alone && result.interest != Interest::never) result = {Interest::sometimes, 0, kAskAnew};
-    if (result.interest == Interest::never) result = {};
-    if (result.interest == Interest::always) result.undecided = 0;
-    callsite.answer_.store(std::uint64_t{result.undecided} << 32 | result.wanted, std::memory_order_release);
+    if (!alone && result.interest != Interest::never) result = {Interest::sometimes, 0, Callsite::kAskAnew};
+    callsite.answer_.store(Callsite::answer_of(result), std::memory_order_release);
     bool const by_gate = result.by_gate && result.interest == Interest::sometimes;
     callsite.state_.store(by_gate ? Callsite::kByGate : static_cast<std::uint8_t>(result.interest), std::memory_order_release);
   }
@@ -177,25 +172,24 @@ void add_subscriber(std::shared_ptr<Subscriber> const& subscriber) {
 
 Subscriber& current() noexcept {
   Subscriber* const own = thread_state.subscriber;
-  return own != nullptr ? *own : *shared->global.load(std::memory_order_acquire);
+  if (own != nullptr) [[unlikely]] return *own;
+  return *shared->global.load(std::memory_order_acquire);
 }
 
 }  // namespace
 
 // The answer may be newer than the state, so it alone tells whom to ask.
-Verdict Callsite::ask() noexcept {
-  std::uint64_t const answer = answer_.load(std::memory_order_acquire);
+Verdict Callsite::ask(std::uint64_t answer) noexcept {
   auto const wanted = static_cast<Verdict>(answer);
-  auto const undecided = static_cast<Verdict>(answer >> 32);
-  if (undecided == 0 && wanted != 0) [[likely]] return wanted;
-  if (undecided == 0 || undecided == CallsiteAccess::kAskAnew) [[unlikely]] return ask_anew();
-  if (state_.load(std::memory_order_relaxed) == kByGate) {
+  auto const undecided = static_cast<Verdict>(answer >> 32) & kAskAnew;
+  if (undecided == kAskAnew) [[unlikely]] return ask_anew();
+  if (state_.load(std::memory_order_relaxed) == kByGate) [[likely]] {
     ThreadState const& thread = thread_state;
     if (thread.gate_holder == gate_holder.load(std::memory_order_relaxed)) [[likely]] {
-      return metadata_->level() <= thread.gate_level ? wanted | undecided : wanted;
+      return level_ <= thread.gate_level ? wanted | undecided : wanted;
     }
   }
-  if (thread_state.in_subscriber) [[unlikely]] return 0;
+  if (thread_state.in_subscriber) return 0;
   return current().enabled_now(*metadata_, wanted, undecided);
 }
 
@@ -205,7 +199,7 @@ Verdict Callsite::ask_anew() noexcept {
   if (state_.load(std::memory_order_acquire) == kUnregistered) register_callsite(*this);
   if (interest() == Interest::never) return 0;
   std::uint64_t const answer = answer_.load(std::memory_order_acquire);
-  if (answer != 0 && answer >> 32 == 0) return static_cast<Verdict>(answer);
+  if (is_final(answer)) return static_cast<Verdict>(answer);
   Subscriber& subscriber = current();
   return metadata_->level() <= subscriber.max_level_hint() ? subscriber.enabled(*metadata_) : 0;
 }
@@ -255,11 +249,16 @@ ScopedDefault::~ScopedDefault() {
   }
 }
 
-SpanId Subscriber::open_scope(NewSpan const& span) noexcept {
+OpenSpan Subscriber::open_scope(Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
   InSubscriber const in_subscriber;
-  SpanId const id = new_span(span);
-  if (id) enter(id, span.origin);
-  return id;
+  SpanId const id = new_span(NewSpan{FieldValues(metadata, values), {}, verdict, {}});
+  if (id) enter(id, Origin{});
+  return {this, id};
+}
+
+void Subscriber::event_here(Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
+  InSubscriber const in_subscriber;
+  event(Event{FieldValues(metadata, values), {}, verdict, {}});
 }
 
 void Subscriber::close_scope(SpanId span) noexcept {
@@ -311,11 +310,13 @@ void silence_thread(bool silent) noexcept {
   rebuild_all(live);
 }
 
-void dispatch_event(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept {
-  if (thread_state.in_subscriber) return;
-  thread_state.in_subscriber = true;
-  current().event(Event{FieldValues(callsite.metadata(), values), parent, verdict, {}});
-  thread_state.in_subscriber = false;
+void dispatch_event(std::nullptr_t, Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
+  if (thread_state.in_subscriber) [[unlikely]] return;
+  current().event_here(metadata, verdict, values);
+}
+
+void dispatch_event_below(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept {
+  dispatch_event_at(callsite, verdict, values, parent, Origin{});
 }
 
 void dispatch_event_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent, Origin const& origin) noexcept {
@@ -335,10 +336,15 @@ OpenSpan dispatch_new_span_at(Callsite const& callsite, Verdict verdict, Value c
   return {&subscriber, subscriber.new_span(NewSpan{FieldValues(callsite.metadata(), values), parent, verdict, origin})};
 }
 
-OpenSpan dispatch_open_scope(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept {
-  if (thread_state.in_subscriber) return {};
-  Subscriber& subscriber = current();
-  return {&subscriber, subscriber.open_scope(NewSpan{FieldValues(callsite.metadata(), values), parent, verdict, {}})};
+OpenSpan dispatch_open_scope(std::nullptr_t, Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
+  if (thread_state.in_subscriber) [[unlikely]] return {};
+  return current().open_scope(metadata, verdict, values);
+}
+
+OpenSpan dispatch_open_scope_below(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept {
+  OpenSpan const span = dispatch_new_span(callsite, verdict, values, parent);
+  if (span.id) enter(span);
+  return span;
 }
 
 void enter(OpenSpan span) noexcept {

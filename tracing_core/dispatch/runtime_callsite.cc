@@ -50,7 +50,8 @@ internal::MetadataParts RuntimeCallsite::Owned::fill(CallsiteDescription const& 
   auto fields = std::make_unique<internal::FieldEntry[]>(field_count + 1);
   for (std::size_t i = 0; i < field_count; ++i) {
     auto const offset = static_cast<std::uint32_t>(text.size());
-    fields[i] = {offset, add(description.fields[i]) & 0xffffff, static_cast<std::uint8_t>(i)};
+    add(description.fields[i]);
+    fields[i] = internal::field_entry(offset, description.fields[i], static_cast<std::uint8_t>(i));
   }
   auto copy = [](std::string_view from) {
     auto to = std::make_unique<char[]>(from.size() + 1);

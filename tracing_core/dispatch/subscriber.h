@@ -36,6 +36,14 @@ struct Event {
   Metadata const& metadata() const noexcept { return fields.metadata(); }
 };
 
+class Subscriber;
+
+/// A span as instrumented code holds it: whose it is, and which; no span where the id is zero.
+struct OpenSpan {
+  Subscriber* subscriber = nullptr;
+  SpanId id{};
+};
+
 /// Receives everything that instrumented code emits. Thread-safe: called from any thread at any time. Never throws; a
 /// record emitted by a subscriber while it handles one is dropped.
 class Subscriber {
@@ -75,11 +83,17 @@ class Subscriber {
   /// The metadata of a span that somebody holds; null where there is no such span.
   virtual Metadata const* metadata(SpanId span) const noexcept { return (void)span, nullptr; }
 
-  /// A span whose scope is a block of the thread: new_span() and enter() in one. Unlike in the other calls, what it emits
-  /// itself is not dropped for it.
-  virtual SpanId open_scope(NewSpan const& span) noexcept;
+  /// A span whose scope is a block of the thread, below the span that the thread is in: new_span() and enter() in one. Its
+  /// arguments and result fit in registers, because spans are opened a hundred million times. Unlike in the other calls, what
+  /// it emits itself is not dropped for it. REQUIRES: the metadata lives as long as the program; `values` are as FieldValues
+  /// wants them.
+  virtual OpenSpan open_scope(Metadata const& metadata, Verdict verdict, Value const* values) noexcept;
   /// exit() and drop_reference() in one; likewise.
   virtual void close_scope(SpanId span) noexcept;
+
+  /// An event of this thread, now and below the span that the thread is in: event() with arguments that fit in registers.
+  /// `values` as FieldValues wants them.
+  virtual void event_here(Metadata const& metadata, Verdict verdict, Value const* values) noexcept;
 
   /// Whether spans of it are still open: handles to them still call it. A Registry is kept until they are closed; who writes
   /// a subscriber of their own keeps it.

@@ -120,9 +120,14 @@ struct ArgumentInfo {
   FormatAs format = FormatAs::nothing;
   std::string_view name{};  // of a constant_name
 };
+template <class T>
+inline constexpr bool kIsNumber = std::is_arithmetic_v<T> && format_of<T>() != FormatAs::text;
+template <class T>
+inline constexpr bool kIsNumber<KeyValue<T>> = kIsNumber<T>;
 template <class... A>
 struct ArgumentTypes {
   static constexpr std::size_t kCount = sizeof...(A);
+  static constexpr bool kAreNumbers = (true && ... && kIsNumber<A>);
   static constexpr ArgumentInfo kInfo[kCount + 1] = {
       {ArgumentTraits<A>::kKind, ArgumentTraits<A>::kIsRecordable, ArgumentTraits<A>::kFormat,
        ArgumentTraits<A>::kName}...,

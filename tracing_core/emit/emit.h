@@ -59,7 +59,11 @@ template <class... B>
 [[gnu::noinline, gnu::visibility("hidden")]] void emit_bare(Callsite const& callsite, Verdict verdict,
                                                             B... args) noexcept {
   auto const statement = collect(args...);
-  dispatch_event(callsite, verdict, statement.values, statement.parent);
+  if constexpr ((std::is_same_v<B, ParentArgument> || ...)) {
+    dispatch_event_below(callsite, verdict, statement.values, statement.parent);
+  } else {
+    dispatch_event(nullptr, callsite.metadata(), verdict, statement.values);
+  }
 }
 
 // The first argument is the message or the level, which the callsite knows already.

@@ -23,7 +23,7 @@ Span Span::current() noexcept {
   SpanId const id = subscriber->current_span();
   Metadata const* const metadata = id ? subscriber->metadata(id) : nullptr;
   if (metadata == nullptr) return {};
-  Span span(internal::OpenSpan{subscriber, id}, *metadata);
+  Span span(OpenSpan{subscriber, id}, *metadata);
   span.add_reference();
   return span;
 }

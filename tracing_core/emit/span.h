@@ -78,16 +78,16 @@ class Span {
   }
 
   // For the macros.
-  Span(internal::OpenSpan open, Metadata const& metadata) noexcept
+  Span(OpenSpan open, Metadata const& metadata) noexcept
       : open_(open), metadata_(open.id ? &metadata : nullptr) {}
-  internal::OpenSpan open() const noexcept { return open_; }
+  OpenSpan open() const noexcept { return open_; }
 
  private:
   void add_reference() const noexcept;
   void drop_reference() const noexcept;
   void record_one(std::string_view name, Value const& value) const noexcept;
 
-  internal::OpenSpan open_{};
+  OpenSpan open_{};
   Metadata const* metadata_ = nullptr;
 };
 
@@ -111,7 +111,11 @@ class [[nodiscard]] Entered {
 
 // A span that lives exactly as long as a block: what TRACE_SPAN declares. It stays in memory and out of registers,
 // since the functions that open it are not inlined: while it is off it costs the function no register that it would
-// have to save.
+// have to save. Who has it is set with the id and read only where there is one, which GCC cannot see in every program.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 class SpanScope {
  public:
   constexpr SpanScope() noexcept {}
@@ -131,6 +135,9 @@ class SpanScope {
   SpanId id_{};
   Subscriber* subscriber_;  // set with the id
 };
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 // In the place of a scope whose level is compiled out: nothing is ever opened.
 struct [[maybe_unused]] NoScope {};
@@ -147,10 +154,14 @@ using ScopeOf = typename ScopeFor<kCompiledIn>::Type;
 
 // As for events, one function for each list of types.
 template <class... B>
-[[gnu::noinline, gnu::visibility("hidden")]] void open_bare(SpanScope& scope, Callsite const& callsite, Verdict verdict,
-                                                            B... args) noexcept {
+[[gnu::noinline, gnu::visibility("hidden")]] OpenSpan open_bare(Callsite const& callsite, Verdict verdict,
+                                                                B... args) noexcept {
   auto const statement = collect(args...);
-  scope.hold(dispatch_open_scope(callsite, verdict, statement.values, statement.parent));
+  if constexpr ((std::is_same_v<B, ParentArgument> || ...)) {
+    return dispatch_open_scope_below(callsite, verdict, statement.values, statement.parent);
+  } else {
+    return dispatch_open_scope(nullptr, callsite.metadata(), verdict, statement.values);
+  }
 }
 template <class... B>
 [[gnu::noinline, gnu::visibility("hidden")]] OpenSpan make_bare(Callsite const& callsite, Verdict verdict,
@@ -167,12 +178,12 @@ constexpr void open_function_scope(NoScope&, Callsite const&, Verdict, Level, A 
 template <class... A>
 [[gnu::always_inline]] inline void open_scope(SpanScope& scope, Callsite const& callsite, Verdict verdict, Level,
                                               char const*, A const&... args) noexcept {
-  open_bare<decltype(bare(args))...>(scope, callsite, verdict, bare(args)...);
+  scope.hold(open_bare<decltype(bare(args))...>(callsite, verdict, bare(args)...));
 }
 template <class... A>
 [[gnu::always_inline]] inline void open_function_scope(SpanScope& scope, Callsite const& callsite, Verdict verdict,
                                                        Level, A const&... args) noexcept {
-  open_bare<decltype(bare(args))...>(scope, callsite, verdict, bare(args)...);
+  scope.hold(open_bare<decltype(bare(args))...>(callsite, verdict, bare(args)...));
 }
 template <class... A>
 [[gnu::always_inline]] inline Span make_span(Callsite const& callsite, Verdict verdict, Level, char const*,

@@ -68,6 +68,7 @@ struct StatementOutline {
   std::uint8_t field_count = 0;  // without the message
   std::uint8_t hole_count = 0;
   std::uint8_t value_count = 0;
+  bool has_only_numbers = false;
   Mistake mistake = Mistake::none;
   std::uint8_t mistaken_argument = 0;  // from 1, behind level, name and message
 

@@ -64,6 +64,7 @@ consteval ParsedStatement<Types::kCount> parse_statement(StatementText const& te
   ParsedStatement<kArguments> out;
   out.text = text;
   out.arguments = Types::kInfo;
+  out.has_only_numbers = Types::kAreNumbers;
   if (kArguments + 3 > kMaxArguments) return out.fail(Mistake::too_many_arguments), out;
   ArgumentRange ranges[kArguments + 3] = {};
   if (!split_arguments(text.arguments, text.arguments_size, ranges, kArguments + text.skipped)) {
@@ -105,13 +106,14 @@ class MetadataWriter {
     if (in_.text.message != nullptr) {
       parts.has_message = true;
       parts.message_size = add_message();
-      *field_entries++ = {end_, add(kMessageName.data(), kMessageName.size()) & 0xffffff, kMessageValue};
+      *field_entries++ = {end_, add(kMessageName.data(), kMessageName.size()) & 0x7fffff, true, kMessageValue};
     }
     for (std::size_t i = 0; i < in_.field_count; ++i) field_entries[i] = entry(fields[i]);
     for (std::size_t i = 0; i < in_.hole_count; ++i) hole_entries[i] = entry(holes[i]);
     parts.field_count = static_cast<std::uint8_t>(in_.field_count + (parts.has_message ? 1 : 0));
     parts.hole_count = in_.hole_count;
     parts.value_count = in_.value_count;
+    if (in_.has_only_numbers) parts.numbers_size = static_cast<std::uint16_t>(in_.value_count * sizeof(Value));
     return parts;
   }
 
@@ -151,7 +153,7 @@ class MetadataWriter {
         i = arrow + 2;
       }
     }
-    return {begin, (end_ - begin) & 0xffffff, field.value_index};
+    return field_entry(begin, {text_ + begin, end_ - begin}, field.value_index);
   }
 
   constexpr MessageHole entry(ParsedHole const& hole) noexcept {

@@ -40,9 +40,19 @@ namespace internal {
 // Where one field's name stands in Metadata's text, and which recorded value is its own.
 struct FieldEntry {
   std::uint32_t offset;
-  std::uint32_t size : 24;
+  std::uint32_t size : 23;
+  std::uint32_t has_special_name : 1;
   std::uint32_t value_index : 8;
 };
+
+// The names that formats do not simply print.
+constexpr bool is_special_name(std::string_view name) noexcept {
+  return name.starts_with("log.") || name.starts_with("r#") || name == "message";
+}
+
+constexpr FieldEntry field_entry(std::uint32_t offset, std::string_view name, std::uint8_t value_index) noexcept {
+  return {offset, static_cast<std::uint32_t>(name.size()) & 0x7fffff, is_special_name(name), value_index};
+}
 
 // A hole in the message: value `value_index` is printed at `offset` of the literal text. `spec_size` characters of format
 // specification stand at `spec_offset` of Metadata's text; they may hold nested holes, numbered: `{3}`.
@@ -53,6 +63,7 @@ struct MessageHole {
   std::uint8_t value_index;
 };
 
+inline constexpr std::uint16_t kNotOnlyNumbers = 0xffff;
 inline constexpr std::uint8_t kMessageValue = 0xff;  // the value_index of the message itself
 
 // Metadata in the form that the macros make at compile time: one run of characters and where things end in it.
@@ -76,6 +87,7 @@ struct MetadataParts {
   bool has_module_path = false;
   bool has_message = false;
   bool owned = false;  // made at run time: see RuntimeCallsite
+  std::uint16_t numbers_size = kNotOnlyNumbers;  // the bytes of a record's values, where all of them are numbers by their types
 };
 
 // The message without what fills its holes.

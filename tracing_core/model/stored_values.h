@@ -35,14 +35,35 @@ class StoredValues {
   /// Replaces the content by one group: the values of one statement. True where some of them point to something:
   /// keep_payloads() then has to follow before anything else.
   [[nodiscard]] bool start(FieldValues const& values) noexcept {
-    if (capacity_ > kMostKept) [[unlikely]] shrink();
-    size_ = 0;
-    groups_ = 0;
-    return add_borrowed(values);
+    return start(values.metadata(), values.statement_values());
+  }
+  /// The same for the values of one statement of `metadata`, in its order; null: none.
+  [[nodiscard]] bool start(Metadata const& metadata, Value const* values) noexcept {
+    clear();
+    return add_borrowed(metadata, values);
+  }
+  /// Whether values of `metadata` are a few numbers, for which start_numbers() will do.
+  static bool are_few_numbers(Metadata const& metadata) noexcept {
+    return metadata.parts().numbers_size <= kInlineBytes - sizeof(Group);
+  }
+  /// start() in a few instructions. REQUIRES: are_few_numbers(metadata).
+  void start_numbers(Metadata const& metadata, Value const* values) noexcept {
+    std::size_t const bytes = metadata.parts().numbers_size;
+    std::size_t const size = sizeof(Group) + bytes;
+    *reinterpret_cast<Group*>(data_) = {static_cast<std::uint32_t>(size), metadata.parts().value_count};
+    size_ = static_cast<std::uint32_t>(size);
+    groups_ = 1;
+    last_ = 0;
+    // Counted up to zero from the end: one register for both places and the end.
+    char const* const from_end = reinterpret_cast<char const*>(values) + bytes;
+    char* const to_end = data_ + size;
+    for (auto i = -static_cast<std::ptrdiff_t>(bytes); i != 0; i += sizeof(Value)) {
+      *reinterpret_cast<Value*>(to_end + i) = *reinterpret_cast<Value const*>(from_end + i);
+    }
   }
   /// Adds a group: the values of one statement.
   void add(FieldValues const& values) noexcept {
-    if (add_borrowed(values)) keep_payloads();
+    if (add_borrowed(values.metadata(), values.statement_values())) keep_payloads();
   }
   /// Adds `count` groups as they lie in memory: `size` bytes taken from another one. False where it has no room for them,
   /// which it then gets only if it `may_grow`.
@@ -58,6 +79,8 @@ class StoredValues {
   /// Replaces the content by that of `other`.
   void copy_from(StoredValues const& other) noexcept;
 
+  /// It holds more memory than it should when it is empty: clear() gives that back.
+  bool is_large() const noexcept { return capacity_ > kMostKept; }
   std::size_t size_bytes() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   std::uint32_t group_count() const noexcept { return groups_; }
@@ -84,25 +107,30 @@ class StoredValues {
     std::uint32_t count;
   };
 
-  // The kinds that point to nothing come first.
-  static constexpr bool is_plain(ValueKind kind) noexcept { return kind < ValueKind::text; }
-  bool add_borrowed(FieldValues const& values) noexcept {
-    std::uint32_t const start = size_;
-    Value const* from = values.statement_values();
-    std::uint32_t const count = from == nullptr ? 0 : values.metadata().parts().value_count;
-    std::uint32_t const end = start + static_cast<std::uint32_t>(sizeof(Group) + count * sizeof(Value));
-    if (end > capacity_ && !grow(end - start)) [[unlikely]] return false;
-    last_ = start;
-    size_ = end;
-    ++groups_;
-    char* const at = data_ + start;
-    *reinterpret_cast<Group*>(at) = {end - start, count};
-    ValueKind most = ValueKind::empty;
-    for (auto* to = reinterpret_cast<Value*>(at + sizeof(Group)); to != reinterpret_cast<Value*>(data_ + end); ++to, ++from) {
+  // A set of kinds, or-ed together: whether none of them points to something.
+  static constexpr bool is_plain(unsigned kinds) noexcept { return (kinds & static_cast<unsigned>(ValueKind::text)) == 0; }
+  static constexpr bool is_plain(ValueKind kind) noexcept { return is_plain(static_cast<unsigned>(kind)); }
+  static constexpr std::uint32_t group_size(std::uint32_t count) noexcept {
+    return static_cast<std::uint32_t>(sizeof(Group) + count * sizeof(Value));
+  }
+  // Writes values as they are; true where some of them point to something.
+  static bool write_group(char* at, std::uint32_t count, Value const* from) noexcept {
+    *reinterpret_cast<Group*>(at) = {group_size(count), count};
+    unsigned kinds = 0;
+    auto* to = reinterpret_cast<Value*>(at + sizeof(Group));
+    for (Value const* const end = from + count; from != end; ++to, ++from) {
       *to = *from;
-      most = from->kind() > most ? from->kind() : most;
+      kinds |= static_cast<unsigned>(from->kind());
     }
-    return !is_plain(most);
+    return !is_plain(kinds);
+  }
+  bool add_borrowed(Metadata const& metadata, Value const* values) noexcept {
+    std::uint32_t const count = values == nullptr ? 0 : metadata.parts().value_count;
+    if (size_ + group_size(count) > capacity_ && !grow(group_size(count))) [[unlikely]] return false;
+    last_ = size_;
+    size_ += group_size(count);
+    ++groups_;
+    return write_group(data_ + last_, count, values);
   }
   bool grow(std::size_t count) noexcept;
   void shrink() noexcept;

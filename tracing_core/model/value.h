@@ -30,7 +30,7 @@ enum class ValueKind : std::uint8_t {
   i128,
   u128,
   pointer,   ///< prints as hexadecimal
-  text,      ///< UTF-8 text; prints quoted; this kind and those below point to what they stand for
+  text = 16, ///< UTF-8 text; prints quoted; this kind and those below, all with this bit, point to what they stand for
   verbatim,  ///< text that some type printed of itself; prints as it is
   bytes,
   error,     ///< an error and what caused it
