@@ -8,6 +8,7 @@
 #include "tests/approval.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/line_sink.h"
+#include "tracing_core/filter/env_filter.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing {
@@ -77,6 +78,54 @@ TEST(PrintLayer, PrintsTheFourFormats) {
 }
 
 // The reference calls its layers on each enter, also where the thread is in the span already.
+// The texts of spans are made once: not for longer than they are right.
+TEST(PrintLayer, ShowsWhatIsRecordedBetweenLinesOfTheSameSpan) {
+  for (FormatKind const kind : {FormatKind::full, FormatKind::json}) {
+    std::string const text = printed(format({.kind = kind, .timer = nullptr}), [] {
+      auto outer = TRACE_MAKE_SPAN(info, "outer", tracing::kv("done", 0));
+      auto const in_outer = outer.enter();
+      TRACE_SPAN(info, "inner", tracing::kv("x", 1));
+      for (int i = 1; i <= 4; ++i) {
+        TRACE_INFO("first");
+        TRACE_INFO("second");
+        outer.record(tracing::kv("done", i * 11));
+      }
+      TRACE_INFO("last");
+    });
+    std::size_t at = 0;
+    for (std::string_view const done : {"0", "0", "11", "11", "22", "22", "33", "33", "44"}) {
+      std::size_t const end = text.find('\n', at);
+      std::string_view const line = std::string_view(text).substr(at, end - at);
+      std::size_t const value = line.rfind("done");
+      ASSERT_NE(value, line.npos) << line;
+      std::string_view const shown = line.substr(value + (kind == FormatKind::json ? 6 : 5));
+      EXPECT_TRUE(shown.starts_with(std::string(done) + (kind == FormatKind::json ? "," : "}"))) << line;
+      at = end + 1;
+    }
+    EXPECT_EQ(at, text.size());
+  }
+}
+
+TEST(PrintLayer, LayersThatSeeOtherSpansShowTheirOwn) {
+  std::string all;
+  std::string some;
+  auto to = [](std::string& out) {
+    PrintOptions options = format({.timer = nullptr});
+    options.writer = to_sink(make_sink([&out](Level, std::string_view line) { out.append(line); }));
+    return print_layer(std::move(options));
+  };
+  auto only_info = std::make_unique<EnvFilter>("info");
+  with_default(RegistryBuilder().with(to(all)).with(to(some), std::move(only_info)).build(), [] {
+    TRACE_SPAN(info, "outer", tracing::kv("x", 1));
+    TRACE_SPAN(debug, "hidden", tracing::kv("x", 2));
+    TRACE_SPAN(info, "inner", tracing::kv("x", 3));
+    for (int i = 0; i < 3; ++i) TRACE_INFO("line", tracing::target("t"));
+  });
+  auto three = [](std::string const& line) { return line + line + line; };
+  EXPECT_EQ(all, three(" INFO outer{x=1}:hidden{x=2}:inner{x=3}: t: line\n"));
+  EXPECT_EQ(some, three(" INFO outer{x=1}:inner{x=3}: t: line\n"));
+}
+
 TEST(PrintLayer, PrintsEachEnterOfASpanEnteredTwice) {
   PrintOptions options = format({.timer = nullptr});
   options.span_events = SpanEvents::full;

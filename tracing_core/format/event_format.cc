@@ -56,6 +56,20 @@ void append_time(TextBuffer& out, Timer const* timer, EventView const& event, Te
 
 namespace internal {
 
+void keep_path(TextBuffer const& out, std::size_t begin, SpanRef leaf, void const* key, std::uint64_t changes) noexcept {
+  constexpr std::size_t kMostKept = 4096;
+  if (leaf.slot()->shared.load(std::memory_order_relaxed) || out.truncated() || out.size() - begin > kMostKept) return;
+  CachedPath& path = leaf.cached_path();
+  bool const again = path.key == key && path.mask == leaf.mask();
+  if (!again && path.key != nullptr) return;  // another format has it
+  path.key = key;
+  path.mask = leaf.mask();
+  if (!again) return;  // kept from the second time on: many spans have one event only
+  path.text.clear();
+  path.text.append(out.view().substr(begin));
+  path.changes = path.text.truncated() ? 0 : changes;
+}
+
 void append_cached_slowly(TextBuffer& out, SpanRef span, void const* key, SpanTextMaker const& maker) noexcept {
   SpanLock const lock = span.lock();
   CachedText* const cached = span.cached_text(key);

@@ -1,11 +1,13 @@
 #include "tracing_core/format/field_format.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "tracing_core/format/ansi.h"
 #include "tracing_core/format/error_text.h"
 #include "tracing_core/format/scan.h"
 #include "tracing_core/internal/digits.h"
+#include "tracing_core/model/number_text.h"
 #include "tracing_core/model/text_escape.h"
 
 namespace tracing::inline v1 {
@@ -36,13 +38,6 @@ void sanitize_from(TextBuffer& out, std::size_t begin) noexcept {
   append_sanitized(out, copy.view());
 }
 
-// Names that are not simply printed begin with one of three letters.
-bool may_be_special(std::string_view name) noexcept {
-  if (name.empty()) return false;
-  auto const first = static_cast<unsigned>(static_cast<unsigned char>(name.front()) - 'l');
-  return first <= 'r' - 'l' && (0b1000011U >> first & 1) != 0;  // l, m, r
-}
-
 template <bool kAnsi>
 class DefaultFieldsPrinter {
  public:
@@ -57,52 +52,71 @@ class DefaultFieldsPrinter {
     bool first = true;
     for (internal::FieldEntry const *entry = parts.fields, *const end = entry + parts.field_count; entry != end; ++entry) {
       if (entry->value_index == internal::kMessageValue) {
-        if (!first) out_.push_back(' ');
+        print_own_message(first, metadata, values);
         first = false;
-        append_message_text(out_, Value::of_message(metadata, values), style_);
         continue;
       }
       Value const& value = values[entry->value_index];
       if (value.is_empty()) continue;
       std::string_view const name(text + entry->offset, entry->size);
-      if (!may_be_special(name)) [[likely]] {
-        print_field(first, name, name, value);
-      } else if (is_log_field(name)) {
-        continue;
-      } else if (name != "message") {
-        print_field(first, name, shown_name(name), value);
+      if (entry->has_special_name) [[unlikely]] {
+        first = !print_special(first, name, value) && first;
       } else {
-        if (!first) out_.push_back(' ');
-        print_message(value);
+        print_field(first, name, value);
+        first = false;
       }
-      first = false;
     }
   }
 
  private:
+  // The message of the statement: literal text, as a rule.
+  void print_own_message(bool first, Metadata const& metadata, Value const* values) noexcept {
+    std::string_view const literal = internal::message_literal(metadata.parts());
+    bool const simple = metadata.parts().hole_count == 0 && (!style_.sanitize || internal::is_plain<internal::needs_sanitizing>(literal));
+    char* const at = simple ? out_.reserve(literal.size() + 1) : nullptr;
+    if (at != nullptr) [[likely]] {
+      *at = ' ';  // written over where it is the first
+      out_.commit(static_cast<std::size_t>(internal::copy_short(at + !first, literal) - at));
+    } else {
+      if (!first) out_.push_back(' ');
+      append_message_text(out_, Value::of_message(metadata, values), style_);
+    }
+  }
+
+  // A field whose name has a meaning; false where it is not printed.
+  [[gnu::noinline]] bool print_special(bool first, std::string_view name, Value const& value) noexcept {
+    if (is_log_field(name)) return false;
+    if (!first) out_.push_back(' ');
+    if (name == "message") return print_message(value), true;
+    append_painted(out_, kAnsi, internal::kItalic, shown_name(name));
+    append_painted(out_, kAnsi, internal::kDim, "=");
+    return print_value(name, value), true;
+  }
+
   // `name=value`, behind a blank where it is not the first.
-  void print_field(bool first, std::string_view name, std::string_view shown, Value const& value) noexcept {
+  [[gnu::always_inline]] void print_field(bool first, std::string_view name, Value const& value) noexcept {
     if constexpr (kAnsi) {
       if (!first) out_.push_back(' ');
-      append_painted(out_, true, internal::kItalic, shown);
+      append_painted(out_, true, internal::kItalic, name);
       append_painted(out_, true, internal::kDim, "=");
       return print_value(name, value);
     }
-    std::size_t const text_size = value.kind() == ValueKind::text ? value.as_text().size() : internal::kMostUintDigits;
-    char* const begin = out_.reserve(shown.size() + text_size + 5);
+    std::size_t const text_size = value.kind() == ValueKind::text ? value.as_text().size() : kMostNumberText;
+    char* const begin = out_.reserve(name.size() + text_size + 5);
     if (begin == nullptr) return;
     char* at = begin;
     *at = ' ';  // written over where it is the first
     at += !first;
-    at = internal::copy_short(at, shown);
+    at = internal::copy_short(at, name);
     *at++ = '=';
-    at = write_simple(at, value);
-    if (at != nullptr) [[likely]] return out_.commit(static_cast<std::size_t>(at - begin));
-    out_.commit(shown.size() + (first ? 1 : 2));
-    print_value(name, value);
+    char* const end = write_simple(at, value);
+    out_.commit(static_cast<std::size_t>((end != nullptr ? end : at) - begin));
+    if (end == nullptr) [[unlikely]] print_value(name, value);
   }
 
-  // Integers, and text without escapes; returns the end, or null where the value is neither.
+  static constexpr std::size_t kMostNumberText = std::max(internal::kMostUintDigits + 1, internal::kMostFloatText);
+
+  // Numbers, and text without escapes; returns the end, or null where the value is neither.
   static char* write_simple(char* at, Value const& value) noexcept {
     switch (value.kind()) {
       case ValueKind::i64: {
@@ -112,6 +126,7 @@ class DefaultFieldsPrinter {
         return internal::write_uint(at + 1, 0 - bits);
       }
       case ValueKind::u64: return internal::write_uint(at, value.as_u64());
+      case ValueKind::f64: return internal::write_float(at, value.as_double());
       case ValueKind::text:
         if (!internal::is_plain<internal::needs_quoting>(value.as_text())) [[unlikely]] return nullptr;
         *at = '"';

@@ -29,38 +29,6 @@ inline CachedText const* made_text(SpanSlot const& slot, void const* key) noexce
   return usable ? &cached : nullptr;
 }
 
-// The texts of a path of spans, where all of them are made already and the path is not long.
-class MadeTexts {
- public:
-  bool find(SpanRef leaf, void const* key) noexcept {
-    for (SpanSlot* slot = leaf.slot(); slot != nullptr; slot = parent_seen(slot, leaf.mask())) {
-      CachedText const* const text = made_text(*slot, key);
-      if (text == nullptr || depth_ == kRoom) [[unlikely]] return false;
-      texts_[depth_++] = text->text.view();
-      size_ += text->text.size();
-    }
-    return true;
-  }
-  // Of all of them together.
-  std::size_t size() const noexcept { return size_; }
-  // From the outermost to the innermost; returns the end.
-  char* copy_to(char* at) const noexcept {
-    for (std::size_t i = depth_; i > 0; --i) at = copy_short(at, texts_[i - 1]);
-    return at;
-  }
-
- private:
-  static constexpr std::size_t kRoom = 16;
-  union {
-    std::string_view texts_[kRoom];
-  };
-  std::size_t depth_ = 0;
-  std::size_t size_ = 0;
-
- public:
-  MadeTexts() noexcept {}
-};
-
 // Calls `f(span)` for `leaf` and all spans above it, the outermost first. Any depth; no allocation.
 template <class F>
 inline void for_each_from_root(SpanRef leaf, F&& f) noexcept {
@@ -134,6 +102,22 @@ inline void append_cached(TextBuffer& out, SpanRef span, void const* key, SpanTe
     copy_short(at, made->text.view());
     out.commit(made->text.size());
   }
+}
+
+// Keeps what stands in `out` from `begin` on as the text of `leaf` and all above it, unless another thread may hold the span.
+void keep_path(TextBuffer const& out, std::size_t begin, SpanRef leaf, void const* key, std::uint64_t changes) noexcept;
+
+// Appends what `make()` appends, a text of `leaf` and all above it: one copy, as a rule.
+template <class F>
+inline void append_path(TextBuffer& out, SpanRef leaf, void const* key, F&& make) noexcept {
+  SpanSlot const& slot = *leaf.slot();
+  CachedPath const& path = slot.path;
+  std::uint64_t const changes = value_changes.load(std::memory_order_acquire);
+  bool const made = path.key == key && path.mask == leaf.mask() && path.changes == changes;
+  if (made && !slot.shared.load(std::memory_order_relaxed)) [[likely]] return out.append(path.text.view());
+  std::size_t const begin = out.size();
+  make();
+  keep_path(out, begin, leaf, key, changes);
 }
 
 // `main ThreadId(01) `, as full and compact print it.

@@ -15,7 +15,7 @@ class Full final : public TextFormat<kAnsi> {
     if (options_.thread_names || options_.thread_ids) [[unlikely]] {
       append_thread(out, event.context.track(), options_.thread_names, options_.thread_ids);
     }
-    if (kAnsi || !options_.target || !append_context_at_once(out, event)) append_context(out, event);
+    append_context(out, event);
     if (file_ || line_number_) [[unlikely]] append_place(out, metadata);
     fields_->append(out, event.fields, style_);
     out.push_back('\n');
@@ -30,26 +30,12 @@ class Full final : public TextFormat<kAnsi> {
   // `span{fields}:span{fields}: target: `
   void append_context(TextBuffer& out, EventView const& event) const noexcept {
     if (event.scope) {
-      for_each_from_root(event.scope, [&](SpanRef span) { append_cached(out, span, key_, *this); });
+      append_path(out, event.scope, key_, [&] {
+        for_each_from_root(event.scope, [&](SpanRef span) { append_cached(out, span, key_, *this); });
+      });
       out.push_back(' ');
     }
     if (options_.target) append_target(out, event.metadata.target(), kAnsi);
-  }
-
-  // The same, in one piece where the texts of all spans are made already; else does nothing and returns false.
-  bool append_context_at_once(TextBuffer& out, EventView const& event) const noexcept {
-    MadeTexts texts;
-    if (!texts.find(event.scope, key_)) return false;
-    std::string_view const target = event.metadata.target();
-    char* const begin = out.reserve(texts.size() + target.size() + 3);
-    if (begin == nullptr) return true;
-    char* at = texts.copy_to(begin);
-    *at = ' ';  // written over where there is no span
-    at = copy_short(at + (at != begin), target);
-    *at++ = ':';
-    *at++ = ' ';
-    out.commit(static_cast<std::size_t>(at - begin));
-    return true;
   }
 
   // `name{fields}:`

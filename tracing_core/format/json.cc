@@ -179,7 +179,8 @@ void append_key(TextBuffer& out, std::string_view key) noexcept {
 
 class Json final : public EventFormat, private SpanTextMaker {
  public:
-  explicit Json(FormatOptions const& options) : options_(options), timer_(options.timer.get()) {
+  explicit Json(FormatOptions const& options)
+      : options_(options), timer_(options.timer.get()), is_time_plain_(timer_ != nullptr && timer_->is_plain()) {
     for (Level const level : {Level::error, Level::warn, Level::info, Level::debug, Level::trace}) {
       std::string& text = before_fields_[static_cast<std::size_t>(level)];
       if (timer_ != nullptr) text += ',';
@@ -196,7 +197,11 @@ class Json final : public EventFormat, private SpanTextMaker {
       out.append("{\"timestamp\":\"");
       std::size_t const begin = out.size() - 1;
       if (!timer_->append(out, event.context.time())) return false;
-      end_string(out, begin);
+      if (!is_time_plain_) {
+        end_string(out, begin);
+      } else {
+        out.push_back('"');
+      }
     }
     out.append(before_fields_[static_cast<std::size_t>(metadata.level())]);
     append_fields(out, event.fields);
@@ -251,14 +256,26 @@ class Json final : public EventFormat, private SpanTextMaker {
   void append_span(TextBuffer& out, SpanRef span) const noexcept override { append_span_object(out, span); }
 
   void append_spans(TextBuffer& out, EventView const& event) const noexcept {
+    SpanRef const current = event.context.current_span();
+    if (event.shown != current) return append_spans_below(out, event.shown, current);
+    append_path(out, current, path_key(), [&] { append_spans_below(out, current, current); });
+  }
+  // Which of the texts that append_spans() makes it is.
+  void const* path_key() const noexcept {
+    static constexpr char keys[4] = {};
+    return &keys[(options_.current_span ? 1 : 0) + (options_.span_list ? 2 : 0)];
+  }
+
+  // `"span":{...},"spans":[{...},{...}],`
+  void append_spans_below(TextBuffer& out, SpanRef shown, SpanRef current) const noexcept {
     if (options_.current_span) {
       out.append("\"span\":");
-      append_cached(out, event.shown, json_key(), *this);
+      append_cached(out, shown, json_key(), *this);
       out.push_back(',');
     }
     if (!options_.span_list) return;
     out.append("\"spans\":[");
-    for_each_from_root(event.context.current_span(), [&](SpanRef span) {
+    for_each_from_root(current, [&](SpanRef span) {
       append_cached(out, span, json_key(), *this);
       out.push_back(',');
     });
@@ -281,6 +298,7 @@ class Json final : public EventFormat, private SpanTextMaker {
 
   FormatOptions const options_;
   Timer const* const timer_;
+  bool const is_time_plain_;
   std::array<std::string, 6> before_fields_;  // by level: what stands between the time and the fields
 };
 

@@ -30,6 +30,7 @@ class UtcTimer final : public Timer {
     last.append(out, parts.seconds, parts.nanoseconds);
     return true;
   }
+  bool is_plain() const noexcept override { return true; }
 };
 
 class LocalTimer final : public Timer {
@@ -39,6 +40,7 @@ class LocalTimer final : public Timer {
     append_local_time(out, parts.seconds, parts.nanoseconds);
     return true;
   }
+  bool is_plain() const noexcept override { return true; }
 };
 
 class UptimeTimer final : public Timer {
@@ -48,6 +50,7 @@ class UptimeTimer final : public Timer {
     append_uptime(out, time > start_ ? static_cast<std::uint64_t>(time.ns - start_.ns) : 0);
     return true;
   }
+  bool is_plain() const noexcept override { return true; }
 
  private:
   Instant start_;

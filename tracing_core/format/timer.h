@@ -19,6 +19,8 @@ class Timer {
 
   /// Appends `time`. False where it cannot: text formats then print `<unknown time>`, JSON leaves the event out.
   virtual bool append(TextBuffer& out, Instant time) const noexcept = 0;
+  /// Whether it only ever appends ASCII that stands in a string of JSON as it is; then nobody looks.
+  virtual bool is_plain() const noexcept { return false; }
 };
 
 /// `2026-01-08T23:56:09.977977Z`

@@ -26,8 +26,7 @@ constexpr FloatStyle kRust{.lowest_plain_exponent = -4, .exponent_sign = "e", .t
 constexpr FloatStyle kJson{.lowest_plain_exponent = -5, .exponent_sign = "e+", .ties_go_up = false};
 constexpr int kHighestPlainExponent = 15;
 
-// The longest are "-1.7976931348623157e+308" and "-0.000012345678901234567".
-constexpr std::size_t kLongestFloat = 32;
+using internal::kMostFloatText;
 
 // The number d.ddd * 10^exponent.
 struct Decimal {
@@ -52,7 +51,7 @@ int lowest_bit(Float magnitude) noexcept {
 // `decimal` is one of two neighbours between which `magnitude` stands halfway: makes it the larger one.
 template <class Float>
 void round_tie_up(Decimal& decimal, Float magnitude) noexcept {
-  char text[kLongestFloat];
+  char text[kMostFloatText];
   std::to_chars(text, text + sizeof text, magnitude, std::chars_format::scientific, decimal.count);
   char const floor_digit = decimal.count == 1 ? text[0] : text[decimal.count];
   // Never 9: the larger one would then have fewer digits, and be the shortest.
@@ -61,7 +60,7 @@ void round_tie_up(Decimal& decimal, Float magnitude) noexcept {
 
 template <class Float>
 Decimal shortest_decimal(Float magnitude, bool ties_go_up) noexcept {
-  char text[kLongestFloat];
+  char text[kMostFloatText];
   auto const end = std::to_chars(text, text + sizeof text, magnitude, std::chars_format::scientific).ptr;
   Decimal decimal;
   char const* p = text;
@@ -120,6 +119,10 @@ char* write_short(char* at, Float magnitude) noexcept {
   at = internal::write_uint(at, scaled / kIntegerScale);
   *at++ = '.';
   auto const fraction = static_cast<std::uint32_t>(scaled % kIntegerScale);
+  if (fraction % (kIntegerScale / 10) == 0) {  // one digit, as most have
+    *at = static_cast<char>('0' + fraction / (kIntegerScale / 10));
+    return at + 1;
+  }
   char* end = kIsDouble ? internal::write_six_digits(at, fraction) : internal::write_digits(at, fraction, 3);
   while (end - at > 1 && end[-1] == '0') --end;
   return end;
@@ -137,19 +140,25 @@ double power_of_ten(int exponent) noexcept {
 }
 
 template <class Float>
-void append_finite(TextBuffer& out, Float value, FloatStyle const& style) noexcept {
-  char* const begin = out.reserve(kLongestFloat);
-  if (begin == nullptr) return;
-  char* at = begin;
+[[gnu::noinline]] char* write_long(char* at, Float magnitude, FloatStyle const& style) noexcept {
+  Decimal const decimal = shortest_decimal(magnitude, style.ties_go_up);
+  bool const plain = decimal.exponent >= style.lowest_plain_exponent && decimal.exponent <= kHighestPlainExponent;
+  return plain ? write_plain(at, decimal) : write_with_exponent(at, decimal, style);
+}
+
+template <class Float>
+char* write_finite(char* at, Float value, FloatStyle const& style) noexcept {
   if (std::signbit(value)) *at++ = '-';
   Float const magnitude = std::abs(value);
-  char* end = write_short(at, magnitude);
-  if (end == nullptr) {
-    Decimal const decimal = shortest_decimal(magnitude, style.ties_go_up);
-    bool const plain = decimal.exponent >= style.lowest_plain_exponent && decimal.exponent <= kHighestPlainExponent;
-    end = plain ? write_plain(at, decimal) : write_with_exponent(at, decimal, style);
+  char* const end = write_short(at, magnitude);
+  return end != nullptr ? end : write_long(at, magnitude, style);
+}
+
+template <class Float>
+void append_finite(TextBuffer& out, Float value, FloatStyle const& style) noexcept {
+  if (char* const begin = out.reserve(kMostFloatText)) {
+    out.commit(static_cast<std::size_t>(write_finite(begin, value, style) - begin));
   }
-  out.commit(static_cast<std::size_t>(end - begin));
 }
 
 template <class Float>
@@ -167,6 +176,12 @@ void append_json_number(TextBuffer& out, Float value) noexcept {
 
 }  // namespace
 
+char* internal::write_float(char* at, double value) noexcept {
+  if (std::isnan(value)) return write(at, "NaN");
+  if (std::isinf(value)) return write(at, value < 0 ? "-inf" : "inf");
+  return write_finite(at, value, kRust);
+}
+
 void append_float(TextBuffer& out, double value) noexcept { append_rust_float(out, value); }
 void append_float(TextBuffer& out, float value) noexcept { append_rust_float(out, value); }
 void append_json_float(TextBuffer& out, double value) noexcept { append_json_number(out, value); }
@@ -174,7 +189,7 @@ void append_json_float(TextBuffer& out, float value) noexcept { append_json_numb
 
 double reread_json_float(double value) noexcept {
   double const magnitude = std::abs(value);
-  char scratch[kLongestFloat];
+  char scratch[kMostFloatText];
   if (!std::isfinite(value) || write_short(scratch, magnitude) != nullptr) return value;
 
   // The digits as the text has them, so with the zeros up to the point and the one behind it.

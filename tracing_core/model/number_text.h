@@ -17,6 +17,13 @@ void append_float(TextBuffer& out, double value) noexcept;
 /// As above, with the digits a float needs, not those of the double it converts to: `0.1`.
 void append_float(TextBuffer& out, float value) noexcept;
 
+namespace internal {
+// "-1.7976931348623157e+308" and "-0.000012345678901234567" are shorter.
+inline constexpr std::size_t kMostFloatText = 32;
+// Writes what append_float() appends, at most kMostFloatText characters; returns the end.
+char* write_float(char* at, double value) noexcept;
+}  // namespace internal
+
 /// Appends the shortest digits as serde_json does: `1.0`, `0.00001`, `1e-6`, `1e+16`. An exponent is used from 1e16 and
 /// below 1e-5. Where two are equally near, the one with the even digit. NaN and the infinities, which JSON cannot say,
 /// become `null`.
