@@ -2,9 +2,13 @@
 """Runs the benchmarks, each in a process of its own, next to their peers, and prints what they cost and the ratio."""
 import argparse
 import json
+import os
 import re
+import resource
 import subprocess
 import sys
+import tempfile
+import time
 
 REPETITIONS = 7
 
@@ -37,13 +41,54 @@ def instructions(program, name):
     counts = []
     for iterations in (2000, 12000):
         result = subprocess.run(
-            ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, f"--benchmark_filter=^{re.escape(name)}$",
-             f"--benchmark_min_time={iterations}x"], capture_output=True, text=True)
+            ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program,
+             f"--benchmark_filter=^{re.escape(name.split('/')[0])}(/|$)"], capture_output=True, text=True,
+            env=os.environ | {"TRACING_BENCH_ITERATIONS": str(iterations)})
         found = re.search(r"refs:\s+([\d,]+)", result.stderr)
         if not found:
             return None
         counts.append(int(found.group(1).replace(",", "")))
     return (counts[1] - counts[0]) / 10000
+
+
+def startup_ns(folder):
+    """What testlog adds to a process with one test and one record, over the same libraries without a use of testlog."""
+    best = {}
+    for _ in range(300):
+        for name in ("startup_testlog", "startup_plain"):
+            started = time.perf_counter()
+            subprocess.run([f"{folder}/{name}"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            best[name] = min(best.get(name, 1e9), time.perf_counter() - started)
+    return (best["startup_testlog"] - best["startup_plain"]) * 1e9
+
+
+STATEMENTS = 300
+
+
+def compile_ns(include, text):
+    """The processor time of a compiler, the lowest of several runs."""
+    with tempfile.NamedTemporaryFile("w", suffix=".cc") as file:
+        file.write(text)
+        file.flush()
+        best = 1e9
+        for _ in range(5):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            subprocess.run(["c++", "-std=c++20", "-O2", *(f"-I{path}" for path in include), "-c", file.name, "-o", "/dev/null"], check=True)
+            best = min(best, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
+    return best * 1e9
+
+
+def compile_rows(include):
+    def functions(body):
+        return "".join(f"void f{i}(int rows_{i}, double ratio_{i}) {{ {body.replace('#', str(i))} asm volatile(\"\" ::\"r\"(rows_{i})); }}\n"
+                       for i in range(STATEMENTS))
+
+    header = '#include "tracing_core/tracing.h"\n'
+    ours = compile_ns(include, header)
+    yield "compile_header", ours, "gtest.h", compile_ns(include, "#include <gtest/gtest.h>\n")
+    without = compile_ns(include, header + functions(""))
+    event = compile_ns(include, header + functions('TRACE_INFO("moved the block #", rows_#, ratio_#);'))
+    yield "compile_statement", (event - without) / STATEMENTS, None, None
 
 
 def versions(rust):
@@ -60,7 +105,10 @@ def versions(rust):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", required=True)
+    parser.add_argument("--static-program", default="", help="the same benchmarks in an executable without shared libraries")
     parser.add_argument("--rust", default="")
+    parser.add_argument("--startup", default="", metavar="FOLDER", help="where startup_testlog and startup_plain are")
+    parser.add_argument("--include", action="append", default=[], metavar="FOLDER", help="for the rows about compiling")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--only", default="", metavar="PATTERN")
     parser.add_argument("--instructions", action="store_true")
@@ -69,6 +117,20 @@ def main():
     for line in versions(args.rust):
         print(f"# {line}")
     rows = []
+
+    def add(name, ours, peer, peer_ns, static_ns=None, counted=None):
+        row = {"name": name, "ours_ns": round(ours, 2), "static_ns": round(static_ns, 2) if static_ns else None, "peer": peer if peer_ns else None,
+               "peer_ns": round(peer_ns, 2) if peer_ns else None, "ratio": round(ours / peer_ns, 3) if peer_ns else None}
+        if counted is not None:
+            row["instructions"] = counted
+        rows.append(row)
+        shown = f"{peer_ns:14.2f} {row['ratio']:7.3f}" if peer_ns else f"{'-':>14} {'-':>7}"
+        extra = f" {counted:9.0f}" if counted is not None else ""
+        static = f"{static_ns:11.2f}" if static_ns else f"{'-':>11}"
+        print(f"{name:24} {ours:14.2f} {static} {shown}{extra}  {row['peer'] or ''}", flush=True)
+
+    print(f"{'row, in nanoseconds':24} {'shared':>14} {'static':>11} {'peer':>14} {'ratio':>7}")
+
     measured = {}
     for name in names(args.program):
         base = name.split("/")[0]
@@ -79,14 +141,13 @@ def main():
         peer, peer_ns = "rust tracing", rust_ns(args.rust, base)
         if peer_ns is None and base.startswith("line_full") and "line_spdlog" in measured:
             peer, peer_ns = "spdlog", measured["line_spdlog"]
-        row = {"name": base, "ours_ns": round(ours, 2), "peer": peer if peer_ns else None,
-               "peer_ns": peer_ns, "ratio": round(ours / peer_ns, 3) if peer_ns else None}
-        if args.instructions:
-            row["instructions"] = instructions(args.program, name)
-        rows.append(row)
-        shown = f"{peer_ns:10.2f} {row['ratio']:7.2f}" if peer_ns else f"{'-':>10} {'-':>7}"
-        counted = f" {row['instructions']:9.0f}" if row.get("instructions") is not None else ""
-        print(f"{base:32} {ours:10.2f} {shown}{counted}  {row['peer'] or ''}", flush=True)
+        static_ns = ours_ns(args.static_program, name) if args.static_program else None
+        add(base, ours, peer, peer_ns, static_ns, instructions(args.program, name) if args.instructions else None)
+    if args.startup and re.search(args.only, "startup"):
+        add("startup", startup_ns(args.startup), None, None)
+    if args.include and re.search(args.only, "compile"):
+        for row in compile_rows(args.include):
+            add(*row)
     if args.json:
         with open(args.json, "w", encoding="utf-8") as file:
             json.dump(rows, file, indent=1)

@@ -25,7 +25,7 @@ void dynamic_on(benchmark::State& state) {
   int i = 0;
   for (auto _ : state) workload::event(i++, 2);
 }
-BENCHMARK(dynamic_on);
+TRACING_BENCHMARK(dynamic_on);
 
 void dynamic_off(benchmark::State& state) {
   bench::use(state, with_dynamic_directive);
@@ -33,7 +33,7 @@ void dynamic_off(benchmark::State& state) {
   int i = 0;
   for (auto _ : state) workload::event(i++, 2);
 }
-BENCHMARK(dynamic_off);
+TRACING_BENCHMARK(dynamic_off);
 
 std::string hundred_directives() {
   std::string text;
@@ -45,13 +45,13 @@ void parse_100_directives(benchmark::State& state) {
   std::string const text = hundred_directives();
   for (auto _ : state) benchmark::DoNotOptimize(EnvFilter::parse_lossy(text));
 }
-BENCHMARK(parse_100_directives);
+TRACING_BENCHMARK(parse_100_directives);
 
 void register_against_100(benchmark::State& state) {
   EnvFilter filter = EnvFilter::parse_lossy(hundred_directives());
   tracing::RuntimeCallsite const callsite({.target = "crate_50::module::inner", .level = tracing::Level::debug, .fields = {"message"}});
   for (auto _ : state) benchmark::DoNotOptimize(filter.callsite_enabled(callsite.metadata()));
 }
-BENCHMARK(register_against_100);
+TRACING_BENCHMARK(register_against_100);
 
 }  // namespace

@@ -31,12 +31,12 @@ void print_lines(benchmark::State& state, FormatKind kind) {
 }
 
 void line_full(benchmark::State& state) { print_lines(state, FormatKind::full); }
-BENCHMARK(line_full);
-BENCHMARK(line_full)->Name("line_full_2_threads")->Threads(2);
+TRACING_BENCHMARK(line_full);
+TRACING_BENCHMARK(line_full)->Name("line_full_2_threads")->Threads(2);
 void line_compact(benchmark::State& state) { print_lines(state, FormatKind::compact); }
-BENCHMARK(line_compact);
+TRACING_BENCHMARK(line_compact);
 void line_json(benchmark::State& state) { print_lines(state, FormatKind::json); }
-BENCHMARK(line_json);
+TRACING_BENCHMARK(line_json);
 
 // One write(2) for each line, to a file.
 void line_full_file(benchmark::State& state) {
@@ -57,7 +57,7 @@ void line_full_file(benchmark::State& state) {
   });
   if (sink->failed_writes() != 0) state.SkipWithError("a write failed");
 }
-BENCHMARK(line_full_file);
+TRACING_BENCHMARK(line_full_file);
 
 // The same, written by a thread of its own: what is left on the thread that emits. It is given time to write before it has
 // to drop lines.
@@ -102,6 +102,6 @@ void line_spdlog(benchmark::State& state) {
   }
   bench::expect_bytes(state, *sink);
 }
-BENCHMARK(line_spdlog);
+TRACING_BENCHMARK(line_spdlog);
 
 }  // namespace

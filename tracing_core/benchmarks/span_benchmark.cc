@@ -11,8 +11,8 @@ void span_registry(benchmark::State& state) {
   int i = 0;
   for (auto _ : state) workload::span(i++, 2);
 }
-BENCHMARK(span_registry);
-BENCHMARK(span_registry)->Name("span_registry_2_threads")->Threads(2);
+TRACING_BENCHMARK(span_registry);
+TRACING_BENCHMARK(span_registry)->Name("span_registry_2_threads")->Threads(2);
 
 void span_full(benchmark::State& state) {
   bench::use(state, [] {
@@ -22,6 +22,6 @@ void span_full(benchmark::State& state) {
   int i = 0;
   for (auto _ : state) workload::span(i++, 2);
 }
-BENCHMARK(span_full);
+TRACING_BENCHMARK(span_full);
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -28,4 +29,11 @@ inline void expect_bytes(benchmark::State& state, tracing::CountingSink const& s
   state.counters["bytes_per_record"] = static_cast<double>(sink.bytes()) / static_cast<double>(state.iterations() * state.threads());
 }
 
+/// Runs as often as the environment says: two runs of known length differ by the instructions of their iterations.
+inline void count(benchmark::internal::Benchmark* one) {
+  if (char const* const iterations = std::getenv("TRACING_BENCH_ITERATIONS")) one->Iterations(std::atol(iterations));
+}
+
 }  // namespace bench
+
+#define TRACING_BENCHMARK(f) BENCHMARK(f)->Apply(bench::count)
