@@ -333,7 +333,9 @@ TEST(Rule12, EachBadValueIsReportedOnceAndItsDefaultUsed) {
     EXPECT_EQ(outcome.out, good.out) << variable;
     EXPECT_EQ(count(outcome.err, "testlog: "), 1) << outcome.err;
     EXPECT_THAT(outcome.err, StartsWith(report));
-    if (variable != "TRACE_TIME") EXPECT_EQ(outcome.err, report + good.err);
+    if (variable != "TRACE_TIME") {
+      EXPECT_EQ(outcome.err, report + good.err);
+    }
   }
 }
 
