@@ -27,14 +27,50 @@ constexpr bool is_name_char(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c) || static_cast<signed char>(c) < 0;
 }
 
-// The index of the next `c` in [begin, end), or `end`.
+// The compilers interpret loops slowly, but each knows a few of C's functions at compile time, which take one step: GCC those
+// that search a text up to its NUL, Clang those that search so many bytes, nvcc none. The texts here are literals: a NUL ends
+// them.
+#if defined(__clang__)
+#define TRACING_INTERNAL_SEARCHES_ 2
+#elif defined(__GNUC__) && !defined(__EDG__) && !defined(__NVCC__)
+#define TRACING_INTERNAL_SEARCHES_ 1
+#else
+#define TRACING_INTERNAL_SEARCHES_ 0
+#endif
+
+// How many characters from `text` on are none of `set`, where the compiler can tell in one step; else 0.
+constexpr std::size_t count_none_of([[maybe_unused]] char const* text, [[maybe_unused]] char const* set) noexcept {
+#if TRACING_INTERNAL_SEARCHES_ == 1
+  return __builtin_strcspn(text, set);
+#else
+  return 0;
+#endif
+}
+
+// The index of the next `c` in [begin, end), or `end`. `c` is a quote, a comma, a backslash or a minus sign.
 constexpr std::size_t find_char(char const* text, std::size_t begin, std::size_t end, char c) noexcept {
-#if defined(__clang__)  // which does in one step what it would interpret slowly
+#if TRACING_INTERNAL_SEARCHES_ == 2
   char const* const at = __builtin_char_memchr(text + begin, c, end - begin);
   return at == nullptr ? end : static_cast<std::size_t>(at - text);
+#elif TRACING_INTERNAL_SEARCHES_ == 1
+  // Not strchr, which GCC 12 gets wrong inside a text.
+  char const* const set = c == '"' ? "\"" : c == '\'' ? "'" : c == ',' ? "," : c == '\\' ? "\\" : "-";
+  std::size_t const found = begin + __builtin_strcspn(text + begin, set);
+  return found < end ? found : end;
 #else
   while (begin < end && text[begin] != c) ++begin;
   return begin;
+#endif
+}
+
+// Whether [begin, end) is one identifier, where the compiler can tell in one step.
+constexpr bool is_surely_identifier([[maybe_unused]] char const* text, [[maybe_unused]] std::size_t begin,
+                                    [[maybe_unused]] std::size_t end) noexcept {
+#if TRACING_INTERNAL_SEARCHES_ != 1
+  return false;
+#else
+  if (begin >= end || is_digit(text[begin])) return false;
+  return __builtin_strspn(text + begin, "abcdefghijklmnopqrstuvwxyz_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") >= end - begin;
 #endif
 }
 
@@ -96,6 +132,7 @@ constexpr std::size_t split_once(char const* text, std::size_t size, bool angles
   std::size_t depth = 0;
   std::size_t start = 0;
   for (std::size_t i = 0; i <= size;) {
+    i += count_none_of(text + i, ",\"'()[]{}<>");
     char const c = i < size ? text[i] : ',';
     if (c >= '_' && c <= 'z') {
       ++i;
@@ -139,7 +176,9 @@ constexpr ArgumentRange plain_name(char const* text, ArgumentRange range) noexce
   std::size_t begin = range.begin;
   while (range.end - begin > 6 && text[begin + 4] == '-' && std::string_view(text + begin, 6) == "this->") begin += 6;
   bool starts = true;  // an identifier has to start here
-  for (std::size_t i = begin; i < range.end; ++i) {
+  bool const sure = is_surely_identifier(text, begin, range.end);
+  if (sure) starts = false;
+  for (std::size_t i = sure ? range.end : begin; i < range.end; ++i) {
     char const c = text[i];
     if (c >= 'a' && c <= 'z') {
       starts = false;

@@ -95,7 +95,7 @@ constexpr FunctionPath parse_function(char const* text, std::size_t size) noexce
   for (std::size_t i = 0; i < size;) {
     char const c = text[i];
     if (c >= 'a' && c <= 'z' && (c != 'o' || i != part)) {
-      ++i;
+      i += 1 + count_none_of(text + i + 1, " :<({*&");
     } else if (c == ' ') {  // what stood before was a return type or a specifier
       path.count = 0;
       part = ++i;

@@ -27,8 +27,15 @@ constexpr bool same_name(std::string_view written, bool to_the_letter, std::stri
 }
 
 constexpr std::size_t next_brace(char const* text, std::size_t i, std::size_t size) noexcept {
-#if defined(__clang__)
+#if TRACING_INTERNAL_SEARCHES_ == 2
   return find_char(text, i, find_char(text, i, size, '{'), '}');
+#elif TRACING_INTERNAL_SEARCHES_ == 1
+  for (; i < size; ++i) {
+    i += __builtin_strcspn(text + i, "{}");
+    if (i >= size) return size;
+    if (text[i] != '\0') return i;  // else it is one of the message's own
+  }
+  return size;
 #else
   while (i < size && text[i] != '{' && text[i] != '}') ++i;
   return i;

@@ -123,7 +123,14 @@ class MetadataWriter {
     if (size > 0) __builtin_memcpy(text_ + end_, piece, size);
 #else
     char* to = text_ + end_;
-    for (std::size_t left = size; left > 0; --left) *to++ = *piece++;
+    std::size_t left = size;
+    for (; left >= 4; left -= 4, to += 4, piece += 4) {  // a step of the loop costs as much as a character
+      to[0] = piece[0];
+      to[1] = piece[1];
+      to[2] = piece[2];
+      to[3] = piece[3];
+    }
+    for (; left > 0; --left) *to++ = *piece++;
 #endif
     end_ += static_cast<std::uint32_t>(size);
     return static_cast<std::uint32_t>(size);
@@ -153,7 +160,7 @@ class MetadataWriter {
         i = arrow + 2;
       }
     }
-    return field_entry(begin, {text_ + begin, end_ - begin}, field.value_index);
+    return field_entry(begin, text_ + begin, end_ - begin, field.value_index);
   }
 
   constexpr MessageHole entry(ParsedHole const& hole) noexcept {

@@ -45,13 +45,16 @@ struct FieldEntry {
   std::uint32_t value_index : 8;
 };
 
-// The names that formats do not simply print.
-constexpr bool is_special_name(std::string_view name) noexcept {
-  return name.starts_with("log.") || name.starts_with("r#") || name == "message";
+// The names that formats do not simply print: `log.x`, `r#x` and `message`. Most are told by a character or two.
+constexpr bool is_special_name(char const* name, std::size_t size) noexcept {
+  if (size < 2) return false;
+  if (name[0] == 'r') return name[1] == '#';
+  if (name[0] == 'l') return size >= 4 && name[3] == '.' && name[1] == 'o' && name[2] == 'g';
+  return name[0] == 'm' && size == 7 && std::string_view(name, size) == "message";
 }
 
-constexpr FieldEntry field_entry(std::uint32_t offset, std::string_view name, std::uint8_t value_index) noexcept {
-  return {offset, static_cast<std::uint32_t>(name.size()) & 0x7fffff, is_special_name(name), value_index};
+constexpr FieldEntry field_entry(std::uint32_t offset, char const* name, std::size_t size, std::uint8_t value_index) noexcept {
+  return {offset, static_cast<std::uint32_t>(size) & 0x7fffff, is_special_name(name, size), value_index};
 }
 
 // A hole in the message: value `value_index` is printed at `offset` of the literal text. `spec_size` characters of format
