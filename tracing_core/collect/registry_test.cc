@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <fstream>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "tests/support/resident_memory.h"
 #include "tracing_core/collect/layer_vector.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/tracing.h"
@@ -86,13 +86,6 @@ constexpr std::size_t kSlackKib = 65536;
 #else
 constexpr std::size_t kSlackKib = 1024;
 #endif
-
-std::size_t resident_kib() {
-  std::ifstream statm("/proc/self/statm");
-  std::size_t pages = 0;
-  statm >> pages >> pages;
-  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 1024;
-}
 
 TEST(Registry, ParentsAreContextualExplicitOrNone) {
   auto const lines = journal_of([] {
@@ -235,9 +228,9 @@ TEST(Registry, AMillionSpansTakeNoMoreMemory) {
       }
     };
     some(1000);
-    std::size_t const before = resident_kib();
+    std::size_t const before = tracing_test::resident_kib();
     some(500000);
-    EXPECT_LT(resident_kib(), before + kSlackKib);
+    EXPECT_LT(tracing_test::resident_kib(), before + kSlackKib);
   });
 }
 
@@ -250,9 +243,9 @@ TEST(Registry, SlotsWanderFromWhoClosesToWhoOpens) {
       for (int i = 0; i < 2000; ++i) spans.push_back(TRACE_MAKE_SPAN(info, "a", i));
     });
     std::thread([&spans] { spans.clear(); }).join();
-    if (round == 5) before = resident_kib();
+    if (round == 5) before = tracing_test::resident_kib();
   }
-  EXPECT_LT(resident_kib(), before + kSlackKib);
+  EXPECT_LT(tracing_test::resident_kib(), before + kSlackKib);
   EXPECT_FALSE(registry->has_open_spans());
 }
 
@@ -264,9 +257,9 @@ TEST(Registry, ThousandsOfShortThreadsTakeNoMoreMemory) {
     }
   };
   some(100);
-  std::size_t const before = resident_kib();
+  std::size_t const before = tracing_test::resident_kib();
   some(3000);
-  EXPECT_LT(resident_kib(), before + kSlackKib);
+  EXPECT_LT(tracing_test::resident_kib(), before + kSlackKib);
 }
 
 TEST(Registry, ThreadLocalDestructorsMayEmit) {

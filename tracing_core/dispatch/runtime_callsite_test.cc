@@ -1,9 +1,7 @@
 #include "tracing_core/dispatch/runtime_callsite.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "tests/support/recording_subscriber.h"
+#include "tests/support/resident_memory.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/emit/span.h"
 
@@ -158,13 +157,6 @@ constexpr std::size_t kSlackKib = 1024;
 constexpr int kNames = 1'000'000;
 #endif
 
-std::size_t resident_kib() {
-  std::ifstream statm("/proc/self/statm");
-  std::size_t pages = 0;
-  statm >> pages >> pages;
-  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 1024;
-}
-
 TEST(RuntimeCallsite, AMillionNamesTakeNoMoreMemory) {
   auto const registry = tracing::RegistryBuilder().build();
   tracing::ScopedDefault const scope(registry);
@@ -177,9 +169,9 @@ TEST(RuntimeCallsite, AMillionNamesTakeNoMoreMemory) {
     emit_event(event.callsite(), values + 1);
   };
   for (int i = 0; i < kNames / 10; ++i) make(i);
-  std::size_t const before = resident_kib();
+  std::size_t const before = tracing_test::resident_kib();
   for (int i = 0; i < kNames; ++i) make(kNames + i);
-  EXPECT_LT(resident_kib(), before + kSlackKib);
+  EXPECT_LT(tracing_test::resident_kib(), before + kSlackKib);
   EXPECT_EQ(callsites_of("names"), 0);
 }
 
