@@ -41,6 +41,12 @@ template <class T>
   return {name, value};
 }
 
+#if defined(__clang__)
+// What fits nothing else. GCC refuses a void argument before it looks at any function, so there is nothing to declare.
+[[clang::unavailable("the field has no value: it is void, or in braces, or there is none")]]
+internal::KeyValue<int> kv(char const* name, ...);
+#endif
+
 /// As kv() with a name that is a constant: `inline constexpr char kRows[] = "rows"; ... tracing::kv<kRows>(n)`.
 template <auto const& kName, class T>
 [[gnu::always_inline]] constexpr internal::ConstantKeyValue<kName, T> kv(T const& value) noexcept {
@@ -135,13 +141,25 @@ struct ArgumentTypes {
 };
 
 // Never defined: the macros ask for their types only. Their names are what the compiler says where a message or a name is
-// missing, or an argument is void.
+// missing.
 template <class... A>
 ArgumentTypes<A...> an_event_takes_a_message_and_values(char const* message, A const&...);
 template <class... A>
 ArgumentTypes<A...> this_takes_a_level_and_values(Level, A const&...);
 template <class... A>
 ArgumentTypes<A...> a_span_takes_a_level_a_name_and_values(Level, char const* name, A const&...);
+#if defined(__clang__)
+struct Worse {  // than what stands above, where that fits
+  Worse(char const*);
+  Worse(Level);
+};
+[[clang::unavailable("an argument has no value: it is void, or in braces")]]
+ArgumentTypes<> an_event_takes_a_message_and_values(Worse, ...);
+[[clang::unavailable("an argument has no value: it is void, or in braces")]]
+ArgumentTypes<> this_takes_a_level_and_values(Worse, ...);
+[[clang::unavailable("an argument has no value: it is void, or in braces")]]
+ArgumentTypes<> a_span_takes_a_level_a_name_and_values(Worse, char const* name, ...);
+#endif
 
 // Whether a message is what it has to be, an array of constant characters.
 template <class T>

@@ -103,6 +103,7 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 #define TRACING_INTERNAL_EVENT_N_(n, level, text, ...) TRACING_INTERNAL_EVENT_NN_(n, level, text, __VA_ARGS__)
 #define TRACING_INTERNAL_EVENT_NN_(n, level, text, ...)                                                              \
   do {                                                                                                               \
+    static_assert(sizeof(text) > 1, "an event takes a message first; TRACE_VALUES is one without a message");        \
     static_assert(                                                                                                   \
         ::tracing::internal::kIsLiteral<decltype((TRACING_INTERNAL_FIRST_(__VA_ARGS__, )))>,                         \
         "the message must be a string literal; a text made at run time is an argument, (\"{}\", text): (" text ")"); \
@@ -197,16 +198,17 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 // ---- the public names ----
 
 /// A span from here to the end of the scope: TRACING_SPAN(debug, "launch", grid, tracing::kv("rows", m.rows())).
-#define TRACING_SPAN(...)                                                                                     \
-  TRACING_INTERNAL_SCOPE_(open_scope, a_span_takes_a_level_a_name_and_values, 2,                              \
-                          TRACING_INTERNAL_SECOND_(::tracing::internal::level_##__VA_ARGS__, ), #__VA_ARGS__, \
-                          ::tracing::internal::level_##__VA_ARGS__)
+#define TRACING_SPAN(...)                                                                                         \
+  TRACING_INTERNAL_SCOPE_(open_scope, a_span_takes_a_level_a_name_and_values, 2,                                  \
+                          TRACING_INTERNAL_SECOND_(::tracing::internal::a_level_comes_first_not_##__VA_ARGS__, ), \
+                          #__VA_ARGS__, ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
 /// The same, named after the function: TRACING_FN(debug, size).
 #define TRACING_FN(...)                                                                            \
   TRACING_INTERNAL_SCOPE_(open_function_scope, this_takes_a_level_and_values, 1, "", #__VA_ARGS__, \
-                          ::tracing::internal::level_##__VA_ARGS__)
+                          ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
 /// A Span, to be entered where and when wanted: auto span = TRACING_MAKE_SPAN(info, "request", id).
-#define TRACING_MAKE_SPAN(...) TRACING_INTERNAL_HANDLE_(#__VA_ARGS__, ::tracing::internal::level_##__VA_ARGS__)
+#define TRACING_MAKE_SPAN(...) \
+  TRACING_INTERNAL_HANDLE_(#__VA_ARGS__, ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
 
 /// An event: TRACING_DEBUG("moved {} bytes", n, stream). Arguments that the message does not use are fields.
 #define TRACING_ERROR(...) TRACING_INTERNAL_EVENT_(::tracing::internal::level_error, #__VA_ARGS__, __VA_ARGS__)
@@ -215,29 +217,36 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 #define TRACING_DEBUG(...) TRACING_INTERNAL_EVENT_(::tracing::internal::level_debug, #__VA_ARGS__, __VA_ARGS__)
 #define TRACING_TRACE(...) TRACING_INTERNAL_EVENT_(::tracing::internal::level_trace, #__VA_ARGS__, __VA_ARGS__)
 /// An event whose level is the first argument, a bare word: TRACING_LOG(warn, "...").
-#define TRACING_LOG(level, ...) TRACING_INTERNAL_EVENT_(::tracing::internal::level_##level, #__VA_ARGS__, __VA_ARGS__)
+#define TRACING_LOG(level, ...) \
+  TRACING_INTERNAL_EVENT_(::tracing::internal::a_level_comes_first_not_##level, #__VA_ARGS__, __VA_ARGS__)
 /// An event with fields and no message: TRACING_VALUES(info, x, y).
-#define TRACING_VALUES(...) TRACING_INTERNAL_VALUES_(#__VA_ARGS__, ::tracing::internal::level_##__VA_ARGS__)
+#define TRACING_VALUES(...) \
+  TRACING_INTERNAL_VALUES_(#__VA_ARGS__, ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
 /// Whether anybody would want an event here now: TRACING_ENABLED(debug). Never a constant, and so not for what a
 /// constexpr function does at compile time: `bool const on = TRACING_ENABLED(debug)` has to ask, too.
-#define TRACING_ENABLED(...) TRACING_INTERNAL_ENABLED_(#__VA_ARGS__, ::tracing::internal::level_##__VA_ARGS__)
+#define TRACING_ENABLED(...) \
+  TRACING_INTERNAL_ENABLED_(#__VA_ARGS__, ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
 
 #if !defined(TRACING_NO_SHORT_MACROS)
-#define TRACE_SPAN(...)                                                                                       \
-  TRACING_INTERNAL_SCOPE_(open_scope, a_span_takes_a_level_a_name_and_values, 2,                              \
-                          TRACING_INTERNAL_SECOND_(::tracing::internal::level_##__VA_ARGS__, ), #__VA_ARGS__, \
-                          ::tracing::internal::level_##__VA_ARGS__)
+#define TRACE_SPAN(...)                                                                                           \
+  TRACING_INTERNAL_SCOPE_(open_scope, a_span_takes_a_level_a_name_and_values, 2,                                  \
+                          TRACING_INTERNAL_SECOND_(::tracing::internal::a_level_comes_first_not_##__VA_ARGS__, ), \
+                          #__VA_ARGS__, ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
 #define TRACE_FN(...)                                                                              \
   TRACING_INTERNAL_SCOPE_(open_function_scope, this_takes_a_level_and_values, 1, "", #__VA_ARGS__, \
-                          ::tracing::internal::level_##__VA_ARGS__)
-#define TRACE_MAKE_SPAN(...) TRACING_INTERNAL_HANDLE_(#__VA_ARGS__, ::tracing::internal::level_##__VA_ARGS__)
+                          ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
+#define TRACE_MAKE_SPAN(...) \
+  TRACING_INTERNAL_HANDLE_(#__VA_ARGS__, ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
 
 #define TRACE_ERROR(...) TRACING_INTERNAL_EVENT_(::tracing::internal::level_error, #__VA_ARGS__, __VA_ARGS__)
 #define TRACE_WARN(...) TRACING_INTERNAL_EVENT_(::tracing::internal::level_warn, #__VA_ARGS__, __VA_ARGS__)
 #define TRACE_INFO(...) TRACING_INTERNAL_EVENT_(::tracing::internal::level_info, #__VA_ARGS__, __VA_ARGS__)
 #define TRACE_DEBUG(...) TRACING_INTERNAL_EVENT_(::tracing::internal::level_debug, #__VA_ARGS__, __VA_ARGS__)
 #define TRACE_TRACE(...) TRACING_INTERNAL_EVENT_(::tracing::internal::level_trace, #__VA_ARGS__, __VA_ARGS__)
-#define TRACE_LOG(level, ...) TRACING_INTERNAL_EVENT_(::tracing::internal::level_##level, #__VA_ARGS__, __VA_ARGS__)
-#define TRACE_VALUES(...) TRACING_INTERNAL_VALUES_(#__VA_ARGS__, ::tracing::internal::level_##__VA_ARGS__)
-#define TRACE_ENABLED(...) TRACING_INTERNAL_ENABLED_(#__VA_ARGS__, ::tracing::internal::level_##__VA_ARGS__)
+#define TRACE_LOG(level, ...) \
+  TRACING_INTERNAL_EVENT_(::tracing::internal::a_level_comes_first_not_##level, #__VA_ARGS__, __VA_ARGS__)
+#define TRACE_VALUES(...) \
+  TRACING_INTERNAL_VALUES_(#__VA_ARGS__, ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
+#define TRACE_ENABLED(...) \
+  TRACING_INTERNAL_ENABLED_(#__VA_ARGS__, ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
 #endif

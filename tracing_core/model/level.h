@@ -47,12 +47,19 @@ std::optional<Level> parse_level(std::string_view text) noexcept;
 std::optional<LevelFilter> parse_level_filter(std::string_view text) noexcept;
 
 namespace internal {
-// What the macros paste a bare level word onto: `level_##word`.
+// The level of TRACE_INFO and its like.
 inline constexpr Level level_error = Level::error;
 inline constexpr Level level_warn = Level::warn;
 inline constexpr Level level_info = Level::info;
 inline constexpr Level level_debug = Level::debug;
 inline constexpr Level level_trace = Level::trace;
+// What the macros paste a bare level word onto; for any other word, the name that does not exist is what the compiler says.
+inline constexpr Level a_level_comes_first_not_error = Level::error;
+inline constexpr Level a_level_comes_first_not_warn = Level::warn;
+inline constexpr Level a_level_comes_first_not_info = Level::info;
+inline constexpr Level a_level_comes_first_not_debug = Level::debug;
+inline constexpr Level a_level_comes_first_not_trace = Level::trace;
+// What TRACING_MAX_LEVEL is pasted onto.
 inline constexpr LevelFilter max_level_off = LevelFilter::off;
 inline constexpr LevelFilter max_level_error = LevelFilter::error;
 inline constexpr LevelFilter max_level_warn = LevelFilter::warn;

@@ -1,0 +1,4 @@
+// expect: no matching function for call to
+// expect: a_span_takes_a_level_a_name_and_values
+#include "tracing_core/tracing.h"
+void f() { auto const span = TRACE_MAKE_SPAN(info); }
