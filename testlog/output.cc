@@ -1,19 +1,18 @@
 #include "testlog/output.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 
 namespace testlog::inline v1 {
 namespace {
 
 // High up, so that what the program itself opens gets the numbers that it would get without us.
 constexpr int kLowestDescriptor = 500;
-constexpr int kPatience_ms = 1000;  // with a reader of a non-blocking pipe
 
 int duplicate(int descriptor) noexcept {
   int const high = fcntl(descriptor, F_DUPFD_CLOEXEC, kLowestDescriptor);
@@ -52,50 +51,64 @@ std::string filled_in(std::string_view path, std::string_view test) {
 
 void Output::open(std::string const& destination) {
   if (destination == "stderr" || destination == "stdout") {
-    descriptor_ = duplicate(destination == "stdout" ? STDOUT_FILENO : STDERR_FILENO);
+    use(duplicate(destination == "stdout" ? STDOUT_FILENO : STDERR_FILENO));
     return;
   }
   path_ = destination;
+  changes_with_tests_ = destination.find("%t") != destination.npos;
+  standard_error_ = duplicate(STDERR_FILENO);
   open_path("outside_tests");
+}
+
+// Takes the descriptor over.
+void Output::use(int descriptor) noexcept {
+  write_all_ = tracing::internal::writing_to(descriptor);
+  if (descriptor_ < 0) {
+    descriptor_ = descriptor;
+  } else if (descriptor >= 0) {
+    dup3(descriptor, descriptor_, O_CLOEXEC);  // in place: another thread may be writing
+    close(descriptor);
+  }
 }
 
 void Output::open_path(std::string_view test) {
   std::string const path = filled_in(path_, test);
   int const opened = open_high(path);
-  if (opened >= 0) {
-    if (descriptor_ < 0) {
-      descriptor_ = opened;
-    } else {
-      dup3(opened, descriptor_, O_CLOEXEC);  // in place: another thread may be writing
-      close(opened);
-    }
-    return;
-  }
+  if (opened >= 0) return use(opened);
   std::string const problem = "testlog: TRACE_OUTPUT=" + path + " cannot be opened: " + std::strerror(errno) +
                               ". Using stderr; valid are stderr, stdout or a path that can be written to.\n";
-  path_.clear();
-  if (descriptor_ < 0) descriptor_ = duplicate(STDERR_FILENO);
+  changes_with_tests_ = false;
+  told_ = true;
+  use(duplicate(standard_error_));
   write(problem);
 }
 
 void Output::set_test(std::string_view test) {
-  if (path_.find("%t") != path_.npos) open_path(test.empty() ? "outside_tests" : test);
+  if (changes_with_tests_) open_path(test.empty() ? "outside_tests" : test);
 }
 
-void Output::write(std::string_view block) const noexcept {
+int Output::write_out(std::string_view block) noexcept {
   int const descriptor = descriptor_.load(std::memory_order_relaxed);
-  if (descriptor < 0) return;
+  if (descriptor < 0) return 0;
   int const error_before = errno;
-  while (!block.empty()) {
-    ssize_t const written = ::write(descriptor, block.data(), block.size());
-    if (written > 0) {
-      block.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno == EAGAIN) {
-      pollfd until_writable{descriptor, POLLOUT, 0};
-      if (poll(&until_writable, 1, kPatience_ms) != 1) break;
-    } else if (errno != EINTR) {
-      break;
-    }
+  int const error = write_all_.load(std::memory_order_relaxed)(descriptor, block);
+  errno = error_before;
+  return error;
+}
+
+void Output::write(std::string_view block) noexcept {
+  if (int const error = write_out(block)) [[unlikely]] tell_once(error);
+}
+
+// There is nobody to tell that the standard error takes nothing.
+void Output::tell_once(int error) noexcept {
+  if (standard_error_ < 0 || told_.exchange(true)) return;
+  int const error_before = errno;
+  try {
+    std::string const problem = "testlog: TRACE_OUTPUT=" + path_ + " cannot be written to: " +
+                                std::generic_category().message(error) + ". What follows may be missing there.\n";
+    tracing::internal::writing_to(standard_error_)(standard_error_, problem);
+  } catch (...) {
   }
   errno = error_before;
 }

@@ -5,10 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "tracing_core/export/write_all.h"
+
 namespace testlog::inline v1 {
 
 /// A descriptor of our own, closed on exec, so that a test that redirects its standard error neither sees our text nor loses
-/// it. Thread-safe; write() is async-signal-safe.
+/// it. What cannot be written never fails or ends the program. Thread-safe.
 class Output {
  public:
   Output() = default;
@@ -21,16 +23,26 @@ class Output {
   /// A test begins, or none runs: files named by %t change. `/` in the name becomes `_`.
   void set_test(std::string_view test);
 
-  /// Writes a line or block with one write(2), going on where that was cut short. Drops it where nothing is open.
-  void write(std::string_view block) const noexcept;
+  /// Writes a line or block with one write(2), going on where that was cut short. Drops it where nothing is open. The first
+  /// block that a file does not take is told on the standard error.
+  void write(std::string_view block) noexcept;
+  /// As write(), for the handler of a fatal signal: tells nobody. Async-signal-safe.
+  void write_dying(std::string_view block) noexcept { write_out(block); }
   bool is_terminal() const noexcept;
   int descriptor() const noexcept { return descriptor_.load(std::memory_order_relaxed); }
 
  private:
   void open_path(std::string_view test);
+  void use(int descriptor) noexcept;
+  int write_out(std::string_view block) noexcept;
+  void tell_once(int error) noexcept;
 
-  std::string path_;  // where it depends on the test
+  std::string path_;  // of a file, with %p and %t
   std::atomic<int> descriptor_{-1};
+  std::atomic<tracing::internal::WriteAll*> write_all_{nullptr};  // by what the descriptor is
+  bool changes_with_tests_ = false;
+  int standard_error_ = -1;  // a duplicate, where text goes to a file
+  std::atomic<bool> told_{false};
 };
 
 }  // namespace testlog::inline v1

@@ -27,6 +27,7 @@ using testlog::testdata::Outcome;
 using testlog::testdata::run_dying;
 using testlog::testdata::run_own_main;
 using testlog::testdata::run_scenarios;
+using testlog::testdata::run_unread_scenarios;
 using testlog::testdata::writes_of_scenarios;
 
 constexpr char const* kFilters[] = {"off", "error", "warn", "info", "debug", "trace", "library=trace", "[launch]=trace"};
@@ -56,6 +57,14 @@ TEST_P(Rule1ResultsDoNotDependOnWhatIsShown, RecordsAndFailOn) {
 INSTANTIATE_TEST_SUITE_P(AtEveryFilter, Rule1ResultsDoNotDependOnWhatIsShown, testing::ValuesIn(kFilters));
 
 TEST(Rule1, DescriptorsAreNotInherited) { EXPECT_EQ(run_scenarios("Streams.DescriptorsAreNotInherited").exit_code, 0); }
+
+TEST(Rule1, AReaderOfStandardErrorThatWentAwayEndsNoTest) {
+  for (char const* const show : kShows) {
+    Outcome const outcome = run_unread_scenarios("Streams.NobodyReads", {{"TRACE_FILTER", "trace"}, {"TRACE_SHOW", show}});
+    EXPECT_EQ(outcome.signal, 0) << show;
+    EXPECT_EQ(outcome.exit_code, 1) << show;
+  }
+}
 
 TEST(Rule1, WhereRecordsAreMissingAssertionsFailAndSayThat) {
   Outcome const full = run_scenarios("Captured.TooMuch*");

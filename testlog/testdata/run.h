@@ -27,6 +27,9 @@ Outcome run_scenarios(std::string const& filter, Variables const& variables = {}
 /// run_scenarios() of tests that end by a signal: sanitizers are told to leave signals and their stack alone.
 Outcome run_dying(std::string const& filter, Variables const& variables = {}, std::vector<std::string> const& more = {});
 
+/// run_scenarios() with a pipe as standard error whose reader has gone away.
+Outcome run_unread_scenarios(std::string const& filter, Variables const& variables = {});
+
 /// run() of `testlog_own_main`, whose tests pass, all of them, without times.
 Outcome run_own_main(Variables const& variables = {});
 

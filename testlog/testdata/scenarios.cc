@@ -196,6 +196,11 @@ TEST_P(Streams, CapturesInTheChildToo) {
 }
 INSTANTIATE_TEST_SUITE_P(Both, Streams, testing::Values("fast", "threadsafe"));
 
+TEST(Streams, NobodyReads) {
+  signal(SIGPIPE, SIG_DFL);
+  for (int i = 0; i < 10; ++i) work(i);
+  EXPECT_EQ(1, 2);
+}
 TEST(Streams, DescriptorsAreNotInherited) {
   EXPECT_EQ(std::system("test -z \"$(ls /proc/self/fd | grep '^5[0-9][0-9]$')\""), 0);
 }

@@ -1,0 +1,15 @@
+// Declares how text is written to a descriptor in one piece, or as few as the system allows, and without a SIGPIPE.
+#pragma once
+
+#include <string_view>
+
+namespace tracing::inline v1::internal {
+
+// Writes all of `text`, going on where the system took only a part; 0, or why it cannot. Where a descriptor does not block,
+// waits a second for room. Async-signal-safe; may change errno.
+using WriteAll = int(int descriptor, std::string_view text) noexcept;
+
+// How to write to what `descriptor` is without a SIGPIPE, which would end the program.
+WriteAll* writing_to(int descriptor) noexcept;
+
+}  // namespace tracing::inline v1::internal
