@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 
@@ -22,7 +25,8 @@ constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 struct Handling {
   Session* session = nullptr;
   struct sigaction before[std::size(kSignals)] = {};
-  std::atomic<bool> busy{false};
+  std::atomic<long> teller{0};  // the thread that tells, or has told, the story
+  std::atomic<bool> told{false};
 };
 constinit Handling handling;
 
@@ -30,7 +34,8 @@ constinit Handling handling;
 class Line {
  public:
   Line& operator<<(std::string_view text) noexcept {
-    text = text.substr(0, kBytes - std::min(size_, kBytes));
+    is_cut_ = is_cut_ || text.size() > kBytes - size_;
+    text = text.substr(0, kBytes - size_);
     std::memcpy(bytes_ + size_, text.data(), text.size());
     size_ += text.size();
     return *this;
@@ -53,20 +58,27 @@ class Line {
   void add_message(tracing::Value const& value) noexcept;
   void add_fields(tracing::FieldValues const& fields) noexcept;
 
-  void write_to(Output const& output) noexcept {
-    if (size_ >= kBytes) size_ = kBytes - 1;
+  void write_to(Output& output) noexcept {
+    constexpr std::string_view kCut = "...";
+    if (is_cut_ || size_ == kBytes) {
+      size_ = kBytes - kCut.size() - 1;
+      is_cut_ = false;
+      *this << kCut;
+    }
     bytes_[size_++] = '\n';
-    output.write({bytes_, size_});
+    output.write_dying({bytes_, size_});
     size_ = 0;
+    is_cut_ = false;
   }
 
  private:
   static constexpr std::size_t kBytes = 4096;
   std::size_t size_ = 0;
+  bool is_cut_ = false;
   char bytes_[kBytes] = {};
 };
 
-constinit Line line;  // not on the stack, which may be small; one thread dies at a time
+constinit Line line;  // not on the stack, which may be small; one thread tells
 
 // Numbers print within the buffer's own room; what was text or an object is text by now.
 void Line::add_value(tracing::Value const& value) noexcept {
@@ -142,6 +154,7 @@ void add_path(tracing::RecordedSpan const* span) noexcept {
   tracing::RecordedSpan const* path[kDepth];
   std::size_t depth = 0;
   for (; span != nullptr && depth < kDepth; span = span->parent) path[depth++] = span;
+  if (span != nullptr) line << "...:";
   for (std::size_t i = depth; i > 0; --i) {
     add_span(path[i - 1]->metadata->name(), *path[i - 1]->metadata, path[i - 1]->values);
     line << (i == 1 ? ": " : ":");
@@ -235,12 +248,25 @@ void pass_on(int signal, siginfo_t const* info) noexcept {
   if (info->si_code <= 0) raise(signal);
 }
 
+// One thread tells. Another that dies meanwhile waits, since the process ends when it passes its signal on; a signal inside
+// of the telling does not.
+void tell_or_wait(Session& session, int signal) noexcept {
+  long const self = syscall(SYS_gettid);
+  long teller = 0;
+  if (handling.teller.compare_exchange_strong(teller, self)) {
+    write_story(session, signal);
+    handling.told = true;
+    return;
+  }
+  constexpr timespec kMoment{0, 1'000'000};
+  constexpr int kMostMoments = 10'000;
+  for (int i = 0; i < kMostMoments && teller != self && !handling.told; ++i) nanosleep(&kMoment, nullptr);
+}
+
 void on_signal(int signal, siginfo_t* info, void*) {
   int const error_before = errno;
   Session& session = *handling.session;
-  if (!session.is_mute() && !testing::internal::InDeathTestChild() && !handling.busy.exchange(true)) {
-    write_story(session, signal);
-  }
+  if (!session.is_mute() && !testing::internal::InDeathTestChild()) tell_or_wait(session, signal);
   pass_on(signal, info);
   errno = error_before;
 }

@@ -180,6 +180,24 @@ TEST(Rule7, AStackThatRanOutIsNoObstacle) {
   EXPECT_THAT(outcome.err, HasSubstr("SIGSEGV in Dies.ByStackOverflow"));
 }
 
+TEST(Rule7, ThreadsThatDieAtTheSameTimeTellTheWholeStory) {
+  for (int i = 0; i < 5; ++i) {
+    Outcome const outcome = run_dying("Dies.OnSeveralThreadsAtOnce");
+    EXPECT_EQ(outcome.signal, SIGSEGV);
+    EXPECT_EQ(count(outcome.err, "last words"), 4 * 500);
+    EXPECT_EQ(count(outcome.err, "---- SIGSEGV in "), 1);
+    EXPECT_THAT(outcome.err, testing::EndsWith("---- end of what it recorded ----\n"));
+  }
+}
+
+TEST(Rule7, WhatIsTooLongIsCutVisibly) {
+  Outcome const outcome = run_dying("Dies.InDeepSpans");
+  EXPECT_EQ(outcome.signal, SIGSEGV);
+  EXPECT_THAT(outcome.err, HasSubstr(" is in level{levels=999}:level{levels=998}:"));
+  EXPECT_THAT(outcome.err, HasSubstr("...\n  DEBUG ...:level{levels=63}:"));
+  EXPECT_THAT(outcome.err, HasSubstr(":level{levels=0}: scenarios: bottom\n"));
+}
+
 TEST(Rule7, ChildrenOfDeathTestsDieSilently) {
   for (char const* const style : {"fast", "threadsafe"}) {
     Outcome const outcome = run_scenarios("Dies.InADeathTestOnly", {}, {std::string("--gtest_death_test_style=") + style});

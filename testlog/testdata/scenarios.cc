@@ -395,6 +395,28 @@ TEST(Dies, KilledWhileThreadsWrite) {
   library::wait_ms(50);
   raise(SIGKILL);
 }
+TEST(Dies, OnSeveralThreadsAtOnce) {
+  std::atomic<int> ready{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&ready] {
+      TRACE_SPAN(info, "dying");
+      for (int n = 0; n < 500; ++n) TRACE_TRACE("last words", n);
+      ++ready;
+      while (ready < 4) {
+      }
+      raise(SIGSEGV);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+void die_below(int levels) {
+  TRACE_SPAN(info, "level", levels);
+  if (levels > 0) return die_below(levels - 1);
+  TRACE_DEBUG("bottom");
+  raise(SIGSEGV);
+}
+TEST(Dies, InDeepSpans) { die_below(999); }
 TEST(Dies, InADeathTestOnly) {
   EXPECT_DEATH((work(), std::abort()), "");
   EXPECT_DEATH((work(), raise(SIGSEGV)), "");
