@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <string>
+#include <utility>
 
 #include "testlog/testdata/run.h"
 
@@ -13,12 +15,14 @@ using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::MatchesRegex;
 using testing::Not;
 using testlog::testdata::content_of;
 using testlog::testdata::count;
 using testlog::testdata::Outcome;
 using testlog::testdata::run_own_main;
 using testlog::testdata::run_scenarios;
+using testlog::testdata::Variables;
 
 std::string fresh_path(char const* name) {
   std::string const path = testing::TempDir() + "/testlog_" + name;
@@ -117,6 +121,60 @@ TEST(TraceOutput, ThatCannotBeOpenedIsReportedAndStderrIsUsed) {
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(count(outcome.err, "testlog: TRACE_OUTPUT=/nowhere/at/all cannot be opened: No such file or directory."), 1);
   EXPECT_EQ(count(outcome.err, "spoken"), 3);
+}
+TEST(TraceOutput, FillsInTheProcess) {
+  std::string const path = fresh_path("process_");
+  run_scenarios("Processes.ForkGoesOn:Plain.Passes", {{"TRACE_OUTPUT", path + "%p"}});
+  std::string const folder = testing::TempDir();
+  int found = 0;
+  for (auto const& entry : std::filesystem::directory_iterator(folder)) {
+    std::string const name = entry.path().filename();
+    if (!name.starts_with("testlog_process_")) continue;
+    EXPECT_EQ(name.find_first_not_of("0123456789", sizeof("testlog_process_") - 1), name.npos) << name;
+    found += count(content_of(entry.path()), "spoken") == 3;
+    std::filesystem::remove(entry.path());
+  }
+  EXPECT_EQ(found, 1);
+}
+TEST(TraceOutput, ThatCannotBeWrittenToIsReportedOnce) {
+  Outcome const outcome = run_scenarios("Plain.Passes", {{"TRACE_OUTPUT", "/dev/full"}});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.err, "testlog: TRACE_OUTPUT=/dev/full cannot be written to: No space left on device. What follows may be missing there.\n");
+}
+TEST(TraceOutput, WhoseNameGetsTooLongIsReportedAndStderrIsUsed) {
+  std::string const path = fresh_path(std::string(225, 'x').c_str());
+  std::remove((path + "Plain.Passes").c_str());
+  Outcome const outcome = run_scenarios("Plain.Passes:*Streams.CaptureStderrSeesOnlyTheProgramsOutput/0:Settings.None", {{"TRACE_OUTPUT", path + "%t"}});
+  EXPECT_EQ(count(outcome.err, "cannot be opened: File name too long. Using stderr"), 1) << outcome.err;
+  EXPECT_EQ(count(outcome.err, "spoken"), 4 * 3) << "of the test with the long name";
+  EXPECT_EQ(count(content_of(path + "Plain.Passes"), "\n"), 3);
+}
+TEST(TraceTime, IsWhatTheVariableSays) {
+  auto const line = [](char const* time) { return run_scenarios("Settings.ToleratesWarnings", {{"TRACE_FILTER", "warn"}, {"TRACE_TIME", time}}).err; };
+  constexpr char const* kDate = "20[0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]\\.[0-9]{6}";
+  constexpr char const* kRest = "  WARN Settings_ToleratesWarnings_Test: tolerated\n";
+  EXPECT_THAT(line("utc"), MatchesRegex(kDate + std::string("Z") + kRest));
+  EXPECT_THAT(line("local"), MatchesRegex(kDate + std::string("[+-][0-9][0-9]:[0-9][0-9]") + kRest));
+  EXPECT_THAT(line("uptime"), MatchesRegex(" +[0-9]+\\.[0-9]{9}s" + std::string(kRest)));
+  EXPECT_EQ(line("none"), kRest + 1);
+}
+TEST(TraceSpanEvents, SayHowLongWhereThereAreTimes) {
+  Variables const close{{"TRACE_FILTER", "library=info"}, {"TRACE_SPAN_EVENTS", "close"}};
+  for (char const* const show : {"live", "all", "failed"}) {
+    Variables variables = close;
+    variables.emplace_back("TRACE_SHOW", show);
+    std::string const test = show == std::string("failed") ? "Plain.Fails" : "Plain.Passes";
+    EXPECT_THAT(run_scenarios(test, variables).err, HasSubstr(" INFO launch{count=4}: library: close\n")) << show;
+    variables.emplace_back("TRACE_TIME", "utc");
+    EXPECT_THAT(run_scenarios(test, variables).err, HasSubstr(" INFO launch{count=4}: library: close time.busy=")) << show;
+  }
+}
+TEST(TraceCapture, KeepsWhatItSays) {
+  auto const story = [](char const* capture) { return run_scenarios("Plain.Fails", {{"TRACE_FILTER", "off"}, {"TRACE_CAPTURE", capture}}).err; };
+  EXPECT_EQ(count(story("trace"), "\n"), 1 + 1 + 6 + 1);
+  EXPECT_THAT(story("library=info"), AllOf(HasSubstr(" INFO "), Not(HasSubstr("DEBUG")), Not(HasSubstr("after the failure"))));
+  EXPECT_EQ(count(story("library=info"), "spoken"), 3);
+  EXPECT_THAT(story("[outer]=debug"), AllOf(HasSubstr("DEBUG outer{id=7}:inner: Plain_Fails_Test: after the failure"), Not(HasSubstr("spoken"))));
 }
 TEST(TraceColor, PrecedesTheOtherVariables) {
   auto const colored = [](testlog::testdata::Variables const& variables, char const* flag) {

@@ -84,8 +84,12 @@ void Session::make_format(internal::ProcessRole const& role) {
   tracing::FormatOptions options;
   options.kind = environment_.format;
   options.ansi = use_color(environment_, role.gtest_color, output_.is_terminal());
-  options.timer = timer_of(environment_.time);
+  options.timer = timer_ = timer_of(environment_.time);
   format_ = std::make_shared<LabelledFormat>(tracing::make_event_format(options), attribution_);
+}
+
+tracing::PrintOptions Session::print_options(tracing::WriterPtr writer) const {
+  return {.format = {.timer = timer_}, .event_format = format_, .span_events = environment_.span_events, .writer = std::move(writer)};
 }
 
 void Session::make_registry() {
@@ -97,8 +101,7 @@ void Session::make_registry() {
   std::unique_ptr<tracing::Layer> show = std::make_unique<MarkingLayer>();
   if (environment_.show == Show::live && !mute_) {
     auto sink = tracing::make_sink([this](tracing::Level, std::string_view line) { output_.write(line); });
-    show = tracing::print_layer({.format = {}, .event_format = format_, .span_events = environment_.span_events,
-                                 .writer = tracing::to_sink(std::move(sink))});
+    show = tracing::print_layer(print_options(tracing::to_sink(std::move(sink))));
   }
   std::unique_ptr<tracing::Layer> capture;
   if (ring_ != nullptr) capture = capture_layer(ring_->make_layer(), attribution_);

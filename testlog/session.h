@@ -17,7 +17,7 @@
 #include "testlog/show_filter.h"
 #include "tracing_core/collect/record_ring.h"
 #include "tracing_core/collect/registry.h"
-#include "tracing_core/format/event_format.h"
+#include "tracing_core/export/print.h"
 
 namespace testlog::inline v1 {
 
@@ -62,8 +62,8 @@ class Session {
   std::uint64_t first_untold_record() const noexcept { return first_untold_.load(std::memory_order_relaxed); }
   void set_first_untold_record(std::uint64_t number) noexcept { first_untold_.store(number, std::memory_order_relaxed); }
 
-  /// How lines look; the prefix says whose a record is where that is not the running test.
-  std::shared_ptr<tracing::EventFormat const> format() const noexcept { return format_; }
+  /// How lines look, to be printed by `writer`; a prefix says whose a record is where that is not the running test.
+  tracing::PrintOptions print_options(tracing::WriterPtr writer) const;
 
  private:
   explicit Session(internal::ProcessRole const& role);
@@ -82,6 +82,7 @@ class Session {
   std::shared_ptr<tracing::RecordRing> ring_;
   std::unique_ptr<tracing::Filter> capture_filter_;
   ShowFilter* show_filter_ = nullptr;
+  std::shared_ptr<tracing::Timer const> timer_;
   std::shared_ptr<tracing::EventFormat const> format_;
   std::shared_ptr<tracing::Registry> registry_;
   std::uint64_t first_record_ = 0;

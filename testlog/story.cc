@@ -13,11 +13,7 @@ namespace {
 std::shared_ptr<tracing::Registry> printing_registry(Session const& session, std::unique_ptr<tracing::Filter> filter, std::string& out) {
   auto sink = tracing::make_sink([&out](tracing::Level, std::string_view line) { out += line; });
   return tracing::RegistryBuilder()
-      .with(tracing::print_layer({.format = {},
-                                  .event_format = session.format(),
-                                  .span_events = session.environment().span_events,
-                                  .writer = tracing::to_sink(std::move(sink))}),
-            std::move(filter))
+      .with(tracing::print_layer(session.print_options(tracing::to_sink(std::move(sink)))), std::move(filter))
       .build();
 }
 
