@@ -14,13 +14,16 @@
 namespace tracing::inline v1 {
 namespace {
 
-void report(std::vector<ParseError> const& errors) {
-  std::string text;
+// The reference's own line, and below it the place and what would be right.
+void report(std::vector<ParseError> const& errors, std::string_view text) {
+  std::string out;
   for (ParseError const& error : errors) {
-    text.append("ignoring `").append(error.piece).append("`: ").append(error.message).append("\n");
+    std::string const shown = render(error, text, {});
+    out.append("ignoring `").append(error.piece).append("`: ").append(error.message);
+    out.append(shown, shown.find('\n')).append("\n");
   }
-  if (text.empty()) return;
-  [[maybe_unused]] auto const written = ::write(STDERR_FILENO, text.data(), text.size());
+  if (out.empty()) return;
+  [[maybe_unused]] auto const written = ::write(STDERR_FILENO, out.data(), out.size());
 }
 
 Directive everything_at(LevelFilter level) {
@@ -71,7 +74,7 @@ std::optional<EnvFilter> EnvFilter::parse(std::string_view text, Options const& 
 EnvFilter EnvFilter::parse_lossy(std::string_view text, Options const& options, std::vector<ParseError>* errors) {
   auto parsed = parse_directives(text, options.regex);
   if (errors == nullptr) {
-    report(parsed.errors);
+    report(parsed.errors, text);
   } else {
     std::move(parsed.errors.begin(), parsed.errors.end(), std::back_inserter(*errors));
   }

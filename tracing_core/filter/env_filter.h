@@ -41,7 +41,7 @@ class EnvFilter : public Filter {
   static std::optional<EnvFilter> parse(std::string_view text, Options const& options = {},
                                         ParseError* error = nullptr);
   /// Reads a text and skips directives that are wrong: they are added to `errors`, or written to stderr where that is
-  /// null, a line each.
+  /// null, each with its place and what would be right.
   static EnvFilter parse_lossy(std::string_view text, Options const& options = {},
                                std::vector<ParseError>* errors = nullptr);
   /// parse_lossy() of an environment variable, empty where it is not set.

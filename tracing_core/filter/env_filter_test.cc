@@ -64,7 +64,12 @@ TEST(EnvFilter, WritesWrongDirectivesToStderrWhereNobodyCollectsThem) {
   EnvFilter const lossy("foo=bar,info,=x");
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "ignoring `foo=bar`: error parsing level filter: expected one of \"off\", \"error\", \"warn\", \"info\", "
-            "\"debug\", \"trace\", or a number 0-5\nignoring `=x`: invalid filter directive\n");
+            "\"debug\", \"trace\", or a number 0-5\n"
+            "  foo=bar,info,=x\n"
+            "      ^~~ not a level; levels are off, error, warn, info, debug, trace or 0 to 5\n"
+            "ignoring `=x`: invalid filter directive\n"
+            "  foo=bar,info,=x\n"
+            "               ^ a target is missing before \"=\"; the level of everything else stands alone\n");
   EXPECT_EQ(lossy.to_string(), "info");
 }
 
