@@ -31,10 +31,12 @@ template <class M>
 auto HasLevel(M const& level) {
   return testing::Field("level", &Record::level, level);
 }
+/// Matches the text of an event's message: a text, or a matcher of one.
 template <class M>
 auto HasMessage(M const& message) {
   return testing::Field("message", &Record::message, message);
 }
+/// Matches the target: a text, or a matcher of one.
 template <class M>
 auto HasTarget(M const& target) {
   return testing::Field("target", &Record::target, target);

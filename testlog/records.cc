@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ostream>
 #include <utility>
 
@@ -57,7 +58,8 @@ Record record_of(tracing::RecordView const& view) {
   record.level = metadata.level();
   add_fields(record.fields, view.values, record.is_span ? nullptr : &record.message);
   tracing::RecordedSpan const* const around = record.is_span && view.span != nullptr ? view.span->parent : view.span;
-  for (auto const* span = around; span != nullptr; span = span->parent) record.spans.insert(record.spans.begin(), span_info(*span));
+  for (auto const* span = around; span != nullptr; span = span->parent) record.spans.push_back(span_info(*span));
+  std::reverse(record.spans.begin(), record.spans.end());
   record.file = metadata.file();
   record.line = metadata.line();
   record.thread = view.track.name;
@@ -97,7 +99,7 @@ std::partial_ordering operator<=>(FieldValue const& a, FieldValue const& b) noex
         []<class A, class B>(A const& x, B const& y) -> std::partial_ordering {
           if constexpr (std::integral<A> && std::integral<B> && !std::same_as<A, bool> && !std::same_as<B, bool>) {
             if (std::cmp_less(x, y)) return std::partial_ordering::less;
-            return x == static_cast<A>(y) ? std::partial_ordering::equivalent : std::partial_ordering::greater;
+            return std::cmp_equal(x, y) ? std::partial_ordering::equivalent : std::partial_ordering::greater;
           } else if constexpr (std::is_arithmetic_v<A> && std::is_arithmetic_v<B>) {
             return static_cast<double>(x) <=> static_cast<double>(y);
           } else {

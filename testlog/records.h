@@ -21,6 +21,8 @@ class FieldValue {
  public:
   FieldValue() = default;
   FieldValue(bool x) : typed_(x), text_(x ? "true" : "false") {}
+  /// A text of one character, as it is recorded.
+  FieldValue(char x) : FieldValue(std::string_view(&x, 1)) {}
   template <std::integral T>
   FieldValue(T x) : text_(std::to_string(x)) {
     if constexpr (std::unsigned_integral<T>) {
@@ -36,11 +38,14 @@ class FieldValue {
   FieldValue(char const* x) : FieldValue(std::string_view(x)) {}
   /// A value of another kind, by the text that it prints.
   static FieldValue printed(std::string text);
+  /// A number and the text that it prints.
   static FieldValue number(double x, std::string text);
 
+  /// Whether it is an integer or a floating-point number.
   bool is_number() const noexcept;
   /// As it prints, text without quotes.
   std::string const& text() const noexcept { return text_; }
+  /// text(), for matchers of strings: HasField("name", HasSubstr("doub")).
   explicit operator std::string() const { return text_; }
 
   friend bool operator==(FieldValue const& a, FieldValue const& b) noexcept;
@@ -53,6 +58,7 @@ class FieldValue {
   std::string text_;
 };
 
+/// A field of a record or of a span.
 struct Field {
   std::string name;
   FieldValue value;
