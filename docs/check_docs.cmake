@@ -19,6 +19,16 @@ foreach(page IN LISTS pages ROOT)
   endforeach()
 endforeach()
 
+# The page about the inside names files below tracing_core/.
+file(READ ${ROOT}/docs/life-of-an-event.md text)
+string(REGEX MATCHALL "`[a-z_]+/[a-z_]+\\.(h|cc)`" files "${text}")
+foreach(file IN LISTS files)
+  string(REPLACE "`" "" file ${file})
+  if(NOT EXISTS ${ROOT}/tracing_core/${file} AND NOT EXISTS ${ROOT}/${file})
+    message(SEND_ERROR "docs/life-of-an-event.md names ${file}, which is not there")
+  endif()
+endforeach()
+
 file(READ ${ROOT}/testlog/environment.cc code)
 file(READ ${ROOT}/docs/environment.md page)
 string(REGEX MATCHALL "Variable{\"[A-Z_]+\"" read "${code}")
