@@ -47,6 +47,10 @@ void check_fail_on(Session& session, tracing::Level level) {
                   << " forbids: " << why << ".";
   }
   if (session.ring() == nullptr) return;
+  if (auto const* const captured = session.capture_filter(); captured != nullptr && level > captured->max_level_hint()) {
+    ADD_FAILURE() << "Cannot tell whether the test recorded an event that its .fail_on = " << lower_name(level)
+                  << " forbids: TRACE_CAPTURE keeps no event of this level.";
+  }
   int failures = 0;
   session.ring()->snapshot(session.first_record_of_test()).for_each([&](tracing::RecordView const& record) {
     if (record.kind != tracing::RecordKind::event || record.metadata().level() > level) return;

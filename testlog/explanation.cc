@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tracing_core/filter/explain.h"
@@ -19,16 +20,27 @@ std::vector<tracing::Metadata const*> reached_callsites() {
   return all;
 }
 
+void report_unmatched(Session& session, std::string const& origin, tracing::EnvFilter const& filter) {
+  static std::vector<std::string> reported;
+  for (tracing::DirectiveNote const& note : tracing::explain(filter, reached_callsites())) {
+    std::string line = "testlog: " + origin + ": " + note.sentence + "\n";
+    if (std::find(reported.begin(), reported.end(), line) != reported.end()) continue;
+    session.output().write(line);
+    reported.push_back(std::move(line));
+  }
+}
+
 }  // namespace
 
 void report_unmatched(Session& session) {
-  if (!session.environment().filter || session.is_mute()) return;
-  static std::vector<std::string> reported;
-  for (tracing::DirectiveNote const& note : tracing::explain(session.show_filter()->current(), reached_callsites())) {
-    if (std::find(reported.begin(), reported.end(), note.directive) != reported.end()) continue;
-    reported.push_back(note.directive);
-    session.output().write("testlog: TRACE_FILTER: " + note.sentence + "\n");
+  if (session.is_mute()) return;
+  Environment const& environment = session.environment();
+  if (environment.filter) {
+    report_unmatched(session, "TRACE_FILTER", session.show_filter()->current());
+  } else if (session.has_filter_of_test()) {
+    report_unmatched(session, "the test's filter", session.show_filter()->current());
   }
+  if (session.capture_filter() != nullptr) report_unmatched(session, "TRACE_CAPTURE", *session.capture_filter());
 }
 
 void print_filter_help(Session& session) {

@@ -5,7 +5,8 @@
 
 namespace testlog::inline v1 {
 
-/// Says of each directive of TRACE_FILTER, once in the process, that it matched nothing that ran.
+/// Says of each directive of TRACE_FILTER, of the running test's own filter and of TRACE_CAPTURE, once in the process, that it
+/// matched nothing that ran.
 void report_unmatched(Session& session);
 
 /// Prints the grammar of filters and the targets that were reached.

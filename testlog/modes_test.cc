@@ -20,6 +20,7 @@ using testing::Not;
 using testlog::testdata::content_of;
 using testlog::testdata::count;
 using testlog::testdata::Outcome;
+using testlog::testdata::run_on_terminal;
 using testlog::testdata::run_own_main;
 using testlog::testdata::run_scenarios;
 using testlog::testdata::Variables;
@@ -86,6 +87,17 @@ TEST(Explanation, OfDirectivesThatMatchedNothingComesWithAFailure) {
   Outcome const outcome = run_scenarios("Plain.Fails:Plain.FailsSilently", {{"TRACE_FILTER", "librray=debug"}});
   EXPECT_EQ(count(outcome.err, "testlog: TRACE_FILTER: \"librray=debug\" matched nothing that ran: no target begins with \"librray\"; "
                                "did you mean \"library\"?\n"), 1) << outcome.err;
+}
+TEST(Explanation, OfATestsOwnFilterComesWithItsFailure) {
+  std::string const own = "testlog: the test's filter: \"librray=debug\" matched nothing that ran: no target begins with \"librray\"; did you mean \"library\"?\n";
+  EXPECT_EQ(count(run_scenarios("Settings.MisspeltFilter").err, own), 1);
+  EXPECT_EQ(count(run_scenarios("Settings.MisspeltFilter", {{"TRACE_FILTER", "info"}}).err, own), 0) << "the environment wins";
+  EXPECT_THAT(run_scenarios("Settings.WrongFilter").err,
+              HasSubstr("testlog: the test's filter: invalid filter directive\n  info,library=debgu\n               ^~~~~ not a level; did you mean \"debug\"?"));
+}
+TEST(Explanation, OfWhatIsCapturedComesWithAFailure) {
+  EXPECT_EQ(count(run_scenarios("Plain.Fails:Plain.FailsTwice", {{"TRACE_CAPTURE", "info,librray=debug"}}).err,
+                  "testlog: TRACE_CAPTURE: \"librray=debug\" matched nothing that ran: no target begins with \"librray\"; did you mean \"library\"?\n"), 1);
 }
 TEST(Explanation, ComesAfterARunOfTheWholeProgram) {
   EXPECT_THAT(run_own_main({{"TRACE_FILTER", "librray=debug"}}).err, HasSubstr("did you mean \"library\"?\n"));
@@ -182,10 +194,23 @@ TEST(TraceColor, PrecedesTheOtherVariables) {
   };
   EXPECT_FALSE(colored({}, "--gtest_color=auto"));
   EXPECT_TRUE(colored({}, "--gtest_color=yes"));
+  EXPECT_TRUE(colored({}, "--gtest_color=TRUE"));
+  EXPECT_TRUE(colored({{"GTEST_COLOR", "Yes"}}, "--gtest_print_time=0"));
   EXPECT_TRUE(colored({{"CLICOLOR_FORCE", "1"}}, "--gtest_color=no"));
   EXPECT_FALSE(colored({{"NO_COLOR", "1"}, {"CLICOLOR_FORCE", "1"}}, "--gtest_color=yes"));
   EXPECT_TRUE(colored({{"TRACE_COLOR", "always"}, {"NO_COLOR", "1"}}, "--gtest_color=no"));
   EXPECT_FALSE(colored({{"TRACE_COLOR", "never"}, {"CLICOLOR_FORCE", "1"}}, "--gtest_color=yes"));
+}
+TEST(TraceColor, IsThereOnATerminal) {
+  auto const colored = [](testlog::testdata::Variables const& variables) {
+    std::string const text = run_on_terminal("Plain.Passes", variables);
+    EXPECT_EQ(count(text, "spoken"), 3) << text;
+    return text.find("\x1b[") != text.npos;
+  };
+  EXPECT_TRUE(colored({}));
+  EXPECT_FALSE(colored({{"NO_COLOR", "1"}}));
+  EXPECT_FALSE(colored({{"TRACE_COLOR", "never"}}));
+  EXPECT_FALSE(colored({{"GTEST_COLOR", "no"}}));
 }
 
 }  // namespace

@@ -25,8 +25,9 @@ std::shared_ptr<tracing::Timer const> timer_of(TimeStyle style) {
   return nullptr;
 }
 
-// TRACE_COLOR, NO_COLOR, CLICOLOR_FORCE, --gtest_color, the terminal.
-bool use_color(Environment const& environment, std::string_view gtest_color, bool is_terminal) {
+// TRACE_COLOR, NO_COLOR, CLICOLOR_FORCE, --gtest_color in any case, the terminal.
+bool use_color(Environment const& environment, std::string gtest_color, bool is_terminal) {
+  for (char& c : gtest_color) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   if (environment.color != tracing::ColorChoice::automatic) return environment.color == tracing::ColorChoice::always;
   if (environment.no_color) return false;
   if (environment.force_color) return true;
@@ -39,6 +40,9 @@ class MarkingLayer final : public tracing::Layer {
  public:
   tracing::Hooks hooks() const noexcept override { return tracing::Hooks::none; }
 };
+
+// Of a text that is blank, or wrong as a whole: the default holds.
+bool has_no_directive(tracing::EnvFilter const& filter) { return filter.to_string().empty(); }
 
 std::string rendered(std::vector<tracing::ParseError> const& errors, std::string_view text, std::string_view origin) {
   std::string all;
@@ -59,7 +63,7 @@ void Session::start(internal::ProcessRole const& role) {
   tracing::set_global_default(made->registry_);
 }
 
-Session::Session(internal::ProcessRole const& role) : mute_(role.death_test_child) {
+Session::Session(internal::ProcessRole const& role) : in_death_test_child_(role.death_test_child), mute_(role.death_test_child) {
   std::vector<BadValue> bad;
   environment_ = read_environment([](char const* name) -> char const* { return std::getenv(name); }, bad);
   for (BadValue const& one : bad) reports_ += one.report();
@@ -72,18 +76,25 @@ Session::Session(internal::ProcessRole const& role) : mute_(role.death_test_chil
 
 void Session::make_capture() {
   if (environment_.capture_off) return;
-  ring_ = tracing::RecordRing::make();
-  std::string const text = environment_.capture.value_or("trace");
-  if (text == "trace") return;  // everything: no filter is the fastest
-  std::vector<tracing::ParseError> errors;
-  capture_filter_ = std::make_unique<tracing::EnvFilter>(tracing::EnvFilter::parse_lossy(text, {}, &errors));
-  reports_ += rendered(errors, text, "TRACE_CAPTURE");
+  if (std::string const text = environment_.capture.value_or("trace"); text != "trace") {  // no filter is the fastest
+    std::vector<tracing::ParseError> errors;
+    capture_filter_ = std::make_unique<tracing::EnvFilter>(tracing::EnvFilter::parse_lossy(text, {}, &errors));
+    reports_ += rendered(errors, text, "TRACE_CAPTURE");
+    if (has_no_directive(*capture_filter_)) capture_filter_.reset();
+    captured_ = capture_filter_.get();
+  }
+  if (captured_ == nullptr || captured_->max_level_hint() != tracing::LevelFilter::off) {
+    ring_ = tracing::RecordRing::make();
+  } else {  // another way to say off
+    captured_ = nullptr;
+    capture_filter_.reset();
+  }
 }
 
 void Session::make_format(internal::ProcessRole const& role) {
   tracing::FormatOptions options;
   options.kind = environment_.format;
-  options.ansi = use_color(environment_, role.gtest_color, output_.is_terminal());
+  options.ansi = use_color(environment_, std::string(role.gtest_color), output_.is_terminal());
   options.timer = timer_ = timer_of(environment_.time);
   format_ = std::make_shared<LabelledFormat>(tracing::make_event_format(options), attribution_);
 }
@@ -97,7 +108,9 @@ void Session::make_registry() {
   std::vector<tracing::ParseError> errors;
   auto filter = std::make_unique<ShowFilter>(text, &errors);
   reports_ += rendered(errors, text, "TRACE_FILTER");
+  if (has_no_directive(filter->current())) filter = std::make_unique<ShowFilter>("info", nullptr);
   show_filter_ = filter.get();
+  filter_outside_ = filter->directives();
   std::unique_ptr<tracing::Layer> show = std::make_unique<MarkingLayer>();
   if (environment_.show == Show::live && !mute_) {
     auto sink = tracing::make_sink([this](tracing::Level, std::string_view line) { output_.write(line); });
@@ -129,14 +142,14 @@ void Session::end_test() {
 }
 
 void Session::report_bad_values() {
-  if (!reports_.empty() && !mute_) output_.write(reports_);
+  if (!reports_.empty() && !in_death_test_child_) output_.write(reports_);
   reports_.clear();
 }
 
 bool Session::set_filter(std::string_view directives) {
   std::vector<tracing::ParseError> errors;
   if (show_filter_->set(directives, &errors)) tracing::rebuild_interest();
-  if (!errors.empty() && !mute_) output_.write(rendered(errors, directives, "filter"));
+  if (!errors.empty() && !mute_) output_.write(rendered(errors, directives, "the test's filter"));
   return errors.empty();
 }
 

@@ -35,9 +35,11 @@ class Session {
   tracing::Registry& registry() const noexcept { return *registry_; }
   /// Null where nothing is captured.
   tracing::RecordRing* ring() const noexcept { return ring_.get(); }
+  /// What TRACE_CAPTURE says; null where everything is captured, or nothing.
+  tracing::EnvFilter const* capture_filter() const noexcept { return captured_; }
   ShowFilter* show_filter() const noexcept { return show_filter_; }
 
-  /// Whether text may be written in this process at all: not in the child of a threadsafe death test.
+  /// Whether records are shown nowhere in this process: TRACE_SHOW is none, or it is the child of a threadsafe death test.
   bool is_mute() const noexcept { return mute_; }
   /// Whether the layer that shows saw the record: it was printed, where TRACE_SHOW is live.
   static constexpr bool was_selected(tracing::Verdict verdict) noexcept { return (verdict & kShowVerdict) != 0; }
@@ -45,11 +47,14 @@ class Session {
   /// True the first time: a program and a library of it may each hold a testlog that installs its listeners.
   bool take_listeners() noexcept { return !listeners_taken_.exchange(true); }
 
-  /// Says what was wrong with the variables, once.
+  /// Says what was wrong with the variables, once, also where nothing else is shown.
   void report_bad_values();
 
   /// The directives that decide what is shown, until the running test ends. False, and a report, where one is wrong.
   bool set_filter(std::string_view directives);
+
+  /// Whether the running test has a filter that is not the one outside of it.
+  bool has_filter_of_test() const { return show_filter_->directives() != filter_outside_; }
 
   /// A test begins: `name` is kept by reference for good; null settings are none.
   void begin_test(std::string const& name, Settings const* settings);
@@ -75,12 +80,14 @@ class Session {
 
   Environment environment_;
   std::string reports_;  // about bad values
+  bool const in_death_test_child_;
   bool mute_ = false;
   std::atomic<bool> listeners_taken_{false};
   Output output_;
   Attribution attribution_;
   std::shared_ptr<tracing::RecordRing> ring_;
-  std::unique_ptr<tracing::Filter> capture_filter_;
+  std::unique_ptr<tracing::EnvFilter> capture_filter_;  // until the registry has it
+  tracing::EnvFilter const* captured_ = nullptr;
   ShowFilter* show_filter_ = nullptr;
   std::shared_ptr<tracing::Timer const> timer_;
   std::shared_ptr<tracing::EventFormat const> format_;

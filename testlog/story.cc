@@ -58,7 +58,7 @@ void Story::tell_selected() {
   // The filter once more, since it decides about the spans around a record too.
   auto filter = std::make_unique<tracing::EnvFilter>(tracing::EnvFilter::parse_lossy(session_.show_filter()->directives(), {}, &ignored));
   tell({}, std::move(filter), [running](tracing::RecordView const& record) {
-    return Session::was_selected(record.verdict) && (running == 0 || record.tag == running);
+    return Session::was_selected(record.verdict) && (running == 0 || record.tag == 0 || record.tag == running);
   });
 }
 

@@ -139,6 +139,22 @@ Outcome run_unread_scenarios(std::string const& filter, Variables const& variabl
   return run(scenario_words(filter, {}), without_times(variables), false);
 }
 
+std::string run_on_terminal(std::string const& filter, Variables const& variables) {
+  std::string text;
+  int const terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  char name[128];
+  EXPECT_EQ(grantpt(terminal) | unlockpt(terminal) | ptsname_r(terminal, name, sizeof(name)), 0);
+  int const its_end = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+  int const nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  pid_t const child = start(scenario_words(filter, {}), environment_with(without_times(variables)), nowhere, its_end);
+  char bytes[4096];
+  // An error where nobody has the other end any more.
+  for (ssize_t size = 0; child != 0 && (size = read(terminal, bytes, sizeof(bytes))) > 0;) text.append(bytes, static_cast<std::size_t>(size));
+  if (child != 0) status_of(child);
+  close(terminal);
+  return text;
+}
+
 Outcome run_own_main(Variables const& variables) { return run({TESTLOG_OWN_MAIN, "--gtest_print_time=0"}, without_times(variables)); }
 
 std::vector<std::string> writes_of_scenarios(std::string const& filter, Variables const& variables) {

@@ -30,6 +30,9 @@ Outcome run_dying(std::string const& filter, Variables const& variables = {}, st
 /// run_scenarios() with a pipe as standard error whose reader has gone away.
 Outcome run_unread_scenarios(std::string const& filter, Variables const& variables = {});
 
+/// What run_scenarios() prints where its standard error is a terminal.
+std::string run_on_terminal(std::string const& filter, Variables const& variables = {});
+
 /// run() of `testlog_own_main`, whose tests pass, all of them, without times.
 Outcome run_own_main(Variables const& variables = {});
 

@@ -111,6 +111,11 @@ TEST_LOG(Captured, TooMuchToJudge, .fail_on = error) {
 
 TEST_LOG(Settings, None) { work(); }
 TEST_LOG(Settings, DefaultFilter, .default_filter = "library=debug") { work(); }
+TEST_LOG(Settings, MisspeltFilter, .default_filter = "librray=debug") {
+  work();
+  ADD_FAILURE();
+}
+TEST_LOG(Settings, WrongFilter, .default_filter = "info,library=debgu") { work(); }
 TEST_LOG(Settings, FailsOnWarnings, .fail_on = warn) { work(); }
 TEST_LOG(Settings, ToleratesWarnings, .default_filter = "off", .fail_on = error) { TRACE_WARN("tolerated"); }
 TEST_LOG(Settings, DISABLED_IsDisabled, .fail_on = warn) { FAIL(); }
