@@ -58,8 +58,7 @@ void Session::start(internal::ProcessRole const& role) {
   if (role.listing || get() != nullptr) return;
   auto* const made = new Session(role);
   session.store(made, std::memory_order_release);
-  pthread_atfork([] { get()->attribution_.lock_for_fork(); }, [] { get()->attribution_.unlock_after_fork(); },
-                 [] { get()->attribution_.unlock_after_fork(); });
+  pthread_atfork([] { get()->lock_for_fork(); }, [] { get()->unlock_after_fork(); }, [] { get()->unlock_after_fork(); });
   tracing::set_global_default(made->registry_);
 }
 
@@ -144,6 +143,16 @@ void Session::end_test() {
 void Session::report_bad_values() {
   if (!reports_.empty() && !in_death_test_child_) output_.write(reports_);
   reports_.clear();
+}
+
+void Session::lock_for_fork() {
+  attribution_.lock_for_fork();
+  show_filter_->lock_for_fork();
+}
+
+void Session::unlock_after_fork() {
+  show_filter_->unlock_after_fork();
+  attribution_.unlock_after_fork();
 }
 
 bool Session::set_filter(std::string_view directives) {

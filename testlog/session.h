@@ -75,6 +75,8 @@ class Session {
   void make_capture();
   void make_format(internal::ProcessRole const& role);
   void make_registry();
+  void lock_for_fork();
+  void unlock_after_fork();
 
   static constexpr tracing::Verdict kShowVerdict = 1;  // the layer that shows stands first
 

@@ -26,6 +26,10 @@ class ShowFilter final : public tracing::Filter {
   /// The text that is set.
   std::string directives() const;
 
+  /// So that the child of a fork finds the lock free.
+  void lock_for_fork() { mutex_.lock(); }
+  void unlock_after_fork() { mutex_.unlock(); }
+
   tracing::Interest callsite_enabled(tracing::Metadata const& metadata) noexcept override;
   bool enabled(tracing::Metadata const& metadata) noexcept override { return now().enabled(metadata); }
   bool enabled_now(tracing::Metadata const& metadata) noexcept override { return now().enabled_now(metadata); }

@@ -289,6 +289,28 @@ TEST(Processes, ForkFindsTheLockFree) {
 
 TEST(Threads, ThereIsOnlyOne) {
   struct stat tasks {};
+TEST(Processes, ForkWhileTheFilterChanges) {
+  std::atomic<bool> stop{false};
+  std::thread changer([&stop] {
+    for (int i = 0; !stop; ++i) testlog::set_filter("target" + std::to_string(i % 50));
+  });
+  int bad = 0;
+  for (int i = 0; i < 100; ++i) {
+    pid_t const child = fork();
+    if (child == 0) {
+      alarm(10);
+      testlog::set_filter("off");
+      std::_Exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    bad += status != 0;
+    if (bad != 0) break;
+  }
+  stop = true;
+  changer.join();
+  EXPECT_EQ(bad, 0);
+}
   ASSERT_EQ(stat("/proc/self/task", &tasks), 0);
   EXPECT_EQ(tasks.st_nlink, 3u);  // of one thread, and two of the folder's own
 }
