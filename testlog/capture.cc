@@ -36,6 +36,7 @@ void append_path(tracing::TextBuffer& out, SpanRef leaf) noexcept {
 // The text of the first span that the exception left; the spans around it stand in its path.
 struct Unwound {
   bool unwinding = false;
+  int of_destructors = 0;  // spans that were opened while an exception passed and are not left yet
   tracing::InlineTextBuffer<256> path;
 };
 thread_local Unwound unwound;
@@ -48,6 +49,7 @@ class CaptureLayer final : public tracing::Layer {
   void on_new_span(SpanRef span, tracing::NewSpan const& made, tracing::Context const& context) noexcept override {
     attribution_.observe_span(span);
     still_alive();
+    if (std::uncaught_exceptions() > 0) [[unlikely]] ++unwound.of_destructors;
     ring_->on_new_span(span, made, context);
   }
   void on_event(tracing::Event const& event, tracing::Context const& context) noexcept override {
@@ -57,7 +59,9 @@ class CaptureLayer final : public tracing::Layer {
   }
   void on_exit(SpanRef span, tracing::Context const& context) noexcept override {
     if (std::uncaught_exceptions() == 0) [[likely]] {
-      unwound.unwinding = false;
+      forget_unwound();
+    } else if (unwound.of_destructors > 0) {
+      --unwound.of_destructors;
     } else if (!unwound.unwinding) {
       unwound.unwinding = true;
       unwound.path.clear();
@@ -101,6 +105,8 @@ void append_current_path(tracing::TextBuffer& out, tracing::Registry const& regi
       &innermost);
   append_path(out, innermost);
 }
+
+void forget_unwound() noexcept { unwound.unwinding = false, unwound.of_destructors = 0; }
 
 std::string_view unwound_path() noexcept { return unwound.unwinding ? unwound.path.view() : std::string_view(); }
 

@@ -17,5 +17,7 @@ void append_current_path(tracing::TextBuffer& out, tracing::Registry const& regi
 /// The path of the innermost span that the exception left which last unwound spans of this thread; empty where the thread
 /// recorded anything since, or none did.
 std::string_view unwound_path() noexcept;
+/// From now on there is none, on this thread.
+void forget_unwound() noexcept;
 
 }  // namespace testlog::inline v1

@@ -55,6 +55,7 @@ class Recorder final : public testing::EmptyTestEventListener {
   void OnTestStart(TestInfo const& test) override {
     test_ = &test;
     path_recorded_ = false;
+    forget_unwound();
     session_.begin_test(name_of(test), find_settings(test.test_suite_name(), test.name(), test.type_param() != nullptr));
   }
 

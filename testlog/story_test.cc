@@ -61,6 +61,9 @@ TEST(SpanPath, StandsBehindTheFailure) {
 TEST(SpanPath, OfAnExceptionIsWhereItWasThrown) {
   EXPECT_THAT(run_scenarios("Plain.Throws").err, HasSubstr("    thrown in launch{count=3}:check\n"));
   EXPECT_THAT(run_scenarios("Plain.ThrowsOutsideSpans").err, Not(HasSubstr("thrown in")));
+  EXPECT_THAT(run_scenarios("Exceptions.PassThroughDestructors").err, HasSubstr("    thrown in outer:inner\n"));
+  EXPECT_EQ(testlog::testdata::count(run_scenarios("Plain.Throws:Exceptions.CaughtByAnotherThread").err, "thrown in"), 1)
+      << "the path of an earlier test's exception is forgotten";
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -71,6 +73,32 @@ TEST(Plain, ThrowsOutsideSpans) {
     TRACE_WARN("caught");
   }
   throw std::runtime_error("elsewhere");
+}
+struct SpeaksAtItsEnd {
+  ~SpeaksAtItsEnd() {
+    TRACE_SPAN(info, "cleaning");
+    speak();
+  }
+};
+TEST(Exceptions, PassThroughDestructors) {
+  TRACE_SPAN(info, "outer");
+  SpeaksAtItsEnd const last;
+  {
+    TRACE_SPAN(info, "inner");
+    SpeaksAtItsEnd const first;
+    throw std::runtime_error("passing by");
+  }
+}
+TEST(Exceptions, CaughtByAnotherThread) {
+  std::exception_ptr caught;
+  std::thread([&caught] {
+    try {
+      library::fail_inside(3);
+    } catch (std::exception const&) {
+      caught = std::current_exception();
+    }
+  }).join();
+  std::rethrow_exception(caught);
 }
 TEST(Plain, Skips) {
   work();
@@ -261,6 +289,28 @@ TEST(Processes, ForkWhileThreadsWrite) {
   EXPECT_EQ(bad, 0);
 }
 
+TEST(Processes, ForkWhileTheFilterChanges) {
+  std::atomic<bool> stop{false};
+  std::thread changer([&stop] {
+    for (int i = 0; !stop; ++i) testlog::set_filter("target" + std::to_string(i % 50));
+  });
+  int bad = 0;
+  for (int i = 0; i < 100; ++i) {
+    pid_t const child = fork();
+    if (child == 0) {
+      alarm(10);
+      testlog::set_filter("off");
+      std::_Exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    bad += status != 0;
+    if (bad != 0) break;
+  }
+  stop = true;
+  changer.join();
+  EXPECT_EQ(bad, 0);
+}
 TEST(Processes, ForkFindsTheLockFree) {
   testlog::Attribution& attribution = testlog::Session::get()->attribution();
   std::atomic<bool> locked{false};
@@ -289,28 +339,6 @@ TEST(Processes, ForkFindsTheLockFree) {
 
 TEST(Threads, ThereIsOnlyOne) {
   struct stat tasks {};
-TEST(Processes, ForkWhileTheFilterChanges) {
-  std::atomic<bool> stop{false};
-  std::thread changer([&stop] {
-    for (int i = 0; !stop; ++i) testlog::set_filter("target" + std::to_string(i % 50));
-  });
-  int bad = 0;
-  for (int i = 0; i < 100; ++i) {
-    pid_t const child = fork();
-    if (child == 0) {
-      alarm(10);
-      testlog::set_filter("off");
-      std::_Exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    bad += status != 0;
-    if (bad != 0) break;
-  }
-  stop = true;
-  changer.join();
-  EXPECT_EQ(bad, 0);
-}
   ASSERT_EQ(stat("/proc/self/task", &tasks), 0);
   EXPECT_EQ(tasks.st_nlink, 3u);  // of one thread, and two of the folder's own
 }
