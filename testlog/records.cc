@@ -24,7 +24,7 @@ FieldValue field_value(Value const& value) {
     default: break;
   }
   tracing::InlineTextBuffer<256> text;
-  tracing::append_formatted(text, value, {});
+  tracing::append_debug(text, value);
   if (value.kind() == ValueKind::f64 || value.kind() == ValueKind::f32) {
     return FieldValue::number(value.as_double(), std::string(text.view()));
   }

@@ -71,6 +71,11 @@ TEST_F(Event, FillsItsMessageAndKeepsTheRestAsFields) {
   EXPECT_EQ(fields(), "\"        3|\"");
   TRACE_INFO("{:.{}f}|", 1.5, n, stream);
   EXPECT_EQ(fields(), "\"1.500|\" stream=9");
+  double const ratio = 2.0;
+  TRACE_INFO("{}, {:.2f} and {}", ratio, ratio, 1e21F, tracing::kv("ratio", ratio));
+  EXPECT_EQ(fields(), "\"2, 2.00 and 1e+21\" ratio=2.0");
+  TRACE_INFO("{}", tracing::debug(ratio));
+  EXPECT_EQ(fields(), "\"2.0\"");
   TRACE_INFO("{{}}", n);
   EXPECT_EQ(fields(), "\"{}\" n=3");
   TRACE_INFO("{{{}}}", n);

@@ -58,6 +58,7 @@ void emit_everything() {
   std::runtime_error const error("failed");
   inner.in_scope([&] {
     TRACE_INFO("a message of {} and {:>8}", 3, "text", point, error);
+    TRACE_INFO("numbers: {} {} {} {}", 2.0, 0.1F, 1e300, tracing::debug(2.0), tracing::kv("real", 2.0));
     inner.record(tracing::kv("late", point));
     TRACE_WARN("nobody\nelse", tracing::kv("display", tracing::display("bare")), tracing::kv("nothing", tracing::empty));
     inner.record(tracing::kv("late", 4));

@@ -1,5 +1,7 @@
 #include "tracing_core/model/number_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -168,6 +170,22 @@ void append_rust_float(TextBuffer& out, Float value) noexcept {
   append_finite(out, value, kRust);
 }
 
+// What write_short() leaves is rare, and not for us to know: fmt's versions differ in when a float has an exponent.
+template <class Float>
+void append_as_fmt(TextBuffer& out, Float value) noexcept {
+  char* const begin = out.reserve(kMostFloatText);
+  if (begin == nullptr) return;
+  char* at = begin;
+  if (std::signbit(value)) *at++ = '-';
+  char* end = std::isnan(value) ? nullptr : write_short(at, std::abs(value));
+  if (end == nullptr) {
+    end = fmt::format_to_n(begin, kMostFloatText, "{}", value).out;
+  } else if (end[-1] == '0' && end[-2] == '.') {
+    end -= 2;
+  }
+  out.commit(static_cast<std::size_t>(end - begin));
+}
+
 template <class Float>
 void append_json_number(TextBuffer& out, Float value) noexcept {
   if (!std::isfinite(value)) return out.append("null");
@@ -184,6 +202,8 @@ char* internal::write_float(char* at, double value) noexcept {
 
 void append_float(TextBuffer& out, double value) noexcept { append_rust_float(out, value); }
 void append_float(TextBuffer& out, float value) noexcept { append_rust_float(out, value); }
+void append_fmt_float(TextBuffer& out, double value) noexcept { append_as_fmt(out, value); }
+void append_fmt_float(TextBuffer& out, float value) noexcept { append_as_fmt(out, value); }
 void append_json_float(TextBuffer& out, double value) noexcept { append_json_number(out, value); }
 void append_json_float(TextBuffer& out, float value) noexcept { append_json_number(out, value); }
 

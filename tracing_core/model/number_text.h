@@ -17,6 +17,10 @@ void append_float(TextBuffer& out, double value) noexcept;
 /// As above, with the digits a float needs, not those of the double it converts to: `0.1`.
 void append_float(TextBuffer& out, float value) noexcept;
 
+/// Appends `value` as fmt's `{}` does: `1`, `0.1`, `-0`, `1e+16`, `1e-05`, `nan`.
+void append_fmt_float(TextBuffer& out, double value) noexcept;
+void append_fmt_float(TextBuffer& out, float value) noexcept;
+
 namespace internal {
 // "-1.7976931348623157e+308" and "-0.000012345678901234567" are shorter.
 inline constexpr std::size_t kMostFloatText = 32;

@@ -55,6 +55,13 @@ void append_plain(TextBuffer& out, Value const& value) noexcept {
   }
 }
 
+// What it prints in a message and by display(): the same, but numbers as fmt prints them, `2` and not `2.0`.
+void append_display(TextBuffer& out, Value const& value) noexcept {
+  if (value.kind() == ValueKind::f64) return append_fmt_float(out, value.as_double());
+  if (value.kind() == ValueKind::f32) return append_fmt_float(out, static_cast<float>(value.as_double()));
+  append_plain(out, value);
+}
+
 void append_with(TextBuffer& out, fmt::string_view format, fmt::format_args args) {
   fmt::basic_memory_buffer<char, 256> buffer;
   fmt::vformat_to(fmt::appender(buffer), format, args);
@@ -181,7 +188,7 @@ void append_message(TextBuffer& out, Value const& value) noexcept {
     out.append({literal + done, hole.offset - done});
     done = hole.offset;
     if (hole.spec_size == 0) {
-      append_plain(out, values[hole.value_index]);
+      append_display(out, values[hole.value_index]);
     } else {
       append_hole(out, metadata, values, hole);
     }
@@ -190,7 +197,7 @@ void append_message(TextBuffer& out, Value const& value) noexcept {
 }
 
 void append_formatted(TextBuffer& out, Value const& value, std::string_view spec) noexcept {
-  if (spec.empty()) return append_plain(out, value);
+  if (spec.empty()) return append_display(out, value);
   std::size_t const before = out.size();
   try {
     if (value.kind() == ValueKind::custom) return value.custom_type().format(value.as_pointer(), out, spec);
@@ -199,7 +206,7 @@ void append_formatted(TextBuffer& out, Value const& value, std::string_view spec
   } catch (...) {
     out.resize_down(before);
   }
-  append_plain(out, value);
+  append_display(out, value);
 }
 
 void append_debug(TextBuffer& out, Value const& value) noexcept {

@@ -136,8 +136,8 @@ class Value {
 /// Appends the message without quotes: the literal with its holes filled. REQUIRES: value.kind() == ValueKind::message.
 void append_message(TextBuffer& out, Value const& value) noexcept;
 
-/// Appends a value by a format specification as fmt would, empty for the plain form in which text stands bare.
-/// A specification that does not fit the value gives the plain form.
+/// Appends a value by a format specification as fmt would, `2` for 2.0 where it is empty; what fmt knows nothing of in its
+/// plain form. A specification that does not fit the value counts as empty.
 void append_formatted(TextBuffer& out, Value const& value, std::string_view spec) noexcept;
 
 /// Appends a value as it stands behind `name=`: text quoted, everything else in its plain form. Appends nothing where empty.

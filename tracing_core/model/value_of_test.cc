@@ -81,7 +81,8 @@ TEST(ValueOf, PrintsRealNumbersByTheirOwnShortestForm) {
   EXPECT_EQ(printed(0.1F), same(ValueKind::f32, "0.1"));
   EXPECT_EQ(printed(0.1), same(ValueKind::f64, "0.1"));
   EXPECT_EQ(printed(static_cast<double>(0.1F)), same(ValueKind::f64, "0.10000000149011612"));
-  EXPECT_EQ(printed(2.0).debug, "2.0");
+  EXPECT_EQ(printed(2.0), (Printed{ValueKind::f64, "2.0", "2"}));
+  EXPECT_EQ(printed(-2.0F), (Printed{ValueKind::f32, "-2.0", "-2"}));
   EXPECT_EQ(printed(1.5L), same(ValueKind::f64, "1.5"));
   EXPECT_EQ(printed(std::numeric_limits<double>::quiet_NaN()).debug, "NaN");
   EXPECT_EQ(printed(-std::numeric_limits<double>::infinity()).debug, "-inf");
@@ -263,6 +264,7 @@ TEST(ValueOf, PrintsAsItIsAskedTo) {
   EXPECT_EQ(printed(tracing::display(std::string("s"))), same(ValueKind::verbatim, "s"));
   EXPECT_EQ(printed(tracing::display(static_cast<char const*>(nullptr))), absent);
   EXPECT_EQ(printed(tracing::display(3)), same(ValueKind::custom, "3"));
+  EXPECT_EQ(printed(tracing::display(2.0)), same(ValueKind::custom, "2"));
   EXPECT_EQ(printed(tracing::display(Described())).debug, "Described { n: 5, name: \"five\" }");
   EXPECT_EQ(printed(tracing::debug("text")), same(ValueKind::custom, "\"text\""));
   EXPECT_EQ(printed(tracing::debug(2.0)), same(ValueKind::custom, "2.0"));
