@@ -1,216 +1,21 @@
 #include "tracing_core/collect/registry.h"
 
-#include <algorithm>
 #include <mutex>
 
+#include "tracing_core/collect/registry_parts.h"
 #include "tracing_core/collect/span_store.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/dispatch/thread_state.h"
-#include "tracing_core/internal/never_destroyed.h"
 
 namespace tracing::inline v1 {
 
+using internal::bit;
+using internal::for_each_layer;
+using internal::has_extras;
+using internal::parent_of;
+using internal::share;
 using internal::SpanSlot;
 using internal::TrackState;
-
-// Registries that nobody holds while spans of theirs are open.
-struct Registry::Graveyard {
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Registry>> waiting;
-
-  static void retire(Registry* registry) noexcept;
-  // Destroys those whose last span is closed.
-  static void bury() noexcept;
-};
-
-struct Registry::Attached {
-  std::unique_ptr<Layer> layer;
-  std::unique_ptr<Filter> filter;
-};
-
-namespace {
-
-constexpr Verdict kRegistryItself = Verdict{1} << 31;  // a registry without layers wants its spans all the same
-constexpr Verdict kAskGlobal = Verdict{1} << 30;       // undecided: the filters of the whole registry
-
-// The first layer in `set`, which is not empty. (std::countr_zero asks whether it is.)
-inline std::size_t lowest(Verdict set) noexcept { return static_cast<std::size_t>(__builtin_ctz(set)); }
-
-// Calls `f(index)` for each layer in `set`, in the order in which they were added.
-template <class F>
-inline void for_each_layer(Verdict set, F&& f) noexcept {
-  for (; set != 0; set &= set - 1) f(lowest(set));
-}
-
-constexpr Verdict bit(std::size_t index) noexcept { return Verdict{1} << index; }
-
-SpanSlot* parent_of(SpanSlot const& slot) noexcept {
-  SpanSlot* const parent = slot.parent;
-  if (parent == nullptr || parent->id.load(std::memory_order_relaxed) != slot.parent_id) return nullptr;
-  return parent;
-}
-
-// From now on the span and its parents may be held by anybody: each takes a reference to its parent.
-void share(SpanSlot* slot) noexcept {
-  while (slot != nullptr && !slot->shared.load(std::memory_order_relaxed)) {
-    slot->shared.store(true, std::memory_order_relaxed);
-    slot->special.store(true, std::memory_order_relaxed);
-    slot->parent = parent_of(*slot);
-    if (slot->parent != nullptr) slot->parent->references.fetch_add(1, std::memory_order_relaxed);
-    slot = slot->parent;
-  }
-}
-
-// There is something to clear when it closes.
-void has_extras(SpanSlot& slot) noexcept {
-  if (slot.has_extras.load(std::memory_order_relaxed)) return;
-  slot.has_extras.store(true, std::memory_order_relaxed);
-  slot.special.store(true, std::memory_order_relaxed);
-}
-
-}  // namespace
-
-// ---- SpanRef and Context ----
-
-SpanId SpanRef::id() const noexcept { return slot_->span_id(); }
-Metadata const& SpanRef::metadata() const noexcept { return *slot_->metadata; }
-StoredValues const& SpanRef::values() const noexcept { return slot_->values; }
-SpanLock SpanRef::lock() const noexcept {
-  return slot_->shared.load(std::memory_order_relaxed) ? SpanLock(SpanStore::lock_of(*slot_)) : SpanLock();
-}
-Extensions& SpanRef::extensions() const noexcept {
-  has_extras(*slot_);
-  return slot_->extensions;
-}
-Verdict SpanRef::verdict() const noexcept { return slot_->verdict; }
-
-SpanRef SpanRef::parent() const noexcept {
-  SpanSlot* parent = parent_of(*slot_);
-  while (parent != nullptr && (parent->verdict & mask_) == 0) parent = parent_of(*parent);
-  return {parent, mask_};
-}
-
-CachedText* SpanRef::cached_text(void const* key) const noexcept {
-  has_extras(*slot_);
-  for (CachedText& text : slot_->texts) {
-    if (text.key == key) return &text;
-    if (text.key != nullptr) continue;
-    text.key = key;
-    return &text;
-  }
-  return nullptr;
-}
-
-CachedPath& SpanRef::cached_path() const noexcept {
-  has_extras(*slot_);
-  return slot_->path;
-}
-
-Track const& Context::track() const noexcept { return track_.track; }
-SpanRef Context::current_span() const noexcept { return {track_.current(mask_), mask_}; }
-SpanRef Context::span(SpanId id) const noexcept {
-  SpanRef const found = registry_.span(id);
-  return found && (found.verdict() & mask_) != 0 ? SpanRef(found.slot(), mask_) : SpanRef();
-}
-SpanRef Context::event_span(Event const& event) const noexcept {
-  if (event.parent.kind == Parent::Kind::contextual) return current_span();
-  if (event.parent.kind == Parent::Kind::root) return {};
-  SpanRef const parent = registry_.span(event.parent.id);
-  if (!parent) return {};
-  SpanRef const seen(parent.slot(), mask_);
-  return (parent.verdict() & mask_) != 0 ? seen : seen.parent();
-}
-
-// ---- interest ----
-
-Registry::Registry(std::vector<std::unique_ptr<Attached>> layers, std::vector<std::unique_ptr<Filter>> filters)
-    : layers_(std::move(layers)), filters_(std::move(filters)), store_(std::make_unique<SpanStore>()) {
-  if (layers_.empty()) always_ = kRegistryItself;
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    Filter* const filter = layers_[i]->filter.get();
-    layer_filters_[i] = filter;
-    layer_pointers_[i] = layers_[i]->layer.get();
-    if (filter == nullptr) always_ |= bit(i);
-    if (filter != nullptr && filter->follows_spans()) span_filters_ |= bit(i);
-    if (filter != nullptr && filter->wants_events()) event_filters_ |= bit(i);
-    if (filter != nullptr && filter->decides_by_gate()) by_gate_ |= bit(i);
-    Hooks const hooks = layers_[i]->layer->hooks();
-    if (has(hooks, Hooks::new_span)) on_new_span_ |= bit(i);
-    if (has(hooks, Hooks::record)) on_record_ |= bit(i);
-    if (has(hooks, Hooks::follows_from)) on_follows_from_ |= bit(i);
-    if (has(hooks, Hooks::event)) on_event_ |= bit(i);
-    if (has(hooks, Hooks::enter)) on_enter_ |= bit(i);
-    if (has(hooks, Hooks::exit)) on_exit_ |= bit(i);
-    if (has(hooks, Hooks::close)) on_close_ |= bit(i);
-  }
-  for (auto const& filter : filters_) global_span_filters_ = global_span_filters_ || filter->follows_spans();
-  filters_hear_events_ = event_filters_ != 0;
-  for (auto const& filter : filters_) filters_hear_events_ = filters_hear_events_ || filter->wants_events();
-  event_listeners_ = filters_hear_events_ ? ~Verdict{0} : on_event_;
-  Verdict const heard_opening = global_span_filters_ ? ~Verdict{0} : on_new_span_ | on_enter_ | span_filters_;
-  heard_closing_ = on_exit_ | on_close_;  // what a filter keeps with the span is found in the span
-  heard_ = heard_opening | heard_closing_;
-}
-
-Registry::~Registry() = default;
-
-Registration Registry::register_callsite(Metadata const& metadata) noexcept {
-  Registration result;
-  for (auto const& filter : filters_) {
-    Interest const interest = filter->callsite_enabled(metadata);
-    if (interest == Interest::never) return {};
-    if (interest == Interest::sometimes) result.undecided |= kAskGlobal;
-  }
-  result.wanted = always_;
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    Filter* const filter = layers_[i]->filter.get();
-    if (filter == nullptr || metadata.level() > filter->max_level_hint()) continue;
-    Interest const interest = filter->callsite_enabled(metadata);
-    if (interest == Interest::always) result.wanted |= bit(i);
-    if (interest == Interest::sometimes) result.undecided |= bit(i);
-  }
-  if (result.undecided != 0) {
-    result.by_gate = (result.undecided & ~by_gate_) == 0;
-    result.interest = (result.wanted | (result.undecided & ~kAskGlobal)) != 0 ? Interest::sometimes : Interest::never;
-  } else {
-    result.interest = result.wanted != 0 ? Interest::always : Interest::never;
-  }
-  return result;
-}
-
-LevelFilter Registry::max_level_hint() const noexcept {
-  LevelFilter hint = always_ != 0 ? LevelFilter::trace : LevelFilter::off;
-  for (auto const& attached : layers_) {
-    if (attached->filter != nullptr) hint = std::max(hint, attached->filter->max_level_hint());
-  }
-  for (auto const& filter : filters_) hint = std::min(hint, filter->max_level_hint());
-  return hint;
-}
-
-Verdict Registry::enabled(Metadata const& metadata) noexcept {
-  // What a filter says of a callsite once and for all stands above what it says of the moment, as it does where
-  // callsites remember it.
-  Registration const known = register_callsite(metadata);
-  return known.interest == Interest::sometimes ? enabled_now(metadata, known.wanted, known.undecided) : known.wanted;
-}
-
-Verdict Registry::enabled_now(Metadata const& metadata, Verdict wanted, Verdict undecided) noexcept {
-  bool const one = (undecided & (undecided - 1)) == 0;
-  if (!one || undecided == kAskGlobal) [[unlikely]] return ask_filters(metadata, wanted, undecided);
-  return layer_filters_[lowest(undecided)]->enabled_now(metadata) ? wanted | undecided : wanted;
-}
-
-Verdict Registry::ask_filters(Metadata const& metadata, Verdict wanted, Verdict undecided) noexcept {
-  if ((undecided & kAskGlobal) != 0) {
-    for (auto const& filter : filters_) {
-      if (!filter->enabled(metadata)) return 0;
-    }
-  }
-  for_each_layer(undecided & ~kAskGlobal, [&](std::size_t i) {
-    if (layer_filters_[i]->enabled_now(metadata)) wanted |= bit(i);
-  });
-  return wanted;
-}
 
 // ---- spans ----
 
@@ -544,61 +349,6 @@ void Registry::visit_all_tracks(void (*visit)(void* context, Track const& track,
       visit(context, track->track, track->os_thread, SpanRef(entered.slot, ~Verdict{0}));
     }
   }
-}
-
-// ---- building ----
-
-RegistryBuilder::RegistryBuilder() = default;
-RegistryBuilder::RegistryBuilder(RegistryBuilder&&) noexcept = default;
-RegistryBuilder& RegistryBuilder::operator=(RegistryBuilder&&) noexcept = default;
-RegistryBuilder::~RegistryBuilder() = default;
-
-RegistryBuilder&& RegistryBuilder::with(std::unique_ptr<Layer> layer, std::unique_ptr<Filter> filter) && {
-  if (layer != nullptr && layers_.size() < kMostLayers) {
-    layers_.push_back(std::make_unique<Registry::Attached>(Registry::Attached{std::move(layer), std::move(filter)}));
-  }
-  return std::move(*this);
-}
-
-RegistryBuilder&& RegistryBuilder::with_filter(std::unique_ptr<Filter> filter) && {
-  if (filter != nullptr) filters_.push_back(std::move(filter));
-  return std::move(*this);
-}
-
-namespace {
-
-constinit internal::NeverDestroyed<Registry::Graveyard> graveyard;
-
-}  // namespace
-
-void Registry::Graveyard::retire(Registry* registry) noexcept {
-  registry->retired_.store(true, std::memory_order_release);
-  registry->store_->close_open_ones_slowly();
-  registry->flush();
-  try {
-    std::lock_guard const lock(graveyard->mutex);
-    graveyard->waiting.emplace_back(registry);
-  } catch (...) {  // then it stays
-  }
-  bury();
-  internal::forget_dead_subscribers();
-}
-
-void Registry::Graveyard::bury() noexcept {
-  std::unique_ptr<Registry> done;
-  do {
-    done.reset();
-    std::lock_guard const lock(graveyard->mutex);
-    auto const found = std::find_if(graveyard->waiting.begin(), graveyard->waiting.end(),
-                                    [](auto const& retired) { return !retired->has_open_spans(); });
-    if (found == graveyard->waiting.end()) return;
-    done = std::move(*found);
-    graveyard->waiting.erase(found);
-  } while (true);
-}
-
-std::shared_ptr<Registry> RegistryBuilder::build() && {
-  return std::shared_ptr<Registry>(new Registry(std::move(layers_), std::move(filters_)), Registry::Graveyard::retire);
 }
 
 }  // namespace tracing::inline v1
