@@ -100,7 +100,7 @@ SpanId Registry::new_span(NewSpan const& span) noexcept {
 }
 
 OpenSpan Registry::open_scope(Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
-  if ((heard_ & verdict) == 0) [[likely]] {
+  if ((scope_listeners_ & verdict) == 0) [[likely]] {
     SpanSlot const* const slot = store_->open_scope_quickly(metadata, verdict, values);
     if (slot != nullptr) [[likely]] return {this, slot->span_id()};
   }
@@ -114,7 +114,7 @@ OpenSpan Registry::open_scope_slowly(Metadata const& metadata, Verdict verdict, 
   NewSpan const span{FieldValues(metadata, values), {}, verdict, {}};
   fill(*slot, span, track->current(~Verdict{0}));
   internal::InSubscriber const in_subscriber;
-  if ((heard_closing_ & verdict) != 0) slot->special.store(true, std::memory_order_relaxed);
+  if ((close_listeners_ & verdict) != 0) slot->special.store(true, std::memory_order_relaxed);
   announce(*slot, span, *track);
   push(*slot, *track, {});
   return {this, slot->span_id()};

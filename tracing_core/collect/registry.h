@@ -93,8 +93,8 @@ class Registry final : public Subscriber {
   bool global_span_filters_ = false;
   bool filters_hear_events_ = false;
   Verdict event_listeners_ = 0;  // the layers for which there is something to do; all where filters hear events
-  Verdict heard_closing_ = 0;  // the layers for which closing a scope is more than leaving it
-  Verdict heard_ = 0;          // and those for which opening it is more than keeping it
+  Verdict close_listeners_ = 0;  // the layers that a scope's end is told to
+  Verdict scope_listeners_ = 0;  // and those that its beginning is, or whose filters are
   std::atomic<bool> retired_{false};  // nobody holds it: it goes with its last span
 };
 

@@ -241,18 +241,14 @@ SpanSlot* SpanStore::refill(TrackState& track) noexcept {
 }
 
 SpanSlot* SpanStore::open_scope(TrackState& track) noexcept {
-  SpanSlot* const slot = slot_for_scope(track);
-  if (slot != nullptr) slot->next_generation(std::memory_order_relaxed);
-  return slot;
-}
-
-SpanSlot* SpanStore::slot_for_scope(TrackState& track) noexcept {
   std::size_t const size = track.depth.load(std::memory_order_relaxed);
   if (size == track.capacity && !track.grow()) return nullptr;
   SpanSlot*& own = track.stack.load(std::memory_order_relaxed)[size].own;
-  if (own != nullptr && !own->is_open()) return own;
-  SpanSlot* slot = track.free.pop();
-  if (slot == nullptr) slot = refill(track);
+  if (own != nullptr && !own->is_open()) {
+    own->next_generation(std::memory_order_relaxed);
+    return own;
+  }
+  SpanSlot* const slot = open(track);
   if (slot == nullptr || own != nullptr) return slot;
   slot->of_stack = true;
   slot->special.store(false, std::memory_order_relaxed);

@@ -245,7 +245,6 @@ class SpanStore {
   [[gnu::cold, gnu::noinline]] internal::TrackState* find_this_thread() noexcept;
   internal::TrackState* foreign_track(Track const& track) noexcept;
   [[gnu::cold, gnu::noinline]] internal::SpanSlot* refill(internal::TrackState& track) noexcept;
-  internal::SpanSlot* slot_for_scope(internal::TrackState& track) noexcept;
   [[gnu::cold, gnu::noinline]] void pass_on(internal::TrackState& track) noexcept;
 
   std::uint64_t const number_;  // of this store, never used again: what threads cache is checked against it
