@@ -10,7 +10,7 @@ using internal::bit;
 using internal::kRegistryItself;
 
 Registry::Registry(std::vector<std::unique_ptr<Attached>> layers, std::vector<std::unique_ptr<Filter>> filters)
-    : layers_(std::move(layers)), filters_(std::move(filters)), store_(std::make_unique<SpanStore>()) {
+    : layers_(std::move(layers)), filters_(std::move(filters)), store_(std::make_unique<SpanStore>(*this)) {
   if (layers_.empty()) always_ = kRegistryItself;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     Filter* const filter = layers_[i]->filter.get();

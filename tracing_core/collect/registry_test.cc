@@ -285,6 +285,22 @@ TEST(Registry, ThreadLocalDestructorsMayEmit) {
   registry.reset();
 }
 
+TEST(Registry, ClosesTheScopesOfAThreadThatEndsWithoutDestructors) {
+  std::vector<std::string> lines;
+  bool destroyed = false;
+  auto registry = RegistryBuilder().with(std::make_unique<Journal>(lines, &destroyed)).build();
+  auto const held = with_default(registry, [] { return TRACE_MAKE_SPAN(info, "held"); });
+  std::thread([&] {
+    SpanRef const span = registry->span(held.id());
+    registry->open_scope(span.metadata(), 1, nullptr);
+    registry->enter(held.id(), {});
+    registry->open_scope(span.metadata(), 1, nullptr);
+  }).join();
+  EXPECT_EQ(lines, (std::vector<std::string>{"new held", "new held", "enter held", "enter held", "new held/held", "enter held/held",
+                                             "exit held/held", "close held/held", "exit held", "close held"}));
+  EXPECT_TRUE(registry->span(held.id()));
+}
+
 TEST(Registry, ManyThreadsShareASpanAndRecordToIt) {
   struct Reading final : tracing::Layer {
     void on_event(tracing::Event const& event, tracing::Context const& context) noexcept override {

@@ -34,8 +34,30 @@ using ThreadTracks = std::vector<std::pair<std::uint64_t, TrackState*>>;
 constinit thread_local ThreadTracks* thread_tracks = nullptr;
 pthread_key_t thread_end;
 
+// A stack may go without its destructors: pthread_exit() does not run those of code without exceptions. A scope holds its
+// span, and so the registry is there until it is closed.
+void close_scopes_left_open(ThreadTracks const& tracks) noexcept {
+  for (;;) {
+    Subscriber* owner = nullptr;
+    SpanId scope{};
+    {
+      std::lock_guard const lock(shared->mutex);
+      for (auto const& [number, track] : tracks) {
+        for (auto const& [live_number, store] : shared->stores) {
+          if (live_number != number || scope) continue;
+          scope = track->innermost_scope();
+          owner = &store->owner();
+        }
+      }
+    }
+    if (!scope) return;
+    owner->close_scope(scope);
+  }
+}
+
 void end_thread(void* tracks) noexcept {
   std::unique_ptr<ThreadTracks> const ended(static_cast<ThreadTracks*>(tracks));
+  close_scopes_left_open(*ended);
   internal::cached_track = {};
   thread_tracks = nullptr;
   std::lock_guard const lock(shared->mutex);
@@ -121,9 +143,19 @@ void TrackState::forget(SpanId id) noexcept {
   }
 }
 
+SpanId TrackState::innermost_scope() noexcept {
+  EnteredSpan const* const entries = stack.load(std::memory_order_relaxed);
+  for (std::size_t i = depth.load(std::memory_order_relaxed); i > 0; --i) {
+    EnteredSpan const& entered = entries[i - 1];
+    if (entered.slot == entered.own && entered.slot->id.load(std::memory_order_relaxed) == entered.id) return {entered.id};
+    remove(i - 1);
+  }
+  return {};
+}
+
 }  // namespace internal
 
-SpanStore::SpanStore() : number_([this] {
+SpanStore::SpanStore(Subscriber& owner) : owner_(owner), number_([this] {
   prepare_once();
   std::lock_guard const lock(shared->mutex);
   shared->stores.emplace_back(++shared->last_number, this);

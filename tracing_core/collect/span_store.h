@@ -130,6 +130,8 @@ struct TrackState {
   // Forgets a span that was closed while the track was in it.
   void forget(SpanId id) noexcept;
   void remove(std::size_t at) noexcept;
+  // Of a thread that ends: the innermost scope that it did not leave. Spans within it that others hold are left.
+  SpanId innermost_scope() noexcept;
   [[gnu::cold, gnu::noinline]] bool grow() noexcept;
 };
 
@@ -144,7 +146,7 @@ extern constinit thread_local CachedTrack cached_track;
 
 class SpanStore {
  public:
-  SpanStore();
+  explicit SpanStore(Subscriber& owner);
   SpanStore(SpanStore const&) = delete;
   SpanStore& operator=(SpanStore const&) = delete;
   ~SpanStore();
@@ -225,6 +227,7 @@ class SpanStore {
   void close_open_ones_slowly() noexcept;
   /// The lock of a span's values and texts, for those that several threads may hold. One of a few for all spans.
   static std::mutex& lock_of(internal::SpanSlot const& slot) noexcept;
+  Subscriber& owner() const noexcept { return owner_; }
   internal::TrackState* first_track() const noexcept { return tracks_.load(std::memory_order_acquire); }
 
   /// The calling thread ends: its state may be used by another one.
@@ -247,6 +250,7 @@ class SpanStore {
   [[gnu::cold, gnu::noinline]] internal::SpanSlot* refill(internal::TrackState& track) noexcept;
   [[gnu::cold, gnu::noinline]] void pass_on(internal::TrackState& track) noexcept;
 
+  Subscriber& owner_;
   std::uint64_t const number_;  // of this store, never used again: what threads cache is checked against it
   std::atomic<internal::TrackState*> tracks_{nullptr};
   std::atomic<Page*>* pages_ = nullptr;  // kMostPages of them, untouched memory until used
