@@ -4,6 +4,7 @@
 
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
+#include "tracing_core/internal/type_information.h"
 
 namespace tracing::inline v1 {
 
@@ -26,7 +27,9 @@ struct SpanTrace::Content {
 
 SpanTrace SpanTrace::capture() noexcept {
   SpanTrace result;
-  auto* const registry = dynamic_cast<Registry*>(current_subscriber());
+  Subscriber* const subscriber = current_subscriber();
+  bool const may_ask = subscriber != nullptr && internal::has_type_information(subscriber);
+  auto* const registry = may_ask ? dynamic_cast<Registry*>(subscriber) : nullptr;
   if (registry == nullptr) {
     result.status_ = Status::unsupported;
     return result;
@@ -98,6 +101,7 @@ std::string SpanTrace::to_string() const {
 WithSpanTrace::~WithSpanTrace() = default;
 
 SpanTrace span_trace_of(std::exception const& error) noexcept {
+  if (!internal::has_type_information(&error)) return {};
   if (auto const* const traced = dynamic_cast<WithSpanTrace const*>(&error)) return traced->span_trace();
   auto const* const nested = dynamic_cast<std::nested_exception const*>(&error);
   return nested == nullptr ? SpanTrace() : span_trace_of(nested->nested_ptr());

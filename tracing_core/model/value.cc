@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <ostream>
 #include <span>
 #include <streambuf>
 #include <string>
 #include <utility>
 
+#include "tracing_core/internal/type_information.h"
 #include "tracing_core/model/debug_writer.h"
 #include "tracing_core/model/field_values.h"
 #include "tracing_core/model/metadata.h"
@@ -103,19 +103,11 @@ class StreamBuffer final : public std::streambuf {
   TextBuffer& out_;
 };
 
-// Whether the exception's class was compiled with -frtti: what nests may be asked of those only. By the C++ ABI of GCC and
-// Clang the type's description stands in front of the virtual functions.
-bool has_type_information(std::exception const& e) noexcept {
-  void const* const* functions = nullptr;
-  std::memcpy(&functions, static_cast<void const*>(&e), sizeof(functions));
-  return functions[-1] != nullptr;
-}
-
 // Without the sanitizer's look at the type's description, which is what may not be there.
 __attribute__((no_sanitize("vptr"))) void visit_exception(std::exception const& e, void* context, void (*each)(void*, std::string_view), int depth) {
   constexpr int kDeepest = 64;
   each(context, e.what());
-  if (depth == kDeepest || !has_type_information(e)) return;
+  if (depth == kDeepest || !internal::has_type_information(&e)) return;
   try {
     std::rethrow_if_nested(e);
   } catch (std::exception const& cause) {
