@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tests/approval.h"
+#include "tests/support/printed.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/export/print.h"
@@ -14,14 +15,7 @@ namespace tracing {
 namespace {
 
 using testing::expect_approved;
-
-template <class F>
-std::string printed(PrintOptions options, F emit) {
-  std::string text;
-  options.writer = to_sink(make_sink([&](Level, std::string_view line) { text.append(line); }));
-  with_default(RegistryBuilder().with(print_layer(std::move(options))).build(), emit);
-  return text;
-}
+using tracing_test::printed;
 
 void emit_in_spans() {
   TRACE_SPAN(info, "outer", tracing::target("shop"), tracing::kv("n", 1));

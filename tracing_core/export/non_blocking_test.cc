@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/throwing_sink.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/print.h"
@@ -277,15 +278,8 @@ TEST(NonBlockingSink, StandsBeforeSinksOfSpdlog) {
 }
 
 TEST(NonBlockingSink, OutlivesASinkThatThrows) {
-  class Throwing final : public spdlog::sinks::sink {
-   public:
-    void log(spdlog::details::log_msg const&) override { throw 1; }
-    void flush() override { throw 2; }
-    void set_pattern(std::string const&) override {}
-    void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
-  };
   auto const before = failed_sink_calls();
-  auto const [sink, guard] = non_blocking(std::make_shared<Throwing>());
+  auto const [sink, guard] = non_blocking(std::make_shared<tracing_test::ThrowingSink>());
   sink->write(Level::warn, "lost");
   sink->flush();
   EXPECT_EQ(failed_sink_calls(), before + 2);

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "tests/approval.h"
+#include "tests/support/printed.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/filter/env_filter.h"
@@ -15,21 +16,13 @@ namespace tracing {
 namespace {
 
 using testing::expect_approved;
+using tracing_test::printed;
 
 std::shared_ptr<Timer const> fixed_time() {
   return make_timer([](TextBuffer& out, Instant) {
     out.append("2026-01-08T23:56:09.977977Z");
     return true;
   });
-}
-
-// What `emit` emits, as a layer with these options prints it.
-template <class F>
-std::string printed(PrintOptions options, F emit) {
-  std::string text;
-  options.writer = to_sink(make_sink([&](Level, std::string_view line) { text.append(line); }));
-  with_default(RegistryBuilder().with(print_layer(std::move(options))).build(), emit);
-  return text;
 }
 
 PrintOptions format(FormatOptions options) {

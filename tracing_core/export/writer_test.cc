@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string>
 
+#include "tests/support/throwing_sink.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/export/print.h"
@@ -142,16 +143,9 @@ TEST(Writer, GivesSinksOfSpdlogWhatTheirPatternsAskFor) {
 }
 
 TEST(Writer, CountsSinksThatThrow) {
-  class Throwing final : public spdlog::sinks::sink {
-   public:
-    void log(spdlog::details::log_msg const&) override { throw 1; }
-    void flush() override { throw 2; }
-    void set_pattern(std::string const&) override {}
-    void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
-  };
   std::string text;
   auto const before = failed_sink_calls();
-  auto const writer = tee(to_sink(std::make_shared<Throwing>()), into(text));
+  auto const writer = tee(to_sink(std::make_shared<tracing_test::ThrowingSink>()), into(text));
   print_all_levels(writer);
   writer->flush();
   EXPECT_EQ(failed_sink_calls(), before + 6 + 2) << "six lines, the flush at the registry's end and this one";
