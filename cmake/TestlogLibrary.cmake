@@ -28,6 +28,14 @@ function(testlog_library name)
   set(namespace ${CMAKE_MATCH_1})
   set_target_properties(${name} PROPERTIES EXPORT_NAME ${CMAKE_MATCH_2} POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE CXX
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} INSTALL_RPATH "$ORIGIN")
+  # Side by side and found by $ORIGIN, in the build tree as installed: each further folder that the loader has to search
+  # costs a process some forty attempts. (A path of the build tree that an install is to change ends in a colon with CMake,
+  # which has the loader search the current folder, too.) A parent project may build what we link somewhere else.
+  set_target_properties(${name} PROPERTIES BUILD_WITH_INSTALL_RPATH ${PROJECT_IS_TOP_LEVEL}
+    INSTALL_RPATH_USE_LINK_PATH ${PROJECT_IS_TOP_LEVEL})
+  if(NOT CMAKE_LIBRARY_OUTPUT_DIRECTORY)
+    set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+  endif()
   if(NOT kind STREQUAL "INTERFACE")
     # Whatever a parent project hides, these are the names that its parts share.
     set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET default)
