@@ -1,7 +1,6 @@
 #include "tracing_core/collect/record_ring.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "tracing_core/collect/span_store.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/internal/never_destroyed.h"
+#include "tracing_core/internal/zeroed_pages.h"
 
 namespace tracing::inline v1 {
 namespace {
@@ -24,10 +24,15 @@ using internal::KnownTrack;
 using internal::kNoIndex;
 using internal::RecordHeader;
 
-// Things found by index, in pages that stay where they are while the table lives.
+// Things found by index, in pages that stay where they are while the table lives. A page is small: all of it is touched
+// when it is made.
 template <class T, std::uint32_t kPageSize, std::uint32_t kPages>
 class Table {
  public:
+  static constexpr std::size_t kDirectoryBytes = kPages * sizeof(T*);
+
+  // REQUIRES: before anything else; `zeroes` are kDirectoryBytes that live as long.
+  void keep_directory_in(void* zeroes) noexcept { pages_ = static_cast<T**>(zeroes); }
   ~Table() {
     for (std::uint32_t i = 0; i < size_; i += kPageSize) delete[] pages_[i / kPageSize];
   }
@@ -62,7 +67,7 @@ class Table {
     return true;
   }
 
-  std::array<T*, kPages> pages_{};
+  T** pages_ = nullptr;
   std::uint32_t size_ = 0;
   std::vector<std::uint32_t> free_;
 };
@@ -102,15 +107,22 @@ struct internal::RingState {
   std::atomic<std::uint64_t> count{0};  // of the records that are left
   std::atomic<std::uint64_t> dropped{0};
 
+  struct Dropped {
+    std::uint32_t tag;
+    std::uint64_t count;
+  };
+  static constexpr std::size_t kDroppedTags = 256;
+
   // Guarded by mutex. Records lie in [tail, head) or, where head <= tail, in [tail, wrap) and [0, head).
   char* bytes = nullptr;
   std::size_t capacity = 0;
   std::size_t head = 0, tail = 0, wrap = 0;
   bool dying = false;  // nothing is allocated or freed any more
   std::uint64_t last_span_number = 0;
-  std::array<std::pair<std::uint32_t, std::uint64_t>, 256> dropped_by_tag{};
-  Table<KnownSpan, 256, 8192> spans;
-  Table<KnownTrack, 64, 4096> tracks;
+  internal::ZeroedPages room;  // the records, and behind them tables, of which a process touches little
+  Dropped* dropped_by_tag = nullptr;
+  Table<KnownSpan, 32, 65536> spans;
+  Table<KnownTrack, 8, 32768> tracks;
   std::unordered_map<std::uint64_t, std::uint32_t> track_by_number;
   std::array<std::uint32_t, 64> recent_tracks;
 
@@ -154,11 +166,13 @@ void unlock_all() noexcept {
 internal::RingState::RingState(std::size_t capacity_bytes) noexcept {
   recent_tracks.fill(kNoIndex);
   capacity = std::max<std::size_t>(capacity_bytes, 4096) & ~std::size_t{7};
-  void* const room = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED) return;
-  bytes = static_cast<char*>(room);
-  static std::once_flag once;
-  std::call_once(once, [] { pthread_atfork(lock_all, unlock_all, unlock_all); });
+  bytes = room.map(capacity + decltype(spans)::kDirectoryBytes + decltype(tracks)::kDirectoryBytes + kDroppedTags * sizeof(Dropped));
+  if (bytes == nullptr) return;
+  char* behind = bytes + capacity;
+  spans.keep_directory_in(behind);
+  tracks.keep_directory_in(behind += decltype(spans)::kDirectoryBytes);
+  dropped_by_tag = reinterpret_cast<Dropped*>(behind += decltype(tracks)::kDirectoryBytes);
+  [[maybe_unused]] static bool const fork_is_safe = pthread_atfork(lock_all, unlock_all, unlock_all) == 0;
   std::lock_guard const lock(rings->mutex);
   next = rings->first;
   rings->first = this;
@@ -181,7 +195,6 @@ internal::RingState::~RingState() {
   for (std::uint32_t i = 0; i < spans.size(); ++i) {
     if (spans[i].known) release(*spans[i].metadata);
   }
-  munmap(bytes, capacity);
 }
 
 KnownTrack* internal::RingState::find_track(Track const& track) noexcept {
@@ -255,7 +268,7 @@ void internal::RingState::keep_values(KnownSpan& span, char const* record, Recor
 
 void internal::RingState::count_dropped(std::uint32_t lost_tag) noexcept {
   dropped.store(dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  auto& [counted_tag, lost] = dropped_by_tag[lost_tag % dropped_by_tag.size()];
+  auto& [counted_tag, lost] = dropped_by_tag[lost_tag % kDroppedTags];
   if (counted_tag != lost_tag) counted_tag = lost_tag, lost = 0;
   ++lost;
 }
@@ -529,7 +542,7 @@ std::uint64_t RecordRing::first_number() const noexcept {
 
 std::uint64_t RecordRing::dropped_of(std::uint32_t tag) const noexcept {
   std::lock_guard const lock(state_->mutex);
-  auto const& [counted_tag, lost] = state_->dropped_by_tag[tag % state_->dropped_by_tag.size()];
+  auto const& [counted_tag, lost] = state_->dropped_by_tag[tag % internal::RingState::kDroppedTags];
   return counted_tag == tag ? lost : 0;
 }
 

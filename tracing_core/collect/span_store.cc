@@ -1,7 +1,6 @@
 #include "tracing_core/collect/span_store.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -84,11 +83,11 @@ void after_fork_in_child() noexcept {
 }
 
 void prepare_once() noexcept {
-  static std::once_flag once;
-  std::call_once(once, [] {
+  [[maybe_unused]] static bool const prepared = [] {
     pthread_key_create(&thread_end, end_thread);
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
-  });
+    return true;
+  }();
 }
 
 }  // namespace
@@ -160,12 +159,7 @@ SpanStore::SpanStore(Subscriber& owner) : owner_(owner), number_([this] {
   std::lock_guard const lock(shared->mutex);
   shared->stores.emplace_back(++shared->last_number, this);
   return shared->last_number;
-}()) {
-  void* const room = mmap(nullptr, kMostPages * sizeof(std::atomic<Page*>), PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED) throw std::bad_alloc();
-  pages_ = static_cast<std::atomic<Page*>*>(room);  // zero bytes: null pointers
-}
+}()) {}
 
 SpanStore::~SpanStore() {
   {
@@ -174,7 +168,6 @@ SpanStore::~SpanStore() {
   }
   for (TrackState* track = tracks_.load(); track != nullptr;) delete std::exchange(track, track->next);
   for (std::uint32_t i = 0; i < page_count_.load(); ++i) delete pages_[i].load();
-  munmap(static_cast<void*>(pages_), kMostPages * sizeof(std::atomic<Page*>));
 }
 
 TrackState* SpanStore::find_this_thread() noexcept {
@@ -261,6 +254,8 @@ SpanSlot* SpanStore::refill(TrackState& track) noexcept {
   }
   std::uint32_t const page_index = page_count_.load(std::memory_order_relaxed);
   if (page_index == kMostPages) return nullptr;
+  if (pages_ == nullptr) pages_ = reinterpret_cast<std::atomic<Page*>*>(room_.map(kMostPages * sizeof(std::atomic<Page*>)));
+  if (pages_ == nullptr) return nullptr;
   Page* const page = new (std::nothrow) Page;
   if (page == nullptr) return nullptr;
   for (std::uint32_t i = kPageSlots; i > 0; --i) {
@@ -322,9 +317,8 @@ void SpanStore::close_open_ones_slowly() noexcept {
 SpanSlot* SpanStore::find(SpanId id) const noexcept {
   auto const index = static_cast<std::uint32_t>(id.value) - 1;
   std::uint32_t const page_index = index / kPageSlots;
-  if (page_index >= kMostPages) return nullptr;
-  Page* const page = pages_[page_index].load(std::memory_order_acquire);
-  if (page == nullptr) return nullptr;
+  if (page_index >= page_count_.load(std::memory_order_acquire)) return nullptr;
+  Page* const page = pages_[page_index].load(std::memory_order_relaxed);
   SpanSlot& slot = (*page)[index % kPageSlots];
   return slot.id.load(std::memory_order_acquire) == id.value && slot.is_open() ? &slot : nullptr;
 }

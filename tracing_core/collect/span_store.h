@@ -20,6 +20,7 @@
 
 #include "tracing_core/collect/span_ref.h"
 #include "tracing_core/filter/filter.h"
+#include "tracing_core/internal/zeroed_pages.h"
 
 namespace tracing::inline v1 {
 
@@ -253,7 +254,8 @@ class SpanStore {
   Subscriber& owner_;
   std::uint64_t const number_;  // of this store, never used again: what threads cache is checked against it
   std::atomic<internal::TrackState*> tracks_{nullptr};
-  std::atomic<Page*>* pages_ = nullptr;  // kMostPages of them, untouched memory until used
+  internal::ZeroedPages room_;
+  std::atomic<Page*>* pages_ = nullptr;  // kMostPages of them, once there is a page
   std::atomic<std::uint32_t> page_count_{0};
   // Guarded by the one lock of all stores:
   std::vector<internal::FreeSlots> spare_;
