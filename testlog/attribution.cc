@@ -1,9 +1,14 @@
 #include "testlog/attribution.h"
 
 #include <dirent.h>
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define TESTLOG_KNOWS_SINGLE_THREADED
+#endif
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 #include <vector>
@@ -21,6 +26,9 @@ constexpr TestTag kRunsTests = ~TestTag{0};  // the same, and a span that it was
 // The numbers of the process's threads; none where that cannot be known or there is only this one.
 std::vector<int> other_threads() {
   std::vector<int> all;
+#ifdef TESTLOG_KNOWS_SINGLE_THREADED
+  if (__libc_single_threaded != 0) return all;  // /proc is slow
+#endif
   struct stat tasks {};
   if (stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink <= 3) return all;
   DIR* const directory = opendir("/proc/self/task");
@@ -62,12 +70,18 @@ void Attribution::serve_all_tests() noexcept {
 void Attribution::look_at_threads(TestTag newcomers_belong_to) {
   std::vector<int> const alive = other_threads();
   std::lock_guard const lock(mutex_);
-  std::map<int, TestTag> homes;
+  std::vector<std::pair<int, TestTag>> homes;
+  homes.reserve(alive.size());
   for (int const number : alive) {
-    auto const found = homes_.find(number);
-    homes[number] = found == homes_.end() ? newcomers_belong_to : found->second;
+    TestTag const* const known_home = find_home(number);
+    homes.emplace_back(number, known_home == nullptr ? newcomers_belong_to : *known_home);
   }
   homes_.swap(homes);
+}
+
+TestTag const* Attribution::find_home(int os_thread) const noexcept {
+  auto const found = std::find_if(homes_.begin(), homes_.end(), [os_thread](auto const& home) { return home.first == os_thread; });
+  return found == homes_.end() ? nullptr : &found->second;
 }
 
 // A thread's home is settled at its first record: where it was alive when a test began or ended, that tells; otherwise it
@@ -79,8 +93,7 @@ void Attribution::meet_this_thread() noexcept {
   TestTag home = running();
   {
     std::lock_guard const lock(mutex_);
-    auto const found = homes_.find(static_cast<int>(info.os_thread));
-    if (found != homes_.end()) home = found->second;
+    if (TestTag const* const found = find_home(static_cast<int>(info.os_thread))) home = *found;
   }
   if (info.os_thread == getpid()) home = kAnyTest;
   Thread& thread = threads_[info.number % kThreads];

@@ -8,10 +8,11 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "tracing_core/collect/layer.h"
 #include "tracing_core/collect/record_view.h"
@@ -27,10 +28,11 @@ struct Owner {
   bool late = false;  ///< the test had ended
 };
 
-/// Thread-safe, but tests begin and end on one thread.
+/// Thread-safe, but tests begin and end on one thread. All zero when it is made, so that a constant-initialised one takes
+/// no memory for what is never touched.
 class Attribution {
  public:
-  Attribution() = default;
+  constexpr Attribution() noexcept = default;
   Attribution(Attribution const&) = delete;
   Attribution& operator=(Attribution const&) = delete;
 
@@ -69,6 +71,7 @@ class Attribution {
 
   void meet_this_thread() noexcept;
   void look_at_threads(TestTag newcomers_belong_to);
+  TestTag const* find_home(int os_thread) const noexcept;
   TestTag home_of(std::uint64_t thread_number) const noexcept;
   std::atomic<TestTag>* made_in(tracing::SpanRef span, bool make) noexcept;
   Owner decide(TestTag running, TestTag home, bool inside_running, TestTag outermost) const noexcept;
@@ -84,7 +87,8 @@ class Attribution {
   std::array<Test, kTests> tests_{};        // by tag
   std::array<std::atomic<std::atomic<TestTag>*>, kPages> spans_{};  // by index of the slot
   std::mutex mutex_;
-  std::map<int, TestTag> homes_;  // guarded by mutex_: threads alive when a test last began or ended, by the system's number
+  // Guarded by mutex_: threads alive when a test last began or ended, by the system's number. None: only this one.
+  std::vector<std::pair<int, TestTag>> homes_;
 };
 
 }  // namespace testlog::inline v1

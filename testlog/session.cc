@@ -9,11 +9,13 @@
 #include "testlog/capture.h"
 #include "testlog/labels.h"
 #include "tracing_core/export/line_sink.h"
+#include "tracing_core/internal/never_destroyed.h"
 
 namespace testlog::inline v1 {
 namespace {
 
 constinit std::atomic<Session*> session{nullptr};
+constinit tracing::internal::NeverDestroyed<Attribution> the_attribution;
 
 std::shared_ptr<tracing::Timer const> timer_of(TimeStyle style) {
   switch (style) {
@@ -62,7 +64,8 @@ void Session::start(internal::ProcessRole const& role) {
   tracing::set_global_default(made->registry_);
 }
 
-Session::Session(internal::ProcessRole const& role) : in_death_test_child_(role.death_test_child), mute_(role.death_test_child) {
+Session::Session(internal::ProcessRole const& role)
+    : in_death_test_child_(role.death_test_child), mute_(role.death_test_child), attribution_(*the_attribution) {
   std::vector<BadValue> bad;
   environment_ = read_environment([](char const* name) -> char const* { return std::getenv(name); }, bad);
   for (BadValue const& one : bad) reports_ += one.report();

@@ -86,7 +86,7 @@ class Session {
   bool mute_ = false;
   std::atomic<bool> listeners_taken_{false};
   Output output_;
-  Attribution attribution_;
+  Attribution& attribution_;
   std::shared_ptr<tracing::RecordRing> ring_;
   std::unique_ptr<tracing::EnvFilter> capture_filter_;  // until the registry has it
   tracing::EnvFilter const* captured_ = nullptr;
