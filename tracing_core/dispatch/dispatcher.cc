@@ -79,11 +79,11 @@ void report_second_copy() noexcept {
 }
 
 void prepare_fork_once() noexcept {
-  static std::once_flag once;
-  std::call_once(once, [] {
+  [[maybe_unused]] static bool const prepared = [] {
     pthread_atfork([] { shared->mutex.lock(); }, [] { shared->mutex.unlock(); }, [] { shared->mutex.unlock(); });
     report_second_copy();
-  });
+    return true;
+  }();
 }
 
 }  // namespace

@@ -26,8 +26,7 @@ struct Search {
   std::uintptr_t address;
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
-  char name[4096] = {};
-  bool found = false;
+  char const* name = nullptr;  // as long as the object is loaded; empty: the executable. Null: none was found
 };
 
 int visit_object(dl_phdr_info* info, std::size_t, void* context) {
@@ -44,8 +43,7 @@ int visit_object(dl_phdr_info* info, std::size_t, void* context) {
   if (search.address < begin || search.address >= end) return 0;
   search.begin = begin;
   search.end = end;
-  search.found = true;
-  std::strncpy(search.name, info->dlpi_name == nullptr ? "" : info->dlpi_name, sizeof(search.name) - 1);
+  search.name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
   return 1;
 }
 
@@ -59,9 +57,9 @@ struct CopyNote {
     {8, 8, 1}, {'t', 'r', 'a', 'c', 'i', 'n', 'g', '\0'}, {'c', 'o', 'r', 'e', ' ', 'v', '1', '\0'}};
 
 struct Copies {
-  char* first;  // the name of the object that holds the first copy; empty: none found yet
-  char* own;
-  std::size_t room;
+  CopyNames& names;
+  char const* first = nullptr;  // the name of the object that holds the first copy
+  bool found_earlier = false;
 };
 
 bool is_core_note(char const* at) noexcept {
@@ -71,13 +69,14 @@ bool is_core_note(char const* at) noexcept {
 }
 
 // The executable comes first and without a name.
-void copy_name(char const* name, char* out, std::size_t room) noexcept {
+template <std::size_t kRoom>
+void copy_name(char const* name, char (&out)[kRoom]) noexcept {
   ssize_t size = 0;
   if (name == nullptr || *name == '\0') {
-    size = readlink("/proc/self/exe", out, room - 1);
+    size = readlink("/proc/self/exe", out, kRoom - 1);
     if (size <= 0) name = "the executable";
   }
-  if (size <= 0) size = static_cast<ssize_t>(strnlen(name, room - 1)), std::memcpy(out, name, static_cast<std::size_t>(size));
+  if (size <= 0) size = static_cast<ssize_t>(strnlen(name, kRoom - 1)), std::memcpy(out, name, static_cast<std::size_t>(size));
   out[size] = '\0';
 }
 
@@ -93,10 +92,13 @@ int visit_notes(dl_phdr_info* info, std::size_t, void* context) {
       ElfW(Nhdr) note;
       std::memcpy(&note, begin + at, sizeof(note));
       if (begin + at == reinterpret_cast<char const*>(&copy_note)) {
-        copy_name(info->dlpi_name, copies.own, copies.room);
+        if (copies.found_earlier) {
+          copy_name(copies.first, copies.names.earlier);
+          copy_name(info->dlpi_name, copies.names.own);
+        }
         return 1;
       }
-      if (is_core_note(begin + at) && *copies.first == '\0') copy_name(info->dlpi_name, copies.first, copies.room);
+      if (is_core_note(begin + at) && !copies.found_earlier) copies.found_earlier = true, copies.first = info->dlpi_name;
       at += sizeof(note) + padded(note.n_namesz) + padded(note.n_descsz);
     }
   }
@@ -112,7 +114,7 @@ void keep_loaded(void const* address) noexcept {
   }
   Search search{wanted};
   dl_iterate_phdr(visit_object, &search);
-  if (!search.found) return;
+  if (search.name == nullptr) return;
   if (search.name[0] != '\0') dlopen(search.name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
   auto* const range = new (std::nothrow) LoadedRange{search.begin, search.end, pinned.load(std::memory_order_relaxed)};
   if (range == nullptr) return;
@@ -121,8 +123,8 @@ void keep_loaded(void const* address) noexcept {
 }
 
 bool find_earlier_copy(CopyNames& names) noexcept {
-  names = {};
-  Copies copies{names.earlier, names.own, sizeof(names.own)};
+  names.earlier[0] = names.own[0] = '\0';
+  Copies copies{names};
   dl_iterate_phdr(visit_notes, &copies);
   return names.earlier[0] != '\0' && names.own[0] != '\0';
 }
