@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -275,10 +274,8 @@ void on_signal(int signal, siginfo_t* info, void*) {
 void lend_signal_stack() noexcept {
   stack_t now{};
   if (sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
-  constexpr std::size_t kBytes = 64 << 10;
-  void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-  if (memory == MAP_FAILED) return;
-  stack_t const ours{memory, 0, kBytes};
+  alignas(64) static constinit char bytes[64 << 10] = {};  // untouched until then
+  stack_t const ours{bytes, 0, sizeof(bytes)};
   sigaltstack(&ours, nullptr);
 }
 
