@@ -45,11 +45,11 @@ thread_local bool known = false;
 }  // namespace
 
 TestTag Attribution::begin_test(std::string const& name) {
+  ++last_;
   look_at_threads(kAnyTest);
   this_thread_info();
   meet_this_thread();
   threads_[this_thread_info().number % kThreads].home = kRunsTests;
-  ++last_;
   tests_[last_ % kTests] = {last_, &name};
   running_ = last_;
   return last_;

@@ -81,14 +81,15 @@ class Attribution {
   static constexpr std::size_t kPageSpans = 4096;
   static constexpr std::size_t kPages = 1024;
 
+  // What every test touches stands close together.
   std::atomic<TestTag> running_{0};
   TestTag last_ = 0;
-  std::array<Thread, kThreads> threads_{};  // by number
-  std::array<Test, kTests> tests_{};        // by tag
-  std::array<std::atomic<std::atomic<TestTag>*>, kPages> spans_{};  // by index of the slot
   std::mutex mutex_;
   // Guarded by mutex_: threads alive when a test last began or ended, by the system's number. None: only this one.
   std::vector<std::pair<int, TestTag>> homes_;
+  std::array<Test, kTests> tests_{};        // by tag
+  std::array<Thread, kThreads> threads_{};  // by number
+  std::array<std::atomic<std::atomic<TestTag>*>, kPages> spans_{};  // by index of the slot
 };
 
 }  // namespace testlog::inline v1

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "testlog/internal/warm_data.h"
 #include "tracing_core/model/value.h"
 
 namespace testlog::inline v1 {
@@ -27,7 +28,7 @@ struct Handling {
   std::atomic<long> teller{0};  // the thread that tells, or has told, the story
   std::atomic<bool> told{false};
 };
-constinit Handling handling;
+TESTLOG_INTERNAL_WARM constinit Handling handling;
 
 // A line in the making. Leaves out what does not fit, so that the buffer below never asks for memory.
 class Line {

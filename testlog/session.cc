@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "testlog/capture.h"
+#include "testlog/internal/warm_data.h"
 #include "testlog/labels.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/internal/never_destroyed.h"
@@ -14,7 +15,7 @@
 namespace testlog::inline v1 {
 namespace {
 
-constinit std::atomic<Session*> session{nullptr};
+TESTLOG_INTERNAL_WARM constinit std::atomic<Session*> session{nullptr};
 constinit tracing::internal::NeverDestroyed<Attribution> the_attribution;
 
 std::shared_ptr<tracing::Timer const> timer_of(TimeStyle style) {
