@@ -38,10 +38,13 @@ class Callsite {
 
   /// Who wants a record now; zero where nobody does. The first call registers the callsite.
   Verdict enabled() noexcept {
-    if (state_.load(std::memory_order_relaxed) == kNever) [[likely]] return 0;
+    if (!may_be_enabled()) [[likely]] return 0;
     std::uint64_t const answer = answer_.load(std::memory_order_acquire);
     return is_final(answer) ? static_cast<Verdict>(answer) : ask(answer);
   }
+
+  /// False where nobody wants a record until something is set up anew: the first thing that enabled() looks at.
+  bool may_be_enabled() const noexcept { return state_.load(std::memory_order_relaxed) != kNever; }
 
   /// The cached interest; `sometimes` where the callsite was not reached yet.
   Interest interest() const noexcept {

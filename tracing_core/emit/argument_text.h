@@ -47,14 +47,14 @@ constexpr std::size_t count_none_of([[maybe_unused]] char const* text, [[maybe_u
 #endif
 }
 
-// The index of the next `c` in [begin, end), or `end`. `c` is a quote, a comma, a backslash or a minus sign.
+// The index of the next `c` in [begin, end), or `end`. `c` is a quote, a comma, a backslash, a minus sign, a space or a colon.
 constexpr std::size_t find_char(char const* text, std::size_t begin, std::size_t end, char c) noexcept {
 #if TRACING_INTERNAL_SEARCHES_ == 2
   char const* const at = __builtin_char_memchr(text + begin, c, end - begin);
   return at == nullptr ? end : static_cast<std::size_t>(at - text);
 #elif TRACING_INTERNAL_SEARCHES_ == 1
   // Not strchr, which GCC 12 gets wrong inside a text.
-  char const* const set = c == '"' ? "\"" : c == '\'' ? "'" : c == ',' ? "," : c == '\\' ? "\\" : "-";
+  char const* const set = c == '"' ? "\"" : c == ':' ? ":" : c == ' ' ? " " : c == '-' ? "-" : c == ',' ? "," : c == '\\' ? "\\" : "'";
   std::size_t const found = begin + __builtin_strcspn(text + begin, set);
   return found < end ? found : end;
 #else

@@ -17,10 +17,20 @@ namespace internal {
   return callsite == nullptr ? 0 : callsite->enabled();
 }
 
-// The same for a callsite that the function `find` gives.
+// The same with all but the first look behind a call, for what stands often in a program: an event that is on takes a
+// nanosecond longer and a tenth less of the compiler's time.
+[[gnu::noinline, gnu::visibility("hidden")]] inline Verdict look_closer(Callsite* callsite) noexcept {
+  return callsite->enabled();
+}
+[[gnu::always_inline]] constexpr Verdict verdict_of_event(Callsite* callsite) noexcept {
+  if (callsite == nullptr || !callsite->may_be_enabled()) [[likely]] return 0;
+  return look_closer(callsite);
+}
+
+// Whether anybody wants what the callsite emits that the function `find` gives.
 template <class F>
 [[gnu::always_inline]] constexpr Verdict verdict_by(F find) noexcept {
-  return find()->enabled();
+  return verdict_of_event(find());
 }
 
 // Takes the arguments of a statement that is compiled out, which is never called: their variables count as used.

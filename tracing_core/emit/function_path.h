@@ -14,7 +14,7 @@
 namespace tracing::inline v1::internal {
 
 // The parts of a qualified name that count, as ranges of the compiler's text.
-struct FunctionPath {
+struct PathParts {
   static constexpr std::size_t kMaxParts = 24;
 
   char const* text = nullptr;
@@ -26,7 +26,6 @@ struct FunctionPath {
   constexpr std::string_view part(std::size_t i) const noexcept {
     return {text + begin[i], static_cast<std::size_t>(end[i] - begin[i])};
   }
-  constexpr std::string_view function() const noexcept { return has_function ? part(count - 1) : std::string_view(); }
   constexpr std::size_t target_parts() const noexcept { return has_function ? count - 1 : count; }
   // The target's length: its parts joined by `::`.
   constexpr std::size_t target_size() const noexcept {
@@ -35,6 +34,18 @@ struct FunctionPath {
     return size;
   }
 };
+
+// Target and name of a function. The parts of the target are looked for again where they do not stand together, which is
+// rare: to carry them would cost every statement.
+struct FunctionPath {
+  std::string_view function{};
+  std::string_view target{};  // where it stands together in the compiler's text
+  std::size_t target_size = 0;
+  bool is_together = true;
+};
+
+inline constexpr std::string_view kOperator = "operator";
+inline constexpr std::string_view kDecltype = "decltype";
 
 constexpr bool starts_with_at(char const* text, std::size_t size, std::size_t i, std::string_view what) noexcept {
   if (size - i < what.size()) return false;
@@ -55,6 +66,17 @@ constexpr bool is_left_out(std::string_view part) noexcept {
   return true;
 }
 
+// Whether a part needs a closer look.
+constexpr bool is_special(std::string_view part) noexcept {
+  switch (part[0]) {
+    case '_':
+    case 'v': return is_left_out(part);
+    case 'd': return starts_with_at(part.data(), part.size(), 0, kDecltype);
+    case 'o': return starts_with_at(part.data(), part.size(), 0, kOperator);
+    default: return false;
+  }
+}
+
 // The index behind the bracket that closes the one at `i`.
 constexpr std::size_t skip_brackets(char const* text, std::size_t size, std::size_t i) noexcept {
   std::size_t depth = 0;
@@ -70,14 +92,12 @@ constexpr std::size_t skip_brackets(char const* text, std::size_t size, std::siz
 
 // Whether the name at `i` is `operator` and not one that starts so.
 constexpr bool is_operator(char const* text, std::size_t size, std::size_t i) noexcept {
-  constexpr std::string_view kOperator = "operator";
   return starts_with_at(text, size, i, kOperator) &&
          (size - i == kOperator.size() || !is_name_char(text[i + kOperator.size()]));
 }
 
-constexpr FunctionPath parse_function(char const* text, std::size_t size) noexcept {
-  constexpr std::string_view kOperator = "operator";
-  FunctionPath path;
+constexpr PathParts parse_parts(char const* text, std::size_t size) noexcept {
+  PathParts path;
   path.text = text;
   std::size_t part = 0;      // where the current part starts
   std::size_t part_end = 0;  // where it ends, if template arguments follow; else 0
@@ -86,7 +106,7 @@ constexpr FunctionPath parse_function(char const* text, std::size_t size) noexce
     part_end = 0;
     std::string_view const name(text + part, end - part);
     if (name.empty() || is_left_out(name)) return;
-    if (path.count < FunctionPath::kMaxParts) {
+    if (path.count < PathParts::kMaxParts) {
       path.begin[path.count] = static_cast<std::uint16_t>(part);
       path.end[path.count] = static_cast<std::uint16_t>(end);
       ++path.count;
@@ -146,6 +166,54 @@ constexpr FunctionPath parse_function(char const* text, std::size_t size) noexce
   }
   close_part(size);
   path.has_function = path.count > 0;
+  return path;
+}
+
+// The index of the parenthesis behind a name without templates, anonymous namespaces and what else takes a closer look; 0
+// where it is not so simple.
+constexpr std::size_t find_simple_end([[maybe_unused]] char const* text, [[maybe_unused]] std::size_t size) noexcept {
+#if TRACING_INTERNAL_SEARCHES_ == 2
+  std::size_t const end = find_char(text, 0, size, '(');
+  for (char c : {'<', '{', '*', '&', '['}) {
+    if (find_char(text, 0, end, c) != end) return 0;
+  }
+  return end == size ? 0 : end;
+#elif TRACING_INTERNAL_SEARCHES_ == 1
+  std::size_t const end = __builtin_strcspn(text, "(<{*&[");
+  return text[end] == '(' ? end : 0;
+#else
+  return 0;
+#endif
+}
+
+// `int ns::S::f(`, where target and name stand as they are wanted; false for all else.
+constexpr bool parse_simple(FunctionPath& path, char const* text, std::size_t size) noexcept {
+  std::size_t const end = find_simple_end(text, size);
+  std::size_t begin = 0;  // behind the return type
+  for (std::size_t space = find_char(text, 0, end, ' '); space < end; space = find_char(text, begin, end, ' ')) {
+    begin = space + 1;
+    if (space >= 8 && text[space - 1] == 'r' && is_operator(text, size, space - 8)) return false;
+  }
+  std::size_t part = begin;
+  for (;;) {
+    std::size_t const part_end = find_char(text, part, end, ':');
+    if (part >= part_end || is_special({text + part, part_end - part})) return false;
+    if (part_end == end) break;
+    part = part_end + 2;
+  }
+  path.function = {text + part, end - part};
+  if (part > begin) path.target = {text + begin, part - begin - 2};
+  path.target_size = path.target.size();
+  return true;
+}
+
+constexpr FunctionPath parse_function(char const* text, std::size_t size) noexcept {
+  FunctionPath path;
+  if (parse_simple(path, text, size)) return path;
+  PathParts const parts = parse_parts(text, size);
+  if (parts.has_function) path.function = parts.part(parts.count - 1);
+  path.target_size = parts.target_size();
+  path.is_together = false;
   return path;
 }
 

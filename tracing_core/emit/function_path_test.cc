@@ -16,14 +16,19 @@ namespace {
 
 // `target|function`
 std::string parsed(std::string_view text) {
-  FunctionPath const path = parse_function(text.data(), text.size());
-  std::string result;
-  for (std::size_t i = 0; i < path.target_parts(); ++i) {
-    if (i > 0) result += "::";
-    result += path.part(i);
+  std::string const terminated(text);  // as the compilers' are
+  PathParts const parts = parse_parts(terminated.data(), terminated.size());
+  std::string target;
+  for (std::size_t i = 0; i < parts.target_parts(); ++i) {
+    if (i > 0) target += "::";
+    target += parts.part(i);
   }
-  EXPECT_EQ(result.size(), path.target_size()) << text;
-  return result + "|" + std::string(path.function());
+  FunctionPath const path = parse_function(terminated.data(), terminated.size());
+  EXPECT_EQ(path.target_size, target.size()) << text;
+  if (path.is_together) {
+    EXPECT_EQ(path.target, target) << text;
+  }
+  return target + "|" + std::string(path.function);
 }
 
 struct Case {

@@ -48,37 +48,30 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 
 #define TRACING_INTERNAL_COMPILED_IN_(level) ((level) <= TRACING_INTERNAL_MAX_LEVEL_)
 
-// One sentence for each mistake, with the statement's own text: the first line of the compiler's error.
-#define TRACING_INTERNAL_REFUSE_(parsed, what, sentence) \
-  static_assert(parsed.mistake != ::tracing::internal::Mistake::what, sentence)
-#define TRACING_INTERNAL_REFUSE_AT_(parsed, what, argument, sentence) \
-  static_assert(parsed.mistake != ::tracing::internal::Mistake::what || parsed.mistaken_argument != argument, sentence)
-#define TRACING_INTERNAL_REFUSE_EACH_(parsed, what, sentence, text)                                    \
-  TRACING_INTERNAL_REFUSE_AT_(parsed, what, 1, "argument 1 " sentence ": (" text ")");                 \
-  TRACING_INTERNAL_REFUSE_AT_(parsed, what, 2, "argument 2 " sentence ": (" text ")");                 \
-  TRACING_INTERNAL_REFUSE_AT_(parsed, what, 3, "argument 3 " sentence ": (" text ")");                 \
-  static_assert(parsed.mistake != ::tracing::internal::Mistake::what || parsed.mistaken_argument <= 3, \
-                "an argument behind the third " sentence ": (" text ")")
-#define TRACING_INTERNAL_CHECK_(parsed, text)                                                                          \
-  TRACING_INTERNAL_REFUSE_(parsed, unclear_arguments,                                                                  \
-                           "cannot tell the arguments apart; put parentheses around the one with < or >: (" text ")"); \
-  TRACING_INTERNAL_REFUSE_(parsed, too_many_arguments,                                                                 \
-                           "too many arguments, or too many placeholders for them: (" text ")");                       \
-  TRACING_INTERNAL_REFUSE_EACH_(parsed, name_needed, "needs a name, tracing::kv(\"name\", expression)", text);         \
-  TRACING_INTERNAL_REFUSE_(parsed, literal_needed,                                                                     \
-                           "the name in tracing::kv and tracing::target must be a plain string literal: (" text ")");  \
-  TRACING_INTERNAL_REFUSE_EACH_(                                                                                       \
-      parsed, not_recordable,                                                                                          \
-      "has a type that cannot be recorded; give it fmt::formatter, operator<<, TRACE_FIELDS or TRACE_ENUM", text);     \
-  TRACING_INTERNAL_REFUSE_(parsed, unmatched_brace,                                                                    \
-                           "the message has a brace without its partner; write {{ or }} for a brace: (" text ")");     \
-  TRACING_INTERNAL_REFUSE_(parsed, no_such_argument,                                                                   \
-                           "the message has more placeholders than there are arguments: (" text ")");                  \
-  TRACING_INTERNAL_REFUSE_(parsed, no_such_field,                                                                      \
-                           "the message names a field that is not among the arguments: (" text ")");                   \
-  TRACING_INTERNAL_REFUSE_(parsed, mixed_numbering,                                                                    \
-                           "the message mixes {} with numbered placeholders: (" text ")");                             \
-  TRACING_INTERNAL_REFUSE_EACH_(parsed, wrong_spec, "cannot be printed with the message's format specification", text)
+// One sentence for each mistake, with the statement's own text: the first line of the compiler's error. They are asked for
+// by number, since each statement of a program asks for all of them, and a name takes the compiler twice as long.
+#define TRACING_INTERNAL_REFUSE_EACH_(mistake, first, second, third, later, sentence, text) \
+  static_assert(mistake != first, "argument 1 " sentence ": (" text ")");                   \
+  static_assert(mistake != second, "argument 2 " sentence ": (" text ")");                  \
+  static_assert(mistake != third, "argument 3 " sentence ": (" text ")");                   \
+  static_assert(mistake != later, "an argument behind the third " sentence ": (" text ")")
+#define TRACING_INTERNAL_CHECK_(mistake, text)                                                                           \
+  static_assert(mistake != 10,                                                                                           \
+                "cannot tell the arguments apart; put parentheses around the one with < or >: (" text ")");              \
+  static_assert(mistake != 20, "too many arguments, or too many placeholders for them: (" text ")");                     \
+  TRACING_INTERNAL_REFUSE_EACH_(mistake, 31, 32, 33, 34, "needs a name, tracing::kv(\"name\", expression)", text);       \
+  static_assert(mistake != 40,                                                                                           \
+                "the name in tracing::kv and tracing::target must be a plain string literal: (" text ")");               \
+  TRACING_INTERNAL_REFUSE_EACH_(                                                                                         \
+      mistake, 51, 52, 53, 54,                                                                                           \
+      "has a type that cannot be recorded; give it fmt::formatter, operator<<, TRACE_FIELDS or TRACE_ENUM", text);       \
+  static_assert(mistake != 60,                                                                                           \
+                "the message has a brace without its partner; write {{ or }} for a brace: (" text ")");                  \
+  static_assert(mistake != 70, "the message has more placeholders than there are arguments: (" text ")");                \
+  static_assert(mistake != 80, "the message names a field that is not among the arguments: (" text ")");                 \
+  static_assert(mistake != 90, "the message mixes {} with numbered placeholders: (" text ")");                           \
+  TRACING_INTERNAL_REFUSE_EACH_(mistake, 101, 102, 103, 104, "cannot be printed with the message's format specification", \
+                                text)
 
 // A pointer to the statement's own callsite: a constant. The lambda is there because a constexpr function may not
 // declare a static variable itself; nothing of the user's is in it but the level, the name and the message.
@@ -87,12 +80,14 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
   []() noexcept -> ::tracing::Callsite* {                                                                    \
     static constexpr auto tracing_parsed_##n = ::tracing::internal::parse_statement<types>(                  \
         {text, sizeof(text) - 1, __PRETTY_FUNCTION__, sizeof(__PRETTY_FUNCTION__) - 1, __FILE__, name,       \
-         TRACING_INTERNAL_TARGET_, message, message_size, skipped});                                         \
-    TRACING_INTERNAL_CHECK_(tracing_parsed_##n, text);                                                       \
+         TRACING_INTERNAL_TARGET_, message, message_size, skipped, kind, level, TRACING_INTERNAL_MAX_LEVEL_, \
+         __LINE__});                                                                                         \
+    constexpr unsigned tracing_mistake_##n = tracing_parsed_##n.mistake_number();                            \
+    TRACING_INTERNAL_CHECK_(tracing_mistake_##n, text);                                                      \
     static constexpr ::tracing::internal::StaticMetadata<                                                    \
         tracing_parsed_##n.field_count, tracing_parsed_##n.hole_count,                                       \
         ::tracing::internal::rounded_up(tracing_parsed_##n.characters)>                                      \
-        tracing_metadata_##n(tracing_parsed_##n, kind, level, TRACING_INTERNAL_MAX_LEVEL_, __LINE__);        \
+        tracing_metadata_##n(tracing_parsed_##n);                                                            \
     static TRACING_INTERNAL_CONSTINIT_ ::tracing::Callsite tracing_static_##n(tracing_metadata_##n);         \
     return &tracing_static_##n;                                                                              \
   }
@@ -114,7 +109,8 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
         ::tracing::Callsite* const tracing_callsite_##n = TRACING_INTERNAL_CALLSITE_(                                \
             n, ::tracing::internal::kEventKind, level, tracing_types_##n, text, 1, "event",                          \
             TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), sizeof(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) - 1);             \
-        if (auto const tracing_verdict_##n = ::tracing::internal::verdict_of(tracing_callsite_##n)) [[unlikely]]     \
+        if (auto const tracing_verdict_##n = ::tracing::internal::verdict_of_event(tracing_callsite_##n))            \
+          [[unlikely]]                                                                                               \
           ::tracing::internal::emit_event(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);                  \
       }                                                                                                              \
     } else if (false) {                                                                                              \
@@ -133,7 +129,8 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
         ::tracing::Callsite* const tracing_callsite_##n =                                                          \
             TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kEventKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
                                        tracing_types_##n, text, 1, "event", nullptr, 0);                           \
-        if (auto const tracing_verdict_##n = ::tracing::internal::verdict_of(tracing_callsite_##n)) [[unlikely]]   \
+        if (auto const tracing_verdict_##n = ::tracing::internal::verdict_of_event(tracing_callsite_##n))          \
+          [[unlikely]]                                                                                             \
           ::tracing::internal::emit_values(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);               \
       }                                                                                                            \
     } else if (false) {                                                                                            \

@@ -8,22 +8,23 @@
 
 #include "tracing_core/emit/arguments.h"
 #include "tracing_core/emit/function_path.h"
+#include "tracing_core/model/metadata.h"
 
 namespace tracing::inline v1::internal {
 
-// What can be wrong with a statement; the macros turn each into a sentence.
+// What can be wrong with a statement; the macros turn each into a sentence, by these numbers.
 enum class Mistake : std::uint8_t {
-  none,
-  unclear_arguments,  // commas could not be told apart
-  too_many_arguments,
-  name_needed,     // neither a name nor a kv
-  literal_needed,  // kv or target without a plain literal
-  not_recordable,
-  unmatched_brace,
-  no_such_argument,  // `{3}` of two
-  no_such_field,     // `{n}` without a field n
-  mixed_numbering,   // `{}` and `{0}` in one message
-  wrong_spec,        // `{:d}` for text
+  none = 0,
+  unclear_arguments = 10,  // commas could not be told apart
+  too_many_arguments = 20,
+  name_needed = 30,     // neither a name nor a kv
+  literal_needed = 40,  // kv or target without a plain literal
+  not_recordable = 50,
+  unmatched_brace = 60,
+  no_such_argument = 70,  // `{3}` of two
+  no_such_field = 80,     // `{n}` without a field n
+  mixed_numbering = 90,   // `{}` and `{0}` in one message
+  wrong_spec = 100,       // `{:d}` for text
 };
 
 struct ParsedHole {
@@ -49,11 +50,15 @@ struct StatementText {
   char const* function;  // __PRETTY_FUNCTION__
   std::size_t function_size;
   char const* file;
-  std::string_view name;    // of a span; empty: the function's own
-  std::string_view target;  // TRACE_TARGET, else empty
+  char const* name;    // of a span; empty: the function's own
+  char const* target;  // TRACE_TARGET, else empty
   char const* message;      // of an event, else null
   std::size_t message_size;
   std::size_t skipped;  // leading arguments that are neither values nor controls: level, name, message
+  Kind kind;
+  Level level;
+  LevelFilter max_level;
+  std::uint32_t line;
 };
 
 // A statement's text, taken apart; the arrays follow in ParsedStatement.
@@ -70,8 +75,11 @@ struct StatementOutline {
   std::uint8_t value_count = 0;
   bool has_only_numbers = false;
   Mistake mistake = Mistake::none;
-  std::uint8_t mistaken_argument = 0;  // from 1, behind level, name and message
+  std::uint8_t mistaken_argument = 0;  // from 1, behind level, name and message; 0 where it is the whole statement
 
+  constexpr unsigned mistake_number() const noexcept {
+    return static_cast<unsigned>(mistake) + (mistaken_argument < 4 ? mistaken_argument : 4U);
+  }
   constexpr void fail(Mistake what, std::size_t argument = 0) noexcept {
     if (mistake != Mistake::none) return;
     mistake = what;

@@ -27,7 +27,7 @@ constexpr void parse_values(StatementOutline& out, ArgumentRange const* ranges, 
     if (traits.kind == ArgumentKind::parent) continue;
     if (traits.kind == ArgumentKind::target || traits.kind == ArgumentKind::key_value) {
       range = quoted_name(text, range);
-      if (range.end == 0) out.fail(Mistake::literal_needed, i + 1);
+      if (range.end == 0) out.fail(Mistake::literal_needed);
     }
     if (traits.kind == ArgumentKind::target) {
       out.target = {text + range.begin, std::size_t(range.end) - range.begin};
@@ -79,11 +79,11 @@ consteval ParsedStatement<Types::kCount> parse_statement(StatementText const& te
   parse_fields(out, values, out.fields);
 
   out.path = parse_function(text.function, text.function_size);
-  out.name = !text.name.empty() ? text.name : out.path.function();
-  if (out.target.empty()) out.target = text.target;
-  if (out.target.empty() && out.path.target_size() == 0) out.target = file_stem(text.file);
-  out.characters += out.name.size() + out.path.function().size() + out.literal_size;
-  out.characters += out.target.empty() ? out.path.target_size() : out.target.size();
+  out.name = text.name[0] != '\0' ? std::string_view(text.name, __builtin_strlen(text.name)) : out.path.function;
+  if (out.target.empty() && text.target[0] != '\0') out.target = text.target;
+  if (out.target.empty()) out.target = out.path.target_size > 0 ? out.path.target : file_stem(text.file);
+  out.characters += out.name.size() + out.path.function.size() + out.literal_size;
+  out.characters += out.target.empty() ? out.path.target_size : out.target.size();
   for (std::size_t i = 0; i < out.hole_count; ++i) out.characters += spec_room(out.holes[i]);
   return out;
 }
@@ -96,13 +96,17 @@ class MetadataWriter {
   constexpr MetadataParts write(ParsedField const* fields, ParsedHole const* holes, FieldEntry* field_entries,
                                 MessageHole* hole_entries) noexcept {
     MetadataParts parts;
+    parts.kind = in_.text.kind;
+    parts.level = in_.text.level;
+    parts.max_level = in_.text.max_level;
+    parts.line = in_.text.line;
     parts.text = text_;
     parts.fields = field_entries;
     parts.holes = hole_entries;
     parts.file = in_.text.file;
     parts.name_size = add(in_.name.data(), in_.name.size());
     parts.target_size = in_.target.empty() ? add_path() : add(in_.target.data(), in_.target.size());
-    parts.function_size = add(in_.path.function().data(), in_.path.function().size());
+    parts.function_size = add(in_.path.function.data(), in_.path.function.size());
     if (in_.text.message != nullptr) {
       parts.has_message = true;
       parts.message_size = add_message();
@@ -138,9 +142,10 @@ class MetadataWriter {
 
   constexpr std::uint32_t add_path() noexcept {
     std::uint32_t const begin = end_;
-    for (std::size_t i = 0; i < in_.path.target_parts(); ++i) {
+    PathParts const path = parse_parts(in_.text.function, in_.text.function_size);
+    for (std::size_t i = 0; i < path.target_parts(); ++i) {
       if (i > 0) add("::", 2);
-      add(in_.path.part(i).data(), in_.path.part(i).size());
+      add(path.part(i).data(), path.part(i).size());
     }
     return end_ - begin;
   }
@@ -225,19 +230,9 @@ struct StaticMetadata {
   Metadata metadata;
 
   template <class Parsed>
-  constexpr StaticMetadata(Parsed const& in, Kind kind, Level level, LevelFilter most, std::uint32_t line) noexcept
-      : metadata(fill(MetadataWriter(in, text).write(in.fields, in.holes, fields, holes), kind, level, most, line)) {}
+  constexpr StaticMetadata(Parsed const& in) noexcept
+      : metadata(MetadataWriter(in, text).write(in.fields, in.holes, fields, holes)) {}
   constexpr operator Metadata const&() const noexcept { return metadata; }
-
- private:
-  static constexpr MetadataParts fill(MetadataParts parts, Kind kind, Level level, LevelFilter most,
-                                      std::uint32_t line) noexcept {
-    parts.kind = kind;
-    parts.level = level;
-    parts.max_level = most;
-    parts.line = line;
-    return parts;
-  }
 };
 
 }  // namespace tracing::inline v1::internal
