@@ -16,6 +16,7 @@ namespace {
 
 using testing::Gt;
 using testing::HasSubstr;
+using testlog::testdata::run_dying;
 using testlog::testdata::run_scenarios;
 using testlog::testdata::Variables;
 using tracing::testing::expect_approved;
@@ -48,12 +49,9 @@ std::string failures(std::string const& filter, Variables const& variables = {})
 }
 
 TEST(Printed, ReportsOfSignals) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer adds a report of its own";
-#endif
-  expect_approved("signal.txt", without_numbers(run_scenarios("Dies.BySegv").err));
-  expect_approved("abort.txt", without_numbers(run_scenarios("Dies.ByAbort").err));
-  expect_approved("signal_nothing_shown.txt", without_numbers(run_scenarios("Dies.BySegv", {{"TRACE_SHOW", "failed"}}).err));
+  expect_approved("signal.txt", without_numbers(run_dying("Dies.BySegv").err));
+  expect_approved("abort.txt", without_numbers(run_dying("Dies.ByAbort").err));
+  expect_approved("signal_nothing_shown.txt", without_numbers(run_dying("Dies.BySegv", {{"TRACE_SHOW", "failed"}}).err));
 }
 
 TEST(Printed, FailuresOfFailOn) {
