@@ -10,7 +10,9 @@ import sys
 import tempfile
 import time
 
-REPETITIONS = 7
+# A machine is fast and slow by turns of seconds: what is compared is measured in turns, and of each the lowest counts, which
+# was disturbed least.
+TURNS = 7
 
 
 def run(command):
@@ -22,9 +24,7 @@ def names(program):
 
 
 def ours_ns(program, name):
-    """The lowest of several repetitions: the one that was disturbed least."""
-    text = run([program, f"--benchmark_filter=^{re.escape(name)}$", f"--benchmark_repetitions={REPETITIONS}",
-                "--benchmark_min_time=0.1", "--benchmark_format=json"])
+    text = run([program, f"--benchmark_filter=^{re.escape(name)}$", "--benchmark_min_time=0.1", "--benchmark_format=json"])
     rows = [row for row in json.loads(text)["benchmarks"] if row.get("run_type") == "iteration"]
     errors = [row["error_message"] for row in rows if row.get("error_occurred")]
     if errors:
@@ -34,6 +34,17 @@ def ours_ns(program, name):
 
 def rust_ns(rust, name):
     return json.loads(run([rust, name]))["ns"] if rust else None
+
+
+def in_turns(*measurements):
+    """The lowest of several turns of each; None where a measurement is missing or says so."""
+    best = [None] * len(measurements)
+    for _ in range(TURNS):
+        for i, measure in enumerate(measurements):
+            value = measure() if measure else None
+            if value is not None and (best[i] is None or value < best[i]):
+                best[i] = value
+    return best
 
 
 def instructions(program, name):
@@ -62,33 +73,32 @@ def startup_ns(folder):
     return (best["startup_testlog"] - best["startup_plain"]) * 1e9
 
 
-STATEMENTS = 300
+FUNCTIONS = 100
+STATEMENTS = 4
 
 
 def compile_ns(include, text):
-    """The processor time of a compiler, the lowest of several runs."""
+    """The processor time of a compiler."""
     with tempfile.NamedTemporaryFile("w", suffix=".cc") as file:
         file.write(text)
         file.flush()
-        best = 1e9
-        for _ in range(5):
-            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-            subprocess.run(["c++", "-std=c++20", "-O2", *(f"-I{path}" for path in include), "-c", file.name, "-o", "/dev/null"], check=True)
-            best = min(best, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
-    return best * 1e9
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        subprocess.run(["c++", "-std=c++20", "-O2", *(f"-I{path}" for path in include), "-c", file.name, "-o", "/dev/null"], check=True)
+        return (resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before) * 1e9
 
 
 def compile_rows(include):
-    def functions(body):
-        return "".join(f"void f{i}(int rows_{i}, double ratio_{i}) {{ {body.replace('#', str(i))} asm volatile(\"\" ::\"r\"(rows_{i})); }}\n"
-                       for i in range(STATEMENTS))
-
     header = '#include "tracing_core/tracing.h"\n'
-    ours = compile_ns(include, header)
-    yield "compile_header", ours, "gtest.h", compile_ns(include, "#include <gtest/gtest.h>\n")
-    without = compile_ns(include, header + functions(""))
-    event = compile_ns(include, header + functions('TRACE_INFO("moved the block #", rows_#, ratio_#);'))
-    yield "compile_statement", (event - without) / STATEMENTS, None, None
+
+    def functions(count):
+        body = "".join(f'TRACE_INFO("moved the block @ {number}", rows, ratio);' for number in range(count))
+        return header + "".join(f"void f{i}(int rows, double ratio) {{ {body.replace('@', str(i))} }}\n" for i in range(FUNCTIONS))
+
+    ours, gtest, one, more = in_turns(*(lambda text=text: compile_ns(include, text) for text in
+                                        (header, "#include <gtest/gtest.h>\n", functions(1), functions(STATEMENTS))))
+    yield "compile_header", ours, "gtest.h", gtest
+    # What one more statement costs in a function that has one already.
+    yield "compile_statement", (more - one) / (FUNCTIONS * (STATEMENTS - 1)), None, None
 
 
 def versions(rust):
@@ -136,12 +146,13 @@ def main():
         base = name.split("/")[0]
         if not re.search(args.only, base):
             continue
-        ours = ours_ns(args.program, name)
+        ours, static_ns, peer_ns = in_turns(lambda: ours_ns(args.program, name),
+                                            (lambda: ours_ns(args.static_program, name)) if args.static_program else None,
+                                            lambda: rust_ns(args.rust, base))
         measured[base] = ours
-        peer, peer_ns = "rust tracing", rust_ns(args.rust, base)
+        peer = "rust tracing"
         if peer_ns is None and base.startswith("line_full") and "line_spdlog" in measured:
             peer, peer_ns = "spdlog", measured["line_spdlog"]
-        static_ns = ours_ns(args.static_program, name) if args.static_program else None
         add(base, ours, peer, peer_ns, static_ns, instructions(args.program, name) if args.instructions else None)
     if args.startup and re.search(args.only, "startup"):
         add("startup", startup_ns(args.startup), None, None)

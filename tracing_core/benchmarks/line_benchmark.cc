@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <string>
 #include <utility>
 
 #include "support.h"
@@ -38,7 +39,7 @@ TRACING_BENCHMARK(line_compact);
 void line_json(benchmark::State& state) { print_lines(state, FormatKind::json); }
 TRACING_BENCHMARK(line_json);
 
-// One write(2) for each line, to a file.
+// One write(2) for each line, to a file; and what of it is the system's: as many bytes, ready to be written.
 void line_full_file(benchmark::State& state) {
   static auto const sink = [] {
     char path[] = "/tmp/tracing_benchmark_XXXXXX";
@@ -58,6 +59,20 @@ void line_full_file(benchmark::State& state) {
   if (sink->failed_writes() != 0) state.SkipWithError("a write failed");
 }
 TRACING_BENCHMARK(line_full_file);
+void write_alone(benchmark::State& state) {
+  constexpr std::size_t kBytesOfTheLine = 176;
+  std::string const line(kBytesOfTheLine, 'x');
+  char path[] = "/tmp/tracing_benchmark_XXXXXX";
+  int const file = mkstemp(path);
+  unlink(path);
+  int i = 0;
+  for (auto _ : state) {
+    if (write(file, line.data(), line.size()) < 0) state.SkipWithError("cannot write");
+    if (++i % 100000 == 0 && ftruncate(file, 0) != 0) state.SkipWithError("cannot truncate the file");
+  }
+  close(file);
+}
+TRACING_BENCHMARK(write_alone);
 
 // The same, written by a thread of its own: what is left on the thread that emits. It is given time to write before it has
 // to drop lines.
