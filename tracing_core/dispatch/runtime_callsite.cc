@@ -11,10 +11,12 @@ namespace tracing::inline v1 {
 
 // Metadata comes first: its address leads back to the whole.
 struct RuntimeCallsite::Owned {
-  explicit Owned(CallsiteDescription const& description) : metadata(fill(description)), callsite(metadata) {}
+  explicit Owned(CallsiteDescription const& description)
+      : metadata(fill(description)), callsite(metadata), knows_line(description.line.has_value()) {}
 
   Metadata metadata;
   Callsite callsite;
+  bool const knows_line;
   std::atomic<std::size_t> references{1};
 
   static Owned* of(Metadata const& metadata) noexcept {
@@ -62,7 +64,7 @@ internal::MetadataParts RuntimeCallsite::Owned::fill(CallsiteDescription const& 
   if (!description.file.empty()) parts.file = copy(description.file).release();
   parts.text = owned_text.release();
   parts.fields = fields.release();
-  parts.line = description.line;
+  parts.line = description.line.value_or(0);
   parts.field_count = static_cast<std::uint8_t>(field_count);
   parts.value_count = parts.field_count;
   parts.level = description.level;
@@ -79,6 +81,10 @@ RuntimeCallsite::RuntimeCallsite(RuntimeCallsite const& other) noexcept : owned_
 RuntimeCallsite::~RuntimeCallsite() { release(metadata()); }
 
 Callsite& RuntimeCallsite::callsite() const noexcept { return owned_->callsite; }
+
+bool knows_line(Metadata const& metadata) noexcept {
+  return metadata.line() != 0 || (metadata.parts().owned && RuntimeCallsite::Owned::of(metadata)->knows_line);
+}
 
 void retain(Metadata const& metadata) noexcept {
   if (metadata.parts().owned) RuntimeCallsite::Owned::of(metadata)->references.fetch_add(1, std::memory_order_relaxed);

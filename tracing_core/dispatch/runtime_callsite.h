@@ -19,7 +19,7 @@ struct CallsiteDescription {
   Level level = Level::info;
   std::vector<std::string_view> fields{};  ///< at most 250, more are left out; a message is the field "message"
   std::string_view file{};                 ///< empty: not known
-  std::uint32_t line = 0;                  ///< 0: not known
+  std::optional<std::uint32_t> line{};     ///< empty: not known
   std::optional<std::string_view> module_path{};
   std::string_view function{};
 };
@@ -44,9 +44,14 @@ class RuntimeCallsite {
   struct Owned;
   friend void retain(Metadata const& metadata) noexcept;
   friend void release(Metadata const& metadata) noexcept;
+  friend bool knows_line(Metadata const& metadata) noexcept;
 
   Owned* owned_;
 };
+
+/// Whether the line of a callsite is known. Macros know theirs; a callsite made at run time may say that it is 0, which
+/// Metadata::line() alone does not tell from saying nothing.
+bool knows_line(Metadata const& metadata) noexcept;
 
 /// Keeps metadata made at run time until release(), for collectors that keep records. For metadata made at compile time
 /// there is nothing to do, and nothing is done. Thread-safe.

@@ -60,6 +60,17 @@ TEST(RuntimeCallsite, NeedsNoDescription) {
   EXPECT_TRUE(callsite.metadata().file().empty());
 }
 
+TEST(RuntimeCallsite, TellsALineThatIsZeroFromNone) {
+  for (std::uint32_t const line : {0U, 1U}) {
+    RuntimeCallsite const callsite({.line = line});
+    EXPECT_EQ(callsite.metadata().line(), line);
+    EXPECT_TRUE(knows_line(callsite.metadata()));
+  }
+  RuntimeCallsite const unknown({});
+  EXPECT_EQ(unknown.metadata().line(), 0U);
+  EXPECT_FALSE(knows_line(unknown.metadata()));
+}
+
 TEST(RuntimeCallsite, LeavesOutFieldsBeyondTheMost) {
   std::vector<std::string> names;
   for (int i = 0; i < 300; ++i) names.push_back("f" + std::to_string(i));

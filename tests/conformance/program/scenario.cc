@@ -64,8 +64,8 @@ tracing::RuntimeCallsite make_callsite(Json const& json, std::string const& what
   description.kind = kind == "span" ? tracing::Kind::span : tracing::Kind::event;
   auto const file = reader.get_or<std::string>("file", "");
   description.file = file;
-  description.line = reader.get_or<std::uint32_t>("line", 0);
-  auto const place = "event " + file + ":" + std::to_string(description.line);
+  if (reader.find("line") != nullptr) description.line = reader.get<std::uint32_t>("line");
+  auto const place = "event " + file + ":" + std::to_string(description.line.value_or(0));
   auto const name = kind == "span" ? reader.get<std::string>("name") : reader.get_or<std::string>("name", place);
   description.name = name;
   auto const target = reader.get<std::string>("target");
