@@ -1,6 +1,5 @@
 #include "tracing_core/export/line_queue.h"
 
-#include <pthread.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -8,21 +7,12 @@
 #include <utility>
 
 #include "tracing_core/dispatch/thread_state.h"
+#include "tracing_core/export/fork_count.h"
 #include "tracing_core/export/sink_call.h"
 #include "tracing_core/internal/thread_info.h"
 
 namespace tracing::inline v1::internal {
 namespace {
-
-// How often the process was forked from one with queues. In a child the lock of an older queue may be held by a thread that
-// is not there, and its lists may be half changed: such a queue is not touched any more.
-constinit std::atomic<unsigned> forks{0};
-
-void count_forks() noexcept {
-  [[maybe_unused]] static bool const once = [] {
-    return pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); }) == 0;
-  }();
-}
 
 // Signals of the program are handled by its own threads; those that say what this thread did wrong stay.
 class WithoutSignals {
@@ -64,7 +54,7 @@ LineQueue::LineQueue(SinkPtr behind, NonBlockingOptions options)
     : behind_(std::move(behind)),
       line_sink_(dynamic_cast<LineSink*>(behind_.get())),
       options_(std::move(options)),
-      forks_when_made_(forks.load(std::memory_order_relaxed)) {}
+      forks_when_made_(fork_count()) {}
 
 void LineQueue::start() noexcept {
   Lock const lock(mutex_);  // held until worker_ is set
@@ -77,7 +67,9 @@ void LineQueue::start() noexcept {
   }
 }
 
-bool LineQueue::is_in_forked_child() const noexcept { return forks.load(std::memory_order_relaxed) != forks_when_made_; }
+// The lock of a queue may then be held by a thread that is not there, and its lists may be half changed: it is not touched
+// any more.
+bool LineQueue::is_in_forked_child() const noexcept { return fork_count() != forks_when_made_; }
 
 // ---- on the threads that write lines ----
 
