@@ -67,6 +67,18 @@ expect 'an unknown format is red' 1 '0 passed, 1 failed' 'unknown format: round'
 scenario '{"op":"event","cs":"e","values":[["message",{"mood":"hi"}]]}' "$plain" "$printed" >"$dir/fmt_scenarios.json"
 expect 'an unknown kind of value is red' 1 '0 passed, 1 failed' 'unknown kind of value: mood'
 
+flame() { # <config> <expected line>
+  local span='{"kind":"span","target":"app","name":"s","level":"INFO","fields":[]}'
+  echo '[{"id":"f","tag":"t","input":{"callsites":{"s":'"$span"'},"ops":[{"op":"new_span","span":"s","cs":"s","values":[]},
+    {"op":"enter","span":"s"}],"config":{'"$1"'}},"expected":{"lines":["'"$2"'"]}}]'
+}
+flame '' 'ThreadId(1)-main <ns>' >"$dir/flame.json"
+expect 'a folded line is green' 0 '1 passed, 0 failed' 'flame: 1 passed'
+flame '"threads_collapsed":true' 'ThreadId(1)-main <ns>' >"$dir/flame.json"
+expect 'another folded line is red' 1 '0 passed, 1 failed' 'all-threads <ns>'
+flame '"loud":true' 'ThreadId(1)-main <ns>' >"$dir/flame.json"
+expect 'an unknown setting of folded lines is red' 1 '0 passed, 1 failed' 'unknown key `loud`'
+
 if "$program" --dir "$dir" --loud 2>/dev/null; then
   echo 'FAILED: an unknown argument is accepted'
   failures=$((failures + 1))

@@ -4,7 +4,8 @@ namespace conformance {
 
 std::span<Suite const> all_suites() {
   static Suite const suites[] = {kLevels,           kDatetime,        kTimingDisplay, kEnvFilterParse, kEnvFilterStatic,
-                                 kEnvFilterDynamic, kEnvFilterValues, kTargets,       kFmtScenarios,   kValues};
+                                 kEnvFilterDynamic, kEnvFilterValues, kTargets,       kFlame,          kFmtScenarios,
+                                 kValues};
   return suites;
 }
 

@@ -37,6 +37,7 @@ extern Suite const kEnvFilterStatic;
 extern Suite const kEnvFilterDynamic;
 extern Suite const kEnvFilterValues;
 extern Suite const kTargets;
+extern Suite const kFlame;
 extern Suite const kFmtScenarios;
 extern Suite const kValues;
 
