@@ -5,8 +5,8 @@
 #include <string>
 
 #include "tracing_core/format/format_parts.h"
+#include "tracing_core/format/json_value.h"
 #include "tracing_core/format/scan.h"
-#include "tracing_core/internal/digits.h"
 #include "tracing_core/model/number_text.h"
 #include "tracing_core/model/text_escape.h"
 
@@ -17,71 +17,6 @@ namespace {
 void const* json_key() noexcept {
   static constexpr char key = 0;
   return &key;
-}
-
-void append_string(TextBuffer& out, std::string_view text) noexcept {
-  if (!append_plain_in_quotes<needs_json_escape>(out, text)) append_json_string(out, text);
-}
-
-// Makes what stands in `out` from `begin` on, a quote and text, a string of JSON.
-void end_string(TextBuffer& out, std::size_t begin) noexcept {
-  std::string_view const text = out.view().substr(begin + 1);
-  if (is_plain<needs_json_escape>(text)) [[likely]] return out.push_back('"');
-  InlineTextBuffer<512> copy;
-  copy.append(text);
-  out.resize_down(begin);
-  append_json_string(out, copy.view());
-}
-
-// Appends what a value prints of itself as a string.
-void append_as_string(TextBuffer& out, Value const& value) noexcept {
-  if (value.kind() == ValueKind::message && value.message_metadata().parts().hole_count == 0) {
-    return append_string(out, message_literal(value.message_metadata().parts()));
-  }
-  std::size_t const begin = out.size();
-  out.push_back('"');
-  if (value.kind() == ValueKind::message) {
-    append_message(out, value);
-  } else {
-    append_debug(out, value);
-  }
-  end_string(out, begin);
-}
-
-void append_integer(TextBuffer& out, bool negative, std::uint64_t bits) noexcept {
-  char* const begin = out.reserve(kMostUintDigits + 1);
-  if (begin == nullptr) return;
-  char* at = begin;
-  if (negative) *at++ = '-';
-  at = write_uint(at, negative ? 0 - bits : bits);
-  out.commit(static_cast<std::size_t>(at - begin));
-}
-
-void append_error_string(TextBuffer& out, Value const& value) noexcept {
-  struct First {
-    TextBuffer& out;
-    bool done;
-  } first{out, false};
-  value.error_type().visit(value.as_pointer(), &first, [](void* context, std::string_view text) {
-    First& f = *static_cast<First*>(context);
-    if (!f.done) append_json_string(f.out, text);
-    f.done = true;
-  });
-  if (!first.done) out.append("\"\"");
-}
-
-// A value of an event.
-void append_value(TextBuffer& out, Value const& value) noexcept {
-  switch (value.kind()) {
-    case ValueKind::boolean: return out.append(value.as_bool() ? "true" : "false");
-    case ValueKind::i64: return append_integer(out, value.as_i64() < 0, value.as_u64());
-    case ValueKind::u64: return append_integer(out, false, value.as_u64());
-    case ValueKind::f64: return append_json_float(out, value.as_double());
-    case ValueKind::f32: return append_json_float(out, static_cast<float>(value.as_double()));
-    case ValueKind::text: return append_string(out, value.as_text());
-    case ValueKind::error: return append_error_string(out, value);
-    default: return append_as_string(out, value);
-  }
 }
 
 // A value of a span. The reference reads its own text again whenever values are recorded and when it prints: `reads` times.
@@ -97,7 +32,7 @@ void append_span_value(TextBuffer& out, Value const& value, std::uint32_t reads)
   if (value.kind() == ValueKind::bytes) {
     return append_json_byte_array(out, std::as_bytes(std::span(value.as_text())));
   }
-  append_value(out, value);
+  append_json_value(out, value);
 }
 
 // Whether it comes to the reference as something that prints itself; such fields alone have their names looked at.
@@ -198,7 +133,7 @@ class Json final : public EventFormat, private SpanTextMaker {
       std::size_t const begin = out.size() - 1;
       if (!timer_->append(out, event.context.time())) return false;
       if (!is_time_plain_) {
-        end_string(out, begin);
+        end_json_text(out, begin);
       } else {
         out.push_back('"');
       }
@@ -229,12 +164,12 @@ class Json final : public EventFormat, private SpanTextMaker {
     for (FieldEntry const* entry = parts.fields; entry != parts.fields + parts.field_count; ++entry) {
       if (entry->value_index == kMessageValue) {
         out.append("\"message\":");
-        append_as_string(out, Value::of_message(metadata, values));
+        append_json_printed(out, Value::of_message(metadata, values));
       } else {
         Value const& value = values[entry->value_index];
         if (value.is_empty()) continue;
         append_key(out, {parts.text + entry->offset, entry->size});
-        append_value(out, value);
+        append_json_value(out, value);
       }
       out.push_back(',');
     }
@@ -249,7 +184,7 @@ class Json final : public EventFormat, private SpanTextMaker {
 
   static void append_text(TextBuffer& out, std::string_view key, std::string_view text) noexcept {
     out.append(key);
-    append_string(out, text);
+    append_json_text(out, text);
     out.push_back(',');
   }
 

@@ -1,0 +1,83 @@
+// Declares how values are appended as JSON. Inline, because lines are made of them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "tracing_core/format/scan.h"
+#include "tracing_core/internal/digits.h"
+#include "tracing_core/model/metadata.h"
+#include "tracing_core/model/number_text.h"
+#include "tracing_core/model/text_escape.h"
+#include "tracing_core/model/value.h"
+
+namespace tracing::inline v1::internal {
+
+// Appends a string.
+inline void append_json_text(TextBuffer& out, std::string_view text) noexcept {
+  if (!append_plain_in_quotes<needs_json_escape>(out, text)) append_json_string(out, text);
+}
+
+// Makes what stands in `out` from `begin` on, a quote and text, a string of JSON.
+inline void end_json_text(TextBuffer& out, std::size_t begin) noexcept {
+  std::string_view const text = out.view().substr(begin + 1);
+  if (is_plain<needs_json_escape>(text)) [[likely]] return out.push_back('"');
+  InlineTextBuffer<512> copy;
+  copy.append(text);
+  out.resize_down(begin);
+  append_json_string(out, copy.view());
+}
+
+// Appends what a value prints of itself as a string.
+inline void append_json_printed(TextBuffer& out, Value const& value) noexcept {
+  if (value.kind() == ValueKind::message && value.message_metadata().parts().hole_count == 0) {
+    return append_json_text(out, message_literal(value.message_metadata().parts()));
+  }
+  std::size_t const begin = out.size();
+  out.push_back('"');
+  if (value.kind() == ValueKind::message) {
+    append_message(out, value);
+  } else {
+    append_debug(out, value);
+  }
+  end_json_text(out, begin);
+}
+
+inline void append_json_integer(TextBuffer& out, bool negative, std::uint64_t bits) noexcept {
+  char* const begin = out.reserve(kMostUintDigits + 1);
+  if (begin == nullptr) return;
+  char* at = begin;
+  if (negative) *at++ = '-';
+  at = write_uint(at, negative ? 0 - bits : bits);
+  out.commit(static_cast<std::size_t>(at - begin));
+}
+
+// Appends an error's own text as a string, without its causes.
+inline void append_json_error(TextBuffer& out, Value const& value) noexcept {
+  struct First {
+    TextBuffer& out;
+    bool done;
+  } first{out, false};
+  value.error_type().visit(value.as_pointer(), &first, [](void* context, std::string_view text) {
+    First& f = *static_cast<First*>(context);
+    if (!f.done) append_json_string(f.out, text);
+    f.done = true;
+  });
+  if (!first.done) out.append("\"\"");
+}
+
+// Appends a value as JSON types it: what JSON has no type for as a string.
+inline void append_json_value(TextBuffer& out, Value const& value) noexcept {
+  switch (value.kind()) {
+    case ValueKind::boolean: return out.append(value.as_bool() ? "true" : "false");
+    case ValueKind::i64: return append_json_integer(out, value.as_i64() < 0, value.as_u64());
+    case ValueKind::u64: return append_json_integer(out, false, value.as_u64());
+    case ValueKind::f64: return append_json_float(out, value.as_double());
+    case ValueKind::f32: return append_json_float(out, static_cast<float>(value.as_double()));
+    case ValueKind::text: return append_json_text(out, value.as_text());
+    case ValueKind::error: return append_json_error(out, value);
+    default: return append_json_printed(out, value);
+  }
+}
+
+}  // namespace tracing::inline v1::internal
