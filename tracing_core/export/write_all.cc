@@ -14,33 +14,34 @@ namespace {
 
 constexpr int kLongestWaitMs = 1000;  // for a reader of a descriptor that does not block
 
-// While it lives, SIGPIPE does not reach this thread. A signal that waited before stays as it was.
-class WithoutSigpipe {
+// While it lives, one signal does not reach this thread. One that waited before stays as it was.
+class WithoutSignal {
  public:
-  WithoutSigpipe() noexcept {
-    sigemptyset(&sigpipe_);
-    sigaddset(&sigpipe_, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
-    was_blocked_ = sigismember(&before_, SIGPIPE) == 1;
+  explicit WithoutSignal(int number) noexcept : number_(number) {
+    sigemptyset(&signal_);
+    sigaddset(&signal_, number);
+    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+    was_blocked_ = sigismember(&before_, number) == 1;
     sigset_t pending;
     // Only a blocked signal can be waiting.
-    was_pending_ = was_blocked_ && sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1;
+    was_pending_ = was_blocked_ && sigpending(&pending) == 0 && sigismember(&pending, number_) == 1;
   }
-  WithoutSigpipe(WithoutSigpipe const&) = delete;
-  WithoutSigpipe& operator=(WithoutSigpipe const&) = delete;
-  ~WithoutSigpipe() {
+  WithoutSignal(WithoutSignal const&) = delete;
+  WithoutSignal& operator=(WithoutSignal const&) = delete;
+  ~WithoutSignal() {
     if (!was_blocked_) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
 
   // Takes away the signal that a write raised.
-  void take_signal() noexcept {
+  void take() noexcept {
     constexpr timespec kNoWait{};
-    while (!was_pending_ && sigtimedwait(&sigpipe_, nullptr, &kNoWait) < 0 && errno == EINTR) {
+    while (!was_pending_ && sigtimedwait(&signal_, nullptr, &kNoWait) < 0 && errno == EINTR) {
     }
   }
 
  private:
-  sigset_t sigpipe_;
+  int const number_;
+  sigset_t signal_;
   sigset_t before_;
   bool was_blocked_;
   bool was_pending_;
@@ -72,9 +73,9 @@ int write_file(int descriptor, std::string_view text) noexcept {
 }
 
 int write_pipe(int descriptor, std::string_view text) noexcept {
-  WithoutSigpipe signal;
+  WithoutSignal signal(SIGPIPE);
   int const error = write_file(descriptor, text);
-  if (error == EPIPE) signal.take_signal();
+  if (error == EPIPE) signal.take();
   return error;
 }
 
@@ -89,6 +90,13 @@ WriteAll* writing_to(int descriptor) noexcept {
   struct stat what {};
   if (fstat(descriptor, &what) != 0) return write_file;
   return S_ISSOCK(what.st_mode) ? write_socket : S_ISFIFO(what.st_mode) ? write_pipe : write_file;
+}
+
+int write_block(int descriptor, std::string_view text) noexcept {
+  WithoutSignal signal(SIGXFSZ);
+  int const error = writing_to(descriptor)(descriptor, text);
+  if (error == EFBIG) signal.take();
+  return error;
 }
 
 }  // namespace tracing::inline v1::internal

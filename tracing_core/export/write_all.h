@@ -12,4 +12,7 @@ using WriteAll = int(int descriptor, std::string_view text) noexcept;
 // How to write to what `descriptor` is without a SIGPIPE, which would end the program.
 WriteAll* writing_to(int descriptor) noexcept;
 
+// The same for a block of a file, and without the SIGXFSZ that a limit on the size of files raises.
+int write_block(int descriptor, std::string_view text) noexcept;
+
 }  // namespace tracing::inline v1::internal
