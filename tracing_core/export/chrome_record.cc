@@ -1,0 +1,230 @@
+#include "tracing_core/export/chrome_record.h"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "tracing_core/dispatch/runtime_callsite.h"
+#include "tracing_core/format/field_format.h"
+#include "tracing_core/format/json_value.h"
+
+namespace tracing::inline v1::internal {
+namespace {
+
+// The members of a JSON object: a key that comes again takes the place of the one that was there.
+class Members {
+ public:
+  enum class Order : bool { as_they_come, by_key };
+  explicit Members(Order order) noexcept : order_(order) {}
+
+  // `append(text)` appends the value.
+  template <class F>
+  void add(std::string_view key, F append) noexcept {
+    auto const begin = static_cast<std::uint32_t>(values_.size());
+    append(values_);
+    Member const member{key.data(), static_cast<std::uint32_t>(key.size()), begin, static_cast<std::uint32_t>(values_.size()) - begin};
+    Member* const end = members_ + count_;
+    Member* place = end;
+    if (order_ == Order::by_key) {
+      place = std::lower_bound(members_, end, key, [](Member const& m, std::string_view k) { return m.name() < k; });
+    } else {
+      place = std::find_if(members_, end, [key](Member const& m) { return m.name() == key; });
+    }
+    if (place == end || place->name() != key) {
+      if (count_ == std::size(members_)) return;
+      std::move_backward(place, end, end + 1);
+      ++count_;
+    }
+    *place = member;
+  }
+
+  bool empty() const noexcept { return count_ == 0; }
+  bool truncated() const noexcept { return values_.truncated(); }
+
+  void append_to(TextBuffer& out) const noexcept {
+    char before = '{';
+    for (Member const& member : std::span(members_, count_)) {
+      out.push_back(before);
+      append_json_text(out, member.name());
+      out.push_back(':');
+      out.append(values_.view().substr(member.value_begin, member.value_size));
+      before = ',';
+    }
+    out.push_back('}');
+  }
+
+ private:
+  struct Member {  // without initialisers: 260 of them would cost more than all else
+    char const* key;
+    std::uint32_t key_size;
+    std::uint32_t value_begin;
+    std::uint32_t value_size;
+    std::string_view name() const noexcept { return {key, key_size}; }
+  };
+
+  Order const order_;
+  InlineTextBuffer<512> values_;
+  Member members_[260];  // more than a callsite has fields
+  std::size_t count_ = 0;
+};
+
+// A value as the reference writes it: the text that Debug makes of it.
+void append_debug_text(TextBuffer& out, Value const& value) noexcept {
+  value.kind() == ValueKind::error ? append_json_error(out, value) : append_json_printed(out, value);
+}
+
+Value message_of(FieldValues const& fields) noexcept {
+  std::size_t const index = fields.metadata().fields().index_of("message");
+  return index == fields.size() ? Value() : fields.value(index);
+}
+
+// Whether it has no name of its own.
+bool has_macros_name(Event const& event) noexcept { return event.metadata().name() == "event"; }
+
+// Appends what `append(text)` appends as a JSON string.
+template <class F>
+void append_as_text(TextBuffer& out, F append) noexcept {
+  InlineTextBuffer<256> text;
+  append(text);
+  append_json_text(out, text.view());
+}
+
+// Microseconds with three decimals.
+void append_exact_us(TextBuffer& out, std::int64_t ns) noexcept {
+  std::uint64_t const magnitude = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
+  char* const begin = out.reserve(kMostUintDigits + 5);
+  if (begin == nullptr) return;
+  char* at = begin;
+  if (ns < 0) *at++ = '-';
+  at = write_uint(at, magnitude / 1000);
+  *at++ = '.';
+  at = write_digits(at, static_cast<std::uint32_t>(magnitude % 1000), 3);
+  out.commit(static_cast<std::size_t>(at - begin));
+}
+
+}  // namespace
+
+void ChromeRecords::append_thread_name(TextBuffer& out, ChromePlace const& place, std::string_view name) const noexcept {
+  if (name.empty() && !as_tracing_chrome_) return;
+  out.append(",\n{\"args\":{\"name\":");
+  if (name.empty()) {
+    out.push_back('"');
+    out.append_int(place.tid);
+    out.push_back('"');
+  } else {
+    append_json_text(out, name);
+  }
+  out.append("},\"name\":\"thread_name\",\"ph\":\"M\"");
+  append_place(out, place, false);
+  out.push_back('}');
+}
+
+void ChromeRecords::append_span(TextBuffer& out, char phase, std::uint64_t id, SpanRef span, ChromePlace const& place) const noexcept {
+  append(out, phase, id, {span.metadata(), span, nullptr}, place);
+}
+
+void ChromeRecords::append_event(TextBuffer& out, Event const& event, ChromePlace const& place) const noexcept {
+  append(out, 'i', 0, {event.metadata(), {}, &event}, place);
+}
+
+// The keys stand in the order of the alphabet, as the reference has them.
+void ChromeRecords::append(TextBuffer& out, char phase, std::uint64_t id, ChromeSubject const& subject,
+                           ChromePlace const& place) const noexcept {
+  bool const is_end = phase == 'E' || phase == 'e';
+  out.append(",\n{");
+  if (as_tracing_chrome_ && has_location(subject.metadata)) {
+    out.append("\".file\":");
+    append_json_text(out, subject.metadata.file());
+    out.append(",\".line\":");
+    out.append_uint(subject.metadata.line());
+    out.push_back(',');
+  }
+  append_args(out, subject, is_end);
+  if (as_tracing_chrome_ || phase != 'E') {  // the end of a thread's block belongs to its last beginning
+    out.append("\"cat\":");
+    append_category(out, subject);
+    out.push_back(',');
+  }
+  if (id != 0) {
+    // An `id` is one for all processes, whose traces may be put into one.
+    out.append(as_tracing_chrome_ ? "\"id\":" : "\"id2\":{\"local\":\"");
+    out.append_uint(id);
+    out.append(as_tracing_chrome_ ? "," : "\"},");
+  }
+  out.append("\"name\":");
+  append_name(out, subject);
+  out.append(",\"ph\":\"");
+  out.push_back(phase);
+  out.push_back('"');
+  append_place(out, place, subject.event != nullptr);
+  out.append(",\"ts\":");
+  if (as_tracing_chrome_) {
+    append_json_float(out, static_cast<double>(place.time_ns) / 1000.0);
+  } else {
+    append_exact_us(out, place.time_ns);
+  }
+  out.push_back('}');
+}
+
+void ChromeRecords::append_place(TextBuffer& out, ChromePlace const& place, bool is_event) noexcept {
+  out.append(",\"pid\":");
+  out.append_int(place.pid);
+  if (is_event) out.append(",\"s\":\"t\"");  // it is one of its thread
+  out.append(",\"tid\":");
+  out.append_int(place.tid);
+}
+
+void ChromeRecords::append_args(TextBuffer& out, ChromeSubject const& subject, bool is_end) const noexcept {
+  Members members(as_tracing_chrome_ ? Members::Order::by_key : Members::Order::as_they_come);
+  if (!as_tracing_chrome_ && !is_end && has_location(subject.metadata)) {
+    members.add(".file", [&](TextBuffer& text) { append_json_text(text, subject.metadata.file()); });
+    members.add(".line", [&](TextBuffer& text) { text.append_uint(subject.metadata.line()); });
+  }
+  auto const add = [&](FieldValues const& fields, bool with_message) {
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      Value const value = fields.value(i);
+      if (value.is_empty() || (!with_message && fields.name(i) == "message")) continue;
+      members.add(fields.name(i), [&](TextBuffer& text) {
+        as_tracing_chrome_ ? append_debug_text(text, value) : append_json_value(text, value);
+      });
+    }
+  };
+  if (include_args_ && subject.event != nullptr) {
+    add(subject.event->fields, as_tracing_chrome_ || name_ != nullptr || !has_macros_name(*subject.event));
+  } else if (include_args_) {
+    SpanLock const lock = subject.span.lock();
+    bool is_known = is_end && !as_tracing_chrome_;  // what the span was made with stands at its beginning
+    subject.span.values().for_each_group(subject.metadata, [&](FieldValues const& group) {
+      if (!std::exchange(is_known, false)) add(group, true);
+    });
+  }
+  if (members.empty() || members.truncated()) return;
+  out.append("\"args\":");
+  members.append_to(out);
+  out.push_back(',');
+}
+
+void ChromeRecords::append_name(TextBuffer& out, ChromeSubject const& subject) const noexcept {
+  if (name_ != nullptr) return append_as_text(out, [&](TextBuffer& text) { name_(text, subject); });
+  if (subject.event == nullptr || !has_macros_name(*subject.event)) return append_json_text(out, subject.metadata.name());
+  append_as_text(out, [&](TextBuffer& text) {
+    Value const message = as_tracing_chrome_ ? Value() : message_of(subject.event->fields);
+    if (!message.is_empty()) return append_message_text(text, message, {});
+    text.append("event ");
+    text.append(subject.metadata.file());
+    text.push_back(':');
+    text.append_uint(subject.metadata.line());
+  });
+}
+
+void ChromeRecords::append_category(TextBuffer& out, ChromeSubject const& subject) const noexcept {
+  if (category_ == nullptr) return append_json_text(out, subject.metadata.target());
+  append_as_text(out, [&](TextBuffer& text) { category_(text, subject); });
+}
+
+bool ChromeRecords::has_location(Metadata const& metadata) const noexcept {
+  return include_locations_ && !metadata.file().empty() && knows_line(metadata);
+}
+
+}  // namespace tracing::inline v1::internal

@@ -1,0 +1,526 @@
+#include "tracing_core/export/chrome.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "tests/approval.h"
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/dispatch/runtime_callsite.h"
+#include "tracing_core/dispatch/thread_name.h"
+#include "tracing_core/export/fd_sink.h"
+#include "tracing_core/format/field_format.h"
+#include "tracing_core/tracing.h"
+
+namespace tracing {
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+std::shared_ptr<LineSink> into(std::string& text) {
+  return make_sink([&text](Level, std::string_view block) { text += block; });
+}
+
+using RegistryPtr = std::shared_ptr<Registry>;
+
+// What a layer with these options writes of what `emit` emits; it may ask for the registry, for other threads.
+template <class F>
+std::string trace_text(ChromeOptions options, F emit) {
+  std::string text;
+  options.sink = into(text);
+  auto [layer, guard] = chrome_layer(std::move(options));
+  RegistryPtr const registry = RegistryBuilder().with(std::move(layer)).build();
+  with_default(registry, [&] {
+    if constexpr (std::is_invocable_v<F, RegistryPtr const&>) {
+      emit(registry);
+    } else {
+      emit();
+    }
+  });
+  guard = {};
+  return text;
+}
+
+// The records; the test fails where the text is not strict JSON.
+std::vector<Json> records_of(std::string const& text) {
+  Json const all = Json::parse(text, nullptr, false);
+  EXPECT_TRUE(all.is_array()) << text;
+  return all.is_array() ? all.get<std::vector<Json>>() : std::vector<Json>();
+}
+
+// The records that are not about names of processes and threads.
+template <class F>
+std::vector<Json> trace(ChromeOptions options, F emit) {
+  std::vector<Json> records = records_of(trace_text(std::move(options), emit));
+  std::erase_if(records, [](Json const& record) { return record["ph"] == "M"; });
+  return records;
+}
+
+// `B outer|i hello|E outer`
+std::string phases(std::vector<Json> const& records) {
+  std::string out;
+  for (Json const& record : records) {
+    if (!out.empty()) out += '|';
+    out += record["ph"].get<std::string>() + ' ' + record["name"].get<std::string>();
+  }
+  return out;
+}
+
+void emit_a_little() {
+  TRACE_SPAN(info, "outer", tracing::kv("id", 7));
+  TRACE_INFO("hello {}", "you", tracing::kv("ratio", 0.5));
+  TRACE_SPAN(debug, "inner");
+}
+
+// ---- what is written ----
+
+TEST(ChromeLayer, WritesSpansOfThreadsAndEventsAsStrictJson) {
+  auto const records = trace({}, emit_a_little);
+  EXPECT_EQ(phases(records), "B outer|i hello you|B inner|E inner|E outer");
+  for (Json const& record : records) {
+    EXPECT_EQ(record["pid"], getpid());
+    EXPECT_EQ(record["tid"], gettid());
+    EXPECT_TRUE(record["ts"].is_number());
+    EXPECT_GE(record["ts"], 0);
+  }
+  EXPECT_EQ(records[0]["cat"], "tracing");
+  EXPECT_EQ(records[1]["s"], "t");
+}
+
+TEST(ChromeLayer, WritesWhatIsApproved) {
+  for (auto const style : {ChromeStyle::threaded, ChromeStyle::async}) {
+    std::string const text = trace_text({.style = style, .include_locations = false}, [] {
+      auto span = TRACE_MAKE_SPAN(info, "request", tracing::kv("id", 7), tracing::kv("path", "/a\n\"b\""), tracing::kv("done", tracing::empty));
+      auto const entered = span.enter();
+      TRACE_SPAN(debug, "parse");
+      TRACE_INFO("read {} bytes", 12, tracing::kv("last", true));
+      span.record(tracing::kv("done", 3));
+    });
+    std::string const fixed = std::regex_replace(
+        std::regex_replace(text, std::regex(R"x("(pid|tid)":\d+)x"), "\"$1\":4711"), std::regex(R"x("ts":\d+\.\d{3})x"), "\"ts\":1.500");
+    testing::expect_approved(style == ChromeStyle::threaded ? "chrome_threaded.txt" : "chrome_async.txt", fixed);
+  }
+}
+
+TEST(ChromeLayer, KeepsTheTypesOfArguments) {
+  auto const records = trace({.include_locations = false}, [] {
+    TRACE_VALUES(info, tracing::kv("i", -1), tracing::kv("u", ~0ULL), tracing::kv("f", 1.5), tracing::kv("b", true),
+                 tracing::kv("s", "a\"b\x01"), tracing::kv("nan", std::numeric_limits<double>::quiet_NaN()),
+                 tracing::kv("d", tracing::display("bare")), tracing::kv("e", std::runtime_error("broken")),
+                 tracing::kv("none", tracing::empty));
+  });
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0]["args"], Json::parse(R"({"i":-1,"u":18446744073709551615,"f":1.5,"b":true,"s":"a\"b\u0001","nan":null,
+                                                "d":"bare","e":"broken"})"));
+}
+
+TEST(ChromeLayer, PutsPlacesAmongTheArguments) {
+  auto const records = trace({}, [] { TRACE_SPAN(info, "work", tracing::kv("x", 1)); });
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_TRUE(records[0]["args"][".file"].get<std::string>().ends_with("chrome_test.cc"));
+  EXPECT_GT(records[0]["args"][".line"], 0);
+  EXPECT_EQ(records[0]["args"]["x"], 1);
+  EXPECT_FALSE(records[1].contains("args")) << records[1];
+}
+
+TEST(ChromeLayer, LeavesOutArgumentsAndPlacesWhereAsked) {
+  for (Json const& record : trace({.include_args = false, .include_locations = false}, emit_a_little)) {
+    EXPECT_FALSE(record.contains("args")) << record;
+  }
+}
+
+TEST(ChromeLayer, ShowsAtTheEndWhatWasRecordedAfterTheBeginning) {
+  for (auto const style : {ChromeStyle::threaded, ChromeStyle::async}) {
+    auto const records = trace({.style = style, .include_locations = false}, [] {
+      auto span = TRACE_MAKE_SPAN(info, "work", tracing::kv("size", 1), tracing::kv("result", tracing::empty));
+      span.in_scope([&] {
+        span.record(tracing::kv("result", "first"));
+        span.record(tracing::kv("result", "last"));
+      });
+    });
+    ASSERT_EQ(records.size(), 2U);
+    EXPECT_EQ(records[0]["args"], Json({{"size", 1}}));
+    EXPECT_EQ(records[1]["args"], Json({{"result", "last"}}));
+  }
+}
+
+TEST(ChromeLayer, AFieldNamedTwiceHasItsLastValueOnce) {
+  std::string const text = trace_text({.include_locations = false}, [] { TRACE_VALUES(info, tracing::kv("x", 1), tracing::kv("x", 2)); });
+  EXPECT_NE(text.find(R"x("args":{"x":2})x"), text.npos) << text;
+}
+
+TEST(ChromeLayer, AnEventIsNamedByItsMessageElseByItsOwnNameElseByItsPlace) {
+  RuntimeCallsite const named({.name = "cache miss", .target = "app", .fields = {"message"}});
+  auto const records = trace({}, [&] {
+    Value const message = Value::of_text("not here");
+    TRACE_INFO("hello");
+    TRACE_VALUES(info, tracing::kv("x", 1));
+    emit_event(named.callsite(), &message);
+  });
+  ASSERT_EQ(records.size(), 3U);
+  EXPECT_EQ(records[0]["name"], "hello");
+  EXPECT_FALSE(records[0]["args"].contains("message"));
+  EXPECT_NE(records[1]["name"].get<std::string>().find("chrome_test.cc:"), std::string::npos);
+  EXPECT_EQ(records[2]["name"], "cache miss");
+  EXPECT_EQ(records[2]["args"]["message"], "not here");
+}
+
+TEST(ChromeLayer, NamesAndCategoriesComeFromFunctions) {
+  ChromeOptions options;
+  options.include_locations = false;
+  options.name = [](TextBuffer& out, ChromeSubject const& subject) {
+    out.append(subject.event != nullptr ? "event \"" : "span ");
+    out.append(subject.metadata.name());
+    if (!subject.span) return;
+    SpanLock const lock = subject.span.lock();
+    subject.span.values().for_each_group(subject.metadata, [&](FieldValues const& fields) { default_fields()->append(out, fields, {}); });
+  };
+  options.category = [](TextBuffer& out, ChromeSubject const& subject) { out.append(name(subject.metadata.level())); };
+  auto const records = trace(options, emit_a_little);
+  EXPECT_EQ(phases(records), "B span outerid=7|i event \"event|B span inner|E span inner|E span outerid=7");
+  EXPECT_EQ(records[0]["cat"], "INFO");
+  EXPECT_EQ(records[1]["args"]["message"], "hello you");
+  EXPECT_EQ(records[2]["cat"], "DEBUG");
+}
+
+TEST(ChromeLayer, AsyncSpansStandOnTheLineOfTheirRootUntilTheyAreClosed) {
+  auto const records = trace({.style = ChromeStyle::async}, [](RegistryPtr const& registry) {
+    auto first = TRACE_MAKE_SPAN(info, "first");
+    auto second = TRACE_MAKE_SPAN(info, "second");
+    auto below = TRACE_MAKE_SPAN(info, "below", tracing::parent(first));
+    first = {};  // which `below` keeps open
+    std::thread([&] {
+      with_default(registry, [&] { below.in_scope([&] { TRACE_SPAN(info, "deeper"); }); });
+    }).join();
+    below = {};
+  });
+  EXPECT_EQ(phases(records), "b first|b second|b below|b deeper|e deeper|e below|e first|e second");
+  std::vector<Json> ids;
+  for (Json const& record : records) ids.push_back(record["id2"]["local"]);
+  EXPECT_EQ(ids, (std::vector<Json>{"1", "2", "1", "1", "1", "1", "1", "2"}));
+}
+
+TEST(ChromeLayer, ASpanEnteredTwiceBeginsTwice) {
+  auto const records = trace({}, [] {
+    auto span = TRACE_MAKE_SPAN(info, "work");
+    span.in_scope([&] { span.in_scope([] {}); });
+  });
+  EXPECT_EQ(phases(records), "B work|B work|E work|E work");
+}
+
+// ---- threads and processes ----
+
+TEST(ChromeLayer, NamesTheProcessAndEachNamedThreadOnce) {
+  auto const records = records_of(trace_text({}, [](RegistryPtr const& registry) {
+    TRACE_INFO("one");
+    TRACE_INFO("two");
+    std::thread([&] {
+      set_thread_name("worker \"1\"");
+      with_default(registry, [] {
+        TRACE_INFO("three");
+        TRACE_INFO("four");
+      });
+    }).join();
+  }));
+  std::vector<std::string> names;
+  for (Json const& record : records) {
+    if (record["ph"] != "M") continue;
+    names.push_back(record["name"].get<std::string>() + " " + record["args"]["name"].get<std::string>());
+    EXPECT_EQ(record["pid"], getpid());
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"process_name " + std::string(program_invocation_short_name), "thread_name main",
+                                             "thread_name worker \"1\""}));
+  EXPECT_NE(records.back()["tid"], gettid());
+}
+
+TEST(ChromeLayer, TracksThatAreNoThreadsHaveNumbersOfTheirOwn) {
+  RuntimeCallsite const callsite({.target = "gpu", .fields = {"message"}});
+  std::string text;
+  auto [layer, guard] = chrome_layer({.sink = into(text)});
+  auto const registry = RegistryBuilder().with(std::move(layer)).build();
+  Track const track{9000, "stream 7"};
+  Value const message = Value::of_text("kernel");
+  for (int i = 0; i < 2; ++i) {
+    Event const event{FieldValues(callsite.metadata(), &message), Parent::root(), ~Verdict{0}, {&track, Instant{1'000}}};
+    registry->event(event);
+  }
+  guard = {};
+  auto const records = records_of(text);
+  ASSERT_EQ(records.size(), 4U) << text;
+  EXPECT_EQ(records[1]["args"]["name"], "stream 7");
+  EXPECT_EQ(records[2]["tid"], records[1]["tid"]);
+  EXPECT_GT(records[2]["tid"], 1 << 22);
+  EXPECT_LT(records[2]["ts"], 0);  // long before the trace began
+}
+
+TEST(ChromeLayer, SixtyFourThreadsWriteWholeRecords) {
+  constexpr int kThreads = 64;
+  constexpr int kSpans = 200;
+  auto const records = trace({}, [](RegistryPtr const& registry) {
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&registry, t] {
+        with_default(registry, [t] {
+          for (int i = 0; i < kSpans; ++i) {
+            TRACE_SPAN(info, "work", tracing::kv("t", t), tracing::kv("i", i));
+          }
+        });
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  });
+  EXPECT_EQ(records.size(), std::size_t{kThreads} * kSpans * 2);
+}
+
+// ---- files ----
+
+class ChromeFile : public ::testing::Test {
+ protected:
+  ChromeFile() { fs::create_directories(folder_); }
+  ~ChromeFile() override { fs::remove_all(folder_); }
+
+  std::string path(char const* name = "trace.json") const { return folder_ / name; }
+  static std::string content(std::string const& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+
+  fs::path const folder_ = fs::path(::testing::TempDir()) / ("chrome_test." + std::to_string(getpid()));
+};
+
+TEST_F(ChromeFile, IsCompleteOnceTheGuardIsGone) {
+  std::ofstream(path()) << "what was there before and is longer than what comes";
+  auto [layer, guard] = chrome_layer({.path = path()});
+  EXPECT_EQ(guard.path(), path());
+  EXPECT_FALSE(guard.error());
+  with_default(RegistryBuilder().with(std::move(layer)).build(), [&, &guard = guard] {
+    emit_a_little();
+    guard = {};
+    TRACE_INFO("too late");
+  });
+  std::string const text = content(path());
+  EXPECT_TRUE(text.ends_with("\n]\n")) << text;
+  EXPECT_EQ(records_of(text).size(), 7U);
+  EXPECT_EQ(text.find("too late"), text.npos);
+}
+
+TEST_F(ChromeFile, IsATraceFromTheBeginningOnAndHasAllWhenFlushed) {
+  auto [layer, guard] = chrome_layer({.path = path()});
+  EXPECT_EQ(records_of(content(path()) + "]").size(), 1U);
+  RegistryPtr const registry = RegistryBuilder().with(std::move(layer)).build();
+  with_default(registry, emit_a_little);
+  EXPECT_EQ(records_of(content(path()) + "]").size(), 1U);
+  guard.flush();
+  EXPECT_EQ(records_of(content(path()) + "]").size(), 7U);
+}
+
+TEST_F(ChromeFile, HasEachRecordAtOnceWhereThatIsAsked) {
+  auto [layer, guard] = chrome_layer({.path = path(), .write_through = true});
+  with_default(RegistryBuilder().with(std::move(layer)).build(), [&] {
+    TRACE_INFO("hello");
+    EXPECT_EQ(records_of(content(path()) + "]").back()["name"], "hello");
+  });
+}
+
+// A killed process's write ends at the end of a page, if not where it should.
+TEST_F(ChromeFile, IsMadeOfWholeRecordsUpToTheEndOfEveryPage) {
+  auto [layer, guard] = chrome_layer({.path = path()});
+  with_default(RegistryBuilder().with(std::move(layer)).build(), [] {
+    for (int i = 0; i < 600; ++i) {
+      TRACE_INFO("record", tracing::kv("i", i), tracing::kv("text", std::string(static_cast<std::size_t>(i % 97), 'x')));
+    }
+  });
+  guard = {};
+  std::string const text = content(path());
+  ASSERT_GT(text.size(), 20 * 4096U);
+  for (std::size_t end = 4096; end < text.size(); end += 4096) {
+    EXPECT_TRUE(Json::accept(text.substr(0, end) + "]")) << "at " << end;
+  }
+  EXPECT_EQ(records_of(text).size(), 602U);
+}
+
+TEST_F(ChromeFile, StartsNewOnesThatNameTheThreadsAgain) {
+  auto [layer, guard] = chrome_layer({.path = path("1.json")});
+  with_default(RegistryBuilder().with(std::move(layer)).build(), [&, &guard = guard] {
+    TRACE_INFO("first");
+    EXPECT_FALSE(guard.start_new(path("2.json")));
+    EXPECT_EQ(guard.path(), path("2.json"));
+    EXPECT_EQ(records_of(content(path("1.json"))).size(), 3U);
+    TRACE_INFO("second");
+    EXPECT_EQ(guard.start_new(folder_).value(), EISDIR);  // and it goes on
+    TRACE_INFO("third");
+  });
+  guard = {};
+  auto const records = records_of(content(path("2.json")));
+  ASSERT_EQ(records.size(), 4U);
+  EXPECT_EQ(records[1]["args"]["name"], "main");
+  EXPECT_EQ(records[2]["name"], "second");
+  EXPECT_GT(records[2]["ts"], 0);
+}
+
+TEST_F(ChromeFile, StartsANewOneInASink) {
+  std::string text;
+  auto [layer, guard] = chrome_layer({.path = path()});
+  guard.start_new(into(text));
+  EXPECT_EQ(guard.path(), "");
+  with_default(RegistryBuilder().with(std::move(layer)).build(), emit_a_little);
+  guard = {};
+  EXPECT_EQ(records_of(content(path())).size(), 1U);
+  EXPECT_EQ(records_of(text).size(), 7U);
+}
+
+TEST_F(ChromeFile, HasANameOfItsOwnWhereNoneIsGiven) {
+  fs::path const before = fs::current_path();
+  fs::current_path(folder_);
+  {
+    auto [layer, guard] = chrome_layer();
+    EXPECT_TRUE(std::regex_match(guard.path(), std::regex("trace-[0-9]{16}\\.json"))) << guard.path();
+    EXPECT_TRUE(fs::exists(folder_ / guard.path()));
+  }
+  fs::current_path(before);
+}
+
+TEST_F(ChromeFile, ThatCannotBeMadeIsToldAndNothingElse) {
+  for (std::string const& bad : {folder_.string(), path("no/such/folder.json")}) {
+    ::testing::internal::CaptureStderr();
+    auto [layer, guard] = chrome_layer({.path = bad});
+    with_default(RegistryBuilder().with(std::move(layer)).build(), emit_a_little);
+    std::error_code const error = guard.error();
+    EXPECT_TRUE(error);
+    guard = {};
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), "tracing: cannot write the trace " + bad + ": " + error.message() + "\n");
+  }
+}
+
+TEST_F(ChromeFile, LongerThanTheSystemAllowsLosesWholeRecordsAndSaysSo) {
+  rlimit old{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
+  ::testing::internal::CaptureStderr();  // which needs no file that grows
+  rlimit const small{10'000, old.rlim_max};
+  std::uint64_t dropped = 0;
+  {
+    auto [layer, guard] = chrome_layer({.path = path(), .write_through = true});
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    with_default(RegistryBuilder().with(std::move(layer)).build(), [] {
+      for (int i = 0; i < 1000; ++i) TRACE_INFO("record", tracing::kv("i", i));
+    });
+    dropped = guard.dropped();
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &old), 0);
+  }
+  std::string const told = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(told, "tracing: cannot write the trace " + path() + ": File too large\n");
+  auto const records = records_of(content(path()));  // closed, as there is room again
+  EXPECT_GT(dropped, 900U);
+  EXPECT_EQ(records.size() - 2 + dropped, 1000U);
+}
+
+TEST_F(ChromeFile, TakesLargeAndHostileTexts) {
+  std::string const large(std::size_t{1} << 20, 'x');
+  std::string const hostile("\xff\xc0\n\r\t\"\\\0 \x1b]", 11);
+  auto [layer, guard] = chrome_layer({.path = path(), .include_locations = false});
+  RuntimeCallsite const span({.kind = Kind::span, .name = hostile, .target = hostile, .fields = {"large", hostile}});
+  Value const values[] = {Value::of_text(large), Value::of_text(hostile)};
+  with_default(RegistryBuilder().with(std::move(layer)).build(), [&] { auto const made = Span::make(span.callsite(), values).entered(); });
+  guard = {};
+  auto const records = records_of(content(path()));
+  ASSERT_EQ(records.size(), 4U);
+  EXPECT_EQ(records[2]["args"]["large"], large);
+  EXPECT_EQ(records[2]["name"], std::string("\xef\xbf\xbd\xef\xbf\xbd\n\r\t\"\\\0 \x1b]", 15));
+  EXPECT_EQ(records[2]["args"].size(), 2U);
+}
+
+TEST_F(ChromeFile, BelongsToTheParentAlone) {
+  auto [layer, guard] = chrome_layer({.path = path(), .write_through = true});
+  auto const registry = RegistryBuilder().with(std::move(layer)).build();
+  with_default(registry, [&, &guard = guard] {
+    TRACE_INFO("parent");
+    pid_t const child = fork();
+    if (child == 0) {
+      alarm(20);
+      TRACE_INFO("child");
+      guard.flush();
+      (void)guard.start_new(path("child.json"));
+      guard = {};
+      _exit(0);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    TRACE_INFO("parent again");
+  });
+  guard = {};
+  std::string const text = content(path());
+  EXPECT_EQ(records_of(text).size(), 4U);
+  EXPECT_EQ(text.find("child"), text.npos);
+}
+
+TEST_F(ChromeFile, AChildForkedWhileThreadsWriteNeverHangs) {
+  auto [layer, guard] = chrome_layer({.path = "/dev/null"});
+  RegistryPtr const registry = RegistryBuilder().with(std::move(layer)).build();
+  with_default(registry, [&, &guard = guard] {
+    std::atomic<bool> stop{false};
+    std::thread other([&] {
+      with_default(registry, [&] {
+        while (!stop) TRACE_INFO("other");
+      });
+    });
+    for (int i = 0; i < 20; ++i) {
+      pid_t const child = fork();
+      if (child == 0) {
+        alarm(20);
+        TRACE_INFO("child");
+        guard = {};
+        _exit(0);
+      }
+      int status = -1;
+      waitpid(child, &status, 0);
+      EXPECT_EQ(status, 0);
+    }
+    stop = true;
+    other.join();
+  });
+}
+
+// ---- as the reference ----
+
+TEST(ChromeLayer, IsToTheByteWhatTheReferenceWritesWhereAsked) {
+  std::string text = trace_text({.include_args = true, .as_tracing_chrome = true}, [](RegistryPtr const& registry) {
+    std::thread([&] {
+      set_thread_name("");
+      with_default(registry, [] { TRACE_INFO("hello", tracing::target("t"), tracing::kv("x", "y"), tracing::kv("a", 1.0)); });
+    }).join();
+  });
+  text = std::regex_replace(text, std::regex(R"x("ts":[0-9.]+)x"), "\"ts\":0.0");
+  text = std::regex_replace(text, std::regex(R"x([^" ]*chrome_test.cc)x"), "chrome_test.cc");
+  text = std::regex_replace(text, std::regex(R"x((cc:|line":)\d+)x"), "$019");
+  EXPECT_EQ(text,
+            "[\n{\"args\":{\"name\":\"0\"},\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":0},\n"
+            "{\".file\":\"chrome_test.cc\",\".line\":9,\"args\":{\"a\":\"1.0\",\"message\":\"hello\",\"x\":\"\\\"y\\\"\"},\"cat\":\"t\","
+            "\"name\":\"event chrome_test.cc:9\",\"ph\":\"i\",\"pid\":1,\"s\":\"t\",\"tid\":0,\"ts\":0.0}\n]");
+}
+
+TEST(ChromeLayer, WithoutRecordsIsAnEmptyListInTheReferencesWay) {
+  EXPECT_EQ(trace_text({.as_tracing_chrome = true}, [] {}), "[\n\n]");
+}
+
+}  // namespace
+}  // namespace tracing

@@ -1,0 +1,78 @@
+#include "tracing_core/export/trace_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "tracing_core/export/write_all.h"
+#include "tracing_core/model/text_buffer.h"
+
+namespace tracing::inline v1::internal {
+namespace {
+
+constexpr std::size_t kPage = 4096;  // or a multiple of it
+
+bool is_regular_file(int descriptor) noexcept {
+  struct stat what {};
+  return fstat(descriptor, &what) == 0 && S_ISREG(what.st_mode);
+}
+
+}  // namespace
+
+std::unique_ptr<TraceFile> TraceFile::create(std::string path, std::error_code& error) {
+  int descriptor;
+  do {
+    descriptor = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  } while (descriptor < 0 && errno == EINTR);
+  if (descriptor < 0) {
+    error.assign(errno, std::generic_category());
+    return nullptr;
+  }
+  error.clear();
+  return std::unique_ptr<TraceFile>(new TraceFile(descriptor, std::move(path)));
+}
+
+TraceFile::TraceFile(int descriptor, std::string path) noexcept
+    : descriptor_(descriptor), path_(std::move(path)), is_regular_(is_regular_file(descriptor)) {}
+
+TraceFile::~TraceFile() { close(descriptor_); }
+
+bool TraceFile::append(std::string_view text) noexcept {
+  int const saved = errno;
+  int const error = write_block(descriptor_, text);
+  if (error == 0) [[likely]] {
+    size_ += text.size();
+  } else {
+    // A part of it may be there, and half a record would spoil what follows.
+    if (is_regular_) (void)!ftruncate(descriptor_, static_cast<off_t>(size_));
+    if (!std::exchange(failed_, true)) tell_trace_failure(path_, error);
+  }
+  errno = saved;
+  return error == 0;
+}
+
+std::size_t TraceFile::blanks_before(std::size_t size, std::size_t waiting) const noexcept {
+  if (!is_regular_ || size > kPage) return 0;
+  std::size_t const left = kPage - (size_ + waiting) % kPage;
+  return size <= left ? 0 : left;
+}
+
+void tell_trace_failure(std::string_view path, int error) noexcept {
+  InlineTextBuffer<512> line;
+  line.append("tracing: cannot write the trace ");
+  line.append(path);
+  line.append(": ");
+  try {
+    line.append(std::generic_category().message(error));
+  } catch (...) {
+    line.append("error ");
+    line.append_int(error);
+  }
+  line.push_back('\n');
+  (void)writing_to(2)(2, line.view());
+}
+
+}  // namespace tracing::inline v1::internal

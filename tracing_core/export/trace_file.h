@@ -1,0 +1,45 @@
+// Declares TraceFile, a file that holds whole records, whatever happens to the process and the disk.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace tracing::inline v1::internal {
+
+// A file of records, made anew. What cannot be written whole is taken back. Single-thread; never throws but for memory.
+class TraceFile {
+ public:
+  // Null, and `error` says why, where it cannot be made.
+  static std::unique_ptr<TraceFile> create(std::string path, std::error_code& error);
+  TraceFile(TraceFile const&) = delete;
+  TraceFile& operator=(TraceFile const&) = delete;
+  ~TraceFile();
+
+  // False where nothing of it is in the file; the first time, standard error is told.
+  bool append(std::string_view text) noexcept;
+
+  std::string const& path() const noexcept { return path_; }
+
+  // A killed process's write(2) ends early only at the end of a page: a record that lies within one is there or not there.
+  // So this many blanks stand before a record of `size` bytes that begins `waiting` bytes behind what is written. None
+  // where the record is longer than a page, or where this is no file but a pipe.
+  std::size_t blanks_before(std::size_t size, std::size_t waiting) const noexcept;
+
+ private:
+  TraceFile(int descriptor, std::string path) noexcept;
+
+  int const descriptor_;
+  std::string const path_;
+  bool const is_regular_;
+  std::uint64_t size_ = 0;
+  bool failed_ = false;
+};
+
+// Says on standard error that a trace cannot be written, and why.
+void tell_trace_failure(std::string_view path, int error) noexcept;
+
+}  // namespace tracing::inline v1::internal
