@@ -15,7 +15,7 @@ import pathlib
 import sys
 
 MOST_BYTES_OF_FILE = 300 * 1024
-MOST_BYTES = 2 * 1024 * 1024
+MOST_BYTES = 3 * 1024 * 1024
 CASES = pathlib.Path(__file__).resolve().parent.parent / "tests" / "conformance" / "cases"
 
 
