@@ -43,8 +43,11 @@ class Callsite {
     return is_final(answer) ? static_cast<Verdict>(answer) : ask(answer);
   }
 
-  /// False where nobody wants a record until something is set up anew: the first thing that enabled() looks at.
+  /// enabled() in two steps, for code that stands often in a program: all but the first look is behind a call. False where
+  /// nobody wants a record until something is set up anew.
   bool may_be_enabled() const noexcept { return state_.load(std::memory_order_relaxed) != kNever; }
+  /// The second step: who wants a record now.
+  Verdict look_closer() noexcept;
 
   /// The cached interest; `sometimes` where the callsite was not reached yet.
   Interest interest() const noexcept {

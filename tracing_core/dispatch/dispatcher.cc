@@ -110,6 +110,7 @@ class CallsiteAccess {
     }
   }
   static Callsite* next(Callsite const& callsite) noexcept { return callsite.next_; }
+  static Verdict ask(Callsite& callsite, std::uint64_t answer) noexcept;
   static bool is_registered(Callsite const& callsite) noexcept {
     return callsite.state_.load(std::memory_order_relaxed) != Callsite::kUnregistered;
   }
@@ -178,19 +179,27 @@ Subscriber& current() noexcept {
 
 }  // namespace
 
-// The answer may be newer than the state, so it alone tells whom to ask.
-Verdict Callsite::ask(std::uint64_t answer) noexcept {
+// The answer may be newer than the state, so it alone tells whom to ask. Inline: the members below are asked through the
+// library's table of functions, and not from here once more.
+[[gnu::always_inline]] inline Verdict CallsiteAccess::ask(Callsite& callsite, std::uint64_t answer) noexcept {
   auto const wanted = static_cast<Verdict>(answer);
-  auto const undecided = static_cast<Verdict>(answer >> 32) & kAskAnew;
-  if (undecided == kAskAnew) [[unlikely]] return ask_anew();
-  if (state_.load(std::memory_order_relaxed) == kByGate) [[likely]] {
+  auto const undecided = static_cast<Verdict>(answer >> 32) & Callsite::kAskAnew;
+  if (undecided == Callsite::kAskAnew) [[unlikely]] return callsite.ask_anew();
+  if (callsite.state_.load(std::memory_order_relaxed) == Callsite::kByGate) [[likely]] {
     ThreadState const& thread = thread_state;
     if (thread.gate_holder == gate_holder.load(std::memory_order_relaxed)) [[likely]] {
-      return level_ <= thread.gate_level ? wanted | undecided : wanted;
+      return callsite.level_ <= thread.gate_level ? wanted | undecided : wanted;
     }
   }
   if (thread_state.in_subscriber) return 0;
-  return current().enabled_now(*metadata_, wanted, undecided);
+  return current().enabled_now(*callsite.metadata_, wanted, undecided);
+}
+
+Verdict Callsite::ask(std::uint64_t answer) noexcept { return CallsiteAccess::ask(*this, answer); }
+
+Verdict Callsite::look_closer() noexcept {
+  std::uint64_t const answer = answer_.load(std::memory_order_acquire);
+  return is_final(answer) ? static_cast<Verdict>(answer) : CallsiteAccess::ask(*this, answer);
 }
 
 // The first time, and where threads have different subscribers.

@@ -17,14 +17,9 @@ namespace internal {
   return callsite == nullptr ? 0 : callsite->enabled();
 }
 
-// The same with all but the first look behind a call, for what stands often in a program: an event that is on takes a
-// nanosecond longer and a tenth less of the compiler's time.
-[[gnu::noinline, gnu::visibility("hidden")]] inline Verdict look_closer(Callsite* callsite) noexcept {
-  return callsite->enabled();
-}
+// The same with all but the first look behind a call: less code, and a tenth less of the compiler's time.
 [[gnu::always_inline]] constexpr Verdict verdict_of_event(Callsite* callsite) noexcept {
-  if (callsite == nullptr || !callsite->may_be_enabled()) [[likely]] return 0;
-  return look_closer(callsite);
+  return callsite == nullptr || !callsite->may_be_enabled() ? 0 : callsite->look_closer();
 }
 
 // Whether anybody wants what the callsite emits that the function `find` gives.

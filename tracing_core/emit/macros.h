@@ -39,7 +39,7 @@ namespace tracing::inline v1::internal {
 constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated(); }
 }  // namespace tracing::inline v1::internal
 #else
-#define TRACING_INTERNAL_AT_COMPILE_TIME_ ::std::is_constant_evaluated()
+#define TRACING_INTERNAL_AT_COMPILE_TIME_ __builtin_is_constant_evaluated()
 #define TRACING_INTERNAL_CONSTINIT_ constinit
 #endif
 
@@ -47,6 +47,17 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 #define TRACING_INTERNAL_SECOND_(first, second, ...) second
 
 #define TRACING_INTERNAL_COMPILED_IN_(level) ((level) <= TRACING_INTERNAL_MAX_LEVEL_)
+// Where all levels are compiled in, which is the rule, the compiler is not asked.
+#if defined(TRACING_DISABLED) || defined(TRACING_MAX_LEVEL)
+#define TRACING_INTERNAL_IF_COMPILED_IN_(level) if constexpr (TRACING_INTERNAL_COMPILED_IN_(level))
+#define TRACING_INTERNAL_ELSE_CONSIDER_(...)    \
+  else if (false) {                             \
+    ::tracing::internal::consider(__VA_ARGS__); \
+  }
+#else
+#define TRACING_INTERNAL_IF_COMPILED_IN_(level)
+#define TRACING_INTERNAL_ELSE_CONSIDER_(...)
+#endif
 
 // One sentence for each mistake, with the statement's own text: the first line of the compiler's error. They are asked for
 // by number, since each statement of a program asks for all of them, and a name takes the compiler twice as long.
@@ -55,23 +66,22 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
   static_assert(mistake != second, "argument 2 " sentence ": (" text ")");                  \
   static_assert(mistake != third, "argument 3 " sentence ": (" text ")");                   \
   static_assert(mistake != later, "an argument behind the third " sentence ": (" text ")")
-#define TRACING_INTERNAL_CHECK_(mistake, text)                                                                           \
-  static_assert(mistake != 10,                                                                                           \
-                "cannot tell the arguments apart; put parentheses around the one with < or >: (" text ")");              \
-  static_assert(mistake != 20, "too many arguments, or too many placeholders for them: (" text ")");                     \
-  TRACING_INTERNAL_REFUSE_EACH_(mistake, 31, 32, 33, 34, "needs a name, tracing::kv(\"name\", expression)", text);       \
-  static_assert(mistake != 40,                                                                                           \
-                "the name in tracing::kv and tracing::target must be a plain string literal: (" text ")");               \
-  TRACING_INTERNAL_REFUSE_EACH_(                                                                                         \
-      mistake, 51, 52, 53, 54,                                                                                           \
-      "has a type that cannot be recorded; give it fmt::formatter, operator<<, TRACE_FIELDS or TRACE_ENUM", text);       \
-  static_assert(mistake != 60,                                                                                           \
-                "the message has a brace without its partner; write {{ or }} for a brace: (" text ")");                  \
-  static_assert(mistake != 70, "the message has more placeholders than there are arguments: (" text ")");                \
-  static_assert(mistake != 80, "the message names a field that is not among the arguments: (" text ")");                 \
-  static_assert(mistake != 90, "the message mixes {} with numbered placeholders: (" text ")");                           \
-  TRACING_INTERNAL_REFUSE_EACH_(mistake, 101, 102, 103, 104, "cannot be printed with the message's format specification", \
-                                text)
+#define TRACING_INTERNAL_CHECK_(mistake, text)                                                                         \
+  static_assert(mistake != 10,                                                                                         \
+                "cannot tell the arguments apart; put parentheses around the one with < or >: (" text ")");            \
+  static_assert(mistake != 20, "too many arguments, or too many placeholders for them: (" text ")");                   \
+  TRACING_INTERNAL_REFUSE_EACH_(mistake, 31, 32, 33, 34, "needs a name, tracing::kv(\"name\", expression)", text);     \
+  static_assert(mistake != 40,                                                                                         \
+                "the name in tracing::kv and tracing::target must be a plain string literal: (" text ")");             \
+  TRACING_INTERNAL_REFUSE_EACH_(                                                                                       \
+      mistake, 51, 52, 53, 54,                                                                                         \
+      "has a type that cannot be recorded; give it fmt::formatter, operator<<, TRACE_FIELDS or TRACE_ENUM", text);     \
+  static_assert(mistake != 60, "the message has a brace without its partner; write {{ or }} for a brace: (" text ")"); \
+  static_assert(mistake != 70, "the message has more placeholders than there are arguments: (" text ")");              \
+  static_assert(mistake != 80, "the message names a field that is not among the arguments: (" text ")");               \
+  static_assert(mistake != 90, "the message mixes {} with numbered placeholders: (" text ")");                         \
+  TRACING_INTERNAL_REFUSE_EACH_(mistake, 101, 102, 103, 104,                                                           \
+                                "cannot be printed with the message's format specification", text)
 
 // A pointer to the statement's own callsite: a constant. The lambda is there because a constexpr function may not
 // declare a static variable itself; nothing of the user's is in it but the level, the name and the message.
@@ -96,46 +106,42 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 
 #define TRACING_INTERNAL_EVENT_(level, text, ...) TRACING_INTERNAL_EVENT_N_(__COUNTER__, level, text, __VA_ARGS__)
 #define TRACING_INTERNAL_EVENT_N_(n, level, text, ...) TRACING_INTERNAL_EVENT_NN_(n, level, text, __VA_ARGS__)
-#define TRACING_INTERNAL_EVENT_NN_(n, level, text, ...)                                                              \
-  do {                                                                                                               \
-    static_assert(sizeof(text) > 1, "an event takes a message first; TRACE_VALUES is one without a message");        \
-    static_assert(                                                                                                   \
-        ::tracing::internal::kIsLiteral<decltype((TRACING_INTERNAL_FIRST_(__VA_ARGS__, )))>,                         \
-        "the message must be a string literal; a text made at run time is an argument, (\"{}\", text): (" text ")"); \
-    using tracing_types_##n [[maybe_unused]] =                                                                       \
-        decltype(::tracing::internal::an_event_takes_a_message_and_values(__VA_ARGS__));                             \
-    if constexpr (TRACING_INTERNAL_COMPILED_IN_(level)) {                                                            \
-      if (!TRACING_INTERNAL_AT_COMPILE_TIME_) {                                                                      \
-        ::tracing::Callsite* const tracing_callsite_##n = TRACING_INTERNAL_CALLSITE_(                                \
-            n, ::tracing::internal::kEventKind, level, tracing_types_##n, text, 1, "event",                          \
-            TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), sizeof(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) - 1);             \
-        if (auto const tracing_verdict_##n = ::tracing::internal::verdict_of_event(tracing_callsite_##n))            \
-          [[unlikely]]                                                                                               \
-          ::tracing::internal::emit_event(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);                  \
-      }                                                                                                              \
-    } else if (false) {                                                                                              \
-      ::tracing::internal::consider(__VA_ARGS__);                                                                    \
-    }                                                                                                                \
+#define TRACING_INTERNAL_EVENT_NN_(n, level, text, ...)                                                                \
+  do {                                                                                                                 \
+    static_assert(sizeof(text) > 1, "an event takes a message first; TRACE_VALUES is one without a message");          \
+    static_assert(                                                                                                     \
+        ::tracing::internal::kIsLiteral<decltype((TRACING_INTERNAL_FIRST_(__VA_ARGS__, )))>,                           \
+        "the message must be a string literal; a text made at run time is an argument, (\"{}\", text): (" text ")");   \
+    using tracing_types_##n [[maybe_unused]] =                                                                         \
+        decltype(::tracing::internal::an_event_takes_a_message_and_values(__VA_ARGS__));                               \
+    TRACING_INTERNAL_IF_COMPILED_IN_(level) {                                                                          \
+      if (!TRACING_INTERNAL_AT_COMPILE_TIME_) {                                                                        \
+        ::tracing::Callsite* const tracing_callsite_##n = TRACING_INTERNAL_CALLSITE_(                                  \
+            n, ::tracing::internal::kEventKind, level, tracing_types_##n, text, 1, "event",                            \
+            TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), sizeof(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) - 1);               \
+        if (auto const tracing_verdict_##n = ::tracing::internal::verdict_of_event(tracing_callsite_##n)) [[unlikely]] \
+          ::tracing::internal::emit_event(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);                    \
+      }                                                                                                                \
+    }                                                                                                                  \
+    TRACING_INTERNAL_ELSE_CONSIDER_(__VA_ARGS__)                                                                       \
   } while (false)
 
 #define TRACING_INTERNAL_VALUES_(text, ...) TRACING_INTERNAL_VALUES_N_(__COUNTER__, text, __VA_ARGS__)
 #define TRACING_INTERNAL_VALUES_N_(n, text, ...) TRACING_INTERNAL_VALUES_NN_(n, text, __VA_ARGS__)
-#define TRACING_INTERNAL_VALUES_NN_(n, text, ...)                                                                  \
-  do {                                                                                                             \
-    using tracing_types_##n [[maybe_unused]] =                                                                     \
-        decltype(::tracing::internal::this_takes_a_level_and_values(__VA_ARGS__));                                 \
-    if constexpr (TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))) {                         \
-      if (!TRACING_INTERNAL_AT_COMPILE_TIME_) {                                                                    \
-        ::tracing::Callsite* const tracing_callsite_##n =                                                          \
-            TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kEventKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
-                                       tracing_types_##n, text, 1, "event", nullptr, 0);                           \
-        if (auto const tracing_verdict_##n = ::tracing::internal::verdict_of_event(tracing_callsite_##n))          \
-          [[unlikely]]                                                                                             \
-          ::tracing::internal::emit_values(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);               \
-      }                                                                                                            \
-    } else if (false) {                                                                                            \
-      ::tracing::internal::consider(__VA_ARGS__);                                                                  \
-    }                                                                                                              \
+#define TRACING_INTERNAL_VALUES_NN_(n, text, ...)                                                                      \
+  do {                                                                                                                 \
+    using tracing_types_##n [[maybe_unused]] =                                                                         \
+        decltype(::tracing::internal::this_takes_a_level_and_values(__VA_ARGS__));                                     \
+    TRACING_INTERNAL_IF_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) {                                         \
+      if (!TRACING_INTERNAL_AT_COMPILE_TIME_) {                                                                        \
+        ::tracing::Callsite* const tracing_callsite_##n =                                                              \
+            TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kEventKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),     \
+                                       tracing_types_##n, text, 1, "event", nullptr, 0);                               \
+        if (auto const tracing_verdict_##n = ::tracing::internal::verdict_of_event(tracing_callsite_##n)) [[unlikely]] \
+          ::tracing::internal::emit_values(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);                   \
+      }                                                                                                                \
+    }                                                                                                                  \
+    TRACING_INTERNAL_ELSE_CONSIDER_(__VA_ARGS__)                                                                       \
   } while (false)
 
 // ---- spans ----
@@ -153,16 +159,17 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
   static_assert(put_braces_around_this_span_##n::kCount <= ::tracing::internal::kMaxArguments);               \
   if (false) ::tracing::internal::consider(__VA_ARGS__)
 #else
-#define TRACING_INTERNAL_SCOPE_NN_(n, open, types, skipped, name, text, ...)                                            \
-  using put_braces_around_this_span_##n [[maybe_unused]] = decltype(::tracing::internal::types(__VA_ARGS__));           \
-  ::tracing::Callsite* tracing_callsite_##n =                                                                           \
-      !TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) || TRACING_INTERNAL_AT_COMPILE_TIME_       \
-          ? nullptr                                                                                                     \
-          : TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kSpanKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),       \
-                                       put_braces_around_this_span_##n, text, skipped, name, nullptr, 0);               \
-  ::tracing::Verdict const tracing_verdict_##n = ::tracing::internal::verdict_of(tracing_callsite_##n);                 \
-  ::tracing::internal::ScopeOf<TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))> tracing_span_##n; \
-  if (tracing_verdict_##n != 0) [[unlikely]]                                                                            \
+#define TRACING_INTERNAL_SCOPE_NN_(n, open, types, skipped, name, text, ...)                                      \
+  using put_braces_around_this_span_##n [[maybe_unused]] = decltype(::tracing::internal::types(__VA_ARGS__));     \
+  ::tracing::Callsite* tracing_callsite_##n =                                                                     \
+      !TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) || TRACING_INTERNAL_AT_COMPILE_TIME_ \
+          ? nullptr                                                                                               \
+          : TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kSpanKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
+                                       put_braces_around_this_span_##n, text, skipped, name, nullptr, 0);         \
+  ::tracing::Verdict const tracing_verdict_##n = ::tracing::internal::verdict_of(tracing_callsite_##n);           \
+  ::tracing::internal::ScopeOf<TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))>             \
+      tracing_span_##n;                                                                                           \
+  if (tracing_verdict_##n != 0) [[unlikely]]                                                                      \
   ::tracing::internal::open(tracing_span_##n, *tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__)
 #endif
 
@@ -186,11 +193,12 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 
 #define TRACING_INTERNAL_ENABLED_(text, ...) TRACING_INTERNAL_ENABLED_N_(__COUNTER__, text, __VA_ARGS__)
 #define TRACING_INTERNAL_ENABLED_N_(n, text, ...) TRACING_INTERNAL_ENABLED_NN_(n, text, __VA_ARGS__)
-#define TRACING_INTERNAL_ENABLED_NN_(n, text, ...)                                 \
-  (TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) &&        \
-   ::tracing::internal::verdict_by(TRACING_INTERNAL_CALLSITE_LAMBDA_(              \
-       n, ::tracing::internal::kEventKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
-       decltype(::tracing::internal::this_takes_a_level_and_values(__VA_ARGS__)), text, 1, "enabled", nullptr, 0)) != 0)
+#define TRACING_INTERNAL_ENABLED_NN_(n, text, ...)                                                                    \
+  (TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) &&                                           \
+   ::tracing::internal::verdict_by(TRACING_INTERNAL_CALLSITE_LAMBDA_(                                                 \
+       n, ::tracing::internal::kEventKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),                                    \
+       decltype(::tracing::internal::this_takes_a_level_and_values(__VA_ARGS__)), text, 1, "enabled", nullptr, 0)) != \
+       0)
 
 // ---- the public names ----
 
