@@ -2,6 +2,15 @@
 
 #include <sys/mman.h>
 
+#include <cstddef>
+
+// LeakSanitizer looks for pointers in what was allocated and not in what was mapped: it is told of these pages where it is,
+// which may be in the program alone and not in this library.
+extern "C" {
+[[gnu::weak]] void __lsan_register_root_region(void const* begin, std::size_t size_bytes);
+[[gnu::weak]] void __lsan_unregister_root_region(void const* begin, std::size_t size_bytes);
+}
+
 namespace tracing::inline v1::internal {
 
 char* ZeroedPages::map(std::size_t size_bytes) noexcept {
@@ -11,11 +20,14 @@ char* ZeroedPages::map(std::size_t size_bytes) noexcept {
   if (room == MAP_FAILED) return nullptr;
   bytes_ = static_cast<char*>(room);
   size_bytes_ = size_bytes;
+  if (__lsan_register_root_region != nullptr) __lsan_register_root_region(bytes_, size_bytes_);
   return bytes_;
 }
 
 ZeroedPages::~ZeroedPages() {
-  if (bytes_ != nullptr) munmap(bytes_, size_bytes_);
+  if (bytes_ == nullptr) return;
+  if (__lsan_unregister_root_region != nullptr) __lsan_unregister_root_region(bytes_, size_bytes_);
+  munmap(bytes_, size_bytes_);
 }
 
 }  // namespace tracing::inline v1::internal
