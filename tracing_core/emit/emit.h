@@ -19,7 +19,8 @@ namespace internal {
 
 // The same with all but the first look behind a call: less code, and a tenth less of the compiler's time.
 [[gnu::always_inline]] constexpr Verdict verdict_of_event(Callsite* callsite) noexcept {
-  return callsite == nullptr || !callsite->may_be_enabled() ? 0 : callsite->look_closer();
+  if (callsite == nullptr || !callsite->may_be_enabled()) [[likely]] return 0;
+  return callsite->look_closer();
 }
 
 // Whether anybody wants what the callsite emits that the function `find` gives.
