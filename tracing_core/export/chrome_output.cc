@@ -31,20 +31,9 @@ constexpr unsigned kKnownLists = 4;
 
 }  // namespace
 
-// Those of the parent that a forked child let go of: kept, as what another thread was changing cannot be destroyed.
-struct AbandonedOutputs {
-  static void let_go(ChromeOutput* output) noexcept {
-    if (!output->is_in_forked_child()) return delete output;
-    static constinit std::atomic<ChromeOutput*> all{nullptr};
-    output->next_abandoned_ = all.load(std::memory_order_relaxed);
-    while (!all.compare_exchange_weak(output->next_abandoned_, output, std::memory_order_release, std::memory_order_relaxed)) {
-    }
-  }
-};
-
 std::shared_ptr<ChromeOutput> ChromeOutput::make(Destination destination, Options options, std::error_code error) {
   count_forks();
-  return {new ChromeOutput(std::move(destination), options, error), AbandonedOutputs::let_go};
+  return {new ChromeOutput(std::move(destination), options, error), Abandoned::let_go<ChromeOutput>};
 }
 
 ChromeOutput::ChromeOutput(Destination destination, Options options, std::error_code error)

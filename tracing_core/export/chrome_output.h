@@ -58,7 +58,7 @@ class ChromeOutput {
   std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
 
  private:
-  friend struct AbandonedOutputs;
+  friend struct Abandoned;
   struct KnownTrack {
     std::int64_t tid;
     std::uint64_t list;  // the last one that has its name

@@ -50,12 +50,7 @@ void FdSink::fail(int error) noexcept {
   line.append("tracing: cannot write to ");
   line.append(name_.empty() ? std::string_view("a file descriptor") : std::string_view(name_));
   line.append(": ");
-  try {
-    line.append(std::generic_category().message(error));
-  } catch (...) {
-    line.append("error ");
-    line.append_int(error);
-  }
+  internal::append_error(line, error);
   line.append("; further failures are only counted\n");
   (void)internal::writing_to(complain_to_)(complain_to_, line.view());
 }

@@ -20,12 +20,15 @@
 #include <vector>
 
 #include "tests/approval.h"
+#include "tests/support/temporary_file.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/print.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing {
 namespace {
+
+using tracing_test::TemporaryFile;
 
 // A pipe or a pair of sockets: what is written to `in` comes out of `out`.
 struct Ends {
@@ -54,22 +57,6 @@ std::string read_all(int descriptor) {
   for (std::string piece; !(piece = read_once(descriptor)).empty();) text += piece;
   return text;
 }
-
-// A file that is gone at the end.
-class TemporaryFile {
- public:
-  TemporaryFile() { close(mkstemp(path_)); }
-  ~TemporaryFile() { std::filesystem::remove(path_); }
-  char const* path() const { return path_; }
-  std::string text() const {
-    std::ostringstream text;
-    text << std::ifstream(path_).rdbuf();
-    return text.str();
-  }
-
- private:
-  char path_[32] = "/tmp/fd_sink_test_XXXXXX";
-};
 
 // Where a read gives one write each.
 std::vector<Ends> packet_ends() { return {make_pipe(O_DIRECT), make_sockets(SOCK_SEQPACKET)}; }

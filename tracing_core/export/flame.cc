@@ -18,7 +18,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <mutex>
 #include <new>
 #include <unordered_map>
@@ -28,6 +27,7 @@
 #include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/fork_count.h"
+#include "tracing_core/export/without_signal.h"
 #include "tracing_core/format/scan.h"
 #include "tracing_core/internal/digits.h"
 #include "tracing_core/internal/utf8.h"
@@ -52,36 +52,6 @@ constexpr Metadata kBlock([] {
   parts.level = Level::info;
   return parts;
 }());
-
-// While it lives, a file that grows beyond the limit of its size makes an error of the write and no signal, which would
-// end the program. What waited before stays as it was.
-class WithoutSigxfsz {
- public:
-  WithoutSigxfsz() noexcept {
-    sigemptyset(&sigxfsz_);
-    sigaddset(&sigxfsz_, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, &sigxfsz_, &before_);
-    was_pending_ = is_pending();
-  }
-  WithoutSigxfsz(WithoutSigxfsz const&) = delete;
-  WithoutSigxfsz& operator=(WithoutSigxfsz const&) = delete;
-  ~WithoutSigxfsz() {
-    constexpr timespec kNoWait{};
-    while (!was_pending_ && is_pending() && sigtimedwait(&sigxfsz_, nullptr, &kNoWait) < 0 && errno == EINTR) {
-    }
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-
- private:
-  bool is_pending() const noexcept {
-    sigset_t pending;
-    return sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;
-  }
-
-  sigset_t sigxfsz_;
-  sigset_t before_;
-  bool was_pending_;
-};
 
 // A file of lines. Begins a new line behind one that broke off: else the two would be read as one stack that never was.
 class FoldedFile final : public LineSink {
@@ -118,7 +88,7 @@ class FoldedLines {
  public:
   static std::shared_ptr<FoldedLines> make(WriterPtr writer, FlameOptions const& options) {
     count_forks();
-    return {new FoldedLines(std::move(writer), options), let_go};
+    return {new FoldedLines(std::move(writer), options), Abandoned::let_go<FoldedLines>};
   }
 
   void enter(SpanRef span, Context const& context) noexcept {
@@ -148,21 +118,12 @@ class FoldedLines {
   std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
 
  private:
+  friend struct Abandoned;
   FoldedLines(WriterPtr writer, FlameOptions const& options)
       : writer_(std::move(writer)), options_(options), start_(Instant::now()), forks_when_made_(fork_count()) {}
   ~FoldedLines() = default;
 
   bool is_in_forked_child() const noexcept { return fork_count() != forks_when_made_; }
-  // In a forked child the tables may be half changed: what they hold is kept, as it cannot be destroyed.
-  static void let_go(FoldedLines* lines) noexcept {
-    if (!lines->is_in_forked_child()) return delete lines;
-    static constinit std::atomic<FoldedLines*> all{nullptr};
-    lines->next_abandoned_ = all.load(std::memory_order_relaxed);
-    while (!all.compare_exchange_weak(lines->next_abandoned_, lines, std::memory_order_release,
-                                      std::memory_order_relaxed)) {
-    }
-  }
-
   // Where a track is, or was when its last line was made.
   struct Stack {
     struct Frame {
@@ -321,8 +282,9 @@ class FoldedLines {
     if (lines_.empty()) return;
     int const saved = errno;
     {
-      WithoutSigxfsz const without_signal;
+      WithoutSignal signal(SIGXFSZ);
       writer_->write({kBlock, lines_.view(), {}});
+      signal.take();
     }
     errno = saved;
     lines_.clear();

@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/temporary_file.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/dispatch/thread_name.h"
@@ -33,6 +34,7 @@ using tracing::FlameOptions;
 using tracing::Registry;
 using tracing::RegistryBuilder;
 using tracing::RuntimeCallsite;
+using tracing_test::TemporaryFile;
 
 struct Folded {
   std::string stack;
@@ -443,22 +445,6 @@ TEST(FlameLayer, NamesEachThreadThatComesAfterAnother) {
   }
   EXPECT_EQ(roots, "-first|-second:one||");
 }
-
-// A file that is gone at the end.
-class TemporaryFile {
- public:
-  TemporaryFile() { close(mkstemp(path_)); }
-  ~TemporaryFile() { std::filesystem::remove(path_); }
-  char const* path() const { return path_; }
-  std::string text() const {
-    std::ostringstream text;
-    text << std::ifstream(path_).rdbuf();
-    return text.str();
-  }
-
- private:
-  char path_[32] = "/tmp/flame_test_XXXXXX";
-};
 
 // Runs `f()` in a child; its exit status, or 1000 and the signal that ended it.
 template <class F>

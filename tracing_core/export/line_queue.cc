@@ -31,21 +31,10 @@ class WithoutSignals {
 
 }  // namespace
 
-// Queues of the parent that a forked child let go of: kept, as they cannot be destroyed.
-struct AbandonedQueues {
-  static void let_go(LineQueue* queue) noexcept {
-    if (!queue->is_in_forked_child()) return delete queue;
-    static constinit std::atomic<LineQueue*> all{nullptr};
-    queue->next_abandoned_ = all.load(std::memory_order_relaxed);
-    while (!all.compare_exchange_weak(queue->next_abandoned_, queue, std::memory_order_release, std::memory_order_relaxed)) {
-    }
-  }
-};
-
 std::shared_ptr<LineQueue> LineQueue::make(SinkPtr behind, NonBlockingOptions options) {
   count_forks();
   options.buffered_lines = std::max<std::size_t>(options.buffered_lines, 1);
-  std::shared_ptr<LineQueue> queue(new LineQueue(std::move(behind), std::move(options)), AbandonedQueues::let_go);
+  std::shared_ptr<LineQueue> queue(new LineQueue(std::move(behind), std::move(options)), Abandoned::let_go<LineQueue>);
   queue->start();
   return queue;
 }

@@ -101,7 +101,7 @@ class LineQueue {
   std::atomic<bool> ended_{true};   // there is no thread; stored under mutex_
   std::uint64_t told_dropped_ = 0;  // of the thread alone
 
-  friend struct AbandonedQueues;
+  friend struct Abandoned;
   LineQueue* next_abandoned_ = nullptr;
 };
 

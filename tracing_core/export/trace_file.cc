@@ -65,12 +65,7 @@ void tell_trace_failure(std::string_view path, int error) noexcept {
   line.append("tracing: cannot write the trace ");
   line.append(path);
   line.append(": ");
-  try {
-    line.append(std::generic_category().message(error));
-  } catch (...) {
-    line.append("error ");
-    line.append_int(error);
-  }
+  append_error(line, error);
   line.push_back('\n');
   (void)writing_to(2)(2, line.view());
 }

@@ -7,45 +7,15 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <ctime>
+#include <system_error>
+
+#include "tracing_core/export/without_signal.h"
+#include "tracing_core/model/text_buffer.h"
 
 namespace tracing::inline v1::internal {
 namespace {
 
 constexpr int kLongestWaitMs = 1000;  // for a reader of a descriptor that does not block
-
-// While it lives, one signal does not reach this thread. One that waited before stays as it was.
-class WithoutSignal {
- public:
-  explicit WithoutSignal(int number) noexcept : number_(number) {
-    sigemptyset(&signal_);
-    sigaddset(&signal_, number);
-    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
-    was_blocked_ = sigismember(&before_, number) == 1;
-    sigset_t pending;
-    // Only a blocked signal can be waiting.
-    was_pending_ = was_blocked_ && sigpending(&pending) == 0 && sigismember(&pending, number_) == 1;
-  }
-  WithoutSignal(WithoutSignal const&) = delete;
-  WithoutSignal& operator=(WithoutSignal const&) = delete;
-  ~WithoutSignal() {
-    if (!was_blocked_) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-
-  // Takes away the signal that a write raised.
-  void take() noexcept {
-    constexpr timespec kNoWait{};
-    while (!was_pending_ && sigtimedwait(&signal_, nullptr, &kNoWait) < 0 && errno == EINTR) {
-    }
-  }
-
- private:
-  int const number_;
-  sigset_t signal_;
-  sigset_t before_;
-  bool was_blocked_;
-  bool was_pending_;
-};
 
 // Writes all of `text` by `write_some(text)`, a write(2); the error where it cannot.
 template <class F>
@@ -90,6 +60,15 @@ WriteAll* writing_to(int descriptor) noexcept {
   struct stat what {};
   if (fstat(descriptor, &what) != 0) return write_file;
   return S_ISSOCK(what.st_mode) ? write_socket : S_ISFIFO(what.st_mode) ? write_pipe : write_file;
+}
+
+void append_error(TextBuffer& out, int error) noexcept {
+  try {
+    out.append(std::generic_category().message(error));
+  } catch (...) {
+    out.append("error ");
+    out.append_int(error);
+  }
 }
 
 int write_block(int descriptor, std::string_view text) noexcept {

@@ -3,6 +3,10 @@
 
 #include <string_view>
 
+namespace tracing::inline v1 {
+class TextBuffer;
+}
+
 namespace tracing::inline v1::internal {
 
 // Writes all of `text`, going on where the system took only a part; 0, or why it cannot. Where a descriptor does not block,
@@ -14,5 +18,8 @@ WriteAll* writing_to(int descriptor) noexcept;
 
 // The same for a block of a file, and without the SIGXFSZ that a limit on the size of files raises.
 int write_block(int descriptor, std::string_view text) noexcept;
+
+// Appends what an error number means.
+void append_error(TextBuffer& out, int error) noexcept;
 
 }  // namespace tracing::inline v1::internal
