@@ -71,15 +71,27 @@ class FoldedFile final : public LineSink {
   bool breaks_off_;
 };
 
-bool breaks_off(std::string const& path) noexcept {
-  int const file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return false;
+// How long a file is, and whether it ends in a line that broke off; 0 where that cannot be known.
+off_t broken_size(int file) noexcept {
   struct stat what {};
   char last = '\n';
   bool const holds_text = fstat(file, &what) == 0 && S_ISREG(what.st_mode) && what.st_size > 0;
   bool const is_known = holds_text && pread(file, &last, 1, what.st_size - 1) == 1;
+  return is_known && last != '\n' ? what.st_size : 0;
+}
+
+// The first pages of what another process is writing can be seen while it copies the others. A write of nothing waits for
+// it: a file that is as long as before broke off in earnest.
+bool breaks_off(std::string const& path) noexcept {
+  int const file = open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return false;
+  off_t size = broken_size(file);
+  for (off_t before = 0; size != 0 && size != before; size = broken_size(file)) {
+    before = size;
+    if (::write(file, "", 0) != 0) break;
+  }
   close(file);
-  return is_known && last != '\n';
+  return size != 0;
 }
 
 }  // namespace
