@@ -79,6 +79,17 @@ expect 'another folded line is red' 1 '0 passed, 1 failed' 'all-threads <ns>'
 flame '"loud":true' 'ThreadId(1)-main <ns>' >"$dir/flame.json"
 expect 'an unknown setting of folded lines is red' 1 '0 passed, 1 failed' 'unknown key `loud`'
 
+inferno() { # <options> <width of the frame>
+  echo '[{"id":"i","tag":"t","input":{"lines":["a 1"],"options":['"$1"']},"expected":{"ok":true,"width":1200,"height":102,
+    "frames":[["a (1 samples, 100.00%)","0.0000%",37,"'"$2"'"],["all (1 samples, 100%)","0.0000%",53,"100.0000%"]]}}]'
+}
+inferno '' '100.0000%' >"$dir/inferno.json"
+expect 'a place is green' 0 '1 passed, 0 failed' 'inferno: 1 passed'
+inferno '' '50.0000%' >"$dir/inferno.json"
+expect 'another place is red' 1 '0 passed, 1 failed' '50.0000%'
+inferno '"--loud"' '100.0000%' >"$dir/inferno.json"
+expect 'an unknown option is red' 1 '0 passed, 1 failed' 'unknown option: --loud'
+
 if "$program" --dir "$dir" --loud 2>/dev/null; then
   echo 'FAILED: an unknown argument is accepted'
   failures=$((failures + 1))

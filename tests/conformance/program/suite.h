@@ -41,5 +41,6 @@ extern Suite const kFlame;
 extern Suite const kFmtScenarios;
 extern Suite const kValues;
 extern Suite const kChrome;
+extern Suite const kInferno;
 
 }  // namespace conformance
