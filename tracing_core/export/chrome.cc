@@ -79,10 +79,10 @@ class ChromeLayer final : public Layer {
 };
 
 // The file that a trace goes to; none, and why, where it cannot be made.
-ChromeOutput::Destination open_file(std::string path, std::error_code& error) {
+ChromeOutput::Destination open_file(std::string path, int complain_to, std::error_code& error) {
   if (path.empty()) path = internal::default_trace_path();
-  ChromeOutput::Destination destination{internal::TraceFile::create(path, error), nullptr};
-  if (error) internal::tell_trace_failure(path, error.value());
+  ChromeOutput::Destination destination{internal::TraceFile::create(path, complain_to, error), nullptr};
+  if (error) internal::tell_trace_failure(complain_to, path, error.value());
   return destination;
 }
 
@@ -90,10 +90,16 @@ ChromeOutput::Destination open_file(std::string path, std::error_code& error) {
 
 std::pair<std::unique_ptr<Layer>, ChromeGuard> chrome_layer(ChromeOptions options) {
   std::error_code error;
-  ChromeOutput::Destination destination{nullptr, options.sink};
-  if (options.sink == nullptr) destination = open_file(options.path, error);
-  auto output = ChromeOutput::make(
-      std::move(destination), {.write_through = options.write_through, .as_tracing_chrome = options.as_tracing_chrome}, error);
+  ChromeOutput::Destination destination;
+  if (options.started) {
+    destination.sink = options.sink;
+    if (options.sink == nullptr) destination = open_file(options.path, options.complain_to, error);
+  }
+  auto output = ChromeOutput::make(std::move(destination),
+                                   {.write_through = options.write_through,
+                                    .as_tracing_chrome = options.as_tracing_chrome,
+                                    .complain_to = options.complain_to},
+                                   error);
   auto layer = std::make_unique<ChromeLayer>(options, output);
   return {std::move(layer), ChromeGuard(std::move(output))};
 }
@@ -124,7 +130,7 @@ std::error_code ChromeGuard::start_new(std::string path) const noexcept {
   if (output_->is_in_forked_child()) return std::make_error_code(std::errc::operation_not_permitted);
   std::error_code error;
   try {
-    ChromeOutput::Destination destination = open_file(std::move(path), error);
+    ChromeOutput::Destination destination = open_file(std::move(path), output_->complain_to(), error);
     if (!error) output_->start_new(std::move(destination));
   } catch (...) {
     error = std::make_error_code(std::errc::not_enough_memory);
@@ -134,6 +140,10 @@ std::error_code ChromeGuard::start_new(std::string path) const noexcept {
 
 void ChromeGuard::start_new(std::shared_ptr<LineSink> sink) const noexcept {
   if (output_ != nullptr) output_->start_new({nullptr, std::move(sink)});
+}
+
+void ChromeGuard::stop() const noexcept {
+  if (output_ != nullptr) output_->close();
 }
 
 std::error_code ChromeGuard::error() const noexcept { return output_ != nullptr ? output_->error() : std::error_code(); }

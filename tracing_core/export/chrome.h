@@ -49,6 +49,10 @@ struct ChromeOptions {
   /// Each record is written at once, with a system call: nothing is missing where the process is killed. Otherwise they wait
   /// until 64 KiB are together.
   bool write_through = false;
+  /// Off: nothing is written, and no file made, until ChromeGuard::start_new().
+  bool started = true;
+  /// The descriptor on which a file that cannot be made, and the first write that fails, are told; negative: nowhere.
+  int complain_to = 2;
   /// Byte for byte what tracing-chrome 0.7 writes: pid 1, threads counted from 0, values as text, locations beside `args`.
   bool as_tracing_chrome = false;
 };
@@ -71,6 +75,8 @@ class [[nodiscard]] ChromeGuard {
   std::error_code start_new(std::string path = {}) const noexcept;
   /// The same, in a sink, which is not null.
   void start_new(std::shared_ptr<LineSink> sink) const noexcept;
+  /// Completes the trace. What comes is left out until start_new().
+  void stop() const noexcept;
 
   /// Why there is no file to write to; no error where there is one.
   std::error_code error() const noexcept;

@@ -159,6 +159,7 @@ void ChromeOutput::end() noexcept {
   write_waiting();
   waiting_.clear();
   if (destination_.sink != nullptr) destination_.sink->flush();
+  destination_ = {};  // of many files, one after the other, one is open
 }
 
 void ChromeOutput::write_waiting() noexcept {

@@ -24,6 +24,7 @@ class ChromeOutput {
   struct Options {
     bool write_through = false;
     bool as_tracing_chrome = false;
+    int complain_to = 2;
   };
   struct Destination {
     std::unique_ptr<TraceFile> file;
@@ -53,6 +54,7 @@ class ChromeOutput {
   void close() noexcept;
 
   std::int64_t pid() const noexcept { return pid_; }
+  int complain_to() const noexcept { return options_.complain_to; }
   std::error_code error() const noexcept;
   std::string path() const;
   std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }

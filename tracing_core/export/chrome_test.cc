@@ -388,6 +388,27 @@ TEST_F(ChromeFile, StartsANewOneInASink) {
   EXPECT_EQ(records_of(text).size(), 7U);
 }
 
+TEST_F(ChromeFile, IsMadeWhenItIsStartedAndCompleteWhenItIsStopped) {
+  auto [layer, guard] = chrome_layer({.path = path("never.json"), .started = false});
+  with_default(RegistryBuilder().with(std::move(layer)).build(), [&, &guard = guard] {
+    TRACE_INFO("before");
+    EXPECT_FALSE(fs::exists(path("never.json")));
+    EXPECT_FALSE(guard.start_new(path("1.json")));
+    TRACE_INFO("first");
+    guard.stop();
+    EXPECT_EQ(guard.path(), "");
+    EXPECT_EQ(records_of(content(path("1.json"))).size(), 3U);
+    TRACE_INFO("between");
+    EXPECT_FALSE(guard.start_new(path("2.json")));
+    TRACE_INFO("second");
+  });
+  guard = {};
+  EXPECT_EQ(records_of(content(path("1.json"))).back()["name"], "first");
+  auto const records = records_of(content(path("2.json")));
+  ASSERT_EQ(records.size(), 3U);
+  EXPECT_EQ(records.back()["name"], "second");
+}
+
 TEST_F(ChromeFile, HasANameOfItsOwnWhereNoneIsGiven) {
   fs::path const before = fs::current_path();
   fs::current_path(folder_);
@@ -409,6 +430,23 @@ TEST_F(ChromeFile, ThatCannotBeMadeIsToldAndNothingElse) {
     guard = {};
     EXPECT_EQ(::testing::internal::GetCapturedStderr(), "tracing: cannot write the trace " + bad + ": " + error.message() + "\n");
   }
+}
+
+TEST_F(ChromeFile, IsComplainedAboutWhereThatIsAsked) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  ::testing::internal::CaptureStderr();
+  for (int const descriptor : {ends[1], -1}) {
+    auto [layer, guard] = chrome_layer({.path = folder_, .complain_to = descriptor});
+    EXPECT_EQ(guard.error().value(), EISDIR);
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+  close(ends[1]);
+  char told[500];
+  ssize_t const size = read(ends[0], told, sizeof(told));
+  close(ends[0]);
+  EXPECT_EQ(std::string(told, static_cast<std::size_t>(std::max<ssize_t>(size, 0))),
+            "tracing: cannot write the trace " + folder_.string() + ": Is a directory\n");
 }
 
 TEST_F(ChromeFile, LongerThanTheSystemAllowsLosesWholeRecordsAndSaysSo) {

@@ -25,7 +25,7 @@ std::shared_ptr<FdSink> FdSink::duplicate_of(int descriptor) {
   return std::make_shared<FdSink>(copy, std::string(), -1);
 }
 
-std::shared_ptr<FdSink> FdSink::append_to(std::string const& path, std::error_code& error) {
+std::shared_ptr<FdSink> FdSink::append_to(std::string const& path, std::error_code& error, int complain_to) {
   int descriptor;
   do {
     descriptor = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
@@ -35,7 +35,7 @@ std::shared_ptr<FdSink> FdSink::append_to(std::string const& path, std::error_co
     return nullptr;
   }
   error.clear();
-  return std::make_shared<FdSink>(descriptor, path);
+  return std::make_shared<FdSink>(descriptor, path, complain_to);
 }
 
 void FdSink::write(Level, std::string_view text) noexcept {

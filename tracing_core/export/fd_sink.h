@@ -25,7 +25,7 @@ class FdSink final : public LineSink {
   /// Null where there is no such descriptor; nothing is said about failed writes.
   static std::shared_ptr<FdSink> duplicate_of(int descriptor);
   /// Appends to a file, which is made where it is not there. Null, and `error` says why, where it cannot be opened.
-  static std::shared_ptr<FdSink> append_to(std::string const& path, std::error_code& error);
+  static std::shared_ptr<FdSink> append_to(std::string const& path, std::error_code& error, int complain_to = 2);
 
   void write(Level level, std::string_view text) noexcept override;
 

@@ -10,10 +10,7 @@
 // long closed does no harm, as nothing asks for it.
 #include "tracing_core/export/flame.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -25,7 +22,7 @@
 
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/dispatch/thread_state.h"
-#include "tracing_core/export/fd_sink.h"
+#include "tracing_core/export/folded_file.h"
 #include "tracing_core/export/fork_count.h"
 #include "tracing_core/export/without_signal.h"
 #include "tracing_core/format/scan.h"
@@ -52,47 +49,6 @@ constexpr Metadata kBlock([] {
   parts.level = Level::info;
   return parts;
 }());
-
-// A file of lines. Begins a new line behind one that broke off: else the two would be read as one stack that never was.
-class FoldedFile final : public LineSink {
- public:
-  FoldedFile(std::shared_ptr<FdSink> file, bool breaks_off) : file_(std::move(file)), breaks_off_(breaks_off) {}
-
-  // Called for one block at a time.
-  void write(Level level, std::string_view text) noexcept override {
-    std::uint64_t const failed_before = file_->failed_writes();
-    if (breaks_off_) file_->write(level, "\n");
-    if (file_->failed_writes() == failed_before) file_->write(level, text);
-    breaks_off_ = file_->failed_writes() != failed_before;
-  }
-
- private:
-  std::shared_ptr<FdSink> const file_;
-  bool breaks_off_;
-};
-
-// How long a file is, and whether it ends in a line that broke off; 0 where that cannot be known.
-off_t broken_size(int file) noexcept {
-  struct stat what {};
-  char last = '\n';
-  bool const holds_text = fstat(file, &what) == 0 && S_ISREG(what.st_mode) && what.st_size > 0;
-  bool const is_known = holds_text && pread(file, &last, 1, what.st_size - 1) == 1;
-  return is_known && last != '\n' ? what.st_size : 0;
-}
-
-// The first pages of what another process is writing can be seen while it copies the others. A write of nothing waits for
-// it: a file that is as long as before broke off in earnest.
-bool breaks_off(std::string const& path) noexcept {
-  int const file = open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return false;
-  off_t size = broken_size(file);
-  for (off_t before = 0; size != 0 && size != before; size = broken_size(file)) {
-    before = size;
-    if (::write(file, "", 0) != 0) break;
-  }
-  close(file);
-  return size != 0;
-}
 
 }  // namespace
 
@@ -346,10 +302,8 @@ std::pair<std::unique_ptr<FlameLayer>, FlameGuard> flame_layer(WriterPtr writer,
 
 std::pair<std::unique_ptr<FlameLayer>, FlameGuard> flame_layer(std::string const& path, std::error_code& error,
                                                                FlameOptions const& options) {
-  std::shared_ptr<FdSink> file = FdSink::append_to(path, error);
-  if (file == nullptr) return {};
-  return flame_layer(to_sink(std::make_shared<internal::FoldedFile>(std::move(file), internal::breaks_off(path))),
-                     options);
+  std::shared_ptr<LineSink> file = internal::open_folded_file(path, 2, error);
+  return flame_layer(file == nullptr ? nullptr : to_sink(std::move(file)), options);
 }
 
 }  // namespace tracing::inline v1

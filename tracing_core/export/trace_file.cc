@@ -22,7 +22,7 @@ bool is_regular_file(int descriptor) noexcept {
 
 }  // namespace
 
-std::unique_ptr<TraceFile> TraceFile::create(std::string path, std::error_code& error) {
+std::unique_ptr<TraceFile> TraceFile::create(std::string path, int complain_to, std::error_code& error) {
   int descriptor;
   do {
     descriptor = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -32,11 +32,11 @@ std::unique_ptr<TraceFile> TraceFile::create(std::string path, std::error_code& 
     return nullptr;
   }
   error.clear();
-  return std::unique_ptr<TraceFile>(new TraceFile(descriptor, std::move(path)));
+  return std::unique_ptr<TraceFile>(new TraceFile(descriptor, std::move(path), complain_to));
 }
 
-TraceFile::TraceFile(int descriptor, std::string path) noexcept
-    : descriptor_(descriptor), path_(std::move(path)), is_regular_(is_regular_file(descriptor)) {}
+TraceFile::TraceFile(int descriptor, std::string path, int complain_to) noexcept
+    : descriptor_(descriptor), path_(std::move(path)), is_regular_(is_regular_file(descriptor)), complain_to_(complain_to) {}
 
 TraceFile::~TraceFile() { close(descriptor_); }
 
@@ -48,7 +48,7 @@ bool TraceFile::append(std::string_view text) noexcept {
   } else {
     // A part of it may be there, and half a record would spoil what follows.
     if (is_regular_) (void)!ftruncate(descriptor_, static_cast<off_t>(size_));
-    if (!std::exchange(failed_, true)) tell_trace_failure(path_, error);
+    if (!std::exchange(failed_, true)) tell_trace_failure(complain_to_, path_, error);
   }
   errno = saved;
   return error == 0;
@@ -60,14 +60,15 @@ std::size_t TraceFile::blanks_before(std::size_t size, std::size_t waiting) cons
   return size <= left ? 0 : left;
 }
 
-void tell_trace_failure(std::string_view path, int error) noexcept {
+void tell_trace_failure(int complain_to, std::string_view path, int error) noexcept {
+  if (complain_to < 0) return;
   InlineTextBuffer<512> line;
   line.append("tracing: cannot write the trace ");
   line.append(path);
   line.append(": ");
   append_error(line, error);
   line.push_back('\n');
-  (void)writing_to(2)(2, line.view());
+  (void)writing_to(complain_to)(complain_to, line.view());
 }
 
 }  // namespace tracing::inline v1::internal

@@ -14,12 +14,12 @@ namespace tracing::inline v1::internal {
 class TraceFile {
  public:
   // Null, and `error` says why, where it cannot be made.
-  static std::unique_ptr<TraceFile> create(std::string path, std::error_code& error);
+  static std::unique_ptr<TraceFile> create(std::string path, int complain_to, std::error_code& error);
   TraceFile(TraceFile const&) = delete;
   TraceFile& operator=(TraceFile const&) = delete;
   ~TraceFile();
 
-  // False where nothing of it is in the file; the first time, standard error is told.
+  // False where nothing of it is in the file; the first time, `complain_to` is told, where that is a descriptor.
   bool append(std::string_view text) noexcept;
 
   std::string const& path() const noexcept { return path_; }
@@ -30,16 +30,17 @@ class TraceFile {
   std::size_t blanks_before(std::size_t size, std::size_t waiting) const noexcept;
 
  private:
-  TraceFile(int descriptor, std::string path) noexcept;
+  TraceFile(int descriptor, std::string path, int complain_to) noexcept;
 
   int const descriptor_;
   std::string const path_;
   bool const is_regular_;
+  int const complain_to_;
   std::uint64_t size_ = 0;
   bool failed_ = false;
 };
 
-// Says on standard error that a trace cannot be written, and why.
-void tell_trace_failure(std::string_view path, int error) noexcept;
+// Says that a trace cannot be written, and why; nothing where `complain_to` is negative.
+void tell_trace_failure(int complain_to, std::string_view path, int error) noexcept;
 
 }  // namespace tracing::inline v1::internal
