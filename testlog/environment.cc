@@ -87,6 +87,16 @@ constexpr std::array kVariables{
                e.output = value;
                return right;
              }},
+    Variable{"TRACE_CHROME", "a path in which %p is the process and %t the test, or a folder", "",
+             [](Environment& e, std::string_view value) {
+               e.chrome = value;
+               return right;
+             }},
+    Variable{"TRACE_FLAME", "a path in which %p is the process and %t the test, or a folder", "",
+             [](Environment& e, std::string_view value) {
+               e.flame = value;
+               return right;
+             }},
     Variable{"NO_COLOR", "anything", "", 
              [](Environment& e, std::string_view) {
                e.no_color = true;

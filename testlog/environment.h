@@ -35,6 +35,8 @@ struct Environment {
   bool no_color = false;                                               ///< NO_COLOR
   bool force_color = false;                                            ///< CLICOLOR_FORCE, unless 0
   std::string output = "stderr";       ///< TRACE_OUTPUT: stderr, stdout or a path with %p and %t
+  std::string chrome;                  ///< TRACE_CHROME: the same, or a folder; empty: off
+  std::string flame;                   ///< TRACE_FLAME: likewise
 };
 
 /// One variable, as documented.

@@ -38,6 +38,7 @@ TEST(Environment, HasTheDocumentedDefaults) {
   EXPECT_EQ(e.time, TimeStyle::utc);
   EXPECT_EQ(e.color, tracing::ColorChoice::automatic);
   EXPECT_EQ(e.output, "stderr");
+  EXPECT_EQ(e.chrome + e.flame, "");
 }
 
 TEST(Environment, TakesEveryValueOfTheTable) {
@@ -83,7 +84,7 @@ TEST(Environment, HelpAndOffAreSpecial) {
 
 TEST(Environment, DoesNotReadWhatComesLater) {
   std::vector<std::string> reports;
-  read({{"TRACE_PROFILE", "nonsense"}, {"TRACE_PERF", "nonsense"}, {"TRACE_CHROME", "/nowhere/x"}}, &reports);
+  read({{"TRACE_PROFILE", "nonsense"}, {"TRACE_PERF", "nonsense"}, {"TRACE_OTLP", "/nowhere/x"}}, &reports);
   EXPECT_THAT(reports, IsEmpty());
 }
 

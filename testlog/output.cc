@@ -3,10 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+
+#include "testlog/file_names.h"
 
 namespace testlog::inline v1 {
 namespace {
@@ -26,25 +27,6 @@ int open_high(std::string const& path) noexcept {
   if (high < 0) return low;
   close(low);
   return high;
-}
-
-std::string filled_in(std::string_view path, std::string_view test) {
-  std::string out;
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    char const next = path[i] == '%' && i + 1 < path.size() ? path[i + 1] : '\0';
-    if (next == 'p') {
-      out += std::to_string(getpid());
-    } else if (next == 't') {
-      std::size_t const from = out.size();
-      out += test;
-      std::replace(out.begin() + static_cast<std::ptrdiff_t>(from), out.end(), '/', '_');
-    } else {
-      out += path[i];
-      continue;
-    }
-    ++i;
-  }
-  return out;
 }
 
 }  // namespace

@@ -29,6 +29,8 @@ class Output {
   /// As write(), for the handler of a fatal signal: tells nobody. Async-signal-safe.
   void write_dying(std::string_view block) noexcept { write_out(block); }
   bool is_terminal() const noexcept;
+  /// Where to tell what cannot be written: the standard error also where text goes to a file.
+  int complaints() const noexcept { return standard_error_ >= 0 ? standard_error_ : descriptor(); }
   int descriptor() const noexcept { return descriptor_.load(std::memory_order_relaxed); }
 
  private:

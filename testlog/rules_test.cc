@@ -363,6 +363,12 @@ std::vector<BadCase> const& bad_cases() {
       {"TRACE_OUTPUT", "/nowhere/at/all",
        "testlog: TRACE_OUTPUT=/nowhere/at/all cannot be opened: No such file or directory. Using stderr; valid are stderr, "
        "stdout or a path that can be written to.\n"},
+      {"TRACE_CHROME", "/nowhere/at/all",
+       "testlog: TRACE_CHROME=/nowhere/at/all cannot be opened: No such file or directory. Nothing is written there; valid are "
+       "a path that can be written to and a folder.\n"},
+      {"TRACE_FLAME", "/nowhere/at/all",
+       "testlog: TRACE_FLAME=/nowhere/at/all cannot be opened: No such file or directory. Nothing is written there; valid are "
+       "a path that can be written to and a folder.\n"},
   };
   return *cases;
 }

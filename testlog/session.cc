@@ -74,6 +74,7 @@ Session::Session(internal::ProcessRole const& role)
   if (!role.death_test_child) output_.open(environment_.output);
   make_capture();
   make_format(role);
+  if (!role.death_test_child) make_files();
   make_registry();
 }
 
@@ -121,14 +122,35 @@ void Session::make_registry() {
   }
   std::unique_ptr<tracing::Layer> capture;
   if (ring_ != nullptr) capture = capture_layer(ring_->make_layer(), attribution_);
-  registry_ = tracing::RegistryBuilder()
-                  .with(std::move(show), std::move(filter))
-                  .with(std::move(capture), std::move(capture_filter_))
-                  .build();
+  auto builder = tracing::RegistryBuilder()
+                     .with(std::move(show), std::move(filter))
+                     .with(std::move(capture), std::move(capture_filter_));
+  if (files_ != nullptr) {
+    for (auto& layer : files_->take_layers()) std::move(builder).with(std::move(layer), file_filter());
+  }
+  registry_ = std::move(builder).build();
+}
+
+void Session::make_files() {
+  if (environment_.chrome.empty() && environment_.flame.empty()) return;
+  files_ = std::make_unique<FileOutputs>(environment_, attribution_, output_, reports_);
+  std::atexit([] { get()->files_->finish(); });  // runs after all that the program itself registers
+}
+
+// What TRACE_CAPTURE names is in the files, everything where it names nothing: they are read later, when it is too late to ask
+// for more.
+std::unique_ptr<tracing::Filter> Session::file_filter() const {
+  std::string const text = environment_.capture.value_or("trace");
+  if (text == "trace") return nullptr;
+  std::vector<tracing::ParseError> ignored;
+  auto filter = std::make_unique<tracing::EnvFilter>(tracing::EnvFilter::parse_lossy(text, {}, &ignored));
+  if (has_no_directive(*filter) || filter->max_level_hint() == tracing::LevelFilter::off) return nullptr;
+  return filter;
 }
 
 void Session::begin_test(std::string const& name, Settings const* settings) {
   output_.set_test(name);
+  if (files_ != nullptr) files_->begin_test(name);
   filter_outside_ = show_filter_->directives();
   if (settings != nullptr && !settings->default_filter.empty() && !environment_.filter) set_filter(settings->default_filter);
   TestTag const tag = attribution_.begin_test(name);
@@ -142,6 +164,7 @@ void Session::end_test() {
   if (ring_ != nullptr) ring_->set_tag(0);
   if (show_filter_->set(filter_outside_, nullptr)) tracing::rebuild_interest();
   output_.set_test({});
+  if (files_ != nullptr) files_->end_test();
 }
 
 void Session::report_bad_values() {

@@ -11,6 +11,7 @@
 
 #include "testlog/attribution.h"
 #include "testlog/environment.h"
+#include "testlog/file_outputs.h"
 #include "testlog/internal/process.h"
 #include "testlog/output.h"
 #include "testlog/settings.h"
@@ -75,6 +76,8 @@ class Session {
   void make_capture();
   void make_format(internal::ProcessRole const& role);
   void make_registry();
+  void make_files();
+  std::unique_ptr<tracing::Filter> file_filter() const;
   void lock_for_fork();
   void unlock_after_fork();
 
@@ -91,6 +94,7 @@ class Session {
   std::unique_ptr<tracing::EnvFilter> capture_filter_;  // until the registry has it
   tracing::EnvFilter const* captured_ = nullptr;
   ShowFilter* show_filter_ = nullptr;
+  std::unique_ptr<FileOutputs> files_;  // null where none was asked for
   std::shared_ptr<tracing::Timer const> timer_;
   std::shared_ptr<tracing::EventFormat const> format_;
   std::shared_ptr<tracing::Registry> registry_;

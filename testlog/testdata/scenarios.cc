@@ -262,6 +262,10 @@ TEST(Processes, ForkGoesOn) {
   EXPECT_EQ(WEXITSTATUS(status), 2);
   TRACE_INFO("in the parent");
 }
+TEST(Processes, GoesElsewhere) {
+  ASSERT_EQ(chdir("/"), 0);
+  work();
+}
 TEST(Processes, ForkWhileThreadsWrite) {
   std::atomic<bool> stop{false};
   std::thread writer([&stop] {

@@ -1,0 +1,21 @@
+// Declares how the names of files are made that the TRACE_ variables ask for.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace testlog::inline v1 {
+
+/// What stands for %t where no test runs.
+inline constexpr std::string_view kOutsideTests = "outside_tests";
+
+/// `path` with the process for %p and the test for %t, in whose name `/` becomes `_`.
+std::string filled_in(std::string_view path, std::string_view test);
+
+/// Makes an empty file that nobody else has: `path` or, where that is there, `name.<process>.json` beside `name.json`, or
+/// `name.<process>.2.json` and so on. What is no file, such as a pipe, is taken as it is. Returns its path; where it cannot be
+/// made, `error` says why.
+std::string claim_file(std::string const& path, std::error_code& error);
+
+}  // namespace testlog::inline v1

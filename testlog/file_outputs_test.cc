@@ -1,0 +1,252 @@
+// TRACE_CHROME and TRACE_FLAME: programs are run as a user runs them, and what is in their files is looked at.
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "testlog/testdata/run.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using testing::UnorderedElementsAre;
+using testlog::testdata::content_of;
+using testlog::testdata::count;
+using testlog::testdata::Outcome;
+using testlog::testdata::run_dying;
+using testlog::testdata::run_own_main;
+using testlog::testdata::run_scenarios;
+
+class FileOutputs : public testing::Test {
+ protected:
+  FileOutputs() { fs::create_directories(folder_); }
+  ~FileOutputs() override { fs::remove_all(folder_); }
+
+  std::string path(std::string const& name) const { return folder_ / name; }
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (auto const& entry : fs::directory_iterator(folder_)) names.push_back(entry.path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  fs::path const folder_ = fs::path(testing::TempDir()) / ("file_outputs_test." + std::to_string(getpid()));
+};
+
+// The records of a trace that is strict JSON, as `B launch`; without those that name processes and threads.
+std::vector<std::string> records_in(std::string const& text) {
+  Json const all = Json::parse(text, nullptr, false);
+  EXPECT_TRUE(all.is_array()) << text;
+  std::vector<std::string> records;
+  for (Json const& record : all.is_array() ? all : Json::array()) {
+    if (record["ph"] == "M") continue;
+    records.push_back(record["ph"].get<std::string>() + " " + record["name"].get<std::string>());
+  }
+  return records;
+}
+std::vector<std::string> trace(std::string const& path) { return records_in(content_of(path)); }
+
+// Whether every line is a stack and a number.
+testing::AssertionResult is_folded(std::string const& text) {
+  static std::regex const line("[^\\n]+ [0-9]+");
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t const end = text.find('\n', at);
+    if (end == text.npos || !std::regex_match(text.substr(at, end - at), line)) {
+      return testing::AssertionFailure() << text.substr(at, 200);
+    }
+    at = end + 1;
+  }
+  return testing::AssertionSuccess();
+}
+
+std::vector<std::string> const kWork{"B launch", "B compile", "i spoken", "i spoken", "i spoken",
+                                     "i spoken", "i spoken",  "E compile", "E launch"};
+
+// ---- what is in them ----
+
+TEST_F(FileOutputs, HoldAllLevelsWhateverIsShown) {
+  for (auto const& more : {testlog::testdata::Variables{}, {{"TRACE_FILTER", "off"}}, {{"TRACE_SHOW", "none"}}, {{"TRACE_CAPTURE", "off"}}}) {
+    testlog::testdata::Variables variables{{"TRACE_CHROME", path("trace.json")}, {"TRACE_FLAME", path("run.folded")}};
+    variables.insert(variables.end(), more.begin(), more.end());
+    Outcome const outcome = run_scenarios("Plain.Passes", variables);
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_EQ(outcome.err, run_scenarios("Plain.Passes", more).err);
+    EXPECT_EQ(trace(path("trace.json")), kWork);
+    std::string const folded = content_of(path("run.folded"));
+    EXPECT_TRUE(is_folded(folded));
+    EXPECT_EQ(count(folded, "\n"), 4) << folded;
+    EXPECT_THAT(folded, HasSubstr("ThreadId(1)-main;library::launch;library::compile "));
+    for (std::string const& name : files()) fs::remove(path(name));
+  }
+}
+
+TEST_F(FileOutputs, HoldWhatCaptureNames) {
+  run_scenarios("Plain.Passes", {{"TRACE_CHROME", path("trace.json")}, {"TRACE_FLAME", path("run.folded")}, {"TRACE_CAPTURE", "info"}});
+  EXPECT_THAT(trace(path("trace.json")), ElementsAre("B launch", "i spoken", "i spoken", "i spoken", "E launch"));
+  EXPECT_EQ(count(content_of(path("run.folded")), "compile"), 0);
+}
+
+TEST_F(FileOutputs, HoldAllTestsAndWhatIsOutsideThem) {
+  run_scenarios("Plain.Passes:Settings.None", {{"TRACE_CHROME", path("trace.json")}, {"SCENARIO_OUTSIDE", "1"}});
+  auto const records = trace(path("trace.json"));
+  EXPECT_EQ(std::count(records.begin(), records.end(), "B launch"), 2);
+  EXPECT_EQ(std::count(records.begin(), records.end(), "i spoken"), 15);
+  EXPECT_THAT(records, Contains("i environment torn down"));
+}
+
+TEST_F(FileOutputs, AreWrittenInAProgramWithItsOwnMain) {
+  EXPECT_EQ(run_own_main({{"TRACE_CHROME", path("trace.json")}}).exit_code, 0);
+  EXPECT_THAT(trace(path("trace.json")), Not(IsEmpty()));
+}
+
+// ---- their names ----
+
+TEST_F(FileOutputs, InAFolderAreOneForEachTestThatRecords) {
+  for (std::string const& folder : {path(""), path("new/")}) {
+    run_scenarios("Plain.Passes:Plain.FailsSilently:*Values.Fails/0:Settings.None", {{"TRACE_CHROME", folder}, {"SCENARIO_OUTSIDE", "1"}});
+    EXPECT_EQ(trace(folder + "Plain.Passes.json"), kWork);
+    EXPECT_EQ(trace(folder + "Settings.None.json"), kWork);
+    EXPECT_THAT(trace(folder + "Some_Values.Fails_0.json"), ElementsAre("i deep", "i value"));
+    EXPECT_THAT(trace(folder + "outside_tests.json"), SizeIs(7));
+    EXPECT_FALSE(fs::exists(folder + "Plain.FailsSilently.json"));
+  }
+}
+
+TEST_F(FileOutputs, WithPlaceholdersAreNamedAfterProcessAndTest) {
+  run_scenarios("Plain.Passes:Settings.None", {{"TRACE_CHROME", path("%p-%t.trace")}, {"TRACE_FLAME", path("%t.%p")}});
+  ASSERT_THAT(files(), SizeIs(4));
+  EXPECT_TRUE(std::regex_match(files()[0], std::regex("[0-9]+-Plain\\.Passes\\.trace"))) << files()[0];
+  EXPECT_TRUE(std::regex_match(files()[3], std::regex("Settings\\.None\\.[0-9]+"))) << files()[3];
+  EXPECT_EQ(trace(path(files()[0])), kWork);
+  EXPECT_EQ(count(content_of(path(files()[3])), "library::compile"), 1);
+}
+
+TEST_F(FileOutputs, OfATestHaveNothingOfThreadsThatOutliveTheOneBefore) {
+  for (char const* const variable : {"TRACE_CHROME", "TRACE_FLAME"}) {
+    run_scenarios("Threads.LeavesAThreadBehind:Threads.NextIsNotBlamed", {{variable, path("")}});
+  }
+  EXPECT_THAT(files(), ElementsAre("outside_tests.json"));
+  EXPECT_THAT(trace(path("outside_tests.json")), ElementsAre("i late word"));
+}
+
+TEST_F(FileOutputs, AreFoundWhereverATestGoes) {
+  Outcome const outcome = run_scenarios("Processes.GoesElsewhere", {{"TRACE_CHROME", fs::relative(folder_).string()}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_EQ(trace(path("Processes.GoesElsewhere.json")), kWork);
+}
+
+// ---- several processes ----
+
+TEST_F(FileOutputs, OfASecondProcessStandBesideTheFirstAndAreTold) {
+  run_scenarios("Plain.Passes", {{"TRACE_CHROME", path("trace.json")}});
+  std::string const before = content_of(path("trace.json"));
+  Outcome const second = run_scenarios("Settings.None", {{"TRACE_CHROME", path("trace.json")}});
+  EXPECT_EQ(content_of(path("trace.json")), before);
+  ASSERT_THAT(files(), SizeIs(2));
+  EXPECT_TRUE(std::regex_match(files()[0], std::regex("trace\\.[0-9]+\\.json"))) << files()[0];
+  EXPECT_EQ(trace(path(files()[0])), kWork);
+  EXPECT_EQ(count(second.err, "testlog: TRACE_CHROME: " + path("trace.json") + " is there already and stays as it is; this process writes " +
+                                  path(files()[0]) + ".\n"),
+            1)
+      << second.err;
+}
+
+TEST_F(FileOutputs, OfATestThatIsRepeatedAreAllThere) {
+  Outcome const outcome = run_scenarios("Plain.Passes:Settings.None", {{"TRACE_CHROME", path("")}}, {"--gtest_repeat=3"});
+  EXPECT_THAT(files(), SizeIs(6));
+  for (std::string const& name : files()) EXPECT_EQ(trace(path(name)), kWork);
+  EXPECT_EQ(count(outcome.err, "is there already"), 1) << outcome.err;
+}
+
+TEST_F(FileOutputs, OfManyProcessesAtOnceLoseNothing) {
+  constexpr int kProcesses = 8;
+  std::vector<std::thread> runs;
+  for (int i = 0; i < kProcesses; ++i) {
+    runs.emplace_back([this] {
+      run_scenarios("Threads.ManyWrite", {{"TRACE_CHROME", path("trace.json")}, {"TRACE_FLAME", path("run.folded")}, {"TRACE_SHOW", "none"}});
+    });
+  }
+  for (std::thread& run : runs) run.join();
+  EXPECT_THAT(files(), SizeIs(kProcesses + 1));
+  for (std::string const& name : files()) {
+    if (name == "run.folded") continue;
+    EXPECT_THAT(trace(path(name)), SizeIs(200 * kWork.size())) << name;
+  }
+  std::string const folded = content_of(path("run.folded"));
+  EXPECT_TRUE(is_folded(folded));
+  EXPECT_EQ(count(folded, "\n"), kProcesses * 200 * 4);
+}
+
+TEST_F(FileOutputs, AreNotMadeWhereTestsAreListed) {
+  Outcome const outcome = run_scenarios("*", {{"TRACE_CHROME", path("trace.json")}, {"TRACE_FLAME", path("a/")}, {"SCENARIO_OUTSIDE", "1"}}, {"--gtest_list_tests"});
+  EXPECT_THAT(files(), IsEmpty());
+  EXPECT_THAT(outcome.err, IsEmpty());
+}
+
+TEST_F(FileOutputs, HaveNothingOfForkedChildrenAndDeathTests) {
+  std::string const tests = "Processes.ForkGoesOn:Both/Streams.*";
+  Outcome const plain = run_scenarios(tests);
+  for (std::string const& name : {std::string("trace.json"), std::string()}) {
+    Outcome const outcome = run_scenarios(tests, {{"TRACE_CHROME", path(name)}, {"TRACE_FLAME", path("flame/")}});
+    EXPECT_EQ(outcome.out, plain.out);
+    EXPECT_THAT(outcome.err, Not(HasSubstr("is there already")));
+  }
+  auto records = trace(path("trace.json"));
+  EXPECT_EQ(std::count(records.begin(), records.end(), "B launch"), 2 * (4 + 1 + 1 + 1));
+  EXPECT_THAT(records, Not(Contains("i in the child")));
+  EXPECT_THAT(records, Contains("i in the parent"));
+  EXPECT_THAT(trace(path("Processes.ForkGoesOn.json")), ElementsAre("B parent", "i in the parent", "E parent"));
+  EXPECT_EQ(trace(path("Both_Streams.CapturesInTheChildToo_1.json")), kWork);
+  EXPECT_EQ(count(content_of(path("flame/Both_Streams.CapturesInTheChildToo_0.folded")), "\n"), 2 * 4);
+}
+
+// ---- when things go wrong ----
+
+TEST_F(FileOutputs, OfATestThatDiesAreWholeRecords) {
+  for (char const* const test : {"Dies.BySegv", "Dies.ByAbort", "Dies.Killed"}) {
+    EXPECT_NE(run_dying(test, {{"TRACE_CHROME", path(test)}, {"TRACE_SHOW", "none"}}).signal, 0);
+    std::string const text = content_of(path(test));
+    EXPECT_TRUE(Json::accept(text + "]")) << text.substr(0, 1000);
+  }
+}
+
+TEST_F(FileOutputs, ThatCannotBeOpenedAreToldOnce) {
+  for (std::string const& bad : {path("no/such/folder.json"), path("no/%t.json")}) {
+    Outcome const outcome = run_scenarios("Plain.Passes:Settings.None", {{"TRACE_CHROME", bad}, {"TRACE_FLAME", bad}, {"TRACE_SHOW", "none"}});
+    EXPECT_EQ(outcome.exit_code, 0);
+    for (char const* const variable : {"testlog: TRACE_CHROME=", "testlog: TRACE_FLAME="}) {
+      EXPECT_EQ(count(outcome.err, std::string(variable) + folder_.string()), 1) << outcome.err;
+    }
+    EXPECT_EQ(count(outcome.err, " cannot be opened: No such file or directory. Nothing is written there; valid are a path that can "
+                                 "be written to and a folder.\n"),
+              2)
+        << outcome.err;
+  }
+}
+
+TEST_F(FileOutputs, ThatTakeNothingAreToldOnceAndNotToTheTest) {
+  std::string const test = "Both/Streams.CaptureStderrSeesOnlyTheProgramsOutput/0";
+  Outcome const outcome = run_scenarios(test, {{"TRACE_CHROME", "/dev/full"}, {"TRACE_FLAME", "/dev/full"}, {"TRACE_SHOW", "none"}}, {"--gtest_repeat=2"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_EQ(count(outcome.err, "tracing: cannot write the trace /dev/full: No space left on device\n"), 1) << outcome.err;
+  EXPECT_EQ(count(outcome.err, "tracing: cannot write to /dev/full: No space left on device; further failures are only counted\n"), 1);
+}
+
+}  // namespace
