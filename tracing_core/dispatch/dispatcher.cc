@@ -52,6 +52,8 @@ struct Shared {
 
 constinit internal::NeverDestroyed<Shared> shared;
 
+constinit std::atomic<void (*)() noexcept> rebuild_listener{nullptr};
+
 using Subscribers = std::vector<std::shared_ptr<Subscriber>>;
 
 // REQUIRES: shared->mutex held. Those that are alive; forgets the others. The result is to be destroyed without the lock,
@@ -147,6 +149,19 @@ void rebuild_all(Subscribers& live) {
   }
 }
 
+// Asks for every callsite anew where `change`, called with the lock held, says that something changed.
+template <class F>
+void rebuild_after(F&& change) {
+  {
+    InSubscriber const in_subscriber;
+    Subscribers live;  // destroyed without the lock
+    std::lock_guard const lock(shared->mutex);
+    if (!change()) return;
+    rebuild_all(live);
+  }
+  if (auto* const listener = rebuild_listener.load(std::memory_order_acquire)) listener();
+}
+
 void register_callsite(Callsite& callsite) noexcept {
   prepare_fork_once();
   if (!callsite.metadata().parts().owned) internal::keep_loaded(&callsite);
@@ -161,14 +176,12 @@ void register_callsite(Callsite& callsite) noexcept {
 
 void add_subscriber(std::shared_ptr<Subscriber> const& subscriber) {
   prepare_fork_once();
-  InSubscriber const in_subscriber;
-  Subscribers live;
-  std::lock_guard const lock(shared->mutex);
-  bool const known = std::any_of(shared->subscribers.begin(), shared->subscribers.end(),
-                                 [&](auto const& weak) { return weak.lock() == subscriber; });
-  if (known) return;
-  shared->subscribers.push_back(subscriber);
-  rebuild_all(live);
+  rebuild_after([&] {
+    bool const known = std::any_of(shared->subscribers.begin(), shared->subscribers.end(),
+                                   [&](auto const& weak) { return weak.lock() == subscriber; });
+    if (!known) shared->subscribers.push_back(subscriber);
+    return !known;
+  });
 }
 
 Subscriber& current() noexcept {
@@ -277,10 +290,7 @@ void Subscriber::close_scope(SpanId span) noexcept {
 }
 
 void rebuild_interest() {
-  InSubscriber const in_subscriber;
-  Subscribers live;
-  std::lock_guard const lock(shared->mutex);
-  rebuild_all(live);
+  rebuild_after([] { return true; });
 }
 
 namespace internal {
@@ -299,12 +309,12 @@ void set_gate_level(std::uint64_t number, LevelFilter level) noexcept {
 }
 
 void forget_dead_subscribers() noexcept {
-  InSubscriber const in_subscriber;
-  Subscribers live;
-  std::lock_guard const lock(shared->mutex);
-  bool const any = std::any_of(shared->subscribers.begin(), shared->subscribers.end(), [](auto const& weak) { return weak.expired(); });
-  if (any) rebuild_all(live);
+  rebuild_after([] {
+    return std::any_of(shared->subscribers.begin(), shared->subscribers.end(), [](auto const& weak) { return weak.expired(); });
+  });
 }
+
+void listen_to_rebuilds(void (*listener)() noexcept) noexcept { rebuild_listener.store(listener, std::memory_order_release); }
 
 void forget_callsite(Callsite& callsite) noexcept {
   std::lock_guard const lock(shared->mutex);
@@ -312,11 +322,10 @@ void forget_callsite(Callsite& callsite) noexcept {
 }
 
 void silence_thread(bool silent) noexcept {
-  InSubscriber const in_subscriber;
-  Subscribers live;
-  std::lock_guard const lock(shared->mutex);
-  shared->silenced_threads += silent ? 1 : -1;
-  rebuild_all(live);
+  rebuild_after([silent] {
+    shared->silenced_threads += silent ? 1 : -1;
+    return true;
+  });
 }
 
 void dispatch_event(std::nullptr_t, Metadata const& metadata, Verdict verdict, Value const* values) noexcept {

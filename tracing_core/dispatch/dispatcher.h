@@ -46,6 +46,9 @@ namespace internal {
 void silence_thread(bool silent) noexcept;
 // To be called when a subscriber was destroyed: callsites stop counting on it.
 void forget_dead_subscribers() noexcept;
+// From now on `listener` is called whenever callsites may have got other answers, without a lock of ours; null ends that. One
+// at a time.
+void listen_to_rebuilds(void (*listener)() noexcept) noexcept;
 // REQUIRES: nobody emits from the callsite any more.
 void forget_callsite(Callsite& callsite) noexcept;
 

@@ -259,4 +259,16 @@ TEST(Callsite, VerdictsTravelWithTheRecord) {
 }
 
 }  // namespace
+TEST(Dispatcher, TellsAListenerThatAnswersMayHaveChanged) {
+  static int told = 0;
+  tracing::internal::listen_to_rebuilds([]() noexcept { ++told; });
+  tracing::rebuild_interest();
+  EXPECT_EQ(told, 1);
+  { ScopedDefault const scope(std::make_shared<RecordingSubscriber>()); }  // comes and goes
+  EXPECT_EQ(told, 3);
+  tracing::internal::listen_to_rebuilds(nullptr);
+  tracing::rebuild_interest();
+  EXPECT_EQ(told, 3);
+}
+
 }  // namespace dispatcher_test
