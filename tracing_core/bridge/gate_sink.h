@@ -1,0 +1,34 @@
+// Declares GateSink, which hears a logger of spdlog as headers only.
+#pragma once
+
+#include <spdlog/logger.h>
+#include <spdlog/sinks/sink.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+namespace tracing::inline v1::bridge::internal {
+
+/// The first sink of a logger: makes events of its messages, and keeps from the sinks behind it those that come only because
+/// the bridge lowered the logger's level. Thread-safe.
+class GateSink final : public spdlog::sinks::sink {
+ public:
+  explicit GateSink(spdlog::logger const& logger);
+
+  /// The level that the user wants, while the logger has the level `lowered_to`.
+  void set_levels(int user_level, int lowered_to) noexcept;
+
+  void log(spdlog::details::log_msg const& message) override;
+  void flush() override {}
+  void set_pattern(std::string const&) override {}
+  void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
+
+ private:
+  char const* const name_;  // the logger's own, which tells it from those that the sinks were handed on to
+  spdlog::logger const& logger_;
+  std::atomic<int> user_level_;
+  std::atomic<int> lowered_to_;
+};
+
+}  // namespace tracing::inline v1::bridge::internal

@@ -1,0 +1,310 @@
+#include "tracing_core/bridge/spdlog.h"
+
+#include <pthread.h>
+
+#include <spdlog/async_logger.h>
+#include <spdlog/details/registry.h>
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "tracing_core/bridge/console_mute.h"
+#include "tracing_core/bridge/gate_sink.h"
+#include "tracing_core/bridge/message_events.h"
+#include "tracing_core/bridge/spdlog_hooks.h"
+#include "tracing_core/bridge/thread_calls.h"
+#include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/internal/never_destroyed.h"
+
+namespace tracing::inline v1::bridge {
+namespace internal {
+
+constinit std::atomic<std::uint64_t> levels_generation{1};
+
+}  // namespace internal
+
+namespace {
+
+using internal::GateSink;
+using internal::kNotLowered;
+using internal::levels_generation;
+using LoggerPtr = std::shared_ptr<spdlog::logger>;
+
+// Lowered to this, a logger lets everything pass, and it is not what a user sets who wants just that.
+constexpr int kAll = spdlog::level::trace - 1;
+
+constinit std::atomic<bool> bridged{false};
+
+// A logger whose level is the bridge's concern while it is installed.
+struct Adopted {
+  std::weak_ptr<spdlog::logger> logger;
+  spdlog::logger const* address;
+  int user_level;
+  int wanted;
+  int lowered_to;
+  std::shared_ptr<GateSink> gate;  // null where it is heard by itself
+
+  // The level for the logger to have where the user wants `level`.
+  int take(int level) {
+    user_level = level;
+    lowered_to = wanted < level ? std::max<int>(wanted, kAll) : kNotLowered;
+    if (lowered_to == spdlog::level::trace) lowered_to = kAll;
+    if (gate != nullptr) gate->set_levels(user_level, lowered_to);
+    return lowered_to == kNotLowered ? level : lowered_to;
+  }
+  int level_of_user(int stored) const noexcept { return stored == lowered_to ? user_level : stored; }
+};
+
+struct HeaderOnlyRegistry {
+  spdlog::details::registry* registry;
+  unsigned char const* made;
+};
+
+struct Attached {
+  std::weak_ptr<spdlog::logger> logger;
+  bool by_sink;
+};
+
+struct Bridge {
+  std::atomic<bool> lower_levels{false};
+  std::atomic<bool> mute_console{false};
+  std::atomic<bool> calls_are_heard{false};
+  std::mutex mutex;
+  std::vector<Adopted> adopted;                 // guarded by mutex
+  std::vector<Attached> attached;               // guarded by mutex
+  std::vector<HeaderOnlyRegistry> header_only;  // guarded by mutex
+};
+
+Bridge& bridge() {
+  static tracing::internal::NeverDestroyed<Bridge> one;
+  return *one;
+}
+
+bool is_async(spdlog::logger const& logger) { return dynamic_cast<spdlog::async_logger const*>(&logger) != nullptr; }
+
+// REQUIRES: mutex held.
+Adopted* find(spdlog::logger const& logger) {
+  for (Adopted& one : bridge().adopted) {
+    if (one.address == &logger && !one.logger.expired()) return &one;
+  }
+  return nullptr;
+}
+
+void put_first(spdlog::logger& logger, std::shared_ptr<GateSink> const& gate) {
+  auto& sinks = logger.sinks();
+  if (std::find(sinks.begin(), sinks.end(), gate) == sinks.end()) sinks.insert(sinks.begin(), gate);
+}
+
+// What follows asks the subscriber, and so callers do it without the lock.
+void update_levels(std::vector<LoggerPtr> const& loggers) {
+  for (LoggerPtr const& logger : loggers) {
+    int const wanted = bridge().lower_levels ? internal::wanted_level(logger->name()) : spdlog::level::off;
+    std::lock_guard const lock(bridge().mutex);
+    Adopted* const known = find(*logger);
+    if (known == nullptr || !bridged.load(std::memory_order_relaxed)) continue;
+    known->wanted = wanted;
+    spdlog::level_t& stored = internal::stored_level_of(*logger);
+    int const before = stored.load();
+    int const after = known->take(known->level_of_user(before));
+    if (after != before) stored.store(after);
+    levels_generation.fetch_add(1, std::memory_order_release);
+  }
+}
+
+// False where the logger cannot be heard.
+bool adopt(LoggerPtr const& logger, bool by_sink) {
+  bool const async = is_async(*logger);
+  if (by_sink && async) {
+    if (!bridge().calls_are_heard) return false;
+    by_sink = false;
+  }
+  {
+    std::lock_guard const lock(bridge().mutex);
+    Adopted* known = find(*logger);
+    if (known == nullptr) {
+      std::erase_if(bridge().adopted, [](Adopted const& one) { return one.logger.expired(); });
+      bridge().adopted.push_back({logger, logger.get(), internal::stored_level(*logger), spdlog::level::off, kNotLowered, {}});
+      known = &bridge().adopted.back();
+    }
+    if (by_sink && known->gate == nullptr) known->gate = std::make_shared<GateSink>(*logger);
+    if (known->gate != nullptr) put_first(*logger, known->gate);
+  }
+  if (bridge().mute_console) internal::mute_console_sinks(logger->sinks(), by_sink || async);
+  return true;
+}
+
+void add_loggers(spdlog::details::registry& registry, std::vector<LoggerPtr>& loggers) {
+  registry.apply_all([&loggers](LoggerPtr const& logger) { loggers.push_back(logger); });
+}
+
+std::vector<LoggerPtr> adopted_loggers() {
+  std::vector<LoggerPtr> loggers;
+  std::lock_guard const lock(bridge().mutex);
+  for (Adopted const& one : bridge().adopted) {
+    if (LoggerPtr logger = one.logger.lock()) loggers.push_back(std::move(logger));
+  }
+  return loggers;
+}
+
+void on_rebuild() noexcept {
+  try {
+    if (bridged.load(std::memory_order_acquire)) update_levels(adopted_loggers());
+  } catch (...) {  // no memory: levels stay as they are
+  }
+}
+
+void log_once(spdlog::logger const& logger) {
+  const_cast<spdlog::logger&>(logger).log(spdlog::source_loc(), spdlog::level::critical, spdlog::string_view_t());
+}
+
+// Whether a call as this library's own, compiled for the shared spdlog, comes to us.
+bool calls_are_heard() {
+  spdlog::logger const probe("tracing::bridge", spdlog::sinks_init_list{});
+  return internal::is_heard(probe, log_once);
+}
+
+void lock_all() {
+  bridge().mutex.lock();
+  internal::lock_callsites();
+  internal::lock_muted();
+}
+
+void unlock_all() {
+  internal::unlock_muted();
+  internal::unlock_callsites();
+  bridge().mutex.unlock();
+}
+
+void prepare_fork_once() {
+  [[maybe_unused]] static bool const prepared = [] {
+    pthread_atfork(lock_all, unlock_all, unlock_all);
+    return true;
+  }();
+}
+
+}  // namespace
+
+namespace internal {
+
+bool is_bridged() noexcept { return bridged.load(std::memory_order_acquire); }
+
+LoggerLevels levels_of(spdlog::logger& logger) {
+  {
+    std::lock_guard const lock(bridge().mutex);
+    if (Adopted const* const known = find(logger)) return {known->logger, known->user_level, known->lowered_to};
+  }
+  if (bridge().mute_console) mute_console_sinks(logger.sinks(), is_async(logger));  // a sink that nobody registered
+  return {};
+}
+
+void on_new_logger(LoggerPtr const& logger) noexcept {
+  if (!is_bridged()) return;
+  try {
+    if (adopt(logger, !bridge().calls_are_heard)) update_levels({logger});
+  } catch (...) {
+  }
+}
+
+int on_set_level(spdlog::logger& logger, int level) noexcept {
+  std::lock_guard const lock(bridge().mutex);
+  Adopted* const known = find(logger);
+  if (known == nullptr) return level;
+  int const stored = known->take(level);
+  levels_generation.fetch_add(1, std::memory_order_release);
+  return stored;
+}
+
+int user_level(spdlog::logger const& logger, int stored) noexcept {
+  std::lock_guard const lock(bridge().mutex);
+  Adopted const* const known = find(logger);
+  return known == nullptr ? stored : known->level_of_user(stored);
+}
+
+void add_registry(spdlog::details::registry& registry, unsigned char const& made) noexcept {
+  try {
+    std::lock_guard const lock(bridge().mutex);
+    auto& all = bridge().header_only;
+    if (std::any_of(all.begin(), all.end(), [&](HeaderOnlyRegistry const& one) { return one.registry == &registry; })) return;
+    all.push_back({&registry, &made});
+  } catch (...) {
+  }
+}
+
+}  // namespace internal
+
+bool install_spdlog(SpdlogOptions const& options) {
+  prepare_fork_once();
+  {
+    std::lock_guard const lock(bridge().mutex);
+    if (bridged.load(std::memory_order_relaxed)) return false;
+    bridge().lower_levels = options.lower_levels;
+    bridge().mute_console = options.mute_console;
+    if (options.mute_console) internal::remember_console();
+    bridged.store(true, std::memory_order_release);
+  }
+  bridge().calls_are_heard = calls_are_heard();
+  tracing::internal::listen_to_rebuilds(on_rebuild);
+  refresh_spdlog();
+  return true;
+}
+
+void refresh_spdlog() {
+  if (!internal::is_bridged()) return;
+  std::vector<LoggerPtr> by_sink, by_itself;
+  std::vector<HeaderOnlyRegistry> header_only;
+  {
+    std::lock_guard const lock(bridge().mutex);
+    header_only = bridge().header_only;
+    std::erase_if(bridge().attached, [](Attached const& one) { return one.logger.expired(); });
+    for (Attached const& one : bridge().attached) {
+      if (LoggerPtr logger = one.logger.lock()) (one.by_sink ? by_sink : by_itself).push_back(std::move(logger));
+    }
+  }
+  auto* const shared = &spdlog::details::registry::instance();
+  bool shared_by_sink = !bridge().calls_are_heard;
+  for (HeaderOnlyRegistry const& one : header_only) {
+    if (one.registry == shared) {
+      shared_by_sink = true;
+    } else if (*one.made != 0) {
+      add_loggers(*one.registry, by_sink);
+    }
+  }
+  add_loggers(*shared, shared_by_sink ? by_sink : by_itself);
+  for (LoggerPtr const& logger : by_sink) adopt(logger, true);
+  for (LoggerPtr const& logger : by_itself) adopt(logger, false);
+  update_levels(adopted_loggers());
+}
+
+bool attach(LoggerPtr const& logger, bool headers_only) {
+  if (logger == nullptr) return false;
+  bool const by_sink = headers_only || (internal::is_bridged() && !bridge().calls_are_heard);
+  if (by_sink && is_async(*logger)) return false;
+  {
+    std::lock_guard const lock(bridge().mutex);
+    bridge().attached.push_back({logger, headers_only});
+  }
+  if (internal::is_bridged() && adopt(logger, by_sink)) update_levels({logger});
+  return true;
+}
+
+void uninstall_spdlog() {
+  std::vector<Adopted> adopted;
+  {
+    std::lock_guard const lock(bridge().mutex);
+    if (!bridged.exchange(false)) return;
+    adopted.swap(bridge().adopted);
+    levels_generation.fetch_add(1, std::memory_order_release);
+  }
+  tracing::internal::listen_to_rebuilds(nullptr);
+  for (Adopted const& one : adopted) {
+    LoggerPtr const logger = one.logger.lock();
+    if (logger == nullptr) continue;
+    int stored = one.lowered_to;
+    internal::stored_level_of(*logger).compare_exchange_strong(stored, one.user_level);
+    if (one.gate != nullptr) std::erase(logger->sinks(), one.gate);
+  }
+  internal::unmute_console_sinks();
+}
+
+}  // namespace tracing::inline v1::bridge

@@ -1,0 +1,132 @@
+// The ordinary way of a message: what is known of its statement and of its logger stands in a table of the thread, so that
+// no lock is taken and nothing is allocated.
+#include "tracing_core/bridge/thread_calls.h"
+
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "tracing_core/bridge/message_events.h"
+#include "tracing_core/bridge/spdlog_hooks.h"
+
+namespace tracing::inline v1::bridge::internal {
+namespace {
+
+// One statement as it was last seen.
+struct Known {
+  std::uint64_t generation = 0;
+  spdlog::logger const* logger = nullptr;  // null: a sink heard it
+  char const* file = nullptr;
+  int line = 0;
+  int level = 0;
+  LoggerLevels levels;
+  std::optional<RuntimeCallsite> callsite;
+
+  // Addresses are used again, by other loggers and for other text.
+  bool is_of(spdlog::logger const* of, std::uint64_t now, spdlog::details::log_msg const& message) const noexcept {
+    if (logger != of || generation != now || level != message.level || line != message.source.line || file != message.source.filename) return false;
+    if (!callsite) return false;
+    Metadata const& metadata = callsite->metadata();
+    std::string_view const name = text_of(message.logger_name);
+    if (metadata.target() != (name.empty() ? std::string_view("spdlog") : name)) return false;
+    if (line > 0 && file != nullptr && std::strcmp(metadata.file().data(), file) != 0) return false;
+    return levels.lowered_to == kNotLowered || !levels.alive.expired();
+  }
+};
+
+constexpr std::size_t kKnown = 32;  // a power of two
+
+struct Table {
+  Known known[kKnown];
+
+  Known& place_of(spdlog::logger const* logger, spdlog::details::log_msg const& message) noexcept {
+    auto const hash = reinterpret_cast<std::uintptr_t>(logger) / 16 * 31 + reinterpret_cast<std::uintptr_t>(message.source.filename) +
+                      static_cast<std::uintptr_t>(message.source.line) * 7 + static_cast<std::uintptr_t>(message.level);
+    return known[(hash ^ hash >> 7) % kKnown];
+  }
+};
+
+struct ThreadCalls {
+  void const* current = nullptr;  // the message that is being handled and was heard
+  bool forwarding = false;
+  bool ending = false;
+  Table* table = nullptr;
+};
+constinit thread_local ThreadCalls calls;
+
+struct TableOwner {
+  ~TableOwner() {
+    calls.ending = true;
+    delete std::exchange(calls.table, nullptr);
+  }
+};
+
+Table* table_of_thread() {
+  if (calls.table != nullptr) [[likely]] return calls.table;
+  if (calls.ending) return nullptr;
+  thread_local TableOwner owner;
+  (void)&owner;
+  return calls.table = new Table;
+}
+
+constinit thread_local spdlog::logger const* probed = nullptr;
+
+void look_up(Known& known, spdlog::logger* logger, std::uint64_t generation, spdlog::details::log_msg const& message) {
+  LoggerLevels levels;
+  if (logger != nullptr) levels = levels_of(*logger);
+  known = Known{generation, logger, message.source.filename, message.source.line, message.level, std::move(levels),
+                callsite_of(Statement(message))};
+}
+
+// Makes an event of the message. Whether sinks would see it without the bridge, where `logger` with the level `stored` logs it.
+bool hear(spdlog::logger* logger, int stored, spdlog::details::log_msg const& message) {
+  std::uint64_t const generation = levels_generation.load(std::memory_order_acquire);
+  Table* const table = table_of_thread();
+  Known once;
+  Known& known = table == nullptr ? once : table->place_of(logger, message);
+  if (!known.is_of(logger, generation, message)) [[unlikely]] look_up(known, logger, generation, message);
+  bool const for_sinks = stored != known.levels.lowered_to || message.level >= known.levels.user_level;
+  RuntimeCallsite const kept = *known.callsite;  // what is called may log, too
+  emit(kept.callsite(), message);
+  return for_sinks;
+}
+
+}  // namespace
+
+Heard::Heard(spdlog::logger& logger, int level, spdlog::details::log_msg const& message) noexcept
+    : before_(calls.current), for_sinks_(true) {
+  if (probed == &logger) [[unlikely]] {
+    probed = nullptr;
+    return;
+  }
+  // A message of another make of spdlog has its parts elsewhere.
+  if (calls.forwarding || text_of(message.logger_name).data() != logger.name().data()) return;
+  calls.current = &message;
+  try {
+    for_sinks_ = hear(&logger, level, message);
+  } catch (...) {  // no memory: it is not shown
+  }
+}
+
+Heard::~Heard() { calls.current = before_; }
+
+Forwarding::Forwarding() noexcept : before_(std::exchange(calls.forwarding, true)) {}
+Forwarding::~Forwarding() { calls.forwarding = before_; }
+
+void hear(spdlog::details::log_msg const& message) noexcept {
+  if (!is_bridged() || calls.current == &message || calls.forwarding) return;
+  try {
+    hear(nullptr, 0, message);
+  } catch (...) {
+  }
+}
+
+bool is_in_heard_message() noexcept { return calls.current != nullptr; }
+
+bool is_heard(spdlog::logger const& logger, void (*log)(spdlog::logger const& logger)) {
+  probed = &logger;
+  log(logger);
+  return std::exchange(probed, nullptr) == nullptr;
+}
+
+}  // namespace tracing::inline v1::bridge::internal
