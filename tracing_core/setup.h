@@ -13,3 +13,4 @@
 #include "tracing_core/filter/env_filter.h"
 #include "tracing_core/filter/predicate.h"
 #include "tracing_core/filter/targets.h"
+#include "tracing_core/model/redaction.h"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tracing_core/dispatch/level_gate.h"
+#include "tracing_core/dispatch/shown_values.h"
 #include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/internal/loaded_object.h"
 #include "tracing_core/internal/never_destroyed.h"
@@ -294,7 +295,6 @@ void rebuild_interest() {
 }
 
 namespace internal {
-
 bool claim_level_gate(std::uint64_t number) noexcept {
   std::uint64_t nobody = 0;
   return gate_holder.compare_exchange_strong(nobody, number) || nobody == number;
@@ -330,6 +330,7 @@ void silence_thread(bool silent) noexcept {
 
 void dispatch_event(std::nullptr_t, Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
   if (thread_state.in_subscriber) [[unlikely]] return;
+  if (current_redaction() != nullptr) [[unlikely]] return dispatch_shown_event(nullptr, metadata, verdict, values);
   current().event_here(metadata, verdict, values);
 }
 
@@ -340,7 +341,11 @@ void dispatch_event_below(Callsite const& callsite, Verdict verdict, Value const
 void dispatch_event_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent, Origin const& origin) noexcept {
   if (thread_state.in_subscriber) return;
   InSubscriber const in_subscriber;
-  current().event(Event{FieldValues(callsite.metadata(), values), parent, verdict, origin});
+  auto const emit = [&](Value const* shown) {
+    current().event(Event{FieldValues(callsite.metadata(), shown), parent, verdict, origin});
+  };
+  Redaction const* const redaction = current_redaction();
+  redaction == nullptr ? emit(values) : with_shown(*redaction, callsite.metadata(), values, emit);
 }
 
 OpenSpan dispatch_new_span(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept {
@@ -351,11 +356,16 @@ OpenSpan dispatch_new_span_at(Callsite const& callsite, Verdict verdict, Value c
   if (thread_state.in_subscriber) return {};
   Subscriber& subscriber = current();
   InSubscriber const in_subscriber;
-  return {&subscriber, subscriber.new_span(NewSpan{FieldValues(callsite.metadata(), values), parent, verdict, origin})};
+  auto const open = [&](Value const* shown) {
+    return subscriber.new_span(NewSpan{FieldValues(callsite.metadata(), shown), parent, verdict, origin});
+  };
+  Redaction const* const redaction = current_redaction();
+  return {&subscriber, redaction == nullptr ? open(values) : with_shown(*redaction, callsite.metadata(), values, open)};
 }
 
 OpenSpan dispatch_open_scope(std::nullptr_t, Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
   if (thread_state.in_subscriber) [[unlikely]] return {};
+  if (current_redaction() != nullptr) [[unlikely]] return dispatch_shown_scope(nullptr, metadata, verdict, values);
   return current().open_scope(metadata, verdict, values);
 }
 
@@ -377,7 +387,10 @@ void exit(OpenSpan span) noexcept {
 
 void record(OpenSpan span, FieldValues const& values) noexcept {
   InSubscriber const in_subscriber;
-  span.subscriber->record(span.id, values);
+  Redaction const* const redaction = current_redaction();
+  if (redaction == nullptr) return span.subscriber->record(span.id, values);
+  with_shown(*redaction, values.metadata(), values.statement_values(),
+             [&](auto* shown) { span.subscriber->record(span.id, FieldValues(values.metadata(), shown)); });
 }
 
 void follows_from(OpenSpan span, SpanId cause) noexcept {

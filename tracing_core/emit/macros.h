@@ -95,7 +95,7 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
     constexpr unsigned tracing_mistake_##n = tracing_parsed_##n.mistake_number();                            \
     TRACING_INTERNAL_CHECK_(tracing_mistake_##n, text);                                                      \
     static constexpr ::tracing::internal::StaticMetadata<                                                    \
-        tracing_parsed_##n.field_count, tracing_parsed_##n.hole_count,                                       \
+        tracing_parsed_##n.value_count, tracing_parsed_##n.hole_count,                                       \
         ::tracing::internal::rounded_up(tracing_parsed_##n.characters)>                                      \
         tracing_metadata_##n(tracing_parsed_##n);                                                            \
     static TRACING_INTERNAL_CONSTINIT_ ::tracing::Callsite tracing_static_##n(tracing_metadata_##n);         \

@@ -136,7 +136,7 @@ class MessageParser {
       ArgumentInfo const& traits = out_.arguments[value.argument];
       std::string_view const written(out_.text.arguments + value.begin, std::size_t(value.end) - value.begin);
       bool const is_constant = traits.kind == ArgumentKind::constant_name;
-      if (is_constant ? traits.name == id : same_name(written, value.is_named, id)) return i;
+      if (is_constant ? traits.name == id : value.is_name && same_name(written, value.is_named, id)) return i;
     }
     fail(Mistake::no_such_field);
     return 0;

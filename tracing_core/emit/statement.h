@@ -103,6 +103,7 @@ struct ParsedValue {
   std::uint16_t begin = 0;
   std::uint16_t end = 0;
   std::uint8_t argument = 0;
+  bool is_name = false;   // the text is one: what stands there is no other expression
   bool is_named = false;  // by kv: a field even where the message uses it
   bool is_used = false;   // by the message, by place
 };

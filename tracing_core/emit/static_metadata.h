@@ -34,22 +34,29 @@ constexpr void parse_values(StatementOutline& out, ArgumentRange const* ranges, 
       continue;
     }
     if (!traits.is_recordable) out.fail(Mistake::not_recordable, i + 1);
-    if (traits.kind == ArgumentKind::value) range = plain_name(text, range);
-    values[out.value_count++] = {range.begin, range.end, static_cast<std::uint8_t>(i),
+    bool is_name = range.end > 0;
+    if (traits.kind == ArgumentKind::value) {
+      ArgumentRange const name = plain_name(text, range);
+      is_name = name.end > 0;
+      if (is_name) range = name;
+    }
+    values[out.value_count++] = {range.begin, range.end, static_cast<std::uint8_t>(i), is_name,
                                  traits.kind != ArgumentKind::value, false};
   }
 }
 
-// Values that the message does not use become fields.
+// Values that the message does not use become fields; the others stand behind those, from the last to the first.
 constexpr void parse_fields(StatementOutline& out, ParsedValue const* values, ParsedField* fields) noexcept {
+  ParsedField* unnamed = fields + out.value_count;
   for (std::uint8_t i = 0; i < out.value_count; ++i) {
     ParsedValue const& value = values[i];
-    if (value.is_used && !value.is_named) continue;
+    bool const is_field = !value.is_used || value.is_named;
     ArgumentInfo const& traits = out.arguments[value.argument];
     bool const is_constant = traits.kind == ArgumentKind::constant_name;
-    if (value.end == 0 && !is_constant) out.fail(Mistake::name_needed, std::size_t{value.argument} + 1);
+    if (is_field && !value.is_name && !is_constant) out.fail(Mistake::name_needed, std::size_t{value.argument} + 1);
     out.characters += is_constant ? traits.name.size() : std::size_t(value.end) - value.begin;
-    fields[out.field_count++] = {value.begin, value.end, i, value.argument};
+    ParsedField& field = is_field ? fields[out.field_count++] : *--unnamed;
+    field = {value.begin, value.end, i, value.argument};
   }
 }
 
@@ -112,10 +119,11 @@ class MetadataWriter {
       parts.message_size = add_message();
       *field_entries++ = {end_, add(kMessageName.data(), kMessageName.size()) & 0x7fffff, true, kMessageValue};
     }
-    for (std::size_t i = 0; i < in_.field_count; ++i) field_entries[i] = entry(fields[i]);
+    for (std::size_t i = 0; i < in_.value_count; ++i) field_entries[i] = entry(fields[i]);
     for (std::size_t i = 0; i < in_.hole_count; ++i) hole_entries[i] = entry(holes[i]);
     parts.field_count = static_cast<std::uint8_t>(in_.field_count + (parts.has_message ? 1 : 0));
     parts.hole_count = in_.hole_count;
+    parts.unnamed_count = static_cast<std::uint8_t>(in_.value_count - in_.field_count);
     parts.value_count = in_.value_count;
     if (in_.has_only_numbers) parts.numbers_size = static_cast<std::uint16_t>(in_.value_count * sizeof(Value));
     return parts;
@@ -161,8 +169,8 @@ class MetadataWriter {
       for (std::size_t i = field.begin; i < field.end;) {
         std::size_t const arrow = find_char(in_.text.arguments, i, field.end, '-');
         add(in_.text.arguments + i, arrow - i);
-        if (arrow < field.end) text_[end_++] = '.';
-        i = arrow + 2;
+        if (arrow < field.end) text_[end_++] = in_.text.arguments[arrow + 1] == '>' ? '.' : '-';
+        i = arrow + (arrow < field.end && in_.text.arguments[arrow + 1] == '>' ? 2 : 1);
       }
     }
     return field_entry(begin, text_ + begin, end_ - begin, field.value_index);

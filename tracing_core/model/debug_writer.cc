@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tracing_core/model/redaction.h"
+
 namespace tracing::inline v1 {
 
 void DebugWriter::new_line() noexcept {
@@ -50,7 +52,23 @@ void DebugWriter::begin_struct(std::string_view name) noexcept {
   ++depth_;
 }
 
+// What is hidden is written all the same, as only its type knows how, and then cut off.
+void DebugWriter::hide_if_named(std::string_view name) noexcept {
+  internal::Redaction const* const redaction = internal::current_redaction();
+  if (redaction == nullptr || hidden_from_ != kNothing || !internal::covers(*redaction, name)) return;
+  raw(internal::redaction_token());
+  hidden_from_ = out_.size();
+  hidden_depth_ = depth_;
+}
+
+void DebugWriter::take_back_hidden() noexcept {
+  if (hidden_from_ == kNothing || depth_ != hidden_depth_) return;
+  out_.resize_down(hidden_from_);
+  hidden_from_ = kNothing;
+}
+
 void DebugWriter::item() noexcept {
+  take_back_hidden();
   if (depth_ == 0 || depth_ > kMaxDepth) return;
   bool& any = any_[depth_ - 1];
   bool const is_struct = closing_[depth_ - 1] == 's';
@@ -64,15 +82,25 @@ void DebugWriter::item() noexcept {
     out_.push_back(' ');
   }
   any = true;
+  item_from_ = out_.size();
 }
 
 void DebugWriter::field(std::string_view name) noexcept {
   item();
   raw(name);
   raw(": ");
+  hide_if_named(name);
+}
+
+void DebugWriter::mapped() noexcept {
+  std::size_t const end = out_.size();
+  raw(": ");
+  std::size_t const begin = std::min(item_from_, end);
+  hide_if_named(out_.view().substr(begin, end - begin));
 }
 
 void DebugWriter::end() noexcept {
+  take_back_hidden();
   if (depth_ == 0) return;
   --depth_;
   if (depth_ >= kMaxDepth) {

@@ -13,6 +13,11 @@ namespace tracing::inline v1 {
 class DebugWriter {
  public:
   DebugWriter(TextBuffer& out, bool pretty) noexcept : out_(out), pretty_(pretty) {}
+  DebugWriter(DebugWriter const&) = delete;
+  DebugWriter& operator=(DebugWriter const&) = delete;
+  ~DebugWriter() {
+    if (hidden_from_ != kNothing) out_.resize_down(hidden_from_);
+  }
 
   bool pretty() const noexcept { return pretty_; }
 
@@ -27,10 +32,10 @@ class DebugWriter {
   void begin_struct(std::string_view name) noexcept;
   /// Starts the next item of what is open.
   void item() noexcept;
-  /// Starts the next field of the open struct.
+  /// Starts the next field of the open struct. Of one that redact() names, what follows until the next is taken back.
   void field(std::string_view name) noexcept;
-  /// Starts the value behind a map's key.
-  void mapped() noexcept { raw(": "); }
+  /// Starts the value behind a map's key; likewise.
+  void mapped() noexcept;
   void end() noexcept;
 
   /// The buffer below, for output that needs no indentation.
@@ -38,12 +43,18 @@ class DebugWriter {
 
  private:
   static constexpr int kMaxDepth = 32;  // deeper structure is cut: `...`
+  static constexpr std::size_t kNothing = ~std::size_t{0};
 
   void new_line() noexcept;
+  void hide_if_named(std::string_view name) noexcept;
+  void take_back_hidden() noexcept;
 
   TextBuffer& out_;
   bool pretty_;
   int depth_ = 0;
+  int hidden_depth_ = 0;
+  std::size_t hidden_from_ = kNothing;  // what stands behind it is not to be shown
+  std::size_t item_from_ = 0;           // where the last item starts
   char closing_[kMaxDepth] = {};  // what end() writes; lower case `s` stands for a struct's brace
   bool any_[kMaxDepth] = {};
 };

@@ -73,7 +73,7 @@ inline constexpr std::uint8_t kMessageValue = 0xff;  // the value_index of the m
 struct MetadataParts {
   char const* text = nullptr;  // name, target, function, module path, message literal, then field names and specs
   char const* file = nullptr;
-  FieldEntry const* fields = nullptr;
+  FieldEntry const* fields = nullptr;  // then, `unnamed_count` of them, values that only the message uses, by their text
   MessageHole const* holes = nullptr;
   std::uint32_t name_size = 0;
   std::uint32_t target_size = 0;
@@ -83,6 +83,7 @@ struct MetadataParts {
   std::uint32_t line = 0;
   std::uint8_t field_count = 0;
   std::uint8_t hole_count = 0;
+  std::uint8_t unnamed_count = 0;  // values that are no field
   std::uint8_t value_count = 0;  // how many values a record brings: fields and what only the message uses
   Level level = {};
   Kind kind = Kind::event;

@@ -13,6 +13,7 @@
 #include "tracing_core/model/field_values.h"
 #include "tracing_core/model/metadata.h"
 #include "tracing_core/model/number_text.h"
+#include "tracing_core/model/redaction.h"
 #include "tracing_core/model/text_escape.h"
 #include "tracing_core/model/value_of.h"
 
@@ -44,6 +45,7 @@ void append_plain(TextBuffer& out, Value const& value) noexcept {
     case ValueKind::verbatim: return out.append(value.as_text());
     case ValueKind::bytes: return append_bytes(out, std::as_bytes(std::span(value.as_text())));
     case ValueKind::pointer: return append_pointer(out, value.as_pointer());
+    case ValueKind::redacted: return out.append(internal::redaction_token());
     case ValueKind::error: return append_error(out, value);
     case ValueKind::custom:
       if (value.is_pretty()) {

@@ -30,6 +30,7 @@ enum class ValueKind : std::uint8_t {
   i128,
   u128,
   pointer,   ///< prints as hexadecimal
+  redacted,  ///< one that no output shows: see redaction.h; prints a token
   text = 16, ///< UTF-8 text; prints quoted; this kind and those below, all with this bit, point to what they stand for
   verbatim,  ///< text that some type printed of itself; prints as it is
   bytes,
@@ -74,6 +75,7 @@ class Value {
   static constexpr Value of_text(std::string_view x) noexcept { return Value(ValueKind::text, x.data(), x.size()); }
   static constexpr Value of_verbatim(std::string_view x) noexcept { return Value(ValueKind::verbatim, x.data(), x.size()); }
   static constexpr Value of_bytes(void const* data, std::size_t size) noexcept { return Value(ValueKind::bytes, data, size); }
+  static constexpr Value of_redacted() noexcept { return Value(ValueKind::redacted, std::uint64_t{0}); }
   static constexpr Value of_pointer(void const* x) noexcept { return Value(ValueKind::pointer, x); }
   static constexpr Value of_error(void const* object, ErrorType const& type) noexcept {
     return Value(ValueKind::error, object, &type);
