@@ -90,6 +90,7 @@ void Line::add_value(tracing::Value const& value) noexcept {
       *this << "\"";
       break;
     case tracing::ValueKind::verbatim: return add_text(value.as_text());
+    case tracing::ValueKind::redacted: return add_text(tracing::internal::redaction_token());
     case tracing::ValueKind::message: return add_message(value);
     case tracing::ValueKind::custom:
     case tracing::ValueKind::error: *this << "?"; break;

@@ -59,6 +59,8 @@ Wrong set_span_events(Environment& environment, std::string_view list) {
   return right;
 }
 
+constexpr bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
 constexpr std::array kVariables{
     Variable{"TRACE_FILTER", "directives such as info,gpu=debug,[launch{stream=7}]=trace, or help", "info",
              [](Environment& e, std::string_view value) {
@@ -97,6 +99,18 @@ constexpr std::array kVariables{
                e.flame = value;
                return right;
              }},
+    Variable{"TRACE_REDACT", "names of fields such as password,token", "none",
+             [](Environment& e, std::string_view value) -> Wrong {
+               if (value.find_first_not_of(" ,\t\r\n") == value.npos) return value;
+               e.redact = value;
+               return right;
+             }},
+    Variable{"TRACE_REDACT_TOKEN", "texts of one line", "***REDACTED***",
+             [](Environment& e, std::string_view value) -> Wrong {
+               if (std::any_of(value.begin(), value.end(), is_control)) return value;
+               e.redact_token = value;
+               return right;
+             }},
     Variable{"NO_COLOR", "anything", "", 
              [](Environment& e, std::string_view) {
                e.no_color = true;
@@ -127,7 +141,7 @@ std::string did_you_mean(std::string_view value, std::string_view values) {
 
 std::string printable(std::string_view text) {
   std::string out(text);
-  for (char& c : out) c = static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  for (char& c : out) c = is_control(c) ? '?' : c;
   return out;
 }
 

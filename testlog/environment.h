@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tracing_core/export/print.h"
+#include "tracing_core/model/redaction.h"
 
 namespace testlog::inline v1 {
 
@@ -37,6 +38,8 @@ struct Environment {
   std::string output = "stderr";       ///< TRACE_OUTPUT: stderr, stdout or a path with %p and %t
   std::string chrome;                  ///< TRACE_CHROME: the same, or a folder; empty: off
   std::string flame;                   ///< TRACE_FLAME: likewise
+  std::string redact;                  ///< TRACE_REDACT: names with commas between them
+  std::string redact_token{tracing::kRedactionToken};  ///< TRACE_REDACT_TOKEN
 };
 
 /// One variable, as documented.

@@ -20,6 +20,7 @@ using testing::Not;
 using testlog::testdata::content_of;
 using testlog::testdata::count;
 using testlog::testdata::Outcome;
+using testlog::testdata::run_dying;
 using testlog::testdata::run_on_terminal;
 using testlog::testdata::run_own_main;
 using testlog::testdata::run_scenarios;
@@ -62,6 +63,43 @@ TEST(Modes, ShardsAreThoseOfGoogleTest) {
 TEST(Modes, DisabledTestsStayDisabled) {
   EXPECT_EQ(run_scenarios("*DISABLED*").exit_code, 0);
   EXPECT_EQ(run_scenarios("Settings.DISABLED*", {}, {"--gtest_also_run_disabled_tests"}).exit_code, 1);
+}
+
+// ---- values that are not to be shown ----
+
+TEST(Redact, NoOutputHoldsTheValue) {
+  for (char const* const format : {"full", "compact", "pretty", "json"}) {
+    for (char const* const show : {"live", "failed"}) {
+      SCOPED_TRACE(testing::Message() << format << ' ' << show);
+      std::string const xml = fresh_path("secrets.xml");
+      std::string const file = fresh_path("secrets.log");
+      Variables variables{{"TRACE_REDACT", "password,token"}, {"TRACE_FILTER", "trace"}, {"TRACE_FORMAT", format},
+                          {"TRACE_SHOW", show},               {"TRACE_SPAN_EVENTS", "full"}};
+      Outcome const shown = run_scenarios("Secrets.Fails", variables, {"--gtest_output=xml:" + xml});
+      Outcome const dead = run_dying("Dies.WithSecrets", variables);
+      std::string const chrome = fresh_path("secrets.json");
+      std::string const flame = fresh_path("secrets.folded");
+      variables.insert(variables.end(), {{"TRACE_OUTPUT", file}, {"TRACE_CHROME", chrome}, {"TRACE_FLAME", flame}});
+      run_scenarios("Secrets.Fails", variables);
+      EXPECT_THAT(content_of(flame), AllOf(Not(IsEmpty()), Not(HasSubstr("canary"))));
+      EXPECT_THAT(dead.out, Not(HasSubstr("canary")));
+      for (std::string const& text :
+           {shown.out, shown.err, dead.err, content_of(xml), content_of(file), content_of(chrome)}) {
+        EXPECT_THAT(text, Not(HasSubstr("canary")));
+        EXPECT_THAT(text, HasSubstr("***REDACTED***"));
+      }
+    }
+  }
+}
+TEST(Redact, AllOutputsHoldTheValueOtherwise) {
+  Outcome const shown = run_scenarios("Secrets.Fails", {{"TRACE_FILTER", "trace"}});
+  EXPECT_THAT(shown.out, HasSubstr("canary"));
+  EXPECT_THAT(shown.err, HasSubstr("canary"));
+  EXPECT_THAT(run_dying("Dies.WithSecrets").err, HasSubstr("canary"));
+}
+TEST(Redact, TheTokenCanBeChosen) {
+  Outcome const shown = run_scenarios("Secrets.Fails", {{"TRACE_REDACT", "token"}, {"TRACE_REDACT_TOKEN", "(hidden)"}});
+  EXPECT_THAT(shown.err, AllOf(HasSubstr("open{token=(hidden)}"), Not(HasSubstr("***"))));
 }
 
 // ---- settings ----

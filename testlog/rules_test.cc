@@ -369,6 +369,9 @@ std::vector<BadCase> const& bad_cases() {
       {"TRACE_FLAME", "/nowhere/at/all",
        "testlog: TRACE_FLAME=/nowhere/at/all cannot be opened: No such file or directory. Nothing is written there; valid are "
        "a path that can be written to and a folder.\n"},
+      {"TRACE_REDACT", " , ", "testlog: TRACE_REDACT= ,  is none of names of fields such as password,token. Using none.\n"},
+      {"TRACE_REDACT_TOKEN", "two\nlines",
+       "testlog: TRACE_REDACT_TOKEN=two?lines is none of texts of one line. Using ***REDACTED***.\n"},
   };
   return *cases;
 }

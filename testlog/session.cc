@@ -70,6 +70,7 @@ Session::Session(internal::ProcessRole const& role)
   std::vector<BadValue> bad;
   environment_ = read_environment([](char const* name) -> char const* { return std::getenv(name); }, bad);
   for (BadValue const& one : bad) reports_ += one.report();
+  if (!environment_.redact.empty()) tracing::redact(environment_.redact, environment_.redact_token);
   if (environment_.show == Show::none) mute_ = true;
   if (!role.death_test_child) output_.open(environment_.output);
   make_capture();

@@ -421,6 +421,39 @@ TEST(Filter, ChangesInATest) {
 }
 TEST(Filter, IsRestored) { TRACE_DEBUG("in the next test"); }
 
+// ---- values that are not to be shown ----
+
+namespace secrets {
+
+constexpr char kCanary[] = "canary";
+struct User {
+  std::string password = kCanary;
+  std::vector<std::map<std::string, std::string>> headers{{{"Token", kCanary}, {"Accept", "all"}}};
+};
+TRACE_FIELDS(User, password, headers)
+
+// By every way on which a value gets into a record.
+void tell() {
+  std::string const password = kCanary;
+  User const user;
+  TRACE_SPAN(info, "span", password, user, tracing::kv("token", kCanary));
+  auto const later = TRACE_MAKE_SPAN(info, "later", tracing::kv("token", tracing::empty));
+  later.record(tracing::kv("token", kCanary));
+  auto const entered = later.enter();
+  TRACE_INFO("{} and {token} and {}", password, user.password, tracing::kv("token", kCanary));
+  TRACE_DEBUG("{:>20} of {}", password, user, tracing::kv("user", tracing::pretty(user)));
+  TRACE_VALUES(warn, password, user.password, tracing::kv("token", tracing::display(password)));
+}
+
+}  // namespace secrets
+
+TEST(Secrets, Fails) {
+  secrets::tell();
+  TRACE_SPAN(info, "open", tracing::kv("token", secrets::kCanary));
+  EXPECT_THAT(records(), IsEmpty());
+  throw std::runtime_error("told");
+}
+
 // ---- dying ----
 
 TEST(Dies, BySegv) {
@@ -435,6 +468,11 @@ TEST(Dies, ByWildPointer) {
   *reinterpret_cast<int volatile*>(nowhere) = 1;
 }
 TEST(Dies, ByAbort) { std::abort(); }
+TEST(Dies, WithSecrets) {
+  secrets::tell();
+  TRACE_SPAN(info, "open", tracing::kv("token", secrets::kCanary));
+  std::abort();
+}
 int eat_stack(int n) {
   char volatile room[4096];
   room[0] = static_cast<char>(n);
