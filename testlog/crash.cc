@@ -267,7 +267,9 @@ void tell_or_wait(Session& session, int signal) noexcept {
 void on_signal(int signal, siginfo_t* info, void*) {
   int const error_before = errno;
   Session& session = *handling.session;
-  if (!session.is_mute() && !testing::internal::InDeathTestChild()) tell_or_wait(session, signal);
+  bool const in_child = testing::internal::InDeathTestChild();
+  if (!session.is_mute() && !in_child) tell_or_wait(session, signal);
+  if (session.files() != nullptr && !in_child) session.files()->wait_for_writers();
   pass_on(signal, info);
   errno = error_before;
 }

@@ -1,5 +1,7 @@
 #include "testlog/file_outputs.h"
 
+#include <time.h>
+
 #include <atomic>
 #include <filesystem>
 #include <mutex>
@@ -41,6 +43,8 @@ class FileOutputs::Series {
   virtual void begin(std::string_view test) = 0;
   virtual void flush() = 0;
   virtual void finish() = 0;
+  // Whether a thread will write what is not written yet. Async-signal-safe.
+  virtual bool is_behind() const noexcept { return false; }
 
   // As long as this is set, what goes wrong is added to it.
   void set_reports(std::string* reports) noexcept { reports_ = reports; }
@@ -109,8 +113,8 @@ class FileOutputs::ChromeSeries final : public Series {
   void finish() override {
     std::lock_guard const lock(mutex_);
     stop();
-    state_ = State::failed;
   }
+  bool is_behind() const noexcept override { return guard_.is_behind(); }
 
  private:
   enum class State : unsigned char { closed, open, failed };
@@ -298,6 +302,17 @@ void FileOutputs::end_test() {
 void FileOutputs::flush() {
   for (auto const& series : of_tests_) series->flush();
   for (auto const& series : outside_) series->flush();
+}
+
+void FileOutputs::wait_for_writers() const noexcept {
+  constexpr timespec kMoment{0, 1'000'000};
+  for (int i = 0; i < 100; ++i) {
+    bool behind = false;
+    for (auto const& series : of_tests_) behind = behind || series->is_behind();
+    for (auto const& series : outside_) behind = behind || series->is_behind();
+    if (!behind) return;
+    nanosleep(&kMoment, nullptr);
+  }
 }
 
 void FileOutputs::finish() {

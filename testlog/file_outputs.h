@@ -33,6 +33,8 @@ class FileOutputs {
   void flush();
   /// The files are complete. What comes later is left out or, where the format allows it, appended.
   void finish();
+  /// For the handler of a fatal signal: gives threads that write a moment, at most 100 ms. Async-signal-safe.
+  void wait_for_writers() const noexcept;
 
  private:
   class Series;

@@ -225,6 +225,8 @@ TEST_F(FileOutputs, OfATestThatDiesAreWholeRecords) {
     std::string const text = content_of(path(test));
     EXPECT_TRUE(Json::accept(text + "]")) << text.substr(0, 1000);
   }
+  // The thread that writes had a moment.
+  EXPECT_THAT(records_in(content_of(path("Dies.BySegv")) + "]"), ElementsAre("B outer", "i shown 1", "i not shown text"));
 }
 
 TEST_F(FileOutputs, ThatCannotBeOpenedAreToldOnce) {
@@ -246,6 +248,7 @@ TEST_F(FileOutputs, ThatTakeNothingAreToldOnceAndNotToTheTest) {
   Outcome const outcome = run_scenarios(test, {{"TRACE_CHROME", "/dev/full"}, {"TRACE_FLAME", "/dev/full"}, {"TRACE_SHOW", "none"}}, {"--gtest_repeat=2"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
   EXPECT_EQ(count(outcome.err, "tracing: cannot write the trace /dev/full: No space left on device\n"), 1) << outcome.err;
+  EXPECT_EQ(count(outcome.err, " records are missing in the trace /dev/full\n"), 1) << outcome.err;
   EXPECT_EQ(count(outcome.err, "tracing: cannot write to /dev/full: No space left on device; further failures are only counted\n"), 1);
 }
 

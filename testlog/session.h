@@ -39,6 +39,8 @@ class Session {
   /// What TRACE_CAPTURE says; null where everything is captured, or nothing.
   tracing::EnvFilter const* capture_filter() const noexcept { return captured_; }
   ShowFilter* show_filter() const noexcept { return show_filter_; }
+  /// Null where no file was asked for.
+  FileOutputs const* files() const noexcept { return files_.get(); }
 
   /// Whether records are shown nowhere in this process: TRACE_SHOW is none, or it is the child of a threadsafe death test.
   bool is_mute() const noexcept { return mute_; }

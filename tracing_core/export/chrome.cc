@@ -5,6 +5,7 @@
 #include "tracing_core/export/chrome_output.h"
 #include "tracing_core/export/chrome_record.h"
 #include "tracing_core/export/line_buffer.h"
+#include "tracing_core/internal/thread_info.h"
 
 namespace tracing::inline v1 {
 namespace {
@@ -68,7 +69,7 @@ class ChromeLayer final : public Layer {
     if (thread.is_new) records_.append_thread_name(*line, place, track.name);
     append(*line, place);
     if (line->truncated()) [[unlikely]] return output_->count_dropped(1);
-    output_->add(line->view(), 1);
+    output_->add(line->view(), 1, track.number == internal::this_thread_info().number ? context.time() : Instant());
   }
 
   std::shared_ptr<ChromeOutput> const output_;
@@ -117,7 +118,7 @@ ChromeGuard& ChromeGuard::operator=(ChromeGuard&& other) noexcept {
 ChromeGuard::~ChromeGuard() { close(); }
 
 void ChromeGuard::close() noexcept {
-  if (output_ != nullptr) output_->close();
+  if (output_ != nullptr) output_->finish();
   output_ = nullptr;
 }
 
@@ -149,6 +150,8 @@ void ChromeGuard::stop() const noexcept {
 std::error_code ChromeGuard::error() const noexcept { return output_ != nullptr ? output_->error() : std::error_code(); }
 
 std::string ChromeGuard::path() const { return output_ != nullptr ? output_->path() : std::string(); }
+
+bool ChromeGuard::is_behind() const noexcept { return output_ != nullptr && !output_->is_in_forked_child() && output_->is_behind(); }
 
 std::uint64_t ChromeGuard::dropped() const noexcept { return output_ != nullptr ? output_->dropped() : 0; }
 

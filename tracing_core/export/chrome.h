@@ -46,8 +46,9 @@ struct ChromeOptions {
   /// its end as at its beginning, or viewers do not find the two together.
   ChromeText name{};
   ChromeText category{};  ///< null: the target
-  /// Each record is written at once, with a system call: nothing is missing where the process is killed. Otherwise they wait
-  /// until 64 KiB are together.
+  /// Each record is written at once by the thread that makes it, with a system call: nothing is missing where the process is
+  /// killed. Otherwise a thread of the trace's own writes what all others have recorded, every 10 ms or when 256 KiB are
+  /// together, and at most the last 100 ms of each thread are missing.
   bool write_through = false;
   /// Off: nothing is written, and no file made, until ChromeGuard::start_new().
   bool started = true;
@@ -57,9 +58,10 @@ struct ChromeOptions {
   bool as_tracing_chrome = false;
 };
 
-/// Has the trace completed: when it is destroyed, what waits is written and the list closed, so that the file is strict JSON.
-/// What comes later is left out. Keep it in main(): a process that ends without destroying it leaves `[` and whole records
-/// without the closing bracket, which the viewers open, and what waited is missing. Thread-safe but for moving it.
+/// Has the trace completed: when it is destroyed, what waits is written, the list closed, so that the file is strict JSON, and
+/// the thread that writes has ended. What comes later is left out. Keep it in main(): a process that ends without destroying
+/// it leaves `[` and whole records without the closing bracket, which the viewers open, and what waited is missing.
+/// Thread-safe but for moving it.
 class [[nodiscard]] ChromeGuard {
  public:
   ChromeGuard() noexcept = default;
@@ -84,6 +86,8 @@ class [[nodiscard]] ChromeGuard {
   std::string path() const;
   /// Records that are not in the trace because the file could not be written or memory ran out.
   std::uint64_t dropped() const noexcept;
+  /// Whether records wait to be written. Async-signal-safe: the handler of a fatal signal may give the thread a moment.
+  bool is_behind() const noexcept;
 
  private:
   friend std::pair<std::unique_ptr<Layer>, ChromeGuard> chrome_layer(ChromeOptions options);
@@ -99,7 +103,8 @@ class [[nodiscard]] ChromeGuard {
 ///     tracing::set_global_default(tracing::RegistryBuilder().with(std::move(chrome)).build());
 ///
 /// Never fails: where the file cannot be made this is told once, on standard error, and by ChromeGuard::error(), and nothing
-/// is written. In a forked child nothing is written, because the file is the parent's.
+/// is written. Threads that record share a lock for the copying of a record and write only where more than a MiB waits or
+/// something has waited for 100 ms. In a forked child nothing is written, because the file is the parent's.
 std::pair<std::unique_ptr<Layer>, ChromeGuard> chrome_layer(ChromeOptions options = {});
 
 }  // namespace tracing::inline v1

@@ -1,11 +1,15 @@
 #include "tracing_core/export/chrome_output.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
+#include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/export/fork_count.h"
+#include "tracing_core/export/without_signal.h"
 #include "tracing_core/format/json_value.h"
 #include "tracing_core/internal/thread_info.h"
 #include "tracing_core/model/instant.h"
@@ -13,7 +17,12 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-constexpr std::size_t kBlockBytes = 64 * 1024;
+// The thread writes after a while, so that it does not write each record by itself, or when so much waits. Waking it costs more
+// than many records.
+constexpr std::chrono::milliseconds kDoze{10};
+constexpr std::size_t kEnoughBytes = 256 * 1024;
+// So much waits at most: who adds more writes it.
+constexpr std::size_t kMostBytes = 1024 * 1024;
 // Tracks that are no threads of this process are numbered from here on, above all numbers that the system gives to threads.
 constexpr std::int64_t kFirstOtherTrack = 1 << 30;
 
@@ -42,7 +51,7 @@ ChromeOutput::ChromeOutput(Destination destination, Options options, std::error_
   if (destination_.file != nullptr || destination_.sink != nullptr) begin();
 }
 
-ChromeOutput::~ChromeOutput() { close(); }
+ChromeOutput::~ChromeOutput() { finish(); }
 
 bool ChromeOutput::is_in_forked_child() const noexcept { return fork_count() != forks_when_made_; }
 
@@ -72,40 +81,102 @@ ChromeOutput::Thread ChromeOutput::find(Track const& track) {
   return {known.tid, std::exchange(known.list, list) != list};
 }
 
-void ChromeOutput::add(std::string_view records, std::uint32_t count) noexcept {
+// ---- on the threads that record ----
+
+void ChromeOutput::add(std::string_view records, std::uint32_t count, Instant time) noexcept {
   if (is_in_forked_child()) return;
-  Lock const lock(mutex_);
-  if (!is_open()) return;
-  if (is_first_) records.remove_prefix(2);
-  if (records.size() > kBlockBytes) [[unlikely]] {
-    write_waiting();
-    return settle(write(records), count);
+  bool writes = options_.write_through || !has_thread_.load(std::memory_order_relaxed);
+  {
+    Lock const lock(mutex_);
+    if (!is_open()) return;
+    if (!append(records, count, time)) [[unlikely]] {
+      count_dropped(count);
+      writes = true;  // which makes room
+    }
+    std::size_t const size = filling_->text.size();
+    writes = writes || size >= kMostBytes || is_too_old(time);
+    if (!writes && (rest_ == Rest::asleep || (rest_ == Rest::dozing && size >= kEnoughBytes))) wake();
   }
-  std::size_t const before = waiting_.size();
-  if (destination_.file != nullptr && !options_.as_tracing_chrome) {
-    waiting_.append(destination_.file->blanks_before(records.size(), before), ' ');
-  }
-  waiting_.append(records);
-  if (waiting_.truncated()) [[unlikely]] {
-    waiting_.resize_down(before);
-    write_waiting();
-    return settle(false, count);
-  }
-  is_first_ = false;
-  waiting_records_ += count;
-  if (options_.write_through || waiting_.size() >= kBlockBytes) write_waiting();
+  if (!writes) [[likely]] return;
+  Lock const lock(writing_);
+  write_waiting();
 }
+
+bool ChromeOutput::append(std::string_view records, std::uint32_t count, Instant time) noexcept {
+  TextBuffer& text = filling_->text;
+  std::size_t const before = text.size();
+  if (aligns_) text.append(TraceFile::blanks_before(records.size(), filling_->place + before), ' ');
+  text.append(records);
+  if (text.truncated()) [[unlikely]] {
+    text.resize_down(before);
+    return false;
+  }
+  filling_->records += count;
+  if (filling_->oldest_ns == kNever && time) filling_->oldest_ns = time.ns;
+  unwritten_.store(unwritten_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+  return true;
+}
+
+// A clock that was set back makes nothing old, one that was set forward writes once too often.
+bool ChromeOutput::is_too_old(Instant time) const noexcept {
+  constexpr std::int64_t kMostNs = std::chrono::nanoseconds(kMostAge).count();
+  std::int64_t const oldest = std::min(filling_->oldest_ns, written_oldest_ns_);
+  return time && oldest != kNever && time.ns - oldest > kMostNs;
+}
+
+void ChromeOutput::wake() noexcept {
+  rest_ = Rest::awake;
+  wake_.notify_one();
+}
+
+// ---- the thread ----
+
+void ChromeOutput::start_thread() noexcept {
+  if (options_.write_through || worker_.joinable()) return;
+  try {
+    WithoutSignals const blocked;
+    worker_ = std::thread([this] { run(); });
+    has_thread_ = true;
+  } catch (...) {  // then the threads that record write
+  }
+}
+
+void ChromeOutput::run() noexcept {
+  InSubscriber const in_subscriber;  // what a sink emits would wait for the lock that it is called under
+  pthread_setname_np(pthread_self(), "tracing-chrome");
+  Lock lock(mutex_);
+  while (!stopping_) {
+    auto const is_awake = [this] { return stopping_ || rest_ == Rest::awake; };
+    if (filling_->text.empty()) {
+      rest_ = Rest::asleep;
+      wake_.wait(lock, is_awake);
+    }
+    rest_ = Rest::dozing;
+    if (filling_->text.size() < kEnoughBytes) wake_.wait_for(lock, kDoze, is_awake);
+    rest_ = Rest::awake;
+    lock.unlock();
+    {
+      Lock const writing(writing_);
+      write_waiting();
+    }
+    lock.lock();
+  }
+}
+
+// ---- writing ----
 
 void ChromeOutput::flush() noexcept {
   if (is_in_forked_child()) return;
-  Lock const lock(mutex_);
+  InSubscriber const in_subscriber;
+  Lock const lock(writing_);
   write_waiting();
   if (destination_.sink != nullptr) destination_.sink->flush();
 }
 
 void ChromeOutput::start_new(Destination destination) noexcept {
   if (is_in_forked_child()) return;
-  Lock const lock(mutex_);
+  InSubscriber const in_subscriber;
+  Lock const lock(writing_);
   end();
   destination_ = std::move(destination);
   error_.clear();
@@ -114,73 +185,112 @@ void ChromeOutput::start_new(Destination destination) noexcept {
 
 void ChromeOutput::close() noexcept {
   if (is_in_forked_child()) return;
-  Lock const lock(mutex_);
+  InSubscriber const in_subscriber;
+  Lock const lock(writing_);
   end();
+}
+
+void ChromeOutput::finish() noexcept {
+  close();
+  if (is_in_forked_child() || !worker_.joinable()) return;
+  has_thread_ = false;
+  {
+    Lock const lock(mutex_);
+    stopping_ = true;
+    wake();
+  }
+  worker_.join();
 }
 
 std::error_code ChromeOutput::error() const noexcept {
   if (is_in_forked_child()) return {};
-  Lock const lock(mutex_);
+  Lock const lock(writing_);
   return error_;
 }
 
 std::string ChromeOutput::path() const {
   if (is_in_forked_child()) return {};
-  Lock const lock(mutex_);
+  Lock const lock(writing_);
   return destination_.file == nullptr ? std::string() : destination_.file->path();
 }
 
 void ChromeOutput::begin() noexcept {
   has_head_ = has_record_ = false;
-  append_head();
-  write_waiting();  // whatever comes, the file is a trace
+  dropped_before_ = dropped();
+  write_head();  // whatever comes, the file is a trace
+  start_thread();
+  Lock const lock(mutex_);
+  list_.store(last_list.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  aligns_ = aligns();
+  filling_->place = aligns_ ? destination_.file->size() : 0;
   open_.store(true, std::memory_order_relaxed);
 }
 
-void ChromeOutput::append_head() noexcept {
-  list_.store(last_list.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  waiting_.clear();
-  waiting_.append("[\n");
-  is_first_ = options_.as_tracing_chrome;
-  if (is_first_) return;
-  waiting_.append("{\"args\":{\"name\":");
-  append_json_text(waiting_, program_invocation_short_name);
-  waiting_.append("},\"name\":\"process_name\",\"ph\":\"M\",\"pid\":");
-  waiting_.append_int(pid_);
-  waiting_.append(",\"tid\":");
-  waiting_.append_int(pid_);
-  waiting_.push_back('}');
-}
-
 void ChromeOutput::end() noexcept {
-  if (!open_.exchange(false, std::memory_order_relaxed)) return;
+  {
+    Lock const lock(mutex_);
+    if (!open_.exchange(false, std::memory_order_relaxed)) return;
+  }
   write_waiting();
-  waiting_.append(options_.as_tracing_chrome ? "\n]" : "\n]\n");  // which may have room where a block has none
-  write_waiting();
-  waiting_.clear();
+  if (has_head_ || write_head()) {
+    write(options_.as_tracing_chrome ? "\n]" : "\n]\n");  // which may have room where a block has none
+  }
   if (destination_.sink != nullptr) destination_.sink->flush();
+  if (destination_.file != nullptr) destination_.file->tell_missing(dropped() - dropped_before_);
   destination_ = {};  // of many files, one after the other, one is open
 }
 
 void ChromeOutput::write_waiting() noexcept {
-  if (waiting_.empty()) return;
-  bool const written = write(waiting_.view());
-  waiting_.clear();
-  settle(written, std::exchange(waiting_records_, 0));
+  Block* block;
+  {
+    Lock const lock(mutex_);
+    block = filling_;
+    if (block->text.empty() && !block->text.truncated()) return;
+    filling_ = block == &blocks_[0] ? &blocks_[1] : &blocks_[0];
+    filling_->place = block->place + block->text.size();
+    written_oldest_ns_ = block->oldest_ns;
+  }
+  InSubscriber const in_subscriber;
+  bool const written = write(*block);
+  if (!written) {
+    count_dropped(block->records);
+    // The names of threads may have been among it: all tell theirs again.
+    list_.store(last_list.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  Lock const lock(mutex_);
+  written_oldest_ns_ = kNever;
+  unwritten_.store(unwritten_.load(std::memory_order_relaxed) - block->records, std::memory_order_relaxed);
+  block->text.clear();
+  block->records = 0;
+  block->oldest_ns = kNever;
 }
 
-void ChromeOutput::settle(bool written, std::uint32_t count) noexcept {
-  if (written) [[likely]] {
-    has_head_ = true;
-    has_record_ = has_record_ || count > 0 || !options_.as_tracing_chrome;
-    is_first_ = !has_record_;
-    return;
+bool ChromeOutput::write(Block const& block) noexcept {
+  if (!has_head_ && !write_head()) return false;
+  std::string_view text = block.text.view();
+  if (text.empty()) return true;
+  if (!has_record_) text.remove_prefix(2);
+  if (aligns() && !destination_.file->go_to_page_offset(block.place)) return false;
+  bool const written = write(text);
+  has_record_ = has_record_ || written;
+  return written;
+}
+
+bool ChromeOutput::write_head() noexcept {
+  InlineTextBuffer<512> head;
+  head.append("[\n");
+  if (!options_.as_tracing_chrome) {
+    head.append("{\"args\":{\"name\":");
+    append_json_text(head, program_invocation_short_name);
+    head.append("},\"name\":\"process_name\",\"ph\":\"M\",\"pid\":");
+    head.append_int(pid_);
+    head.append(",\"tid\":");
+    head.append_int(pid_);
+    head.push_back('}');
   }
-  count_dropped(count);
-  if (!has_head_) return append_head();
-  is_first_ = !has_record_;
-  // The names of threads may have been among it: all tell theirs again.
-  list_.store(last_list.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  has_head_ = write(head.view());
+  has_record_ = has_head_ && !options_.as_tracing_chrome;
+  return has_head_;
 }
 
 bool ChromeOutput::write(std::string_view text) noexcept {

@@ -1,28 +1,37 @@
-// Declares ChromeOutput, where the records of a Chrome trace come together: the block that waits, the file, the threads known.
+// Declares ChromeOutput, where the records of a Chrome trace come together: the block that waits, the thread that writes it, the
+// file, the threads known.
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <unordered_map>
 
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/export/trace_file.h"
 #include "tracing_core/model/ids.h"
+#include "tracing_core/model/instant.h"
 #include "tracing_core/model/text_buffer.h"
 
 namespace tracing::inline v1::internal {
 
-// A list of records in JSON. Thread-safe. In a forked child it does nothing: the file is the parent's, and the lock may be
-// held by a thread that is not there.
+// A list of records in JSON. Traced threads add to a block, and a thread of its own writes it: they meet for the copying of a
+// record alone, and take turns with two blocks. Thread-safe. In a forked child it does nothing: the file is the parent's, and
+// a lock may be held by a thread that is not there.
 class ChromeOutput {
  public:
+  // What a thread recorded is written when it is this old, or the thread itself writes it.
+  static constexpr std::chrono::milliseconds kMostAge{100};
+
   struct Options {
-    bool write_through = false;
+    bool write_through = false;  // without the thread
     bool as_tracing_chrome = false;
     int complain_to = 2;
   };
@@ -45,13 +54,17 @@ class ChromeOutput {
   bool is_open() const noexcept { return open_.load(std::memory_order_relaxed) && !is_in_forked_child(); }
   bool is_in_forked_child() const noexcept;
   Thread thread(Track const& track) noexcept;
-  // Each record begins with ",\n".
-  void add(std::string_view records, std::uint32_t count) noexcept;
+  // Each record begins with ",\n". `time` is that of the clock, empty where the records are about another one.
+  void add(std::string_view records, std::uint32_t count, Instant time) noexcept;
   void count_dropped(std::uint32_t count) noexcept { dropped_.fetch_add(count, std::memory_order_relaxed); }
 
   void flush() noexcept;
   void start_new(Destination destination) noexcept;
   void close() noexcept;
+  // close() for good: the thread has ended.
+  void finish() noexcept;
+  // Whether records wait to be written. Async-signal-safe.
+  bool is_behind() const noexcept { return unwritten_.load(std::memory_order_relaxed) != 0; }
 
   std::int64_t pid() const noexcept { return pid_; }
   int complain_to() const noexcept { return options_.complain_to; }
@@ -65,38 +78,66 @@ class ChromeOutput {
     std::int64_t tid;
     std::uint64_t list;  // the last one that has its name
   };
-  using Lock = std::lock_guard<std::mutex>;
+  // Records that are written together.
+  struct Block {
+    TextBuffer text;
+    std::uint32_t records = 0;
+    std::int64_t oldest_ns = kNever;  // when the first of them happened
+    std::uint64_t place = 0;          // how far from the beginning of the file it stands, if all before it are written
+  };
+  enum class Rest : unsigned char { awake, dozing, asleep };
+  using Lock = std::unique_lock<std::mutex>;
+  static constexpr std::int64_t kNever = INT64_MAX;
 
   ChromeOutput(Destination destination, Options options, std::error_code error);
-  // With the lock:
+  void start_thread() noexcept;
+  void run() noexcept;
+
+  // With mutex_:
   Thread find(Track const& track);
+  bool append(std::string_view records, std::uint32_t count, Instant time) noexcept;
+  bool is_too_old(Instant time) const noexcept;
+  void wake() noexcept;
+
+  // With writing_:
   void begin() noexcept;
-  void append_head() noexcept;
   void end() noexcept;
   void write_waiting() noexcept;
+  bool write(Block const& block) noexcept;
+  bool write_head() noexcept;
   bool write(std::string_view text) noexcept;
-  // What follows from that `count` records were written, or not. REQUIRES: none wait.
-  void settle(bool written, std::uint32_t count) noexcept;
+  bool aligns() const noexcept { return destination_.file != nullptr && destination_.file->is_regular() && !options_.as_tracing_chrome; }
 
   Options const options_;
   unsigned const forks_when_made_;
   std::int64_t const pid_;
+  std::thread worker_;
 
   std::atomic<bool> open_{false};
   std::atomic<std::uint64_t> list_{0};  // the list that is being written; no two of the process have the same number
   std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<std::uint32_t> unwritten_{0};  // records in both blocks; stored under mutex_
 
-  mutable std::mutex mutex_;
-  // Guarded by mutex_:
+  mutable std::mutex writing_;  // taken before mutex_ where both are
+  // Guarded by writing_:
   Destination destination_;
   std::error_code error_;
-  TextBuffer waiting_;
-  std::uint32_t waiting_records_ = 0;
-  bool has_head_ = false;                                 // the bracket is written
-  bool has_record_ = false;                               // a record is written
-  bool is_first_ = true;                                  // no record is written or waits
+  bool has_head_ = false;    // the bracket is written
+  bool has_record_ = false;  // a record is written
+  std::uint64_t dropped_before_ = 0;
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  // Guarded by mutex_:
+  Block blocks_[2];
+  Block* filling_ = &blocks_[0];  // the other one is being written, or empty
+  std::int64_t written_oldest_ns_ = kNever;  // of that one
+  bool aligns_ = false;
+  Rest rest_ = Rest::awake;
+  bool stopping_ = false;
   std::unordered_map<std::uint64_t, KnownTrack> tracks_;  // by number: those that are no threads, or, as the reference, all
 
+  std::atomic<bool> has_thread_{false};
   ChromeOutput* next_abandoned_ = nullptr;
 };
 

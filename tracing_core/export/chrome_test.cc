@@ -33,6 +33,7 @@ namespace {
 
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
+using namespace std::chrono_literals;
 
 std::shared_ptr<LineSink> into(std::string& text) {
   return make_sink([&text](Level, std::string_view block) { text += block; });
@@ -304,6 +305,16 @@ class ChromeFile : public ::testing::Test {
     return text.str();
   }
 
+  // Those that write a trace. One that was joined may be seen for a moment longer.
+  static std::size_t threads(std::size_t expected) {
+    std::size_t count = 0;
+    for (int i = 0; i < 5000 && (i == 0 || count != expected); ++i, std::this_thread::sleep_for(1ms)) {
+      count = 0;
+      for (auto const& thread : fs::directory_iterator("/proc/self/task")) count += content(thread.path() / "comm") == "tracing-chrome\n";
+    }
+    return count;
+  }
+
   fs::path const folder_ = fs::path(::testing::TempDir()) / ("chrome_test." + std::to_string(getpid()));
 };
 
@@ -328,9 +339,61 @@ TEST_F(ChromeFile, IsATraceFromTheBeginningOnAndHasAllWhenFlushed) {
   EXPECT_EQ(records_of(content(path()) + "]").size(), 1U);
   RegistryPtr const registry = RegistryBuilder().with(std::move(layer)).build();
   with_default(registry, emit_a_little);
-  EXPECT_EQ(records_of(content(path()) + "]").size(), 1U);
   guard.flush();
+  EXPECT_FALSE(guard.is_behind());
   EXPECT_EQ(records_of(content(path()) + "]").size(), 7U);
+}
+
+TEST_F(ChromeFile, IsWrittenByAThreadOfItsOwnAfterAWhile) {
+  auto [layer, guard] = chrome_layer({.path = path()});
+  EXPECT_EQ(threads(1), 1U);
+  RegistryPtr const registry = RegistryBuilder().with(std::move(layer)).build();
+  for (std::size_t expected = 7; expected < 20; expected += 5) {
+    with_default(registry, emit_a_little);
+    for (int i = 0; guard.is_behind() && i < 5000; ++i) std::this_thread::sleep_for(1ms);
+    std::string const text = content(path());
+    EXPECT_EQ(records_of(text + "]").size(), expected);
+  }
+  guard.stop();
+  EXPECT_FALSE(guard.start_new(path("2.json")));
+  EXPECT_EQ(threads(1), 1U);
+  guard = {};
+  EXPECT_EQ(threads(0), 0U);
+}
+
+TEST_F(ChromeFile, HasNoThreadWhereEachRecordIsWrittenAtOnce) {
+  auto [layer, guard] = chrome_layer({.path = path(), .write_through = true});
+  EXPECT_EQ(threads(0), 0U);
+}
+
+// What is older than that is in the file, or the thread that recorded it waits.
+TEST_F(ChromeFile, LetsNoThreadGoOnWhereWhatItRecordedIsTooOld) {
+  std::atomic<bool> stuck{false}, go_on{false};
+  auto [layer, guard] = chrome_layer({.sink = make_sink([&](Level, std::string_view text) {
+    if (text.find("first") == text.npos) return;
+    stuck = true;
+    while (!go_on) std::this_thread::sleep_for(1ms);
+  })});
+  RegistryPtr const registry = RegistryBuilder().with(std::move(layer)).build();
+  std::atomic<int> recorded{0};
+  std::thread recorder([&] {
+    with_default(registry, [&] {
+      TRACE_INFO("first");
+      while (!stuck) std::this_thread::sleep_for(1ms);
+      TRACE_INFO("second");  // soon enough
+      recorded = 2;
+      std::this_thread::sleep_for(300ms);
+      TRACE_INFO("third");
+      recorded = 3;
+    });
+  });
+  std::this_thread::sleep_for(700ms);
+  EXPECT_EQ(recorded, 2);
+  EXPECT_TRUE(guard.is_behind());
+  go_on = true;
+  recorder.join();
+  EXPECT_EQ(recorded, 3);
+  EXPECT_FALSE(guard.is_behind());
 }
 
 TEST_F(ChromeFile, HasEachRecordAtOnceWhereThatIsAsked) {
@@ -465,7 +528,8 @@ TEST_F(ChromeFile, LongerThanTheSystemAllowsLosesWholeRecordsAndSaysSo) {
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &old), 0);
   }
   std::string const told = ::testing::internal::GetCapturedStderr();
-  EXPECT_EQ(told, "tracing: cannot write the trace " + path() + ": File too large\n");
+  EXPECT_EQ(told, "tracing: cannot write the trace " + path() + ": File too large\ntracing: " + std::to_string(dropped) +
+                      " records are missing in the trace " + path() + "\n");
   auto const records = records_of(content(path()));  // closed, as there is room again
   EXPECT_GT(dropped, 900U);
   EXPECT_EQ(records.size() - 2 + dropped, 1000U);

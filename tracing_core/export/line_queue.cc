@@ -1,7 +1,5 @@
 #include "tracing_core/export/line_queue.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -9,27 +7,10 @@
 #include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/export/fork_count.h"
 #include "tracing_core/export/sink_call.h"
+#include "tracing_core/export/without_signal.h"
 #include "tracing_core/internal/thread_info.h"
 
 namespace tracing::inline v1::internal {
-namespace {
-
-// Signals of the program are handled by its own threads; those that say what this thread did wrong stay.
-class WithoutSignals {
- public:
-  WithoutSignals() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    for (int const own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS}) sigdelset(&all, own);
-    pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
-
-}  // namespace
 
 std::shared_ptr<LineQueue> LineQueue::make(SinkPtr behind, NonBlockingOptions options) {
   count_forks();

@@ -54,10 +54,29 @@ bool TraceFile::append(std::string_view text) noexcept {
   return error == 0;
 }
 
-std::size_t TraceFile::blanks_before(std::size_t size, std::size_t waiting) const noexcept {
-  if (!is_regular_ || size > kPage) return 0;
-  std::size_t const left = kPage - (size_ + waiting) % kPage;
+std::size_t TraceFile::blanks_before(std::size_t size, std::uint64_t place) noexcept {
+  if (size > kPage) return 0;
+  std::size_t const left = kPage - static_cast<std::size_t>(place % kPage);
   return size <= left ? 0 : left;
+}
+
+bool TraceFile::go_to_page_offset(std::uint64_t place) noexcept {
+  std::size_t const missing = static_cast<std::size_t>((place - size_) % kPage);
+  if (missing == 0) [[likely]] return true;
+  InlineTextBuffer<kPage> blanks;
+  blanks.append(missing, ' ');
+  return append(blanks.view());
+}
+
+void TraceFile::tell_missing(std::uint64_t count) const noexcept {
+  if (count == 0 || complain_to_ < 0) return;
+  InlineTextBuffer<512> line;
+  line.append("tracing: ");
+  line.append_uint(count);
+  line.append(count == 1 ? " record is missing in the trace " : " records are missing in the trace ");
+  line.append(path_);
+  line.push_back('\n');
+  (void)writing_to(complain_to_)(complain_to_, line.view());
 }
 
 void tell_trace_failure(int complain_to, std::string_view path, int error) noexcept {

@@ -23,11 +23,16 @@ class TraceFile {
   bool append(std::string_view text) noexcept;
 
   std::string const& path() const noexcept { return path_; }
+  std::uint64_t size() const noexcept { return size_; }
+  bool is_regular() const noexcept { return is_regular_; }
 
   // A killed process's write(2) ends early only at the end of a page: a record that lies within one is there or not there.
-  // So this many blanks stand before a record of `size` bytes that begins `waiting` bytes behind what is written. None
-  // where the record is longer than a page, or where this is no file but a pipe.
-  std::size_t blanks_before(std::size_t size, std::size_t waiting) const noexcept;
+  // So this many blanks stand before a record of `size` bytes that is to begin at `place`; none where it is longer than a page.
+  static std::size_t blanks_before(std::size_t size, std::uint64_t place) noexcept;
+  // Adds blanks until what comes stands in its page as it would at `place`. REQUIRES: is_regular().
+  bool go_to_page_offset(std::uint64_t place) noexcept;
+  // Says that `count` records are not in the file; nothing where that is none.
+  void tell_missing(std::uint64_t count) const noexcept;
 
  private:
   TraceFile(int descriptor, std::string path, int complain_to) noexcept;

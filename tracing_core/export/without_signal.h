@@ -1,4 +1,4 @@
-// Declares how a thread is kept from a signal that something it does may raise.
+// Declares how a thread is kept from signals: from one that something it does may raise, or from those of the program.
 #pragma once
 
 #include <signal.h>
@@ -39,6 +39,22 @@ class WithoutSignal {
   sigset_t before_;
   bool was_blocked_;
   bool was_pending_;
+};
+
+// While it lives, a thread that is made takes no signals of the program's: those are handled by its own threads. Those that say
+// what the thread did wrong stay.
+class WithoutSignals {
+ public:
+  WithoutSignals() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    for (int const own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS}) sigdelset(&all, own);
+    pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
 };
 
 }  // namespace tracing::inline v1::internal
