@@ -62,6 +62,10 @@ TEST(Printed, FailuresOfFailOn) {
 TEST(Printed, ThatRecordsCannotBeHad) {
   expect_approved("records_without_capture.txt", failures("Captured.StartsEmpty", {{"TRACE_CAPTURE", "off"}}));
 }
+TEST(Printed, WhereRecordsCannotBeHad) {
+  EXPECT_THAT(run_scenarios("Captured.StartsEmpty", {{"TRACE_CAPTURE", "off"}}).out,
+              testing::ContainsRegex("testdata/scenarios.cc:[0-9]+: Failure\ntestlog::records\\(\\) does not have"));
+}
 
 TEST(Printed, ReportsOfVariables) {
   std::string text;
