@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "tracing_core/inspect/grouped.h"
+
 namespace tracing::inline v1 {
 namespace {
 
-// 1234567 as 1,234,567.
-std::string grouped(std::uint64_t number) {
-  std::string text = fmt::format_int(number).str();
-  for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, 1, ',');
-  return text;
-}
+using internal::grouped;
 
 std::string change(std::uint64_t before, std::uint64_t after) {
   if (before == after) return "the same";

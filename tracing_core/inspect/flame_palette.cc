@@ -1,0 +1,90 @@
+// Whole numbers only, so that a picture is the same on every machine.
+#include "tracing_core/inspect/flame_palette.h"
+
+#include <array>
+#include <cstddef>
+
+#include "tracing_core/inspect/flame_layout.h"
+#include "tracing_core/model/number_text.h"
+
+namespace tracing::inline v1::internal {
+namespace {
+
+constexpr int kWhole = 1000;
+
+int thousandths(std::uint64_t hash) noexcept { return static_cast<int>(hash % (kWhole + 1)); }
+
+// Somewhere between two colours, and a little towards white.
+Rgb between(Rgb from, Rgb to, std::string_view name) noexcept {
+  std::uint64_t const hash = hash_of(without_mark(name));
+  return mixed(mixed(from, to, thousandths(hash)), {255, 255, 255}, thousandths(hash >> 32) / 5);
+}
+
+constexpr std::array<Rgb, 12> kHues{{{240, 138, 93},
+                                     {244, 184, 96},
+                                     {222, 205, 98},
+                                     {166, 202, 110},
+                                     {116, 190, 138},
+                                     {98, 190, 182},
+                                     {106, 176, 216},
+                                     {130, 156, 224},
+                                     {162, 142, 220},
+                                     {196, 134, 206},
+                                     {224, 130, 172},
+                                     {206, 158, 128}}};
+
+}  // namespace
+
+Rgb mixed(Rgb from, Rgb to, int part) noexcept {
+  auto const mix = [part](int a, int b) { return (a * (kWhole - part) + b * part + kWhole / 2) / kWhole; };
+  return {mix(from.red, to.red), mix(from.green, to.green), mix(from.blue, to.blue)};
+}
+
+std::uint64_t hash_of(std::string_view text) noexcept {
+  std::uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
+  for (char const c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
+  hash ^= hash >> 29;  // its high bits know more of the text than its low ones
+  return hash * 0xBF58476D1CE4E5B9 >> 3;
+}
+
+Rgb hot_color(std::string_view name) noexcept { return between({236, 102, 62}, {248, 200, 84}, name); }
+Rgb cool_color(std::string_view name) noexcept { return between({84, 152, 214}, {112, 206, 196}, name); }
+Rgb green_color(std::string_view name) noexcept { return between({92, 176, 96}, {190, 214, 104}, name); }
+Rgb grey_color(std::string_view name) noexcept { return between({176, 176, 176}, {214, 214, 210}, name); }
+
+Rgb module_color(std::string_view name) noexcept {
+  name = without_mark(name);
+  std::string_view const module = name.substr(0, name.size() - short_name(name).size());
+  Rgb const hue = kHues[hash_of(module) % kHues.size()];
+  return mixed(hue, {255, 255, 255}, thousandths(hash_of(name)) * 2 / 5);
+}
+
+Rgb perf_color(std::string_view name) noexcept {
+  std::string_view const mark = name.substr(without_mark(name).size());
+  if (mark == "_[k]") return between({240, 140, 60}, {244, 170, 96}, name);
+  if (mark == "_[j]") return between({96, 180, 100}, {140, 206, 120}, name);
+  if (mark == "_[i]") return between({96, 186, 190}, {140, 208, 206}, name);
+  if (name.find("::") != name.npos) return between({226, 196, 72}, {240, 216, 110}, name);
+  return between({226, 96, 84}, {238, 136, 116}, name);
+}
+
+Rgb difference_color(std::uint64_t before, std::uint64_t after, std::uint64_t largest) noexcept {
+  constexpr Rgb kSame{232, 232, 228};
+  if (before == after) return kSame;
+  Rgb const most = after > before ? Rgb{232, 76, 61} : Rgb{72, 122, 232};
+  std::uint64_t const change = after > before ? after - before : before - after;
+  return mixed(kSame, most, static_cast<int>(Uint128{change} * kWhole / largest));
+}
+
+std::string_view short_name(std::string_view name) noexcept {
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (std::string_view("<([{").find(name[i]) != std::string_view::npos) ++depth;
+    if (depth > 0 && std::string_view(">)]}").find(name[i]) != std::string_view::npos) --depth;
+    if (depth == 0 && name.substr(i, 2) == "::" && i + 2 < name.size()) begin = i + 2;
+  }
+  return name.substr(begin);
+}
+
+}  // namespace tracing::inline v1::internal

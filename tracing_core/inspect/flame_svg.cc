@@ -1,0 +1,237 @@
+#include "tracing_core/inspect/flame_svg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "tracing_core/inspect/flame_assets.h"
+#include "tracing_core/inspect/flame_palette.h"
+#include "tracing_core/inspect/grouped.h"
+#include "tracing_core/internal/utf8.h"
+
+namespace tracing::inline v1 {
+namespace {
+
+using internal::decode_utf8;
+using internal::DecodedChar;
+using internal::grouped;
+using internal::Rgb;
+
+constexpr double kColumnWidth = 6.7;  // of a character of a frame's name
+constexpr double kTitleColumn = 9.0;  // of one of the title, at most
+constexpr double kAboutColumn = 6.2;  // of one of the second line
+constexpr int kControlsWidth = 330;   // what the script puts at the right of the title
+constexpr int kTextRise = 11;         // of the foot of a frame's name below the frame's upper edge
+constexpr std::size_t kPieceBytes = 64 * 1024;
+constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+constexpr std::string_view kEllipsis = "\xe2\x80\xa6";
+
+// East Asian characters are as wide as two others. The script knows the same ones.
+std::size_t columns_of(char32_t c) noexcept {
+  bool const is_wide = (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) || (c >= 0xAC00 && c <= 0xD7A3) ||
+                       (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFE30 && c <= 0xFE6F) || (c >= 0xFF00 && c <= 0xFF60) ||
+                       c >= 0x1F300;
+  return is_wide ? 2 : 1;
+}
+
+// How many bytes of `text` stand in `room` columns.
+std::size_t bytes_that_fit(std::string_view text, std::size_t room) noexcept {
+  std::size_t bytes = 0;
+  for (std::size_t used = 0; bytes < text.size();) {
+    DecodedChar const c = decode_utf8(text.substr(bytes));
+    used += columns_of(c.value);
+    if (used > room) break;
+    bytes += c.size;
+  }
+  return bytes;
+}
+
+std::string cut(std::string_view text, std::size_t room) {
+  if (bytes_that_fit(text, room) == text.size()) return std::string(text);
+  return std::string(text.substr(0, bytes_that_fit(text, room - 1))) + std::string(kEllipsis);
+}
+
+// What of a name stands in a frame: all, or without namespaces, or the beginning of that, or nothing.
+std::string fitted(std::string_view name, std::size_t room) {
+  if (room < 3) return {};
+  return bytes_that_fit(name, room) == name.size() ? std::string(name) : cut(internal::short_name(name), room);
+}
+
+bool may_stand_in_xml(char32_t c) noexcept {
+  return c >= 0x20 ? c != 0xFFFE && c != 0xFFFF : c == '\t' || c == '\n' || c == '\r';
+}
+
+std::string as_xml(std::string_view text) {
+  std::string out;
+  for (; !text.empty();) {
+    DecodedChar const c = decode_utf8(text);
+    if (c.value == '&') {
+      out += "&amp;";
+    } else if (c.value == '<') {
+      out += "&lt;";
+    } else if (c.value == '>') {
+      out += "&gt;";
+    } else if (c.value == '"') {
+      out += "&quot;";
+    } else {
+      out += c.valid && may_stand_in_xml(c.value) ? text.substr(0, c.size) : kReplacement;
+    }
+    text.remove_prefix(c.size);
+  }
+  return out;
+}
+
+double nanoseconds_of(std::string_view unit) noexcept {
+  if (unit == "ns") return 1;
+  if (unit == "us" || unit == "\xc2\xb5s") return 1e3;
+  if (unit == "ms") return 1e6;
+  return unit == "s" ? 1e9 : 0;
+}
+
+// In a unit that fits, where it is a time of more than nanoseconds: ` = 1.235 ms`.
+std::string human_time(std::uint64_t count, std::string_view unit) {
+  double const ns = static_cast<double>(count) * nanoseconds_of(unit);
+  if (ns >= 1e9) return fmt::format(" = {:.3f} s", ns / 1e9);
+  if (ns >= 1e6) return fmt::format(" = {:.3f} ms", ns / 1e6);
+  if (ns >= 1e3) return fmt::format(" = {:.3f} \xc2\xb5s", ns / 1e3);
+  return {};
+}
+
+std::string frames(std::size_t count) { return grouped(count) + (count == 1 ? " frame" : " frames"); }
+
+std::uint64_t change_of(FlameFrame const& frame) noexcept {
+  return frame.self > frame.self_before ? frame.self - frame.self_before : frame.self_before - frame.self;
+}
+
+class Drawing {
+ public:
+  Drawing(FlameGraph const& graph, FlamePicture const& picture, std::function<void(std::string_view)> const& write)
+      : graph_(graph), picture_(picture), write_(write), layout_(place_frames(graph, picture.geometry)) {
+    for (FlameFrame const& frame : graph.frames) largest_change_ = std::max(largest_change_, change_of(frame));
+  }
+
+  void draw() {
+    begin();
+    for (PlacedFrame const& placed : layout_.frames) {
+      draw(placed);
+      if (text_.size() >= kPieceBytes) pass_on();
+    }
+    end();
+    pass_on();
+  }
+
+ private:
+  template <class... Args>
+  void add(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+  }
+  void pass_on() {
+    write_(text_);
+    text_.clear();
+  }
+
+  void begin() {
+    int const width = layout_.width;
+    int const height = layout_.height;
+    std::string const title = as_xml(picture_.title);
+    auto const room = static_cast<std::size_t>(std::max(40, width - kControlsWidth) / kTitleColumn);
+    add("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    add("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\" "
+        "data-unit=\"{}\" data-kind=\"{}\">\n",
+        width, height, width, height, as_xml(picture_.unit), graph_.is_differential ? "differential" : "plain");
+    add("<title>{}</title>\n<style>\n{}</style>\n", title, internal::kFlameStyle);
+    add("<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
+    add("<text class=\"heading\" x=\"10\" y=\"17\">{}</text>\n", as_xml(cut(picture_.title, room)));
+    std::string const about_it = about();
+    add("<text class=\"about\" x=\"10\" y=\"31\"><title>{}</title>{}</text>\n", as_xml(about_it),
+        as_xml(cut(about_it, static_cast<std::size_t>((width - 20) / kAboutColumn))));
+    add("<text class=\"details\" x=\"10\" y=\"{}\"></text>\n", height - 13);
+    add("<text class=\"matched\" x=\"{}\" y=\"{}\"></text>\n", width - 10, height - 13);
+    add("<svg class=\"frames\" x=\"{}\" width=\"{}\">\n", picture_.geometry.side, frames_width());
+  }
+  void end() { add("</svg>\n<script><![CDATA[\n{}]]></script>\n</svg>\n", internal::kFlameScript); }
+
+  int frames_width() const { return layout_.width - 2 * picture_.geometry.side; }
+
+  std::string about() const {
+    FlameFrame const& all = graph_.frames.front();
+    std::string text;
+    if (graph_.is_differential) {
+      char const* const shown = graph_.width == FlameWidth::after ? "after" : "before";
+      text = fmt::format("Width: {} {}; before {}, after {}. Red: own {} grew, blue: shrank", picture_.unit, shown,
+                         grouped(all.before), grouped(all.count), picture_.unit);
+    } else {
+      text = fmt::format("Width: {}, {} in all{}", picture_.unit, grouped(all.count),
+                         human_time(all.count, picture_.unit));
+    }
+    std::size_t narrow = graph_.frames.size() - layout_.frames.size();
+    if (graph_.is_differential) {
+      auto const only_other = static_cast<std::size_t>(
+          std::count_if(graph_.frames.begin(), graph_.frames.end(), [](FlameFrame const& f) { return f.width == 0; }));
+      if (only_other > 0) {
+        text += fmt::format("; {} only {}", frames(only_other), graph_.width == FlameWidth::after ? "before" : "after");
+      }
+      narrow -= std::min(narrow, only_other);
+    }
+    if (narrow > 0) {
+      text += fmt::format("; {} left out, narrower than {}%", frames(narrow), picture_.geometry.min_width_percent);
+    }
+    return text;
+  }
+
+  void draw(PlacedFrame const& placed) {
+    FlameFrame const& frame = *placed.frame;
+    std::string_view const name = frame.depth == 0 ? "all" : without_mark(graph_.names[frame.name]);
+    Rgb const color = color_of(frame);
+    add("<g class=\"f\" data-f=\"{},{},{},{}\"><title>{}</title>", frame.depth, frame.start, frame.width,
+        graph_.width == FlameWidth::after ? frame.self : frame.self_before,
+        as_xml(tracing::describe(graph_, frame, picture_.unit)));
+    add("<rect x=\"{:.4f}%\" y=\"{}\" width=\"{:.4f}%\" height=\"{}\" rx=\"1\" fill=\"rgb({},{},{})\"/>",
+        placed.x_percent, placed.y, placed.width_percent, picture_.geometry.frame_height - 1, color.red, color.green,
+        color.blue);
+    double const room = (placed.width_percent * frames_width() / 100 - 6) / kColumnWidth;
+    std::string const text = room < 3 ? std::string() : fitted(name, static_cast<std::size_t>(room));
+    if (!text.empty()) {
+      add("<text x=\"{:.4f}%\" dx=\"3\" y=\"{}.5\">{}</text>", placed.x_percent, placed.y + kTextRise, as_xml(text));
+    }
+    add("</g>\n");
+  }
+
+  Rgb color_of(FlameFrame const& frame) const {
+    if (graph_.is_differential) return internal::difference_color(frame.self_before, frame.self, largest_change_);
+    if (frame.depth == 0) return {222, 220, 212};
+    std::string_view const name = graph_.names[frame.name];
+    switch (picture_.colors) {
+      case FlameColors::cool:
+        return internal::cool_color(name);
+      case FlameColors::green:
+        return internal::green_color(name);
+      case FlameColors::grey:
+        return internal::grey_color(name);
+      case FlameColors::module:
+        return internal::module_color(name);
+      case FlameColors::perf:
+        return internal::perf_color(name);
+      case FlameColors::hot:
+        break;
+    }
+    return internal::hot_color(name);
+  }
+
+  FlameGraph const& graph_;
+  FlamePicture const& picture_;
+  std::function<void(std::string_view)> const& write_;
+  FlameLayout const layout_;
+  std::uint64_t largest_change_ = 0;
+  std::string text_;
+};
+
+}  // namespace
+
+void write_flame_svg(FlameGraph const& graph, FlamePicture const& picture,
+                     std::function<void(std::string_view)> const& write) {
+  Drawing(graph, picture, write).draw();
+}
+
+}  // namespace tracing::inline v1
