@@ -1,4 +1,4 @@
-# Installs the package: one export set for each namespace (tracing::, testlog::), the config that loads them with their
+# Installs the package: one export set for each component (tracing, testlog, command), the config that loads them with their
 # dependencies, and the CMake module that users of the package include. The libraries and their headers were given to
 # install() by testlog_library().
 
@@ -7,7 +7,11 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/testlog)
 get_property(TESTLOG_COMPONENTS GLOBAL PROPERTY TESTLOG_COMPONENTS)
 foreach(component IN LISTS TESTLOG_COMPONENTS)
-  install(EXPORT ${component}-targets NAMESPACE ${component}:: FILE ${component}-targets.cmake DESTINATION ${package_dir})
+  set(namespace ${component})
+  if(component STREQUAL "command")
+    set(namespace testlog)
+  endif()
+  install(EXPORT ${component}-targets NAMESPACE ${namespace}:: FILE ${component}-targets.cmake DESTINATION ${package_dir})
   get_property(dependencies GLOBAL PROPERTY TESTLOG_${component}_DEPENDENCIES)
   list(JOIN dependencies "\n" dependencies)
   file(CONFIGURE OUTPUT ${component}-dependencies.cmake CONTENT "${dependencies}\n" @ONLY)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what building and testing needs and this machine lacks: tools/setup.sh [clang] [bench]
+# Installs what building and testing needs and this machine lacks: tools/setup.sh [clang] [bench] [browser]
 #
 # Debian and Ubuntu packages by apt-get, as root or with sudo; nothing else is touched and nothing is upgraded. Does
 # nothing, quickly, where all is there. On other systems it says what is needed. TESTLOG_NO_SETUP=1 skips it.
@@ -7,17 +7,19 @@ set -euo pipefail
 
 # command:package are satisfied by any such command on the PATH, plain names only by the package.
 needs=(cmake:cmake ninja:ninja-build c++:g++ pkg-config:pkg-config
-  libfmt-dev libspdlog-dev libre2-dev libgtest-dev libgmock-dev nlohmann-json3-dev)
+  libfmt-dev libspdlog-dev libre2-dev libgtest-dev libgmock-dev nlohmann-json3-dev libcli11-dev)
 for extra in "$@"; do
   case $extra in
     clang) needs+=(clang++:clang) ;;
     bench) needs+=(libbenchmark-dev valgrind:valgrind) ;;
-    *) echo "tools/setup.sh: unknown argument '$extra'; valid: clang, bench" >&2; exit 2 ;;
+    browser) needs+=(chromium:chromium) ;;
+    *) echo "tools/setup.sh: unknown argument '$extra'; valid: clang, bench, browser" >&2; exit 2 ;;
   esac
 done
 readonly needs
 readonly in_words='CMake 3.25, Ninja, a C++20 compiler (GCC 12 or Clang 14, or newer), pkg-config,
-fmt 9, spdlog 1.10, RE2, GoogleTest 1.12 with GoogleMock, nlohmann-json 3.11; for benchmarks Google Benchmark and valgrind'
+fmt 9, spdlog 1.10, RE2, GoogleTest 1.12 with GoogleMock, nlohmann-json 3.11, CLI11 2.1;
+for benchmarks Google Benchmark and valgrind; for the tests of pictures Chromium'
 
 installed() { [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
 

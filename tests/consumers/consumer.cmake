@@ -10,6 +10,11 @@ add_executable(collecting ${sources}/collecting.cc)
 target_link_libraries(collecting PRIVATE tracing::subscriber)
 add_test(NAME collecting COMMAND collecting)
 
+if(TARGET testlog::command)
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/run.folded "main;work 1\n")
+  add_test(NAME command COMMAND testlog::command flame ${CMAKE_CURRENT_BINARY_DIR}/run.folded)
+endif()
+
 if(TARGET GTest::gtest_main)
   add_executable(testing ${sources}/testing.cc)
   target_link_libraries(testing PRIVATE tracing::core GTest::gtest_main)

@@ -1,0 +1,34 @@
+// Declares the commands of the program `testlog`, and how they end.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <stdexcept>
+
+namespace testlog::cli {
+
+/// The program's exit statuses.
+enum Status : int {
+  kDone = 0,
+  kFailed = 1,    ///< nothing to show, a file that cannot be read or written
+  kBadUsage = 2,  ///< a mistake in the command line
+};
+
+/// A mistake in the command line that CLI11 cannot see.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A command of the program. `run` is for after the command line was read, where it names this command: it says what goes
+/// wrong on standard error and returns a Status, or throws UsageError.
+struct Command {
+  CLI::App* app = nullptr;
+  std::function<int()> run;
+};
+
+/// Adds the command with its options to the program.
+Command add_flame_command(CLI::App& program);
+
+}  // namespace testlog::cli

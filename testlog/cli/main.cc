@@ -1,0 +1,60 @@
+// The program `testlog`: looks at what traced programs wrote.
+#include <signal.h>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "testlog/cli/commands.h"
+
+namespace testlog::cli {
+namespace {
+
+constexpr char kHelpHint[] = "`testlog --help` and `testlog COMMAND --help` say what there is.\n";
+
+// CLI11 would say that a command is missing.
+void check_command(CLI::App const& program, std::string const& first) {
+  if (first.empty() || first.front() == '-') return;
+  std::string names;
+  for (CLI::App const* const command : program.get_subcommands([](CLI::App const*) { return true; })) {
+    if (command->get_name() == first) return;
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  }
+  throw UsageError("there is no command '" + first + "'; there is: " + names);
+}
+
+int run(int argc, char** argv) {
+  CLI::App program("Looks at what traced programs wrote.", "testlog");
+  program.set_version_flag("--version", TESTLOG_VERSION);
+  program.require_subcommand(1);
+  program.failure_message([](CLI::App const* app, CLI::Error const& error) {
+    return app->get_name() + ": " + error.what() + '\n' + kHelpHint;
+  });
+  Command const commands[] = {add_flame_command(program)};
+  try {
+    if (argc > 1) check_command(program, argv[1]);
+    program.parse(argc, argv);
+    for (Command const& command : commands) {
+      if (command.app->parsed()) return command.run();
+    }
+    return kBadUsage;  // never: one is required
+  } catch (CLI::ParseError const& error) {
+    return program.exit(error) == 0 ? kDone : kBadUsage;
+  } catch (UsageError const& error) {
+    std::fprintf(stderr, "testlog: %s\n%s", error.what(), kHelpHint);
+    return kBadUsage;
+  }
+}
+
+}  // namespace
+}  // namespace testlog::cli
+
+int main(int argc, char** argv) {
+  signal(SIGXFSZ, SIG_IGN);  // a limit of the file's size is an error of writing as others
+  try {
+    return testlog::cli::run(argc, argv);
+  } catch (std::exception const& error) {
+    std::fprintf(stderr, "testlog: %s\n", error.what());
+    return testlog::cli::kFailed;
+  }
+}

@@ -1,0 +1,43 @@
+// Declares a folder for one test.
+#pragma once
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+namespace tracing_test {
+
+/// A folder that is gone at the end, with all that is in it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    char path[] = "/tmp/testlog_test_XXXXXX";
+    path_ = mkdtemp(path);
+  }
+  TemporaryFolder(TemporaryFolder const&) = delete;
+  TemporaryFolder& operator=(TemporaryFolder const&) = delete;
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+
+  /// The path of a file in it.
+  std::string operator/(std::string_view name) const { return path_ + '/' + std::string(name); }
+  /// Writes a file and returns its path.
+  std::string write(std::string_view name, std::string_view text) const {
+    std::ofstream(*this / name, std::ios::binary) << text;
+    return *this / name;
+  }
+  /// The text of a file; empty where there is none.
+  std::string read(std::string_view name) const {
+    std::ostringstream text;
+    text << std::ifstream(*this / name, std::ios::binary).rdbuf();
+    return text.str();
+  }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace tracing_test
