@@ -161,6 +161,7 @@
     const time = count * seconds;
     const scales = [[1, "s"], [1e-3, "ms"], [1e-6, "\u00b5s"]];
     for (const scale of scales) {
+      if (scale[0] === seconds) return "";  // it is in this unit
       if (time >= scale[0]) return (time / scale[0]).toFixed(3) + " " + scale[1];
     }
     return "";

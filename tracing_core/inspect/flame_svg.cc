@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "tracing_core/inspect/flame_assets.h"
 #include "tracing_core/inspect/flame_palette.h"
@@ -89,12 +90,15 @@ double nanoseconds_of(std::string_view unit) noexcept {
   return unit == "s" ? 1e9 : 0;
 }
 
-// In a unit that fits, where it is a time of more than nanoseconds: ` = 1.235 ms`.
+// Where it is a time, in a larger unit that fits: ` = 1.235 ms`.
 std::string human_time(std::uint64_t count, std::string_view unit) {
-  double const ns = static_cast<double>(count) * nanoseconds_of(unit);
-  if (ns >= 1e9) return fmt::format(" = {:.3f} s", ns / 1e9);
-  if (ns >= 1e6) return fmt::format(" = {:.3f} ms", ns / 1e6);
-  if (ns >= 1e3) return fmt::format(" = {:.3f} \xc2\xb5s", ns / 1e3);
+  constexpr std::pair<double, char const*> kScales[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "\xc2\xb5s"}};
+  double const ns_of_one = nanoseconds_of(unit);
+  double const ns = static_cast<double>(count) * ns_of_one;
+  for (auto const& [size, name] : kScales) {
+    if (size <= ns_of_one) break;
+    if (ns >= size) return fmt::format(" = {:.3f} {}", ns / size, name);
+  }
   return {};
 }
 

@@ -105,6 +105,7 @@ TEST(FlameSvg, EscapesTitleAndUnit) {
 TEST(FlameSvg, TellsTheUnitAndTheSum) {
   EXPECT_THAT(shown(sample()), HasSubstr(">Width: ns, 228,017 in all = 228.017 \xc2\xb5s;"));
   EXPECT_THAT(shown(sample(), {.unit = "ms"}), HasSubstr(">Width: ms, 228,017 in all = 228.017 s;"));
+  EXPECT_THAT(shown(sample(), {.unit = "s"}), HasSubstr(">Width: s, 228,017 in all;"));
   EXPECT_THAT(shown(sample(), {.unit = "samples"}), HasSubstr(">Width: samples, 228,017 in all;"));
 }
 
