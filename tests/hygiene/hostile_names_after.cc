@@ -39,6 +39,11 @@ namespace hygiene {
 void hostile_names_after(int number) {
   TRACE_SPAN(debug, "scope", number);
   TRACE_FN(info, number);
+  TRACE_PERF("perf", number);
+  TRACE_PERF_AT(warn, "perf", number);
+  TRACE_PERF_AS(named, "perf", number);
+  if (named.elapsed_ns() == 0) TRACE_PERF_EVENT("no time {}", number);
+  TRACE_PERF_EVENT("measured {}", number);
   auto const handle = TRACE_MAKE_SPAN(trace, "handle", number);
   TRACE_ERROR("error {}", number);
   TRACE_WARN("warn {}", number);

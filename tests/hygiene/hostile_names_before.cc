@@ -43,6 +43,11 @@ void hostile_names_before(int n) {
   Pair const pair{n, debug};
   TRACE_SPAN(debug, "scope", n, tracing::kv("pair", pair));
   TRACE_FN(info, n);
+  TRACE_PERF("perf", n);
+  TRACE_PERF_AT(warn, "perf", n);
+  TRACE_PERF_AS(named, "perf", n);
+  if (named.elapsed_ns() == 0) TRACE_PERF_EVENT("no time {}", n);
+  TRACE_PERF_EVENT("measured {}", n);
   auto const handle = TRACE_MAKE_SPAN(trace, "handle", n);
   TRACE_ERROR("error {}", n);
   TRACE_WARN("warn {}", n);

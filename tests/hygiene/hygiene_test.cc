@@ -32,7 +32,11 @@ Lines every_statement(std::string const& number, std::string const& function, st
                       std::string const& mode) {
   return {"new 1 scope " + number + pair,
           "new 2 " + function + " " + number,
-          "new 3 handle " + number,
+          "new 3 perf " + number,
+          "new 4 perf " + number,
+          "new 5 perf " + number,
+          "event DEBUG hygiene \"measured 7\"",
+          "new 6 handle " + number,
           "event ERROR hygiene \"error 7\"",
           "event WARN hygiene \"warn 7\"",
           "event INFO hygiene \"info 7\"" + mode,

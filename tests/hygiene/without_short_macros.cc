@@ -5,7 +5,8 @@
 
 #if defined(TRACE_SPAN) || defined(TRACE_FN) || defined(TRACE_MAKE_SPAN) || defined(TRACE_ERROR) || \
     defined(TRACE_WARN) || defined(TRACE_INFO) || defined(TRACE_DEBUG) || defined(TRACE_TRACE) ||   \
-    defined(TRACE_LOG) || defined(TRACE_VALUES) || defined(TRACE_ENABLED) || defined(TRACE_FIELDS) || defined(TRACE_ENUM)
+    defined(TRACE_LOG) || defined(TRACE_VALUES) || defined(TRACE_ENABLED) || defined(TRACE_FIELDS) || defined(TRACE_ENUM) || \
+    defined(TRACE_PERF) || defined(TRACE_PERF_AT) || defined(TRACE_PERF_AS) || defined(TRACE_PERF_EVENT)
 #error "a short macro is defined"
 #endif
 
@@ -25,6 +26,11 @@ TRACING_ENUM(Mode, fast)
 void without_short_macros(int n) {
   TRACING_SPAN(debug, "scope", n);
   TRACING_FN(info, n);
+  TRACING_PERF("perf", n);
+  TRACING_PERF_AT(warn, "perf", n);
+  TRACING_PERF_AS(named, "perf", n);
+  if (named.elapsed_ns() == 0) TRACING_PERF_EVENT("no time {}", n);
+  TRACING_PERF_EVENT("measured {}", n);
   auto const handle = TRACING_MAKE_SPAN(trace, "handle", n);
   TRACING_ERROR("error {}", n);
   TRACING_WARN("warn {}", n);

@@ -58,12 +58,16 @@ for compiler in g++ clang++; do
     "${compile[@]}" -o "$work/sample.o" -DWITH_TRACING "$position"
     limit=3
     [[ $position == -fPIC ]] && limit=4
-    path=$(hot_path "$work/sample.o" _Z14disabled_eventii | own_instructions)
-    expect_at_most "$compiler $position: an event that is off" $limit "$path"
     "${compile[@]}" -o "$work/plain.o" "$position"
-    expect_at_most "$compiler $position: a span that is off" 8 \
-      "$(hot_path "$work/sample.o" _Z7spannedii | own_instructions)" \
-      "$(hot_path "$work/plain.o" _Z7spannedii | own_instructions)"
+    while read -r what function; do
+      expect_at_most "$compiler $position: ${what//_/ } that is off" $limit \
+        "$(hot_path "$work/sample.o" "$function" | own_instructions)"
+    done <<<$'an_event _Z14disabled_eventii\na_perf_event _Z19disabled_perf_eventii'
+    while read -r what function; do
+      expect_at_most "$compiler $position: ${what//_/ } that is off" 8 \
+        "$(hot_path "$work/sample.o" "$function" | own_instructions)" \
+        "$(hot_path "$work/plain.o" "$function" | own_instructions)"
+    done <<<$'a_span _Z7spannedii\na_perf_span _Z5timedii'
   done
 done
 exit $failed

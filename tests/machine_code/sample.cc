@@ -7,6 +7,8 @@
 #define TRACE_FN(...) static_assert(true)
 #define TRACE_DEBUG(...) static_assert(true)
 #define TRACE_VALUES(...) static_assert(true)
+#define TRACE_PERF(...) static_assert(true)
+#define TRACE_PERF_EVENT(...) static_assert(true)
 #endif
 
 void body();
@@ -14,6 +16,13 @@ void body();
 // Has a frame of its own and something to do behind the span.
 int spanned(int rows, int columns) {
   TRACE_SPAN(info, "work", rows, columns);
+  body();
+  return columns;
+}
+
+// The same with a perf span.
+int timed(int rows, int columns) {
+  TRACE_PERF("work", rows, columns);
   body();
   return columns;
 }
@@ -27,9 +36,11 @@ int sum(int const* values, int count) {
     TRACE_DEBUG("added {}", values[i], total);
   }
   TRACE_VALUES(info, total);
+  TRACE_PERF_EVENT("summed", total);
   return total;
 }
 
 #if defined(WITH_TRACING)
 void disabled_event(int rows, int columns) { TRACE_DEBUG("step", rows, columns); }
+void disabled_perf_event(int rows, int columns) { TRACE_PERF_EVENT("step", rows, columns); }
 #endif

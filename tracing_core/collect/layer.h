@@ -23,7 +23,8 @@ enum class Hooks : std::uint8_t {
   enter = 16,
   exit = 32,
   close = 64,
-  all = 127,
+  timed = 128,
+  all = 255,
 };
 constexpr Hooks operator|(Hooks a, Hooks b) noexcept {
   return static_cast<Hooks>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
@@ -87,6 +88,8 @@ class Layer {
   virtual void on_exit(SpanRef span, Context const& context) noexcept { (void)span, (void)context; }
   /// The last handle is gone; afterwards the span does not exist.
   virtual void on_close(SpanRef span, Context const& context) noexcept { (void)span, (void)context; }
+  /// A perf span of this thread ends, which is still in it: how long it took. on_exit() and on_close() follow.
+  virtual void on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept { (void)span, (void)timing, (void)context; }
   /// Writes out what is still held back.
   virtual void flush() noexcept {}
 };

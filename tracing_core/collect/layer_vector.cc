@@ -41,6 +41,9 @@ void LayerVector::on_exit(SpanRef span, Context const& context) noexcept {
 void LayerVector::on_close(SpanRef span, Context const& context) noexcept {
   tell(layers_, Hooks::close, [&](Layer& layer) { layer.on_close(span, context); });
 }
+void LayerVector::on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept {
+  tell(layers_, Hooks::timed, [&](Layer& layer) { layer.on_timed(span, timing, context); });
+}
 void LayerVector::flush() noexcept {
   for (auto const& layer : layers_) layer->flush();
 }

@@ -22,6 +22,7 @@ class LayerVector final : public Layer {
   void on_enter(SpanRef span, Context const& context) noexcept override;
   void on_exit(SpanRef span, Context const& context) noexcept override;
   void on_close(SpanRef span, Context const& context) noexcept override;
+  void on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept override;
   void flush() noexcept override;
 
  private:

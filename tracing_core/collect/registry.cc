@@ -133,6 +133,21 @@ void Registry::close_scope_slowly(SpanId id) noexcept {
   release(*slot, *track, {});
 }
 
+void Registry::close_timed_scope(SpanId id, Timing const& timing) noexcept {
+  TrackState* const track = store_->this_thread();
+  SpanSlot* const slot = store_->find(id);
+  Verdict const listeners = slot != nullptr && track != nullptr ? on_timed_ & slot->verdict : 0;
+  if (listeners != 0) {
+    internal::InSubscriber const in_subscriber;
+    Context context(*this, *track, Origin{}, 0);
+    for_each_layer(listeners, [&](std::size_t i) {
+      context.set_mask(bit(i));
+      layer_pointers_[i]->on_timed(SpanRef(slot, bit(i)), timing, context);
+    });
+  }
+  close_scope(id);
+}
+
 void Registry::push(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
   for_each_filter_state(slot, [](Filter& filter, std::uintptr_t state) { filter.on_enter(state); });
   bool const entered = track.push(slot);
@@ -276,6 +291,7 @@ void Registry::follows_from(SpanId id, SpanId cause_id) noexcept {
 
 // The filters' last word on an event.
 Verdict Registry::ask_about(Event const& event, Verdict listeners) noexcept {
+  if (event.metadata().is_perf()) return listeners;
   for (auto const& filter : filters_) {
     if (filter->wants_events() && !filter->event_enabled(event)) return 0;
   }

@@ -40,6 +40,7 @@ class Registry final : public Subscriber {
   Metadata const* metadata(SpanId span) const noexcept override;
   OpenSpan open_scope(Metadata const& metadata, Verdict verdict, Value const* values) noexcept override;
   void close_scope(SpanId span) noexcept override;
+  void close_timed_scope(SpanId span, Timing const& timing) noexcept override;
   void event_here(Metadata const& metadata, Verdict verdict, Value const* values) noexcept override;
   bool has_open_spans() const noexcept override;
 
@@ -74,6 +75,10 @@ class Registry final : public Subscriber {
   // Returns the parent to which it held a reference; null where it had none.
   internal::SpanSlot* close(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   void clear_extras(internal::SpanSlot& slot) noexcept;
+  Registration register_perf(Metadata const& metadata) noexcept;
+  Verdict ask_perf_filters(Metadata const& metadata, Verdict wanted, Verdict undecided) noexcept;
+  template <class F>
+  void for_each_perf_filter(Metadata const& metadata, F&& f) noexcept;
   [[gnu::noinline]] Verdict ask_filters(Metadata const& metadata, Verdict wanted, Verdict undecided) noexcept;
   [[gnu::noinline]] Verdict ask_about(Event const& event, Verdict listeners) noexcept;
   void tell(Event const& event, internal::TrackState& track) noexcept;
@@ -86,10 +91,12 @@ class Registry final : public Subscriber {
   std::array<Layer*, kMostLayers> layer_pointers_{};
   std::array<Filter*, kMostLayers> layer_filters_{};
   Verdict always_ = 0;      // layers without a filter, and the registry itself where it has no layer
-  Verdict on_new_span_ = 0, on_record_ = 0, on_follows_from_ = 0, on_event_ = 0, on_enter_ = 0, on_exit_ = 0, on_close_ = 0;
+  Verdict on_new_span_ = 0, on_record_ = 0, on_follows_from_ = 0, on_event_ = 0, on_enter_ = 0, on_exit_ = 0, on_close_ = 0, on_timed_ = 0;
   Verdict by_gate_ = 0;  // layers whose filter decides by the level gate
   Verdict span_filters_ = 0;   // layers whose filter follows spans
   Verdict event_filters_ = 0;  // layers whose filter looks at events
+  Verdict perf_filters_ = 0;   // layers whose filter decides about perf spans
+  Verdict perf_for_all_ = 0;   // and of these, those that decide for all layers
   bool global_span_filters_ = false;
   bool filters_hear_events_ = false;
   Verdict event_listeners_ = 0;  // the layers for which there is something to do; all where filters hear events

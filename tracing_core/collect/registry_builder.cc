@@ -20,6 +20,9 @@ Registry::Registry(std::vector<std::unique_ptr<Attached>> layers, std::vector<st
     if (filter != nullptr && filter->follows_spans()) span_filters_ |= bit(i);
     if (filter != nullptr && filter->wants_events()) event_filters_ |= bit(i);
     if (filter != nullptr && filter->decides_by_gate()) by_gate_ |= bit(i);
+    PerfRole const perf_role = filter != nullptr ? filter->perf_role() : PerfRole::none;
+    if (perf_role != PerfRole::none) perf_filters_ |= bit(i);
+    if (perf_role == PerfRole::registry) perf_for_all_ |= bit(i);
     Hooks const hooks = layers_[i]->layer->hooks();
     if (has(hooks, Hooks::new_span)) on_new_span_ |= bit(i);
     if (has(hooks, Hooks::record)) on_record_ |= bit(i);
@@ -28,6 +31,7 @@ Registry::Registry(std::vector<std::unique_ptr<Attached>> layers, std::vector<st
     if (has(hooks, Hooks::enter)) on_enter_ |= bit(i);
     if (has(hooks, Hooks::exit)) on_exit_ |= bit(i);
     if (has(hooks, Hooks::close)) on_close_ |= bit(i);
+    if (has(hooks, Hooks::timed)) on_timed_ |= bit(i);
   }
   for (auto const& filter : filters_) global_span_filters_ = global_span_filters_ || filter->follows_spans();
   filters_hear_events_ = event_filters_ != 0;

@@ -10,7 +10,40 @@ using internal::for_each_layer;
 using internal::kAskGlobal;
 using internal::lowest;
 
+// Calls `f(filter, layers that see what it lets pass)` for each filter that decides about this perf callsite.
+template <class F>
+void Registry::for_each_perf_filter(Metadata const& metadata, F&& f) noexcept {
+  Verdict const all = static_cast<Verdict>((std::uint64_t{1} << layers_.size()) - 1);
+  for_each_layer(perf_filters_, [&](std::size_t i) {
+    if (metadata.level() <= layer_filters_[i]->max_level_hint()) f(*layer_filters_[i], (perf_for_all_ & bit(i)) != 0 ? all : bit(i));
+  });
+}
+
+Registration Registry::register_perf(Metadata const& metadata) noexcept {
+  Registration result;
+  for_each_perf_filter(metadata, [&](Filter& filter, Verdict layers) {
+    Interest const interest = filter.callsite_enabled(metadata);
+    if (interest == Interest::always) result.wanted |= layers;
+    if (interest == Interest::sometimes) result.undecided |= layers;
+  });
+  result.undecided &= ~result.wanted;
+  result.interest = result.wanted != 0 ? Interest::always : Interest::never;
+  if (result.undecided != 0) {
+    result.undecided |= kAskGlobal;  // no filter alone knows
+    result.interest = Interest::sometimes;
+  }
+  return result;
+}
+
+Verdict Registry::ask_perf_filters(Metadata const& metadata, Verdict wanted, Verdict undecided) noexcept {
+  for_each_perf_filter(metadata, [&](Filter& filter, Verdict layers) {
+    if ((layers & undecided) != 0 && filter.enabled(metadata)) wanted |= layers;
+  });
+  return wanted;
+}
+
 Registration Registry::register_callsite(Metadata const& metadata) noexcept {
+  if (metadata.is_perf()) return register_perf(metadata);
   Registration result;
   for (auto const& filter : filters_) {
     Interest const interest = filter->callsite_enabled(metadata);
@@ -40,6 +73,8 @@ LevelFilter Registry::max_level_hint() const noexcept {
     if (attached->filter != nullptr) hint = std::max(hint, attached->filter->max_level_hint());
   }
   for (auto const& filter : filters_) hint = std::min(hint, filter->max_level_hint());
+  // Whatever the filters of the whole registry say: these are asked about perf spans.
+  for_each_layer(perf_filters_, [&](std::size_t i) { hint = std::max(hint, layer_filters_[i]->max_level_hint()); });
   return hint;
 }
 
@@ -57,6 +92,7 @@ Verdict Registry::enabled_now(Metadata const& metadata, Verdict wanted, Verdict 
 }
 
 Verdict Registry::ask_filters(Metadata const& metadata, Verdict wanted, Verdict undecided) noexcept {
+  if (metadata.is_perf()) return ask_perf_filters(metadata, wanted, undecided);
   if ((undecided & kAskGlobal) != 0) {
     for (auto const& filter : filters_) {
       if (!filter->enabled(metadata)) return 0;

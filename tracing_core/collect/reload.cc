@@ -162,6 +162,10 @@ class ReloadableFilter final : public Filter {
   LevelFilter max_level_hint() const noexcept override {
     return use(LevelFilter::trace, [](Filter& filter) { return filter.max_level_hint(); });
   }
+  // Of the first one: what a registry asks once.
+  PerfRole perf_role() const noexcept override {
+    return use(PerfRole::none, [](Filter& filter) { return filter.perf_role(); });
+  }
   // A later one may, and is asked.
   bool wants_events() const noexcept override { return true; }
   bool follows_spans() const noexcept override { return true; }
@@ -232,6 +236,9 @@ class ReloadableLayer final : public Layer {
   }
   void on_close(SpanRef span, Context const& context) noexcept override {
     use(Hooks::close, [&](Layer& layer) { layer.on_close(span, context); });
+  }
+  void on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept override {
+    use(Hooks::timed, [&](Layer& layer) { layer.on_timed(span, timing, context); });
   }
   void flush() noexcept override {
     use(Hooks::all, [](Layer& layer) { layer.flush(); });

@@ -13,6 +13,7 @@
 #include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/internal/loaded_object.h"
 #include "tracing_core/internal/never_destroyed.h"
+#include "tracing_core/internal/span_clock.h"
 
 namespace tracing::inline v1 {
 namespace {
@@ -169,6 +170,7 @@ void register_callsite(Callsite& callsite) noexcept {
   InSubscriber const in_subscriber;
   Subscribers live;
   std::lock_guard const lock(shared->mutex);
+  if (callsite.metadata().is_perf()) internal::start_span_clock();
   if (CallsiteAccess::is_registered(callsite)) return;
   CallsiteAccess::add(callsite);
   live = live_subscribers();

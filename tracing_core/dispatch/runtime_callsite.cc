@@ -71,6 +71,7 @@ internal::MetadataParts RuntimeCallsite::Owned::fill(CallsiteDescription const& 
   parts.kind = description.kind;
   parts.max_level = LevelFilter::trace;
   parts.owned = true;
+  parts.is_perf = description.is_perf;
   return parts;
 }
 

@@ -22,6 +22,7 @@ struct CallsiteDescription {
   std::optional<std::uint32_t> line{};     ///< empty: not known
   std::optional<std::string_view> module_path{};
   std::string_view function{};
+  bool is_perf = false;                    ///< see Metadata::is_perf()
 };
 
 /// A callsite made at run time, for bridges and replayers. A handle: copies share the callsite; the last one frees it, but

@@ -36,6 +36,15 @@ struct Event {
   Metadata const& metadata() const noexcept { return fields.metadata(); }
 };
 
+/// How long a perf span took, told when it ends.
+struct Timing {
+  static constexpr std::uint64_t kNoThreshold = ~std::uint64_t{0};
+
+  std::uint64_t duration_ns;
+  std::uint64_t self_ns;       ///< without the perf spans that its thread was in meanwhile
+  std::uint64_t threshold_ns;  ///< the span's own; kNoThreshold: it has none
+};
+
 class Subscriber;
 
 /// A span as instrumented code holds it: whose it is, and which; no span where the id is zero.
@@ -90,6 +99,8 @@ class Subscriber {
   virtual OpenSpan open_scope(Metadata const& metadata, Verdict verdict, Value const* values) noexcept;
   /// exit() and drop_reference() in one; likewise.
   virtual void close_scope(SpanId span) noexcept;
+  /// The same of a perf span, which tells how long it took.
+  virtual void close_timed_scope(SpanId span, Timing const& timing) noexcept { (void)timing, close_scope(span); }
 
   /// An event of this thread, now and below the span that the thread is in: event() with arguments that fit in registers.
   /// `values` as FieldValues wants them.

@@ -12,6 +12,7 @@ struct ThreadState {
   bool in_subscriber = false;        // what is emitted now comes from a subscriber: dropped
   LevelFilter gate_level{};          // see level_gate.h; means something while gate_holder holds the gate
   std::uint64_t gate_holder = 0;
+  std::uint64_t timed_children_ns = 0;  // what perf spans took that ended in the innermost perf scope of the thread
 };
 
 extern constinit thread_local ThreadState thread_state;

@@ -31,6 +31,9 @@ struct TargetArgument {};
 struct ParentArgument {
   Parent parent;
 };
+struct ThresholdArgument {
+  std::uint64_t ns;
+};
 
 }  // namespace internal
 
@@ -61,9 +64,19 @@ internal::ParentArgument parent(Span const& span) noexcept;
 constexpr internal::ParentArgument parent(SpanId id) noexcept { return {Parent::below(id)}; }
 constexpr internal::ParentArgument parent(std::nullptr_t) noexcept { return {Parent::root()}; }
 
+/// Only a perf span at least this long reports its end, whatever the threshold of those that are listening: an argument of
+/// TRACE_PERF, any duration of <chrono>.
+template <class Duration>
+requires requires { typename Duration::period; }
+constexpr internal::ThresholdArgument threshold(Duration const& duration) noexcept {
+  using Period = typename Duration::period;
+  auto const ns = static_cast<double>(duration.count()) * (1e9 * static_cast<double>(Period::num) / static_cast<double>(Period::den));
+  return {ns > 0 ? static_cast<std::uint64_t>(ns + 0.5) : 0};
+}
+
 namespace internal {
 
-enum class ArgumentKind : std::uint8_t { value, key_value, constant_name, target, parent };
+enum class ArgumentKind : std::uint8_t { value, key_value, constant_name, target, parent, threshold };
 
 template <class T>
 constexpr FormatAs format_of() noexcept {
@@ -117,6 +130,11 @@ struct ArgumentTraits<TargetArgument> {
 template <>
 struct ArgumentTraits<ParentArgument> : ArgumentTraits<TargetArgument> {
   static constexpr ArgumentKind kKind = ArgumentKind::parent;
+};
+
+template <>
+struct ArgumentTraits<ThresholdArgument> : ArgumentTraits<TargetArgument> {
+  static constexpr ArgumentKind kKind = ArgumentKind::threshold;
 };
 
 // The types of a statement's arguments, as far as its metadata depends on them.
@@ -206,7 +224,8 @@ template <auto const& kName, class T>
 }
 
 template <class T>
-inline constexpr bool kIsControl = std::is_same_v<T, TargetArgument> || std::is_same_v<T, ParentArgument>;
+inline constexpr bool kIsControl =
+    std::is_same_v<T, TargetArgument> || std::is_same_v<T, ParentArgument> || std::is_same_v<T, ThresholdArgument>;
 
 template <class T>
 constexpr Value value_of_bare(T const& x) noexcept {

@@ -105,8 +105,9 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 // ---- events ----
 
 #define TRACING_INTERNAL_EVENT_(level, text, ...) TRACING_INTERNAL_EVENT_N_(__COUNTER__, level, text, __VA_ARGS__)
-#define TRACING_INTERNAL_EVENT_N_(n, level, text, ...) TRACING_INTERNAL_EVENT_NN_(n, level, text, __VA_ARGS__)
-#define TRACING_INTERNAL_EVENT_NN_(n, level, text, ...)                                                                \
+#define TRACING_INTERNAL_EVENT_N_(n, level, text, ...) \
+  TRACING_INTERNAL_EVENT_OF_KIND_(n, ::tracing::internal::kEventKind, level, text, __VA_ARGS__)
+#define TRACING_INTERNAL_EVENT_OF_KIND_(n, kind, level, text, ...)                                                     \
   do {                                                                                                                 \
     static_assert(sizeof(text) > 1, "an event takes a message first; TRACE_VALUES is one without a message");          \
     static_assert(                                                                                                     \
@@ -117,7 +118,7 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
     TRACING_INTERNAL_IF_COMPILED_IN_(level) {                                                                          \
       if (!TRACING_INTERNAL_AT_COMPILE_TIME_) {                                                                        \
         ::tracing::Callsite* const tracing_callsite_##n = TRACING_INTERNAL_CALLSITE_(                                  \
-            n, ::tracing::internal::kEventKind, level, tracing_types_##n, text, 1, "event",                            \
+            n, kind, level, tracing_types_##n, text, 1, "event",                                                       \
             TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), sizeof(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) - 1);               \
         if (auto const tracing_verdict_##n = ::tracing::internal::verdict_of_event(tracing_callsite_##n)) [[unlikely]] \
           ::tracing::internal::emit_event(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);                    \

@@ -43,6 +43,12 @@ struct ParsedField {
   std::uint8_t argument = 0;  // which argument it is: for those whose name is a constant
 };
 
+// What a macro emits.
+struct StatementKind {
+  Kind kind;
+  bool is_perf;
+};
+
 // What the macro hands over: all of it literals.
 struct StatementText {
   char const* arguments;  // of the macro, stringised
@@ -55,7 +61,7 @@ struct StatementText {
   char const* message;      // of an event, else null
   std::size_t message_size;
   std::size_t skipped;  // leading arguments that are neither values nor controls: level, name, message
-  Kind kind;
+  StatementKind kind;
   Level level;
   LevelFilter max_level;
   std::uint32_t line;

@@ -25,6 +25,10 @@ constexpr void parse_values(StatementOutline& out, ArgumentRange const* ranges, 
     ArgumentInfo const& traits = out.arguments[i];
     ArgumentRange range = ranges[i + out.text.skipped];
     if (traits.kind == ArgumentKind::parent) continue;
+    if (traits.kind == ArgumentKind::threshold) {
+      if (!(out.text.kind.is_perf && out.text.kind.kind == Kind::span)) out.fail(Mistake::not_recordable, i + 1);
+      continue;
+    }
     if (traits.kind == ArgumentKind::target || traits.kind == ArgumentKind::key_value) {
       range = quoted_name(text, range);
       if (range.end == 0) out.fail(Mistake::literal_needed);
@@ -103,7 +107,8 @@ class MetadataWriter {
   constexpr MetadataParts write(ParsedField const* fields, ParsedHole const* holes, FieldEntry* field_entries,
                                 MessageHole* hole_entries) noexcept {
     MetadataParts parts;
-    parts.kind = in_.text.kind;
+    parts.kind = in_.text.kind.kind;
+    parts.is_perf = in_.text.kind.is_perf;
     parts.level = in_.text.level;
     parts.max_level = in_.text.max_level;
     parts.line = in_.text.line;
@@ -223,8 +228,10 @@ class MetadataWriter {
 };
 
 // By names that no program defines as macros.
-inline constexpr Kind kEventKind = Kind::event;
-inline constexpr Kind kSpanKind = Kind::span;
+inline constexpr StatementKind kEventKind = {Kind::event, false};
+inline constexpr StatementKind kSpanKind = {Kind::span, false};
+inline constexpr StatementKind kPerfEventKind = {Kind::event, true};
+inline constexpr StatementKind kPerfSpanKind = {Kind::span, true};
 
 // So that few sizes of StaticMetadata exist.
 constexpr std::size_t rounded_up(std::size_t characters) noexcept { return (characters + 16) / 16 * 16; }

@@ -8,6 +8,13 @@
 
 namespace tracing::inline v1 {
 
+/// Whether a filter decides about perf spans and perf events: see Metadata::is_perf().
+enum class PerfRole : std::uint8_t {
+  none,      ///< it is not asked about them
+  layer,     ///< it decides which of them its own layer sees
+  registry,  ///< it decides which of them all layers of its registry see
+};
+
 /// Decides which spans and events a layer sees, from their metadata and perhaps from the spans that the thread is in.
 /// Thread-safe. Never throws.
 class Filter {
@@ -28,6 +35,9 @@ class Filter {
   virtual bool wants_events() const noexcept { return false; }
   /// The most verbose level that it ever lets pass.
   virtual LevelFilter max_level_hint() const noexcept { return LevelFilter::trace; }
+
+  /// What it decides about perf spans and perf events. Where no filter of a registry decides, they are off. Asked once.
+  virtual PerfRole perf_role() const noexcept { return PerfRole::none; }
 
   /// Whether, where it is undecided, the level gate says the same: see dispatch/level_gate.h. Asked when it is put to use.
   virtual bool decides_by_gate() noexcept { return false; }

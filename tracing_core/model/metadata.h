@@ -91,6 +91,7 @@ struct MetadataParts {
   bool has_module_path = false;
   bool has_message = false;
   bool owned = false;  // made at run time: see RuntimeCallsite
+  bool is_perf = false;
   std::uint16_t numbers_size = kNotOnlyNumbers;  // the bytes of a record's values, where all of them are numbers by their types
 };
 
@@ -112,6 +113,9 @@ class Metadata {
   constexpr Kind kind() const noexcept { return parts_.kind; }
   constexpr bool is_span() const noexcept { return parts_.kind == Kind::span; }
   constexpr bool is_event() const noexcept { return parts_.kind == Kind::event; }
+  /// Whether it measures: a perf span, a perf event or what tells a perf span's end. Filters decide about these only where
+  /// they say so: Filter::perf_role(). Text shows a perf span as `perf{name="..." ...}`; all else knows it by its name.
+  constexpr bool is_perf() const noexcept { return parts_.is_perf; }
   constexpr Level level() const noexcept { return parts_.level; }
   /// The span's name; an event made by a macro has the name "event".
   constexpr std::string_view name() const noexcept { return {parts_.text, parts_.name_size}; }

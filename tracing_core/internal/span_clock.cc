@@ -1,0 +1,98 @@
+#include "tracing_core/internal/span_clock.h"
+
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <string_view>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace tracing::inline v1::internal {
+namespace {
+
+std::uint64_t counter() noexcept {
+#if defined(__x86_64__)
+  return __rdtsc();
+#elif defined(__aarch64__)
+  std::uint64_t ticks;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+#else
+  return 0;
+#endif
+}
+
+// It counts evenly, whatever the processor's speed and sleep.
+bool counts_evenly() noexcept {
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & (1U << 8)) != 0;
+#elif defined(__aarch64__)
+  return true;
+#else
+  return false;
+#endif
+}
+
+// The system falls back to these where it has found that the processors' counters differ.
+bool system_distrusts_counter() noexcept {
+  int const file = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  char text[32];
+  ssize_t const size = read(file, text, sizeof(text));
+  close(file);
+  std::string_view const source(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+  return source.starts_with("hpet") || source.starts_with("acpi_pm") || source.starts_with("jiffies");
+}
+
+// Both clocks at one moment: the best of three, since the thread may be interrupted in between.
+struct Look {
+  std::uint64_t ticks = 0;
+  std::uint64_t ns = 0;
+};
+Look look() noexcept {
+  Look best;
+  std::uint64_t best_width = ~std::uint64_t{0};
+  for (int i = 0; i < 3; ++i) {
+    std::uint64_t const before = counter();
+    std::uint64_t const ns = system_ns();
+    std::uint64_t const width = counter() - before;
+    if (width >= best_width) continue;
+    best_width = width;
+    best = {before + width / 2, ns};
+  }
+  return best;
+}
+
+}  // namespace
+
+constinit SpanClock span_clock;
+
+std::uint64_t system_ns() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+void start_span_clock() noexcept {
+  if (span_clock.start_ns != 0) return;
+  Look const start = look();
+  span_clock.start_ticks = start.ticks;
+  span_clock.start_ns = start.ns;
+  if (counts_evenly() && !system_distrusts_counter()) span_clock.counts.store(true, std::memory_order_release);
+}
+
+std::uint64_t look_at_span_clock(std::uint64_t ticks_since_start) noexcept {
+  Look const now = look();
+  std::uint64_t const ticks = now.ticks - span_clock.start_ticks;
+  std::uint64_t const ns = now.ns - span_clock.start_ns;
+  std::uint64_t const rate = ticks == 0 ? 0 : static_cast<std::uint64_t>((WideTicks{ns} << 32) / ticks);
+  span_clock.ns_per_tick.store(rate, std::memory_order_relaxed);
+  span_clock.next_look.store(2 * ticks_since_start, std::memory_order_relaxed);
+  return rate;
+}
+
+}  // namespace tracing::inline v1::internal

@@ -1,0 +1,143 @@
+// Declares the macros of perf spans and perf events, and PerfScope, the span that tells how long it took.
+//
+// Instrumented code gets it with tracing.h; it is off until somebody collects perf spans: perf_layer().
+#pragma once
+
+#include "tracing_core/emit/macros.h"
+
+namespace tracing::inline v1::internal {
+
+// A span that lives exactly as long as a block and tells how long that took: what TRACE_PERF declares. While it is off it is
+// no more than the scope of an ordinary span.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+class PerfScope {
+ public:
+  constexpr PerfScope() noexcept {}
+  PerfScope(PerfScope const&) = delete;
+  PerfScope& operator=(PerfScope const&) = delete;
+  constexpr ~PerfScope() {
+    if (id_) [[unlikely]] close();
+  }
+  /// Nanoseconds since it began; zero while it is off.
+  std::uint64_t elapsed_ns() const noexcept { return id_ ? measure() : 0; }
+
+  // For the macros.
+  void start(OpenSpan span, std::uint64_t threshold_ns) noexcept;
+
+ private:
+  void close() noexcept;
+  std::uint64_t measure() const noexcept;
+
+  SpanId id_{};
+  // Set with the id:
+  Subscriber* subscriber_;
+  std::uint64_t begin_;               // by the span clock
+  std::uint64_t threshold_ns_;
+  std::uint64_t siblings_before_ns_;  // of the perf scope around it, what its children took until this one began
+};
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+// In the place of one whose level is compiled out.
+struct [[maybe_unused]] NoPerfScope {
+  constexpr std::uint64_t elapsed_ns() const noexcept { return 0; }
+};
+template <bool kCompiledIn>
+struct PerfScopeFor {
+  using Type = PerfScope;
+};
+template <>
+struct PerfScopeFor<false> {
+  using Type = NoPerfScope;
+};
+template <bool kCompiledIn>
+using PerfScopeOf = typename PerfScopeFor<kCompiledIn>::Type;
+
+constexpr std::uint64_t threshold_of() noexcept { return Timing::kNoThreshold; }
+template <class A, class... Rest>
+constexpr std::uint64_t threshold_of(A const& first, Rest const&... rest) noexcept {
+  if constexpr (std::is_same_v<A, ThresholdArgument>) {
+    return first.ns;
+  } else {
+    return threshold_of(rest...);
+  }
+}
+
+template <class... A>
+constexpr void open_perf_scope(NoPerfScope&, Callsite const&, Verdict, Level, char const*, A const&...) noexcept {}
+template <class... A>
+[[gnu::always_inline]] inline void open_perf_scope(PerfScope& scope, Callsite const& callsite, Verdict verdict, Level,
+                                                   char const*, A const&... args) noexcept {
+  scope.start(open_bare<decltype(bare(args))...>(callsite, verdict, bare(args)...), threshold_of(args...));
+}
+
+}  // namespace tracing::inline v1::internal
+
+// As TRACING_INTERNAL_SCOPE_ of an ordinary span. `variable` is the scope's name.
+#define TRACING_INTERNAL_PERF_(skipped, name, text, ...) \
+  TRACING_INTERNAL_PERF_N_(__COUNTER__, skipped, name, text, __VA_ARGS__)
+#define TRACING_INTERNAL_PERF_N_(n, skipped, name, text, ...) \
+  TRACING_INTERNAL_PERF_UNNAMED_(n, skipped, name, text, __VA_ARGS__)
+#define TRACING_INTERNAL_PERF_UNNAMED_(n, skipped, name, text, ...) \
+  TRACING_INTERNAL_PERF_NN_(n, tracing_span_##n, skipped, name, text, __VA_ARGS__)
+#define TRACING_INTERNAL_PERF_AS_(variable, skipped, name, text, ...) \
+  TRACING_INTERNAL_PERF_AS_N_(__COUNTER__, variable, skipped, name, text, __VA_ARGS__)
+#define TRACING_INTERNAL_PERF_AS_N_(n, variable, skipped, name, text, ...) \
+  TRACING_INTERNAL_PERF_NN_(n, variable, skipped, name, text, __VA_ARGS__)
+#if defined(TRACING_DISABLED)
+#define TRACING_INTERNAL_PERF_NN_(n, variable, skipped, name, text, ...)                                               \
+  using put_braces_around_this_span_##n [[maybe_unused]] =                                                             \
+      decltype(::tracing::internal::a_span_takes_a_level_a_name_and_values(__VA_ARGS__));                              \
+  static_assert(put_braces_around_this_span_##n::kCount <= ::tracing::internal::kMaxArguments);                        \
+  [[maybe_unused]] constexpr ::tracing::internal::NoPerfScope variable;                                                \
+  if (false) ::tracing::internal::consider(__VA_ARGS__)
+#else
+#define TRACING_INTERNAL_PERF_NN_(n, variable, skipped, name, text, ...)                                              \
+  using put_braces_around_this_span_##n [[maybe_unused]] =                                                            \
+      decltype(::tracing::internal::a_span_takes_a_level_a_name_and_values(__VA_ARGS__));                             \
+  ::tracing::Callsite* tracing_callsite_##n =                                                                         \
+      !TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) || TRACING_INTERNAL_AT_COMPILE_TIME_     \
+          ? nullptr                                                                                                   \
+          : TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kPerfSpanKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
+                                       put_braces_around_this_span_##n, text, skipped, name, nullptr, 0);             \
+  ::tracing::Verdict const tracing_verdict_##n = ::tracing::internal::verdict_of(tracing_callsite_##n);               \
+  ::tracing::internal::PerfScopeOf<TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))> variable;   \
+  if (tracing_verdict_##n != 0) [[unlikely]]                                                                          \
+  ::tracing::internal::open_perf_scope(variable, *tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__)
+#endif
+
+#define TRACING_INTERNAL_PERF_EVENT_(level, text, ...) TRACING_INTERNAL_PERF_EVENT_N_(__COUNTER__, level, text, __VA_ARGS__)
+#define TRACING_INTERNAL_PERF_EVENT_N_(n, level, text, ...) \
+  TRACING_INTERNAL_EVENT_OF_KIND_(n, ::tracing::internal::kPerfEventKind, level, text, __VA_ARGS__)
+
+/// A span of level debug from here to the end of the scope that tells how long it took: TRACING_PERF("cpu_ldg", bytes). Its
+/// arguments are those of TRACING_SPAN without the level, and `tracing::threshold(500us)`: shorter ones are not reported.
+#define TRACING_PERF(...) \
+  TRACING_INTERNAL_PERF_(1, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), #__VA_ARGS__, ::tracing::internal::level_debug, __VA_ARGS__)
+/// The same of another level, a bare word: TRACING_PERF_AT(info, "cpu_execute_program", blocks).
+#define TRACING_PERF_AT(...)                                                                                        \
+  TRACING_INTERNAL_PERF_(2, TRACING_INTERNAL_SECOND_(::tracing::internal::a_level_comes_first_not_##__VA_ARGS__, ), \
+                         #__VA_ARGS__, ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
+/// TRACING_PERF with a name by which to ask how long it takes so far: TRACING_PERF_AS(load, "load"); load.elapsed_ns().
+#define TRACING_PERF_AS(variable, ...)                                                                            \
+  TRACING_INTERNAL_PERF_AS_(variable, 1, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), #__VA_ARGS__,                   \
+                            ::tracing::internal::level_debug, __VA_ARGS__)
+/// An event of level debug that is on where perf spans are: TRACING_PERF_EVENT("cache", hits, misses).
+#define TRACING_PERF_EVENT(...) \
+  TRACING_INTERNAL_PERF_EVENT_(::tracing::internal::level_debug, #__VA_ARGS__, __VA_ARGS__)
+
+#if !defined(TRACING_NO_SHORT_MACROS)
+#define TRACE_PERF(...) \
+  TRACING_INTERNAL_PERF_(1, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), #__VA_ARGS__, ::tracing::internal::level_debug, __VA_ARGS__)
+#define TRACE_PERF_AT(...)                                                                                          \
+  TRACING_INTERNAL_PERF_(2, TRACING_INTERNAL_SECOND_(::tracing::internal::a_level_comes_first_not_##__VA_ARGS__, ), \
+                         #__VA_ARGS__, ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
+#define TRACE_PERF_AS(variable, ...)                                                           \
+  TRACING_INTERNAL_PERF_AS_(variable, 1, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), #__VA_ARGS__, \
+                            ::tracing::internal::level_debug, __VA_ARGS__)
+#define TRACE_PERF_EVENT(...) TRACING_INTERNAL_PERF_EVENT_(::tracing::internal::level_debug, #__VA_ARGS__, __VA_ARGS__)
+#endif
