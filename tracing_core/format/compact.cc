@@ -16,7 +16,7 @@ class Compact final : public TextFormat<kAnsi> {
     }
     if (event.shown) {
       for_each_from_root(event.shown, [&](SpanRef span) {
-        append_painted(out, kAnsi, kBold, span.metadata().name());
+        append_painted(out, kAnsi, kBold, shown_span_name(span.metadata()));
         out.push_back(':');
       });
       out.push_back(' ');

@@ -195,14 +195,39 @@ void FieldFormat::append_recorded(TextBuffer& out, std::size_t begin, FieldValue
   append(out, fields, style);
 }
 
+namespace {
+
+// What a perf span's text has in front of its own fields.
+constexpr char kPerfNameText[] = "name";
+constexpr internal::FieldEntry kPerfNameField[] = {internal::field_entry(0, kPerfNameText, 4, 0)};
+constexpr Metadata kPerfName([] {
+  internal::MetadataParts parts;
+  parts.text = kPerfNameText;
+  parts.fields = kPerfNameField;
+  parts.field_count = 1;
+  parts.value_count = 1;
+  parts.level = Level::info;
+  return parts;
+}());
+
+}  // namespace
+
 void FieldFormat::append_span(TextBuffer& out, SpanRef span, TextStyle style) const noexcept {
   std::size_t const begin = out.size();
   bool first = true;
-  span.values().for_each_group(span.metadata(), [&](FieldValues const& group) {
-    if (first) {
+  Metadata const& metadata = span.metadata();
+  if (metadata.is_perf()) {
+    Value const name = Value::of_text(metadata.name());
+    append(out, FieldValues(kPerfName, &name), style);
+    if (metadata.fields().empty()) return;
+  }
+  span.values().for_each_group(metadata, [&](FieldValues const& group) {
+    std::size_t const before = out.size();
+    if (first && before == begin) {
       append(out, group, style);
     } else {
       append_recorded(out, begin, group, style);
+      if (first && out.view().substr(before) == " ") out.resize_down(before);  // it was made without values
     }
     first = false;
   });

@@ -25,7 +25,8 @@ class FieldFormat {
   /// be nothing. A blank and append() unless overridden.
   virtual void append_recorded(TextBuffer& out, std::size_t begin, FieldValues const& fields, TextStyle style) const noexcept;
 
-  /// Appends all fields of a span: append() for those it was made with, append_recorded() for each record() since.
+  /// Appends all fields of a span: append() for those it was made with, append_recorded() for each record() since. Of a
+  /// perf span its name first, append_recorded() for all that follows.
   void append_span(TextBuffer& out, SpanRef span, TextStyle style) const noexcept;
 
   /// Tells this format's texts from other formats'. Never used again.

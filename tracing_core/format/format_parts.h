@@ -49,6 +49,9 @@ inline void const* text_key(FieldFormat const& fields, TextStyle style, unsigned
   return reinterpret_cast<void const*>(fields.number() << 8 | shape << 2 | unsigned{style.ansi} << 1 | unsigned{style.sanitize});
 }
 
+// What stands as a span's name.
+inline std::string_view shown_span_name(Metadata const& span) noexcept { return span.is_perf() ? "perf" : span.name(); }
+
 // Makes the text of a span as one format shows it.
 class SpanTextMaker {
  public:

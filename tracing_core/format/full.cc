@@ -40,7 +40,7 @@ class Full final : public TextFormat<kAnsi> {
 
   // `name{fields}:`
   void append_span(TextBuffer& out, SpanRef span) const noexcept override {
-    append_painted(out, kAnsi, kBold, span.metadata().name());
+    append_painted(out, kAnsi, kBold, shown_span_name(span.metadata()));
     std::size_t const before = out.size();
     append_painted(out, kAnsi, kBold, "{");
     std::size_t const begin = out.size();

@@ -97,7 +97,7 @@ class Pretty final : public TextFormat<kAnsi> {
       out.append(metadata.target());
       out.append("::");
     }
-    append_painted(out, kAnsi, kBold, metadata.name());
+    append_painted(out, kAnsi, kBold, shown_span_name(metadata));
     std::size_t const before = out.size();
     out.push_back(' ');
     append_painted(out, kAnsi, kDimItalic, "with");
