@@ -17,6 +17,10 @@ set(digits4 "[0-9][0-9][0-9][0-9]")
 string(REGEX REPLACE "${digits4}-[0-9][0-9]-[0-9][0-9]T[0-9:]+\\.[0-9]+Z" "2026-01-08T23:56:09.977977Z" printed "${printed}")
 string(REGEX REPLACE "(time\\.busy[^0-9]+)[0-9.]+(ns|µs|ms|s)" "\\11.25µs" printed "${printed}")
 string(REGEX REPLACE "(time\\.idle[^0-9]+)[0-9.]+(ns|µs|ms|s)" "\\1731ns" printed "${printed}")
+string(REGEX REPLACE "duration_us([^0-9]+)[0-9]+([^0-9]+)duration_ms([^0-9]+)[0-9.]+" "duration_us\\183\\2duration_ms\\30.083" printed "${printed}")
+# Columns of tables of perf spans.
+string(REGEX REPLACE " +[0-9.]+(ns|µs|ms|s) +[0-9.]+(ns|µs|ms|s) +[0-9.]+(ns|µs|ms|s) +[0-9.]+(ns|µs|ms|s) +[0-9.]+(ns|µs|ms|s) +[0-9.]+(ns|µs|ms|s) +[0-9.]+(ns|µs|ms|s) +[0-9.]+%"
+  "    83.0µs    83.0µs    83.0µs    83.0µs    83.0µs    83.0µs    83.0µs  50.0%" printed "${printed}")
 string(REGEX REPLACE "0x[0-9a-f]+" "0x7ffd5c0a" printed "${printed}")
 # Of Chrome traces, whose records have these members last.
 string(REGEX REPLACE "\"pid\":[0-9]+" "\"pid\":4711" printed "${printed}")

@@ -14,3 +14,4 @@
 #include "tracing_core/filter/predicate.h"
 #include "tracing_core/filter/targets.h"
 #include "tracing_core/model/redaction.h"
+#include "tracing_core/perf/perf_layer.h"

@@ -1,0 +1,38 @@
+// Perf spans: how long things took, a line for each and a summary of all.
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include <tracing_core/tracing.h>
+
+#include "collect.h"
+
+namespace machine {
+
+void load(int bytes) { TRACE_PERF("cpu_ldg", bytes); }
+
+void execute(int instructions) {
+  TRACE_PERF("cpu_execute_program", instructions, tracing::kv("grid_size", 1), tracing::kv("block_size", 1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));  // so that it is the slower one on any machine
+  load(4);
+  load(4);
+}
+
+}  // namespace machine
+
+int main() {
+  auto [layer, filter, statistics] = tracing::perf_layer();
+  auto print = tracing::print_layer({.writer = examples::standard_output()});
+  auto const registry =
+      tracing::RegistryBuilder().with(std::move(print)).with(std::move(layer), std::move(filter)).build();
+  tracing::with_default(registry, [] {
+    TRACE_SPAN(info, "launch", tracing::kv("stream", 7));
+    machine::execute(3);
+  });
+
+  std::puts("");
+  std::fflush(stdout);
+  tracing::InlineTextBuffer<1024> table;
+  append_perf_table(table, statistics->summary());
+  std::fwrite(table.data(), 1, table.size(), stdout);
+}

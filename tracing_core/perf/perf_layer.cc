@@ -1,0 +1,116 @@
+#include "tracing_core/perf/perf_layer.h"
+
+#include <signal.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/export/fork_count.h"
+#include "tracing_core/export/line_buffer.h"
+#include "tracing_core/export/without_signal.h"
+#include "tracing_core/filter/env_filter.h"
+#include "tracing_core/perf/completion.h"
+#include "tracing_core/perf/perf_filter.h"
+#include "tracing_core/perf/perf_json.h"
+#include "tracing_core/perf/perf_statistics.h"
+
+namespace tracing::inline v1 {
+namespace {
+
+using internal::PerfCell;
+using internal::PerfTable;
+
+// What lines of JSON are to a writer.
+constexpr char kLineText[] = "perftracing::perf";
+constexpr Metadata kLine([] {
+  internal::MetadataParts parts;
+  parts.text = kLineText;
+  parts.name_size = 4;
+  parts.target_size = sizeof(kLineText) - 1 - parts.name_size;
+  parts.level = Level::info;
+  return parts;
+}());
+
+class Collector final : public Layer {
+ public:
+  Collector(PerfOptions options, std::shared_ptr<PerfTable> table)
+      : table_(std::move(table)),
+        json_(std::move(options.json)),
+        threshold_ns_(options.threshold.count() > 0 ? static_cast<std::uint64_t>(options.threshold.count()) : 0),
+        reports_(options.report) {
+    internal::count_forks();
+    forks_when_made_ = internal::fork_count();
+  }
+
+  Hooks hooks() const noexcept override { return json_ != nullptr ? Hooks::timed | Hooks::event : Hooks::timed; }
+
+  void on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept override {
+    Metadata const& metadata = span.metadata();
+    if (!metadata.is_perf() || metadata.parts().owned) [[unlikely]] return;
+    PerfCell* const cell = table_->cell(metadata);
+    if (cell == nullptr) [[unlikely]] return;
+    cell->add(timing);
+    if (!reports_) return;
+    std::uint64_t const threshold = timing.threshold_ns != Timing::kNoThreshold ? timing.threshold_ns : threshold_ns_;
+    if (timing.duration_ns >= threshold) report(span, timing.duration_ns, *cell, context);
+  }
+
+  void on_event(Event const& event, Context const& context) noexcept override {
+    if (!event.metadata().is_perf() || context.is_restored()) return;
+    write_line([&](TextBuffer& line) { internal::append_perf_event(line, event, context.time()); });
+  }
+
+  void flush() noexcept override {
+    if (json_ != nullptr && !is_in_forked_child()) json_->flush();
+  }
+
+ private:
+  // An event below the span, for the other layers that see it, and a line of JSON.
+  void report(SpanRef span, std::uint64_t duration_ns, PerfCell const& cell, Context const& context) noexcept {
+    std::uint64_t const us = duration_ns / 1000;
+    Value const values[] = {Value::of_u64(us), Value::of_f64(static_cast<double>(us) / 1000)};
+    context.registry().event(Event{FieldValues(*cell.completion, values), {}, span.verdict() & ~span.mask(), {}});
+    if (json_ == nullptr) [[likely]] return;
+    write_line([&](TextBuffer& line) { internal::append_perf_span(line, span, duration_ns, context.time()); });
+  }
+
+  template <class F>
+  void write_line(F&& append) noexcept {
+    if (is_in_forked_child()) return;  // the file is the parent's
+    internal::LineBuffer line;
+    if (!line) return;
+    append(*line);
+    if (line->truncated()) return;
+    int const saved = errno;
+    {
+      internal::WithoutSignal signal(SIGXFSZ);
+      json_->write({kLine, line->view(), {}});
+      signal.take();
+    }
+    errno = saved;
+  }
+
+  bool is_in_forked_child() const noexcept { return internal::fork_count() != forks_when_made_; }
+
+  std::shared_ptr<PerfTable> const table_;
+  WriterPtr const json_;
+  std::uint64_t const threshold_ns_;
+  bool const reports_;
+  unsigned forks_when_made_;
+};
+
+}  // namespace
+
+PerfLayer perf_layer(PerfOptions options, std::vector<ParseError>* errors) {
+  EnvFilter selection = EnvFilter::parse_lossy(options.directives, {}, errors);
+  auto const role = options.report ? PerfRole::registry : PerfRole::layer;
+  auto table = std::make_shared<PerfTable>(options.most_names);
+  PerfLayer made;
+  made.layer = std::make_unique<Collector>(std::move(options), table);
+  made.filter = perf_filter(std::move(selection), role);
+  made.statistics = std::move(table);
+  return made;
+}
+
+}  // namespace tracing::inline v1
