@@ -1,15 +1,16 @@
 // The cases of inferno.json: where the frames of a flame graph stand, what their titles say, how large the picture is.
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "object_reader.h"
 #include "suite.h"
 #include "tracing_core/inspect/flame_graph.h"
-#include "tracing_core/inspect/flame_layout.h"
+#include "tracing_core/inspect/flame_svg.h"
 #include "tracing_core/inspect/folded.h"
 
 namespace conformance {
@@ -17,7 +18,7 @@ namespace {
 
 struct Options {
   tracing::FlameKind kind = tracing::FlameKind::graph;
-  tracing::FlameGeometry geometry;
+  tracing::FlamePicture picture{.title = "", .unit = "samples"};
 };
 
 double number_of(std::string const& text) {
@@ -38,9 +39,9 @@ Options read_options(Json const& words) {
     } else if (word == "--flamechart") {
       options.kind = tracing::FlameKind::chart_last_first;
     } else if (word == "--title") {
-      ++i;  // moves nothing
+      options.picture.title = words[++i].get<std::string>();
     } else if (word == "--min-width") {
-      options.geometry.min_width_percent = number_of(words[++i].get<std::string>());
+      options.picture.geometry.min_width_percent = number_of(words[++i].get<std::string>());
     } else {
       throw BadCase("unknown option: " + word);
     }
@@ -48,20 +49,38 @@ Options read_options(Json const& words) {
   return options;
 }
 
-Json frames_of(tracing::FlameGraph const& graph, tracing::FlameLayout const& layout) {
-  Json frames = Json::array();
-  // From the top down, as the cases have them.
-  for (std::size_t end = layout.frames.size(); end > 0;) {
-    std::size_t begin = end;
-    while (begin > 0 && layout.frames[begin - 1].y == layout.frames[end - 1].y) --begin;
-    for (std::size_t i = begin; i < end; ++i) {
-      tracing::PlacedFrame const& placed = layout.frames[i];
-      frames.push_back({describe(graph, *placed.frame, "samples"), fmt::format("{:.4f}%", placed.x_percent), placed.y,
-                        fmt::format("{:.4f}%", placed.width_percent)});
-    }
-    end = begin;
+// What stands between `before` and `after`, from `at` on; moves `at` behind it.
+std::string between(std::string const& text, std::string_view before, std::string_view after, std::size_t& at) {
+  std::size_t const begin = text.find(before, at);
+  std::size_t const end = begin == text.npos ? begin : text.find(after, begin + before.size());
+  if (end == text.npos) throw BadCase("the picture has no " + std::string(before));
+  at = end;
+  return text.substr(begin + before.size(), end - begin - before.size());
+}
+
+std::string without_escapes(std::string text) {
+  constexpr std::pair<std::string_view, char> kEscapes[] = {
+      {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&amp;", '&'}};
+  for (auto const& [escape, character] : kEscapes) {
+    for (std::size_t at = 0; (at = text.find(escape, at)) != text.npos; ++at)
+      text.replace(at, escape.size(), 1, character);
   }
-  return frames;
+  return text;
+}
+
+// The frames as they stand in the picture, by y, then by x, as the cases have them.
+Json frames_in(std::string const& svg) {
+  std::vector<std::tuple<int, double, Json>> frames;
+  for (std::size_t at = 0; (at = svg.find("<g class=\"f\"", at)) != svg.npos;) {
+    std::string const title = without_escapes(between(svg, "<title>", "</title>", at));
+    std::string const x = between(svg, " x=\"", "\"", at);
+    int const y = std::stoi(between(svg, " y=\"", "\"", at));
+    frames.emplace_back(y, std::stod(x), Json{title, x, y, between(svg, " width=\"", "\"", at)});
+  }
+  std::sort(frames.begin(), frames.end());
+  Json list = Json::array();
+  for (auto& frame : frames) list.push_back(std::move(std::get<Json>(frame)));
+  return list;
 }
 
 Json inferno(Json const& input, std::size_t) {
@@ -78,8 +97,12 @@ Json inferno(Json const& input, std::size_t) {
   }
   tracing::FlameGraph const graph = std::move(builder).build();
   if (graph.frames.empty()) return {{"ok", false}};
-  tracing::FlameLayout const layout = place_frames(graph, options.geometry);
-  return {{"ok", true}, {"width", layout.width}, {"height", layout.height}, {"frames", frames_of(graph, layout)}};
+  std::string svg;
+  write_flame_svg(graph, options.picture, [&svg](std::string_view piece) { svg += piece; });
+  std::size_t at = svg.find("<svg ");
+  int const width = std::stoi(between(svg, " width=\"", "\"", at));
+  int const height = std::stoi(between(svg, " height=\"", "\"", at));
+  return {{"ok", true}, {"width", width}, {"height", height}, {"frames", frames_in(svg)}};
 }
 
 // How it says that there is nothing to draw is its own affair.
