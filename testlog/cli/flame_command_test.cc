@@ -7,10 +7,15 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "testlog/testdata/run.h"
 #include "tests/support/temporary_folder.h"
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/export/flame.h"
+#include "tracing_core/tracing.h"
 
 namespace {
 
@@ -64,6 +69,25 @@ TEST(FlameCommand, AddsFilesUp) {
   Outcome const outcome = shell("echo 'main;a 4' | testlog flame " + one + " - " + two);
   EXPECT_THAT(titles(outcome.out),
               testing::ElementsAre("all (7 ns, 100%)", "main (7 ns, 100.00%)", "a (5 ns, 71.43%)", "b (2 ns, 28.57%)"));
+}
+
+TEST(FlameCommand, DrawsWhatAFlameLayerWrites) {
+  TemporaryFolder const folder;
+  std::error_code error;
+  {
+    auto [layer, guard] = tracing::flame_layer(folder / "run.folded", error, {.threads_collapsed = true});
+    ASSERT_FALSE(error);
+    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
+      TRACE_SPAN(info, "outer; with a semicolon");
+      TRACE_SPAN(info, "inner <T>");
+    });
+  }
+  Outcome const outcome = flame({folder / "run.folded"});
+  EXPECT_EQ(outcome.err, "");
+  std::vector<std::string> names;
+  for (std::string const& title : titles(outcome.out)) names.push_back(title.substr(0, title.rfind(" (")));
+  EXPECT_THAT(names, testing::IsSupersetOf({"all", "all-threads"}));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("outer: with a semicolon ("), HasSubstr("inner &lt;T&gt; (")));
 }
 
 TEST(FlameCommand, TakesItsOptions) {
