@@ -55,7 +55,7 @@ class Redact : public testing::Test {
   static inline tracing::FormatKind kind = tracing::FormatKind::full;
 
   std::string const password = "hunter2";
-  User const user;
+  User const user{};
 };
 
 TEST_F(Redact, HidesNothingByItself) {
