@@ -23,7 +23,7 @@ void append_path(tracing::TextBuffer& out, SpanRef leaf) noexcept {
       [](void* context, SpanRef span) {
         auto& [text, begin] = *static_cast<Path*>(context);
         if (text.size() != begin) text.push_back(':');
-        text.append(span.metadata().name());
+        text.append(span.metadata().is_perf() ? "perf" : span.metadata().name());
         text.push_back('{');
         std::size_t const before = text.size();
         (*fields)->append_span(text, span, {});

@@ -139,8 +139,13 @@ void Line::add_fields(tracing::FieldValues const& fields) noexcept {
 }
 
 void add_span(std::string_view name, tracing::Metadata const& metadata, tracing::StoredValues const& values) noexcept {
-  line.add_text(name);
-  bool any = false;
+  bool any = metadata.is_perf();
+  if (any) {
+    line << "perf{name=";
+    line.add_value(tracing::Value::of_text(name));
+  } else {
+    line.add_text(name);
+  }
   values.for_each_group(metadata, [&any](tracing::FieldValues const& group) {
     if (group.size() == 0) return;
     line << (any ? " " : "{");

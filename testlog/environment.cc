@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "tracing_core/filter/nearest.h"
@@ -61,7 +62,90 @@ Wrong set_span_events(Environment& environment, std::string_view list) {
 
 constexpr bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
+// Every text that names a profile.
+constexpr std::array<std::string_view, 3> kProfileNames{"local", "ci", "performance"};
+
+constexpr std::array kProfileSettings{
+    ProfileSetting{"ci", "TRACE_SHOW", "failed"},
+    ProfileSetting{"ci", "TRACE_COLOR", "never"},
+    ProfileSetting{"performance", "TRACE_PERF", "summary"},
+    ProfileSetting{"performance", "TRACE_FILTER", "warn"},
+    ProfileSetting{"performance", "TRACE_TIME", "uptime"},
+};
+
+// Where the first item of a list ends: at a comma outside of braces and quotes.
+std::size_t end_of_item(std::string_view list) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    char const c = list[i];
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (c == '{') ++depth;
+    if (c == '}' && depth > 0) --depth;
+    if (c == ',' && depth == 0) return i;
+  }
+  return list.size();
+}
+
+// A word that would be a directive about a target of that name, and is more likely meant as one of ours.
+bool is_like_a_word_of_perf(std::string_view item) {
+  std::string lower(item);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  constexpr std::array<std::string_view, 7> kWords{"off", "on", "summary", "true", "false", "yes", "no"};
+  constexpr std::array<std::string_view, 1> kLong{"summary"};
+  bool const is_word = std::all_of(lower.begin(), lower.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+  return std::find(kWords.begin(), kWords.end(), lower) != kWords.end() ||
+         (is_word && !tracing::internal::nearest(lower, {kLong.begin(), kLong.end()}).empty());
+}
+
+// off, on, summary, directives; of these as many as one likes, and directives alone mean on.
+Wrong set_perf(Environment& environment, std::string_view list) {
+  PerfSettings& perf = environment.perf;
+  PerfSettings const before = perf;
+  perf.is_set = true;
+  perf.report = perf.summary = false;
+  bool off = false, words = false;
+  std::string directives;
+  while (!list.empty()) {
+    std::size_t const end = end_of_item(list);
+    std::string_view const item = trimmed(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+    if (item.empty()) continue;
+    if (item == "off" || item == "on" || item == "summary") {
+      words = true;
+      off = off || item == "off";
+      perf.report = perf.report || item == "on";
+      perf.summary = perf.summary || item == "summary";
+    } else if (is_like_a_word_of_perf(item)) {
+      perf = before;
+      return item;
+    } else {
+      if (!directives.empty()) directives += ',';
+      directives += item;
+    }
+  }
+  perf.directives = directives.empty() ? "trace" : directives;
+  if (!words) perf.report = !directives.empty();
+  if (off) perf.report = perf.summary = false;
+  return right;
+}
+
+Wrong set_number(std::uint64_t& out, std::string_view value) {
+  std::string_view const digits = trimmed(value);
+  auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out);
+  if (error == std::errc() && end == digits.data() + digits.size()) return right;
+  out = 0;
+  return value;
+}
+
 constexpr std::array kVariables{
+    Variable{"TRACE_PROFILE", "local, ci, performance", "local, or ci where CI is set",
+             [](Environment& e, std::string_view value) -> Wrong {
+               if (std::find(kProfileNames.begin(), kProfileNames.end(), value) == kProfileNames.end()) return value;
+               e.profile = value;
+               return right;
+             }},
     Variable{"TRACE_FILTER", "directives such as info,gpu=debug,[launch{stream=7}]=trace, or help", "info",
              [](Environment& e, std::string_view value) {
                e.filter_help = trimmed(value) == "help";
@@ -111,7 +195,20 @@ constexpr std::array kVariables{
                e.redact_token = value;
                return right;
              }},
-    Variable{"NO_COLOR", "anything", "", 
+    Variable{"TRACE_PERF", "off, on, summary, or directives", "off", set_perf},
+    Variable{"TRACE_PERF_THRESHOLD_US", "whole microseconds", "0",
+             [](Environment& e, std::string_view value) { return set_number(e.perf.threshold_us, value); }},
+    Variable{"TRACE_PERF_JSON", "a path in which %p is the process and %t the test", "",
+             [](Environment& e, std::string_view value) {
+               e.perf.json = value;
+               return right;
+             }},
+    Variable{"TRACE_PERF_PROM", "a path in which %p is the process and %t the test", "",
+             [](Environment& e, std::string_view value) {
+               e.perf.prometheus = value;
+               return right;
+             }},
+    Variable{"NO_COLOR", "anything", "",
              [](Environment& e, std::string_view) {
                e.no_color = true;
                return right;
@@ -148,6 +245,7 @@ std::string printable(std::string_view text) {
 }  // namespace
 
 std::span<Variable const> variables() noexcept { return kVariables; }
+std::span<ProfileSetting const> profile_settings() noexcept { return kProfileSettings; }
 
 std::string BadValue::report() const {
   std::string out = "testlog: ";
@@ -156,16 +254,37 @@ std::string BadValue::report() const {
   out.append(" is none of ").append(variable->values);
   std::string const hint = did_you_mean(piece, variable->values);
   out.append(hint.empty() ? "." : hint);
-  return out.append(" Using ").append(variable->default_value).append(".\n");
+  return out.append(" Using ").append(used).append(".\n");
 }
 
 Environment read_environment(char const* (*get)(char const* name), std::vector<BadValue>& bad) {
   Environment environment;
-  for (Variable const& variable : kVariables) {
+  auto const in_place_of = [&](Variable const& variable) -> std::string {
+    if (&variable == &kVariables.front()) return environment.profile;
+    for (ProfileSetting const& setting : kProfileSettings) {
+      if (environment.profile == setting.profile && std::string_view(setting.variable) == variable.name) return setting.value;
+    }
+    return variable.default_value;
+  };
+  auto const read = [&](Variable const& variable) {
     char const* const value = get(variable.name);
-    if (value == nullptr || *value == '\0') continue;
-    if (auto const wrong = variable.set(environment, value)) bad.push_back({&variable, value, std::string(*wrong)});
+    if (value == nullptr || *value == '\0') return;
+    auto const wrong = variable.set(environment, value);
+    if (wrong) bad.push_back({&variable, value, std::string(*wrong), in_place_of(variable)});
+  };
+  if (char const* const ci = get("CI"); ci != nullptr && *ci != '\0') environment.profile = "ci";
+  read(kVariables.front());
+  for (ProfileSetting const& setting : kProfileSettings) {
+    if (environment.profile != setting.profile) continue;
+    auto const variable = std::find_if(kVariables.begin(), kVariables.end(),
+                                       [&](Variable const& one) { return std::string_view(one.name) == setting.variable; });
+    variable->set(environment, setting.value);
   }
+  // A test's own default filter stands between the profile and the variable.
+  if (environment.filter) environment.default_filter = *std::exchange(environment.filter, std::nullopt);
+  for (Variable const& variable : std::span(kVariables).subspan(1)) read(variable);
+  PerfSettings& perf = environment.perf;
+  if (!perf.is_set && (!perf.json.empty() || !perf.prometheus.empty())) perf.summary = true;
   return environment;
 }
 

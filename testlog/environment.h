@@ -22,9 +22,24 @@ enum class Show : std::uint8_t {
 };
 enum class TimeStyle : std::uint8_t { utc, local, uptime, none };
 
+/// What becomes of perf spans.
+struct PerfSettings {
+  bool is_set = false;    ///< TRACE_PERF is, by itself or by a profile
+  bool report = false;    ///< each prints how long it took
+  bool summary = false;   ///< they are summed up, and the sums printed
+  std::string directives = "trace";
+  std::uint64_t threshold_us = 0;  ///< TRACE_PERF_THRESHOLD_US
+  std::string json;                ///< TRACE_PERF_JSON: a path with %p and %t; empty: off
+  std::string prometheus;          ///< TRACE_PERF_PROM: likewise
+
+  bool any() const noexcept { return report || summary; }
+};
+
 /// What the variables say. Texts of directives are kept as they were given: who makes a filter of them reports what is wrong.
 struct Environment {
+  std::string profile = "local";       ///< TRACE_PROFILE
   std::optional<std::string> filter;   ///< TRACE_FILTER, unless `help`
+  std::string default_filter = "info";  ///< in place of TRACE_FILTER: what the profile says
   bool filter_help = false;            ///< TRACE_FILTER=help
   Show show = Show::live;              ///< TRACE_SHOW
   std::optional<std::string> capture;  ///< TRACE_CAPTURE, unless `off`
@@ -40,6 +55,7 @@ struct Environment {
   std::string flame;                   ///< TRACE_FLAME: likewise
   std::string redact;                  ///< TRACE_REDACT: names with commas between them
   std::string redact_token{tracing::kRedactionToken};  ///< TRACE_REDACT_TOKEN
+  PerfSettings perf;                   ///< TRACE_PERF and those that begin like it
 };
 
 /// One variable, as documented.
@@ -54,11 +70,22 @@ struct Variable {
 /// Every variable that is read, in the order of the documentation.
 std::span<Variable const> variables() noexcept;
 
+/// What a profile sets: one of the variables above, unless that is set itself.
+struct ProfileSetting {
+  char const* profile;
+  char const* variable;
+  char const* value;
+};
+
+/// Everything that profiles set, in the order of the documentation. The profile `local` sets nothing.
+std::span<ProfileSetting const> profile_settings() noexcept;
+
 /// A value that a variable does not take; nothing was set by it.
 struct BadValue {
   Variable const* variable;
   std::string value;
   std::string piece;  ///< the part of it that is wrong
+  std::string used;   ///< what holds in its place
 
   /// `testlog: TRACE_SHOW=alive is none of live, failed, all, none; did you mean "live"? Using live.` and a newline.
   std::string report() const;

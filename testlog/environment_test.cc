@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <map>
+#include <sstream>
 
 namespace testlog {
 namespace {
@@ -82,9 +84,122 @@ TEST(Environment, HelpAndOffAreSpecial) {
   EXPECT_FALSE(read({{"TRACE_CAPTURE", "off"}}).capture);
 }
 
+TEST(Environment, PerfIsOffOnSummaryOrDirectives) {
+  struct Row {
+    char const* text;
+    bool report, summary;
+    char const* directives;
+  };
+  for (Row const& row : {Row{"off", false, false, "trace"}, Row{"on", true, false, "trace"}, Row{" summary ", false, true, "trace"},
+                         Row{"on,summary", true, true, "trace"}, Row{"gpu=debug", true, false, "gpu=debug"},
+                         Row{"summary, gpu=debug,[a{b=1,c=2}]=trace", false, true, "gpu=debug,[a{b=1,c=2}]=trace"},
+                         Row{"off,gpu=debug", false, false, "gpu=debug"}, Row{"debug", true, false, "debug"}}) {
+    PerfSettings const perf = read({{"TRACE_PERF", row.text}}).perf;
+    EXPECT_EQ(perf.report, row.report) << row.text;
+    EXPECT_EQ(perf.summary, row.summary) << row.text;
+    EXPECT_EQ(perf.directives, row.directives) << row.text;
+  }
+}
+
+TEST(Environment, PerfTellsWordsFromTargets) {
+  std::vector<std::string> reports;
+  for (char const* const wrong : {"summry", "ON", "true", "gpu=debug,Summary"}) {
+    EXPECT_FALSE(read({{"TRACE_PERF", wrong}}, &reports).perf.any()) << wrong;
+  }
+  ASSERT_THAT(reports, SizeIs(4));
+  EXPECT_EQ(reports.front(), "testlog: TRACE_PERF=summry is none of off, on, summary, or directives; did you mean \"summary\"? Using off.\n");
+  EXPECT_TRUE(read({{"TRACE_PERF", "gpu"}}, &reports).perf.report);
+  EXPECT_THAT(reports, SizeIs(4));
+}
+
+TEST(Environment, PerfFilesMeanASummaryWhereNothingElseIsSaid) {
+  EXPECT_TRUE(read({{"TRACE_PERF_JSON", "x"}}).perf.summary);
+  EXPECT_TRUE(read({{"TRACE_PERF_PROM", "x"}}).perf.summary);
+  EXPECT_FALSE(read({{"TRACE_PERF_JSON", "x"}, {"TRACE_PERF", "off"}}).perf.any());
+  EXPECT_FALSE(read({{"TRACE_PERF_JSON", "x"}, {"TRACE_PERF", "on"}}).perf.summary);
+  EXPECT_FALSE(read({}).perf.any());
+}
+
+TEST(Environment, PerfThresholdIsANumber) {
+  EXPECT_EQ(read({{"TRACE_PERF_THRESHOLD_US", "500"}}).perf.threshold_us, 500u);
+  std::vector<std::string> reports;
+  for (char const* const wrong : {"5ms", "-1", "x", "99999999999999999999"}) {
+    EXPECT_EQ(read({{"TRACE_PERF_THRESHOLD_US", wrong}}, &reports).perf.threshold_us, 0u) << wrong;
+  }
+  EXPECT_THAT(reports, SizeIs(4));
+  EXPECT_EQ(reports.front(), "testlog: TRACE_PERF_THRESHOLD_US=5ms is none of whole microseconds. Using 0.\n");
+}
+
+TEST(Profile, IsLocalOrCiWhereCiIsSet) {
+  EXPECT_EQ(read({}).profile, "local");
+  EXPECT_EQ(read({{"CI", ""}}).profile, "local");
+  EXPECT_EQ(read({{"CI", "true"}}).profile, "ci");
+  EXPECT_EQ(read({{"CI", "true"}, {"TRACE_PROFILE", "local"}}).profile, "local");
+  EXPECT_EQ(read({{"TRACE_PROFILE", "performance"}}).profile, "performance");
+}
+
+TEST(Profile, SetsWhatItsTableSays) {
+  Environment const ci = read({{"CI", "1"}});
+  EXPECT_EQ(ci.show, Show::failed);
+  EXPECT_EQ(ci.color, tracing::ColorChoice::never);
+  Environment const performance = read({{"TRACE_PROFILE", "performance"}});
+  EXPECT_TRUE(performance.perf.summary);
+  EXPECT_EQ(performance.default_filter, "warn");
+  EXPECT_FALSE(performance.filter);
+  EXPECT_EQ(performance.time, TimeStyle::uptime);
+}
+
+TEST(Profile, EveryRowOfTheTableIsAValueThatItsVariableTakes) {
+  for (ProfileSetting const& setting : profile_settings()) {
+    std::vector<std::string> reports;
+    read({{setting.variable, setting.value}}, &reports);
+    EXPECT_THAT(reports, IsEmpty()) << setting.variable;
+  }
+}
+
+TEST(Profile, LosesToTheVariables) {
+  Environment const e = read({{"CI", "true"}, {"TRACE_SHOW", "all"}, {"TRACE_COLOR", "always"}});
+  EXPECT_EQ(e.show, Show::all);
+  EXPECT_EQ(e.color, tracing::ColorChoice::always);
+  Environment const p = read({{"TRACE_PROFILE", "performance"}, {"TRACE_FILTER", "debug"}, {"TRACE_PERF", "off"}});
+  EXPECT_EQ(p.filter, "debug");
+  EXPECT_FALSE(p.perf.any());
+}
+
+TEST(Profile, ThatIsNoneIsReportedWithThoseThereAre) {
+  std::vector<std::string> reports;
+  EXPECT_EQ(read({{"TRACE_PROFILE", "perfomance"}, {"CI", "true"}}, &reports).profile, "ci");
+  EXPECT_THAT(reports, ElementsAre("testlog: TRACE_PROFILE=perfomance is none of local, ci, performance; did you mean "
+                                   "\"performance\"? Using ci.\n"));
+}
+
+TEST(Profile, OfABadValueTheProfilesOwnHolds) {
+  std::vector<std::string> reports;
+  EXPECT_EQ(read({{"TRACE_SHOW", "alive"}, {"CI", "true"}}, &reports).show, Show::failed);
+  EXPECT_THAT(reports, ElementsAre("testlog: TRACE_SHOW=alive is none of live, failed, all, none; did you mean \"live\"? Using "
+                                   "failed.\n"));
+}
+
+TEST(Profile, TableIsThatOfTheDocumentation) {
+  std::string expected = "| profile | sets |\n|---|---|\n";
+  for (std::string const name : {"local", "ci", "performance"}) {
+    std::string list;
+    for (ProfileSetting const& setting : profile_settings()) {
+      if (setting.profile != name) continue;
+      if (!list.empty()) list += ", ";
+      list.append("`").append(setting.variable).append("=").append(setting.value).append("`");
+    }
+    expected += "| `" + name + "` | " + (list.empty() ? "nothing" : list) + " |\n";
+  }
+  std::ifstream const file(TESTLOG_TEST_DIR "/../docs/environment.md");
+  std::ostringstream page;
+  page << file.rdbuf();
+  EXPECT_NE(page.str().find(expected), std::string::npos) << "docs/environment.md should have\n" << expected;
+}
+
 TEST(Environment, DoesNotReadWhatComesLater) {
   std::vector<std::string> reports;
-  read({{"TRACE_PROFILE", "nonsense"}, {"TRACE_PERF", "nonsense"}, {"TRACE_OTLP", "/nowhere/x"}}, &reports);
+  read({{"TRACE_PERFETTO", "nonsense"}, {"TRACE_NVTX", "nonsense"}, {"TRACE_OTLP", "/nowhere/x"}}, &reports);
   EXPECT_THAT(reports, IsEmpty());
 }
 

@@ -7,6 +7,7 @@
 #include "testlog/checks.h"
 #include "testlog/crash.h"
 #include "testlog/explanation.h"
+#include "testlog/perf_outputs.h"
 #include "testlog/session.h"
 #include "testlog/settings.h"
 #include "testlog/story.h"
@@ -80,6 +81,9 @@ class Recorder final : public testing::EmptyTestEventListener {
       story_.tell_selected();
     }
     story_.skip();
+    Show const show = session_.environment().show;
+    bool const tells = show == Show::all || (show == Show::failed && test.result()->Failed());
+    if (session_.perf() != nullptr && tells && !session_.is_mute()) session_.perf()->print_test();
     session_.end_test();
     test_ = nullptr;
   }
@@ -89,6 +93,9 @@ class Recorder final : public testing::EmptyTestEventListener {
     bool const whole = program.test_to_run_count() == program.total_test_count() - program.disabled_test_count();
     if (whole) report_unmatched(session_);
     if (session_.environment().filter_help) print_filter_help(session_);
+    if (session_.perf() == nullptr) return;
+    if (!session_.is_mute()) session_.perf()->print_run();
+    session_.perf()->finish();
   }
 
  private:

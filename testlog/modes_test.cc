@@ -79,12 +79,13 @@ TEST(Redact, NoOutputHoldsTheValue) {
       Outcome const dead = run_dying("Dies.WithSecrets", variables);
       std::string const chrome = fresh_path("secrets.json");
       std::string const flame = fresh_path("secrets.folded");
-      variables.insert(variables.end(), {{"TRACE_OUTPUT", file}, {"TRACE_CHROME", chrome}, {"TRACE_FLAME", flame}});
+      std::string const perf = fresh_path("secrets.jsonl");
+      variables.insert(variables.end(), {{"TRACE_OUTPUT", file}, {"TRACE_CHROME", chrome}, {"TRACE_FLAME", flame}, {"TRACE_PERF", "on"}, {"TRACE_PERF_JSON", perf}});
       run_scenarios("Secrets.Fails", variables);
       EXPECT_THAT(content_of(flame), AllOf(Not(IsEmpty()), Not(HasSubstr("canary"))));
       EXPECT_THAT(dead.out, Not(HasSubstr("canary")));
       for (std::string const& text :
-           {shown.out, shown.err, dead.err, content_of(xml), content_of(file), content_of(chrome)}) {
+           {shown.out, shown.err, dead.err, content_of(xml), content_of(file), content_of(chrome), content_of(perf)}) {
         EXPECT_THAT(text, Not(HasSubstr("canary")));
         EXPECT_THAT(text, HasSubstr("***REDACTED***"));
       }

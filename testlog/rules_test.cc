@@ -345,6 +345,8 @@ struct BadCase {
 
 std::vector<BadCase> const& bad_cases() {
   static auto const* const cases = new std::vector<BadCase>{
+      {"TRACE_PROFILE", "lokal",
+       "testlog: TRACE_PROFILE=lokal is none of local, ci, performance; did you mean \"local\"? Using local.\n"},
       {"TRACE_FILTER", "info,gpu[launch=debug",
        "testlog: TRACE_FILTER: invalid filter directive\n  info,gpu[launch=debug\n"
        "          ^~~~~~~~~~~~~ the \"[\" is never closed by \"]\"\n"},
@@ -372,6 +374,15 @@ std::vector<BadCase> const& bad_cases() {
       {"TRACE_REDACT", " , ", "testlog: TRACE_REDACT= ,  is none of names of fields such as password,token. Using none.\n"},
       {"TRACE_REDACT_TOKEN", "two\nlines",
        "testlog: TRACE_REDACT_TOKEN=two?lines is none of texts of one line. Using ***REDACTED***.\n"},
+      {"TRACE_PERF", "sumary",
+       "testlog: TRACE_PERF=sumary is none of off, on, summary, or directives; did you mean \"summary\"? Using off.\n"},
+      {"TRACE_PERF_THRESHOLD_US", "5ms", "testlog: TRACE_PERF_THRESHOLD_US=5ms is none of whole microseconds. Using 0.\n"},
+      {"TRACE_PERF_JSON", "/nowhere/at/all",
+       "testlog: TRACE_PERF_JSON=/nowhere/at/all cannot be opened: No such file or directory. Nothing is written there; valid is a "
+       "path that can be written to.\n"},
+      {"TRACE_PERF_PROM", "/nowhere/at/all",
+       "testlog: TRACE_PERF_PROM=/nowhere/at/all cannot be opened: No such file or directory. Nothing is written there; valid is a "
+       "path that can be written to.\n"},
   };
   return *cases;
 }

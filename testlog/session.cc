@@ -76,6 +76,10 @@ Session::Session(internal::ProcessRole const& role)
   make_capture();
   make_format(role);
   if (!role.death_test_child) make_files();
+  if (environment_.perf.any()) {
+    perf_ = std::make_unique<PerfOutputs>(environment_.perf, output_, !role.death_test_child, reports_);
+    if (!role.death_test_child) std::atexit([] { get()->perf_->finish(); });
+  }
   make_registry();
 }
 
@@ -109,7 +113,7 @@ tracing::PrintOptions Session::print_options(tracing::WriterPtr writer) const {
 }
 
 void Session::make_registry() {
-  std::string const text = environment_.filter.value_or("info");
+  std::string const text = environment_.filter.value_or(environment_.default_filter);
   std::vector<tracing::ParseError> errors;
   auto filter = std::make_unique<ShowFilter>(text, &errors);
   reports_ += rendered(errors, text, "TRACE_FILTER");
@@ -129,6 +133,7 @@ void Session::make_registry() {
   if (files_ != nullptr) {
     for (auto& layer : files_->take_layers()) std::move(builder).with(std::move(layer), file_filter());
   }
+  if (perf_ != nullptr) std::move(builder).with(std::move(perf_->layer().layer), std::move(perf_->layer().filter));
   registry_ = std::move(builder).build();
 }
 
@@ -152,6 +157,7 @@ std::unique_ptr<tracing::Filter> Session::file_filter() const {
 void Session::begin_test(std::string const& name, Settings const* settings) {
   output_.set_test(name);
   if (files_ != nullptr) files_->begin_test(name);
+  if (perf_ != nullptr) perf_->begin_test(name);
   filter_outside_ = show_filter_->directives();
   if (settings != nullptr && !settings->default_filter.empty() && !environment_.filter) set_filter(settings->default_filter);
   TestTag const tag = attribution_.begin_test(name);
@@ -166,6 +172,7 @@ void Session::end_test() {
   if (show_filter_->set(filter_outside_, nullptr)) tracing::rebuild_interest();
   output_.set_test({});
   if (files_ != nullptr) files_->end_test();
+  if (perf_ != nullptr) perf_->end_test();
 }
 
 void Session::report_bad_values() {

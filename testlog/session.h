@@ -14,6 +14,7 @@
 #include "testlog/file_outputs.h"
 #include "testlog/internal/process.h"
 #include "testlog/output.h"
+#include "testlog/perf_outputs.h"
 #include "testlog/settings.h"
 #include "testlog/show_filter.h"
 #include "tracing_core/collect/record_ring.h"
@@ -38,6 +39,8 @@ class Session {
   tracing::RecordRing* ring() const noexcept { return ring_.get(); }
   /// What TRACE_CAPTURE says; null where everything is captured, or nothing.
   tracing::EnvFilter const* capture_filter() const noexcept { return captured_; }
+  /// Null where perf spans are off.
+  PerfOutputs* perf() const noexcept { return perf_.get(); }
   ShowFilter* show_filter() const noexcept { return show_filter_; }
   /// Null where no file was asked for.
   FileOutputs const* files() const noexcept { return files_.get(); }
@@ -96,6 +99,7 @@ class Session {
   std::unique_ptr<tracing::EnvFilter> capture_filter_;  // until the registry has it
   tracing::EnvFilter const* captured_ = nullptr;
   ShowFilter* show_filter_ = nullptr;
+  std::unique_ptr<PerfOutputs> perf_;   // null where perf spans are off
   std::unique_ptr<FileOutputs> files_;  // null where none was asked for
   std::shared_ptr<tracing::Timer const> timer_;
   std::shared_ptr<tracing::EventFormat const> format_;

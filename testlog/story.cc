@@ -5,6 +5,7 @@
 #include "testlog/labels.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/export/print.h"
+#include "tracing_core/perf/perf_filter.h"
 
 namespace testlog::inline v1 {
 namespace {
@@ -13,7 +14,8 @@ namespace {
 std::shared_ptr<tracing::Registry> printing_registry(Session const& session, std::unique_ptr<tracing::Filter> filter, std::string& out) {
   auto sink = tracing::make_sink([&out](tracing::Level, std::string_view line) { out += line; });
   return tracing::RegistryBuilder()
-      .with(tracing::print_layer(session.print_options(tracing::to_sink(std::move(sink)))), std::move(filter))
+      .with(tracing::print_layer(session.print_options(tracing::to_sink(std::move(sink)))),
+            tracing::with_perf_spans(std::move(filter)))
       .build();
 }
 

@@ -1,5 +1,6 @@
 // Tests that other tests run as a program of its own, chosen by --gtest_filter, to look at what it prints and how it ends.
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 #include <testlog/matchers.h>
+#include <testlog/perf.h>
 #include <testlog/testlog.h>
 
 #include "testlog/session.h"
@@ -449,6 +451,10 @@ void tell() {
 
 TEST(Secrets, Fails) {
   secrets::tell();
+  {
+    TRACE_PERF("login", tracing::kv("token", secrets::kCanary));
+    TRACE_PERF_EVENT("logged in", tracing::kv("token", secrets::kCanary));
+  }
   TRACE_SPAN(info, "open", tracing::kv("token", secrets::kCanary));
   EXPECT_THAT(records(), IsEmpty());
   throw std::runtime_error("told");
@@ -531,5 +537,69 @@ void own_handler(int) {
   if (std::getenv("SCENARIO_OWN_HANDLER") != nullptr) signal(SIGSEGV, own_handler);
   return true;
 }();
+
+// ---- perf spans ----
+
+void load() { TRACE_PERF("cpu_ldg", tracing::kv("bytes", 4), tracing::target("machine")); }
+void execute() {
+  TRACE_SPAN(info, "launch", tracing::target("machine"));
+  TRACE_PERF_AT(info, "cpu_execute_program", tracing::target("machine"));
+  usleep(2000);  // so that it is the longer one
+  load();
+  load();
+}
+
+TEST(Perf, Passes) { execute(); }
+TEST(Perf, PassesOnceMore) { load(); }
+TEST(Perf, Fails) {
+  execute();
+  ADD_FAILURE();
+}
+TEST(Perf, CapturesThem) {
+  execute();
+  EXPECT_THAT(records(), Contains(Event(HasMessage("performance_span_complete"), InSpan("cpu_ldg", HasField("bytes", 4)),
+                                        InSpan("cpu_execute_program"))));
+  EXPECT_EQ(testlog::perf_summary().find("cpu_ldg")->count, 2u);
+}
+TEST(Perf, CapturesNone) {
+  execute();
+  EXPECT_THAT(records(), Not(Contains(Span("cpu_ldg"))));
+  EXPECT_THAT(records(), Not(Contains(Event(HasMessage("performance_span_complete")))));
+}
+TEST(Perf, FailsInside) {
+  TRACE_PERF("cpu_bra", tracing::kv("to", 4));
+  ADD_FAILURE();
+}
+TEST(Perf, DiesInside) {
+  TRACE_PERF("cpu_bra", tracing::kv("to", 4));
+  raise(SIGSEGV);
+}
+TEST(Perf, Limited) {
+  rlimit const limit{2048, 2048};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  for (int i = 0; i < 100; ++i) load();
+}
+TEST(Perf, ManyThreads) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 64; ++i) {
+    threads.emplace_back([] {
+      for (int j = 0; j < 100; ++j) load();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+TEST(Perf, Forks) {
+  execute();
+  pid_t const child = fork();
+  if (child == 0) {
+    load();
+    std::exit(0);
+  }
+  waitpid(child, nullptr, 0);
+}
+TEST(PerfDeathTest, Dies) {
+  execute();
+  EXPECT_EXIT((load(), std::exit(3)), testing::ExitedWithCode(3), "^$");
+}
 
 }  // namespace

@@ -1,0 +1,205 @@
+#include "testlog/perf_outputs.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <mutex>
+#include <utility>
+
+#include "testlog/file_names.h"
+#include "testlog/perf.h"
+#include "testlog/session.h"
+#include "tracing_core/export/fd_sink.h"
+#include "tracing_core/export/folded_file.h"
+#include "tracing_core/export/fork_count.h"
+#include "tracing_core/export/without_signal.h"
+#include "tracing_core/filter/parse_error.h"
+
+namespace testlog::inline v1 {
+namespace {
+
+bool is_of_tests(std::string const& path) { return path.find("%t") != path.npos; }
+
+std::string cannot_open(std::string const& variable, std::string const& path, std::error_code const& error) {
+  return "testlog: " + variable + "=" + path + " cannot be opened: " + error.message() +
+         ". Nothing is written there; valid is a path that can be written to.\n";
+}
+
+// Why a file at `path` could not be made, or nothing.
+std::error_code trouble_with(std::string const& path) {
+  std::size_t const slash = path.rfind('/');
+  std::string const folder = slash == path.npos ? "." : path.substr(0, slash + 1);
+  if (access(path.c_str(), W_OK) != 0 && access(folder.c_str(), W_OK) != 0) return {errno, std::generic_category()};
+  return {};
+}
+
+unsigned count_forks() noexcept {
+  tracing::internal::count_forks();
+  return tracing::internal::fork_count();
+}
+
+// A write that is too long for the file's limit is not to end the program.
+void write_block(tracing::LineSink& file, std::string_view block) noexcept {
+  tracing::internal::WithoutSignal signal(SIGXFSZ);
+  file.write(tracing::Level::info, block);
+  signal.take();
+}
+
+}  // namespace
+
+// A file of lines, opened with its first one, another for each test where its path has a %t.
+class PerfOutputs::LineFile final : public tracing::LineSink {
+ public:
+  LineFile(std::string path, Output& output) : path_(std::move(path)), output_(output) {}
+
+  void write(tracing::Level level, std::string_view line) noexcept override {
+    std::lock_guard const lock(mutex_);
+    if (file_ == nullptr && !failed_) open(nullptr);
+    if (file_ != nullptr) file_->write(level, line);
+  }
+  /// Opens it now, where it is one file; what goes wrong is added to `reports`.
+  void open_early(std::string& reports) {
+    std::lock_guard const lock(mutex_);
+    if (!is_of_tests(path_)) open(&reports);
+  }
+  void set_test(std::string_view test) {
+    if (!is_of_tests(path_)) return;
+    std::lock_guard const lock(mutex_);
+    test_ = test;
+    file_.reset();
+  }
+
+ private:
+  void open(std::string* reports) noexcept {
+    try {
+      std::error_code error;
+      std::string const path = filled_in(path_, test_);
+      file_ = tracing::internal::open_folded_file(path, output_.complaints(), error);  // for lines of any kind
+      if (file_ != nullptr) return;
+      failed_ = true;
+      std::string const text = cannot_open("TRACE_PERF_JSON", path, error);
+      if (reports != nullptr) {
+        *reports += text;
+      } else {
+        output_.write(text);
+      }
+    } catch (...) {  // without memory there is no file
+    }
+  }
+
+  std::string const path_;
+  Output& output_;
+  std::mutex mutex_;
+  std::string test_{kOutsideTests};
+  std::shared_ptr<tracing::LineSink> file_;
+  bool failed_ = false;
+};
+
+PerfOutputs::PerfOutputs(PerfSettings const& settings, Output& output, bool files, std::string& reports)
+    : settings_(settings), output_(output), files_(files), forks_when_made_(count_forks()) {
+  tracing::PerfOptions options;
+  options.directives = settings.directives;
+  options.report = settings.report;
+  options.threshold = std::chrono::microseconds(settings.threshold_us);
+  if (files && !settings.json.empty()) {
+    json_ = std::make_shared<LineFile>(settings.json, output);
+    json_->open_early(reports);
+    options.json = tracing::to_sink(json_);
+  }
+  if (files && !settings.prometheus.empty() && !is_of_tests(settings.prometheus)) {
+    std::string const path = filled_in(settings.prometheus, kOutsideTests);
+    if (auto const error = trouble_with(path)) {
+      reports += cannot_open("TRACE_PERF_PROM", path, error);
+      prometheus_failed_ = true;
+    }
+  }
+  std::vector<tracing::ParseError> errors;
+  layer_ = tracing::perf_layer(std::move(options), &errors);
+  for (auto const& error : errors) {
+    reports.append("testlog: ").append(tracing::render(error, settings.directives, "TRACE_PERF")).append("\n");
+  }
+}
+
+PerfOutputs::~PerfOutputs() = default;
+
+bool PerfOutputs::is_elsewhere() const noexcept { return tracing::internal::fork_count() != forks_when_made_; }
+
+void PerfOutputs::begin_test(std::string const& name) {
+  test_ = name;
+  at_begin_ = layer_.statistics->summary();
+  if (json_ != nullptr && !is_elsewhere()) json_->set_test(name);
+}
+
+void PerfOutputs::end_test() {
+  if (!is_elsewhere()) write_files(of_test(), test_, true);
+  if (json_ != nullptr && !is_elsewhere()) json_->set_test(kOutsideTests);
+  test_.clear();
+  at_begin_ = {};
+}
+
+void PerfOutputs::print(std::string_view headline, tracing::PerfSummary const& summary) {
+  if (summary.empty()) return;
+  tracing::InlineTextBuffer<4096> text;
+  text.append("---- how long perf spans took");
+  text.append(headline);
+  text.append(" ----\n");
+  append_perf_table(text, summary);
+  output_.write(text.view());
+}
+
+void PerfOutputs::print_test() {
+  if (!settings_.summary || is_elsewhere()) return;
+  printed_ = of_test();
+  print(": " + test_, printed_);
+}
+
+void PerfOutputs::print_run() {
+  if (!settings_.summary || is_elsewhere()) return;
+  tracing::PerfSummary const run = layer_.statistics->summary();
+  std::uint64_t counted = 0;
+  for (tracing::PerfRow const& row : run.rows) counted += row.count;
+  for (tracing::PerfRow const& row : printed_.rows) counted -= std::min(counted, row.count);
+  if (counted > 0) print(", all tests", run);
+}
+
+void PerfOutputs::finish() {
+  if (std::exchange(finished_, true) || is_elsewhere()) return;
+  write_files(layer_.statistics->summary(), kOutsideTests, false);
+}
+
+// Those whose path has a %t at the end of each test, the others at the end of the run.
+void PerfOutputs::write_files(tracing::PerfSummary const& summary, std::string_view test, bool with_tests) {
+  if (!files_ || summary.empty()) return;
+  if (json_ != nullptr && is_of_tests(settings_.json) == with_tests) {
+    tracing::InlineTextBuffer<4096> text;
+    append_perf_json(text, summary, tracing::Instant::now());
+    write_block(*json_, text.view());
+  }
+  if (!settings_.prometheus.empty() && !prometheus_failed_ && is_of_tests(settings_.prometheus) == with_tests) write_prometheus(summary, test);
+}
+
+void PerfOutputs::write_prometheus(tracing::PerfSummary const& summary, std::string_view test) {
+  std::error_code error;
+  std::string const path = filled_in(settings_.prometheus, test);
+  std::string const own = claim_file(path, error);
+  std::shared_ptr<tracing::FdSink> const file = error ? nullptr : tracing::FdSink::append_to(own, error, output_.complaints());
+  if (file == nullptr) {
+    if (!std::exchange(prometheus_failed_, true)) output_.write(cannot_open("TRACE_PERF_PROM", own, error));
+    return;
+  }
+  if (own != path) {
+    output_.write("testlog: TRACE_PERF_PROM: " + path + " is there already and stays as it is; this process writes " + own + ".\n");
+  }
+  tracing::InlineTextBuffer<4096> text;
+  append_perf_prometheus(text, summary);
+  write_block(*file, text.view());
+}
+
+tracing::PerfSummary perf_summary() {
+  Session* const session = Session::get();
+  return session == nullptr || session->perf() == nullptr ? tracing::PerfSummary() : session->perf()->of_test();
+}
+
+}  // namespace testlog::inline v1

@@ -1,0 +1,183 @@
+// TRACE_PERF and the variables that begin like it: programs are run as a user runs them.
+#include "testlog/perf_outputs.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "testlog/testdata/run.h"
+#include "tests/approval.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+using testlog::testdata::content_of;
+using testlog::testdata::count;
+using testlog::testdata::Outcome;
+using testlog::testdata::run_dying;
+using testlog::testdata::run_scenarios;
+using testlog::testdata::Variables;
+using tracing::testing::expect_approved;
+
+// Times as fixed ones.
+std::string without_times(std::string text) {
+  text = std::regex_replace(text, std::regex("duration_us=[0-9]+ duration_ms=[0-9]+\\.[0-9]+"), "duration_us=83 duration_ms=0.083");
+  text = std::regex_replace(text, std::regex(" +[0-9.]+(ns|µs|ms|s)"), "    83.0µs");
+  return std::regex_replace(text, std::regex(" +[0-9.]+%"), "  50.0%");
+}
+
+class PerfOutputs : public testing::Test {
+ protected:
+  PerfOutputs() { fs::create_directories(folder_); }
+  ~PerfOutputs() override { fs::remove_all(folder_); }
+  std::string path(std::string const& name) const { return folder_ / name; }
+
+  fs::path const folder_ = fs::path(testing::TempDir()) / ("perf_outputs_test." + std::to_string(getpid()));
+};
+
+std::vector<Json> objects_in(std::string const& text) {
+  std::istringstream lines(text);
+  std::vector<Json> objects;
+  for (std::string line; std::getline(lines, line);) objects.push_back(Json::parse(line));
+  return objects;
+}
+
+TEST_F(PerfOutputs, AreNothingWithoutTracePerf) {
+  Outcome const outcome = run_scenarios("Perf.CapturesNone:Perf.Fails", {{"TRACE_FILTER", "trace"}, {"TRACE_SHOW", "all"}});
+  EXPECT_THAT(outcome.err, AllOf(Not(HasSubstr("perf{")), Not(HasSubstr("how long"))));
+  EXPECT_EQ(count(outcome.out, "[  FAILED  ] 1 test"), 1);
+}
+
+TEST_F(PerfOutputs, PrintAsApproved) {
+  std::string text;
+  for (Variables const& variables : std::vector<Variables>{
+           {{"TRACE_PERF", "on"}},
+           {{"TRACE_PERF", "on"}, {"TRACE_SHOW", "failed"}, {"TRACE_FILTER", "off"}},
+           {{"TRACE_PERF", "on,[cpu_ldg]=debug"}, {"TRACE_FILTER", "off"}},
+           {{"TRACE_PERF", "on"}, {"TRACE_PERF_THRESHOLD_US", "60000000"}},
+           {{"TRACE_PERF", "summary"}},
+           {{"TRACE_PERF", "summary,info"}, {"TRACE_SHOW", "all"}},
+           {{"TRACE_PERF", "summary"}, {"TRACE_SHOW", "failed"}},
+           {{"TRACE_PERF", "on,summary"}, {"TRACE_SHOW", "none"}},
+           {{"TRACE_PERF", "lib=debgu,lib=debug"}, {"TRACE_PERF_THRESHOLD_US", "1ms"}},
+       }) {
+    for (auto const& [name, value] : variables) text += name + "=" + value + " ";
+    text += "\n" + without_times(run_scenarios("Perf.Passes:Perf.PassesOnceMore:Perf.Fails", variables).err) + "\n";
+  }
+  expect_approved("perf.txt", text);
+}
+
+TEST_F(PerfOutputs, StandInPathsAsInLines) {
+  EXPECT_THAT(run_scenarios("Perf.FailsInside", {{"TRACE_PERF", "on"}}).err, HasSubstr("    in perf{name=\"cpu_bra\" to=4}\n"));
+  EXPECT_THAT(run_dying("Perf.DiesInside", {{"TRACE_PERF", "on"}}).err, HasSubstr("is in perf{name=\"cpu_bra\" to=4}\n"));
+}
+
+TEST_F(PerfOutputs, AreCapturedWhereTheyAreOn) {
+  for (Variables const& variables : std::vector<Variables>{{{"TRACE_PERF", "on"}}, {{"TRACE_PERF", "on"}, {"TRACE_SHOW", "none"}}}) {
+    EXPECT_EQ(run_scenarios("Perf.CapturesThem", variables).exit_code, 0);
+  }
+  EXPECT_EQ(run_scenarios("Perf.CapturesNone", {{"TRACE_PERF", "summary"}}).exit_code, 0);
+}
+
+TEST_F(PerfOutputs, JsonHasALineForEachSpanAndTheirSums) {
+  Outcome const outcome = run_scenarios("Perf.*-*Captures*:*Inside:*Limited:*ManyThreads", {{"TRACE_PERF", "on"}, {"TRACE_PERF_JSON", path("perf.jsonl")}});
+  std::vector<Json> const objects = objects_in(content_of(path("perf.jsonl")));
+  // Passes, Fails and Forks have three spans each, PassesOnceMore one; the forked child writes nothing.
+  ASSERT_THAT(objects, SizeIs(10 + 2)) << outcome.err;
+  EXPECT_EQ(objects[0]["level"], "DEBUG");
+  EXPECT_EQ(objects[0]["fields"]["event"], "performance_span_complete");
+  EXPECT_EQ(objects[0]["fields"]["name"], "cpu_ldg");
+  EXPECT_EQ(objects[0]["fields"]["bytes"], 4);
+  EXPECT_EQ(objects[2]["level"], "INFO");
+  for (std::size_t const i : {10u, 11u}) {
+    EXPECT_EQ(objects[i]["fields"]["event"], "performance_summary");
+    EXPECT_EQ(objects[i]["fields"]["count"], objects[i]["fields"]["name"] == "cpu_ldg" ? 7 : 3);
+  }
+}
+
+TEST_F(PerfOutputs, FilesAskForASummary) {
+  run_scenarios("Perf.Passes", {{"TRACE_PERF_JSON", path("perf.jsonl")}, {"TRACE_PERF_PROM", path("perf.prom")}});
+  EXPECT_THAT(objects_in(content_of(path("perf.jsonl"))), SizeIs(2));
+  EXPECT_THAT(content_of(path("perf.prom")), HasSubstr("tracing_perf_span_seconds_count{name=\"cpu_ldg\"} 2\n"));
+}
+
+TEST_F(PerfOutputs, APathWithTheTestGivesAFileForEach) {
+  run_scenarios("Perf.Passes:Perf.PassesOnceMore",
+                {{"TRACE_PERF", "on"}, {"TRACE_PERF_JSON", path("%t.jsonl")}, {"TRACE_PERF_PROM", path("%t.prom")}});
+  EXPECT_THAT(objects_in(content_of(path("Perf.Passes.jsonl"))), SizeIs(3 + 2));
+  EXPECT_THAT(objects_in(content_of(path("Perf.PassesOnceMore.jsonl"))), SizeIs(1 + 1));
+  EXPECT_THAT(content_of(path("Perf.Passes.prom")), HasSubstr("_count{name=\"cpu_ldg\"} 2\n"));
+  EXPECT_THAT(content_of(path("Perf.PassesOnceMore.prom")),
+              AllOf(HasSubstr("_count{name=\"cpu_ldg\"} 1\n"), Not(HasSubstr("cpu_execute_program"))));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 4);
+}
+
+TEST_F(PerfOutputs, APrometheusFileThatIsThereStaysAndIsTold) {
+  Variables const variables{{"TRACE_PERF_PROM", path("perf.prom")}};
+  run_scenarios("Perf.Passes", variables);
+  std::string const first = content_of(path("perf.prom"));
+  EXPECT_THAT(run_scenarios("Perf.Passes", variables).err, HasSubstr("perf.prom is there already and stays as it is; this process writes "));
+  EXPECT_EQ(content_of(path("perf.prom")), first);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2);
+}
+
+TEST_F(PerfOutputs, APathThatCannotBeOpenedIsToldOnceAndChangesNoResult) {
+  for (std::string const variable : {"TRACE_PERF_JSON", "TRACE_PERF_PROM"}) {
+    Outcome const outcome = run_scenarios("Perf.Passes", {{variable, "/no/such/folder/file"}});
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_EQ(count(outcome.err, variable + "=/no/such/folder/file cannot be opened"), 1) << outcome.err;
+  }
+}
+
+TEST_F(PerfOutputs, AFullDiskIsToldOnceAndChangesNoResult) {
+  for (std::string const variable : {"TRACE_PERF_JSON", "TRACE_PERF_PROM"}) {
+    Outcome const outcome = run_scenarios("Perf.Passes:Perf.PassesOnceMore", {{"TRACE_PERF", "on"}, {variable, "/dev/full"}});
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_EQ(count(outcome.err, "/dev/full"), 1) << outcome.err;
+  }
+}
+
+TEST_F(PerfOutputs, ALimitOfTheFilesSizeDoesNotEndTheProgram) {
+  Outcome const outcome = run_scenarios("Perf.Limited", {{"TRACE_PERF", "on"}, {"TRACE_PERF_JSON", path("perf.jsonl")}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  std::string const text = content_of(path("perf.jsonl"));
+  EXPECT_EQ(text.size(), 2048u);
+  EXPECT_THAT(objects_in(text.substr(0, text.rfind('\n') + 1)), SizeIs(testing::Ge(5u)));
+}
+
+TEST_F(PerfOutputs, ALineThatBrokeOffSpoilsNoOther) {
+  std::ofstream(path("perf.jsonl")) << "{\"timestamp\":\"20";
+  run_scenarios("Perf.PassesOnceMore", {{"TRACE_PERF", "on"}, {"TRACE_PERF_JSON", path("perf.jsonl")}});
+  std::string const text = content_of(path("perf.jsonl"));
+  EXPECT_THAT(objects_in(text.substr(text.find('\n') + 1)), SizeIs(2));
+}
+
+TEST_F(PerfOutputs, LinesOfManyThreadsAreWhole) {
+  run_scenarios("Perf.ManyThreads", {{"TRACE_PERF", "on"}, {"TRACE_SHOW", "none"}, {"TRACE_PERF_JSON", path("perf.jsonl")}});
+  EXPECT_THAT(objects_in(content_of(path("perf.jsonl"))), SizeIs(64 * 100 + 1));
+}
+
+TEST_F(PerfOutputs, LeaveDeathTestsAlone) {
+  for (std::string const style : {"fast", "threadsafe"}) {
+    Outcome const outcome = run_scenarios("PerfDeathTest.Dies", {{"TRACE_PERF", "on,summary"}, {"TRACE_PERF_JSON", path(style)}},
+                                          {"--gtest_death_test_style=" + style});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+    EXPECT_THAT(objects_in(content_of(path(style))), SizeIs(3 + 2));
+  }
+}
+
+}  // namespace
