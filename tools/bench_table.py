@@ -15,6 +15,10 @@ import time
 TURNS = 7
 
 
+# Rows that are compared with another row of ours.
+OWN_PEERS = {"perf_off": "off_span", "perf_below": "span_full", "perf_summary": "span_full", "perf_printed": "line_full"}
+
+
 def run(command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
@@ -153,6 +157,8 @@ def main():
         peer = "rust tracing"
         if peer_ns is None and base.startswith("line_full") and "line_spdlog" in measured:
             peer, peer_ns = "spdlog", measured["line_spdlog"]
+        if peer_ns is None and OWN_PEERS.get(base) in measured:
+            peer, peer_ns = f"our {OWN_PEERS[base]}", measured[OWN_PEERS[base]]
         add(base, ours, peer, peer_ns, static_ns, instructions(args.program, name) if args.instructions else None)
     if args.startup and re.search(args.only, "startup"):
         add("startup", startup_ns(args.startup), None, None)

@@ -11,6 +11,11 @@ void span(int rows, int columns) {
   asm volatile("" ::: "memory");
 }
 
+void perf_span(int rows, int columns) {
+  TRACE_PERF("work", rows, columns);
+  asm volatile("" ::: "memory");
+}
+
 void nothing(int rows, int columns) { asm volatile("" ::"r"(rows), "r"(columns) : "memory"); }
 
 void enter_three_spans(void (*f)(void* context), void* context) {

@@ -9,6 +9,8 @@ namespace workload {
 void event(int rows, int columns);
 /// An info span with two integer fields, left again at once.
 void span(int rows, int columns);
+/// The same as a perf span.
+void perf_span(int rows, int columns);
 /// The same without a span, for the price of the loop and the call.
 void nothing(int rows, int columns);
 
