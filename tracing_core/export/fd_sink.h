@@ -12,8 +12,9 @@
 namespace tracing::inline v1 {
 
 /// Writes each line or block by one write(2), so that lines of several threads and processes are never torn. Continues where
-/// the system took only a part. Holds no lock: safe in a forked child. Never throws and raises no SIGPIPE; what could not be
-/// written is counted. Where a descriptor does not block, waits a second for room before it gives a line up.
+/// the system took only a part. Holds no lock: safe in a forked child. Never throws and raises neither SIGPIPE nor SIGXFSZ;
+/// what could not be written is counted. Where a descriptor does not block, waits a second for room before it gives a line
+/// up.
 class FdSink final : public LineSink {
  public:
   /// Takes over `descriptor`, which is closed at the end; negative: everything fails. The first failed write is told, once,

@@ -13,10 +13,11 @@ namespace tracing::inline v1::internal {
 // waits a second for room. Async-signal-safe; may change errno.
 using WriteAll = int(int descriptor, std::string_view text) noexcept;
 
-// How to write to what `descriptor` is without a SIGPIPE, which would end the program.
+// How to write to what `descriptor` is without a SIGPIPE or the SIGXFSZ that a limit on the size of files raises, which would end
+// the program. A limit that is set while the program runs, below the size that the file has, may be seen some lines too late.
 WriteAll* writing_to(int descriptor) noexcept;
 
-// The same for a block of a file, and without the SIGXFSZ that a limit on the size of files raises.
+// The same for a block of a file, by two more system calls, and whenever the limit was set.
 int write_block(int descriptor, std::string_view text) noexcept;
 
 // Appends what an error number means.
