@@ -30,5 +30,6 @@ struct Command {
 
 /// Adds the command with its options to the program.
 Command add_flame_command(CLI::App& program);
+Command add_repair_command(CLI::App& program);
 
 }  // namespace testlog::cli

@@ -300,7 +300,7 @@ TEST(TestlogCommand, WantsACommand) {
     EXPECT_THAT(outcome.err, HasSubstr("testlog --help"));
   }
   EXPECT_THAT(testlog::testdata::run({TESTLOG_COMMAND, "dance"}).err,
-              StartsWith("testlog: there is no command 'dance'; there is: flame\n"));
+              StartsWith("testlog: there is no command 'dance'; there is: flame, repair\n"));
 }
 
 }  // namespace

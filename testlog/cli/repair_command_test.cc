@@ -1,0 +1,67 @@
+// `testlog repair` as it is run: what it writes, what it says, and how it ends.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "testlog/testdata/run.h"
+#include "tests/support/temporary_folder.h"
+
+namespace {
+
+using testing::HasSubstr;
+using testlog::testdata::Outcome;
+using tracing_test::TemporaryFolder;
+
+Outcome repair(std::vector<std::string> const& arguments) {
+  std::vector<std::string> words{TESTLOG_COMMAND, "repair"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return testlog::testdata::run(words);
+}
+
+constexpr char const* kWhole = "[\n{\"name\":\"x\"},\n{\"name\":\"y\"}\n]\n";
+
+TEST(RepairCommand, MakesATraceWhole) {
+  TemporaryFolder const folder;
+  std::string const broken = folder.write("trace.json", "[\n{\"name\":\"x\"},\n{\"name\":\"y\"},\n{\"name");
+  Outcome const outcome = repair({broken, "-o", folder / "whole.json"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err, "testlog repair: 2 records; left out 1 piece of 6 bytes; it was not closed\n");
+  EXPECT_EQ(folder.read("whole.json"), kWhole);
+  EXPECT_EQ(repair({broken}).out, kWhole);
+}
+
+TEST(RepairCommand, SaysThatATraceWasWhole) {
+  TemporaryFolder const folder;
+  Outcome const outcome = repair({folder.write("trace.json", kWhole)});
+  EXPECT_EQ(outcome.out, kWhole);
+  EXPECT_EQ(outcome.err, "testlog repair: 2 records: it was whole\n");
+}
+
+TEST(RepairCommand, FailsWhereItCannotReadOrWrite) {
+  TemporaryFolder const folder;
+  std::string const trace = folder.write("trace.json", kWhole);
+  std::string const folded = folder.write("run.folded", "main;load 12\n");
+  for (auto const& [arguments, said] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{folder / "none.json"}, "cannot read " + (folder / "none.json") + ": No such file or directory"},
+           {{folder / ""}, "Is a directory"},
+           {{folded, "-o", folder / "out.json"}, "is no Chrome trace: those begin with `[`"},
+           {{trace, "-o", "/dev/full"}, "cannot write /dev/full: No space left on device"},
+           {{trace, "-o", folder / "no/such"}, "No such file or directory"}}) {
+    Outcome const outcome = repair(arguments);
+    EXPECT_EQ(outcome.exit_code, 1) << said;
+    EXPECT_THAT(outcome.err, HasSubstr(said));
+  }
+  EXPECT_EQ(folder.read("out.json"), "");
+}
+
+TEST(RepairCommand, NeverWritesToTheFileThatItReads) {
+  TemporaryFolder const folder;
+  std::string const trace = folder.write("trace.json", kWhole);
+  EXPECT_EQ(repair({trace, "-o", trace}).exit_code, 2);
+  EXPECT_EQ(folder.read("trace.json"), kWhole);
+}
+
+}  // namespace
