@@ -1,0 +1,100 @@
+// What does a span with two integer fields cost where a trace of it is written, on the thread that traces and until the file
+// is complete? No row has a peer: tracing-chrome and tracing-flame are not among Debian's packages.
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "support.h"
+#include "tracing_core/export/chrome.h"
+#include "tracing_core/export/flame.h"
+#include "workload.h"
+
+namespace {
+
+using tracing::RegistryBuilder;
+
+constexpr int kSpansOfAFile = 100'000;
+
+// A file that is gone when the program has ended: a benchmark is called several times.
+std::string const& temporary_path() {
+  static struct File {
+    File() { close(mkstemp(path.data())); }
+    ~File() { unlink(path.c_str()); }
+    std::string path = "/tmp/tracing_benchmark_XXXXXX";
+  } const file;
+  return file.path;
+}
+
+double size_of(std::string const& path) {
+  struct stat what {};
+  return stat(path.c_str(), &what) == 0 ? static_cast<double>(what.st_size) : 0;
+}
+
+double peak_kib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss);
+}
+
+// Writes files of kSpansOfAFile spans, one after the other under one name; `complete()` has one completed and `renew()` begins the
+// next. Whether the time until it is complete counts is up to the row.
+template <class F, class G>
+void write_spans(benchmark::State& state, std::string const& path, bool counts_completion, F complete, G renew) {
+  double const before = peak_kib();
+  double bytes = 0;
+  long spans = 0;
+  auto const next = [&] {
+    if (!counts_completion) state.PauseTiming();
+    complete();
+    if (counts_completion) state.PauseTiming();
+    bytes += size_of(path);
+    renew();
+    state.ResumeTiming();
+  };
+  for (auto _ : state) {
+    workload::span(static_cast<int>(spans), 2);
+    if (++spans % kSpansOfAFile == 0) next();
+  }
+  complete();
+  bytes += size_of(path);
+  renew();
+  if (bytes == 0) state.SkipWithError("no byte arrived");
+  state.counters["bytes_per_span"] = bytes / static_cast<double>(spans);
+  state.counters["peak_kib_more"] = peak_kib() - before;
+}
+
+void write_chrome(benchmark::State& state, bool counts_completion) {
+  std::string const& path = temporary_path();
+  static tracing::ChromeGuard guard;
+  bench::use(state, [&path] {
+    auto made = tracing::chrome_layer({.path = path});
+    guard = std::move(made.second);
+    return RegistryBuilder().with(std::move(made.first)).build();
+  });
+  write_spans(state, path, counts_completion, [] { guard.stop(); }, [&path] { (void)guard.start_new(path); });
+  if (guard.dropped() != 0) state.SkipWithError("records are missing");
+}
+
+void chrome_span(benchmark::State& state) { write_chrome(state, false); }
+TRACING_BENCHMARK(chrome_span);
+void chrome_span_complete(benchmark::State& state) { write_chrome(state, true); }
+TRACING_BENCHMARK(chrome_span_complete)->UseRealTime();
+
+void folded_span(benchmark::State& state) {
+  std::string const& path = temporary_path();
+  static tracing::FlameGuard guard;
+  bench::use(state, [&path] {
+    std::error_code error;
+    auto made = tracing::flame_layer(path, error);
+    guard = std::move(made.second);
+    return RegistryBuilder().with(std::move(made.first)).build();
+  });
+  write_spans(state, path, true, [] { guard.flush(); }, [&path] { (void)!truncate(path.c_str(), 0); });
+}
+TRACING_BENCHMARK(folded_span);
+
+}  // namespace
