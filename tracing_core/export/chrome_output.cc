@@ -251,9 +251,8 @@ void ChromeOutput::write_waiting() noexcept {
     written_oldest_ns_ = block->oldest_ns;
   }
   InSubscriber const in_subscriber;
-  bool const written = write(*block);
-  if (!written) {
-    count_dropped(block->records);
+  if (std::uint32_t const missing = write(*block); missing > 0) [[unlikely]] {
+    count_dropped(missing);
     // The names of threads may have been among it: all tell theirs again.
     list_.store(last_list.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
@@ -265,15 +264,32 @@ void ChromeOutput::write_waiting() noexcept {
   block->oldest_ns = kNever;
 }
 
-bool ChromeOutput::write(Block const& block) noexcept {
-  if (!has_head_ && !write_head()) return false;
+// How many records could not be written.
+std::uint32_t ChromeOutput::write(Block const& block) noexcept {
+  if (!has_head_ && !write_head()) return block.records;
   std::string_view text = block.text.view();
-  if (text.empty()) return true;
+  if (text.empty()) return 0;
   if (!has_record_) text.remove_prefix(2);
-  if (aligns() && !destination_.file->go_to_page_offset(block.place)) return false;
-  bool const written = write(text);
-  has_record_ = has_record_ || written;
-  return written;
+  if (aligns() && !destination_.file->go_to_page_offset(block.place)) return block.records;
+  if (!write(text)) return has_record_ ? write_parts(text) : block.records;
+  has_record_ = true;
+  return 0;
+}
+
+// Where there is no room for a block, there may be for the beginning of it. Texts in JSON have no line ends, so those stand
+// between records.
+std::uint32_t ChromeOutput::write_parts(std::string_view text) noexcept {
+  constexpr std::size_t kPartBytes = 4096;
+  std::size_t end = 0;
+  do {
+    text.remove_prefix(end);
+    end = std::min(text.find(",\n", kPartBytes), text.size());
+  } while (end > 0 && write(text.substr(0, end)));
+  std::uint32_t missing = 0;
+  for (std::size_t at = 0; (at = text.find(",\n{", at)) != text.npos; ++at) ++missing;
+  constexpr std::string_view kName = "},\"name\":\"thread_name\",\"ph\":\"M\"";
+  for (std::size_t at = 0; (at = text.find(kName, at)) != text.npos; ++at) --missing;
+  return missing;
 }
 
 bool ChromeOutput::write_head() noexcept {

@@ -103,7 +103,8 @@ class ChromeOutput {
   void begin() noexcept;
   void end() noexcept;
   void write_waiting() noexcept;
-  bool write(Block const& block) noexcept;
+  std::uint32_t write(Block const& block) noexcept;
+  std::uint32_t write_parts(std::string_view text) noexcept;
   bool write_head() noexcept;
   bool write(std::string_view text) noexcept;
   bool aligns() const noexcept { return destination_.file != nullptr && destination_.file->is_regular() && !options_.as_tracing_chrome; }

@@ -43,17 +43,10 @@ int write_plainly(int descriptor, std::string_view text) noexcept {
   return write_by(descriptor, text, [descriptor](std::string_view rest) { return ::write(descriptor, rest.data(), rest.size()); });
 }
 
-// Whether files may grow to some size only. Asking costs a fifth of writing a line, so each thread asks now and then: a limit
-// is set when a process starts, as a rule.
+// Whether files may grow to some size only. Asking costs a tenth of writing a line, blocking the signal a quarter.
 bool is_limited() noexcept {
-  constexpr unsigned kWritesBetween = 16;
-  [[gnu::tls_model("initial-exec")]] static constinit thread_local unsigned writes = 0;
-  [[gnu::tls_model("initial-exec")]] static constinit thread_local bool limited = false;
-  if (writes++ % kWritesBetween == 0) {
-    rlimit limit{};
-    limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  }
-  return limited;
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
 // The write that reaches a limit takes a part, and only one behind it raises SIGXFSZ.

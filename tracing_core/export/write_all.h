@@ -14,10 +14,10 @@ namespace tracing::inline v1::internal {
 using WriteAll = int(int descriptor, std::string_view text) noexcept;
 
 // How to write to what `descriptor` is without a SIGPIPE or the SIGXFSZ that a limit on the size of files raises, which would end
-// the program. A limit that is set while the program runs, below the size that the file has, may be seen some lines too late.
+// the program.
 WriteAll* writing_to(int descriptor) noexcept;
 
-// The same for a block of a file, by two more system calls, and whenever the limit was set.
+// The same for a block, with SIGXFSZ blocked in any case: for those who write seldom.
 int write_block(int descriptor, std::string_view text) noexcept;
 
 // Appends what an error number means.
