@@ -367,7 +367,8 @@ TEST_P(FileWriters, TakeAMillionSpansInAMemoryThatStaysTheSame) {
     });
     recorder.end();
     getrusage(RUSAGE_SELF, &after);
-    if (after.ru_maxrss - before.ru_maxrss > 8 << 10) wrong += std::to_string(after.ru_maxrss - before.ru_maxrss) + " KiB more; ";
+    bool const is_exact = kSlowness == 1;  // sanitizers keep what was freed
+    if (is_exact && after.ru_maxrss - before.ru_maxrss > 8 << 10) wrong += std::to_string(after.ru_maxrss - before.ru_maxrss) + " KiB more; ";
     if (recorder.dropped() != 0) wrong += "records are missing; ";
     std::ifstream file(path(), std::ios::binary);
     long lines = 0;
