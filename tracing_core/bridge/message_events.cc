@@ -75,8 +75,8 @@ void emit(Callsite& callsite, spdlog::details::log_msg const& message) noexcept 
 
 int wanted_level(std::string_view logger_name) {
   for (Level const level : {Level::trace, Level::debug, Level::info, Level::warn, Level::error}) {
-    RuntimeCallsite const callsite = callsite_of({logger_name, level});
-    callsite.callsite().enabled();  // the first time, it is registered
+    RuntimeCallsite const callsite = make_callsite({logger_name, level});  // for now: nothing was logged there yet
+    callsite.callsite().enabled();
     if (callsite.callsite().interest() != Interest::never) return to_spdlog(level);
   }
   return spdlog::level::off;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "tracing_core/bridge/console_mute.h"
@@ -96,6 +97,16 @@ void put_first(spdlog::logger& logger, std::shared_ptr<GateSink> const& gate) {
   if (std::find(sinks.begin(), sinks.end(), gate) == sinks.end()) sinks.insert(sinks.begin(), gate);
 }
 
+// REQUIRES: mutex held. Stores the level that the logger is to have.
+void store_level(Adopted& known, spdlog::logger& logger) {
+  spdlog::level_t& stored = internal::stored_level_of(logger);
+  int const before = stored.load();
+  int const after = known.take(known.level_of_user(before));
+  if (after == before) return;
+  levels_generation.fetch_add(1, std::memory_order_release);  // first: who sees the new level knows why it is there
+  stored.store(after);
+}
+
 // What follows asks the subscriber, and so callers do it without the lock.
 void update_levels(std::vector<LoggerPtr> const& loggers) {
   for (LoggerPtr const& logger : loggers) {
@@ -104,34 +115,33 @@ void update_levels(std::vector<LoggerPtr> const& loggers) {
     Adopted* const known = find(*logger);
     if (known == nullptr || !bridged.load(std::memory_order_relaxed)) continue;
     known->wanted = wanted;
-    spdlog::level_t& stored = internal::stored_level_of(*logger);
-    int const before = stored.load();
-    int const after = known->take(known->level_of_user(before));
-    if (after != before) stored.store(after);
-    levels_generation.fetch_add(1, std::memory_order_release);
+    store_level(*known, *logger);
   }
 }
 
-// False where the logger cannot be heard.
+// Makes the logger one whose level and sinks are the bridge's concern, unless it cannot be heard. True where it is new.
 bool adopt(LoggerPtr const& logger, bool by_sink) {
   bool const async = is_async(*logger);
   if (by_sink && async) {
     if (!bridge().calls_are_heard) return false;
     by_sink = false;
   }
+  bool is_new = false;
   {
     std::lock_guard const lock(bridge().mutex);
     Adopted* known = find(*logger);
     if (known == nullptr) {
+      is_new = true;
       std::erase_if(bridge().adopted, [](Adopted const& one) { return one.logger.expired(); });
       bridge().adopted.push_back({logger, logger.get(), internal::stored_level(*logger), spdlog::level::off, kNotLowered, {}});
       known = &bridge().adopted.back();
     }
     if (by_sink && known->gate == nullptr) known->gate = std::make_shared<GateSink>(*logger);
     if (known->gate != nullptr) put_first(*logger, known->gate);
+    if (!is_new) store_level(*known, *logger);  // the user may have set another one
   }
   if (bridge().mute_console) internal::mute_console_sinks(logger->sinks(), by_sink || async);
-  return true;
+  return is_new;
 }
 
 void add_loggers(spdlog::details::registry& registry, std::vector<LoggerPtr>& loggers) {
@@ -271,9 +281,10 @@ void refresh_spdlog() {
     }
   }
   add_loggers(*shared, shared_by_sink ? by_sink : by_itself);
-  for (LoggerPtr const& logger : by_sink) adopt(logger, true);
-  for (LoggerPtr const& logger : by_itself) adopt(logger, false);
-  update_levels(adopted_loggers());
+  std::erase_if(by_sink, [](LoggerPtr const& logger) { return !adopt(logger, true); });
+  std::erase_if(by_itself, [](LoggerPtr const& logger) { return !adopt(logger, false); });
+  update_levels(by_sink);
+  update_levels(by_itself);
 }
 
 bool attach(LoggerPtr const& logger, bool headers_only) {
@@ -289,21 +300,25 @@ bool attach(LoggerPtr const& logger, bool headers_only) {
 }
 
 void uninstall_spdlog() {
-  std::vector<Adopted> adopted;
+  std::vector<std::pair<LoggerPtr, std::shared_ptr<GateSink>>> gated;
+  std::vector<LoggerPtr> loggers;  // destroyed without the lock
   {
     std::lock_guard const lock(bridge().mutex);
-    if (!bridged.exchange(false)) return;
-    adopted.swap(bridge().adopted);
+    if (!bridged.load(std::memory_order_relaxed)) return;
+    for (Adopted const& one : bridge().adopted) {
+      LoggerPtr logger = one.logger.lock();
+      if (logger == nullptr) continue;
+      int stored = one.lowered_to;
+      internal::stored_level_of(*logger).compare_exchange_strong(stored, one.user_level);
+      if (one.gate != nullptr) gated.emplace_back(logger, one.gate);
+      loggers.push_back(std::move(logger));
+    }
+    bridge().adopted.clear();
     levels_generation.fetch_add(1, std::memory_order_release);
+    bridged.store(false, std::memory_order_release);
   }
   tracing::internal::listen_to_rebuilds(nullptr);
-  for (Adopted const& one : adopted) {
-    LoggerPtr const logger = one.logger.lock();
-    if (logger == nullptr) continue;
-    int stored = one.lowered_to;
-    internal::stored_level_of(*logger).compare_exchange_strong(stored, one.user_level);
-    if (one.gate != nullptr) std::erase(logger->sinks(), one.gate);
-  }
+  for (auto const& [logger, gate] : gated) std::erase(logger->sinks(), gate);
   internal::unmute_console_sinks();
 }
 

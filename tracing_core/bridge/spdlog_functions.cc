@@ -48,7 +48,7 @@ namespace spdlog {
   if (log_enabled && !hooks::is_bridged()) {
     sink_it_(message);
   } else if (log_enabled) {
-    hooks::Heard const heard(*this, level_.load(std::memory_order_relaxed), message);
+    hooks::Heard const heard(*this, level_.load(std::memory_order_acquire), message);
     if (heard.is_for_sinks()) sink_it_(message);
   }
   if (traceback_enabled) tracer_.push_back(message);
