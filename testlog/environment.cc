@@ -30,6 +30,8 @@ constexpr std::array<std::pair<std::string_view, SpanEvents>, 7> kSpanEvents{{{"
                                                                               {"full", SpanEvents::full},
                                                                               {"none", SpanEvents::none}}};
 
+constexpr std::array<std::pair<std::string_view, bool>, 2> kOnOff{{{"on", true}, {"off", false}}};
+
 using Wrong = std::optional<std::string_view>;
 constexpr Wrong right = std::nullopt;
 
@@ -208,6 +210,8 @@ constexpr std::array kVariables{
                e.perf.prometheus = value;
                return right;
              }},
+    Variable{"TRACE_SPDLOG", "on, off", "on",
+             [](Environment& e, std::string_view value) { return set_named(e.spdlog, kOnOff, value); }},
     Variable{"NO_COLOR", "anything", "",
              [](Environment& e, std::string_view) {
                e.no_color = true;

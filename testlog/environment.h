@@ -52,6 +52,7 @@ struct Environment {
   bool force_color = false;                                            ///< CLICOLOR_FORCE, unless 0
   std::string output = "stderr";       ///< TRACE_OUTPUT: stderr, stdout or a path with %p and %t
   std::string chrome;                  ///< TRACE_CHROME: the same, or a folder; empty: off
+  bool spdlog = true;                  ///< TRACE_SPDLOG: what is logged with spdlog is recorded
   std::string flame;                   ///< TRACE_FLAME: likewise
   std::string redact;                  ///< TRACE_REDACT: names with commas between them
   std::string redact_token{tracing::kRedactionToken};  ///< TRACE_REDACT_TOKEN

@@ -11,6 +11,7 @@
 #include "testlog/session.h"
 #include "testlog/settings.h"
 #include "testlog/story.h"
+#include "tracing_core/bridge/spdlog.h"
 
 namespace testlog::inline v1::internal {
 namespace {
@@ -51,6 +52,7 @@ class Recorder final : public testing::EmptyTestEventListener {
   void OnTestProgramStart(UnitTest const&) override {
     session_.report_bad_values();
     install_crash_handlers(session_);
+    tracing::bridge::refresh_spdlog();  // loggers that the program made before its tests
   }
 
   void OnTestStart(TestInfo const& test) override {
@@ -58,6 +60,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     path_recorded_ = false;
     forget_unwound();
     session_.begin_test(name_of(test), find_settings(test.test_suite_name(), test.name(), test.type_param() != nullptr));
+    tracing::bridge::refresh_spdlog();
   }
 
   void OnTestPartResult(TestPartResult const& result) override {

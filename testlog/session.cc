@@ -9,6 +9,7 @@
 #include "testlog/capture.h"
 #include "testlog/internal/warm_data.h"
 #include "testlog/labels.h"
+#include "tracing_core/bridge/spdlog.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/internal/never_destroyed.h"
 
@@ -63,6 +64,7 @@ void Session::start(internal::ProcessRole const& role) {
   session.store(made, std::memory_order_release);
   pthread_atfork([] { get()->lock_for_fork(); }, [] { get()->unlock_after_fork(); }, [] { get()->unlock_after_fork(); });
   tracing::set_global_default(made->registry_);
+  if (made->environment_.spdlog && made->listens()) tracing::bridge::install_spdlog({.mute_console = !made->is_mute()});
 }
 
 Session::Session(internal::ProcessRole const& role)

@@ -47,6 +47,8 @@ class Session {
 
   /// Whether records are shown nowhere in this process: TRACE_SHOW is none, or it is the child of a threadsafe death test.
   bool is_mute() const noexcept { return mute_; }
+  /// Whether anything is done with records.
+  bool listens() const noexcept { return !mute_ || ring_ != nullptr || files_ != nullptr; }
   /// Whether the layer that shows saw the record: it was printed, where TRACE_SHOW is live.
   static constexpr bool was_selected(tracing::Verdict verdict) noexcept { return (verdict & kShowVerdict) != 0; }
 

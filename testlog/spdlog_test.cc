@@ -1,0 +1,78 @@
+// What tested code logs with spdlog: recorded, shown in place of its console sinks, and all else as without testlog.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "testlog/testdata/run.h"
+
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testlog::testdata::Outcome;
+using testlog::testdata::run;
+using testlog::testdata::Variables;
+
+class SpdlogInTests : public testing::TestWithParam<char const*> {
+ protected:
+  static Outcome run_with(Variables variables, std::string const& filter = "*") {
+    variables.emplace_back("TRACE_TIME", "none");
+    return run({GetParam(), "--gtest_print_time=0", "--gtest_filter=" + filter}, variables);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Shared, SpdlogInTests, testing::Values(TESTLOG_SPDLOG_SCENARIOS));
+INSTANTIATE_TEST_SUITE_P(HeaderOnly, SpdlogInTests, testing::Values(TESTLOG_HEADER_ONLY_SCENARIOS));
+
+TEST_P(SpdlogInTests, IsShownInTheSpansAndNotOnTheConsole) {
+  Outcome const outcome = run_with({}, "Spdlog.Speaks");
+  EXPECT_EQ(outcome.err, " INFO job{id=7}: spdlog: by default\n WARN job{id=7}: early: by name\n");
+  EXPECT_THAT(outcome.out, Not(HasSubstr("by default")));
+}
+
+TEST_P(SpdlogInTests, IsShownAsTheFilterAsks) {
+  EXPECT_EQ(run_with({{"TRACE_FILTER", "error,spdlog=debug,[job]=info"}}, "Spdlog.Speaks").err,
+            " INFO job{id=7}: spdlog: by default\nDEBUG job{id=7}: spdlog: in detail\n WARN job{id=7}: early: by name\n");
+}
+
+TEST_P(SpdlogInTests, IsInTheStoryOfAFailingTest) {
+  EXPECT_THAT(run_with({{"TRACE_SHOW", "failed"}}, "Spdlog.Fails").err, HasSubstr("DEBUG spdlog: in detail\n"));
+}
+
+TEST_P(SpdlogInTests, CanBeTurnedOff) {
+  Outcome const outcome = run_with({{"TRACE_SPDLOG", "off"}}, "Spdlog.Speaks");
+  EXPECT_THAT(outcome.err, IsEmpty());
+  EXPECT_THAT(outcome.out, HasSubstr("[info] by default\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("[early] [warning] by name\n"));
+}
+
+TEST_P(SpdlogInTests, PrintsOnTheConsoleWhereNothingIsShown) {
+  Outcome const outcome = run_with({{"TRACE_SHOW", "none"}}, "Spdlog.Speaks");
+  EXPECT_THAT(outcome.err, IsEmpty());
+  EXPECT_THAT(outcome.out, HasSubstr("[info] by default\n"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("in detail")));
+}
+
+// Rule 1.
+TEST_P(SpdlogInTests, ResultsDoNotDependOnWhatIsShown) {
+  for (char const* const filter : {"off", "info", "trace", "spdlog=debug"}) {
+    for (char const* const show : {"live", "failed", "all", "none"}) {
+      Outcome const outcome = run_with({{"TRACE_FILTER", filter}, {"TRACE_SHOW", show}}, "-Spdlog.Fails");
+      EXPECT_EQ(outcome.exit_code, 0) << filter << " " << show << "\n" << outcome.out << outcome.err;
+    }
+  }
+  Outcome const off = run_with({{"TRACE_SPDLOG", "off"}}, "-Spdlog.Fails:Spdlog.IsRecorded");
+  EXPECT_EQ(off.exit_code, 0) << off.out << off.err;
+  Outcome const not_there = run_with({{"TRACE_SHOW", "none"}, {"TRACE_CAPTURE", "off"}}, "-Spdlog.Fails:Spdlog.IsRecorded");
+  EXPECT_EQ(not_there.exit_code, 0) << not_there.out << not_there.err;
+}
+
+TEST_P(SpdlogInTests, NothingIsPrintedWhereTestsAreListed) {
+  Outcome const outcome = run({GetParam(), "--gtest_list_tests"});
+  EXPECT_THAT(outcome.err, IsEmpty());
+  EXPECT_THAT(outcome.out, Not(HasSubstr("[")));
+}
+
+}  // namespace
