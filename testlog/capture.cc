@@ -5,33 +5,12 @@
 #include <vector>
 
 #include "tracing_core/collect/registry.h"
-#include "tracing_core/format/event_format.h"
+#include "tracing_core/format/span_path.h"
 
 namespace testlog::inline v1 {
 namespace {
 
 using tracing::SpanRef;
-
-void append_path(tracing::TextBuffer& out, SpanRef leaf) noexcept {
-  static auto const* const fields = new std::shared_ptr<tracing::FieldFormat const>(tracing::default_fields());
-  struct Path {
-    tracing::TextBuffer& out;
-    std::size_t begin;
-  } path{out, out.size()};
-  tracing::visit_from_root(
-      leaf,
-      [](void* context, SpanRef span) {
-        auto& [text, begin] = *static_cast<Path*>(context);
-        if (text.size() != begin) text.push_back(':');
-        text.append(span.metadata().is_perf() ? "perf" : span.metadata().name());
-        text.push_back('{');
-        std::size_t const before = text.size();
-        (*fields)->append_span(text, span, {});
-        if (text.size() == before) return text.resize_down(before - 1);
-        text.push_back('}');
-      },
-      &path);
-}
 
 // The text of the first span that the exception left; the spans around it stand in its path.
 struct Unwound {
@@ -65,7 +44,7 @@ class CaptureLayer final : public tracing::Layer {
     } else if (!unwound.unwinding) {
       unwound.unwinding = true;
       unwound.path.clear();
-      append_path(unwound.path, span);
+      tracing::append_span_path(unwound.path, span);
     }
     ring_->on_exit(span, context);
   }
@@ -103,7 +82,7 @@ void append_current_path(tracing::TextBuffer& out, tracing::Registry const& regi
         if (!found) found = span;
       },
       &innermost);
-  append_path(out, innermost);
+  tracing::append_span_path(out, innermost);
 }
 
 void forget_unwound() noexcept { unwound.unwinding = false, unwound.of_destructors = 0; }

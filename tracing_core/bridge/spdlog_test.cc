@@ -21,6 +21,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 
 #include "tests/support/recording_subscriber.h"
+#include "tracing_core/bridge/span_path_flag.h"
 #include "tracing_core/bridge/spdlog_test_support.h"
 #include "tracing_core/collect/reload.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
@@ -375,6 +376,32 @@ TEST(SpdlogBridge, OneSinkMayBeBothTheLoggersAndOurs) {
   logger->info("x");
   EXPECT_EQ(kept.take(), " INFO both: x\nx\n");
   tracing::bridge::uninstall_spdlog();
+}
+
+// ---- to spdlog ----
+
+TEST(SpanPathFlag, PrintsTheSpansOfTheLoggingThread) {
+  Kept kept;
+  auto const logger = make_logger("out", kept);
+  logger->set_formatter(tracing::bridge::span_path_formatter("%l %*: %v"));
+  Bridged bridged("info");
+  logger->info("outside");
+  TRACE_SPAN(info, "outer", tracing::kv("id", 7));
+  TRACE_SPAN(info, "inner");
+  logger->info("inside");
+  EXPECT_EQ(kept.take(), "info : outside\ninfo outer{id=7}:inner: inside\n");
+}
+
+TEST(SpanPathFlag, PrintsNothingOnTheThreadOfAnAsyncLogger) {
+  Kept kept;
+  Bridged bridged("info");
+  auto pool = std::make_shared<spdlog::details::thread_pool>(8, 1);
+  auto const logger = std::make_shared<spdlog::async_logger>("queued", kept.sink, pool);
+  logger->set_formatter(tracing::bridge::span_path_formatter("[%+] %v", '+'));
+  TRACE_SPAN(info, "outer");
+  logger->info("x");
+  pool.reset();  // after all that is queued
+  EXPECT_EQ(kept.take(), "[] x\n");
 }
 
 // ---- the console ----
