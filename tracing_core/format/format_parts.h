@@ -107,6 +107,14 @@ inline void append_cached(TextBuffer& out, SpanRef span, void const* key, SpanTe
   }
 }
 
+// Whether this is the one line of a perf span, that of its end: then its text is not worth keeping, and a span that keeps
+// nothing closes in a few instructions.
+inline bool prints_once(EventView const& event) noexcept {
+  if (!event.metadata.is_perf()) [[likely]] return false;
+  SpanSlot const& slot = *event.scope.slot();
+  return slot.metadata->is_perf() && !slot.has_extras.load(std::memory_order_relaxed) && !slot.shared.load(std::memory_order_relaxed);
+}
+
 // Keeps what stands in `out` from `begin` on as the text of `leaf` and all above it, unless another thread may hold the span.
 void keep_path(TextBuffer const& out, std::size_t begin, SpanRef leaf, void const* key, std::uint64_t changes) noexcept;
 

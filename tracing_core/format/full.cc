@@ -6,7 +6,8 @@ namespace {
 template <bool kAnsi>
 class Full final : public TextFormat<kAnsi> {
  public:
-  explicit Full(FormatOptions const& options) : TextFormat<kAnsi>(options, default_fields(), false, 0) {}
+  explicit Full(FormatOptions const& options)
+      : TextFormat<kAnsi>(options, default_fields(), false, 0), has_default_fields_(fields_ == default_fields()) {}
 
   bool append(TextBuffer& out, EventView const& event) const noexcept override {
     Metadata const& metadata = event.metadata;
@@ -29,17 +30,28 @@ class Full final : public TextFormat<kAnsi> {
 
   // `span{fields}:span{fields}: target: `
   void append_context(TextBuffer& out, EventView const& event) const noexcept {
-    if (event.scope) {
-      append_path(out, event.scope, key_, [&] {
-        for_each_from_root(event.scope, [&](SpanRef span) { append_cached(out, span, key_, *this); });
-      });
+    if (SpanRef const leaf = event.scope) {
+      if (prints_once(event)) {
+        if (SpanRef const parent = leaf.parent()) append_spans(out, parent);
+        append_span(out, leaf);
+      } else {
+        append_spans(out, leaf);
+      }
       out.push_back(' ');
     }
     if (options_.target) append_target(out, event.metadata.target(), kAnsi);
   }
 
+  // `span{fields}:span{fields}:`
+  void append_spans(TextBuffer& out, SpanRef leaf) const noexcept {
+    append_path(out, leaf, key_, [&] {
+      for_each_from_root(leaf, [&](SpanRef span) { append_cached(out, span, key_, *this); });
+    });
+  }
+
   // `name{fields}:`
   void append_span(TextBuffer& out, SpanRef span) const noexcept override {
+    if (!kAnsi && span.metadata().is_perf() && append_perf_span(out, span)) return;
     append_painted(out, kAnsi, kBold, shown_span_name(span.metadata()));
     std::size_t const before = out.size();
     append_painted(out, kAnsi, kBold, "{");
@@ -51,6 +63,26 @@ class Full final : public TextFormat<kAnsi> {
       append_painted(out, kAnsi, kBold, "}");
     }
     append_painted(out, kAnsi, kDim, ":");
+  }
+
+  // The same for a perf span in few instructions, since its text is made for one line: where its fields are numbers, as a rule,
+  // and print as ever. False where nothing is appended.
+  bool append_perf_span(TextBuffer& out, SpanRef span) const noexcept {
+    Metadata const& metadata = span.metadata();
+    std::string_view const name = metadata.name();
+    Value const* const values = span.values().only_numbers(metadata);
+    if (!has_default_fields_ || values == nullptr || !is_plain<needs_quoting>(name)) return false;
+    constexpr std::string_view kBefore = "perf{name=\"";
+    char* const begin = out.reserve(kBefore.size() + name.size() + 2);
+    if (begin == nullptr) return false;
+    char* at = copy_short(copy_short(begin, kBefore), name);
+    *at++ = '"';
+    *at = ' ';  // written over where no field follows
+    bool const any = !metadata.fields().empty();
+    out.commit(static_cast<std::size_t>(at - begin) + any);
+    if (any) fields_->append(out, FieldValues(metadata, values), style_);
+    out.append("}:");
+    return true;
   }
 
   // `file: `, `file:12: ` or `12: `
@@ -68,6 +100,8 @@ class Full final : public TextFormat<kAnsi> {
     if (kAnsi) out.append(kReset);
     out.push_back(' ');
   }
+
+  bool const has_default_fields_;
 };
 
 }  // namespace

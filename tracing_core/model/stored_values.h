@@ -95,6 +95,13 @@ class StoredValues {
     }
   }
 
+  /// The values where they stand, in the statement's order: where all are numbers by their types and were recorded once. Null
+  /// otherwise.
+  Value const* only_numbers(Metadata const& metadata) const noexcept {
+    bool const are_numbers = groups_ == 1 && metadata.parts().numbers_size != internal::kNotOnlyNumbers;
+    return are_numbers ? reinterpret_cast<Value const*>(data_ + sizeof(Group)) : nullptr;
+  }
+
   /// The bytes, for those who keep them elsewhere: size_bytes() of them, to be aligned to 8.
   char const* data() const noexcept { return data_; }
   /// Reads the group that stands at `at` of bytes kept elsewhere; returns where the next one stands.
