@@ -33,6 +33,7 @@ using testlog::testdata::Outcome;
 using testlog::testdata::run_dying;
 using testlog::testdata::run_own_main;
 using testlog::testdata::run_scenarios;
+using testlog::testdata::with_sanitizer_options;
 
 class FileOutputs : public testing::Test {
  protected:
@@ -204,7 +205,9 @@ TEST_F(FileOutputs, HaveNothingOfForkedChildrenAndDeathTests) {
   std::string const tests = "Processes.ForkGoesOn:Both/Streams.*";
   Outcome const plain = run_scenarios(tests);
   for (std::string const& name : {std::string("trace.json"), std::string()}) {
-    Outcome const outcome = run_scenarios(tests, {{"TRACE_CHROME", path(name)}, {"TRACE_FLAME", path("flame/")}});
+    // LeakSanitizer misses, in a forked child, the thread that writes the parent's trace, and says so.
+    Outcome const outcome = run_scenarios(
+        tests, with_sanitizer_options({{"TRACE_CHROME", path(name)}, {"TRACE_FLAME", path("flame/")}}, "detect_leaks=0"));
     EXPECT_EQ(outcome.out, plain.out);
     EXPECT_THAT(outcome.err, Not(HasSubstr("is there already")));
   }

@@ -124,15 +124,19 @@ Outcome run_scenarios(std::string const& filter, Variables const& variables, std
   return run(scenario_words(filter, more), without_times(variables));
 }
 
-// A sanitizer takes what is left out here and ends the program with a report and an exit status of its own.
-Outcome run_dying(std::string const& filter, Variables const& variables, std::vector<std::string> const& more) {
-  Variables all = variables;
+Variables with_sanitizer_options(Variables variables, std::string_view options) {
   for (char const* const name : {"ASAN_OPTIONS", "TSAN_OPTIONS"}) {
     char const* const before = std::getenv(name);
-    all.emplace_back(name, (before == nullptr ? std::string() : std::string(before) + ":") +
-                               "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0:use_sigaltstack=0");
+    variables.emplace_back(name, (before == nullptr ? std::string() : std::string(before) + ":").append(options));
   }
-  return run_scenarios(filter, all, more);
+  return variables;
+}
+
+// A sanitizer takes what is left out here and ends the program with a report and an exit status of its own.
+Outcome run_dying(std::string const& filter, Variables const& variables, std::vector<std::string> const& more) {
+  constexpr char kHandleNothing[] =
+      "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0:use_sigaltstack=0";
+  return run_scenarios(filter, with_sanitizer_options(variables, kHandleNothing), more);
 }
 
 Outcome run_unread_scenarios(std::string const& filter, Variables const& variables) {

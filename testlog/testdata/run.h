@@ -24,6 +24,9 @@ Outcome run(std::vector<std::string> const& words, Variables const& variables = 
 /// run() of the program `testlog_scenarios` with the tests that `filter` chooses, without times.
 Outcome run_scenarios(std::string const& filter, Variables const& variables = {}, std::vector<std::string> const& more = {});
 
+/// `variables` and those that give sanitizers further options.
+Variables with_sanitizer_options(Variables variables, std::string_view options);
+
 /// run_scenarios() of tests that end by a signal: sanitizers are told to leave signals and their stack alone.
 Outcome run_dying(std::string const& filter, Variables const& variables = {}, std::vector<std::string> const& more = {});
 
