@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "testlog/cli/command_test_support.h"
 #include "testlog/testdata/run.h"
 #include "tests/support/temporary_folder.h"
 #include "tracing_core/collect/registry.h"
@@ -28,11 +29,7 @@ using testing::StartsWith;
 using testlog::testdata::Outcome;
 using tracing_test::TemporaryFolder;
 
-Outcome flame(std::vector<std::string> const& arguments) {
-  std::vector<std::string> words{TESTLOG_COMMAND, "flame"};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  return testlog::testdata::run(words);
-}
+Outcome flame(std::vector<std::string> const& arguments) { return testlog::testdata::run_command("flame", arguments); }
 // With `testlog` standing for the program.
 Outcome shell(std::string const& command) {
   return testlog::testdata::run({"/bin/sh", "-c", "testlog() { '" TESTLOG_COMMAND "' \"$@\"; }; " + command});

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "testlog/cli/command_test_support.h"
 #include "testlog/testdata/run.h"
 #include "tests/support/temporary_folder.h"
 
@@ -14,11 +15,7 @@ using testing::HasSubstr;
 using testlog::testdata::Outcome;
 using tracing_test::TemporaryFolder;
 
-Outcome repair(std::vector<std::string> const& arguments) {
-  std::vector<std::string> words{TESTLOG_COMMAND, "repair"};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  return testlog::testdata::run(words);
-}
+Outcome repair(std::vector<std::string> const& arguments) { return testlog::testdata::run_command("repair", arguments); }
 
 constexpr char const* kWhole = "[\n{\"name\":\"x\"},\n{\"name\":\"y\"}\n]\n";
 

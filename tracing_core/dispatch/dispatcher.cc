@@ -297,6 +297,7 @@ void rebuild_interest() {
 }
 
 namespace internal {
+
 bool claim_level_gate(std::uint64_t number) noexcept {
   std::uint64_t nobody = 0;
   return gate_holder.compare_exchange_strong(nobody, number) || nobody == number;

@@ -142,15 +142,7 @@ class SpanScope {
 // In the place of a scope whose level is compiled out: nothing is ever opened.
 struct [[maybe_unused]] NoScope {};
 template <bool kCompiledIn>
-struct ScopeFor {
-  using Type = SpanScope;
-};
-template <>
-struct ScopeFor<false> {
-  using Type = NoScope;
-};
-template <bool kCompiledIn>
-using ScopeOf = typename ScopeFor<kCompiledIn>::Type;
+using ScopeOf = std::conditional_t<kCompiledIn, SpanScope, NoScope>;
 
 // As for events, one function for each list of types.
 template <class... B>

@@ -64,6 +64,8 @@ struct FileKind {
   Recorder (*make)(std::string const& path, int complain_to);
   // Whether the text is whole records, up to the last where it is not `complete`; their number, or -1.
   int (*count)(std::string text, bool complete);
+
+  friend std::ostream& operator<<(std::ostream& out, FileKind const& kind) { return out << kind.name; }
 };
 
 int count_lines(std::string text, bool complete, bool (*is_right)(std::string_view line)) {

@@ -47,15 +47,7 @@ struct [[maybe_unused]] NoPerfScope {
   constexpr std::uint64_t elapsed_ns() const noexcept { return 0; }
 };
 template <bool kCompiledIn>
-struct PerfScopeFor {
-  using Type = PerfScope;
-};
-template <>
-struct PerfScopeFor<false> {
-  using Type = NoPerfScope;
-};
-template <bool kCompiledIn>
-using PerfScopeOf = typename PerfScopeFor<kCompiledIn>::Type;
+using PerfScopeOf = std::conditional_t<kCompiledIn, PerfScope, NoPerfScope>;
 
 constexpr std::uint64_t threshold_of() noexcept { return Timing::kNoThreshold; }
 template <class A, class... Rest>
