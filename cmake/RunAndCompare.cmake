@@ -1,12 +1,31 @@
 # The script behind testlog_output_test(). What differs from run to run is replaced by something fixed: times, durations,
-# addresses, numbers of processes and threads, the folders of the build and the sources.
+# addresses, numbers of processes and threads, the folders of the build and the sources. With WRITES, the pattern of a file's
+# name, that file counts as printed last.
 
+if(WRITES)
+  file(GLOB earlier ${WRITES})
+  foreach(file IN LISTS earlier)
+    file(REMOVE ${file})
+  endforeach()
+endif()
 execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} OUTPUT_VARIABLE printed ERROR_VARIABLE printed RESULT_VARIABLE result)
 if("${RESULT}" STREQUAL "")
   set(RESULT 0)
 endif()
 if(NOT result EQUAL RESULT)
   message(FATAL_ERROR "${PROGRAM} ended with ${result}, not ${RESULT}, and printed:\n${printed}")
+endif()
+
+if(WRITES)
+  file(GLOB written ${WRITES})
+  file(READ "${written}" text)
+  string(APPEND printed "${text}")
+  if(WRITES MATCHES "json$")
+    string(JSON ignored ERROR_VARIABLE error TYPE "${text}")
+    if(error)
+      message(FATAL_ERROR "${written} is no JSON: ${error}")
+    endif()
+  endif()
 endif()
 
 foreach(folder IN LISTS FOLDERS)
@@ -25,6 +44,7 @@ string(REGEX REPLACE "0x[0-9a-f]+" "0x7ffd5c0a" printed "${printed}")
 # Of Chrome traces, whose records have these members last.
 string(REGEX REPLACE "\"pid\":[0-9]+" "\"pid\":4711" printed "${printed}")
 string(REGEX REPLACE "\"tid\":[0-9]+" "\"tid\":4711" printed "${printed}")
+string(REGEX REPLACE "trace-[0-9]+\\.json" "trace-1767916569977977.json" printed "${printed}")
 string(REGEX REPLACE "\"ts\":[0-9]+\\.[0-9][0-9][0-9]}" "\"ts\":1.250}" printed "${printed}")
 # GoogleTest's own lines.
 string(REGEX REPLACE "\\([0-9]+ ms" "(0 ms" printed "${printed}")

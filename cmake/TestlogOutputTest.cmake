@@ -1,8 +1,9 @@
 # testlog_output_test(<test> <target> APPROVED <file> [ARGUMENTS <argument>...] [ENVIRONMENT <name=value>...] [RESULT <status>]
-#                     [LABELS <label>...])
+#                     [WRITES <pattern>] [LABELS <label>...])
 #
 # A test that runs a program without any of our variables but those of ENVIRONMENT, and compares what it prints with an
-# approved file. `TESTLOG_APPROVE=1 ctest -R <test>` writes the file anew.
+# approved file; with WRITES also the one file that it writes into its working folder. `TESTLOG_APPROVE=1 ctest -R <test>`
+# writes the approved file anew.
 
 set(TESTLOG_OUTPUT_TEST_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/RunAndCompare.cmake)
 
@@ -10,10 +11,16 @@ function(testlog_output_test test target)
   if(NOT TESTLOG_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "APPROVED;RESULT" "ARGUMENTS;ENVIRONMENT;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "APPROVED;RESULT;WRITES" "ARGUMENTS;ENVIRONMENT;LABELS" ${ARGN})
   add_test(NAME ${test} COMMAND ${CMAKE_COMMAND} "-DFOLDERS=${PROJECT_BINARY_DIR};${testlog_SOURCE_DIR};${PROJECT_SOURCE_DIR}"
     -DPROGRAM=$<TARGET_FILE:${target}>
-    "-DARGUMENTS=${ARG_ARGUMENTS}" -DRESULT=${ARG_RESULT} -DAPPROVED=${ARG_APPROVED} -P ${TESTLOG_OUTPUT_TEST_SCRIPT})
+    "-DARGUMENTS=${ARG_ARGUMENTS}" -DRESULT=${ARG_RESULT} -DWRITES=${ARG_WRITES}
+    -DAPPROVED=${ARG_APPROVED} -P ${TESTLOG_OUTPUT_TEST_SCRIPT})
+  if(ARG_WRITES)
+    set(folder ${CMAKE_CURRENT_BINARY_DIR}/${test})
+    file(MAKE_DIRECTORY ${folder})
+    set_tests_properties(${test} PROPERTIES WORKING_DIRECTORY ${folder})
+  endif()
   set(environment ${TESTLOG_SCRUBBED_ENVIRONMENT})
   foreach(variable IN LISTS ARG_ENVIRONMENT)
     string(REGEX REPLACE "^([^=]+)=(.*)$" "\\1=set:\\2" variable "${variable}")

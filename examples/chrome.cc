@@ -1,8 +1,8 @@
 // A Chrome trace of what the threads were doing: with --tracing a file for chrome://tracing or ui.perfetto.dev, otherwise the
 // text of one on the standard output.
-#include <cstdio>
-#include <string_view>
+#include <chrono>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include <tracing_core/dispatch/thread_name.h>
@@ -14,6 +14,7 @@ namespace model {
 
 void attention(int layer) {
   TRACE_FN(trace, layer);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));  // hard work
   TRACE_DEBUG("{} heads", 8, tracing::kv("head_size", 64));
 }
 
@@ -26,18 +27,17 @@ void forward(int layers) {
 }  // namespace model
 
 int main(int argc, char** argv) {
-  tracing::ChromeOptions options;
-  if (argc < 2 || argv[1] != std::string_view("--tracing")) {
-    options.sink = tracing::FdSink::duplicate_of(1);
-    options.include_locations = false;
+  auto [chrome, guard] = examples::trace_if_asked(argc, argv);
+  if (chrome == nullptr) {
+    std::tie(chrome, guard) =
+        tracing::chrome_layer({.sink = tracing::FdSink::duplicate_of(1), .include_locations = false});
   }
-  auto [chrome, guard] = tracing::chrome_layer(std::move(options));
   tracing::set_global_default(tracing::RegistryBuilder().with(std::move(chrome)).build());
 
   model::forward(2);
   std::thread([] {
     tracing::set_thread_name("loader");
     TRACE_SPAN(info, "read", tracing::kv("file", "weights.bin"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }).join();
-  if (!guard.path().empty()) std::printf("the trace is in %s\n", guard.path().c_str());
 }  // the guard completes the trace

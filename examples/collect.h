@@ -1,7 +1,9 @@
-// What the examples have in common: a registry that prints to the standard output.
+// What the examples have in common: a registry that prints to the standard output, and the flag --tracing.
 #pragma once
 
+#include <cstdio>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include <tracing_core/setup.h>
@@ -17,6 +19,25 @@ inline void print_everything(std::unique_ptr<tracing::Filter> filter = nullptr) 
       tracing::RegistryBuilder()
           .with(tracing::print_layer({.writer = standard_output()}), std::move(filter))
           .build());
+}
+
+/// With `--tracing` a layer that writes a Chrome trace, trace-<microseconds since 1970>.json, and the guard that completes it;
+/// else null, which a registry leaves out.
+inline std::pair<std::unique_ptr<tracing::Layer>, tracing::ChromeGuard> trace_if_asked(int argc, char** argv) {
+  if (argc < 2 || argv[1] != std::string_view("--tracing")) return {};
+  auto made = tracing::chrome_layer();
+  std::printf("the trace is in %s\n", made.second.path().c_str());
+  return made;
+}
+
+/// Prints everything, and writes a Chrome trace of it if asked.
+[[nodiscard]] inline tracing::ChromeGuard print_everything(int argc, char** argv) {
+  auto [chrome, guard] = trace_if_asked(argc, argv);
+  tracing::set_global_default(tracing::RegistryBuilder()
+                                  .with(tracing::print_layer({.writer = standard_output()}))
+                                  .with(std::move(chrome))
+                                  .build());
+  return std::move(guard);
 }
 
 }  // namespace examples

@@ -89,10 +89,12 @@ Task load(std::thread& disk) {
 
 }  // namespace loader
 
-int main() {
+int main(int argc, char** argv) {
+  auto [chrome, guard] = examples::trace_if_asked(argc, argv);
   tracing::set_global_default(
       tracing::RegistryBuilder()
           .with(tracing::print_layer({.format = {.thread_names = true}, .writer = examples::standard_output()}))
+          .with(std::move(chrome))
           .build());
   int const id = 1;
   std::thread disk;

@@ -1,5 +1,6 @@
 // A span as a handle: entered on several threads, given values later, closed when the last handle is gone.
 #include <thread>
+#include <utility>
 
 #include <tracing_core/dispatch/thread_name.h>
 #include <tracing_core/tracing.h>
@@ -37,10 +38,12 @@ void causes() {
 
 }  // namespace server
 
-int main() {
+int main(int argc, char** argv) {
+  auto [chrome, guard] = examples::trace_if_asked(argc, argv);
   tracing::set_global_default(
       tracing::RegistryBuilder()
           .with(tracing::print_layer({.format = {.thread_names = true}, .writer = examples::standard_output()}))
+          .with(std::move(chrome))
           .build());
   server::handle(1);
   server::causes();

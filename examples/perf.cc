@@ -20,11 +20,15 @@ void execute(int instructions) {
 
 }  // namespace machine
 
-int main() {
+int main(int argc, char** argv) {
   auto [layer, filter, statistics] = tracing::perf_layer();
   auto print = tracing::print_layer({.writer = examples::standard_output()});
-  auto const registry =
-      tracing::RegistryBuilder().with(std::move(print)).with(std::move(layer), std::move(filter)).build();
+  auto [chrome, guard] = examples::trace_if_asked(argc, argv);
+  auto const registry = tracing::RegistryBuilder()
+                            .with(std::move(print))
+                            .with(std::move(chrome))
+                            .with(std::move(layer), std::move(filter))
+                            .build();
   tracing::with_default(registry, [] {
     TRACE_SPAN(info, "launch", tracing::kv("stream", 7));
     machine::execute(3);

@@ -21,8 +21,8 @@ void order(int customer, int items) {
 
 }  // namespace shop
 
-int main() {
-  examples::print_everything();
+int main(int argc, char** argv) {
+  auto const guard = examples::print_everything(argc, argv);  // --tracing writes a Chrome trace, too
   shop::order(7, 2);
   shop::order(8, 200);
   TRACE_VALUES(info, tracing::kv("orders", 2));  // fields and no message
