@@ -1,5 +1,15 @@
 # Draws a picture and compares it with the one that the documentation shows: PROGRAM with ARGUMENTS, APPROVED.
 # `TESTLOG_APPROVE=1 ctest -R docs.picture` draws those anew.
+# With RECORDED, a program that --tracing makes write a trace, it is drawn of that, trace.json, and times may differ.
+if(RECORDED)
+  file(GLOB earlier trace-*.json)
+  foreach(file IN LISTS earlier)
+    file(REMOVE ${file})
+  endforeach()
+  execute_process(COMMAND ${RECORDED} --tracing OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  file(GLOB trace trace-*.json)
+  file(RENAME "${trace}" trace.json)
+endif()
 execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} OUTPUT_VARIABLE drawn COMMAND_ERROR_IS_FATAL ANY)
 if("$ENV{TESTLOG_APPROVE}" STREQUAL "1")
   file(WRITE ${APPROVED} "${drawn}")
@@ -8,6 +18,11 @@ endif()
 set(approved "")
 if(EXISTS ${APPROVED})
   file(READ ${APPROVED} approved)
+endif()
+if(RECORDED)
+  foreach(picture IN ITEMS drawn approved)
+    string(REGEX REPLACE "( x=\"| width=\"|d=\"M|>|: )[0-9.]+" "\\1" ${picture} "${${picture}}")
+  endforeach()
 endif()
 if(NOT "${drawn}" STREQUAL "${approved}")
   message(FATAL_ERROR "${APPROVED} is not what is drawn of the lines beside it.\n"

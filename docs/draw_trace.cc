@@ -1,0 +1,159 @@
+// Draws a Chrome trace for the documentation: a picture of the file that it is given, on the standard output. A row for each
+// level of nested spans of each thread, a bar for each span, a diamond for each event. It reads what ChromeStyle::threaded
+// writes, and insists on it: every end has its beginning.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kWidth = 900, kLabels = 84, kRow = 20, kTop = 44;
+constexpr int kTicks = 6;
+constexpr char const* kColors[] = {"#9ecbe8", "#f2c78f", "#b5dba4", "#e3b3d6"};
+
+struct Bar {
+  Json const* begin;
+  double end_us;
+  std::size_t depth;
+};
+
+struct Thread {
+  std::string name;
+  std::vector<Bar> bars;
+  std::vector<std::size_t> open;
+  std::vector<Json const*> events;
+  std::size_t rows = 1;
+};
+
+[[noreturn]] void fail(char const* why, Json const& record) {
+  std::fprintf(stderr, "%s: %s\n", why, record.dump().c_str());
+  std::exit(1);
+}
+
+std::string escaped(std::string const& text) {
+  std::string out;
+  for (char const c : text) out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
+  return out;
+}
+
+// ` layers=2`, without the place in the source.
+std::string arguments(Json const& record) {
+  std::string out;
+  if (!record.contains("args")) return out;
+  for (auto const& [name, value] : record["args"].items()) {
+    if (name[0] != '.') out += ' ' + name + '=' + value.dump();
+  }
+  return out;
+}
+
+class Picture {
+ public:
+  explicit Picture(Json const& records) {
+    for (Json const& record : records) read(record);
+    for (auto const& [tid, thread] : threads_) {
+      if (!thread.open.empty()) fail("a span has no end", *thread.bars[thread.open.back()].begin);
+    }
+  }
+
+  void draw() const {
+    double height = kTop + 12;
+    for (double const tid : order_) height += static_cast<double>(threads_.at(tid).rows) * kRow + 12;
+    std::printf(R"(<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" viewBox="0 0 %g %g">
+<style>
+text { font: 12px system-ui, "DejaVu Sans", sans-serif; fill: #222; }
+.time { font-size: 10px; fill: #666; text-anchor: end; }
+.bar text { font: 11px ui-monospace, "DejaVu Sans Mono", monospace; }
+</style>
+<rect fill="#fcfcfa" width="%g" height="%g"/>
+<text x="8" y="18">%s</text>
+)",
+                kWidth, height, kWidth, height, kWidth, height, escaped(process_).c_str());
+    for (int i = 1; i <= kTicks; ++i) {
+      double const at = x(first_us_ + (last_us_ - first_us_) * i / kTicks);
+      std::printf(R"(<path d="M%.1f 26V%g" stroke="#e3e1d9"/><text class="time" x="%.1f" y="36">%.2f ms</text>)"
+                  "\n",
+                  at, height, at - 3, (last_us_ - first_us_) * i / kTicks / 1000);
+    }
+    double y = kTop;
+    for (double const tid : order_) {
+      draw(threads_.at(tid), y);
+      y += static_cast<double>(threads_.at(tid).rows) * kRow + 12;
+    }
+    std::puts("</svg>");
+  }
+
+ private:
+  void read(Json const& record) {
+    Thread& thread = threads_[record.at("tid")];
+    std::string const phase = record.at("ph");
+    if (phase == "M") return record["name"] == "thread_name" ? name_thread(thread, record) : name_process(record);
+    double const us = record.at("ts");
+    if (first_us_ < 0) first_us_ = us;
+    last_us_ = std::max(last_us_, us);
+    if (phase == "B") {
+      thread.bars.push_back({&record, us, thread.open.size()});
+      thread.open.push_back(thread.bars.size() - 1);
+      thread.rows = std::max(thread.rows, thread.open.size());
+    } else if (phase == "E") {
+      if (thread.open.empty()) fail("an end without a beginning", record);
+      Bar& bar = thread.bars[thread.open.back()];
+      if (bar.begin->at("name") != record.at("name")) fail("the end of another span", record);
+      bar.end_us = us;
+      thread.open.pop_back();
+    } else if (phase == "i") {
+      thread.events.push_back(&record);
+    } else {
+      fail("unknown", record);
+    }
+  }
+  void name_process(Json const& record) { process_ = record["args"]["name"]; }
+  void name_thread(Thread& thread, Json const& record) {
+    thread.name = record["args"]["name"];
+    order_.push_back(record["tid"]);
+  }
+
+  void draw(Thread const& thread, double y) const {
+    std::printf("<text x=\"8\" y=\"%g\">%s</text>\n", y + 14, escaped(thread.name).c_str());
+    for (Bar const& bar : thread.bars) {
+      std::string const name = bar.begin->at("name");
+      double const begin_us = bar.begin->at("ts");
+      std::size_t color = 0;
+      for (char const c : name) color = color * 31 + static_cast<unsigned char>(c);
+      // What is drawn inside of an <svg> ends at its edges.
+      std::printf(R"(<svg class="bar" x="%.1f" y="%g" width="%.1f" height="%g"><title>%s: %.3f ms</title>)"
+                  R"(<rect fill="%s" width="100%%" height="100%%"/><text x="4" y="13">%s</text></svg>)"
+                  "\n",
+                  x(begin_us), y + static_cast<double>(bar.depth) * kRow, std::max(1.0, x(bar.end_us) - x(begin_us)), kRow - 2,
+                  escaped(name).c_str(), (bar.end_us - begin_us) / 1000, kColors[color % std::size(kColors)],
+                  escaped(name + arguments(*bar.begin)).c_str());
+    }
+    for (Json const* const event : thread.events) {
+      std::printf(R"(<path d="M%.1f %gl4 4-4 4-4-4z" fill="#a3129c"><title>%s</title></path>)"
+                  "\n",
+                  x(event->at("ts")), y + static_cast<double>(thread.rows) * kRow - 1,
+                  escaped(event->at("name").get<std::string>() + arguments(*event)).c_str());
+    }
+  }
+  double x(double us) const { return kLabels + (kWidth - kLabels - 8) * (us - first_us_) / std::max(1e-3, last_us_ - first_us_); }
+
+  std::string process_;
+  std::map<double, Thread> threads_;
+  std::vector<double> order_;
+  double first_us_ = -1, last_us_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  std::ifstream file(argv[1]);
+  Json const records = Json::parse(file);  // throws where it is not strict JSON
+  Picture(records).draw();
+}
