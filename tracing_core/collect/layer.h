@@ -37,13 +37,15 @@ constexpr bool has(Hooks set, Hooks one) noexcept {
 class Context {
  public:
   Context(Registry& registry, internal::TrackState& track, Origin const& origin, Verdict mask) noexcept
-      : registry_(registry), track_(track), time_(origin.time), mask_(mask), restored_(origin.restored) {}
+      : registry_(registry), track_(track), time_(origin.time), mask_(mask), restored_(origin.restored), dated_(time_) {}
 
   /// The moment of the call; the clock is read once for all layers.
   Instant time() const noexcept {
     if (!time_) time_ = Instant::now();
     return time_;
   }
+  /// Whether the moment was given with the call, which did not happen just now.
+  bool is_dated() const noexcept { return dated_; }
   /// It only restores what stood before a replay begins: keep it, print nothing.
   bool is_restored() const noexcept { return restored_; }
   /// The thread, or what stands for one.
@@ -65,6 +67,7 @@ class Context {
   mutable Instant time_;
   Verdict mask_;
   bool restored_;
+  bool dated_;
 };
 
 /// Reacts to spans and events: prints, records, exports. Thread-safe: called from any thread at any time. Never throws.

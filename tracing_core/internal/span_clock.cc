@@ -78,11 +78,13 @@ std::uint64_t system_ns() noexcept {
 }
 
 void start_span_clock() noexcept {
-  if (span_clock.start_ns != 0) return;
-  Look const start = look();
-  span_clock.start_ticks = start.ticks;
-  span_clock.start_ns = start.ns;
-  if (counts_evenly() && !system_distrusts_counter()) span_clock.counts.store(true, std::memory_order_release);
+  [[maybe_unused]] static bool const once = [] {
+    Look const start = look();
+    span_clock.start_ticks = start.ticks;
+    span_clock.start_ns = start.ns;
+    if (counts_evenly() && !system_distrusts_counter()) span_clock.counts.store(true, std::memory_order_release);
+    return true;
+  }();
 }
 
 std::uint64_t look_at_span_clock(std::uint64_t ticks_since_start) noexcept {

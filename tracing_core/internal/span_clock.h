@@ -1,4 +1,4 @@
-// Declares the clock that measures how long perf spans take.
+// Declares the clock that measures how long spans take.
 //
 // Where the processor's counter can be relied upon, it is read in place of the system's clock, which costs more than twice
 // as much. How fast it counts is found without waiting: from where it stood at the start to where it stands now, looked at
@@ -27,7 +27,7 @@ struct SpanClock {
 };
 extern constinit SpanClock span_clock;
 
-/// Chooses the source, the first time. REQUIRES: called by one thread at a time, before the other functions here.
+/// Chooses the source, the first time. REQUIRES: called before the other functions here. Thread-safe.
 void start_span_clock() noexcept;
 
 std::uint64_t system_ns() noexcept;
