@@ -27,8 +27,8 @@ struct FlameOptions {
   /// As the crate tracing-flame writes them: a `;` in a name is left alone, so it makes two frames of one, and bytes
   /// that are no text as well. Line ends are replaced all the same.
   bool as_tracing_flame = false;
-  /// Bytes of lines that wait to be written together. More takes memory and is lost when a signal ends the process; 0
-  /// writes each line at once, which costs ten times as much as all else.
+  /// Bytes of lines of each thread that wait to be written together. More takes memory and may be lost when a signal ends
+  /// the process; 0 writes each line at once, which costs ten times as much as all else.
   std::size_t buffered_bytes = 64 * 1024;
 };
 
@@ -37,7 +37,8 @@ class FoldedLines;
 }
 
 /// Has the lines written that still wait: when it is destroyed, and on flush(). Later lines are written at once. Keep
-/// it in main(): a process that ends without destroying it, by a signal or by exit(), takes the waiting lines with it.
+/// it in main(): a process that ends without destroying it, by a signal or by exit(), takes the waiting lines with it. No
+/// thread enters or leaves a span while a line of its own has waited for 100 ms without having it written.
 class [[nodiscard]] FlameGuard {
  public:
   FlameGuard() noexcept = default;
@@ -63,8 +64,8 @@ class [[nodiscard]] FlameGuard {
 /// Names keep their blanks; in them `;` becomes `:`, line ends and NUL a blank, and what is not UTF-8 U+FFFD. So files
 /// of several threads, processes and runs may be concatenated, or written together: a block of lines is one write(2).
 ///
-/// Costs a lock, the clock and a copy of the line; allocates nothing once it has seen the deepest stack. Memory: the
-/// buffer and a stack for each thread that lives. In a forked child it writes nothing: the file is the parent's, and a
+/// Costs a look at the processor's counter and a copy of the line; takes a lock only to write, and allocates nothing once
+/// it has seen the deepest stack. Memory: a buffer and a stack for each thread that lives. In a forked child it writes nothing: the file is the parent's, and a
 /// child that wants one makes a registry of its own. A writer that cannot write says so itself; the program never ends
 /// by SIGXFSZ here.
 class FlameLayer final : public Layer {

@@ -323,6 +323,85 @@ TEST(FlameLayer, WritesWhatAPlainWalkThroughTheSpansGives) {
   }
 }
 
+// Spans of more callsites than a thread remembers the names of, some in each other.
+#define FLAME_TEST_SPAN(name) \
+  {                           \
+    TRACE_SPAN(info, name);   \
+    inner();                  \
+  }
+#define FLAME_TEST_SPANS(name)                                                                           \
+  FLAME_TEST_SPAN(name "0") FLAME_TEST_SPAN(name "1") FLAME_TEST_SPAN(name "2") FLAME_TEST_SPAN(name "3") \
+  FLAME_TEST_SPAN(name "4") FLAME_TEST_SPAN(name "5") FLAME_TEST_SPAN(name "6") FLAME_TEST_SPAN(name "7")
+
+template <class F>
+void spans_of_many_callsites(F inner) {
+  FLAME_TEST_SPANS("a") FLAME_TEST_SPANS("b") FLAME_TEST_SPANS("c") FLAME_TEST_SPANS("d") FLAME_TEST_SPANS("e")
+}
+
+TEST(FlameLayer, WritesTheNamesOfAnyNumberOfCallsites) {
+  std::string expected;
+  std::string text;
+  auto [layer, guard] =
+      flame_layer(tracing::to_sink(tracing::make_sink([&](tracing::Level, std::string_view t) { text += t; })),
+                  {.module_path = false});
+  tracing::with_default(
+      RegistryBuilder().with(std::move(layer)).with(std::make_unique<PlainFlame>(expected)).build(),
+      [] { spans_of_many_callsites([] { spans_of_many_callsites([] {}); }); });
+  guard.flush();
+  std::string got;
+  for (std::string const& stack : stacks(text)) got += stack + "\n";
+  EXPECT_EQ(got, expected);
+}
+
+TEST(FlameLayer, TellsCallsitesApartThatStoodInTheSamePlace) {
+  for (char const* name : {"one", "two", "three"}) EXPECT_EQ(frame_of(name, {}), ";" + std::string(name));
+  Recorder recorder({.module_path = false});
+  Stacks expected;
+  tracing::with_default(recorder.registry, [&] {
+    for (int i = 0; i < 100; ++i) {
+      std::string const name = "n" + std::to_string(i);
+      RuntimeCallsite const callsite({.kind = tracing::Kind::span, .name = name});
+      (void)tracing::Span::make(callsite.callsite(), nullptr).entered();
+      expected.insert(expected.end(), {"", ";" + name});
+    }
+  });
+  EXPECT_EQ(recorder.stacks_of([] {}), expected);
+}
+
+TEST(FlameLayer, WritesWhatHasWaitedForLongWhenItsTrackGoesOn) {
+  Recorder recorder;
+  Feeder feeder(*recorder.registry);
+  auto const a = feeder.make("a");
+  feeder.enter(a, 0);
+  feeder.exit(a, 99'000'000);
+  EXPECT_EQ(recorder.text, "");
+  feeder.enter(a, 101'000'000);
+  EXPECT_EQ(parse(recorder.text).size(), 3U);
+  feeder.exit(a, 190'000'000);
+  EXPECT_EQ(parse(recorder.text).size(), 3U);
+}
+
+// By two clocks, one of which is read only where the moment is not given.
+TEST(FlameLayer, CountsBetweenMomentsThatWereGivenAndOthers) {
+  Recorder recorder({.module_path = false});
+  tracing::with_default(recorder.registry, [&] {
+    std::int64_t const before = tracing::Instant::now().ns;
+    auto const span = TRACE_MAKE_SPAN(info, "a");
+    recorder.registry->enter(span.id(), {});
+    recorder.registry->exit(span.id(), {.time = {before + 3'600'000'000'000}});
+    recorder.registry->enter(span.id(), {.time = {before - 3'600'000'000'000}});
+    recorder.registry->exit(span.id(), {});
+  });
+  recorder.guard.flush();
+  auto const lines = parse(recorder.text);
+  ASSERT_EQ(lines.size(), 4U);
+  constexpr std::uint64_t kHour = 3'600'000'000'000;
+  EXPECT_LT(lines[0].ns, kHour / 60);
+  EXPECT_NEAR(static_cast<double>(lines[1].ns), kHour, kHour / 60.);
+  EXPECT_EQ(lines[2].ns, 0U);
+  EXPECT_NEAR(static_cast<double>(lines[3].ns), kHour, kHour / 60.);
+}
+
 TEST(FlameLayer, HandsOnBlocksOfWholeLines) {
   Recorder recorder({.buffered_bytes = 300});
   tracing::with_default(recorder.registry, [] {
@@ -444,6 +523,23 @@ TEST(FlameLayer, NamesEachThreadThatComesAfterAnother) {
     if (!stack.ends_with(";a")) roots += stack.substr(stack.find(')') + 1) + "|";
   }
   EXPECT_EQ(roots, "-first|-second:one||");
+}
+
+TEST(FlameLayer, WritesLinesOfThreadsThatTakeTurnsInTheOrderOfTime) {
+  Recorder recorder({.module_path = false});
+  std::string expected;
+  for (int i = 0; i < 50; ++i) {
+    std::thread([&] {
+      tracing::set_thread_name(("t" + std::to_string(i % 7)).c_str());
+      tracing::with_default(recorder.registry, [] { TRACE_SPAN(info, "a"); });
+    }).join();
+    tracing::with_default(recorder.registry, [] { TRACE_SPAN(info, "b"); });
+    expected += "-t" + std::to_string(i % 7) + "|-t" + std::to_string(i % 7) + ";a|-main|-main;b|";
+  }
+  recorder.guard.flush();
+  std::string got;
+  for (std::string const& stack : stacks(recorder.text)) got += stack.substr(stack.find(')') + 1) + "|";
+  EXPECT_EQ(got, expected);
 }
 
 // Runs `f()` in a child; its exit status, or 1000 and the signal that ended it.
