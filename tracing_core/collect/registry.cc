@@ -135,8 +135,8 @@ void Registry::close_scope_slowly(SpanId id) noexcept {
 
 void Registry::close_timed_scope(SpanId id, Timing const& timing) noexcept {
   TrackState* const track = store_->this_thread();
-  SpanSlot* const slot = store_->find(id);
-  Verdict const listeners = slot != nullptr && track != nullptr ? on_timed_ & slot->verdict : 0;
+  SpanSlot* const slot = track != nullptr ? store_->find(id, *track) : nullptr;
+  Verdict const listeners = slot != nullptr ? on_timed_ & slot->verdict : 0;
   if (listeners != 0) {
     internal::InSubscriber const in_subscriber;
     Context context(*this, *track, Origin{}, 0);

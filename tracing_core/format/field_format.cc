@@ -5,9 +5,8 @@
 
 #include "tracing_core/format/ansi.h"
 #include "tracing_core/format/error_text.h"
+#include "tracing_core/format/perf_line.h"
 #include "tracing_core/format/scan.h"
-#include "tracing_core/internal/digits.h"
-#include "tracing_core/model/number_text.h"
 #include "tracing_core/model/text_escape.h"
 
 namespace tracing::inline v1 {
@@ -101,7 +100,7 @@ class DefaultFieldsPrinter {
       append_painted(out_, true, internal::kDim, "=");
       return print_value(name, value);
     }
-    std::size_t const text_size = value.kind() == ValueKind::text ? value.as_text().size() : kMostNumberText;
+    std::size_t const text_size = value.kind() == ValueKind::text ? value.as_text().size() : internal::kMostNumberText;
     char* const begin = out_.reserve(name.size() + text_size + 5);
     if (begin == nullptr) return;
     char* at = begin;
@@ -114,27 +113,15 @@ class DefaultFieldsPrinter {
     if (end == nullptr) [[unlikely]] print_value(name, value);
   }
 
-  static constexpr std::size_t kMostNumberText = std::max(internal::kMostUintDigits + 1, internal::kMostFloatText);
-
   // Numbers, and text without escapes; returns the end, or null where the value is neither.
   static char* write_simple(char* at, Value const& value) noexcept {
-    switch (value.kind()) {
-      case ValueKind::i64: {
-        std::uint64_t const bits = value.as_u64();
-        if (value.as_i64() >= 0) return internal::write_uint(at, bits);
-        *at = '-';
-        return internal::write_uint(at + 1, 0 - bits);
-      }
-      case ValueKind::u64: return internal::write_uint(at, value.as_u64());
-      case ValueKind::f64: return internal::write_float(at, value.as_double());
-      case ValueKind::text:
-        if (!internal::is_plain<internal::needs_quoting>(value.as_text())) [[unlikely]] return nullptr;
-        *at = '"';
-        at = internal::copy_short(at + 1, value.as_text());
-        *at = '"';
-        return at + 1;
-      default: return nullptr;
-    }
+    char* const end = internal::write_number(at, value);
+    if (end != nullptr || value.kind() != ValueKind::text) return end;
+    if (!internal::is_plain<internal::needs_quoting>(value.as_text())) [[unlikely]] return nullptr;
+    *at = '"';
+    at = internal::copy_short(at + 1, value.as_text());
+    *at = '"';
+    return at + 1;
   }
 
   void print_value(std::string_view name, Value const& value) noexcept {

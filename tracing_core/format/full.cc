@@ -1,4 +1,5 @@
 #include "tracing_core/format/format_parts.h"
+#include "tracing_core/format/perf_line.h"
 
 namespace tracing::inline v1::internal {
 namespace {
@@ -18,7 +19,7 @@ class Full final : public TextFormat<kAnsi> {
     }
     append_context(out, event);
     if (file_ || line_number_) [[unlikely]] append_place(out, metadata);
-    fields_->append(out, event.fields, style_);
+    if (!metadata.parts().ends_perf_span || !append_end(out, event.fields)) [[likely]] fields_->append(out, event.fields, style_);
     out.push_back('\n');
     return true;
   }
@@ -31,9 +32,8 @@ class Full final : public TextFormat<kAnsi> {
   // `span{fields}:span{fields}: target: `
   void append_context(TextBuffer& out, EventView const& event) const noexcept {
     if (SpanRef const leaf = event.scope) {
-      if (prints_once(event)) {
-        if (SpanRef const parent = leaf.parent()) append_spans(out, parent);
-        append_span(out, leaf);
+      if (prints_once(event)) [[unlikely]] {
+        append_perf_spans(out, leaf);
       } else {
         append_spans(out, leaf);
       }
@@ -49,9 +49,16 @@ class Full final : public TextFormat<kAnsi> {
     });
   }
 
+  // The same where the last prints this one line, as perf spans do. Not in line with what ordinary events need.
+  [[gnu::noinline]] void append_perf_spans(TextBuffer& out, SpanRef leaf) const noexcept {
+    SpanSlot const& slot = *leaf.slot();
+    if (SpanSlot* const parent = parent_seen(&slot, leaf.mask())) append_spans(out, {parent, leaf.mask()});
+    Value const* const numbers = kAnsi || !has_default_fields_ ? nullptr : slot.values.only_numbers(*slot.metadata);
+    if (numbers == nullptr || !append_perf_span_of_numbers(out, *slot.metadata, numbers)) append_span(out, leaf);
+  }
+
   // `name{fields}:`
   void append_span(TextBuffer& out, SpanRef span) const noexcept override {
-    if (!kAnsi && span.metadata().is_perf() && append_perf_span(out, span)) return;
     append_painted(out, kAnsi, kBold, shown_span_name(span.metadata()));
     std::size_t const before = out.size();
     append_painted(out, kAnsi, kBold, "{");
@@ -65,24 +72,8 @@ class Full final : public TextFormat<kAnsi> {
     append_painted(out, kAnsi, kDim, ":");
   }
 
-  // The same for a perf span in few instructions, since its text is made for one line: where its fields are numbers, as a rule,
-  // and print as ever. False where nothing is appended.
-  bool append_perf_span(TextBuffer& out, SpanRef span) const noexcept {
-    Metadata const& metadata = span.metadata();
-    std::string_view const name = metadata.name();
-    Value const* const values = span.values().only_numbers(metadata);
-    if (!has_default_fields_ || values == nullptr || !is_plain<needs_quoting>(name)) return false;
-    constexpr std::string_view kBefore = "perf{name=\"";
-    char* const begin = out.reserve(kBefore.size() + name.size() + 2);
-    if (begin == nullptr) return false;
-    char* at = copy_short(copy_short(begin, kBefore), name);
-    *at++ = '"';
-    *at = ' ';  // written over where no field follows
-    bool const any = !metadata.fields().empty();
-    out.commit(static_cast<std::size_t>(at - begin) + any);
-    if (any) fields_->append(out, FieldValues(metadata, values), style_);
-    out.append("}:");
-    return true;
+  [[gnu::noinline]] bool append_end(TextBuffer& out, FieldValues const& fields) const noexcept {
+    return !kAnsi && has_default_fields_ && append_end_of_perf_span(out, fields.statement_values());
   }
 
   // `file: `, `file:12: ` or `12: `

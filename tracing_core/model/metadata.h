@@ -92,6 +92,7 @@ struct MetadataParts {
   bool has_message = false;
   bool owned = false;  // made at run time: see RuntimeCallsite
   bool is_perf = false;
+  bool ends_perf_span = false;  // an event of a message, `duration_us` and `duration_ms`, made where a perf span ends
   std::uint16_t numbers_size = kNotOnlyNumbers;  // the bytes of a record's values, where all of them are numbers by their types
 };
 

@@ -39,6 +39,7 @@ struct Completion {
     parts.kind = Kind::event;
     parts.has_message = true;
     parts.numbers_size = kNotOnlyNumbers;
+    parts.ends_perf_span = true;
     return parts;
   }
 };

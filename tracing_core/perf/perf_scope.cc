@@ -19,7 +19,7 @@ void PerfScope::start(OpenSpan span, std::uint64_t threshold_ns) noexcept {
 std::uint64_t PerfScope::measure() const noexcept { return ns_between(begin_, ticks_now()); }
 
 void PerfScope::close() noexcept {
-  std::uint64_t const duration = measure();
+  std::uint64_t const duration = ns_between(begin_, ticks_now());
   std::uint64_t const children = std::exchange(thread_state.timed_children_ns, siblings_before_ns_ + duration);
   subscriber_->close_timed_scope(id_, {duration, duration > children ? duration - children : 0, threshold_ns_});
 }
