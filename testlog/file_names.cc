@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
+
+#include "tracing_core/export/write_all.h"
 
 namespace testlog::inline v1 {
 namespace {
@@ -21,6 +24,45 @@ int make_file(std::string const& path) noexcept {
   if (descriptor < 0) return errno;
   close(descriptor);
   return 0;
+}
+
+// Gives a file another name that no file has; 0, or why it cannot.
+int move_file(std::string const& from, std::string const& to) noexcept {
+  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL) return errno;  // which file systems say that cannot do it so
+  if (link(from.c_str(), to.c_str()) != 0) return errno;
+  unlink(from.c_str());
+  return 0;
+}
+
+// Writes a file; 0, or why it cannot.
+int write_file(std::string const& path, int flags, std::string_view text) noexcept {
+  int const descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
+  if (descriptor < 0) return errno;
+  int const error = tracing::internal::write_block(descriptor, text);
+  // Some file systems tell only now that there was no room.
+  return close(descriptor) != 0 && error == 0 ? errno : error;
+}
+
+// Calls `make` with `path`, or with others like it for as long as it says EEXIST.
+template <class F>
+std::string with_free_name(std::string const& path, std::error_code& error, F make) {
+  constexpr int kMostTries = 10'000;
+  std::size_t const name = path.rfind('/') + 1;
+  std::size_t const dot = path.rfind('.');
+  std::size_t const stem = dot == path.npos || dot <= name ? path.size() : dot;
+  std::string const own = path.substr(0, stem) + "." + std::to_string(getpid());
+  std::string tried = path;
+  for (int i = 1; i < kMostTries; ++i) {
+    int const failure = make(tried);
+    if (failure != EEXIST) {
+      error.assign(failure, std::generic_category());
+      return tried;
+    }
+    tried = own + (i == 1 ? std::string() : "." + std::to_string(i)) + path.substr(stem);
+  }
+  error.assign(EEXIST, std::generic_category());
+  return tried;
 }
 
 }  // namespace
@@ -45,24 +87,22 @@ std::string filled_in(std::string_view path, std::string_view test) {
 }
 
 std::string claim_file(std::string const& path, std::error_code& error) {
-  constexpr int kMostTries = 10'000;
   error.clear();
   if (is_no_file(path)) return path;
-  std::size_t const name = path.rfind('/') + 1;
-  std::size_t const dot = path.rfind('.');
-  std::size_t const stem = dot == path.npos || dot <= name ? path.size() : dot;
-  std::string const own = path.substr(0, stem) + "." + std::to_string(getpid());
-  std::string tried = path;
-  for (int i = 1; i < kMostTries; ++i) {
-    int const failure = make_file(tried);
-    if (failure != EEXIST) {
-      error.assign(failure, std::generic_category());
-      return tried;
-    }
-    tried = own + (i == 1 ? std::string() : "." + std::to_string(i)) + path.substr(stem);
+  return with_free_name(path, error, make_file);
+}
+
+std::string make_whole_file(std::string const& path, std::string_view text, std::error_code& error) {
+  if (is_no_file(path)) {
+    error.assign(write_file(path, O_APPEND, text), std::generic_category());
+    return path;
   }
-  error.assign(EEXIST, std::generic_category());
-  return tried;
+  std::string const part = path + "." + std::to_string(getpid()) + ".part";
+  error.assign(write_file(part, O_CREAT | O_TRUNC, text), std::generic_category());
+  std::string const made =
+      error ? path : with_free_name(path, error, [&part](std::string const& tried) { return move_file(part, tried); });
+  if (error) unlink(part.c_str());
+  return made;
 }
 
 }  // namespace testlog::inline v1

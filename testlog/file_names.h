@@ -1,4 +1,4 @@
-// Declares how the names of files are made that the TRACE_ variables ask for.
+// Declares how files are named that the TRACE_ variables ask for, and how one is made that is whole from the first.
 #pragma once
 
 #include <string>
@@ -17,5 +17,10 @@ std::string filled_in(std::string_view path, std::string_view test);
 /// `name.<process>.2.json` and so on. What is no file, such as a pipe, is taken as it is. Returns its path; where it cannot be
 /// made, `error` says why.
 std::string claim_file(std::string const& path, std::error_code& error);
+
+/// Makes a file of `text`, under the name that claim_file() would give it, and in one step: it is written beside, as
+/// `name.json.<process>.part`, and then renamed. Where it cannot be made, `error` says why, and nothing is left. What is no file
+/// is written to.
+std::string make_whole_file(std::string const& path, std::string_view text, std::error_code& error);
 
 }  // namespace testlog::inline v1

@@ -11,7 +11,6 @@
 #include "testlog/file_names.h"
 #include "testlog/perf.h"
 #include "testlog/session.h"
-#include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/folded_file.h"
 #include "tracing_core/export/fork_count.h"
 #include "tracing_core/export/without_signal.h"
@@ -25,6 +24,10 @@ bool is_of_tests(std::string const& path) { return path.find("%t") != path.npos;
 std::string cannot_open(std::string const& variable, std::string const& path, std::error_code const& error) {
   return "testlog: " + variable + "=" + path + " cannot be opened: " + error.message() +
          ". Nothing is written there; valid is a path that can be written to.\n";
+}
+
+std::string cannot_write(std::string const& variable, std::string const& path, std::error_code const& error) {
+  return "testlog: " + variable + "=" + path + " cannot be written: " + error.message() + ". There is no such file.\n";
 }
 
 // Why a file at `path` could not be made, or nothing.
@@ -181,20 +184,16 @@ void PerfOutputs::write_files(tracing::PerfSummary const& summary, std::string_v
 }
 
 void PerfOutputs::write_prometheus(tracing::PerfSummary const& summary, std::string_view test) {
-  std::error_code error;
-  std::string const path = filled_in(settings_.prometheus, test);
-  std::string const own = claim_file(path, error);
-  std::shared_ptr<tracing::FdSink> const file = error ? nullptr : tracing::FdSink::append_to(own, error, output_.complaints());
-  if (file == nullptr) {
-    if (!std::exchange(prometheus_failed_, true)) output_.write(cannot_open("TRACE_PERF_PROM", own, error));
-    return;
-  }
-  if (own != path) {
-    output_.write("testlog: TRACE_PERF_PROM: " + path + " is there already and stays as it is; this process writes " + own + ".\n");
-  }
   tracing::InlineTextBuffer<4096> text;
   append_perf_prometheus(text, summary);
-  write_block(*file, text.view());
+  std::error_code error;
+  std::string const path = filled_in(settings_.prometheus, test);
+  std::string const made = make_whole_file(path, text.view(), error);
+  if (error) {
+    if (!std::exchange(prometheus_failed_, true)) output_.write(cannot_write("TRACE_PERF_PROM", path, error));
+  } else if (made != path) {
+    output_.write("testlog: TRACE_PERF_PROM: " + path + " is there already and stays as it is; this process writes " + made + ".\n");
+  }
 }
 
 tracing::PerfSummary perf_summary() {
