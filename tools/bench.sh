@@ -15,8 +15,8 @@ build() {
     -DTESTLOG_BUILD_BENCHMARKS=ON -DTESTLOG_BUILD_TESTS=OFF -DTESTLOG_BUILD_EXAMPLES=OFF >/dev/null
   cmake --build "$1" --target "${@:3}"
 }
-build build/bench ON tracing_benchmarks startup_testlog startup_plain
-build build/bench_static OFF tracing_benchmarks
+build build/bench ON tracing_benchmarks spdlog_benchmarks startup_testlog startup_plain
+build build/bench_static OFF tracing_benchmarks spdlog_benchmarks
 
 rust=''
 if command -v cargo >/dev/null && [[ -d /usr/share/cargo/registry/tracing-subscriber-0.3.16 ]]; then
@@ -37,6 +37,6 @@ else
   echo 'tools/bench.sh: no cargo or no Debian package librust-tracing-subscriber-dev; the Rust column stays empty' >&2
 fi
 
-exec python3 tools/bench_table.py --program build/bench/tracing_core/benchmarks/tracing_benchmarks \
-  --static-program build/bench_static/tracing_core/benchmarks/tracing_benchmarks --rust "$rust" \
+exec python3 tools/bench_table.py --programs build/bench/tracing_core/benchmarks \
+  --static-programs build/bench_static/tracing_core/benchmarks --rust "$rust" \
   --startup build/bench/testlog/benchmarks --include . --include build/bench/tracing_core "$@"

@@ -15,8 +15,11 @@ import time
 TURNS = 7
 
 
-# Rows that are compared with another row of ours.
-OWN_PEERS = {"perf_off": "off_span", "perf_below": "span_full", "perf_summary": "span_full", "perf_printed": "line_full"}
+PROGRAMS = ("tracing_benchmarks", "spdlog_benchmarks")
+
+# Rows that are compared with another row.
+OWN_PEERS = {"perf_off": "off_span", "perf_below": "span_full", "perf_summary": "span_full", "perf_printed": "line_full",
+             "spdlog_bridged": "spdlog_alone"}
 
 
 def run(command):
@@ -118,8 +121,8 @@ def versions(rust):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--static-program", default="", help="the same benchmarks in an executable without shared libraries")
+    parser.add_argument("--programs", required=True, metavar="FOLDER", help="where " + " and ".join(PROGRAMS) + " are")
+    parser.add_argument("--static-programs", default="", metavar="FOLDER", help="and where the same are without shared libraries")
     parser.add_argument("--rust", default="")
     parser.add_argument("--startup", default="", metavar="FOLDER", help="where startup_testlog and startup_plain are")
     parser.add_argument("--include", action="append", default=[], metavar="FOLDER", help="for the rows about compiling")
@@ -146,20 +149,21 @@ def main():
     print(f"{'row, in nanoseconds':24} {'shared':>14} {'static':>11} {'peer':>14} {'ratio':>7}")
 
     measured = {}
-    for name in names(args.program):
+    for program, name in ((program, name) for program in PROGRAMS for name in names(f"{args.programs}/{program}")):
         base = name.split("/")[0]
         if not re.search(args.only, base):
             continue
-        ours, static_ns, peer_ns = in_turns(lambda: ours_ns(args.program, name),
-                                            (lambda: ours_ns(args.static_program, name)) if args.static_program else None,
+        shared, static = f"{args.programs}/{program}", f"{args.static_programs}/{program}"
+        ours, static_ns, peer_ns = in_turns(lambda: ours_ns(shared, name),
+                                            (lambda: ours_ns(static, name)) if args.static_programs else None,
                                             lambda: rust_ns(args.rust, base))
         measured[base] = ours
         peer = "rust tracing"
         if peer_ns is None and base.startswith("line_full") and "line_spdlog" in measured:
             peer, peer_ns = "spdlog", measured["line_spdlog"]
         if peer_ns is None and OWN_PEERS.get(base) in measured:
-            peer, peer_ns = f"our {OWN_PEERS[base]}", measured[OWN_PEERS[base]]
-        add(base, ours, peer, peer_ns, static_ns, instructions(args.program, name) if args.instructions else None)
+            peer, peer_ns = OWN_PEERS[base], measured[OWN_PEERS[base]]
+        add(base, ours, peer, peer_ns, static_ns, instructions(shared, name) if args.instructions else None)
     if args.startup and re.search(args.only, "startup"):
         add("startup", startup_ns(args.startup), None, None)
     if args.include and re.search(args.only, "compile"):
