@@ -65,7 +65,7 @@ void append_span(TextBuffer& out, Metadata const& metadata, FlameOptions const& 
 }
 
 // Which of a few places is a callsite's; those that follow each other in memory have others.
-constexpr std::size_t place_of(Metadata const& metadata, std::size_t places) noexcept {
+std::size_t place_of(Metadata const& metadata, std::size_t places) noexcept {
   auto const address = reinterpret_cast<std::uintptr_t>(&metadata);
   return (address / alignof(Metadata) * 0x9E3779B97F4A7C15 >> 32) % places;
 }
