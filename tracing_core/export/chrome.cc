@@ -1,16 +1,19 @@
 #include "tracing_core/export/chrome.h"
 
 #include <atomic>
+#include <cstring>
 
+#include "tracing_core/export/chrome_limits.h"
 #include "tracing_core/export/chrome_output.h"
 #include "tracing_core/export/chrome_record.h"
 #include "tracing_core/export/line_buffer.h"
-#include "tracing_core/internal/thread_info.h"
+#include "tracing_core/internal/span_clock.h"
 
 namespace tracing::inline v1 {
 namespace {
 
 using internal::ChromeOutput;
+using internal::ChromeStream;
 
 // Which line of the trace a span stands on in the style async: that of its root. Kept with the span.
 struct AsyncId {
@@ -21,24 +24,28 @@ struct AsyncId {
 class ChromeLayer final : public Layer {
  public:
   ChromeLayer(ChromeOptions const& options, std::shared_ptr<ChromeOutput> output)
-      : output_(std::move(output)), records_(options), style_(options.style), start_(Instant::now()) {}
+      : output_(std::move(output)), style_(options.style), are_plain_(output_->records().are_plain()) {}
 
   Hooks hooks() const noexcept override {
     return Hooks::event | (style_ == ChromeStyle::threaded ? Hooks::enter | Hooks::exit : Hooks::new_span | Hooks::close);
   }
-  void on_enter(SpanRef span, Context const& context) noexcept override { write_span('B', 0, span, context); }
-  void on_exit(SpanRef span, Context const& context) noexcept override { write_span('E', 0, span, context); }
+  void on_enter(SpanRef span, Context const& context) noexcept override { add_span('B', 0, span, context); }
+  void on_exit(SpanRef span, Context const& context) noexcept override { add_span('E', 0, span, context); }
 
   void on_new_span(SpanRef span, NewSpan const&, Context const& context) noexcept override {
     std::uint64_t const id = id_of_new(span);
-    write_span('b', id, span, context);
+    add_span('b', id, span, context);
   }
   void on_close(SpanRef span, Context const& context) noexcept override {
-    if (AsyncId const* const id = span.extensions().get<AsyncId>()) write_span('e', id->value, span, context);
+    if (AsyncId const* const id = span.extensions().get<AsyncId>()) add_span('e', id->value, span, context);
   }
 
   void on_event(Event const& event, Context const& context) noexcept override {
-    write(context, [&](TextBuffer& out, internal::ChromePlace const& place) { records_.append_event(out, event, place); });
+    if (context.is_restored() || !output_->is_open()) return;
+    if (is_plain(event) && is_plain(event.metadata(), context) && add_values(event, context)) return;
+    add_text(context, [&](TextBuffer& out, internal::ChromePlace const& place) {
+      output_->records().append_event(out, event, place);
+    });
   }
   void flush() noexcept override { output_->flush(); }
 
@@ -53,29 +60,85 @@ class ChromeLayer final : public Layer {
     return span.extensions().get_or_add<AsyncId>(id).value;
   }
 
-  void write_span(char phase, std::uint64_t id, SpanRef span, Context const& context) const noexcept {
-    write(context, [&](TextBuffer& out, internal::ChromePlace const& place) { records_.append_span(out, phase, id, span, place); });
+  // What is made at run time may be gone when the record becomes text; and when it is not now is not for the fast clock.
+  bool is_plain(Metadata const& metadata, Context const& context) const noexcept {
+    return are_plain_ && !metadata.parts().owned && !context.is_dated();
+  }
+  // Objects print themselves while they are there, and a message may have its own wish of how.
+  static bool is_plain(Event const& event) noexcept {
+    Value const* const values = event.fields.statement_values();
+    if (values == nullptr) return false;
+    for (std::size_t i = 0; i < event.metadata().parts().value_count; ++i) {
+      ValueKind const kind = values[i].kind();
+      if (kind == ValueKind::custom || kind == ValueKind::error || kind == ValueKind::message) return false;
+    }
+    return true;
   }
 
-  // Adds what `append(out, place)` makes, and the name of the thread before it where the trace does not have that yet.
-  template <class F>
-  void write(Context const& context, F append) const noexcept {
+  void add_span(char phase, std::uint64_t id, SpanRef span, Context const& context) const noexcept {
     if (context.is_restored() || !output_->is_open()) return;
+    if (is_plain(*span.slot()->metadata, context) && add_values(phase, id, span, context)) return;
+    add_text(context, [&](TextBuffer& out, internal::ChromePlace const& place) {
+      output_->records().append_span(out, phase, id, span, place);
+    });
+  }
+
+  // These leave the values as they are to whoever writes. False where nobody does: nothing is done.
+  bool add_values(char phase, std::uint64_t id, SpanRef span, Context const& context) const noexcept {
+    ChromeStream* const stream = output_->own_stream(context.track());
+    if (stream == nullptr) [[unlikely]] return false;
+    std::uint64_t const ticks = internal::ticks_now();
+    SpanLock lock = span.lock();
+    StoredValues const& values = span.slot()->values;
+    bool const is_end = phase == 'E' || phase == 'e';
+    std::size_t const begin = !output_->records().include_args() ? values.size_bytes() : is_end ? values.first_group_bytes() : 0;
+    add_record(*stream, phase, id, span.slot()->metadata, {values.data() + begin, values.size_bytes() - begin}, ticks, lock);
+    return true;
+  }
+  bool add_values(Event const& event, Context const& context) const noexcept {
+    ChromeStream* const stream = output_->own_stream(context.track());
+    if (stream == nullptr) [[unlikely]] return false;
+    std::uint64_t const ticks = internal::ticks_now();
+    StoredValues values;
+    if (values.start(event.fields)) values.keep_payloads();
+    SpanLock lock;
+    add_record(*stream, 'i', 0, &event.metadata(), {values.data(), values.size_bytes()}, ticks, lock);
+    return true;
+  }
+  // Gives the lock back, since to commit may be to write.
+  void add_record(ChromeStream& stream, char phase, std::uint64_t id, Metadata const* metadata, std::string_view groups,
+                  std::uint64_t ticks, SpanLock& lock) const noexcept {
+    using Record = internal::ChromeValuesRecord;
+    std::size_t const bytes = sizeof(Record) + groups.size();
+    char* const at = bytes > internal::kMostRecordBytes ? nullptr : output_->reserve(stream, bytes);
+    if (at == nullptr) [[unlikely]] return output_->count_dropped(1);
+    new (at) Record{{static_cast<std::uint32_t>(bytes), internal::ChromeRecordHead::Kind::values, phase, ticks}, metadata, id};
+    if (!groups.empty()) std::memcpy(at + sizeof(Record), groups.data(), groups.size());
+    if (lock.owns_lock()) lock.unlock();
+    output_->commit(stream, bytes, ticks);
+  }
+
+  // Adds what `append(out, place)` makes, and where somebody else does not, the name of the thread before it.
+  template <class F>
+  void add_text(Context const& context, F append) const noexcept {
     Track const& track = context.track();
-    ChromeOutput::Thread const thread = output_->thread(track);
-    internal::ChromePlace const place{output_->pid(), thread.tid, context.time().ns - start_.ns};
+    std::uint64_t const ticks = internal::ticks_now();
+    ChromeStream* const stream = output_->own_stream(track);
     internal::LineBuffer line;
     if (!line) [[unlikely]] return output_->count_dropped(1);
-    if (thread.is_new) records_.append_thread_name(*line, place, track.name);
+    ChromeOutput::Thread const thread = stream != nullptr ? ChromeOutput::Thread{stream->tid, false} : output_->thread(track);
+    internal::ChromePlace const place{output_->pid(), thread.tid};
+    if (thread.is_new) output_->records().append_thread_name(*line, place, track.name);
     append(*line, place);
+    bool const has_time = stream == nullptr || context.is_dated();
+    if (has_time) output_->records().end(*line, output_->time_of(context.time()));
     if (line->truncated()) [[unlikely]] return output_->count_dropped(1);
-    output_->add(line->view(), 1, track.number == internal::this_thread_info().number ? context.time() : Instant());
+    stream != nullptr ? output_->add_text(*stream, line->view(), has_time, ticks) : output_->add_whole(line->view());
   }
 
   std::shared_ptr<ChromeOutput> const output_;
-  internal::ChromeRecords const records_;
   ChromeStyle const style_;
-  Instant const start_;
+  bool const are_plain_;
   std::atomic<std::uint64_t> last_id_{0};
 };
 
@@ -96,11 +159,7 @@ std::pair<std::unique_ptr<Layer>, ChromeGuard> chrome_layer(ChromeOptions option
     destination.sink = options.sink;
     if (options.sink == nullptr) destination = open_file(options.path, options.complain_to, error);
   }
-  auto output = ChromeOutput::make(std::move(destination),
-                                   {.write_through = options.write_through,
-                                    .as_tracing_chrome = options.as_tracing_chrome,
-                                    .complain_to = options.complain_to},
-                                   error);
+  auto output = ChromeOutput::make(std::move(destination), options, error);
   auto layer = std::make_unique<ChromeLayer>(options, output);
   return {std::move(layer), ChromeGuard(std::move(output))};
 }

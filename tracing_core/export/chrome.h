@@ -103,8 +103,8 @@ class [[nodiscard]] ChromeGuard {
 ///     tracing::set_global_default(tracing::RegistryBuilder().with(std::move(chrome)).build());
 ///
 /// Never fails: where the file cannot be made this is told once, on standard error, and by ChromeGuard::error(), and nothing
-/// is written. Threads that record share a lock for the copying of a record and write only where more than a MiB waits or
-/// something has waited for 100 ms. In a forked child nothing is written, because the file is the parent's.
+/// is written. Threads that record share no lock; they write only where more than 8 MiB wait or something of theirs has waited
+/// for 100 ms. Memory: that, and 64 KiB for each thread. In a forked child nothing is written, because the file is the parent's.
 std::pair<std::unique_ptr<Layer>, ChromeGuard> chrome_layer(ChromeOptions options = {});
 
 }  // namespace tracing::inline v1

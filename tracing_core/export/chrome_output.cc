@@ -1,138 +1,192 @@
+// Records travel from threads to the file like this:
+//
+//     thread: own_stream(), reserve(), commit()  ->  its ChromeStream  |
+//     thread: the same                           ->  its ChromeStream  |  merge_streams(): text  ->  block  ->  file
+//     any:    add_whole()                        ->  others_           |
+//
+// Whoever holds writing_ does the second half: the trace's own thread, one that flushes, or one that recorded more than may wait.
+// How what is read becomes text and is written stands in chrome_writing.cc.
 #include "tracing_core/export/chrome_output.h"
 
 #include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <new>
 #include <utility>
 
 #include "tracing_core/dispatch/thread_state.h"
+#include "tracing_core/export/chrome_limits.h"
 #include "tracing_core/export/fork_count.h"
+#include "tracing_core/export/line_buffer.h"
 #include "tracing_core/export/without_signal.h"
-#include "tracing_core/format/json_value.h"
 #include "tracing_core/internal/thread_info.h"
-#include "tracing_core/model/instant.h"
 
 namespace tracing::inline v1::internal {
 namespace {
 
-// The thread writes after a while, so that it does not write each record by itself, or when so much waits. Waking it costs more
-// than many records.
-constexpr std::chrono::milliseconds kDoze{10};
-constexpr std::size_t kEnoughBytes = 256 * 1024;
-// So much waits at most: who adds more writes it.
-constexpr std::size_t kMostBytes = 1024 * 1024;
 // Tracks that are no threads of this process are numbered from here on, above all numbers that the system gives to threads.
 constexpr std::int64_t kFirstOtherTrack = 1 << 30;
 
-constinit std::atomic<std::uint64_t> last_list{0};
-
-// What the thread knows of the lists that it wrote to last, so that it asks nobody for its own number.
-struct KnownList {
-  std::uint64_t list;
-  std::uint64_t track;
-  std::int64_t tid;
-};
-constexpr unsigned kKnownLists = 4;
-[[gnu::tls_model("initial-exec")]] constinit thread_local KnownList known_lists[kKnownLists] = {};
-[[gnu::tls_model("initial-exec")]] constinit thread_local unsigned next_known_list = 0;
-
 }  // namespace
 
-std::shared_ptr<ChromeOutput> ChromeOutput::make(Destination destination, Options options, std::error_code error) {
+std::shared_ptr<ChromeOutput> ChromeOutput::make(Destination destination, ChromeOptions const& options, std::error_code error) {
   count_forks();
+  start_span_clock();
   return {new ChromeOutput(std::move(destination), options, error), Abandoned::let_go<ChromeOutput>};
 }
 
-ChromeOutput::ChromeOutput(Destination destination, Options options, std::error_code error)
-    : options_(options), forks_when_made_(fork_count()), pid_(options.as_tracing_chrome ? 1 : getpid()),
-      destination_(std::move(destination)), error_(error) {
+ChromeOutput::ChromeOutput(Destination destination, ChromeOptions const& options, std::error_code error)
+    : write_through_(options.write_through), as_tracing_chrome_(options.as_tracing_chrome), complain_to_(options.complain_to),
+      forks_when_made_(fork_count()), pid_(options.as_tracing_chrome ? 1 : getpid()), records_(options), start_(Instant::now()),
+      destination_(std::move(destination)), error_(error), callsites_(records_, pid_) {
+  clock_.go_on();
+  most_age_ = clock_.ticks_in(kMostAgeNs / 2);
   if (destination_.file != nullptr || destination_.sink != nullptr) begin();
 }
 
-ChromeOutput::~ChromeOutput() { finish(); }
+ChromeOutput::~ChromeOutput() {
+  finish();
+  while (spare_chunks_ != nullptr) {
+    ChromeChunk::destroy(std::exchange(spare_chunks_, spare_chunks_->next.load(std::memory_order_relaxed)));
+  }
+}
 
 bool ChromeOutput::is_in_forked_child() const noexcept { return fork_count() != forks_when_made_; }
 
-ChromeOutput::Thread ChromeOutput::thread(Track const& track) noexcept {
-  std::uint64_t const list = list_.load(std::memory_order_relaxed);
-  for (KnownList const& known : known_lists) {
-    if (known.list == list && known.track == track.number) [[likely]] return {known.tid, false};
-  }
-  Thread found{};
-  try {
-    Lock const lock(mutex_);
-    found = find(track);
-  } catch (...) {
-    found = {kFirstOtherTrack + static_cast<std::int64_t>(track.number), false};
-  }
-  known_lists[next_known_list++ % kKnownLists] = {list, track.number, found.tid};
-  return found;
-}
-
-ChromeOutput::Thread ChromeOutput::find(Track const& track) {
-  ThreadInfo const& own = this_thread_info();
-  if (!options_.as_tracing_chrome && track.number == own.number) return {own.os_thread, true};
-  auto const tid = options_.as_tracing_chrome ? static_cast<std::int64_t>(tracks_.size())
-                                              : kFirstOtherTrack + static_cast<std::int64_t>(track.number);
-  KnownTrack& known = tracks_.try_emplace(track.number, KnownTrack{tid, 0}).first->second;
-  std::uint64_t const list = list_.load(std::memory_order_relaxed);
-  return {known.tid, std::exchange(known.list, list) != list};
-}
-
 // ---- on the threads that record ----
 
-void ChromeOutput::add(std::string_view records, std::uint32_t count, Instant time) noexcept {
-  if (is_in_forked_child()) return;
-  bool writes = options_.write_through || !has_thread_.load(std::memory_order_relaxed);
+ChromeStream* ChromeOutput::begin_stream(Track const& track) noexcept {
+  if (is_in_forked_child() || !is_own_track(track)) return nullptr;
+  try {
+    LineBuffer name;
+    Lock const lock(mutex_);
+    std::uint64_t const list = list_.load(std::memory_order_relaxed);
+    if (list == 0 || !name) return nullptr;
+    ChromeStream& stream = streams_.find(track);
+    std::int64_t const tid = number_of(track);
+    records_.append_thread_name(*name, {pid_, tid}, track.name);
+    bool const waits = stream.is_behind();
+    if (name->truncated() || !append_thread(stream, list, tid, name->view())) return nullptr;
+    stream.thread_number = track.number;
+    stream.tid = tid;
+    stream.list = list;
+    if (rest_ == Rest::asleep) wake();
+    if (!waits) stream.deadline.store(ticks_now() + most_age_, std::memory_order_relaxed);
+    return &stream;
+  } catch (std::bad_alloc const&) {
+    return nullptr;
+  }
+}
+
+std::int64_t ChromeOutput::number_of(Track const& track) {
+  if (!as_tracing_chrome_) {
+    ThreadInfo const& own = this_thread_info();
+    return track.number == own.number ? own.os_thread : kFirstOtherTrack + static_cast<std::int64_t>(track.number);
+  }
+  return tracks_.try_emplace(track.number, KnownTrack{static_cast<std::int64_t>(tracks_.size()), 0}).first->second.tid;
+}
+
+bool ChromeOutput::append_thread(ChromeStream& stream, std::uint64_t list, std::int64_t tid, std::string_view name_record) noexcept {
+  std::size_t const bytes = padded_record(sizeof(ChromeThreadRecord) + name_record.size());
+  char* at = stream.reserve(bytes);
+  if (at == nullptr) at = bring_room_locked(stream, bytes);
+  if (at == nullptr) return false;
+  ChromeRecordHead const head{static_cast<std::uint32_t>(bytes), ChromeRecordHead::Kind::thread, 'M', ticks_now()};
+  new (at) ChromeThreadRecord{head, list, tid, static_cast<std::uint32_t>(name_record.size())};
+  name_record.copy(at + sizeof(ChromeThreadRecord), name_record.size());
+  stream.commit(bytes);
+  return true;
+}
+
+char* ChromeOutput::bring_room(ChromeStream& stream, std::size_t bytes) noexcept {
+  Lock const lock(mutex_);
+  return bring_room_locked(stream, bytes);
+}
+
+char* ChromeOutput::bring_room_locked(ChromeStream& stream, std::size_t bytes) noexcept {
+  ChromeChunk* chunk = nullptr;
+  if (bytes <= ChromeChunk::kBytes && spare_chunks_ != nullptr) {
+    chunk = std::exchange(spare_chunks_, spare_chunks_->next.load(std::memory_order_relaxed));
+    chunk->next.store(nullptr, std::memory_order_relaxed);
+    --spare_count_;
+  } else {
+    chunk = ChromeChunk::make(std::max(bytes, ChromeChunk::kBytes));
+    if (chunk == nullptr) return nullptr;
+  }
+  full_bytes_ += stream.add(chunk);
+  if (full_bytes_ > kMostBytes) {
+    stream.deadline.store(0, std::memory_order_relaxed);  // it writes, once it holds no lock
+  } else if (rest_ == Rest::dozing && full_bytes_ >= kEnoughBytes) {
+    wake();
+  }
+  return stream.reserve(bytes);
+}
+
+// A stream comes here at its first record while the thread sleeps, where more waits than may, and where what it recorded before may
+// be old.
+void ChromeOutput::look_after(ChromeStream& stream, std::uint64_t before, std::uint64_t ticks) noexcept {
   {
     Lock const lock(mutex_);
-    if (!is_open()) return;
-    if (!append(records, count, time)) [[unlikely]] {
-      count_dropped(count);
-      writes = true;  // which makes room
+    if (rest_ == Rest::asleep) wake();
+    if (full_bytes_ <= kMostBytes && stream.done() == before) {
+      return stream.deadline.store(ticks + most_age_, std::memory_order_relaxed);
     }
-    std::size_t const size = filling_->text.size();
-    writes = writes || size >= kMostBytes || is_too_old(time);
-    if (!writes && (rest_ == Rest::asleep || (rest_ == Rest::dozing && size >= kEnoughBytes))) wake();
   }
-  if (!writes) [[likely]] return;
   Lock const lock(writing_);
   write_waiting();
 }
 
-bool ChromeOutput::append(std::string_view records, std::uint32_t count, Instant time) noexcept {
-  TextBuffer& text = filling_->text;
-  std::size_t const before = text.size();
-  if (aligns_) text.append(TraceFile::blanks_before(records.size(), filling_->place + before), ' ');
-  text.append(records);
-  if (text.truncated()) [[unlikely]] {
-    text.resize_down(before);
-    return false;
+void ChromeOutput::add_text(ChromeStream& stream, std::string_view text, bool has_time, std::uint64_t ticks) noexcept {
+  std::size_t const bytes = padded_record(sizeof(ChromeTextRecord) + text.size());
+  char* const at = bytes > kMostRecordBytes ? nullptr : reserve(stream, bytes);
+  if (at == nullptr) [[unlikely]] return count_dropped(1);
+  ChromeRecordHead const head{static_cast<std::uint32_t>(bytes), ChromeRecordHead::Kind::text, 'X', ticks};
+  new (at) ChromeTextRecord{head, static_cast<std::uint32_t>(text.size()), has_time};
+  text.copy(at + sizeof(ChromeTextRecord), text.size());
+  commit(stream, bytes, ticks);
+}
+
+// ---- on any thread ----
+
+ChromeOutput::Thread ChromeOutput::thread(Track const& track) noexcept {
+  try {
+    Lock const lock(mutex_);
+    std::uint64_t const list = list_.load(std::memory_order_relaxed);
+    std::int64_t const tid = number_of(track);
+    if (!as_tracing_chrome_ && is_own_track(track)) {
+      ChromeStream& stream = streams_.find(track);
+      bool const is_new = std::exchange(stream.list, list) != list;
+      return {tid, std::exchange(stream.thread_number, track.number) != track.number || is_new};
+    }
+    KnownTrack& known = tracks_.try_emplace(track.number, KnownTrack{tid, 0}).first->second;
+    return {known.tid, std::exchange(known.list, list) != list};
+  } catch (std::bad_alloc const&) {
+    return {kFirstOtherTrack + static_cast<std::int64_t>(track.number), false};
   }
-  filling_->records += count;
-  if (filling_->oldest_ns == kNever && time) filling_->oldest_ns = time.ns;
-  unwritten_.store(unwritten_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
-  return true;
 }
 
-// A clock that was set back makes nothing old, one that was set forward writes once too often.
-bool ChromeOutput::is_too_old(Instant time) const noexcept {
-  constexpr std::int64_t kMostNs = std::chrono::nanoseconds(kMostAge).count();
-  std::int64_t const oldest = std::min(filling_->oldest_ns, written_oldest_ns_);
-  return time && oldest != kNever && time.ns - oldest > kMostNs;
-}
-
-void ChromeOutput::wake() noexcept {
-  rest_ = Rest::awake;
-  wake_.notify_one();
+void ChromeOutput::add_whole(std::string_view text) noexcept {
+  if (write_through_ || !has_thread_.load(std::memory_order_relaxed)) {
+    Lock const lock(writing_);
+    if (is_open()) write_record(text);
+    return;
+  }
+  Lock const others(others_mutex_);
+  std::uint64_t const list = list_.load(std::memory_order_relaxed);
+  if (list == 0) return;
+  if (others_.list != list) {
+    Lock const lock(mutex_);
+    if (!append_thread(others_, list, 0, {})) return count_dropped(1);
+    others_.list = list;
+  }
+  add_text(others_, text, true, ticks_now());
 }
 
 // ---- the thread ----
 
 void ChromeOutput::start_thread() noexcept {
-  if (options_.write_through || worker_.joinable()) return;
+  if (write_through_ || worker_.joinable()) return;
   try {
     WithoutSignals const blocked;
     worker_ = std::thread([this] { run(); });
@@ -141,18 +195,19 @@ void ChromeOutput::start_thread() noexcept {
   }
 }
 
+void ChromeOutput::wake() noexcept {
+  rest_ = Rest::awake;
+  wake_.notify_one();
+}
+
 void ChromeOutput::run() noexcept {
   InSubscriber const in_subscriber;  // what a sink emits would wait for the lock that it is called under
   pthread_setname_np(pthread_self(), "tracing-chrome");
   Lock lock(mutex_);
   while (!stopping_) {
-    auto const is_awake = [this] { return stopping_ || rest_ == Rest::awake; };
-    if (filling_->text.empty()) {
-      rest_ = Rest::asleep;
-      wake_.wait(lock, is_awake);
-    }
+    if (!is_behind()) sleep(lock);
     rest_ = Rest::dozing;
-    if (filling_->text.size() < kEnoughBytes) wake_.wait_for(lock, kDoze, is_awake);
+    if (full_bytes_ < kEnoughBytes) wake_.wait_for(lock, kDoze, [this] { return stopping_ || rest_ == Rest::awake; });
     rest_ = Rest::awake;
     lock.unlock();
     {
@@ -163,7 +218,23 @@ void ChromeOutput::run() noexcept {
   }
 }
 
-// ---- writing ----
+// Until somebody records something: their first record brings them to look_after(). One that is being recorded just now may have been
+// compared with the deadline of before; a store is seen within far less than a doze, and then it is found here.
+void ChromeOutput::sleep(Lock& lock) noexcept {
+  auto const is_awake = [this] { return stopping_ || rest_ == Rest::awake; };
+  rest_ = Rest::asleep;
+  for_each_stream([](ChromeStream& stream) { stream.deadline.store(0, std::memory_order_relaxed); });
+  if (wake_.wait_for(lock, kDoze, is_awake) || is_behind()) return;
+  wake_.wait(lock, is_awake);
+}
+
+bool ChromeOutput::is_behind() const noexcept {
+  bool behind = others_.is_behind();
+  for (ChromeStream const* stream = streams_.first(); stream != nullptr; stream = stream->next) behind = behind || stream->is_behind();
+  return behind;
+}
+
+// ---- the guard's ----
 
 void ChromeOutput::flush() noexcept {
   if (is_in_forked_child()) return;
@@ -212,106 +283,6 @@ std::string ChromeOutput::path() const {
   if (is_in_forked_child()) return {};
   Lock const lock(writing_);
   return destination_.file == nullptr ? std::string() : destination_.file->path();
-}
-
-void ChromeOutput::begin() noexcept {
-  has_head_ = has_record_ = false;
-  dropped_before_ = dropped();
-  write_head();  // whatever comes, the file is a trace
-  start_thread();
-  Lock const lock(mutex_);
-  list_.store(last_list.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  aligns_ = aligns();
-  filling_->place = aligns_ ? destination_.file->size() : 0;
-  open_.store(true, std::memory_order_relaxed);
-}
-
-void ChromeOutput::end() noexcept {
-  {
-    Lock const lock(mutex_);
-    if (!open_.exchange(false, std::memory_order_relaxed)) return;
-  }
-  write_waiting();
-  if (has_head_ || write_head()) {
-    write(options_.as_tracing_chrome ? "\n]" : "\n]\n");  // which may have room where a block has none
-  }
-  if (destination_.sink != nullptr) destination_.sink->flush();
-  if (destination_.file != nullptr) destination_.file->tell_missing(dropped() - dropped_before_);
-  destination_ = {};  // of many files, one after the other, one is open
-}
-
-void ChromeOutput::write_waiting() noexcept {
-  Block* block;
-  {
-    Lock const lock(mutex_);
-    block = filling_;
-    if (block->text.empty() && !block->text.truncated()) return;
-    filling_ = block == &blocks_[0] ? &blocks_[1] : &blocks_[0];
-    filling_->place = block->place + block->text.size();
-    written_oldest_ns_ = block->oldest_ns;
-  }
-  InSubscriber const in_subscriber;
-  if (std::uint32_t const missing = write(*block); missing > 0) [[unlikely]] {
-    count_dropped(missing);
-    // The names of threads may have been among it: all tell theirs again.
-    list_.store(last_list.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
-  Lock const lock(mutex_);
-  written_oldest_ns_ = kNever;
-  unwritten_.store(unwritten_.load(std::memory_order_relaxed) - block->records, std::memory_order_relaxed);
-  block->text.clear();
-  block->records = 0;
-  block->oldest_ns = kNever;
-}
-
-// How many records could not be written.
-std::uint32_t ChromeOutput::write(Block const& block) noexcept {
-  if (!has_head_ && !write_head()) return block.records;
-  std::string_view text = block.text.view();
-  if (text.empty()) return 0;
-  if (!has_record_) text.remove_prefix(2);
-  if (aligns() && !destination_.file->go_to_page_offset(block.place)) return block.records;
-  if (!write(text)) return has_record_ ? write_parts(text) : block.records;
-  has_record_ = true;
-  return 0;
-}
-
-// Where there is no room for a block, there may be for the beginning of it. Texts in JSON have no line ends, so those stand
-// between records.
-std::uint32_t ChromeOutput::write_parts(std::string_view text) noexcept {
-  constexpr std::size_t kPartBytes = 4096;
-  std::size_t end = 0;
-  do {
-    text.remove_prefix(end);
-    end = std::min(text.find(",\n", kPartBytes), text.size());
-  } while (end > 0 && write(text.substr(0, end)));
-  std::uint32_t missing = 0;
-  for (std::size_t at = 0; (at = text.find(",\n{", at)) != text.npos; ++at) ++missing;
-  constexpr std::string_view kName = "},\"name\":\"thread_name\",\"ph\":\"M\"";
-  for (std::size_t at = 0; (at = text.find(kName, at)) != text.npos; ++at) --missing;
-  return missing;
-}
-
-bool ChromeOutput::write_head() noexcept {
-  InlineTextBuffer<512> head;
-  head.append("[\n");
-  if (!options_.as_tracing_chrome) {
-    head.append("{\"args\":{\"name\":");
-    append_json_text(head, program_invocation_short_name);
-    head.append("},\"name\":\"process_name\",\"ph\":\"M\",\"pid\":");
-    head.append_int(pid_);
-    head.append(",\"tid\":");
-    head.append_int(pid_);
-    head.push_back('}');
-  }
-  has_head_ = write(head.view());
-  has_record_ = has_head_ && !options_.as_tracing_chrome;
-  return has_head_;
-}
-
-bool ChromeOutput::write(std::string_view text) noexcept {
-  if (destination_.sink != nullptr) return destination_.sink->write(Level::info, text), true;
-  return destination_.file != nullptr && destination_.file->append(text);
 }
 
 std::string default_trace_path() { return "trace-" + std::to_string(Instant::now().ns / 1000) + ".json"; }

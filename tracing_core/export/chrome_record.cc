@@ -12,8 +12,31 @@
 namespace tracing::inline v1::internal {
 namespace {
 
+// A value as the reference writes it: the text that Debug makes of it.
+void append_debug_text(TextBuffer& out, Value const& value) noexcept {
+  value.kind() == ValueKind::error ? append_json_error(out, value) : append_json_printed(out, value);
+}
+
+Value message_of(FieldValues const& fields) noexcept {
+  std::size_t const index = fields.metadata().fields().index_of("message");
+  return index == fields.size() ? Value() : fields.value(index);
+}
+
+// Whether it has no name of its own.
+bool has_macros_name(Event const& event) noexcept { return event.metadata().name() == "event"; }
+
+// Appends what `append(text)` appends as a JSON string.
+template <class F>
+void append_as_text(TextBuffer& out, F append) noexcept {
+  InlineTextBuffer<256> text;
+  append(text);
+  append_json_text(out, text.view());
+}
+
+}  // namespace
+
 // The members of a JSON object: a key that comes again takes the place of the one that was there.
-class Members {
+class ChromeRecords::Members {
  public:
   enum class Order : bool { as_they_come, by_key };
   explicit Members(Order order) noexcept : order_(order) {}
@@ -39,10 +62,9 @@ class Members {
     *place = member;
   }
 
-  bool empty() const noexcept { return count_ == 0; }
-  bool truncated() const noexcept { return values_.truncated(); }
-
-  void append_to(TextBuffer& out) const noexcept {
+  void append_as_args(TextBuffer& out) const noexcept {
+    if (count_ == 0 || values_.truncated()) return;
+    out.append("\"args\":");
     char before = '{';
     for (Member const& member : std::span(members_, count_)) {
       out.push_back(before);
@@ -51,7 +73,7 @@ class Members {
       out.append(values_.view().substr(member.value_begin, member.value_size));
       before = ',';
     }
-    out.push_back('}');
+    out.append("},");
   }
 
  private:
@@ -69,28 +91,6 @@ class Members {
   std::size_t count_ = 0;
 };
 
-// A value as the reference writes it: the text that Debug makes of it.
-void append_debug_text(TextBuffer& out, Value const& value) noexcept {
-  value.kind() == ValueKind::error ? append_json_error(out, value) : append_json_printed(out, value);
-}
-
-Value message_of(FieldValues const& fields) noexcept {
-  std::size_t const index = fields.metadata().fields().index_of("message");
-  return index == fields.size() ? Value() : fields.value(index);
-}
-
-// Whether it has no name of its own.
-bool has_macros_name(Event const& event) noexcept { return event.metadata().name() == "event"; }
-
-// Appends what `append(text)` appends as a JSON string.
-template <class F>
-void append_as_text(TextBuffer& out, F append) noexcept {
-  InlineTextBuffer<256> text;
-  append(text);
-  append_json_text(out, text.view());
-}
-
-// Microseconds with three decimals.
 void append_exact_us(TextBuffer& out, std::int64_t ns) noexcept {
   std::uint64_t const magnitude = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
   char* const begin = out.reserve(kMostUintDigits + 5);
@@ -102,8 +102,6 @@ void append_exact_us(TextBuffer& out, std::int64_t ns) noexcept {
   at = write_digits(at, static_cast<std::uint32_t>(magnitude % 1000), 3);
   out.commit(static_cast<std::size_t>(at - begin));
 }
-
-}  // namespace
 
 void ChromeRecords::append_thread_name(TextBuffer& out, ChromePlace const& place, std::string_view name) const noexcept {
   if (name.empty() && !as_tracing_chrome_) return;
@@ -121,26 +119,58 @@ void ChromeRecords::append_thread_name(TextBuffer& out, ChromePlace const& place
 }
 
 void ChromeRecords::append_span(TextBuffer& out, char phase, std::uint64_t id, SpanRef span, ChromePlace const& place) const noexcept {
-  append(out, phase, id, {span.metadata(), span, nullptr}, place);
+  bool const is_end = phase == 'E' || phase == 'e';
+  append(out, phase, id, {span.metadata(), span, nullptr}, place, [&](Members& members) {
+    SpanLock const lock = span.lock();
+    bool is_known = is_end && !as_tracing_chrome_;  // what the span was made with stands at its beginning
+    span.values().for_each_group(span.metadata(), [&](FieldValues const& group) {
+      if (!std::exchange(is_known, false)) add_fields(members, group, true);
+    });
+  });
 }
 
 void ChromeRecords::append_event(TextBuffer& out, Event const& event, ChromePlace const& place) const noexcept {
-  append(out, 'i', 0, {event.metadata(), {}, &event}, place);
+  append(out, 'i', 0, {event.metadata(), {}, &event}, place,
+         [&](Members& members) { add_fields(members, event.fields, has_message_among_args(event)); });
+}
+
+void ChromeRecords::append_stored(TextBuffer& out, char phase, std::uint64_t id, Metadata const& metadata, std::string_view groups,
+                                  ChromePlace const& place) const noexcept {
+  if (phase == 'i') {
+    DecodedValues values;
+    StoredValues::decode_group(groups.data(), 0, metadata, values);
+    return append_event(out, Event{FieldValues(metadata, values.data())}, place);
+  }
+  append(out, phase, id, {metadata}, place, [&](Members& members) {
+    for (std::size_t at = 0; at < groups.size();) {
+      DecodedValues values;
+      at = StoredValues::decode_group(groups.data(), at, metadata, values);
+      add_fields(members, FieldValues(metadata, values.data()), true);
+    }
+  });
 }
 
 // The keys stand in the order of the alphabet, as the reference has them.
-void ChromeRecords::append(TextBuffer& out, char phase, std::uint64_t id, ChromeSubject const& subject,
-                           ChromePlace const& place) const noexcept {
+template <class F>
+void ChromeRecords::append(TextBuffer& out, char phase, std::uint64_t id, ChromeSubject const& subject, ChromePlace const& place,
+                           F add) const noexcept {
   bool const is_end = phase == 'E' || phase == 'e';
+  bool const has_place = has_location(subject.metadata);
   out.append(",\n{");
-  if (as_tracing_chrome_ && has_location(subject.metadata)) {
+  if (as_tracing_chrome_ && has_place) {
     out.append("\".file\":");
     append_json_text(out, subject.metadata.file());
     out.append(",\".line\":");
     out.append_uint(subject.metadata.line());
     out.push_back(',');
   }
-  append_args(out, subject, is_end);
+  Members members(as_tracing_chrome_ ? Members::Order::by_key : Members::Order::as_they_come);
+  if (!as_tracing_chrome_ && !is_end && has_place) {
+    members.add(".file", [&](TextBuffer& text) { append_json_text(text, subject.metadata.file()); });
+    members.add(".line", [&](TextBuffer& text) { text.append_uint(subject.metadata.line()); });
+  }
+  if (include_args_) add(members);
+  members.append_as_args(out);
   if (as_tracing_chrome_ || phase != 'E') {  // the end of a thread's block belongs to its last beginning
     out.append("\"cat\":");
     append_category(out, subject);
@@ -157,14 +187,8 @@ void ChromeRecords::append(TextBuffer& out, char phase, std::uint64_t id, Chrome
   out.append(",\"ph\":\"");
   out.push_back(phase);
   out.push_back('"');
-  append_place(out, place, subject.event != nullptr);
+  append_place(out, place, phase == 'i');
   out.append(",\"ts\":");
-  if (as_tracing_chrome_) {
-    append_json_float(out, static_cast<double>(place.time_ns) / 1000.0);
-  } else {
-    append_exact_us(out, place.time_ns);
-  }
-  out.push_back('}');
 }
 
 void ChromeRecords::append_place(TextBuffer& out, ChromePlace const& place, bool is_event) noexcept {
@@ -175,34 +199,23 @@ void ChromeRecords::append_place(TextBuffer& out, ChromePlace const& place, bool
   out.append_int(place.tid);
 }
 
-void ChromeRecords::append_args(TextBuffer& out, ChromeSubject const& subject, bool is_end) const noexcept {
-  Members members(as_tracing_chrome_ ? Members::Order::by_key : Members::Order::as_they_come);
-  if (!as_tracing_chrome_ && !is_end && has_location(subject.metadata)) {
-    members.add(".file", [&](TextBuffer& text) { append_json_text(text, subject.metadata.file()); });
-    members.add(".line", [&](TextBuffer& text) { text.append_uint(subject.metadata.line()); });
-  }
-  auto const add = [&](FieldValues const& fields, bool with_message) {
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      Value const value = fields.value(i);
-      if (value.is_empty() || (!with_message && fields.name(i) == "message")) continue;
-      members.add(fields.name(i), [&](TextBuffer& text) {
-        as_tracing_chrome_ ? append_debug_text(text, value) : append_json_value(text, value);
-      });
-    }
-  };
-  if (include_args_ && subject.event != nullptr) {
-    add(subject.event->fields, as_tracing_chrome_ || name_ != nullptr || !has_macros_name(*subject.event));
-  } else if (include_args_) {
-    SpanLock const lock = subject.span.lock();
-    bool is_known = is_end && !as_tracing_chrome_;  // what the span was made with stands at its beginning
-    subject.span.values().for_each_group(subject.metadata, [&](FieldValues const& group) {
-      if (!std::exchange(is_known, false)) add(group, true);
+void ChromeRecords::end(TextBuffer& out, std::int64_t time_ns) const noexcept {
+  as_tracing_chrome_ ? append_json_float(out, static_cast<double>(time_ns) / 1000.0) : append_exact_us(out, time_ns);
+  out.push_back('}');
+}
+
+void ChromeRecords::add_fields(Members& members, FieldValues const& fields, bool with_message) const noexcept {
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    Value const value = fields.value(i);
+    if (value.is_empty() || (!with_message && fields.name(i) == "message")) continue;
+    members.add(fields.name(i), [&](TextBuffer& text) {
+      as_tracing_chrome_ ? append_debug_text(text, value) : append_json_value(text, value);
     });
   }
-  if (members.empty() || members.truncated()) return;
-  out.append("\"args\":");
-  members.append_to(out);
-  out.push_back(',');
+}
+
+bool ChromeRecords::has_message_among_args(Event const& event) const noexcept {
+  return as_tracing_chrome_ || name_ != nullptr || !has_macros_name(event);
 }
 
 void ChromeRecords::append_name(TextBuffer& out, ChromeSubject const& subject) const noexcept {

@@ -17,13 +17,13 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <type_traits>
 #include <vector>
 
 #include "tests/approval.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/dispatch/thread_name.h"
+#include "tracing_core/export/chrome_test_support.h"
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/format/field_format.h"
 #include "tracing_core/tracing.h"
@@ -31,58 +31,9 @@
 namespace tracing {
 namespace {
 
-using Json = nlohmann::json;
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-
-std::shared_ptr<LineSink> into(std::string& text) {
-  return make_sink([&text](Level, std::string_view block) { text += block; });
-}
-
-using RegistryPtr = std::shared_ptr<Registry>;
-
-// What a layer with these options writes of what `emit` emits; it may ask for the registry, for other threads.
-template <class F>
-std::string trace_text(ChromeOptions options, F emit) {
-  std::string text;
-  options.sink = into(text);
-  auto [layer, guard] = chrome_layer(std::move(options));
-  RegistryPtr const registry = RegistryBuilder().with(std::move(layer)).build();
-  with_default(registry, [&] {
-    if constexpr (std::is_invocable_v<F, RegistryPtr const&>) {
-      emit(registry);
-    } else {
-      emit();
-    }
-  });
-  guard = {};
-  return text;
-}
-
-// The records; the test fails where the text is not strict JSON.
-std::vector<Json> records_of(std::string const& text) {
-  Json const all = Json::parse(text, nullptr, false);
-  EXPECT_TRUE(all.is_array()) << text;
-  return all.is_array() ? all.get<std::vector<Json>>() : std::vector<Json>();
-}
-
-// The records that are not about names of processes and threads.
-template <class F>
-std::vector<Json> trace(ChromeOptions options, F emit) {
-  std::vector<Json> records = records_of(trace_text(std::move(options), emit));
-  std::erase_if(records, [](Json const& record) { return record["ph"] == "M"; });
-  return records;
-}
-
-// `B outer|i hello|E outer`
-std::string phases(std::vector<Json> const& records) {
-  std::string out;
-  for (Json const& record : records) {
-    if (!out.empty()) out += '|';
-    out += record["ph"].get<std::string>() + ' ' + record["name"].get<std::string>();
-  }
-  return out;
-}
+using namespace chrome_test;
 
 void emit_a_little() {
   TRACE_SPAN(info, "outer", tracing::kv("id", 7));

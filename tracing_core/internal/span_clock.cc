@@ -77,6 +77,11 @@ std::uint64_t system_ns() noexcept {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+ClockPair look_at_both_clocks() noexcept {
+  Look const now = look();
+  return {span_clock.counts.load(std::memory_order_acquire) ? now.ticks : now.ns, now.ns};
+}
+
 void start_span_clock() noexcept {
   [[maybe_unused]] static bool const once = [] {
     Look const start = look();

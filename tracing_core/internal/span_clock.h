@@ -31,6 +31,12 @@ extern constinit SpanClock span_clock;
 void start_span_clock() noexcept;
 
 std::uint64_t system_ns() noexcept;
+/// What ticks_now() and system_ns() say at one moment. About 100 ns.
+struct ClockPair {
+  std::uint64_t ticks;
+  std::uint64_t ns;
+};
+ClockPair look_at_both_clocks() noexcept;
 /// How fast the counter has counted until now, remembered for the next ones. Thread-safe.
 std::uint64_t look_at_span_clock(std::uint64_t ticks_since_start) noexcept;
 

@@ -84,6 +84,8 @@ class StoredValues {
   std::size_t size_bytes() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   std::uint32_t group_count() const noexcept { return groups_; }
+  /// How much of that is the first group; zero where there is none.
+  std::size_t first_group_bytes() const noexcept { return size_ == 0 ? 0 : reinterpret_cast<Group const*>(data_)->size; }
 
   /// Calls `f(FieldValues)` for each group in order. The values are borrowed from here.
   template <class F>
