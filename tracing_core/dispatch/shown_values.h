@@ -18,7 +18,8 @@ class ShownValues {
     for (std::size_t i = 0; i < std::size_t{parts.field_count} + parts.unnamed_count; ++i) {
       FieldEntry const& entry = parts.fields[i];
       if (entry.value_index == kMessageValue || values_[entry.value_index].is_empty()) continue;
-      if (covers(redaction, {parts.text + entry.offset, entry.size})) values_[entry.value_index] = Value::of_redacted();
+      char const* const names = i < parts.field_count ? parts.text : parts.arguments;
+      if (covers(redaction, {names + entry.offset, entry.size})) values_[entry.value_index] = Value::of_redacted();
     }
   }
   Value const* data() const noexcept { return values_; }

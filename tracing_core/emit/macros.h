@@ -96,8 +96,7 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
     TRACING_INTERNAL_CHECK_(tracing_mistake_##n, text);                                                      \
     static constexpr ::tracing::internal::StaticMetadata<                                                    \
         tracing_parsed_##n.value_count, tracing_parsed_##n.hole_count,                                       \
-        ::tracing::internal::rounded_up(tracing_parsed_##n.characters)>                                      \
-        tracing_metadata_##n(tracing_parsed_##n);                                                            \
+        tracing_parsed_##n.characters> tracing_metadata_##n(tracing_parsed_##n);                             \
     static TRACING_INTERNAL_CONSTINIT_ ::tracing::Callsite tracing_static_##n(tracing_metadata_##n);         \
     return &tracing_static_##n;                                                                              \
   }
@@ -120,8 +119,9 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
         ::tracing::Callsite* const tracing_callsite_##n = TRACING_INTERNAL_CALLSITE_(                                  \
             n, kind, level, tracing_types_##n, text, 1, "event",                                                       \
             TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), sizeof(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) - 1);               \
-        if (auto const tracing_verdict_##n = ::tracing::internal::verdict_of_event(tracing_callsite_##n)) [[unlikely]] \
-          ::tracing::internal::emit_event(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);                    \
+        if (tracing_callsite_##n->may_be_enabled()) [[unlikely]]                                                       \
+          if (auto const tracing_verdict_##n = tracing_callsite_##n->look_closer())                                    \
+            ::tracing::internal::emit_event(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);                  \
       }                                                                                                                \
     }                                                                                                                  \
     TRACING_INTERNAL_ELSE_CONSIDER_(__VA_ARGS__)                                                                       \
@@ -138,8 +138,9 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
         ::tracing::Callsite* const tracing_callsite_##n =                                                              \
             TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kEventKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),     \
                                        tracing_types_##n, text, 1, "event", nullptr, 0);                               \
-        if (auto const tracing_verdict_##n = ::tracing::internal::verdict_of_event(tracing_callsite_##n)) [[unlikely]] \
-          ::tracing::internal::emit_values(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);                   \
+        if (tracing_callsite_##n->may_be_enabled()) [[unlikely]]                                                       \
+          if (auto const tracing_verdict_##n = tracing_callsite_##n->look_closer())                                    \
+            ::tracing::internal::emit_values(*tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__);                 \
       }                                                                                                                \
     }                                                                                                                  \
     TRACING_INTERNAL_ELSE_CONSIDER_(__VA_ARGS__)                                                                       \

@@ -93,8 +93,6 @@ struct StatementOutline {
   }
 };
 
-inline constexpr std::string_view kMessageName = "message";
-
 // At least as many holes as there may be: each argument once, and some twice.
 constexpr std::size_t most_holes(std::size_t arguments) noexcept { return arguments == 0 ? 0 : arguments + 8; }
 

@@ -58,7 +58,7 @@ constexpr void parse_fields(StatementOutline& out, ParsedValue const* values, Pa
     ArgumentInfo const& traits = out.arguments[value.argument];
     bool const is_constant = traits.kind == ArgumentKind::constant_name;
     if (is_field && !value.is_name && !is_constant) out.fail(Mistake::name_needed, std::size_t{value.argument} + 1);
-    out.characters += is_constant ? traits.name.size() : std::size_t(value.end) - value.begin;
+    if (is_field) out.characters += is_constant ? traits.name.size() : std::size_t(value.end) - value.begin;
     ParsedField& field = is_field ? fields[out.field_count++] : *--unnamed;
     field = {value.begin, value.end, i, value.argument};
   }
@@ -83,10 +83,7 @@ consteval ParsedStatement<Types::kCount> parse_statement(StatementText const& te
   }
   ParsedValue values[kArguments + 1] = {};
   parse_values(out, ranges, kArguments, values);
-  if (text.message != nullptr) {
-    MessageParser(out, out.holes, most_holes(kArguments), values).parse();
-    out.characters += kMessageName.size();
-  }
+  if (text.message != nullptr) MessageParser(out, out.holes, most_holes(kArguments), values).parse();
   parse_fields(out, values, out.fields);
 
   out.path = parse_function(text.function, text.function_size);
@@ -96,6 +93,7 @@ consteval ParsedStatement<Types::kCount> parse_statement(StatementText const& te
   out.characters += out.name.size() + out.path.function.size() + out.literal_size;
   out.characters += out.target.empty() ? out.path.target_size : out.target.size();
   for (std::size_t i = 0; i < out.hole_count; ++i) out.characters += spec_room(out.holes[i]);
+  out.characters = (out.characters + 16) / 16 * 16;  // so that few sizes of StaticMetadata exist
   return out;
 }
 
@@ -122,14 +120,16 @@ class MetadataWriter {
     if (in_.text.message != nullptr) {
       parts.has_message = true;
       parts.message_size = add_message();
-      *field_entries++ = {end_, add(kMessageName.data(), kMessageName.size()) & 0x7fffff, true, kMessageValue};
+      *field_entries++ = {0, 0, true, kMessageValue};
     }
-    for (std::size_t i = 0; i < in_.value_count; ++i) field_entries[i] = entry(fields[i]);
+    for (std::size_t i = 0; i < in_.field_count; ++i) field_entries[i] = entry(fields[i]);
+    for (std::size_t i = in_.field_count; i < in_.value_count; ++i) field_entries[i] = text_of(fields[i]);
     for (std::size_t i = 0; i < in_.hole_count; ++i) hole_entries[i] = entry(holes[i]);
     parts.field_count = static_cast<std::uint8_t>(in_.field_count + (parts.has_message ? 1 : 0));
     parts.hole_count = in_.hole_count;
     parts.unnamed_count = static_cast<std::uint8_t>(in_.value_count - in_.field_count);
     parts.value_count = in_.value_count;
+    if (parts.unnamed_count > 0) parts.arguments = in_.text.arguments;
     if (in_.has_only_numbers) parts.numbers_size = static_cast<std::uint16_t>(in_.value_count * sizeof(Value));
     return parts;
   }
@@ -147,7 +147,11 @@ class MetadataWriter {
       to[2] = piece[2];
       to[3] = piece[3];
     }
-    for (; left > 0; --left) *to++ = *piece++;
+    if (left >= 2) {
+      to[0] = piece[0];
+      to[1] = piece[1];
+    }
+    if (left == 1 || left == 3) to[left - 1] = piece[left - 1];
 #endif
     end_ += static_cast<std::uint32_t>(size);
     return static_cast<std::uint32_t>(size);
@@ -179,6 +183,12 @@ class MetadataWriter {
       }
     }
     return field_entry(begin, text_ + begin, end_ - begin, field.value_index);
+  }
+
+  // Of a value without a name: its expression as it stands in the statement, uncopied.
+  static constexpr FieldEntry text_of(ParsedField const& field) noexcept {
+    std::uint32_t const size = std::uint32_t{field.end} - field.begin;
+    return {field.begin, size & 0x7fffff, false, field.value_index};
   }
 
   constexpr MessageHole entry(ParsedHole const& hole) noexcept {
@@ -232,9 +242,6 @@ inline constexpr StatementKind kEventKind = {Kind::event, false};
 inline constexpr StatementKind kSpanKind = {Kind::span, false};
 inline constexpr StatementKind kPerfEventKind = {Kind::event, true};
 inline constexpr StatementKind kPerfSpanKind = {Kind::span, true};
-
-// So that few sizes of StaticMetadata exist.
-constexpr std::size_t rounded_up(std::size_t characters) noexcept { return (characters + 16) / 16 * 16; }
 
 // The metadata of one callsite together with what it points to.
 template <std::size_t kFields, std::size_t kHoles, std::size_t kCharacters>

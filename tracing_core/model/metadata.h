@@ -68,12 +68,14 @@ struct MessageHole {
 
 inline constexpr std::uint16_t kNotOnlyNumbers = 0xffff;
 inline constexpr std::uint8_t kMessageValue = 0xff;  // the value_index of the message itself
+inline constexpr std::string_view kMessageName = "message";  // its name, wherever its FieldEntry points
 
 // Metadata in the form that the macros make at compile time: one run of characters and where things end in it.
 struct MetadataParts {
   char const* text = nullptr;  // name, target, function, module path, message literal, then field names and specs
   char const* file = nullptr;
-  FieldEntry const* fields = nullptr;  // then, `unnamed_count` of them, values that only the message uses, by their text
+  char const* arguments = nullptr;     // the statement's, where there are values that only the message uses
+  FieldEntry const* fields = nullptr;  // then, `unnamed_count` of them, those values, by their places in `arguments`
   MessageHole const* holes = nullptr;
   std::uint32_t name_size = 0;
   std::uint32_t target_size = 0;
@@ -150,6 +152,7 @@ class Metadata {
 constexpr std::size_t FieldNames::size() const noexcept { return metadata_->parts().field_count; }
 constexpr std::string_view FieldNames::operator[](std::size_t index) const noexcept {
   internal::FieldEntry const& entry = metadata_->parts().fields[index];
+  if (entry.value_index == internal::kMessageValue) return internal::kMessageName;
   return {metadata_->parts().text + entry.offset, entry.size};
 }
 
