@@ -99,6 +99,17 @@ SpanId Registry::new_span(NewSpan const& span) noexcept {
   return slot->span_id();
 }
 
+// What layers are told of a span without any more words.
+template <auto kHook>
+void Registry::tell_of(Verdict listeners, SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
+  if (listeners == 0) [[likely]] return;
+  Context context(*this, track, origin, 0);
+  for_each_layer(listeners, [&](std::size_t i) {
+    context.set_mask(bit(i));
+    (layer_pointers_[i]->*kHook)(SpanRef(&slot, bit(i)), context);
+  });
+}
+
 OpenSpan Registry::open_scope(Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
   if ((scope_listeners_ & verdict) == 0) [[likely]] {
     SpanSlot const* const slot = store_->open_scope_quickly(metadata, verdict, values);
@@ -108,6 +119,15 @@ OpenSpan Registry::open_scope(Metadata const& metadata, Verdict verdict, Value c
 }
 
 OpenSpan Registry::open_scope_slowly(Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
+  if ((making_listeners_ & verdict) == 0) {  // that the thread enters it is told, not that it is made
+    SpanSlot* const slot = store_->open_scope_quickly(metadata, verdict, values);
+    if (slot != nullptr) [[likely]] {
+      internal::InSubscriber const in_subscriber;
+      if ((close_listeners_ & verdict) != 0) slot->special.store(true, std::memory_order_relaxed);
+      tell_of<&Layer::on_enter>(on_enter_ & verdict, *slot, *store_->this_thread(), {});
+      return {this, slot->span_id()};
+    }
+  }
   TrackState* const track = store_->this_thread();
   SpanSlot* const slot = track == nullptr ? nullptr : store_->open_scope(*track);
   if (slot == nullptr) return {};
@@ -127,10 +147,30 @@ void Registry::close_scope(SpanId id) noexcept {
 void Registry::close_scope_slowly(SpanId id) noexcept {
   internal::InSubscriber const in_subscriber;
   TrackState* const track = store_->this_thread();
+  if (track == nullptr || close_told_scope(id, *track)) return;
   SpanSlot* const slot = store_->find(id);
-  if (track == nullptr || slot == nullptr) return;
+  if (slot == nullptr) return;
   pop(*slot, *track, {});
   release(*slot, *track, {});
+}
+
+// A scope that the thread is in innermost and of which nothing is left behind it, but its exit is told.
+bool Registry::close_told_scope(SpanId id, TrackState& track) noexcept {
+  SpanSlot* const slot = store_->innermost_scope(id, track);
+  if (slot == nullptr || (on_close_ & slot->verdict) != 0 || has_to_be_released(*slot)) return false;
+  track.leave();
+  tell_of<&Layer::on_exit>(on_exit_ & slot->verdict, *slot, track, {});
+  if (has_to_be_released(*slot)) [[unlikely]] {  // a layer holds it now, or keeps something with it
+    release(*slot, track, {});
+  } else {
+    store_->close(*slot, track);
+  }
+  return true;
+}
+
+bool Registry::has_to_be_released(SpanSlot const& slot) const noexcept {
+  return slot.shared.load(std::memory_order_relaxed) || slot.has_extras.load(std::memory_order_relaxed) || slot.values.is_large() ||
+         retired_.load(std::memory_order_acquire);
 }
 
 void Registry::close_timed_scope(SpanId id, Timing const& timing) noexcept {
@@ -151,25 +191,13 @@ void Registry::close_timed_scope(SpanId id, Timing const& timing) noexcept {
 void Registry::push(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
   for_each_filter_state(slot, [](Filter& filter, std::uintptr_t state) { filter.on_enter(state); });
   bool const entered = track.push(slot);
-  Verdict const listeners = on_enter_ & slot.verdict;
-  if (!entered || listeners == 0) [[likely]] return;
-  Context context(*this, track, origin, 0);
-  for_each_layer(listeners, [&](std::size_t i) {
-    context.set_mask(bit(i));
-    layer_pointers_[i]->on_enter(SpanRef(&slot, bit(i)), context);
-  });
+  if (entered) tell_of<&Layer::on_enter>(on_enter_ & slot.verdict, slot, track, origin);
 }
 
 void Registry::pop(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
   for_each_filter_state(slot, [](Filter& filter, std::uintptr_t state) { filter.on_exit(state); });
   bool const left = track.pop(slot, share);
-  Verdict const listeners = on_exit_ & slot.verdict;
-  if (!left || listeners == 0) [[likely]] return;
-  Context context(*this, track, origin, 0);
-  for_each_layer(listeners, [&](std::size_t i) {
-    context.set_mask(bit(i));
-    layer_pointers_[i]->on_exit(SpanRef(&slot, bit(i)), context);
-  });
+  if (left) tell_of<&Layer::on_exit>(on_exit_ & slot.verdict, slot, track, origin);
 }
 
 void Registry::enter(SpanId id, Origin const& origin) noexcept {
@@ -215,14 +243,7 @@ void Registry::release(SpanSlot& slot, TrackState& track, Origin const& origin) 
 }
 
 SpanSlot* Registry::close(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
-  Verdict const listeners = on_close_ & slot.verdict;
-  if (listeners != 0) [[unlikely]] {
-    Context context(*this, track, origin, 0);
-    for_each_layer(listeners, [&](std::size_t i) {
-      context.set_mask(bit(i));
-      layer_pointers_[i]->on_close(SpanRef(&slot, bit(i)), context);
-    });
-  }
+  tell_of<&Layer::on_close>(on_close_ & slot.verdict, slot, track, origin);
   SpanSlot* const parent = slot.shared.load(std::memory_order_relaxed) ? slot.parent : nullptr;
   if (slot.has_extras.load(std::memory_order_relaxed)) clear_extras(slot);
   if (slot.values.is_large()) slot.values.clear();

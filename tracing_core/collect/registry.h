@@ -69,6 +69,10 @@ class Registry final : public Subscriber {
   void announce(internal::SpanSlot& slot, NewSpan const& span, internal::TrackState& track) noexcept;
   template <class F>
   void for_each_filter_state(internal::SpanSlot& slot, F&& f) noexcept;
+  bool close_told_scope(SpanId id, internal::TrackState& track) noexcept;
+  bool has_to_be_released(internal::SpanSlot const& slot) const noexcept;
+  template <auto kHook>
+  void tell_of(Verdict listeners, internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   void push(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   void pop(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   void release(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
@@ -100,6 +104,7 @@ class Registry final : public Subscriber {
   bool global_span_filters_ = false;
   bool filters_hear_events_ = false;
   Verdict event_listeners_ = 0;  // the layers for which there is something to do; all where filters hear events
+  Verdict making_listeners_ = 0;  // the layers to which it is told that a span is made, and those whose filters follow spans
   Verdict close_listeners_ = 0;  // the layers that a scope's end is told to
   Verdict scope_listeners_ = 0;  // and those that its beginning is, or whose filters are
   std::atomic<bool> retired_{false};  // nobody holds it: it goes with its last span

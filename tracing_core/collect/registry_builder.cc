@@ -37,9 +37,9 @@ Registry::Registry(std::vector<std::unique_ptr<Attached>> layers, std::vector<st
   filters_hear_events_ = event_filters_ != 0;
   for (auto const& filter : filters_) filters_hear_events_ = filters_hear_events_ || filter->wants_events();
   event_listeners_ = filters_hear_events_ ? ~Verdict{0} : on_event_;
-  Verdict const open_listeners = global_span_filters_ ? ~Verdict{0} : on_new_span_ | on_enter_ | span_filters_;
+  making_listeners_ = global_span_filters_ ? ~Verdict{0} : on_new_span_ | span_filters_;
   close_listeners_ = on_exit_ | on_close_;  // what a filter keeps with the span is found in the span
-  scope_listeners_ = open_listeners | close_listeners_;
+  scope_listeners_ = making_listeners_ | on_enter_ | close_listeners_;
 }
 
 Registry::~Registry() = default;

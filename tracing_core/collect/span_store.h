@@ -128,6 +128,8 @@ struct TrackState {
     remove(at - 1);
     return true;
   }
+  // Leaves the innermost span.
+  void leave() noexcept { depth.store(depth.load(std::memory_order_relaxed) - 1, std::memory_order_release); }
   // Forgets a span that was closed while the track was in it.
   void forget(SpanId id) noexcept;
   void remove(std::size_t at) noexcept;
@@ -173,7 +175,7 @@ class SpanStore {
   internal::SpanSlot* open_scope(internal::TrackState& track) noexcept;
   /// The same in a few instructions where the slot is there, the values are numbers and nobody hears of it: the span is
   /// made, and the calling thread in it. Null otherwise: nothing is done.
-  internal::SpanSlot* open_scope_quickly(Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
+  [[gnu::always_inline]] internal::SpanSlot* open_scope_quickly(Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
     internal::CachedTrack const& cached = internal::cached_track;
     if (cached.store_number != number_ || !StoredValues::are_few_numbers(metadata)) [[unlikely]] return nullptr;
     internal::TrackState& track = *cached.track;
@@ -182,7 +184,7 @@ class SpanStore {
     internal::SpanSlot* const slot = place->own;  // null behind the last place
     if (slot == nullptr) [[unlikely]] return nullptr;
     if (slot->is_open()) [[unlikely]] return nullptr;
-    if (depth == 0) {
+    if (depth == 0) [[likely]] {
       slot->parent = nullptr;
     } else {
       slot->parent = place[-1].slot;
@@ -209,6 +211,11 @@ class SpanStore {
     track.depth.store(depth - 1, std::memory_order_release);
     top.slot->id.store(id.value + internal::SpanSlot::kGeneration, std::memory_order_release);
     return true;
+  }
+  /// The slot of the scope that the track is in innermost; null where that is another span, or none whose place is its own.
+  static internal::SpanSlot* innermost_scope(SpanId id, internal::TrackState const& track) noexcept {
+    internal::EnteredSpan const& top = track.stack.load(std::memory_order_relaxed)[track.depth.load(std::memory_order_relaxed) - 1];
+    return top.id == id.value && top.slot == top.own ? top.slot : nullptr;
   }
   /// Frees a slot that holds nothing any more. The last that is touched is the slot itself: the store may be destroyed as
   /// soon as none is open.
