@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <string_view>
 
 namespace tracing::inline v1::internal {
 namespace {
@@ -74,9 +75,9 @@ void copy_name(char const* name, char (&out)[kRoom]) noexcept {
   ssize_t size = 0;
   if (name == nullptr || *name == '\0') {
     size = readlink("/proc/self/exe", out, kRoom - 1);
-    if (size <= 0) name = "the executable";
+    name = "the executable";  // where that cannot be read
   }
-  if (size <= 0) size = static_cast<ssize_t>(strnlen(name, kRoom - 1)), std::memcpy(out, name, static_cast<std::size_t>(size));
+  if (size <= 0) size = static_cast<ssize_t>(std::string_view(name).copy(out, kRoom - 1));
   out[size] = '\0';
 }
 
