@@ -103,18 +103,16 @@ TEST_F(PerfFiles, AFullDiskTakesWholeLinesAndWholeFilesAndIsToldOnce) {
 }
 
 TEST_F(PerfFiles, ALimitOfTheirSizeEndsNoProgramAndIsToldOnce) {
-  for (char const* const limit : {"0", "1"}) {  // blocks of 512 bytes
-    std::string const name = std::string("perf.") + limit;
-    Outcome const lines = run_behind(std::string("ulimit -f ") + limit, "Perf.Passes:Perf.PassesOnceMore",
-                                     {{"TRACE_PERF", "on"}, {"TRACE_SHOW", "none"}, {"TRACE_PERF_JSON", folder_ / name}});
-    EXPECT_EQ(lines.out, "ended with 0\n") << lines.err;
-    EXPECT_GE(count_objects(folder_.read(name), false), *limit == '0' ? 0 : 2);
-    EXPECT_EQ(count(lines.err, "File too large"), 1) << lines.err;
-  }
+  // A block of 512 bytes: with none at all a program under ThreadSanitizer ends before its main(), by a file of that runtime's.
+  Outcome const lines = run_behind("ulimit -f 1", "Perf.Passes:Perf.PassesOnceMore",
+                                   {{"TRACE_PERF", "on"}, {"TRACE_SHOW", "none"}, {"TRACE_PERF_JSON", folder_ / "perf"}});
+  EXPECT_EQ(lines.out, "ended with 0\n") << lines.err;
+  EXPECT_GE(count_objects(folder_.read("perf"), false), 2);
+  EXPECT_EQ(count(lines.err, "File too large"), 1) << lines.err;
   Outcome const outcome = run_behind("ulimit -f 1", "Perf.Passes:Perf.PassesOnceMore", {{"TRACE_PERF_PROM", folder_ / "%t.prom"}});
   EXPECT_EQ(outcome.out, "ended with 0\n") << outcome.err;
   EXPECT_EQ(count(outcome.err, "cannot be written: File too large"), 1) << outcome.err;
-  EXPECT_THAT(names_in(folder_ / ""), testing::UnorderedElementsAre("perf.0", "perf.1"));
+  EXPECT_THAT(names_in(folder_ / ""), testing::ElementsAre("perf"));
 }
 
 TEST_F(PerfFiles, APathThatIsAFolderIsToldOnce) {
