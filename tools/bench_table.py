@@ -31,7 +31,9 @@ def names(program):
 
 
 def ours_ns(program, name):
-    text = run([program, f"--benchmark_filter=^{re.escape(name)}$", "--benchmark_min_time=0.1", "--benchmark_format=json"])
+    # Short slices: a long one is hardly ever left alone on a machine that others share.
+    slices = ["--benchmark_min_time=0.01", "--benchmark_repetitions=10"]
+    text = run([program, f"--benchmark_filter=^{re.escape(name)}$", *slices, "--benchmark_format=json"])
     rows = [row for row in json.loads(text)["benchmarks"] if row.get("run_type") == "iteration"]
     errors = [row["error_message"] for row in rows if row.get("error_occurred")]
     if errors:
