@@ -3,15 +3,13 @@
 // So users need no barrier (asymmetric hazard pointers: Michael 2004; sys_membarrier(2)).
 #include "tracing_core/collect/reload.h"
 
-#include <linux/membarrier.h>
 #include <pthread.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <array>
 
 #include "tracing_core/dispatch/thread_state.h"
+#include "tracing_core/internal/barriers.h"
 
 namespace tracing::inline v1 {
 namespace {
@@ -26,10 +24,7 @@ struct Marks {
 
 constinit std::atomic<Marks*> all_marks{nullptr};
 constinit std::atomic<std::uint64_t> leaked{0};
-constinit std::atomic<bool> has_membarrier{false};
 constinit thread_local Marks* own_marks = nullptr;
-
-long membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0); }
 
 // The thread ends: another may use its marks.
 void give_back(void* marks) noexcept {
@@ -49,7 +44,7 @@ pthread_key_t set_up() noexcept {
   pthread_key_t key{};
   pthread_key_create(&key, give_back);
   pthread_atfork(nullptr, nullptr, forget_other_threads);
-  has_membarrier.store(membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0, std::memory_order_relaxed);
+  internal::prepare_barriers();
   return key;
 }
 
@@ -78,32 +73,6 @@ bool is_used(void const* old) noexcept {
   return false;
 }
 
-void full_barrier() noexcept {
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpragmas"
-#pragma GCC diagnostic ignored "-Wtsan"  // which knows no such barriers; the marks themselves are enough for it
-#endif
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
-}
-
-// Between a thread's mark and its second look at the place.
-inline void light_barrier() noexcept {
-  if (has_membarrier.load(std::memory_order_relaxed)) [[likely]] {
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-  } else {
-    full_barrier();
-  }
-}
-
-void heavy_barrier() noexcept {
-  full_barrier();
-  if (has_membarrier.load(std::memory_order_relaxed)) membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-}
-
 }  // namespace
 
 namespace internal {
@@ -116,7 +85,7 @@ InUse::InUse(std::atomic<void*> const& place) noexcept {
   do {
     used_ = seen;
     mark_->store(used_, std::memory_order_release);
-    light_barrier();
+    light_barrier();  // between its mark and its second look at the place
     seen = place.load(std::memory_order_acquire);
   } while (seen != used_);
 }

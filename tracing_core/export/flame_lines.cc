@@ -10,6 +10,7 @@
 
 #include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/export/without_signal.h"
+#include "tracing_core/internal/barriers.h"
 #include "tracing_core/internal/digits.h"
 #include "tracing_core/internal/span_clock.h"
 
@@ -71,6 +72,7 @@ bool WaitingLines::make_room(std::size_t bytes, std::size_t most) noexcept {
 std::shared_ptr<FoldedLines> FoldedLines::make(WriterPtr writer, FlameOptions const& options) {
   count_forks();
   start_span_clock();
+  prepare_barriers();
   return {new FoldedLines(std::move(writer), options), Abandoned::let_go<FoldedLines>};
 }
 
@@ -143,7 +145,10 @@ void FoldedLines::add_line(OfTrack& track, std::uint64_t ns, std::uint64_t ticks
   at = write_uint(at, ns);
   *at++ = '\n';
   track.lines.commit(static_cast<std::size_t>(at - begin), ticks);
-  if (track.lines.bytes() >= buffered || track.waiting_ns > kMostAgeNs) [[unlikely]] write_out(lock);
+  // The guard may be gone since: then either it has found this line, or this finds that no line may wait.
+  light_barrier();
+  bool const may_wait = track.lines.bytes() < buffered_bytes_.load(std::memory_order_relaxed);
+  if (!may_wait || track.waiting_ns > kMostAgeNs) [[unlikely]] write_out(lock);
 }
 
 char* FoldedLines::make_room(OfTrack& track, std::size_t bytes, Lock& lock) noexcept {
@@ -206,6 +211,7 @@ void FoldedLines::flush() noexcept {
 
 void FoldedLines::write_at_once() noexcept {
   buffered_bytes_.store(0, std::memory_order_relaxed);
+  heavy_barrier();
   flush();
 }
 
