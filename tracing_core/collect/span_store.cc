@@ -82,7 +82,9 @@ void after_fork_in_child() noexcept {
   after_fork();
 }
 
-void prepare_once() noexcept {
+// At the latest when it is first needed; as a rule before there are threads, since a child that is forked while one of them
+// does it would wait for that thread, which it does not have.
+[[gnu::constructor]] void prepare_once() noexcept {
   [[maybe_unused]] static bool const prepared = [] {
     pthread_key_create(&thread_end, end_thread);
     pthread_atfork(before_fork, after_fork, after_fork_in_child);

@@ -82,12 +82,15 @@ void report_second_copy() noexcept {
   if (size > 0 && write(STDERR_FILENO, line, static_cast<std::size_t>(size)) < 0) return;  // nobody to tell
 }
 
-void prepare_fork_once() noexcept {
-  [[maybe_unused]] static bool const prepared = [] {
-    pthread_atfork([] { shared->mutex.lock(); }, [] { shared->mutex.unlock(); }, [] { shared->mutex.unlock(); });
-    report_second_copy();
-    return true;
-  }();
+// Before there are threads: a child that is forked while one of them is about to do something the first time would wait for
+// that thread, which it does not have.
+[[gnu::constructor]] void prepare_fork() noexcept {
+  pthread_atfork([] { shared->mutex.lock(); }, [] { shared->mutex.unlock(); }, [] { shared->mutex.unlock(); });
+}
+
+void report_second_copy_once() noexcept {
+  static constinit std::atomic<bool> reported{false};
+  if (!reported.load(std::memory_order_relaxed) && !reported.exchange(true)) report_second_copy();
 }
 
 }  // namespace
@@ -165,7 +168,7 @@ void rebuild_after(F&& change) {
 }
 
 void register_callsite(Callsite& callsite) noexcept {
-  prepare_fork_once();
+  report_second_copy_once();
   if (!callsite.metadata().parts().owned) internal::keep_loaded(&callsite);
   InSubscriber const in_subscriber;
   Subscribers live;
@@ -178,7 +181,7 @@ void register_callsite(Callsite& callsite) noexcept {
 }
 
 void add_subscriber(std::shared_ptr<Subscriber> const& subscriber) {
-  prepare_fork_once();
+  report_second_copy_once();
   rebuild_after([&] {
     bool const known = std::any_of(shared->subscribers.begin(), shared->subscribers.end(),
                                    [&](auto const& weak) { return weak.lock() == subscriber; });

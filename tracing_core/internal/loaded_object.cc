@@ -30,6 +30,16 @@ struct Search {
   char const* name = nullptr;  // as long as the object is loaded; empty: the executable. Null: none was found
 };
 
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)  // glibc 2.35 or newer
+// Takes no lock: dl_iterate_phdr() does, and a child that was forked while another thread held it would wait for ever.
+void find_object(Search& search) noexcept {
+  dl_find_object found;
+  if (_dl_find_object(reinterpret_cast<void*>(search.address), &found) != 0) return;
+  search.begin = reinterpret_cast<std::uintptr_t>(found.dlfo_map_start);
+  search.end = reinterpret_cast<std::uintptr_t>(found.dlfo_map_end);
+  search.name = found.dlfo_link_map->l_name == nullptr ? "" : found.dlfo_link_map->l_name;
+}
+#else
 int visit_object(dl_phdr_info* info, std::size_t, void* context) {
   auto& search = *static_cast<Search*>(context);
   std::uintptr_t begin = UINTPTR_MAX;
@@ -47,6 +57,9 @@ int visit_object(dl_phdr_info* info, std::size_t, void* context) {
   search.name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
   return 1;
 }
+
+void find_object(Search& search) noexcept { dl_iterate_phdr(visit_object, &search); }
+#endif
 
 // A note in every copy of this library tells the other copies of it, whatever the linker exports.
 struct CopyNote {
@@ -114,7 +127,7 @@ void keep_loaded(void const* address) noexcept {
     if (wanted >= range->begin && wanted < range->end) return;
   }
   Search search{wanted};
-  dl_iterate_phdr(visit_object, &search);
+  find_object(search);
   if (search.name == nullptr) return;
   if (search.name[0] != '\0') dlopen(search.name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
   auto* const range = new (std::nothrow) LoadedRange{search.begin, search.end, pinned.load(std::memory_order_relaxed)};
