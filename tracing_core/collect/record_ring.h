@@ -63,7 +63,8 @@ class RecordSnapshot {
 
 /// The last records of a process, oldest overwritten first. A span stays known, with the values it has at the oldest record
 /// left, while it is open or a record that is left refers to it. Thread-safe. An event costs about 50 ns, the clock among
-/// them. Safe across fork: the child goes on with what was there.
+/// them. Safe across fork: the child goes on with what was there. A record larger than a quarter of the ring is kept with its
+/// long texts cut to a 64th of the ring each, `... (1048576 bytes)` behind them.
 class RecordRing : public std::enable_shared_from_this<RecordRing> {
  public:
   static constexpr std::size_t kDefaultBytes = std::size_t{4} << 20;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -109,6 +111,37 @@ TEST(RecordRing, KnowsSpansWhoseMakingWasOverwritten) {
     EXPECT_EQ(lines(ring->snapshot()).back(), "event long{n=1 late=5} message=event 999");
     EXPECT_EQ(lines(ring->snapshot()).front(), "event long{n=1 late=5} message=event " + std::to_string(ring->first_number() - 3));
   });
+}
+
+TEST(RecordRing, CutsTextsThatAreTooLargeAndSaysSo) {
+  auto const ring = RecordRing::make(std::size_t{1} << 16);  // a record has at most 16384 bytes, a cut text 1024
+  auto const registry = RegistryBuilder().with(ring->make_layer()).build();
+  std::string const large(20000, 'x');
+  std::string const of_two_bytes_each = "x" + [] {
+    std::string text;
+    for (int i = 0; i < 10000; ++i) text += "\u00e9";
+    return text;
+  }();
+  std::string const small(900, 'y');
+  tracing::with_default(registry, [&] {
+    TRACE_SPAN(info, "span", large, tracing::kv("n", 1));
+    TRACE_INFO("said {}", large, small);
+    TRACE_INFO("characters", of_two_bytes_each);
+    TRACE_INFO("bytes", tracing::kv("data", std::as_bytes(std::span(large))));
+    TRACE_INFO("error", tracing::kv("e", std::runtime_error(large)));
+    TRACE_INFO("printed", tracing::kv("list", std::vector<std::string>{large}));
+  });
+  EXPECT_EQ(ring->dropped(), 0u);
+  std::vector<std::string> const kept = lines(ring->snapshot());
+  std::string const cut = std::string(1024, 'x') + "... (20000 bytes)";
+  std::string const span = "span{large=\"" + cut + "\" n=1}";
+  ASSERT_EQ(kept.size(), 9u);
+  EXPECT_EQ(kept[0], "new " + span);
+  EXPECT_EQ(kept[2], "event " + span + " message=said " + cut + " small=\"" + small + "\"");
+  EXPECT_TRUE(kept[3].ends_with("\u00e9... (20001 bytes)\"")) << kept[3];
+  EXPECT_TRUE(kept[4].ends_with(" 78 78]... (20000 bytes)")) << kept[4];
+  EXPECT_EQ(kept[5], "event " + span + " message=error e=" + cut);
+  EXPECT_TRUE(kept[6].ends_with("list=[\"" + std::string(1022, 'x') + "... (20004 bytes)")) << kept[6];
 }
 
 TEST(RecordRing, ADyingProcessReadsWhatIsThere) {

@@ -1,71 +1,20 @@
 #include "tracing_core/collect/registry.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "tests/support/resident_memory.h"
 #include "tracing_core/collect/layer_vector.h"
+#include "tracing_core/collect/registry_test_support.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/tracing.h"
 
+namespace registry_test {
 namespace {
-
-using tracing::Registry;
-using tracing::RegistryBuilder;
-using tracing::SpanRef;
-using tracing::with_default;
-
-std::string path_of(SpanRef span) {
-  std::string path;
-  for (; span; span = span.parent()) path = std::string(span.metadata().name()) + (path.empty() ? "" : "/" + path);
-  return path;
-}
-
-// Writes down what it is told: "enter a/b".
-class Journal final : public tracing::Layer {
- public:
-  explicit Journal(std::vector<std::string>& lines, bool* destroyed = nullptr) : lines_(lines), destroyed_(destroyed) {}
-  ~Journal() override {
-    if (destroyed_ != nullptr) *destroyed_ = true;
-  }
-  void on_new_span(SpanRef span, tracing::NewSpan const&, tracing::Context const&) noexcept override { add("new", span); }
-  void on_record(SpanRef span, tracing::FieldValues const&, tracing::Context const&) noexcept override { add("record", span); }
-  void on_event(tracing::Event const& event, tracing::Context const& context) noexcept override {
-    add("event", context.event_span(event));
-  }
-  void on_enter(SpanRef span, tracing::Context const&) noexcept override { add("enter", span); }
-  void on_exit(SpanRef span, tracing::Context const&) noexcept override { add("exit", span); }
-  void on_close(SpanRef span, tracing::Context const&) noexcept override { add("close", span); }
-
- private:
-  void add(char const* what, SpanRef span) {
-    std::lock_guard const lock(mutex_);
-    lines_.push_back(std::string(what) + " " + path_of(span));
-  }
-  std::mutex mutex_;
-  std::vector<std::string>& lines_;
-  bool* destroyed_;
-};
-
-template <class F>
-std::vector<std::string> journal_of(F&& f) {
-  std::vector<std::string> lines;
-  {
-    auto const registry = RegistryBuilder().with(std::make_unique<Journal>(lines)).build();
-    with_default(registry, f);
-  }
-  return lines;
-}
-
-using Lines = std::vector<std::string>;
 
 // Lets pass what is not named so.
 class NotNamed final : public tracing::Filter {
@@ -79,13 +28,6 @@ class NotNamed final : public tracing::Filter {
  private:
   std::string name_;
 };
-
-// How much more the process may take in a test of memory that stays the same; sanitizers take some for themselves.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t kSlackKib = 65536;
-#else
-constexpr std::size_t kSlackKib = 1024;
-#endif
 
 TEST(Registry, ParentsAreContextualExplicitOrNone) {
   auto const lines = journal_of([] {
@@ -218,171 +160,6 @@ void nest(int depth) {
 }
 
 TEST(Registry, TwoHundredLevelsDeep) { with_default(RegistryBuilder().build(), [] { nest(1); }); }
-
-TEST(Registry, AMillionSpansTakeNoMoreMemory) {
-  with_default(RegistryBuilder().build(), [] {
-    auto const some = [](int count) {
-      for (int i = 0; i < count; ++i) {
-        TRACE_SPAN(info, "a", i);
-        auto const b = TRACE_MAKE_SPAN(info, "b", tracing::kv("text", "some text that is copied"));
-      }
-    };
-    some(1000);
-    std::size_t const before = tracing_test::resident_kib();
-    some(500000);
-    EXPECT_LT(tracing_test::resident_kib(), before + kSlackKib);
-  });
-}
-
-TEST(Registry, SlotsWanderFromWhoClosesToWhoOpens) {
-  auto const registry = RegistryBuilder().build();
-  std::size_t before = 0;
-  for (int round = 0; round < 40; ++round) {
-    std::vector<tracing::Span> spans;
-    with_default(registry, [&] {
-      for (int i = 0; i < 2000; ++i) spans.push_back(TRACE_MAKE_SPAN(info, "a", i));
-    });
-    std::thread([&spans] { spans.clear(); }).join();
-    if (round == 5) before = tracing_test::resident_kib();
-  }
-  EXPECT_LT(tracing_test::resident_kib(), before + kSlackKib);
-  EXPECT_FALSE(registry->has_open_spans());
-}
-
-TEST(Registry, ThousandsOfShortThreadsTakeNoMoreMemory) {
-  auto const registry = RegistryBuilder().build();
-  auto const some = [&](int count) {
-    for (int i = 0; i < count; ++i) {
-      std::thread([&] { with_default(registry, [] { TRACE_SPAN(info, "a"); }); }).join();
-    }
-  };
-  some(100);
-  std::size_t const before = tracing_test::resident_kib();
-  some(3000);
-  EXPECT_LT(tracing_test::resident_kib(), before + kSlackKib);
-}
-
-TEST(Registry, ThreadLocalDestructorsMayEmit) {
-  std::atomic<int> heard{0};
-  struct Counting final : tracing::Layer {
-    explicit Counting(std::atomic<int>& n) : count(n) {}
-    void on_new_span(SpanRef, tracing::NewSpan const&, tracing::Context const&) noexcept override { ++count; }
-    std::atomic<int>& count;
-  };
-  static std::shared_ptr<Registry> registry;
-  registry = RegistryBuilder().with(std::make_unique<Counting>(heard)).build();
-  struct AtExit {
-    ~AtExit() {
-      with_default(registry, [] { TRACE_SPAN(info, "late"); });
-    }
-  };
-  std::thread([] {
-    static thread_local AtExit at_exit;
-    (void)&at_exit;
-    with_default(registry, [] { TRACE_SPAN(info, "early"); });
-  }).join();
-  EXPECT_EQ(heard, 2);
-  registry.reset();
-}
-
-TEST(Registry, ClosesTheScopesOfAThreadThatEndsWithoutDestructors) {
-  std::vector<std::string> lines;
-  bool destroyed = false;
-  auto registry = RegistryBuilder().with(std::make_unique<Journal>(lines, &destroyed)).build();
-  auto const held = with_default(registry, [] { return TRACE_MAKE_SPAN(info, "held"); });
-  std::thread([&] {
-    SpanRef const span = registry->span(held.id());
-    registry->open_scope(span.metadata(), 1, nullptr);
-    registry->enter(held.id(), {});
-    registry->open_scope(span.metadata(), 1, nullptr);
-  }).join();
-  EXPECT_EQ(lines, (std::vector<std::string>{"new held", "new held", "enter held", "enter held", "new held/held", "enter held/held",
-                                             "exit held/held", "close held/held", "exit held", "close held"}));
-  EXPECT_TRUE(registry->span(held.id()));
-}
-
-TEST(Registry, ManyThreadsShareASpanAndRecordToIt) {
-  struct Reading final : tracing::Layer {
-    void on_event(tracing::Event const& event, tracing::Context const& context) noexcept override {
-      SpanRef const span = context.event_span(event);
-      auto const lock = span.lock();
-      std::size_t size = 0;
-      span.values().for_each_group(span.metadata(), [&](tracing::FieldValues const& values) { size += values.size(); });
-      tracing::CachedText* const text = span.cached_text(this);
-      if (text != nullptr && text->group_count != span.values().group_count()) {
-        text->text.clear();
-        text->text.append("text");
-        text->group_count = span.values().group_count();
-      }
-      total += size;
-    }
-    std::atomic<std::size_t> total{0};
-  };
-  auto const registry = RegistryBuilder().with(std::make_unique<Reading>()).build();
-  with_default(registry, [&] {
-    auto const span = TRACE_MAKE_SPAN(info, "shared", tracing::kv("text", tracing::empty));
-    std::vector<std::thread> threads;
-    for (int t = 0; t < 4; ++t) {
-      threads.emplace_back([&, t] {
-        with_default(registry, [&] {
-          auto const scope = span.enter();
-          for (int i = 0; i < 300; ++i) {
-            TRACE_SPAN(info, "own", i);
-            TRACE_INFO("event", tracing::parent(span));
-            if (i % 10 == 0) span.record(tracing::kv("text", t % 2 == 0 ? "short" : "a text that is somewhat longer than the other"));
-          }
-        });
-      });
-    }
-    for (auto& thread : threads) thread.join();
-  });
-  EXPECT_FALSE(registry->has_open_spans());
-}
-
-TEST(Registry, AForkedChildGoesOnWhileOtherThreadsWork) {
-  auto const registry = RegistryBuilder().build();
-  std::atomic<bool> stop{false};
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 2; ++t) {
-    threads.emplace_back([&] {
-      with_default(registry, [&] {
-        while (!stop) {
-          TRACE_SPAN(info, "busy");
-          auto const handle = TRACE_MAKE_SPAN(info, "handle", tracing::kv("late", tracing::empty));
-          handle.record(tracing::kv("late", 1));
-        }
-      });
-    });
-  }
-  for (int i = 0; i < 20; ++i) {
-    pid_t const child = fork();
-    if (child == 0) {
-      alarm(10);
-      bool fine = true;
-      with_default(registry, [&] {
-        for (int n = 0; n < 1000; ++n) {
-          TRACE_SPAN(info, "in the child", n);
-          auto const handle = TRACE_MAKE_SPAN(info, "handle", tracing::kv("late", tracing::empty));
-          handle.record(tracing::kv("late", 1));
-          int others = 0;
-          registry->visit_all_tracks(
-              [](void* count, tracing::Track const&, std::int64_t os_thread, SpanRef) {
-                if (os_thread != getpid()) ++*static_cast<int*>(count);
-              },
-              &others);
-          fine = fine && others == 0;
-        }
-      });
-      _exit(fine ? 0 : 1);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0) << "in fork " << i;
-    if (status != 0) break;
-  }
-  stop = true;
-  for (auto& thread : threads) thread.join();
-}
 
 TEST(Registry, IsKeptUntilItsLastSpanIsClosed) {
   Lines lines;
@@ -606,3 +383,4 @@ TEST(Registry, StaleIdsAreNobody) {
 }
 
 }  // namespace
+}  // namespace registry_test

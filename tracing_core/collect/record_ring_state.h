@@ -1,0 +1,144 @@
+// Declares what a RecordRing consists of: its records, and the spans and tracks that these refer to.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <unordered_map>
+#include <vector>
+
+#include "tracing_core/collect/layer.h"
+#include "tracing_core/collect/record_layout.h"
+#include "tracing_core/dispatch/runtime_callsite.h"
+#include "tracing_core/internal/zeroed_pages.h"
+
+namespace tracing::inline v1 {
+
+class RecordRing;
+
+namespace internal {
+
+// Things found by index, in pages that stay where they are while the table lives. A page is small: all of it is touched
+// when it is made.
+template <class T, std::uint32_t kPageSize, std::uint32_t kPages>
+class Table {
+ public:
+  static constexpr std::size_t kDirectoryBytes = kPages * sizeof(T*);
+
+  // REQUIRES: before anything else; `zeroes` are kDirectoryBytes that live as long.
+  void keep_directory_in(void* zeroes) noexcept { pages_ = static_cast<T**>(zeroes); }
+  ~Table() {
+    for (std::uint32_t i = 0; i < size_; i += kPageSize) delete[] pages_[i / kPageSize];
+  }
+  std::uint32_t size() const noexcept { return size_; }
+  T& operator[](std::uint32_t index) const noexcept { return pages_[index / kPageSize][index % kPageSize]; }
+  // Null where there is no more room.
+  T* take() noexcept {
+    if (free_.empty() && !grow()) return nullptr;
+    T& taken = (*this)[free_.back()];
+    free_.pop_back();
+    return &taken;
+  }
+  void give_back(T& thing) noexcept { free_.push_back(thing.index); }  // within the capacity that grow() made
+
+ private:
+  bool grow() noexcept {
+    if (size_ / kPageSize == kPages) return false;
+    T* const page = new (std::nothrow) T[kPageSize];
+    if (page == nullptr) return false;
+    try {
+      free_.reserve(size_ + kPageSize);
+    } catch (...) {
+      delete[] page;
+      return false;
+    }
+    pages_[size_ / kPageSize] = page;
+    for (std::uint32_t i = kPageSize; i > 0; --i) {
+      page[i - 1].index = size_ + i - 1;
+      free_.push_back(size_ + i - 1);
+    }
+    size_ += kPageSize;
+    return true;
+  }
+
+  T** pages_ = nullptr;
+  std::uint32_t size_ = 0;
+  std::vector<std::uint32_t> free_;
+};
+
+// Metadata to be released once the ring's lock is: the release of the last one takes the dispatcher's.
+class Garbage {
+ public:
+  void add(Metadata const& metadata) noexcept {
+    if (count_ < list_.size()) {
+      list_[count_++] = &metadata;
+      return;
+    }
+    try {
+      more_.push_back(&metadata);
+    } catch (...) {  // then it is never freed
+    }
+  }
+  void release_all() noexcept {
+    for (; count_ > 0; --count_) release(*list_[count_ - 1]);
+    for (Metadata const* const metadata : more_) release(*metadata);
+    more_.clear();
+  }
+
+ private:
+  std::array<Metadata const*, 8> list_;
+  std::size_t count_ = 0;
+  std::vector<Metadata const*> more_;
+};
+
+// What a ring and its layers share.
+struct RingState {
+  std::mutex mutex;
+  RingState* next = nullptr;  // guarded by the list's mutex
+  std::atomic<std::uint32_t> tag{0};
+  std::atomic<std::uint64_t> next_number{0};
+  std::atomic<std::uint64_t> count{0};  // of the records that are left
+  std::atomic<std::uint64_t> dropped{0};
+
+  struct Dropped {
+    std::uint32_t tag;
+    std::uint64_t count;
+  };
+  static constexpr std::size_t kDroppedTags = 256;
+
+  // Guarded by mutex. Records lie in [tail, head) or, where head <= tail, in [tail, wrap) and [0, head).
+  char* bytes = nullptr;
+  std::size_t capacity = 0;
+  std::size_t head = 0, tail = 0, wrap = 0;
+  bool dying = false;  // nothing is allocated or freed any more
+  std::uint64_t last_span_number = 0;
+  ZeroedPages room;  // the records, and behind them tables, of which a process touches little
+  Dropped* dropped_by_tag = nullptr;
+  Table<KnownSpan, 32, 65536> spans;
+  Table<KnownTrack, 8, 32768> tracks;
+  std::unordered_map<std::uint64_t, std::uint32_t> track_by_number;
+  std::array<std::uint32_t, 64> recent_tracks;
+
+  explicit RingState(std::size_t capacity_bytes) noexcept;
+  ~RingState();
+
+  std::size_t largest_record() const noexcept { return capacity / 4; }
+  KnownSpan* span(std::uint32_t index) noexcept { return index == kNoIndex ? nullptr : &spans[index]; }
+  KnownTrack* find_track(Track const& track) noexcept;
+  void drop_track(KnownTrack& track) noexcept;
+  void drop_span(std::uint32_t index, Garbage& garbage) noexcept;
+  void keep_values(KnownSpan& span, char const* record, RecordHeader const& header) noexcept;
+  void count_dropped(std::uint32_t lost_tag) noexcept;
+  void overwrite_oldest(Garbage& garbage) noexcept;
+  void make_room(std::size_t size, Garbage& garbage) noexcept;
+};
+
+// A layer that fills `ring`, which `owner` keeps.
+std::unique_ptr<Layer> make_ring_layer(std::shared_ptr<RecordRing> owner, RingState& ring);
+
+}  // namespace internal
+}  // namespace tracing::inline v1
