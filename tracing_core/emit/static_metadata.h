@@ -69,6 +69,16 @@ constexpr std::size_t spec_room(ParsedHole const& hole) noexcept {
   return std::size_t(hole.spec_end) - hole.spec_begin + std::size_t{2} * hole.nested_count;
 }
 
+// What name, function and target take.
+constexpr std::size_t room_for_names(StatementOutline const& out) noexcept {
+#if defined(__CUDACC__) && defined(__NVCC__)
+  // nvcc tells the host compiler the number that it finds itself, and the two spell functions differently.
+  return 256 + (out.name.data() == out.path.function.data() ? 0 : out.name.size());
+#else
+  return out.name.size() + out.path.function.size() + (out.target.empty() ? out.path.target_size : out.target.size());
+#endif
+}
+
 template <class Types>
 consteval ParsedStatement<Types::kCount> parse_statement(StatementText const& text) noexcept {
   constexpr std::size_t kArguments = Types::kCount;
@@ -90,8 +100,7 @@ consteval ParsedStatement<Types::kCount> parse_statement(StatementText const& te
   out.name = text.name[0] != '\0' ? std::string_view(text.name, __builtin_strlen(text.name)) : out.path.function;
   if (out.target.empty() && text.target[0] != '\0') out.target = text.target;
   if (out.target.empty()) out.target = out.path.target_size > 0 ? out.path.target : file_stem(text.file);
-  out.characters += out.name.size() + out.path.function.size() + out.literal_size;
-  out.characters += out.target.empty() ? out.path.target_size : out.target.size();
+  out.characters += out.literal_size + room_for_names(out);
   for (std::size_t i = 0; i < out.hole_count; ++i) out.characters += spec_room(out.holes[i]);
   out.characters = (out.characters + 16) / 16 * 16;  // so that few sizes of StaticMetadata exist
   return out;
