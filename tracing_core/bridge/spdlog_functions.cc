@@ -2,7 +2,7 @@
 // takes the first definition, and the program comes first.
 //
 // Weak, so that they give way without a word where the program has definitions of its own: spdlog as headers only, or as a
-// static library.
+// static library. Where this file itself sees the headers' own, there is nothing to stand in for.
 #include <dlfcn.h>
 
 #include <spdlog/details/registry.h>
@@ -25,6 +25,7 @@ using LoggerPtr = std::shared_ptr<spdlog::logger>;
 using Registry = spdlog::details::registry;
 using TakesLogger = void (*)(Registry* registry, LoggerPtr logger);
 
+#if !defined(SPDLOG_HEADER_ONLY)
 // The function that the loader would have taken.
 TakesLogger next(char const* name) noexcept { return reinterpret_cast<TakesLogger>(dlsym(RTLD_NEXT, name)); }
 
@@ -32,6 +33,7 @@ void call_next(TakesLogger original, Registry* registry, LoggerPtr logger) {
   if (original != nullptr) original(registry, logger);
   if (logger != nullptr) hooks::on_new_logger(logger);
 }
+#endif
 
 [[maybe_unused]] bool const registry_added = [] {
   if (&tracing_header_only_registry != nullptr && &tracing_header_only_made != nullptr) {
@@ -42,6 +44,7 @@ void call_next(TakesLogger original, Registry* registry, LoggerPtr logger) {
 
 }  // namespace
 
+#if !defined(SPDLOG_HEADER_ONLY)
 namespace spdlog {
 
 [[gnu::weak]] void logger::log_it_(details::log_msg const& message, bool log_enabled, bool traceback_enabled) {
@@ -82,3 +85,4 @@ namespace details {
 
 }  // namespace details
 }  // namespace spdlog
+#endif
