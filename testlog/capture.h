@@ -1,7 +1,8 @@
-// Declares the layer that captures: it fills the ring and remembers what an exception unwound.
+// Declares the layer that captures: it fills the ring and remembers what exceptions unwound.
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "testlog/attribution.h"
 #include "tracing_core/collect/layer.h"
@@ -14,9 +15,9 @@ std::unique_ptr<tracing::Layer> capture_layer(std::unique_ptr<tracing::Layer> ri
 /// Appends the path of the spans that this thread is in, the outermost first: `launch{count=4}:compile{kernel="double"}`.
 void append_current_path(tracing::TextBuffer& out, tracing::Registry const& registry) noexcept;
 
-/// The path of the innermost span that the exception left which last unwound spans of this thread; empty where the thread
-/// recorded anything since, or none did.
-std::string_view unwound_path() noexcept;
+/// The path of the innermost span of this thread that the exception left which this thread now handles; empty where it left
+/// none, or the thread recorded anything since that one was caught.
+std::string unwound_path();
 /// From now on there is none, on this thread.
 void forget_unwound() noexcept;
 

@@ -212,10 +212,10 @@ void add_label(Attribution const& attribution, tracing::RecordView const& record
 void write_records(Session& session) noexcept {
   if (session.ring() == nullptr) return;
   session.ring()->drain_dying(
-      session.first_untold_record(),
+      session.untold().first(),
       [](void* context, tracing::RecordView const& record) {
         auto& dying = *static_cast<Session*>(context);
-        if (record.kind != tracing::RecordKind::event) return;
+        if (record.kind != tracing::RecordKind::event || !dying.untold().contains(record.number)) return;
         if (dying.environment().show == Show::live && Session::was_selected(record.verdict)) return;
         line << "  ";
         add_label(dying.attribution(), record);

@@ -125,7 +125,7 @@ TEST_F(FileOutputs, InAFolderAreOneForEachTestThatRecords) {
     EXPECT_EQ(trace(folder + "Plain.Passes.json"), kWork);
     EXPECT_EQ(trace(folder + "Settings.None.json"), kWork);
     EXPECT_THAT(trace(folder + "Some_Values.Fails_0.json"), ElementsAre("i deep", "i value"));
-    EXPECT_THAT(trace(folder + "outside_tests.json"), SizeIs(7));
+    EXPECT_THAT(trace(folder + "outside_tests.json"), SizeIs(8));
     EXPECT_FALSE(fs::exists(folder + "Plain.FailsSilently.json"));
   }
 }
@@ -230,6 +230,22 @@ TEST_F(FileOutputs, OfATestThatDiesAreWholeRecords) {
   }
   // The thread that writes had a moment.
   EXPECT_THAT(records_in(content_of(path("Dies.BySegv")) + "]"), ElementsAre("B outer", "i shown 1", "i not shown text"));
+}
+
+TEST_F(FileOutputs, OfATestThatDiesHaveTheStacksOfAllButItsLastMoment) {
+  for (bool const is_killed : {false, true}) {
+    testlog::testdata::Variables variables{{"TRACE_FLAME", path("")}, {"TRACE_SHOW", "none"}};
+    if (is_killed) variables.emplace_back("SCENARIO_KILLED", "1");
+    EXPECT_EQ(run_dying("Plain.Passes:Dies.AfterAWhile", variables).signal, is_killed ? SIGKILL : SIGSEGV);
+    std::string const before = content_of(path("Plain.Passes.folded"));
+    EXPECT_TRUE(is_folded(before));
+    EXPECT_EQ(count(before, "\n"), 4) << "a test that ended is there";
+    std::string const text = content_of(path("Dies.AfterAWhile.folded"));
+    EXPECT_TRUE(is_folded(text));
+    EXPECT_THAT(text, HasSubstr(";Dies_AfterAWhile_Test::long_ago "));
+    EXPECT_THAT(text, Not(HasSubstr("just_now"))) << "lines wait for up to 100 ms";
+    for (std::string const& name : files()) fs::remove(path(name));
+  }
 }
 
 TEST_F(FileOutputs, ThatCannotBeOpenedAreToldOnce) {

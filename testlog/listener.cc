@@ -1,7 +1,11 @@
 #include "testlog/listener.h"
 
+#include <unistd.h>
+
+#include <cstdlib>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "testlog/capture.h"
 #include "testlog/checks.h"
@@ -31,8 +35,8 @@ Place place_of(TestPartResult const& failure, tracing::Registry const& registry)
   tracing::InlineTextBuffer<256> path;
   append_current_path(path, registry);
   // GoogleTest reports exceptions, and they alone, without a place in the source.
-  std::string_view const unwound = failure.file_name() == nullptr ? unwound_path() : std::string_view();
-  if (!unwound.empty()) return {"thrown in", std::string(unwound)};
+  std::string unwound = failure.file_name() == nullptr ? unwound_path() : std::string();
+  if (!unwound.empty()) return {"thrown in", std::move(unwound)};
   return {"in", std::string(path.view())};
 }
 
@@ -52,10 +56,21 @@ class Recorder final : public testing::EmptyTestEventListener {
   void OnTestProgramStart(UnitTest const&) override {
     session_.report_bad_values();
     install_crash_handlers(session_);
+    tell_of_exit();
     tracing::bridge::refresh_spdlog();  // loggers that the program made before its tests
   }
 
+  // The first one begins with the first record: static initialisers belong to it.
+  void OnEnvironmentsSetUpStart(UnitTest const&) override {
+    session_.untold().begin(Untold::of_environments, session_.untold().first_of_tests());
+  }
+  void OnEnvironmentsSetUpEnd(UnitTest const&) override {
+    session_.untold().end(Untold::of_environments, session_.next_record());
+  }
+  void OnTestSuiteStart(TestSuite const&) override { session_.untold().begin(Untold::of_suite, session_.next_record()); }
+
   void OnTestStart(TestInfo const& test) override {
+    session_.untold().end(Untold::of_suite, session_.next_record());
     test_ = &test;
     path_recorded_ = false;
     forget_unwound();
@@ -72,7 +87,7 @@ class Recorder final : public testing::EmptyTestEventListener {
       path_recorded_ = true;
     }
     bool const ends_here = GTEST_FLAG_GET(break_on_failure) || GTEST_FLAG_GET(throw_on_failure);
-    if (test_ == nullptr) story_.tell_unshown("a failure outside any test; what was recorded and not shown");
+    if (test_ == nullptr) story_.tell_unshown({"a failure outside any test; what was recorded and not shown"});
     if (test_ != nullptr && ends_here) tell_failure();
   }
 
@@ -102,7 +117,26 @@ class Recorder final : public testing::EmptyTestEventListener {
   }
 
  private:
-  void tell_failure() { story_.tell_unshown(headline_of(*test_) + ": what it recorded and did not show"); }
+  void tell_failure() { story_.tell_unshown({headline_of(*test_) + ": what it recorded and did not show"}); }
+
+  // exit() inside a test ends the process without a word of GoogleTest's. Children that a test forked may do so.
+  void tell_of_exit() {
+    process_ = getpid();
+    static Recorder* told = nullptr;
+    if (std::exchange(told, this) != nullptr) return;
+    std::atexit([] {
+      if (told->test_ != nullptr && getpid() == told->process_) told->tell_exit();
+    });
+  }
+
+  void tell_exit() {
+    tracing::InlineTextBuffer<256> path;
+    append_current_path(path, session_.registry());
+    std::string text = headline_of(*test_) + ": the process called exit() inside the test";
+    if (!path.empty()) text.append(", in ").append(path.view());
+    text.append("; what it recorded and did not show");
+    story_.tell_unshown({.text = text, .is_news = true});
+  }
 
   // Kept, since late records name tests that have ended.
   std::string const& name_of(TestInfo const& test) {
@@ -114,6 +148,7 @@ class Recorder final : public testing::EmptyTestEventListener {
   Session& session_;
   Story story_;
   TestInfo const* test_ = nullptr;
+  pid_t process_ = 0;  // that runs the tests
   std::map<TestInfo const*, std::string> names_;
   bool path_recorded_ = false;
 };

@@ -208,7 +208,33 @@ TEST(Rule7, WhatIsTooLongIsCutVisibly) {
   EXPECT_EQ(outcome.signal, SIGSEGV);
   EXPECT_THAT(outcome.err, HasSubstr(" is in level{levels=999}:level{levels=998}:"));
   EXPECT_THAT(outcome.err, HasSubstr("...\n  DEBUG ...:level{levels=63}:"));
-  EXPECT_THAT(outcome.err, HasSubstr(":level{levels=0}: scenarios: bottom\n"));
+  EXPECT_THAT(outcome.err, HasSubstr(":level{levels=0}: dying_scenarios: bottom\n"));
+}
+
+TEST(Rule7, ExitInsideATestTellsTheStory) {
+  Outcome const outcome = run_scenarios("Dies.ByExit");
+  EXPECT_EQ(outcome.exit_code, 5);
+  EXPECT_EQ(outcome.err,
+            "---- Dies.ByExit: the process called exit() inside the test, in outer{id=7}; what it recorded and did not show ----\n"
+            "DEBUG outer{id=7}: Dies_ByExit_Test: not shown\n"
+            "---- end of what it recorded ----\n");
+  EXPECT_THAT(run_scenarios("Dies.ByExitOnAnotherThread").err, HasSubstr("exit() inside the test; what"));
+}
+
+TEST(Rule7, ExitInsideATestIsToldOfEvenWhereNothingWasRecorded) {
+  for (char const* const capture : {"trace", "off"}) {
+    EXPECT_THAT(run_scenarios("Dies.ByExitSilently", {{"TRACE_CAPTURE", capture}}).err,
+                StartsWith("---- Dies.ByExitSilently: the process called exit() inside the test;"));
+  }
+  EXPECT_THAT(run_scenarios("Dies.ByExitSilently", {{"TRACE_SHOW", "none"}}).err, IsEmpty());
+}
+
+TEST(Rule7, ChildrenThatExitDoSoSilently) {
+  for (char const* const style : {"fast", "threadsafe"}) {
+    Outcome const outcome = run_scenarios("Dies.InChildrenThatExit", {}, {std::string("--gtest_death_test_style=") + style});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+    EXPECT_THAT(outcome.err, Not(HasSubstr("----")));
+  }
 }
 
 TEST(Rule7, ChildrenOfDeathTestsDieSilently) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "testlog/capture.h"
+#include "testlog/internal/throw_periods.h"
 #include "testlog/internal/warm_data.h"
 #include "testlog/labels.h"
 #include "tracing_core/bridge/spdlog.h"
@@ -185,9 +186,11 @@ void Session::report_bad_values() {
 void Session::lock_for_fork() {
   attribution_.lock_for_fork();
   show_filter_->lock_for_fork();
+  internal::lock_throw_periods_for_fork();
 }
 
 void Session::unlock_after_fork() {
+  internal::unlock_throw_periods_after_fork();
   show_filter_->unlock_after_fork();
   attribution_.unlock_after_fork();
 }

@@ -17,6 +17,7 @@
 #include "testlog/perf_outputs.h"
 #include "testlog/settings.h"
 #include "testlog/show_filter.h"
+#include "testlog/untold.h"
 #include "tracing_core/collect/record_ring.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/print.h"
@@ -71,9 +72,11 @@ class Session {
   /// The number of the first record that the running test may have made.
   std::uint64_t first_record_of_test() const noexcept { return first_record_; }
 
-  /// The first record that was not told yet in any story; the handler of a fatal signal starts there.
-  std::uint64_t first_untold_record() const noexcept { return first_untold_.load(std::memory_order_relaxed); }
-  void set_first_untold_record(std::uint64_t number) noexcept { first_untold_.store(number, std::memory_order_relaxed); }
+  /// What no story has told yet.
+  Untold& untold() noexcept { return untold_; }
+  Untold const& untold() const noexcept { return untold_; }
+  /// The number that the next record gets.
+  std::uint64_t next_record() const noexcept { return ring_ == nullptr ? 0 : ring_->next_number(); }
 
   /// How lines look, to be printed by `writer`; a prefix says whose a record is where that is not the running test.
   tracing::PrintOptions print_options(tracing::WriterPtr writer) const;
@@ -107,7 +110,7 @@ class Session {
   std::shared_ptr<tracing::EventFormat const> format_;
   std::shared_ptr<tracing::Registry> registry_;
   std::uint64_t first_record_ = 0;
-  std::atomic<std::uint64_t> first_untold_{0};
+  Untold untold_;
   std::string filter_outside_;  // the directives outside tests
 };
 

@@ -50,8 +50,53 @@ TEST(Story, OfParameterisedAndTypedTestsNamesTheParameter) {
   EXPECT_THAT(text, HasSubstr("---- Some/Values.Fails/1, where GetParam() = 2: what it recorded"));
   EXPECT_THAT(text, HasSubstr("---- Types/1.Fails, where TypeParam = char: what it recorded"));
 }
+TEST(Story, HasTheFirstOfAFieldThatIsTooLarge) {
+  Outcome const outcome = run_scenarios("Captured.AFieldOfAMegabyte");
+  EXPECT_THAT(outcome.err, HasSubstr("Captured_AFieldOfAMegabyte_Test: received image=\"xxx"));
+  EXPECT_THAT(outcome.err, HasSubstr("xxx... (1048576 bytes)\"\n---- end of what it recorded"));
+  EXPECT_EQ(testlog::testdata::count(outcome.out, ": Failure"), 1) << outcome.out;
+  EXPECT_THAT(outcome.err + outcome.out, Not(HasSubstr("the ring was full")));
+}
 TEST(Story, IsNotToldForSkippedAndExpectedFailures) {
   EXPECT_THAT(text_of("Plain.Skips:Plain.ExpectsAFailure"), Not(HasSubstr("----")));
+}
+
+TEST(Story, HasWhatTheSuiteRecordedWhileItWasSetUpOnce) {
+  expect_approved("suite_set_up.txt", text_of("SetUpOnce.A*:SetUpOnce.B*:SetUpOnce.C*"));
+}
+TEST(Story, OfEachRunOfASuiteHasItsSetUp) {
+  Outcome const outcome = run_scenarios("SetUpOnce.A*:SetUpOnce.B*", {}, {"--gtest_repeat=2"});
+  EXPECT_EQ(testlog::testdata::count(outcome.err, "opening: SetUpOnce: device has room for 4 bytes\n"), 2) << outcome.err;
+}
+TEST(Story, OfTheSetUpIsNotToldInOtherSuites) {
+  EXPECT_THAT(text_of("SetUpOnce.A*:Some/Values.*"), Not(HasSubstr("has room for")));
+}
+TEST(Story, HasWhatEnvironmentsAndInitialisersRecordedOnce) {
+  std::string const text = text_of("SetUpOnce.A*:SetUpOnce.B*:Some/Values.*", {{"SCENARIO_OUTSIDE", "1"}});
+  for (char const* const line : {"[outside any test] DEBUG library: spoken\n",
+                                 "[outside any test] DEBUG Surroundings: environment set up in detail\n"}) {
+    EXPECT_EQ(testlog::testdata::count(text, line), 1) << text;
+    EXPECT_GT(text.find(line), text.find("---- SetUpOnce.BFails")) << text;
+  }
+}
+TEST(Story, ShownAtTheEndOfTestsHasEachRecordOfASetUpOnce) {
+  for (char const* const show : {"all", "failed"}) {
+    std::string const text = text_of("SetUpOnce.*:-*.D*:*.F*", {{"TRACE_SHOW", show}});
+    for (char const* const line : {"device opened\n", "device has room for 4 bytes\n"}) {
+      EXPECT_EQ(testlog::testdata::count(text, line), 1) << text;
+    }
+  }
+}
+TEST(Story, SaysWhereTheRingHasLostTheSetUp) {
+  std::string const text = text_of("SetUpOnce.D*:SetUpOnce.E*");
+  EXPECT_THAT(text, HasSubstr("---- of what was recorded before the tests the earlier is gone: the ring was full ----\n"
+                              "DEBUG SetUpOnce_EFails_Test: of one that failed\n"));
+  EXPECT_THAT(text, Not(HasSubstr("---- earlier records are gone")));
+}
+TEST(Story, OfACrashHasTheSetUpToo) {
+  std::string const text = testlog::testdata::run_dying("SetUpOnce.A*:SetUpOnce.F*").err;
+  EXPECT_THAT(text, HasSubstr("  [outside any test] DEBUG opening: SetUpOnce: device has room for 4 bytes\n"));
+  EXPECT_THAT(text, Not(HasSubstr("of a test that passed")));
 }
 
 TEST(SpanPath, StandsBehindTheFailure) {
@@ -64,6 +109,19 @@ TEST(SpanPath, OfAnExceptionIsWhereItWasThrown) {
   EXPECT_THAT(run_scenarios("Exceptions.PassThroughDestructors").err, HasSubstr("    thrown in outer:inner\n"));
   EXPECT_EQ(testlog::testdata::count(run_scenarios("Plain.Throws:Exceptions.CaughtByAnotherThread").err, "thrown in"), 1)
       << "the path of an earlier test's exception is forgotten";
+}
+TEST(SpanPath, IsThatOfTheReportedExceptionAndNotOfOneThatWasCaught) {
+  EXPECT_THAT(run_scenarios("Exceptions.OutsideSpansAfterACaughtOne").err, Not(HasSubstr("thrown in")));
+  EXPECT_THAT(run_scenarios("Exceptions.InAnOuterSpanAfterACaughtOne").err, HasSubstr("    thrown in outer\n"));
+  EXPECT_THAT(run_scenarios("Exceptions.InAnInnerSpanAfterACaughtOne").err, HasSubstr("    thrown in second\n"));
+  EXPECT_THAT(run_scenarios("Exceptions.AnEarlierOneAfterACaughtOne").err, HasSubstr("    thrown in launch{count=3}:check\n"));
+  EXPECT_THAT(run_scenarios("Exceptions.InPlaceOfACaughtOne").err, HasSubstr("    thrown in outer\n"));
+}
+TEST(SpanPath, OfAnExceptionThatIsThrownAgainIsWhereItWasThrownFirst) {
+  EXPECT_THAT(run_scenarios("Exceptions.ThrownAgain").err, HasSubstr("    thrown in outer:launch{count=3}:check\n"));
+}
+TEST(SpanPath, OfAnExceptionIgnoresSpansThatDestructorsOnlyMake) {
+  EXPECT_THAT(run_scenarios("Exceptions.PassSpansThatAreOnlyMade").err, HasSubstr("    thrown in outer:inner\n"));
 }
 
 }  // namespace

@@ -1,15 +1,8 @@
-// Tests that other tests run as a program of its own, chosen by --gtest_filter, to look at what it prints and how it ends.
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <cstdint>
-#include <cstdio>
+// Tests that other tests run as a program of its own, chosen by --gtest_filter, to look at what it prints and how it ends. The
+// files beside this one belong to the same program.
 #include <cstdlib>
 #include <exception>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -19,10 +12,8 @@
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 #include <testlog/matchers.h>
-#include <testlog/perf.h>
 #include <testlog/testlog.h>
 
-#include "testlog/session.h"
 #include "testlog/testdata/library.h"
 
 namespace {
@@ -31,7 +22,6 @@ using library::speak;
 using library::work;
 using testing::Contains;
 using testing::ElementsAre;
-using testing::Eq;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Le;
@@ -45,8 +35,6 @@ using testlog::HasTarget;
 using testlog::InSpan;
 using testlog::Span;
 using testlog::records;
-
-void say(char const* text) { std::fputs(text, stderr); }
 
 // ---- passing and failing ----
 
@@ -102,6 +90,60 @@ TEST(Exceptions, CaughtByAnotherThread) {
   }).join();
   std::rethrow_exception(caught);
 }
+void speak_and_throw() {
+  TRACE_SPAN(info, "second");
+  throw std::runtime_error("the second one");
+}
+TEST(Exceptions, OutsideSpansAfterACaughtOne) {
+  EXPECT_THROW(library::fail_inside(3), std::runtime_error);
+  throw std::runtime_error("elsewhere");
+}
+TEST(Exceptions, InAnOuterSpanAfterACaughtOne) {
+  TRACE_SPAN(info, "outer");
+  EXPECT_THROW(library::fail_inside(3), std::runtime_error);
+  throw std::runtime_error("elsewhere");
+}
+TEST(Exceptions, InAnInnerSpanAfterACaughtOne) {
+  EXPECT_THROW(library::fail_inside(3), std::runtime_error);
+  speak_and_throw();
+}
+TEST(Exceptions, AnEarlierOneAfterACaughtOne) {
+  try {
+    library::fail_inside(3);
+  } catch (std::exception const&) {
+    EXPECT_THROW(speak_and_throw(), std::runtime_error);
+    throw;
+  }
+}
+TEST(Exceptions, InPlaceOfACaughtOne) {
+  TRACE_SPAN(info, "outer");
+  try {
+    library::fail_inside(3);
+  } catch (std::exception const&) {
+    TRACE_WARN("caught");
+    throw std::logic_error("because of that");
+  }
+}
+TEST(Exceptions, ThrownAgain) {
+  TRACE_SPAN(info, "outer");
+  try {
+    library::fail_inside(3);
+  } catch (std::exception const&) {
+    TRACE_WARN("caught");
+    throw;
+  }
+}
+struct MakesASpanAtItsEnd {
+  ~MakesASpanAtItsEnd() { auto const never_entered = TRACE_MAKE_SPAN(info, "cleaning"); }
+};
+TEST(Exceptions, PassSpansThatAreOnlyMade) {
+  TRACE_SPAN(info, "outer");
+  {
+    TRACE_SPAN(info, "inner");
+    MakesASpanAtItsEnd const last;
+    throw std::runtime_error("passing by");
+  }
+}
 TEST(Plain, Skips) {
   work();
   GTEST_SKIP() << "not today";
@@ -136,6 +178,12 @@ TEST(Captured, TooMuch) {
 TEST_LOG(Captured, TooMuchToJudge, .fail_on = error) {
   for (int i = 0; i < 200000; ++i) TRACE_TRACE("filling", i);
 }
+TEST_LOG(Captured, AFieldOfAMegabyte, .fail_on = error) {
+  std::string const image(std::size_t{1} << 20, 'x');
+  TRACE_DEBUG("received", image);
+  EXPECT_THAT(records(), ElementsAre(Event(HasMessage("received"), HasField("image", HasSubstr("xxx... (1048576 bytes)")))));
+  ADD_FAILURE();
+}
 
 // ---- settings ----
 
@@ -166,6 +214,34 @@ TEST_F(Fixture, Fails) {
 }
 TEST_F(Fixture, ShowsToo) { TRACE_INFO("second body"); }
 
+// What is recorded before tests helps to understand those that fail.
+class SetUpOnce : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    TRACE_SPAN(info, "opening");
+    TRACE_INFO("device opened");
+    TRACE_DEBUG("device has room for {} bytes", 4);
+  }
+  static void TearDownTestSuite() { TRACE_DEBUG("device closed"); }
+};
+TEST_F(SetUpOnce, APasses) { TRACE_DEBUG("of a test that passed"); }
+TEST_F(SetUpOnce, BFails) {
+  TRACE_DEBUG("of the first that failed");
+  ADD_FAILURE();
+}
+TEST_F(SetUpOnce, CFails) {
+  TRACE_DEBUG("of the second that failed");
+  ADD_FAILURE();
+}
+TEST_F(SetUpOnce, DFillsTheRing) {
+  for (int i = 0; i < 200000; ++i) TRACE_TRACE("filling", i);
+}
+TEST_F(SetUpOnce, EFails) {
+  TRACE_DEBUG("of one that failed");
+  ADD_FAILURE();
+}
+TEST_F(SetUpOnce, FDies) { std::abort(); }
+
 class Values : public testing::TestWithParam<int> {
   FRIEND_TEST(Values, Fails);
 };
@@ -191,216 +267,6 @@ TYPED_TEST_LOG_P(Patterns, Fails, .fail_on = warn) { TRACE_WARN("pattern"); }
 REGISTER_TYPED_TEST_SUITE_P(Patterns, Fails);
 INSTANTIATE_TYPED_TEST_SUITE_P(Some, Patterns, int);
 
-// ---- what the program sees of its own output ----
-
-std::string captured(bool with_output) {
-  testing::internal::CaptureStderr();
-  work();
-  if (with_output) say("said\n");
-  work();
-  return testing::internal::GetCapturedStderr();
-}
-
-class Streams : public testing::TestWithParam<char const*> {
- protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, GetParam()); }
-};
-TEST_P(Streams, CaptureStderrSeesOnlyTheProgramsOutput) {
-  EXPECT_EQ(captured(true), "said\n");
-  EXPECT_EQ(captured(false), "");
-}
-TEST_P(Streams, DeathSeesOnlyTheProgramsOutput) {
-  work();
-  EXPECT_DEATH((work(), say("dying\n"), work(), std::abort()), Eq("dying\n"));
-  EXPECT_DEATH((work(), std::abort()), Eq(""));
-}
-TEST_P(Streams, ExitSeesOnlyTheProgramsOutput) {
-  work();
-  EXPECT_EXIT((work(), say("leaving\n"), work(), std::exit(3)), testing::ExitedWithCode(3), Eq("leaving\n"));
-  EXPECT_EXIT((work(), std::_Exit(4)), testing::ExitedWithCode(4), Eq(""));
-}
-TEST_P(Streams, CapturesInTheChildToo) {
-  work(6);
-  EXPECT_EXIT(
-      {
-        work(7);
-        bool const both = testing::Value(records(), Contains(Span("launch", HasField("count", 7))));
-        std::_Exit(both ? 0 : 1);
-      },
-      testing::ExitedWithCode(0), Eq(""));
-}
-INSTANTIATE_TEST_SUITE_P(Both, Streams, testing::Values("fast", "threadsafe"));
-
-TEST(Streams, NobodyReads) {
-  signal(SIGPIPE, SIG_DFL);
-  for (int i = 0; i < 10; ++i) work(i);
-  EXPECT_EQ(1, 2);
-}
-TEST(Streams, DescriptorsAreNotInherited) {
-  EXPECT_EQ(std::system("test -z \"$(ls /proc/self/fd | grep '^5[0-9][0-9]$')\""), 0);
-}
-
-// ---- processes and threads ----
-
-// Sanitizers keep a list of threads under a lock of theirs, which a forked child may find taken for good, whoever's program
-// it is; ThreadSanitizer ends such a child at once.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kForkedChildrenStartThreads = false;
-#elif defined(__has_feature)
-constexpr bool kForkedChildrenStartThreads = !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer));
-#else
-constexpr bool kForkedChildrenStartThreads = true;
-#endif
-
-TEST(Processes, ForkGoesOn) {
-  TRACE_SPAN(info, "parent");
-  pid_t const child = fork();
-  if (child == 0) {
-    TRACE_INFO("in the child");
-    std::_Exit(static_cast<int>(records().size()));
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(WEXITSTATUS(status), 2);
-  TRACE_INFO("in the parent");
-}
-TEST(Processes, GoesElsewhere) {
-  ASSERT_EQ(chdir("/"), 0);
-  work();
-}
-TEST(Processes, ForkWhileThreadsWrite) {
-  std::atomic<bool> stop{false};
-  std::thread writer([&stop] {
-    while (!stop) work();
-  });
-  std::thread starter([&stop] {
-    while (!stop) std::thread(speak).join();
-  });
-  int bad = 0;
-  for (int i = 0; i < 100; ++i) {
-    pid_t const child = fork();
-    if (child == 0) {
-      alarm(20);
-      work();
-      if (kForkedChildrenStartThreads) std::thread(speak).join();
-      std::_Exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    bad += status != 0;
-  }
-  stop = true;
-  writer.join();
-  starter.join();
-  EXPECT_EQ(bad, 0);
-}
-
-TEST(Processes, ForkWhileTheFilterChanges) {
-  std::atomic<bool> stop{false};
-  std::thread changer([&stop] {
-    for (int i = 0; !stop; ++i) testlog::set_filter("target" + std::to_string(i % 50));
-  });
-  int bad = 0;
-  for (int i = 0; i < 100; ++i) {
-    pid_t const child = fork();
-    if (child == 0) {
-      alarm(10);
-      testlog::set_filter("off");
-      std::_Exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    bad += status != 0;
-    if (bad != 0) break;
-  }
-  stop = true;
-  changer.join();
-  EXPECT_EQ(bad, 0);
-}
-TEST(Processes, ForkFindsTheLockFree) {
-  testlog::Attribution& attribution = testlog::Session::get()->attribution();
-  std::atomic<bool> locked{false};
-  std::thread holder([&] {
-    attribution.lock_for_fork();
-    locked = true;
-    library::wait_ms(100);
-    attribution.unlock_after_fork();
-  });
-  while (!locked) library::wait_ms(1);
-  pid_t const child = fork();
-  if (child == 0) {
-    alarm(5);
-    if (kForkedChildrenStartThreads) {
-      std::thread(speak).join();  // a new thread takes the lock at its first record
-    } else {
-      attribution.lock_for_fork();
-    }
-    std::_Exit(0);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  holder.join();
-  EXPECT_EQ(status, 0);
-}
-
-TEST(Threads, ThereIsOnlyOne) {
-  struct stat tasks {};
-  ASSERT_EQ(stat("/proc/self/task", &tasks), 0);
-  EXPECT_EQ(tasks.st_nlink, 3u);  // of one thread, and two of the folder's own
-}
-TEST(Threads, ManyWrite) {
-  std::vector<std::thread> writers;
-  for (int i = 0; i < 4; ++i) writers.emplace_back([] { for (int n = 0; n < 50; ++n) work(n); });
-  for (std::thread& writer : writers) writer.join();
-}
-TEST(Threads, HelpersBelongToTheTest) {
-  std::thread([] { TRACE_WARN("from a helper"); }).join();
-  EXPECT_THAT(records(), ElementsAre(Event(HasMessage("from a helper"))));
-}
-std::atomic<int> late_go{0};
-TEST(Threads, LeavesAThreadBehind) {
-  std::thread([] {
-    while (late_go == 0) library::wait_ms(1);
-    TRACE_WARN("late word");
-    late_go = 2;
-  }).detach();
-}
-TEST_LOG(Threads, NextIsNotBlamed, .fail_on = warn) {
-  late_go = 1;
-  while (late_go != 2) library::wait_ms(1);
-  EXPECT_THAT(records(), IsEmpty());
-}
-std::atomic<int> pool_go{0};
-void start_pool() {
-  static bool const started = [] {
-    std::thread([] {
-      testlog::serve_all_tests();
-      for (int done = 0;; library::wait_ms(1)) {
-        if (pool_go == done) continue;
-        done = pool_go;
-        TRACE_INFO("from the pool", tracing::kv("job", done));
-        pool_go = ++done;
-      }
-    }).detach();
-    return true;
-  }();
-  (void)started;
-}
-void run_on_pool() {
-  int const job = ++pool_go;
-  while (pool_go == job) library::wait_ms(1);
-}
-TEST(Threads, PoolStarts) {
-  start_pool();
-  run_on_pool();
-  EXPECT_THAT(records(), ElementsAre(Event(HasMessage("from the pool"))));
-}
-TEST(Threads, PoolServesTheNext) {
-  start_pool();
-  run_on_pool();
-  EXPECT_THAT(records(), ElementsAre(Event(HasMessage("from the pool"))));
-}
-
 // ---- outside of tests ----
 
 bool const outside_too = std::getenv("SCENARIO_OUTSIDE") != nullptr;
@@ -408,7 +274,10 @@ bool const outside_too = std::getenv("SCENARIO_OUTSIDE") != nullptr;
 
 class Surroundings : public testing::Environment {
  public:
-  void SetUp() override { TRACE_INFO("environment set up"); }
+  void SetUp() override {
+    TRACE_INFO("environment set up");
+    TRACE_DEBUG("environment set up in detail");
+  }
   void TearDown() override { TRACE_INFO("environment torn down"); }
 };
 [[maybe_unused]] testing::Environment* const surroundings =
@@ -460,146 +329,10 @@ TEST(Secrets, Fails) {
   throw std::runtime_error("told");
 }
 
-// ---- dying ----
-
-TEST(Dies, BySegv) {
-  TRACE_SPAN(info, "outer", tracing::kv("id", 7));
-  TRACE_INFO("shown {}", 1);
-  TRACE_DEBUG("not shown {}", "text", tracing::kv("n", 2.5));
-  raise(SIGSEGV);
-}
-TEST(Dies, ByWildPointer) {
-  TRACE_SPAN(info, "outer");
-  std::uintptr_t volatile nowhere = 16;  // a null pointer would be UndefinedBehaviorSanitizer's
-  *reinterpret_cast<int volatile*>(nowhere) = 1;
-}
-TEST(Dies, ByAbort) { std::abort(); }
 TEST(Dies, WithSecrets) {
   secrets::tell();
   TRACE_SPAN(info, "open", tracing::kv("token", secrets::kCanary));
   std::abort();
-}
-int eat_stack(int n) {
-  char volatile room[4096];
-  room[0] = static_cast<char>(n);
-  return n == -1 ? 0 : eat_stack(n + 1) + room[0];
-}
-TEST(Dies, ByStackOverflow) { EXPECT_EQ(eat_stack(0), 1); }
-TEST(Dies, Killed) {
-  for (int i = 0; i < 1000; ++i) work(i);
-  raise(SIGKILL);
-}
-TEST(Dies, KilledWhileThreadsWrite) {
-  for (int i = 0; i < 3; ++i) {
-    std::thread([] {
-      while (true) work();
-    }).detach();
-  }
-  library::wait_ms(50);
-  raise(SIGKILL);
-}
-TEST(Dies, OnSeveralThreadsAtOnce) {
-  std::atomic<int> ready{0};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 4; ++i) {
-    threads.emplace_back([&ready] {
-      TRACE_SPAN(info, "dying");
-      for (int n = 0; n < 500; ++n) TRACE_TRACE("last words", n);
-      ++ready;
-      while (ready < 4) {
-      }
-      raise(SIGSEGV);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-}
-void die_below(int levels) {
-  TRACE_SPAN(info, "level", levels);
-  if (levels > 0) return die_below(levels - 1);
-  TRACE_DEBUG("bottom");
-  raise(SIGSEGV);
-}
-TEST(Dies, InDeepSpans) { die_below(999); }
-TEST(Dies, InADeathTestOnly) {
-  EXPECT_DEATH((work(), std::abort()), "");
-  EXPECT_DEATH((work(), raise(SIGSEGV)), "");
-}
-TEST(Dies, WithAHandlerOfItsOwn) {
-  raise(SIGSEGV);
-}
-
-// A handler set before the tests run, as sanitizers and MPI have.
-void own_handler(int) {
-  say("own handler\n");
-  std::_Exit(9);
-}
-[[maybe_unused]] bool const handler_set = [] {
-  if (std::getenv("SCENARIO_OWN_HANDLER") != nullptr) signal(SIGSEGV, own_handler);
-  return true;
-}();
-
-// ---- perf spans ----
-
-void load() { TRACE_PERF("cpu_ldg", tracing::kv("bytes", 4), tracing::target("machine")); }
-void execute() {
-  TRACE_SPAN(info, "launch", tracing::target("machine"));
-  TRACE_PERF_AT(info, "cpu_execute_program", tracing::target("machine"));
-  usleep(2000);  // so that it is the longer one
-  load();
-  load();
-}
-
-TEST(Perf, Passes) { execute(); }
-TEST(Perf, PassesOnceMore) { load(); }
-TEST(Perf, Fails) {
-  execute();
-  ADD_FAILURE();
-}
-TEST(Perf, CapturesThem) {
-  execute();
-  EXPECT_THAT(records(), Contains(Event(HasMessage("performance_span_complete"), InSpan("cpu_ldg", HasField("bytes", 4)),
-                                        InSpan("cpu_execute_program"))));
-  EXPECT_EQ(testlog::perf_summary().find("cpu_ldg")->count, 2u);
-}
-TEST(Perf, CapturesNone) {
-  execute();
-  EXPECT_THAT(records(), Not(Contains(Span("cpu_ldg"))));
-  EXPECT_THAT(records(), Not(Contains(Event(HasMessage("performance_span_complete")))));
-}
-TEST(Perf, FailsInside) {
-  TRACE_PERF("cpu_bra", tracing::kv("to", 4));
-  ADD_FAILURE();
-}
-TEST(Perf, DiesInside) {
-  TRACE_PERF("cpu_bra", tracing::kv("to", 4));
-  raise(SIGSEGV);
-}
-TEST(Perf, Limited) {
-  rlimit const limit{2048, 2048};
-  setrlimit(RLIMIT_FSIZE, &limit);
-  for (int i = 0; i < 100; ++i) load();
-}
-TEST(Perf, ManyThreads) {
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 64; ++i) {
-    threads.emplace_back([] {
-      for (int j = 0; j < 100; ++j) load();
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-}
-TEST(Perf, Forks) {
-  execute();
-  pid_t const child = fork();
-  if (child == 0) {
-    load();
-    std::exit(0);
-  }
-  waitpid(child, nullptr, 0);
-}
-TEST(PerfDeathTest, Dies) {
-  execute();
-  EXPECT_EXIT((load(), std::exit(3)), testing::ExitedWithCode(3), "^$");
 }
 
 }  // namespace

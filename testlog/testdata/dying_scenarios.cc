@@ -1,0 +1,125 @@
+// Tests that end the process, each in its own way.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <testlog/testlog.h>
+
+#include "testlog/testdata/library.h"
+
+namespace {
+
+using library::work;
+using testing::Eq;
+
+TEST(Dies, BySegv) {
+  TRACE_SPAN(info, "outer", tracing::kv("id", 7));
+  TRACE_INFO("shown {}", 1);
+  TRACE_DEBUG("not shown {}", "text", tracing::kv("n", 2.5));
+  raise(SIGSEGV);
+}
+TEST(Dies, ByWildPointer) {
+  TRACE_SPAN(info, "outer");
+  std::uintptr_t volatile nowhere = 16;  // a null pointer would be UndefinedBehaviorSanitizer's
+  *reinterpret_cast<int volatile*>(nowhere) = 1;
+}
+TEST(Dies, ByAbort) { std::abort(); }
+TEST(Dies, ByExit) {
+  TRACE_SPAN(info, "outer", tracing::kv("id", 7));
+  TRACE_DEBUG("not shown");
+  std::exit(5);
+}
+TEST(Dies, ByExitOnAnotherThread) {
+  std::thread([] {
+    TRACE_DEBUG("not shown");
+    std::exit(5);
+  }).join();
+}
+TEST(Dies, ByExitSilently) { std::exit(0); }
+TEST(Dies, InChildrenThatExit) {
+  if (pid_t const child = fork(); child == 0) {
+    TRACE_DEBUG("of the child");
+    std::exit(3);
+  } else {
+    waitpid(child, nullptr, 0);
+  }
+  EXPECT_EXIT((work(), std::exit(3)), testing::ExitedWithCode(3), Eq(""));
+}
+int eat_stack(int n) {
+  char volatile room[4096];
+  room[0] = static_cast<char>(n);
+  return n == -1 ? 0 : eat_stack(n + 1) + room[0];
+}
+TEST(Dies, ByStackOverflow) { EXPECT_EQ(eat_stack(0), 1); }
+TEST(Dies, AfterAWhile) {
+  {
+    TRACE_SPAN(info, "long_ago");
+    library::wait_ms(150);
+  }
+  TRACE_SPAN(info, "just_now");
+  TRACE_SPAN(info, "dying");
+  raise(std::getenv("SCENARIO_KILLED") != nullptr ? SIGKILL : SIGSEGV);
+}
+TEST(Dies, Killed) {
+  for (int i = 0; i < 1000; ++i) work(i);
+  raise(SIGKILL);
+}
+TEST(Dies, KilledWhileThreadsWrite) {
+  for (int i = 0; i < 3; ++i) {
+    std::thread([] {
+      while (true) work();
+    }).detach();
+  }
+  library::wait_ms(50);
+  raise(SIGKILL);
+}
+TEST(Dies, OnSeveralThreadsAtOnce) {
+  std::atomic<int> ready{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&ready] {
+      TRACE_SPAN(info, "dying");
+      for (int n = 0; n < 500; ++n) TRACE_TRACE("last words", n);
+      ++ready;
+      while (ready < 4) {
+      }
+      raise(SIGSEGV);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+void die_below(int levels) {
+  TRACE_SPAN(info, "level", levels);
+  if (levels > 0) return die_below(levels - 1);
+  TRACE_DEBUG("bottom");
+  raise(SIGSEGV);
+}
+TEST(Dies, InDeepSpans) { die_below(999); }
+TEST(Dies, InADeathTestOnly) {
+  EXPECT_DEATH((work(), std::abort()), "");
+  EXPECT_DEATH((work(), raise(SIGSEGV)), "");
+}
+TEST(Dies, WithAHandlerOfItsOwn) {
+  raise(SIGSEGV);
+}
+
+// A handler set before the tests run, as sanitizers and MPI have.
+void own_handler(int) {
+  std::fputs("own handler\n", stderr);
+  std::_Exit(9);
+}
+[[maybe_unused]] bool const handler_set = [] {
+  if (std::getenv("SCENARIO_OWN_HANDLER") != nullptr) signal(SIGSEGV, own_handler);
+  return true;
+}();
+
+}  // namespace

@@ -1,0 +1,91 @@
+// Tests that record perf spans.
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <testlog/matchers.h>
+#include <testlog/perf.h>
+#include <testlog/testlog.h>
+#include <tracing_core/tracing.h>
+
+namespace {
+
+using testing::Contains;
+using testing::Not;
+using testlog::Event;
+using testlog::HasField;
+using testlog::HasMessage;
+using testlog::InSpan;
+using testlog::Span;
+using testlog::records;
+
+void load() { TRACE_PERF("cpu_ldg", tracing::kv("bytes", 4), tracing::target("machine")); }
+void execute() {
+  TRACE_SPAN(info, "launch", tracing::target("machine"));
+  TRACE_PERF_AT(info, "cpu_execute_program", tracing::target("machine"));
+  usleep(2000);  // so that it is the longer one
+  load();
+  load();
+}
+
+TEST(Perf, Passes) { execute(); }
+TEST(Perf, PassesOnceMore) { load(); }
+TEST(Perf, Fails) {
+  execute();
+  ADD_FAILURE();
+}
+TEST(Perf, CapturesThem) {
+  execute();
+  EXPECT_THAT(records(), Contains(Event(HasMessage("performance_span_complete"), InSpan("cpu_ldg", HasField("bytes", 4)),
+                                        InSpan("cpu_execute_program"))));
+  EXPECT_EQ(testlog::perf_summary().find("cpu_ldg")->count, 2u);
+}
+TEST(Perf, CapturesNone) {
+  execute();
+  EXPECT_THAT(records(), Not(Contains(Span("cpu_ldg"))));
+  EXPECT_THAT(records(), Not(Contains(Event(HasMessage("performance_span_complete")))));
+}
+TEST(Perf, FailsInside) {
+  TRACE_PERF("cpu_bra", tracing::kv("to", 4));
+  ADD_FAILURE();
+}
+TEST(Perf, DiesInside) {
+  TRACE_PERF("cpu_bra", tracing::kv("to", 4));
+  raise(SIGSEGV);
+}
+TEST(Perf, Limited) {
+  rlimit const limit{2048, 2048};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  for (int i = 0; i < 100; ++i) load();
+}
+TEST(Perf, ManyThreads) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 64; ++i) {
+    threads.emplace_back([] {
+      for (int j = 0; j < 100; ++j) load();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+TEST(Perf, Forks) {
+  execute();
+  pid_t const child = fork();
+  if (child == 0) {
+    load();
+    std::exit(0);
+  }
+  waitpid(child, nullptr, 0);
+}
+TEST(PerfDeathTest, Dies) {
+  execute();
+  EXPECT_EXIT((load(), std::exit(3)), testing::ExitedWithCode(3), "^$");
+}
+
+}  // namespace
