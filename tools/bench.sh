@@ -3,9 +3,41 @@
 #
 #   tools/bench.sh [--json FILE] [--only PATTERN] [--instructions]
 #
-# The peers are spdlog and, where Debian's Rust packages and cargo are installed, Rust's tracing. --instructions counts
-# instructions by callgrind, for machines too noisy to measure times.
+# The peers are spdlog and, where Debian's Rust packages and cargo are installed, Rust's tracing. --json writes the rows
+# there, too; --only takes those that the regular expression finds; --instructions counts instructions by callgrind, for
+# machines too noisy to measure times.
 set -euo pipefail
+
+usage() { sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; }
+wrong() {
+  echo "tools/bench.sh: $1; valid: [--json FILE] [--only PATTERN] [--instructions] [--help]" >&2
+  exit 2
+}
+
+is_given() { [[ -n ${1-} && $1 != --* ]]; }
+can_be_written() { [[ -d ${1%/*}/ && -w ${1%/*}/ && ! -d $1 && (! -e $1 || -w $1) ]]; }
+
+# All of it is read before the minutes that building takes.
+table_options=()
+while (($# > 0)); do
+  case $1 in
+    --help | -h) usage; exit ;;
+    --instructions) table_options+=("$1") ;;
+    --json)
+      is_given "${2-}" || wrong '--json lacks its FILE'
+      file=$(realpath --canonicalize-missing -- "$2")
+      can_be_written "$file" || wrong "--json $2 cannot be written"
+      table_options+=(--json "$file")
+      shift ;;
+    --only)
+      is_given "${2-}" || wrong '--only lacks its PATTERN'
+      python3 -c 'import re, sys; re.compile(sys.argv[1])' "$2" 2>/dev/null || wrong "--only $2 is no pattern"
+      table_options+=(--only "$2")
+      shift ;;
+    *) wrong "unknown argument '$1'" ;;
+  esac
+  shift
+done
 cd "$(dirname "$0")/.."
 
 tools/setup.sh bench
@@ -16,6 +48,11 @@ build() {
   cmake --build "$1" --target "${@:3}"
 }
 build build/bench ON tracing_benchmarks spdlog_benchmarks startup_testlog startup_plain
+cuda=''
+if grep -q '^TESTLOG_CUDA_INCLUDE_DIR:.*=/' build/bench/CMakeCache.txt; then
+  build build/bench ON cuda_benchmarks cuda_compiled_out_benchmarks cuda_tests_executor_benchmarks
+  cuda=build/bench/cuda_tests
+fi
 build build/bench_static OFF tracing_benchmarks spdlog_benchmarks
 
 rust=''
@@ -39,4 +76,4 @@ fi
 
 exec python3 tools/bench_table.py --programs build/bench/tracing_core/benchmarks \
   --static-programs build/bench_static/tracing_core/benchmarks --rust "$rust" \
-  --startup build/bench/testlog/benchmarks --include . --include build/bench/tracing_core "$@"
+  --startup build/bench/testlog/benchmarks --cuda "$cuda" --include . --include build/bench/tracing_core ${table_options[@]+"${table_options[@]}"}

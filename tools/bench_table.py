@@ -26,11 +26,19 @@ def run(command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
+# Of the CUDA part, where the toolkit is: a launch, by the processor time of the thread that makes it, and an instruction of
+# PTX on the CPU, beside the same with one worker.
+LAUNCHES = (("cuda_benchmarks", "launch_raw", None), ("cuda_compiled_out_benchmarks", "launch_compiled_out", "launch_raw"),
+            ("cuda_benchmarks", "launch_off", "launch_raw"), ("cuda_benchmarks", "launch_captured", "launch_raw"),
+            ("cuda_benchmarks", "launch_printed", "launch_raw"))
+KERNELS = ("matmul", "softmax", "scan")
+
+
 def names(program):
     return run([program, "--benchmark_list_tests=true"]).split()
 
 
-def ours_ns(program, name):
+def ours_ns(program, name, clock="real_time"):
     # Short slices: a long one is hardly ever left alone on a machine that others share.
     slices = ["--benchmark_min_time=0.01", "--benchmark_repetitions=10"]
     text = run([program, f"--benchmark_filter=^{re.escape(name)}$", *slices, "--benchmark_format=json"])
@@ -38,7 +46,12 @@ def ours_ns(program, name):
     errors = [row["error_message"] for row in rows if row.get("error_occurred")]
     if errors:
         sys.exit(f"{name}: {errors[0]}")
-    return min(row["real_time"] for row in rows)
+    return min(row[clock] for row in rows)
+
+
+def instruction_ns(program, kernel, workers):
+    text = run([program, f"--benchmark_filter=^{kernel}/{workers}/", "--benchmark_min_time=0.2", "--benchmark_format=json"])
+    return 1e9 / json.loads(text)["benchmarks"][0]["instructions"]
 
 
 def rust_ns(rust, name):
@@ -127,6 +140,7 @@ def main():
     parser.add_argument("--static-programs", default="", metavar="FOLDER", help="and where the same are without shared libraries")
     parser.add_argument("--rust", default="")
     parser.add_argument("--startup", default="", metavar="FOLDER", help="where startup_testlog and startup_plain are")
+    parser.add_argument("--cuda", default="", metavar="FOLDER", help="where the benchmarks of cuda_tests are")
     parser.add_argument("--include", action="append", default=[], metavar="FOLDER", help="for the rows about compiling")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--only", default="", metavar="PATTERN")
@@ -166,6 +180,18 @@ def main():
         if peer_ns is None and OWN_PEERS.get(base) in measured:
             peer, peer_ns = OWN_PEERS[base], measured[OWN_PEERS[base]]
         add(base, ours, peer, peer_ns, static_ns, instructions(shared, name) if args.instructions else None)
+    if args.cuda and re.search(args.only, "launch"):
+        found = in_turns(*(lambda program=program, name=name: ours_ns(f"{args.cuda}/benchmarks/{program}", name, "cpu_time")
+                           for program, name, _ in LAUNCHES))
+        launches = dict(zip((name for _, name, _ in LAUNCHES), found))
+        for _, name, peer in LAUNCHES:
+            add(name, launches[name], peer, launches.get(peer))
+    if args.cuda and re.search(args.only, "executor"):
+        program = f"{args.cuda}/executor/cuda_tests_executor_benchmarks"
+        for kernel in KERNELS:
+            one, two = in_turns(lambda: instruction_ns(program, kernel, 1), lambda: instruction_ns(program, kernel, 2))
+            add(f"executor_{kernel}", one, None, None)
+            add(f"executor_{kernel}_2", two, f"executor_{kernel}", one)
     if args.startup and re.search(args.only, "startup"):
         add("startup", startup_ns(args.startup), None, None)
     if args.include and re.search(args.only, "compile"):

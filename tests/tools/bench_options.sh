@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Checks that tools/bench.sh says what is wrong with its options, or what they are, before it sets up or builds anything.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export PATH=$work/bin:$PATH TESTLOG_NO_SETUP=1
+mkdir "$work/bin"
+printf '#!/bin/sh\necho "it builds: $*" >&2\nexit 99\n' >"$work/bin/cmake"
+chmod +x "$work/bin/cmake"
+cd "$work"
+
+expect() {  # <exit status> <text in the output> <option...>
+  local status=0 text
+  text=$("$root/tools/bench.sh" "${@:3}" 2>&1) || status=$?
+  if ((status != $1)) || [[ $text != *"$2"* ]]; then
+    printf 'tools/bench.sh %s\nended with %d, not %d, or did not say %q:\n%s\n' "${*:3}" "$status" "$1" "$2" "$text" >&2
+    exit 1
+  fi
+}
+
+expect 0 'tools/bench.sh [--json FILE]' --help
+expect 0 'tools/bench.sh [--json FILE]' --only span -h
+expect 2 "unknown argument '--jsno'; valid: [--json FILE]" --jsno table.json
+expect 2 "unknown argument 'span'" span
+expect 2 '--json lacks its FILE' --json
+expect 2 '--json lacks its FILE' --json --only span
+expect 2 '--only lacks its PATTERN' --instructions --only
+expect 2 '--only ( is no pattern' --only '('
+expect 2 '--json nowhere/table.json cannot be written' --json nowhere/table.json
+expect 2 '--json . cannot be written' --json .
+expect 99 'it builds' --json table.json --only 'span|event' --instructions
+expect 99 'it builds'
+[[ ! -e table.json ]]
