@@ -8,6 +8,27 @@
 #
 # Finds RE2 by its own package config or by pkg-config, whichever the system has, and gives the target to link.
 
+# testlog_portable_dependencies()
+#
+# Links fmt and spdlog by their headers and RE2 from its archive: what is linked then needs the C library alone.
+
+function(testlog_portable_dependencies)
+  foreach(target IN ITEMS fmt::fmt-header-only spdlog::spdlog_header_only)
+    if(NOT TARGET ${target})
+      message(FATAL_ERROR "TESTLOG_PORTABLE_PROGRAMS needs the target ${target}, which this package lacks.")
+    endif()
+  endforeach()
+  find_package(Threads REQUIRED)
+  set_target_properties(spdlog::spdlog_header_only PROPERTIES INTERFACE_LINK_LIBRARIES "Threads::Threads;fmt::fmt-header-only")
+  find_library(TESTLOG_RE2_ARCHIVE libre2.a)
+  if(NOT TESTLOG_RE2_ARCHIVE)
+    testlog_missing("libre2.a" "libre2-dev" "programs that can be copied to another machine")
+  endif()
+  set(TESTLOG_FMT fmt::fmt-header-only PARENT_SCOPE)
+  set(TESTLOG_SPDLOG spdlog::spdlog_header_only PARENT_SCOPE)
+  set(TESTLOG_RE2 ${TESTLOG_RE2_ARCHIVE} PARENT_SCOPE)
+endfunction()
+
 function(testlog_dependency package)
   cmake_parse_arguments(ARG "" "TARGET;DEBIAN;FOR;COMPONENT" "" ${ARGN})
   if(NOT TARGET ${ARG_TARGET})

@@ -1,17 +1,20 @@
-# testlog_embed(<library> OUTPUT <file.cc> HEADER <file that declares the constants> [<constant> <file>]...)
+# testlog_embed(<library> OUTPUT <file.cc> HEADER <file that declares the constants> [NAMESPACE <name>] [<constant> <file>]...)
 #
-# Puts the text of files into a library: a std::string_view of namespace tracing::internal for each.
+# Puts the text of files into a library: a std::string_view for each, of namespace tracing::internal unless another is named.
 #
-# As a script (-P) it writes such a source file: OUTPUT, HEADER and TEXTS as above.
+# As a script (-P) it writes such a source file: OUTPUT, HEADER, SPACE (the namespace) and TEXTS as above.
 
 function(testlog_embed library)
-  cmake_parse_arguments(ARG "" "OUTPUT;HEADER" "" ${ARGN})
+  cmake_parse_arguments(ARG "" "OUTPUT;HEADER;NAMESPACE" "" ${ARGN})
+  if(NOT ARG_NAMESPACE)
+    set(ARG_NAMESPACE "tracing::inline v1::internal")
+  endif()
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${ARG_OUTPUT})
   set(files ${ARG_UNPARSED_ARGUMENTS})
   list(FILTER files INCLUDE REGEX "\\.")
   list(TRANSFORM files PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   add_custom_command(OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DHEADER=${ARG_HEADER} "-DTEXTS=${ARG_UNPARSED_ARGUMENTS}"
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DHEADER=${ARG_HEADER} "-DSPACE=${ARG_NAMESPACE}" "-DTEXTS=${ARG_UNPARSED_ARGUMENTS}"
       -DFOLDER=${CMAKE_CURRENT_SOURCE_DIR} -P ${TESTLOG_EMBED_SCRIPT}
     DEPENDS ${files} ${TESTLOG_EMBED_SCRIPT} VERBATIM)
   # By its name, as the library may be one of another folder.
@@ -26,11 +29,11 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
 
-set(source "#include \"${HEADER}\"\n\nnamespace tracing::inline v1::internal {\n\n")
+set(source "#include \"${HEADER}\"\n\nnamespace ${SPACE} {\n\n")
 while(TEXTS)
   list(POP_FRONT TEXTS constant file)
   file(READ ${FOLDER}/${file} text)
   string(APPEND source "constinit std::string_view const ${constant} = R\"TESTLOG(${text})TESTLOG\";\n\n")
 endwhile()
-string(APPEND source "}  // namespace tracing::inline v1::internal\n")
+string(APPEND source "}  // namespace ${SPACE}\n")
 file(WRITE ${OUTPUT} "${source}")

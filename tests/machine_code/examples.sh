@@ -6,13 +6,15 @@ cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 launcher=$(command -v ccache || true)
+# Some examples are for the CUDA Toolkit; CMake says where its headers are, or that there are none.
+toolkit=${TESTLOG_CUDA_INCLUDE_DIR-$(ls -d /usr/local/cuda/include 2>/dev/null || true)}
 
 # The bytes of every instruction, without addresses and the names of what is called.
 code() { objdump -dw "$1" | sed -n 's/^ *[0-9a-f]*:\t\([^\t]*\)\t.*/\1/p'; }
 
 compare() {  # <compiler> <example> <definition>
   local object=$work/$1_$(basename "$2")_$3
-  local compile=($launcher "$1" -std=c++20 -O2 -w -I . "$3" -c "$2")
+  local compile=($launcher "$1" -std=c++20 -O2 -w -I . ${toolkit:+-isystem "$toolkit"} "$3" -c "$2")
   "${compile[@]}" -o "$object.with.o"
   "${compile[@]}" -include tests/machine_code/without_macros.h -o "$object.without.o"
   code "$object.with.o" >"$object.with"
@@ -31,6 +33,10 @@ compare() {  # <compiler> <example> <definition>
   for compiler in g++ clang++; do
     command -v "$compiler" >/dev/null || { echo "skipped: no $compiler" >&2; continue; }
     for example in ${1:+"${@/#/examples/}"} $([[ $# -gt 0 ]] || ls examples/*.cc); do
+      if [[ -z $toolkit && $example == */cuda_* ]]; then
+        echo "skipped: $example, as there is no CUDA Toolkit" >&2
+        continue
+      fi
       echo "$compiler $example -DTRACING_DISABLED"
       # GCC stores a coroutine's variables in its frame even where nobody reads them.
       [[ $compiler == g++ && $example == */coroutines.cc ]] && continue
@@ -42,7 +48,7 @@ compare() {  # <compiler> <example> <definition>
   done
 } >"$work/jobs"
 export -f compare code
-export work launcher
+export work launcher toolkit
 xargs -P 2 -L 1 bash -c 'compare "$0" "$1" "$2"' <"$work/jobs" >"$work/results"
 cat "$work/results"
 (($(wc -l <"$work/jobs") > 0))

@@ -37,6 +37,27 @@ struct Launcher {
   }
 };
 
+// Names and message of one of these just fill what is reserved for them in steps of sixteen characters.
+int messages_of_each_length() {
+  TRACE_TRACE(".");
+  TRACE_TRACE("..");
+  TRACE_TRACE("...");
+  TRACE_TRACE("....");
+  TRACE_TRACE(".....");
+  TRACE_TRACE("......");
+  TRACE_TRACE(".......");
+  TRACE_TRACE("........");
+  TRACE_TRACE(".........");
+  TRACE_TRACE("..........");
+  TRACE_TRACE("...........");
+  TRACE_TRACE("............");
+  TRACE_TRACE(".............");
+  TRACE_TRACE("..............");
+  TRACE_TRACE("...............");
+  TRACE_TRACE("................");
+  return 16;
+}
+
 }  // namespace
 
 void work() {
@@ -51,6 +72,7 @@ void work() {
     TRACE_VALUES(warn, tracing::kv("x", 1), tracing::kv("missing", nullptr));
   });
   TRACE_ERROR("no device is needed: {}", reinterpret_cast<void const*>(&scale) != nullptr);
+  TRACE_INFO("{} messages", messages_of_each_length());
   if (TRACE_ENABLED(error)) TRACE_LOG(error, "done");
 }
 

@@ -1,0 +1,111 @@
+// What a Driver says of failures, and of launches that have ended.
+#include <algorithm>
+#include <string>
+
+#include "tracing_core/cuda/driver_state.h"
+#include "tracing_core/cuda/errors.h"
+
+namespace tracing::inline v1::cuda {
+namespace {
+
+constexpr std::size_t kMostCandidates = 8;  // that are told of one by one
+
+std::string name_of(Launch const& launch) { return fmt::format("launch {} of {}", launch.id, launch.kernel); }
+
+}  // namespace
+
+std::string Loss::to_string() const {
+  std::string text = fmt::format("{} ({}) from {}: {}; ", error_name(code), static_cast<int>(code), call, error_description(code));
+  std::size_t const count = candidates.size() + forgotten;
+  if (candidates.size() == 1 && forgotten == 0) {
+    text += name_of(candidates.front()) + (exact ? " did it" : ", the only one outstanding, did it");
+  } else if (launch != 0) {
+    text += fmt::format("launch {} did it, of which no more is known here", launch);
+  } else if (count == 0) {
+    text += "no launch was outstanding that is known here";
+  } else {
+    text += fmt::format("one of {} launches that were outstanding did it: ", count);
+    for (std::size_t i = 0; i < std::min(candidates.size(), kMostCandidates); ++i) {
+      text += (i == 0 ? "" : ", ") + name_of(candidates[i]);
+    }
+    if (count > kMostCandidates) text += ", ...";
+  }
+  return detail.empty() ? text : text + " (" + detail + ")";
+}
+
+CUresult Driver::told(CUresult result, std::string_view call) {
+  return state_->tell(result, [&] { return call; });
+}
+
+std::optional<Loss> Driver::loss() const {
+  std::lock_guard const lock(state_->mutex);
+  return state_->loss;
+}
+
+void Driver::State::fail(CUresult code, std::string_view call) {
+  if (lost_with(code) == Lost::nothing) {
+    TRACE_ERROR("{} failed: {}", call, error_description(code, &api), tracing::kv("error", tracing::display(error_name(code, &api))),
+                tracing::kv("code", static_cast<int>(code)));
+    return;
+  }
+  Loss now;
+  now.code = code;
+  now.call = call;
+  now.candidates = log.outstanding();
+  now.forgotten = log.forgotten();
+  if (options.failed_launch) {
+    auto failed = options.failed_launch();
+    now.launch = failed.launch;
+    now.detail = std::move(failed.detail);
+  }
+  if (now.launch != 0) {
+    std::erase_if(now.candidates, [&](Launch const& launch) { return launch.id != now.launch; });
+    now.forgotten = 0;
+  }
+  // Those before it had ended when the last one was made, so where each is waited for, one that is left alone did it.
+  now.exact = now.candidates.size() == 1 && (now.launch != 0 || (blocking && now.forgotten == 0));
+  tell_loss(now);
+}
+
+void Driver::State::tell_loss(Loss const& now) {
+  std::string first_call;
+  {
+    std::lock_guard const lock(mutex);
+    if (loss) first_call = loss->call;
+    if (!loss) loss = now;
+  }
+  auto const name = error_name(now.code, &api);
+  int const code = static_cast<int>(now.code);
+  if (!first_call.empty()) {
+    // One loss is enough of an error: all that follows from it would bury it.
+    TRACE_WARN("{} failed: the context is lost since {}", now.call, first_call,
+               tracing::kv("error", tracing::display(name)), code);
+    return;
+  }
+  TRACE_ERROR("{} failed, and the context is lost: {}", now.call, error_description(now.code, &api),
+              tracing::kv("error", tracing::display(name)), code);
+  std::size_t const count = now.candidates.size() + now.forgotten;
+  for (std::size_t i = 0; i < std::min(now.candidates.size(), kMostCandidates); ++i) {
+    Launch const& launch = now.candidates[i];
+    Span const span = launch.span.or_current();
+    if (count == 1) {
+      TRACE_ERROR("{} {}", name_of(launch), now.exact ? "caused it" : "caused it: no other was outstanding",
+                  tracing::kv("error", tracing::display(name)),
+                  tracing::kv("detail", now.detail.empty() ? nullptr : now.detail.c_str()), tracing::parent(span));
+    } else {
+      TRACE_WARN("{} is one of {} that may have caused it", name_of(launch), count,
+                 tracing::kv("error", tracing::display(name)), tracing::parent(span));
+    }
+  }
+  if (count > kMostCandidates) TRACE_WARN("... and {} more launches may have caused it", count - kMostCandidates);
+}
+
+void Driver::State::complete(std::vector<Launch> const& launches, std::string_view observed_by) {
+  for (Launch const& launch : launches) {
+    auto const waited = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - launch.at);
+    TRACE_TRACE("completed", tracing::kv("launch", launch.id), tracing::kv("observed_by", tracing::display(observed_by)),
+                tracing::kv("after_us", waited.count()), tracing::parent(launch.span.or_current()));
+  }
+}
+
+}  // namespace tracing::inline v1::cuda

@@ -1,0 +1,118 @@
+// Modules and launches of a Driver.
+#include <array>
+#include <memory>
+#include <string>
+
+#include "tracing_core/cuda/driver_state.h"
+
+namespace tracing::inline v1::cuda {
+
+CUresult Driver::module_load(CUmodule* module, void const* image, std::string_view name, std::size_t bytes) {
+  TRACE_SPAN(trace, "module_load", tracing::kv("module", name), bytes, tracing::kv("device", state_->device.load()));
+  std::array<char, 4096> log{};
+  std::array<CUjit_option, 2> options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};
+  CUresult const result = state_->api.module_load_data_ex(module, image, 2, options.data(), values.data());
+  if (result != CUDA_SUCCESS && log.front() != '\0') TRACE_ERROR("{}", std::string_view(log.data()));
+  return state_->tell(result, [&] { return fmt::format("cuModuleLoadDataEx({})", name); });
+}
+
+CUresult Driver::module_unload(CUmodule module) {
+  TRACE_SPAN(trace, "module_unload");
+  {
+    std::lock_guard const lock(state_->mutex);
+    auto const [first, last] = state_->functions.equal_range(module);
+    for (auto i = first; i != last; ++i) state_->kernels.erase(i->second);
+    state_->functions.erase(first, last);
+  }
+  return told(state_->api.module_unload(module), "cuModuleUnload()");
+}
+
+CUresult Driver::module_get_function(CUfunction* function, CUmodule module, char const* name) {
+  CUresult const result = state_->api.module_get_function(function, module, name);
+  if (result == CUDA_SUCCESS) {
+    std::lock_guard const lock(state_->mutex);
+    if (state_->kernels.insert_or_assign(*function, name).second) state_->functions.emplace(module, *function);
+  }
+  return state_->tell(result, [&] { return fmt::format("cuModuleGetFunction({})", name); });
+}
+
+std::string Driver::State::kernel_of(CUfunction function) const {
+  std::lock_guard const lock(mutex);
+  auto const found = kernels.find(function);
+  return found == kernels.end() ? fmt::format("the function at {}", static_cast<void const*>(function)) : found->second;
+}
+
+bool Driver::State::is_capturing(Span const& span, CUstream stream) const {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  if (api.stream_is_capturing == nullptr || api.stream_is_capturing(stream, &status) != CUDA_SUCCESS) return false;
+  if (status == CU_STREAM_CAPTURE_STATUS_NONE) return false;
+  span.record(tracing::kv("capture", status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? "active" : "invalidated"));
+  return true;
+}
+
+CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream, void** params) {
+  State& state = *state_;
+  Launch launch;
+  launch.kernel = state.kernel_of(function);
+  launch.grid = grid;
+  launch.block = block;
+  launch.stream = state.log.number_of(stream);
+  internal::LaunchScope const numbered;
+  launch.id = numbered.id();
+  Span const span =
+      TRACE_MAKE_SPAN(trace, "launch", tracing::kv("kernel.name", tracing::display(launch.kernel)),
+                      tracing::kv("grid", grid.fields()), tracing::kv("block", block.fields()), shared_bytes,
+                      tracing::kv("stream", launch.stream), tracing::kv("device", state.device.load()),
+                      tracing::kv("launch", launch.id), tracing::kv("blocking", state.blocking ? std::optional(true) : std::nullopt),
+                      tracing::kv("capture", tracing::empty));
+  auto const entered = span.enter();
+  launch.span = span;
+  launch.at = std::chrono::steady_clock::now();
+  auto const call = [&] {
+    return fmt::format("cuLaunchKernel({}, grid ({}, {}, {}), block ({}, {}, {}), {} bytes shared, {})", launch.kernel, grid.x,
+                       grid.y, grid.z, block.x, block.y, block.z, shared_bytes, state.text_of(stream));
+  };
+  // What is captured does not run, so it is not waited for.
+  bool const runs = !state.is_capturing(span, stream);
+  if (runs) state.log.begin(stream, launch);
+  CUresult result = state.api.launch_kernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, stream,
+                                            params, nullptr);
+  if (runs && result == CUDA_SUCCESS) state.log.accept(launch.id);
+  if (runs && result == CUDA_SUCCESS && state.blocking) {
+    result = state.api.stream_synchronize(stream);
+    if (result == CUDA_SUCCESS) state.complete({state.log.remove(launch.id)}, "CUDA_LAUNCH_BLOCKING");
+  }
+  // A launch that was refused is not what was wrong, unless the driver itself waits for its end.
+  if (result != CUDA_SUCCESS && !state.blocking) state.log.remove(launch.id);
+  state.tell(result, call);
+  if (result != CUDA_SUCCESS) state.log.remove(launch.id);
+  return result;
+}
+
+namespace {
+
+// A host function, to be called in the span that it was given to the stream in.
+struct HostCall {
+  CUhostFn function;
+  void* data;
+  Span span;
+};
+
+void CUDA_CB call_in_span(void* data) {
+  std::unique_ptr<HostCall> const call(static_cast<HostCall*>(data));
+  call->span.in_scope([&] { call->function(call->data); });
+}
+
+}  // namespace
+
+CUresult Driver::launch_host_func(CUstream stream, CUhostFn function, void* data) {
+  Span const span = TRACE_MAKE_SPAN(trace, "launch_host_func", tracing::kv("stream", state_->log.number_of(stream)));
+  auto const entered = span.enter();
+  auto boxed = std::make_unique<HostCall>(HostCall{function, data, span});
+  CUresult const result = state_->api.launch_host_func(stream, call_in_span, boxed.get());
+  if (result == CUDA_SUCCESS) static_cast<void>(boxed.release());  // the call's; one that is never made keeps it
+  return state_->tell(result, [&] { return fmt::format("cuLaunchHostFunc({})", state_->text_of(stream)); });
+}
+
+}  // namespace tracing::inline v1::cuda

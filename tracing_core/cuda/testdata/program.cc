@@ -1,0 +1,10 @@
+// Starts on every machine: there is no driver in what the loader needs for it.
+#include <cstdio>
+
+#include "tracing_core/cuda/driver_library.h"
+
+int main() {
+  auto const driver = tracing::cuda::load_driver("libcuda.so.of_no_machine");
+  std::puts(driver.explanation.c_str());
+  return driver ? 1 : 0;
+}
