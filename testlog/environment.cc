@@ -30,6 +30,8 @@ constexpr std::array<std::pair<std::string_view, SpanEvents>, 7> kSpanEvents{{{"
                                                                               {"full", SpanEvents::full},
                                                                               {"none", SpanEvents::none}}};
 
+constexpr std::array<std::pair<std::string_view, CudaHealth>, 3> kCudaHealth{
+    {{"on", CudaHealth::on}, {"stop", CudaHealth::stop}, {"off", CudaHealth::off}}};
 constexpr std::array<std::pair<std::string_view, bool>, 2> kOnOff{{{"on", true}, {"off", false}}};
 
 using Wrong = std::optional<std::string_view>;
@@ -212,6 +214,8 @@ constexpr std::array kVariables{
              }},
     Variable{"TRACE_SPDLOG", "on, off", "on",
              [](Environment& e, std::string_view value) { return set_named(e.spdlog, kOnOff, value); }},
+    Variable{"TRACE_CUDA_HEALTH", "on, stop, off", "on",
+             [](Environment& e, std::string_view value) { return set_named(e.cuda_health, kCudaHealth, value); }},
     Variable{"NO_COLOR", "anything", "",
              [](Environment& e, std::string_view) {
                e.no_color = true;

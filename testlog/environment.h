@@ -20,6 +20,12 @@ enum class Show : std::uint8_t {
   all,     ///< every test, at its end
   none,    ///< nothing
 };
+/// What testlog::cuda does after each test.
+enum class CudaHealth : std::uint8_t {
+  on,    ///< asks the devices whether all is well; the first test that broke one fails
+  stop,  ///< the same, and no test runs after that one
+  off,   ///< nothing
+};
 enum class TimeStyle : std::uint8_t { utc, local, uptime, none };
 
 /// What becomes of perf spans.
@@ -53,6 +59,7 @@ struct Environment {
   std::string output = "stderr";       ///< TRACE_OUTPUT: stderr, stdout or a path with %p and %t
   std::string chrome;                  ///< TRACE_CHROME: the same, or a folder; empty: off
   bool spdlog = true;                  ///< TRACE_SPDLOG: what is logged with spdlog is recorded
+  CudaHealth cuda_health = CudaHealth::on;  ///< TRACE_CUDA_HEALTH
   std::string flame;                   ///< TRACE_FLAME: likewise
   std::string redact;                  ///< TRACE_REDACT: names with commas between them
   std::string redact_token{tracing::kRedactionToken};  ///< TRACE_REDACT_TOKEN

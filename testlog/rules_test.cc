@@ -410,6 +410,7 @@ std::vector<BadCase> const& bad_cases() {
        "testlog: TRACE_PERF_PROM=/nowhere/at/all cannot be opened: No such file or directory. Nothing is written there; valid is a "
        "path that can be written to.\n"},
       {"TRACE_SPDLOG", "sometimes", "testlog: TRACE_SPDLOG=sometimes is none of on, off. Using on.\n"},
+      {"TRACE_CUDA_HEALTH", "sometimes", "testlog: TRACE_CUDA_HEALTH=sometimes is none of on, stop, off. Using on.\n"},
   };
   return *cases;
 }
