@@ -1,0 +1,21 @@
+// For tests: what an instruction makes of values, one case in each lane.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cuda_tests/executor/run_test_support.h"
+#include "cuda_tests/ptx/forms.h"
+
+namespace cuda_tests {
+
+/// Registers are of the bits that the form says; a predicate is zero or one. Forms with one destination, or predicates as the
+/// destination, whose second one is the second result.
+std::vector<std::uint64_t> apply_form(std::string const& form, std::vector<std::vector<std::uint64_t>> const& cases,
+                                      std::vector<std::uint64_t>* second = nullptr);
+
+/// The forms that were applied in this process so far.
+std::vector<std::string> const& applied_forms();
+
+}  // namespace cuda_tests

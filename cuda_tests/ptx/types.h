@@ -1,0 +1,36 @@
+// Declares the types and spaces of PTX, and what they are called.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace cuda_tests::ptx {
+
+enum class Type : std::uint8_t { none, b8, b16, b32, b64, u8, u16, u32, u64, s8, s16, s32, s64, f16, f16x2, f32, f64, pred };
+
+enum class Space : std::uint8_t { generic, global, constant, shared, local, param };
+
+/// As PTX writes it, without the dot: "u32".
+std::string_view name(Type type) noexcept;
+std::string_view name(Space space) noexcept;
+/// By that name; none where it is no type that is known here.
+Type find_type(std::string_view name) noexcept;
+
+constexpr bool is_signed(Type type) noexcept { return type >= Type::s8 && type <= Type::s64; }
+constexpr bool is_unsigned(Type type) noexcept { return type >= Type::u8 && type <= Type::u64; }
+constexpr bool is_bits(Type type) noexcept { return type >= Type::b8 && type <= Type::b64; }
+constexpr bool is_float(Type type) noexcept { return type >= Type::f16 && type <= Type::f64; }
+
+/// In memory, and for all but predicates in a register. A predicate has none and counts as zero.
+constexpr unsigned size_bytes(Type type) noexcept {
+  switch (type) {
+    case Type::b8: case Type::u8: case Type::s8: return 1;
+    case Type::b16: case Type::u16: case Type::s16: case Type::f16: return 2;
+    case Type::b32: case Type::u32: case Type::s32: case Type::f16x2: case Type::f32: return 4;
+    case Type::b64: case Type::u64: case Type::s64: case Type::f64: return 8;
+    case Type::none: case Type::pred: break;
+  }
+  return 0;
+}
+
+}  // namespace cuda_tests::ptx

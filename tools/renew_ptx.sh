@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Renews the PTX in cuda_tests/executor/testdata from cuda_tests/kernels, by NVRTC of the toolkit at CUDA_PATH: for two
+# targets, with and without fast math. Needs no GPU.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cuda=${CUDA_PATH:-/usr/local/cuda}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cat >"$work/ptx.cc" <<'SOURCE'
+#include <nvrtc.h>
+
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+// ptx <file> [<option or name expression>...]: prints the PTX.
+int main(int argc, char** argv) {
+  std::ifstream file(argv[1]);
+  std::string const source{std::istreambuf_iterator<char>(file), {}};
+  nvrtcProgram program;
+  nvrtcCreateProgram(&program, source.c_str(), argv[1], 0, nullptr, nullptr);
+  std::vector<char const*> options{"-std=c++17"};
+  for (int i = 2; i < argc; ++i) {
+    if (argv[i][0] == '-') options.push_back(argv[i]);
+    else nvrtcAddNameExpression(program, argv[i]);
+  }
+  int const result = nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data());
+  std::size_t size = 0;
+  nvrtcGetProgramLogSize(program, &size);
+  std::string log(size, '\0');
+  nvrtcGetProgramLog(program, log.data());
+  std::cerr << log.c_str();
+  if (result != NVRTC_SUCCESS) return 1;
+  nvrtcGetPTXSize(program, &size);
+  std::string ptx(size, '\0');
+  nvrtcGetPTX(program, ptx.data());
+  std::cout << ptx.c_str();
+}
+SOURCE
+g++ -std=c++20 -I "$cuda/include" "$work/ptx.cc" -o "$work/ptx" -L "$cuda/lib64" -lnvrtc -Wl,-rpath,"$cuda/lib64"
+for arch in 75 90; do
+  for math in "" .fast; do
+    for kernel in cuda_tests/kernels/*.cu; do
+      name=$(basename "$kernel" .cu)
+      names=()
+      [[ $name != matmul ]] || names=("matmul<float,16>" "matmul<double,16>" "matmul<__half,16>")
+      # In its own folder: the names of internal variables hold the path.
+      (cd cuda_tests/kernels && "$work/ptx" "$name.cu" -arch=compute_$arch ${math:+--use_fast_math} "-I$cuda/include" "${names[@]}") \
+        >"cuda_tests/executor/testdata/$name.$arch$math.ptx"
+    done
+  done
+done
