@@ -1,0 +1,150 @@
+// Launches of kernels: what the driver checks at the call, and what the stream's thread does later.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "cuda_tests/cpu/calls.h"
+#include "cuda_tests/cpu/device.h"
+#include "cuda_tests/cpu/limits.h"
+#include "tracing_core/cuda/launch_log.h"
+#include "tracing_core/emit/span.h"
+
+namespace cuda_tests::cpu {
+namespace {
+
+CUresult code_of(FaultKind kind) noexcept {
+  switch (kind) {
+    case FaultKind::illegal_address:
+      return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case FaultKind::misaligned_address:
+      return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case FaultKind::illegal_instruction:
+      return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case FaultKind::assertion:
+      return CUDA_ERROR_ASSERT;
+    case FaultKind::stack_overflow:
+      return CUDA_ERROR_HARDWARE_STACK_ERROR;
+    case FaultKind::barrier:  // a GPU would hang here
+    case FaultKind::stopped:
+      break;
+  }
+  return CUDA_ERROR_LAUNCH_FAILED;
+}
+
+struct Launch {
+  std::shared_ptr<LoadedFunction> function;
+  LaunchShape shape;
+  std::vector<std::byte> parameters;
+  CUstream stream = nullptr;
+  tracing::cuda::LaunchId id = 0;
+  tracing::Span span;
+};
+
+CUresult check_shape(LoadedFunction const& function, LaunchShape const& shape) {
+  auto const& [grid, block, dynamic_shared_bytes] = shape;
+  auto const& entry = *function.function;
+  if (grid.count() == 0 || block.count() == 0)
+    return refuse(CUDA_ERROR_INVALID_VALUE, "the grid or the block is empty");
+  if (grid.x > kMaxGridX || grid.y > kMaxGridYZ || grid.z > kMaxGridYZ) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "the grid is larger than 2147483647 x 65535 x 65535 blocks");
+  }
+  if (block.x > kMaxThreads || block.y > kMaxThreads || block.z > kMaxBlockZ || block.count() > kMaxThreads) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "the block is larger than 1024 threads, or than 1024 x 1024 x 64");
+  }
+  if (dynamic_shared_bytes > static_cast<unsigned>(std::max(0, function.max_dynamic_shared_bytes.load()))) {
+    return refuse(CUDA_ERROR_INVALID_VALUE,
+                  fmt::format("{} bytes of dynamic shared memory, where {} may have {}", dynamic_shared_bytes,
+                              entry.name, function.max_dynamic_shared_bytes.load()));
+  }
+  if (block.count() > entry.max_threads()) {
+    return refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, fmt::format("the block has {} threads, where {} is bound to {}",
+                                                                  block.count(), entry.name, entry.max_threads()));
+  }
+  return CUDA_SUCCESS;
+}
+
+// The pairs of cuLaunchKernel's `extra`: a buffer and its size.
+bool read_extra(void** extra, std::vector<std::byte>& parameters) {
+  void const* buffer = nullptr;
+  std::size_t size = 0;
+  for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+    if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
+      buffer = extra[1];
+    else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
+      std::memcpy(&size, extra[1], sizeof(size));
+    else
+      return false;
+  }
+  if (size < parameters.size() || (buffer == nullptr && !parameters.empty())) return false;
+  std::copy_n(static_cast<std::byte const*>(buffer), parameters.size(), parameters.begin());
+  return true;
+}
+
+CUresult read_parameters(ptx::Function const& entry, void** pointers, void** extra,
+                         std::vector<std::byte>& parameters) {
+  parameters.resize(entry.parameter_bytes);
+  if (pointers != nullptr && extra != nullptr)
+    return refuse(CUDA_ERROR_INVALID_VALUE, "parameters are given in both ways");
+  if (extra != nullptr) {
+    return read_extra(extra, parameters) ? CUDA_SUCCESS
+                                         : refuse(CUDA_ERROR_INVALID_VALUE, "the parameters' buffer does not fit");
+  }
+  for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
+    auto const& parameter = entry.parameters[i];
+    if (pointers == nullptr || pointers[i] == nullptr) {
+      return refuse(CUDA_ERROR_INVALID_VALUE, fmt::format("parameter {} of {} is missing", i + 1, entry.name));
+    }
+    std::memcpy(parameters.data() + parameter.offset_bytes, pointers[i], parameter.size_bytes);
+  }
+  return CUDA_SUCCESS;
+}
+
+void add_statistics(Device& device, RunStatistics const& run) {
+  std::lock_guard const lock(device.statistics_mutex);
+  device.statistics.thread_instructions += run.thread_instructions;
+  for (auto const& [name, opcode] : run.opcodes) device.statistics.opcodes[name] += opcode;
+}
+
+// On the stream's thread, in the span of the launch, so that what the executor tells stands below it.
+void run(Device& device, Launch const& launch) {
+  auto const entered = launch.span.enter();
+  RunOptions options;
+  options.print = [&device](std::string_view text) { device.prints.append(text); };
+  options.opcode_statistics = device.options.opcode_statistics;
+  options.instruction_spans = device.options.instruction_spans;
+  options.stop = device.stop.get_token();
+  RunStatistics statistics;
+  auto fault = device.executor().run(*launch.function->kernel, launch.shape, launch.parameters, device.memory, options,
+                                     options.opcode_statistics ? &statistics : nullptr);
+  if (options.opcode_statistics) add_statistics(device, statistics);
+  if (!fault || fault->kind == FaultKind::stopped) return;
+  auto const code = code_of(fault->kind);
+  device.fail({code, launch.id, launch.stream, std::move(*fault)});
+}
+
+}  // namespace
+
+CUresult launch_kernel(CUfunction handle, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                       unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream_handle,
+                       void** pointers, void** extra) {
+  return in_context([&](Device& device) {
+    auto const function = device.functions.find(handle);
+    auto const stream = device.find_stream(stream_handle);
+    if (function == nullptr || stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    auto const launch = std::make_shared<Launch>();
+    launch->function = function;
+    launch->shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
+    launch->stream = stream_handle;
+    if (auto const result = check_shape(*function, launch->shape); result != CUDA_SUCCESS) return result;
+    auto const result = read_parameters(*function->function, pointers, extra, launch->parameters);
+    if (result != CUDA_SUCCESS) return result;
+    launch->id = tracing::cuda::current_launch();
+    launch->span = tracing::Span::current();
+    auto const end = device.submit(stream, [&device, launch] { run(device, *launch); });
+    return device.launches_block ? device.wait({end}) : CUDA_SUCCESS;
+  });
+}
+
+}  // namespace cuda_tests::cpu

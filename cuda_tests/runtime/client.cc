@@ -1,0 +1,29 @@
+#define TRACE_TARGET "cuda_tests::client"
+#include "cuda_tests/runtime/client.h"
+
+#include "tracing_core/tracing.h"
+
+namespace cuda_tests {
+
+void Client::launch(Kernel const& kernel, CubeCount count, std::vector<Argument> const& arguments, ExecutionMode mode,
+                    unsigned shared_bytes) const {
+  TRACE_SPAN(trace, "launch_inner", count, mode, tracing::kv("stream_id", stream_),
+             tracing::kv("kernel.name", tracing::display(kernel.name)), tracing::kv("kernel.id", tracing::pretty(kernel.id)));
+  server_->launch(stream_, kernel, count, arguments, mode, shared_bytes);
+}
+
+Handle Client::to_client(Handle const& handle, Client const& other, FloatKind dtype) const {
+  TRACE_SPAN(trace, "to_client", dtype);
+  auto const bytes = server_->read(stream_, handle, {handle.bytes}, 1);
+  return other.server_->create(other.stream_, bytes, {bytes.size()}, 1);
+}
+
+void Client::sync() const {
+  block_on([&] { server_->sync(stream_); });
+}
+
+tracing::Span internal::block_on_span() {
+  return TRACE_MAKE_SPAN(trace, "block_on", tracing::target("cuda_tests::future::base"));
+}
+
+}  // namespace cuda_tests

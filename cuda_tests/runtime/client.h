@@ -1,0 +1,74 @@
+// Declares Client, by which a program uses a device.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "cuda_tests/runtime/server.h"
+
+namespace cuda_tests {
+
+/// A device as seen from one stream of work. Copies and the clients of other streams share the server. Thread-safe; throws
+/// Error, and tracing::cuda::CompileError from launch().
+class Client {
+ public:
+  explicit Client(Backend& backend) : server_(std::make_shared<Server>(backend)) {}
+
+  /// The same device by another stream.
+  Client on_stream(StreamId stream) const {
+    Client other = *this;
+    other.stream_ = stream;
+    return other;
+  }
+  StreamId stream() const noexcept { return stream_; }
+
+  /// Memory of any content.
+  Handle empty(std::size_t bytes) const { return server_->empty(stream_, bytes); }
+  template <class T>
+  Handle create(std::vector<T> const& values) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return server_->create(stream_, std::as_bytes(std::span(values)), {values.size()}, sizeof(T));
+  }
+  /// What the memory holds once the stream has done what was asked of it; waits for that.
+  template <class T>
+  std::vector<T> read(Handle const& handle) const {
+    auto const bytes = block_on([&] { return server_->read(stream_, handle, {handle.bytes / sizeof(T)}, sizeof(T)); });
+    std::vector<T> values(bytes.size() / sizeof(T));
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+    return values;
+  }
+
+  /// Asks for a launch of `count` blocks; returns before it ends.
+  void launch(Kernel const& kernel, CubeCount count, std::vector<Argument> const& arguments,
+              ExecutionMode mode = ExecutionMode::Unchecked, unsigned shared_bytes = 0) const;
+  /// A copy of the memory for a client of another stream, made there.
+  Handle to_client(Handle const& handle, Client const& other, FloatKind dtype) const;
+
+  /// Waits until the stream has done all.
+  void sync() const;
+  bool is_done() const { return server_->is_done(stream_); }
+
+ private:
+  template <class F>
+  static decltype(auto) block_on(F&& f);
+
+  std::shared_ptr<Server> server_;
+  StreamId stream_;
+};
+
+namespace internal {
+tracing::Span block_on_span();
+}
+
+template <class F>
+decltype(auto) Client::block_on(F&& f) {
+  tracing::Span const span = internal::block_on_span();
+  auto const entered = span.enter();
+  return f();
+}
+
+}  // namespace cuda_tests

@@ -1,0 +1,64 @@
+#define TRACE_TARGET "cuda_tests::compute::context"
+#include "cuda_tests/runtime/context.h"
+
+#include <memory>
+
+#include "cuda_tests/kernels/embedded.h"
+#include "cuda_tests/runtime/error.h"
+#include "tracing_core/tracing.h"
+
+namespace cuda_tests {
+
+Context::~Context() {
+  for (auto const& [key, kernel] : loaded_) backend_.driver().module_unload(kernel.module);
+}
+
+CUfunction Context::function(Kernel const& kernel, ExecutionMode mode) {
+  std::string key = key_of(kernel, mode);
+  auto const found = loaded_.find(key);
+  if (found != loaded_.end()) return found->second.function;
+  LoadedKernel const loaded = load(kernel, key);
+  loaded_.emplace(std::move(key), loaded);
+  return loaded.function;
+}
+
+LoadedKernel Context::load(Kernel const& kernel, std::string const& key) {
+  if (!backend_.compiles()) {
+    std::string_view const image = embedded_module(kernel.file);
+    if (image.empty()) throw Error(CUDA_ERROR_NOT_FOUND, "neither NVRTC nor the program has " + kernel.file);
+    TRACE_TRACE("Using embedded kernel");
+    return load_image(kernel, image, std::string(embedded_entry(kernel.entry)));
+  }
+  bool const is_template = kernel.entry.find('<') != std::string::npos;
+  tracing::cuda::CompileRequest request;
+  request.name = kernel.file;
+  request.source = kernel.source;
+  request.arch = backend_.arch();
+  request.options = kernel.options;
+  request.include_folders = backend_.include_folders();
+  request.kernel_name = kernel.name;
+  request.no_cache = true;
+  if (is_template) request.name_expressions = {kernel.entry};
+
+  if (backend_.has_compiled(key)) {
+    TRACE_TRACE("Using PTX cache");
+  } else {
+    TRACE_TRACE("Compiling kernel");
+  }
+  auto const compiled = backend_.compiler().get(request);
+  backend_.mark_compiled(key);  // not before: what fails is compiled anew
+  return load_image(kernel, compiled->cubin.empty() ? compiled->ptx : compiled->cubin,
+                    is_template ? compiled->lowered_names.front() : kernel.entry);
+}
+
+LoadedKernel Context::load_image(Kernel const& kernel, std::string_view image, std::string const& entry) {
+  tracing::cuda::Driver& driver = backend_.driver();
+  LoadedKernel loaded;
+  check(driver.module_load(&loaded.module, image.data(), kernel.file, image.size()), "cannot load a module");
+  CUresult const result = driver.module_get_function(&loaded.function, loaded.module, entry.c_str());
+  if (result != CUDA_SUCCESS) driver.module_unload(loaded.module);
+  check(result, "cannot find a kernel in its module");
+  return loaded;
+}
+
+}  // namespace cuda_tests

@@ -1,0 +1,38 @@
+// Declares Context, the kernels that are compiled and loaded.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "cuda_tests/runtime/backend.h"
+#include "cuda_tests/runtime/kernel.h"
+
+namespace cuda_tests {
+
+/// A kernel that can be launched.
+struct LoadedKernel {
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+};
+
+/// Thread-compatible.
+class Context {
+ public:
+  explicit Context(Backend& backend) : backend_(backend) {}
+  Context(Context const&) = delete;
+  Context& operator=(Context const&) = delete;
+  ~Context();
+
+  /// The kernel, compiled and loaded at its first use. Throws tracing::cuda::CompileError and Error.
+  CUfunction function(Kernel const& kernel, ExecutionMode mode);
+
+ private:
+  LoadedKernel load(Kernel const& kernel, std::string const& key);
+  LoadedKernel load_image(Kernel const& kernel, std::string_view image, std::string const& entry);
+
+  Backend& backend_;
+  std::unordered_map<std::string, LoadedKernel> loaded_;
+};
+
+}  // namespace cuda_tests

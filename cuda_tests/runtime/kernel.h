@@ -1,0 +1,85 @@
+// Declares Kernel, what a client launches, and KernelId, by which compiled ones are told apart.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "tracing_core/cuda/dim3.h"
+#include "tracing_core/model/debug_writer.h"
+#include "tracing_core/model/describe.h"
+
+namespace cuda_tests {
+
+/// The threads of a block.
+struct CubeDim {
+  unsigned x = 1;
+  unsigned y = 1;
+  unsigned z = 1;
+
+  friend bool operator==(CubeDim const&, CubeDim const&) = default;
+};
+TRACE_FIELDS(CubeDim, x, y, z)
+
+/// The blocks of a launch; prints as `(4, 64, 1)`.
+using CubeCount = std::tuple<unsigned, unsigned, unsigned>;
+
+enum class ExecutionMode : std::uint8_t { Checked, Unchecked };
+TRACE_ENUM(ExecutionMode, Checked, Unchecked)
+
+struct StreamId {
+  std::uint64_t value = 0;
+
+  friend auto operator<=>(StreamId const&, StreamId const&) = default;
+};
+TRACE_FIELDS(StreamId, value)
+
+enum class FloatKind : std::uint8_t { F16, F32, F64 };
+TRACE_ENUM(FloatKind, F16, F32, F64)
+
+/// What kernels are made of: a type of elements, a value given by itself, a tensor.
+struct ElementType {
+  FloatKind kind = FloatKind::F32;
+  friend bool operator==(ElementType const&, ElementType const&) = default;
+};
+struct ScalarArgument {
+  friend bool operator==(ScalarArgument const&, ScalarArgument const&) = default;
+};
+struct TensorArgument {
+  std::optional<unsigned> inplace;
+  unsigned line_size = 1;
+  friend bool operator==(TensorArgument const&, TensorArgument const&) = default;
+};
+using KernelPart = std::variant<ElementType, ScalarArgument, TensorArgument>;
+
+/// What makes a compiled kernel another one: its name, its block, what it was made for.
+struct KernelId {
+  CubeDim cube_dim;
+  std::vector<KernelPart> parts;
+
+  friend bool operator==(KernelId const&, KernelId const&) = default;
+};
+void tracing_write_fields(tracing::DebugWriter& writer, ElementType const& type);
+void tracing_write_fields(tracing::DebugWriter& writer, ScalarArgument const& argument);
+void tracing_write_fields(tracing::DebugWriter& writer, TensorArgument const& argument);
+void tracing_write_fields(tracing::DebugWriter& writer, KernelId const& id);
+
+/// A kernel to compile and launch. A value; its texts live as long as the process.
+struct Kernel {
+  std::string name;         ///< as people know it: `cuda_tests::identity::IdentityKernel`
+  std::string file;         ///< as messages of the compiler name it
+  std::string_view source;  ///< CUDA C++
+  std::string entry;        ///< its C name, or a name expression such as `matmul<float, 16>`
+  KernelId id;
+  std::vector<std::string> options{};  ///< for the compiler
+};
+
+/// What tells kernels apart, as text.
+std::string key_of(Kernel const& kernel, ExecutionMode mode);
+
+}  // namespace cuda_tests

@@ -1,0 +1,39 @@
+// Declares OnBackend, the fixture of tests that run on both backends, and what such tests share.
+#pragma once
+
+#include <testlog/testlog.h>
+
+#include <optional>
+#include <string>
+
+#include "cuda_tests/runtime/client.h"
+
+namespace cuda_tests {
+
+/// Its parameter names the backend. A test whose backend is not there is skipped with the sentence that says what is missing.
+class OnBackend : public testing::TestWithParam<char const*> {
+ protected:
+  void SetUp() override {
+    std::string why;
+    backend_ = std::string(GetParam()) == "cpu" ? Backend::cpu(why) : Backend::cuda(why);
+    if (backend_ == nullptr) GTEST_SKIP() << why;
+    client_.emplace(*backend_);
+  }
+  bool is_cpu() const { return backend_->name() == "cpu"; }
+  Client& client() { return *client_; }
+  Backend& backend() { return *backend_; }
+
+ private:
+  Backend* backend_ = nullptr;
+  std::optional<Client> client_;
+};
+
+/// `count` / `size`, rounded up.
+constexpr unsigned blocks_for(std::size_t count, std::size_t size) { return static_cast<unsigned>((count + size - 1) / size); }
+
+}  // namespace cuda_tests
+
+// Every test of the suite on both backends; those of the instance Cuda have the label `gpu`.
+#define CUDA_TESTS_ON_BOTH_BACKENDS(suite)                            \
+  INSTANTIATE_TEST_SUITE_P(Cpu, suite, ::testing::Values("cpu"));     \
+  INSTANTIATE_TEST_SUITE_P(Cuda, suite, ::testing::Values("cuda"))

@@ -1,0 +1,114 @@
+// The tests that scenarios_test.cc runs as a program of their own, to see what they print. On the CPU unless
+// CUDA_TESTS_BACKEND=cuda.
+#include <testlog/testlog.h>
+
+#include <cstdlib>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+#include "cuda_tests/kernels/kernels.h"
+#include "cuda_tests/runtime/client.h"
+#include "cuda_tests/runtime/error.h"
+#include "tracing_core/cuda/compile.h"
+#include "tracing_core/tracing.h"
+
+namespace cuda_tests {
+namespace {
+
+Backend& backend() {
+  char const* const wanted = std::getenv("CUDA_TESTS_BACKEND");
+  std::string why;
+  Backend* const found = wanted != nullptr && std::string_view(wanted) == "cuda" ? Backend::cuda(why) : Backend::cpu(why);
+  if (found == nullptr) throw std::runtime_error(why);
+  return *found;
+}
+
+void saxpy(Client const& client) {
+  Handle const x = client.create(std::vector<float>(300, 2.0f));
+  Handle const y = client.create(std::vector<float>(300, 1.0f));
+  client.launch(saxpy_kernel(), {2, 1, 1}, {3.0f, x, y, 300});
+  EXPECT_EQ(client.read<float>(y), std::vector<float>(300, 7.0f));
+}
+
+TEST_LOG(Scenario, IdentityOfHalves) {
+  Client const client(backend());
+  Handle const input = client.create(std::vector<std::uint16_t>(1024 * 1024, 0x3c00));
+  Handle const output = client.empty(input.bytes);
+  client.launch(identity_kernel(), {4, 64, 1}, {input, output, 1024u * 1024u / kIdentityLine});
+  EXPECT_EQ(client.read<std::uint16_t>(output), std::vector<std::uint16_t>(1024 * 1024, 0x3c00));
+}
+
+TEST_LOG(Scenario, CompilesLaunchesAndReads) { saxpy(Client(backend())); }
+
+TEST_LOG(Scenario, CompilesOnceForTwoServers) {
+  saxpy(Client(backend()));
+  TRACE_INFO("the second server");
+  saxpy(Client(backend()));
+}
+
+TEST_LOG(Scenario, DoesNotCompile) {
+  Client const client(backend());
+  Kernel kernel = faults_kernel("broken");
+  kernel.source = "extern \"C\" __global__ void broken(float* x) {\n  x[0] = undefined_symbol;\n}\n";
+  EXPECT_THROW(client.launch(kernel, {1, 1, 1}, {client.empty(4)}), tracing::cuda::CompileError);
+}
+
+TEST_LOG(Scenario, DoesNotCompileAtTheSecondTryEither) {
+  Client const client(backend());
+  Kernel kernel = faults_kernel("broken");
+  kernel.source = "broken";
+  for (int i = 0; i < 2; ++i) EXPECT_THROW(client.launch(kernel, {1, 1, 1}, {}), tracing::cuda::CompileError);
+}
+
+TEST_LOG(Scenario, HasTooManyThreads) {
+  Client const client(backend());
+  EXPECT_THROW(client.launch(faults_kernel("empty", 2048), {1, 1, 1}, {}), Error);
+}
+
+TEST_LOG(Scenario, AsksForTooMuchMemory) {
+  Client const client(backend());
+  EXPECT_THROW(client.empty(std::size_t{1} << 46), Error);
+}
+
+TEST_LOG(Scenario, EndsAfterItsSpan) {
+  Client const client(backend());
+  {
+    TRACE_SPAN(info, "step", tracing::kv("number", 1));
+    client.launch(faults_kernel("empty"), {1, 1, 1}, {});
+  }
+  client.sync();
+}
+
+TEST_LOG(Scenario, UsesTwoStreams) {
+  Client const first(backend());
+  Client const second = first.on_stream({1});
+  Handle const y = first.create(std::vector<float>(256, 1.0f));
+  Handle const x = second.create(std::vector<float>(256, 2.0f));
+  first.launch(saxpy_kernel(), {1, 1, 1}, {3.0f, x, y, 256});
+  second.launch(saxpy_kernel(), {1, 1, 1}, {1.0f, y, x, 256});
+  EXPECT_EQ(second.read<float>(x), std::vector<float>(256, 9.0f));
+}
+
+// The first of these breaks the device, and nobody looks while it runs.
+TEST_LOG(Broken, WritesOutOfBounds) {
+  Client const client(backend());
+  Handle const values = client.empty(32 * sizeof(int));
+  TRACE_SPAN(info, "step", tracing::kv("number", 2));
+  client.launch(faults_kernel("out_of_bounds", 32), {2, 1, 1}, {values, 32});
+}
+TEST_LOG(Broken, ThenNothingWorks) {
+  Client const client(backend());
+  saxpy(client);
+}
+TEST_LOG(Broken, ButTestsWithoutADevicePass) { TRACE_INFO("no device is used here"); }
+
+TEST_LOG(Trap, IsOneOfTwoLaunches) {
+  Client const client(backend());
+  Handle const values = client.create(std::vector<int>{1, 2, 3, 4});
+  client.launch(faults_kernel("empty"), {1, 1, 1}, {});
+  client.launch(faults_kernel("trap_if", 4), {1, 1, 1}, {values, 3});
+}
+
+}  // namespace
+}  // namespace cuda_tests

@@ -1,0 +1,136 @@
+// What programs print that use the runtime: compared with approved files, on the CPU. On a GPU the same programs end in the same
+// way, and the identity prints the same; what else they print depends on the device.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <string>
+#include <string_view>
+
+#include "cuda_tests/runtime/backend.h"
+#include "testlog/testdata/run.h"
+#include "tests/approval.h"
+
+namespace cuda_tests {
+namespace {
+
+using ::testing::HasSubstr;
+using testlog::testdata::Outcome;
+using testlog::testdata::Variables;
+using tracing::testing::expect_approved;
+
+// Its parameter names the backend.
+class Scenarios : public ::testing::TestWithParam<char const*> {
+ protected:
+  void SetUp() override {
+    std::string why;
+    backend_ = is_cpu() ? Backend::cpu(why) : Backend::cuda(why);
+    if (backend_ == nullptr) GTEST_SKIP() << why;
+  }
+  bool compiles() const { return backend_->compiles(); }
+  static bool is_cpu() { return std::string_view(GetParam()) == "cpu"; }
+
+  static Outcome run(std::string const& filter, Variables variables = {}) {
+    variables.emplace_back("CUDA_TESTS_BACKEND", GetParam());
+    variables.emplace_back("TRACE_TIME", "none");
+    return testlog::testdata::run({CUDA_TESTS_SCENARIOS, "--gtest_filter=" + filter}, variables);
+  }
+
+  // Without what differs from run to run and from one version of the toolkit to the next.
+  static std::string scrubbed(std::string text) {
+    struct Rule {
+      char const* pattern;
+      char const* replacement;
+    };
+    static constexpr Rule kRules[] = {
+        {"0x[0-9a-f]+", "<pointer>"},
+        {"(after_us|duration_us|gb_per_s|elapsed_ms|time\\.busy|time\\.idle)=[0-9.e+-]+(ns|us|\xC2\xB5s|ms|s)?", "$1=<time>"},
+        {"(ptx_bytes|cubin_bytes|memory_bytes)=[0-9]+", "$1=<bytes>"},
+        {"options=\\[[^\\]]*\\]", "options=[<options>]"},
+        {"[^ \n]*cuda_tests/tests/(\\w+\\.cc:)[0-9]+", "$1<line>"},
+        {"(phases_ms)=\\[[^\\]]*\\]", "$1=<times>"},
+        {"\\([0-9]+ ms( total)?\\)", "(<ms>)"},
+        {"nvrtc=\"?[0-9.]+\"?", "nvrtc=<version>"},
+        {"Using embedded kernel", "Compiling kernel"},  // on a GPU's machine without NVRTC
+    };
+    for (Rule const& rule : kRules) text = std::regex_replace(text, std::regex(rule.pattern), rule.replacement);
+    return text;
+  }
+
+  static void expect_tree(std::string const& filter, std::string const& file, int exit_code = 0, Variables variables = {}) {
+    variables.emplace_back("TRACE_FILTER", "trace");
+    variables.emplace_back("TRACE_SPAN_EVENTS", "new");
+    Outcome const outcome = run(filter, variables);
+    EXPECT_EQ(outcome.exit_code, exit_code) << outcome.out << outcome.err;
+    if (is_cpu()) expect_approved(file, scrubbed(outcome.err));
+  }
+
+ private:
+  Backend* backend_ = nullptr;
+};
+INSTANTIATE_TEST_SUITE_P(Cpu, Scenarios, ::testing::Values("cpu"));
+INSTANTIATE_TEST_SUITE_P(Cuda, Scenarios, ::testing::Values("cuda"));
+
+TEST_P(Scenarios, TheIdentityOfHalvesPrintsAsCubeClsDoes) {
+  Outcome const outcome = run("Scenario.IdentityOfHalves", {{"TRACE_FILTER", "cuda_tests=trace"}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  expect_approved("identity.txt", scrubbed(outcome.err));
+}
+
+TEST_P(Scenarios, ACompilationALaunchAndItsEnd) { expect_tree("Scenario.CompilesLaunchesAndReads", "launch.txt"); }
+TEST_P(Scenarios, ACacheHit) { expect_tree("Scenario.CompilesOnceForTwoServers", "cache_hit.txt"); }
+TEST_P(Scenarios, ACompilationThatFails) {
+  if (!compiles()) GTEST_SKIP() << "NVRTC does not compile for this device.";
+  expect_tree("Scenario.DoesNotCompile", "compile_error.txt");
+}
+TEST_P(Scenarios, AKernelThatDoesNotCompileIsCompiledAnewTheNextTime) {
+  if (!compiles()) GTEST_SKIP() << "NVRTC does not compile for this device.";
+  Outcome const outcome = run("Scenario.DoesNotCompileAtTheSecondTryEither", {{"TRACE_FILTER", "cuda_tests=trace"}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_EQ(testlog::testdata::count(outcome.err, "cuda_tests::compute::context: Compiling kernel"), 2) << outcome.err;
+}
+
+TEST_P(Scenarios, ALaunchThatIsRefused) { expect_tree("Scenario.HasTooManyThreads", "bad_launch.txt"); }
+TEST_P(Scenarios, MemoryThatIsNotThere) { expect_tree("Scenario.AsksForTooMuchMemory", "out_of_memory.txt"); }
+TEST_P(Scenarios, ALaunchThatEndsAfterItsSpan) { expect_tree("Scenario.EndsAfterItsSpan", "ends_after_its_span.txt"); }
+TEST_P(Scenarios, TwoStreams) { expect_tree("Scenario.UsesTwoStreams", "two_streams.txt"); }
+
+TEST_P(Scenarios, TheTestThatBreaksTheDeviceFailsAndNamesTheLaunch) {
+  Outcome const outcome = run("Broken.*");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("The CUDA device was broken by this test: CUDA_ERROR_ILLEGAL_ADDRESS (700)"));
+  if (is_cpu()) expect_approved("broken.txt", scrubbed(outcome.out) + "==== standard error ====\n" + scrubbed(outcome.err));
+}
+
+TEST_P(Scenarios, ABrokenDeviceCanEndTheRun) {
+  Outcome const outcome = run("Broken.*", {{"TRACE_CUDA_HEALTH", "stop"}});
+  EXPECT_THAT(outcome.out, HasSubstr("No further test runs: TRACE_CUDA_HEALTH=stop."));
+  EXPECT_THAT(outcome.out, ::testing::Not(HasSubstr("FAILED  ] Broken.ThenNothingWorks")));
+}
+
+TEST_P(Scenarios, TheDeviceCanBeLeftUnchecked) {
+  Outcome const outcome = run("Broken.WritesOutOfBounds", {{"TRACE_CUDA_HEALTH", "off"}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+}
+
+TEST_P(Scenarios, TheCpuKnowsWhichOfSeveralLaunchesFailed) {
+  Outcome const outcome = run("Trap.*");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr(is_cpu() ? "of trap_if did it" : "trap_if"));
+}
+
+TEST_P(Scenarios, AnAccessOutOfBounds) { expect_tree("Broken.WritesOutOfBounds", "out_of_bounds.txt", 1); }
+TEST_P(Scenarios, AnAccessOutOfBoundsInALaunchThatWaits) {
+  expect_tree("Broken.WritesOutOfBounds", "out_of_bounds_blocking.txt", 1, {{"CUDA_LAUNCH_BLOCKING", "1"}});
+}
+TEST_P(Scenarios, ATrapInTheSecondOfTwoLaunches) { expect_tree("Trap.*", "trap.txt", 1); }
+
+TEST_P(Scenarios, LaunchesThatWaitForTheirEndFailThemselves) {
+  Outcome const outcome = run("Broken.WritesOutOfBounds", {{"CUDA_LAUNCH_BLOCKING", "1"}});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("cannot launch: 700 CUDA_ERROR_ILLEGAL_ADDRESS"));
+  EXPECT_THAT(outcome.err, HasSubstr("Each launch waits for its end: CUDA_LAUNCH_BLOCKING=1"));
+}
+
+}  // namespace
+}  // namespace cuda_tests
