@@ -82,16 +82,16 @@ void Driver::State::tell_loss(Loss const& now) {
                tracing::kv("error", tracing::display(name)), code);
     return;
   }
-  TRACE_ERROR("{} failed, and the context is lost: {}", now.call, error_description(now.code, &api),
-              tracing::kv("error", tracing::display(name)), code);
   std::size_t const count = now.candidates.size() + now.forgotten;
+  char const* const detail = now.detail.empty() ? nullptr : now.detail.c_str();
+  TRACE_ERROR("{} failed, and the context is lost: {}", now.call, error_description(now.code, &api),
+              tracing::kv("error", tracing::display(name)), code, tracing::kv("detail", count == 1 ? nullptr : detail));
   for (std::size_t i = 0; i < std::min(now.candidates.size(), kMostCandidates); ++i) {
     Launch const& launch = now.candidates[i];
     Span const span = launch.span.or_current();
     if (count == 1) {
       TRACE_ERROR("{} {}", name_of(launch), now.exact ? "caused it" : "caused it: no other was outstanding",
-                  tracing::kv("error", tracing::display(name)),
-                  tracing::kv("detail", now.detail.empty() ? nullptr : now.detail.c_str()), tracing::parent(span));
+                  tracing::kv("error", tracing::display(name)), tracing::kv("detail", detail), tracing::parent(span));
     } else {
       TRACE_WARN("{} is one of {} that may have caused it", name_of(launch), count,
                  tracing::kv("error", tracing::display(name)), tracing::parent(span));

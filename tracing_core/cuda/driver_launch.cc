@@ -107,12 +107,16 @@ void CUDA_CB call_in_span(void* data) {
 }  // namespace
 
 CUresult Driver::launch_host_func(CUstream stream, CUhostFn function, void* data) {
-  Span const span = TRACE_MAKE_SPAN(trace, "launch_host_func", tracing::kv("stream", state_->log.number_of(stream)));
+  Span const span = TRACE_MAKE_SPAN(trace, "launch_host_func", tracing::kv("stream", state_->log.number_of(stream)),
+                                    tracing::kv("capture", tracing::empty));
   auto const entered = span.enter();
+  auto const text = [&] { return fmt::format("cuLaunchHostFunc({})", state_->text_of(stream)); };
+  // A graph may call it many times, or never, and says neither: so it is called as it is, in no span.
+  if (state_->is_capturing(span, stream)) return state_->tell(state_->api.launch_host_func(stream, function, data), text);
   auto boxed = std::make_unique<HostCall>(HostCall{function, data, span});
   CUresult const result = state_->api.launch_host_func(stream, call_in_span, boxed.get());
   if (result == CUDA_SUCCESS) static_cast<void>(boxed.release());  // the call's; one that is never made keeps it
-  return state_->tell(result, [&] { return fmt::format("cuLaunchHostFunc({})", state_->text_of(stream)); });
+  return state_->tell(result, text);
 }
 
 }  // namespace tracing::inline v1::cuda

@@ -55,8 +55,10 @@ CUresult Driver::mem_alloc_async(CUdeviceptr* pointer, std::size_t bytes, CUstre
 }
 
 CUresult Driver::mem_free_async(CUdeviceptr pointer, CUstream stream) {
-  TRACE_SPAN(trace, "mem_free_async", tracing::kv("pointer", address(pointer)),
-             tracing::kv("stream", state_->log.number_of(stream)));
+  Span const span = TRACE_MAKE_SPAN(trace, "mem_free_async", tracing::kv("pointer", address(pointer)),
+                                    tracing::kv("stream", state_->log.number_of(stream)), tracing::kv("capture", tracing::empty));
+  auto const entered = span.enter();
+  state_->is_capturing(span, stream);
   CUresult const result = state_->api.mem_free_async(pointer, stream);
   return state_->tell(result, [&] { return fmt::format("cuMemFreeAsync({}, {})", address(pointer), state_->text_of(stream)); });
 }
@@ -136,7 +138,10 @@ CUresult Driver::memset_d8(CUdeviceptr to, unsigned char value, std::size_t coun
 }
 
 CUresult Driver::memset_d8_async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
-  TRACE_SPAN(trace, "memset_d8_async", value, count, tracing::kv("stream", state_->log.number_of(stream)));
+  Span const span = TRACE_MAKE_SPAN(trace, "memset_d8_async", value, count, tracing::kv("stream", state_->log.number_of(stream)),
+                                    tracing::kv("capture", tracing::empty));
+  auto const entered = span.enter();
+  state_->is_capturing(span, stream);
   CUresult const result = state_->api.memset_d8_async(to, value, count, stream);
   return state_->tell(result, [&] { return fmt::format("cuMemsetD8Async({} elements, {})", count, state_->text_of(stream)); });
 }
@@ -148,7 +153,10 @@ CUresult Driver::memset_d32(CUdeviceptr to, unsigned value, std::size_t count) {
 }
 
 CUresult Driver::memset_d32_async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream) {
-  TRACE_SPAN(trace, "memset_d32_async", value, count, tracing::kv("stream", state_->log.number_of(stream)));
+  Span const span = TRACE_MAKE_SPAN(trace, "memset_d32_async", value, count, tracing::kv("stream", state_->log.number_of(stream)),
+                                    tracing::kv("capture", tracing::empty));
+  auto const entered = span.enter();
+  state_->is_capturing(span, stream);
   CUresult const result = state_->api.memset_d32_async(to, value, count, stream);
   return state_->tell(result, [&] { return fmt::format("cuMemsetD32Async({} elements, {})", count, state_->text_of(stream)); });
 }

@@ -45,7 +45,10 @@ CUresult Driver::stream_query(CUstream stream) {
 }
 
 CUresult Driver::stream_wait_event(CUstream stream, CUevent event, unsigned flags) {
-  TRACE_SPAN(trace, "stream_wait_event", tracing::kv("stream", state_->log.number_of(stream)));
+  Span const span = TRACE_MAKE_SPAN(trace, "stream_wait_event", tracing::kv("stream", state_->log.number_of(stream)),
+                                    tracing::kv("capture", tracing::empty));
+  auto const entered = span.enter();
+  state_->is_capturing(span, stream);
   return state_->tell(state_->api.stream_wait_event(stream, event, flags),
                       [&] { return fmt::format("cuStreamWaitEvent({})", state_->text_of(stream)); });
 }
@@ -63,11 +66,15 @@ CUresult Driver::event_destroy(CUevent event) {
 }
 
 CUresult Driver::event_record(CUevent event, CUstream stream) {
-  TRACE_SPAN(trace, "event_record", tracing::kv("stream", state_->log.number_of(stream)));
+  Span const span = TRACE_MAKE_SPAN(trace, "event_record", tracing::kv("stream", state_->log.number_of(stream)),
+                                    tracing::kv("capture", tracing::empty));
+  auto const entered = span.enter();
+  bool const captured = state_->is_capturing(span, stream);
   // Before the call: launches that come after it on another thread are not what the event waits for.
   LaunchLog::Mark const before = state_->log.now();
   CUresult const result = state_->api.event_record(event, stream);
-  if (result == CUDA_SUCCESS) state_->log.record_event(event, stream, before);
+  // An event of a graph waits for nothing that was launched.
+  if (result == CUDA_SUCCESS && !captured) state_->log.record_event(event, stream, before);
   return state_->tell(result, [&] { return fmt::format("cuEventRecord({})", state_->text_of(stream)); });
 }
 

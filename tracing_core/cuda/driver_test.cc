@@ -45,7 +45,8 @@ DriverApi answering() {
     return answers.synchronize;
   };
   api.launch_host_func = [](CUstream, CUhostFn function, void* data) {
-    function(data);
+    bool const captured = answers.capture == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    for (int times = captured ? 2 : 1; times > 0; --times) function(data);  // as a graph that is launched twice
     return CUDA_SUCCESS;
   };
   api.stream_destroy = [](CUstream) { return CUDA_SUCCESS; };
@@ -61,6 +62,10 @@ DriverApi answering() {
     *pointer = 0x1000;
     return answers.alloc;
   };
+  api.mem_free_async = [](CUdeviceptr, CUstream) { return CUDA_SUCCESS; };
+  api.memset_d8_async = [](CUdeviceptr, unsigned char, std::size_t, CUstream) { return CUDA_SUCCESS; };
+  api.memset_d32_async = [](CUdeviceptr, unsigned, std::size_t, CUstream) { return CUDA_SUCCESS; };
+  api.stream_wait_event = [](CUstream, CUevent, unsigned) { return CUDA_SUCCESS; };
   api.memcpy_htod = [](CUdeviceptr, void const*, std::size_t) { return CUDA_SUCCESS; };
   api.memcpy_dtoh = [](void*, CUdeviceptr, std::size_t) { return CUDA_SUCCESS; };
   api.stream_create = [](CUstream* stream, unsigned) {
@@ -282,7 +287,7 @@ TEST(Driver, BlamesNobodyForALaunchThatItDoesNotKnow) {
   Driver driver(answering(), options);
   driver.launch_kernel(function_of(driver, "first"), {}, {}, 0, nullptr, nullptr);
   answers.synchronize = CUDA_ERROR_ILLEGAL_ADDRESS;
-  driver.ctx_synchronize();
+  EXPECT_THAT(printed_of_driver([&] { driver.ctx_synchronize(); }), HasSubstr("code=700 detail=\"line 12\"\n"));
   ASSERT_TRUE(driver.loss());
   EXPECT_THAT(driver.loss()->to_string(), HasSubstr("launch 987654 did it, of which no more is known here (line 12)"));
 }
@@ -366,6 +371,42 @@ TEST(Driver, SaysThatAStreamIsBeingCaptured) {
   }, SpanEvents::exit);
   EXPECT_THAT(text, HasSubstr("launch=#1 capture=\"active\"}"));
   EXPECT_THAT(text, HasSubstr("launch=#2}"));
+}
+
+TEST(Driver, SaysOfEveryCallOnAStreamThatItIsBeingCaptured) {
+  Driver driver(answering());
+  answers.capture = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  std::string const text = printed_of_driver([&] {
+    driver.mem_free_async(0x1000, nullptr);
+    driver.memset_d8_async(0x1000, 1, 4, nullptr);
+    driver.memset_d32_async(0x1000, 1, 4, nullptr);
+    driver.stream_wait_event(nullptr, nullptr, 0);
+    driver.event_record(nullptr, nullptr);
+    driver.launch_host_func(nullptr, [](void*) {}, nullptr);
+  }, SpanEvents::exit);
+  EXPECT_THAT(text, HasSubstr("mem_free_async{pointer=0x1000 stream=0 capture=\"active\"}"));
+  EXPECT_THAT(text, HasSubstr("memset_d8_async{value=1 count=4 stream=0 capture=\"active\"}"));
+  EXPECT_THAT(text, HasSubstr("memset_d32_async{value=1 count=4 stream=0 capture=\"active\"}"));
+  EXPECT_THAT(text, HasSubstr("stream_wait_event{stream=0 capture=\"active\"}"));
+  EXPECT_THAT(text, HasSubstr("event_record{stream=0 capture=\"active\"}"));
+  EXPECT_THAT(text, HasSubstr("launch_host_func{stream=0 capture=\"active\"}"));
+}
+
+TEST(Driver, ACapturedHostFunctionMayBeCalledMoreThanOnce) {
+  Driver driver(answering());
+  answers.capture = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  int calls = 0;
+  driver.launch_host_func(nullptr, [](void* count) { ++*static_cast<int*>(count); }, &calls);
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(Driver, AnEventOfAGraphObservesNoLaunch) {
+  Driver driver(answering());
+  driver.launch_kernel(function_of(driver, "first"), {}, {}, 0, nullptr, nullptr);
+  answers.capture = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  driver.event_record(handle<CUevent>(1), nullptr);
+  driver.event_query(handle<CUevent>(1));
+  EXPECT_EQ(driver.launches().outstanding().size(), 1u);
 }
 
 TEST(Driver, WhatIsCapturedIsNeitherOutstandingNorWaitedFor) {
