@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Compiles every example with the macros compiled out and with the macros defined away, and checks that the machine code is
 # the same, byte for byte, function by function: tests/machine_code/examples.sh [example...]
+#
+# GCC compiles all of them, Clang those that hold each kind of statement, or all that are named.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
@@ -35,6 +37,9 @@ compare() {  # <compiler> <example> <definition>
     for example in ${1:+"${@/#/examples/}"} $([[ $# -gt 0 ]] || ls examples/*.cc); do
       if [[ -z $toolkit && $example == */cuda_* ]]; then
         echo "skipped: $example, as there is no CUDA Toolkit" >&2
+        continue
+      fi
+      if [[ $compiler == clang++ && $# -eq 0 && ! $example =~ /(coroutines|fields|handles|perf|spans_and_events)\.cc$ ]]; then
         continue
       fi
       echo "$compiler $example -DTRACING_DISABLED"
