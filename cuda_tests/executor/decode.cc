@@ -5,6 +5,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "cuda_tests/executor/spin_loops.h"
+
 namespace cuda_tests {
 namespace {
 
@@ -92,6 +94,7 @@ class Decoder {
       body();
     }
     for (auto const& [step, callee] : calls_) kernel_->steps[step].target = begins_.at(callee);
+    mark_spin_loops(*kernel_);
     return std::move(kernel_);
   }
 

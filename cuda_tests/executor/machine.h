@@ -68,6 +68,7 @@ struct Step {
   bool ftz = false;
   bool saturate = false;
   bool writes = false;          // to memory
+  bool waits = false;           // a branch back in a loop that waits for other threads
   std::uint8_t negated = 0;     // a bit for each source that is a predicate
   std::uint8_t count = 0;       // of registers of a vector
   std::uint8_t bytes = 0;       // of a value in memory

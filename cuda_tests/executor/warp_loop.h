@@ -20,6 +20,8 @@ struct Group {
 // How many steps of a warp make a turn, after which other lanes, and then other warps and blocks have theirs.
 constexpr std::uint64_t kGroupTurn = 512;
 constexpr std::uint64_t kWarpTurn = 2048;
+// How often lanes look in vain for what other threads write until that makes a turn, for their block, too.
+constexpr unsigned kLooks = 16;
 
 /// The group to run next; no lanes where none can run. Once lanes have waited for a turn of others it is the group that has
 /// waited longest, so that lanes which spin do not keep those from running that they wait for, however they spin.
@@ -55,6 +57,10 @@ class WarpLoop {
       warp_.steps += made_ - before;
       warp_.instructions += (made_ - before) * static_cast<std::uint64_t>(std::popcount(group.lanes));
       if (!good) return WarpState::failed;
+      if (looks_ == kLooks) {
+        warp_.steps += kGroupTurn;  // as if they had made them
+        return WarpState::yielded;
+      }
       if (made_ >= kWarpTurn) return WarpState::yielded;
     }
   }
@@ -83,7 +89,7 @@ class WarpLoop {
         }
         bool const back = step.target <= at;
         at = step.target;
-        if (back && made_ >= turn) {
+        if (back && (made_ >= turn || (step.waits && ++looks_ == kLooks))) {
           park(warp_, group.lanes, at);
           return true;
         }
@@ -137,6 +143,7 @@ class WarpLoop {
   Policy& policy_;
   Step const* const steps_;
   std::uint64_t made_ = 0;
+  unsigned looks_ = 0;
 };
 
 }  // namespace cuda_tests
