@@ -5,11 +5,6 @@
 namespace cuda_tests {
 namespace {
 
-using ptx::Form;
-using ptx::Type;
-using U32 = std::uint32_t;
-using U64 = std::uint64_t;
-
 float rcp(float a) { return 1.0f / a; }
 float sqrt(float a) { return std::sqrt(a); }
 float rsqrt(float a) { return static_cast<float>(1.0 / std::sqrt(static_cast<double>(a))); }

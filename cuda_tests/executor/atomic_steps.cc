@@ -7,9 +7,6 @@
 namespace cuda_tests {
 namespace {
 
-using ptx::Form;
-using ptx::Type;
-
 enum class Operation { bit_and, bit_or, bit_xor, exch, cas, add, inc, dec, min, max };
 
 // What becomes of the value in memory; T is the type of the form, Bits its bits.

@@ -7,12 +7,6 @@
 namespace cuda_tests {
 namespace {
 
-using ptx::Form;
-using ptx::Type;
-using U16 = std::uint16_t;
-using U32 = std::uint32_t;
-using U64 = std::uint64_t;
-
 template <class T> T bit_and(T a, T b) { return static_cast<T>(a & b); }
 template <class T> T bit_or(T a, T b) { return static_cast<T>(a | b); }
 template <class T> T bit_xor(T a, T b) { return static_cast<T>(a ^ b); }

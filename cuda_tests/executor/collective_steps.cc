@@ -7,11 +7,6 @@
 namespace cuda_tests {
 namespace {
 
-using ptx::Form;
-using ptx::Type;
-using U32 = std::uint32_t;
-using U64 = std::uint64_t;
-
 enum class Shuffle : std::uint8_t { up, down, bfly, idx };
 
 template <Shuffle kMode>

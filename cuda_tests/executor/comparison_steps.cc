@@ -7,12 +7,6 @@
 namespace cuda_tests {
 namespace {
 
-using ptx::Form;
-using ptx::Type;
-using U16 = std::uint16_t;
-using U32 = std::uint32_t;
-using U64 = std::uint64_t;
-
 // What holds of two values is one of four; a comparison is a set of these.
 constexpr unsigned kLess = 1, kEqual = 2, kGreater = 4, kUnordered = 8;
 

@@ -8,11 +8,6 @@
 namespace cuda_tests {
 namespace {
 
-using ptx::Form;
-using ptx::Type;
-using U16 = std::uint16_t;
-using U32 = std::uint32_t;
-using U64 = std::uint64_t;
 __extension__ using Wide = __int128;
 
 constexpr std::uint8_t kToIntegral = 1;  // of Step::choice: .rni and its like

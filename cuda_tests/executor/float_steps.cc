@@ -7,11 +7,6 @@
 namespace cuda_tests {
 namespace {
 
-using ptx::Form;
-using ptx::Type;
-using U32 = std::uint32_t;
-using U64 = std::uint64_t;
-
 enum class Operation { add, sub, mul, fma, div, rcp, sqrt };
 
 template <Operation kOperation, class T>

@@ -5,11 +5,6 @@
 namespace cuda_tests {
 namespace {
 
-using ptx::Form;
-using ptx::Type;
-using U16 = std::uint16_t;
-using U32 = std::uint32_t;
-
 enum class Operation { add, sub, mul, fma, min, max, neg, abs, exp2, tanh };
 
 double extreme(double a, double b, bool max, bool nan) {

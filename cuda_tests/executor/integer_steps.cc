@@ -8,9 +8,6 @@
 namespace cuda_tests {
 namespace {
 
-using ptx::Form;
-using ptx::Type;
-
 __extension__ using Wide = __int128;
 __extension__ using UnsignedWide = unsigned __int128;
 

@@ -19,6 +19,14 @@
 
 namespace cuda_tests {
 
+// The names of what nearly every handler is about.
+using ptx::Form;
+using ptx::Space;
+using ptx::Type;
+using U16 = std::uint16_t;
+using U32 = std::uint32_t;
+using U64 = std::uint64_t;
+
 template <class Visit>
 [[gnu::always_inline]] inline void each_lane(Mask lanes, Visit const& visit) {
   for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<unsigned>(std::countr_zero(lanes)));

@@ -12,11 +12,6 @@
 namespace cuda_tests {
 namespace {
 
-using ptx::Form;
-using ptx::Space;
-using ptx::Type;
-using U64 = std::uint64_t;
-
 constexpr std::uint8_t kAcquire = 1, kRelease = 2;  // of Step::choice
 
 // Shared and local memory belong to one thread of the host at a time; nobody else sees them.

@@ -6,12 +6,7 @@
 namespace cuda_tests {
 namespace {
 
-using ptx::Form;
-using ptx::Space;
 using ptx::SpecialRegister;
-using U16 = std::uint16_t;
-using U32 = std::uint32_t;
-using U64 = std::uint64_t;
 
 template <class T>
 T same(T a) { return a; }
