@@ -100,6 +100,8 @@ TEST_F(Faults, LanesThatDisagreeAboutABarrierAreNotHeldTogether) {
            {"mad.lo.u32 %r2, %r1, 32, 32; bar.sync 0, %r2;", "a barrier whose count is not the same for all lanes"},
            {"mov.u32 %r2, 33; bar.sync 0, %r2;", "a barrier of 33 threads"},
            {"setp.lt.u32 %p2, %r1, 32; @%p2 bar.sync 1, 64; @!%p2 bar.sync 1, 96;", "a barrier of 96 threads where others came to one of 64"},
+           {"setp.lt.u32 %p2, %r1, 32; @%p2 bar.sync 1; @!%p2 bar.red.popc.u32 %r2, 1, %p1;", "a barrier with another reduction than that to which others came"},
+           {"setp.lt.u32 %p2, %r1, 32; @%p2 bar.red.and.pred %p3, 1, %p1; @!%p2 bar.red.or.pred %p3, 1, %p1;", "a barrier with another reduction"},
            {"@%p1 bra deep; call f; bra end; deep: call g; end:", "a divergent barrier"}}) {
     auto const fault = run_body(body, {{1}, {96}, 0}, 64, ".func f { .reg .pred %q; setp.eq.u32 %q, 0, 1; bar.red.or.pred %q, 0, %q; ret; }\n.func g { call f; ret; }");
     ASSERT_TRUE(fault) << body;

@@ -163,8 +163,12 @@ class Warp {
   std::uint64_t instructions = 0;  // of threads
 };
 
+/// Step::choice of a barrier.
+enum class BarrierKind : std::uint8_t { sync, arrive, popc, all, any };
+
 struct Barrier {
   bool used = false;           // somebody has come
+  BarrierKind kind{};          // of the first who came
   std::uint32_t expected = 0;  // threads; zero: all of the block
   std::uint32_t arrived = 0;   // by bar.arrive
   std::uint32_t reduced = 0;   // how many came with a true predicate
@@ -251,9 +255,6 @@ enum class MoveKind : std::uint8_t { plain, pack, unpack, special, address };
 
 /// Step::choice of the collective whose lanes may come from different places: bar.warp.sync.
 constexpr std::uint8_t kMeetsAnywhere = 1;
-
-/// Step::choice of a barrier.
-enum class BarrierKind : std::uint8_t { sync, arrive, popc, all, any };
 
 /// By families of forms; null where a form is of another family. `step` has its modifiers set already.
 Handler select_integer(ptx::Form const& form, Step& step);

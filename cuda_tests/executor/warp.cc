@@ -206,6 +206,8 @@ std::string objection(Warp& warp, Step const& step, std::uint32_t id, std::uint3
     return "a barrier of " + std::to_string(expected == 0 ? all : expected) + " threads where others came to one of " + std::to_string(barrier.expected == 0 ? all : barrier.expected);
   }
   auto const kind = static_cast<BarrierKind>(step.choice);
+  auto const reduction = [](BarrierKind of) { return of == BarrierKind::arrive ? BarrierKind::sync : of; };
+  if (barrier.used && reduction(kind) != reduction(barrier.kind)) return "a barrier with another reduction than that to which others came";
   if (kind == BarrierKind::arrive || warp.waiting[id] == 0) return "";
   if (warp.key[static_cast<unsigned>(std::countr_zero(warp.waiting[id]))] == key_of(warp, warp.depth, at)) return "";
   auto const& kernel = *block.launch.kernel;
@@ -233,8 +235,11 @@ Arrival arrive(Warp& warp, Step const& step, Mask lanes, std::uint32_t at) {
   if (counted && *count == 0) return refuse("a barrier of no threads");
   if (auto why = objection(warp, step, id, *count, at); !why.empty()) return refuse(std::move(why));
   Barrier& barrier = block.barriers[id];
-  if (!barrier.used) barrier.expected = *count;
-  barrier.used = true;
+  if (!barrier.used) {
+    barrier.used = true;
+    barrier.expected = *count;
+    barrier.kind = kind;
+  }
   if (kind == BarrierKind::arrive) {
     barrier.arrived += lanes == warp.alive ? kLanes : static_cast<std::uint32_t>(std::popcount(lanes));
   } else {
