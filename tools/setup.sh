@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what building and testing needs and this machine lacks: tools/setup.sh [clang] [bench] [browser]
+# Installs what building and testing needs and this machine lacks: tools/setup.sh [clang] [fuzz] [bench] [browser]
 #
 # Debian and Ubuntu packages by apt-get, as root or with sudo; nothing else is touched and nothing is upgraded. Does
 # nothing, quickly, where all is there. On other systems it says what is needed. TESTLOG_NO_SETUP=1 skips it.
@@ -11,9 +11,10 @@ needs=(cmake:cmake ninja:ninja-build c++:g++ pkg-config:pkg-config
 for extra in "$@"; do
   case $extra in
     clang) needs+=(clang++:clang) ;;
+    fuzz) needs+=(clang++:clang libclang-rt-dev) ;;
     bench) needs+=(libbenchmark-dev valgrind:valgrind) ;;
     browser) needs+=(chromium:chromium) ;;
-    *) echo "tools/setup.sh: unknown argument '$extra'; valid: clang, bench, browser" >&2; exit 2 ;;
+    *) echo "tools/setup.sh: unknown argument '$extra'; valid: clang, fuzz, bench, browser" >&2; exit 2 ;;
   esac
 done
 readonly needs
