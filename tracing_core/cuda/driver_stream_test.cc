@@ -1,0 +1,120 @@
+// Which launches a query, an event or a synchronisation completes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tracing_core/cuda/driver_test_support.h"
+
+namespace tracing::cuda_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Driver, AQueryThatFindsNothingDoneCompletesNothing) {
+  Driver driver(answering());
+  CUfunction const function = function_of(driver, "first");
+  CUstream stream = nullptr;
+  driver.stream_create(&stream, CU_STREAM_NON_BLOCKING);
+  driver.launch_kernel(function, {}, {}, 0, stream, nullptr);
+  answers.query = CUDA_ERROR_NOT_READY;
+  std::string const silent = printed_of_driver([&] { EXPECT_EQ(driver.stream_query(stream), CUDA_ERROR_NOT_READY); });
+  EXPECT_EQ(silent, "");
+  EXPECT_EQ(driver.launches().outstanding().size(), 1u);
+  answers.query = CUDA_SUCCESS;
+  driver.stream_query(stream);
+  EXPECT_TRUE(driver.launches().outstanding().empty());
+}
+
+TEST(Driver, AnEventCompletesTheLaunchesBeforeIt) {
+  Driver driver(answering());
+  CUfunction const function = function_of(driver, "first");
+  CUstream stream = nullptr;
+  CUevent event = nullptr;
+  driver.stream_create(&stream, CU_STREAM_NON_BLOCKING);
+  driver.event_create(&event, 0);
+  driver.launch_kernel(function, {}, {}, 0, stream, nullptr);
+  driver.event_record(event, stream);
+  driver.launch_kernel(function, {}, {}, 0, stream, nullptr);
+  driver.event_synchronize(event);
+  ASSERT_EQ(driver.launches().outstanding().size(), 1u);
+  EXPECT_EQ(driver.launches().outstanding().front().id, answers.launched[1]);
+}
+
+TEST(Driver, TheDefaultStreamWaitsForTheOthersButNotForNonBlockingOnes) {
+  Driver driver(answering());
+  CUfunction const function = function_of(driver, "first");
+  CUstream waiting = nullptr;
+  CUstream independent = nullptr;
+  driver.stream_create(&waiting, CU_STREAM_DEFAULT);
+  driver.stream_create(&independent, CU_STREAM_NON_BLOCKING);
+  driver.launch_kernel(function, {}, {}, 0, waiting, nullptr);
+  driver.launch_kernel(function, {}, {}, 0, independent, nullptr);
+  driver.stream_synchronize(nullptr);
+  ASSERT_EQ(driver.launches().outstanding().size(), 1u);
+  EXPECT_EQ(driver.launches().outstanding().front().stream, 2u);
+}
+
+TEST(Driver, ACopyToTheHostCompletesWhatTheDefaultStreamWaitsFor) {
+  Driver driver(answering());
+  driver.launch_kernel(function_of(driver, "first"), {}, {}, 0, nullptr, nullptr);
+  char byte = 0;
+  driver.memcpy_htod(0x1000, &byte, 1);
+  driver.memcpy_dtoh(&byte, 0x1000, 0);
+  EXPECT_EQ(driver.launches().outstanding().size(), 1u);
+  driver.memcpy_dtoh(&byte, 0x1000, 1);
+  EXPECT_TRUE(driver.launches().outstanding().empty());
+}
+
+TEST(Driver, WhatIsLaunchedDuringASynchronisationIsNotEndedByIt) {
+  Driver driver(answering());
+  CUfunction const function = function_of(driver, "first");
+  driver.launch_kernel(function, {}, {}, 0, nullptr, nullptr);
+  answers.while_synchronizing = [&] { driver.launch_kernel(function, {}, {}, 0, nullptr, nullptr); };
+  driver.ctx_synchronize();
+  ASSERT_EQ(driver.launches().outstanding().size(), 1u);
+  EXPECT_EQ(driver.launches().outstanding().front().id, answers.launched.back());
+}
+
+TEST(Driver, WhatRunsOnADestroyedStreamIsStillOutstanding) {
+  Driver driver(answering());
+  CUstream stream = nullptr;
+  driver.stream_create(&stream, CU_STREAM_NON_BLOCKING);
+  driver.launch_kernel(function_of(driver, "first"), {}, {}, 0, stream, nullptr);
+  driver.stream_destroy(stream);
+  EXPECT_EQ(driver.launches().outstanding().size(), 1u);
+  driver.stream_synchronize(nullptr);
+  EXPECT_EQ(driver.launches().outstanding().size(), 1u);
+  driver.ctx_synchronize();
+  EXPECT_TRUE(driver.launches().outstanding().empty());
+}
+
+TEST(Driver, TheDefaultStreamHasTwoNames) {
+  Driver driver(answering());
+  driver.launch_kernel(function_of(driver, "first"), {}, {}, 0, nullptr, nullptr);
+  driver.stream_synchronize(CU_STREAM_LEGACY);
+  EXPECT_TRUE(driver.launches().outstanding().empty());
+}
+
+TEST(Driver, AnEventOfAGraphObservesNoLaunch) {
+  Driver driver(answering());
+  driver.launch_kernel(function_of(driver, "first"), {}, {}, 0, nullptr, nullptr);
+  answers.capture = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  driver.event_record(handle<CUevent>(1), nullptr);
+  driver.event_query(handle<CUevent>(1));
+  EXPECT_EQ(driver.launches().outstanding().size(), 1u);
+}
+
+TEST(Driver, ForgetsTheOldestOfManyLaunchesAndCountsThem) {
+  Driver driver(answering());
+  CUfunction const function = function_of(driver, "first");
+  for (std::size_t i = 0; i < LaunchLog::kMostPerStream + 3; ++i) driver.launch_kernel(function, {}, {}, 0, nullptr, nullptr);
+  EXPECT_EQ(driver.launches().outstanding().size(), LaunchLog::kMostPerStream);
+  EXPECT_EQ(driver.launches().forgotten(), 3u);
+  answers.synchronize = CUDA_ERROR_ILLEGAL_ADDRESS;
+  driver.ctx_synchronize();
+  EXPECT_THAT(driver.loss()->to_string(), HasSubstr("one of 259 launches that were outstanding did it: "));
+}
+
+}  // namespace
+}  // namespace tracing::cuda_test
