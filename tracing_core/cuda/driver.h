@@ -23,6 +23,10 @@ struct DriverOptions {
     std::string detail;
   };
   std::function<Failed()> failed_launch;
+  /// What the driver knows of why the latest call of this thread failed, beyond its code: which argument is wrong, what of a
+  /// module cannot be run and where it stands. Empty where there is no more to say. Asked on the thread of a call that
+  /// failed, before any other call; stands as `detail` in the event about it.
+  std::function<std::string()> last_message;
   /// Each launch waits for its end: exact errors, and spans that hold the kernel's time, at the price of all overlap. By
   /// default what CUDA_LAUNCH_BLOCKING=1 in the environment says.
   std::optional<bool> launch_blocking;
@@ -32,8 +36,9 @@ struct DriverOptions {
 /// besides:
 ///
 /// * is a span, `launch`, `mem_alloc`, `memcpy_htod`, `stream_synchronize` ..., level TRACE, with its sizes, stream, device;
-/// * a failing call is an event, level ERROR, with the call's text, the code, its name and what it means; WARN once the context
-///   is lost, when all calls fail;
+/// * a failing call is an event, level ERROR, with the call's text, the code, its name and what it means, and what the driver
+///   knows of it (DriverOptions::last_message); WARN once the context is lost, when all calls fail;
+/// * what a driver says of a module that it loads are events, level WARN: that an entry cannot be run, for one;
 /// * a launch stays known, with its span, until a query, an event or a synchronisation finds that it has ended: that is an
 ///   event `completed` in the span of the launch. An error that comes up later names the launches that may have caused it.
 ///

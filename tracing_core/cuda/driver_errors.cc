@@ -42,21 +42,22 @@ std::optional<Loss> Driver::loss() const {
   return state_->loss;
 }
 
-void Driver::State::fail(CUresult code, std::string_view call) {
+void Driver::State::fail(CUresult code, std::string_view call, std::string detail) {
   if (lost_with(code) == Lost::nothing) {
     TRACE_ERROR("{} failed: {}", call, error_description(code, &api), tracing::kv("error", tracing::display(error_name(code, &api))),
-                tracing::kv("code", static_cast<int>(code)));
+                tracing::kv("code", static_cast<int>(code)), tracing::kv("detail", detail.empty() ? nullptr : detail.c_str()));
     return;
   }
   Loss now;
   now.code = code;
   now.call = call;
+  now.detail = std::move(detail);
   now.candidates = log.outstanding();
   now.forgotten = log.forgotten();
   if (options.failed_launch) {
     auto failed = options.failed_launch();
     now.launch = failed.launch;
-    now.detail = std::move(failed.detail);
+    if (!failed.detail.empty()) now.detail = std::move(failed.detail);
   }
   if (now.launch != 0) {
     std::erase_if(now.candidates, [&](Launch const& launch) { return launch.id != now.launch; });

@@ -1,4 +1,5 @@
 // Modules and launches of a Driver.
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
@@ -6,15 +7,41 @@
 #include "tracing_core/cuda/driver_state.h"
 
 namespace tracing::inline v1::cuda {
+namespace {
+
+// What a driver says of a module besides errors, line by line. It is asked for no statistics, so what it says nevertheless is
+// a warning, such as that an entry cannot be run, or calls itself an information.
+void tell_remarks(std::string_view log) {
+  while (!log.empty()) {
+    std::string_view const line = log.substr(0, log.find('\n'));
+    log.remove_prefix(std::min(line.size() + 1, log.size()));
+    if (line.find_first_not_of(" \t\r") == line.npos) continue;
+    if (line.starts_with("info") || line.starts_with("ptxas info")) {
+      TRACE_DEBUG("{}", line);
+    } else {
+      TRACE_WARN("{}", line);
+    }
+  }
+}
+
+}  // namespace
 
 CUresult Driver::module_load(CUmodule* module, void const* image, std::string_view name, std::size_t bytes) {
   TRACE_SPAN(trace, "module_load", tracing::kv("module", name), bytes, tracing::kv("device", state_->device.load()));
-  std::array<char, 4096> log{};
-  std::array<CUjit_option, 2> options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};
-  CUresult const result = state_->api.module_load_data_ex(module, image, 2, options.data(), values.data());
-  if (result != CUDA_SUCCESS && log.front() != '\0') TRACE_ERROR("{}", std::string_view(log.data()));
-  return state_->tell(result, [&] { return fmt::format("cuModuleLoadDataEx({})", name); });
+  std::array<char, 4096> errors{};
+  std::array<char, 4096> remarks{};
+  std::array options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER,
+                     CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+  std::array<void*, 4> values{errors.data(), reinterpret_cast<void*>(errors.size()), remarks.data(),
+                              reinterpret_cast<void*>(remarks.size())};
+  CUresult const result =
+      state_->api.module_load_data_ex(module, image, static_cast<unsigned>(options.size()), options.data(), values.data());
+  tell_remarks(remarks.data());
+  auto const call = [&] { return fmt::format("cuModuleLoadDataEx({})", name); };
+  if (result == CUDA_SUCCESS || errors.front() == '\0') return state_->tell(result, call);
+  TRACE_ERROR("{}", std::string_view(errors.data()));
+  state_->fail(result, call(), {});  // the log is what the driver knows of it
+  return result;
 }
 
 CUresult Driver::module_unload(CUmodule module) {

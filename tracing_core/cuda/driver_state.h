@@ -26,10 +26,14 @@ struct Driver::State {
   /// Tells of a failure; `call` makes the call's text, which costs nothing while all goes well.
   template <class F>
   CUresult tell(CUresult result, F&& call) {
-    if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY) [[unlikely]] fail(result, std::forward<F>(call)());
+    if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY) [[unlikely]] {
+      std::string detail = last_message();  // before any other call
+      fail(result, std::forward<F>(call)(), std::move(detail));
+    }
     return result;
   }
-  void fail(CUresult code, std::string_view call);
+  void fail(CUresult code, std::string_view call, std::string detail);
+  std::string last_message() const { return options.last_message ? options.last_message() : std::string(); }
   void tell_loss(Loss const& loss);
 
   /// Says in the spans of launches that their end was observed.

@@ -24,6 +24,10 @@ struct Answers {
   CUresult synchronize = CUDA_SUCCESS;
   CUresult query = CUDA_SUCCESS;
   CUresult alloc = CUDA_SUCCESS;
+  CUresult load = CUDA_SUCCESS;
+  CUresult get_function = CUDA_SUCCESS;
+  std::string load_errors;
+  std::string load_remarks;
   CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
   std::vector<LaunchId> launched;
   int synchronized = 0;
@@ -50,9 +54,17 @@ inline DriverApi answering() {
     return CUDA_SUCCESS;
   };
   api.stream_destroy = [](CUstream) { return CUDA_SUCCESS; };
+  api.module_load_data_ex = [](CUmodule* module, void const*, unsigned count, CUjit_option* options, void** values) {
+    *module = handle<CUmodule>(1);
+    for (unsigned i = 0; i < count; ++i) {
+      if (options[i] == CU_JIT_ERROR_LOG_BUFFER) answers.load_errors.copy(static_cast<char*>(values[i]), 1000);
+      if (options[i] == CU_JIT_INFO_LOG_BUFFER) answers.load_remarks.copy(static_cast<char*>(values[i]), 1000);
+    }
+    return answers.load;
+  };
   api.module_get_function = [](CUfunction* function, CUmodule, char const* name) {
     *function = handle<CUfunction>(std::string_view(name) == "first" ? 1 : 2);
-    return CUDA_SUCCESS;
+    return answers.get_function;
   };
   api.launch_kernel = [](CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**,
                          void**) {
