@@ -63,8 +63,9 @@ constexpr ErrorRow kErrors[] = {
     {704, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "access to the other device's memory is on already"},
     {705, "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", "access to the other device's memory is not on"},
     {708, "CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE", "the device's primary context is in use already"},
-    {709, "CUDA_ERROR_CONTEXT_IS_DESTROYED", "the current context was destroyed, or its device is not initialised",
-     Lost::context},
+    // Not lost by an error: somebody destroyed it or never made it, and another may be made.
+    {709, "CUDA_ERROR_CONTEXT_IS_DESTROYED",
+     "the current context was destroyed, or is a device's primary context that nobody uses yet"},
     {710, "CUDA_ERROR_ASSERT", "an assert() of a kernel failed", Lost::context},
     {712, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", "this memory of the host is pinned already"},
     {713, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", "this memory of the host was not pinned"},
@@ -74,8 +75,9 @@ constexpr ErrorRow kErrors[] = {
     {717, "CUDA_ERROR_INVALID_ADDRESS_SPACE", "a kernel's instruction met an address of another kind of memory",
      Lost::process},
     {718, "CUDA_ERROR_INVALID_PC", "a kernel jumped to where no code is", Lost::process},
-    {719, "CUDA_ERROR_LAUNCH_FAILED", "a kernel failed, as by a trap or an access beyond its shared memory",
-     Lost::process},
+    {719, "CUDA_ERROR_LAUNCH_FAILED",
+     "a kernel met an exception, as by an access through an invalid pointer or beyond its shared memory", Lost::process},
+    // Nothing is lost, though 714 to 721 are else of that kind: such a launch is refused, and runs nowhere.
     {720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
      "a cooperative launch has more blocks than fit on the device at once"},
     {721, "CUDA_ERROR_TENSOR_MEMORY_LEAK", "a kernel ended without giving back its tensor memory", Lost::process},
