@@ -23,19 +23,48 @@ Drivers& drivers() {
   return instance;
 }
 
-bool launches_block(DriverOptions const& options) {
-  if (options.launch_blocking) return *options.launch_blocking;
+// All drivers there are, none of which can be destroyed before it is given back.
+class InHand {
+ public:
+  InHand() {
+    std::lock_guard const lock(drivers().mutex);
+    for (auto const& [driver, users] : drivers().users) given_.push_back(driver);
+    for (Driver* const driver : given_) ++drivers().users.at(driver);
+  }
+  InHand(InHand const&) = delete;
+  InHand& operator=(InHand const&) = delete;
+  ~InHand() {
+    while (!given_.empty()) give_back();
+  }
+
+  Driver* next() const { return given_.empty() ? nullptr : given_.back(); }
+  void give_back() {
+    std::lock_guard const lock(drivers().mutex);
+    --drivers().users.at(given_.back());
+    given_.pop_back();
+    drivers().unused.notify_all();
+  }
+
+ private:
+  std::vector<Driver*> given_;
+};
+
+// Who asks that each launch waits for its end; empty where nobody does.
+std::string_view who_blocks(DriverOptions const& options) {
+  if (options.launch_blocking) return *options.launch_blocking ? "DriverOptions::launch_blocking" : "";
   char const* const value = std::getenv("CUDA_LAUNCH_BLOCKING");
-  return value != nullptr && std::string_view(value) == "1";
+  return value != nullptr && std::string_view(value) == "1" ? "CUDA_LAUNCH_BLOCKING" : "";
 }
 
 }  // namespace
 
 Driver::State::State(DriverApi const& table, DriverOptions given)
-    : api(table), options(std::move(given)), blocking(launches_block(options)) {}
+    : api(table), options(std::move(given)), blocking_by(who_blocks(options)), blocking(!blocking_by.empty()) {}
 
 Driver::Driver(DriverApi const& api, DriverOptions options) : state_(std::make_unique<State>(api, std::move(options))) {
-  if (state_->blocking) TRACE_INFO("Each launch waits for its end: CUDA_LAUNCH_BLOCKING=1");
+  if (state_->blocking) {
+    TRACE_INFO("Each launch waits for its end: {}={}", state_->blocking_by, state_->options.launch_blocking ? "true" : "1");
+  }
   std::lock_guard const lock(drivers().mutex);
   drivers().users.emplace(this, 0);
 }
@@ -48,20 +77,8 @@ Driver::~Driver() {
 }
 
 void for_each_driver(std::function<void(Driver&)> const& f) {
-  std::vector<Driver*> in_hand;
-  {
-    std::lock_guard const lock(drivers().mutex);
-    for (auto& [driver, users] : drivers().users) {
-      ++users;
-      in_hand.push_back(driver);
-    }
-  }
-  for (Driver* const driver : in_hand) {
-    f(*driver);
-    std::lock_guard const lock(drivers().mutex);
-    --drivers().users.at(driver);
-    drivers().unused.notify_all();
-  }
+  InHand in_hand;
+  for (; Driver* const driver = in_hand.next(); in_hand.give_back()) f(*driver);
 }
 
 std::vector<Loss> take_losses_of_gone_drivers() {

@@ -65,7 +65,8 @@ class Driver {
   CUresult module_get_function(CUfunction* function, CUmodule module, char const* name);
 
   CUresult launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream, void** params);
-  /// `function` is called in the span that this thread is in now, below `launch_host_func`.
+  /// `function` is called in the span that this thread is in now, below `launch_host_func`; never, where the context is lost
+  /// before.
   CUresult launch_host_func(CUstream stream, CUhostFn function, void* data);
 
   CUresult mem_alloc(CUdeviceptr* pointer, std::size_t bytes);

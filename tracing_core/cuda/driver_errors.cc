@@ -4,6 +4,7 @@
 
 #include "tracing_core/cuda/driver_state.h"
 #include "tracing_core/cuda/errors.h"
+#include "tracing_core/cuda/host_calls.h"
 
 namespace tracing::inline v1::cuda {
 namespace {
@@ -12,10 +13,14 @@ constexpr std::size_t kMostCandidates = 8;  // that are told of one by one
 
 std::string name_of(Launch const& launch) { return fmt::format("launch {} of {}", launch.id, launch.kernel); }
 
+// One of several: on a stream they run one after the other, so where each stands says more of it.
+std::string name_and_stream_of(Launch const& launch) { return name_of(launch) + " on " + text_of_stream(launch.stream); }
+
 }  // namespace
 
 std::string Loss::to_string() const {
-  std::string text = fmt::format("{} ({}) from {}: {}; ", error_name(code), static_cast<int>(code), call, error_description(code));
+  std::string text =
+      fmt::format("{} ({}) from {}: {}; ", error_name(code), static_cast<int>(code), call, error_description(code));
   std::size_t const count = candidates.size() + forgotten;
   if (candidates.size() == 1 && forgotten == 0) {
     text += name_of(candidates.front()) + (exact ? " did it" : ", the only one outstanding, did it");
@@ -26,7 +31,7 @@ std::string Loss::to_string() const {
   } else {
     text += fmt::format("one of {} launches that were outstanding did it: ", count);
     for (std::size_t i = 0; i < std::min(candidates.size(), kMostCandidates); ++i) {
-      text += (i == 0 ? "" : ", ") + name_of(candidates[i]);
+      text += (i == 0 ? "" : ", ") + name_and_stream_of(candidates[i]);
     }
     if (count > kMostCandidates) text += ", ...";
   }
@@ -44,8 +49,9 @@ std::optional<Loss> Driver::loss() const {
 
 void Driver::State::fail(CUresult code, std::string_view call, std::string detail) {
   if (lost_with(code) == Lost::nothing) {
-    TRACE_ERROR("{} failed: {}", call, error_description(code, &api), tracing::kv("error", tracing::display(error_name(code, &api))),
-                tracing::kv("code", static_cast<int>(code)), tracing::kv("detail", detail.empty() ? nullptr : detail.c_str()));
+    TRACE_ERROR("{} failed: {}", call, error_description(code, &api),
+                tracing::kv("error", tracing::display(error_name(code, &api))), tracing::kv("code", static_cast<int>(code)),
+                tracing::kv("detail", detail.empty() ? nullptr : detail.c_str()));
     return;
   }
   Loss now;
@@ -69,6 +75,7 @@ void Driver::State::fail(CUresult code, std::string_view call, std::string detai
 }
 
 void Driver::State::tell_loss(Loss const& now) {
+  HostCalls::close_spans(this);
   std::string first_call;
   {
     std::lock_guard const lock(mutex);
@@ -94,7 +101,7 @@ void Driver::State::tell_loss(Loss const& now) {
       TRACE_ERROR("{} {}", name_of(launch), now.exact ? "caused it" : "caused it: no other was outstanding",
                   tracing::kv("error", tracing::display(name)), tracing::kv("detail", detail), tracing::parent(span));
     } else {
-      TRACE_WARN("{} is one of {} that may have caused it", name_of(launch), count,
+      TRACE_WARN("{} is one of {} that may have caused it", name_and_stream_of(launch), count,
                  tracing::kv("error", tracing::display(name)), tracing::parent(span));
     }
   }

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "tracing_core/cuda/driver_test_support.h"
@@ -9,6 +12,7 @@
 namespace tracing::cuda_test {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 TEST(Driver, TellsOfAFailingCallByItsTextNameAndCode) {
@@ -45,19 +49,23 @@ TEST(Driver, NamesTheOneLaunchThatAnErrorCanComeFrom) {
   EXPECT_THAT(driver.loss()->to_string(), HasSubstr(" of first, the only one outstanding, did it"));
 }
 
-TEST(Driver, NamesAllLaunchesThatAnErrorMayComeFrom) {
+TEST(Driver, NamesAllLaunchesThatAnErrorMayComeFromWithTheirStreams) {
   Driver driver(answering());
+  CUstream stream = nullptr;
+  driver.stream_create(&stream, 0);
   CUfunction const first = function_of(driver, "first");
   CUfunction const second = function_of(driver, "second");
   std::string const text = printed_of_driver([&] {
     driver.launch_kernel(first, {}, {}, 0, nullptr, nullptr);
-    driver.launch_kernel(second, {}, {}, 0, nullptr, nullptr);
+    driver.launch_kernel(second, {}, {}, 0, stream, nullptr);
     answers.synchronize = CUDA_ERROR_LAUNCH_FAILED;
     driver.ctx_synchronize();
   });
-  EXPECT_THAT(text, HasSubstr("launch #1 of first is one of 2 that may have caused it"));
-  EXPECT_THAT(text, HasSubstr("launch #2 of second is one of 2 that may have caused it"));
-  EXPECT_THAT(driver.loss()->to_string(), HasSubstr("one of 2 launches that were outstanding did it: "));
+  EXPECT_THAT(text, HasSubstr("launch #1 of first on the default stream is one of 2 that may have caused it"));
+  EXPECT_THAT(text, HasSubstr("launch #2 of second on stream 1 is one of 2 that may have caused it"));
+  std::string const loss = driver.loss()->to_string();
+  EXPECT_THAT(loss, ContainsRegex("one of 2 launches that were outstanding did it: launch [0-9]+ of first on the default "
+                                  "stream, launch [0-9]+ of second on stream 1$"));
 }
 
 TEST(Driver, IsExactWhereTheDriverCanTell) {
@@ -83,12 +91,33 @@ TEST(Driver, IsExactWhereLaunchesBlock) {
   std::string const text =
       printed_of_driver([&] { EXPECT_EQ(driver.launch_kernel(function, {}, {}, 0, nullptr, nullptr), CUDA_SUCCESS); });
   EXPECT_EQ(answers.synchronized, 1);
-  EXPECT_THAT(text, HasSubstr("launch=#1 blocking=true}: tracing::cuda: completed launch=#1 observed_by=CUDA_LAUNCH_BLOCKING"));
+  EXPECT_THAT(text, HasSubstr("launch=#1 blocking=true}: tracing::cuda: completed launch=#1 "
+                              "observed_by=DriverOptions::launch_blocking"));
   answers.synchronize = CUDA_ERROR_ILLEGAL_ADDRESS;
   EXPECT_EQ(driver.launch_kernel(function, {}, {}, 0, nullptr, nullptr), CUDA_ERROR_ILLEGAL_ADDRESS);
   ASSERT_TRUE(driver.loss());
   EXPECT_TRUE(driver.loss()->exact);
   EXPECT_THAT(driver.loss()->to_string(), HasSubstr(" of first did it"));
+}
+
+TEST(Driver, SaysWhoAskedThatLaunchesBlock) {
+  DriverOptions options;
+  options.launch_blocking = true;
+  EXPECT_EQ(printed_of_driver([&] { Driver const driver(answering(), options); }),
+            " INFO tracing::cuda: Each launch waits for its end: DriverOptions::launch_blocking=true\n");
+  setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+  EXPECT_EQ(printed_of_driver([&] { Driver const driver(answering()); }),
+            " INFO tracing::cuda: Each launch waits for its end: CUDA_LAUNCH_BLOCKING=1\n");
+  unsetenv("CUDA_LAUNCH_BLOCKING");
+}
+
+TEST(Driver, AContextThatSomebodyDestroyedIsNotLostByALaunch) {
+  Driver driver(answering());
+  driver.launch_kernel(function_of(driver, "first"), {}, {}, 0, nullptr, nullptr);
+  answers.synchronize = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  std::string const text = printed_of_driver([&] { driver.ctx_synchronize(); });
+  EXPECT_THAT(text, HasSubstr("cuCtxSynchronize() failed: the current context was destroyed"));
+  EXPECT_FALSE(driver.loss());
 }
 
 TEST(Driver, IsExactWhereTheDriverItselfWaitsForLaunches) {
@@ -125,6 +154,15 @@ TEST(Driver, LeavesBehindHowItsContextWasLost) {
   }
   EXPECT_EQ(take_losses_of_gone_drivers().size(), 1u);
   EXPECT_TRUE(take_losses_of_gone_drivers().empty());
+}
+
+TEST(Driver, CanBeDestroyedAfterAVisitThatThrew) {
+  auto driver = std::make_unique<Driver>(answering());
+  EXPECT_THROW(for_each_driver([](Driver&) { throw std::runtime_error("visited"); }), std::runtime_error);
+  driver.reset();  // would wait for the visit to end
+  int visits = 0;
+  for_each_driver([&](Driver&) { ++visits; });
+  EXPECT_EQ(visits, 0);
 }
 
 TEST(Driver, HasNothingToMakeCurrentBeforeADeviceIsOpen) {

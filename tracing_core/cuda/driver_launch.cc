@@ -1,10 +1,10 @@
 // Modules and launches of a Driver.
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <string>
 
 #include "tracing_core/cuda/driver_state.h"
+#include "tracing_core/cuda/host_calls.h"
 
 namespace tracing::inline v1::cuda {
 namespace {
@@ -46,13 +46,30 @@ CUresult Driver::module_load(CUmodule* module, void const* image, std::string_vi
 
 CUresult Driver::module_unload(CUmodule module) {
   TRACE_SPAN(trace, "module_unload");
-  {
-    std::lock_guard const lock(state_->mutex);
-    auto const [first, last] = state_->functions.equal_range(module);
-    for (auto i = first; i != last; ++i) state_->kernels.erase(i->second);
-    state_->functions.erase(first, last);
+  // Before the call: the handles may be others' at once.
+  auto names = state_->take_names(module);
+  CUresult const result = state_->api.module_unload(module);
+  if (result != CUDA_SUCCESS) state_->put_back(module, std::move(names));
+  return told(result, "cuModuleUnload()");
+}
+
+Driver::State::Names Driver::State::take_names(CUmodule module) {
+  Names names;
+  std::lock_guard const lock(mutex);
+  auto const [first, last] = functions.equal_range(module);
+  for (auto i = first; i != last; ++i) {
+    if (auto name = kernels.extract(i->second); !name.empty()) names.push_back(std::move(name));
   }
-  return told(state_->api.module_unload(module), "cuModuleUnload()");
+  functions.erase(first, last);
+  return names;
+}
+
+void Driver::State::put_back(CUmodule module, Names names) {
+  std::lock_guard const lock(mutex);
+  for (auto& name : names) {
+    CUfunction const function = name.key();
+    if (kernels.insert(std::move(name)).inserted) functions.emplace(module, function);
+  }
 }
 
 CUresult Driver::module_get_function(CUfunction* function, CUmodule module, char const* name) {
@@ -108,7 +125,10 @@ CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsig
   if (runs && result == CUDA_SUCCESS) state.log.accept(launch.id);
   if (runs && result == CUDA_SUCCESS && state.blocking) {
     result = state.api.stream_synchronize(stream);
-    if (result == CUDA_SUCCESS) state.complete({state.log.remove(launch.id)}, "CUDA_LAUNCH_BLOCKING");
+    if (result == CUDA_SUCCESS) {
+      // Another thread may have observed the end first.
+      if (Launch const ended = state.log.remove(launch.id); ended.id != 0) state.complete({ended}, state.blocking_by);
+    }
   }
   // A launch that was refused is not what was wrong, unless the driver itself waits for its end.
   if (result != CUDA_SUCCESS && !state.blocking) state.log.remove(launch.id);
@@ -117,22 +137,6 @@ CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsig
   return result;
 }
 
-namespace {
-
-// A host function, to be called in the span that it was given to the stream in.
-struct HostCall {
-  CUhostFn function;
-  void* data;
-  Span span;
-};
-
-void CUDA_CB call_in_span(void* data) {
-  std::unique_ptr<HostCall> const call(static_cast<HostCall*>(data));
-  call->span.in_scope([&] { call->function(call->data); });
-}
-
-}  // namespace
-
 CUresult Driver::launch_host_func(CUstream stream, CUhostFn function, void* data) {
   Span const span = TRACE_MAKE_SPAN(trace, "launch_host_func", tracing::kv("stream", state_->log.number_of(stream)),
                                     tracing::kv("capture", tracing::empty));
@@ -140,9 +144,10 @@ CUresult Driver::launch_host_func(CUstream stream, CUhostFn function, void* data
   auto const text = [&] { return fmt::format("cuLaunchHostFunc({})", state_->text_of(stream)); };
   // A graph may call it many times, or never, and says neither: so it is called as it is, in no span.
   if (state_->is_capturing(span, stream)) return state_->tell(state_->api.launch_host_func(stream, function, data), text);
-  auto boxed = std::make_unique<HostCall>(HostCall{function, data, span});
-  CUresult const result = state_->api.launch_host_func(stream, call_in_span, boxed.get());
-  if (result == CUDA_SUCCESS) static_cast<void>(boxed.release());  // the call's; one that is never made keeps it
+  // Null is the driver's to refuse.
+  void* const number = function == nullptr ? nullptr : HostCalls::add({function, data, span, state_.get()});
+  CUresult const result = state_->api.launch_host_func(stream, function == nullptr ? nullptr : HostCalls::call, number);
+  if (result != CUDA_SUCCESS) HostCalls::remove(number);
   return state_->tell(result, text);
 }
 

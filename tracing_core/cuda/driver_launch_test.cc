@@ -10,6 +10,7 @@ namespace tracing::cuda_test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(Driver, SaysInTheSpanOfALaunchThatItsEndWasObserved) {
   Driver driver(answering());
@@ -60,14 +61,14 @@ TEST(Driver, SaysOfEveryCallOnAStreamThatItIsBeingCaptured) {
     driver.memset_d8_async(0x1000, 1, 4, nullptr);
     driver.memset_d32_async(0x1000, 1, 4, nullptr);
     driver.stream_wait_event(nullptr, nullptr, 0);
-    driver.event_record(nullptr, nullptr);
+    driver.event_record(handle<CUevent>(1), nullptr);
     driver.launch_host_func(nullptr, [](void*) {}, nullptr);
   }, SpanEvents::exit);
-  EXPECT_THAT(text, HasSubstr("mem_free_async{pointer=0x1000 stream=0 capture=\"active\"}"));
-  EXPECT_THAT(text, HasSubstr("memset_d8_async{value=1 count=4 stream=0 capture=\"active\"}"));
-  EXPECT_THAT(text, HasSubstr("memset_d32_async{value=1 count=4 stream=0 capture=\"active\"}"));
-  EXPECT_THAT(text, HasSubstr("stream_wait_event{stream=0 capture=\"active\"}"));
-  EXPECT_THAT(text, HasSubstr("event_record{stream=0 capture=\"active\"}"));
+  EXPECT_THAT(text, HasSubstr("mem_free_async{pointer=0x1000 device=0 stream=0 capture=\"active\"}"));
+  EXPECT_THAT(text, HasSubstr("memset_d8_async{value=1 count=4 device=0 stream=0 capture=\"active\"}"));
+  EXPECT_THAT(text, HasSubstr("memset_d32_async{value=1 count=4 device=0 stream=0 capture=\"active\"}"));
+  EXPECT_THAT(text, HasSubstr("stream_wait_event{stream=0 event=0 capture=\"active\"}"));
+  EXPECT_THAT(text, HasSubstr("event_record{event=1 stream=0 capture=\"active\"}"));
   EXPECT_THAT(text, HasSubstr("launch_host_func{stream=0 capture=\"active\"}"));
 }
 
@@ -87,6 +88,54 @@ TEST(Driver, WhatIsCapturedIsNeitherOutstandingNorWaitedFor) {
   driver.launch_kernel(function_of(driver, "first"), {}, {}, 0, nullptr, nullptr);
   EXPECT_TRUE(driver.launches().outstanding().empty());
   EXPECT_EQ(answers.synchronized, 0);
+}
+
+TEST(Driver, TellsTheEndOfABlockingLaunchOnce) {
+  DriverOptions options;
+  options.launch_blocking = true;
+  Driver driver(answering(), options);
+  CUfunction const function = function_of(driver, "first");
+  answers.while_stream_synchronizing = [&] { driver.ctx_synchronize(); };  // as another thread may
+  std::string const text = printed_of_driver([&] { driver.launch_kernel(function, {}, {}, 0, nullptr, nullptr); });
+  EXPECT_THAT(text, HasSubstr("completed launch=#1 observed_by=cuCtxSynchronize"));
+  EXPECT_THAT(text, Not(HasSubstr("observed_by=DriverOptions"))) << "known already";
+}
+
+TEST(Driver, AHostFunctionThatIsNeverCalledLeavesNoSpanOpen) {
+  Driver driver(answering());
+  answers.keeps_host_functions = true;
+  int calls = 0;
+  auto const count = [](void* counter) {
+    ++*static_cast<int*>(counter);
+    TRACE_INFO("called");
+  };
+  std::string const text = printed_of_driver([&] {
+    driver.launch_host_func(nullptr, count, &calls);
+    TRACE_INFO("pending");
+    answers.synchronize = CUDA_ERROR_ILLEGAL_ADDRESS;
+    driver.ctx_synchronize();
+    TRACE_INFO("lost");
+    ASSERT_EQ(answers.host_functions.size(), 1u);
+    auto const [function, data] = answers.host_functions.front();
+    function(data);  // had begun before the context was lost
+  }, SpanEvents::close);
+  auto const closed = text.find("launch_host_func{stream=0}: tracing::cuda: close");
+  ASSERT_NE(closed, text.npos) << text;
+  EXPECT_GT(closed, text.find(": pending\n"));
+  EXPECT_LT(closed, text.find(": lost\n"));
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(Driver, AHostFunctionThatIsRefusedIsNotKept) {
+  DriverApi api = answering();
+  api.launch_host_func = [](CUstream, CUhostFn function, void*) {
+    return function == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_SUPPORTED;
+  };
+  Driver driver(api);
+  EXPECT_EQ(driver.launch_host_func(nullptr, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE) << "as the driver says";
+  std::string const text = printed_of_driver(
+      [&] { EXPECT_EQ(driver.launch_host_func(nullptr, [](void*) {}, nullptr), CUDA_ERROR_NOT_SUPPORTED); }, SpanEvents::close);
+  EXPECT_THAT(text, HasSubstr("launch_host_func{stream=0}: tracing::cuda: close"));
 }
 
 TEST(Driver, KnowsTheLaunchThatItsThreadIsMaking) {

@@ -45,7 +45,8 @@ CUresult Driver::mem_free(CUdeviceptr pointer) {
 }
 
 CUresult Driver::mem_alloc_async(CUdeviceptr* pointer, std::size_t bytes, CUstream stream) {
-  Span const span = TRACE_MAKE_SPAN(trace, "mem_alloc_async", bytes, tracing::kv("stream", state_->log.number_of(stream)),
+  Span const span = TRACE_MAKE_SPAN(trace, "mem_alloc_async", bytes, tracing::kv("device", state_->device.load()),
+                                    tracing::kv("stream", state_->log.number_of(stream)),
                                     tracing::kv("pointer", tracing::empty), tracing::kv("capture", tracing::empty));
   auto const entered = span.enter();
   state_->is_capturing(span, stream);
@@ -56,7 +57,9 @@ CUresult Driver::mem_alloc_async(CUdeviceptr* pointer, std::size_t bytes, CUstre
 
 CUresult Driver::mem_free_async(CUdeviceptr pointer, CUstream stream) {
   Span const span = TRACE_MAKE_SPAN(trace, "mem_free_async", tracing::kv("pointer", address(pointer)),
-                                    tracing::kv("stream", state_->log.number_of(stream)), tracing::kv("capture", tracing::empty));
+                                    tracing::kv("device", state_->device.load()),
+                                    tracing::kv("stream", state_->log.number_of(stream)),
+                                    tracing::kv("capture", tracing::empty));
   auto const entered = span.enter();
   state_->is_capturing(span, stream);
   CUresult const result = state_->api.mem_free_async(pointer, stream);
@@ -105,7 +108,8 @@ CUresult Driver::memcpy_dtod(CUdeviceptr to, CUdeviceptr from, std::size_t bytes
 }
 
 CUresult Driver::memcpy_htod_async(CUdeviceptr to, void const* from, std::size_t bytes, CUstream stream) {
-  Span const span = TRACE_MAKE_SPAN(trace, "memcpy_htod_async", bytes, tracing::kv("stream", state_->log.number_of(stream)),
+  Span const span = TRACE_MAKE_SPAN(trace, "memcpy_htod_async", bytes, tracing::kv("device", state_->device.load()),
+                                    tracing::kv("stream", state_->log.number_of(stream)),
                                     tracing::kv("capture", tracing::empty));
   auto const entered = span.enter();
   state_->is_capturing(span, stream);
@@ -114,7 +118,8 @@ CUresult Driver::memcpy_htod_async(CUdeviceptr to, void const* from, std::size_t
 }
 
 CUresult Driver::memcpy_dtoh_async(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  Span const span = TRACE_MAKE_SPAN(trace, "memcpy_dtoh_async", bytes, tracing::kv("stream", state_->log.number_of(stream)),
+  Span const span = TRACE_MAKE_SPAN(trace, "memcpy_dtoh_async", bytes, tracing::kv("device", state_->device.load()),
+                                    tracing::kv("stream", state_->log.number_of(stream)),
                                     tracing::kv("capture", tracing::empty));
   auto const entered = span.enter();
   state_->is_capturing(span, stream);
@@ -123,7 +128,8 @@ CUresult Driver::memcpy_dtoh_async(void* to, CUdeviceptr from, std::size_t bytes
 }
 
 CUresult Driver::memcpy_dtod_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  Span const span = TRACE_MAKE_SPAN(trace, "memcpy_dtod_async", bytes, tracing::kv("stream", state_->log.number_of(stream)),
+  Span const span = TRACE_MAKE_SPAN(trace, "memcpy_dtod_async", bytes, tracing::kv("device", state_->device.load()),
+                                    tracing::kv("stream", state_->log.number_of(stream)),
                                     tracing::kv("capture", tracing::empty));
   auto const entered = span.enter();
   state_->is_capturing(span, stream);
@@ -138,7 +144,8 @@ CUresult Driver::memset_d8(CUdeviceptr to, unsigned char value, std::size_t coun
 }
 
 CUresult Driver::memset_d8_async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
-  Span const span = TRACE_MAKE_SPAN(trace, "memset_d8_async", value, count, tracing::kv("stream", state_->log.number_of(stream)),
+  Span const span = TRACE_MAKE_SPAN(trace, "memset_d8_async", value, count, tracing::kv("device", state_->device.load()),
+                                    tracing::kv("stream", state_->log.number_of(stream)),
                                     tracing::kv("capture", tracing::empty));
   auto const entered = span.enter();
   state_->is_capturing(span, stream);
@@ -153,7 +160,8 @@ CUresult Driver::memset_d32(CUdeviceptr to, unsigned value, std::size_t count) {
 }
 
 CUresult Driver::memset_d32_async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream) {
-  Span const span = TRACE_MAKE_SPAN(trace, "memset_d32_async", value, count, tracing::kv("stream", state_->log.number_of(stream)),
+  Span const span = TRACE_MAKE_SPAN(trace, "memset_d32_async", value, count, tracing::kv("device", state_->device.load()),
+                                    tracing::kv("stream", state_->log.number_of(stream)),
                                     tracing::kv("capture", tracing::empty));
   auto const entered = span.enter();
   state_->is_capturing(span, stream);

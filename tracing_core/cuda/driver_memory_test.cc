@@ -17,5 +17,43 @@ TEST(Driver, MeasuresACopyThatItWaitsFor) {
   EXPECT_THAT(text, HasSubstr("memcpy_htod{bytes=4 device=0 duration_us=<us> gb_per_s=<gb>}"));
 }
 
+TEST(Driver, SaysOfMemoryInTheOrderOfAStreamWhereItIs) {
+  Driver driver(answering());
+  CUstream stream = nullptr;
+  driver.stream_create(&stream, 0);
+  std::string const text = printed_of_driver([&] {
+    CUdeviceptr pointer = 0;
+    driver.mem_alloc_async(&pointer, 64, stream);
+    EXPECT_EQ(pointer, 0x2000u);
+    driver.mem_free_async(pointer, stream);
+    driver.memcpy_htod_async(0x1000, "abcd", 4, stream);
+    driver.memcpy_dtoh_async(nullptr, 0x1000, 5, stream);
+    driver.memcpy_dtod_async(0x1000, 0x2000, 6, stream);
+    driver.memset_d8_async(0x1000, 255, 7, stream);
+    driver.memset_d32_async(0x1000, 256, 8, stream);
+  }, SpanEvents::exit);
+  EXPECT_EQ(text,
+            "TRACE mem_alloc_async{bytes=64 device=0 stream=1 pointer=0x2000}: tracing::cuda: exit\n"
+            "TRACE mem_free_async{pointer=0x2000 device=0 stream=1}: tracing::cuda: exit\n"
+            "TRACE memcpy_htod_async{bytes=4 device=0 stream=1}: tracing::cuda: exit\n"
+            "TRACE memcpy_dtoh_async{bytes=5 device=0 stream=1}: tracing::cuda: exit\n"
+            "TRACE memcpy_dtod_async{bytes=6 device=0 stream=1}: tracing::cuda: exit\n"
+            "TRACE memset_d8_async{value=255 count=7 device=0 stream=1}: tracing::cuda: exit\n"
+            "TRACE memset_d32_async{value=256 count=8 device=0 stream=1}: tracing::cuda: exit\n");
+}
+
+TEST(Driver, SaysOfWhatIsFilledAndCopiedOnTheDeviceHowMuchItIs) {
+  Driver driver(answering());
+  std::string const text = printed_of_driver([&] {
+    driver.memcpy_dtod(0x1000, 0x2000, 16);
+    driver.memset_d8(0x1000, 255, 7);
+    driver.memset_d32(0x1000, 256, 8);
+  }, SpanEvents::exit);
+  EXPECT_EQ(text,
+            "TRACE memcpy_dtod{bytes=16 device=0}: tracing::cuda: exit\n"
+            "TRACE memset_d8{value=255 count=7 device=0}: tracing::cuda: exit\n"
+            "TRACE memset_d32{value=256 count=8 device=0}: tracing::cuda: exit\n");
+}
+
 }  // namespace
 }  // namespace tracing::cuda_test

@@ -65,5 +65,19 @@ TEST(DriverModule, ADriverThatHasNoMoreToSaySaysNothing) {
   EXPECT_THAT(text, HasSubstr("error=CUDA_ERROR_NOT_FOUND code=500\n"));
 }
 
+TEST(DriverModule, KernelsOfAModuleThatIsNotUnloadedKeepTheirNames) {
+  Driver driver(answering());
+  CUfunction const function = function_of(driver, "first");
+  answers.unload = CUDA_ERROR_INVALID_HANDLE;
+  driver.module_unload(nullptr);
+  driver.launch_kernel(function, {}, {}, 0, nullptr, nullptr);
+  EXPECT_EQ(driver.launches().outstanding().front().kernel, "first");
+  driver.ctx_synchronize();
+  answers.unload = CUDA_SUCCESS;
+  driver.module_unload(nullptr);
+  driver.launch_kernel(function, {}, {}, 0, nullptr, nullptr);
+  EXPECT_THAT(driver.launches().outstanding().front().kernel, HasSubstr("the function at 0x"));
+}
+
 }  // namespace
 }  // namespace tracing::cuda_test

@@ -14,11 +14,17 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "tracing_core/cuda/driver.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing::inline v1::cuda {
+
+/// `stream 3`, or `the default stream`.
+inline std::string text_of_stream(std::uint64_t number) {
+  return number == 0 ? "the default stream" : fmt::format("stream {}", number);
+}
 
 struct Driver::State {
   State(DriverApi const& table, DriverOptions given);
@@ -42,13 +48,18 @@ struct Driver::State {
   /// Null until open_device() was called.
   CUcontext opened() const;
   std::string kernel_of(CUfunction function) const;
-  /// `stream 3`, or `the default stream`.
-  std::string text_of(CUstream stream) { return stream == nullptr ? "the default stream" : fmt::format("stream {}", log.number_of(stream)); }
+  using Names = std::vector<std::unordered_map<CUfunction, std::string>::node_type>;
+  /// The names of a module's functions, to be put back where they are still its.
+  Names take_names(CUmodule module);
+  void put_back(CUmodule module, Names names);
+  std::string text_of(CUstream stream) { return text_of_stream(log.number_of(stream)); }
+  std::string text_of(CUevent event) { return fmt::format("event {}", log.number_of(event)); }
   /// Whether what the stream is asked to do is captured and not done; says so in the span.
   bool is_capturing(Span const& span, CUstream stream) const;
 
   DriverApi const api;
   DriverOptions const options;
+  std::string_view const blocking_by;  // who asks that each launch waits for its end; empty where nobody does
   bool const blocking;
   LaunchLog log;
   mutable std::mutex mutex;

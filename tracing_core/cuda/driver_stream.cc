@@ -46,27 +46,37 @@ CUresult Driver::stream_query(CUstream stream) {
 
 CUresult Driver::stream_wait_event(CUstream stream, CUevent event, unsigned flags) {
   Span const span = TRACE_MAKE_SPAN(trace, "stream_wait_event", tracing::kv("stream", state_->log.number_of(stream)),
-                                    tracing::kv("capture", tracing::empty));
+                                    tracing::kv("event", state_->log.number_of(event)), tracing::kv("capture", tracing::empty));
   auto const entered = span.enter();
   state_->is_capturing(span, stream);
-  return state_->tell(state_->api.stream_wait_event(stream, event, flags),
-                      [&] { return fmt::format("cuStreamWaitEvent({})", state_->text_of(stream)); });
+  CUresult const result = state_->api.stream_wait_event(stream, event, flags);
+  return state_->tell(
+      result, [&] { return fmt::format("cuStreamWaitEvent({}, {})", state_->text_of(stream), state_->text_of(event)); });
 }
 
 CUresult Driver::event_create(CUevent* event, unsigned flags) {
-  TRACE_SPAN(trace, "event_create", flags);
-  return state_->tell(state_->api.event_create(event, flags), [&] { return fmt::format("cuEventCreate(flags {})", flags); });
+  Span const span = TRACE_MAKE_SPAN(trace, "event_create", flags, tracing::kv("event", tracing::empty));
+  auto const entered = span.enter();
+  CUresult const result = state_->api.event_create(event, flags);
+  if (result == CUDA_SUCCESS) {
+    state_->log.add_event(*event);
+    span.record(tracing::kv("event", state_->log.number_of(*event)));
+  }
+  return state_->tell(result, [&] { return fmt::format("cuEventCreate(flags {})", flags); });
 }
 
 CUresult Driver::event_destroy(CUevent event) {
-  TRACE_SPAN(trace, "event_destroy");
-  state_->log.remove_event(event);  // its handle may be another event's at once
+  TRACE_SPAN(trace, "event_destroy", tracing::kv("event", state_->log.number_of(event)));
+  std::string const text = state_->text_of(event);
+  LaunchLog::EventInfo const info = state_->log.take_event(event);  // its handle may be another event's at once
   CUresult const result = state_->api.event_destroy(event);
-  return told(result, "cuEventDestroy()");
+  if (result != CUDA_SUCCESS && info.number != 0) state_->log.put_back(event, info);
+  return state_->tell(result, [&] { return fmt::format("cuEventDestroy({})", text); });
 }
 
 CUresult Driver::event_record(CUevent event, CUstream stream) {
-  Span const span = TRACE_MAKE_SPAN(trace, "event_record", tracing::kv("stream", state_->log.number_of(stream)),
+  Span const span = TRACE_MAKE_SPAN(trace, "event_record", tracing::kv("event", state_->log.number_of(event)),
+                                    tracing::kv("stream", state_->log.number_of(stream)),
                                     tracing::kv("capture", tracing::empty));
   auto const entered = span.enter();
   bool const captured = state_->is_capturing(span, stream);
@@ -75,33 +85,37 @@ CUresult Driver::event_record(CUevent event, CUstream stream) {
   CUresult const result = state_->api.event_record(event, stream);
   // An event of a graph waits for nothing that was launched.
   if (result == CUDA_SUCCESS && !captured) state_->log.record_event(event, stream, before);
-  return state_->tell(result, [&] { return fmt::format("cuEventRecord({})", state_->text_of(stream)); });
+  return state_->tell(
+      result, [&] { return fmt::format("cuEventRecord({}, {})", state_->text_of(event), state_->text_of(stream)); });
 }
 
 CUresult Driver::event_query(CUevent event) {
-  Span const span = TRACE_MAKE_SPAN(trace, "event_query", tracing::kv("ready", tracing::empty));
+  Span const span = TRACE_MAKE_SPAN(trace, "event_query", tracing::kv("event", state_->log.number_of(event)),
+                                    tracing::kv("ready", tracing::empty));
   auto const entered = span.enter();
   LaunchLog::EventMark const mark = state_->log.mark_of(event);
   CUresult const result = state_->api.event_query(event);
   if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY) span.record(tracing::kv("ready", result == CUDA_SUCCESS));
   if (result == CUDA_SUCCESS) state_->complete(state_->log.complete_event(mark), "cuEventQuery");
-  return told(result, "cuEventQuery()");
+  return state_->tell(result, [&] { return fmt::format("cuEventQuery({})", state_->text_of(event)); });
 }
 
 CUresult Driver::event_synchronize(CUevent event) {
-  TRACE_SPAN(trace, "event_synchronize");
+  TRACE_SPAN(trace, "event_synchronize", tracing::kv("event", state_->log.number_of(event)));
   LaunchLog::EventMark const mark = state_->log.mark_of(event);
   CUresult const result = state_->api.event_synchronize(event);
   if (result == CUDA_SUCCESS) state_->complete(state_->log.complete_event(mark), "cuEventSynchronize");
-  return told(result, "cuEventSynchronize()");
+  return state_->tell(result, [&] { return fmt::format("cuEventSynchronize({})", state_->text_of(event)); });
 }
 
 CUresult Driver::event_elapsed_time(float* milliseconds, CUevent start, CUevent end) {
-  Span const span = TRACE_MAKE_SPAN(trace, "event_elapsed_time", tracing::kv("elapsed_ms", tracing::empty));
+  Span const span = TRACE_MAKE_SPAN(trace, "event_elapsed_time", tracing::kv("start", state_->log.number_of(start)),
+                                    tracing::kv("end", state_->log.number_of(end)), tracing::kv("elapsed_ms", tracing::empty));
   auto const entered = span.enter();
   CUresult const result = state_->api.event_elapsed_time(milliseconds, start, end);
   if (result == CUDA_SUCCESS) span.record(tracing::kv("elapsed_ms", *milliseconds));
-  return told(result, "cuEventElapsedTime()");
+  return state_->tell(
+      result, [&] { return fmt::format("cuEventElapsedTime({}, {})", state_->text_of(start), state_->text_of(end)); });
 }
 
 }  // namespace tracing::inline v1::cuda

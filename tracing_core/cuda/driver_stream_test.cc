@@ -116,5 +116,96 @@ TEST(Driver, ForgetsTheOldestOfManyLaunchesAndCountsThem) {
   EXPECT_THAT(driver.loss()->to_string(), HasSubstr("one of 259 launches that were outstanding did it: "));
 }
 
+// More launches than are kept, of a kernel on a stream.
+void launch_too_many(Driver& driver, CUstream stream) {
+  CUfunction const function = function_of(driver, "first");
+  for (std::size_t i = 0; i < LaunchLog::kMostPerStream + 3; ++i) driver.launch_kernel(function, {}, {}, 0, stream, nullptr);
+  EXPECT_EQ(driver.launches().forgotten(), 3u);
+}
+
+TEST(Driver, WhatIsForgottenOfAStreamEndsWithWhatTheDefaultStreamWaitsFor) {
+  Driver driver(answering());
+  CUstream stream = nullptr;
+  driver.stream_create(&stream, CU_STREAM_DEFAULT);
+  launch_too_many(driver, stream);
+  driver.stream_synchronize(nullptr);
+  EXPECT_EQ(driver.launches().forgotten(), 0u);
+  driver.launch_kernel(function_of(driver, "first"), {}, {}, 0, stream, nullptr);
+  answers.synchronize = CUDA_ERROR_ILLEGAL_ADDRESS;
+  driver.ctx_synchronize();
+  EXPECT_THAT(driver.loss()->to_string(), HasSubstr(" of first, the only one outstanding, did it"));
+}
+
+TEST(Driver, WhatIsForgottenOfADestroyedStreamEndsAsWhatIsKnownOfIt) {
+  Driver driver(answering());
+  CUstream stream = nullptr;
+  driver.stream_create(&stream, CU_STREAM_DEFAULT);
+  launch_too_many(driver, stream);
+  driver.stream_destroy(stream);
+  EXPECT_EQ(driver.launches().forgotten(), 3u) << "it may still run";
+  driver.stream_synchronize(nullptr);
+  EXPECT_EQ(driver.launches().forgotten(), 0u);
+}
+
+TEST(Driver, WhatIsForgottenEndsWithAnEventBehindIt) {
+  Driver driver(answering());
+  CUstream stream = nullptr;
+  CUevent before = nullptr;
+  CUevent behind = nullptr;
+  driver.stream_create(&stream, CU_STREAM_NON_BLOCKING);
+  driver.event_create(&before, 0);
+  driver.event_create(&behind, 0);
+  driver.event_record(before, stream);
+  launch_too_many(driver, stream);
+  driver.event_record(behind, stream);
+  driver.stream_synchronize(nullptr);
+  driver.event_synchronize(before);
+  EXPECT_EQ(driver.launches().forgotten(), 3u);
+  driver.event_synchronize(behind);
+  EXPECT_EQ(driver.launches().forgotten(), 0u);
+}
+
+TEST(Driver, SaysWhichEventItIs) {
+  Driver driver(answering());
+  CUevent start = nullptr;
+  CUevent end = nullptr;
+  float elapsed = 0;
+  std::string const text = printed_of_driver([&] {
+    driver.event_create(&start, 0);
+    driver.event_create(&end, 1);
+    driver.event_record(start, nullptr);
+    driver.stream_wait_event(nullptr, end, 0);
+    driver.event_query(end);
+    driver.event_synchronize(end);
+    driver.event_elapsed_time(&elapsed, start, end);
+    driver.event_destroy(start);
+    driver.event_create(&start, 0);
+  }, SpanEvents::exit);
+  EXPECT_EQ(elapsed, 1.5f);
+  EXPECT_EQ(text,
+            "TRACE event_create{flags=0 event=1}: tracing::cuda: exit\n"
+            "TRACE event_create{flags=1 event=2}: tracing::cuda: exit\n"
+            "TRACE event_record{event=1 stream=0}: tracing::cuda: exit\n"
+            "TRACE stream_wait_event{stream=0 event=2}: tracing::cuda: exit\n"
+            "TRACE event_query{event=2 ready=true}: tracing::cuda: exit\n"
+            "TRACE event_synchronize{event=2}: tracing::cuda: exit\n"
+            "TRACE event_elapsed_time{start=1 end=2 elapsed_ms=1.5}: tracing::cuda: exit\n"
+            "TRACE event_destroy{event=1}: tracing::cuda: exit\n"
+            "TRACE event_create{flags=0 event=3}: tracing::cuda: exit\n");
+}
+
+TEST(Driver, AnEventThatIsNotDestroyedKeepsItsNumberAndWhatItWaitsFor) {
+  Driver driver(answering());
+  CUevent event = nullptr;
+  driver.event_create(&event, 0);
+  driver.launch_kernel(function_of(driver, "first"), {}, {}, 0, nullptr, nullptr);
+  driver.event_record(event, nullptr);
+  answers.event_destroy = CUDA_ERROR_INVALID_HANDLE;
+  std::string const text = printed_of_driver([&] { driver.event_destroy(event); });
+  EXPECT_THAT(text, HasSubstr("event_destroy{event=1}: tracing::cuda: cuEventDestroy(event 1) failed: "));
+  driver.event_synchronize(event);
+  EXPECT_TRUE(driver.launches().outstanding().empty());
+}
+
 }  // namespace
 }  // namespace tracing::cuda_test

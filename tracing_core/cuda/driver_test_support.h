@@ -23,6 +23,7 @@ struct Answers {
   CUresult launch = CUDA_SUCCESS;
   CUresult synchronize = CUDA_SUCCESS;
   CUresult query = CUDA_SUCCESS;
+  CUresult event_destroy = CUDA_SUCCESS;
   CUresult alloc = CUDA_SUCCESS;
   CUresult load = CUDA_SUCCESS;
   CUresult get_function = CUDA_SUCCESS;
@@ -31,7 +32,11 @@ struct Answers {
   CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
   std::vector<LaunchId> launched;
   int synchronized = 0;
+  CUresult unload = CUDA_SUCCESS;
+  bool keeps_host_functions = false;  // and calls none
+  std::vector<std::pair<CUhostFn, void*>> host_functions;
   std::function<void()> while_synchronizing;
+  std::function<void()> while_stream_synchronizing;
 };
 inline Answers answers;
 
@@ -49,6 +54,10 @@ inline DriverApi answering() {
     return answers.synchronize;
   };
   api.launch_host_func = [](CUstream, CUhostFn function, void* data) {
+    if (answers.keeps_host_functions) {
+      answers.host_functions.emplace_back(function, data);
+      return CUDA_SUCCESS;
+    }
     bool const captured = answers.capture == CU_STREAM_CAPTURE_STATUS_ACTIVE;
     for (int times = captured ? 2 : 1; times > 0; --times) function(data);  // as a graph that is launched twice
     return CUDA_SUCCESS;
@@ -62,6 +71,7 @@ inline DriverApi answering() {
     }
     return answers.load;
   };
+  api.module_unload = [](CUmodule) { return answers.unload; };
   api.module_get_function = [](CUfunction* function, CUmodule, char const* name) {
     *function = handle<CUfunction>(std::string_view(name) == "first" ? 1 : 2);
     return answers.get_function;
@@ -75,11 +85,21 @@ inline DriverApi answering() {
     *pointer = 0x1000;
     return answers.alloc;
   };
+  api.mem_alloc_async = [](CUdeviceptr* pointer, std::size_t, CUstream) {
+    *pointer = 0x2000;
+    return CUDA_SUCCESS;
+  };
   api.mem_free_async = [](CUdeviceptr, CUstream) { return CUDA_SUCCESS; };
+  api.memset_d8 = [](CUdeviceptr, unsigned char, std::size_t) { return CUDA_SUCCESS; };
+  api.memset_d32 = [](CUdeviceptr, unsigned, std::size_t) { return CUDA_SUCCESS; };
   api.memset_d8_async = [](CUdeviceptr, unsigned char, std::size_t, CUstream) { return CUDA_SUCCESS; };
   api.memset_d32_async = [](CUdeviceptr, unsigned, std::size_t, CUstream) { return CUDA_SUCCESS; };
   api.stream_wait_event = [](CUstream, CUevent, unsigned) { return CUDA_SUCCESS; };
   api.memcpy_htod = [](CUdeviceptr, void const*, std::size_t) { return CUDA_SUCCESS; };
+  api.memcpy_dtod = [](CUdeviceptr, CUdeviceptr, std::size_t) { return CUDA_SUCCESS; };
+  api.memcpy_htod_async = [](CUdeviceptr, void const*, std::size_t, CUstream) { return CUDA_SUCCESS; };
+  api.memcpy_dtoh_async = [](void*, CUdeviceptr, std::size_t, CUstream) { return CUDA_SUCCESS; };
+  api.memcpy_dtod_async = [](CUdeviceptr, CUdeviceptr, std::size_t, CUstream) { return CUDA_SUCCESS; };
   api.memcpy_dtoh = [](void*, CUdeviceptr, std::size_t) { return CUDA_SUCCESS; };
   api.stream_create = [](CUstream* stream, unsigned) {
     static std::uintptr_t last = 0;
@@ -88,6 +108,7 @@ inline DriverApi answering() {
   };
   api.stream_synchronize = [](CUstream) {
     ++answers.synchronized;
+    if (answers.while_stream_synchronizing) answers.while_stream_synchronizing();
     return answers.synchronize;
   };
   api.stream_query = [](CUstream) { return answers.query; };
@@ -96,7 +117,13 @@ inline DriverApi answering() {
     return CUDA_SUCCESS;
   };
   api.event_create = [](CUevent* event, unsigned) {
-    *event = handle<CUevent>(1);
+    static std::uintptr_t last = 0;
+    *event = handle<CUevent>(++last * 16);
+    return CUDA_SUCCESS;
+  };
+  api.event_destroy = [](CUevent) { return answers.event_destroy; };
+  api.event_elapsed_time = [](float* milliseconds, CUevent, CUevent) {
+    *milliseconds = 1.5f;
     return CUDA_SUCCESS;
   };
   api.event_record = [](CUevent, CUstream) { return CUDA_SUCCESS; };

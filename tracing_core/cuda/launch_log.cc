@@ -52,8 +52,12 @@ void LaunchLog::begin(CUstream stream, Launch const& launch) {
   if (static_cast<std::size_t>(std::ranges::count_if(entries_, same)) >= kMostPerStream) {
     auto const oldest = std::ranges::find_if(entries_, same);
     forgotten = std::move(oldest->launch);
+    Forgotten& others = forgotten_[on.number];
+    ++others.count;
+    others.waits_for_default = oldest->waits_for_default;
+    // One whose call has not returned is as the next that is accepted.
+    others.accepted_at = std::max(others.accepted_at, oldest->accepted_at == 0 ? accepted_ + 1 : oldest->accepted_at);
     entries_.erase(oldest);
-    ++forgotten_[on.number];
   }
   entries_.push_back({launch, on.waits_for_default, 0});
   entries_.back().launch.stream = on.number;
@@ -75,6 +79,28 @@ Launch LaunchLog::remove(LaunchId launch) {
   return removed;
 }
 
+std::uint64_t LaunchLog::number_of(CUevent event) {
+  if (event == nullptr) return 0;
+  std::lock_guard const lock(mutex_);
+  return this->event(event).number;
+}
+
+void LaunchLog::add_event(CUevent event) {
+  std::lock_guard const lock(mutex_);
+  events_[event] = {++last_event_, {}};
+}
+
+LaunchLog::EventInfo LaunchLog::take_event(CUevent event) {
+  std::lock_guard const lock(mutex_);
+  auto const node = events_.extract(event);
+  return node.empty() ? EventInfo{} : node.mapped();
+}
+
+void LaunchLog::put_back(CUevent event, EventInfo info) {
+  std::lock_guard const lock(mutex_);
+  events_[event] = info;
+}
+
 LaunchLog::Mark LaunchLog::now() const {
   std::lock_guard const lock(mutex_);
   return accepted_;
@@ -82,38 +108,31 @@ LaunchLog::Mark LaunchLog::now() const {
 
 void LaunchLog::record_event(CUevent event, CUstream stream, Mark mark) {
   std::lock_guard const lock(mutex_);
-  events_[event] = {this->stream(stream).number, mark};
-}
-
-void LaunchLog::remove_event(CUevent event) {
-  std::lock_guard const lock(mutex_);
-  events_.erase(event);
+  this->event(event).mark = {this->stream(stream).number, mark};
 }
 
 std::vector<Launch> LaunchLog::complete_stream(CUstream stream, Mark mark) {
   std::lock_guard const lock(mutex_);
   std::uint64_t const number = this->stream(stream).number;
-  forgotten_.erase(number);
-  return take(mark, [&](Entry const& entry) {
-    return entry.launch.stream == number || (number == 0 && entry.waits_for_default);
+  return take(mark, [&](std::uint64_t of, bool waits_for_default) {
+    return of == number || (number == 0 && waits_for_default);
   });
 }
 
 LaunchLog::EventMark LaunchLog::mark_of(CUevent event) const {
   std::lock_guard const lock(mutex_);
   auto const found = events_.find(event);
-  return found == events_.end() ? EventMark{} : found->second;
+  return found == events_.end() ? EventMark{} : found->second.mark;
 }
 
 std::vector<Launch> LaunchLog::complete_event(EventMark const& mark) {
   std::lock_guard const lock(mutex_);
-  return take(mark.mark, [&](Entry const& entry) { return entry.launch.stream == mark.stream; });
+  return take(mark.mark, [&](std::uint64_t of, bool) { return of == mark.stream; });
 }
 
 std::vector<Launch> LaunchLog::complete_all(Mark mark) {
   std::lock_guard const lock(mutex_);
-  forgotten_.clear();
-  return take(mark, [](Entry const&) { return true; });
+  return take(mark, [](std::uint64_t, bool) { return true; });
 }
 
 std::vector<Launch> LaunchLog::outstanding() const {
@@ -127,7 +146,7 @@ std::vector<Launch> LaunchLog::outstanding() const {
 std::uint64_t LaunchLog::forgotten() const {
   std::uint64_t sum = 0;
   std::lock_guard const lock(mutex_);
-  for (auto const& [number, count] : forgotten_) sum += count;
+  for (auto const& [number, others] : forgotten_) sum += others.count;
   return sum;
 }
 
@@ -137,11 +156,21 @@ LaunchLog::StreamInfo& LaunchLog::stream(CUstream stream) {
   return place->second;
 }
 
+LaunchLog::EventInfo& LaunchLog::event(CUevent event) {
+  auto const [place, is_new] = events_.try_emplace(event);
+  if (is_new) place->second.number = ++last_event_;
+  return place->second;
+}
+
 template <class F>
 std::vector<Launch> LaunchLog::take(Mark mark, F&& belongs) {
   std::vector<Launch> taken;
+  std::erase_if(forgotten_, [&](auto const& of) {
+    return of.second.accepted_at <= mark && belongs(of.first, of.second.waits_for_default);
+  });
   std::erase_if(entries_, [&](Entry& entry) {
-    if (entry.accepted_at == 0 || entry.accepted_at > mark || !belongs(entry)) return false;
+    if (entry.accepted_at == 0 || entry.accepted_at > mark) return false;
+    if (!belongs(entry.launch.stream, entry.waits_for_default)) return false;
     taken.push_back(std::move(entry.launch));
     return true;
   });

@@ -70,10 +70,22 @@ class LaunchLog {
   /// It was not, or its end is known.
   Launch remove(LaunchId launch);
 
+  /// The number of an event: from 1 on as they are made or first seen, never one that another event had; 0 for none.
+  std::uint64_t number_of(CUevent event);
+  /// An event that was made.
+  void add_event(CUevent event);
+
+  struct EventInfo {
+    std::uint64_t number = 0;
+    EventMark mark;
+  };
+  /// As take_stream() and put_back() of a stream.
+  EventInfo take_event(CUevent event);
+  void put_back(CUevent event, EventInfo info);
+
   Mark now() const;
   /// Marks what an event waits for: the stream's launches up to `mark`.
   void record_event(CUevent event, CUstream stream, Mark mark);
-  void remove_event(CUevent event);
   /// What the event waits for now, to be asked before it is waited for: another thread may record it again.
   EventMark mark_of(CUevent event) const;
 
@@ -94,16 +106,24 @@ class LaunchLog {
     bool waits_for_default = true;
     Mark accepted_at = 0;  // zero: its call has not returned
   };
+  // Launches of a stream that are forgotten and may be outstanding.
+  struct Forgotten {
+    std::uint64_t count = 0;
+    bool waits_for_default = true;
+    Mark accepted_at = 0;  // the latest
+  };
   StreamInfo& stream(CUstream stream);
+  EventInfo& event(CUevent event);
   template <class F>
   std::vector<Launch> take(Mark mark, F&& belongs);
 
   mutable std::mutex mutex_;
   std::unordered_map<CUstream, StreamInfo> streams_;
-  std::unordered_map<CUevent, EventMark> events_;
+  std::unordered_map<CUevent, EventInfo> events_;
   std::vector<Entry> entries_;
-  std::unordered_map<std::uint64_t, std::uint64_t> forgotten_;  // by the stream's number
-  std::uint64_t last_number_ = 0;
+  std::unordered_map<std::uint64_t, Forgotten> forgotten_;  // by the stream's number
+  std::uint64_t last_number_ = 0;  // of a stream
+  std::uint64_t last_event_ = 0;
   Mark accepted_ = 0;
 };
 
