@@ -1,8 +1,10 @@
 #include "tracing_core/cuda/compile.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <thread>
 #include <vector>
@@ -105,6 +107,45 @@ TEST_F(Compile, IsASpanThatTellsAllAboutIt) {
   request.headers = {{"unused.h", ""}};
   request.phase_times = true;
   expect_approved("compile.txt", traced([&] { cuda::compile(nvrtc(), request); }));
+}
+
+TEST_F(Compile, RecordsTheSizesOfItsResult) {
+  CompiledKernel result;
+  std::string const text = recorded([&] { result = cuda::compile(nvrtc(), kernel("transpose", "sm_90")); });
+  ASSERT_EQ(result.usage.size(), 1u);
+  EXPECT_THAT(text, HasSubstr(fmt::format(" ptx_bytes={} cubin_bytes={} registers={} shared_bytes=4224 spill_bytes=0}}",
+                                          result.ptx.size(), result.cubin.size(), result.usage[0].registers)));
+}
+
+TEST_F(Compile, RecordsTheMostThatAFunctionTakesAndAllThatIsSpilled) {
+  CompileRequest request = of_source(R"(
+extern "C" __global__ void small(float* x) { x[threadIdx.x] = 1; }
+extern "C" __global__ void spilling(float* x) {
+  __shared__ float shared[25];
+  float v[64];
+#pragma unroll
+  for (int i = 0; i < 64; ++i) v[i] = x[i * 32 + threadIdx.x];
+  shared[threadIdx.x % 25] = v[0];
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < 64; ++i) x[i * 32 + threadIdx.x] = v[i] * v[63 - i] + shared[i % 25];
+}
+)", "sm_90");
+  request.options = {"--maxrregcount=24"};
+  CompiledKernel result;
+  std::string const text = recorded([&] { result = cuda::compile(nvrtc(), request); });
+  ASSERT_EQ(result.usage.size(), 2u);
+  auto const [small, spilling] = std::minmax(result.usage[0], result.usage[1], [](auto const& left, auto const& right) {
+    return left.registers < right.registers;
+  });
+  EXPECT_EQ(small.name, "small");
+  EXPECT_EQ(small.spill_store_bytes + small.spill_load_bytes, 0u);
+  EXPECT_EQ(spilling.registers, 24u);
+  EXPECT_EQ(spilling.shared_bytes, 100u);
+  EXPECT_GT(spilling.spill_store_bytes, 0u);
+  EXPECT_GT(spilling.spill_load_bytes, 0u);
+  EXPECT_THAT(text, HasSubstr(fmt::format(" registers=24 shared_bytes=100 spill_bytes={}}}",
+                                          spilling.spill_store_bytes + spilling.spill_load_bytes)));
 }
 
 TEST_F(Compile, TellsTheLogAsEvents) {

@@ -71,16 +71,21 @@ inline cuda::CompileRequest kernel(std::string const& name, std::string const& a
           .no_cache = true};
 }
 
-/// What `f` records, spans with their fields as they close, without what differs from run to run and from one NVRTC to the
-/// next: times, sizes, folders.
+/// What `f` records, spans with their fields as they close.
 template <class F>
-std::string traced(F f) {
+std::string recorded(F f) {
   tracing::PrintOptions options;
   options.format.timer = nullptr;
   options.format.file = false;
   options.format.line_number = false;
   options.span_events = SpanEvents::new_span | SpanEvents::close;
-  std::string text = tracing_test::printed(std::move(options), f);
+  return tracing_test::printed(std::move(options), f);
+}
+
+/// The same without what differs from run to run and from one NVRTC to the next: times, sizes, folders.
+template <class F>
+std::string traced(F f) {
+  std::string text = recorded(f);
   text = std::regex_replace(text, std::regex(" time\\.busy=\\S+ time\\.idle=\\S+"), "");
   text = std::regex_replace(text, std::regex("((ptx|cubin|shared|spill)_bytes|registers)=[0-9]+"), "$1=<n>");
   text = std::regex_replace(text, std::regex("\"([A-Za-z+ ]+)\": [0-9.]+"), "\"$1\": <ms>");
