@@ -26,7 +26,7 @@ std::string scrubbed(std::string const& text) {
 }
 
 TEST(CudaHealth, TheFirstTestThatBreaksTheDeviceFailsAndLaterOnesAreItsConsequences) {
-  Outcome const outcome = run();
+  Outcome const outcome = run({}, "Device.*");
   EXPECT_EQ(outcome.exit_code, 1);
   tracing::testing::expect_approved("health.txt", scrubbed(outcome.out) + "==== standard error ====\n" + outcome.err);
 }
@@ -42,6 +42,11 @@ TEST(CudaHealth, WhatEndsWithItsTestIsToldAndNoConsequenceSought) {
   EXPECT_THAT(outcome.out, HasSubstr("The CUDA device is not well after this test: 900 CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"));
   EXPECT_THAT(outcome.out, HasSubstr("OK ] Device.IsWellAgain"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("TRACE_CUDA_HEALTH")));
+}
+
+TEST(CudaHealth, ATestMayDestroyItsContext) {
+  Outcome const outcome = run({}, "Context.IsDestroyed");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
 }
 
 TEST(CudaHealth, IsNotLookedAtWhereThatIsAskedFor) {

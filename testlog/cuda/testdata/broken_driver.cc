@@ -6,6 +6,7 @@ namespace {
 
 bool broken = false;
 bool capturing = false;
+char destroyed_context = 0;
 char primary_context = 0;
 thread_local CUcontext current = nullptr;
 
@@ -16,6 +17,7 @@ extern "C" {
 void break_device() { broken = true; }
 void begin_capture() { capturing = true; }
 void end_capture() { capturing = false; }
+void destroy_current() { current = reinterpret_cast<CUcontext>(&destroyed_context); }
 
 CUresult cuDeviceGetCount(int* count) {
   *count = 2;
@@ -52,6 +54,7 @@ CUresult cuCtxSetCurrent(CUcontext context) {
 
 CUresult cuCtxSynchronize() {
   if (current == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (current == reinterpret_cast<CUcontext>(&destroyed_context)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   if (capturing) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   return broken ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS;
 }

@@ -35,4 +35,6 @@ TEST_LOG(Device, IsBroken) {
 TEST_LOG(Device, FailsAfterwards) { FAIL() << "the device does not answer"; }
 TEST_LOG(Device, IsNotUsedAfterwards) {}
 
+TEST_LOG(Context, IsDestroyed) { reinterpret_cast<void (*)()>(dlsym(driver(), "destroy_current"))(); }
+
 }  // namespace
