@@ -23,7 +23,10 @@ struct CpuDriverOptions {
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;  ///< what the device has; more is CUDA_ERROR_OUT_OF_MEMORY
   unsigned workers = 0;            ///< its multiprocessors: threads that run blocks; 0: one per core
   bool opcode_statistics = false;  ///< see cpu_driver_statistics(); halves the speed
-  bool instruction_spans = false;  ///< perf spans of single instructions, below that of the launch
+  /// A launch tells what it did by opcode where perf spans are on; this tells it for each block, too. CUDA_TESTS_CPU_BLOCKS=1
+  /// turns it on.
+  bool block_statistics = false;
+  bool instruction_spans = false;  ///< perf spans of single instructions, below that of the launch; CUDA_TESTS_CPU_SPANS=1
 };
 
 /// What the device is. False where it is too late, which is after the first cuInit.
@@ -45,7 +48,7 @@ std::optional<CpuDriverFault> cpu_driver_last_fault();
 /// where it stands, which argument is wrong. Empty where there is not.
 std::string cpu_driver_last_message();
 
-/// What all kernels executed since the start, where the options ask for it. Thread-safe.
+/// What all kernels executed since the start, where the options ask for it; not by block. Thread-safe.
 RunStatistics cpu_driver_statistics();
 
 }  // namespace cuda_tests

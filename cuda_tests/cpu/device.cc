@@ -16,9 +16,15 @@ CpuDriverOptions chosen_options;  // guarded by start_mutex
 constinit std::atomic<Device*> device{nullptr};
 constinit std::atomic<bool> is_forked_child{false};
 
-bool launches_block_by_environment() {
-  char const* const value = std::getenv("CUDA_LAUNCH_BLOCKING");
+bool is_set_in_environment(char const* name) {
+  char const* const value = std::getenv(name);
   return value != nullptr && std::strcmp(value, "1") == 0;
+}
+
+CpuDriverOptions with_environment(CpuDriverOptions options) {
+  options.block_statistics = options.block_statistics || is_set_in_environment("CUDA_TESTS_CPU_BLOCKS");
+  options.instruction_spans = options.instruction_spans || is_set_in_environment("CUDA_TESTS_CPU_SPANS");
+  return options;
 }
 
 Fault fault_saying(std::string message) {
@@ -45,7 +51,9 @@ void PrintBuffer::flush() {
 }
 
 Device::Device(CpuDriverOptions const& its_options)
-    : options(its_options), launches_block(launches_block_by_environment()), memory(its_options.memory_bytes) {}
+    : options(with_environment(its_options)),
+      launches_block(is_set_in_environment("CUDA_LAUNCH_BLOCKING")),
+      memory(its_options.memory_bytes) {}
 
 Device* Device::get() noexcept { return device.load(std::memory_order_acquire); }
 

@@ -8,6 +8,7 @@
 #include "cuda_tests/cpu/calls.h"
 #include "cuda_tests/cpu/device.h"
 #include "cuda_tests/cpu/limits.h"
+#include "cuda_tests/cpu/opcode_totals.h"
 #include "tracing_core/cuda/launch_log.h"
 #include "tracing_core/emit/span.h"
 
@@ -110,15 +111,18 @@ void add_statistics(Device& device, RunStatistics const& run) {
 // On the stream's thread, in the span of the launch, so that what the executor tells stands below it.
 void run(Device& device, Launch const& launch) {
   auto const entered = launch.span.enter();
+  bool const tells = tells_opcode_totals();
   RunOptions options;
   options.print = [&device](std::string_view text) { device.prints.append(text); };
-  options.opcode_statistics = device.options.opcode_statistics;
+  options.opcode_statistics = tells || device.options.opcode_statistics;
+  options.block_statistics = tells && device.options.block_statistics;
   options.instruction_spans = device.options.instruction_spans;
   options.stop = device.stop.get_token();
   RunStatistics statistics;
   auto fault = device.executor().run(*launch.function->kernel, launch.shape, launch.parameters, device.memory, options,
                                      options.opcode_statistics ? &statistics : nullptr);
-  if (options.opcode_statistics) add_statistics(device, statistics);
+  if (device.options.opcode_statistics) add_statistics(device, statistics);
+  if (tells) tell_opcode_totals(statistics);
   if (!fault || fault->kind == FaultKind::stopped) return;
   auto const code = code_of(fault->kind);
   device.fail({code, launch.id, launch.stream, std::move(*fault)});

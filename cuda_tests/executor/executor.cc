@@ -42,6 +42,33 @@ Fault whole_fault(Launch const& launch, FaultKind kind, std::string_view how) {
   return fault;
 }
 
+std::string_view name_of(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::none: break;
+    case SpanKind::ldg: return "cpu_ldg";
+    case SpanKind::stg: return "cpu_stg";
+    case SpanKind::lds: return "cpu_lds";
+    case SpanKind::sts: return "cpu_sts";
+    case SpanKind::bra: return "cpu_bra";
+    case SpanKind::call: return "cpu_call";
+    case SpanKind::ret: return "cpu_ret";
+    case SpanKind::exit: return "cpu_exit";
+    case SpanKind::barrier_sync: return "cpu_barrier_sync";
+    case SpanKind::memory_fence: return "cpu_memory_fence";
+  }
+  return {};
+}
+
+// All steps of a form that stand in the PTX are the same kind of span.
+void name_spans(RunStatistics& statistics, DecodedKernel const& kernel) {
+  if (statistics.opcodes.empty()) return;
+  for (Step const& step : kernel.steps) {
+    if (step.span == SpanKind::none) continue;
+    auto const found = statistics.opcodes.find(kernel.forms[step.form_index]->name);
+    if (found != statistics.opcodes.end()) found->second.span = name_of(step.span);
+  }
+}
+
 // Of a block that is finished into its run's.
 void add_statistics(Job& job, Block const& block) {
   if (job.statistics == nullptr) return;
@@ -234,6 +261,7 @@ std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape cons
     return whole_fault(launch, FaultKind::stack_overflow, ": the threads of a block need more than 256 MiB of local memory");
   }
   pool_->run(job);
+  if (statistics != nullptr) name_spans(*statistics, kernel);
   return launch.take_fault();
 }
 

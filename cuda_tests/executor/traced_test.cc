@@ -62,6 +62,8 @@ TEST_F(Traced, OpcodesAreCountedAndMeasuredByBlock) {
   EXPECT_EQ(loads.count, 6u);  // two warps of three blocks
   EXPECT_EQ(loads.threads, 120u);
   EXPECT_GT(loads.nanoseconds, 0u);
+  EXPECT_EQ(loads.span, "cpu_ldg");
+  EXPECT_EQ(device.statistics.opcodes.at("ld.param.u64").span, "");
   ASSERT_EQ(device.statistics.blocks.size(), 3u);
   EXPECT_EQ(device.statistics.blocks[0].opcodes.at("bar.sync").threads, 40u);
   EXPECT_EQ(device.statistics.thread_instructions, 3u * 40 * 11);

@@ -80,6 +80,26 @@ TEST_LOG(Scenario, EndsAfterItsSpan) {
   client.sync();
 }
 
+// Of a warp, so that its instructions are in one order.
+TEST_LOG(Scenario, RunsTwoSmallBlocks) {
+  Client const client(backend());
+  Handle const x = client.create(std::vector<float>(8, 2.0f));
+  Handle const y = client.create(std::vector<float>(8, 1.0f));
+  Kernel kernel = saxpy_kernel();
+  kernel.id.cube_dim = {4};
+  client.launch(kernel, {2, 1, 1}, {3.0f, x, y, 6});
+  EXPECT_EQ(client.read<float>(y), (std::vector<float>{7, 7, 7, 7, 7, 7, 1, 1}));
+}
+
+TEST_LOG(Scenario, RunsOneSmallBlock) {
+  Client const client(backend());
+  Handle const y = client.create(std::vector<float>(4, 1.0f));
+  Kernel kernel = saxpy_kernel();
+  kernel.id.cube_dim = {4};
+  client.launch(kernel, {1, 1, 1}, {3.0f, y, y, 4});
+  EXPECT_EQ(client.read<float>(y), std::vector<float>(4, 4.0f));
+}
+
 TEST_LOG(Scenario, UsesTwoStreams) {
   Client const first(backend());
   Client const second = first.on_stream({1});

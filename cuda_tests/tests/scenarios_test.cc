@@ -44,7 +44,7 @@ class Scenarios : public ::testing::TestWithParam<char const*> {
     };
     static constexpr Rule kRules[] = {
         {"0x[0-9a-f]+", "<pointer>"},
-        {"(after_us|duration_us|gb_per_s|elapsed_ms|time\\.busy|time\\.idle)=[0-9.e+-]+(ns|us|\xC2\xB5s|ms|s)?", "$1=<time>"},
+        {"(after_us|duration_us|duration_ms|gb_per_s|elapsed_ms|time\\.busy|time\\.idle)=[0-9.e+-]+(ns|us|\xC2\xB5s|ms|s)?", "$1=<time>"},
         {"(ptx_bytes|cubin_bytes|memory_bytes)=[0-9]+", "$1=<bytes>"},
         {"options=\\[[^\\]]*\\]", "options=[<options>]"},
         {"[^ \n]*cuda_tests/tests/(\\w+\\.cc:)[0-9]+", "$1<line>"},
@@ -55,6 +55,15 @@ class Scenarios : public ::testing::TestWithParam<char const*> {
     };
     for (Rule const& rule : kRules) text = std::regex_replace(text, std::regex(rule.pattern), rule.replacement);
     return text;
+  }
+
+  // What the CPU tells of a launch where perf spans are on.
+  void expect_perf(std::string const& filter, std::string const& file, Variables variables) {
+    if (!is_cpu()) GTEST_SKIP() << "A GPU's driver does not tell what its kernels execute.";
+    variables.emplace_back("TRACE_FILTER", "off,tracing::cuda[launch]=trace");
+    Outcome const outcome = run(filter, variables);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+    expect_approved(file, scrubbed(outcome.err));
   }
 
   static void expect_tree(std::string const& filter, std::string const& file, int exit_code = 0, Variables variables = {}) {
@@ -94,6 +103,24 @@ TEST_P(Scenarios, ALaunchThatIsRefused) { expect_tree("Scenario.HasTooManyThread
 TEST_P(Scenarios, MemoryThatIsNotThere) { expect_tree("Scenario.AsksForTooMuchMemory", "out_of_memory.txt"); }
 TEST_P(Scenarios, ALaunchThatEndsAfterItsSpan) { expect_tree("Scenario.EndsAfterItsSpan", "ends_after_its_span.txt"); }
 TEST_P(Scenarios, TwoStreams) { expect_tree("Scenario.UsesTwoStreams", "two_streams.txt"); }
+
+TEST_P(Scenarios, ALaunchTellsWhatItExecutedWherePerfSpansAreOn) {
+  expect_perf("Scenario.RunsTwoSmallBlocks", "perf.txt", {{"TRACE_PERF", "on"}});
+}
+TEST_P(Scenarios, ALaunchTellsWhatEachBlockExecuted) {
+  expect_perf("Scenario.RunsTwoSmallBlocks", "perf_blocks.txt", {{"TRACE_PERF", "on"}, {"CUDA_TESTS_CPU_BLOCKS", "1"}});
+}
+TEST_P(Scenarios, ALaunchTellsItsInstructionsAsPerfSpans) {
+  expect_perf("Scenario.RunsOneSmallBlock", "perf_spans.txt", {{"TRACE_PERF", "on"}, {"CUDA_TESTS_CPU_SPANS", "1"}});
+}
+TEST_P(Scenarios, NothingIsToldOfInstructionsWherePerfSpansAreOff) {
+  Outcome const outcome = run("Scenario.RunsOneSmallBlock", {{"TRACE_FILTER", "trace"},
+                                                             {"CUDA_TESTS_CPU_SPANS", "1"},
+                                                             {"CUDA_TESTS_CPU_BLOCKS", "1"}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.err, ::testing::Not(HasSubstr("cpu_")));
+  EXPECT_THAT(outcome.err, ::testing::Not(HasSubstr("opcode_total")));
+}
 
 TEST_P(Scenarios, TheTestThatBreaksTheDeviceFailsAndNamesTheLaunch) {
   Outcome const outcome = run("Broken.*");
