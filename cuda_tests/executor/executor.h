@@ -53,7 +53,7 @@ struct OpcodeStatistics {
   std::uint64_t count = 0;    // of instructions, counted once for the threads of a warp that make it together
   std::uint64_t threads = 0;  // the same, counted for each thread
   std::uint64_t nanoseconds = 0;
-  std::string_view span;      // the perf span that one of them is: "cpu_ldg"; empty where it is none
+  std::string_view span;      // the perf span that one of them is, a literal: "cpu_ldg"; null where it is none
 
   void operator+=(OpcodeStatistics const& other) noexcept;
 };

@@ -46,7 +46,7 @@ bool knows(tracing::cuda::NvrtcApi const& api, std::string_view arch) {
   return std::ranges::any_of(known, [&](int number) { return arch.ends_with("_" + std::to_string(number)); });
 }
 
-// The exact launch that failed, which the executor knows.
+// The exact launch that failed, and why a call did, which the executor knows.
 tracing::cuda::DriverOptions cpu_options() {
   tracing::cuda::DriverOptions options;
   options.failed_launch = [] {
@@ -54,6 +54,7 @@ tracing::cuda::DriverOptions cpu_options() {
     return fault ? tracing::cuda::DriverOptions::Failed{fault->launch, fault->fault.message}
                  : tracing::cuda::DriverOptions::Failed{};
   };
+  options.last_message = cpu_driver_last_message;
   return options;
 }
 

@@ -2,7 +2,10 @@
 // CUDA_TESTS_BACKEND=cuda.
 #include <testlog/testlog.h>
 
+#include <atomic>
+#include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <stdexcept>
 #include <string_view>
 #include <vector>
@@ -66,6 +69,17 @@ TEST_LOG(Scenario, HasTooManyThreads) {
   EXPECT_THROW(client.launch(faults_kernel("empty", 2048), {1, 1, 1}, {}), Error);
 }
 
+// A matrix is transposed by the threads of a warp: an instruction that the CPU does not know.
+TEST_LOG(Scenario, HasAnInstructionThatTheCpuDoesNotKnow) {
+  Client const client(backend());
+  Kernel kernel = faults_kernel("unknown", 32);
+  kernel.source =
+      "extern \"C\" __global__ void unknown(unsigned* x) {\n"
+      "  asm volatile(\"movmatrix.sync.aligned.m8n8.trans.b16 %0, %0;\" : \"+r\"(x[threadIdx.x]));\n"
+      "}\n";
+  EXPECT_THROW(client.launch(kernel, {1, 1, 1}, {client.empty(128)}), Error);
+}
+
 TEST_LOG(Scenario, AsksForTooMuchMemory) {
   Client const client(backend());
   EXPECT_THROW(client.empty(std::size_t{1} << 46), Error);
@@ -108,6 +122,26 @@ TEST_LOG(Scenario, UsesTwoStreams) {
   first.launch(saxpy_kernel(), {1, 1, 1}, {3.0f, x, y, 256});
   second.launch(saxpy_kernel(), {1, 1, 1}, {1.0f, y, x, 256});
   EXPECT_EQ(second.read<float>(x), std::vector<float>(256, 9.0f));
+}
+
+// The first kernel ends when the host has read what the second one wrote.
+TEST_LOG(Scenario, RunsTwoKernelsAtATime) {
+  Client const first(backend());
+  Client const second = first.on_stream({1});
+  void* memory = nullptr;
+  ASSERT_EQ(backend().driver().mem_host_alloc(&memory, sizeof(unsigned), 0), CUDA_SUCCESS);
+  std::atomic_ref flag(*static_cast<unsigned*>(memory));
+  flag = 0;
+  auto const address = static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(memory));
+  Handle const seen{std::make_shared<Slice const>(Slice{address, 0, sizeof(unsigned)}), sizeof(unsigned), first.stream()};
+  Handle const y = second.create(std::vector<float>(256, 2.0f));
+  first.launch(faults_kernel("wait_for"), {1, 1, 1}, {seen});
+  second.launch(saxpy_kernel(), {1, 1, 1}, {3.0f, y, y, 256});
+  EXPECT_EQ(second.read<float>(y), std::vector<float>(256, 8.0f));
+  EXPECT_FALSE(first.is_done());
+  flag = 1;
+  first.sync();
+  backend().driver().mem_free_host(memory);
 }
 
 // The first of these breaks the device, and nobody looks while it runs.

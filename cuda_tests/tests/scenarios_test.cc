@@ -102,6 +102,11 @@ TEST_P(Scenarios, AKernelThatDoesNotCompileIsCompiledAnewTheNextTime) {
 TEST_P(Scenarios, ALaunchThatIsRefused) { expect_tree("Scenario.HasTooManyThreads", "bad_launch.txt"); }
 TEST_P(Scenarios, MemoryThatIsNotThere) { expect_tree("Scenario.AsksForTooMuchMemory", "out_of_memory.txt"); }
 TEST_P(Scenarios, ALaunchThatEndsAfterItsSpan) { expect_tree("Scenario.EndsAfterItsSpan", "ends_after_its_span.txt"); }
+TEST_P(Scenarios, AnInstructionThatTheCpuDoesNotKnow) {
+  if (!is_cpu()) GTEST_SKIP() << "A GPU has the instruction.";
+  expect_tree("Scenario.HasAnInstructionThatTheCpuDoesNotKnow", "unknown_instruction.txt");
+}
+TEST_P(Scenarios, TwoLaunchesThatRunAtATime) { expect_tree("Scenario.RunsTwoKernelsAtATime", "two_launches.txt"); }
 TEST_P(Scenarios, TwoStreams) { expect_tree("Scenario.UsesTwoStreams", "two_streams.txt"); }
 
 TEST_P(Scenarios, ALaunchTellsWhatItExecutedWherePerfSpansAreOn) {
