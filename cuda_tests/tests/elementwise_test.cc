@@ -1,6 +1,7 @@
 // saxpy and the identity: one thread for one element or one line of them.
 #include <testlog/testlog.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -24,10 +25,8 @@ class Saxpy : public OnBackend {
   void expect_right(float a, std::vector<float> const& x, std::vector<float> const& y) {
     Handle const device_x = client().create(x);
     Handle const device_y = client().create(y);
-    if (!x.empty()) {
-      client().launch(saxpy_kernel(), {blocks_for(x.size(), kSaxpyThreads), 1, 1},
-                      {a, device_x, device_y, static_cast<std::int32_t>(x.size())});
-    }
+    client().launch(saxpy_kernel(), {blocks_for(x.size(), kSaxpyThreads), 1, 1},
+                    {a, device_x, device_y, static_cast<std::int32_t>(x.size())});
     auto const result = client().read<float>(device_y);
     ASSERT_EQ(result.size(), x.size());
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -63,17 +62,32 @@ TEST_LOG_P(Saxpy, KeepsInfinitiesNaNsAndDenormals) {
   for (float const a : {1.0f, -2.5f, 0.0f, kInfinity, kDenormal}) expect_right(a, x, y);
 }
 
-class Identity : public OnBackend {};
+class Identity : public OnBackend {
+ protected:
+  // Of whole lines; behind them `more` halves of the output that are nobody's.
+  void expect_copied(std::vector<Half> const& values, CubeCount count, std::size_t more) {
+    std::vector<Half> expected(values.size() + more, 0x1234);
+    Handle const output = client().create(expected);
+    auto const lines = static_cast<std::uint32_t>(values.size() / kIdentityLine);
+    client().launch(identity_kernel(), count, {client().create(values), output, lines});
+    std::ranges::copy(values, expected.begin());
+    EXPECT_EQ(client().read<Half>(output), expected) << lines << " lines";
+  }
+};
 CUDA_TESTS_ON_BOTH_BACKENDS(Identity);
 
 TEST_LOG_P(Identity, CopiesEveryHalf) {
   std::vector<Half> all(1u << 16);
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Half>(i);
-  Handle const input = client().create(all);
-  Handle const output = client().empty(input.bytes);
-  auto const lines = static_cast<std::uint32_t>(all.size() / kIdentityLine);
-  client().launch(identity_kernel(), {4, 4, 1}, {input, output, lines});
-  EXPECT_EQ(client().read<Half>(output), all);
+  expect_copied(all, {4, 4, 1}, 0);
+}
+
+TEST_LOG_P(Identity, CopiesNothingOneLineAndLinesOnAndOffTheBlock) {
+  for (std::size_t const lines : {0u, 1u, 255u, 256u, 257u, 1000u}) {
+    std::vector<Half> values(lines * kIdentityLine);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<Half>(i * 7 + 1);
+    expect_copied(values, {2, 2, 1}, 2 * kIdentityLine);
+  }
 }
 
 }  // namespace

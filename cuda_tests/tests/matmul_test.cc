@@ -30,13 +30,12 @@ class Matmul : public OnBackend {
  protected:
   template <class T>
   std::vector<T> product(FloatKind kind, std::vector<T> const& a, std::vector<T> const& b, Size size) {
-    Handle const c = client().empty(sizeof(T) * static_cast<std::size_t>(size.rows * size.columns));
-    if (size.rows > 0 && size.columns > 0) {
-      client().launch(matmul_kernel(kind),
-                      {blocks_for(static_cast<std::size_t>(size.columns), kMatmulTile),
-                       blocks_for(static_cast<std::size_t>(size.rows), kMatmulTile), 1},
-                      {client().create(a), client().create(b), c, size.rows, size.inner, size.columns});
-    }
+    // No zeros, so that those of an empty sum are written.
+    Handle const c = client().create(std::vector<T>(static_cast<std::size_t>(size.rows * size.columns), T(7)));
+    client().launch(matmul_kernel(kind),
+                    {blocks_for(static_cast<std::size_t>(size.columns), kMatmulTile),
+                     blocks_for(static_cast<std::size_t>(size.rows), kMatmulTile), 1},
+                    {client().create(a), client().create(b), c, size.rows, size.inner, size.columns});
     return client().read<T>(c);
   }
 
@@ -79,7 +78,7 @@ class Matmul : public OnBackend {
 };
 CUDA_TESTS_ON_BOTH_BACKENDS(Matmul);
 
-constexpr Size kSizes[] = {{0, 4, 4}, {1, 1, 1}, {16, 16, 16}, {17, 5, 33}, {40, 64, 24}};
+constexpr Size kSizes[] = {{0, 4, 4}, {4, 4, 0}, {0, 0, 0}, {17, 0, 5}, {1, 1, 1}, {16, 16, 16}, {17, 5, 33}, {40, 64, 24}};
 
 TEST_LOG_P(Matmul, OfFloatsIsRightForSizesOnAndOffTheTile) {
   for (Size const size : kSizes) expect_exact<float>(FloatKind::F32, size);

@@ -28,8 +28,10 @@ class OnBackend : public testing::TestWithParam<char const*> {
   std::optional<Client> client_;
 };
 
-/// `count` / `size`, rounded up.
-constexpr unsigned blocks_for(std::size_t count, std::size_t size) { return static_cast<unsigned>((count + size - 1) / size); }
+/// `count` / `size`, rounded up; one for nothing, so that a kernel runs that has nothing to do.
+constexpr unsigned blocks_for(std::size_t count, std::size_t size) {
+  return count == 0 ? 1 : static_cast<unsigned>((count + size - 1) / size);
+}
 
 }  // namespace cuda_tests
 
