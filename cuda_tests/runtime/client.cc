@@ -1,6 +1,10 @@
 #define TRACE_TARGET "cuda_tests::client"
 #include "cuda_tests/runtime/client.h"
 
+#include <functional>
+#include <numeric>
+
+#include "cuda_tests/runtime/error.h"
 #include "tracing_core/tracing.h"
 
 namespace cuda_tests {
@@ -16,6 +20,15 @@ Handle Client::to_client(Handle const& handle, Client const& other, FloatKind dt
   TRACE_SPAN(trace, "to_client", dtype);
   auto const bytes = server_->read(stream_, handle, {handle.bytes}, 1);
   return other.server_->create(other.stream_, bytes, {bytes.size()}, 1);
+}
+
+Handle Client::to_client_tensor(Handle const& handle, Shape const& shape, Client const& other, FloatKind dtype) const {
+  TRACE_SPAN(trace, "to_client_tensor", dtype);
+  std::size_t const elem_size = size_of(dtype);
+  auto const elements = std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
+  if (elements * elem_size != handle.bytes) throw Error(CUDA_ERROR_INVALID_VALUE, "the tensor's shape is not that of its memory");
+  auto const bytes = server_->read(stream_, handle, shape, elem_size);
+  return other.server_->create(other.stream_, bytes, shape, elem_size);
 }
 
 void Client::sync() const {

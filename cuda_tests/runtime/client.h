@@ -45,8 +45,10 @@ class Client {
   /// Asks for a launch of `count` blocks; returns before it ends.
   void launch(Kernel const& kernel, CubeCount count, std::vector<Argument> const& arguments,
               ExecutionMode mode = ExecutionMode::Unchecked, unsigned shared_bytes = 0) const;
-  /// A copy of the memory for a client of another stream, made there.
+  /// A copy of the memory for a client of another stream, made there. Waits until this stream has done what was asked of it.
   Handle to_client(Handle const& handle, Client const& other, FloatKind dtype) const;
+  /// The same of a tensor. Throws Error where the memory has another size.
+  Handle to_client_tensor(Handle const& handle, Shape const& shape, Client const& other, FloatKind dtype) const;
 
   /// Waits until the stream has done all.
   void sync() const;

@@ -42,6 +42,10 @@ TRACE_FIELDS(StreamId, value)
 enum class FloatKind : std::uint8_t { F16, F32, F64 };
 TRACE_ENUM(FloatKind, F16, F32, F64)
 
+constexpr std::size_t size_of(FloatKind kind) noexcept {
+  return kind == FloatKind::F16 ? 2 : kind == FloatKind::F32 ? 4 : 8;
+}
+
 /// What kernels are made of: a type of elements, a value given by itself, a tensor.
 struct ElementType {
   FloatKind kind = FloatKind::F32;
