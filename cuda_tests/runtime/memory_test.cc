@@ -2,7 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "cuda_tests/runtime/memory_manager.h"
+#include "tests/support/recording_subscriber.h"
 
 namespace cuda_tests {
 namespace {
@@ -71,6 +77,25 @@ TEST_F(Memory, AFullPageIsFollowedByAnother) {
   auto const whole = reserve(MemoryManager::kPageBytes);
   auto const more = reserve(1);
   EXPECT_EQ(allocated, 2u);
+}
+
+TEST_F(Memory, SaysOnceThatThePoolIsAtCapacity) {
+  auto const subscriber = std::make_shared<tracing_test::RecordingSubscriber>();
+  std::vector<SliceHandle> whole;
+  auto const said = [&] {
+    whole.push_back(reserve(MemoryManager::kPageBytes));
+    auto const lines = subscriber->take();
+    return std::ranges::count_if(lines, [](std::string const& line) {
+      return line.starts_with("event WARN cuda_tests::memory_management::memory_pool::sliced_pool") &&
+             line.find("memory pool at capacity: 64 pages of 1048576 B") != line.npos;
+    });
+  };
+  tracing::with_default(subscriber, [&] {
+    for (int page = 1; page <= 64; ++page) EXPECT_EQ(said(), 0) << page;
+    EXPECT_EQ(said(), 1);
+    EXPECT_EQ(said(), 0) << "again";
+  });
+  EXPECT_EQ(allocated, 66u) << "it is told, not refused";
 }
 
 TEST_F(Memory, LargeOnesHaveAPageEachAndItIsUsedAgain) {
