@@ -30,7 +30,7 @@ def run(command):
 # PTX on the CPU, beside the same with one worker.
 LAUNCHES = (("cuda_benchmarks", "launch_raw", None), ("cuda_compiled_out_benchmarks", "launch_compiled_out", "launch_raw"),
             ("cuda_benchmarks", "launch_off", "launch_raw"), ("cuda_benchmarks", "launch_captured", "launch_raw"),
-            ("cuda_benchmarks", "launch_printed", "launch_raw"))
+            ("cuda_benchmarks", "launch_printed", "launch_raw"), ("cuda_benchmarks", "launch_spans_printed", "launch_raw"))
 KERNELS = ("matmul", "softmax", "scan")
 
 

@@ -1,5 +1,5 @@
 // What does a launch of an empty kernel on the CPU backend cost: by the driver's own call, through a Driver while nobody
-// listens, with its spans captured in a ring, with its records printed? The kernels run on another thread; every hundred
+// listens, with its spans captured in a ring, with its end printed, with its spans printed, too? The kernels run on another thread; every hundred
 // launches wait for them.
 #include <memory>
 
@@ -75,13 +75,21 @@ void launch_captured(benchmark::State& state) {
 }
 TRACING_BENCHMARK(launch_captured);
 
-void launch_printed(benchmark::State& state) {
+void printed(benchmark::State& state, tracing::SpanEvents span_events) {
   static auto const sink = std::make_shared<CountingSink>();
-  bench::use(state, [] { return RegistryBuilder().with(tracing::print_layer({.writer = tracing::to_sink(sink)})).build(); });
+  bench::use(state, [&] {
+    return RegistryBuilder().with(tracing::print_layer({.span_events = span_events, .writer = tracing::to_sink(sink)})).build();
+  });
   through_driver(state);
   bench::expect_bytes(state, *sink);
 }
+void launch_printed(benchmark::State& state) { printed(state, tracing::SpanEvents::none); }
 TRACING_BENCHMARK(launch_printed);
+
+void launch_spans_printed(benchmark::State& state) {
+  printed(state, tracing::SpanEvents::new_span | tracing::SpanEvents::close);
+}
+TRACING_BENCHMARK(launch_spans_printed);
 #endif
 
 }  // namespace
