@@ -67,23 +67,42 @@ std::string with_free_name(std::string const& path, std::error_code& error, F ma
 
 }  // namespace
 
-std::string filled_in(std::string_view path, std::string_view test) {
+std::string filled_in_test(std::string_view path, std::string_view test) {
   std::string out;
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    char const next = path[i] == '%' && i + 1 < path.size() ? path[i + 1] : '\0';
-    if (next == 'p') {
-      out += std::to_string(getpid());
-    } else if (next == 't') {
-      std::size_t const from = out.size();
-      out += test;
-      std::replace(out.begin() + static_cast<std::ptrdiff_t>(from), out.end(), '/', '_');
-    } else {
-      out += path[i];
-      continue;
-    }
-    ++i;
+  for (std::size_t mark; (mark = path.find("%t")) != path.npos; path.remove_prefix(mark + 2)) {
+    out += path.substr(0, mark);
+    std::size_t const from = out.size();
+    out += test;
+    std::replace(out.begin() + static_cast<std::ptrdiff_t>(from), out.end(), '/', '_');
   }
-  return out;
+  return out += path;
+}
+
+void append_filled_in_process(tracing::TextBuffer& out, std::string_view path) noexcept {
+  for (std::size_t mark; (mark = path.find("%p")) != path.npos; path.remove_prefix(mark + 2)) {
+    out.append(path.substr(0, mark));
+    out.append_int(getpid());
+  }
+  out.append(path);
+}
+
+std::string filled_in(std::string_view path, std::string_view test) {
+  tracing::InlineTextBuffer<512> out;
+  append_filled_in_process(out, filled_in_test(path, test));
+  return std::string(out.view());
+}
+
+void tell_missing_lines(int complain_to, std::string_view variable, std::string_view path, std::uint64_t count) noexcept {
+  if (count == 0 || complain_to < 0) return;
+  tracing::InlineTextBuffer<512> line;
+  line.append("testlog: ");
+  line.append_uint(count);
+  line.append(count == 1 ? " line is missing in " : " lines are missing in ");
+  line.append(variable);
+  line.push_back('=');
+  line.append(path);
+  line.push_back('\n');
+  (void)tracing::internal::write_once(complain_to, line.view());
 }
 
 std::string claim_file(std::string const& path, std::error_code& error) {

@@ -10,8 +10,9 @@
 
 #include "testlog/file_names.h"
 #include "tracing_core/export/chrome.h"
+#include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/flame.h"
-#include "tracing_core/export/folded_file.h"
+#include "tracing_core/export/flame_lines.h"
 #include "tracing_core/export/fork_count.h"
 
 namespace testlog::inline v1 {
@@ -58,6 +59,9 @@ class FileOutputs::Series {
     if (path == own || std::exchange(told_taken_, true)) return;
     tell("testlog: " + plan_.variable + ": " + path + " is there already and stays as it is; this process writes " + own +
          (plan_.by_test ? ", and so on.\n" : ".\n"));
+  }
+  void tell_missing(std::uint64_t lines) const {
+    if (!is_in_forked_child()) tell_missing_lines(complain_to(), plan_.variable, plan_.path, lines);
   }
   void tell_failed(std::string const& path, std::error_code error) {
     if (std::exchange(told_failed_, true)) return;
@@ -166,7 +170,11 @@ class FileOutputs::FlameSeries final : public Series {
     file_->close(test);
   }
   void flush() override { guard_.flush(); }
-  void finish() override { guard_ = {}; }
+  void finish() override {
+    std::uint64_t const without_memory = guard_.dropped_lines();
+    guard_ = {};
+    file_->tell_missing(without_memory);
+  }
 
  private:
   // Opened when it is first written to.
@@ -180,6 +188,7 @@ class FileOutputs::FlameSeries final : public Series {
     }
     void close(std::string_view test) {
       std::lock_guard const lock(mutex_);
+      if (file_ != nullptr) missing_ += file_->missing_lines();
       file_ = nullptr;
       failed_ = false;
       test_ = test;
@@ -187,6 +196,10 @@ class FileOutputs::FlameSeries final : public Series {
     void write(tracing::Level level, std::string_view text) noexcept override {
       std::lock_guard const lock(mutex_);
       if (is_open()) file_->write(level, text);
+    }
+    void tell_missing(std::uint64_t others) {
+      std::lock_guard const lock(mutex_);
+      series_.tell_missing(others + missing_ + (file_ == nullptr ? 0 : file_->missing_lines()));
     }
 
    private:
@@ -196,7 +209,7 @@ class FileOutputs::FlameSeries final : public Series {
       try {
         std::error_code error;
         std::string const path = series_.next_path(test_);
-        file_ = tracing::internal::open_folded_file(path, series_.complain_to(), error);
+        file_ = tracing::FdSink::append_to(path, error, series_.complain_to(), tracing::internal::kEndOfBrokenStack);
         if (error) series_.tell_failed(path, error);
       } catch (...) {  // without memory there is no file
       }
@@ -206,7 +219,8 @@ class FileOutputs::FlameSeries final : public Series {
     FlameSeries& series_;
     std::mutex mutex_;
     // Guarded by mutex_:
-    std::shared_ptr<tracing::LineSink> file_;
+    std::shared_ptr<tracing::FdSink> file_;
+    std::uint64_t missing_ = 0;  // in files that were closed
     bool failed_ = false;
     std::string test_{kOutsideTests};
   };

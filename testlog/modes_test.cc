@@ -190,7 +190,8 @@ TEST(TraceOutput, FillsInTheProcess) {
 TEST(TraceOutput, ThatCannotBeWrittenToIsReportedOnce) {
   Outcome const outcome = run_scenarios("Plain.Passes", {{"TRACE_OUTPUT", "/dev/full"}});
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(outcome.err, "testlog: TRACE_OUTPUT=/dev/full cannot be written to: No space left on device. What follows may be missing there.\n");
+  EXPECT_EQ(outcome.err, "testlog: TRACE_OUTPUT=/dev/full cannot be written to: No space left on device. What follows may be missing there.\n"
+                         "testlog: 3 lines are missing in TRACE_OUTPUT=/dev/full\n");
 }
 TEST(TraceOutput, WhoseNameGetsTooLongIsReportedAndStderrIsUsed) {
   std::string const path = fresh_path(std::string(225, 'x').c_str());

@@ -11,7 +11,7 @@
 #include "testlog/file_names.h"
 #include "testlog/perf.h"
 #include "testlog/session.h"
-#include "tracing_core/export/folded_file.h"
+#include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/fork_count.h"
 #include "tracing_core/export/without_signal.h"
 #include "tracing_core/filter/parse_error.h"
@@ -71,7 +71,12 @@ class PerfOutputs::LineFile final : public tracing::LineSink {
     if (!is_of_tests(path_)) return;
     std::lock_guard const lock(mutex_);
     test_ = test;
+    if (file_ != nullptr) missing_ += file_->missing_lines();
     file_.reset();
+  }
+  void tell_missing() {
+    std::lock_guard const lock(mutex_);
+    tell_missing_lines(output_.complaints(), "TRACE_PERF_JSON", path_, missing_ + (file_ == nullptr ? 0 : file_->missing_lines()));
   }
 
  private:
@@ -79,7 +84,7 @@ class PerfOutputs::LineFile final : public tracing::LineSink {
     try {
       std::error_code error;
       std::string const path = filled_in(path_, test_);
-      file_ = tracing::internal::open_folded_file(path, output_.complaints(), error);  // for lines of any kind
+      file_ = tracing::FdSink::append_to(path, error, output_.complaints());
       if (file_ != nullptr) return;
       failed_ = true;
       std::string const text = cannot_open("TRACE_PERF_JSON", path, error);
@@ -96,7 +101,8 @@ class PerfOutputs::LineFile final : public tracing::LineSink {
   Output& output_;
   std::mutex mutex_;
   std::string test_{kOutsideTests};
-  std::shared_ptr<tracing::LineSink> file_;
+  std::shared_ptr<tracing::FdSink> file_;
+  std::uint64_t missing_ = 0;  // in files that were closed
   bool failed_ = false;
 };
 
@@ -170,6 +176,7 @@ void PerfOutputs::print_run() {
 void PerfOutputs::finish() {
   if (std::exchange(finished_, true) || is_elsewhere()) return;
   write_files(layer_.statistics->summary(), kOutsideTests, false);
+  if (json_ != nullptr) json_->tell_missing();
 }
 
 // Those whose path has a %t at the end of each test, the others at the end of the run.

@@ -75,7 +75,10 @@ Session::Session(internal::ProcessRole const& role)
   for (BadValue const& one : bad) reports_ += one.report();
   if (!environment_.redact.empty()) tracing::redact(environment_.redact, environment_.redact_token);
   if (environment_.show == Show::none) mute_ = true;
-  if (!role.death_test_child) output_.open(environment_.output);
+  if (!role.death_test_child) {
+    output_.open(environment_.output);
+    std::atexit([] { get()->output_.tell_missing(); });  // behind the files, which write to it
+  }
   make_capture();
   make_format(role);
   if (!role.death_test_child) make_files();

@@ -10,8 +10,9 @@
 
 namespace tracing::inline v1 {
 
-FdSink::FdSink(int descriptor, std::string name, int complain_to) noexcept
-    : descriptor_(descriptor), complain_to_(complain_to), name_(std::move(name)), write_all_(internal::writing_to(descriptor)) {}
+FdSink::FdSink(int descriptor, std::string name, int complain_to, std::string_view end_of_broken) noexcept
+    : descriptor_(descriptor), complain_to_(complain_to), name_(std::move(name)), write_all_(internal::writing_to(descriptor)),
+      lines_(end_of_broken) {}
 
 FdSink::~FdSink() {
   if (descriptor_ >= 0) close(descriptor_);
@@ -25,7 +26,8 @@ std::shared_ptr<FdSink> FdSink::duplicate_of(int descriptor) {
   return std::make_shared<FdSink>(copy, std::string(), -1);
 }
 
-std::shared_ptr<FdSink> FdSink::append_to(std::string const& path, std::error_code& error, int complain_to) {
+std::shared_ptr<FdSink> FdSink::append_to(std::string const& path, std::error_code& error, int complain_to,
+                                          std::string_view end_of_broken) {
   int descriptor;
   do {
     descriptor = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
@@ -35,12 +37,14 @@ std::shared_ptr<FdSink> FdSink::append_to(std::string const& path, std::error_co
     return nullptr;
   }
   error.clear();
-  return std::make_shared<FdSink>(descriptor, path, complain_to);
+  auto made = std::make_shared<FdSink>(descriptor, path, complain_to, end_of_broken);
+  made->lines_.look_at(descriptor, path);
+  return made;
 }
 
 void FdSink::write(Level, std::string_view text) noexcept {
   int const saved = errno;
-  if (int const error = write_all_(descriptor_, text)) [[unlikely]] fail(error);
+  if (int const error = lines_.write(descriptor_, write_all_, text)) [[unlikely]] fail(error);
   errno = saved;
 }
 
@@ -52,7 +56,7 @@ void FdSink::fail(int error) noexcept {
   line.append(": ");
   internal::append_error(line, error);
   line.append("; further failures are only counted\n");
-  (void)internal::writing_to(complain_to_)(complain_to_, line.view());
+  (void)internal::write_once(complain_to_, line.view());
 }
 
 }  // namespace tracing::inline v1

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -17,6 +18,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/approval.h"
@@ -133,6 +135,38 @@ TEST(FdSink, AppendsToAFileAndMakesOne) {
   third->write(Level::info, "third\n");
   EXPECT_EQ(file.text(), "second\nthird\n");
   EXPECT_NE(fcntl(third->descriptor(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
+TEST(FdSink, BeginsALineBehindOneThatBrokeOff) {
+  TemporaryFile const file;
+  std::ofstream(file.path()) << "whole\nbroken o";
+  std::error_code error;
+  FdSink::append_to(file.path(), error)->write(Level::info, "a line\n");
+  FdSink::append_to(file.path(), error)->write(Level::info, "another\n");
+  EXPECT_EQ(file.text(), "whole\nbroken o\na line\nanother\n");
+}
+
+// What stands in the file, and what is missing there, where a limit cut it and went away again.
+std::pair<std::string, std::uint64_t> behind_a_limit(rlim_t bytes, std::string_view end_of_broken) {
+  TemporaryFile const file;
+  std::error_code error;
+  auto const sink = FdSink::append_to(file.path(), error, -1, end_of_broken);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit const limit{bytes, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  for (char const* lines : {"first\n", "second\nthird\n", "fourth\n"}) sink->write(Level::info, lines);
+  setrlimit(RLIMIT_FSIZE, &before);
+  sink->write(Level::info, "fifth\n");
+  return {file.text(), sink->missing_lines()};
+}
+
+TEST(FdSink, LosesNoLineToTheOneThatBrokeOffBeforeIt) {
+  using Got = std::pair<std::string, std::uint64_t>;
+  EXPECT_EQ(behind_a_limit(15, "\n"), Got("first\nsecond\nth\nfifth\n", 2));
+  EXPECT_EQ(behind_a_limit(15, " (cut)\n"), Got("first\nsecond\nth (cut)\nfifth\n", 2));
+  EXPECT_EQ(behind_a_limit(13, "\n"), Got("first\nsecond\nfifth\n", 2)) << "nothing broke off";
+  EXPECT_EQ(behind_a_limit(18, "\n"), Got("first\nsecond\nthird\nfifth\n", 1)) << "only the end of a line is missing";
 }
 
 TEST(FdSink, SaysWhyAFileCannotBeOpened) {

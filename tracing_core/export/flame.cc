@@ -1,7 +1,7 @@
 #include "tracing_core/export/flame.h"
 
+#include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/flame_lines.h"
-#include "tracing_core/export/folded_file.h"
 
 namespace tracing::inline v1 {
 
@@ -31,8 +31,11 @@ std::pair<std::unique_ptr<FlameLayer>, FlameGuard> flame_layer(WriterPtr writer,
 
 std::pair<std::unique_ptr<FlameLayer>, FlameGuard> flame_layer(std::string const& path, std::error_code& error,
                                                                FlameOptions const& options) {
-  std::shared_ptr<LineSink> file = internal::open_folded_file(path, 2, error);
-  return flame_layer(file == nullptr ? nullptr : to_sink(std::move(file)), options);
+  auto file = FdSink::append_to(path, error, options.complain_to, internal::kEndOfBrokenStack);
+  if (file == nullptr) return {};
+  auto lines = internal::FoldedLines::make(to_sink(file), options, file);
+  auto layer = std::make_unique<FlameLayer>(lines);
+  return {std::move(layer), FlameGuard(std::move(lines))};
 }
 
 }  // namespace tracing::inline v1

@@ -30,6 +30,8 @@ struct FlameOptions {
   /// Bytes of lines of each thread that wait to be written together. More takes memory and may be lost when a signal ends
   /// the process; 0 writes each line at once, which costs ten times as much as all else.
   std::size_t buffered_bytes = 64 * 1024;
+  /// Where it is told that the file of a path cannot be written: a descriptor, or nowhere where that is negative.
+  int complain_to = 2;
 };
 
 namespace internal {
@@ -49,7 +51,8 @@ class [[nodiscard]] FlameGuard {
 
   /// Returns when all lines so far have been given to the writer, and that is flushed. Thread-safe.
   void flush() noexcept;
-  /// Lines for which there was no memory. Thread-safe.
+  /// Lines for which there was no memory and, of a file that was opened by its path, no room: they are not there, wholly or
+  /// from some byte on. Thread-safe.
   std::uint64_t dropped_lines() const noexcept;
 
  private:
@@ -65,9 +68,9 @@ class [[nodiscard]] FlameGuard {
 /// of several threads, processes and runs may be concatenated, or written together: a block of lines is one write(2).
 ///
 /// Costs a look at the processor's counter and a copy of the line; takes a lock only to write, and allocates nothing once
-/// it has seen the deepest stack. Memory: a buffer and a stack for each thread that lives. In a forked child it writes nothing: the file is the parent's, and a
-/// child that wants one makes a registry of its own. A writer that cannot write says so itself; the program never ends
-/// by SIGXFSZ here.
+/// it has seen the deepest stack. Memory: a buffer and a stack for each thread that lives. In a forked child it writes
+/// nothing: the file is the parent's, and a child that wants one makes a registry of its own. A writer that cannot write says
+/// so itself; the program never ends by SIGXFSZ here.
 class FlameLayer final : public Layer {
  public:
   /// For flame_layer().

@@ -69,15 +69,15 @@ bool WaitingLines::make_room(std::size_t bytes, std::size_t most) noexcept {
 
 // ---- FoldedLines ----
 
-std::shared_ptr<FoldedLines> FoldedLines::make(WriterPtr writer, FlameOptions const& options) {
+std::shared_ptr<FoldedLines> FoldedLines::make(WriterPtr writer, FlameOptions const& options, std::shared_ptr<FdSink const> file) {
   count_forks();
   start_span_clock();
   prepare_barriers();
-  return {new FoldedLines(std::move(writer), options), Abandoned::let_go<FoldedLines>};
+  return {new FoldedLines(std::move(writer), options, std::move(file)), Abandoned::let_go<FoldedLines>};
 }
 
-FoldedLines::FoldedLines(WriterPtr writer, FlameOptions const& options)
-    : writer_(std::move(writer)), options_(options), buffered_bytes_(options.buffered_bytes), start_{ticks_now(), Instant::now()},
+FoldedLines::FoldedLines(WriterPtr writer, FlameOptions const& options, std::shared_ptr<FdSink const> file)
+    : writer_(std::move(writer)), file_(std::move(file)), options_(options), buffered_bytes_(options.buffered_bytes), start_{ticks_now(), Instant::now()},
       forks_when_made_(fork_count()) {}
 
 void FoldedLines::enter(SpanRef span, Context const& context) noexcept {

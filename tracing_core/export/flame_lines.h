@@ -9,12 +9,16 @@
 
 #include "tracing_core/collect/layer.h"
 #include "tracing_core/export/by_track.h"
+#include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/flame.h"
 #include "tracing_core/export/flame_stack.h"
 #include "tracing_core/export/fork_count.h"
 #include "tracing_core/export/writer.h"
 
 namespace tracing::inline v1::internal {
+
+// Behind a line that broke off, so that nobody takes the digits of a number that are there for the number.
+inline constexpr std::string_view kEndOfBrokenStack = " (cut)\n";
 
 // Lines that one thread adds while another one may write those that are there. Who writes, or makes room, holds a lock.
 class WaitingLines {
@@ -69,13 +73,17 @@ class WaitingLines {
 // that threads meet only for that. Thread-safe.
 class FoldedLines {
  public:
-  static std::shared_ptr<FoldedLines> make(WriterPtr writer, FlameOptions const& options);
+  // What `file` lacks is counted, where the writer writes to one.
+  static std::shared_ptr<FoldedLines> make(WriterPtr writer, FlameOptions const& options,
+                                           std::shared_ptr<FdSink const> file = nullptr);
 
   void enter(SpanRef span, Context const& context) noexcept;
   void exit(SpanRef span, Context const& context) noexcept { add(span, true, context); }
   void flush() noexcept;
   void write_at_once() noexcept;
-  std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
+  std::uint64_t dropped() const noexcept {
+    return dropped_.load(std::memory_order_relaxed) + (file_ == nullptr ? 0 : file_->missing_lines());
+  }
 
  private:
   friend struct Abandoned;
@@ -94,7 +102,7 @@ class FoldedLines {
     OfTrack* next_with_lines = nullptr;  // guarded by mutex_
   };
 
-  FoldedLines(WriterPtr writer, FlameOptions const& options);
+  FoldedLines(WriterPtr writer, FlameOptions const& options, std::shared_ptr<FdSink const> file);
   ~FoldedLines() = default;
   bool is_in_forked_child() const noexcept { return fork_count() != forks_when_made_; }
 
@@ -110,6 +118,7 @@ class FoldedLines {
   void count_dropped() noexcept { dropped_.fetch_add(1, std::memory_order_relaxed); }
 
   WriterPtr const writer_;
+  std::shared_ptr<FdSink const> const file_;  // which it writes to, or null
   FlameOptions const options_;
   std::atomic<std::size_t> buffered_bytes_;  // of each track
   Moment const start_;

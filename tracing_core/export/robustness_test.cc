@@ -30,8 +30,9 @@
 #include "tracing_core/export/chrome.h"
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/flame.h"
-#include "tracing_core/export/folded_file.h"
 #include "tracing_core/export/print.h"
+#include "tracing_core/perf/perf_layer.h"
+#include "tracing_core/perf/perf_scope.h"
 #include "tracing_core/tracing.h"
 
 namespace robustness_test {
@@ -56,7 +57,23 @@ struct Recorder {
   std::unique_ptr<Layer> layer;
   std::function<void()> end;
   std::function<std::uint64_t()> dropped = [] { return std::uint64_t{0}; };
+  std::unique_ptr<Filter> filter{};
 };
+
+std::shared_ptr<Registry> registry_of(Recorder& recorder) {
+  return RegistryBuilder().with(std::move(recorder.layer), std::move(recorder.filter)).build();
+}
+
+// One record of each kind: a line, an `i`; of flame two lines.
+void record(int i) {
+  TRACE_INFO("record", i, tracing::kv("text", "a text of some length, so that files grow"));
+}
+void record_span(int i) {
+  TRACE_SPAN(info, "record", tracing::kv("i", i), tracing::kv("j", i));
+}
+void record_perf(int i) {
+  TRACE_PERF("record", i, tracing::kv("text", "a text of some length, so that files grow"));
+}
 
 struct FileKind {
   char const* name;
@@ -64,7 +81,12 @@ struct FileKind {
   Recorder (*make)(std::string const& path, int complain_to);
   // Whether the text is whole records, up to the last where it is not `complete`; their number, or -1.
   int (*count)(std::string text, bool complete);
+  // Has it record something; of how many records, and of record(), record_span() and record_perf() together.
+  void (*record_one)(int i) = record;
+  int of_one = 1;
+  int of_each = 1;
 
+  bool is_chrome() const { return std::string_view(name).starts_with("chrome"); }
   friend std::ostream& operator<<(std::ostream& out, FileKind const& kind) { return out << kind.name; }
 };
 
@@ -78,16 +100,33 @@ int count_lines(std::string text, bool complete, bool (*is_right)(std::string_vi
   return wrong <= (complete ? 0 : 1) ? count : -1;
 }
 
-Recorder make_text(std::string const& path, int complain_to) {
+Recorder make_text(FormatKind format, std::string const& path, int complain_to) {
   std::error_code error;
   auto const sink = FdSink::append_to(path, error, complain_to);
   if (sink == nullptr) return {};
   PrintOptions options;
+  options.format.kind = format;
   options.writer = to_sink(sink);
-  return {print_layer(std::move(options)), [] {}, [sink] { return sink->failed_writes(); }};
+  return {print_layer(std::move(options)), [] {}, [sink] { return sink->missing_lines(); }};
 }
+// A time, what is recorded, and nothing behind it: two records on one line are none.
 int count_text(std::string text, bool complete) {
-  return count_lines(std::move(text), complete, [](std::string_view line) { return line.find("record") != line.npos; });
+  return count_lines(std::move(text), complete, [](std::string_view line) {
+    std::string_view const begin = "  INFO robustness_test: record i=";
+    return line.starts_with("20") && line.find(begin) == 27 && line.find("INFO", 34) == line.npos &&
+           line.ends_with(" text=\"a text of some length, so that files grow\"");
+  });
+}
+int count_objects(std::string text, bool complete) {
+  return count_lines(std::move(text), complete, [](std::string_view line) { return nlohmann::json::accept(line); });
+}
+
+Recorder make_perf_json(std::string const& path, int complain_to) {
+  std::error_code error;
+  auto const sink = FdSink::append_to(path, error, complain_to);
+  if (sink == nullptr) return {};
+  PerfLayer made = perf_layer({.json = to_sink(sink)});
+  return {std::move(made.layer), [] {}, [sink] { return sink->missing_lines(); }, std::move(made.filter)};
 }
 
 Recorder make_chrome(ChromeOptions options, std::string const& path, int complain_to) {
@@ -144,11 +183,17 @@ int count_chrome(std::string text, bool complete) {
 
 Recorder make_flame(std::string const& path, int complain_to) {
   std::error_code error;
-  auto const file = internal::open_folded_file(path, complain_to, error);
-  if (file == nullptr) return {};
-  auto made = flame_layer(to_sink(file));
+  auto made = flame_layer(path, error, {.complain_to = complain_to});
+  if (made.first == nullptr) return {};
   auto const guard = std::make_shared<FlameGuard>(std::move(made.second));
-  return {std::move(made.first), [guard] { *guard = {}; }};
+  auto const last = std::make_shared<std::uint64_t>(0);
+  return {std::move(made.first),
+          [guard, last] {
+            guard->flush();
+            *last = guard->dropped_lines();
+            *guard = {};
+          },
+          [last] { return *last; }};
 }
 int count_flame(std::string text, bool complete) {
   return count_lines(std::move(text), complete, [](std::string_view line) {
@@ -159,20 +204,15 @@ int count_flame(std::string text, bool complete) {
 }
 
 constexpr FileKind kKinds[] = {
-    {"text", make_text, count_text},
-    {"chrome", [](std::string const& path, int complain_to) { return make_chrome({}, path, complain_to); }, count_chrome},
+    {"text", [](std::string const& path, int complain_to) { return make_text(FormatKind::full, path, complain_to); }, count_text},
+    {"json", [](std::string const& path, int complain_to) { return make_text(FormatKind::json, path, complain_to); }, count_objects},
+    {"perf_json", make_perf_json, count_objects, record_perf},
+    {"chrome", [](std::string const& path, int complain_to) { return make_chrome({}, path, complain_to); }, count_chrome, record, 1, 3},
     {"chrome_written_through",
-     [](std::string const& path, int complain_to) { return make_chrome({.write_through = true}, path, complain_to); }, count_chrome},
-    {"flame", make_flame, count_flame},
+     [](std::string const& path, int complain_to) { return make_chrome({.write_through = true}, path, complain_to); }, count_chrome,
+     record, 1, 3},
+    {"flame", make_flame, count_flame, record_span, 2, 2},
 };
-
-// One record of each kind: a line, an `i`; of flame two lines.
-void record(int i) {
-  TRACE_INFO("record", i, tracing::kv("text", "a text of some length, so that files grow"));
-}
-void record_span(int i) {
-  TRACE_SPAN(info, "record", tracing::kv("i", i), tracing::kv("j", i));
-}
 
 // ---- how it is tried ----
 
@@ -237,17 +277,14 @@ class Complaints {
 // was said once.
 void check_partial(FileKind const& kind, std::string const& path, Recorder const& recorder, std::string const& told, int emitted,
                    std::string& problems) {
-  std::string const name(kind.name);
-  bool const is_chrome = name.starts_with("chrome");
-  int const kept = kind.count(content(path), is_chrome);
+  int const kept = kind.count(content(path), kind.is_chrome());
   if (kept < 10) problems += "only " + std::to_string(kept) + " whole records; ";
   std::uint64_t const dropped = recorder.dropped();
-  if (is_chrome && static_cast<std::uint64_t>(kept) + dropped != static_cast<std::uint64_t>(emitted)) {
+  if (static_cast<std::uint64_t>(kept) + dropped != static_cast<std::uint64_t>(emitted * kind.of_one)) {
     problems += std::to_string(kept) + " kept and " + std::to_string(dropped) + " dropped; ";
   }
-  if (name == "text" && static_cast<std::uint64_t>(kept) + dropped < static_cast<std::uint64_t>(emitted)) problems += "lines are missing; ";
   auto const lines = std::count(told.begin(), told.end(), '\n');
-  if (lines != (is_chrome ? 2 : 1)) problems += "told " + std::to_string(lines) + " times: " + told;
+  if (lines != (kind.is_chrome() ? 2 : 1)) problems += "told " + std::to_string(lines) + " times: " + told;
 }
 
 // ---- full disks, limits, paths ----
@@ -268,13 +305,12 @@ TEST_P(FileWriters, KeepWholeRecordsWhereTheDiskIsFullAndGoOnWhenThereIsRoom) {
     Recorder recorder = GetParam().make(path(), complaints.descriptor());
     int emitted = 0;
     std::uintmax_t size_when_full = 0;
-    with_default(RegistryBuilder().with(std::move(recorder.layer)).build(), [&] {
-      bool const spans = std::string_view(GetParam().name) == "flame";
-      for (; emitted < 20'000; ++emitted) spans ? record_span(emitted) : record(emitted);
+    with_default(registry_of(recorder), [&] {
+      for (; emitted < 20'000; ++emitted) GetParam().record_one(emitted);
       std::this_thread::sleep_for(50ms);
       size_when_full = fs::file_size(path());
       fs::remove(path("filler"));
-      for (; emitted < 20'100; ++emitted) spans ? record_span(emitted) : record(emitted);
+      for (; emitted < 20'100; ++emitted) GetParam().record_one(emitted);
     });
     recorder.end();
     check_partial(GetParam(), path(), recorder, complaints.read_all(), emitted, wrong);
@@ -294,9 +330,8 @@ TEST_P(FileWriters, SurviveTheLimitOfAFilesSizeAndLeaveNoSignalBehind) {
     limit.rlim_cur = 100'000;
     setrlimit(RLIMIT_FSIZE, &limit);
     int emitted = 0;
-    with_default(RegistryBuilder().with(std::move(recorder.layer)).build(), [&] {
-      bool const spans = std::string_view(GetParam().name) == "flame";
-      for (; emitted < 10'000; ++emitted) spans ? record_span(emitted) : record(emitted);
+    with_default(registry_of(recorder), [&] {
+      for (; emitted < 10'000; ++emitted) GetParam().record_one(emitted);
     });
     // Room for the end of a trace.
     limit.rlim_cur = limit.rlim_max;
@@ -318,8 +353,8 @@ TEST_P(FileWriters, SurviveALimitThatTheFileHasReached) {
     setrlimit(RLIMIT_FSIZE, &limit);
     signal(SIGXFSZ, SIG_DFL);
     Recorder recorder = GetParam().make(path(), -1);
-    with_default(RegistryBuilder().with(std::move(recorder.layer)).build(), [&] {
-      for (int i = 0; i < 100; ++i) record(i), record_span(i);
+    with_default(registry_of(recorder), [&] {
+      for (int i = 0; i < 100; ++i) record(i), record_span(i), record_perf(i);
     });
     recorder.end();
     if (!content(path()).empty()) wrong += "something was written";
@@ -339,31 +374,29 @@ TEST_P(FileWriters, TakeWhatSixtyFourThreadsRecord) {
   constexpr int kThreads = 64;
   constexpr int kRecords = 100;
   Recorder recorder = GetParam().make(path(), 2);
-  auto const registry = RegistryBuilder().with(std::move(recorder.layer)).build();
+  auto const registry = registry_of(recorder);
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&registry] {
       with_default(registry, [] {
-        for (int i = 0; i < kRecords; ++i) record_span(i), record(i);
+        for (int i = 0; i < kRecords; ++i) record_span(i), record(i), record_perf(i);
       });
     });
   }
   for (std::thread& thread : threads) thread.join();
   recorder.end();
-  int const each = std::string_view(GetParam().name) == "text" ? 1 : std::string_view(GetParam().name) == "flame" ? 2 : 3;
-  EXPECT_EQ(GetParam().count(content(path()), true), each * kThreads * kRecords);
+  EXPECT_EQ(GetParam().count(content(path()), true), GetParam().of_each * kThreads * kRecords);
 }
 
 TEST_P(FileWriters, TakeAMillionSpansInAMemoryThatStaysTheSame) {
   constexpr int kSpans = 1'000'000 / kSlowness;
-  bool const is_text = std::string_view(GetParam().name) == "text";  // which prints no spans: a line is
-  std::string const problems = problems_in_child([this, is_text](std::string& wrong) {
+  std::string const problems = problems_in_child([this](std::string& wrong) {
     Recorder recorder = GetParam().make(path(), 2);
     rusage before{}, after{};
-    with_default(RegistryBuilder().with(std::move(recorder.layer)).build(), [&] {
+    with_default(registry_of(recorder), [&] {
       for (int i = 0; i < kSpans; ++i) {
         if (i == kSpans / 10) getrusage(RUSAGE_SELF, &before);
-        is_text ? record(i) : record_span(i);
+        GetParam().is_chrome() ? record_span(i) : GetParam().record_one(i);
       }
     });
     recorder.end();
@@ -375,8 +408,8 @@ TEST_P(FileWriters, TakeAMillionSpansInAMemoryThatStaysTheSame) {
     long lines = 0;
     char room[1 << 16];
     while (file.read(room, sizeof(room)) || file.gcount() > 0) lines += std::count(room, room + file.gcount(), '\n');
-    long const around = std::string_view(GetParam().name).starts_with("chrome") ? 4 : 0;  // brackets and names
-    if (lines != (is_text ? 1L : 2L) * kSpans + around) wrong += std::to_string(lines) + " lines";
+    long const around = GetParam().is_chrome() ? 4 : 0;  // brackets and names
+    if (lines != (GetParam().is_chrome() ? 2L : GetParam().of_one) * kSpans + around) wrong += std::to_string(lines) + " lines";
   });
   EXPECT_EQ(problems, "");
 }
@@ -389,17 +422,32 @@ TEST_P(FileWriters, TakeLargeAndHostileTexts) {
   RuntimeCallsite const event({.name = large, .target = hostile, .fields = {"message", hostile}});
   Value const values[] = {Value::of_text(large), Value::of_text(hostile)};
   Recorder recorder = GetParam().make(path(), 2);
-  with_default(RegistryBuilder().with(std::move(recorder.layer)).build(), [&] {
+  with_default(registry_of(recorder), [&] {
     auto const made = Span::make(span.callsite(), values).entered();
     emit_event(event.callsite(), values);
     record(1);
+    TRACE_PERF("record", tracing::kv("text", large), tracing::kv("b", hostile));
   });
   recorder.end();
   std::string const text = content(path());
   EXPECT_GT(text.size(), 1U << 20);
   std::string_view const name = GetParam().name;
-  if (name == "text") return;  // a line's end in a name is printed as it is, as the reference does
-  EXPECT_EQ(GetParam().count(text, true), name == "flame" ? 2 : 4);
+  if (name != "text") {
+    EXPECT_EQ(GetParam().count(text, true), GetParam().is_chrome() ? 4 : name == "perf_json" ? 1 : 2);
+    return;
+  }
+  // A name is printed as it is, as the reference does; a value is not, and nothing of it is missing.
+  std::string const escaped = R"(\xff\xc0\n\r\t\"\\\0 \u{1b}]};,\0)";
+  std::string escaped_large;
+  while (escaped_large.size() / escaped.size() < large.size() / hostile.size()) escaped_large += escaped;
+  std::string const span_text = " INFO " + large + "{" + large + "=\"" + escaped_large + "\" record=\"" + escaped + "\"}: ";
+  std::size_t const first = text.find(span_text);
+  std::size_t const second = text.find(span_text, first + 1);
+  EXPECT_EQ(first, 28U);
+  EXPECT_TRUE(text.substr(first + span_text.size()).starts_with(hostile + ": ")) << "its target";
+  ASSERT_NE(second, text.npos);
+  EXPECT_EQ(text.substr(second + span_text.size()),
+            "robustness_test: record i=1 text=\"a text of some length, so that files grow\"\n");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FileWriters, testing::ValuesIn(kKinds), [](auto const& kind) { return std::string(kind.param.name); });
@@ -411,24 +459,31 @@ TEST(KilledProcesses, LeaveWholeRecordsAtAThousandInstants) {
   fs::path const folder = fs::path(testing::TempDir()) / ("killed." + std::to_string(getpid()));
   std::mt19937 random(20261121);
   std::vector<int> most(std::size(kKinds));
+  auto const work = [](std::shared_ptr<Registry> const& registry, void (*record_some)(int)) {
+    with_default(registry, [record_some] {
+      for (int i = 0;; ++i) record_some(i);
+    });
+  };
   for (int turn = 0; turn < kTurns; ++turn) {
     fs::create_directories(folder);
     pid_t const child = fork();
     if (child == 0) {
       RegistryBuilder builder;
+      std::shared_ptr<Registry> perf;  // on its own: others would see its spans
       std::vector<Recorder> recorders;  // which hold the guards
       for (FileKind const& kind : kKinds) {
         recorders.push_back(kind.make(folder / kind.name, -1));
-        std::move(builder).with(std::move(recorders.back().layer));
+        if (kind.record_one == record_perf) {
+          perf = registry_of(recorders.back());
+        } else {
+          std::move(builder).with(std::move(recorders.back().layer));
+        }
       }
       auto const registry = std::move(builder).build();
-      auto const work = [&registry] {
-        with_default(registry, [] {
-          for (int i = 0;; ++i) record_span(i), record(i);
-        });
-      };
-      std::thread(work).detach();
-      work();
+      auto const both = [](int i) { record_span(i), record(i); };
+      std::thread(work, registry, both).detach();
+      std::thread(work, perf, record_perf).detach();
+      work(registry, both);
     }
     // Nothing is known of files that are not there yet; the last one to be made is.
     while (!fs::exists(folder / "flame")) std::this_thread::sleep_for(50us);

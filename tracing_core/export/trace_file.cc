@@ -76,7 +76,7 @@ void TraceFile::tell_missing(std::uint64_t count) const noexcept {
   line.append(count == 1 ? " record is missing in the trace " : " records are missing in the trace ");
   line.append(path_);
   line.push_back('\n');
-  (void)writing_to(complain_to_)(complain_to_, line.view());
+  (void)write_once(complain_to_, line.view());
 }
 
 void tell_trace_failure(int complain_to, std::string_view path, int error) noexcept {
@@ -87,7 +87,7 @@ void tell_trace_failure(int complain_to, std::string_view path, int error) noexc
   line.append(": ");
   append_error(line, error);
   line.push_back('\n');
-  (void)writing_to(complain_to)(complain_to, line.view());
+  (void)write_once(complain_to, line.view());
 }
 
 }  // namespace tracing::inline v1::internal

@@ -21,7 +21,7 @@ constexpr int kLongestWaitMs = 1000;  // for a reader of a descriptor that does 
 
 // Writes all of `text` by `write_some(text)`, a write(2); the error where it cannot.
 template <class F>
-int write_by(int descriptor, std::string_view text, F write_some) noexcept {
+int write_by(int descriptor, std::string_view& text, F write_some) noexcept {
   while (!text.empty()) {
     ssize_t const written = write_some(text);
     if (written > 0) {
@@ -40,7 +40,7 @@ int write_by(int descriptor, std::string_view text, F write_some) noexcept {
   return 0;
 }
 
-int write_plainly(int descriptor, std::string_view text) noexcept {
+int write_plainly(int descriptor, std::string_view& text) noexcept {
   return write_by(descriptor, text, [descriptor](std::string_view rest) { return ::write(descriptor, rest.data(), rest.size()); });
 }
 
@@ -56,23 +56,30 @@ bool is_limited() noexcept {
   return is_known && limit.rlim_cur != RLIM_INFINITY;
 }
 
+int write_limited(int descriptor, std::string_view& text) noexcept {
+  WithoutSignal signal(SIGXFSZ);
+  int const error = write_plainly(descriptor, text);
+  if (error == EFBIG) signal.take();
+  return error;
+}
+
 // The write that reaches a limit takes a part, and only one behind it raises SIGXFSZ.
-int write_file(int descriptor, std::string_view text) noexcept {
-  if (is_limited()) [[unlikely]] return write_block(descriptor, text);
+int write_file(int descriptor, std::string_view& text) noexcept {
+  if (is_limited()) [[unlikely]] return write_limited(descriptor, text);
   ssize_t const written = ::write(descriptor, text.data(), text.size());
   if (written == static_cast<ssize_t>(text.size())) [[likely]] return 0;
   if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
-  return write_block(descriptor, text);
+  return write_limited(descriptor, text);
 }
 
-int write_pipe(int descriptor, std::string_view text) noexcept {
+int write_pipe(int descriptor, std::string_view& text) noexcept {
   WithoutSignal signal(SIGPIPE);
   int const error = write_plainly(descriptor, text);
   if (error == EPIPE) signal.take();
   return error;
 }
 
-int write_socket(int descriptor, std::string_view text) noexcept {
+int write_socket(int descriptor, std::string_view& text) noexcept {
   return write_by(descriptor, text,
                   [descriptor](std::string_view rest) { return ::send(descriptor, rest.data(), rest.size(), MSG_NOSIGNAL); });
 }
@@ -94,12 +101,18 @@ void append_error(TextBuffer& out, int error) noexcept {
   }
 }
 
-int write_block(int descriptor, std::string_view text) noexcept {
-  WithoutSignal signal(SIGXFSZ);
-  WriteAll* const write = writing_to(descriptor);
-  int const error = (write == write_file ? write_plainly : write)(descriptor, text);
-  if (error == EFBIG) signal.take();
+int write_anywhere(int descriptor, std::string_view& text) noexcept {
+  WithoutSignal signal(SIGPIPE);
+  int const error = write_limited(descriptor, text);
+  if (error == EPIPE) signal.take();
   return error;
+}
+
+int write_once(int descriptor, std::string_view text) noexcept { return writing_to(descriptor)(descriptor, text); }
+
+int write_block(int descriptor, std::string_view text) noexcept {
+  WriteAll* const write = writing_to(descriptor);
+  return (write == write_file ? write_limited : write)(descriptor, text);
 }
 
 }  // namespace tracing::inline v1::internal

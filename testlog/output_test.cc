@@ -1,0 +1,94 @@
+// Where text goes when files are cut short and processes are forked.
+#include "testlog/output.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "tests/support/temporary_folder.h"
+
+namespace testlog {
+namespace {
+
+using tracing_test::TemporaryFolder;
+
+// Runs `f` in a process of its own, whose standard error is the file `err`; its number.
+template <class F>
+pid_t in_child(std::string const& err, F f) {
+  pid_t const child = fork();
+  if (child == 0) {
+    if (std::freopen(err.c_str(), "w", stderr) == nullptr) _exit(1);
+    f();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  return child;
+}
+
+TEST(Output, BeginsALineBehindOneThatBrokeOff) {
+  TemporaryFolder const folder;
+  Output output;
+  output.open(folder.write("log", "whole\nbroken o"));
+  output.write("a line\n");
+  EXPECT_EQ(folder.read("log"), "whole\nbroken o\na line\n");
+}
+
+TEST(Output, CountsTheLinesThatAFileDoesNotTakeAndGoesOnBehindThem) {
+  TemporaryFolder const folder;
+  in_child(folder / "err", [&folder] {
+    rlimit limit{};
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = 405;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    Output output;
+    output.open(folder / "log");
+    for (int i = 0; i < 45; ++i) output.write("ten bytes\n");
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    output.write("two\nlines\n");
+    output.tell_missing();
+  });
+  std::string expected;
+  for (int i = 0; i < 40; ++i) expected += "ten bytes\n";
+  EXPECT_EQ(folder.read("log"), expected + "ten b\ntwo\nlines\n");
+  EXPECT_EQ(folder.read("err"), "testlog: TRACE_OUTPUT=" + (folder / "log") + " cannot be written to: File too large. What follows " +
+                                    "may be missing there.\ntestlog: 5 lines are missing in TRACE_OUTPUT=" + (folder / "log") + "\n");
+}
+
+TEST(Output, OfAForkedChildIsAFileOfItsOwnWhereThatIsNamedAfterTheProcess) {
+  TemporaryFolder const folder;
+  Output output;
+  output.open(folder / "%t.%p");
+  for (bool const is_dying : {false, true}) {
+    output.set_test("Test");
+    output.write("before\n");
+    pid_t const child = in_child(folder / "err", [&] {
+      is_dying ? output.write_dying("in the child\n") : output.write("in the child\n");
+      output.write("and more\n");
+      output.set_test("Other");
+      output.write("other\n");
+    });
+    output.write("after\n");
+    EXPECT_EQ(folder.read("Test." + std::to_string(child)), "in the child\nand more\n");
+    EXPECT_EQ(folder.read("Other." + std::to_string(child)), "other\n");
+  }
+  EXPECT_EQ(folder.read("Test." + std::to_string(getpid())), "before\nafter\nbefore\nafter\n");
+}
+
+TEST(Output, OfAForkedChildGoesToItsParentsFileWhereAllShareOne) {
+  TemporaryFolder const folder;
+  Output output;
+  output.open(folder / "log");
+  output.write("before\n");
+  in_child(folder / "err", [&] { output.write("in the child\n"); });
+  output.write("after\n");
+  EXPECT_EQ(folder.read("log"), "before\nin the child\nafter\n");
+}
+
+}  // namespace
+}  // namespace testlog
