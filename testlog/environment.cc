@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 #include <utility>
 
 #include "tracing_core/filter/nearest.h"
@@ -201,7 +202,13 @@ constexpr std::array kVariables{
              }},
     Variable{"TRACE_PERF", "off, on, summary, or directives", "off", set_perf},
     Variable{"TRACE_PERF_THRESHOLD_US", "whole microseconds", "0",
-             [](Environment& e, std::string_view value) { return set_number(e.perf.threshold_us, value); }},
+             [](Environment& e, std::string_view value) -> Wrong {
+               // As nanoseconds it is to have room in 63 bits.
+               constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max() / 1000;
+               if (set_number(e.perf.threshold_us, value) == right && e.perf.threshold_us <= kMost) return right;
+               e.perf.threshold_us = 0;
+               return value;
+             }},
     Variable{"TRACE_PERF_JSON", "a path in which %p is the process and %t the test", "",
              [](Environment& e, std::string_view value) {
                e.perf.json = value;

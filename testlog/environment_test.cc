@@ -122,11 +122,12 @@ TEST(Environment, PerfFilesMeanASummaryWhereNothingElseIsSaid) {
 
 TEST(Environment, PerfThresholdIsANumber) {
   EXPECT_EQ(read({{"TRACE_PERF_THRESHOLD_US", "500"}}).perf.threshold_us, 500u);
+  EXPECT_EQ(read({{"TRACE_PERF_THRESHOLD_US", "9223372036854775"}}).perf.threshold_us, 9223372036854775u);
   std::vector<std::string> reports;
-  for (char const* const wrong : {"5ms", "-1", "x", "99999999999999999999"}) {
+  for (char const* const wrong : {"5ms", "-1", "x", "99999999999999999999", "9223372036854776"}) {
     EXPECT_EQ(read({{"TRACE_PERF_THRESHOLD_US", wrong}}, &reports).perf.threshold_us, 0u) << wrong;
   }
-  EXPECT_THAT(reports, SizeIs(4));
+  EXPECT_THAT(reports, SizeIs(5));
   EXPECT_EQ(reports.front(), "testlog: TRACE_PERF_THRESHOLD_US=5ms is none of whole microseconds. Using 0.\n");
 }
 
