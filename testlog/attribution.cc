@@ -50,7 +50,11 @@ TestTag Attribution::begin_test(std::string const& name) {
   this_thread_info();
   meet_this_thread();
   threads_[this_thread_info().number % kThreads].home = kRunsTests;
-  tests_[last_ % kTests] = {last_, &name};
+  // A late thread may be reading the name of the test that had this place.
+  Test& test = tests_[last_ % kTests];
+  test.tag.store(0);
+  test.name.store(&name);
+  test.tag.store(last_);
   running_ = last_;
   return last_;
 }
@@ -59,7 +63,9 @@ void Attribution::end_test() { look_at_threads(running_.exchange(0)); }
 
 std::string_view Attribution::name_of(TestTag test) const noexcept {
   Test const& found = tests_[test % kTests];
-  return test != 0 && found.tag == test ? std::string_view(*found.name) : std::string_view();
+  if (test == 0 || found.tag.load() != test) return {};
+  std::string const* const name = found.name.load();
+  return found.tag.load() == test ? std::string_view(*name) : std::string_view();
 }
 
 void Attribution::serve_all_tests() noexcept {

@@ -65,8 +65,8 @@ class Attribution {
     std::atomic<TestTag> home{0};
   };
   struct Test {
-    TestTag tag = 0;
-    std::string const* name = nullptr;
+    std::atomic<TestTag> tag{0};  // zero while the name changes
+    std::atomic<std::string const*> name{nullptr};
   };
 
   void meet_this_thread() noexcept;
