@@ -37,12 +37,18 @@ void end_thread(void* tables) noexcept {
   }
 }
 
-std::uint64_t register_table() {
+// At the latest when it is first needed; as a rule before there are threads, since a child that is forked while one of them
+// does it would wait for that thread, which it does not have.
+[[gnu::constructor]] void prepare_once() noexcept {
   [[maybe_unused]] static bool const prepared = [] {
     pthread_key_create(&thread_end, end_thread);
     pthread_atfork([] { shared->mutex.lock(); }, [] { shared->mutex.unlock(); }, [] { shared->mutex.unlock(); });
     return true;
   }();
+}
+
+std::uint64_t register_table() {
+  prepare_once();
   std::lock_guard const lock(shared->mutex);
   shared->live.push_back(++shared->last_number);
   return shared->last_number;
