@@ -11,6 +11,15 @@ launcher=$(command -v ccache || true)
 # Some examples are for the CUDA Toolkit; CMake says where its headers are, or that there are none.
 toolkit=${TESTLOG_CUDA_INCLUDE_DIR-$(ls -d /usr/local/cuda/include 2>/dev/null || true)}
 
+# What is not defined away is compared with itself. TRACE_TARGET is what a file gives to the headers.
+without=tests/machine_code/without_macros.h
+public=$(find tracing_core -name '*.h' -exec sed -n 's/^ *# *define \(TRACE_[A-Z0-9_]*\).*/\1/p' {} + | grep -vx TRACE_TARGET | sort -u)
+[[ -n $public ]] || { echo 'FAILED: no public macro is found'; exit 1; }
+missing=$(for macro in $public; do
+  { grep -qx "#undef $macro" $without && grep -q "^#define $macro(" $without; } || echo "$macro"
+done)
+[[ -z $missing ]] || { echo "FAILED: $without does not define away:" $missing; exit 1; }
+
 # The bytes of every instruction, without addresses and the names of what is called.
 code() { objdump -dw "$1" | sed -n 's/^ *[0-9a-f]*:\t\([^\t]*\)\t.*/\1/p'; }
 
@@ -18,7 +27,7 @@ compare() {  # <compiler> <example> <definition>
   local object=$work/$1_$(basename "$2")_$3
   local compile=($launcher "$1" -std=c++20 -O2 -w -I . ${toolkit:+-isystem "$toolkit"} "$3" -c "$2")
   "${compile[@]}" -o "$object.with.o"
-  "${compile[@]}" -include tests/machine_code/without_macros.h -o "$object.without.o"
+  "${compile[@]}" -include "$without" -o "$object.without.o"
   code "$object.with.o" >"$object.with"
   code "$object.without.o" >"$object.without"
   if [[ ! -s $object.without ]]; then
@@ -53,7 +62,7 @@ compare() {  # <compiler> <example> <definition>
   done
 } >"$work/jobs"
 export -f compare code
-export work launcher toolkit
+export work launcher toolkit without
 xargs -P 2 -L 1 bash -c 'compare "$0" "$1" "$2"' <"$work/jobs" >"$work/results"
 cat "$work/results"
 (($(wc -l <"$work/jobs") > 0))

@@ -1,6 +1,7 @@
 // Compiled by run.sh in several ways; the machine code is looked at. Without WITH_TRACING it is the same source without the
 // macros.
 #if defined(WITH_TRACING)
+#include "tracing_core/perf/recorders.h"
 #include "tracing_core/tracing.h"
 #else
 #define TRACE_SPAN(...) static_assert(true)
@@ -8,6 +9,9 @@
 #define TRACE_DEBUG(...) static_assert(true)
 #define TRACE_VALUES(...) static_assert(true)
 #define TRACE_PERF(...) static_assert(true)
+#define TRACE_PERF_AT(...) static_assert(true)
+#define TRACE_PERF_AS(...) static_assert(true)
+#define TRACE_PERF_ALLOCATION(...) static_assert(true)
 #define TRACE_PERF_EVENT(...) static_assert(true)
 #endif
 
@@ -29,6 +33,8 @@ int timed(int rows, int columns) {
 
 int sum(int const* values, int count) {
   TRACE_FN(debug, count);
+  TRACE_PERF_AT(info, "sum", count);
+  TRACE_PERF_AS(block, "all of it");
   int total = 0;
   for (int i = 0; i < count; ++i) {
     TRACE_SPAN(trace, "step", i);
@@ -37,6 +43,7 @@ int sum(int const* values, int count) {
   }
   TRACE_VALUES(info, total);
   TRACE_PERF_EVENT("summed", total);
+  TRACE_PERF_ALLOCATION(total, "pool");
   return total;
 }
 

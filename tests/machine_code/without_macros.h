@@ -1,7 +1,19 @@
-// The macros defined away to what a program without tracing would have there. Included in front of an example by run.sh.
+// The macros defined away to what a program without tracing would have there. Included in front of an example by examples.sh,
+// which checks that no public macro is missing here: one that is would be compared with itself.
 #pragma once
 
+#include "tracing_core/cuda/check.h"
+#include "tracing_core/perf/recorders.h"
 #include "tracing_core/tracing.h"
+
+namespace without_macros {
+
+// What is left of a timed block that somebody asks for its time: it took none.
+struct NoTime {
+  constexpr unsigned long elapsed_ns() const { return 0; }
+};
+
+}  // namespace without_macros
 
 #undef TRACE_SPAN
 #undef TRACE_FN
@@ -14,6 +26,20 @@
 #undef TRACE_LOG
 #undef TRACE_VALUES
 #undef TRACE_ENABLED
+#undef TRACE_PERF
+#undef TRACE_PERF_AS
+#undef TRACE_PERF_AT
+#undef TRACE_PERF_EVENT
+#undef TRACE_PERF_ALLOCATION
+#undef TRACE_PERF_EXECUTION
+#undef TRACE_PERF_TRANSFER
+#undef TRACE_PERF_THROUGHPUT
+#undef TRACE_PERF_FLOPS
+#undef TRACE_FIELDS
+#undef TRACE_ENUM
+#undef TRACE_CUDA_CHECK
+#undef TRACE_CUDA_CHECK_THROW
+#undef TRACE_LAUNCH
 #define TRACE_SPAN(...) static_assert(true)
 #define TRACE_FN(...) static_assert(true)
 #define TRACE_MAKE_SPAN(...) ::tracing::Span()
@@ -25,3 +51,18 @@
 #define TRACE_LOG(...) static_cast<void>(0)
 #define TRACE_VALUES(...) static_cast<void>(0)
 #define TRACE_ENABLED(...) false
+#define TRACE_PERF(...) static_assert(true)
+#define TRACE_PERF_AS(variable, ...) [[maybe_unused]] constexpr ::without_macros::NoTime variable
+#define TRACE_PERF_AT(...) static_assert(true)
+#define TRACE_PERF_EVENT(...) static_cast<void>(0)
+#define TRACE_PERF_ALLOCATION(...) static_cast<void>(0)
+#define TRACE_PERF_EXECUTION(...) static_cast<void>(0)
+#define TRACE_PERF_TRANSFER(...) static_cast<void>(0)
+#define TRACE_PERF_THROUGHPUT(...) static_cast<void>(0)
+#define TRACE_PERF_FLOPS(...) static_cast<void>(0)
+#define TRACE_FIELDS(...)
+#define TRACE_ENUM(...)
+// These do something by themselves, which stays.
+#define TRACE_CUDA_CHECK(...) (__VA_ARGS__)
+#define TRACE_CUDA_CHECK_THROW(...) (__VA_ARGS__)
+#define TRACE_LAUNCH(kernel, grid, block, shared_bytes, stream, ...) kernel<<<grid, block, shared_bytes, stream>>>(__VA_ARGS__)
