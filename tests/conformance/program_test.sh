@@ -66,6 +66,16 @@ scenario "$hello" '{"format":"round"}' "$printed" >"$dir/fmt_scenarios.json"
 expect 'an unknown format is red' 1 '0 passed, 1 failed' 'unknown format: round'
 scenario '{"op":"event","cs":"e","values":[["message",{"mood":"hi"}]]}' "$plain" "$printed" >"$dir/fmt_scenarios.json"
 expect 'an unknown kind of value is red' 1 '0 passed, 1 failed' 'unknown kind of value: mood'
+recorded() { # <value>
+  local span='{"kind":"span","target":"app","name":"s","level":"TRACE","fields":["v"]}'
+  echo '[{"id":"s","tag":"t","input":{"filter":"info","callsites":{"s":'"$span"'},"ops":[{"op":"new_span","span":"s","cs":"s","values":[]},
+    {"op":"record","span":"s","values":[["v",'"$1"']]}]},"expected":{"display":"info","max_level_hint":"info",
+    "ops":[[false,"max_level"],"noop"],"per_layer_seen":[false,null]}}]'
+}
+recorded '{"i64":1}' >"$dir/env_filter_dynamic.json"
+expect 'a record on a span that is off does nothing' 0 '1 passed, 0 failed' 'env_filter_dynamic: 1 passed'
+recorded '{"mood":1}' >"$dir/env_filter_dynamic.json"
+expect 'an unknown kind of value is red on a span that is off, too' 1 '0 passed, 1 failed' 'unknown kind of value: mood'
 
 flame() { # <config> <expected line>
   local span='{"kind":"span","target":"app","name":"s","level":"INFO","fields":[]}'

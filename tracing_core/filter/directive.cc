@@ -105,20 +105,21 @@ class Parser {
     std::string_view text = text_.substr(begin);
     if (text.ends_with(',') && text.find(',') + 1 == text.size()) text.remove_suffix(1);
     if (text.empty()) return true;
-    auto const level = parse_level_filter(text);
-    if (!level && text.find(',') != text.npos) return list_instead(begin, text);
-    if (!level) return fail(internal::kInvalidLevel, begin, text.size(), internal::level_hint(text));
+    std::string_view error;
+    auto const level = parse_level_filter(text, &error);
+    if (!level && text.find(',') != text.npos) return list_instead(begin, text, error);
+    if (!level) return fail(error, begin, text.size(), internal::level_hint(text));
     directive_.level = *level;
     return true;
   }
 
   // A level with a comma in it, which only one directive alone can have.
-  bool list_instead(std::size_t begin, std::string_view text) {
+  bool list_instead(std::size_t begin, std::string_view text, std::string_view error) {
     std::size_t const comma = text.find(',');
     if (parse_level_filter(text.substr(0, comma))) {
       return invalid(begin + comma, text.size() - comma, "one directive was expected, not a list");
     }
-    return fail(internal::kInvalidLevel, begin, text.size(), internal::level_hint(text));
+    return fail(error, begin, text.size(), internal::level_hint(text));
   }
 
   bool fields(std::size_t begin, std::size_t end) {

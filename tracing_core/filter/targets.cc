@@ -25,8 +25,9 @@ class Parser {
     StaticDirective directive;
     if (!target(text_.substr(0, equals), directive)) return std::nullopt;
     std::string_view const level = text_.substr(equals + 1);
-    auto const parsed = parse_level_filter(level);
-    if (!parsed) return fail(internal::kInvalidLevel, equals + 1, level.size(), internal::level_hint(level));
+    std::string_view error;
+    auto const parsed = parse_level_filter(level, &error);
+    if (!parsed) return fail(error, equals + 1, level.size(), internal::level_hint(level));
     directive.level = *parsed;
     return directive;
   }

@@ -7,6 +7,10 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kFilterNames{"off", "error", "warn", "info", "debug", "trace"};
 constexpr std::array<std::string_view, 6> kLevelNames{"OFF", "ERROR", "WARN", "INFO", "DEBUG", "TRACE"};
+constexpr std::string_view kNoLevel =
+    R"(error parsing level: expected one of "error", "warn", "info", "debug", "trace", or a number 1-5)";
+constexpr std::string_view kNoLevelFilter =
+    R"(error parsing level filter: expected one of "off", "error", "warn", "info", "debug", "trace", or a number 0-5)";
 
 bool equals_ignoring_case(std::string_view text, std::string_view lower_case) noexcept {
   if (text.size() != lower_case.size()) return false;
@@ -39,21 +43,26 @@ std::optional<unsigned> parse_number_or_name(std::string_view text) noexcept {
   return std::nullopt;
 }
 
+std::nullopt_t fail(std::string_view sentence, std::string_view* error) noexcept {
+  if (error != nullptr) *error = sentence;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string_view name(Level level) noexcept { return kLevelNames[static_cast<std::size_t>(level)]; }
 std::string_view name(LevelFilter filter) noexcept { return kFilterNames[static_cast<std::size_t>(filter)]; }
 
-std::optional<Level> parse_level(std::string_view text) noexcept {
+std::optional<Level> parse_level(std::string_view text, std::string_view* error) noexcept {
   auto const number = parse_number_or_name(text);
-  if (!number || *number == 0) return std::nullopt;
+  if (!number || *number == 0) return fail(kNoLevel, error);
   return static_cast<Level>(*number);
 }
 
-std::optional<LevelFilter> parse_level_filter(std::string_view text) noexcept {
+std::optional<LevelFilter> parse_level_filter(std::string_view text, std::string_view* error) noexcept {
   if (text.empty()) return LevelFilter::error;
   auto const number = parse_number_or_name(text);
-  if (!number) return std::nullopt;
+  if (!number) return fail(kNoLevelFilter, error);
   return static_cast<LevelFilter>(*number);
 }
 

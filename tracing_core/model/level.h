@@ -41,10 +41,11 @@ std::string_view name(Level level) noexcept;
 /// "off", "error", "warn", "info", "debug" or "trace".
 std::string_view name(LevelFilter filter) noexcept;
 
-/// Reads a level name in any case, or a number 1 (error) to 5 (trace); nothing for any other text. No trimming.
-std::optional<Level> parse_level(std::string_view text) noexcept;
+/// Reads a level name in any case, or a number 1 (error) to 5 (trace); nothing for any other text, and then `error` is the
+/// sentence that says what would be right, which is there as long as the program. No trimming.
+std::optional<Level> parse_level(std::string_view text, std::string_view* error = nullptr) noexcept;
 /// As parse_level(), with "off", 0 and the empty text, which means error.
-std::optional<LevelFilter> parse_level_filter(std::string_view text) noexcept;
+std::optional<LevelFilter> parse_level_filter(std::string_view text, std::string_view* error = nullptr) noexcept;
 
 namespace internal {
 // The level of TRACE_INFO and its like.

@@ -41,6 +41,17 @@ TEST(LevelFilter, AlsoReadsOffAndTakesNothingForError) {
   EXPECT_EQ(parse_level_filter("99999999999999999999"), std::nullopt);
 }
 
+TEST(Level, SaysWhatWouldBeRight) {
+  std::string_view error = "none";
+  EXPECT_EQ(parse_level("3", &error), Level::info);
+  EXPECT_EQ(parse_level_filter("off", &error), LevelFilter::off);
+  EXPECT_EQ(error, "none");
+  EXPECT_EQ(parse_level("off", &error), std::nullopt);
+  EXPECT_EQ(error, R"(error parsing level: expected one of "error", "warn", "info", "debug", "trace", or a number 1-5)");
+  EXPECT_EQ(parse_level_filter("6", &error), std::nullopt);
+  EXPECT_EQ(error, R"(error parsing level filter: expected one of "off", "error", "warn", "info", "debug", "trace", or a number 0-5)");
+}
+
 TEST(LevelFilter, LetsItsOwnLevelAndMoreImportantOnesPass) {
   EXPECT_TRUE(Level::warn <= LevelFilter::warn);
   EXPECT_TRUE(Level::error <= LevelFilter::warn);

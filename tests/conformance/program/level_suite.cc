@@ -20,24 +20,20 @@ std::string upper_case(std::string_view name) {
   return out;
 }
 
-Json failed(char const* error) { return {{"ok", false}, {"error", error}}; }
+Json failed(std::string_view error) { return {{"ok", false}, {"error", error}}; }
 
 Json read_level(std::string const& text) {
-  auto const level = tracing::parse_level(text);
-  if (!level) {
-    return failed(
-        R"(error parsing level: expected one of "error", "warn", "info", "debug", "trace", or a number 1-5)");
-  }
+  std::string_view error;
+  auto const level = tracing::parse_level(text, &error);
+  if (!level) return failed(error);
   std::string_view const name = tracing::name(*level);
   return {{"ok", true}, {"display", name}, {"debug", "Level(" + capitalised(name) + ")"}};
 }
 
 Json read_level_filter(std::string const& text) {
-  auto const filter = tracing::parse_level_filter(text);
-  if (!filter) {
-    return failed(
-        R"(error parsing level filter: expected one of "off", "error", "warn", "info", "debug", "trace", or a number 0-5)");
-  }
+  std::string_view error;
+  auto const filter = tracing::parse_level_filter(text, &error);
+  if (!filter) return failed(error);
   std::string_view const name = tracing::name(*filter);
   return {{"ok", true}, {"display", name}, {"debug", "LevelFilter::" + upper_case(name)}};
 }

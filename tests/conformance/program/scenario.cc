@@ -127,6 +127,7 @@ Step Scenario::new_span(ObjectReader& reader, Thread const& thread) {
   reader.finish();
   auto& open = spans_.insert_or_assign(key, OpenSpan()).first->second;
   on_thread(thread, [&] { open.span = tracing::Span::make(callsite.callsite(), values.data(), below); });
+  open.metadata = &callsite.metadata();
   open.id = open.span.id();
   return {.emitted = &callsite.metadata()};
 }
@@ -148,6 +149,7 @@ Step Scenario::change(std::string const& operation, ObjectReader& reader, Thread
   if (std::exchange(open.closed, open.closed || operation == "close") && operation != "exit") {
     throw BadCase("the span is closed, so it has no " + operation);
   }
+  RecordedValues const values(list, *open.metadata);  // what is no value is refused for a span that is off, too
   if (!open.id) {
     on_thread(thread, [] {});  // it counts all the same
     return {.on_disabled_span = true};
@@ -161,7 +163,6 @@ Step Scenario::change(std::string const& operation, ObjectReader& reader, Thread
   } else if (operation == "close") {
     on_thread(thread, [&] { open.span = tracing::Span(); });
   } else {
-    RecordedValues const values(list, *open.span.metadata());
     // As Span::record() does, which has nothing to say about names that the span was not made with.
     if (values.names_a_field()) on_thread(thread, [&] { open.span.record_all(values.data()); });
   }

@@ -37,6 +37,7 @@ class Scenario {
 
   struct OpenSpan {
     tracing::Span span;
+    tracing::Metadata const* metadata = nullptr;  // also where it is off
     tracing::SpanId id{};  // also once the handle is gone
     bool closed = false;
     std::map<std::string, Entered> entered;  // by thread
