@@ -38,7 +38,13 @@ def names(program):
     return run([program, "--benchmark_list_tests=true"]).split()
 
 
-def ours_ns(program, name, clock="real_time"):
+# What a benchmark counts beside its time, the most of all runs, and what is counted in what a compiler makes: keys of --json,
+# and how each is shown.
+COUNTED = {"bytes_per_span": "{:.0f} bytes a span", "peak_kib_more": "{:.0f} KiB more at the peak"}
+SHOWN = COUNTED | {"text_bytes": "{:.0f} bytes of code"}
+
+
+def ours_ns(program, name, clock="real_time", counted=None):
     # Short slices: a long one is hardly ever left alone on a machine that others share.
     slices = ["--benchmark_min_time=0.01", "--benchmark_repetitions=10"]
     text = run([program, f"--benchmark_filter=^{re.escape(name)}$", *slices, "--benchmark_format=json"])
@@ -46,6 +52,10 @@ def ours_ns(program, name, clock="real_time"):
     errors = [row["error_message"] for row in rows if row.get("error_occurred")]
     if errors:
         sys.exit(f"{name}: {errors[0]}")
+    for key in COUNTED if counted is not None else ():
+        found = [row[key] for row in rows if key in row]
+        if found:
+            counted[key] = round(max(found + [counted.get(key, 0)]), 1)
     return min(row[clock] for row in rows)
 
 
@@ -109,6 +119,17 @@ def compile_ns(include, text):
         return (resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before) * 1e9
 
 
+def text_bytes(include, text):
+    """The bytes of machine code that a compiler makes of a source: of all sections that hold code."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, made = f"{folder}/source.cc", f"{folder}/source.o"
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(text)
+        subprocess.run(["c++", "-std=c++20", "-O2", *(f"-I{path}" for path in include), "-c", source, "-o", made], check=True)
+        sections = (line.split() for line in run(["size", "-A", made]).splitlines())
+        return sum(int(words[1]) for words in sections if words and words[0].startswith(".text"))
+
+
 def compile_rows(include):
     header = '#include "tracing_core/tracing.h"\n'
 
@@ -118,9 +139,11 @@ def compile_rows(include):
 
     ours, gtest, one, more = in_turns(*(lambda text=text: compile_ns(include, text) for text in
                                         (header, "#include <gtest/gtest.h>\n", functions(1), functions(STATEMENTS))))
-    yield "compile_header", ours, "gtest.h", gtest
+    yield "compile_header", ours, "gtest.h", gtest, {}
     # What one more statement costs in a function that has one already.
-    yield "compile_statement", (more - one) / (FUNCTIONS * (STATEMENTS - 1)), None, None
+    statements = FUNCTIONS * (STATEMENTS - 1)
+    added = text_bytes(include, functions(STATEMENTS)) - text_bytes(include, functions(1))
+    yield "compile_statement", (more - one) / statements, None, None, {"text_bytes": round(added / statements, 1)}
 
 
 def versions(rust):
@@ -151,16 +174,18 @@ def main():
         print(f"# {line}")
     rows = []
 
-    def add(name, ours, peer, peer_ns, static_ns=None, counted=None):
+    def add(name, ours, peer, peer_ns, static_ns=None, counted=None, more=None):
         row = {"name": name, "ours_ns": round(ours, 2), "static_ns": round(static_ns, 2) if static_ns else None, "peer": peer if peer_ns else None,
                "peer_ns": round(peer_ns, 2) if peer_ns else None, "ratio": round(ours / peer_ns, 3) if peer_ns else None}
         if counted is not None:
             row["instructions"] = counted
+        row.update(more or {})
         rows.append(row)
         shown = f"{peer_ns:14.2f} {row['ratio']:7.3f}" if peer_ns else f"{'-':>14} {'-':>7}"
         extra = f" {counted:9.0f}" if counted is not None else ""
         static = f"{static_ns:11.2f}" if static_ns else f"{'-':>11}"
-        print(f"{name:24} {ours:14.2f} {static} {shown}{extra}  {row['peer'] or ''}", flush=True)
+        notes = [row["peer"] or "", *(SHOWN[key].format(value) for key, value in (more or {}).items())]
+        print(f"{name:24} {ours:14.2f} {static} {shown}{extra}  {', '.join(note for note in notes if note)}", flush=True)
 
     print(f"{'row, in nanoseconds':24} {'shared':>14} {'static':>11} {'peer':>14} {'ratio':>7}")
 
@@ -170,7 +195,8 @@ def main():
         if not re.search(args.only, base):
             continue
         shared, static = f"{args.programs}/{program}", f"{args.static_programs}/{program}"
-        ours, static_ns, peer_ns = in_turns(lambda: ours_ns(shared, name),
+        more = {}
+        ours, static_ns, peer_ns = in_turns(lambda: ours_ns(shared, name, counted=more),
                                             (lambda: ours_ns(static, name)) if args.static_programs else None,
                                             lambda: rust_ns(args.rust, base))
         measured[base] = ours
@@ -179,7 +205,7 @@ def main():
             peer, peer_ns = "spdlog", measured["line_spdlog"]
         if peer_ns is None and OWN_PEERS.get(base) in measured:
             peer, peer_ns = OWN_PEERS[base], measured[OWN_PEERS[base]]
-        add(base, ours, peer, peer_ns, static_ns, instructions(shared, name) if args.instructions else None)
+        add(base, ours, peer, peer_ns, static_ns, instructions(shared, name) if args.instructions else None, more)
     if args.cuda and re.search(args.only, "launch"):
         found = in_turns(*(lambda program=program, name=name: ours_ns(f"{args.cuda}/benchmarks/{program}", name, "cpu_time")
                            for program, name, _ in LAUNCHES))
@@ -196,7 +222,7 @@ def main():
         add("startup", startup_ns(args.startup), None, None)
     if args.include and re.search(args.only, "compile"):
         for row in compile_rows(args.include):
-            add(*row)
+            add(*row[:4], more=row[4])
     if args.json:
         with open(args.json, "w", encoding="utf-8") as file:
             json.dump(rows, file, indent=1)
