@@ -69,27 +69,44 @@ TEST(Modes, DisabledTestsStayDisabled) {
 
 TEST(Redact, NoOutputHoldsTheValue) {
   for (char const* const format : {"full", "compact", "pretty", "json"}) {
-    for (char const* const show : {"live", "failed"}) {
+    for (char const* const show : {"live", "failed", "all"}) {
       SCOPED_TRACE(testing::Message() << format << ' ' << show);
       std::string const xml = fresh_path("secrets.xml");
+      std::string const report = fresh_path("secrets_report.json");
       std::string const file = fresh_path("secrets.log");
       Variables variables{{"TRACE_REDACT", "password,token"}, {"TRACE_FILTER", "trace"}, {"TRACE_FORMAT", format},
                           {"TRACE_SHOW", show},               {"TRACE_SPAN_EVENTS", "full"}};
       Outcome const shown = run_scenarios("Secrets.Fails", variables, {"--gtest_output=xml:" + xml});
+      run_scenarios("Secrets.Fails", variables, {"--gtest_output=json:" + report});
       Outcome const dead = run_dying("Dies.WithSecrets", variables);
       std::string const chrome = fresh_path("secrets.json");
       std::string const flame = fresh_path("secrets.folded");
       std::string const perf = fresh_path("secrets.jsonl");
-      variables.insert(variables.end(), {{"TRACE_OUTPUT", file}, {"TRACE_CHROME", chrome}, {"TRACE_FLAME", flame}, {"TRACE_PERF", "on"}, {"TRACE_PERF_JSON", perf}});
+      std::string const metrics = fresh_path("secrets.prom");
+      variables.insert(variables.end(), {{"TRACE_OUTPUT", file}, {"TRACE_CHROME", chrome}, {"TRACE_FLAME", flame}, {"TRACE_PERF", "on"}, {"TRACE_PERF_JSON", perf}, {"TRACE_PERF_PROM", metrics}});
       run_scenarios("Secrets.Fails", variables);
-      EXPECT_THAT(content_of(flame), AllOf(Not(IsEmpty()), Not(HasSubstr("canary"))));
+      // These hold names alone.
+      for (std::string const& path : {flame, metrics}) {
+        EXPECT_THAT(content_of(path), AllOf(HasSubstr("login"), Not(HasSubstr("canary")))) << path;
+      }
+      EXPECT_THAT(shown.out, HasSubstr("with token=***REDACTED***")) << "the span trace";
       EXPECT_THAT(dead.out, Not(HasSubstr("canary")));
       for (std::string const& text :
-           {shown.out, shown.err, dead.err, content_of(xml), content_of(file), content_of(chrome), content_of(perf)}) {
+           {shown.out, shown.err, dead.err, content_of(xml), content_of(report), content_of(file), content_of(chrome), content_of(perf)}) {
         EXPECT_THAT(text, Not(HasSubstr("canary")));
         EXPECT_THAT(text, HasSubstr("***REDACTED***"));
       }
     }
+  }
+}
+TEST(Redact, NeitherHelpNorPatternsOfSpdlogHoldTheValue) {
+  Variables const variables{{"TRACE_REDACT", "password,token"}, {"TRACE_FILTER", "help"}};
+  Outcome const help = run_scenarios("Secrets.Fails", variables);
+  EXPECT_THAT(help.err + help.out, AllOf(HasSubstr("token"), Not(HasSubstr("canary"))));
+  for (char const* const program : {TESTLOG_SPDLOG_SCENARIOS, TESTLOG_HEADER_ONLY_SCENARIOS}) {
+    auto const pattern = [program](Variables const& with) { return testlog::testdata::run({program, "--gtest_filter=Spdlog.TellsTheSpansOfASecret"}, with).out; };
+    EXPECT_THAT(pattern({{"TRACE_REDACT", "token"}}), HasSubstr("[info] login{token=***REDACTED***}: with a password\n"));
+    EXPECT_THAT(pattern({}), HasSubstr("[info] login{token=\"canary\"}: with a password\n"));
   }
 }
 TEST(Redact, AllOutputsHoldTheValueOtherwise) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "testlog/testdata/run.h"
@@ -39,6 +40,22 @@ TEST_P(SpdlogInTests, IsShownAsTheFilterAsks) {
 
 TEST_P(SpdlogInTests, IsInTheStoryOfAFailingTest) {
   EXPECT_THAT(run_with({{"TRACE_SHOW", "failed"}}, "Spdlog.Fails").err, HasSubstr("DEBUG spdlog: in detail\n"));
+}
+
+// Where functions of spdlog cannot be replaced, loggers are looked for when a test begins.
+TEST_P(SpdlogInTests, LoggersThatATestRegistersAreHeardInTheNext) {
+  Outcome const outcome = run_with({{"TRACE_FILTER", "debug"}}, "SpdlogLogger.*");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_EQ(outcome.err, " INFO made_in_a_test: by default\nDEBUG made_in_a_test: in detail\n");
+}
+
+TEST_P(SpdlogInTests, EventsHaveTheStatementsPlace) {
+  Outcome const outcome = run_with({{"TRACE_FORMAT", "pretty"}}, "Spdlog.SaysWhere");
+  constexpr char const kBefore[] = "said in line ";
+  std::size_t const at = outcome.out.find(kBefore);
+  ASSERT_NE(at, std::string::npos) << outcome.out;
+  std::string const line = std::to_string(std::atoi(outcome.out.c_str() + at + sizeof(kBefore) - 1));
+  EXPECT_THAT(outcome.err, testing::MatchesRegex(" +INFO early: from here\n    at [^\n]*testlog/testdata/spdlog_scenarios.cc:" + line + "\n\n"));
 }
 
 TEST_P(SpdlogInTests, CanBeTurnedOff) {

@@ -1,5 +1,6 @@
 // Tests that other tests run as a program of its own, chosen by --gtest_filter, to look at what it prints and how it ends. The
 // files beside this one belong to the same program.
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <map>
@@ -13,6 +14,7 @@
 #include <gtest/gtest.h>
 #include <testlog/matchers.h>
 #include <testlog/testlog.h>
+#include <tracing_core/collect/span_trace.h>
 
 #include "testlog/testdata/library.h"
 
@@ -325,6 +327,7 @@ TEST(Secrets, Fails) {
     TRACE_PERF_EVENT("logged in", tracing::kv("token", secrets::kCanary));
   }
   TRACE_SPAN(info, "open", tracing::kv("token", secrets::kCanary));
+  std::printf("inside of:\n%s\n", tracing::SpanTrace::capture().to_string().c_str());
   EXPECT_THAT(records(), IsEmpty());
   throw std::runtime_error("told");
 }

@@ -1,8 +1,10 @@
 // Tests of code that logs with spdlog and knows nothing of testlog. spdlog_test.cc runs them.
+#include <spdlog/sinks/null_sink.h>
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <sstream>
 
@@ -10,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <testlog/matchers.h>
 #include <testlog/testlog.h>
+#include <tracing_core/bridge/span_path_flag.h>
 #include <tracing_core/tracing.h>
 
 namespace {
@@ -24,6 +27,26 @@ TEST(Spdlog, Speaks) {
   spdlog::info("by default");
   spdlog::debug("in detail");
   made_early->warn("by name");
+}
+TEST(Spdlog, SaysWhere) {
+  std::printf("said in line %d\n", __LINE__ + 1);
+  SPDLOG_LOGGER_INFO(made_early, "from here");
+}
+// In this order, in one process.
+TEST(SpdlogLogger, IsRegisteredByOneTest) { spdlog::null_logger_mt("made_in_a_test"); }
+TEST(SpdlogLogger, IsHeardInTheNext) {
+  auto const logger = spdlog::get("made_in_a_test");
+  ASSERT_NE(logger, nullptr) << "the test before makes it";
+  logger->info("by default"), logger->debug("in detail");
+  spdlog::drop("made_in_a_test");
+}
+TEST(Spdlog, TellsTheSpansOfASecret) {
+  std::ostringstream text;
+  auto const logger = std::make_shared<spdlog::logger>("mine", std::make_shared<spdlog::sinks::ostream_sink_mt>(text));
+  logger->set_formatter(tracing::bridge::span_path_formatter("[%l] %*: %v"));
+  TRACE_SPAN(info, "login", tracing::kv("token", "canary"));
+  logger->info("with a password");
+  std::fputs(text.str().c_str(), stdout);
 }
 TEST(Spdlog, Fails) {
   spdlog::debug("in detail");
