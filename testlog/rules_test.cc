@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@ using testlog::testdata::run_dying;
 using testlog::testdata::run_own_main;
 using testlog::testdata::run_scenarios;
 using testlog::testdata::run_unread_scenarios;
+using testlog::testdata::Variables;
 using testlog::testdata::writes_of_scenarios;
 
 constexpr char const* kFilters[] = {"off", "error", "warn", "info", "debug", "trace", "library=trace", "[launch]=trace"};
@@ -132,6 +134,27 @@ TEST(Rule4, ChildrenOfDeathTestsHaveTheRecordsToo) {
 // ---- 5: no thread ----
 
 TEST(Rule5, NoThreadIsStarted) { EXPECT_EQ(run_scenarios("Threads.ThereIsOnlyOne", {{"TRACE_FILTER", "trace"}}).exit_code, 0); }
+
+TEST(Rule5, StaticDestructorsMaySpeakInAnyOrder) {
+  std::string const folder = testing::TempDir() + "/rule5_";
+  for (Variables const& variables : std::vector<Variables>{
+           {},
+           {{"TRACE_SHOW", "failed"}},
+           {{"TRACE_SHOW", "none"}, {"TRACE_CAPTURE", "off"}},
+           {{"TRACE_PERF", "on"}, {"TRACE_SPAN_EVENTS", "full"}},
+           {{"TRACE_OUTPUT", folder + "text"}, {"TRACE_CHROME", folder + "chrome"}, {"TRACE_FLAME", folder + "flame"}},
+           {{"TRACE_PERF", "summary"}, {"TRACE_PERF_JSON", folder + "json"}, {"TRACE_PERF_PROM", folder + "prom"}},
+       }) {
+    SCOPED_TRACE(testing::PrintToString(variables));
+    Variables all = variables;
+    all.emplace_back("TRACE_FILTER", "trace");
+    Outcome const outcome = run_scenarios("Ends.WithStaticsThatSpeak", all);
+    EXPECT_EQ(outcome.exit_code, 0) << "signal " << outcome.signal << "\n" << outcome.out << outcome.err;
+    // The thread's first, then in the reverse of the order in which they were made.
+    std::string const ended = outcome.out.substr(std::min(outcome.out.find("ended: "), outcome.out.size()));
+    EXPECT_THAT(ended, StartsWith("ended: of the thread\nended: made in a test\nended: made late\nended: made first\n"));
+  }
+}
 
 // ---- 6: whose a record is ----
 

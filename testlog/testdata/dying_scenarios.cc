@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -121,5 +122,49 @@ void own_handler(int) {
   if (std::getenv("SCENARIO_OWN_HANDLER") != nullptr) signal(SIGSEGV, own_handler);
   return true;
 }();
+
+// ---- what speaks when main() is over ----
+
+bool statics_speak = false;
+
+void speak(char const* from) {
+  TRACE_SPAN(info, "ending", from);
+  TRACE_PERF("ended");
+  TRACE_ERROR("last words");
+  TRACE_MAKE_SPAN(warn, "later", tracing::kv("token", tracing::empty)).record(tracing::kv("token", 1));
+  std::string const told = std::string("ended: ") + from + "\n";
+  [[maybe_unused]] auto const written = write(STDOUT_FILENO, told.data(), told.size());
+}
+struct Speaker {
+  explicit Speaker(char const* its_name) : name(its_name) {}
+  ~Speaker() {
+    if (statics_speak) speak(name);
+  }
+  char const* name;
+};
+
+[[gnu::init_priority(101)]] Speaker const made_first("made first");
+[[gnu::init_priority(65534)]] Speaker const made_late("made late");
+
+// Runs behind all that any library has to do at the end: it is registered before one is initialised. Sanitizers would not be
+// there yet, either.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
+void register_before_all() {
+  std::atexit([] {
+    if (statics_speak) speak("behind all libraries");
+  });
+}
+[[gnu::used, gnu::section(".preinit_array")]] void (*const registered_before_all)() = register_before_all;
+#endif
+
+TEST(Ends, WithStaticsThatSpeak) {
+  alarm(30);  // what hangs ends by it
+  statics_speak = true;
+  static Speaker const made_in_a_test("made in a test");
+  static thread_local Speaker const of_the_thread("of the thread");
+  static_cast<void>(&of_the_thread);
+  TRACE_SPAN(info, "test");
+  TRACE_INFO("first words");
+}
 
 }  // namespace
