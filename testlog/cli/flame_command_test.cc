@@ -13,6 +13,7 @@
 
 #include "testlog/cli/command_test_support.h"
 #include "testlog/testdata/run.h"
+#include "tests/approval.h"
 #include "tests/support/temporary_folder.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/flame.h"
@@ -27,6 +28,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 using testlog::testdata::Outcome;
+using tracing::testing::expect_approved;
 using tracing_test::TemporaryFolder;
 
 Outcome flame(std::vector<std::string> const& arguments) { return testlog::testdata::run_command("flame", arguments); }
@@ -251,12 +253,19 @@ TEST(FlameCommand, KnowsMistakesInTheCommandLine) {
       {"-", "-"},
       {"-", "--diff", "-"},
   };
+  std::string complaints;
   for (auto const& arguments : mistakes) {
     Outcome const outcome = flame(arguments);
     EXPECT_EQ(outcome.exit_code, 2) << testing::PrintToString(arguments);
     EXPECT_TRUE(outcome.out.empty()) << testing::PrintToString(arguments);
     EXPECT_THAT(outcome.err, AllOf(StartsWith("testlog"), HasSubstr("--help"))) << testing::PrintToString(arguments);
+    std::string complaint = "testlog flame";
+    for (std::string const& argument : arguments) complaint.append(" ").append(argument);
+    complaint.append("\n").append(outcome.err).append("\n");
+    for (std::size_t at; (at = complaint.find(run)) != complaint.npos;) complaint.replace(at, run.size(), "RUN");
+    complaints += complaint;
   }
+  expect_approved("flame_mistakes.txt", complaints);
   EXPECT_THAT(flame({run, "--colors", "pink"}).err,
               AllOf(HasSubstr("pink"), HasSubstr("{hot,cool,green,grey,module,perf}")));
 }
@@ -280,22 +289,28 @@ TEST(FlameCommand, DrawsLargeFilesQuickly) {
 TEST(TestlogCommand, HelpsAndTellsItsVersion) {
   Outcome outcome = testlog::testdata::run({TESTLOG_COMMAND, "--help"});
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.out, HasSubstr("flame"));
+  expect_approved("help.txt", outcome.out);
   outcome = testlog::testdata::run({TESTLOG_COMMAND, "--version"});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.out, TESTLOG_VERSION "\n");
   outcome = flame({"--help"});
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("--min-width"), HasSubstr("Exit status")));
+  expect_approved("flame_help.txt", outcome.out);
+  outcome = testlog::testdata::run_command("repair", {"--help"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  expect_approved("repair_help.txt", outcome.out);
 }
 
 TEST(TestlogCommand, WantsACommand) {
+  std::string complaints;
   for (auto const& words : {std::vector<std::string>{TESTLOG_COMMAND}, {TESTLOG_COMMAND, "dance"}}) {
     Outcome const outcome = testlog::testdata::run(words);
     EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_EQ(outcome.out, "");
     EXPECT_THAT(outcome.err, HasSubstr("testlog --help"));
+    complaints += outcome.err;
   }
+  expect_approved("mistakes.txt", complaints);
   EXPECT_THAT(testlog::testdata::run({TESTLOG_COMMAND, "dance"}).err,
               StartsWith("testlog: there is no command 'dance'; there is: flame, repair\n"));
 }
