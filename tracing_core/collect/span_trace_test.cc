@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <optional>
 #include <stdexcept>
 
 #include "tracing_core/collect/registry.h"
@@ -64,6 +66,35 @@ TEST(SpanTrace, TravelsWithAnException) {
       }
     }
     EXPECT_EQ(tracing::span_trace_of(std::runtime_error("plain")).status(), SpanTrace::Status::empty);
+  });
+}
+
+TEST(TracedError, IsTheErrorThatItWasMadeFrom) {
+  struct Refused : std::runtime_error {
+    Refused(char const* what, int its_code) : std::runtime_error(what), code(its_code) {}
+    int code;
+  };
+  tracing::with_default(tracing::RegistryBuilder().build(), [] {
+    std::optional<tracing::TracedError<Refused>> error;
+    {
+      TRACE_SPAN(info, "connecting", tracing::kv("port", 80));
+      error.emplace(Refused("refused", 111));
+    }
+    EXPECT_EQ(error->code, 111);
+    EXPECT_STREQ(error->what(), "refused");
+    TRACE_SPAN(info, "afterwards");
+    tracing::TracedError<Refused> const copy = *error;
+    for (std::exception const& as_any : {std::cref<std::exception>(*error), std::cref<std::exception>(copy)}) {
+      tracing::SpanTrace const trace = tracing::span_trace_of(as_any);
+      EXPECT_EQ(trace.size(), 1U) << "of where it was made, not of where it is copied or asked";
+      EXPECT_NE(trace.to_string().find("connecting\n           with port=80"), std::string::npos) << trace.to_string();
+    }
+    try {
+      throw copy;
+    } catch (Refused const& caught) {
+      EXPECT_EQ(caught.code, 111);
+      EXPECT_EQ(tracing::span_trace_of(caught).size(), 1U);
+    }
   });
 }
 

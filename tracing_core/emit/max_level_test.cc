@@ -29,6 +29,13 @@ TEST(MaxLevel, SpansUpToItAreMade) {
     EXPECT_FALSE(Span::current().is_none());
   });
 }
+TEST(MaxLevel, IsToldByTheMetadata) {
+  with_default(RegistryBuilder().build(), [] {
+    Span const span = TRACE_MAKE_SPAN(error, "handle");
+    ASSERT_NE(span.metadata(), nullptr);
+    EXPECT_EQ(span.metadata()->max_compiled_level(), LevelFilter::info);
+  });
+}
 #endif
 
 }  // namespace
