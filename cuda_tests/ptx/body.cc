@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cuda_tests/ptx/builder.h"
+#include "cuda_tests/ptx/isa.h"
 
 namespace cuda_tests::ptx {
 namespace {
@@ -37,8 +38,10 @@ class BodyReader {
  private:
   void statement() {
     if (cursor_.at_end()) cursor_.fail("'}' is expected here");
+    auto const& first = cursor_.peek();
+    bool const declares = first.kind == TokenKind::directive && first.text != ".branchtargets" && first.text != ".calltargets";
     try {
-      if (cursor_.peek().kind == TokenKind::directive) return directive();
+      if (first.kind == TokenKind::directive) return directive();
       if (cursor_.peek().kind == TokenKind::word && cursor_.peek(1).is(':')) {
         scopes_.define_label(cursor_.name());
         cursor_.expect(':');
@@ -47,6 +50,8 @@ class BodyReader {
       instruction();
     } catch (Unsupported const& what) {
       if (!function_.refusal) function_.refusal = what.refusal;
+      if (declares) scopes_.lose_names();
+      else operands_.check_names();
       cursor_.skip_statement();
     }
   }
@@ -62,8 +67,13 @@ class BodyReader {
       Space const space = at.text == ".shared" ? Space::shared : at.text == ".local" ? Space::local : Space::param;
       Token const begin = cursor_.peek();
       scopes_.declare_variable(begin, read_variable(cursor_, space, false));
-    } else {
+    } else if (at.text == ".global" || at.text == ".const") {
+      read_variable(cursor_, at.text == ".global" ? Space::global : Space::constant, false);
+      throw Unsupported(at.line, quoted(at.text) + " in a function");
+    } else if (at.text == ".branchtargets" || at.text == ".calltargets" || at.text == ".callprototype") {
       throw Unsupported(at.line, quoted(at.text));
+    } else {
+      Cursor::fail(at, "this is no directive of a function");
     }
     cursor_.expect(';');
   }
@@ -78,7 +88,15 @@ class BodyReader {
     Token const opcode = cursor_.expect(TokenKind::word, "an instruction");
     made.form = find_form(opcode.text);
     bool const known = made.form != nullptr && made.form->minimal_target <= module_.target && made.form->minimal_version <= module_.version;
-    if (!known) throw Unsupported(opcode.line, quoted(opcode.text));
+    if (!known) {
+      if (auto const objection = isa_objection(opcode.text, module_.target, module_.version)) {
+        Token at = opcode;
+        at.column += static_cast<int>(objection->at.data() - opcode.text.data());
+        at.text = objection->at;
+        Cursor::fail(at, objection->message);
+      }
+      throw Unsupported(opcode.line, quoted(opcode.text));
+    }
     operands_.read(made);
     cursor_.expect(';');
     function_.instructions.push_back(std::move(made));

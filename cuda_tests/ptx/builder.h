@@ -65,6 +65,11 @@ class Scopes {
   void declare_variable(Token const& at, Variable variable);
   void define_label(Token const& at);
   void use_label(Token const& at, std::size_t operand);
+  /// A name in what is not supported, which must be that of a label if it is nothing else's.
+  void mention(Token const& at);
+  /// A declaration was not understood: from here on any name may be one that it declared.
+  void lose_names() noexcept { lost_names_ = true; }
+  bool lost_names() const noexcept { return lost_names_; }
 
   /// The index in Function::registers; -1 where no register has that name.
   std::int32_t find_register(std::string_view name);
@@ -95,6 +100,7 @@ class Scopes {
 
   Function& function_;
   std::vector<Scope> scopes_;
+  bool lost_names_ = false;
 };
 
 /// Reads the operands of an instruction whose form is known, up to its ';', and checks them against the form.
@@ -105,6 +111,8 @@ class OperandReader {
 
   void read(Instruction& instruction);
   std::int32_t predicate(Token const& at);
+  /// Of an instruction that is not supported, up to its ';': each name in it is declared somewhere.
+  void check_names();
 
  private:
   Operand operand(Instruction const& instruction, OperandSpec const& spec, std::size_t index);

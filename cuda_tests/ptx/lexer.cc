@@ -59,7 +59,8 @@ class Lexer {
     TokenKind kind = TokenKind::punctuation;
     if (begins_word(c) || (c == '.' && begins_word(peek(1)))) {
       kind = c == '.' ? TokenKind::directive : TokenKind::word;
-      word();
+      if (c == '.') directive();
+      else word();
     } else if (is_digit(c)) {
       kind = TokenKind::number;
       number();
@@ -77,6 +78,11 @@ class Lexer {
            (peek() == ':' && peek(1) == ':' && continues_word(peek(2)))) {
       at_ += peek() == ':' ? 2 : 1;
     }
+  }
+
+  void directive() {
+    ++at_;
+    while (continues_word(peek())) ++at_;
   }
 
   void number() {

@@ -131,6 +131,7 @@ struct Function {
   std::vector<Variable> variables;  // shared, local and param ones of its own; the latter two lie in its frame
   std::vector<Instruction> instructions;
   std::optional<Refusal> refusal;  // its own, or that of a function or variable that it uses
+  bool refused_declaration = false;  // not all of its parameters are known
   std::uint32_t frame_bytes = 0;   // local memory of one call
   std::array<std::uint32_t, 3> max_ntid{};  // .maxntid, zero where it says none
   std::array<std::uint32_t, 3> req_ntid{};  // .reqntid, likewise

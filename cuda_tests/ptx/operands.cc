@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cuda_tests/ptx/builder.h"
+#include "cuda_tests/ptx/isa.h"
 
 namespace cuda_tests::ptx {
 namespace {
@@ -26,6 +27,12 @@ constexpr std::array<Special, 31> kSpecials = {{
     {"%dynamic_smem_size", Type::u32},
 }};
 
+// Registers of which an instruction reads one part: %tid.x.
+bool has_parts(std::string_view name) noexcept {
+  static constexpr std::string_view kNames[] = {"%tid", "%ntid", "%ctaid", "%nctaid", "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid"};
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
 // Whether a register may stand where a form wants `wanted`.
 bool fits(Type type, Type wanted, bool wider) noexcept {
   if (type == Type::pred || wanted == Type::pred) return type == wanted;
@@ -45,8 +52,32 @@ void OperandReader::mismatch(Instruction const& instruction) const {
 
 // What a refused declaration may have declared.
 void OperandReader::unknown(Token const& at, std::string what) const {
-  if (function_.refusal) throw Unsupported(at.line, quoted(at.text));
+  if (scopes_.lost_names() || function_.refused_declaration) throw Unsupported(at.line, quoted(at.text));
   cursor_.fail(at, std::move(what));
+}
+
+void OperandReader::check_names() {
+  auto const begin = cursor_.place();
+  bool after_value = false;
+  for (int depth = 0; !cursor_.at_end() && !(depth == 0 && (cursor_.peek().is(';') || cursor_.peek().is('}'))); cursor_.take()) {
+    Token const& token = cursor_.peek();
+    if (token.is('{')) ++depth;
+    if (token.is('}')) --depth;
+    bool const is_value = token.kind == TokenKind::word || token.kind == TokenKind::number;
+    if (is_value && after_value) cursor_.fail("',' is expected here");
+    if (token.kind == TokenKind::directive || token.kind == TokenKind::text) cursor_.fail("this is no operand");
+    if (token.is(',') && (cursor_.peek(1).is(';') || cursor_.peek(1).is(','))) cursor_.fail(cursor_.peek(1), "an operand is expected here");
+    after_value = is_value;
+    if (token.kind != TokenKind::word || token.text == "_" || is_special_register(token.text)) continue;
+    auto const base = token.text.substr(0, token.text.find('.'));
+    if (scopes_.find_register(base) >= 0 || scopes_.find_variable(base) >= 0) continue;
+    if (std::ranges::find(function_.parameters, base, &Parameter::name) != function_.parameters.end()) continue;
+    if (module_.find_variable(base) >= 0 || module_.find_function(base) >= 0) continue;
+    if (scopes_.lost_names() || function_.refused_declaration) continue;
+    if (token.text.starts_with('%')) cursor_.fail("there is no such register");
+    scopes_.mention(token);
+  }
+  cursor_.go_back(begin);
 }
 
 std::int32_t OperandReader::predicate(Token const& at) {
@@ -173,16 +204,19 @@ void OperandReader::check_space(Instruction const& instruction, Operand const& o
     if (form.opcode() == "st" && space == Space::param && operand.referent != Referent::function_variable) mismatch(instruction);
     return;
   }
-  if (form.space != Space::generic) mismatch(instruction);
+  if (form.space != Space::generic || space == Space::constant || space == Space::param) mismatch(instruction);
   // The address of a shared or local variable means nothing among generic ones.
-  if (space != Space::global && space != Space::constant) throw Unsupported(instruction.line, quoted(form.name) + " of such a variable");
+  if (space != Space::global) throw Unsupported(instruction.line, quoted(form.name) + " of such a variable");
 }
 
 Operand OperandReader::address(Instruction const& instruction) {
   cursor_.expect('[');
   Operand made;
   Space const space = instruction.form->space;
-  if (cursor_.peek().kind == TokenKind::number) throw Unsupported(instruction.line, quoted(instruction.form->name) + " of a fixed address");
+  if (cursor_.peek().kind == TokenKind::number) {
+    cursor_.integer();
+    throw Unsupported(instruction.line, quoted(instruction.form->name) + " of a fixed address");
+  }
   Token const& base = cursor_.expect(TokenKind::word, "an address");
   auto const index = scopes_.find_register(base.text);
   if (index >= 0) {
@@ -263,14 +297,15 @@ Operand OperandReader::any_source(Instruction const& instruction, OperandSpec co
     return made;
   }
   if (token.text.starts_with('%')) {
-    if (token.text.find('.') == token.text.npos) unknown(token, "there is no such register");
+    if (!is_special_register(token.text)) unknown(token, "there is no such register");
+    if (has_parts(token.text)) mismatch(instruction);  // all of %tid
     throw Unsupported(token.line, quoted(token.text));
   }
   if (is_float(spec.type)) mismatch(instruction);
   Operand made = named(instruction, token);
   Space const space = space_of(made);
   if (space == Space::param && function_.is_entry && made.referent == Referent::function_variable) {
-    throw Unsupported(instruction.line, quoted(instruction.form->name) + " of a call's parameter");
+    cursor_.fail(token, "a call's parameter has no address");
   }
   made.bits = offset();
   bool const narrow = space == Space::shared || space == Space::local;

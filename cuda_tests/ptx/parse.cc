@@ -162,6 +162,9 @@ void ModuleBuilder::function_directives(Function& function) {
     } else if (at.text == ".pragma") {
       cursor.skip_texts();
     } else if (at.text != ".noreturn") {
+      static constexpr std::string_view kOthers[] = {".reqnctapercluster", ".maxclusterrank", ".explicitcluster", ".blocksareclusters",
+                                                     ".abi_preserve", ".abi_preserve_control", ".unique", ".retaddr_allocno"};
+      if (std::ranges::find(kOthers, at.text) == std::end(kOthers)) cursor.fail(at, "this is no directive of a function");
       throw Unsupported(at.line, quoted(at.text));
     }
   }
@@ -199,6 +202,7 @@ void ModuleBuilder::function(bool is_entry, bool) {
     function_directives(made);
   } catch (Unsupported const& why) {
     made.refusal = why.refusal;
+    made.refused_declaration = true;
     while (!cursor.at_end() && !cursor.peek().is('{') && !cursor.peek().is(';')) {
       if (made.name.empty() && cursor.accept(')') && cursor.peek().kind == TokenKind::word) made.name = cursor.take().text;
       else cursor.take();

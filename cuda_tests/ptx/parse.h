@@ -13,7 +13,7 @@ namespace cuda_tests::ptx {
 using Parsed = std::variant<std::shared_ptr<Module const>, Diagnosis>;
 
 /// Reads a PTX text; zeros at its end are ignored, so NVRTC's may be passed with the one that it counts. An entry with an
-/// instruction or a directive that is not supported is there but refused; text that is not PTX gives a diagnosis.
+/// instruction or a directive that PTX has and we do not is there but refused; text that is not PTX gives a diagnosis.
 Parsed parse(std::string_view text);
 
 }  // namespace cuda_tests::ptx

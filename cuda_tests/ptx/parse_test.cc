@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cuda_tests/ptx/forms.h"
+#include "cuda_tests/ptx/ptxas.h"
 #include "cuda_tests/ptx/sample_text.h"
 
 namespace cuda_tests::ptx {
@@ -14,6 +15,7 @@ namespace {
 std::string verdict(std::string_view text) {
   auto const parsed = parse(text);
   if (auto const* const diagnosis = std::get_if<Diagnosis>(&parsed)) return diagnosis->to_string();
+  EXPECT_EQ(has_ptxas() ? complaint(std::string(text)) : "", "") << text;  // what it rejects must not load
   auto const* const entry = std::get<0>(parsed)->find_entry("k");
   if (entry == nullptr) return "no entry";
   return entry->refusal ? "refused: " + entry->refusal->message : "";
@@ -32,6 +34,7 @@ std::shared_ptr<Module const> parsed(std::string_view text) {
     ADD_FAILURE() << diagnosis->to_string();
     return std::make_shared<Module>();
   }
+  EXPECT_EQ(has_ptxas() ? complaint(std::string(text)) : "", "") << text;
   return std::get<0>(result);
 }
 
@@ -42,7 +45,7 @@ TEST(Parse, AcceptsWhatAnAssemblerAccepts) {
            "mov.b64 {%r1,_}, %rd1;", "mov.b64 %rd1, {%r1,5};", "mov.u64 %rd1, %clock64;", "setp.lt.and.s32 %p1|_, %r1, %r2, !%p3;",
            "atom.global.add.u32 _, [%rd1], 1;", "shfl.sync.idx.b32 %r1|%p1, %r2, 0, 31, -1;", "@!%p1 bra end; end:",
            "{ .reg .u32 %r1; mov.u32 %r1, 1; }", "{ L: bra L; } { L: bra L; }", "ld.param.u32 %r1, [p0+4];", "mov.u64 %rd1, p0;",
-           ".loc 1 2 3\nret;", ".loc 1 2 3, function_name L, inlined_at 1 4 5 L: ret;", ".loc 1 2 3, function_name L+4\n, inlined_at 1 4 5\nL: ret;", ".pragma \"nounroll\";", "/* a comment\nof two lines */ ret; // and one", "cvt.rn.f16.f32 %r1, %f2;"}) {
+           ".loc 1 2 3\nret;", ".loc 1 4 5\n.loc 1 2 3, function_name L, inlined_at 1 4 5 L: ret;", ".loc 1 4 5\n.loc 1 2 3, function_name L+4\n, inlined_at 1 4 5\nL: ret;", ".pragma \"nounroll\";", "/* a comment\nof two lines */ ret; // and one", "cvt.rn.f16.f32 %r1, %f2;"}) {
     EXPECT_EQ(body_verdict(body), "") << body;
   }
 }
@@ -104,17 +107,31 @@ TEST(Parse, RejectsWhatAnAssemblerRejects) {
 }
 
 TEST(Parse, RefusesAnEntryThatUsesWhatIsNotSupportedWithItsLine) {
-  EXPECT_EQ(body_verdict("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [t, {%f1,%f2}];"), "refused: line 8: 'tex.2d.v4.f32.f32' is not supported");
-  EXPECT_EQ(body_verdict("add.sat.u32 %r1, %r2, %r3;"), "refused: line 8: 'add.sat.u32' is not supported");
+  EXPECT_EQ(body_verdict("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%f1,%f2}];"), "refused: line 8: 'tex.2d.v4.f32.f32' is not supported");
+  EXPECT_EQ(body_verdict("add.rn.bf16 %rs1, %rs2, %rs3;"), "refused: line 8: 'add.rn.bf16' is not supported");
+  EXPECT_EQ(body_verdict("add.ftz.rn.f32 %f1, %f2, %f3;"), "refused: line 8: 'add.ftz.rn.f32' is not supported");
   EXPECT_EQ(body_verdict("lop3.b32 %r1, %r2, %r3, %r4, 0x1ff;"), "refused: line 8: 'lop3.b32' by more than eight bits is not supported");
   EXPECT_EQ(body_verdict("st.param.b32 [%rd1], %r1;"), "refused: line 8: 'st.param.b32' of an address in a register is not supported");
-  EXPECT_EQ(body_verdict(".param .b32 a; mov.b64 %rd1, a;"), "refused: line 8: 'mov.b64' of a call's parameter is not supported");
+  EXPECT_EQ(body_verdict(".param .b32 a; mov.b64 %rd1, a;"), "line 8, column 30: a call's parameter has no address: 'a'");
   EXPECT_EQ(verdict(with_head(".func f { ret; }\n.global .u64 t[2] = {f, f};", "ld.global.u64 %rd1, [t];")), "refused: line 5: a function's address in 't' is not supported");
-  EXPECT_EQ(body_verdict(".branchtargets a, b;"), "refused: line 8: '.branchtargets' is not supported");
-  EXPECT_EQ(verdict(with_head("", "redux.sync.add.s32 %r1, %r2, -1;", 75)), "refused: line 8: 'redux.sync.add.s32' is not supported");
+  EXPECT_EQ(body_verdict("t: .branchtargets a, b; brx.idx %r1, t; a: b:"), "refused: line 8: '.branchtargets' is not supported");
   EXPECT_EQ(verdict(with_head(".func f { ret; }", ".reg .b64 %q; mov.u64 %q, f;")), "refused: line 8: 'mov.u64' with a function's address is not supported");
   EXPECT_EQ(verdict(with_head(".extern .global .u32 g;", "ld.global.u32 %r1, [g];")), "refused: line 4: 'g' of another module is not supported");
   EXPECT_EQ(verdict(with_head(".extern .func f;", "call f;")), "refused: line 8: a call of 'f', which has no body, is not supported");
+}
+
+TEST(Parse, RejectsTheTextForWhatPtxDoesNotHave) {
+  EXPECT_EQ(body_verdict("addx.s32 %r1, %r2, %r3;"), "line 8, column 1: PTX has no instruction 'addx': 'addx'");
+  EXPECT_EQ(body_verdict("add.foo.s32 %r1, %r2, %r3;"), "line 8, column 5: PTX has no modifier '.foo' here: 'foo'");
+  EXPECT_EQ(body_verdict("tex.2d.foo.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%f1,%f2}];"), "line 8, column 8: PTX has no modifier '.foo' here: 'foo'");
+  EXPECT_EQ(body_verdict("add.sat.u32 %r1, %r2, %r3;"), "line 8, column 1: PTX has no such form of 'add' for this target and version: 'add.sat.u32'");
+  EXPECT_EQ(verdict(with_head("", "redux.sync.add.s32 %r1, %r2, -1;", 75)), "line 8, column 1: PTX has no such form of 'redux' for this target and version: 'redux.sync.add.s32'");
+  EXPECT_EQ(body_verdict("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [t, {%f1,%f2}];"), "line 8, column 39: there is nothing of this name: 't'");
+  EXPECT_EQ(body_verdict("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f9}, [%rd1, {%f1,%f2}];"), "line 8, column 32: there is no such register: '%f9'");
+  EXPECT_EQ(body_verdict("pmevent 1 2;"), "line 8, column 11: ',' is expected here: '2'");
+  EXPECT_EQ(body_verdict("mov.u32 %r1, %tid.q;"), "line 8, column 14: there is no such register: '%tid.q'");
+  EXPECT_EQ(body_verdict(".foo a;"), "line 8, column 1: this is no directive of a function: '.foo'");
+  EXPECT_EQ(body_verdict(".reg .b33 %q;"), "line 8, column 6: PTX has no such type: '.b33'");
 }
 
 TEST(Parse, RefusesRatherThanRejectsWhatAnAssemblerAccepts) {
@@ -131,7 +148,7 @@ TEST(Parse, KnowsWhichVersionAndTargetBroughtAForm) {
   auto const with_version = [](std::string const& version, std::string const& target, std::string const& body) {
     return verdict(".version " + version + "\n.target " + target + "\n.address_size 64\n.visible .entry k() { .reg .f32 %f; .reg .b32 %r;\n" + body + "\nret; }");
   };
-  EXPECT_EQ(with_version("6.5", "sm_75", "tanh.approx.f32 %f, %f;"), "refused: line 5: 'tanh.approx.f32' is not supported");
+  EXPECT_EQ(with_version("6.5", "sm_75", "tanh.approx.f32 %f, %f;"), "line 5, column 1: PTX has no such form of 'tanh' for this target and version: 'tanh.approx.f32'");
   EXPECT_EQ(with_version("7.0", "sm_75", "tanh.approx.f32 %f, %f;"), "");
   EXPECT_NE(with_version("7.7", "sm_80", "barrier.cta.sync 0;"), "");
   EXPECT_EQ(with_version("7.8", "sm_80", "barrier.cta.sync 0;"), "");
@@ -142,7 +159,7 @@ TEST(Parse, KnowsWhichVersionAndTargetBroughtAForm) {
 }
 
 TEST(Parse, OtherEntriesOfTheModuleAreNotRefused) {
-  auto const module = parsed(with_head("", "tex.1d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [t, {%f1}];") + ".visible .entry other() { ret; }\n");
+  auto const module = parsed(with_head("", "tex.1d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%f1}];") + ".visible .entry other() { ret; }\n");
   EXPECT_TRUE(module->find_entry("k")->refusal);
   EXPECT_FALSE(module->find_entry("other")->refusal);
 }
@@ -222,7 +239,7 @@ TEST(Parse, KnowsWhatADeviceProvidesByItsWholeDeclaration) {
   auto const missing = "refused: line 8: a call of 'vprintf', which has no body, is not supported";
   EXPECT_EQ(verdict(with_head(".extern .func vprintf;", "call vprintf;")), missing);
   EXPECT_EQ(verdict(with_head(".extern .func (.param .b8 r) " + print + ";", ".param .b8 r; .param .b64 a; .param .b64 b; call (r), vprintf, (a, b);")), missing);
-  EXPECT_EQ(verdict(with_head(".extern .func vprintf(.reg .b32 a);", "call vprintf;")), missing);
+  EXPECT_EQ(verdict(with_head(".extern .func vprintf(.reg .b32 a);", "call vprintf, (%r1);")), "refused: line 8: a call with registers is not supported");
 }
 
 TEST(Parse, RefusesWhatNeedsMoreCallsOrMemoryThanAThreadHas) {

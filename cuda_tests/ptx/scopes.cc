@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::int64_t kMostRegisters = 1 << 20;
 constexpr std::uint64_t kMostFrameBytes = 512 * 1024;
+constexpr std::size_t kMention = ~std::size_t{0};  // of no operand
 
 // The number at the end of a register's name, as %r<8> declares them; none where it is written with zeros before.
 std::optional<std::pair<std::string_view, std::int64_t>> split_number(std::string_view name) {
@@ -26,9 +27,13 @@ void Scopes::close(Cursor const& cursor) {
   if (!scopes_.empty()) scopes_.back().inner_end = std::max({scopes_.back().inner_end, scope.own_end, scope.inner_end});
   for (auto const& use : scope.uses) {
     auto const label = scope.labels.find(use.at.text);
-    if (label != scope.labels.end()) function_.instructions[use.instruction].operands[use.operand].index = label->second;
-    else if (scopes_.empty()) cursor.fail(use.at, "there is no such label");
-    else scopes_.back().uses.push_back(use);
+    if (label != scope.labels.end()) {
+      if (use.operand != kMention) function_.instructions[use.instruction].operands[use.operand].index = label->second;
+    } else if (scopes_.empty()) {
+      cursor.fail(use.at, use.operand == kMention ? "there is nothing of this name" : "there is no such label");
+    } else {
+      scopes_.back().uses.push_back(use);
+    }
   }
 }
 
@@ -121,5 +126,7 @@ void Scopes::define_label(Token const& at) {
 void Scopes::use_label(Token const& at, std::size_t operand) {
   scopes_.back().uses.push_back({at, function_.instructions.size(), operand});
 }
+
+void Scopes::mention(Token const& at) { scopes_.back().uses.push_back({at, 0, kMention}); }
 
 }  // namespace cuda_tests::ptx

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "cuda_tests/ptx/builder.h"
+#include "cuda_tests/ptx/isa.h"
 
 namespace cuda_tests::ptx {
 namespace {
@@ -71,6 +72,9 @@ class Initializer {
 Type declared_type(Cursor& cursor) {
   Token const& token = cursor.expect(TokenKind::directive, "a type");
   Type const type = find_type(token.text.substr(1));
+  if (type == Type::none && token.text != ".v2" && token.text != ".v4" && token.text != ".attribute" && !is_isa_type(token.text.substr(1))) {
+    cursor.fail(token, "PTX has no such type");
+  }
   if (type == Type::none || type == Type::f16x2) throw Unsupported(token.line, quoted(token.text));
   return type;
 }
@@ -122,6 +126,7 @@ Variable read_variable(Cursor& cursor, Space space, bool is_extern) {
     cursor.expect(']');
   }
   if (open_ended) {
+    if (!is_extern && !cursor.peek().is('=')) cursor.fail("a variable has a size");
     if (space != Space::shared || !is_extern) throw Unsupported(line, "a variable without a size");
     elements = 0;
   }

@@ -1,0 +1,45 @@
+// Declares what the PTX ISA has beyond the forms that are supported: enough of it to tell an instruction that is not supported
+// from one that is none.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace cuda_tests::ptx {
+
+/// Why a text such as "add.sat.u32" is no instruction of PTX.
+struct IsaObjection {
+  std::string_view at;  // the part that offends
+  std::string message;
+};
+
+/// None where PTX has the instruction, for this target (90 of sm_90) and version (in tenths), and where only an assembler
+/// could say. Supported forms are known here, too, as are those that would be supported if their words stood in order.
+std::optional<IsaObjection> isa_objection(std::string_view instruction, unsigned target, unsigned version);
+
+/// "%tid.x" and the like, supported or not.
+bool is_special_register(std::string_view name) noexcept;
+
+/// Whether a declaration may have that type, supported or not.
+bool is_isa_type(std::string_view name) noexcept;
+
+/// The rows, as they are written in isa_rows.cc.
+struct IsaRow {
+  std::string_view opcodes;  // "add|sub"
+  std::string_view slots;    // "?rn bf16|bf16x2"
+  unsigned minimal_target = 0;
+  unsigned minimal_version = 0;
+  unsigned below_target = 0;  // of what later targets have no more
+};
+struct IsaSlot {
+  std::string_view name;  // "rnd", which rows write as "@rnd"
+  std::string_view words;
+};
+std::span<IsaRow const> isa_rows() noexcept;
+std::span<IsaSlot const> isa_slots() noexcept;
+/// With a space before and behind each.
+std::string_view isa_words() noexcept;
+
+}  // namespace cuda_tests::ptx
