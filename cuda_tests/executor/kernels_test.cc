@@ -1,6 +1,8 @@
 // The kernels of cuda_tests/kernels, from the PTX that NVRTC makes of them, against what they should give.
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <random>
 
@@ -59,6 +61,52 @@ TEST_P(Kernels, MatmulSumsInOrderWithOneRoundingForEachProduct) {
         sum = std::fma(k < inner ? a[static_cast<std::size_t>(i * inner + k)] : 0, k < inner ? b[static_cast<std::size_t>(k * columns + j)] : 0, sum);
       }
       ASSERT_EQ(c[i * columns + j], sum) << i << ' ' << j;
+    }
+  }
+}
+
+TEST_P(Kernels, MatmulOfDoublesSumsInOrderWithOneRoundingForEachProduct) {
+  load("matmul");
+  int const rows = 19, inner = 21, columns = 33;
+  auto const floats_a = random_floats(rows * inner), floats_b = random_floats(inner * columns, -3, 5);
+  std::vector<double> a(floats_a.begin(), floats_a.end()), b(floats_b.begin(), floats_b.end());
+  for (auto& value : a) value /= 3;  // such that products do not fit
+  auto* const c = device.allocate<double>(rows * columns);
+  EXPECT_EQ(text_of(device.run("_Z6matmulIdLi16EEvPKT_S2_PS0_iii", {{3, 2}, {16, 16}, 0}, device.upload(a), device.upload(b), c, rows, inner, columns)), "");
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < columns; ++j) {
+      double sum = 0;
+      for (int k = 0; k < inner; ++k) sum = std::fma(a[static_cast<std::size_t>(i * inner + k)], b[static_cast<std::size_t>(k * columns + j)], sum);
+      ASSERT_EQ(c[i * columns + j], sum) << i << ' ' << j;
+    }
+  }
+}
+
+// Of whole numbers up to 2048 and quarters of them, halves hold each sum exactly: no rounding is left to differ.
+TEST_P(Kernels, MatmulOfHalvesIsExactWhereHalvesAre) {
+  load("matmul");
+  int const rows = 17, inner = 37, columns = 18;
+  auto const quarters = [](int i) { return (i * 37 % 11) - 5; };  // in -5 to 5
+  auto const half_of = [](int value) {  // the bits of value / 4
+    int const magnitude = value < 0 ? -value : value;
+    unsigned bits = 0;
+    if (magnitude != 0) {
+      int const exponent = static_cast<int>(std::bit_width(static_cast<unsigned>(magnitude))) - 1;
+      bits = static_cast<unsigned>(exponent - 2 + 15) << 10 | ((static_cast<unsigned>(magnitude) << (10 - exponent)) & 1023);
+    }
+    return static_cast<std::uint16_t>(bits | (value < 0 ? 0x8000 : 0));
+  };
+  std::vector<std::uint16_t> a, b;
+  for (int i = 0; i < rows * inner; ++i) a.push_back(half_of(quarters(i)));
+  for (int i = 0; i < inner * columns; ++i) b.push_back(half_of(4 * quarters(3 * i + 1)));
+  auto* const c = device.allocate<std::uint16_t>(rows * columns);
+  EXPECT_EQ(text_of(device.run("_Z6matmulI6__halfLi16EEvPKT_S3_PS1_iii", {{2, 2}, {16, 16}, 0}, device.upload(a), device.upload(b), c, rows, inner, columns)), "");
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < columns; ++j) {
+      int sum = 0;
+      for (int k = 0; k < inner; ++k) sum += quarters(i * inner + k) * quarters(3 * (k * columns + j) + 1);
+      ASSERT_LE(std::abs(sum), 2048);
+      ASSERT_EQ(c[i * columns + j] & (sum == 0 ? 0x7fff : 0xffff), half_of(sum)) << i << ' ' << j;
     }
   }
 }
