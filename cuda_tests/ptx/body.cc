@@ -68,7 +68,12 @@ class BodyReader {
       Token const begin = cursor_.peek();
       scopes_.declare_variable(begin, read_variable(cursor_, space, false));
     } else if (at.text == ".global" || at.text == ".const") {
-      read_variable(cursor_, at.text == ".global" ? Space::global : Space::constant, false);
+      do {
+        Token const begin = cursor_.peek();
+        auto const variable = read_variable(cursor_, at.text == ".global" ? Space::global : Space::constant, false);
+        if (scopes_.find_register(variable.name) >= 0) Cursor::fail(begin, quoted(variable.name) + " is declared twice");
+      } while (cursor_.accept(','));
+      if (!cursor_.peek().is(';')) cursor_.fail("';' is expected here");
       throw Unsupported(at.line, quoted(at.text) + " in a function");
     } else if (at.text == ".branchtargets" || at.text == ".calltargets" || at.text == ".callprototype") {
       throw Unsupported(at.line, quoted(at.text));
@@ -86,9 +91,8 @@ class BodyReader {
       made.guard = operands_.predicate(cursor_.expect(TokenKind::word, "a predicate"));
     }
     Token const opcode = cursor_.expect(TokenKind::word, "an instruction");
-    made.form = find_form(opcode.text);
-    bool const known = made.form != nullptr && made.form->minimal_target <= module_.target && made.form->minimal_version <= module_.version;
-    if (!known) {
+    made.form = find_form(opcode.text, module_.target, module_.version);
+    if (made.form == nullptr) {
       if (auto const objection = isa_objection(opcode.text, module_.target, module_.version)) {
         Token at = opcode;
         at.column += static_cast<int>(objection->at.data() - opcode.text.data());

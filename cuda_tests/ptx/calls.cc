@@ -133,6 +133,7 @@ std::vector<std::int32_t> OperandReader::call_names() {
   if (cursor_.accept(')')) return names;
   do {
     Token const at = cursor_.peek();
+    if (at.kind != TokenKind::word && at.kind != TokenKind::number && !at.is('-')) cursor_.fail("a variable is expected here");
     if (at.kind != TokenKind::word) throw Unsupported(at.line, "a call with anything but variables");
     auto const index = scopes_.find_variable(cursor_.take().text);
     if (index < 0) {
@@ -157,7 +158,11 @@ void OperandReader::call(Instruction& instruction) {
   if (known < 0) cursor_.fail(callee, "there is no such function");
   instruction.callee = callee.text;
   if (cursor_.accept(',')) instruction.arguments = call_names();
-  if (!cursor_.peek().is(';')) throw Unsupported(callee.line, "a call with a prototype");
+  if (!cursor_.peek().is(';')) {
+    cursor_.expect(',');
+    cursor_.name();
+    throw Unsupported(callee.line, "a call with a prototype");
+  }
   check_call(instruction, module_.functions()[static_cast<std::size_t>(known)]);
 }
 

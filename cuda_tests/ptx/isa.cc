@@ -48,15 +48,17 @@ std::string in_order(std::string_view form) {
   return text;
 }
 
-// The supported forms that a target and a version have, as in_order() writes them.
-bool is_supported_in_any_order(std::string_view form, unsigned target, unsigned version) {
+// The form whose words these are, of those that a target and a version have.
+Form const* find_in_any_order(std::string_view form, unsigned target, unsigned version) {
   static auto const* const all = [] {
     auto* const made = new std::unordered_multimap<std::string, Form const*>;
     for (auto const* const one : all_forms()) made->emplace(in_order(one->name), one);
     return made;
   }();
   auto const [begin, end] = all->equal_range(in_order(form));
-  return std::any_of(begin, end, [&](auto const& one) { return one.second->minimal_target <= target && one.second->minimal_version <= version; });
+  for (auto one = begin; one != end; ++one)
+    if (one->second->minimal_target <= target && one->second->minimal_version <= version) return one->second;
+  return nullptr;
 }
 
 bool slot_has(std::string_view slot, std::string_view word) {
@@ -102,6 +104,12 @@ bool begins_with(std::string_view instruction, std::string_view opcode) {
 
 }  // namespace
 
+Form const* find_form(std::string_view instruction, unsigned target, unsigned version) {
+  auto const* const exact = find_form(instruction);
+  if (exact != nullptr && exact->minimal_target <= target && exact->minimal_version <= version) return exact;
+  return find_in_any_order(instruction, target, version);
+}
+
 std::optional<IsaObjection> isa_objection(std::string_view instruction, unsigned target, unsigned version) {
   auto const opcode = instruction.substr(0, instruction.find('.'));
   static auto const* const opcodes = [] {
@@ -110,7 +118,6 @@ std::optional<IsaObjection> isa_objection(std::string_view instruction, unsigned
     return made;
   }();
   bool const in_table = opcodes->contains(opcode);
-  if (in_table && is_supported_in_any_order(instruction, target, version)) return std::nullopt;
   bool known = in_table;
   std::vector<std::string_view> open;  // the words behind the longest name of an opcode whose words are free
   bool has_open = false;

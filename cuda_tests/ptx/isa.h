@@ -9,14 +9,19 @@
 
 namespace cuda_tests::ptx {
 
+struct Form;
+
 /// Why a text such as "add.sat.u32" is no instruction of PTX.
 struct IsaObjection {
   std::string_view at;  // the part that offends
   std::string message;
 };
 
-/// None where PTX has the instruction, for this target (90 of sm_90) and version (in tenths), and where only an assembler
-/// could say. Supported forms are known here, too, as are those that would be supported if their words stood in order.
+/// The form of an instruction for a target (90 of sm_90) and a version (in tenths), null where there is none. As for an
+/// assembler, its modifiers may stand in any order but types.
+Form const* find_form(std::string_view instruction, unsigned target, unsigned version);
+
+/// Of one that has no form here: none where PTX has it, for this target and version, and where only an assembler could say.
 std::optional<IsaObjection> isa_objection(std::string_view instruction, unsigned target, unsigned version);
 
 /// "%tid.x" and the like, supported or not.

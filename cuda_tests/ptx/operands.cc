@@ -103,7 +103,10 @@ Operand OperandReader::number(Instruction const& instruction, Type type) {
   auto literal = read_literal(token.text);
   if (literal && minus) literal = literal->negated(token.text);
   if (!literal) cursor_.fail(token, "this is no number");
-  auto const bits = literal->as(type);
+  // Masks of lanes are of bits, but a float is none.
+  static constexpr std::string_view kOfLanes[] = {"shfl", "vote", "match", "redux", "bar"};
+  bool const is_mask = literal->kind != LiteralKind::integer && std::ranges::find(kOfLanes, instruction.form->opcode()) != std::end(kOfLanes);
+  auto const bits = is_mask ? std::nullopt : literal->as(type);
   if (!bits) cursor_.fail(token, quoted(instruction.form->name) + " takes no such number here");
   Operand made;
   made.kind = OperandKind::immediate;

@@ -72,7 +72,7 @@ void ModuleBuilder::declaration() {
     return cursor.skip_braces();
   }
   bool is_extern = false;
-  while (is_linkage(cursor.peek())) is_extern = cursor.take().text == ".extern" || is_extern;
+  if (is_linkage(cursor.peek())) is_extern = cursor.take().text == ".extern";
   if (cursor.accept(".entry")) return function(true, is_extern);
   if (cursor.accept(".func")) return function(false, is_extern);
   Space space = Space::global;

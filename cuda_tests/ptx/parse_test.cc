@@ -40,7 +40,7 @@ std::shared_ptr<Module const> parsed(std::string_view text) {
 
 TEST(Parse, AcceptsWhatAnAssemblerAccepts) {
   for (std::string_view const body : {
-           "add.s32 %r1, %r2, -5;", "mov.f32 %f1, 1.5;", "mov.b32 %r1, 0f3F800000;", "mov.f32 %r1, %f1;", "and.b32 %f1, %f2, %f3;",
+           "add.s32 %r1, %r2, -5;", "add.ftz.rn.f32 %f1, %f2, %f3;", "add.s32.sat %r1, %r2, %r3;", "ld.global.u32.v2 {%r1, %r2}, [%rd1];", "mov.f32 %f1, 1.5;", "mov.b32 %r1, 0f3F800000;", "mov.f32 %r1, %f1;", "and.b32 %f1, %f2, %f3;",
            "ld.global.u8 %r1, [%rd1+-4];", "ld.global.v2.u32 {%r1,_}, [%rd1];", "st.global.v4.u32 [%rd1], {%r1, 0, %r2, %r3};",
            "mov.b64 {%r1,_}, %rd1;", "mov.b64 %rd1, {%r1,5};", "mov.u64 %rd1, %clock64;", "setp.lt.and.s32 %p1|_, %r1, %r2, !%p3;",
            "atom.global.add.u32 _, [%rd1], 1;", "shfl.sync.idx.b32 %r1|%p1, %r2, 0, 31, -1;", "@!%p1 bra end; end:",
@@ -109,7 +109,6 @@ TEST(Parse, RejectsWhatAnAssemblerRejects) {
 TEST(Parse, RefusesAnEntryThatUsesWhatIsNotSupportedWithItsLine) {
   EXPECT_EQ(body_verdict("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%f1,%f2}];"), "refused: line 8: 'tex.2d.v4.f32.f32' is not supported");
   EXPECT_EQ(body_verdict("add.rn.bf16 %rs1, %rs2, %rs3;"), "refused: line 8: 'add.rn.bf16' is not supported");
-  EXPECT_EQ(body_verdict("add.ftz.rn.f32 %f1, %f2, %f3;"), "refused: line 8: 'add.ftz.rn.f32' is not supported");
   EXPECT_EQ(body_verdict("lop3.b32 %r1, %r2, %r3, %r4, 0x1ff;"), "refused: line 8: 'lop3.b32' by more than eight bits is not supported");
   EXPECT_EQ(body_verdict("st.param.b32 [%rd1], %r1;"), "refused: line 8: 'st.param.b32' of an address in a register is not supported");
   EXPECT_EQ(body_verdict(".param .b32 a; mov.b64 %rd1, a;"), "line 8, column 30: a call's parameter has no address: 'a'");

@@ -108,6 +108,7 @@ Variable read_variable(Cursor& cursor, Space space, bool is_extern) {
   variable.name = cursor.name().text;
   std::uint64_t elements = vector;
   std::vector<std::uint64_t> dimensions;
+  if (vector > 1 && space == Space::param) cursor.fail("a parameter is no vector");
   if (vector > 1) throw Unsupported(line, "a variable that is a vector");
   bool open_ended = false;
   while (cursor.accept('[')) {
