@@ -454,6 +454,18 @@ INSTANTIATE_TEST_SUITE_P(All, FileWriters, testing::ValuesIn(kKinds), [](auto co
 
 // ---- killed ----
 
+// Until each file has so many bytes, or a slow machine has had its time.
+void wait_for_files(fs::path const& folder, std::uintmax_t bytes) {
+  auto const deadline = std::chrono::steady_clock::now() + 10s;
+  for (FileKind const& kind : kKinds) {
+    std::error_code error;
+    for (auto size = fs::file_size(folder / kind.name, error); error || size < bytes; size = fs::file_size(folder / kind.name, error)) {
+      if (std::chrono::steady_clock::now() > deadline) return;
+      std::this_thread::sleep_for(50us);
+    }
+  }
+}
+
 TEST(KilledProcesses, LeaveWholeRecordsAtAThousandInstants) {
   constexpr int kTurns = 1000 / kSlowness;
   fs::path const folder = fs::path(testing::TempDir()) / ("killed." + std::to_string(getpid()));
@@ -485,11 +497,9 @@ TEST(KilledProcesses, LeaveWholeRecordsAtAThousandInstants) {
       std::thread(work, perf, record_perf).detach();
       work(registry, both);
     }
-    // Nothing is known of files that are not there yet; the last one to be made is.
-    while (!fs::exists(folder / "flame")) std::this_thread::sleep_for(50us);
-    // Now and then as late as much is written, on slow machines too.
-    constexpr auto kLate = 60ms * (kSlowness == 1 ? 1 : 4);
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000) + (turn % 20 == 0 ? kLate : 0ms));
+    // Nothing is known of files that are not there yet; the last one to be made is. Now and then much is in all of them.
+    wait_for_files(folder, turn % 20 == 0 ? 64 * 1024 : 0);
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     for (std::size_t i = 0; i < std::size(kKinds); ++i) {
