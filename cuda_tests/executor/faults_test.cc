@@ -1,4 +1,5 @@
 // What goes wrong: each fault names the kernel, the line, the block and the lanes.
+#include <atomic>
 #include <thread>
 
 #include "cuda_tests/executor/run_test_support.h"
@@ -199,8 +200,11 @@ TEST_F(Faults, AStopEndsARunThatWaitsBehindAnother) {
   std::stop_source first;
   device.options.stop = first.get_token();
   std::optional<Fault> spins;
-  std::jthread spinning([&] { spins = run_body("wait: bra wait;", {{1}, {32}, 0}); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  device.load(".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) { .reg .b64 %rd<2>;\n"
+              "ld.param.u64 %rd1, [p]; st.volatile.global.u32 [%rd1], 1; wait: bra wait; }");
+  auto* const runs = device.allocate<std::uint32_t>(1);
+  std::jthread spinning([&] { spins = device.run("k", {{1}, {1}, 0}, runs); });
+  while (std::atomic_ref(*runs).load() == 0) std::this_thread::yield();
   TestDevice other;
   other.load(".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }");
   std::stop_source second;
