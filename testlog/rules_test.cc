@@ -124,7 +124,13 @@ TEST(Rule4, ForkedChildrenGoOn) {
 }
 
 TEST(Rule4, NoLockIsHeldAcrossAFork) {
-  EXPECT_EQ(run_scenarios("Processes.ForkWhile*:Processes.ForkFindsTheLockFree", {{"TRACE_FILTER", "error"}}).exit_code, 0);
+#if defined(__SANITIZE_ADDRESS__)
+  // GCC 12's sanitizer leaves the locks of its own allocator to a child as they are, whoever held them.
+  char const* const scenarios = "Processes.ForkFindsTheLockFree";
+#else
+  char const* const scenarios = "Processes.ForkWhile*:Processes.ForkFindsTheLockFree";
+#endif
+  EXPECT_EQ(run_scenarios(scenarios, {{"TRACE_FILTER", "error"}}).exit_code, 0);
 }
 
 TEST(Rule4, ChildrenOfDeathTestsHaveTheRecordsToo) {
