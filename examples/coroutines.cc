@@ -64,7 +64,8 @@ struct OnThread {
   std::thread& thread;
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> coroutine) const {
-    thread = std::thread([coroutine] {
+    std::thread& started = thread;  // the coroutine may end, and this awaiter with it, before the assignment below
+    started = std::thread([coroutine] {
       tracing::set_thread_name("disk");
       coroutine.resume();
     });
