@@ -59,12 +59,17 @@ Statement::Statement(spdlog::details::log_msg const& message) noexcept
 RuntimeCallsite callsite_of(Statement const& statement) {
   Callsites& all = callsites();
   std::string key = key_of(statement);
-  std::unordered_map<std::string, RuntimeCallsite> forgotten;  // destroyed without the lock
+  {
+    std::lock_guard const lock(all.mutex);
+    auto const found = all.by_statement.find(key);
+    if (found != all.by_statement.end()) return found->second;
+  }
+  // Made and forgotten without the lock: nothing else is taken under it, whatever order a fork takes all locks in.
+  RuntimeCallsite const made = make_callsite(statement);
+  std::unordered_map<std::string, RuntimeCallsite> forgotten;
   std::lock_guard const lock(all.mutex);
-  auto const found = all.by_statement.find(key);
-  if (found != all.by_statement.end()) return found->second;
   if (all.by_statement.size() >= kMostCallsites) all.by_statement.swap(forgotten);
-  return all.by_statement.emplace(std::move(key), make_callsite(statement)).first->second;
+  return all.by_statement.try_emplace(std::move(key), made).first->second;
 }
 
 void emit(Callsite& callsite, spdlog::details::log_msg const& message) noexcept {

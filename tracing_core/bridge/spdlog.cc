@@ -186,11 +186,9 @@ void unlock_all() {
   bridge().mutex.unlock();
 }
 
-void prepare_fork_once() {
-  [[maybe_unused]] static bool const prepared = [] {
-    pthread_atfork(lock_all, unlock_all, unlock_all);
-    return true;
-  }();
+// Before there are threads, if this copy of the bridge is there by then.
+[[gnu::constructor]] void prepare_fork_once() noexcept {
+  [[maybe_unused]] static bool const prepared = pthread_atfork(lock_all, unlock_all, unlock_all) == 0;
 }
 
 }  // namespace

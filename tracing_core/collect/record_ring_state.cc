@@ -31,6 +31,12 @@ void unlock_all() noexcept {
   rings->mutex.unlock();
 }
 
+// At the latest when it is first needed; as a rule before there are threads, since a child that is forked while one of them
+// does it would wait for that thread, which it does not have.
+[[gnu::constructor]] void prepare_fork_once() noexcept {
+  [[maybe_unused]] static bool const prepared = pthread_atfork(lock_all, unlock_all, unlock_all) == 0;
+}
+
 }  // namespace
 
 internal::RingState::RingState(std::size_t capacity_bytes) noexcept {
@@ -42,7 +48,7 @@ internal::RingState::RingState(std::size_t capacity_bytes) noexcept {
   spans.keep_directory_in(behind);
   tracks.keep_directory_in(behind += decltype(spans)::kDirectoryBytes);
   dropped_by_tag = reinterpret_cast<Dropped*>(behind += decltype(tracks)::kDirectoryBytes);
-  [[maybe_unused]] static bool const fork_is_safe = pthread_atfork(lock_all, unlock_all, unlock_all) == 0;
+  prepare_fork_once();
   std::lock_guard const lock(rings->mutex);
   next = rings->first;
   rings->first = this;
