@@ -41,7 +41,7 @@ TEST_P(Kernels, SaxpyIsThatOfTheHost) {
 
 TEST_P(Kernels, IdentityCopiesLines) {
   load("identity");
-  std::vector<std::uint64_t> values(2 * 1000);
+  std::vector<std::uint64_t> values(4 * 1000);  // a line is 16 halves
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = i * 0x9e3779b97f4a7c15;
   auto* const output = device.allocate<std::uint64_t>(values.size());
   EXPECT_EQ(text_of(device.run("identity", {{2, 2}, {16, 16}, 0}, device.upload(values), output, 1000u)), "");
