@@ -1,0 +1,138 @@
+// The forms of instructions that the NVRTC at hand makes of the kernels, against those of the committed PTX: of these the
+// executor's tests know that each is supported and checked.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "cuda_tests/kernels/kernels.h"
+#include "cuda_tests/ptx/forms.h"
+#include "cuda_tests/ptx/parse.h"
+#include "cuda_tests/runtime/backend.h"
+#include "tracing_core/cuda/compile.h"
+
+namespace cuda_tests {
+namespace {
+
+using Forms = std::set<std::string>;
+
+constexpr char kRenew[] = "; tools/renew_ptx.sh renews the PTX";
+
+std::string content_of(std::filesystem::path const& path) {
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_TRUE(file) << "there is no " << path << kRenew;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// But for matmul_instances.cu, which is for nvcc and has of matmul.cu what we ask NVRTC for by name.
+std::vector<std::string> kernel_files() {
+  std::vector<std::string> names;
+  for (auto const& file : std::filesystem::directory_iterator(TESTLOG_TEST_DIR "/../kernels"))
+    if (file.path().extension() == ".cu" && file.path().stem() != "matmul_instances") names.push_back(file.path().stem());
+  std::ranges::sort(names);
+  return names;
+}
+
+// The first line in which two texts differ, as each has it; empty where they are the same.
+std::string difference(std::string const& first, std::string const& second) {
+  if (first == second) return "";
+  auto const at = static_cast<std::size_t>(std::ranges::mismatch(first, second).in1 - first.begin());
+  std::size_t const begin = first.substr(0, at).rfind('\n') + 1;
+  auto const line = [&](std::string const& text) { return text.substr(begin, text.find('\n', at) - begin); };
+  return line(first) + " / " + line(second);
+}
+
+// "Cuda compilation tools, release 13.0, V13.0.88": what a text was made by.
+std::string release_of(std::string const& ptx) {
+  auto const begin = ptx.find("Cuda compilation tools");
+  return begin == ptx.npos ? "" : ptx.substr(begin, ptx.find('\n', begin) - begin);
+}
+
+// An entry that is refused has forms that nobody supports, and the refusal says so with its line of PTX. No kernel is meant to.
+Forms forms_of(std::string const& ptx) {
+  Forms forms;
+  auto const parsed = ptx::parse(ptx);
+  if (auto const* const diagnosis = std::get_if<ptx::Diagnosis>(&parsed)) {
+    ADD_FAILURE() << diagnosis->to_string();
+    return forms;
+  }
+  bool has_entry = false;
+  for (auto const& function : std::get<0>(parsed)->functions()) {
+    EXPECT_FALSE(function.refusal) << function.name << ": " << (function.refusal ? function.refusal->message : "");
+    has_entry = has_entry || function.is_entry;
+    for (auto const& instruction : function.instructions) forms.insert(instruction.form->name);
+  }
+  EXPECT_TRUE(has_entry);
+  return forms;
+}
+
+std::string in_first_only(Forms const& first, Forms const& second) {
+  std::string names;
+  for (auto const& form : first)
+    if (!second.contains(form)) names += ' ' + form;
+  return names;
+}
+
+// Its parameter names a target, and perhaps fast math, as the committed PTX does: "75.fast".
+class KernelForms : public testing::TestWithParam<char const*> {
+ protected:
+  void SetUp() override {
+    static auto const& library = *new tracing::cuda::NvrtcLibrary(tracing::cuda::load_nvrtc());
+    std::string why;
+    if (!library || (cpu_ = Backend::cpu(why)) == nullptr) GTEST_SKIP() << library.explanation << why;
+    if (!can_compile(library.api, arch(), cpu_->include_folders())) {
+      GTEST_SKIP() << "NVRTC does not know " << arch() << ", or there are no headers of its toolkit here";
+    }
+  }
+
+  std::string arch() const { return "compute_" + std::string(GetParam()).substr(0, 2); }
+
+  std::string compiled(std::string const& name) const {
+    tracing::cuda::CompileRequest request{.name = name + ".cu", .arch = arch()};
+    request.source = content_of(TESTLOG_TEST_DIR "/../kernels/" + request.name);
+    request.include_folders = cpu_->include_folders();
+    if (std::string_view(GetParam()).ends_with("fast")) request.options = {"--use_fast_math"};
+    for (FloatKind const kind : {FloatKind::F16, FloatKind::F32, FloatKind::F64}) {
+      Kernel const matmul = matmul_kernel(kind);
+      if (matmul.file == request.name) request.name_expressions.push_back(matmul.entry);
+    }
+    return cpu_->compiler().get(request)->ptx;
+  }
+
+  static std::string committed(std::string const& name, std::string const& variant) {
+    return content_of(TESTLOG_TEST_DIR "/../executor/testdata/" + name + "." + variant + ".ptx");
+  }
+
+  Backend* cpu_ = nullptr;
+};
+INSTANTIATE_TEST_SUITE_P(Nvrtc, KernelForms, testing::Values("75", "75.fast", "90", "90.fast"), [](auto const& one) {
+  std::string name = one.param;
+  std::ranges::replace(name, '.', '_');
+  return name;
+});
+
+// The release that made the committed PTX makes just the same of each file: else a kernel has changed since. Another release
+// may choose other forms, and no one PTX pleases two; there it is enough that each form is one of the committed ones, in
+// whatever file, for those are all checked.
+TEST_P(KernelForms, AreThoseOfTheCommittedPtx) {
+  Forms checked;
+  for (auto const& name : kernel_files())
+    for (std::string const variant : {"75", "75.fast", "90", "90.fast"}) checked.merge(forms_of(committed(name, variant)));
+  ASSERT_GT(checked.size(), 90u);
+  for (auto const& name : kernel_files()) {
+    SCOPED_TRACE(name + ".cu for " + GetParam());
+    std::string const now = compiled(name), before = committed(name, GetParam());
+    Forms const forms = forms_of(now), forms_before = forms_of(before);
+    EXPECT_EQ(in_first_only(forms, checked), "") << "are new, so nothing says that they are checked" << kRenew;
+    if (release_of(now) != release_of(before)) continue;
+    EXPECT_EQ(in_first_only(forms, forms_before), "") << "are in what NVRTC makes alone" << kRenew;
+    EXPECT_EQ(in_first_only(forms_before, forms), "") << "are in the committed PTX alone" << kRenew;
+    EXPECT_EQ(difference(now, before), "") << "is what NVRTC makes / what is committed" << kRenew;
+  }
+}
+
+}  // namespace
+}  // namespace cuda_tests
