@@ -8,11 +8,6 @@ namespace {
 using ptx::OperandRole;
 using ptx::Type;
 
-std::vector<std::string>& applied() {
-  static std::vector<std::string> forms;
-  return forms;
-}
-
 std::string bits(Type type) { return type == Type::pred ? "b32" : "b" + std::to_string(std::max(16u, size_bytes(type) * 8)); }
 
 // The source text of one operand, after loading it from the case's values.
@@ -68,7 +63,7 @@ std::vector<std::uint64_t> apply_form(std::string const& name, std::vector<std::
     ADD_FAILURE() << "no form " << name;
     return std::vector<std::uint64_t>(cases.size());
   }
-  applied().push_back(name);
+  checks_forms({name});
   static TestDevice* const device = new TestDevice(1);
   std::vector<std::uint64_t> results;
   std::size_t const stride = cases.front().size();
@@ -89,7 +84,5 @@ std::vector<std::uint64_t> apply_form(std::string const& name, std::vector<std::
   }
   return results;
 }
-
-std::vector<std::string> const& applied_forms() { return applied(); }
 
 }  // namespace cuda_tests

@@ -68,7 +68,7 @@ TEST(ComparisonSemantics, OfIntegersAreByTheirSign) {
     EXPECT_EQ(apply_form(form, {operands})[0], expected) << form;
   }
   Values second;
-  apply_form("setp.lt.s32", {{1, 2}}, &second);
+  EXPECT_EQ(apply_form("setp.lt.s32", {{1, 2}}, &second)[0], 1u);
   EXPECT_EQ(second[0], 0u);
 }
 

@@ -42,6 +42,7 @@ TEST_F(Together, LoadsExtendAndStoresCutOff) {
 }
 
 TEST_F(Together, GenericAddressesReachEachSpace) {
+  checks_forms({"cvta.local.u64", "cvta.shared.u64", "cvta.to.shared.u64", "isspacep.shared", "isspacep.global"});
   EXPECT_EQ(one("mov.u64 %rd2, own; cvta.local.u64 %rd3, %rd2; st.u32 [%rd3+8], 77; ld.local.u32 %r9, [own+8];"), 77u);
   EXPECT_EQ(one("cvta.local.u64 %rd3, own; st.u32 [%rd3+4], 78; ld.local.u32 %r9, [own+4];"), 78u);
   EXPECT_EQ(one("cvta.shared.u64 %rd3, ours; st.shared.u32 [ours+16], 5; atom.add.u32 %r2, [%rd3+16], 2; ld.u32 %r9, [%rd3+16];"), 7u);
@@ -101,12 +102,16 @@ TEST_F(Together, AtomicsChangeMemoryAndGiveWhatWasThere) {
            {"add.u32", 5, k32, 4}, {"add.s32", 5, 3, 8}, {"and.b32", 12, 10, 8}, {"or.b32", 12, 10, 14}, {"xor.b32", 12, 10, 6}, {"exch.b32", 1, 2, 2}, {"min.s32", 1, k32, k32}, {"min.u32", 1, k32, 1}, {"max.s32", 1, k32, 1}, {"max.u32", 1, k32, k32},
            {"inc.u32", 4, 5, 5}, {"inc.u32", 5, 5, 0}, {"dec.u32", 0, 7, 7}, {"dec.u32", 9, 7, 7}, {"dec.u32", 3, 7, 2}, {"add.f32", 0x3f800000, 0x40000000, 0x40400000}, {"add.noftz.f16x2", 0x3c003c00, 0x3c004000, 0x40004200}}) {
     std::string const load = "ld.global.u32 %r2, [%rd1+8];";
+    checks_forms({std::string("atom.global.") + operation});
     EXPECT_EQ(one(load + "atom.global." + operation + " %r9, [%rd1], %r2;", {before, operand}), before) << operation;
     EXPECT_EQ(in[0], after) << operation;
     if (std::string_view(operation).starts_with("exch")) continue;
+    checks_forms({std::string("red.global.") + operation});
     one(load + "red.global." + operation + " [%rd1], %r2;", {before, operand});
     EXPECT_EQ(in[0], after) << "red " << operation;
   }
+  checks_forms({"atom.global.cas.b32", "atom.acq_rel.gpu.global.cas.b32", "red.global.add.f64", "atom.global.add.u64",
+                "atom.global.exch.b64"});
   EXPECT_EQ(one("atom.global.cas.b32 %r9, [%rd1], 7, 8;", {7}), 7u);
   EXPECT_EQ(in[0], 8u);
   EXPECT_EQ(one("atom.acq_rel.gpu.global.cas.b32 %r9, [%rd1], 7, 8;", {6}), 6u);
@@ -116,14 +121,19 @@ TEST_F(Together, AtomicsChangeMemoryAndGiveWhatWasThere) {
   one("atom.global.add.u64 %rd2, [%rd1], -1; st.global.u64 [%rd1+8], %rd2;", {5, 0});
   EXPECT_EQ(in[0], 4u);
   EXPECT_EQ(in[1], 5u);
+  one("atom.global.exch.b64 %rd2, [%rd1], 0x1122334455667788; st.global.u64 [%rd1+8], %rd2;", {0x8877665544332211, 0});
+  EXPECT_EQ(in[0], 0x1122334455667788u);
+  EXPECT_EQ(in[1], 0x8877665544332211u);
 }
 
 TEST_F(Together, AtomicsOfAllBlocksAndWarpsAddUp) {
+  checks_forms({"atom.shared.add.u32", "bar.sync"});
   results("atom.shared.add.u32 %r2, [ours], 1; bar.sync 0; ld.shared.u32 %r9, [ours];", 100);
   EXPECT_EQ(results("atom.shared.add.u32 %r2, [ours], 1; bar.sync 0; ld.shared.u32 %r9, [ours];", 100), std::vector<std::uint32_t>(100, 100));
 }
 
 TEST_F(Together, ShufflesTakeFromTheLaneThatTheManualNames) {
+  checks_forms({"shfl.sync.down.b32", "shfl.sync.up.b32", "shfl.sync.bfly.b32", "shfl.sync.idx.b32"});
   auto const by = [&](std::string const& instruction) { return results("shfl.sync." + instruction + ", -1; @!%p2 add.u32 %r9, %r9, 100;"); };
   auto const expect = [](std::vector<std::uint32_t> const& got, auto const& wanted) {
     for (std::uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(got[lane], wanted(lane)) << lane;
@@ -138,6 +148,8 @@ TEST_F(Together, ShufflesTakeFromTheLaneThatTheManualNames) {
 }
 
 TEST_F(Together, VotesMatchesAndReductionsAreOfTheMembersAlone) {
+  checks_forms({"vote.sync.ballot.b32", "vote.sync.all.pred", "vote.sync.any.pred", "vote.sync.uni.pred", "match.any.sync.b32",
+                "match.all.sync.b32", "redux.sync.add.u32", "redux.sync.min.s32", "redux.sync.xor.b32", "activemask.b32"});
   std::string const ballot = "vote.sync.ballot.b32 %r9, %p1, ";
   EXPECT_EQ(results(ballot + "-1;")[31], 0xffffu);
   EXPECT_EQ(results("@%p1 bra low; mov.u32 %r9, 1; bra end; low: vote.sync.ballot.b32 %r9, !%p3, 0xffff; end:")[3], 0xffffu);
@@ -157,6 +169,7 @@ TEST_F(Together, VotesMatchesAndReductionsAreOfTheMembersAlone) {
 }
 
 TEST_F(Together, LanesOfOneMemberMaskMeetWhereverTheyCameFrom) {
+  checks_forms({"bra", "exit", "bar.warp.sync"});
   // One half comes late, having looped.
   EXPECT_EQ(results("mov.u32 %r2, 0; @%p1 bra meet; loop: add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 50; @%p2 bra loop;"
                     "meet: shfl.sync.bfly.b32 %r9, %r1, 16, 31, -1;")[1], 17u);
@@ -169,6 +182,7 @@ TEST_F(Together, LanesOfOneMemberMaskMeetWhereverTheyCameFrom) {
 }
 
 TEST_F(Together, BarriersReduceAndCountThreads) {
+  checks_forms({"bar.red.popc.u32", "bar.red.and.pred", "bar.red.or.pred", "bar.arrive", "bar.sync", "barrier.sync"});
   EXPECT_EQ(results("bar.red.popc.u32 %r9, 0, %p1;", 96)[90], 16u);
   EXPECT_EQ(results("bar.red.and.pred %p2, 1, %p1; selp.u32 %r9, 1, 0, %p2;", 96)[90], 0u);
   EXPECT_EQ(results("bar.red.or.pred %p2, 1, %p1; selp.u32 %r9, 1, 0, %p2;", 96)[90], 1u);
@@ -182,6 +196,7 @@ TEST_F(Together, BarriersReduceAndCountThreads) {
 }
 
 TEST_F(Together, CallsPassValuesByFramesAlsoWhereLanesCallDifferentFunctions) {
+  checks_forms({"call", "ret", "bra"});
   std::string const functions =
       ".func (.param .b32 r) twice(.param .b32 a) { .reg .b32 %x; ld.param.b32 %x, [a]; shl.b32 %x, %x, 1; st.param.b32 [r], %x; ret; }\n"
       ".func (.param .b32 r) sum(.param .b32 a) { .reg .b32 %x, %y; .reg .b64 %wide; .reg .pred %q; ld.param.b32 %x, [a]; mov.u32 %y, 0; cvt.u64.u32 %wide, %x;\n"
@@ -190,6 +205,15 @@ TEST_F(Together, CallsPassValuesByFramesAlsoWhereLanesCallDifferentFunctions) {
   auto const got = results("{ .param .b32 i; .param .b32 o; and.b32 %r2, %r1, 7; st.param.b32 [i], %r2; @%p1 bra other; call (o), twice, (i); bra done;"
                            "other: call (o), sum, (i); done: ld.param.b32 %r9, [o]; }", 32, functions);
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(got[i], i < 16 ? (i & 7) * ((i & 7) + 1) / 2 : (i & 7) * 2) << i;
+}
+
+TEST_F(Together, AllLanesBranchAndCallAsOne) {
+  checks_forms({"bra.uni", "call.uni", "ret"});
+  EXPECT_EQ(results("mov.u32 %r9, %r1; bra.uni over; mov.u32 %r9, 77; over: add.u32 %r9, %r9, 100;")[9], 109u);
+  std::string const square = ".func (.param .b32 r) square(.param .b32 a) { .reg .b32 %x; ld.param.b32 %x, [a]; mul.lo.u32 %x, %x, %x;"
+                             "st.param.b32 [r], %x; ret; mov.u32 %x, 5; st.param.b32 [r], %x; ret; }";
+  std::string const call = "{ .param .b32 i; .param .b32 o; st.param.b32 [i], %r1; call.uni (o), square, (i); ld.param.b32 %r9, [o]; }";
+  EXPECT_EQ(results(call, 32, square)[9], 81u);
 }
 
 TEST_F(Together, PrintfFormatsWhatItIsGiven) {

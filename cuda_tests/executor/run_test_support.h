@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cuda_tests/executor/executor.h"
+#include "cuda_tests/executor/form_record.h"
 #include "cuda_tests/ptx/parse.h"
 
 namespace cuda_tests {
@@ -59,14 +60,19 @@ class TestDevice {
     }
     std::vector<std::byte> bytes;
     (append(bytes, parameters), ...);
-    return executor->run(*kernel, shape, bytes, memory, options, &statistics);
+    RunOptions recorded = options;
+    recorded.opcode_statistics = options.opcode_statistics || form_record() != nullptr;
+    statistics = {};
+    auto fault = executor->run(*kernel, shape, bytes, memory, recorded, &statistics);
+    record_run(statistics);
+    return fault;
   }
 
   DeviceMemory memory;
   std::shared_ptr<Program const> program;
   std::unique_ptr<Executor> executor;
   RunOptions options;
-  RunStatistics statistics;
+  RunStatistics statistics;  // of the last run
 
  private:
   template <class T>
