@@ -53,9 +53,10 @@ std::string sample_instruction(Form const& form) {
   return text + ";";
 }
 
-std::string sample_head(unsigned target, std::string const& version) {
-  std::string text = ".version " + version + "\n.target sm_" + std::to_string(target) + "\n.address_size 64\n";
-  text += ".const .align 16 .b8 constant[16];\n.func nothing\n{\n ret;\n}\n.visible .entry sample(.param .align 16 .b8 sample_parameter[16])\n{\n";
+namespace {
+
+std::string begin_of(std::string const& entry) {
+  std::string text = ".visible .entry " + entry + "(.param .align 16 .b8 sample_parameter[16])\n{\n";
   for (Type const type : {Type::pred, Type::b16, Type::b32, Type::b64, Type::u16, Type::u32, Type::u64, Type::s16, Type::s32, Type::s64,
                           Type::f16, Type::f32, Type::f64}) {
     text += " .reg ." + std::string(name(type)) + " %" + std::string(name(type)) + "_<6>;\n";
@@ -63,6 +64,15 @@ std::string sample_head(unsigned target, std::string const& version) {
   return text + " .param .align 16 .b8 call_parameter[16];\n";
 }
 
+}  // namespace
+
+std::string sample_head(unsigned target, std::string const& version) {
+  return ".version " + version + "\n.target sm_" + std::to_string(target) + "\n.address_size 64\n" +
+         ".const .align 16 .b8 constant[16];\n.func nothing\n{\n ret;\n}\n" + begin_of("sample");
+}
+
 std::string sample_tail() { return "end:\n ret;\n}\n"; }
+
+std::string sample_next(unsigned number) { return sample_tail() + begin_of("sample" + std::to_string(number)); }
 
 }  // namespace cuda_tests::ptx

@@ -12,5 +12,7 @@ std::string sample_instruction(Form const& form);
 /// The declarations that samples need, up to the '{' of the entry `sample`, and what ends it.
 std::string sample_head(unsigned target, std::string const& version = "9.0");
 std::string sample_tail();
+/// The same and, with the registers again, the beginning of another entry: `sample7`.
+std::string sample_next(unsigned number);
 
 }  // namespace cuda_tests::ptx
