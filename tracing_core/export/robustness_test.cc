@@ -440,14 +440,11 @@ TEST_P(FileWriters, TakeLargeAndHostileTexts) {
   std::string const escaped = R"(\xff\xc0\n\r\t\"\\\0 \u{1b}]};,\0)";
   std::string escaped_large;
   while (escaped_large.size() / escaped.size() < large.size() / hostile.size()) escaped_large += escaped;
-  std::string const span_text = " INFO " + large + "{" + large + "=\"" + escaped_large + "\" record=\"" + escaped + "\"}: ";
-  std::size_t const first = text.find(span_text);
-  std::size_t const second = text.find(span_text, first + 1);
-  EXPECT_EQ(first, 28U);
-  EXPECT_TRUE(text.substr(first + span_text.size()).starts_with(hostile + ": ")) << "its target";
-  ASSERT_NE(second, text.npos);
-  EXPECT_EQ(text.substr(second + span_text.size()),
-            "robustness_test: record i=1 text=\"a text of some length, so that files grow\"\n");
+  std::string const span_text = "  INFO " + large + "{" + large + "=\"" + escaped_large + "\" record=\"" + escaped + "\"}: ";
+  // Not searched for: a sanitizer looks at as many bytes wherever the text might begin.
+  std::size_t const first = sizeof("2026-01-01T00:00:00.000000Z") - 1;
+  EXPECT_TRUE(std::string_view(text).substr(first).starts_with(span_text + hostile + ": ")) << "the event and its target";
+  EXPECT_TRUE(text.ends_with(span_text + "robustness_test: record i=1 text=\"a text of some length, so that files grow\"\n"));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FileWriters, testing::ValuesIn(kKinds), [](auto const& kind) { return std::string(kind.param.name); });
