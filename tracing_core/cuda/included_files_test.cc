@@ -57,7 +57,7 @@ TEST(IncludeNames, FindsTheNamesOfASource) {
 
 TEST(IncludeNames, TakesLinearTime) {
   std::string hostile;
-  for (int i = 0; i < 100'000; ++i) hostile += "*/ include ";
+  for (int i = 0; i < 20'000; ++i) hostile += "*/ include ";
   EXPECT_THAT(include_names(hostile).names, IsEmpty());
   hostile.assign(1'000'000, '\\');
   EXPECT_THAT(include_names(hostile).names, IsEmpty());
