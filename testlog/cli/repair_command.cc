@@ -26,7 +26,8 @@ void complain(std::string const& text) { std::fprintf(stderr, "testlog repair: %
 bool is_same_file(std::string const& a, std::string const& b) {
   struct stat first {};
   struct stat second {};
-  return stat(a.c_str(), &first) == 0 && stat(b.c_str(), &second) == 0 && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+  return stat(a.c_str(), &first) == 0 && stat(b.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
 }
 
 std::string counted(std::uint64_t count, std::string_view thing) {
@@ -36,13 +37,17 @@ std::string counted(std::uint64_t count, std::string_view thing) {
 void report(tracing::ChromeRepair const& found) {
   std::string text = counted(found.records, "record");
   if (found.was_whole()) return complain(text + ": it was whole");
-  if (found.left_out > 0) text += "; left out " + counted(found.left_out, "piece") + " of " + counted(found.bytes_left_out, "byte");
+  if (found.left_out > 0) {
+    text += "; left out " + counted(found.left_out, "piece") + " of " + counted(found.bytes_left_out, "byte");
+  }
   complain(text + (found.was_closed ? "" : "; it was not closed"));
 }
 
 int run(Options const& options) {
-  if (is_same_file(options.file, options.output)) throw UsageError("repair cannot write to the file that it reads: " + options.output);
   bool const is_input = options.file == "-";
+  if (is_same_file(is_input ? "/dev/stdin" : options.file, options.output) && !OutputFile::replaces(options.output)) {
+    throw UsageError("repair cannot write to the file that it reads: " + options.output);
+  }
   std::string const name = is_input ? "standard input" : options.file;
   int const file = is_input ? dup(STDIN_FILENO) : open(options.file.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return complain("cannot read " + name + ": " + std::generic_category().message(errno)), kFailed;
@@ -56,7 +61,8 @@ int run(Options const& options) {
   if (not_read) return complain("cannot read " + name + ": " + not_read.message()), kFailed;
   if (!found.is_list) return complain(name + " is no Chrome trace: those begin with `[`"), kFailed;
   if (std::error_code const not_written = output->finish()) {
-    return complain("cannot write " + (options.output == "-" ? "standard output" : options.output) + ": " + not_written.message()), kFailed;
+    std::string const place = options.output == "-" ? "standard output" : options.output;
+    return complain("cannot write " + place + ": " + not_written.message()), kFailed;
   }
   report(found);
   return kDone;
@@ -68,7 +74,9 @@ Command add_repair_command(CLI::App& program) {
   auto const options = std::make_shared<Options>();
   CLI::App* const app = program.add_subcommand("repair", "Makes a Chrome trace whole whose process was killed.");
   app->add_option("FILE", options->file, "The trace; - is standard input")->required();
-  app->add_option("-o,--output", options->output, "Where the whole trace goes; - is standard output")->capture_default_str();
+  app->add_option("-o,--output", options->output,
+                  "Where the whole trace goes; - is standard output. May be FILE, which is replaced at the end")
+      ->capture_default_str();
   return {app, [options] { return run(*options); }};
 }
 

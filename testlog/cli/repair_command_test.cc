@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "testlog/cli/command_test_support.h"
@@ -54,10 +56,36 @@ TEST(RepairCommand, FailsWhereItCannotReadOrWrite) {
   EXPECT_EQ(folder.read("out.json"), "");
 }
 
-TEST(RepairCommand, NeverWritesToTheFileThatItReads) {
+TEST(RepairCommand, MakesAFileWholeInItsPlace) {
+  TemporaryFolder const folder;
+  std::string text = "[\n{\"long\":\"" + std::string(1'000'000, 'x') + "\"}";  // more than is read at once
+  std::string const trace = folder.write("trace.json", text + ",\n{\"name");
+  Outcome outcome = repair({trace, "-o", trace});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.err, "testlog repair: 1 record; left out 1 piece of 6 bytes; it was not closed\n");
+  EXPECT_EQ(folder.read("trace.json"), text + "\n]\n");
+  outcome = repair({trace, "-o", trace});
+  EXPECT_EQ(outcome.err, "testlog repair: 1 record: it was whole\n");
+  EXPECT_EQ(folder.read("trace.json"), text + "\n]\n");
+}
+
+TEST(RepairCommand, LeavesWhatIsNoTraceInItsPlace) {
+  TemporaryFolder const folder;
+  std::string const folded = folder.write("run.folded", "main;load 12\n");
+  EXPECT_EQ(repair({folded, "-o", folded}).exit_code, 1);
+  EXPECT_EQ(folder.read("run.folded"), "main;load 12\n");
+}
+
+// What cannot be replaced would be empty before it is read.
+TEST(RepairCommand, NeverWritesIntoTheFileThatItReads) {
   TemporaryFolder const folder;
   std::string const trace = folder.write("trace.json", kWhole);
-  EXPECT_EQ(repair({trace, "-o", trace}).exit_code, 2);
+  std::string const link = folder / "stdout";
+  std::filesystem::create_symlink("/proc/self/fd/1", link);
+  Outcome const outcome = testlog::testdata::run(
+      {"/bin/sh", "-c", TESTLOG_COMMAND " repair " + trace + " -o " + link + " >> " + trace + "; echo ended with $? >&2"});
+  EXPECT_THAT(outcome.err, HasSubstr("testlog: repair cannot write to the file that it reads: " + link + "\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("ended with 2\n"));
   EXPECT_EQ(folder.read("trace.json"), kWhole);
 }
 
