@@ -138,15 +138,6 @@ class ObjectReader {
   std::string_view literal_;
 };
 
-bool is_utf8(std::string_view text) noexcept {
-  while (!text.empty()) {
-    internal::DecodedChar const c = internal::decode_utf8(text);
-    if (!c.valid) return false;
-    text.remove_prefix(c.size);
-  }
-  return true;
-}
-
 class Repairing {
  public:
   Repairing(ChromeRepair& found, std::function<void(std::string_view)> const& write) : found_(found), write_(write) {}
@@ -209,7 +200,7 @@ class Repairing {
     }
     record_ += c;
     if (result == ObjectReader::Result::goes_on) return;
-    if (!is_utf8(record_)) return leave_out(record_.size());
+    if (!internal::is_utf8(record_)) return leave_out(record_.size());
     in_record_ = false;
     if (found_.records++ != 0) out_ += ",\n";
     out_ += record_;

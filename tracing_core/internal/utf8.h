@@ -1,4 +1,4 @@
-// Declares decode_utf8(), which reads one character of UTF-8.
+// Declares decode_utf8(), which reads one character of UTF-8, and is_utf8().
 #pragma once
 
 #include <cstddef>
@@ -34,6 +34,16 @@ constexpr DecodedChar decode_utf8(std::string_view text) noexcept {
     value = value << 6 | (byte(i) & 0x3F);
   }
   return {value, size, true};
+}
+
+/// Whether all of `text` is UTF-8.
+constexpr bool is_utf8(std::string_view text) noexcept {
+  while (!text.empty()) {
+    DecodedChar const c = decode_utf8(text);
+    if (!c.valid) return false;
+    text.remove_prefix(c.size);
+  }
+  return true;
 }
 
 }  // namespace tracing::inline v1::internal

@@ -75,7 +75,8 @@ void PerfThread::insert(PerfCell& cell) {
   ++used;
 }
 
-PerfTable::PerfTable(std::size_t most_names) : number_(register_table()), most_names_(most_names), names_{PerfSummary::kOthers} {}
+PerfTable::PerfTable(std::size_t most_names)
+    : number_(register_table()), most_names_(most_names), names_{PerfSummary::kOthers}, numbers_{{PerfSummary::kOthers, 0}} {}
 
 PerfTable::~PerfTable() {
   {
@@ -113,7 +114,7 @@ PerfThread& PerfTable::this_thread() {
   return *thread;
 }
 
-// Zero, the row of the others, where there is no room.
+// Zero, the row of the others, where there is no room, and for a span that is called so.
 std::uint32_t PerfTable::number_of(std::string_view name) {
   auto const found = numbers_.find(name);
   if (found != numbers_.end()) return found->second;

@@ -6,6 +6,7 @@
 #include "tracing_core/format/datetime.h"
 #include "tracing_core/format/duration_text.h"
 #include "tracing_core/format/json_value.h"
+#include "tracing_core/internal/digits.h"
 #include "tracing_core/internal/utf8.h"
 #include "tracing_core/perf/completion.h"
 #include "tracing_core/perf/perf_json.h"
@@ -77,22 +78,35 @@ void append_seconds(TextBuffer& out, std::uint64_t ns) noexcept {
   out.append({digits, size});
 }
 
-// `{name="cpu_ldg"`, in which a backslash, a quote and a line end are written with a backslash; the text has to be UTF-8.
+void append_hex_bytes(TextBuffer& out, std::string_view bytes) noexcept {
+  for (char const c : bytes) {
+    out.append("\\\\x");
+    char digits[2];
+    internal::write_hex_byte(digits, static_cast<unsigned char>(c));
+    out.append({digits, 2});
+  }
+}
+
+// `{name="cpu_ldg"`, in which a backslash, a quote and a line end are written with a backslash; the text has to be UTF-8. Where
+// the name is not, bytes are read as `\xff`, backslashes as two, and another label tells it from a name that is just so.
 void append_label(TextBuffer& out, std::string_view name) noexcept {
+  bool const is_text = internal::is_utf8(name);
   out.append("{name=\"");
   while (!name.empty()) {
     internal::DecodedChar const c = internal::decode_utf8(name);
     if (!c.valid) {
-      out.append("\xef\xbf\xbd");
+      append_hex_bytes(out, name.substr(0, c.size));
     } else if (c.value == U'\n') {
       out.append("\\n");
+    } else if (c.value == U'\\') {
+      out.append(is_text ? "\\\\" : "\\\\\\\\");
     } else {
-      if (c.value == U'\\' || c.value == U'"') out.push_back('\\');
+      if (c.value == U'"') out.push_back('\\');
       out.append(name.substr(0, c.size));
     }
     name.remove_prefix(c.size);
   }
-  out.push_back('"');
+  out.append(is_text ? "\"" : "\",encoding=\"escaped\"");
 }
 
 void append_family(TextBuffer& out, std::string_view name, std::string_view type, std::string_view help) noexcept {

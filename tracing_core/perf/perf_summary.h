@@ -30,7 +30,8 @@ struct PerfRow {
 
 /// How long perf spans took, at one moment. Rows with the longest self times first.
 struct PerfSummary {
-  /// The row of those whose name came when there was no room for more names: see PerfOptions::most_names.
+  /// The row of those whose name came when there was no room for more names: see PerfOptions::most_names. One that is called
+  /// so is one of them.
   static constexpr std::string_view kOthers = "(others)";
 
   std::vector<PerfRow> rows;
@@ -46,7 +47,8 @@ struct PerfSummary {
 /// Appends a table for people under a line with the names of its columns. Nothing where there are no rows.
 void append_perf_table(TextBuffer& out, PerfSummary const& summary);
 /// Appends the text that Prometheus reads (exposition format 0.0.4): for each name a summary `tracing_perf_span_seconds` with
-/// the quantiles 0.5, 0.95 and 0.99, and families for self time, least, greatest and share.
+/// the quantiles 0.5, 0.95 and 0.99, and families for self time, least, greatest and share. In a name that is not UTF-8 bytes
+/// are `\xff` and backslashes doubled, and a label `encoding="escaped"` says so: different names stay different.
 void append_perf_prometheus(TextBuffer& out, PerfSummary const& summary);
 /// Appends an object on a line for each row:
 /// `{"timestamp":"...","level":"INFO","fields":{"event":"performance_summary","name":"cpu_ldg","count":3,"total_us":4.2,...}}`.
