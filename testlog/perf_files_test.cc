@@ -19,14 +19,13 @@
 
 #include "testlog/file_names.h"
 #include "testlog/testdata/run.h"
+#include "tests/support/prometheus_text.h"
 #include "tests/support/temporary_folder.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using testing::AllOf;
-using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -36,6 +35,7 @@ using testlog::testdata::Outcome;
 using testlog::testdata::run;
 using testlog::testdata::run_scenarios;
 using testlog::testdata::Variables;
+using tracing_test::PrometheusText;
 using tracing_test::TemporaryFolder;
 
 // How many objects stand there, each on a line; -1 where a line is none. The last one may have broken off.
@@ -48,9 +48,10 @@ int count_objects(std::string const& text, bool complete) {
   return number;
 }
 
-// As all of them begin and end.
-auto is_whole_prometheus_text() {
-  return AllOf(StartsWith("# HELP tracing_perf_span_seconds "), HasSubstr("_share_ratio{"), EndsWith("\n"));
+// What is wrong with it, or nothing. Nothing is also cut off.
+std::string problem_of_prometheus(std::string const& text) {
+  bool const has_end = text.find("_share_ratio{") != text.npos;
+  return has_end ? PrometheusText(text).problem() : "it has no end: " + text;
 }
 
 std::vector<std::string> names_in(fs::path const& folder) {
@@ -90,7 +91,7 @@ TEST_F(PerfFiles, AFullDiskTakesWholeLinesAndWholeFilesAndIsToldOnce) {
       EXPECT_GT(count_objects(outcome.out.substr(listed + 12), false), 20);
       EXPECT_EQ(count(outcome.err, "No space left"), 1) << outcome.err;
     } else {
-      EXPECT_THAT(outcome.out.substr(listed + 12), is_whole_prometheus_text());  // which there is room for
+      EXPECT_EQ(problem_of_prometheus(outcome.out.substr(listed + 12)), "");  // which there is room for
     }
   }
   Outcome const outcome = run({"/usr/bin/env", "unshare", "-Urm", "/bin/sh", "-c",
@@ -150,7 +151,7 @@ TEST_F(PerfFiles, ProcessesWithOnePathLoseNothingOfEachOther) {
   EXPECT_EQ(names.size(), 8u + 1);
   for (std::string const& name : names) {
     if (name == "perf.jsonl") continue;
-    EXPECT_THAT(folder_.read(name), is_whole_prometheus_text()) << name;
+    EXPECT_EQ(problem_of_prometheus(folder_.read(name)), "") << name;
   }
 }
 

@@ -74,9 +74,14 @@ class PerfOutputs::LineFile final : public tracing::LineSink {
     if (file_ != nullptr) missing_ += file_->missing_lines();
     file_.reset();
   }
+  void count_missing(std::uint64_t count) {
+    std::lock_guard const lock(mutex_);
+    missing_ += count;
+  }
   void tell_missing() {
     std::lock_guard const lock(mutex_);
-    tell_missing_lines(output_.complaints(), "TRACE_PERF_JSON", path_, missing_ + (file_ == nullptr ? 0 : file_->missing_lines()));
+    std::uint64_t const of_file = file_ == nullptr ? 0 : file_->missing_lines();
+    tell_missing_lines(output_.complaints(), "TRACE_PERF_JSON", path_, missing_ + of_file);
   }
 
  private:
@@ -102,7 +107,7 @@ class PerfOutputs::LineFile final : public tracing::LineSink {
   std::mutex mutex_;
   std::string test_{kOutsideTests};
   std::shared_ptr<tracing::FdSink> file_;
-  std::uint64_t missing_ = 0;  // in files that were closed
+  std::uint64_t missing_ = 0;  // in files that were closed, or for want of memory
   bool failed_ = false;
 };
 
@@ -185,21 +190,28 @@ void PerfOutputs::write_files(tracing::PerfSummary const& summary, std::string_v
   if (json_ != nullptr && is_of_tests(settings_.json) == with_tests) {
     tracing::InlineTextBuffer<4096> text;
     append_perf_json(text, summary, tracing::Instant::now());
-    write_block(*json_, text.view());
+    if (text.truncated()) {
+      json_->count_missing(summary.rows.size());
+    } else {
+      write_block(*json_, text.view());
+    }
   }
-  if (!settings_.prometheus.empty() && !prometheus_failed_ && is_of_tests(settings_.prometheus) == with_tests) write_prometheus(summary, test);
+  bool const has_prometheus = !settings_.prometheus.empty() && !prometheus_failed_;
+  if (has_prometheus && is_of_tests(settings_.prometheus) == with_tests) write_prometheus(summary, test);
 }
 
 void PerfOutputs::write_prometheus(tracing::PerfSummary const& summary, std::string_view test) {
   tracing::InlineTextBuffer<4096> text;
   append_perf_prometheus(text, summary);
-  std::error_code error;
   std::string const path = filled_in(settings_.prometheus, test);
-  std::string const made = make_whole_file(path, text.view(), error);
+  std::error_code error;
+  if (text.truncated()) error = std::make_error_code(std::errc::not_enough_memory);
+  std::string const made = error ? path : make_whole_file(path, text.view(), error);
   if (error) {
     if (!std::exchange(prometheus_failed_, true)) output_.write(cannot_write("TRACE_PERF_PROM", path, error));
   } else if (made != path) {
-    output_.write("testlog: TRACE_PERF_PROM: " + path + " is there already and stays as it is; this process writes " + made + ".\n");
+    output_.write("testlog: TRACE_PERF_PROM: " + path + " is there already and stays as it is; this process writes " + made +
+                  ".\n");
   }
 }
 

@@ -16,6 +16,7 @@
 
 #include "testlog/testdata/run.h"
 #include "tests/approval.h"
+#include "tests/support/prometheus_text.h"
 
 namespace {
 
@@ -32,6 +33,7 @@ using testlog::testdata::run_dying;
 using testlog::testdata::run_scenarios;
 using testlog::testdata::Variables;
 using tracing::testing::expect_approved;
+using tracing_test::PrometheusText;
 
 // Times as fixed ones.
 std::string without_times(std::string text) {
@@ -94,7 +96,8 @@ TEST_F(PerfOutputs, AreCapturedWhereTheyAreOn) {
 }
 
 TEST_F(PerfOutputs, JsonHasALineForEachSpanAndTheirSums) {
-  Outcome const outcome = run_scenarios("Perf.*-*Captures*:*Inside:*Limited:*ManyThreads", {{"TRACE_PERF", "on"}, {"TRACE_PERF_JSON", path("perf.jsonl")}});
+  Outcome const outcome = run_scenarios("Perf.*-*Captures*:*Inside:*Limited:*ManyThreads:*OddNames",
+                                        {{"TRACE_PERF", "on"}, {"TRACE_PERF_JSON", path("perf.jsonl")}});
   std::vector<Json> const objects = objects_in(content_of(path("perf.jsonl")));
   // Passes, Fails and Forks have three spans each, PassesOnceMore one; the forked child writes nothing.
   ASSERT_THAT(objects, SizeIs(10 + 2)) << outcome.err;
@@ -113,6 +116,20 @@ TEST_F(PerfOutputs, FilesAskForASummary) {
   run_scenarios("Perf.Passes", {{"TRACE_PERF_JSON", path("perf.jsonl")}, {"TRACE_PERF_PROM", path("perf.prom")}});
   EXPECT_THAT(objects_in(content_of(path("perf.jsonl"))), SizeIs(2));
   EXPECT_THAT(content_of(path("perf.prom")), HasSubstr("tracing_perf_span_seconds_count{name=\"cpu_ldg\"} 2\n"));
+}
+
+TEST_F(PerfOutputs, FilesAreValidWhateverNamesHold) {
+  run_scenarios("Perf.OddNames", {{"TRACE_PERF_JSON", path("perf.jsonl")}, {"TRACE_PERF_PROM", path("perf.prom")}});
+  std::string const utf8[] = {"a \"quoted\"} 1\\", "two\nlines\r", "\x01\t\x7f"};
+  std::vector<std::string> names;
+  for (Json const& object : objects_in(content_of(path("perf.jsonl")))) names.push_back(object["fields"]["name"]);
+  EXPECT_THAT(names, testing::UnorderedElementsAre(utf8[0], utf8[1], utf8[2], "\uFFFD", "\uFFFD"));
+  PrometheusText const text(content_of(path("perf.prom")));
+  EXPECT_EQ(text.problem(), "");
+  for (std::string const& name : utf8) EXPECT_EQ(text.find("tracing_perf_span_seconds_count", {{"name", name}}), 1) << name;
+  for (char const* const name : {"\\xff", "\\xfe"}) {
+    EXPECT_EQ(text.find("tracing_perf_span_seconds_count", {{"name", name}, {"encoding", "escaped"}}), 1) << name;
+  }
 }
 
 TEST_F(PerfOutputs, APathWithTheTestGivesAFileForEach) {

@@ -74,6 +74,13 @@ TEST(Perf, ManyThreads) {
   }
   for (std::thread& thread : threads) thread.join();
 }
+TEST(Perf, OddNames) {
+  { TRACE_PERF("a \"quoted\"} 1\\"); }
+  { TRACE_PERF("two\nlines\r"); }
+  { TRACE_PERF("\x01\t\x7f"); }
+  { TRACE_PERF("\xff"); }
+  { TRACE_PERF("\xfe"); }
+}
 TEST(Perf, Forks) {
   execute();
   pid_t const child = fork();
