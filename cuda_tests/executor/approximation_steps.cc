@@ -35,14 +35,16 @@ U32 divide(U32 a, U32 b) {
 
 U64 rsqrt64(U64 a) { return bits_of(1.0 / std::sqrt(as_double(a))); }
 
-// .approx.ftz.f64 takes and gives the upper half of a double alone, and no denormals.
-double upper(double value) {
+// .approx.ftz.f64 takes and gives the upper half of a double alone, no denormals, and one NaN, as the manual has it.
+constexpr U64 kNanOfUpper = 0x7fffffff00000000;
+U64 upper(double value) {
   U64 bits = bits_of(value);
   if ((bits >> 52 & 2047) == 0) bits &= U64{1} << 63;
-  return as_double(bits & ~U64{0xffffffff});
+  return bits & ~U64{0xffffffff};
 }
-U64 rcp_upper(U64 a) { return bits_of(upper(1.0 / upper(as_double(a)))); }
-U64 rsqrt_upper(U64 a) { return bits_of(upper(1.0 / std::sqrt(upper(as_double(a))))); }
+U64 result_upper(double value) { return value != value ? kNanOfUpper : upper(value); }
+U64 rcp_upper(U64 a) { return result_upper(1.0 / as_double(upper(as_double(a)))); }
+U64 rsqrt_upper(U64 a) { return result_upper(1.0 / std::sqrt(as_double(upper(as_double(a))))); }
 
 template <float (*kFunction)(float)>
 Handler select(Step const& step) {
