@@ -93,7 +93,7 @@ class BodyReader {
     Token const opcode = cursor_.expect(TokenKind::word, "an instruction");
     made.form = find_form(opcode.text, module_.target, module_.version);
     if (made.form == nullptr) {
-      if (auto const objection = isa_objection(opcode.text, module_.target, module_.version)) {
+      if (auto const objection = isa_objection(opcode.text, module_.target, module_.version, module_.specific)) {
         Token at = opcode;
         at.column += static_cast<int>(objection->at.data() - opcode.text.data());
         at.text = objection->at;

@@ -25,6 +25,7 @@ class ModuleBuilder {
   Cursor cursor;
   unsigned target = 0;   // 90 of sm_90
   unsigned version = 0;  // of PTX, in tenths
+  bool specific = false;  // a target with a suffix, such as sm_90a
 
   std::vector<Function>& functions() noexcept { return module->functions_; }
   std::vector<Variable>& variables() noexcept { return module->variables_; }

@@ -61,28 +61,74 @@ Form const* find_in_any_order(std::string_view form, unsigned target, unsigned v
   return nullptr;
 }
 
+bool is_multiple_of_8(std::string_view digits) {
+  unsigned value = 0;
+  for (char const digit : digits) {
+    if (digit < '0' || digit > '9' || value > 256) return false;
+    value = 10 * value + static_cast<unsigned>(digit - '0');
+  }
+  return !digits.empty() && digits[0] != '0' && value % 8 == 0 && value <= 256;
+}
+
+// Whether a word is the one of a slot, in which '#' stands for a number.
+bool is_same(std::string_view one, std::string_view word) {
+  auto const number = one.find('#');
+  if (number == one.npos) return one == word;
+  auto const head = one.substr(0, number), tail = one.substr(number + 1);
+  if (word.size() <= head.size() + tail.size() || !word.starts_with(head) || !word.ends_with(tail)) return false;
+  return is_multiple_of_8(word.substr(head.size(), word.size() - head.size() - tail.size()));
+}
+
 bool slot_has(std::string_view slot, std::string_view word) {
   return any_part(slot, '|', [&](std::string_view one) {
-    if (!one.starts_with('@')) return one == word;
+    if (!one.starts_with('@')) return is_same(one, word);
     auto const found = std::ranges::find(isa_slots(), one.substr(1), &IsaSlot::name);
     return found != isa_slots().end() && slot_has(found->words, word);
   });
 }
 
-// Whether each word has a slot and each slot that must have one a word. Types take slots in their order.
+// The kinds of words that keep their order among each other.
+enum class Order { types, spaces, layouts, operations, shapes, none };
+
+Order order_of(std::string_view word) {
+  static constexpr std::string_view kNarrow[] = {"b1", "u2", "s2", "u4", "s4", "e4m3", "e5m2", "e2m1", "e2m3", "e3m2", "ue8m0",
+                                                 "ue4m3", "b8x16", "b6x16_p32", "b4x16_p64"};
+  if (is_type(word) || std::ranges::find(kNarrow, word) != std::end(kNarrow)) return Order::types;
+  bool const is_shape = word.size() > 3 && word[0] == 'm' && word[1] >= '0' && word[1] <= '9';
+  if (word == "sync" || word == "aligned" || is_shape) return Order::shapes;
+  if (word == "row" || word == "col") return Order::layouts;
+  if (word == "and" || word == "xor" || word == "popc") return Order::operations;
+  auto const space = word.substr(0, word.find(':'));
+  bool const is_space = space == "global" || space == "local" || space == "const" || space == "shared" || space == "param";
+  return is_space ? Order::spaces : Order::none;
+}
+
+// Words that are younger than the instructions that have them.
+bool is_known_to(unsigned version, std::string_view word) {
+  struct Since {
+    std::string_view begin;
+    unsigned version;
+  };
+  static constexpr Since kSince[] = {{"shared::", 78}, {"L1::", 74}, {"L2::", 74}, {"acc::f32", 82}, {"block", 88}};
+  auto const knows = [&](Since const& since) { return version >= since.version || !word.starts_with(since.begin); };
+  return word == "block_scale" || std::ranges::all_of(kSince, knows);
+}
+
+// Whether each word has a slot and each slot that must have one a word. So no word stands twice unless two slots have it.
 bool fits(std::string_view slots_text, std::vector<std::string_view> const& words) {
   std::vector<std::string_view> slots;
   if (!slots_text.empty()) any_part(slots_text, ' ', [&](std::string_view slot) { slots.push_back(slot); return false; });
   std::vector<bool> taken(slots.size());
-  std::size_t first_for_types = 0;
+  std::array<std::size_t, static_cast<std::size_t>(Order::none)> first{};
   for (auto const word : words) {
+    auto const order = order_of(word);
     bool found = false;
-    for (std::size_t i = is_type(word) ? first_for_types : 0; i < slots.size() && !found; ++i) {
+    for (std::size_t i = order == Order::none ? 0 : first[static_cast<std::size_t>(order)]; i < slots.size() && !found; ++i) {
       auto slot = slots[i];
       if (slot.starts_with('?')) slot.remove_prefix(1);
       if (taken[i] || !slot_has(slot, word)) continue;
       found = taken[i] = true;
-      if (is_type(word)) first_for_types = i + 1;
+      if (order != Order::none) first[static_cast<std::size_t>(order)] = i + 1;
     }
     if (!found) return false;
   }
@@ -91,11 +137,27 @@ bool fits(std::string_view slots_text, std::vector<std::string_view> const& word
   return true;
 }
 
-bool is_word(std::string_view word) {
-  auto const words = isa_words();
-  for (auto at = words.find(word); at != words.npos; at = words.find(word, at + 1))
-    if (words[at - 1] == ' ' && words[at + word.size()] == ' ') return true;
-  return false;
+// Whether an opcode of the table of forms has that name.
+bool is_opcode(std::string_view name) {
+  static auto const* const opcodes = [] {
+    auto* const made = new std::unordered_set<std::string_view>;
+    for (auto const* const form : all_forms()) made->insert(form->opcode());
+    return made;
+  }();
+  return opcodes->contains(name);
+}
+
+// Whether any instruction of PTX has that word.
+bool is_modifier(std::string_view word) {
+  static auto const* const of_forms = [] {
+    auto* const made = new std::unordered_set<std::string_view>;
+    for (auto const* const form : all_forms())
+      for (auto const one : words_of(form->name)) made->insert(one);
+    return made;
+  }();
+  auto const in_slot = [word](std::string_view slot) { return slot_has(slot.starts_with('?') ? slot.substr(1) : slot, word); };
+  auto const has = [&](IsaRow const& row) { return any_part(row.slots, ' ', in_slot); };
+  return of_forms->contains(word) || std::ranges::any_of(isa_rows(), has) || std::ranges::any_of(isa_unit_rows(), has);
 }
 
 bool begins_with(std::string_view instruction, std::string_view opcode) {
@@ -110,36 +172,26 @@ Form const* find_form(std::string_view instruction, unsigned target, unsigned ve
   return find_in_any_order(instruction, target, version);
 }
 
-std::optional<IsaObjection> isa_objection(std::string_view instruction, unsigned target, unsigned version) {
+std::optional<IsaObjection> isa_objection(std::string_view instruction, unsigned target, unsigned version, bool specific) {
   auto const opcode = instruction.substr(0, instruction.find('.'));
-  static auto const* const opcodes = [] {
-    auto* const made = new std::unordered_set<std::string_view>;
-    for (auto const* const form : all_forms()) made->insert(form->opcode());
-    return made;
-  }();
-  bool const in_table = opcodes->contains(opcode);
-  bool known = in_table;
-  std::vector<std::string_view> open;  // the words behind the longest name of an opcode whose words are free
-  bool has_open = false;
-  for (auto const& row : isa_rows()) {
-    bool const has = any_part(row.opcodes, '|', [&](std::string_view name) {
+  bool known = false;
+  std::vector<std::string_view> longest = words_of(instruction);  // the words behind the longest name of an opcode that fits
+  longest.erase(longest.begin());
+  auto const has = [&](IsaRow const& row) {
+    return any_part(row.opcodes, '|', [&](std::string_view name) {
       if (!begins_with(instruction, name)) return false;
       known = true;
       auto const words = words_of(instruction.substr(std::min(name.size() + 1, instruction.size())));
-      if (row.slots == "*") {
-        if (!has_open || words.size() < open.size()) open = words;
-        has_open = true;
-        return false;
-      }
-      bool const here = row.minimal_target <= target && row.minimal_version <= version && (row.below_target == 0 || target < row.below_target);
-      return here && fits(row.slots, words);
+      if (words.size() < longest.size()) longest = words;
+      auto const is_known = [version](std::string_view word) { return is_known_to(version, word); };
+      return row.minimal_target <= target && row.minimal_version <= version && (row.below_target == 0 || target < row.below_target) &&
+             (specific || !row.specific) && std::ranges::all_of(words, is_known) && fits(row.slots, words);
     });
-    if (has) return std::nullopt;
-  }
-  if (!known) return IsaObjection{opcode, "PTX has no instruction '" + std::string(opcode) + "'"};
-  for (auto const word : has_open ? open : words_of(instruction))
-    if ((has_open || word.data() != instruction.data()) && !is_word(word)) return IsaObjection{word, "PTX has no modifier '." + std::string(word) + "' here"};
-  if (has_open) return std::nullopt;
+  };
+  if (std::ranges::any_of(isa_rows(), has) || std::ranges::any_of(isa_unit_rows(), has)) return std::nullopt;
+  if (!known && !is_opcode(opcode)) return IsaObjection{opcode, "PTX has no instruction '" + std::string(opcode) + "'"};
+  for (auto const word : longest)
+    if (!is_modifier(word)) return IsaObjection{word, "PTX has no modifier '." + std::string(word) + "' here"};
   return IsaObjection{instruction, "PTX has no such form of '" + std::string(opcode) + "' for this target and version"};
 }
 

@@ -45,6 +45,7 @@ void ModuleBuilder::header() {
   if (found == std::end(kTargets)) cursor.fail(name, "this is no target that is known here");
   if (version < found->version) cursor.fail(name, "this version of PTX does not know this target");
   target = found->number;
+  specific = digits.back() < '0' || digits.back() > '9';
   while (cursor.accept(',')) {
     if (Token const& option = cursor.name(); option.text != "debug") cursor.fail(option, "this option of targets is not supported");
   }

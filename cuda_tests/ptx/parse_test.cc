@@ -1,3 +1,4 @@
+#include "cuda_tests/ptx/isa.h"
 #include "cuda_tests/ptx/parse.h"
 
 #include <gtest/gtest.h>
@@ -155,6 +156,19 @@ TEST(Parse, KnowsWhichVersionAndTargetBroughtAForm) {
   EXPECT_EQ(with_version("9.0", "sm_103f", ""), "");
   for (std::string const target : {"sm_75a", "sm_90f", "sm_089", "sm_90aa"}) EXPECT_NE(with_version("9.0", target, ""), "") << target;
   EXPECT_NE(with_version("7.8", "sm_90a", ""), "");
+}
+
+// Types may stand twice, where an instruction has two of them.
+TEST(Parse, NoModifierStandsTwice) {
+  for (auto const* const form : all_forms()) {
+    for (std::size_t begin = form->name.find('.'); begin != form->name.npos; begin = form->name.find('.', begin + 1)) {
+      std::string const word = form->name.substr(begin, form->name.find('.', begin + 1) - begin);
+      if (find_type(word.substr(1)) != Type::none) continue;
+      std::string const doubled = std::string(form->name).insert(begin, word);
+      EXPECT_EQ(find_form(doubled, 90, 90), nullptr) << doubled;
+      EXPECT_TRUE(isa_objection(doubled, 90, 90, true)) << doubled;
+    }
+  }
 }
 
 TEST(Parse, OtherEntriesOfTheModuleAreNotRefused) {
