@@ -1,6 +1,6 @@
-// Draws what a program prints for the documentation: draw_terminal FILE COMMAND, a picture of a terminal in which COMMAND printed
-// the lines of FILE, on the standard output. Levels and spans have the colours that a terminal shows them in; long lines go on in
-// the next row.
+// Draws what a program prints for the documentation: draw_terminal FILE COMMAND, a picture of a terminal in which COMMAND
+// printed the lines of FILE, on the standard output. Levels and spans have the colours that a terminal shows them in; long
+// lines go on in the next row.
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
@@ -53,7 +53,11 @@ Line painted(std::string_view line) {
     std::string_view const rest = line.substr(at + level.size());
     std::size_t const spans = end_of_spans(rest);
     std::string const look(level.substr(level[0] == ' ', 1));
-    char const* const color = look == "E" ? "error" : look == "W" ? "warn" : look == "I" ? "info" : look == "D" ? "debug" : "trace";
+    char const* const color = look == "E"   ? "error"
+                              : look == "W" ? "warn"
+                              : look == "I" ? "info"
+                              : look == "D" ? "debug"
+                                            : "trace";
     return {{"dim", std::string(line.substr(0, at))},
             {color, std::string(level)},
             {"spans", std::string(rest.substr(0, spans))},

@@ -141,7 +141,9 @@ text { font: 12px system-ui, "DejaVu Sans", sans-serif; fill: #222; }
                   escaped(event->at("name").get<std::string>() + arguments(*event)).c_str());
     }
   }
-  double x(double us) const { return kLabels + (kWidth - kLabels - 8) * (us - first_us_) / std::max(1e-3, last_us_ - first_us_); }
+  double x(double us) const {
+    return kLabels + (kWidth - kLabels - 8) * (us - first_us_) / std::max(1e-3, last_us_ - first_us_);
+  }
 
   std::string process_;
   std::map<double, Thread> threads_;

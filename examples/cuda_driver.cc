@@ -70,7 +70,8 @@ int main() {
   tracing::cuda::DriverOptions options;
   options.failed_launch = [] {
     auto const fault = cuda_tests::cpu_driver_last_fault();
-    return fault ? tracing::cuda::DriverOptions::Failed{fault->launch, fault->fault.message} : tracing::cuda::DriverOptions::Failed{};
+    return fault ? tracing::cuda::DriverOptions::Failed{fault->launch, fault->fault.message}
+                 : tracing::cuda::DriverOptions::Failed{};
   };
   tracing::cuda::Driver driver(cuda_tests::cpu_driver_api(), options);
   driver.open_device(0);

@@ -18,9 +18,10 @@ int main() {
   using tracing::LevelFilter;
 
   // filter_all(), filter_any() and filter_none() put filters together.
-  auto not_hashing = tracing::filter_all(
-      tracing::Targets().with_target("store", LevelFilter::debug),
-      tracing::filter_none(tracing::filter_fn([](tracing::Metadata const& m) { return m.is_event() && m.level() == tracing::Level::debug; })));
+  auto not_hashing = tracing::filter_all(tracing::Targets().with_target("store", LevelFilter::debug),
+                                         tracing::filter_none(tracing::filter_fn([](tracing::Metadata const& m) {
+                                           return m.is_event() && m.level() == tracing::Level::debug;
+                                         })));
 
   tracing::set_global_default(
       tracing::RegistryBuilder()

@@ -36,7 +36,9 @@ int main() {
   auto const terminal = std::make_shared<StoppedTerminal>();
   auto const [sink, guard] = tracing::non_blocking(terminal, {.buffered_lines = 3});
   tracing::set_global_default(
-      tracing::RegistryBuilder().with(tracing::print_layer({.format = {.timer = nullptr}, .writer = tracing::to_sink(sink)})).build());
+      tracing::RegistryBuilder()
+          .with(tracing::print_layer({.format = {.timer = nullptr}, .writer = tracing::to_sink(sink)}))
+          .build());
 
   for (int step = 1; step <= 5; ++step) TRACE_INFO("working", step);
   std::printf("the work is done, %llu lines are dropped\n", static_cast<unsigned long long>(sink->dropped()));

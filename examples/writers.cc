@@ -22,10 +22,13 @@ void login(int user) { TRACE_INFO("login", user); }
 int main() {
   auto warnings = tracing::with_max_level(printed_behind("errors"), tracing::Level::warn);
   auto others = printed_behind("rest  ");
-  auto audited = tracing::with_filter(printed_behind("audit "), [](tracing::Metadata const& m) { return m.target() == "audit"; });
+  auto audited =
+      tracing::with_filter(printed_behind("audit "), [](tracing::Metadata const& m) { return m.target() == "audit"; });
   auto writer = tracing::tee(tracing::or_else(std::move(warnings), std::move(others)), std::move(audited));
   tracing::set_global_default(
-      tracing::RegistryBuilder().with(tracing::print_layer({.format = {.timer = nullptr}, .writer = std::move(writer)})).build());
+      tracing::RegistryBuilder()
+          .with(tracing::print_layer({.format = {.timer = nullptr}, .writer = std::move(writer)}))
+          .build());
 
   TRACE_ERROR("to errors");
   TRACE_INFO("to the rest");

@@ -86,7 +86,8 @@ void Attribution::look_at_threads(TestTag newcomers_belong_to) {
 }
 
 TestTag const* Attribution::find_home(int os_thread) const noexcept {
-  auto const found = std::find_if(homes_.begin(), homes_.end(), [os_thread](auto const& home) { return home.first == os_thread; });
+  auto const found =
+      std::find_if(homes_.begin(), homes_.end(), [os_thread](auto const& home) { return home.first == os_thread; });
   return found == homes_.end() ? nullptr : &found->second;
 }
 

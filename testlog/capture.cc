@@ -57,7 +57,8 @@ void note_exit(SpanRef span) noexcept {
 // What destructors record while an exception passes does not count, and neither does what its handler records, which may
 // throw it again.
 void still_alive() noexcept {
-  if (unwinding.is_noted && std::uncaught_exceptions() == 0 && std::current_exception() == nullptr) [[unlikely]] forget_unwound();
+  if (unwinding.is_noted && std::uncaught_exceptions() == 0 && std::current_exception() == nullptr) [[unlikely]]
+    forget_unwound();
 }
 
 class CaptureLayer final : public tracing::Layer {

@@ -60,19 +60,24 @@ TEST(Environment, TakesEveryValueOfTheTable) {
 
 TEST(Environment, AddsSpanEventsUp) {
   EXPECT_EQ(read({{"TRACE_SPAN_EVENTS", "new,close"}}).span_events, tracing::SpanEvents::new_span | tracing::SpanEvents::close);
-  EXPECT_EQ(read({{"TRACE_SPAN_EVENTS", "active, close"}}).span_events, tracing::SpanEvents::active | tracing::SpanEvents::close);
+  EXPECT_EQ(read({{"TRACE_SPAN_EVENTS", "active, close"}}).span_events,
+            tracing::SpanEvents::active | tracing::SpanEvents::close);
   EXPECT_EQ(read({{"TRACE_SPAN_EVENTS", "full"}}).span_events, tracing::SpanEvents::full);
 }
 
 TEST(Environment, ReportsEachBadValueWithWhatWouldBeRight) {
   std::vector<std::string> reports;
-  Environment const e = read({{"TRACE_SHOW", "alive"}, {"TRACE_TIME", "UTC"}, {"TRACE_SPAN_EVENTS", "new,clsoe"}, {"TRACE_COLOR", "\x1b[1m"}}, &reports);
-  EXPECT_THAT(reports,
-              ElementsAre("testlog: TRACE_SHOW=alive is none of live, failed, all, none; did you mean \"live\"? Using live.\n",
-                          "testlog: TRACE_SPAN_EVENTS=new,clsoe: \"clsoe\" is none of new, enter, exit, close, active, full, none; "
-                          "did you mean \"close\"? Using none.\n",
-                          "testlog: TRACE_TIME=UTC is none of utc, local, uptime, none; did you mean \"utc\"? Using utc.\n",
-                          "testlog: TRACE_COLOR=?[1m is none of auto, always, never. Using auto.\n"));
+  Environment const e = read(
+      {{"TRACE_SHOW", "alive"}, {"TRACE_TIME", "UTC"}, {"TRACE_SPAN_EVENTS", "new,clsoe"}, {"TRACE_COLOR", "\x1b[1m"}},
+      &reports);
+  EXPECT_THAT(
+      reports,
+      ElementsAre(
+          "testlog: TRACE_SHOW=alive is none of live, failed, all, none; did you mean \"live\"? Using live.\n",
+          "testlog: TRACE_SPAN_EVENTS=new,clsoe: \"clsoe\" is none of new, enter, exit, close, active, full, none; "
+          "did you mean \"close\"? Using none.\n",
+          "testlog: TRACE_TIME=UTC is none of utc, local, uptime, none; did you mean \"utc\"? Using utc.\n",
+          "testlog: TRACE_COLOR=?[1m is none of auto, always, never. Using auto.\n"));
   EXPECT_EQ(e.show, Show::live);
   EXPECT_EQ(e.span_events, tracing::SpanEvents::none);
 }
@@ -90,10 +95,11 @@ TEST(Environment, PerfIsOffOnSummaryOrDirectives) {
     bool report, summary;
     char const* directives;
   };
-  for (Row const& row : {Row{"off", false, false, "trace"}, Row{"on", true, false, "trace"}, Row{" summary ", false, true, "trace"},
-                         Row{"on,summary", true, true, "trace"}, Row{"gpu=debug", true, false, "gpu=debug"},
-                         Row{"summary, gpu=debug,[a{b=1,c=2}]=trace", false, true, "gpu=debug,[a{b=1,c=2}]=trace"},
-                         Row{"off,gpu=debug", false, false, "gpu=debug"}, Row{"debug", true, false, "debug"}}) {
+  for (Row const& row :
+       {Row{"off", false, false, "trace"}, Row{"on", true, false, "trace"}, Row{" summary ", false, true, "trace"},
+        Row{"on,summary", true, true, "trace"}, Row{"gpu=debug", true, false, "gpu=debug"},
+        Row{"summary, gpu=debug,[a{b=1,c=2}]=trace", false, true, "gpu=debug,[a{b=1,c=2}]=trace"},
+        Row{"off,gpu=debug", false, false, "gpu=debug"}, Row{"debug", true, false, "debug"}}) {
     PerfSettings const perf = read({{"TRACE_PERF", row.text}}).perf;
     EXPECT_EQ(perf.report, row.report) << row.text;
     EXPECT_EQ(perf.summary, row.summary) << row.text;
@@ -107,7 +113,9 @@ TEST(Environment, PerfTellsWordsFromTargets) {
     EXPECT_FALSE(read({{"TRACE_PERF", wrong}}, &reports).perf.any()) << wrong;
   }
   ASSERT_THAT(reports, SizeIs(4));
-  EXPECT_EQ(reports.front(), "testlog: TRACE_PERF=summry is none of off, on, summary, or directives; did you mean \"summary\"? Using off.\n");
+  EXPECT_EQ(
+      reports.front(),
+      "testlog: TRACE_PERF=summry is none of off, on, summary, or directives; did you mean \"summary\"? Using off.\n");
   EXPECT_TRUE(read({{"TRACE_PERF", "gpu"}}, &reports).perf.report);
   EXPECT_THAT(reports, SizeIs(4));
 }

@@ -83,7 +83,10 @@ std::vector<std::string> const kWork{"B launch", "B compile", "i spoken", "i spo
 // ---- what is in them ----
 
 TEST_F(FileOutputs, HoldAllLevelsWhateverIsShown) {
-  for (auto const& more : {testlog::testdata::Variables{}, {{"TRACE_FILTER", "off"}}, {{"TRACE_SHOW", "none"}}, {{"TRACE_CAPTURE", "off"}}}) {
+  for (auto const& more : {testlog::testdata::Variables{},
+                           {{"TRACE_FILTER", "off"}},
+                           {{"TRACE_SHOW", "none"}},
+                           {{"TRACE_CAPTURE", "off"}}}) {
     testlog::testdata::Variables variables{{"TRACE_CHROME", path("trace.json")}, {"TRACE_FLAME", path("run.folded")}};
     variables.insert(variables.end(), more.begin(), more.end());
     Outcome const outcome = run_scenarios("Plain.Passes", variables);
@@ -99,7 +102,8 @@ TEST_F(FileOutputs, HoldAllLevelsWhateverIsShown) {
 }
 
 TEST_F(FileOutputs, HoldWhatCaptureNames) {
-  run_scenarios("Plain.Passes", {{"TRACE_CHROME", path("trace.json")}, {"TRACE_FLAME", path("run.folded")}, {"TRACE_CAPTURE", "info"}});
+  run_scenarios("Plain.Passes",
+                {{"TRACE_CHROME", path("trace.json")}, {"TRACE_FLAME", path("run.folded")}, {"TRACE_CAPTURE", "info"}});
   EXPECT_THAT(trace(path("trace.json")), ElementsAre("B launch", "i spoken", "i spoken", "i spoken", "E launch"));
   EXPECT_EQ(count(content_of(path("run.folded")), "compile"), 0);
 }
@@ -121,7 +125,8 @@ TEST_F(FileOutputs, AreWrittenInAProgramWithItsOwnMain) {
 
 TEST_F(FileOutputs, InAFolderAreOneForEachTestThatRecords) {
   for (std::string const& folder : {path(""), path("new/")}) {
-    run_scenarios("Plain.Passes:Plain.FailsSilently:*Values.Fails/0:Settings.None", {{"TRACE_CHROME", folder}, {"SCENARIO_OUTSIDE", "1"}});
+    run_scenarios("Plain.Passes:Plain.FailsSilently:*Values.Fails/0:Settings.None",
+                  {{"TRACE_CHROME", folder}, {"SCENARIO_OUTSIDE", "1"}});
     EXPECT_EQ(trace(folder + "Plain.Passes.json"), kWork);
     EXPECT_EQ(trace(folder + "Settings.None.json"), kWork);
     EXPECT_THAT(trace(folder + "Some_Values.Fails_0.json"), ElementsAre("i deep", "i value"));
@@ -163,9 +168,10 @@ TEST_F(FileOutputs, OfASecondProcessStandBesideTheFirstAndAreTold) {
   ASSERT_THAT(files(), SizeIs(2));
   EXPECT_TRUE(std::regex_match(files()[0], std::regex("trace\\.[0-9]+\\.json"))) << files()[0];
   EXPECT_EQ(trace(path(files()[0])), kWork);
-  EXPECT_EQ(count(second.err, "testlog: TRACE_CHROME: " + path("trace.json") + " is there already and stays as it is; this process writes " +
-                                  path(files()[0]) + ".\n"),
-            1)
+  EXPECT_EQ(
+      count(second.err, "testlog: TRACE_CHROME: " + path("trace.json") +
+                            " is there already and stays as it is; this process writes " + path(files()[0]) + ".\n"),
+      1)
       << second.err;
 }
 
@@ -181,7 +187,9 @@ TEST_F(FileOutputs, OfManyProcessesAtOnceLoseNothing) {
   std::vector<std::thread> runs;
   for (int i = 0; i < kProcesses; ++i) {
     runs.emplace_back([this] {
-      run_scenarios("Threads.ManyWrite", {{"TRACE_CHROME", path("trace.json")}, {"TRACE_FLAME", path("run.folded")}, {"TRACE_SHOW", "none"}});
+      run_scenarios(
+          "Threads.ManyWrite",
+          {{"TRACE_CHROME", path("trace.json")}, {"TRACE_FLAME", path("run.folded")}, {"TRACE_SHOW", "none"}});
     });
   }
   for (std::thread& run : runs) run.join();
@@ -196,7 +204,9 @@ TEST_F(FileOutputs, OfManyProcessesAtOnceLoseNothing) {
 }
 
 TEST_F(FileOutputs, AreNotMadeWhereTestsAreListed) {
-  Outcome const outcome = run_scenarios("*", {{"TRACE_CHROME", path("trace.json")}, {"TRACE_FLAME", path("a/")}, {"SCENARIO_OUTSIDE", "1"}}, {"--gtest_list_tests"});
+  Outcome const outcome =
+      run_scenarios("*", {{"TRACE_CHROME", path("trace.json")}, {"TRACE_FLAME", path("a/")}, {"SCENARIO_OUTSIDE", "1"}},
+                    {"--gtest_list_tests"});
   EXPECT_THAT(files(), IsEmpty());
   EXPECT_THAT(outcome.err, IsEmpty());
 }
@@ -250,13 +260,15 @@ TEST_F(FileOutputs, OfATestThatDiesHaveTheStacksOfAllButItsLastMoment) {
 
 TEST_F(FileOutputs, ThatCannotBeOpenedAreToldOnce) {
   for (std::string const& bad : {path("no/such/folder.json"), path("no/%t.json")}) {
-    Outcome const outcome = run_scenarios("Plain.Passes:Settings.None", {{"TRACE_CHROME", bad}, {"TRACE_FLAME", bad}, {"TRACE_SHOW", "none"}});
+    Outcome const outcome = run_scenarios("Plain.Passes:Settings.None",
+                                          {{"TRACE_CHROME", bad}, {"TRACE_FLAME", bad}, {"TRACE_SHOW", "none"}});
     EXPECT_EQ(outcome.exit_code, 0);
     for (char const* const variable : {"testlog: TRACE_CHROME=", "testlog: TRACE_FLAME="}) {
       EXPECT_EQ(count(outcome.err, std::string(variable) + folder_.string()), 1) << outcome.err;
     }
-    EXPECT_EQ(count(outcome.err, " cannot be opened: No such file or directory. Nothing is written there; valid are a path that can "
-                                 "be written to and a folder.\n"),
+    EXPECT_EQ(count(outcome.err,
+                    " cannot be opened: No such file or directory. Nothing is written there; valid are a path that can "
+                    "be written to and a folder.\n"),
               2)
         << outcome.err;
   }
@@ -264,11 +276,15 @@ TEST_F(FileOutputs, ThatCannotBeOpenedAreToldOnce) {
 
 TEST_F(FileOutputs, ThatTakeNothingAreToldOnceAndNotToTheTest) {
   std::string const test = "Both/Streams.CaptureStderrSeesOnlyTheProgramsOutput/0";
-  Outcome const outcome = run_scenarios(test, {{"TRACE_CHROME", "/dev/full"}, {"TRACE_FLAME", "/dev/full"}, {"TRACE_SHOW", "none"}}, {"--gtest_repeat=2"});
+  Outcome const outcome =
+      run_scenarios(test, {{"TRACE_CHROME", "/dev/full"}, {"TRACE_FLAME", "/dev/full"}, {"TRACE_SHOW", "none"}},
+                    {"--gtest_repeat=2"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
   EXPECT_EQ(count(outcome.err, "tracing: cannot write the trace /dev/full: No space left on device\n"), 1) << outcome.err;
   EXPECT_EQ(count(outcome.err, " records are missing in the trace /dev/full\n"), 1) << outcome.err;
-  EXPECT_EQ(count(outcome.err, "tracing: cannot write to /dev/full: No space left on device; further failures are only counted\n"), 1);
+  EXPECT_EQ(count(outcome.err,
+                  "tracing: cannot write to /dev/full: No space left on device; further failures are only counted\n"),
+            1);
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ bool LabelledFormat::append(tracing::TextBuffer& out, tracing::EventView const& 
   if (usual) [[likely]] return format_->append(out, event);
   tracing::InlineTextBuffer<512> text;
   if (!format_->append(text, event)) return false;
-  append_labelled(out, replaying == nullptr ? label(owner, attribution_.running(), attribution_) : replaying->label_, text.view());
+  append_labelled(out, replaying == nullptr ? label(owner, attribution_.running(), attribution_) : replaying->label_,
+                  text.view());
   return true;
 }
 

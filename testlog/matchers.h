@@ -23,7 +23,8 @@ auto Event(M const&... matchers) {
 /// Matches a span's making: Span("compile", HasField("mode", "Checked")).
 template <class N, class... M>
 auto Span(N const& name, M const&... matchers) {
-  return testing::AllOf(testing::Field("is_span", &Record::is_span, true), testing::Field("name", &Record::name, name), matchers...);
+  return testing::AllOf(testing::Field("is_span", &Record::is_span, true), testing::Field("name", &Record::name, name),
+                        matchers...);
 }
 
 /// Matches the level: a level, or a matcher of one. Note that a larger level is more verbose.
@@ -90,11 +91,13 @@ auto InSpan(N const& name, M const&... matchers) {
 }  // namespace testlog::inline v1
 
 /// How many spans of this name (a text or a matcher) the running test made: EXPECT_SPAN_COUNT("compile", Le(1)).
-#define EXPECT_SPAN_COUNT(name, count) \
-  EXPECT_THAT(::testlog::records(), ::testing::ResultOf("the number of such spans", ::testlog::internal::counter(::testlog::Span(name)), count))
+#define EXPECT_SPAN_COUNT(name, count)                                              \
+  EXPECT_THAT(::testlog::records(), ::testing::ResultOf("the number of such spans", \
+                                                        ::testlog::internal::counter(::testlog::Span(name)), count))
 /// How many events that match `event` the running test recorded: EXPECT_EVENT_COUNT(Event(HasLevel(Level::warn)), 0).
 #define EXPECT_EVENT_COUNT(event, count) \
-  EXPECT_THAT(::testlog::records(), ::testing::ResultOf("the number of such events", ::testlog::internal::counter(event), count))
+  EXPECT_THAT(::testlog::records(),      \
+              ::testing::ResultOf("the number of such events", ::testlog::internal::counter(event), count))
 
 namespace testlog::inline v1::internal {
 

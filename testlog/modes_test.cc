@@ -44,7 +44,8 @@ TEST(Modes, ReportsHoldTheSpanPath) {
   EXPECT_THAT(content_of(json), HasSubstr("\"trace_span_path\": \"outer{id=7}:inner\""));
 }
 TEST(Modes, RepeatAndShuffleStartEachTestEmpty) {
-  Outcome const outcome = run_scenarios("Captured.ContainsEverything:Captured.StartsEmpty:Filter.*", {}, {"--gtest_repeat=3", "--gtest_shuffle"});
+  Outcome const outcome = run_scenarios("Captured.ContainsEverything:Captured.StartsEmpty:Filter.*", {},
+                                        {"--gtest_repeat=3", "--gtest_shuffle"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
   EXPECT_EQ(count(outcome.err, "after the change"), 3);
 }
@@ -56,7 +57,9 @@ TEST(Modes, FailFastTellsTheFirstStoryOnly) {
 TEST(Modes, ShardsAreThoseOfGoogleTest) {
   int passed = 0;
   for (char const* const shard : {"0", "1"}) {
-    passed += count(run_scenarios("Captured.*:-*TooMuch*", {{"GTEST_TOTAL_SHARDS", "2"}, {"GTEST_SHARD_INDEX", shard}}).out, "[       OK ]");
+    passed +=
+        count(run_scenarios("Captured.*:-*TooMuch*", {{"GTEST_TOTAL_SHARDS", "2"}, {"GTEST_SHARD_INDEX", shard}}).out,
+              "[       OK ]");
   }
   EXPECT_EQ(passed, 3);
 }
@@ -83,7 +86,12 @@ TEST(Redact, NoOutputHoldsTheValue) {
       std::string const flame = fresh_path("secrets.folded");
       std::string const perf = fresh_path("secrets.jsonl");
       std::string const metrics = fresh_path("secrets.prom");
-      variables.insert(variables.end(), {{"TRACE_OUTPUT", file}, {"TRACE_CHROME", chrome}, {"TRACE_FLAME", flame}, {"TRACE_PERF", "on"}, {"TRACE_PERF_JSON", perf}, {"TRACE_PERF_PROM", metrics}});
+      variables.insert(variables.end(), {{"TRACE_OUTPUT", file},
+                                         {"TRACE_CHROME", chrome},
+                                         {"TRACE_FLAME", flame},
+                                         {"TRACE_PERF", "on"},
+                                         {"TRACE_PERF_JSON", perf},
+                                         {"TRACE_PERF_PROM", metrics}});
       run_scenarios("Secrets.Fails", variables);
       // These hold names alone.
       for (std::string const& path : {flame, metrics}) {
@@ -91,8 +99,8 @@ TEST(Redact, NoOutputHoldsTheValue) {
       }
       EXPECT_THAT(shown.out, HasSubstr("with token=***REDACTED***")) << "the span trace";
       EXPECT_THAT(dead.out, Not(HasSubstr("canary")));
-      for (std::string const& text :
-           {shown.out, shown.err, dead.err, content_of(xml), content_of(report), content_of(file), content_of(chrome), content_of(perf)}) {
+      for (std::string const& text : {shown.out, shown.err, dead.err, content_of(xml), content_of(report),
+                                      content_of(file), content_of(chrome), content_of(perf)}) {
         EXPECT_THAT(text, Not(HasSubstr("canary")));
         EXPECT_THAT(text, HasSubstr("***REDACTED***"));
       }
@@ -104,7 +112,9 @@ TEST(Redact, NeitherHelpNorPatternsOfSpdlogHoldTheValue) {
   Outcome const help = run_scenarios("Secrets.Fails", variables);
   EXPECT_THAT(help.err + help.out, AllOf(HasSubstr("token"), Not(HasSubstr("canary"))));
   for (char const* const program : {TESTLOG_SPDLOG_SCENARIOS, TESTLOG_HEADER_ONLY_SCENARIOS}) {
-    auto const pattern = [program](Variables const& with) { return testlog::testdata::run({program, "--gtest_filter=Spdlog.TellsTheSpansOfASecret"}, with).out; };
+    auto const pattern = [program](Variables const& with) {
+      return testlog::testdata::run({program, "--gtest_filter=Spdlog.TellsTheSpansOfASecret"}, with).out;
+    };
     EXPECT_THAT(pattern({{"TRACE_REDACT", "token"}}), HasSubstr("[info] login{token=***REDACTED***}: with a password\n"));
     EXPECT_THAT(pattern({}), HasSubstr("[info] login{token=\"canary\"}: with a password\n"));
   }
@@ -124,13 +134,16 @@ TEST(Redact, TheTokenCanBeChosen) {
 
 TEST(TestLog, DefaultFilterShowsWhatItSays) {
   EXPECT_EQ(count(run_scenarios("Settings.DefaultFilter").err, "spoken"), 4);
-  EXPECT_EQ(count(run_scenarios("Settings.DefaultFilter", {{"TRACE_FILTER", "error"}}).err, "spoken"), 1) << "the environment wins";
+  EXPECT_EQ(count(run_scenarios("Settings.DefaultFilter", {{"TRACE_FILTER", "error"}}).err, "spoken"), 1)
+      << "the environment wins";
 }
 TEST(TestLog, FailOnFailsAtTheEventsPlace) {
   Outcome const outcome = run_scenarios("Settings.FailsOnWarnings");
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.out, HasSubstr("testdata/library.h:14: Failure\nThe test recorded an event of level warn, and its .fail_on is warn:\n"
-                                     "  library: spoken\n"));
+  EXPECT_THAT(
+      outcome.out,
+      HasSubstr("testdata/library.h:14: Failure\nThe test recorded an event of level warn, and its .fail_on is warn:\n"
+                "  library: spoken\n"));
   EXPECT_EQ(count(outcome.out, "The test recorded an event"), 2);
 }
 TEST(TestLog, SettingsHoldForEveryInstance) {
@@ -141,19 +154,28 @@ TEST(TestLog, SettingsHoldForEveryInstance) {
 
 TEST(Explanation, OfDirectivesThatMatchedNothingComesWithAFailure) {
   Outcome const outcome = run_scenarios("Plain.Fails:Plain.FailsSilently", {{"TRACE_FILTER", "librray=debug"}});
-  EXPECT_EQ(count(outcome.err, "testlog: TRACE_FILTER: \"librray=debug\" matched nothing that ran: no target begins with \"librray\"; "
-                               "did you mean \"library\"?\n"), 1) << outcome.err;
+  EXPECT_EQ(
+      count(outcome.err,
+            "testlog: TRACE_FILTER: \"librray=debug\" matched nothing that ran: no target begins with \"librray\"; "
+            "did you mean \"library\"?\n"),
+      1)
+      << outcome.err;
 }
 TEST(Explanation, OfATestsOwnFilterComesWithItsFailure) {
-  std::string const own = "testlog: the test's filter: \"librray=debug\" matched nothing that ran: no target begins with \"librray\"; did you mean \"library\"?\n";
+  std::string const own =
+      "testlog: the test's filter: \"librray=debug\" matched nothing that ran: no target begins with \"librray\"; did "
+      "you mean \"library\"?\n";
   EXPECT_EQ(count(run_scenarios("Settings.MisspeltFilter").err, own), 1);
   EXPECT_EQ(count(run_scenarios("Settings.MisspeltFilter", {{"TRACE_FILTER", "info"}}).err, own), 0) << "the environment wins";
   EXPECT_THAT(run_scenarios("Settings.WrongFilter").err,
-              HasSubstr("testlog: the test's filter: invalid filter directive\n  info,library=debgu\n               ^~~~~ not a level; did you mean \"debug\"?"));
+              HasSubstr("testlog: the test's filter: invalid filter directive\n  info,library=debgu\n               "
+                        "^~~~~ not a level; did you mean \"debug\"?"));
 }
 TEST(Explanation, OfWhatIsCapturedComesWithAFailure) {
   EXPECT_EQ(count(run_scenarios("Plain.Fails:Plain.FailsTwice", {{"TRACE_CAPTURE", "info,librray=debug"}}).err,
-                  "testlog: TRACE_CAPTURE: \"librray=debug\" matched nothing that ran: no target begins with \"librray\"; did you mean \"library\"?\n"), 1);
+                  "testlog: TRACE_CAPTURE: \"librray=debug\" matched nothing that ran: no target begins with "
+                  "\"librray\"; did you mean \"library\"?\n"),
+            1);
 }
 TEST(Explanation, ComesAfterARunOfTheWholeProgram) {
   EXPECT_THAT(run_own_main({{"TRACE_FILTER", "librray=debug"}}).err, HasSubstr("did you mean \"library\"?\n"));
@@ -207,19 +229,24 @@ TEST(TraceOutput, FillsInTheProcess) {
 TEST(TraceOutput, ThatCannotBeWrittenToIsReportedOnce) {
   Outcome const outcome = run_scenarios("Plain.Passes", {{"TRACE_OUTPUT", "/dev/full"}});
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(outcome.err, "testlog: TRACE_OUTPUT=/dev/full cannot be written to: No space left on device. What follows may be missing there.\n"
-                         "testlog: 3 lines are missing in TRACE_OUTPUT=/dev/full\n");
+  EXPECT_EQ(outcome.err,
+            "testlog: TRACE_OUTPUT=/dev/full cannot be written to: No space left on device. What follows may be "
+            "missing there.\n"
+            "testlog: 3 lines are missing in TRACE_OUTPUT=/dev/full\n");
 }
 TEST(TraceOutput, WhoseNameGetsTooLongIsReportedAndStderrIsUsed) {
   std::string const path = fresh_path(std::string(225, 'x').c_str());
   std::remove((path + "Plain.Passes").c_str());
-  Outcome const outcome = run_scenarios("Plain.Passes:*Streams.CaptureStderrSeesOnlyTheProgramsOutput/0:Settings.None", {{"TRACE_OUTPUT", path + "%t"}});
+  Outcome const outcome = run_scenarios("Plain.Passes:*Streams.CaptureStderrSeesOnlyTheProgramsOutput/0:Settings.None",
+                                        {{"TRACE_OUTPUT", path + "%t"}});
   EXPECT_EQ(count(outcome.err, "cannot be opened: File name too long. Using stderr"), 1) << outcome.err;
   EXPECT_EQ(count(outcome.err, "spoken"), 4 * 3) << "of the test with the long name";
   EXPECT_EQ(count(content_of(path + "Plain.Passes"), "\n"), 3);
 }
 TEST(TraceTime, IsWhatTheVariableSays) {
-  auto const line = [](char const* time) { return run_scenarios("Settings.ToleratesWarnings", {{"TRACE_FILTER", "warn"}, {"TRACE_TIME", time}}).err; };
+  auto const line = [](char const* time) {
+    return run_scenarios("Settings.ToleratesWarnings", {{"TRACE_FILTER", "warn"}, {"TRACE_TIME", time}}).err;
+  };
   constexpr char const* kDate = "20[0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]\\.[0-9]{6}";
   constexpr char const* kRest = "  WARN Settings_ToleratesWarnings_Test: tolerated\n";
   EXPECT_THAT(line("utc"), MatchesRegex(kDate + std::string("Z") + kRest));
@@ -239,11 +266,14 @@ TEST(TraceSpanEvents, SayHowLongWhereThereAreTimes) {
   }
 }
 TEST(TraceCapture, KeepsWhatItSays) {
-  auto const story = [](char const* capture) { return run_scenarios("Plain.Fails", {{"TRACE_FILTER", "off"}, {"TRACE_CAPTURE", capture}}).err; };
+  auto const story = [](char const* capture) {
+    return run_scenarios("Plain.Fails", {{"TRACE_FILTER", "off"}, {"TRACE_CAPTURE", capture}}).err;
+  };
   EXPECT_EQ(count(story("trace"), "\n"), 1 + 1 + 6 + 1);
   EXPECT_THAT(story("library=info"), AllOf(HasSubstr(" INFO "), Not(HasSubstr("DEBUG")), Not(HasSubstr("after the failure"))));
   EXPECT_EQ(count(story("library=info"), "spoken"), 3);
-  EXPECT_THAT(story("[outer]=debug"), AllOf(HasSubstr("DEBUG outer{id=7}:inner: Plain_Fails_Test: after the failure"), Not(HasSubstr("spoken"))));
+  EXPECT_THAT(story("[outer]=debug"), AllOf(HasSubstr("DEBUG outer{id=7}:inner: Plain_Fails_Test: after the failure"),
+                                            Not(HasSubstr("spoken"))));
 }
 TEST(TraceColor, PrecedesTheOtherVariables) {
   auto const colored = [](testlog::testdata::Variables const& variables, char const* flag) {

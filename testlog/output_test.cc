@@ -56,8 +56,9 @@ TEST(Output, CountsTheLinesThatAFileDoesNotTakeAndGoesOnBehindThem) {
   std::string expected;
   for (int i = 0; i < 40; ++i) expected += "ten bytes\n";
   EXPECT_EQ(folder.read("log"), expected + "ten b\ntwo\nlines\n");
-  EXPECT_EQ(folder.read("err"), "testlog: TRACE_OUTPUT=" + (folder / "log") + " cannot be written to: File too large. What follows " +
-                                    "may be missing there.\ntestlog: 5 lines are missing in TRACE_OUTPUT=" + (folder / "log") + "\n");
+  EXPECT_EQ(folder.read("err"),
+            "testlog: TRACE_OUTPUT=" + (folder / "log") + " cannot be written to: File too large. What follows " +
+                "may be missing there.\ntestlog: 5 lines are missing in TRACE_OUTPUT=" + (folder / "log") + "\n");
 }
 
 TEST(Output, OfAForkedChildIsAFileOfItsOwnWhereThatIsNamedAfterTheProcess) {

@@ -1,5 +1,5 @@
-// The files of TRACE_PERF_JSON and TRACE_PERF_PROM, where disks are full, files may not grow, processes are killed and many write
-// to one path.
+// The files of TRACE_PERF_JSON and TRACE_PERF_PROM, where disks are full, files may not grow, processes are killed and many
+// write to one path.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,7 +64,9 @@ class PerfFiles : public testing::Test {
  protected:
   // Runs scenarios behind `before`, words of a shell; then it prints how they ended.
   Outcome run_behind(std::string const& before, std::string const& filter, Variables const& variables) const {
-    return run({"/bin/sh", "-c", before + "; " TESTLOG_SCENARIOS " --gtest_filter=" + filter + " >&2; echo ended with $?"}, variables);
+    return run(
+        {"/bin/sh", "-c", before + "; " TESTLOG_SCENARIOS " --gtest_filter=" + filter + " >&2; echo ended with $?"},
+        variables);
   }
 
   TemporaryFolder const folder_;
@@ -79,11 +81,12 @@ TEST_F(PerfFiles, AFullDiskTakesWholeLinesAndWholeFilesAndIsToldOnce) {
   if (probe.exit_code != 0) GTEST_SKIP() << "nothing can be mounted here: " << probe.err;
   for (char const* const variable : {"TRACE_PERF_JSON", "TRACE_PERF_PROM"}) {
     // The disk is gone with the shell, so that shows what is on it.
-    Outcome const outcome = run({"/usr/bin/env", "unshare", "-Urm", "/bin/sh", "-c",
-                                 "mount -t tmpfs -o size=64k none " + disk + " && cd " + disk +
-                                     " && head -c 57344 /dev/zero > filler && " TESTLOG_SCENARIOS
-                                     " --gtest_filter=Perf.ManyThreads:Perf.Passes --gtest_repeat=2 >&2; echo ended with $?; ls; cat perf"},
-                                {{"TRACE_PERF", "on"}, {"TRACE_SHOW", "none"}, {variable, "perf"}});
+    Outcome const outcome =
+        run({"/usr/bin/env", "unshare", "-Urm", "/bin/sh", "-c",
+             "mount -t tmpfs -o size=64k none " + disk + " && cd " + disk +
+                 " && head -c 57344 /dev/zero > filler && " TESTLOG_SCENARIOS
+                 " --gtest_filter=Perf.ManyThreads:Perf.Passes --gtest_repeat=2 >&2; echo ended with $?; ls; cat perf"},
+            {{"TRACE_PERF", "on"}, {"TRACE_SHOW", "none"}, {variable, "perf"}});
     std::size_t const listed = outcome.out.find("filler\nperf\n");
     ASSERT_THAT(outcome.out, StartsWith("ended with 0\n")) << outcome.err;
     if (std::string(variable) == "TRACE_PERF_JSON") {
@@ -110,7 +113,8 @@ TEST_F(PerfFiles, ALimitOfTheirSizeEndsNoProgramAndIsToldOnce) {
   EXPECT_EQ(lines.out, "ended with 0\n") << lines.err;
   EXPECT_GE(count_objects(folder_.read("perf"), false), 2);
   EXPECT_EQ(count(lines.err, "File too large"), 1) << lines.err;
-  Outcome const outcome = run_behind("ulimit -f 1", "Perf.Passes:Perf.PassesOnceMore", {{"TRACE_PERF_PROM", folder_ / "%t.prom"}});
+  Outcome const outcome =
+      run_behind("ulimit -f 1", "Perf.Passes:Perf.PassesOnceMore", {{"TRACE_PERF_PROM", folder_ / "%t.prom"}});
   EXPECT_EQ(outcome.out, "ended with 0\n") << outcome.err;
   EXPECT_EQ(count(outcome.err, "cannot be written: File too large"), 1) << outcome.err;
   EXPECT_THAT(names_in(folder_ / ""), testing::ElementsAre("perf"));
@@ -121,7 +125,8 @@ TEST_F(PerfFiles, APathThatIsAFolderIsToldOnce) {
   Outcome const outcome = run_scenarios(
       "Perf.Passes", {{"TRACE_PERF", "on"}, {"TRACE_PERF_JSON", folder_ / "perf"}, {"TRACE_PERF_PROM", folder_ / "perf"}});
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(count(outcome.err, "TRACE_PERF_JSON=" + (folder_ / "perf") + " cannot be opened: Is a directory"), 1) << outcome.err;
+  EXPECT_EQ(count(outcome.err, "TRACE_PERF_JSON=" + (folder_ / "perf") + " cannot be opened: Is a directory"), 1)
+      << outcome.err;
   EXPECT_EQ(count(outcome.err, "TRACE_PERF_PROM: " + (folder_ / "perf") + " is there already"), 1) << outcome.err;
   EXPECT_EQ(names_in(folder_ / "").size(), 2u) << "the sums stand beside it";
 }
@@ -200,8 +205,8 @@ TEST_F(PerfFiles, LinesAreWholeButTheLastWhereTheirProcessIsKilled) {
   for (int turn = 0; turn < 30; ++turn) {
     fs::remove(folder_ / "perf.jsonl");
     double const seconds = once.count() * (0.5 + static_cast<double>(random() % 1000) / 200);
-    run({"/usr/bin/env", "timeout", "-s", "KILL", std::to_string(seconds), TESTLOG_SCENARIOS, "--gtest_filter=Perf.PassesOnceMore",
-         "--gtest_repeat=100000", "--gtest_brief=1"},
+    run({"/usr/bin/env", "timeout", "-s", "KILL", std::to_string(seconds), TESTLOG_SCENARIOS,
+         "--gtest_filter=Perf.PassesOnceMore", "--gtest_repeat=100000", "--gtest_brief=1"},
         variables);
     int const number = count_objects(folder_.read("perf.jsonl"), false);
     ASSERT_GE(number, 0);

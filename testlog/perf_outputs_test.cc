@@ -37,7 +37,8 @@ using tracing_test::PrometheusText;
 
 // Times as fixed ones.
 std::string without_times(std::string text) {
-  text = std::regex_replace(text, std::regex("duration_us=[0-9]+ duration_ms=[0-9]+\\.[0-9]+"), "duration_us=83 duration_ms=0.083");
+  text = std::regex_replace(text, std::regex("duration_us=[0-9]+ duration_ms=[0-9]+\\.[0-9]+"),
+                            "duration_us=83 duration_ms=0.083");
   text = std::regex_replace(text, std::regex(" +[0-9.]+(ns|µs|ms|s)"), "    83.0µs");
   return std::regex_replace(text, std::regex(" +[0-9.]+%"), "  50.0%");
 }
@@ -89,7 +90,8 @@ TEST_F(PerfOutputs, StandInPathsAsInLines) {
 }
 
 TEST_F(PerfOutputs, AreCapturedWhereTheyAreOn) {
-  for (Variables const& variables : std::vector<Variables>{{{"TRACE_PERF", "on"}}, {{"TRACE_PERF", "on"}, {"TRACE_SHOW", "none"}}}) {
+  for (Variables const& variables :
+       std::vector<Variables>{{{"TRACE_PERF", "on"}}, {{"TRACE_PERF", "on"}, {"TRACE_SHOW", "none"}}}) {
     EXPECT_EQ(run_scenarios("Perf.CapturesThem", variables).exit_code, 0);
   }
   EXPECT_EQ(run_scenarios("Perf.CapturesNone", {{"TRACE_PERF", "summary"}}).exit_code, 0);
@@ -147,7 +149,8 @@ TEST_F(PerfOutputs, APrometheusFileThatIsThereStaysAndIsTold) {
   Variables const variables{{"TRACE_PERF_PROM", path("perf.prom")}};
   run_scenarios("Perf.Passes", variables);
   std::string const first = content_of(path("perf.prom"));
-  EXPECT_THAT(run_scenarios("Perf.Passes", variables).err, HasSubstr("perf.prom is there already and stays as it is; this process writes "));
+  EXPECT_THAT(run_scenarios("Perf.Passes", variables).err,
+              HasSubstr("perf.prom is there already and stays as it is; this process writes "));
   EXPECT_EQ(content_of(path("perf.prom")), first);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2);
 }
@@ -166,7 +169,8 @@ TEST_F(PerfOutputs, AFullDiskIsToldOnceAndChangesNoResult) {
     EXPECT_EQ(outcome.exit_code, 0);
     EXPECT_EQ(count(outcome.err, "No space left on device"), 1) << outcome.err;
     bool const is_of_lines = variable == "TRACE_PERF_JSON";
-    EXPECT_EQ(count(outcome.err, "testlog: 6 lines are missing in TRACE_PERF_JSON=/dev/full\n"), is_of_lines ? 1 : 0) << outcome.err;
+    EXPECT_EQ(count(outcome.err, "testlog: 6 lines are missing in TRACE_PERF_JSON=/dev/full\n"), is_of_lines ? 1 : 0)
+        << outcome.err;
   }
 }
 
@@ -192,8 +196,9 @@ TEST_F(PerfOutputs, LinesOfManyThreadsAreWhole) {
 
 TEST_F(PerfOutputs, LeaveDeathTestsAlone) {
   for (std::string const style : {"fast", "threadsafe"}) {
-    Outcome const outcome = run_scenarios("PerfDeathTest.Dies", {{"TRACE_PERF", "on,summary"}, {"TRACE_PERF_JSON", path(style)}},
-                                          {"--gtest_death_test_style=" + style});
+    Outcome const outcome =
+        run_scenarios("PerfDeathTest.Dies", {{"TRACE_PERF", "on,summary"}, {"TRACE_PERF_JSON", path(style)}},
+                      {"--gtest_death_test_style=" + style});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
     EXPECT_THAT(objects_in(content_of(path(style))), SizeIs(3 + 2));
   }

@@ -94,9 +94,10 @@ TEST(Printed, RecordsAndMatchers) {
   std::string text;
   for (testlog::Record const& record : records) text += testing::PrintToString(record) + "\n";
   for (testing::Matcher<testlog::Record const&> const& matcher : std::vector<testing::Matcher<testlog::Record const&>>{
-           testlog::HasField("kept"), testlog::HasField("kept", false), testlog::HasField("lost"), testlog::HasField("lost", Gt(1)),
-           testlog::HasMessage(HasSubstr("moved")), testlog::HasTarget("host"),
-           testlog::Event(testlog::HasField("kept", true), testlog::InSpan("launch", testlog::HasField("stream", 8)))}) {
+           testlog::HasField("kept"), testlog::HasField("kept", false), testlog::HasField("lost"),
+           testlog::HasField("lost", Gt(1)), testlog::HasMessage(HasSubstr("moved")), testlog::HasTarget("host"),
+           testlog::Event(testlog::HasField("kept", true),
+                          testlog::InSpan("launch", testlog::HasField("stream", 8)))}) {
     testing::StringMatchResultListener listener;
     bool const matches = matcher.MatchAndExplain(records.at(1), &listener);
     text += testing::DescribeMatcher<testlog::Record const&>(matcher) + "\n  ";

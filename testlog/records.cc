@@ -45,7 +45,8 @@ void add_fields(std::vector<Field>& out, tracing::FieldValues const& values, std
 
 SpanInfo span_info(tracing::RecordedSpan const& span) {
   SpanInfo info{std::string(span.metadata->name()), std::string(span.metadata->target()), span.metadata->level(), {}};
-  span.values.for_each_group(*span.metadata, [&info](tracing::FieldValues const& group) { add_fields(info.fields, group, nullptr); });
+  span.values.for_each_group(*span.metadata,
+                             [&info](tracing::FieldValues const& group) { add_fields(info.fields, group, nullptr); });
   return info;
 }
 

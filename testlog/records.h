@@ -95,8 +95,8 @@ struct Record {
 
 /// The events and new spans that the running test recorded so far, on all its threads, oldest first; outside tests those
 /// since the last one ended. What is shown makes no difference. Raises a test failure where they are not all there: nothing
-/// is captured (TRACE_CAPTURE=off), or the ring was full; the failure names the caller's place, `file` and `line`. A copy; takes
-/// time proportional to what was captured.
+/// is captured (TRACE_CAPTURE=off), or the ring was full; the failure names the caller's place, `file` and `line`. A copy;
+/// takes time proportional to what was captured.
 std::vector<Record> records(char const* file = __builtin_FILE(), int line = __builtin_LINE());
 
 /// From now on what the calling thread records belongs to whatever test runs, although the thread was started in one: for

@@ -41,8 +41,8 @@ TEST(FieldValue, OfDifferentKindsAreUnordered) {
 }
 
 TEST(Records, HaveTheValuesThatWereWritten) {
-  TRACE_INFO("written", tracing::kv("most", kMost), tracing::kv("least", -1), tracing::kv("letter", 'a'), tracing::kv("third", 1.0f / 3),
-             tracing::kv("text", "b"), tracing::kv("yes", true));
+  TRACE_INFO("written", tracing::kv("most", kMost), tracing::kv("least", -1), tracing::kv("letter", 'a'),
+             tracing::kv("third", 1.0f / 3), tracing::kv("text", "b"), tracing::kv("yes", true));
   Record const record = records().back();
   EXPECT_THAT(record, HasField("most", kMost));
   EXPECT_THAT(record, Not(HasField("most", -1)));

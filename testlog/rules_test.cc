@@ -50,7 +50,8 @@ TEST_P(Rule1ResultsDoNotDependOnWhatIsShown, CaptureStderrDeathAndExit) {
 TEST_P(Rule1ResultsDoNotDependOnWhatIsShown, RecordsAndFailOn) {
   Outcome const first = run_scenarios("Captured.*:Settings.*:Threads.*:-*TooMuch*");
   for (char const* const show : kShows) {
-    Outcome const outcome = run_scenarios("Captured.*:Settings.*:Threads.*:-*TooMuch*", {{"TRACE_FILTER", GetParam()}, {"TRACE_SHOW", show}});
+    Outcome const outcome = run_scenarios("Captured.*:Settings.*:Threads.*:-*TooMuch*",
+                                          {{"TRACE_FILTER", GetParam()}, {"TRACE_SHOW", show}});
     EXPECT_EQ(outcome.out, first.out) << show;
     EXPECT_EQ(outcome.exit_code, first.exit_code);
   }
@@ -91,7 +92,12 @@ TEST(Rule1, ThreadsafeDeathTestChildWritesNoText) {
 
 TEST(Rule2, ListingTestsPrintsWhatItWouldWithoutUs) {
   for (char const* const show : kShows) {
-    Outcome const outcome = run_scenarios("*", {{"SCENARIO_OUTSIDE", "1"}, {"TRACE_FILTER", "trace"}, {"TRACE_SHOW", show}, {"TRACE_FORMAT", "wrong"}, {"TRACE_CAPTURE", "[["}},
+    Outcome const outcome = run_scenarios("*",
+                                          {{"SCENARIO_OUTSIDE", "1"},
+                                           {"TRACE_FILTER", "trace"},
+                                           {"TRACE_SHOW", show},
+                                           {"TRACE_FORMAT", "wrong"},
+                                           {"TRACE_CAPTURE", "[["}},
                                           {"--gtest_list_tests"});
     EXPECT_EQ(outcome.exit_code, 0);
     EXPECT_THAT(outcome.err, IsEmpty());
@@ -194,7 +200,8 @@ TEST(Rule6, RecordsOutsideAnyTestAreLabelled) {
 
 TEST(Rule6, RecordsOutsideAnyTestAreNotLostWhereTestsAreShownAtTheirEnd) {
   Outcome const outcome = run_scenarios("Fixture.Shows*", {{"SCENARIO_OUTSIDE", "1"}, {"TRACE_SHOW", "all"}});
-  for (char const* const text : {"library: spoken", "environment set up", "suite set up", "suite torn down", "environment torn down"}) {
+  for (char const* const text :
+       {"library: spoken", "environment set up", "suite set up", "suite torn down", "environment torn down"}) {
     EXPECT_THAT(outcome.err, testing::ContainsRegex(std::string("\\[outside any test\\] [^\n]*") + text));
   }
   EXPECT_EQ(count(outcome.err, "body\n"), 2) << outcome.err;
@@ -244,7 +251,8 @@ TEST(Rule7, ExitInsideATestTellsTheStory) {
   Outcome const outcome = run_scenarios("Dies.ByExit");
   EXPECT_EQ(outcome.exit_code, 5);
   EXPECT_EQ(outcome.err,
-            "---- Dies.ByExit: the process called exit() inside the test, in outer{id=7}; what it recorded and did not show ----\n"
+            "---- Dies.ByExit: the process called exit() inside the test, in outer{id=7}; what it recorded and did not "
+            "show ----\n"
             "DEBUG outer{id=7}: Dies_ByExit_Test: not shown\n"
             "---- end of what it recorded ----\n");
   EXPECT_THAT(run_scenarios("Dies.ByExitOnAnotherThread").err, HasSubstr("exit() inside the test; what"));
@@ -286,7 +294,8 @@ TEST(Rule7, SanitizersKeepTheirHandler) {
 #if defined(__SANITIZE_ADDRESS__)
   Outcome const outcome = run_scenarios("Dies.ByWildPointer");
   EXPECT_EQ(outcome.signal, 0);
-  EXPECT_THAT(outcome.err, testing::ContainsRegex("SIGSEGV in Dies.ByWildPointer(.|\n)*AddressSanitizer: SEGV on unknown address"));
+  EXPECT_THAT(outcome.err,
+              testing::ContainsRegex("SIGSEGV in Dies.ByWildPointer(.|\n)*AddressSanitizer: SEGV on unknown address"));
 #else
   GTEST_SKIP() << "built without AddressSanitizer";
 #endif
@@ -302,7 +311,9 @@ TEST(Rule7, BreakOnFailureTellsTheStoryAtTheFailure) {
 TEST(Rule7, ThrowOnFailureTellsTheStoryAtTheFailure) {
   Outcome const outcome = run_scenarios("Fixture.Fails", {}, {"--gtest_throw_on_failure"});
   EXPECT_NE(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.err, HasSubstr("---- Fixture.Fails: what it recorded and did not show ----\nDEBUG Fixture_Fails_Test: deep\n"));
+  EXPECT_THAT(
+      outcome.err,
+      HasSubstr("---- Fixture.Fails: what it recorded and did not show ----\nDEBUG Fixture_Fails_Test: deep\n"));
 }
 
 // ---- 8: a filter changed inside a test ----
@@ -322,7 +333,8 @@ TEST(Rule8, TheDefaultFilterOfATestIsRestoredToo) {
 // ---- 10: one write for a line ----
 
 TEST(Rule10, EachLineIsOneWrite) {
-  std::vector<std::string> const writes = writes_of_scenarios("Threads.ManyWrite", {{"TRACE_FILTER", "trace"}, {"TRACE_COLOR", "always"}});
+  std::vector<std::string> const writes =
+      writes_of_scenarios("Threads.ManyWrite", {{"TRACE_FILTER", "trace"}, {"TRACE_COLOR", "always"}});
   EXPECT_EQ(writes.size(), 4u * 50 * 5);
   for (std::string const& write : writes) {
     ASSERT_EQ(count(write, "\n"), 1) << write;
@@ -384,9 +396,14 @@ TEST(Rule11, AfterSigkillAFileHoldsWholeLines) {
 // ---- 12: bad input ----
 
 TEST(Rule12, BadValuesAreReportedOnceAndAreNotFatal) {
-  Outcome const outcome = run_scenarios("Plain.Passes:Settings.None", {{"TRACE_SHOW", "alive"}, {"TRACE_FORMAT", "JSON"}, {"TRACE_FILTER", "info,library=debgu"}});
+  Outcome const outcome =
+      run_scenarios("Plain.Passes:Settings.None",
+                    {{"TRACE_SHOW", "alive"}, {"TRACE_FORMAT", "JSON"}, {"TRACE_FILTER", "info,library=debgu"}});
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(count(outcome.err, "TRACE_SHOW=alive is none of live, failed, all, none; did you mean \"live\"? Using live.\n"), 1) << outcome.err;
+  EXPECT_EQ(
+      count(outcome.err, "TRACE_SHOW=alive is none of live, failed, all, none; did you mean \"live\"? Using live.\n"),
+      1)
+      << outcome.err;
   EXPECT_EQ(count(outcome.err, "did you mean \"json\"?"), 1);
   EXPECT_THAT(outcome.err, HasSubstr("info,library=debgu\n"));
   EXPECT_THAT(outcome.err, HasSubstr("^~~~~ not a level; did you mean \"debug\"?"));
@@ -414,29 +431,37 @@ std::vector<BadCase> const& bad_cases() {
        "          ^~~ not a level; levels are off, error, warn, info, debug, trace or 0 to 5\n"},
       {"TRACE_FORMAT", "xml", "testlog: TRACE_FORMAT=xml is none of full, compact, pretty, json. Using full.\n"},
       {"TRACE_SPAN_EVENTS", "new,opened",
-       "testlog: TRACE_SPAN_EVENTS=new,opened: \"opened\" is none of new, enter, exit, close, active, full, none. Using none.\n"},
+       "testlog: TRACE_SPAN_EVENTS=new,opened: \"opened\" is none of new, enter, exit, close, active, full, none. "
+       "Using none.\n"},
       {"TRACE_TIME", "swatch", "testlog: TRACE_TIME=swatch is none of utc, local, uptime, none. Using utc.\n"},
       {"TRACE_COLOR", "green", "testlog: TRACE_COLOR=green is none of auto, always, never. Using auto.\n"},
       {"TRACE_OUTPUT", "/nowhere/at/all",
-       "testlog: TRACE_OUTPUT=/nowhere/at/all cannot be opened: No such file or directory. Using stderr; valid are stderr, "
+       "testlog: TRACE_OUTPUT=/nowhere/at/all cannot be opened: No such file or directory. Using stderr; valid are "
+       "stderr, "
        "stdout or a path that can be written to.\n"},
       {"TRACE_CHROME", "/nowhere/at/all",
-       "testlog: TRACE_CHROME=/nowhere/at/all cannot be opened: No such file or directory. Nothing is written there; valid are "
+       "testlog: TRACE_CHROME=/nowhere/at/all cannot be opened: No such file or directory. Nothing is written there; "
+       "valid are "
        "a path that can be written to and a folder.\n"},
       {"TRACE_FLAME", "/nowhere/at/all",
-       "testlog: TRACE_FLAME=/nowhere/at/all cannot be opened: No such file or directory. Nothing is written there; valid are "
+       "testlog: TRACE_FLAME=/nowhere/at/all cannot be opened: No such file or directory. Nothing is written there; "
+       "valid are "
        "a path that can be written to and a folder.\n"},
-      {"TRACE_REDACT", " , ", "testlog: TRACE_REDACT= ,  is none of names of fields such as password,token. Using none.\n"},
+      {"TRACE_REDACT", " , ",
+       "testlog: TRACE_REDACT= ,  is none of names of fields such as password,token. Using none.\n"},
       {"TRACE_REDACT_TOKEN", "two\nlines",
        "testlog: TRACE_REDACT_TOKEN=two?lines is none of texts of one line. Using ***REDACTED***.\n"},
       {"TRACE_PERF", "sumary",
        "testlog: TRACE_PERF=sumary is none of off, on, summary, or directives; did you mean \"summary\"? Using off.\n"},
-      {"TRACE_PERF_THRESHOLD_US", "5ms", "testlog: TRACE_PERF_THRESHOLD_US=5ms is none of whole microseconds. Using 0.\n"},
+      {"TRACE_PERF_THRESHOLD_US", "5ms",
+       "testlog: TRACE_PERF_THRESHOLD_US=5ms is none of whole microseconds. Using 0.\n"},
       {"TRACE_PERF_JSON", "/nowhere/at/all",
-       "testlog: TRACE_PERF_JSON=/nowhere/at/all cannot be opened: No such file or directory. Nothing is written there; valid is a "
+       "testlog: TRACE_PERF_JSON=/nowhere/at/all cannot be opened: No such file or directory. Nothing is written "
+       "there; valid is a "
        "path that can be written to.\n"},
       {"TRACE_PERF_PROM", "/nowhere/at/all",
-       "testlog: TRACE_PERF_PROM=/nowhere/at/all cannot be opened: No such file or directory. Nothing is written there; valid is a "
+       "testlog: TRACE_PERF_PROM=/nowhere/at/all cannot be opened: No such file or directory. Nothing is written "
+       "there; valid is a "
        "path that can be written to.\n"},
       {"TRACE_SPDLOG", "sometimes", "testlog: TRACE_SPDLOG=sometimes is none of on, off. Using on.\n"},
       {"TRACE_CUDA_HEALTH", "sometimes", "testlog: TRACE_CUDA_HEALTH=sometimes is none of on, stop, off. Using on.\n"},
@@ -467,9 +492,11 @@ TEST(Rule12, BadValuesAreReportedWhereNothingElseIsShown) {
 }
 
 TEST(Rule12, WhereAllDirectivesAreBadTheDefaultHolds) {
-  EXPECT_EQ(run_scenarios("Settings.FailsOnWarnings", {{"TRACE_CAPTURE", "tarce=treu"}}).out, run_scenarios("Settings.FailsOnWarnings").out);
+  EXPECT_EQ(run_scenarios("Settings.FailsOnWarnings", {{"TRACE_CAPTURE", "tarce=treu"}}).out,
+            run_scenarios("Settings.FailsOnWarnings").out);
   for (char const* const blank : {" ", ",", " , "}) {
-    EXPECT_EQ(run_scenarios("Plain.Fails", {{"TRACE_FILTER", blank}, {"TRACE_CAPTURE", blank}}).err, run_scenarios("Plain.Fails").err);
+    EXPECT_EQ(run_scenarios("Plain.Fails", {{"TRACE_FILTER", blank}, {"TRACE_CAPTURE", blank}}).err,
+              run_scenarios("Plain.Fails").err);
   }
 }
 
@@ -495,7 +522,9 @@ TEST(Rule12, NoVariableIsForgottenHere) {
 }
 
 TEST(Rule12, EmptyIsAsUnset) {
-  Outcome const outcome = run_scenarios("Plain.Passes", {{"TRACE_SHOW", ""}, {"TRACE_FORMAT", ""}, {"TRACE_FILTER", ""}, {"TRACE_CAPTURE", ""}, {"TRACE_COLOR", ""}});
+  Outcome const outcome = run_scenarios(
+      "Plain.Passes",
+      {{"TRACE_SHOW", ""}, {"TRACE_FORMAT", ""}, {"TRACE_FILTER", ""}, {"TRACE_CAPTURE", ""}, {"TRACE_COLOR", ""}});
   EXPECT_EQ(outcome.err, run_scenarios("Plain.Passes").err);
 }
 

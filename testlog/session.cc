@@ -115,7 +115,10 @@ void Session::make_format(internal::ProcessRole const& role) {
 }
 
 tracing::PrintOptions Session::print_options(tracing::WriterPtr writer) const {
-  return {.format = {.timer = timer_}, .event_format = format_, .span_events = environment_.span_events, .writer = std::move(writer)};
+  return {.format = {.timer = timer_},
+          .event_format = format_,
+          .span_events = environment_.span_events,
+          .writer = std::move(writer)};
 }
 
 void Session::make_registry() {

@@ -55,7 +55,9 @@ TEST_P(SpdlogInTests, EventsHaveTheStatementsPlace) {
   std::size_t const at = outcome.out.find(kBefore);
   ASSERT_NE(at, std::string::npos) << outcome.out;
   std::string const line = std::to_string(std::atoi(outcome.out.c_str() + at + sizeof(kBefore) - 1));
-  EXPECT_THAT(outcome.err, testing::MatchesRegex(" +INFO early: from here\n    at [^\n]*testlog/testdata/spdlog_scenarios.cc:" + line + "\n\n"));
+  EXPECT_THAT(outcome.err,
+              testing::MatchesRegex(
+                  " +INFO early: from here\n    at [^\n]*testlog/testdata/spdlog_scenarios.cc:" + line + "\n\n"));
 }
 
 TEST_P(SpdlogInTests, CanBeTurnedOff) {

@@ -11,7 +11,8 @@ namespace testlog::inline v1 {
 namespace {
 
 // A registry that prints into `out` what is fed to it and `filter` lets pass, as the live one prints.
-std::shared_ptr<tracing::Registry> printing_registry(Session const& session, std::unique_ptr<tracing::Filter> filter, std::string& out) {
+std::shared_ptr<tracing::Registry> printing_registry(Session const& session, std::unique_ptr<tracing::Filter> filter,
+                                                     std::string& out) {
   auto sink = tracing::make_sink([&out](tracing::Level, std::string_view line) { out += line; });
   return tracing::RegistryBuilder()
       .with(tracing::print_layer(session.print_options(tracing::to_sink(std::move(sink)))),
@@ -22,7 +23,8 @@ std::shared_ptr<tracing::Registry> printing_registry(Session const& session, std
 }  // namespace
 
 template <class Select>
-std::string Story::lines_of(tracing::RecordSnapshot const& records, std::unique_ptr<tracing::Filter> filter, Select&& select) const {
+std::string Story::lines_of(tracing::RecordSnapshot const& records, std::unique_ptr<tracing::Filter> filter,
+                            Select&& select) const {
   Attribution const& attribution = session_.attribution();
   TestTag const running = attribution.running();
   std::string lines;
@@ -39,7 +41,8 @@ std::string Story::lines_of(tracing::RecordSnapshot const& records, std::unique_
 template <class Select>
 void Story::tell(Headline headline, std::uint64_t from, std::unique_ptr<tracing::Filter> filter, Select&& select) {
   if (session_.is_mute()) return;
-  tracing::RecordSnapshot const records = session_.ring() == nullptr ? tracing::RecordSnapshot() : session_.ring()->snapshot(from);
+  tracing::RecordSnapshot const records =
+      session_.ring() == nullptr ? tracing::RecordSnapshot() : session_.ring()->snapshot(from);
   std::string const lines = lines_of(records, std::move(filter), select);
   if (lines.empty() && !headline.is_news) return;
   std::uint64_t const from_tests = session_.untold().first_of_tests();
@@ -67,7 +70,8 @@ void Story::tell_selected() {
   TestTag const running = session_.attribution().running();
   std::vector<tracing::ParseError> ignored;
   // The filter once more, since it decides about the spans around a record too.
-  auto filter = std::make_unique<tracing::EnvFilter>(tracing::EnvFilter::parse_lossy(session_.show_filter()->directives(), {}, &ignored));
+  auto filter = std::make_unique<tracing::EnvFilter>(
+      tracing::EnvFilter::parse_lossy(session_.show_filter()->directives(), {}, &ignored));
   tell({}, session_.untold().first_of_tests(), std::move(filter), [running](tracing::RecordView const& record) {
     return Session::was_selected(record.verdict) && (running == 0 || record.tag == 0 || record.tag == running);
   });

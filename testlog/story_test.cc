@@ -28,8 +28,12 @@ std::string text_of(std::string const& filter, Variables const& variables = {}) 
 }
 
 TEST(Story, OfAFailingTest) { expect_approved("fails.txt", text_of("Plain.Fails")); }
-TEST(Story, IsEmptyWhereAllWasShown) { expect_approved("fails_at_trace.txt", text_of("Plain.Fails", {{"TRACE_FILTER", "trace"}})); }
-TEST(Story, WithShowFailedHasEverything) { expect_approved("fails_show_failed.txt", text_of("Plain.*", {{"TRACE_SHOW", "failed"}})); }
+TEST(Story, IsEmptyWhereAllWasShown) {
+  expect_approved("fails_at_trace.txt", text_of("Plain.Fails", {{"TRACE_FILTER", "trace"}}));
+}
+TEST(Story, WithShowFailedHasEverything) {
+  expect_approved("fails_show_failed.txt", text_of("Plain.*", {{"TRACE_SHOW", "failed"}}));
+}
 TEST(Story, WithShowAllPassingTestsPrintWhatTheFilterSelects) {
   expect_approved("show_all.txt", text_of("Plain.Passes:Plain.Fails", {{"TRACE_SHOW", "all"}}));
 }
@@ -43,7 +47,8 @@ TEST(Story, InTheOtherFormats) {
   }
 }
 TEST(Story, WithSpanEvents) {
-  expect_approved("fails_span_events.txt", text_of("Plain.Fails", {{"TRACE_SPAN_EVENTS", "new,enter"}, {"TRACE_FILTER", "info"}}));
+  expect_approved("fails_span_events.txt",
+                  text_of("Plain.Fails", {{"TRACE_SPAN_EVENTS", "new,enter"}, {"TRACE_FILTER", "info"}}));
 }
 TEST(Story, OfParameterisedAndTypedTestsNamesTheParameter) {
   std::string const text = text_of("*Values.Fails/1:*Types/1.Fails");

@@ -1,6 +1,6 @@
 // What does a launch of an empty kernel on the CPU backend cost: by the driver's own call, through a Driver while nobody
-// listens, with its spans captured in a ring, with its end printed, with its spans printed, too? The kernels run on another thread; every hundred
-// launches wait for them.
+// listens, with its spans captured in a ring, with its end printed, with its spans printed, too? The kernels run on another
+// thread; every hundred launches wait for them.
 #include <memory>
 
 
@@ -51,7 +51,9 @@ void launches(benchmark::State& state, F launch) {
 }
 
 void through_driver(benchmark::State& state) {
-  launches(state, [](Loaded& loaded) { return loaded.driver.launch_kernel(loaded.function, {}, {}, 0, loaded.stream, nullptr); });
+  launches(state, [](Loaded& loaded) {
+    return loaded.driver.launch_kernel(loaded.function, {}, {}, 0, loaded.stream, nullptr);
+  });
 }
 
 #if defined(TRACING_DISABLED)

@@ -23,7 +23,9 @@ char const* type_of(FloatKind kind) {
 
 }  // namespace
 
-Kernel saxpy_kernel() { return kernel("Saxpy", "saxpy.cu", kSaxpyText, "saxpy", {{kSaxpyThreads}, {ElementType{FloatKind::F32}}}); }
+Kernel saxpy_kernel() {
+  return kernel("Saxpy", "saxpy.cu", kSaxpyText, "saxpy", {{kSaxpyThreads}, {ElementType{FloatKind::F32}}});
+}
 
 Kernel matmul_kernel(FloatKind kind) {
   std::string const type = type_of(kind);
@@ -36,7 +38,9 @@ Kernel block_sum_kernel(unsigned threads) {
   return kernel("BlockSum", "reduce.cu", kReduceText, "block_sum", {{threads}, {ElementType{FloatKind::F32}}});
 }
 Kernel scan_kernel(unsigned threads) { return kernel("Scan", "scan.cu", kScanText, "scan", {{threads}, {ScalarArgument{}}}); }
-Kernel histogram_kernel() { return kernel("Histogram", "histogram.cu", kHistogramText, "histogram", {{kHistogramThreads}, {ScalarArgument{}}}); }
+Kernel histogram_kernel() {
+  return kernel("Histogram", "histogram.cu", kHistogramText, "histogram", {{kHistogramThreads}, {ScalarArgument{}}});
+}
 
 Kernel transpose_kernel() {
   return kernel("Transpose", "transpose.cu", kTransposeText, "transpose", {{kTransposeTile, 8}, {ElementType{FloatKind::F32}}});
@@ -46,8 +50,9 @@ Kernel softmax_kernel(unsigned threads) {
 }
 
 Kernel identity_kernel() {
-  Kernel identity = kernel("", "identity.cu", kIdentityText, "identity",
-                           {{16, 16}, {ElementType{FloatKind::F16}, ScalarArgument{}, TensorArgument{std::nullopt, kIdentityLine}}});
+  Kernel identity =
+      kernel("", "identity.cu", kIdentityText, "identity",
+             {{16, 16}, {ElementType{FloatKind::F16}, ScalarArgument{}, TensorArgument{std::nullopt, kIdentityLine}}});
   identity.name = "cuda_tests::tensor::identity::identity_kernel::IdentityKernel<cuda_tests::Runtime>";
   return identity;
 }

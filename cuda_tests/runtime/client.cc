@@ -26,7 +26,8 @@ Handle Client::to_client_tensor(Handle const& handle, Shape const& shape, Client
   TRACE_SPAN(trace, "to_client_tensor", dtype);
   std::size_t const elem_size = size_of(dtype);
   auto const elements = std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
-  if (elements * elem_size != handle.bytes) throw Error(CUDA_ERROR_INVALID_VALUE, "the tensor's shape is not that of its memory");
+  if (elements * elem_size != handle.bytes)
+    throw Error(CUDA_ERROR_INVALID_VALUE, "the tensor's shape is not that of its memory");
   auto const bytes = server_->read(stream_, handle, shape, elem_size);
   return other.server_->create(other.stream_, bytes, shape, elem_size);
 }

@@ -13,7 +13,8 @@ namespace cuda_tests {
 /// A call of the driver failed; what() says which and why.
 class Error : public std::runtime_error {
  public:
-  Error(CUresult code, std::string const& what) : std::runtime_error(what + ": " + tracing::cuda::error_text(code)), code_(code) {}
+  Error(CUresult code, std::string const& what)
+      : std::runtime_error(what + ": " + tracing::cuda::error_text(code)), code_(code) {}
   CUresult code() const noexcept { return code_; }
 
  private:

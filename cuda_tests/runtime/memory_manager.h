@@ -18,7 +18,8 @@ class MemoryManager {
 
   /// What the driver says; `slice` is set where that is success.
   CUresult reserve(std::size_t size, SliceHandle& slice);
-  /// Gives the device what nobody uses: all of it where it is asked for, otherwise the pages that have not been used for a while.
+  /// Gives the device what nobody uses: all of it where it is asked for, otherwise the pages that have not been used for a
+  /// while.
   void cleanup(bool is_explicit);
 
  private:

@@ -64,7 +64,8 @@ void Server::launch(StreamId id, Kernel const& kernel, CubeCount count, std::vec
   }
   auto const [x, y, z] = count;
   CubeDim const& block = kernel.id.cube_dim;
-  check(backend_.driver().launch_kernel(function, {x, y, z}, {block.x, block.y, block.z}, shared_bytes, own.get(), params.data()),
+  check(backend_.driver().launch_kernel(function, {x, y, z}, {block.x, block.y, block.z}, shared_bytes, own.get(),
+                                        params.data()),
         "cannot launch");
   // Memory that is given back is handed out again on its own stream.
   for (Stream* const owner : owners) on(*owner).wait_for(own);

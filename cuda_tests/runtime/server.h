@@ -28,8 +28,8 @@ class Server {
   Handle empty(StreamId stream, std::size_t size);
   Handle create(StreamId stream, std::span<std::byte const> data, Shape const& shape, std::size_t elem_size);
   std::vector<std::byte> read(StreamId stream, Handle const& handle, Shape const& shape, std::size_t elem_size);
-  void launch(StreamId stream, Kernel const& kernel, CubeCount count, std::vector<Argument> const& arguments, ExecutionMode mode,
-              unsigned shared_bytes);
+  void launch(StreamId stream, Kernel const& kernel, CubeCount count, std::vector<Argument> const& arguments,
+              ExecutionMode mode, unsigned shared_bytes);
   void sync(StreamId stream);
   /// Whether the stream has done all that was asked of it.
   bool is_done(StreamId stream);

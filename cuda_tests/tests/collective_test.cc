@@ -22,7 +22,8 @@ class BlockSum : public OnBackend {
  protected:
   float sum(std::vector<float> const& values, unsigned blocks, unsigned threads) {
     Handle const partial = client().empty(blocks * sizeof(float));
-    client().launch(block_sum_kernel(threads), {blocks, 1, 1}, {client().create(values), partial, static_cast<std::int32_t>(values.size())});
+    client().launch(block_sum_kernel(threads), {blocks, 1, 1},
+                    {client().create(values), partial, static_cast<std::int32_t>(values.size())});
     auto const sums = client().read<float>(partial);
     return std::accumulate(sums.begin(), sums.end(), 0.0f);
   }
@@ -34,7 +35,8 @@ TEST_LOG_P(BlockSum, IsRightForAnySizeAndBlock) {
     std::vector<float> values(size);
     for (std::size_t i = 0; i < size; ++i) values[i] = static_cast<float>(std::sin(static_cast<double>(i)) + 1.5);
     double const expected = std::accumulate(values.begin(), values.end(), 0.0);
-    for (unsigned const threads : {32u, 256u, 1024u}) EXPECT_NEAR(sum(values, 3, threads), expected, expected * 1e-5 + 1e-6) << size;
+    for (unsigned const threads : {32u, 256u, 1024u})
+      EXPECT_NEAR(sum(values, 3, threads), expected, expected * 1e-5 + 1e-6) << size;
   }
 }
 

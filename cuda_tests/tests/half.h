@@ -27,7 +27,8 @@ inline Half to_half(double value) {
   double const magnitude = std::fabs(value);
   if (std::isnan(value)) return 0x7fff;
   if (magnitude >= 65520) return static_cast<Half>(sign | 0x7c00);
-  if (magnitude < std::ldexp(1.0, -14)) return static_cast<Half>(sign | static_cast<Half>(std::nearbyint(std::ldexp(magnitude, 24))));
+  if (magnitude < std::ldexp(1.0, -14))
+    return static_cast<Half>(sign | static_cast<Half>(std::nearbyint(std::ldexp(magnitude, 24))));
   int exponent = 0;
   std::frexp(magnitude, &exponent);  // magnitude = f * 2^exponent, f in [0.5, 1)
   auto const mantissa = static_cast<int>(std::nearbyint(std::ldexp(magnitude, 11 - exponent)));  // 1024 to 2048

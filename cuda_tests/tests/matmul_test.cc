@@ -40,7 +40,8 @@ class Matmul : public OnBackend {
   }
 
   // Of numbers that all widths have.
-  std::vector<double> product_of_numbers(FloatKind kind, std::vector<double> const& a, std::vector<double> const& b, Size size) {
+  std::vector<double> product_of_numbers(FloatKind kind, std::vector<double> const& a, std::vector<double> const& b,
+                                         Size size) {
     switch (kind) {
       case FloatKind::F16:
         return converted<double>(product(kind, converted<Half>(a, to_half), converted<Half>(b, to_half), size), from_half);
@@ -56,7 +57,8 @@ class Matmul : public OnBackend {
   static T reference(std::vector<T> const& a, std::vector<T> const& b, Size size, int row, int column) {
     T sum = 0;
     for (int k = 0; k < size.inner; ++k) {
-      sum = std::fma(a[static_cast<std::size_t>(row * size.inner + k)], b[static_cast<std::size_t>(k * size.columns + column)], sum);
+      sum = std::fma(a[static_cast<std::size_t>(row * size.inner + k)],
+                     b[static_cast<std::size_t>(k * size.columns + column)], sum);
     }
     return sum;
   }
@@ -71,7 +73,8 @@ class Matmul : public OnBackend {
     ASSERT_EQ(c.size(), static_cast<std::size_t>(size.rows * size.columns));
     for (int row = 0; row < size.rows; ++row) {
       for (int column = 0; column < size.columns; ++column) {
-        ASSERT_EQ(c[static_cast<std::size_t>(row * size.columns + column)], reference(a, b, size, row, column)) << row << ", " << column;
+        ASSERT_EQ(c[static_cast<std::size_t>(row * size.columns + column)], reference(a, b, size, row, column))
+            << row << ", " << column;
       }
     }
   }
@@ -101,11 +104,13 @@ TEST_LOG_P(Matmul, OfHalvesIsRightWithinItsRoundings) {
         double sum = 0;
         double bound = 0;
         for (int k = 0; k < size.inner; ++k) {
-          double const term = from_half(a[static_cast<std::size_t>(row * size.inner + k)]) * from_half(b[static_cast<std::size_t>(k * size.columns + column)]);
+          double const term = from_half(a[static_cast<std::size_t>(row * size.inner + k)]) *
+                              from_half(b[static_cast<std::size_t>(k * size.columns + column)]);
           sum += term;
           bound += (std::fabs(term) + std::fabs(sum)) * 0x1p-10;
         }
-        ASSERT_NEAR(from_half(c[static_cast<std::size_t>(row * size.columns + column)]), sum, bound + 0x1p-24) << row << ", " << column;
+        ASSERT_NEAR(from_half(c[static_cast<std::size_t>(row * size.columns + column)]), sum, bound + 0x1p-24)
+            << row << ", " << column;
       }
     }
   }
@@ -147,7 +152,8 @@ TEST_LOG_P(Matmul, OfDenormalsIsExact) {
     std::vector<double> b(20 * 5, 1.0);
     b[0] = -3;
     auto const c = product_of_numbers(kind, a, b, size);
-    for (std::size_t i = 0; i < c.size(); ++i) EXPECT_EQ(c[i], (i % 5 == 0 ? 16 : 20) * least) << tracing_enumerator_name(kind) << i;
+    for (std::size_t i = 0; i < c.size(); ++i)
+      EXPECT_EQ(c[i], (i % 5 == 0 ? 16 : 20) * least) << tracing_enumerator_name(kind) << i;
     EXPECT_EQ(product_of_numbers(kind, {least}, {least}, {1, 1, 1}).front(), 0.0) << "too small for any of them";
   }
 }

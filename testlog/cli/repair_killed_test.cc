@@ -127,7 +127,8 @@ void expect_repaired(TemporaryFolder const& folder, std::string const& name, Fou
   std::string whole = "[\n";
   for (std::string const& record : found.records) whole.append(whole.size() > 2 ? ",\n" : "").append(record);
   whole += found.records.empty() ? "]\n" : "\n]\n";
-  std::string said = "testlog repair: " + std::to_string(found.records.size()) + " record" + (found.records.size() == 1 ? "" : "s");
+  std::string said =
+      "testlog repair: " + std::to_string(found.records.size()) + " record" + (found.records.size() == 1 ? "" : "s");
   if (!found.broken.empty()) {
     said += "; left out 1 piece of " + std::to_string(found.broken.size()) + " byte" + (found.broken.size() == 1 ? "" : "s");
   }

@@ -28,10 +28,12 @@ void CudaHealthListener::OnTestEnd(testing::TestInfo const& test) {
     has_devices = true;
     check(driver, test);
   });
-  for (tracing::cuda::Loss const& loss : tracing::cuda::take_losses_of_gone_drivers()) fail(test, loss.to_string() + candidates_of(loss), true);
+  for (tracing::cuda::Loss const& loss : tracing::cuda::take_losses_of_gone_drivers())
+    fail(test, loss.to_string() + candidates_of(loss), true);
   if (has_devices) return;
   if (CUresult const result = process_driver_.synchronize(); result != CUDA_SUCCESS) {
-    fail(test, tracing::cuda::error_text(result) + launches_of_test(), tracing::cuda::lost_with(result) != tracing::cuda::Lost::nothing);
+    fail(test, tracing::cuda::error_text(result) + launches_of_test(),
+         tracing::cuda::lost_with(result) != tracing::cuda::Lost::nothing);
   }
 }
 
@@ -50,7 +52,8 @@ std::string CudaHealthListener::launches_of_test() const {
   std::erase_if(launches, [](Record const& record) {
     return !record.is_span || record.name != "launch" || record.field("kernel.name") == nullptr;
   });
-  if (launches.empty()) return "\n  It made no launch by TRACE_LAUNCH or a tracing::cuda::Driver, whose launches are named here.";
+  if (launches.empty())
+    return "\n  It made no launch by TRACE_LAUNCH or a tracing::cuda::Driver, whose launches are named here.";
   std::ostringstream text;
   text << "\n  One of its " << launches.size() << " launches may have done it:";
   if (launches.size() > kMostCandidates) text << " the last " << kMostCandidates << " of them are";

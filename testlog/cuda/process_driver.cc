@@ -31,7 +31,8 @@ CUresult ProcessDriver::synchronize() {
   CUcontext current = nullptr;
   if (get_current_(&current) == CUDA_SUCCESS && current != nullptr) {
     // A test may reset its device, or destroy what is current: that breaks nothing.
-    if (CUresult const result = synchronize_(); result != CUDA_SUCCESS && result != CUDA_ERROR_CONTEXT_IS_DESTROYED) return result;
+    if (CUresult const result = synchronize_(); result != CUDA_SUCCESS && result != CUDA_ERROR_CONTEXT_IS_DESTROYED)
+      return result;
   }
   for (int ordinal = 0; ordinal < devices; ++ordinal) {
     CUdevice device = 0;

@@ -39,7 +39,8 @@ std::vector<std::string> environment_with(Variables const& variables) {
   std::vector<std::string> environment;
   for (char** at = environ; *at != nullptr; ++at) {
     std::string_view const name = std::string_view(*at).substr(0, std::string_view(*at).find('='));
-    bool const given = std::any_of(variables.begin(), variables.end(), [name](auto const& variable) { return variable.first == name; });
+    bool const given = std::any_of(variables.begin(), variables.end(),
+                                   [name](auto const& variable) { return variable.first == name; });
     if (!given && !is_read_by_us(*at)) environment.emplace_back(*at);
   }
   for (auto const& [name, value] : variables) environment.push_back(name + "=" + value);
@@ -53,7 +54,8 @@ pid_t start(std::vector<std::string> words, std::vector<std::string> environment
   posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
   pid_t child = 0;
-  int const failed = posix_spawn(&child, words[0].c_str(), &actions, nullptr, pointers(words).data(), pointers(environment).data());
+  int const failed =
+      posix_spawn(&child, words[0].c_str(), &actions, nullptr, pointers(words).data(), pointers(environment).data());
   EXPECT_EQ(failed, 0) << words[0] << " does not start";
   posix_spawn_file_actions_destroy(&actions);
   close(out);
@@ -153,13 +155,16 @@ std::string run_on_terminal(std::string const& filter, Variables const& variable
   pid_t const child = start(scenario_words(filter, {}), environment_with(without_times(variables)), nowhere, its_end);
   char bytes[4096];
   // An error where nobody has the other end any more.
-  for (ssize_t size = 0; child != 0 && (size = read(terminal, bytes, sizeof(bytes))) > 0;) text.append(bytes, static_cast<std::size_t>(size));
+  for (ssize_t size = 0; child != 0 && (size = read(terminal, bytes, sizeof(bytes))) > 0;)
+    text.append(bytes, static_cast<std::size_t>(size));
   if (child != 0) status_of(child);
   close(terminal);
   return text;
 }
 
-Outcome run_own_main(Variables const& variables) { return run({TESTLOG_OWN_MAIN, "--gtest_print_time=0"}, without_times(variables)); }
+Outcome run_own_main(Variables const& variables) {
+  return run({TESTLOG_OWN_MAIN, "--gtest_print_time=0"}, without_times(variables));
+}
 
 std::vector<std::string> writes_of_scenarios(std::string const& filter, Variables const& variables) {
   int ends[2];

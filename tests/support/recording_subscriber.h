@@ -178,7 +178,8 @@ class RecordingSubscriber final : public tracing::Subscriber {
 /// A RecordingSubscriber that receives what this thread emits while it lives.
 class Recording {
  public:
-  explicit Recording(tracing::LevelFilter level = tracing::LevelFilter::trace) : subscriber_(make(level)), scope_(subscriber_) {}
+  explicit Recording(tracing::LevelFilter level = tracing::LevelFilter::trace)
+      : subscriber_(make(level)), scope_(subscriber_) {}
   RecordingSubscriber* operator->() const { return subscriber_.get(); }
   RecordingSubscriber& operator*() const { return *subscriber_; }
   std::shared_ptr<RecordingSubscriber> const& shared() const { return subscriber_; }

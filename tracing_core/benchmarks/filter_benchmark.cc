@@ -49,7 +49,8 @@ TRACING_BENCHMARK(parse_100_directives);
 
 void register_against_100(benchmark::State& state) {
   EnvFilter filter = EnvFilter::parse_lossy(hundred_directives());
-  tracing::RuntimeCallsite const callsite({.target = "crate_50::module::inner", .level = tracing::Level::debug, .fields = {"message"}});
+  tracing::RuntimeCallsite const callsite(
+      {.target = "crate_50::module::inner", .level = tracing::Level::debug, .fields = {"message"}});
   for (auto _ : state) benchmark::DoNotOptimize(filter.callsite_enabled(callsite.metadata()));
 }
 TRACING_BENCHMARK(register_against_100);

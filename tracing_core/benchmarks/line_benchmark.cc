@@ -111,7 +111,8 @@ void line_spdlog(benchmark::State& state) {
   for (auto _ : state) {
     ++i;
     logger.info(
-        "server{{device={} stream={}}}:launch{{count={} mode=\"{}\"}}:compile{{grid={} cached={}}}: {}: moved the block moved={} "
+        "server{{device={} stream={}}}:launch{{count={} mode=\"{}\"}}:compile{{grid={} cached={}}}: {}: moved the "
+        "block moved={} "
         "ratio={}",
         0, 7, 64, "checked", 16, true, "workload", i, i * 0.5);
   }

@@ -1,5 +1,6 @@
 // What does a line of spdlog's cost that becomes an event in three spans and is printed there, beside the same call by spdlog
-// alone? A program of its own: in it the bridge stands before spdlog's functions, which the peer of other rows is not to pay for.
+// alone? A program of its own: in it the bridge stands before spdlog's functions, which the peer of other rows is not to pay
+// for.
 #include <spdlog/logger.h>
 
 #include <memory>

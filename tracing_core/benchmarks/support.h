@@ -26,7 +26,8 @@ void use(benchmark::State& state, F make) {
 inline void expect_bytes(benchmark::State& state, tracing::CountingSink const& sink) {
   if (state.thread_index() != 0) return;
   if (sink.bytes() == 0) state.SkipWithError("no byte arrived");
-  state.counters["bytes_per_record"] = static_cast<double>(sink.bytes()) / static_cast<double>(state.iterations() * state.threads());
+  state.counters["bytes_per_record"] =
+      static_cast<double>(sink.bytes()) / static_cast<double>(state.iterations() * state.threads());
 }
 
 /// Runs as often as the environment says: two runs of known length differ by the instructions of their iterations.

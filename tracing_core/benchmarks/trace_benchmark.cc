@@ -40,8 +40,8 @@ double peak_kib() {
   return static_cast<double>(usage.ru_maxrss);
 }
 
-// Writes files of kSpansOfAFile spans, one after the other under one name; `complete()` has one completed and `renew()` begins the
-// next. Whether the time until it is complete counts is up to the row.
+// Writes files of kSpansOfAFile spans, one after the other under one name; `complete()` has one completed and `renew()` begins
+// the next. Whether the time until it is complete counts is up to the row.
 template <class F, class G>
 void write_spans(benchmark::State& state, std::string const& path, bool counts_completion, F complete, G renew) {
   double const before = peak_kib();

@@ -85,7 +85,8 @@ struct Console {
 
   // What a layer says with spdlog is no event, so it is printed as ever.
   bool shows() const noexcept {
-    return (!always && !is_in_heard_message()) || tracing::internal::thread_state.in_subscriber || Place::of(descriptor) != place;
+    return (!always && !is_in_heard_message()) || tracing::internal::thread_state.in_subscriber ||
+           Place::of(descriptor) != place;
   }
 };
 
@@ -182,7 +183,8 @@ void mute(std::vector<spdlog::sink_ptr> const& sinks, bool always) {
       mute(*behind, always);
     } else if (exchange_console(*sink, always ? muted_instead_of<true> : muted_instead_of<false>)) {
       auto& known = muted().sinks;
-      bool const is_known = std::any_of(known.begin(), known.end(), [&](MutedSink const& one) { return one.address == sink.get(); });
+      bool const is_known =
+          std::any_of(known.begin(), known.end(), [&](MutedSink const& one) { return one.address == sink.get(); });
       if (!is_known) known.push_back({sink, sink.get()});
     }
   }

@@ -14,7 +14,8 @@
 
 // The registry of code with spdlog as headers only, where such code is in the program or in a library that it names.
 extern "C" {
-[[gnu::weak]] extern spdlog::details::registry tracing_header_only_registry __asm__("_ZZN6spdlog7details8registry8instanceEvE10s_instance");
+[[gnu::weak]] extern spdlog::details::registry tracing_header_only_registry __asm__(
+    "_ZZN6spdlog7details8registry8instanceEvE10s_instance");
 [[gnu::weak]] extern unsigned char tracing_header_only_made __asm__("_ZGVZN6spdlog7details8registry8instanceEvE10s_instance");
 }
 

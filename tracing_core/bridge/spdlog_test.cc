@@ -39,7 +39,8 @@ using tracing_test::Registered;
 TEST(SpdlogBridge, MapsLevels) {
   Bridged bridged;
   spdlog::trace("t"), spdlog::debug("d"), spdlog::info("i"), spdlog::warn("w"), spdlog::error("e"), spdlog::critical("c");
-  EXPECT_EQ(bridged.take(), "TRACE spdlog: t\nDEBUG spdlog: d\n INFO spdlog: i\n WARN spdlog: w\nERROR spdlog: e\nERROR spdlog: c\n");
+  EXPECT_EQ(bridged.take(),
+            "TRACE spdlog: t\nDEBUG spdlog: d\n INFO spdlog: i\n WARN spdlog: w\nERROR spdlog: e\nERROR spdlog: c\n");
 }
 
 TEST(SpdlogBridge, KeepsThePlaceThatMacrosGive) {
@@ -92,7 +93,8 @@ TEST(SpdlogBridge, TellsLoggersApartThatTakeTheSameMemory) {
 
 TEST(SpdlogBridge, KeepsTheTimeOfTheMessage) {
   Bridged bridged("info", {}, {.timer = tracing::utc_timer()});
-  spdlog::default_logger()->log(spdlog::log_clock::time_point(std::chrono::seconds(1)), spdlog::source_loc(), spdlog::level::info, "early");
+  spdlog::default_logger()->log(spdlog::log_clock::time_point(std::chrono::seconds(1)), spdlog::source_loc(),
+                                spdlog::level::info, "early");
   EXPECT_EQ(bridged.take(), "1970-01-01T00:00:01.000000Z  INFO spdlog: early\n");
 }
 
@@ -209,7 +211,9 @@ TEST_F(SpdlogBridgeLevels, FollowAReload) {
   auto [filter, handle] = tracing::reloadable(tracing::boxed(tracing::EnvFilter::parse_lossy("warn")));
   tracing::ScopedDefault const subscriber(
       tracing::RegistryBuilder()
-          .with(tracing::print_layer({.writer = tracing::to_sink(tracing::make_sink([](tracing::Level, std::string_view) {}))}), std::move(filter))
+          .with(tracing::print_layer(
+                    {.writer = tracing::to_sink(tracing::make_sink([](tracing::Level, std::string_view) {}))}),
+                std::move(filter))
           .build());
   ASSERT_TRUE(tracing::bridge::install_spdlog());
   EXPECT_EQ(stored_level(), spdlog::level::info);
@@ -356,7 +360,9 @@ TEST(SpdlogBridge, TextThatGoesToASpdlogLoggerEndsThere) {
   auto const logger = make_logger("out", kept);
   auto sink = tracing::make_sink([&](tracing::Level, std::string_view line) { logger->info("{}", line); });
   tracing::ScopedDefault const subscriber(
-      tracing::RegistryBuilder().with(tracing::print_layer({.format = {.timer = nullptr}, .writer = tracing::to_sink(sink)})).build());
+      tracing::RegistryBuilder()
+          .with(tracing::print_layer({.format = {.timer = nullptr}, .writer = tracing::to_sink(sink)}))
+          .build());
   ASSERT_TRUE(tracing::bridge::install_spdlog());
   TRACE_INFO("x", tracing::target("lib"));
   logger->warn("y");

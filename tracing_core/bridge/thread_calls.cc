@@ -24,7 +24,9 @@ struct Known {
 
   // Addresses are used again, by other loggers and for other text.
   bool is_of(spdlog::logger const* of, std::uint64_t now, spdlog::details::log_msg const& message) const noexcept {
-    if (logger != of || generation != now || level != message.level || line != message.source.line || file != message.source.filename) return false;
+    if (logger != of || generation != now || level != message.level || line != message.source.line ||
+        file != message.source.filename)
+      return false;
     if (!callsite) return false;
     Metadata const& metadata = callsite->metadata();
     std::string_view const name = text_of(message.logger_name);
@@ -40,7 +42,8 @@ struct Table {
   Known known[kKnown];
 
   Known& place_of(spdlog::logger const* logger, spdlog::details::log_msg const& message) noexcept {
-    auto const hash = reinterpret_cast<std::uintptr_t>(logger) / 16 * 31 + reinterpret_cast<std::uintptr_t>(message.source.filename) +
+    auto const hash = reinterpret_cast<std::uintptr_t>(logger) / 16 * 31 +
+                      reinterpret_cast<std::uintptr_t>(message.source.filename) +
                       static_cast<std::uintptr_t>(message.source.line) * 7 + static_cast<std::uintptr_t>(message.level);
     return known[(hash ^ hash >> 7) % kKnown];
   }

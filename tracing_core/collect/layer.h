@@ -81,9 +81,15 @@ class Layer {
 
   /// The calls it wants; asked once, when it is added to a registry.
   virtual Hooks hooks() const noexcept { return Hooks::all; }
-  virtual void on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept { (void)span, (void)made, (void)context; }
-  virtual void on_record(SpanRef span, FieldValues const& values, Context const& context) noexcept { (void)span, (void)values, (void)context; }
-  virtual void on_follows_from(SpanRef span, SpanRef cause, Context const& context) noexcept { (void)span, (void)cause, (void)context; }
+  virtual void on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept {
+    (void)span, (void)made, (void)context;
+  }
+  virtual void on_record(SpanRef span, FieldValues const& values, Context const& context) noexcept {
+    (void)span, (void)values, (void)context;
+  }
+  virtual void on_follows_from(SpanRef span, SpanRef cause, Context const& context) noexcept {
+    (void)span, (void)cause, (void)context;
+  }
   virtual void on_event(Event const& event, Context const& context) noexcept { (void)event, (void)context; }
   /// The track enters the span, perhaps once more while it is in it: each call has its on_exit().
   virtual void on_enter(SpanRef span, Context const& context) noexcept { (void)span, (void)context; }
@@ -92,7 +98,9 @@ class Layer {
   /// The last handle is gone; afterwards the span does not exist.
   virtual void on_close(SpanRef span, Context const& context) noexcept { (void)span, (void)context; }
   /// A perf span of this thread ends, which is still in it: how long it took. on_exit() and on_close() follow.
-  virtual void on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept { (void)span, (void)timing, (void)context; }
+  virtual void on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept {
+    (void)span, (void)timing, (void)context;
+  }
   /// Writes out what is still held back.
   virtual void flush() noexcept {}
 };

@@ -12,7 +12,9 @@ void tell(std::vector<std::unique_ptr<Layer>> const& layers, Hooks hook, F&& f) 
 
 }  // namespace
 
-LayerVector::LayerVector(std::vector<std::unique_ptr<Layer>> layers) : layers_(std::move(layers)) { std::erase(layers_, nullptr); }
+LayerVector::LayerVector(std::vector<std::unique_ptr<Layer>> layers) : layers_(std::move(layers)) {
+  std::erase(layers_, nullptr);
+}
 
 Hooks LayerVector::hooks() const noexcept {
   Hooks hooks = Hooks::none;

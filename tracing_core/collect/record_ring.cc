@@ -101,12 +101,14 @@ void RecordRing::drain_dying(std::uint64_t from_number, void (*visit)(void* cont
     if (ring.tail + sizeof(RecordHeader) > ring.capacity) break;
     char const* const at = ring.bytes + ring.tail;
     RecordHeader const header = RecordHeader::read(at);
-    auto const is_span = [&ring](std::uint32_t index) { return index < ring.spans.size() && ring.spans[index].metadata != nullptr; };
+    auto const is_span = [&ring](std::uint32_t index) {
+      return index < ring.spans.size() && ring.spans[index].metadata != nullptr;
+    };
     bool const about_span = header.kind != RecordKind::event || header.span != kNoIndex;
-    bool const plausible = header.number_low == static_cast<std::uint8_t>(number) && header.size >= sizeof(RecordHeader) &&
-                           header.size % 8 == 0 && ring.tail + header.size <= ring.capacity && header.track < ring.tracks.size() &&
-                           (!about_span || is_span(header.span)) &&
-                           (header.kind != RecordKind::follows_from || is_span(header.cause()));
+    bool const plausible =
+        header.number_low == static_cast<std::uint8_t>(number) && header.size >= sizeof(RecordHeader) &&
+        header.size % 8 == 0 && ring.tail + header.size <= ring.capacity && header.track < ring.tracks.size() &&
+        (!about_span || is_span(header.span)) && (header.kind != RecordKind::follows_from || is_span(header.cause()));
     if (!plausible) break;
     ring.overwrite_oldest(unused);  // only after that do the span's values hold what the record says
     if (number < from_number) continue;

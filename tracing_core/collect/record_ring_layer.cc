@@ -214,7 +214,8 @@ class RecordRingLayer final : public Layer {
     keep(values, fields);
     (void)context.time();
     Appending appending(ring_);
-    if (KnownSpan* const known = find(span)) appending.append(start(RecordKind::record, span.verdict()), context, known, &values);
+    if (KnownSpan* const known = find(span))
+      appending.append(start(RecordKind::record, span.verdict()), context, known, &values);
   }
 
   void on_follows_from(SpanRef span, SpanRef cause, Context const& context) noexcept override {

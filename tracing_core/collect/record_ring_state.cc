@@ -42,7 +42,8 @@ void unlock_all() noexcept {
 internal::RingState::RingState(std::size_t capacity_bytes) noexcept {
   recent_tracks.fill(kNoIndex);
   capacity = std::max<std::size_t>(capacity_bytes, 4096) & ~std::size_t{7};
-  bytes = room.map(capacity + decltype(spans)::kDirectoryBytes + decltype(tracks)::kDirectoryBytes + kDroppedTags * sizeof(Dropped));
+  bytes = room.map(capacity + decltype(spans)::kDirectoryBytes + decltype(tracks)::kDirectoryBytes +
+                   kDroppedTags * sizeof(Dropped));
   if (bytes == nullptr) return;
   char* behind = bytes + capacity;
   spans.keep_directory_in(behind);

@@ -55,7 +55,8 @@ std::string text_of(RecordView const& record) {
   std::string out = name_of(record.kind);
   std::string path;
   if (record.span != nullptr) {
-    record.span->for_each_in_path([&](tracing::RecordedSpan const& span) { path = text_of(span) + (path.empty() ? "" : ":") + path; });
+    record.span->for_each_in_path(
+        [&](tracing::RecordedSpan const& span) { path = text_of(span) + (path.empty() ? "" : ":") + path; });
   }
   if (!path.empty()) out += " " + path;
   if (record.cause != nullptr) out += " <- " + text_of(*record.cause);
@@ -109,7 +110,8 @@ TEST(RecordRing, KnowsSpansWhoseMakingWasOverwritten) {
     EXPECT_EQ(ring->dropped(), 1003U - ring->snapshot().size());
     EXPECT_EQ(ring->dropped_of(0), ring->dropped());
     EXPECT_EQ(lines(ring->snapshot()).back(), "event long{n=1 late=5} message=event 999");
-    EXPECT_EQ(lines(ring->snapshot()).front(), "event long{n=1 late=5} message=event " + std::to_string(ring->first_number() - 3));
+    EXPECT_EQ(lines(ring->snapshot()).front(),
+              "event long{n=1 late=5} message=event " + std::to_string(ring->first_number() - 3));
   });
 }
 
@@ -153,7 +155,11 @@ TEST(RecordRing, ADyingProcessReadsWhatIsThere) {
     auto const expected = lines(ring->snapshot(95));
     std::vector<std::string> seen;
     ring->drain_dying(
-        95, [](void* out, RecordView const& record) { static_cast<std::vector<std::string>*>(out)->push_back(text_of(record)); }, &seen);
+        95,
+        [](void* out, RecordView const& record) {
+          static_cast<std::vector<std::string>*>(out)->push_back(text_of(record));
+        },
+        &seen);
     EXPECT_EQ(seen, expected);
     EXPECT_EQ(seen.back(), "event outer{n=1} message=event 99");
     TRACE_INFO("too late");

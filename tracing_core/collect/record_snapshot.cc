@@ -198,7 +198,8 @@ void RecordSnapshot::visit(void (*each)(void* context, RecordView const& record)
   });
 }
 
-void RecordSnapshot::replay_selected(Subscriber& to, bool (*select)(void* context, RecordView const& record), void* context) const {
+void RecordSnapshot::replay_selected(Subscriber& to, bool (*select)(void* context, RecordView const& record),
+                                     void* context) const {
   if (content_ == nullptr) return;
   auto const spans = first_spans(content_->spans.get(), content_->span_count);
   Replay replay(to, content_->spans.get(), content_->span_count, content_->tracks);

@@ -169,8 +169,8 @@ bool Registry::close_told_scope(SpanId id, TrackState& track) noexcept {
 }
 
 bool Registry::has_to_be_released(SpanSlot const& slot) const noexcept {
-  return slot.shared.load(std::memory_order_relaxed) || slot.has_extras.load(std::memory_order_relaxed) || slot.values.is_large() ||
-         retired_.load(std::memory_order_acquire);
+  return slot.shared.load(std::memory_order_relaxed) || slot.has_extras.load(std::memory_order_relaxed) ||
+         slot.values.is_large() || retired_.load(std::memory_order_acquire);
 }
 
 void Registry::close_timed_scope(SpanId id, Timing const& timing) noexcept {
@@ -376,7 +376,8 @@ void Registry::visit_current_spans(void (*visit)(void* context, SpanRef span), v
   for (; slot != nullptr; slot = parent_of(*slot)) visit(context, SpanRef(slot, ~Verdict{0}));
 }
 
-void Registry::visit_all_tracks(void (*visit)(void* context, Track const& track, std::int64_t os_thread, SpanRef span), void* context) const noexcept {
+void Registry::visit_all_tracks(void (*visit)(void* context, Track const& track, std::int64_t os_thread, SpanRef span),
+                                void* context) const noexcept {
   for (TrackState const* track = store_->first_track(); track != nullptr; track = track->next) {
     std::size_t const depth = track->depth.load(std::memory_order_acquire);
     auto const* const entries = track->stack.load(std::memory_order_acquire);

@@ -53,7 +53,8 @@ class Registry final : public Subscriber {
   /// What every track is in, for those who look at a dying or hanging process: calls `visit` for each track and each span
   /// that it is in, outermost first; takes no lock and allocates nothing. Other threads go on meanwhile, so a span may be
   /// closing while it is looked at: what is read of it may be half new, but it is memory of a span.
-  void visit_all_tracks(void (*visit)(void* context, Track const& track, std::int64_t os_thread, SpanRef span), void* context) const noexcept;
+  void visit_all_tracks(void (*visit)(void* context, Track const& track, std::int64_t os_thread, SpanRef span),
+                        void* context) const noexcept;
 
  private:
   friend class RegistryBuilder;
@@ -95,7 +96,8 @@ class Registry final : public Subscriber {
   std::array<Layer*, kMostLayers> layer_pointers_{};
   std::array<Filter*, kMostLayers> layer_filters_{};
   Verdict always_ = 0;      // layers without a filter, and the registry itself where it has no layer
-  Verdict on_new_span_ = 0, on_record_ = 0, on_follows_from_ = 0, on_event_ = 0, on_enter_ = 0, on_exit_ = 0, on_close_ = 0, on_timed_ = 0;
+  Verdict on_new_span_ = 0, on_record_ = 0, on_follows_from_ = 0, on_event_ = 0, on_enter_ = 0, on_exit_ = 0,
+          on_close_ = 0, on_timed_ = 0;
   Verdict by_gate_ = 0;  // layers whose filter decides by the level gate
   Verdict span_filters_ = 0;   // layers whose filter follows spans
   Verdict event_filters_ = 0;  // layers whose filter looks at events

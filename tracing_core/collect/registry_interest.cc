@@ -15,7 +15,8 @@ template <class F>
 void Registry::for_each_perf_filter(Metadata const& metadata, F&& f) noexcept {
   Verdict const all = static_cast<Verdict>((std::uint64_t{1} << layers_.size()) - 1);
   for_each_layer(perf_filters_, [&](std::size_t i) {
-    if (metadata.level() <= layer_filters_[i]->max_level_hint()) f(*layer_filters_[i], (perf_for_all_ & bit(i)) != 0 ? all : bit(i));
+    if (metadata.level() <= layer_filters_[i]->max_level_hint())
+      f(*layer_filters_[i], (perf_for_all_ & bit(i)) != 0 ? all : bit(i));
   });
 }
 

@@ -155,7 +155,8 @@ void nest(int depth) {
   TRACE_SPAN(info, "level", depth);
   if (depth < 200) return nest(depth + 1);
   int count = 0;
-  static_cast<Registry*>(tracing::current_subscriber())->visit_current_spans([](void* n, SpanRef) { ++*static_cast<int*>(n); }, &count);
+  static_cast<Registry*>(tracing::current_subscriber())
+      ->visit_current_spans([](void* n, SpanRef) { ++*static_cast<int*>(n); }, &count);
   EXPECT_EQ(count, 200);
 }
 
@@ -190,7 +191,8 @@ TEST(Registry, AFilterHidesSpansFromItsLayerAlone) {
     });
   }
   EXPECT_EQ(all[6], "event a/hidden/b");
-  EXPECT_EQ(some, (Lines{"new a", "enter a", "new a/b", "enter a/b", "event a/b", "exit a/b", "close a/b", "exit a", "close a"}));
+  EXPECT_EQ(some, (Lines{"new a", "enter a", "new a/b", "enter a/b", "event a/b", "exit a/b", "close a/b", "exit a",
+                         "close a"}));
 }
 
 // Wants spans always and everything else at no moment, as a filter does that follows these spans.
@@ -265,7 +267,9 @@ TEST(Registry, FedSpansStandOnTheirOwnTrackAtTheirOwnTime) {
       lines.push_back(std::string(what) + " " + path_of(span) + " on " + std::string(context.track().name) + " at " +
                       std::to_string(context.time().ns));
     }
-    void on_new_span(SpanRef span, tracing::NewSpan const&, tracing::Context const& c) noexcept override { add("new", span, c); }
+    void on_new_span(SpanRef span, tracing::NewSpan const&, tracing::Context const& c) noexcept override {
+      add("new", span, c);
+    }
     void on_enter(SpanRef span, tracing::Context const& c) noexcept override { add("enter", span, c); }
     void on_exit(SpanRef span, tracing::Context const& c) noexcept override { add("exit", span, c); }
     void on_close(SpanRef span, tracing::Context const& c) noexcept override { add("close", span, c); }

@@ -101,8 +101,9 @@ TEST(Registry, ClosesTheScopesOfAThreadThatEndsWithoutDestructors) {
     registry->enter(held.id(), {});
     registry->open_scope(span.metadata(), 1, nullptr);
   }).join();
-  EXPECT_EQ(lines, (std::vector<std::string>{"new held", "new held", "enter held", "enter held", "new held/held", "enter held/held",
-                                             "exit held/held", "close held/held", "exit held", "close held"}));
+  EXPECT_EQ(lines, (std::vector<std::string>{"new held", "new held", "enter held", "enter held", "new held/held",
+                                             "enter held/held", "exit held/held", "close held/held", "exit held",
+                                             "close held"}));
   EXPECT_TRUE(registry->span(held.id()));
 }
 
@@ -134,7 +135,8 @@ TEST(Registry, ManyThreadsShareASpanAndRecordToIt) {
           for (int i = 0; i < 300; ++i) {
             TRACE_SPAN(info, "own", i);
             TRACE_INFO("event", tracing::parent(span));
-            if (i % 10 == 0) span.record(tracing::kv("text", t % 2 == 0 ? "short" : "a text that is somewhat longer than the other"));
+            if (i % 10 == 0)
+              span.record(tracing::kv("text", t % 2 == 0 ? "short" : "a text that is somewhat longer than the other"));
           }
         });
       });

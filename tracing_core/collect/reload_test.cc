@@ -99,7 +99,8 @@ TEST(Reload, ModifySeesTheCurrentOne) {
   auto [filter, handle] = tracing::reloadable(level(tracing::LevelFilter::info));
   auto const registry = tracing::RegistryBuilder().with(std::make_unique<CountEvents>(count), std::move(filter)).build();
   auto const one_more = [](tracing::Filter const* current) {
-    return level(current->max_level_hint() == tracing::LevelFilter::info ? tracing::LevelFilter::debug : tracing::LevelFilter::off);
+    return level(current->max_level_hint() == tracing::LevelFilter::info ? tracing::LevelFilter::debug
+                                                                         : tracing::LevelFilter::off);
   };
   EXPECT_EQ(handle.modify(one_more), Reloaded::done);
   tracing::with_default(registry, emit_both);

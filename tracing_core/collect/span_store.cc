@@ -120,7 +120,9 @@ bool TrackState::push(SpanSlot& slot) noexcept {
   if (size == capacity && !grow()) return false;
   EnteredSpan* const entries = stack.load(std::memory_order_relaxed);
   std::uint64_t const id = slot.id.load(std::memory_order_relaxed);
-  bool const again = std::any_of(entries, entries + size, [&slot, id](EnteredSpan const& entered) { return entered.slot == &slot && entered.id == id; });
+  bool const again = std::any_of(entries, entries + size, [&slot, id](EnteredSpan const& entered) {
+    return entered.slot == &slot && entered.id == id;
+  });
   entries[size].slot = &slot;
   entries[size].id = again ? 0 : id;
   depth.store(size + 1, std::memory_order_release);
@@ -187,7 +189,8 @@ TrackState* SpanStore::find_this_thread() noexcept {
     std::lock_guard const lock(shared->mutex);
     // Those of stores that are gone: a thread may see many come and go.
     std::erase_if(*thread_tracks, [](auto const& known) {
-      return std::none_of(shared->stores.begin(), shared->stores.end(), [&](auto const& live) { return live.first == known.first; });
+      return std::none_of(shared->stores.begin(), shared->stores.end(),
+                          [&](auto const& live) { return live.first == known.first; });
     });
     thread_tracks->reserve(thread_tracks->size() + 1);
     TrackState* const track = new_track(thread.number);

@@ -175,7 +175,8 @@ class SpanStore {
   internal::SpanSlot* open_scope(internal::TrackState& track) noexcept;
   /// The same in a few instructions where the slot is there, the values are numbers and nobody hears of it: the span is
   /// made, and the calling thread in it. Null otherwise: nothing is done.
-  [[gnu::always_inline]] internal::SpanSlot* open_scope_quickly(Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
+  [[gnu::always_inline]] internal::SpanSlot* open_scope_quickly(Metadata const& metadata, Verdict verdict,
+                                                                Value const* values) noexcept {
     internal::CachedTrack const& cached = internal::cached_track;
     if (cached.store_number != number_ || !StoredValues::are_few_numbers(metadata)) [[unlikely]] return nullptr;
     internal::TrackState& track = *cached.track;
@@ -214,7 +215,8 @@ class SpanStore {
   }
   /// The slot of the scope that the track is in innermost; null where that is another span, or none whose place is its own.
   static internal::SpanSlot* innermost_scope(SpanId id, internal::TrackState const& track) noexcept {
-    internal::EnteredSpan const& top = track.stack.load(std::memory_order_relaxed)[track.depth.load(std::memory_order_relaxed) - 1];
+    internal::EnteredSpan const& top =
+        track.stack.load(std::memory_order_relaxed)[track.depth.load(std::memory_order_relaxed) - 1];
     return top.id == id.value && top.slot == top.own ? top.slot : nullptr;
   }
   /// Frees a slot that holds nothing any more. The last that is touched is the slot itself: the store may be destroyed as
@@ -231,7 +233,8 @@ class SpanStore {
   internal::SpanSlot* find(SpanId id) const noexcept;
   /// The same, quicker where it is the one that the track is in innermost.
   internal::SpanSlot* find(SpanId id, internal::TrackState const& track) const noexcept {
-    internal::EnteredSpan const& top = track.stack.load(std::memory_order_relaxed)[track.depth.load(std::memory_order_relaxed) - 1];
+    internal::EnteredSpan const& top =
+        track.stack.load(std::memory_order_relaxed)[track.depth.load(std::memory_order_relaxed) - 1];
     bool const is_top = top.id == id.value && top.slot->id.load(std::memory_order_relaxed) == id.value;
     return is_top ? top.slot : find(id);
   }

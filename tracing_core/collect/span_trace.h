@@ -34,7 +34,8 @@ class SpanTrace {
   template <class F>
   void for_each(F&& f) const {
     using Function = std::remove_reference_t<F>;
-    visit([](void* context, Metadata const& metadata, StoredValues const& values) { (*static_cast<Function*>(context))(metadata, values); },
+    visit([](void* context, Metadata const& metadata,
+             StoredValues const& values) { (*static_cast<Function*>(context))(metadata, values); },
           const_cast<void*>(static_cast<void const*>(&f)));
   }
 

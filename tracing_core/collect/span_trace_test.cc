@@ -20,7 +20,7 @@ TEST(SpanTrace, PrintsAsTracingErrorDoes) {
   tracing::with_default(tracing::RegistryBuilder().build(), [&] {
     line = __LINE__ + 1;
     TRACE_SPAN(info, "outer", tracing::target("a::b"));
-    auto const inner = TRACE_MAKE_SPAN(info, "inner", tracing::target("c"), tracing::kv("n", 1), tracing::kv("late", tracing::empty));
+    auto inner = TRACE_MAKE_SPAN(info, "inner", tracing::target("c"), tracing::kv("n", 1), tracing::kv("late", tracing::empty));
     inner.in_scope([&] {
       inner.record(tracing::kv("late", "text"));
       trace = SpanTrace::capture();
@@ -30,7 +30,8 @@ TEST(SpanTrace, PrintsAsTracingErrorDoes) {
   EXPECT_EQ(trace.status(), SpanTrace::Status::captured);
   EXPECT_EQ(trace.size(), 2U);
   EXPECT_EQ(trace.to_string(), "   0: c::inner\n           with n=1 late=\"text\"\n             at " + file + ":" +
-                                   std::to_string(line + 1) + "\n   1: a::b::outer\n             at " + file + ":" + std::to_string(line));
+                                   std::to_string(line + 1) + "\n   1: a::b::outer\n             at " + file + ":" +
+                                   std::to_string(line));
 }
 
 TEST(SpanTrace, SaysWhyItIsEmpty) {

@@ -134,27 +134,28 @@ std::tuple<unsigned, unsigned, unsigned> extent(Dim const& dim) noexcept {
 #if defined(__CUDACC__)
 #define TRACING_INTERNAL_LAUNCH_(n, text, kernel, grid, block, shared_bytes, stream, ...)                   \
   TRACING_INTERNAL_LAUNCH_N_(n, text, kernel, grid, block, shared_bytes, stream __VA_OPT__(, ) __VA_ARGS__)
-#define TRACING_INTERNAL_LAUNCH_N_(n, text, kernel, grid, block, shared_bytes, stream, ...)                                                  \
-  __extension__({                                                                                                                            \
-    ::dim3 const tracing_grid_##n(grid);                                                                                                     \
-    ::dim3 const tracing_block_##n(block);                                                                                                   \
-    ::std::size_t const tracing_shared_##n = shared_bytes;                                                                                   \
-    ::cudaStream_t const tracing_stream_##n = stream;                                                                                        \
-    ::std::string_view const tracing_name_##n = ::tracing::cuda::internal::without_parentheses(text);                                        \
-    TRACING_SPAN(trace, "launch", ::tracing::kv("kernel.name", tracing_name_##n),                                                            \
-                 ::tracing::kv("grid", ::tracing::cuda::internal::extent(tracing_grid_##n)),                                                 \
-                 ::tracing::kv("block", ::tracing::cuda::internal::extent(tracing_block_##n)),                                               \
-                 ::tracing::kv("shared_bytes", tracing_shared_##n), ::tracing::kv("stream", tracing_stream_##n),                             \
-                 ::tracing::kv("blocking", ::tracing::cuda::internal::launch_blocking()));                                                   \
-    auto const tracing_before_##n = ::tracing::cuda::internal::code_of(::cudaGetLastError());                                                \
-    if (tracing_before_##n.failed()) [[unlikely]]                                                                                            \
-      TRACING_INTERNAL_CUDA_TELL_(TRACING_WARN, tracing_before_##n, "before the launch of {} an earlier call failed: {}", tracing_name_##n); \
-    kernel<<<tracing_grid_##n, tracing_block_##n, tracing_shared_##n, tracing_stream_##n>>>(__VA_ARGS__);                                    \
-    ::cudaError_t const tracing_result_##n = ::cudaGetLastError();                                                                           \
-    auto const tracing_code_##n = ::tracing::cuda::internal::code_of(tracing_result_##n);                                                    \
-    if (tracing_code_##n.failed()) [[unlikely]]                                                                                              \
-      TRACING_INTERNAL_CUDA_TELL_(TRACING_ERROR, tracing_code_##n, "launch of {} failed: {}", tracing_name_##n);                             \
-    ::tracing::cuda::internal::given(tracing_result_##n);                                                                                    \
+#define TRACING_INTERNAL_LAUNCH_N_(n, text, kernel, grid, block, shared_bytes, stream, ...)                      \
+  __extension__({                                                                                                \
+    ::dim3 const tracing_grid_##n(grid);                                                                         \
+    ::dim3 const tracing_block_##n(block);                                                                       \
+    ::std::size_t const tracing_shared_##n = shared_bytes;                                                       \
+    ::cudaStream_t const tracing_stream_##n = stream;                                                            \
+    ::std::string_view const tracing_name_##n = ::tracing::cuda::internal::without_parentheses(text);            \
+    TRACING_SPAN(trace, "launch", ::tracing::kv("kernel.name", tracing_name_##n),                                \
+                 ::tracing::kv("grid", ::tracing::cuda::internal::extent(tracing_grid_##n)),                     \
+                 ::tracing::kv("block", ::tracing::cuda::internal::extent(tracing_block_##n)),                   \
+                 ::tracing::kv("shared_bytes", tracing_shared_##n), ::tracing::kv("stream", tracing_stream_##n), \
+                 ::tracing::kv("blocking", ::tracing::cuda::internal::launch_blocking()));                       \
+    auto const tracing_before_##n = ::tracing::cuda::internal::code_of(::cudaGetLastError());                    \
+    if (tracing_before_##n.failed()) [[unlikely]]                                                                \
+      TRACING_INTERNAL_CUDA_TELL_(TRACING_WARN, tracing_before_##n,                                              \
+                                  "before the launch of {} an earlier call failed: {}", tracing_name_##n);       \
+    kernel<<<tracing_grid_##n, tracing_block_##n, tracing_shared_##n, tracing_stream_##n>>>(__VA_ARGS__);        \
+    ::cudaError_t const tracing_result_##n = ::cudaGetLastError();                                               \
+    auto const tracing_code_##n = ::tracing::cuda::internal::code_of(tracing_result_##n);                        \
+    if (tracing_code_##n.failed()) [[unlikely]]                                                                  \
+      TRACING_INTERNAL_CUDA_TELL_(TRACING_ERROR, tracing_code_##n, "launch of {} failed: {}", tracing_name_##n); \
+    ::tracing::cuda::internal::given(tracing_result_##n);                                                        \
   })
 
 /// kernel<<<grid, block, shared_bytes, stream>>>(arguments...) in a span `launch`, level TRACE, {kernel.name, grid, block,

@@ -79,12 +79,15 @@ TEST(CudaCheck, KnowsTheCodesOfManyLibraries) {
   };
   Case const cases[] = {
       {[] { TRACE_CUDA_CHECK(CUDA_ERROR_MADE); },
-       "CUDA_ERROR_MADE failed: a kernel read or wrote memory that is not its own error=CUDA_ERROR_ILLEGAL_ADDRESS code=700"},
-      {[] { TRACE_CUDA_CHECK(cudaErrorOfBoth); }, "cudaErrorOfBoth failed: a kernel read or wrote memory that is not its own code=700"},
+       "CUDA_ERROR_MADE failed: a kernel read or wrote memory that is not its own error=CUDA_ERROR_ILLEGAL_ADDRESS "
+       "code=700"},
+      {[] { TRACE_CUDA_CHECK(cudaErrorOfBoth); },
+       "cudaErrorOfBoth failed: a kernel read or wrote memory that is not its own code=700"},
       {[] { TRACE_CUDA_CHECK(CUBLAS_STATUS_MADE); },
        "CUBLAS_STATUS_MADE failed: a status of a library error=CUBLAS_STATUS_MADE code=7"},
       {[] { TRACE_CUDA_CHECK(ncclMade); }, "ncclMade failed: a result of a library code=3"},
-      {[] { TRACE_CUDA_CHECK(CUPTI_MADE); }, "CUPTI_MADE failed: it returned the CUptiResult 15 error=CUPTI_MADE code=15"},
+      {[] { TRACE_CUDA_CHECK(CUPTI_MADE); },
+       "CUPTI_MADE failed: it returned the CUptiResult 15 error=CUPTI_MADE code=15"},
   };
   for (Case const& c : cases) EXPECT_EQ(traced(c.call), "ERROR user: " + std::string(c.text) + "\n");
 }

@@ -81,7 +81,8 @@ class Program {
 void refuse_nul(std::string const& text, std::string_view what) {
   std::size_t const at = text.find('\0');
   if (at == text.npos) return;
-  std::string const sentence = std::string(what) + " has a NUL at byte " + std::to_string(at) + ", where NVRTC would stop reading";
+  std::string const sentence =
+      std::string(what) + " has a NUL at byte " + std::to_string(at) + ", where NVRTC would stop reading";
   TRACE_ERROR("{}", sentence);
   throw CompileError(NVRTC_ERROR_INVALID_INPUT, sentence, {});
 }
@@ -200,11 +201,12 @@ std::vector<std::string> shown_options(CompileRequest const& request) {
 Span make_compile_span(CompileRequest const& request, char const* cache) {
   std::vector<std::string_view> headers;
   for (MemoryHeader const& header : request.headers) headers.push_back(header.name);
-  return TRACE_MAKE_SPAN(info, "compile", kv("kernel.name", request.kernel_name.empty() ? request.name : request.kernel_name),
+  return TRACE_MAKE_SPAN(info, "compile",
+                         kv("kernel.name", request.kernel_name.empty() ? request.name : request.kernel_name),
                          kv("arch", request.arch), kv("options", shown_options(request)), kv("headers", headers),
-                         kv("no_cache", request.no_cache), kv("cache", cache), kv("lowered_names", empty), kv("ptx_bytes", empty),
-                         kv("cubin_bytes", empty), kv("registers", empty), kv("shared_bytes", empty), kv("spill_bytes", empty),
-                         kv("phases_ms", empty));
+                         kv("no_cache", request.no_cache), kv("cache", cache), kv("lowered_names", empty),
+                         kv("ptx_bytes", empty), kv("cubin_bytes", empty), kv("registers", empty),
+                         kv("shared_bytes", empty), kv("spill_bytes", empty), kv("phases_ms", empty));
 }
 
 void record_result(Span const& span, CompiledKernel const& kernel) {
@@ -247,7 +249,8 @@ CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request, cha
   CompileLog read = parse_compile_log(log);
   for (CompileMessage const& message : read.messages) emit(message, request, result.ptx);
   result.cubin = program.read(nvrtc.get_cubin_size, nvrtc.get_cubin);
-  for (std::string const& expression : request.name_expressions) result.lowered_names.push_back(program.lowered_name(expression));
+  for (std::string const& expression : request.name_expressions)
+    result.lowered_names.push_back(program.lowered_name(expression));
   result.usage = std::move(read.usage);
   if (phases) result.phases = phases->read();
   result.log = std::move(log);
@@ -257,6 +260,8 @@ CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request, cha
 
 }  // namespace internal
 
-CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request) { return internal::compile(nvrtc, request, nullptr); }
+CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request) {
+  return internal::compile(nvrtc, request, nullptr);
+}
 
 }  // namespace tracing::inline v1::cuda

@@ -26,9 +26,10 @@ struct CompileRequest {
   std::vector<std::string> options{};          ///< NVRTC's, without those that fields below stand for
   std::vector<MemoryHeader> headers{};         ///< looked up before folders
   std::vector<std::string> include_folders{};
-  std::vector<std::string> name_expressions{}; ///< `matmul<float, 16>`: templates to instantiate; see CompiledKernel::lowered_names
+  std::vector<std::string>
+      name_expressions{};  ///< `matmul<float, 16>`: templates to instantiate; see CompiledKernel::lowered_names
   std::string kernel_name{};                   ///< the span's field kernel.name; empty: `name`
-  bool no_cache = false;                       ///< keep NVRTC (12.9 or newer) from its own cache, which is on disk where there is a driver
+  bool no_cache = false;  ///< keep NVRTC (12.9 or newer) from its own cache, which is on disk where there is a driver
   bool phase_times = false;                    ///< see CompiledKernel::phases; takes a temporary file
 };
 

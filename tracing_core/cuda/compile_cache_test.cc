@@ -36,7 +36,8 @@ class FakeNvrtc {
     compiled_ = 0;
     api.version = [](int* major, int* minor) { return *major = 13, *minor = 0, NVRTC_SUCCESS; };
     api.get_error_string = [](nvrtcResult) -> char const* { return "NVRTC_ERROR_COMPILATION"; };
-    api.create_program = [](nvrtcProgram* program, char const* source, char const*, int, char const* const*, char const* const*) {
+    api.create_program = [](nvrtcProgram* program, char const* source, char const*, int, char const* const*,
+                            char const* const*) {
       return *program = reinterpret_cast<nvrtcProgram>(new std::string(source)), NVRTC_SUCCESS;
     };
     api.destroy_program = [](nvrtcProgram* program) { return delete &text(*program), NVRTC_SUCCESS; };
@@ -235,9 +236,16 @@ TEST_F(CompileCacheTest, SharesAFolderBetweenProcesses) {
 
 CompiledKernel example() {
   return {.ptx = ".version 9.0",
-          .cubin = std::string("\x7f" "ELF\0\1", 6),
+          .cubin = std::string("\x7f"
+                               "ELF\0\1",
+                               6),
           .lowered_names = {"_Z1kv", ""},
-          .usage = {{.name = "k", .registers = 10, .shared_bytes = 20, .stack_bytes = 30, .spill_store_bytes = 40, .spill_load_bytes = ~0ull}},
+          .usage = {{.name = "k",
+                     .registers = 10,
+                     .shared_bytes = 20,
+                     .stack_bytes = 30,
+                     .spill_store_bytes = 40,
+                     .spill_load_bytes = ~0ull}},
           .phases = {{"Frontend", std::chrono::duration<double, std::milli>(1.5)}},
           .log = "a\nb"};
 }

@@ -46,7 +46,8 @@ void add_environment(Digest& digest, char const* variable) {
 CompileKey compile_key(NvrtcApi const& nvrtc, CompileRequest const& request) {
   for (std::string const& option : request.options)
     for (std::string_view const with_file : kWithFiles)
-      if (option == with_file || option.starts_with(std::string(with_file) + "=")) return {{}, option + " reads or writes files"};
+      if (option == with_file || option.starts_with(std::string(with_file) + "="))
+        return {{}, option + " reads or writes files"};
   IncludedFiles const included = included_files(request);
   if (!included.why_unknown.empty()) return {{}, included.why_unknown};
 

@@ -15,7 +15,8 @@ std::string dump(std::string_view log) {
     text += message.severity == Severity::error ? "error" : message.severity == Severity::warning ? "warning" : "remark";
     if (!message.file.empty()) text.append(" ").append(message.file).append(":").append(std::to_string(message.line));
     text.append(" <").append(message.text).append(">");
-    if (!message.source_text.empty()) text.append(" `").append(message.source_text).append("`@").append(std::to_string(message.column));
+    if (!message.source_text.empty())
+      text.append(" `").append(message.source_text).append("`@").append(std::to_string(message.column));
     if (!message.context.empty()) text.append(" [").append(message.context).append("]");
     text += '\n';
   }
@@ -50,7 +51,8 @@ TEST_F(ParseCompileLog, ReadsWhatNvrtcSays) {
        "    float y[4]; y[0] = x[1]; x[2] = undefined_symbol;\n"
        "                                    ^\n\n"
        "1 error detected in the compilation of \"w2.cu\".\n",
-       "error w2.cu:5 <identifier \"undefined_symbol\" is undefined> `float y[4]; y[0] = x[1]; x[2] = undefined_symbol;`@33\n"},
+       "error w2.cu:5 <identifier \"undefined_symbol\" is undefined> `float y[4]; y[0] = x[1]; x[2] = "
+       "undefined_symbol;`@33\n"},
       {"a number, an advice that is no entry, a remark",
        "w3.cu(1): warning #1105-D: #warning directive: hello there\n"
        "  #warning hello there\n"
@@ -64,9 +66,11 @@ TEST_F(ParseCompileLog, ReadsWhatNvrtcSays) {
       {"a number without its letter, as CUDA 12 has it for errors",
        "k.cu(3): error #20: identifier \"x\" is undefined\n", "error k.cu:3 <identifier \"x\" is undefined>\n"},
       {"no line of source, as CUDA 12 shows none of some",
-       "k.cu(3): error: identifier \"x\" is undefined\n\nk.cu(4): warning: variable \"y\" was declared but never referenced\n\n"
+       "k.cu(3): error: identifier \"x\" is undefined\n\nk.cu(4): warning: variable \"y\" was declared but never "
+       "referenced\n\n"
        "1 error detected in the compilation of \"k.cu\".\n",
-       "error k.cu:3 <identifier \"x\" is undefined>\nwarning k.cu:4 <variable \"y\" was declared but never referenced>\n"},
+       "error k.cu:3 <identifier \"x\" is undefined>\nwarning k.cu:4 <variable \"y\" was declared but never "
+       "referenced>\n"},
       {"a missing header",
        "w.cu(1): catastrophic error: cannot open source file \"nothing.h\"\n"
        "  #include \"nothing.h\"\n"
@@ -79,24 +83,30 @@ TEST_F(ParseCompileLog, ReadsWhatNvrtcSays) {
        "                              ^\n"
        "          detected during:\n"
        "            instantiation of class \"B<T> [with T=int]\" at line 3\n",
-       "error e2.cu:2 <static assertion failed with \"no\"> `template<class T> struct B{ static_assert(sizeof(T)==1,\"no\"); };`@29"
+       "error e2.cu:2 <static assertion failed with \"no\"> `template<class T> struct B{ "
+       "static_assert(sizeof(T)==1,\"no\"); };`@29"
        " [detected during:\n            instantiation of class \"B<T> [with T=int]\" at line 3]\n"},
       {"a message of two lines",
        "e2.cu(1): error: static assertion failed with \"multi\nline\"\n"
        "  static_assert(sizeof(int)==3, \"multi\\nline\");\n"
        "  ^\n\n",
-       "error e2.cu:1 <static assertion failed with \"multi\nline\"> `static_assert(sizeof(int)==3, \"multi\\nline\");`@1\n"},
+       "error e2.cu:1 <static assertion failed with \"multi\nline\"> `static_assert(sizeof(int)==3, "
+       "\"multi\\nline\");`@1\n"},
       {"the end of the source, and a note",
        "At end of source: error: expected a \"}\"\n"
        "eof.cu(1): note #3196-D: to match this \"{\"\n"
        "  __global__ void k() {\n"
        "                      ^\n",
        "error <expected a \"}\">\nremark eof.cu:1 <to match this \"{\"> `__global__ void k() {`@21\n"},
-      {"options", "nvrtc: error: invalid value for --gpu-architecture (-arch)\n", "error <invalid value for --gpu-architecture (-arch)>\n"},
-      {"a forced header", "Command-line error: cannot open source file \"nothing\"\n", "error <cannot open source file \"nothing\">\n"},
+      {"options", "nvrtc: error: invalid value for --gpu-architecture (-arch)\n",
+       "error <invalid value for --gpu-architecture (-arch)>\n"},
+      {"a forced header", "Command-line error: cannot open source file \"nothing\"\n",
+       "error <cannot open source file \"nothing\">\n"},
       {"the second library",
-       "nvrtc: error: failed to open libnvrtc-builtins.so.13.0.\n  Make sure that libnvrtc-builtins.so.13.0 is installed correctly.\n",
-       "error <failed to open libnvrtc-builtins.so.13.0.\n  Make sure that libnvrtc-builtins.so.13.0 is installed correctly.>\n"},
+       "nvrtc: error: failed to open libnvrtc-builtins.so.13.0.\n  Make sure that libnvrtc-builtins.so.13.0 is "
+       "installed correctly.\n",
+       "error <failed to open libnvrtc-builtins.so.13.0.\n  Make sure that libnvrtc-builtins.so.13.0 is installed "
+       "correctly.>\n"},
       {"a name expression",
        "__nv_name_map(2): error: identifier \"nope\" is undefined\n"
        "  #pragma nv_mangled_name nope<3>\n"
@@ -130,29 +140,35 @@ TEST_F(ParseCompileLog, ReadsWhatPtxasSays) {
        "a 32 registers, shared 2048, stack 0, spills 0 0\nb 40 registers, shared 4096, stack 16, spills 0 0\n"},
       {"warnings among the remarks",
        "ptxas warning : For profile sm_90 adjusting per thread register count of 16 to lower bound of 24\n"
-       "ptxas warning : Registers are spilled to local memory in function 'k', 3156 bytes spill stores, 6468 bytes spill loads\n"
+       "ptxas warning : Registers are spilled to local memory in function 'k', 3156 bytes spill stores, 6468 bytes "
+       "spill loads\n"
        "ptxas info    : Compiling entry function 'k' for 'sm_90'\n"
        "ptxas info    : Used 32 registers, used 0 barriers\n",
        "warning <For profile sm_90 adjusting per thread register count of 16 to lower bound of 24>\n"
-       "warning <Registers are spilled to local memory in function 'k', 3156 bytes spill stores, 6468 bytes spill loads>\n"
+       "warning <Registers are spilled to local memory in function 'k', 3156 bytes spill stores, 6468 bytes spill "
+       "loads>\n"
        "k 32 registers, shared 0, stack 0, spills 0 0\n"},
       {"errors",
        "ptxas application ptx input, line 23; error   : Not a name of any known instruction: 'bogus'\n"
        "ptxas fatal   : Ptx assembly aborted due to errors\n",
-       "error application ptx input:23 <Not a name of any known instruction: 'bogus'>\nerror <Ptx assembly aborted due to errors>\n"},
+       "error application ptx input:23 <Not a name of any known instruction: 'bogus'>\nerror <Ptx assembly aborted due "
+       "to errors>\n"},
   });
 }
 
 TEST_F(ParseCompileLog, IsNotConfusedByHostileText) {
   expect({
-      {"places in names and texts", "a(1): b(2).cu(3): error: f(4): warning: g\n", "error a(1): b(2).cu:3 <f(4): warning: g>\n"},
+      {"places in names and texts", "a(1): b(2).cu(3): error: f(4): warning: g\n",
+       "error a(1): b(2).cu:3 <f(4): warning: g>\n"},
       {"no end", "k.cu(3): error", ""},
       {"no number", "k.cu(): error: x\nk.cu(a): error: x\n(1): error: x\n", "error <x>\n"},
-      {"a number beyond all bounds", "k.cu(99999999999999999999999): error: x\n", "error k.cu:18446744073709551615 <x>\n"},
+      {"a number beyond all bounds", "k.cu(99999999999999999999999): error: x\n",
+       "error k.cu:18446744073709551615 <x>\n"},
       {"a caret without source", "k.cu(1): error: x\n  ^\n", "error k.cu:1 <x\n  ^>\n"},
       {"a caret before the source", "k.cu(1): error: x\n      y\n  ^\n", "error k.cu:1 <x> `y`@0\n"},
       {"an orphan of a caret", "k.cu(1): error: expected a \"}\"\n\n  ^\n", "error k.cu:1 <expected a \"}\">\n"},
-      {"source that looks like an entry", "k.cu(1): error: x\n  f(2): error: y\n  ^\n", "error k.cu:1 <x> `f(2): error: y`@1\n"},
+      {"source that looks like an entry", "k.cu(1): error: x\n  f(2): error: y\n  ^\n",
+       "error k.cu:1 <x> `f(2): error: y`@1\n"},
       {"ends of lines of another system", "k.cu(1): error: x\r\n  y\r\n  ^\r\n\r\n", "error k.cu:1 <x> `y`@1\n"},
       {"amounts of nothing", "ptxas info    : Used registers,  bytes smem\nUsed 3 registers\n", ""},
       {"a name without an end", "ptxas info    : Compiling entry function 'k\nptxas info    : Used 3 registers\n",

@@ -83,7 +83,8 @@ TEST_F(Compile, LowersNamesInTheirOrder) {
 }
 
 TEST_F(Compile, LooksForHeadersInMemoryBeforeFolders) {
-  CompileRequest request = of_source("#include \"answer.h\"\n#include <cuda_fp16.h>\nextern \"C\" __global__ void k(int* x) { *x = kAnswer; }\n");
+  CompileRequest request = of_source(
+      "#include \"answer.h\"\n#include <cuda_fp16.h>\nextern \"C\" __global__ void k(int* x) { *x = kAnswer; }\n");
   request.headers = {{"answer.h", "constexpr int kAnswer = 42;"}, {"cuda_fp16.h", "constexpr int kEmpty = 0;"}};
   request.include_folders = {TRACING_CUDA_INCLUDE};
   EXPECT_THAT(cuda::compile(nvrtc(), request).ptx, HasSubstr("42;"));
@@ -231,7 +232,8 @@ TEST_F(Compile, SaysWhatIsWrong) {
     EXPECT_EQ(failure(c.request, nullptr, &code), std::string("cannot compile k.cu: ") + c.what);
     EXPECT_EQ(code, c.code);
   }
-  EXPECT_EQ(failure(of_source(std::string("int x;\0int y;", 13))), "the source has a NUL at byte 6, where NVRTC would stop reading");
+  EXPECT_EQ(failure(of_source(std::string("int x;\0int y;", 13))),
+            "the source has a NUL at byte 6, where NVRTC would stop reading");
   EXPECT_EQ(failure(nul_in_header), "the header h.h has a NUL at byte 3, where NVRTC would stop reading");
   EXPECT_EQ(failure(nul_in_name), "a name expression has a NUL at byte 1, where NVRTC would stop reading");
 }
@@ -247,7 +249,8 @@ TEST_F(Compile, TakesLargeSources) {
 
 TEST(CompileByHand, ExplainsThatTheSecondLibraryIsMissing) {
   static constexpr char kLog[] =
-      "nvrtc: error: failed to open libnvrtc-builtins.so.13.0.\n  Make sure that libnvrtc-builtins.so.13.0 is installed correctly.";
+      "nvrtc: error: failed to open libnvrtc-builtins.so.13.0.\n  Make sure that libnvrtc-builtins.so.13.0 is "
+      "installed correctly.";
   cuda::NvrtcApi api;
   api.version = [](int* major, int* minor) { return *major = 13, *minor = 0, NVRTC_SUCCESS; };
   api.get_error_string = [](nvrtcResult) -> char const* { return "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE"; };

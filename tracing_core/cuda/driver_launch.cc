@@ -95,7 +95,8 @@ bool Driver::State::is_capturing(Span const& span, CUstream stream) const {
   return true;
 }
 
-CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream, void** params) {
+CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream,
+                               void** params) {
   State& state = *state_;
   Launch launch;
   launch.kernel = state.kernel_of(function);
@@ -104,12 +105,12 @@ CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsig
   launch.stream = state.log.number_of(stream);
   internal::LaunchScope const numbered;
   launch.id = numbered.id();
-  Span const span =
-      TRACE_MAKE_SPAN(trace, "launch", tracing::kv("kernel.name", tracing::display(launch.kernel)),
-                      tracing::kv("grid", grid.fields()), tracing::kv("block", block.fields()), shared_bytes,
-                      tracing::kv("stream", launch.stream), tracing::kv("device", state.device.load()),
-                      tracing::kv("launch", launch.id), tracing::kv("blocking", state.blocking ? std::optional(true) : std::nullopt),
-                      tracing::kv("capture", tracing::empty));
+  Span const span = TRACE_MAKE_SPAN(trace, "launch", tracing::kv("kernel.name", tracing::display(launch.kernel)),
+                                    tracing::kv("grid", grid.fields()), tracing::kv("block", block.fields()),
+                                    shared_bytes, tracing::kv("stream", launch.stream),
+                                    tracing::kv("device", state.device.load()), tracing::kv("launch", launch.id),
+                                    tracing::kv("blocking", state.blocking ? std::optional(true) : std::nullopt),
+                                    tracing::kv("capture", tracing::empty));
   auto const entered = span.enter();
   launch.span = span;
   launch.at = std::chrono::steady_clock::now();

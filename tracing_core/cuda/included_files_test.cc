@@ -85,7 +85,8 @@ TEST_F(IncludedFiles, AreThoseOfTheFoldersAndTheirOwn) {
   CompileRequest request{.name = "nowhere/k.cu", .source = "#include <first.h>\n#include <missing.h>\n"};
   request.include_folders = {files_.path() + "/a"};
   request.options = {"-I" + files_.path() + "/b"};
-  EXPECT_THAT(names(request), UnorderedElementsAre("a/first.h", "a/beside.h", "b/deep/second.h", "b/deep/third.h", "b/third.h"));
+  EXPECT_THAT(names(request),
+              UnorderedElementsAre("a/first.h", "a/beside.h", "b/deep/second.h", "b/deep/third.h", "b/third.h"));
   request.options = {"--include-path=" + files_.path() + "/b"};
   EXPECT_EQ(names(request).size(), 5u);
   request.options = {"-I", files_.path() + "/b"};

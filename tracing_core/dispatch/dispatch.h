@@ -25,7 +25,9 @@ void add_reference(OpenSpan span) noexcept;
 void drop_reference(OpenSpan span) noexcept;
 
 // The same for records that did not happen here and now.
-void dispatch_event_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent, Origin const& origin) noexcept;
-OpenSpan dispatch_new_span_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent, Origin const& origin) noexcept;
+void dispatch_event_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent,
+                       Origin const& origin) noexcept;
+OpenSpan dispatch_new_span_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent,
+                              Origin const& origin) noexcept;
 
 }  // namespace tracing::inline v1::internal

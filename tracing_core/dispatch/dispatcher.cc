@@ -75,10 +75,11 @@ void report_second_copy() noexcept {
   internal::CopyNames names;
   if (!internal::find_earlier_copy(names)) return;
   char line[2 * sizeof(names.own) + 512];
-  int const size = std::snprintf(line, sizeof(line),
-                                 "tracing: two copies of tracing::core are loaded, one in %s, one in %s; what one emits the other "
-                                 "does not see. Link it shared, or let the executable export its symbols (ENABLE_EXPORTS).\n",
-                                 names.earlier, names.own);
+  int const size =
+      std::snprintf(line, sizeof(line),
+                    "tracing: two copies of tracing::core are loaded, one in %s, one in %s; what one emits the other "
+                    "does not see. Link it shared, or let the executable export its symbols (ENABLE_EXPORTS).\n",
+                    names.earlier, names.own);
   if (size > 0 && write(STDERR_FILENO, line, static_cast<std::size_t>(size)) < 0) return;  // nobody to tell
 }
 
@@ -344,7 +345,8 @@ void dispatch_event_below(Callsite const& callsite, Verdict verdict, Value const
   dispatch_event_at(callsite, verdict, values, parent, Origin{});
 }
 
-void dispatch_event_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent, Origin const& origin) noexcept {
+void dispatch_event_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent,
+                       Origin const& origin) noexcept {
   if (thread_state.in_subscriber) return;
   InSubscriber const in_subscriber;
   auto const emit = [&](Value const* shown) {
@@ -358,7 +360,8 @@ OpenSpan dispatch_new_span(Callsite const& callsite, Verdict verdict, Value cons
   return dispatch_new_span_at(callsite, verdict, values, parent, Origin{});
 }
 
-OpenSpan dispatch_new_span_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent, Origin const& origin) noexcept {
+OpenSpan dispatch_new_span_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent,
+                              Origin const& origin) noexcept {
   if (thread_state.in_subscriber) return {};
   Subscriber& subscriber = current();
   InSubscriber const in_subscriber;

@@ -53,7 +53,8 @@ internal::MetadataParts RuntimeCallsite::Owned::fill(CallsiteDescription const& 
   for (std::size_t i = 0; i < field_count; ++i) {
     auto const offset = static_cast<std::uint32_t>(text.size());
     add(description.fields[i]);
-    fields[i] = internal::field_entry(offset, description.fields[i].data(), description.fields[i].size(), static_cast<std::uint8_t>(i));
+    fields[i] = internal::field_entry(offset, description.fields[i].data(), description.fields[i].size(),
+                                      static_cast<std::uint8_t>(i));
   }
   auto copy = [](std::string_view from) {
     auto to = std::make_unique<char[]>(from.size() + 1);

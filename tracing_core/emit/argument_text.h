@@ -54,7 +54,13 @@ constexpr std::size_t find_char(char const* text, std::size_t begin, std::size_t
   return at == nullptr ? end : static_cast<std::size_t>(at - text);
 #elif TRACING_INTERNAL_SEARCHES_ == 1
   // Not strchr, which GCC 12 gets wrong inside a text.
-  char const* const set = c == '"' ? "\"" : c == ':' ? ":" : c == ' ' ? " " : c == '-' ? "-" : c == ',' ? "," : c == '\\' ? "\\" : "'";
+  char const* const set = c == '"'    ? "\""
+                          : c == ':'  ? ":"
+                          : c == ' '  ? " "
+                          : c == '-'  ? "-"
+                          : c == ','  ? ","
+                          : c == '\\' ? "\\"
+                                      : "'";
   std::size_t const found = begin + __builtin_strcspn(text + begin, set);
   return found < end ? found : end;
 #else

@@ -73,7 +73,8 @@ TEST(ArgumentText, SplitsAtCommasOutsideBracketsAndLiterals) {
 TEST(ArgumentText, TakesAnglesForBracketsOnlyWhereTheCountAsksForIt) {
   EXPECT_EQ(split("f<a, b>(c), d", 2), (std::vector<std::string>{"f<a, b>(c)", "d"}));
   EXPECT_EQ(split("f<a, b>(c), d", 3), (std::vector<std::string>{"f<a", "b>(c)", "d"}));
-  EXPECT_EQ(split("std::map<int, std::pair<a, b>>{}, d", 2), (std::vector<std::string>{"std::map<int, std::pair<a, b>>{}", "d"}));
+  EXPECT_EQ(split("std::map<int, std::pair<a, b>>{}, d", 2),
+            (std::vector<std::string>{"std::map<int, std::pair<a, b>>{}", "d"}));
   EXPECT_EQ(split("f<a, b>(p->x), q->y", 2), (std::vector<std::string>{"f<a, b>(p->x)", "q->y"}));
   EXPECT_EQ(split("f<a, b>(), x < y", 2), (std::vector<std::string>{"f<a, b>()", "x < y"}));
 }

@@ -70,7 +70,8 @@ template <class Duration>
 requires requires { typename Duration::period; }
 constexpr internal::ThresholdArgument threshold(Duration const& duration) noexcept {
   using Period = typename Duration::period;
-  auto const ns = static_cast<double>(duration.count()) * (1e9 * static_cast<double>(Period::num) / static_cast<double>(Period::den));
+  auto const ns = static_cast<double>(duration.count()) *
+                  (1e9 * static_cast<double>(Period::num) / static_cast<double>(Period::den));
   return {ns > 0 ? static_cast<std::uint64_t>(ns + 0.5) : 0};
 }
 

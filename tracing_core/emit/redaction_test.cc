@@ -120,7 +120,8 @@ TEST_F(Redact, HidesMembersOfWhatIsRecorded) {
   std::string const text = line([&] { TRACE_INFO("in", group, tracing::kv("deep", tracing::pretty(group))); });
   EXPECT_EQ(text.find("hunter2"), text.npos) << text;
   EXPECT_NE(text.find("headers: {\"Accept\": \"all\", \"Token\": ***REDACTED***} }"), text.npos) << text;
-  EXPECT_NE(text.find("\n    headers: {\n        \"Accept\": \"all\",\n        \"Token\": ***REDACTED***,\n    },\n}"), text.npos)
+  EXPECT_NE(text.find("\n    headers: {\n        \"Accept\": \"all\",\n        \"Token\": ***REDACTED***,\n    },\n}"),
+            text.npos)
       << text;
 }
 TEST_F(Redact, HidesAWholeStructure) {
@@ -169,7 +170,8 @@ TEST_F(Redact, TakesTheNameOfARuntimeCallsite) {
 TEST_F(Redact, AFilterSeesWhatIsShown) {
   tracing::redact("password");
   std::string text;
-  auto layer = tracing::print_layer({.writer = tracing::to_sink(tracing::make_sink([&](tracing::Level, std::string_view line) { text += line; }))});
+  auto layer = tracing::print_layer(
+      {.writer = tracing::to_sink(tracing::make_sink([&](tracing::Level, std::string_view line) { text += line; }))});
   auto filter = std::make_unique<tracing::EnvFilter>("[s{password=\"hunter2\"}]=info");
   tracing::with_default(tracing::RegistryBuilder().with(std::move(layer), std::move(filter)).build(), [&] {
     TRACE_SPAN(info, "s", password);

@@ -35,8 +35,8 @@ inline bool is_own_track(Track const& track) noexcept {
   return own != nullptr && &own->track == &track;
 }
 
-// Objects of type T, which has a pointer `next` to one. A registry gives the track of a thread that ended to another, so these are
-// as many as there were tracks at once.
+// Objects of type T, which has a pointer `next` to one. A registry gives the track of a thread that ended to another, so these
+// are as many as there were tracks at once.
 template <class T>
 class ByTrack {
  public:

@@ -91,7 +91,9 @@ class ChromeLayer final : public Layer {
     SpanLock lock = span.lock();
     StoredValues const& values = span.slot()->values;
     bool const is_end = phase == 'E' || phase == 'e';
-    std::size_t const begin = !output_->records().include_args() ? values.size_bytes() : is_end ? values.first_group_bytes() : 0;
+    std::size_t const begin = !output_->records().include_args() ? values.size_bytes()
+                              : is_end                           ? values.first_group_bytes()
+                                                                 : 0;
     add_record(*stream, phase, id, span.slot()->metadata, {values.data() + begin, values.size_bytes() - begin}, ticks, lock);
     return true;
   }
@@ -210,7 +212,9 @@ std::error_code ChromeGuard::error() const noexcept { return output_ != nullptr 
 
 std::string ChromeGuard::path() const { return output_ != nullptr ? output_->path() : std::string(); }
 
-bool ChromeGuard::is_behind() const noexcept { return output_ != nullptr && !output_->is_in_forked_child() && output_->is_behind(); }
+bool ChromeGuard::is_behind() const noexcept {
+  return output_ != nullptr && !output_->is_in_forked_child() && output_->is_behind();
+}
 
 std::uint64_t ChromeGuard::dropped() const noexcept { return output_ != nullptr ? output_->dropped() : 0; }
 

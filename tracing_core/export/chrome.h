@@ -1,4 +1,5 @@
-// Declares ChromeLayer, which writes spans and events as a Chrome trace: JSON for chrome://tracing, ui.perfetto.dev, speedscope.
+// Declares ChromeLayer, which writes spans and events as a Chrome trace: JSON for chrome://tracing, ui.perfetto.dev,
+// speedscope.
 #pragma once
 
 #include <cstdint>
@@ -104,7 +105,8 @@ class [[nodiscard]] ChromeGuard {
 ///
 /// Never fails: where the file cannot be made this is told once, on standard error, and by ChromeGuard::error(), and nothing
 /// is written. Threads that record share no lock; they write only where more than 8 MiB wait or something of theirs has waited
-/// for 100 ms. Memory: that, and 64 KiB for each thread. In a forked child nothing is written, because the file is the parent's.
+/// for 100 ms. Memory: that, and 64 KiB for each thread. In a forked child nothing is written, because the file is the
+/// parent's.
 std::pair<std::unique_ptr<Layer>, ChromeGuard> chrome_layer(ChromeOptions options = {});
 
 }  // namespace tracing::inline v1

@@ -52,7 +52,8 @@ bool ChromeCallsites::append(TextBuffer& out, char phase, Metadata const& metada
   return true;
 }
 
-void ChromeCallsites::append_begin(TextBuffer& out, Callsite const& callsite, Metadata const& metadata, std::string_view groups) noexcept {
+void ChromeCallsites::append_begin(TextBuffer& out, Callsite const& callsite, Metadata const& metadata,
+                                   std::string_view groups) noexcept {
   std::size_t const begin = out.size();
   out.append(callsite.begin);
   out.append(callsite.place);
@@ -95,7 +96,8 @@ std::unique_ptr<ChromeCallsites::Callsite> ChromeCallsites::describe(Metadata co
   callsite->begin = ",\n{\"args\":{";
   callsite->begin_without_args = ",\n{";
   if (has_place) callsite->place = "\".file\":" + json_text(metadata.file()) + ",\".line\":" + std::to_string(metadata.line());
-  for (std::size_t i = 0; i < metadata.fields().size(); ++i) callsite->keys.push_back("," + json_text(metadata.fields()[i]) + ":");
+  for (std::size_t i = 0; i < metadata.fields().size(); ++i)
+    callsite->keys.push_back("," + json_text(metadata.fields()[i]) + ":");
   std::string const name = "\"name\":" + json_text(metadata.name()) + ",\"ph\":\"";
   std::string const pid = "\",\"pid\":" + std::to_string(pid_) + ",\"tid\":";
   callsite->after_args = "\"cat\":" + json_text(metadata.target()) + "," + name + "B" + pid;

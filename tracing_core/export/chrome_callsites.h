@@ -15,15 +15,15 @@
 
 namespace tracing::inline v1::internal {
 
-// Appends the records of spans from texts made when their callsite was first seen. Single-thread. A callsite stays as long as the
-// program, and so does its text.
+// Appends the records of spans from texts made when their callsite was first seen. Single-thread. A callsite stays as long as
+// the program, and so does its text.
 class ChromeCallsites {
  public:
   // REQUIRES: records.are_plain().
   ChromeCallsites(ChromeRecords const& records, std::int64_t pid) noexcept : records_(records), pid_(pid) {}
 
-  // Appends a `B` or `E` up to its time; `tid` is the number with which it ends. False, and nothing is appended, where it is not one
-  // of those that most are: with values recorded once, and no two of a name.
+  // Appends a `B` or `E` up to its time; `tid` is the number with which it ends. False, and nothing is appended, where it is
+  // not one of those that most are: with values recorded once, and no two of a name.
   bool append(TextBuffer& out, char phase, Metadata const& metadata, std::string_view groups, std::string_view tid) noexcept;
 
  private:
@@ -43,7 +43,8 @@ class ChromeCallsites {
 
   Callsite const* find(Metadata const& metadata) noexcept;
   std::unique_ptr<Callsite> describe(Metadata const& metadata) const;
-  static void append_begin(TextBuffer& out, Callsite const& callsite, Metadata const& metadata, std::string_view groups) noexcept;
+  static void append_begin(TextBuffer& out, Callsite const& callsite, Metadata const& metadata,
+                           std::string_view groups) noexcept;
 
   ChromeRecords const& records_;
   std::int64_t const pid_;

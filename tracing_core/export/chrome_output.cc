@@ -4,8 +4,8 @@
 //     thread: the same                           ->  its ChromeStream  |  merge_streams(): text  ->  block  ->  file
 //     any:    add_whole()                        ->  others_           |
 //
-// Whoever holds writing_ does the second half: the trace's own thread, one that flushes, or one that recorded more than may wait.
-// How what is read becomes text and is written stands in chrome_writing.cc.
+// Whoever holds writing_ does the second half: the trace's own thread, one that flushes, or one that recorded more than may
+// wait. How what is read becomes text and is written stands in chrome_writing.cc.
 #include "tracing_core/export/chrome_output.h"
 
 #include <pthread.h>
@@ -87,7 +87,8 @@ std::int64_t ChromeOutput::number_of(Track const& track) {
   return tracks_.try_emplace(track.number, KnownTrack{static_cast<std::int64_t>(tracks_.size()), 0}).first->second.tid;
 }
 
-bool ChromeOutput::append_thread(ChromeStream& stream, std::uint64_t list, std::int64_t tid, std::string_view name_record) noexcept {
+bool ChromeOutput::append_thread(ChromeStream& stream, std::uint64_t list, std::int64_t tid,
+                                 std::string_view name_record) noexcept {
   std::size_t const bytes = padded_record(sizeof(ChromeThreadRecord) + name_record.size());
   char* at = stream.reserve(bytes);
   if (at == nullptr) at = bring_room_locked(stream, bytes);
@@ -123,8 +124,8 @@ char* ChromeOutput::bring_room_locked(ChromeStream& stream, std::size_t bytes) n
   return stream.reserve(bytes);
 }
 
-// A stream comes here at its first record while the thread sleeps, where more waits than may, and where what it recorded before may
-// be old.
+// A stream comes here at its first record while the thread sleeps, where more waits than may, and where what it recorded before
+// may be old.
 void ChromeOutput::look_after(ChromeStream& stream, std::uint64_t before, std::uint64_t ticks) noexcept {
   {
     Lock const lock(mutex_);
@@ -218,8 +219,8 @@ void ChromeOutput::run() noexcept {
   }
 }
 
-// Until somebody records something: their first record brings them to look_after(). One that is being recorded just now may have been
-// compared with the deadline of before; a store is seen within far less than a doze, and then it is found here.
+// Until somebody records something: their first record brings them to look_after(). One that is being recorded just now may
+// have been compared with the deadline of before; a store is seen within far less than a doze, and then it is found here.
 void ChromeOutput::sleep(Lock& lock) noexcept {
   auto const is_awake = [this] { return stopping_ || rest_ == Rest::awake; };
   rest_ = Rest::asleep;
@@ -230,7 +231,8 @@ void ChromeOutput::sleep(Lock& lock) noexcept {
 
 bool ChromeOutput::is_behind() const noexcept {
   bool behind = others_.is_behind();
-  for (ChromeStream const* stream = streams_.first(); stream != nullptr; stream = stream->next) behind = behind || stream->is_behind();
+  for (ChromeStream const* stream = streams_.first(); stream != nullptr; stream = stream->next)
+    behind = behind || stream->is_behind();
   return behind;
 }
 

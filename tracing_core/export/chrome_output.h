@@ -1,5 +1,5 @@
-// Declares ChromeOutput, where the records of a Chrome trace come together: the streams of threads, the thread that writes them, the
-// file.
+// Declares ChromeOutput, where the records of a Chrome trace come together: the streams of threads, the thread that writes
+// them, the file.
 #pragma once
 
 #include <atomic>
@@ -26,9 +26,9 @@
 
 namespace tracing::inline v1::internal {
 
-// A list of records in JSON. Traced threads leave records in streams of their own, and a thread of its own makes text of them, in
-// the order of time, and writes it. Thread-safe. In a forked child it does nothing: the file is the parent's, and a lock may be held
-// by a thread that is not there.
+// A list of records in JSON. Traced threads leave records in streams of their own, and a thread of its own makes text of them,
+// in the order of time, and writes it. Thread-safe. In a forked child it does nothing: the file is the parent's, and a lock may
+// be held by a thread that is not there.
 class ChromeOutput {
  public:
   struct Destination {
@@ -61,7 +61,8 @@ class ChromeOutput {
   ChromeStream* own_stream(Track const& track) noexcept {
     if (!has_thread_.load(std::memory_order_relaxed)) return nullptr;
     ChromeStream* const stream = streams_.own(track);
-    bool const is_ready = stream != nullptr && stream->thread_number == track.number && stream->list == list_.load(std::memory_order_relaxed);
+    bool const is_ready = stream != nullptr && stream->thread_number == track.number &&
+                          stream->list == list_.load(std::memory_order_relaxed);
     return is_ready ? stream : begin_stream(track);
   }
   // Room for a record, null where memory ran out.

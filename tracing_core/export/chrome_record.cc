@@ -46,7 +46,8 @@ class ChromeRecords::Members {
   void add(std::string_view key, F append) noexcept {
     auto const begin = static_cast<std::uint32_t>(values_.size());
     append(values_);
-    Member const member{key.data(), static_cast<std::uint32_t>(key.size()), begin, static_cast<std::uint32_t>(values_.size()) - begin};
+    Member const member{key.data(), static_cast<std::uint32_t>(key.size()), begin,
+                        static_cast<std::uint32_t>(values_.size()) - begin};
     Member* const end = members_ + count_;
     Member* place = end;
     if (order_ == Order::by_key) {
@@ -118,7 +119,8 @@ void ChromeRecords::append_thread_name(TextBuffer& out, ChromePlace const& place
   out.push_back('}');
 }
 
-void ChromeRecords::append_span(TextBuffer& out, char phase, std::uint64_t id, SpanRef span, ChromePlace const& place) const noexcept {
+void ChromeRecords::append_span(TextBuffer& out, char phase, std::uint64_t id, SpanRef span,
+                                ChromePlace const& place) const noexcept {
   bool const is_end = phase == 'E' || phase == 'e';
   append(out, phase, id, {span.metadata(), span, nullptr}, place, [&](Members& members) {
     SpanLock const lock = span.lock();
@@ -134,8 +136,8 @@ void ChromeRecords::append_event(TextBuffer& out, Event const& event, ChromePlac
          [&](Members& members) { add_fields(members, event.fields, has_message_among_args(event)); });
 }
 
-void ChromeRecords::append_stored(TextBuffer& out, char phase, std::uint64_t id, Metadata const& metadata, std::string_view groups,
-                                  ChromePlace const& place) const noexcept {
+void ChromeRecords::append_stored(TextBuffer& out, char phase, std::uint64_t id, Metadata const& metadata,
+                                  std::string_view groups, ChromePlace const& place) const noexcept {
   if (phase == 'i') {
     DecodedValues values;
     StoredValues::decode_group(groups.data(), 0, metadata, values);
@@ -152,8 +154,8 @@ void ChromeRecords::append_stored(TextBuffer& out, char phase, std::uint64_t id,
 
 // The keys stand in the order of the alphabet, as the reference has them.
 template <class F>
-void ChromeRecords::append(TextBuffer& out, char phase, std::uint64_t id, ChromeSubject const& subject, ChromePlace const& place,
-                           F add) const noexcept {
+void ChromeRecords::append(TextBuffer& out, char phase, std::uint64_t id, ChromeSubject const& subject,
+                           ChromePlace const& place, F add) const noexcept {
   bool const is_end = phase == 'E' || phase == 'e';
   bool const has_place = has_location(subject.metadata);
   out.append(",\n{");

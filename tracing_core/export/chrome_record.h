@@ -29,13 +29,14 @@ class ChromeRecords {
   bool are_plain() const noexcept { return name_ == nullptr && category_ == nullptr && !as_tracing_chrome_; }
   bool include_args() const noexcept { return include_args_; }
 
-  // `name` is the thread's; where it has none there is no record, but in the reference's way, which calls it by its number. It is
-  // whole.
+  // `name` is the thread's; where it has none there is no record, but in the reference's way, which calls it by its number. It
+  // is whole.
   void append_thread_name(TextBuffer& out, ChromePlace const& place, std::string_view name) const noexcept;
   // `phase` is one of B, E, b and e; `id` is the root's, zero for the first two.
   void append_span(TextBuffer& out, char phase, std::uint64_t id, SpanRef span, ChromePlace const& place) const noexcept;
   void append_event(TextBuffer& out, Event const& event, ChromePlace const& place) const noexcept;
-  // What one of these would have appended, of the groups of values that StoredValues keeps: of a span's end those after the first.
+  // What one of these would have appended, of the groups of values that StoredValues keeps: of a span's end those after the
+  // first.
   // REQUIRES: are_plain().
   void append_stored(TextBuffer& out, char phase, std::uint64_t id, Metadata const& metadata, std::string_view groups,
                      ChromePlace const& place) const noexcept;
@@ -48,7 +49,8 @@ class ChromeRecords {
  private:
   class Members;
   template <class F>
-  void append(TextBuffer& out, char phase, std::uint64_t id, ChromeSubject const& subject, ChromePlace const& place, F add) const noexcept;
+  void append(TextBuffer& out, char phase, std::uint64_t id, ChromeSubject const& subject, ChromePlace const& place,
+              F add) const noexcept;
   static void append_place(TextBuffer& out, ChromePlace const& place, bool is_event) noexcept;
   void add_fields(Members& members, FieldValues const& fields, bool with_message) const noexcept;
   bool has_message_among_args(Event const& event) const noexcept;

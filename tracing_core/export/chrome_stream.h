@@ -1,13 +1,13 @@
 // Declares ChromeStream, what one thread recorded for a Chrome trace and nobody has written yet.
 //
-// A stream is a chain of chunks. Its thread puts records behind each other and then says how far they go; whoever writes takes them
-// up to there, and gives back the chunks that are behind it:
+// A stream is a chain of chunks. Its thread puts records behind each other and then says how far they go; whoever writes takes
+// them up to there, and gives back the chunks that are behind it:
 //
 //     chunk: records        chunk: records        chunk: records, room
 //                 ^ read until here                        ^ recorded until here
 //
-// The two share nothing but how far that is, so a record costs no lock. Records are compact: values as they are, the callsite by its
-// address, time as the processor's counter has it. Text is made of them by whoever writes.
+// The two share nothing but how far that is, so a record costs no lock. Records are compact: values as they are, the callsite
+// by its address, time as the processor's counter has it. Text is made of them by whoever writes.
 #pragma once
 
 #include <atomic>
@@ -107,7 +107,8 @@ class ChromeStream {
   ChromeRecordHead const* front(F&& give_back) noexcept {
     if (read_ == limit_) return nullptr;
     if (reading_ == nullptr) reading_ = first_;
-    for (ChromeChunk* later; (later = reading_->next.load(std::memory_order_acquire)) != nullptr && offset_ == reading_->used;) {
+    for (ChromeChunk* later;
+         (later = reading_->next.load(std::memory_order_acquire)) != nullptr && offset_ == reading_->used;) {
       give_back(std::exchange(reading_, later));
       offset_ = 0;
     }

@@ -1,4 +1,5 @@
-// What threads recorded for a Chrome trace is written later, by another thread: nothing of it is lost, mixed up or another by then.
+// What threads recorded for a Chrome trace is written later, by another thread: nothing of it is lost, mixed up or another by
+// then.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -98,7 +99,8 @@ TEST(ChromeStream, WritesWhatItWouldHaveWrittenAtOnce) {
       for (bool const as_tracing_chrome : {true, false}) {
         std::string texts[2];
         for (bool const at_once : {true, false}) {
-          ChromeOptions const options{.style = style, .include_args = args, .write_through = at_once, .as_tracing_chrome = as_tracing_chrome};
+          ChromeOptions const options{
+              .style = style, .include_args = args, .write_through = at_once, .as_tracing_chrome = as_tracing_chrome};
           texts[at_once] = std::regex_replace(trace_text(options, [] {
             for (int i = 0; i < 30; ++i) emit_everything(std::to_string(i));
           }), std::regex(R"x("ts":[0-9.e-]+)x"), "");
@@ -146,8 +148,8 @@ TEST(ChromeStream, HasTheTimesThatRecordsBring) {
   EXPECT_NEAR(records[2]["ts"].get<double>() - records[0]["ts"].get<double>(), 3e6, 1e5);
 }
 
-// Traces that begin and end while threads record have whole records of threads with names, and no end whose beginning is missing but
-// for what a thread was just in.
+// Traces that begin and end while threads record have whole records of threads with names, and no end whose beginning is
+// missing but for what a thread was just in.
 TEST(ChromeStream, EachOfManyListsIsWholeWhileThreadsRecord) {
   std::vector<std::string> texts(40);
   auto [layer, guard] = chrome_layer({.started = false});

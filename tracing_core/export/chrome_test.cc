@@ -59,14 +59,16 @@ TEST(ChromeLayer, WritesSpansOfThreadsAndEventsAsStrictJson) {
 TEST(ChromeLayer, WritesWhatIsApproved) {
   for (auto const style : {ChromeStyle::threaded, ChromeStyle::async}) {
     std::string const text = trace_text({.style = style, .include_locations = false}, [] {
-      auto span = TRACE_MAKE_SPAN(info, "request", tracing::kv("id", 7), tracing::kv("path", "/a\n\"b\""), tracing::kv("done", tracing::empty));
+      auto span = TRACE_MAKE_SPAN(info, "request", tracing::kv("id", 7), tracing::kv("path", "/a\n\"b\""),
+                                  tracing::kv("done", tracing::empty));
       auto const entered = span.enter();
       TRACE_SPAN(debug, "parse");
       TRACE_INFO("read {} bytes", 12, tracing::kv("last", true));
       span.record(tracing::kv("done", 3));
     });
-    std::string const fixed = std::regex_replace(
-        std::regex_replace(text, std::regex(R"x("(pid|tid)":\d+)x"), "\"$1\":4711"), std::regex(R"x("ts":\d+\.\d{3})x"), "\"ts\":1.500");
+    std::string const fixed =
+        std::regex_replace(std::regex_replace(text, std::regex(R"x("(pid|tid)":\d+)x"), "\"$1\":4711"),
+                           std::regex(R"x("ts":\d+\.\d{3})x"), "\"ts\":1.500");
     testing::expect_approved(style == ChromeStyle::threaded ? "chrome_threaded.txt" : "chrome_async.txt", fixed);
   }
 }
@@ -114,7 +116,8 @@ TEST(ChromeLayer, ShowsAtTheEndWhatWasRecordedAfterTheBeginning) {
 }
 
 TEST(ChromeLayer, AFieldNamedTwiceHasItsLastValueOnce) {
-  std::string const text = trace_text({.include_locations = false}, [] { TRACE_VALUES(info, tracing::kv("x", 1), tracing::kv("x", 2)); });
+  std::string const text =
+      trace_text({.include_locations = false}, [] { TRACE_VALUES(info, tracing::kv("x", 1), tracing::kv("x", 2)); });
   EXPECT_NE(text.find(R"x("args":{"x":2})x"), text.npos) << text;
 }
 
@@ -142,7 +145,8 @@ TEST(ChromeLayer, NamesAndCategoriesComeFromFunctions) {
     out.append(subject.metadata.name());
     if (!subject.span) return;
     SpanLock const lock = subject.span.lock();
-    subject.span.values().for_each_group(subject.metadata, [&](FieldValues const& fields) { default_fields()->append(out, fields, {}); });
+    subject.span.values().for_each_group(subject.metadata,
+                                         [&](FieldValues const& fields) { default_fields()->append(out, fields, {}); });
   };
   options.category = [](TextBuffer& out, ChromeSubject const& subject) { out.append(name(subject.metadata.level())); };
   auto const records = trace(options, emit_a_little);
@@ -261,7 +265,8 @@ class ChromeFile : public ::testing::Test {
     std::size_t count = 0;
     for (int i = 0; i < 5000 && (i == 0 || count != expected); ++i, std::this_thread::sleep_for(1ms)) {
       count = 0;
-      for (auto const& thread : fs::directory_iterator("/proc/self/task")) count += content(thread.path() / "comm") == "tracing-chrome\n";
+      for (auto const& thread : fs::directory_iterator("/proc/self/task"))
+        count += content(thread.path() / "comm") == "tracing-chrome\n";
     }
     return count;
   }
@@ -442,7 +447,8 @@ TEST_F(ChromeFile, ThatCannotBeMadeIsToldAndNothingElse) {
     std::error_code const error = guard.error();
     EXPECT_TRUE(error);
     guard = {};
-    EXPECT_EQ(::testing::internal::GetCapturedStderr(), "tracing: cannot write the trace " + bad + ": " + error.message() + "\n");
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+              "tracing: cannot write the trace " + bad + ": " + error.message() + "\n");
   }
 }
 
@@ -492,7 +498,8 @@ TEST_F(ChromeFile, TakesLargeAndHostileTexts) {
   auto [layer, guard] = chrome_layer({.path = path(), .include_locations = false});
   RuntimeCallsite const span({.kind = Kind::span, .name = hostile, .target = hostile, .fields = {"large", hostile}});
   Value const values[] = {Value::of_text(large), Value::of_text(hostile)};
-  with_default(RegistryBuilder().with(std::move(layer)).build(), [&] { auto const made = Span::make(span.callsite(), values).entered(); });
+  with_default(RegistryBuilder().with(std::move(layer)).build(),
+               [&] { auto const made = Span::make(span.callsite(), values).entered(); });
   guard = {};
   auto const records = records_of(content(path()));
   ASSERT_EQ(records.size(), 4U);
@@ -567,7 +574,8 @@ TEST(ChromeLayer, IsToTheByteWhatTheReferenceWritesWhereAsked) {
   text = std::regex_replace(text, std::regex(R"x((cc:|line":)\d+)x"), "$019");
   EXPECT_EQ(text,
             "[\n{\"args\":{\"name\":\"0\"},\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":0},\n"
-            "{\".file\":\"chrome_test.cc\",\".line\":9,\"args\":{\"a\":\"1.0\",\"message\":\"hello\",\"x\":\"\\\"y\\\"\"},\"cat\":\"t\","
+            "{\".file\":\"chrome_test.cc\",\".line\":9,\"args\":{\"a\":\"1.0\",\"message\":\"hello\",\"x\":"
+            "\"\\\"y\\\"\"},\"cat\":\"t\","
             "\"name\":\"event chrome_test.cc:9\",\"ph\":\"i\",\"pid\":1,\"s\":\"t\",\"tid\":0,\"ts\":0.0}\n]");
 }
 

@@ -114,7 +114,8 @@ void ChromeOutput::take(ChromeStream& stream, ChromeRecordHead const& head) noex
 void ChromeOutput::take_thread(ChromeStream::Reading& reading, ChromeThreadRecord const& record) noexcept {
   reading.list = record.list;
   reading.tid = record.tid;
-  reading.tid_size = static_cast<std::uint32_t>(std::to_chars(reading.tid_digits, std::end(reading.tid_digits), record.tid).ptr - reading.tid_digits);
+  reading.tid_size = static_cast<std::uint32_t>(
+      std::to_chars(reading.tid_digits, std::end(reading.tid_digits), record.tid).ptr - reading.tid_digits);
   if (reading.list < first_list_ || record.text_size == 0) return;
   std::size_t const begin = block_.text.size();
   block_.text.append({reinterpret_cast<char const*>(&record + 1), record.text_size});

@@ -50,7 +50,8 @@ std::shared_ptr<EventFormat const> arrow_format() {
 TEST(EventFormat, MayBeOnesOwn) {
   PrintOptions options;
   options.event_format = arrow_format();
-  EXPECT_EQ(printed(std::move(options), emit_in_spans), "INFO (outer > inner) first x=true\nWARN (outer > inner) second text=\"a \\\"b\\\"\"\n");
+  EXPECT_EQ(printed(std::move(options), emit_in_spans),
+            "INFO (outer > inner) first x=true\nWARN (outer > inner) second text=\"a \\\"b\\\"\"\n");
 }
 
 TEST(EventFormat, PrintsNothingWhereItSaysSo) {
@@ -108,7 +109,8 @@ TEST(FieldFormat, MaySayHowLaterValuesAreAdded) {
     void append(TextBuffer& out, FieldValues const& fields, TextStyle style) const noexcept override {
       default_fields()->append(out, fields, style);
     }
-    void append_recorded(TextBuffer& out, std::size_t begin, FieldValues const& fields, TextStyle style) const noexcept override {
+    void append_recorded(TextBuffer& out, std::size_t begin, FieldValues const& fields,
+                         TextStyle style) const noexcept override {
       out.append(out.size() == begin ? "later: " : " and later: ");
       append(out, fields, style);
     }
@@ -130,8 +132,9 @@ TEST(FieldFormat, MaySayHowLaterValuesAreAdded) {
 
 TEST(PrintLayer, SaysWhereATimerHasNoTime) {
   using enum FormatKind;
-  for (auto const& [kind, expected] : {std::pair{full, "<unknown time>  INFO shop: sold\n"}, std::pair{compact, "<unknown time>  INFO shop: sold\n"},
-                                       std::pair{pretty, "  <unknown time>  INFO shop: sold\n\n"}, std::pair{json, ""}}) {
+  for (auto const& [kind, expected] :
+       {std::pair{full, "<unknown time>  INFO shop: sold\n"}, std::pair{compact, "<unknown time>  INFO shop: sold\n"},
+        std::pair{pretty, "  <unknown time>  INFO shop: sold\n\n"}, std::pair{json, ""}}) {
     PrintOptions options;
     options.format.kind = kind;
     options.format.file = options.format.line_number = false;

@@ -206,7 +206,8 @@ std::string long_line() {
 
 TEST(FdSink, GoesOnWhereOnlyAPartWasTaken) {
   std::string const line = long_line();
-  for (Ends const ends : {make_pipe(), make_pipe(O_NONBLOCK), make_sockets(SOCK_STREAM), make_sockets(SOCK_STREAM | SOCK_NONBLOCK)}) {
+  for (Ends const ends :
+       {make_pipe(), make_pipe(O_NONBLOCK), make_sockets(SOCK_STREAM), make_sockets(SOCK_STREAM | SOCK_NONBLOCK)}) {
     fcntl(ends.out, F_SETFL, 0);
     std::string got;
     std::thread reader([&] { got = read_all(ends.out); });

@@ -69,7 +69,8 @@ bool WaitingLines::make_room(std::size_t bytes, std::size_t most) noexcept {
 
 // ---- FoldedLines ----
 
-std::shared_ptr<FoldedLines> FoldedLines::make(WriterPtr writer, FlameOptions const& options, std::shared_ptr<FdSink const> file) {
+std::shared_ptr<FoldedLines> FoldedLines::make(WriterPtr writer, FlameOptions const& options,
+                                               std::shared_ptr<FdSink const> file) {
   count_forks();
   start_span_clock();
   prepare_barriers();
@@ -77,7 +78,11 @@ std::shared_ptr<FoldedLines> FoldedLines::make(WriterPtr writer, FlameOptions co
 }
 
 FoldedLines::FoldedLines(WriterPtr writer, FlameOptions const& options, std::shared_ptr<FdSink const> file)
-    : writer_(std::move(writer)), file_(std::move(file)), options_(options), buffered_bytes_(options.buffered_bytes), start_{ticks_now(), Instant::now()},
+    : writer_(std::move(writer)),
+      file_(std::move(file)),
+      options_(options),
+      buffered_bytes_(options.buffered_bytes),
+      start_{ticks_now(), Instant::now()},
       forks_when_made_(fork_count()) {}
 
 void FoldedLines::enter(SpanRef span, Context const& context) noexcept {

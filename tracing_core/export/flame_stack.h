@@ -1,15 +1,15 @@
 // Declares FoldedStack, the text of the spans that a track is in, as a line of folded stacks has it.
 //
-// A stack's text is not made anew for each line: a track keeps the one of its last line and where each span's part ends, and goes
-// from there to the next by cutting and appending,
+// A stack's text is not made anew for each line: a track keeps the one of its last line and where each span's part ends, and
+// goes from there to the next by cutting and appending,
 //
 //     enter a   ThreadId(1)-main            10      (it was in no span)
 //     enter b   ThreadId(1)-main;a          20
 //     exit b    ThreadId(1)-main;a;b        30
 //     exit a    ThreadId(1)-main;a          40
 //
-// which is right as a span's names and parents never change. Spans are told by their ids: what is kept of one that is long closed
-// does no harm, as nothing asks for it. What stands for a span is the same for all spans of its callsite, and kept.
+// which is right as a span's names and parents never change. Spans are told by their ids: what is kept of one that is long
+// closed does no harm, as nothing asks for it. What stands for a span is the same for all spans of its callsite, and kept.
 #pragma once
 
 #include <array>

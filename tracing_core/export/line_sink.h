@@ -78,7 +78,8 @@ constexpr spdlog::level::level_enum to_spdlog(Level level) noexcept {
 }
 /// Level as we have it; what spdlog calls critical is an error.
 constexpr Level from_spdlog(spdlog::level::level_enum level) noexcept {
-  return level >= spdlog::level::err ? Level::error : static_cast<Level>(static_cast<int>(Level::trace) - static_cast<int>(level));
+  return level >= spdlog::level::err ? Level::error
+                                     : static_cast<Level>(static_cast<int>(Level::trace) - static_cast<int>(level));
 }
 
 inline bool LineSink::takes(Level level) const noexcept { return to_spdlog(level) >= level_.load(std::memory_order_relaxed); }

@@ -13,8 +13,9 @@ namespace {
 
 // The fields of what happened to a span; everything else of this metadata is the span's.
 constexpr char kSpanEventText[] = "messagetime.busytime.idle";
-constexpr internal::FieldEntry kSpanEventFields[] = {
-    internal::field_entry(0, "message", 7, 0), internal::field_entry(7, "time.busy", 9, 1), internal::field_entry(16, "time.idle", 9, 2)};
+constexpr internal::FieldEntry kSpanEventFields[] = {internal::field_entry(0, "message", 7, 0),
+                                                     internal::field_entry(7, "time.busy", 9, 1),
+                                                     internal::field_entry(16, "time.idle", 9, 2)};
 constexpr Metadata kSpanEvent([] {
   internal::MetadataParts parts;
   parts.text = kSpanEventText;

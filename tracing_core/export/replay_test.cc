@@ -26,10 +26,11 @@ std::unique_ptr<tracing::Layer> printing(std::string& out, FormatKind kind, trac
   options.format.kind = kind;
   options.format.thread_ids = options.format.thread_names = true;
   options.span_events = span_events;
-  options.writer = tracing::to_sink(tracing::make_sink([&out, mutex = std::make_shared<std::mutex>()](tracing::Level, std::string_view line) {
-    std::lock_guard const lock(*mutex);
-    out += line;
-  }));
+  options.writer = tracing::to_sink(
+      tracing::make_sink([&out, mutex = std::make_shared<std::mutex>()](tracing::Level, std::string_view line) {
+        std::lock_guard const lock(*mutex);
+        out += line;
+      }));
   return tracing::print_layer(options);
 }
 
@@ -119,8 +120,10 @@ TEST(Replay, PrintsTheRestWhereTheBeginningWasOverwritten) {
   std::string replayed;
   std::string printed_then;
   auto const ring = RecordRing::make(8192);
-  auto const registry =
-      tracing::RegistryBuilder().with(printing(live, FormatKind::full, tracing::SpanEvents::full)).with(ring->make_layer()).build();
+  auto const registry = tracing::RegistryBuilder()
+                            .with(printing(live, FormatKind::full, tracing::SpanEvents::full))
+                            .with(ring->make_layer())
+                            .build();
   tracing::with_default(registry, [&] {
     TRACE_SPAN(info, "outer", tracing::kv("n", 1), tracing::kv("late", tracing::empty));
     tracing::Span::current().record(tracing::kv("late", 2));
@@ -129,7 +132,8 @@ TEST(Replay, PrintsTheRestWhereTheBeginningWasOverwritten) {
       TRACE_INFO("event {}", i);
     }
     printed_then = live;
-    ring->snapshot().replay(*tracing::RegistryBuilder().with(printing(replayed, FormatKind::full, tracing::SpanEvents::full)).build());
+    ring->snapshot().replay(
+        *tracing::RegistryBuilder().with(printing(replayed, FormatKind::full, tracing::SpanEvents::full)).build());
   });
   EXPECT_GT(ring->dropped(), 0U);
   ASSERT_GT(replayed.size(), 1000U);
@@ -141,7 +145,10 @@ TEST(Replay, PrintsOnlyWhatIsSelected) {
   std::string live;
   std::string replayed;
   auto const ring = RecordRing::make();
-  auto const registry = tracing::RegistryBuilder().with(printing(live, FormatKind::full, tracing::SpanEvents::none)).with(ring->make_layer()).build();
+  auto const registry = tracing::RegistryBuilder()
+                            .with(printing(live, FormatKind::full, tracing::SpanEvents::none))
+                            .with(ring->make_layer())
+                            .build();
   tracing::with_default(registry, [&] {
     TRACE_SPAN(info, "outer", tracing::kv("n", 1));
     ring->set_tag(1);
@@ -150,8 +157,9 @@ TEST(Replay, PrintsOnlyWhatIsSelected) {
     live.clear();
     TRACE_INFO("of this one");
   });
-  ring->snapshot().replay(*tracing::RegistryBuilder().with(printing(replayed, FormatKind::full, tracing::SpanEvents::full)).build(),
-                          [](tracing::RecordView const& record) { return record.tag == 2 && record.kind == tracing::RecordKind::event; });
+  ring->snapshot().replay(
+      *tracing::RegistryBuilder().with(printing(replayed, FormatKind::full, tracing::SpanEvents::full)).build(),
+      [](tracing::RecordView const& record) { return record.tag == 2 && record.kind == tracing::RecordKind::event; });
   EXPECT_EQ(replayed, live);
 }
 

@@ -204,13 +204,16 @@ int count_flame(std::string text, bool complete) {
 }
 
 constexpr FileKind kKinds[] = {
-    {"text", [](std::string const& path, int complain_to) { return make_text(FormatKind::full, path, complain_to); }, count_text},
-    {"json", [](std::string const& path, int complain_to) { return make_text(FormatKind::json, path, complain_to); }, count_objects},
+    {"text", [](std::string const& path, int complain_to) { return make_text(FormatKind::full, path, complain_to); },
+     count_text},
+    {"json", [](std::string const& path, int complain_to) { return make_text(FormatKind::json, path, complain_to); },
+     count_objects},
     {"perf_json", make_perf_json, count_objects, record_perf},
-    {"chrome", [](std::string const& path, int complain_to) { return make_chrome({}, path, complain_to); }, count_chrome, record, 1, 3},
+    {"chrome", [](std::string const& path, int complain_to) { return make_chrome({}, path, complain_to); },
+     count_chrome, record, 1, 3},
     {"chrome_written_through",
-     [](std::string const& path, int complain_to) { return make_chrome({.write_through = true}, path, complain_to); }, count_chrome,
-     record, 1, 3},
+     [](std::string const& path, int complain_to) { return make_chrome({.write_through = true}, path, complain_to); },
+     count_chrome, record, 1, 3},
     {"flame", make_flame, count_flame, record_span, 2, 2},
 };
 
@@ -275,8 +278,8 @@ class Complaints {
 
 // What must hold of a file that could not take all of `emitted` records: whole ones are there, the others were counted, and it
 // was said once.
-void check_partial(FileKind const& kind, std::string const& path, Recorder const& recorder, std::string const& told, int emitted,
-                   std::string& problems) {
+void check_partial(FileKind const& kind, std::string const& path, Recorder const& recorder, std::string const& told,
+                   int emitted, std::string& problems) {
   int const kept = kind.count(content(path), kind.is_chrome());
   if (kept < 10) problems += "only " + std::to_string(kept) + " whole records; ";
   std::uint64_t const dropped = recorder.dropped();
@@ -297,7 +300,8 @@ TEST_P(FileWriters, KeepWholeRecordsWhereTheDiskIsFullAndGoOnWhenThereIsRoom) {
     std::ofstream("/proc/self/setgroups") << "deny";
     std::ofstream("/proc/self/uid_map") << user;
     std::ofstream("/proc/self/gid_map") << group;
-    if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 || mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=512k") != 0) {
+    if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=512k") != 0) {
       return void(wrong = "skip: nothing can be mounted here");
     }
     std::ofstream(path("filler")) << std::string(256 << 10, 'x') << std::flush;
@@ -363,7 +367,8 @@ TEST_P(FileWriters, SurviveALimitThatTheFileHasReached) {
 }
 
 TEST_P(FileWriters, AreNoneWhereThePathIsAFolderOrCannotBeWrittenTo) {
-  for (std::string const& bad : {folder_.string(), path("no/such/folder"), std::string("/proc/self/no"), std::string(5000, 'x')}) {
+  for (std::string const& bad :
+       {folder_.string(), path("no/such/folder"), std::string("/proc/self/no"), std::string(5000, 'x')}) {
     EXPECT_EQ(GetParam().make(bad, -1).layer, nullptr) << bad;
   }
 }
@@ -402,7 +407,8 @@ TEST_P(FileWriters, TakeAMillionSpansInAMemoryThatStaysTheSame) {
     recorder.end();
     getrusage(RUSAGE_SELF, &after);
     bool const is_exact = kSlowness == 1;  // sanitizers keep what was freed
-    if (is_exact && after.ru_maxrss - before.ru_maxrss > 8 << 10) wrong += std::to_string(after.ru_maxrss - before.ru_maxrss) + " KiB more; ";
+    if (is_exact && after.ru_maxrss - before.ru_maxrss > 8 << 10)
+      wrong += std::to_string(after.ru_maxrss - before.ru_maxrss) + " KiB more; ";
     if (recorder.dropped() != 0) wrong += "records are missing; ";
     std::ifstream file(path(), std::ios::binary);
     long lines = 0;
@@ -447,7 +453,8 @@ TEST_P(FileWriters, TakeLargeAndHostileTexts) {
   EXPECT_TRUE(text.ends_with(span_text + "robustness_test: record i=1 text=\"a text of some length, so that files grow\"\n"));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, FileWriters, testing::ValuesIn(kKinds), [](auto const& kind) { return std::string(kind.param.name); });
+INSTANTIATE_TEST_SUITE_P(All, FileWriters, testing::ValuesIn(kKinds),
+                         [](auto const& kind) { return std::string(kind.param.name); });
 
 // ---- killed ----
 
@@ -456,7 +463,8 @@ void wait_for_files(fs::path const& folder, std::uintmax_t bytes) {
   auto const deadline = std::chrono::steady_clock::now() + 10s;
   for (FileKind const& kind : kKinds) {
     std::error_code error;
-    for (auto size = fs::file_size(folder / kind.name, error); error || size < bytes; size = fs::file_size(folder / kind.name, error)) {
+    for (auto size = fs::file_size(folder / kind.name, error); error || size < bytes;
+         size = fs::file_size(folder / kind.name, error)) {
       if (std::chrono::steady_clock::now() > deadline) return;
       std::this_thread::sleep_for(50us);
     }
@@ -502,7 +510,8 @@ TEST(KilledProcesses, LeaveWholeRecordsAtAThousandInstants) {
     for (std::size_t i = 0; i < std::size(kKinds); ++i) {
       std::string const text = content(folder / kKinds[i].name);
       int const count = kKinds[i].count(text, false);
-      ASSERT_GE(count, 0) << kKinds[i].name << " in turn " << turn << "\n" << text.substr(text.size() - std::min<std::size_t>(text.size(), 500));
+      ASSERT_GE(count, 0) << kKinds[i].name << " in turn " << turn << "\n"
+                          << text.substr(text.size() - std::min<std::size_t>(text.size(), 500));
       most[i] = std::max(most[i], count);
     }
     fs::remove_all(folder);

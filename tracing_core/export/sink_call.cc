@@ -33,7 +33,8 @@ void give_to(spdlog::sinks::sink& sink, SinkCall const& call) noexcept {
   message.logger_name = {call.target.data(), call.target.size()};
   message.level = to_spdlog(call.level);
   Instant const time = call.time ? call.time : Instant::now();
-  message.time = spdlog::log_clock::time_point(std::chrono::duration_cast<spdlog::log_clock::duration>(std::chrono::nanoseconds(time.ns)));
+  message.time = spdlog::log_clock::time_point(
+      std::chrono::duration_cast<spdlog::log_clock::duration>(std::chrono::nanoseconds(time.ns)));
   message.thread_id = static_cast<std::size_t>(call.os_thread);
   message.payload = {text.data(), text.size()};
   if (!call.file.empty()) message.source = {call.file.data(), static_cast<int>(call.line), ""};

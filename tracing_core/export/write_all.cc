@@ -41,7 +41,8 @@ int write_by(int descriptor, std::string_view& text, F write_some) noexcept {
 }
 
 int write_plainly(int descriptor, std::string_view& text) noexcept {
-  return write_by(descriptor, text, [descriptor](std::string_view rest) { return ::write(descriptor, rest.data(), rest.size()); });
+  return write_by(descriptor, text,
+                  [descriptor](std::string_view rest) { return ::write(descriptor, rest.data(), rest.size()); });
 }
 
 // Whether files may grow to some size only. Asking costs a tenth of writing a line, blocking the signal a quarter. glibc's

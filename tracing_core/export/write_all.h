@@ -13,8 +13,8 @@ namespace tracing::inline v1::internal {
 // Where a descriptor does not block, waits a second for room. Async-signal-safe; may change errno.
 using WriteAll = int(int descriptor, std::string_view& text) noexcept;
 
-// How to write to what `descriptor` is without a SIGPIPE or the SIGXFSZ that a limit on the size of files raises, which would end
-// the program.
+// How to write to what `descriptor` is without a SIGPIPE or the SIGXFSZ that a limit on the size of files raises, which would
+// end the program.
 WriteAll* writing_to(int descriptor) noexcept;
 // Writes in that way whatever the descriptor is, or becomes meanwhile: three times as slow.
 int write_anywhere(int descriptor, std::string_view& text) noexcept;

@@ -83,8 +83,9 @@ TEST(Writer, OrElseGivesTheSecondWhatTheFirstDoesNotWant) {
 
 TEST(Writer, AreNestedAsOneLikes) {
   std::string errors, audit, rest;
-  print_all_levels(tee(or_else(with_max_level(into(errors), Level::error), or_else(with_filter(into(audit), is_audit), into(rest))),
-                       with_filter(into(rest), is_audit)));
+  print_all_levels(
+      tee(or_else(with_max_level(into(errors), Level::error), or_else(with_filter(into(audit), is_audit), into(rest))),
+          with_filter(into(rest), is_audit)));
   EXPECT_EQ(errors, "e");
   EXPECT_EQ(audit, "A");
   EXPECT_EQ(rest, "widtA");
@@ -138,7 +139,8 @@ TEST(Writer, GivesSinksOfSpdlogWhatTheirPatternsAskFor) {
   sink->set_pattern("%v|%l|%n|%s");
   print_all_levels(with_max_level(to_sink(sink), Level::info));
   EXPECT_EQ(out.str(),
-            "ERROR e|error|tracing|writer_test.cc\n WARN w|warning|tracing|writer_test.cc\n INFO i|info|tracing|writer_test.cc\n"
+            "ERROR e|error|tracing|writer_test.cc\n WARN w|warning|tracing|writer_test.cc\n INFO "
+            "i|info|tracing|writer_test.cc\n"
             " INFO A|info|audit|writer_test.cc\n");
 }
 

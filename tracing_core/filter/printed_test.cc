@@ -36,7 +36,8 @@ TEST(FilterTexts, OfErrors) {
            "gpu=\x1b[31m",
            "\xff\xfe=info",
            "grün=rot",
-           "a_rather_long_target::that_goes_on::and_on::and_on::and_on::until_it_ends=debgu,another_long_target::behind_it=info",
+           "a_rather_long_target::that_goes_on::and_on::and_on::and_on::until_it_ends=debgu,another_long_target::"
+           "behind_it=info",
        }) {
     std::vector<ParseError> errors;
     static_cast<void>(EnvFilter::parse_lossy(text, {}, &errors));
@@ -48,7 +49,8 @@ TEST(FilterTexts, OfErrors) {
 
 TEST(FilterTexts, OfErrorsOfTargets) {
   std::string out;
-  for (std::string_view const text : {"gpu=debgu", "gpu=info=debug", "a[{b}]=info", "a[{b=info", "a[{[{b}]=info", "gpu=info,,x=9"}) {
+  for (std::string_view const text :
+       {"gpu=debgu", "gpu=info=debug", "a[{b}]=info", "a[{b=info", "a[{[{b}]=info", "gpu=info,,x=9"}) {
     ParseError error;
     bool const fine = Targets::parse(text, &error).has_value();
     out += fine ? "fine: " + std::string(text) + "\n" : render(error, text, "targets") + "\n" + error.message + "\n";

@@ -71,7 +71,8 @@ class DefaultFieldsPrinter {
   // The message of the statement: literal text, as a rule.
   void print_own_message(bool first, Metadata const& metadata, Value const* values) noexcept {
     std::string_view const literal = internal::message_literal(metadata.parts());
-    bool const simple = metadata.parts().hole_count == 0 && (!style_.sanitize || internal::is_plain<internal::needs_sanitizing>(literal));
+    bool const simple = metadata.parts().hole_count == 0 &&
+                        (!style_.sanitize || internal::is_plain<internal::needs_sanitizing>(literal));
     char* const at = simple ? out_.reserve(literal.size() + 1) : nullptr;
     if (at != nullptr) [[likely]] {
       *at = ' ';  // written over where it is the first
@@ -177,7 +178,8 @@ class PrettyFields final : public FieldFormat {
 
 FieldFormat::FieldFormat() noexcept : number_(next_number()) {}
 
-void FieldFormat::append_recorded(TextBuffer& out, std::size_t begin, FieldValues const& fields, TextStyle style) const noexcept {
+void FieldFormat::append_recorded(TextBuffer& out, std::size_t begin, FieldValues const& fields,
+                                  TextStyle style) const noexcept {
   if (out.size() != begin) out.push_back(' ');
   append(out, fields, style);
 }

@@ -25,7 +25,8 @@ inline SpanSlot* parent_seen(SpanSlot const* slot, Verdict mask) noexcept {
 // The text of a span where it is made already and no other thread may change it; null else.
 inline CachedText const* made_text(SpanSlot const& slot, void const* key) noexcept {
   CachedText const& cached = slot.texts[0];
-  bool const usable = !slot.shared.load(std::memory_order_relaxed) && cached.key == key && cached.group_count == slot.values.group_count();
+  bool const usable = !slot.shared.load(std::memory_order_relaxed) && cached.key == key &&
+                      cached.group_count == slot.values.group_count();
   return usable ? &cached : nullptr;
 }
 
@@ -37,7 +38,8 @@ inline void for_each_from_root(SpanRef leaf, F&& f) noexcept {
   std::size_t depth = 0;
   for (SpanSlot* slot = leaf.slot(); slot != nullptr; slot = parent_seen(slot, leaf.mask())) {
     if (depth == kRoom) [[unlikely]] {
-      return visit_from_root(leaf, [](void* context, SpanRef s) { (*static_cast<std::remove_reference_t<F>*>(context))(s); }, &f);
+      return visit_from_root(
+          leaf, [](void* context, SpanRef s) { (*static_cast<std::remove_reference_t<F>*>(context))(s); }, &f);
     }
     slots[depth++] = slot;
   }
@@ -46,7 +48,8 @@ inline void for_each_from_root(SpanRef leaf, F&& f) noexcept {
 
 // Which text of a span it is: no two formats of different look share one.
 inline void const* text_key(FieldFormat const& fields, TextStyle style, unsigned shape) noexcept {
-  return reinterpret_cast<void const*>(fields.number() << 8 | shape << 2 | unsigned{style.ansi} << 1 | unsigned{style.sanitize});
+  return reinterpret_cast<void const*>(fields.number() << 8 | shape << 2 | unsigned{style.ansi} << 1 |
+                                       unsigned{style.sanitize});
 }
 
 // What stands as a span's name.
@@ -112,7 +115,8 @@ inline void append_cached(TextBuffer& out, SpanRef span, void const* key, SpanTe
 inline bool prints_once(EventView const& event) noexcept {
   if (!event.metadata.is_perf()) [[likely]] return false;
   SpanSlot const& slot = *event.scope.slot();
-  return slot.metadata->is_perf() && !slot.has_extras.load(std::memory_order_relaxed) && !slot.shared.load(std::memory_order_relaxed);
+  return slot.metadata->is_perf() && !slot.has_extras.load(std::memory_order_relaxed) &&
+         !slot.shared.load(std::memory_order_relaxed);
 }
 
 // Keeps what stands in `out` from `begin` on as the text of `leaf` and all above it, unless another thread may hold the span.

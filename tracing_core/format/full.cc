@@ -19,7 +19,8 @@ class Full final : public TextFormat<kAnsi> {
     }
     append_context(out, event);
     if (file_ || line_number_) [[unlikely]] append_place(out, metadata);
-    if (!metadata.parts().ends_perf_span || !append_end(out, event.fields)) [[likely]] fields_->append(out, event.fields, style_);
+    if (!metadata.parts().ends_perf_span || !append_end(out, event.fields)) [[likely]]
+      fields_->append(out, event.fields, style_);
     out.push_back('\n');
     return true;
   }

@@ -74,7 +74,8 @@ void append_span_object(TextBuffer& out, SpanRef span) noexcept {
       auto const begin = static_cast<std::uint32_t>(values.size());
       append_span_value(values, value, reads);
       Member const member{key, begin, static_cast<std::uint32_t>(values.size()) - begin};
-      Member* const place = std::lower_bound(members, members + count, key, [](Member const& m, std::string_view k) { return m.key < k; });
+      Member* const place = std::lower_bound(members, members + count, key,
+                                             [](Member const& m, std::string_view k) { return m.key < k; });
       if (place != members + count && place->key == key) {
         *place = member;
       } else if (count < std::size(members)) {

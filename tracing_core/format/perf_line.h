@@ -59,8 +59,8 @@ inline bool append_perf_span_of_numbers(TextBuffer& out, Metadata const& span, V
   return true;
 }
 
-// `performance_span_complete duration_us=83 duration_ms=0.083`; false where something is hidden or huge. REQUIRES: `event` tells
-// the end of a perf span.
+// `performance_span_complete duration_us=83 duration_ms=0.083`; false where something is hidden or huge. REQUIRES: `event`
+// tells the end of a perf span.
 inline bool append_end_of_perf_span(TextBuffer& out, Value const* values) noexcept {
   constexpr std::string_view kMicroseconds = "performance_span_complete duration_us=";
   static_assert(kMicroseconds.starts_with(kCompletionMessage));

@@ -111,7 +111,8 @@ class ObjectReader {
   }
 
   Result in_number(char c) {
-    bool const may_end = digits_ == Digits::zero || digits_ == Digits::whole || digits_ == Digits::fraction || digits_ == Digits::exponent;
+    bool const may_end = digits_ == Digits::zero || digits_ == Digits::whole || digits_ == Digits::fraction ||
+                         digits_ == Digits::exponent;
     if (is_digit(c)) {
       switch (digits_) {
         case Digits::none: return digits_ = c == '0' ? Digits::zero : Digits::whole, Result::goes_on;

@@ -20,10 +20,11 @@ struct ChromeRepair {
   bool was_whole() const noexcept { return is_list && was_closed && left_out == 0; }
 };
 
-/// Reads a trace from a file descriptor and passes it on to `write`, in blocks, as strict JSON: the records that are whole, byte
-/// for byte, one on each line. So what is left out is what a killed process had not written to its end, and what somebody wrote
-/// in between. Several lists one behind the other become one. Memory is that of the longest record, and that has a limit of
-/// 64 MiB. Returns why reading stopped before the end, if it did. Throws what `write` throws, and std::bad_alloc. Thread-safe.
+/// Reads a trace from a file descriptor and passes it on to `write`, in blocks, as strict JSON: the records that are whole,
+/// byte for byte, one on each line. So what is left out is what a killed process had not written to its end, and what somebody
+/// wrote in between. Several lists one behind the other become one. Memory is that of the longest record, and that has a limit
+/// of 64 MiB. Returns why reading stopped before the end, if it did. Throws what `write` throws, and std::bad_alloc.
+/// Thread-safe.
 std::error_code repair_chrome(int file, ChromeRepair& found, std::function<void(std::string_view text)> const& write);
 
 }  // namespace tracing::inline v1

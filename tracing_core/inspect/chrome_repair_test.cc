@@ -76,8 +76,8 @@ TEST(ChromeRepair, FindsTheNextRecordBehindABrokenOne) {
 }
 
 TEST(ChromeRepair, LeavesOutWhatIsNoRecord) {
-  Repaired const repaired =
-      repair("[\nnoise " + std::string(kFirst) + std::string(100, '\0') + "{\"a\":01}\n{\"\xff\":1}, {\"b\":tru}" + std::string(kSecond) + "] ");
+  Repaired const repaired = repair("[\nnoise " + std::string(kFirst) + std::string(100, '\0') +
+                                   "{\"a\":01}\n{\"\xff\":1}, {\"b\":tru}" + std::string(kSecond) + "] ");
   EXPECT_EQ(repaired.text, "[\n" + std::string(kFirst) + ",\n" + std::string(kSecond) + "\n]\n");
   EXPECT_TRUE(repaired.found.was_closed);
   EXPECT_GT(repaired.found.left_out, 3U);

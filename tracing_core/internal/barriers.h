@@ -1,8 +1,8 @@
 // Declares a pair of barriers: a light one for threads that pass often, and a heavy one for who comes seldom.
 //
-// What a thread stores before its light barrier and another one before its heavy barrier, at least one of the two sees in what it
-// loads behind. The system brings all threads to a barrier when the heavy one asks (sys_membarrier(2)), so the light one costs
-// nothing; where it cannot, both are full barriers.
+// What a thread stores before its light barrier and another one before its heavy barrier, at least one of the two sees in what
+// it loads behind. The system brings all threads to a barrier when the heavy one asks (sys_membarrier(2)), so the light one
+// costs nothing; where it cannot, both are full barriers.
 #pragma once
 
 #include <atomic>

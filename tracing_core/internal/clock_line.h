@@ -1,7 +1,7 @@
 // Declares ClockLine, which says when a reading of the processor's counter was.
 //
-// How fast the counter counts need not be known: now and then both clocks are looked at, and what the counter said in between was
-// in between. So times are as right as a look is, some ten nanoseconds, however long it takes, and never jump.
+// How fast the counter counts need not be known: now and then both clocks are looked at, and what the counter said in between
+// was in between. So times are as right as a look is, some ten nanoseconds, however long it takes, and never jump.
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,8 @@ std::string ExpectedRecord<Self>::mismatch(Metadata const& metadata, FieldValues
   for (std::size_t i = 0; only_fields_ && i < fields.size(); ++i) {
     Value const value = fields.value(i);
     if (value.is_empty() || value.kind() == ValueKind::message) continue;
-    bool const known = std::any_of(fields_.begin(), fields_.end(), [&](ExpectedField const& f) { return f.name == fields.name(i); });
+    bool const known =
+        std::any_of(fields_.begin(), fields_.end(), [&](ExpectedField const& f) { return f.name == fields.name(i); });
     if (!known) return "field " + std::string(fields.name(i)) + " was recorded too";
   }
   return {};

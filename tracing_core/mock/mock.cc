@@ -7,7 +7,8 @@ namespace {
 
 enum class Kind : std::uint8_t { new_span, enter, exit, close, record, follows_from, event, nothing };
 
-constexpr char const* kNames[] = {"a new ", "enter of ", "exit of ", "close of ", "record() to ", "follows_from of ", "", "nothing more"};
+constexpr char const* kNames[] = {"a new ",       "enter of ",        "exit of ", "close of ",
+                                  "record() to ", "follows_from of ", "",         "nothing more"};
 
 struct Expected {
   Kind kind;
@@ -85,7 +86,8 @@ struct internal::Script {
       if (!optional || expected.kind == Kind::nothing) fail(found, expected, "");
       return;
     }
-    std::string const wrong = found.kind == Kind::event ? expected.event.mismatch(found.fields, found.span) : span_mismatch(found, expected);
+    std::string const wrong =
+        found.kind == Kind::event ? expected.event.mismatch(found.fields, found.span) : span_mismatch(found, expected);
     if (!wrong.empty()) return fail(found, expected, wrong);
     ++next;
   }
@@ -171,7 +173,9 @@ std::string MockHandle::failure() const {
 
 Mock::Mock() : script_(std::make_shared<internal::Script>()) {}
 
-Mock&& Mock::new_span(ExpectedSpan span) && { return script_->list.push_back({Kind::new_span, std::move(span)}), std::move(*this); }
+Mock&& Mock::new_span(ExpectedSpan span) && {
+  return script_->list.push_back({Kind::new_span, std::move(span)}), std::move(*this);
+}
 Mock&& Mock::enter(ExpectedSpan span) && { return script_->list.push_back({Kind::enter, std::move(span)}), std::move(*this); }
 Mock&& Mock::exit(ExpectedSpan span) && { return script_->list.push_back({Kind::exit, std::move(span)}), std::move(*this); }
 Mock&& Mock::close(ExpectedSpan span) && { return script_->list.push_back({Kind::close, std::move(span)}), std::move(*this); }
@@ -179,7 +183,9 @@ Mock&& Mock::record(ExpectedSpan span) && { return script_->list.push_back({Kind
 Mock&& Mock::follows_from(ExpectedSpan span, ExpectedSpan cause) && {
   return script_->list.push_back({Kind::follows_from, std::move(span), std::move(cause)}), std::move(*this);
 }
-Mock&& Mock::event(ExpectedEvent event) && { return script_->list.push_back({Kind::event, {}, {}, std::move(event)}), std::move(*this); }
+Mock&& Mock::event(ExpectedEvent event) && {
+  return script_->list.push_back({Kind::event, {}, {}, std::move(event)}), std::move(*this);
+}
 Mock&& Mock::only() && { return script_->list.push_back({Kind::nothing}), std::move(*this); }
 Mock&& Mock::with_filter(std::unique_ptr<Filter> filter) && { return filter_ = std::move(filter), std::move(*this); }
 

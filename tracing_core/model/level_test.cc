@@ -49,7 +49,9 @@ TEST(Level, SaysWhatWouldBeRight) {
   EXPECT_EQ(parse_level("off", &error), std::nullopt);
   EXPECT_EQ(error, R"(error parsing level: expected one of "error", "warn", "info", "debug", "trace", or a number 1-5)");
   EXPECT_EQ(parse_level_filter("6", &error), std::nullopt);
-  EXPECT_EQ(error, R"(error parsing level filter: expected one of "off", "error", "warn", "info", "debug", "trace", or a number 0-5)");
+  EXPECT_EQ(
+      error,
+      R"(error parsing level filter: expected one of "off", "error", "warn", "info", "debug", "trace", or a number 0-5)");
 }
 
 TEST(LevelFilter, LetsItsOwnLevelAndMoreImportantOnesPass) {

@@ -38,8 +38,8 @@ void expect_as_fmt(std::initializer_list<Float> values) {
 
 TEST(AppendFmtFloat, WritesWhatFmtDoes) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  expect_as_fmt<double>({0, 1, 2.5, 10, 100, 0.1, 0.1 + 0.2, 0.001, 0.0001, 0.00001, 1.000001, 999999999.999999, 1e9, 1e15, 1e16,
-                         1e21, 1.5e300, 5e-324, 97691191962302.625, kInfinity, kNan});
+  expect_as_fmt<double>({0, 1, 2.5, 10, 100, 0.1, 0.1 + 0.2, 0.001, 0.0001, 0.00001, 1.000001, 999999999.999999, 1e9, 1e15,
+                         1e16, 1e21, 1.5e300, 5e-324, 97691191962302.625, kInfinity, kNan});
   expect_as_fmt<float>({0, 1, 2.5F, 999, 1000, 0.1F, 0.125F, 0.001F, 1e-5F, 1e7F, 1e8F, 1e16F, 3.4e38F, 1e-45F,
                         static_cast<float>(kInfinity), static_cast<float>(kNan)});
 }

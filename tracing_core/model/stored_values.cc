@@ -117,7 +117,8 @@ void StoredValues::keep_payloads() noexcept {
   }
 }
 
-std::size_t StoredValues::decode_group(char const* data, std::size_t at, Metadata const& metadata, DecodedValues& out) noexcept {
+std::size_t StoredValues::decode_group(char const* data, std::size_t at, Metadata const& metadata,
+                                       DecodedValues& out) noexcept {
   auto const* const group = reinterpret_cast<Group const*>(data + at);
   auto const* const values = reinterpret_cast<Value const*>(group + 1);
   for (std::uint32_t i = 0; i < group->count; ++i) {

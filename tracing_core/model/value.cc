@@ -106,7 +106,8 @@ class StreamBuffer final : public std::streambuf {
 };
 
 // Without the sanitizer's look at the type's description, which is what may not be there.
-__attribute__((no_sanitize("vptr"))) void visit_exception(std::exception const& e, void* context, void (*each)(void*, std::string_view), int depth) {
+__attribute__((no_sanitize("vptr"))) void visit_exception(std::exception const& e, void* context,
+                                                          void (*each)(void*, std::string_view), int depth) {
   constexpr int kDeepest = 64;
   each(context, e.what());
   if (depth == kDeepest || !internal::has_type_information(&e)) return;
@@ -169,7 +170,9 @@ void append_hole(TextBuffer& out, Metadata const& metadata, Value const* values,
 
 Value Value::of_error(std::exception const& e) noexcept { return of_error(&e, kExceptionType); }
 Value Value::of_error(std::error_code const& e) noexcept { return of_error(&e, kErrorCodeType); }
-Value Value::of_error(std::exception_ptr const& e) noexcept { return e == nullptr ? Value() : of_error(&e, kExceptionPointerType); }
+Value Value::of_error(std::exception_ptr const& e) noexcept {
+  return e == nullptr ? Value() : of_error(&e, kExceptionPointerType);
+}
 
 void append_message(TextBuffer& out, Value const& value) noexcept {
   Metadata const& metadata = value.message_metadata();

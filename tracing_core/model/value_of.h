@@ -233,7 +233,8 @@ inline constexpr CustomType kCustomType{
     [](void const* object, DebugWriter& writer) { write_structure(writer, *static_cast<T const*>(object)); },
     [](void const* object, TextBuffer& out, [[maybe_unused]] std::string_view spec) {
       T const& x = *static_cast<T const*>(object);
-      if constexpr (!std::is_array_v<T> && !DescribesFields<T> && !Range<T> && !TupleLike<T> && (FmtPrintable<T> || StreamPrintable<T>)) {
+      if constexpr (!std::is_array_v<T> && !DescribesFields<T> && !Range<T> && !TupleLike<T> &&
+                    (FmtPrintable<T> || StreamPrintable<T>)) {
         print_plain(out, x, spec);
       } else {
         DebugWriter writer(out, false);

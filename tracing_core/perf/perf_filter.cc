@@ -46,7 +46,9 @@ class WithPerfSpans final : public Filter {
     return metadata.is_perf() ? Interest::always : ordinary_->callsite_enabled(metadata);
   }
   bool enabled(Metadata const& metadata) noexcept override { return metadata.is_perf() || ordinary_->enabled(metadata); }
-  bool enabled_now(Metadata const& metadata) noexcept override { return metadata.is_perf() || ordinary_->enabled_now(metadata); }
+  bool enabled_now(Metadata const& metadata) noexcept override {
+    return metadata.is_perf() || ordinary_->enabled_now(metadata);
+  }
   bool event_enabled(Event const& event) noexcept override { return ordinary_->event_enabled(event); }
   bool wants_events() const noexcept override { return ordinary_->wants_events(); }
   LevelFilter max_level_hint() const noexcept override { return LevelFilter::trace; }

@@ -54,7 +54,8 @@ struct PerfLayer {
 /// Turns perf spans on:
 ///
 ///     auto [layer, filter, statistics] = tracing::perf_layer({.threshold = 500us});
-///     tracing::set_global_default(tracing::RegistryBuilder().with(print_layer()).with(std::move(layer), std::move(filter)).build());
+///     tracing::set_global_default(
+///         tracing::RegistryBuilder().with(print_layer()).with(std::move(layer), std::move(filter)).build());
 ///
 /// Its directives alone select perf spans: the other layers' filters are not asked about them. Directives that are wrong are
 /// left out; they are added to `errors`, or written to standard error where that is null.

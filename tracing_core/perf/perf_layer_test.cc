@@ -44,7 +44,8 @@ TEST(PerfSelection, TakesDirectivesThatKnowTheRealName) {
   Collected levels({.directives = "info"});
   lib::program(1);
   EXPECT_EQ(levels.take_without_durations(),
-            " INFO perf{name=\"cpu_execute_program\" blocks=1}: lib: performance_span_complete duration_us=<us> duration_ms=<ms>\n");
+            " INFO perf{name=\"cpu_execute_program\" blocks=1}: lib: performance_span_complete duration_us=<us> "
+            "duration_ms=<ms>\n");
 }
 
 TEST(PerfSelection, CanNameTheOrdinarySpanAroundThem) {
@@ -105,12 +106,17 @@ class Noting final : public Layer {
  public:
   explicit Noting(std::vector<std::string>& notes) : notes_(notes) {}
   Hooks hooks() const noexcept override { return Hooks::new_span | Hooks::event | Hooks::close; }
-  void on_new_span(SpanRef span, NewSpan const&, Context const&) noexcept override { notes_.push_back("new " + std::string(span.metadata().name())); }
+  void on_new_span(SpanRef span, NewSpan const&, Context const&) noexcept override {
+    notes_.push_back("new " + std::string(span.metadata().name()));
+  }
   void on_event(Event const& event, Context const& context) noexcept override {
     SpanRef const span = context.current_span();
-    notes_.push_back("event in " + (span ? std::string(span.metadata().name()) : "nothing") + " of " + std::string(event.metadata().target()));
+    notes_.push_back("event in " + (span ? std::string(span.metadata().name()) : "nothing") + " of " +
+                     std::string(event.metadata().target()));
   }
-  void on_close(SpanRef span, Context const&) noexcept override { notes_.push_back("close " + std::string(span.metadata().name())); }
+  void on_close(SpanRef span, Context const&) noexcept override {
+    notes_.push_back("close " + std::string(span.metadata().name()));
+  }
 
  private:
   std::vector<std::string>& notes_;
@@ -119,8 +125,10 @@ class Noting final : public Layer {
 TEST(PerfSpan, IsKnownToOtherLayersByItsRealName) {
   std::vector<std::string> notes;
   auto [layer, filter, statistics] = perf_layer();
-  auto const registry =
-      RegistryBuilder().with(std::make_unique<Noting>(notes), level_filter(LevelFilter::off)).with(std::move(layer), std::move(filter)).build();
+  auto const registry = RegistryBuilder()
+                            .with(std::make_unique<Noting>(notes), level_filter(LevelFilter::off))
+                            .with(std::move(layer), std::move(filter))
+                            .build();
   with_default(registry, [] { lib::ldg(4); });
   EXPECT_THAT(notes, ElementsAre("new cpu_ldg", "event in cpu_ldg of lib", "close cpu_ldg"));
 }

@@ -37,10 +37,11 @@ TEST(PerfSpan, IsOffWhereNothingCollectsPerfSpans) {
 
 TEST(PerfSpan, IsOffAtAnyLevelOfOrdinaryFilters) {
   std::string text;
-  auto const registry = RegistryBuilder()
-                            .with(print_layer({.writer = to_text(text)}), boxed(EnvFilter::parse_lossy("trace,[cpu_ldg]=trace")))
-                            .with_filter(boxed(EnvFilter::parse_lossy("trace")))
-                            .build();
+  auto const registry =
+      RegistryBuilder()
+          .with(print_layer({.writer = to_text(text)}), boxed(EnvFilter::parse_lossy("trace,[cpu_ldg]=trace")))
+          .with_filter(boxed(EnvFilter::parse_lossy("trace")))
+          .build();
   with_default(registry, [] { lib::ldg(4); });
   EXPECT_EQ(text, "");
 }
@@ -67,7 +68,8 @@ TEST(PerfSpan, NestsInOrdinarySpansAndInPerfSpans) {
             "performance_span_complete duration_us=<us> duration_ms=<ms>\n"
             "DEBUG launch{stream=7}:perf{name=\"cpu_execute_program\" blocks=2}:perf{name=\"cpu_ldg\" bytes=8}: lib: "
             "performance_span_complete duration_us=<us> duration_ms=<ms>\n"
-            " INFO launch{stream=7}:perf{name=\"cpu_execute_program\" blocks=2}: lib: performance_span_complete duration_us=<us> "
+            " INFO launch{stream=7}:perf{name=\"cpu_execute_program\" blocks=2}: lib: performance_span_complete "
+            "duration_us=<us> "
             "duration_ms=<ms>\n");
 }
 

@@ -25,7 +25,9 @@ constinit NeverDestroyed<Shared> shared;
 constinit thread_local ThreadTables* thread_tables = nullptr;
 pthread_key_t thread_end;
 
-bool is_live(std::uint64_t number) noexcept { return std::find(shared->live.begin(), shared->live.end(), number) != shared->live.end(); }
+bool is_live(std::uint64_t number) noexcept {
+  return std::find(shared->live.begin(), shared->live.end(), number) != shared->live.end();
+}
 
 void end_thread(void* tables) noexcept {
   std::unique_ptr<ThreadTables> const ended(static_cast<ThreadTables*>(tables));
@@ -85,7 +87,8 @@ PerfTable::~PerfTable() {
   }
   while (threads_ != nullptr) {
     std::unique_ptr<PerfThread> const thread(std::exchange(threads_, threads_->next));
-    for (PerfCell* cell = thread->first.load(std::memory_order_relaxed); cell != nullptr;) delete std::exchange(cell, cell->next);
+    for (PerfCell* cell = thread->first.load(std::memory_order_relaxed); cell != nullptr;)
+      delete std::exchange(cell, cell->next);
   }
 }
 

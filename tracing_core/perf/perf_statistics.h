@@ -35,8 +35,10 @@ struct PerfCell {
     bump(count, 1);
     bump(total_ns, timing.duration_ns);
     bump(self_ns, timing.self_ns);
-    if (timing.duration_ns < min_ns.load(std::memory_order_relaxed)) min_ns.store(timing.duration_ns, std::memory_order_relaxed);
-    if (timing.duration_ns > max_ns.load(std::memory_order_relaxed)) max_ns.store(timing.duration_ns, std::memory_order_relaxed);
+    if (timing.duration_ns < min_ns.load(std::memory_order_relaxed))
+      min_ns.store(timing.duration_ns, std::memory_order_relaxed);
+    if (timing.duration_ns > max_ns.load(std::memory_order_relaxed))
+      max_ns.store(timing.duration_ns, std::memory_order_relaxed);
     durations.add(timing.duration_ns);
   }
 };

@@ -110,8 +110,9 @@ void append_label(TextBuffer& out, std::string_view name) noexcept {
 }
 
 void append_family(TextBuffer& out, std::string_view name, std::string_view type, std::string_view help) noexcept {
-  for (std::string_view const piece : {std::string_view("# HELP "), name, std::string_view(" "), help, std::string_view("\n# TYPE "), name,
-                                       std::string_view(" "), type, std::string_view("\n")}) {
+  for (std::string_view const piece :
+       {std::string_view("# HELP "), name, std::string_view(" "), help, std::string_view("\n# TYPE "), name,
+        std::string_view(" "), type, std::string_view("\n")}) {
     out.append(piece);
   }
 }
@@ -124,8 +125,8 @@ void append_sample(TextBuffer& out, std::string_view metric, PerfRow const& row)
 }
 
 template <class F>
-void append_simple_family(TextBuffer& out, PerfSummary const& summary, std::string_view name, std::string_view type, std::string_view help,
-                          F&& append_value) noexcept {
+void append_simple_family(TextBuffer& out, PerfSummary const& summary, std::string_view name, std::string_view type,
+                          std::string_view help, F&& append_value) noexcept {
   append_family(out, name, type, help);
   for (PerfRow const& row : summary.rows) {
     append_sample(out, name, row);

@@ -41,8 +41,8 @@ namespace tracing::perf_test {
 // A registry with a layer that prints and perf spans as `options` say, in force while it lives.
 class Collected {
  public:
-  explicit Collected(PerfOptions options = {}, FormatKind kind = FormatKind::full, std::unique_ptr<Filter> print_filter = nullptr,
-                     bool ansi = false) {
+  explicit Collected(PerfOptions options = {}, FormatKind kind = FormatKind::full,
+                     std::unique_ptr<Filter> print_filter = nullptr, bool ansi = false) {
     PrintOptions print;
     print.format.kind = kind;
     print.format.timer = nullptr;
@@ -52,7 +52,10 @@ class Collected {
     print.writer = to_sink(make_sink([this](Level, std::string_view line) { text_ += line; }));
     auto [layer, filter, statistics] = perf_layer(std::move(options));
     statistics_ = statistics;
-    registry_ = RegistryBuilder().with(print_layer(std::move(print)), std::move(print_filter)).with(std::move(layer), std::move(filter)).build();
+    registry_ = RegistryBuilder()
+                    .with(print_layer(std::move(print)), std::move(print_filter))
+                    .with(std::move(layer), std::move(filter))
+                    .build();
     scope_.emplace(registry_);
   }
 
@@ -60,7 +63,8 @@ class Collected {
   std::string take() { return std::exchange(text_, {}); }
   // What was printed, each duration as `<us>` and `<ms>`.
   std::string take_without_durations() {
-    return std::regex_replace(take(), std::regex("duration_us=[0-9]+ duration_ms=[0-9]+\\.[0-9]+"), "duration_us=<us> duration_ms=<ms>");
+    return std::regex_replace(take(), std::regex("duration_us=[0-9]+ duration_ms=[0-9]+\\.[0-9]+"),
+                              "duration_us=<us> duration_ms=<ms>");
   }
   PerfSummary summary() const { return statistics_->summary(); }
 

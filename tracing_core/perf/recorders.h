@@ -59,8 +59,9 @@ constexpr RecordedDuration recorded_duration(Duration const& duration) noexcept 
        decltype(::tracing::internal::this_takes_a_level_and_values(level)), text, 1, "enabled", nullptr, 0)) != 0)
 
 /// `memory_allocation size=4096 type="pool"`: bytes, and what allocated them or for what.
-#define TRACING_PERF_ALLOCATION(size, type)                                                                   \
-  TRACING_INTERNAL_WHERE_PERF_(TRACING_PERF_EVENT("memory_allocation", ::tracing::kv("size", size), ::tracing::kv("type", type));)
+#define TRACING_PERF_ALLOCATION(size, type) \
+  TRACING_INTERNAL_WHERE_PERF_(             \
+      TRACING_PERF_EVENT("memory_allocation", ::tracing::kv("size", size), ::tracing::kv("type", type));)
 /// `execution name="gemm" duration_us=83 duration_ms=0.083`.
 #define TRACING_PERF_EXECUTION(name, duration)                                                                   \
   TRACING_INTERNAL_WHERE_PERF_(                                                                                   \

@@ -13,7 +13,8 @@ namespace {
 std::string process(std::size_t) { return std::to_string(getpid()); }
 
 TEST(RunIsolated, ReturnsAnswersInTheOrderOfTasks) {
-  auto const outcomes = run_isolated(25, {.tasks_per_process = 3}, [](std::size_t task) { return std::to_string(task * task); });
+  auto const outcomes =
+      run_isolated(25, {.tasks_per_process = 3}, [](std::size_t task) { return std::to_string(task * task); });
   ASSERT_EQ(outcomes.size(), 25U);
   for (std::size_t i = 0; i < outcomes.size(); ++i) EXPECT_EQ(outcomes[i].answer, std::to_string(i * i));
 }
