@@ -158,6 +158,19 @@ TEST_F(CpuFaultDeathTest, MisalignedAddressesAndTrapsHaveCodesOfTheirOwn) {
   EXPECT_CHILD(trap);
 }
 
+// sum_shared writes into dynamic shared memory, of which this launch has none.
+TEST_F(CpuFaultDeathTest, SharedMemoryOutOfBoundsIsALaunchThatFailed) {
+  auto const body = [] {
+    Child child;
+    Child::expect(child.launch(nullptr, "sum_shared", child.allocate(64)), CUDA_SUCCESS, "the launch");
+    Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_LAUNCH_FAILED, "ctx_synchronize");
+    auto const message = cpu_driver_last_fault()->fault.message;
+    Child::expect(message.find("an access out of shared memory of 4 bytes at 0x10") == 0, message.c_str());
+    Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_LAUNCH_FAILED, "it stays");
+  };
+  EXPECT_CHILD(body);
+}
+
 TEST_F(CpuFaultDeathTest, FaultEndsTheKernelsOfOtherStreams) {
   auto const body = [] {
     Child child;

@@ -27,7 +27,8 @@ CUresult code_of(FaultKind kind) noexcept {
       return CUDA_ERROR_ASSERT;
     case FaultKind::stack_overflow:
       return CUDA_ERROR_HARDWARE_STACK_ERROR;
-    case FaultKind::barrier:  // a GPU would hang here
+    case FaultKind::out_of_range:  // "accessing out of bounds shared memory", says cuda.h of this code
+    case FaultKind::barrier:       // a GPU would hang here
     case FaultKind::stopped:
       break;
   }

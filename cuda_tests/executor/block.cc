@@ -151,10 +151,10 @@ std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std
   auto const inside = [&](std::uint64_t at, std::uint64_t size) { return at < size && bytes <= size - at; };
   std::uint64_t const local_bytes = launch.kernel->function->local_bytes;
   if (step.space == ptx::Space::shared) {
-    return inside(address, launch.shared_bytes) ? shared + address : fault(FaultKind::illegal_address, "an access out of shared memory");
+    return inside(address, launch.shared_bytes) ? shared + address : fault(FaultKind::out_of_range, "an access out of shared memory");
   }
   if (step.space == ptx::Space::local) {
-    return inside(address, local_bytes) ? local_of(warp, lane) + address : fault(FaultKind::illegal_address, "an access out of local memory");
+    return inside(address, local_bytes) ? local_of(warp, lane) + address : fault(FaultKind::out_of_range, "an access out of local memory");
   }
   auto* const place = reinterpret_cast<std::byte*>(address);
   if (step.space == ptx::Space::generic) {

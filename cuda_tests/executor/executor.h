@@ -28,6 +28,7 @@ struct Dimensions {
 
 enum class FaultKind : std::uint8_t {
   illegal_address,      // memory that is nobody's
+  out_of_range,         // an address of shared or local memory beyond what the block or the thread has
   misaligned_address,   // an address that is no multiple of what is read or written there
   illegal_instruction,  // trap
   assertion,            // assert()

@@ -43,9 +43,10 @@ TEST_F(Faults, EachSpaceIsCheckedAgainstItsOwnBounds) {
     FaultKind kind;
   };
   for (auto const& [body, kind] : std::initializer_list<Case>{
-           {"ld.shared.u32 %r2, [ours+64];", FaultKind::illegal_address},
+           {"ld.shared.u32 %r2, [ours+64];", FaultKind::out_of_range},
            {"ld.shared.u32 %r2, [ours+62];", FaultKind::misaligned_address},
-           {"ld.local.u32 %r2, [own+16];", FaultKind::illegal_address},
+           {"ld.local.u32 %r2, [own+16];", FaultKind::out_of_range},
+           {"atom.shared.add.u32 %r2, [ours+64], 1;", FaultKind::out_of_range},
            {"ld.local.u64 %rd3, [own+12];", FaultKind::misaligned_address},
            {"ld.global.u32 %r2, [%rd1+2];", FaultKind::misaligned_address},
            {"ld.global.v4.u32 {%r2,%r3,%r4,%r5}, [%rd1+8];", FaultKind::misaligned_address},
