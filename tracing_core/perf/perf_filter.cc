@@ -9,15 +9,15 @@ namespace {
 
 class PerfFilter final : public Filter {
  public:
-  PerfFilter(EnvFilter selection, PerfRole role) : selection_(std::move(selection)), role_(role) {}
+  PerfFilter(EnvFilter selection, PerfRole role, bool events) : selection_(std::move(selection)), role_(role), events_(events) {}
 
   PerfRole perf_role() const noexcept override { return role_; }
   Interest callsite_enabled(Metadata const& metadata) noexcept override {
-    if (metadata.is_perf()) return selection_.callsite_enabled(metadata);
+    if (metadata.is_perf()) return is_heard(metadata) ? selection_.callsite_enabled(metadata) : Interest::never;
     return is_named(metadata) ? Interest::always : Interest::never;
   }
   bool enabled(Metadata const& metadata) noexcept override {
-    return metadata.is_perf() ? selection_.enabled(metadata) : is_named(metadata);
+    return metadata.is_perf() ? is_heard(metadata) && selection_.enabled(metadata) : is_named(metadata);
   }
   bool enabled_now(Metadata const& metadata) noexcept override { return enabled(metadata); }
   LevelFilter max_level_hint() const noexcept override { return selection_.max_level_hint(); }
@@ -29,12 +29,14 @@ class PerfFilter final : public Filter {
   void on_close(std::uintptr_t state) noexcept override { selection_.on_close(state); }
 
  private:
+  bool is_heard(Metadata const& metadata) const noexcept { return events_ || metadata.is_span(); }
   bool is_named(Metadata const& metadata) const noexcept {
     return metadata.is_span() && selection_.follows_spans() && selection_.dynamic_directives().matches(metadata);
   }
 
   EnvFilter selection_;
   PerfRole const role_;
+  bool const events_;
 };
 
 class WithPerfSpans final : public Filter {
@@ -65,8 +67,8 @@ class WithPerfSpans final : public Filter {
 
 }  // namespace
 
-std::unique_ptr<Filter> perf_filter(EnvFilter selection, PerfRole role) {
-  return std::make_unique<PerfFilter>(std::move(selection), role);
+std::unique_ptr<Filter> perf_filter(EnvFilter selection, PerfRole role, bool events) {
+  return std::make_unique<PerfFilter>(std::move(selection), role, events);
 }
 
 std::unique_ptr<Filter> with_perf_spans(std::unique_ptr<Filter> ordinary) {

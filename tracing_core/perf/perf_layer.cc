@@ -105,10 +105,11 @@ class Collector final : public Layer {
 PerfLayer perf_layer(PerfOptions options, std::vector<ParseError>* errors) {
   EnvFilter selection = EnvFilter::parse_lossy(options.directives, {}, errors);
   auto const role = options.report ? PerfRole::registry : PerfRole::layer;
+  bool const events = options.report || options.json != nullptr;  // sums are of spans alone
   auto table = std::make_shared<PerfTable>(options.most_names);
   PerfLayer made;
   made.layer = std::make_unique<Collector>(std::move(options), table);
-  made.filter = perf_filter(std::move(selection), role);
+  made.filter = perf_filter(std::move(selection), role, events);
   made.statistics = std::move(table);
   return made;
 }

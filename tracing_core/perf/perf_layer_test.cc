@@ -141,6 +141,21 @@ TEST(PerfSummaryMode, IsSeenByNoOtherLayer) {
   EXPECT_EQ(collected.summary().find("cpu_ldg")->count, 2u);
 }
 
+// So nobody works for them: a recorder evaluates nothing, and a kernel's instructions are not counted.
+TEST(PerfSummaryMode, MakesNoPerfEvents) {
+  int evaluated = 0;
+  {
+    Collected sums({.report = false});
+    TRACE_PERF_EVENT("counted", kv("count", ++evaluated), target("t"));
+    EXPECT_EQ(sums.take(), "");
+  }
+  EXPECT_EQ(evaluated, 0);
+  std::string json;
+  Collected with_file({.report = false, .json = to_text(json)});
+  TRACE_PERF_EVENT("counted", kv("count", ++evaluated), target("t"));
+  EXPECT_EQ(evaluated, 1) << "a file has them";
+}
+
 TEST(PerfSpan, IsPrintedFromARingAsItWasLive) {
   auto const ring = RecordRing::make();
   auto [layer, filter, statistics] = perf_layer();
