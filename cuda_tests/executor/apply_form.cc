@@ -50,14 +50,16 @@ std::string kernel_of(ptx::Form const& form, std::vector<std::uint64_t> const& v
     }
   }
   return ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 b) {\n"
-         ".reg .b64 %in, %out, %o; .reg .b32 %t; .reg .pred %p, %e;" + registers +
-         "\nld.param.u64 %in, [a]; ld.param.u64 %out, [b]; mov.u32 %t, %tid.x; mad.wide.u32 %in, %t, " + std::to_string(8 * stride) +
-         ", %in; mad.wide.u32 %out, %t, 16, %out;\n" + body + form.name + operands + ";\n" + store + "ret;\n}\n";
+         ".reg .b64 %in, %out, %o; .reg .b32 %t; .reg .pred %p, %e;" +
+         registers + "\nld.param.u64 %in, [a]; ld.param.u64 %out, [b]; mov.u32 %t, %tid.x; mad.wide.u32 %in, %t, " +
+         std::to_string(8 * stride) + ", %in; mad.wide.u32 %out, %t, 16, %out;\n" + body + form.name + operands + ";\n" +
+         store + "ret;\n}\n";
 }
 
 }  // namespace
 
-std::vector<std::uint64_t> apply_form(std::string const& name, std::vector<std::vector<std::uint64_t>> const& cases, std::vector<std::uint64_t>* second) {
+std::vector<std::uint64_t> apply_form(std::string const& name, std::vector<std::vector<std::uint64_t>> const& cases,
+                                      std::vector<std::uint64_t>* second) {
   auto const* const form = ptx::find_form(name);
   if (form == nullptr) {
     ADD_FAILURE() << "no form " << name;

@@ -51,7 +51,8 @@ bool is_shared(Block const& block, void const* place) {
 
 template <Operation kOperation, class T>
 bool atomic(Warp& warp, Step const& step, Mask lanes) {
-  using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+  using Bits =
+      std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
   for (; lanes != 0; lanes &= lanes - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(lanes));
     auto* const place = reinterpret_cast<Bits*>(warp.block.quick<ptx::Space::global>(warp, step, lane, sizeof(Bits)));

@@ -108,7 +108,8 @@ U32 permute_by(U32 a, U32 b, U32 c) {
 }
 
 bool lop3(Warp& warp, Step const& step, Mask lanes) {
-  U32 const *const a = warp.at<U32>(step.source[0]), *const b = warp.at<U32>(step.source[1]), *const c = warp.at<U32>(step.source[2]);
+  U32 const *const a = warp.at<U32>(step.source[0]), *const b = warp.at<U32>(step.source[1]),
+                   *const c = warp.at<U32>(step.source[2]);
   U32* const to = warp.at<U32>(step.destination[0]);
   auto const table = static_cast<U32>(step.bits);
   each_lane(lanes, [&](unsigned i) {
@@ -214,7 +215,9 @@ Handler select_bits(Form const& form, Step& step) {
   if (Handler const handler = select_words(form)) return handler;
   bool const is_signed = ptx::is_signed(form.type);
   if (op == "shr" && is_signed) {
-    return form.type == Type::s16 ? map<&shr_signed<U16>> : form.type == Type::s32 ? map<&shr_signed<U32>> : map<&shr_signed<U64>>;
+    return form.type == Type::s16   ? map<&shr_signed<U16>>
+           : form.type == Type::s32 ? map<&shr_signed<U32>>
+                                    : map<&shr_signed<U64>>;
   }
   if (op == "bfe" && is_signed) return form.type == Type::s32 ? map<&extract<std::int32_t>> : map<&extract<std::int64_t>>;
   if (op == "bfind") {
@@ -228,7 +231,8 @@ Handler select_bits(Form const& form, Step& step) {
     if (op == "not") return predicate_logic<3>;
     return op == "mov" ? predicate_logic<4> : nullptr;
   }
-  static constexpr std::string_view kOpcodes[] = {"and", "or", "xor", "not", "cnot", "shl", "shr", "popc", "clz", "brev", "bfi", "bfe"};
+  static constexpr std::string_view kOpcodes[] = {"and", "or",   "xor", "not",  "cnot", "shl",
+                                                  "shr", "popc", "clz", "brev", "bfi",  "bfe"};
   if (std::ranges::find(kOpcodes, op) == std::end(kOpcodes)) return nullptr;
   switch (size_bytes(form.type)) {
     case 2: return select_logic<U16>(op);

@@ -20,7 +20,8 @@ std::string dimensions_text(Dimensions const& at) {
 std::string lanes_text(Mask lanes) {
   if (lanes == kAllLanes) return "lanes 0 to 31";
   std::string text = std::has_single_bit(lanes) ? "lane" : "lanes";
-  each_lane(lanes, [&](unsigned lane) { text += (text.ends_with('e') || text.ends_with('s') ? " " : ", ") + std::to_string(lane); });
+  each_lane(lanes,
+            [&](unsigned lane) { text += (text.ends_with('e') || text.ends_with('s') ? " " : ", ") + std::to_string(lane); });
   return text;
 }
 
@@ -30,7 +31,9 @@ std::string hexadecimal(std::uintptr_t value) {
   return std::string("0x").append(digits, end);
 }
 
-bool is_traced(RunOptions const& options) { return options.opcode_statistics || options.block_statistics || options.instruction_spans; }
+bool is_traced(RunOptions const& options) {
+  return options.opcode_statistics || options.block_statistics || options.instruction_spans;
+}
 
 }  // namespace
 
@@ -41,7 +44,8 @@ Block::Block(Launch& owner, std::uint64_t number) : launch(owner), ranges(owner.
   threads = static_cast<std::uint32_t>(launch.shape.block.count());
   running = threads;
   shared_storage = std::make_unique<std::byte[]>(launch.shared_bytes + kSharedAlignment);
-  shared = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(shared_storage.get()) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment);
+  shared = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(shared_storage.get()) + kSharedAlignment - 1) /
+                                        kSharedAlignment * kSharedAlignment);
   std::uint32_t const warp_count = (threads + kLanes - 1) / kLanes;
   local = std::make_unique<std::byte[]>(std::size_t{warp_count} * kLanes * launch.kernel->function->local_bytes + 1);
   for (std::uint32_t i = 0; i < warp_count; ++i) {
@@ -144,17 +148,20 @@ void Block::thread_exited() {
 
 std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std::uint64_t address, std::uint32_t bytes) {
   auto const fault = [&](FaultKind kind, std::string_view what) -> std::byte* {
-    fail(warp, step, Mask{1} << lane, kind, std::string(what) + " of " + std::to_string(bytes) + " bytes at " + hexadecimal(address), address);
+    fail(warp, step, Mask{1} << lane, kind,
+         std::string(what) + " of " + std::to_string(bytes) + " bytes at " + hexadecimal(address), address);
     return nullptr;
   };
   if ((address & (bytes - 1)) != 0) return fault(FaultKind::misaligned_address, "a misaligned access");
   auto const inside = [&](std::uint64_t at, std::uint64_t size) { return at < size && bytes <= size - at; };
   std::uint64_t const local_bytes = launch.kernel->function->local_bytes;
   if (step.space == ptx::Space::shared) {
-    return inside(address, launch.shared_bytes) ? shared + address : fault(FaultKind::out_of_range, "an access out of shared memory");
+    return inside(address, launch.shared_bytes) ? shared + address
+                                                : fault(FaultKind::out_of_range, "an access out of shared memory");
   }
   if (step.space == ptx::Space::local) {
-    return inside(address, local_bytes) ? local_of(warp, lane) + address : fault(FaultKind::out_of_range, "an access out of local memory");
+    return inside(address, local_bytes) ? local_of(warp, lane) + address
+                                        : fault(FaultKind::out_of_range, "an access out of local memory");
   }
   auto* const place = reinterpret_cast<std::byte*>(address);
   if (step.space == ptx::Space::generic) {
@@ -164,8 +171,12 @@ std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std
   MemoryRange const* const range = find_range(address, bytes);
   if (range == nullptr) return fault(FaultKind::illegal_address, "an access");
   // On a device constants have a window of addresses of their own, from which generic ones are read.
-  bool const fits = step.space == ptx::Space::constant ? range->constant : !range->constant || (step.space == ptx::Space::generic && !step.writes);
-  if (!fits) return fault(FaultKind::illegal_address, range->constant ? "an access of constant memory as another" : "an access of global memory as constant,");
+  bool const fits = step.space == ptx::Space::constant
+                        ? range->constant
+                        : !range->constant || (step.space == ptx::Space::generic && !step.writes);
+  if (!fits)
+    return fault(FaultKind::illegal_address,
+                 range->constant ? "an access of constant memory as another" : "an access of global memory as constant,");
   ranges[step.range] = {range->begin, range->end - range->begin};
   return place;
 }
@@ -187,7 +198,9 @@ std::byte const* Block::find(std::uint64_t address, std::uint64_t bytes) {
     std::uint64_t const at = address - reinterpret_cast<std::uintptr_t>(begin);
     return at < size && bytes <= size - at;
   };
-  if (inside(shared, launch.shared_bytes) || inside(local.get(), warps.size() * kLanes * std::uint64_t{launch.kernel->function->local_bytes})) return place;
+  if (inside(shared, launch.shared_bytes) ||
+      inside(local.get(), warps.size() * kLanes * std::uint64_t{launch.kernel->function->local_bytes}))
+    return place;
   return find_range(address, bytes) != nullptr ? place : nullptr;
 }
 

@@ -11,7 +11,8 @@ enum class Shuffle : std::uint8_t { up, down, bfly, idx };
 
 template <Shuffle kMode>
 bool shfl(Warp& warp, Step const& step, Mask lanes) {
-  U32 const *const a = warp.at<U32>(step.source[0]), *const b = warp.at<U32>(step.source[1]), *const c = warp.at<U32>(step.source[2]);
+  U32 const *const a = warp.at<U32>(step.source[0]), *const b = warp.at<U32>(step.source[1]),
+                   *const c = warp.at<U32>(step.source[2]);
   U32 values[kLanes];
   std::copy_n(a, kLanes, values);  // the destination may be the source
   U32 results[kLanes] = {};

@@ -15,7 +15,8 @@ struct Comparison {
   unsigned accepts;
 };
 constexpr Comparison kComparisons[] = {
-    {"eq", kEqual}, {"ne", kLess | kGreater}, {"lt", kLess}, {"le", kLess | kEqual}, {"gt", kGreater}, {"ge", kGreater | kEqual},
+    {"eq", kEqual}, {"ne", kLess | kGreater}, {"lt", kLess}, {"le", kLess | kEqual}, {"gt", kGreater},
+    {"ge", kGreater | kEqual},
     {"lo", kLess}, {"ls", kLess | kEqual}, {"hi", kGreater}, {"hs", kGreater | kEqual},
     {"equ", kEqual | kUnordered}, {"neu", kLess | kGreater | kUnordered}, {"ltu", kLess | kUnordered},
     {"leu", kLess | kEqual | kUnordered}, {"gtu", kGreater | kUnordered}, {"geu", kGreater | kEqual | kUnordered},
@@ -33,7 +34,8 @@ unsigned relation(T a, T b) {
 template <Type kType>
 auto value_of(Warp& warp, Step const& step, unsigned i, unsigned lane, unsigned shift = 0) {
   Location const from = step.source[i];
-  if constexpr (kType == Type::f32) return step.ftz ? flushed(as_float(warp.at<U32>(from)[lane])) : as_float(warp.at<U32>(from)[lane]);
+  if constexpr (kType == Type::f32)
+    return step.ftz ? flushed(as_float(warp.at<U32>(from)[lane])) : as_float(warp.at<U32>(from)[lane]);
   else if constexpr (kType == Type::f64) return as_double(warp.at<U64>(from)[lane]);
   else if constexpr (kType == Type::f16 || kType == Type::f16x2) {
     auto const half = kType == Type::f16 ? warp.at<U16>(from)[lane] : static_cast<U16>(warp.at<U32>(from)[lane] >> shift);
@@ -71,7 +73,8 @@ template <Type kType>
 bool setp(Warp& warp, Step const& step, Mask lanes) {
   Mask const result = compared<kType>(warp, step, lanes);
   Mask const first = combined(warp, step, result);
-  Mask const second = kType == Type::f16x2 ? combined(warp, step, compared<kType>(warp, step, lanes, 16)) : combined(warp, step, ~result);
+  Mask const second =
+      kType == Type::f16x2 ? combined(warp, step, compared<kType>(warp, step, lanes, 16)) : combined(warp, step, ~result);
   if (step.destination[0] != kNowhere) warp.set_predicate(step.destination[0], first, lanes);
   if (step.destination[1] != kNowhere) warp.set_predicate(step.destination[1], second, lanes);
   return true;
@@ -87,7 +90,8 @@ bool set(Warp& warp, Step const& step, Mask lanes) {
   } else if (kType == Type::f16x2) {
     Mask const upper = combined(warp, step, compared<kType>(warp, step, lanes, 16));
     U32* const to = warp.at<U32>(step.destination[0]);
-    each_lane(lanes, [&](unsigned i) { to[i] = ((result >> i & 1) != 0 ? 0x3c00u : 0) | ((upper >> i & 1) != 0 ? 0x3c000000u : 0); });
+    each_lane(lanes,
+              [&](unsigned i) { to[i] = ((result >> i & 1) != 0 ? 0x3c00u : 0) | ((upper >> i & 1) != 0 ? 0x3c000000u : 0); });
   } else {
     U32* const to = warp.at<U32>(step.destination[0]);
     each_lane(lanes, [&](unsigned i) { to[i] = (result >> i & 1) == 0 ? 0 : one ? 0x3f800000 : 0xffffffff; });

@@ -47,7 +47,8 @@ U64 float_to_integer(Step const& step, U64 bits) {
   using To = typename TypeOf<kTo>::type;
   using Limits = std::numeric_limits<To>;
   double const value = read_float<kFrom>(step, bits);
-  if (std::isnan(value)) return kFrom == Type::f64 || sizeof(To) == 8 ? static_cast<U64>(static_cast<To>(U64{1} << (sizeof(To) * 8 - 1))) : 0;
+  if (std::isnan(value))
+    return kFrom == Type::f64 || sizeof(To) == 8 ? static_cast<U64>(static_cast<To>(U64{1} << (sizeof(To) * 8 - 1))) : 0;
   double const whole = integral(value, step.rounding);
   // The greatest values of 64 bits are no doubles; the next power of two is.
   double const above = std::ldexp(1.0, static_cast<int>(sizeof(To) * 8) - (std::is_signed_v<To> ? 1 : 0));
@@ -122,7 +123,8 @@ void write(Warp& warp, Location to, std::uint8_t width, unsigned lane, U64 value
 template <Type kTo, Type kFrom>
 bool cvt(Warp& warp, Step const& step, Mask lanes) {
   each_lane(lanes, [&](unsigned i) {
-    write(warp, step.destination[0], step.width[0], i, convert<kTo, kFrom>(step, read(warp, step.source[0], step.source_width[0], i)));
+    write(warp, step.destination[0], step.width[0], i,
+          convert<kTo, kFrom>(step, read(warp, step.source[0], step.source_width[0], i)));
   });
   return true;
 }

@@ -153,14 +153,16 @@ class Decoder {
   }
 
   Location constant(std::uint64_t bits, Type type) {
-    auto const [where, is_new] = constants_.emplace(std::pair(bits, size_bytes(type)), static_cast<Location>(kernel_->constants.size()));
+    auto const [where, is_new] =
+        constants_.emplace(std::pair(bits, size_bytes(type)), static_cast<Location>(kernel_->constants.size()));
     if (is_new) {
       auto& bytes = kernel_->constants;
       std::size_t const size = type == Type::pred ? sizeof(Mask) : size_bytes(type);
       std::uint64_t const value = type == Type::pred ? (bits != 0 ? kAllLanes : 0) : bits;
       std::size_t const begin = bytes.size();
       bytes.resize(aligned(static_cast<std::uint32_t>(begin + size * (type == Type::pred ? 1 : kLanes))));
-      for (std::size_t i = 0; i < (type == Type::pred ? 1 : kLanes); ++i) std::memcpy(bytes.data() + begin + i * size, &value, size);
+      for (std::size_t i = 0; i < (type == Type::pred ? 1 : kLanes); ++i)
+        std::memcpy(bytes.data() + begin + i * size, &value, size);
     }
     return where->second | kConstant;
   }
@@ -354,7 +356,8 @@ class Decoder {
       std::vector<Copy> all;
       for (std::size_t i = 0; i < mine.size(); ++i) {
         auto const here = static_cast<std::uint32_t>(function_->variables[static_cast<std::size_t>(mine[i])].offset_bytes);
-        all.push_back(in ? Copy{here, theirs[i].offset_bytes, theirs[i].size_bytes} : Copy{theirs[i].offset_bytes, here, theirs[i].size_bytes});
+        all.push_back(in ? Copy{here, theirs[i].offset_bytes, theirs[i].size_bytes}
+                         : Copy{theirs[i].offset_bytes, here, theirs[i].size_bytes});
       }
       return all;
     };

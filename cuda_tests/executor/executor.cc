@@ -242,7 +242,8 @@ std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape cons
   std::uint64_t const blocks = shape.grid.count();
   if (blocks == 0 || shape.block.count() == 0) return std::nullopt;
   std::uint64_t const instructions = kernel.function->instructions.size();
-  TRACE_PERF("cpu_execute_program", instructions, tracing::kv("grid_size", blocks), tracing::kv("block_size", shape.block.count()));
+  TRACE_PERF("cpu_execute_program", instructions, tracing::kv("grid_size", blocks),
+             tracing::kv("block_size", shape.block.count()));
   auto const job = std::make_shared<Job>();
   job->blocks = blocks;
   job->statistics = statistics;

@@ -41,9 +41,11 @@ class Bench {
     std::clock_t const begin = std::clock();
     for (auto _ : state) {
       before();
-      if (auto const fault = executor_.run(*kernel_, shape, parameters_, memory_, {}, &statistics)) throw std::runtime_error(fault->message);
+      if (auto const fault = executor_.run(*kernel_, shape, parameters_, memory_, {}, &statistics))
+        throw std::runtime_error(fault->message);
     }
-    state.counters["instructions"] = benchmark::Counter(static_cast<double>(statistics.thread_instructions), benchmark::Counter::kIsRate);
+    state.counters["instructions"] =
+        benchmark::Counter(static_cast<double>(statistics.thread_instructions), benchmark::Counter::kIsRate);
     // By what the process took of the processor, which other processes do not disturb.
     double const taken = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     state.counters["per_core_second"] = static_cast<double>(statistics.thread_instructions) / taken;

@@ -12,10 +12,12 @@ class Faults : public testing::Test {
   // A kernel of one parameter, %rd1, its thread number in %r1, and its address in the parameter's array in %rd2.
   std::optional<Fault> run_body(std::string const& body, LaunchShape const& shape = {{1}, {32}, 0}, std::size_t bytes = 4096,
                                 std::string const& declarations = "") {
-    device.load(".version 9.0\n.target sm_90\n.address_size 64\n" + declarations + "\n.visible .entry k(.param .u64 p) {\n"
-                ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .local .align 8 .b8 own[16]; .shared .align 8 .b8 ours[64];\n"
-                "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd1, %rd2; setp.lt.u32 %p1, %r1, 16;\n" +
-                body + "\nret;\n}\n");
+    device.load(
+        ".version 9.0\n.target sm_90\n.address_size 64\n" + declarations +
+        "\n.visible .entry k(.param .u64 p) {\n"
+        ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .local .align 8 .b8 own[16]; .shared .align 8 .b8 ours[64];\n"
+        "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd1, %rd2; setp.lt.u32 %p1, %r1, 16;\n" +
+        body + "\nret;\n}\n");
     data = device.allocate<std::uint32_t>(bytes / 4);
     return device.run("k", shape, data);
   }
@@ -34,7 +36,8 @@ TEST_F(Faults, OutOfBoundsIsAnIllegalAddressThatNamesItsPlace) {
   EXPECT_EQ(fault->lanes, 1u << 8);
   EXPECT_EQ(fault->address, reinterpret_cast<std::uintptr_t>(data + 40));
   EXPECT_NE(fault->message.find("an access of 4 bytes at 0x"), fault->message.npos);
-  EXPECT_NE(fault->message.find(": kernel k, PTX line 8 (st.global.u32), block (0,0,0), warp 1, lane 8"), fault->message.npos) << fault->message;
+  EXPECT_NE(fault->message.find(": kernel k, PTX line 8 (st.global.u32), block (0,0,0), warp 1, lane 8"), fault->message.npos)
+      << fault->message;
 }
 
 TEST_F(Faults, EachSpaceIsCheckedAgainstItsOwnBounds) {
@@ -64,13 +67,18 @@ TEST_F(Faults, EachSpaceIsCheckedAgainstItsOwnBounds) {
 }
 
 TEST_F(Faults, SharedMemoryOfTheLaunchIsInBounds) {
-  EXPECT_EQ(text_of(run_body("mov.u64 %rd3, rest; st.shared.u32 [%rd3+124], %r1;", {{1}, {32}, 128}, 64, ".extern .shared .align 4 .b8 rest[];")), "");
-  EXPECT_TRUE(run_body("mov.u64 %rd3, rest; st.shared.u32 [%rd3+128], %r1;", {{1}, {32}, 128}, 64, ".extern .shared .align 4 .b8 rest[];"));
+  EXPECT_EQ(text_of(run_body("mov.u64 %rd3, rest; st.shared.u32 [%rd3+124], %r1;", {{1}, {32}, 128}, 64,
+                             ".extern .shared .align 4 .b8 rest[];")),
+            "");
+  EXPECT_TRUE(run_body("mov.u64 %rd3, rest; st.shared.u32 [%rd3+128], %r1;", {{1}, {32}, 128}, 64,
+                       ".extern .shared .align 4 .b8 rest[];"));
 }
 
 TEST_F(Faults, ConstantMemoryIsNotWrittenAndIsNoGlobalMemory) {
-  for (auto const* const body : {"cvta.const.u64 %rd3, fixed; st.u32 [%rd3], 1;", "mov.u64 %rd3, fixed; st.global.u32 [%rd3], 1;", "mov.u64 %rd3, fixed; ld.global.u32 %r2, [%rd3];",
-                                 "cvta.const.u64 %rd3, fixed; atom.add.u32 %r2, [%rd3], 1;", "ld.const.u32 %r2, [%rd1];"}) {
+  for (auto const* const body :
+       {"cvta.const.u64 %rd3, fixed; st.u32 [%rd3], 1;", "mov.u64 %rd3, fixed; st.global.u32 [%rd3], 1;",
+        "mov.u64 %rd3, fixed; ld.global.u32 %r2, [%rd3];", "cvta.const.u64 %rd3, fixed; atom.add.u32 %r2, [%rd3], 1;",
+        "ld.const.u32 %r2, [%rd1];"}) {
     auto const fault = run_body(body, {{1}, {32}, 0}, 64, ".const .u32 fixed[4] = {5, 6};");
     ASSERT_TRUE(fault) << body;
     EXPECT_EQ(fault->kind, FaultKind::illegal_address) << body;
@@ -88,7 +96,8 @@ TEST_F(Faults, LanesThatWaitAtDifferentBarriersAreADivergence) {
   auto const fault = run_body("@%p1 bra other; bar.sync 0; bra end; other: bar.sync 0; end:");
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->kind, FaultKind::barrier);
-  EXPECT_NE(fault->message.find("a divergent barrier: other lanes of the warp wait at line 8"), fault->message.npos) << fault->message;
+  EXPECT_NE(fault->message.find("a divergent barrier: other lanes of the warp wait at line 8"), fault->message.npos)
+      << fault->message;
 }
 
 TEST_F(Faults, LanesThatDisagreeAboutABarrierAreNotHeldTogether) {
@@ -101,11 +110,16 @@ TEST_F(Faults, LanesThatDisagreeAboutABarrierAreNotHeldTogether) {
            {"and.b32 %r2, %r1, 32; bar.sync 0, %r2;", "a barrier of no threads"},
            {"mad.lo.u32 %r2, %r1, 32, 32; bar.sync 0, %r2;", "a barrier whose count is not the same for all lanes"},
            {"mov.u32 %r2, 33; bar.sync 0, %r2;", "a barrier of 33 threads"},
-           {"setp.lt.u32 %p2, %r1, 32; @%p2 bar.sync 1, 64; @!%p2 bar.sync 1, 96;", "a barrier of 96 threads where others came to one of 64"},
-           {"setp.lt.u32 %p2, %r1, 32; @%p2 bar.sync 1; @!%p2 bar.red.popc.u32 %r2, 1, %p1;", "a barrier with another reduction than that to which others came"},
-           {"setp.lt.u32 %p2, %r1, 32; @%p2 bar.red.and.pred %p3, 1, %p1; @!%p2 bar.red.or.pred %p3, 1, %p1;", "a barrier with another reduction"},
+           {"setp.lt.u32 %p2, %r1, 32; @%p2 bar.sync 1, 64; @!%p2 bar.sync 1, 96;",
+            "a barrier of 96 threads where others came to one of 64"},
+           {"setp.lt.u32 %p2, %r1, 32; @%p2 bar.sync 1; @!%p2 bar.red.popc.u32 %r2, 1, %p1;",
+            "a barrier with another reduction than that to which others came"},
+           {"setp.lt.u32 %p2, %r1, 32; @%p2 bar.red.and.pred %p3, 1, %p1; @!%p2 bar.red.or.pred %p3, 1, %p1;",
+            "a barrier with another reduction"},
            {"@%p1 bra deep; call f; bra end; deep: call g; end:", "a divergent barrier"}}) {
-    auto const fault = run_body(body, {{1}, {96}, 0}, 64, ".func f { .reg .pred %q; setp.eq.u32 %q, 0, 1; bar.red.or.pred %q, 0, %q; ret; }\n.func g { call f; ret; }");
+    auto const fault =
+        run_body(body, {{1}, {96}, 0}, 64,
+                 ".func f { .reg .pred %q; setp.eq.u32 %q, 0, 1; bar.red.or.pred %q, 0, %q; ret; }\n.func g { call f; ret; }");
     ASSERT_TRUE(fault) << body;
     EXPECT_EQ(fault->kind, FaultKind::barrier) << body;
     EXPECT_NE(fault->message.find(why), fault->message.npos) << fault->message;
@@ -131,19 +145,24 @@ TEST_F(Faults, ACollectiveWhosePartnersNeverComeIsADeadlock) {
 
 TEST_F(Faults, ThreadsThatHaveExitedCountAtBarriers) {
   EXPECT_EQ(text_of(run_body("@%p1 exit; bar.sync 0;", {{1}, {100}, 0})), "");
-  EXPECT_EQ(text_of(run_body("setp.lt.u32 %p2, %r1, 40; @%p2 exit; bar.sync 0; st.global.u32 [%rd2], %r1;", {{1}, {100}, 0})), "");
+  EXPECT_EQ(text_of(run_body("setp.lt.u32 %p2, %r1, 40; @%p2 exit; bar.sync 0; st.global.u32 [%rd2], %r1;", {{1}, {100}, 0})),
+            "");
   EXPECT_EQ(data[99], 99u);
   EXPECT_EQ(data[39], 0u);
 }
 
 TEST_F(Faults, LanesThatSpinOnOthersOfTheirWarpLetThemRun) {
   // Lane 31 sets the flag for which all others spin, later in the text.
-  EXPECT_EQ(text_of(run_body("setp.eq.u32 %p2, %r1, 31; @%p2 bra set; wait: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p3, %r2, 0; @%p3 bra wait; bra end;"
-                             "set: st.volatile.global.u32 [%rd1], 1; end:")), "");
+  EXPECT_EQ(
+      text_of(run_body(
+          "setp.eq.u32 %p2, %r1, 31; @%p2 bra set; wait: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p3, %r2, 0; @%p3 bra wait; bra end;"
+          "set: st.volatile.global.u32 [%rd1], 1; end:")),
+      "");
 }
 
 TEST_F(Faults, LanesThatSpinByCollectivesBranchesOrCallsLetOthersRun) {
-  std::string const set = "setp.eq.u32 %p2, %r1, 31; @%p2 bra set; wait: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p3, %r2, 0;";
+  std::string const set =
+      "setp.eq.u32 %p2, %r1, 31; @%p2 bra set; wait: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p3, %r2, 0;";
   std::string const end = "@%p3 bra wait; bra end; set: st.volatile.global.u32 [%rd1], 1; end:";
   EXPECT_EQ(text_of(run_body(set + "vote.sync.any.pred %p3, %p3, 0x7fffffff;" + end)), "");
   EXPECT_EQ(text_of(run_body(set + "@%p1 bra low; add.u32 %r3, %r3, 1; low:" + end)), "");
@@ -152,16 +171,22 @@ TEST_F(Faults, LanesThatSpinByCollectivesBranchesOrCallsLetOthersRun) {
 
 TEST_F(Faults, BlocksThatSpinOverBarriersLetOthersRun) {
   device.executor = std::make_unique<Executor>(Executor::Options{1, 4});
-  EXPECT_EQ(text_of(run_body("mov.u32 %r3, %ctaid.x; setp.eq.u32 %p2, %r3, 1; @%p2 st.volatile.global.u32 [%rd1], 1; setp.eq.u32 %p1, %r1, 0;"
-                             "wait: @%p1 ld.volatile.global.u32 %r2, [%rd1]; @%p1 st.shared.u32 [ours], %r2; bar.sync 0; ld.shared.u32 %r2, [ours]; bar.sync 0;"
-                             "setp.eq.u32 %p3, %r2, 0; @%p3 bra wait;", {{2}, {64}, 0})), "");
+  EXPECT_EQ(
+      text_of(run_body(
+          "mov.u32 %r3, %ctaid.x; setp.eq.u32 %p2, %r3, 1; @%p2 st.volatile.global.u32 [%rd1], 1; setp.eq.u32 %p1, %r1, 0;"
+          "wait: @%p1 ld.volatile.global.u32 %r2, [%rd1]; @%p1 st.shared.u32 [ours], %r2; bar.sync 0; ld.shared.u32 %r2, [ours]; bar.sync 0;"
+          "setp.eq.u32 %p3, %r2, 0; @%p3 bra wait;",
+          {{2}, {64}, 0})),
+      "");
 }
 
 TEST_F(Faults, BlocksThatWaitForLaterOnesProgressOnOneWorker) {
   device.executor = std::make_unique<Executor>(Executor::Options{1, 4});
   // Block 0 waits for block 2.
   EXPECT_EQ(text_of(run_body("mov.u32 %r3, %ctaid.x; setp.eq.u32 %p2, %r3, 2; @%p2 st.volatile.global.u32 [%rd1], 1;"
-                             "wait: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p3, %r2, 0; @%p3 bra wait;", {{3}, {32}, 0})), "");
+                             "wait: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p3, %r2, 0; @%p3 bra wait;",
+                             {{3}, {32}, 0})),
+            "");
 }
 
 TEST_F(Faults, AnAssertionTellsItsText) {
@@ -223,8 +248,10 @@ TEST_F(Faults, AStopMayComeFromWhatPrints) {
   std::stop_source source;
   device.options.stop = source.get_token();
   device.options.print = [&](std::string_view) { source.request_stop(); };
-  auto const fault = run_body("wait: { .param .b64 f; .param .b64 v; .param .b32 n; mov.u64 %rd2, text; st.param.b64 [f], %rd2; st.param.b64 [v], %rd2; call (n), vprintf, (f, v); } bra wait;",
-                              {{1}, {32}, 0}, 64, ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n.global .b8 text[2] = {97, 0};");
+  auto const fault = run_body(
+      "wait: { .param .b64 f; .param .b64 v; .param .b32 n; mov.u64 %rd2, text; st.param.b64 [f], %rd2; st.param.b64 [v], %rd2; call (n), vprintf, (f, v); } bra wait;",
+      {{1}, {32}, 0}, 64,
+      ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n.global .b8 text[2] = {97, 0};");
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->kind, FaultKind::stopped);
 }

@@ -42,7 +42,9 @@ template <Operation kOperation>
 struct Double {
   static U64 of_1(U64 a) { return bits_of(compute<kOperation, double>(as_double(a), 0, 0)); }
   static U64 of_2(U64 a, U64 b) { return bits_of(compute<kOperation, double>(as_double(a), as_double(b), 0)); }
-  static U64 of_3(U64 a, U64 b, U64 c) { return bits_of(compute<kOperation, double>(as_double(a), as_double(b), as_double(c))); }
+  static U64 of_3(U64 a, U64 b, U64 c) {
+    return bits_of(compute<kOperation, double>(as_double(a), as_double(b), as_double(c)));
+  }
 };
 
 template <Operation kOperation, class Lane>
@@ -55,8 +57,11 @@ Handler select_arity() {
 template <Operation kOperation>
 Handler select_width(Form const& form, Step const& step) {
   if (form.type == Type::f64) return select_arity<kOperation, Double<kOperation>>();
-  if (step.ftz) return step.saturate ? select_arity<kOperation, Single<kOperation, true, true>>() : select_arity<kOperation, Single<kOperation, true, false>>();
-  return step.saturate ? select_arity<kOperation, Single<kOperation, false, true>>() : select_arity<kOperation, Single<kOperation, false, false>>();
+  if (step.ftz)
+    return step.saturate ? select_arity<kOperation, Single<kOperation, true, true>>()
+                         : select_arity<kOperation, Single<kOperation, true, false>>();
+  return step.saturate ? select_arity<kOperation, Single<kOperation, false, true>>()
+                       : select_arity<kOperation, Single<kOperation, false, false>>();
 }
 
 // The number where one of them is none; minus zero is less than zero.

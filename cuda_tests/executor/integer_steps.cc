@@ -75,12 +75,15 @@ template <class T>
 Bits<T> abs(Bits<T> a) { return static_cast<T>(a) < 0 ? neg<T>(a) : a; }
 
 std::uint32_t clamp32(std::int64_t value) {
-  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(value, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()));
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(value, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()));
 }
 std::int64_t wide(std::uint32_t value) { return static_cast<std::int32_t>(value); }
 std::uint32_t add_sat(std::uint32_t a, std::uint32_t b) { return clamp32(wide(a) + wide(b)); }
 std::uint32_t sub_sat(std::uint32_t a, std::uint32_t b) { return clamp32(wide(a) - wide(b)); }
-std::uint32_t mad_hi_sat(std::uint32_t a, std::uint32_t b, std::uint32_t c) { return clamp32(wide(mul_hi<std::int32_t>(a, b)) + wide(c)); }
+std::uint32_t mad_hi_sat(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  return clamp32(wide(mul_hi<std::int32_t>(a, b)) + wide(c));
+}
 
 // 48 bits of the product of the lower 24 bits of each.
 template <bool kSigned>
@@ -102,14 +105,16 @@ std::uint32_t mad24_hi(std::uint32_t a, std::uint32_t b, std::uint32_t c) { retu
 
 template <class A, class B>
 std::uint32_t dp4a(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-  for (unsigned i = 0; i < 32; i += 8) c += static_cast<std::uint32_t>(std::int32_t{static_cast<A>(a >> i)} * std::int32_t{static_cast<B>(b >> i)});
+  for (unsigned i = 0; i < 32; i += 8)
+    c += static_cast<std::uint32_t>(std::int32_t{static_cast<A>(a >> i)} * std::int32_t{static_cast<B>(b >> i)});
   return c;
 }
 // Halves of a with two bytes of b, the lower or the upper ones.
 template <class A, class B, unsigned kShift>
 std::uint32_t dp2a(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   for (unsigned i = 0; i < 2; ++i) {
-    c += static_cast<std::uint32_t>(std::int32_t{static_cast<A>(a >> (16 * i))} * std::int32_t{static_cast<B>(b >> (kShift + 8 * i))});
+    c += static_cast<std::uint32_t>(std::int32_t{static_cast<A>(a >> (16 * i))} *
+                                    std::int32_t{static_cast<B>(b >> (kShift + 8 * i))});
   }
   return c;
 }
@@ -162,11 +167,13 @@ Handler select_integer(Form const& form, Step&) {
   static constexpr std::string_view kOpcodes[] = {"add", "sub", "mul", "mad", "div", "rem", "min", "max", "sad", "neg", "abs"};
   if (op == "mul24" || op == "mad24") return select_24(form);
   if (op == "dp4a" || op == "dp2a") {
-    if (form.first_type == Type::s32) return form.type == Type::s32 ? select_dot<std::int8_t, std::int8_t>(form) : select_dot<std::int8_t, std::uint8_t>(form);
+    if (form.first_type == Type::s32)
+      return form.type == Type::s32 ? select_dot<std::int8_t, std::int8_t>(form) : select_dot<std::int8_t, std::uint8_t>(form);
     return form.type == Type::s32 ? select_dot<std::uint8_t, std::int8_t>(form) : select_dot<std::uint8_t, std::uint8_t>(form);
   }
   if (std::ranges::find(kOpcodes, op) == std::end(kOpcodes) || form.has("cc")) return nullptr;
-  if (form.has("sat") && form.type == Type::s32) return op == "add" ? map<&add_sat> : op == "sub" ? map<&sub_sat> : map<&mad_hi_sat>;
+  if (form.has("sat") && form.type == Type::s32)
+    return op == "add" ? map<&add_sat> : op == "sub" ? map<&sub_sat> : map<&mad_hi_sat>;
   switch (form.type) {
     case Type::u16: return select_typed<std::uint16_t>(form);
     case Type::s16: return select_typed<std::int16_t>(form);

@@ -19,8 +19,11 @@ class Kernels : public testing::TestWithParam<char const*> {
 
   TestDevice device;
 };
-INSTANTIATE_TEST_SUITE_P(All, Kernels, testing::Values("75", "75.fast", "90", "90.fast"),
-                         [](auto const& one) { std::string name = one.param; std::ranges::replace(name, '.', '_'); return name; });
+INSTANTIATE_TEST_SUITE_P(All, Kernels, testing::Values("75", "75.fast", "90", "90.fast"), [](auto const& one) {
+  std::string name = one.param;
+  std::ranges::replace(name, '.', '_');
+  return name;
+});
 
 std::vector<float> random_floats(std::size_t count, float low = -1, float high = 1) {
   std::minstd_rand random(7);
@@ -53,12 +56,15 @@ TEST_P(Kernels, MatmulSumsInOrderWithOneRoundingForEachProduct) {
   int const rows = 33, inner = 50, columns = 21;
   auto const a = random_floats(rows * inner), b = random_floats(inner * columns);
   auto* const c = device.allocate<float>(rows * columns);
-  EXPECT_EQ(text_of(device.run("_Z6matmulIfLi16EEvPKT_S2_PS0_iii", {{2, 3}, {16, 16}, 0}, device.upload(a), device.upload(b), c, rows, inner, columns)), "");
+  EXPECT_EQ(text_of(device.run("_Z6matmulIfLi16EEvPKT_S2_PS0_iii", {{2, 3}, {16, 16}, 0}, device.upload(a), device.upload(b), c,
+                               rows, inner, columns)),
+            "");
   for (int i = 0; i < rows; ++i) {
     for (int j = 0; j < columns; ++j) {
       float sum = 0;
       for (int k = 0; k < 64; ++k) {
-        sum = std::fma(k < inner ? a[static_cast<std::size_t>(i * inner + k)] : 0, k < inner ? b[static_cast<std::size_t>(k * columns + j)] : 0, sum);
+        sum = std::fma(k < inner ? a[static_cast<std::size_t>(i * inner + k)] : 0,
+                       k < inner ? b[static_cast<std::size_t>(k * columns + j)] : 0, sum);
       }
       ASSERT_EQ(c[i * columns + j], sum) << i << ' ' << j;
     }
@@ -72,11 +78,14 @@ TEST_P(Kernels, MatmulOfDoublesSumsInOrderWithOneRoundingForEachProduct) {
   std::vector<double> a(floats_a.begin(), floats_a.end()), b(floats_b.begin(), floats_b.end());
   for (auto& value : a) value /= 3;  // such that products do not fit
   auto* const c = device.allocate<double>(rows * columns);
-  EXPECT_EQ(text_of(device.run("_Z6matmulIdLi16EEvPKT_S2_PS0_iii", {{3, 2}, {16, 16}, 0}, device.upload(a), device.upload(b), c, rows, inner, columns)), "");
+  EXPECT_EQ(text_of(device.run("_Z6matmulIdLi16EEvPKT_S2_PS0_iii", {{3, 2}, {16, 16}, 0}, device.upload(a), device.upload(b), c,
+                               rows, inner, columns)),
+            "");
   for (int i = 0; i < rows; ++i) {
     for (int j = 0; j < columns; ++j) {
       double sum = 0;
-      for (int k = 0; k < inner; ++k) sum = std::fma(a[static_cast<std::size_t>(i * inner + k)], b[static_cast<std::size_t>(k * columns + j)], sum);
+      for (int k = 0; k < inner; ++k)
+        sum = std::fma(a[static_cast<std::size_t>(i * inner + k)], b[static_cast<std::size_t>(k * columns + j)], sum);
       ASSERT_EQ(c[i * columns + j], sum) << i << ' ' << j;
     }
   }
@@ -100,7 +109,9 @@ TEST_P(Kernels, MatmulOfHalvesIsExactWhereHalvesAre) {
   for (int i = 0; i < rows * inner; ++i) a.push_back(half_of(quarters(i)));
   for (int i = 0; i < inner * columns; ++i) b.push_back(half_of(4 * quarters(3 * i + 1)));
   auto* const c = device.allocate<std::uint16_t>(rows * columns);
-  EXPECT_EQ(text_of(device.run("_Z6matmulI6__halfLi16EEvPKT_S3_PS1_iii", {{2, 2}, {16, 16}, 0}, device.upload(a), device.upload(b), c, rows, inner, columns)), "");
+  EXPECT_EQ(text_of(device.run("_Z6matmulI6__halfLi16EEvPKT_S3_PS1_iii", {{2, 2}, {16, 16}, 0}, device.upload(a),
+                               device.upload(b), c, rows, inner, columns)),
+            "");
   for (int i = 0; i < rows; ++i) {
     for (int j = 0; j < columns; ++j) {
       int sum = 0;
@@ -145,7 +156,9 @@ TEST_P(Kernels, ScanWaitsForTheBlocksBefore) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<unsigned>(i * 2654435761u >> 20);
   auto* const sums = device.allocate<unsigned>(values.size());
   auto* const states = device.allocate<std::uint64_t>(blocks);
-  EXPECT_EQ(text_of(device.run("scan", {{blocks}, {threads}, threads * 4}, device.upload(values), sums, states, static_cast<int>(values.size()))), "");
+  EXPECT_EQ(text_of(device.run("scan", {{blocks}, {threads}, threads * 4}, device.upload(values), sums, states,
+                               static_cast<int>(values.size()))),
+            "");
   unsigned sum = 0;
   for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(sums[i], sum += values[i]) << i;
 }

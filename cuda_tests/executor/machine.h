@@ -235,11 +235,13 @@ template <ptx::Space kSpace>
 [[gnu::always_inline]] inline std::byte* Block::quick(Warp& warp, Step const& step, unsigned lane, std::uint32_t bytes) {
   std::uint64_t const address = address_of(warp, step, lane);
   if constexpr (kSpace == ptx::Space::shared) {
-    if (address < launch.shared_bytes && bytes <= launch.shared_bytes - address && (address & (bytes - 1)) == 0) return shared + address;
+    if (address < launch.shared_bytes && bytes <= launch.shared_bytes - address && (address & (bytes - 1)) == 0)
+      return shared + address;
   } else if constexpr (kSpace == ptx::Space::global) {
     CachedRange const& range = ranges[step.range];
     std::uint64_t const offset = address - range.begin;
-    if (offset < range.bytes && bytes <= range.bytes - offset && (address & (bytes - 1)) == 0) return reinterpret_cast<std::byte*>(address);
+    if (offset < range.bytes && bytes <= range.bytes - offset && (address & (bytes - 1)) == 0)
+      return reinterpret_cast<std::byte*>(address);
   }
   return resolve(warp, step, lane, address, bytes);
 }

@@ -35,7 +35,8 @@ template <class Visit>
 namespace internal {
 
 template <auto kFunction, class R, class... A, std::size_t... kIndex>
-[[gnu::always_inline]] inline void map_lanes(Warp& warp, Step const& step, Mask lanes, R (*)(A...), std::index_sequence<kIndex...>) {
+[[gnu::always_inline]] inline void map_lanes(Warp& warp, Step const& step, Mask lanes, R (*)(A...),
+                                             std::index_sequence<kIndex...>) {
   R* const to = warp.at<R>(step.destination[0]);
   auto const from = std::tuple(static_cast<A const*>(warp.at<A>(step.source[kIndex]))...);
   if (lanes == kAllLanes) {

@@ -9,17 +9,20 @@ class Together : public testing::Test {
   // Runs a body that leaves its result in %r9, which is stored for each thread; %r1 is the thread's number, %rd1 an array.
   std::vector<std::uint32_t> results(std::string const& body, std::uint32_t threads = 32, std::string const& declarations = "",
                                      std::vector<std::uint64_t> const& array = {0, 0, 0, 0}) {
-    device.load(".version 9.0\n.target sm_90\n.address_size 64\n" + declarations + "\n.visible .entry k(.param .u64 p, .param .u64 a) {\n"
+    device.load(".version 9.0\n.target sm_90\n.address_size 64\n" + declarations +
+                "\n.visible .entry k(.param .u64 p, .param .u64 a) {\n"
                 ".reg .pred %p<6>; .reg .b16 %rs<9>; .reg .b32 %r<12>; .reg .b64 %rd<9>; .reg .f32 %f<4>; .reg .f64 %fd<4>;"
                 ".local .align 8 .b8 own[16]; .local .align 16 .b8 args[48]; .shared .align 8 .b8 ours[512];\n"
-                "ld.param.u64 %rd1, [a]; mov.u32 %r1, %tid.x; mov.u32 %r9, 0; setp.lt.u32 %p1, %r1, 16;\n" + body +
-                "\nld.param.u64 %rd8, [p]; mad.wide.u32 %rd8, %r1, 4, %rd8; st.global.u32 [%rd8], %r9;\nret;\n}\n");
+                "ld.param.u64 %rd1, [a]; mov.u32 %r1, %tid.x; mov.u32 %r9, 0; setp.lt.u32 %p1, %r1, 16;\n" +
+                body + "\nld.param.u64 %rd8, [p]; mad.wide.u32 %rd8, %r1, 4, %rd8; st.global.u32 [%rd8], %r9;\nret;\n}\n");
     auto* const out = device.allocate<std::uint32_t>(threads);
     in = device.upload(array);
     EXPECT_EQ(text_of(device.run("k", {{1}, {threads}, 0}, out, in)), "") << body;
     return {out, out + threads};
   }
-  std::uint32_t one(std::string const& body, std::vector<std::uint64_t> const& array = {0, 0, 0, 0}) { return results(body, 1, "", array)[0]; }
+  std::uint32_t one(std::string const& body, std::vector<std::uint64_t> const& array = {0, 0, 0, 0}) {
+    return results(body, 1, "", array)[0];
+  }
 
   TestDevice device;
   std::uint64_t* in = nullptr;
@@ -45,16 +48,21 @@ TEST_F(Together, GenericAddressesReachEachSpace) {
   checks_forms({"cvta.local.u64", "cvta.shared.u64", "cvta.to.shared.u64", "isspacep.shared", "isspacep.global"});
   EXPECT_EQ(one("mov.u64 %rd2, own; cvta.local.u64 %rd3, %rd2; st.u32 [%rd3+8], 77; ld.local.u32 %r9, [own+8];"), 77u);
   EXPECT_EQ(one("cvta.local.u64 %rd3, own; st.u32 [%rd3+4], 78; ld.local.u32 %r9, [own+4];"), 78u);
-  EXPECT_EQ(one("cvta.shared.u64 %rd3, ours; st.shared.u32 [ours+16], 5; atom.add.u32 %r2, [%rd3+16], 2; ld.u32 %r9, [%rd3+16];"), 7u);
+  EXPECT_EQ(
+      one("cvta.shared.u64 %rd3, ours; st.shared.u32 [ours+16], 5; atom.add.u32 %r2, [%rd3+16], 2; ld.u32 %r9, [%rd3+16];"),
+      7u);
   EXPECT_EQ(one("mov.u32 %r2, ours; st.shared.u32 [%r2+4], 9; ld.shared.u32 %r9, [ours+4];"), 9u);
   EXPECT_EQ(one("cvta.shared.u64 %rd3, ours; cvta.to.shared.u64 %rd3, %rd3; cvt.u32.u64 %r9, %rd3;"), 0u);
   EXPECT_EQ(one("cvta.shared.u64 %rd3, ours; isspacep.shared %p2, %rd3; isspacep.global %p3, %rd3; isspacep.global %p4, %rd1;"
                 "selp.u32 %r9, 1, 0, %p2; @%p3 add.u32 %r9, %r9, 2; @%p4 add.u32 %r9, %r9, 4;"), 5u);
-  EXPECT_EQ(one("mov.b64 %rd2, p; ld.param.u64 %rd3, [%rd2+8]; sub.u64 %rd3, %rd3, %rd1; cvt.u32.u64 %r9, %rd3; add.u32 %r9, %r9, 3;"), 3u);
+  EXPECT_EQ(
+      one("mov.b64 %rd2, p; ld.param.u64 %rd3, [%rd2+8]; sub.u64 %rd3, %rd3, %rd1; cvt.u32.u64 %r9, %rd3; add.u32 %r9, %r9, 3;"),
+      3u);
 }
 
 TEST_F(Together, VariablesHoldWhatTheyShould) {
-  auto const declarations = ".global .u32 numbers[3] = {10, 20, 30};\n.const .align 4 .f32 half = 0.5;\n.global .u64 pointer = generic(numbers);";
+  auto const declarations =
+      ".global .u32 numbers[3] = {10, 20, 30};\n.const .align 4 .f32 half = 0.5;\n.global .u64 pointer = generic(numbers);";
   EXPECT_EQ(results("ld.global.u64 %rd2, [pointer]; ld.u32 %r9, [%rd2+8];", 1, declarations)[0], 30u);
   EXPECT_EQ(results("ld.const.f32 %f1, [half]; mov.b32 %r9, %f1;", 1, declarations)[0], 0x3f000000u);
   EXPECT_EQ(device.program->find_variable("numbers").bytes, 12u);
@@ -75,8 +83,10 @@ TEST_F(Together, AddressesOf32BitsWrap) {
 
 TEST_F(Together, LocalMemoryOfAScopeKeepsItsPlace) {
   // The inner variable is written in the second turn, after the outer one of the first.
-  EXPECT_EQ(one("mov.u32 %r2, 0; again: { .local .b32 inner; st.local.u32 [inner], 7; } .local .b32 outer; setp.eq.u32 %p2, %r2, 0; @!%p2 ld.local.u32 %r9, [outer];"
-                "@%p2 st.local.u32 [outer], 5; mov.u32 %r2, 1; @%p2 bra again;"), 5u);
+  EXPECT_EQ(
+      one("mov.u32 %r2, 0; again: { .local .b32 inner; st.local.u32 [inner], 7; } .local .b32 outer; setp.eq.u32 %p2, %r2, 0; @!%p2 ld.local.u32 %r9, [outer];"
+          "@%p2 st.local.u32 [outer], 5; mov.u32 %r2, 1; @%p2 bra again;"),
+      5u);
 }
 
 TEST_F(Together, SumsInGlobalMemoryFlushDenormals) {
@@ -87,8 +97,11 @@ TEST_F(Together, SumsInGlobalMemoryFlushDenormals) {
     one("mov.b32 %f1, 0x80800000; atom" + space + ".add.f32 %f2, [%rd1], %f1;", {0x00c00000});
     EXPECT_EQ(in[0], 0u) << space;
   }
-  EXPECT_EQ(one(std::string(denormal) + "st.shared.u32 [ours], 4; red.shared.add.f32 [ours], %f1; ld.shared.u32 %r9, [ours];"), 7u);
-  EXPECT_EQ(one(std::string(denormal) + "st.shared.u32 [ours], 4; cvta.shared.u64 %rd2, ours; red.add.f32 [%rd2], %f1; ld.shared.u32 %r9, [ours];"), 7u);
+  EXPECT_EQ(one(std::string(denormal) + "st.shared.u32 [ours], 4; red.shared.add.f32 [ours], %f1; ld.shared.u32 %r9, [ours];"),
+            7u);
+  EXPECT_EQ(one(std::string(denormal) +
+                "st.shared.u32 [ours], 4; cvta.shared.u64 %rd2, ours; red.add.f32 [%rd2], %f1; ld.shared.u32 %r9, [ours];"),
+            7u);
 }
 
 struct AtomicCase {
@@ -99,8 +112,11 @@ struct AtomicCase {
 TEST_F(Together, AtomicsChangeMemoryAndGiveWhatWasThere) {
   std::uint64_t const k32 = 0xffffffff;
   for (auto const& [operation, before, operand, after] : std::initializer_list<AtomicCase>{
-           {"add.u32", 5, k32, 4}, {"add.s32", 5, 3, 8}, {"and.b32", 12, 10, 8}, {"or.b32", 12, 10, 14}, {"xor.b32", 12, 10, 6}, {"exch.b32", 1, 2, 2}, {"min.s32", 1, k32, k32}, {"min.u32", 1, k32, 1}, {"max.s32", 1, k32, 1}, {"max.u32", 1, k32, k32},
-           {"inc.u32", 4, 5, 5}, {"inc.u32", 5, 5, 0}, {"dec.u32", 0, 7, 7}, {"dec.u32", 9, 7, 7}, {"dec.u32", 3, 7, 2}, {"add.f32", 0x3f800000, 0x40000000, 0x40400000}, {"add.noftz.f16x2", 0x3c003c00, 0x3c004000, 0x40004200}}) {
+           {"add.u32", 5, k32, 4}, {"add.s32", 5, 3, 8}, {"and.b32", 12, 10, 8}, {"or.b32", 12, 10, 14},
+           {"xor.b32", 12, 10, 6}, {"exch.b32", 1, 2, 2}, {"min.s32", 1, k32, k32}, {"min.u32", 1, k32, 1},
+           {"max.s32", 1, k32, 1}, {"max.u32", 1, k32, k32},
+           {"inc.u32", 4, 5, 5}, {"inc.u32", 5, 5, 0}, {"dec.u32", 0, 7, 7}, {"dec.u32", 9, 7, 7}, {"dec.u32", 3, 7, 2},
+           {"add.f32", 0x3f800000, 0x40000000, 0x40400000}, {"add.noftz.f16x2", 0x3c003c00, 0x3c004000, 0x40004200}}) {
     std::string const load = "ld.global.u32 %r2, [%rd1+8];";
     checks_forms({std::string("atom.global.") + operation});
     EXPECT_EQ(one(load + "atom.global." + operation + " %r9, [%rd1], %r2;", {before, operand}), before) << operation;
@@ -129,12 +145,15 @@ TEST_F(Together, AtomicsChangeMemoryAndGiveWhatWasThere) {
 TEST_F(Together, AtomicsOfAllBlocksAndWarpsAddUp) {
   checks_forms({"atom.shared.add.u32", "bar.sync"});
   results("atom.shared.add.u32 %r2, [ours], 1; bar.sync 0; ld.shared.u32 %r9, [ours];", 100);
-  EXPECT_EQ(results("atom.shared.add.u32 %r2, [ours], 1; bar.sync 0; ld.shared.u32 %r9, [ours];", 100), std::vector<std::uint32_t>(100, 100));
+  EXPECT_EQ(results("atom.shared.add.u32 %r2, [ours], 1; bar.sync 0; ld.shared.u32 %r9, [ours];", 100),
+            std::vector<std::uint32_t>(100, 100));
 }
 
 TEST_F(Together, ShufflesTakeFromTheLaneThatTheManualNames) {
   checks_forms({"shfl.sync.down.b32", "shfl.sync.up.b32", "shfl.sync.bfly.b32", "shfl.sync.idx.b32"});
-  auto const by = [&](std::string const& instruction) { return results("shfl.sync." + instruction + ", -1; @!%p2 add.u32 %r9, %r9, 100;"); };
+  auto const by = [&](std::string const& instruction) {
+    return results("shfl.sync." + instruction + ", -1; @!%p2 add.u32 %r9, %r9, 100;");
+  };
   auto const expect = [](std::vector<std::uint32_t> const& got, auto const& wanted) {
     for (std::uint32_t lane = 0; lane < 32; ++lane) EXPECT_EQ(got[lane], wanted(lane)) << lane;
   };
@@ -173,7 +192,11 @@ TEST_F(Together, LanesOfOneMemberMaskMeetWhereverTheyCameFrom) {
   // One half comes late, having looped.
   EXPECT_EQ(results("mov.u32 %r2, 0; @%p1 bra meet; loop: add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 50; @%p2 bra loop;"
                     "meet: shfl.sync.bfly.b32 %r9, %r1, 16, 31, -1;")[1], 17u);
-  EXPECT_EQ(results("@%p1 bra first; bar.warp.sync 0xffff0000; mov.u32 %r9, 2; bra end; first: bar.warp.sync 0xffff; mov.u32 %r9, 1; end:")[20], 2u);
+  EXPECT_EQ(
+      results(
+          "@%p1 bra first; bar.warp.sync 0xffff0000; mov.u32 %r9, 2; bra end; first: bar.warp.sync 0xffff; mov.u32 %r9, 1; end:")
+          [20],
+      2u);
   // A warp barrier may stand at several places.
   EXPECT_EQ(results("@%p1 bra first; st.shared.u32 [ours], 6; bar.warp.sync -1; bra end; first: bar.warp.sync -1; ld.shared.u32 %r9, [ours]; end:")[3], 6u);
   EXPECT_EQ(results("setp.eq.u32 %p2, %r1, 31; @%p1 bra first; @%p2 exit; bar.warp.sync -1; mov.u32 %r9, 2; bra end; first: bar.warp.sync -1; mov.u32 %r9, 1; end:")[3], 1u);
@@ -187,11 +210,20 @@ TEST_F(Together, BarriersReduceAndCountThreads) {
   EXPECT_EQ(results("bar.red.and.pred %p2, 1, %p1; selp.u32 %r9, 1, 0, %p2;", 96)[90], 0u);
   EXPECT_EQ(results("bar.red.or.pred %p2, 1, %p1; selp.u32 %r9, 1, 0, %p2;", 96)[90], 1u);
   // The first warp arrives and goes on, the second waits for it.
-  EXPECT_EQ(results("setp.lt.u32 %p2, %r1, 32; @%p2 st.shared.u32 [ours], 5; @%p2 bar.arrive 3, 64; @!%p2 bar.sync 3, 64; ld.shared.u32 %r9, [ours];", 64)[40], 5u);
-  EXPECT_EQ(results("@%p1 bra low; barrier.sync 2; mov.u32 %r9, 2; bra end; low: barrier.sync 2; mov.u32 %r9, 1; end:", 64)[3], 1u);
+  EXPECT_EQ(
+      results(
+          "setp.lt.u32 %p2, %r1, 32; @%p2 st.shared.u32 [ours], 5; @%p2 bar.arrive 3, 64; @!%p2 bar.sync 3, 64; ld.shared.u32 %r9, [ours];",
+          64)[40],
+      5u);
+  EXPECT_EQ(results("@%p1 bra low; barrier.sync 2; mov.u32 %r9, 2; bra end; low: barrier.sync 2; mov.u32 %r9, 1; end:", 64)[3],
+            1u);
   EXPECT_EQ(results("mov.u32 %r2, %ntid.x; bar.sync 0, %r2; bar.sync 0; mov.u32 %r9, 4;", 64)[3], 4u);
   // The others exit while some wait.
-  EXPECT_EQ(results("@%p1 bra wait; mov.u32 %r2, 0; loop: add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 90; @%p2 bra loop; exit; wait: bar.sync 1, 32; mov.u32 %r9, 3;")[3], 3u);
+  EXPECT_EQ(
+      results(
+          "@%p1 bra wait; mov.u32 %r2, 0; loop: add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 90; @%p2 bra loop; exit; wait: bar.sync 1, 32; mov.u32 %r9, 3;")
+          [3],
+      3u);
   EXPECT_EQ(results("barrier.sync 2; fence.acq_rel.gpu; membar.cta; nanosleep.u32 10; mov.u32 %r9, %ntid.x;", 48)[1], 48u);
 }
 
@@ -202,17 +234,21 @@ TEST_F(Together, CallsPassValuesByFramesAlsoWhereLanesCallDifferentFunctions) {
       ".func (.param .b32 r) sum(.param .b32 a) { .reg .b32 %x, %y; .reg .b64 %wide; .reg .pred %q; ld.param.b32 %x, [a]; mov.u32 %y, 0; cvt.u64.u32 %wide, %x;\n"
       " setp.eq.u32 %q, %x, 0; @%q bra zero; add.s32 %y, %x, -1; { .param .b32 i; .param .b32 o; st.param.b32 [i], %y; call (o), sum, (i); ld.param.b32 %y, [o]; }\n"
       " zero: cvt.u32.u64 %x, %wide; add.u32 %y, %y, %x; st.param.b32 [r], %y; ret; }\n";
-  auto const got = results("{ .param .b32 i; .param .b32 o; and.b32 %r2, %r1, 7; st.param.b32 [i], %r2; @%p1 bra other; call (o), twice, (i); bra done;"
-                           "other: call (o), sum, (i); done: ld.param.b32 %r9, [o]; }", 32, functions);
+  auto const got = results(
+      "{ .param .b32 i; .param .b32 o; and.b32 %r2, %r1, 7; st.param.b32 [i], %r2; @%p1 bra other; call (o), twice, (i); bra done;"
+      "other: call (o), sum, (i); done: ld.param.b32 %r9, [o]; }",
+      32, functions);
   for (std::uint32_t i = 0; i < 32; ++i) EXPECT_EQ(got[i], i < 16 ? (i & 7) * ((i & 7) + 1) / 2 : (i & 7) * 2) << i;
 }
 
 TEST_F(Together, AllLanesBranchAndCallAsOne) {
   checks_forms({"bra.uni", "call.uni", "ret"});
   EXPECT_EQ(results("mov.u32 %r9, %r1; bra.uni over; mov.u32 %r9, 77; over: add.u32 %r9, %r9, 100;")[9], 109u);
-  std::string const square = ".func (.param .b32 r) square(.param .b32 a) { .reg .b32 %x; ld.param.b32 %x, [a]; mul.lo.u32 %x, %x, %x;"
-                             "st.param.b32 [r], %x; ret; mov.u32 %x, 5; st.param.b32 [r], %x; ret; }";
-  std::string const call = "{ .param .b32 i; .param .b32 o; st.param.b32 [i], %r1; call.uni (o), square, (i); ld.param.b32 %r9, [o]; }";
+  std::string const square =
+      ".func (.param .b32 r) square(.param .b32 a) { .reg .b32 %x; ld.param.b32 %x, [a]; mul.lo.u32 %x, %x, %x;"
+      "st.param.b32 [r], %x; ret; mov.u32 %x, 5; st.param.b32 [r], %x; ret; }";
+  std::string const call =
+      "{ .param .b32 i; .param .b32 o; st.param.b32 [i], %r1; call.uni (o), square, (i); ld.param.b32 %r9, [o]; }";
   EXPECT_EQ(results(call, 32, square)[9], 81u);
 }
 
@@ -228,8 +264,9 @@ TEST_F(Together, PrintfFormatsWhatItIsGiven) {
       "st.local.v2.u32 [args+32], {33, 4};"
       "{ .param .b64 f; .param .b64 v; .param .b32 n; mov.u64 %rd2, text; st.param.b64 [f], %rd2; cvta.local.u64 %rd3, args;"
       "st.param.b64 [v], %rd3; call (n), vprintf, (f, v); ld.param.b32 %r9, [n]; }",
-      1, ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n.global .b8 text[" + std::to_string(format.size() + 1) +
-             "] = {" + bytes + "0};\n.global .b8 word[3] = {111, 107};\n");
+      1,
+      ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n.global .b8 text[" +
+          std::to_string(format.size() + 1) + "] = {" + bytes + "0};\n.global .b8 word[3] = {111, 107};\n");
   EXPECT_EQ(said, "   -7|9  |-5|2.2|ok|!|%|4\n");
   EXPECT_EQ(count[0], 7u);  // the values, not the characters
 }
@@ -241,10 +278,14 @@ TEST_F(Together, PrintfTakesEachValueAndGivesHowMany) {
     said.clear();
     std::string bytes;
     for (char const c : format) bytes += std::to_string(static_cast<int>(c)) + ", ";
-    return results("mov.u32 %r2, 300; st.local.v4.u32 [args], {%r2, 70000, 1, 2}; { .param .b64 f; .param .b64 v; .param .b32 n;" +
-                   std::string(format.empty() ? "mov.u64 %rd2, 0;" : "mov.u64 %rd2, text;") + "st.param.b64 [f], %rd2; cvta.local.u64 %rd3, args;"
-                   "st.param.b64 [v], %rd3; call (n), vprintf, (f, v); ld.param.b32 %r9, [n]; }",
-                   1, ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n.global .b8 text[" + std::to_string(format.size() + 1) + "] = {" + bytes + "0};\n")[0];
+    return results(
+        "mov.u32 %r2, 300; st.local.v4.u32 [args], {%r2, 70000, 1, 2}; { .param .b64 f; .param .b64 v; .param .b32 n;" +
+            std::string(format.empty() ? "mov.u64 %rd2, 0;" : "mov.u64 %rd2, text;") +
+            "st.param.b64 [f], %rd2; cvta.local.u64 %rd3, args;"
+            "st.param.b64 [v], %rd3; call (n), vprintf, (f, v); ld.param.b32 %r9, [n]; }",
+        1,
+        ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n.global .b8 text[" +
+            std::to_string(format.size() + 1) + "] = {" + bytes + "0};\n")[0];
   };
   EXPECT_EQ(print("%hhd %hd %u"), 3u);
   EXPECT_EQ(said, "44 4464 1");

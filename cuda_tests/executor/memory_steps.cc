@@ -74,7 +74,8 @@ bool store(Warp& warp, Step const& step, Mask lanes) {
     std::byte* const to = warp.block.quick<kSpace>(warp, step, lane, bytes);
     if (to == nullptr) return false;
     for (unsigned i = 0; i < step.count; ++i) {
-      store_one<Bits, kSpace == Space::global>(to + i * sizeof(T), values[i], step.choice == kRelease ? __ATOMIC_RELEASE : __ATOMIC_RELAXED);
+      store_one<Bits, kSpace == Space::global>(to + i * sizeof(T), values[i],
+                                               step.choice == kRelease ? __ATOMIC_RELEASE : __ATOMIC_RELAXED);
     }
   }
   return true;
@@ -96,7 +97,8 @@ bool load_parameter(Warp& warp, Step const& step, Mask lanes) {
     if (at > parameters.size() || bytes > parameters.size() - at) {
       return warp.block.fail(warp, step, Mask{1} << lane, FaultKind::illegal_address, "a parameter out of bounds", at);
     }
-    if (at % bytes != 0) return warp.block.fail(warp, step, Mask{1} << lane, FaultKind::misaligned_address, "a misaligned parameter", at);
+    if (at % bytes != 0)
+      return warp.block.fail(warp, step, Mask{1} << lane, FaultKind::misaligned_address, "a misaligned parameter", at);
     for (unsigned i = 0; i < step.count; ++i) {
       write_register<T>(warp, step, i, lane, load_one<T, false>(parameters.data() + at + i * sizeof(T), 0));
     }

@@ -31,7 +31,8 @@ bool pack(Warp& warp, Step const& step, Mask lanes) {
   unsigned const shift = step.bytes * 8u / step.count;
   each_lane(lanes, [&](unsigned lane) {
     U64 whole = 0;
-    for (unsigned i = 0; i < step.count; ++i) whole |= read_part(warp, step.source[i], step.source_width[i], lane) << (i * shift);
+    for (unsigned i = 0; i < step.count; ++i)
+      whole |= read_part(warp, step.source[i], step.source_width[i], lane) << (i * shift);
     if (step.bytes == 8) warp.at<U64>(step.destination[0])[lane] = whole;
     else warp.at<U32>(step.destination[0])[lane] = static_cast<U32>(whole);
   });
@@ -71,7 +72,9 @@ bool is_in_space(Warp& warp, Step const& step, Mask lanes) {
   U64 const* const from = warp.at<U64>(step.source[0]);
   Mask result = 0;
   each_lane(lanes, [&](unsigned i) {
-    auto const inside = [&](std::byte const* begin, std::uint64_t bytes) { return from[i] - reinterpret_cast<std::uintptr_t>(begin) < bytes; };
+    auto const inside = [&](std::byte const* begin, std::uint64_t bytes) {
+      return from[i] - reinterpret_cast<std::uintptr_t>(begin) < bytes;
+    };
     bool const shared = inside(warp.block.shared, launch.shared_bytes);
     bool const local = inside(warp.block.local_of(warp, i), launch.kernel->function->local_bytes);
     bool holds = step.space == Space::shared ? shared : local;
@@ -87,10 +90,12 @@ bool is_in_space(Warp& warp, Step const& step, Mask lanes) {
 }
 
 U64 now_ns() {
-  return static_cast<U64>(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
+  return static_cast<U64>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
 }
 U64 clock_ns() {
-  return static_cast<U64>(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+  return static_cast<U64>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
 // One that is the same for all lanes.

@@ -64,7 +64,8 @@ std::uint64_t round_to(FloatFormat format, bool negative, std::uint64_t signific
   kept += up ? 1 : 0;
   // A carry into the next exponent is one in the bits, too, as is one from denormals into normal numbers.
   std::uint64_t const hidden = std::uint64_t{1} << fraction_bits;
-  std::uint64_t const result = kept < hidden ? kept : kept - hidden + (static_cast<std::uint64_t>(last - lowest + 1) << fraction_bits);
+  std::uint64_t const result =
+      kept < hidden ? kept : kept - hidden + (static_cast<std::uint64_t>(last - lowest + 1) << fraction_bits);
   std::uint64_t const infinity = ((std::uint64_t{1} << format.exponent_bits) - 1) << fraction_bits;
   if (result < infinity) return sign | result;
   bool const stays = rounding != Rounding::nearest && !away;

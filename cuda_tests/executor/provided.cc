@@ -17,7 +17,10 @@ template <class T>
 T argument(Warp& warp, Step const& step, unsigned lane, unsigned i) {
   auto const& copy = step.call->arguments[i];
   T value;
-  std::memcpy(&value, warp.block.local_of(warp, lane) + std::size_t{warp.depth} * warp.block.launch.kernel->local_frame_bytes + copy.from, sizeof value);
+  std::memcpy(
+      &value,
+      warp.block.local_of(warp, lane) + std::size_t{warp.depth} * warp.block.launch.kernel->local_frame_bytes + copy.from,
+      sizeof value);
   return value;
 }
 
@@ -126,12 +129,14 @@ bool vprintf_step(Warp& warp, Step const& step, Mask lanes) {
     auto const format = pointer == 0 ? std::optional<std::string>("") : text_at(block, pointer);
     Values values(block, argument<std::uint64_t>(warp, step, lane, 1));
     std::string const text = format ? formatted(block, *format, values) : "";
-    if (!format || values.bad()) return block.fail(warp, step, Mask{1} << lane, FaultKind::illegal_address, "printf of memory that is nobody's", pointer);
+    if (!format || values.bad())
+      return block.fail(warp, step, Mask{1} << lane, FaultKind::illegal_address, "printf of memory that is nobody's", pointer);
     if (pointer != 0) block.launch.print(text);
     // Not the characters, as in C, but the values; and this where there is no format.
     int const done = pointer == 0 ? -1 : values.count();
     for (auto const& result : step.call->results) {
-      std::memcpy(block.local_of(warp, lane) + std::size_t{warp.depth} * block.launch.kernel->local_frame_bytes + result.to, &done, sizeof done);
+      std::memcpy(block.local_of(warp, lane) + std::size_t{warp.depth} * block.launch.kernel->local_frame_bytes + result.to,
+                  &done, sizeof done);
     }
   }
   return true;
@@ -139,8 +144,11 @@ bool vprintf_step(Warp& warp, Step const& step, Mask lanes) {
 
 bool assert_step(Warp& warp, Step const& step, Mask lanes) {
   auto const lane = static_cast<unsigned>(std::countr_zero(lanes));
-  auto const text = [&](unsigned i) { return text_at(warp.block, argument<std::uint64_t>(warp, step, lane, i)).value_or("(unreadable)"); };
-  std::string const what = text(1) + ":" + std::to_string(argument<std::uint32_t>(warp, step, lane, 2)) + ": " + text(3) + ": Assertion `" + text(0) + "` failed.";
+  auto const text = [&](unsigned i) {
+    return text_at(warp.block, argument<std::uint64_t>(warp, step, lane, i)).value_or("(unreadable)");
+  };
+  std::string const what = text(1) + ":" + std::to_string(argument<std::uint32_t>(warp, step, lane, 2)) + ": " + text(3) +
+                           ": Assertion `" + text(0) + "` failed.";
   return warp.block.fail(warp, step, Mask{1} << lane, FaultKind::assertion, what);
 }
 

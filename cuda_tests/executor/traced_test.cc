@@ -38,16 +38,18 @@ std::string line(std::string const& fields) {
 }
 
 TEST_F(Traced, ARunIsAPerfSpan) {
-  EXPECT_EQ(run({{3}, {64}, 0}),
-            "DEBUG perf{name=\"cpu_execute_program\" instructions=10 grid_size=3 block_size=64}: cuda_tests::Executor: performance_span_complete duration_us=<us> duration_ms=<ms>\n");
+  EXPECT_EQ(
+      run({{3}, {64}, 0}),
+      "DEBUG perf{name=\"cpu_execute_program\" instructions=10 grid_size=3 block_size=64}: cuda_tests::Executor: performance_span_complete duration_us=<us> duration_ms=<ms>\n");
 }
 
 TEST_F(Traced, InstructionsArePerfSpansInThatOfTheRunWhereTheyAreAskedFor) {
   device.options.instruction_spans = true;
   std::string const text = run({{1}, {1}, 0});
   std::size_t at = 0;
-  for (std::string const fields : {"\"cpu_ldg\" bytes=4", "\"cpu_sts\" bytes=4", "\"cpu_barrier_sync\"", "\"cpu_lds\" bytes=2", "\"cpu_memory_fence\"",
-                                   "\"cpu_call\"", "\"cpu_ret\"", "\"cpu_bra\"", "\"cpu_stg\" bytes=8", "\"cpu_exit\""}) {
+  for (std::string const fields :
+       {"\"cpu_ldg\" bytes=4", "\"cpu_sts\" bytes=4", "\"cpu_barrier_sync\"", "\"cpu_lds\" bytes=2", "\"cpu_memory_fence\"",
+        "\"cpu_call\"", "\"cpu_ret\"", "\"cpu_bra\"", "\"cpu_stg\" bytes=8", "\"cpu_exit\""}) {
     std::size_t const found = text.find(line(fields), at);
     ASSERT_NE(found, text.npos) << fields << " is not behind those before it in\n" << text;
     at = found + 1;

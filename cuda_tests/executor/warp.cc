@@ -71,10 +71,12 @@ void exit_lanes(Warp& warp, Mask lanes) {
 
 bool enter_call(Warp& warp, Step const& step, Mask lanes, std::uint32_t at) {
   auto const& kernel = *warp.block.launch.kernel;
-  if (warp.depth == kernel.depth) return warp.block.fail(warp, step, lanes, FaultKind::stack_overflow, "calls too deep for the stack");
+  if (warp.depth == kernel.depth)
+    return warp.block.fail(warp, step, lanes, FaultKind::stack_overflow, "calls too deep for the stack");
   each_lane(lanes, [&](unsigned lane) {
     std::byte* const frame = warp.block.local_of(warp, lane) + std::size_t{warp.depth} * kernel.local_frame_bytes;
-    for (auto const& copy : step.call->arguments) std::memcpy(frame + kernel.local_frame_bytes + copy.to, frame + copy.from, copy.bytes);
+    for (auto const& copy : step.call->arguments)
+      std::memcpy(frame + kernel.local_frame_bytes + copy.to, frame + copy.from, copy.bytes);
     warp.returns[warp.depth][lane] = at + 1;
     warp.key[lane] = key_of(warp, warp.depth + 1, step.target);
   });
@@ -87,7 +89,8 @@ void leave_call(Warp& warp, Mask lanes) {
   each_lane(lanes, [&](unsigned lane) {
     std::uint32_t const back = warp.returns[caller][lane];
     std::byte* const frame = warp.block.local_of(warp, lane) + std::size_t{caller} * kernel.local_frame_bytes;
-    for (auto const& copy : kernel.steps[back - 1].call->results) std::memcpy(frame + copy.to, frame + kernel.local_frame_bytes + copy.from, copy.bytes);
+    for (auto const& copy : kernel.steps[back - 1].call->results)
+      std::memcpy(frame + copy.to, frame + kernel.local_frame_bytes + copy.from, copy.bytes);
     warp.key[lane] = key_of(warp, caller, back);
   });
 }
@@ -119,8 +122,8 @@ bool meet(Warp& warp) {
     each_lane(all, [&](unsigned lane) { same |= Mask{members[lane] == members[first]} << lane; });
     all &= ~same;
     if ((members[first] & same) != same) {
-      return warp.block.fail(warp, kernel.steps[static_cast<std::uint32_t>(warp.key[first])], same & ~members[first], FaultKind::barrier,
-                             "a lane that is not in its own member mask");
+      return warp.block.fail(warp, kernel.steps[static_cast<std::uint32_t>(warp.key[first])], same & ~members[first],
+                             FaultKind::barrier, "a lane that is not in its own member mask");
     }
     if ((members[first] & warp.alive & ~same) != 0) continue;
     each_lane(same, [&](unsigned lane) { ++warp.key[lane]; });
@@ -203,11 +206,13 @@ std::string objection(Warp& warp, Step const& step, std::uint32_t id, std::uint3
   if (expected % kLanes != 0) return "a barrier of " + std::to_string(expected) + " threads";
   auto const all = (block.threads + kLanes - 1) / kLanes * kLanes;
   if (barrier.used && (barrier.expected == 0 ? all : barrier.expected) != (expected == 0 ? all : expected)) {
-    return "a barrier of " + std::to_string(expected == 0 ? all : expected) + " threads where others came to one of " + std::to_string(barrier.expected == 0 ? all : barrier.expected);
+    return "a barrier of " + std::to_string(expected == 0 ? all : expected) + " threads where others came to one of " +
+           std::to_string(barrier.expected == 0 ? all : barrier.expected);
   }
   auto const kind = static_cast<BarrierKind>(step.choice);
   auto const reduction = [](BarrierKind of) { return of == BarrierKind::arrive ? BarrierKind::sync : of; };
-  if (barrier.used && reduction(kind) != reduction(barrier.kind)) return "a barrier with another reduction than that to which others came";
+  if (barrier.used && reduction(kind) != reduction(barrier.kind))
+    return "a barrier with another reduction than that to which others came";
   if (kind == BarrierKind::arrive || warp.waiting[id] == 0) return "";
   if (warp.key[static_cast<unsigned>(std::countr_zero(warp.waiting[id]))] == key_of(warp, warp.depth, at)) return "";
   auto const& kernel = *block.launch.kernel;
@@ -243,7 +248,8 @@ Arrival arrive(Warp& warp, Step const& step, Mask lanes, std::uint32_t at) {
   if (kind == BarrierKind::arrive) {
     barrier.arrived += lanes == warp.alive ? kLanes : static_cast<std::uint32_t>(std::popcount(lanes));
   } else {
-    if (kind != BarrierKind::sync) barrier.reduced += static_cast<std::uint32_t>(std::popcount(warp.predicate_source(step, 1) & lanes));
+    if (kind != BarrierKind::sync)
+      barrier.reduced += static_cast<std::uint32_t>(std::popcount(warp.predicate_source(step, 1) & lanes));
     warp.waiting[id] |= lanes;
     warp.waiting_at[id] = at;
     warp.at_barrier |= lanes;

@@ -18,7 +18,8 @@ class BodyReader {
     auto formal = std::exchange(function_.variables, {});
     for (auto& variable : formal) scopes_.declare_variable(cursor_.peek(), std::move(variable));
     for (std::size_t i = 0; i < formal.size(); ++i) {
-      auto& parameter = i < function_.results.size() ? function_.results[i] : function_.parameters[i - function_.results.size()];
+      auto& parameter =
+          i < function_.results.size() ? function_.results[i] : function_.parameters[i - function_.results.size()];
       parameter.offset_bytes = static_cast<std::uint32_t>(function_.variables[i].offset_bytes);
     }
     cursor_.expect('{');

@@ -123,7 +123,8 @@ class OperandReader {
   Operand set_predicates(Instruction const& instruction, bool two);
   Operand read_predicate(Instruction const& instruction);
   Operand address(Instruction const& instruction);
-  Operand vector(Instruction const& instruction, OperandSpec const& spec, unsigned size, Type element, bool is_source, bool sinks);
+  Operand vector(Instruction const& instruction, OperandSpec const& spec, unsigned size, Type element, bool is_source,
+                 bool sinks);
   Operand moved_vector(Instruction const& instruction, Type type, bool is_source);
   Operand number(Instruction const& instruction, Type type);
   Operand named(Instruction const& instruction, Token const& at);

@@ -30,7 +30,8 @@ class Linker {
     std::uint32_t frame = 0;
     for (auto const index : entry_.reachable) frame = std::max(frame, functions_[static_cast<std::size_t>(index)].frame_bytes);
     frame = (frame + 15) / 16 * 16;
-    if (std::uint64_t{frame} * (entry_.call_depth + 1) > kMostLocalBytes) return refuse(entry_.refusal, entry_.line, "more than 512 KiB of local memory of a thread");
+    if (std::uint64_t{frame} * (entry_.call_depth + 1) > kMostLocalBytes)
+      return refuse(entry_.refusal, entry_.line, "more than 512 KiB of local memory of a thread");
     entry_.local_bytes = frame * (entry_.call_depth + 1);
     place_shared();
   }
@@ -84,13 +85,16 @@ class Linker {
       if (operand.referent != Referent::module_variable) continue;
       auto const& variable = variables_[static_cast<std::size_t>(operand.symbol)];
       if (variable.refusal && !entry_.refusal) entry_.refusal = variable.refusal;
-      if (variable.space == Space::shared && std::ranges::find(shared_, operand.symbol) == shared_.end()) shared_.push_back(operand.symbol);
+      if (variable.space == Space::shared && std::ranges::find(shared_, operand.symbol) == shared_.end())
+        shared_.push_back(operand.symbol);
     }
   }
 
   void place(std::int32_t function, std::int32_t index, Variable const& variable) {
-    auto const begin = (entry_.static_shared_bytes + std::uint64_t{variable.align_bytes} - 1) / variable.align_bytes * variable.align_bytes;
-    if (begin + variable.size_bytes > kMostSharedBytes) return refuse(entry_.refusal, entry_.line, "more than 48 KiB of shared memory");
+    auto const begin =
+        (entry_.static_shared_bytes + std::uint64_t{variable.align_bytes} - 1) / variable.align_bytes * variable.align_bytes;
+    if (begin + variable.size_bytes > kMostSharedBytes)
+      return refuse(entry_.refusal, entry_.line, "more than 48 KiB of shared memory");
     entry_.shared.push_back({function, index, static_cast<std::uint32_t>(begin)});
     entry_.static_shared_bytes = static_cast<std::uint32_t>(begin + variable.size_bytes);
   }
@@ -113,7 +117,8 @@ class Linker {
     for (auto const index : shared_) alignment = std::max(alignment, variables_[static_cast<std::size_t>(index)].align_bytes);
     entry_.static_shared_bytes = (entry_.static_shared_bytes + alignment - 1) / alignment * alignment;
     for (auto const index : shared_)
-      if (variables_[static_cast<std::size_t>(index)].size_bytes == 0) entry_.shared.push_back({-1, index, entry_.static_shared_bytes});
+      if (variables_[static_cast<std::size_t>(index)].size_bytes == 0)
+        entry_.shared.push_back({-1, index, entry_.static_shared_bytes});
   }
 
   std::vector<Function>& functions_;
@@ -140,7 +145,8 @@ std::vector<std::int32_t> OperandReader::call_names() {
       if (scopes_.find_register(at.text) >= 0) throw Unsupported(at.line, "a call with registers");
       unknown(at, "there is no such variable");
     }
-    if (function_.variables[static_cast<std::size_t>(index)].space != Space::param) cursor_.fail(at, "this is no variable of .param");
+    if (function_.variables[static_cast<std::size_t>(index)].space != Space::param)
+      cursor_.fail(at, "this is no variable of .param");
     names.push_back(index);
   } while (cursor_.accept(','));
   cursor_.expect(')');
@@ -168,8 +174,9 @@ void OperandReader::call(Instruction& instruction) {
 
 void OperandReader::check_call(Instruction const& instruction, Function const& callee) const {
   auto const same = [this](std::vector<std::int32_t> const& given, std::vector<Parameter> const& wanted) {
-    return std::ranges::equal(given, wanted, {}, [this](std::int32_t i) { return function_.variables[static_cast<std::size_t>(i)].size_bytes; },
-                              [](Parameter const& one) { return std::uint64_t{one.size_bytes}; });
+    return std::ranges::equal(
+        given, wanted, {}, [this](std::int32_t i) { return function_.variables[static_cast<std::size_t>(i)].size_bytes; },
+        [](Parameter const& one) { return std::uint64_t{one.size_bytes}; });
   };
   if (callee.is_entry) cursor_.fail("an entry cannot be called here");
   if (!same(instruction.arguments, callee.parameters) || !same(instruction.results, callee.results)) {

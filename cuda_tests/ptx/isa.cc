@@ -28,8 +28,9 @@ std::vector<std::string_view> words_of(std::string_view text) {
 }
 
 bool is_type(std::string_view word) noexcept {
-  static constexpr std::string_view kOthers[] = {"b128",   "bf16",   "bf16x2", "f32x2",  "tf32",   "u16x2",  "s16x2",   "e4m3x2", "e5m2x2", "e2m1x2",
-                                                 "e2m3x2", "e3m2x2", "ue8m0x2", "e4m3x4", "e5m2x4", "e2m1x4", "e2m3x4", "e3m2x4"};
+  static constexpr std::string_view kOthers[] = {"b128",    "bf16",   "bf16x2", "f32x2",  "tf32",   "u16x2",
+                                                 "s16x2",   "e4m3x2", "e5m2x2", "e2m1x2", "e2m3x2", "e3m2x2",
+                                                 "ue8m0x2", "e4m3x4", "e5m2x4", "e2m1x4", "e2m3x4", "e3m2x4"};
   return find_type(word) != Type::none || std::ranges::find(kOthers, word) != std::end(kOthers);
 }
 
@@ -184,8 +185,9 @@ std::optional<IsaObjection> isa_objection(std::string_view instruction, unsigned
       auto const words = words_of(instruction.substr(std::min(name.size() + 1, instruction.size())));
       if (words.size() < longest.size()) longest = words;
       auto const is_known = [version](std::string_view word) { return is_known_to(version, word); };
-      return row.minimal_target <= target && row.minimal_version <= version && (row.below_target == 0 || target < row.below_target) &&
-             (specific || !row.specific) && std::ranges::all_of(words, is_known) && fits(row.slots, words);
+      return row.minimal_target <= target && row.minimal_version <= version &&
+             (row.below_target == 0 || target < row.below_target) && (specific || !row.specific) &&
+             std::ranges::all_of(words, is_known) && fits(row.slots, words);
     });
   };
   if (std::ranges::any_of(isa_rows(), has) || std::ranges::any_of(isa_unit_rows(), has)) return std::nullopt;
@@ -196,16 +198,18 @@ std::optional<IsaObjection> isa_objection(std::string_view instruction, unsigned
 }
 
 bool is_isa_type(std::string_view name) noexcept {
-  return is_type(name) || name == "texref" || name == "samplerref" || name == "surfref" || name == "e4m3" || name == "e5m2" || name == "e2m1" ||
-         name == "e2m3" || name == "e3m2" || name == "ue8m0" || name == "ue4m3";
+  return is_type(name) || name == "texref" || name == "samplerref" || name == "surfref" || name == "e4m3" || name == "e5m2" ||
+         name == "e2m1" || name == "e2m3" || name == "e3m2" || name == "ue8m0" || name == "ue4m3";
 }
 
 bool is_special_register(std::string_view name) noexcept {
   static constexpr std::string_view kNames[] = {
-      "%tid", "%ntid", "%ctaid", "%nctaid", "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%is_explicit_cluster",
+      "%tid", "%ntid", "%ctaid", "%nctaid", "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid",
+      "%is_explicit_cluster",
       "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid", "%cluster_ctarank", "%cluster_nctarank", "%lanemask_eq",
       "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt", "%clock", "%clock_hi", "%clock64", "%pm0", "%pm1", "%pm2",
-      "%pm3", "%pm4", "%pm5", "%pm6", "%pm7", "%pm0_64", "%pm1_64", "%pm2_64", "%pm3_64", "%pm4_64", "%pm5_64", "%pm6_64", "%pm7_64",
+      "%pm3", "%pm4", "%pm5", "%pm6", "%pm7", "%pm0_64", "%pm1_64", "%pm2_64", "%pm3_64", "%pm4_64", "%pm5_64", "%pm6_64",
+      "%pm7_64",
       "%globaltimer", "%globaltimer_lo", "%globaltimer_hi", "%reserved_smem_offset_begin", "%reserved_smem_offset_end",
       "%reserved_smem_offset_cap", "%total_smem_size", "%aggr_smem_size", "%dynamic_smem_size", "%current_graph_exec"};
   static constexpr std::string_view kOfFour = "%tid %ntid %ctaid %nctaid %clusterid %nclusterid %cluster_ctaid %cluster_nctaid ";
@@ -213,10 +217,12 @@ bool is_special_register(std::string_view name) noexcept {
   auto const base = name.substr(0, dot);
   if (base.starts_with("%envreg") && dot == name.npos) {
     auto const number = base.substr(7);
-    return number.size() == 1 ? number[0] >= '0' && number[0] <= '9'
-                              : number.size() == 2 && (number[0] == '1' || number[0] == '2' || (number[0] == '3' && number[1] <= '1'));
+    return number.size() == 1
+               ? number[0] >= '0' && number[0] <= '9'
+               : number.size() == 2 && (number[0] == '1' || number[0] == '2' || (number[0] == '3' && number[1] <= '1'));
   }
-  if (base.starts_with("%reserved_smem_offset_") && base.size() == 23) return dot == name.npos && (base.back() == '0' || base.back() == '1');
+  if (base.starts_with("%reserved_smem_offset_") && base.size() == 23)
+    return dot == name.npos && (base.back() == '0' || base.back() == '1');
   if (std::ranges::find(kNames, base) == std::end(kNames)) return false;
   if (dot == name.npos) return true;
   auto const part = name.substr(dot);

@@ -6,7 +6,9 @@ namespace cuda_tests::ptx {
 namespace {
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-bool begins_word(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%'; }
+bool begins_word(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%';
+}
 bool continues_word(char c) noexcept { return (begins_word(c) && c != '%') || is_digit(c); }
 
 class Lexer {
@@ -86,7 +88,8 @@ class Lexer {
   }
 
   void number() {
-    bool const hexadecimal = peek() == '0' && std::string_view("xXfFdD").find(peek(1)) != std::string_view::npos && peek(1) != '\0';
+    bool const hexadecimal =
+        peek() == '0' && std::string_view("xXfFdD").find(peek(1)) != std::string_view::npos && peek(1) != '\0';
     while (continues_word(peek()) || (!hexadecimal && peek() == '.') ||
            (!hexadecimal && (peek() == '+' || peek() == '-') && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E'))) {
       ++at_;

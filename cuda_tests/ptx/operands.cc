@@ -29,7 +29,8 @@ constexpr std::array<Special, 31> kSpecials = {{
 
 // Registers of which an instruction reads one part: %tid.x.
 bool has_parts(std::string_view name) noexcept {
-  static constexpr std::string_view kNames[] = {"%tid", "%ntid", "%ctaid", "%nctaid", "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid"};
+  static constexpr std::string_view kNames[] = {"%tid",       "%ntid",       "%ctaid",         "%nctaid",
+                                                "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid"};
   return std::ranges::find(kNames, name) != std::end(kNames);
 }
 
@@ -59,14 +60,16 @@ void OperandReader::unknown(Token const& at, std::string what) const {
 void OperandReader::check_names() {
   auto const begin = cursor_.place();
   bool after_value = false;
-  for (int depth = 0; !cursor_.at_end() && !(depth == 0 && (cursor_.peek().is(';') || cursor_.peek().is('}'))); cursor_.take()) {
+  for (int depth = 0; !cursor_.at_end() && !(depth == 0 && (cursor_.peek().is(';') || cursor_.peek().is('}')));
+       cursor_.take()) {
     Token const& token = cursor_.peek();
     if (token.is('{')) ++depth;
     if (token.is('}')) --depth;
     bool const is_value = token.kind == TokenKind::word || token.kind == TokenKind::number;
     if (is_value && after_value) cursor_.fail("',' is expected here");
     if (token.kind == TokenKind::directive || token.kind == TokenKind::text) cursor_.fail("this is no operand");
-    if (token.is(',') && (cursor_.peek(1).is(';') || cursor_.peek(1).is(','))) cursor_.fail(cursor_.peek(1), "an operand is expected here");
+    if (token.is(',') && (cursor_.peek(1).is(';') || cursor_.peek(1).is(',')))
+      cursor_.fail(cursor_.peek(1), "an operand is expected here");
     after_value = is_value;
     if (token.kind != TokenKind::word || token.text == "_" || is_special_register(token.text)) continue;
     auto const base = token.text.substr(0, token.text.find('.'));
@@ -105,7 +108,8 @@ Operand OperandReader::number(Instruction const& instruction, Type type) {
   if (!literal) cursor_.fail(token, "this is no number");
   // Masks of lanes are of bits, but a float is none.
   static constexpr std::string_view kOfLanes[] = {"shfl", "vote", "match", "redux", "bar"};
-  bool const is_mask = literal->kind != LiteralKind::integer && std::ranges::find(kOfLanes, instruction.form->opcode()) != std::end(kOfLanes);
+  bool const is_mask =
+      literal->kind != LiteralKind::integer && std::ranges::find(kOfLanes, instruction.form->opcode()) != std::end(kOfLanes);
   auto const bits = is_mask ? std::nullopt : literal->as(type);
   if (!bits) cursor_.fail(token, quoted(instruction.form->name) + " takes no such number here");
   Operand made;
@@ -190,7 +194,8 @@ Operand OperandReader::named(Instruction const& instruction, Token const& at) {
     made.referent = Referent::module_variable;
     return made;
   }
-  if (module_.find_function(at.text) >= 0) throw Unsupported(at.line, quoted(instruction.form->name) + " with a function's address");
+  if (module_.find_function(at.text) >= 0)
+    throw Unsupported(at.line, quoted(instruction.form->name) + " with a function's address");
   unknown(at, "there is nothing of this name");
 }
 
@@ -204,7 +209,8 @@ void OperandReader::check_space(Instruction const& instruction, Operand const& o
   Space const space = space_of(operand);
   Form const& form = *instruction.form;
   if (form.space == space) {
-    if (form.opcode() == "st" && space == Space::param && operand.referent != Referent::function_variable) mismatch(instruction);
+    if (form.opcode() == "st" && space == Space::param && operand.referent != Referent::function_variable)
+      mismatch(instruction);
     return;
   }
   if (form.space != Space::generic || space == Space::constant || space == Space::param) mismatch(instruction);
@@ -243,8 +249,8 @@ Operand OperandReader::address(Instruction const& instruction) {
   return made;
 }
 
-Operand OperandReader::vector(Instruction const& instruction, OperandSpec const& spec, unsigned size, Type element, bool is_source,
-                              bool sinks) {
+Operand OperandReader::vector(Instruction const& instruction, OperandSpec const& spec, unsigned size, Type element,
+                              bool is_source, bool sinks) {
   Operand made;
   made.kind = OperandKind::vector;
   OperandSpec one = spec;
@@ -357,7 +363,8 @@ void OperandReader::read(Instruction& instruction) {
     if (specs[i].role == OperandRole::call) return call(instruction);
     if (specs[i].optional && cursor_.peek().is(';')) break;
     if (i > 0) cursor_.expect(',');
-    if (is_counted_reduction(instruction, i)) throw Unsupported(instruction.line, quoted(instruction.form->name) + " with a count");
+    if (is_counted_reduction(instruction, i))
+      throw Unsupported(instruction.line, quoted(instruction.form->name) + " with a count");
     instruction.operands.push_back(operand(instruction, specs[i], i));
   }
   if (!cursor_.peek().is(';')) mismatch(instruction);
@@ -381,7 +388,8 @@ void OperandReader::check_values(Instruction const& instruction) const {
     bool const counts = at == 0 && operands.size() > 1 && operands[1].kind == OperandKind::immediate;
     if (above(at, 15) || (counts && (operands[1].bits % 32 != 0 || operands[1].bits == 0))) mismatch(instruction);
   }
-  if (opcode == "lop3" && above(4, 255)) throw Unsupported(instruction.line, quoted(instruction.form->name) + " by more than eight bits");
+  if (opcode == "lop3" && above(4, 255))
+    throw Unsupported(instruction.line, quoted(instruction.form->name) + " by more than eight bits");
   if (opcode == "bfe" && (above(2, 255) || above(3, 255))) mismatch(instruction);
   if (opcode == "bfi" && (above(3, 255) || above(4, 255))) mismatch(instruction);
 }

@@ -51,13 +51,15 @@ TEST_P(OracleFor, TakesEachFormOfTheTable) {
 // The lines of a text, from 1, about which ptxas complains.
 std::set<int> lines_of(std::string const& complaint) {
   std::set<int> lines;
-  for (auto at = complaint.find(", line "); at != complaint.npos; at = complaint.find(", line ", at + 1)) lines.insert(std::atoi(complaint.c_str() + at + 7));
+  for (auto at = complaint.find(", line "); at != complaint.npos; at = complaint.find(", line ", at + 1))
+    lines.insert(std::atoi(complaint.c_str() + at + 7));
   return lines;
 }
 
 TEST(Oracle, RejectsEachFormThatItsTargetOrVersionLacks) {
   if (!has_ptxas()) GTEST_SKIP() << "no ptxas here: forms are not compared";
-  for (auto const& [target, version, number] : std::initializer_list<std::tuple<unsigned, unsigned, char const*>>{{75, 63, "6.3"}, {75, 90, "9.0"}, {80, 75, "7.5"}}) {
+  for (auto const& [target, version, number] :
+       std::initializer_list<std::tuple<unsigned, unsigned, char const*>>{{75, 63, "6.3"}, {75, 90, "9.0"}, {80, 75, "7.5"}}) {
     std::string text = sample_head(target, number);
     int line = static_cast<int>(std::ranges::count(text, '\n'));
     std::map<int, std::string> lacking;
@@ -67,7 +69,8 @@ TEST(Oracle, RejectsEachFormThatItsTargetOrVersionLacks) {
       text += sample_instruction(*form) + "\n";
     }
     auto const rejected = lines_of(complaint(text + sample_tail()));
-    for (auto const& [at, name] : lacking) EXPECT_TRUE(rejected.contains(at)) << name << " is in PTX " << number << " for sm_" << target;
+    for (auto const& [at, name] : lacking)
+      EXPECT_TRUE(rejected.contains(at)) << name << " is in PTX " << number << " for sm_" << target;
   }
 }
 
@@ -213,7 +216,8 @@ std::vector<std::vector<std::string>> changes_of(std::vector<std::string> const&
   all[0].insert(all[0].begin() + at, words[i]);
   all[1].erase(all[1].begin() + at);
   if (i + 1 < words.size()) std::swap(all[2][i], all[2][i + 1]);
-  for (char const* const other : {"aligned", "sat", "ftz", "f32", "u32", "b64", "v4", "row", "global", "shared", "m8n8", "x2", "add"}) {
+  for (char const* const other :
+       {"aligned", "sat", "ftz", "f32", "u32", "b64", "v4", "row", "global", "shared", "m8n8", "x2", "add"}) {
     all.push_back(words);
     all.back()[i] = other;
   }
@@ -226,7 +230,8 @@ std::string without_operands(std::string const& complaint) {
   std::string rest;
   for (std::string line; std::getline(lines, line);) {
     auto const says = [&line](char const* what) { return line.find(what) != line.npos; };
-    bool const of_operands = says("rgument") || says("vector expected") || says("Boolean operation") || says(".sp modifier required");
+    bool const of_operands =
+        says("rgument") || says("vector expected") || says("Boolean operation") || says(".sp modifier required");
     if (says("; error") && !of_operands) rest += line + "\n";
   }
   return rest;
@@ -260,7 +265,9 @@ TEST(Oracle, RejectsWrongModifiersOfWhatIsOnlyRefused) {
 std::string difference(std::string const& before, std::string const& after) {
   std::size_t const at = static_cast<std::size_t>(std::ranges::mismatch(before, after).in1 - before.begin());
   std::size_t const begin = before.rfind('\n', at) + 1;
-  auto const line = [&](std::string const& text) { return text.substr(begin, text.find('\n', std::min(at, text.size())) - begin); };
+  auto const line = [&](std::string const& text) {
+    return text.substr(begin, text.find('\n', std::min(at, text.size())) - begin);
+  };
   return line(before) + "\n" + line(after) + "\n";
 }
 
@@ -271,7 +278,9 @@ std::string mutated(std::string text, std::mt19937& random) {
   std::size_t at = body + pick(text.size() - body);
   at = std::min(text.find_first_of(" \t,.;[]%", at), text.size() - 2);
   std::size_t const end = std::min(text.find_first_of(" \t,.;[]%\n", at + 1), text.size());
-  static constexpr std::string_view kPieces[] = {".s32", ".f32", ".u64", ".sat", ".rn", ".ftz", " %r1", " %rd1", " %f1", " %p1", ";", ",", "", " 5", ".v2", "[", ".global", ".wide", ".b16", " 0f00000000", "+4"};
+  static constexpr std::string_view kPieces[] = {".s32",    ".f32",  ".u64", ".sat",        ".rn", ".ftz", " %r1", " %rd1",
+                                                 " %f1",    " %p1",  ";",    ",",           "",    " 5",   ".v2",  "[",
+                                                 ".global", ".wide", ".b16", " 0f00000000", "+4"};
   switch (pick(3)) {
     case 0: return text.erase(at, end - at);
     case 1: return text.insert(at, text.substr(at, end - at));
@@ -286,7 +295,9 @@ int mutations() {
 }
 
 class OracleOf : public testing::TestWithParam<char const*> {};
-INSTANTIATE_TEST_SUITE_P(Oracle, OracleOf, testing::Values("faults", "histogram", "identity", "matmul", "reduce", "saxpy", "scan", "softmax", "transpose"),
+INSTANTIATE_TEST_SUITE_P(Oracle, OracleOf,
+                         testing::Values("faults", "histogram", "identity", "matmul", "reduce", "saxpy", "scan", "softmax",
+                                         "transpose"),
                          [](auto const& one) { return std::string(one.param); });
 
 TEST_P(OracleOf, WhatItRejectsNeverLoads) {
@@ -307,7 +318,8 @@ TEST_P(OracleOf, WhatItRejectsNeverLoads) {
         }
         auto const said = complaint(broken);
         if (here) EXPECT_EQ(said, "") << difference(text, broken);
-        else if (said.empty()) std::printf("only here: %s\n%s\n", std::get<1>(parse(broken)).to_string().c_str(), difference(text, broken).c_str());
+        else if (said.empty())
+          std::printf("only here: %s\n%s\n", std::get<1>(parse(broken)).to_string().c_str(), difference(text, broken).c_str());
         ++(here ? accepted : said.empty() ? only_here : rejected);
       }
     }

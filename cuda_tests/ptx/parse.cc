@@ -13,13 +13,15 @@ struct Target {
   unsigned number;
   unsigned version;  // of PTX, in tenths, that first knew it
 };
-constexpr Target kTargets[] = {
-    {"75", 75, 63},    {"80", 80, 70},    {"86", 86, 71},    {"87", 87, 74},    {"88", 88, 90},    {"89", 89, 78},    {"90", 90, 78},
-    {"90a", 90, 80},   {"100", 100, 86},  {"100a", 100, 86}, {"100f", 100, 88}, {"101", 101, 86},  {"101a", 101, 86}, {"101f", 101, 88},
-    {"103", 103, 88},  {"103a", 103, 88}, {"103f", 103, 88}, {"110", 110, 90},  {"110a", 110, 90}, {"110f", 110, 90}, {"120", 120, 87},
-    {"120a", 120, 87}, {"120f", 120, 88}, {"121", 121, 88},  {"121a", 121, 88}, {"121f", 121, 88}};
+constexpr Target kTargets[] = {{"75", 75, 63},    {"80", 80, 70},    {"86", 86, 71},    {"87", 87, 74},    {"88", 88, 90},
+                               {"89", 89, 78},    {"90", 90, 78},    {"90a", 90, 80},   {"100", 100, 86},  {"100a", 100, 86},
+                               {"100f", 100, 88}, {"101", 101, 86},  {"101a", 101, 86}, {"101f", 101, 88}, {"103", 103, 88},
+                               {"103a", 103, 88}, {"103f", 103, 88}, {"110", 110, 90},  {"110a", 110, 90}, {"110f", 110, 90},
+                               {"120", 120, 87},  {"120a", 120, 87}, {"120f", 120, 88}, {"121", 121, 88},  {"121a", 121, 88},
+                               {"121f", 121, 88}};
 constexpr unsigned kVersions[] = {63, 64, 65, 70, 71, 72, 73, 74, 75, 76, 77, 78, 80, 81, 82, 83, 84, 85, 86, 87, 88};
-constexpr unsigned kFirstOfOurs = 90;  // this one and later ones are taken to bring nothing that changes the meaning of old text
+constexpr unsigned kFirstOfOurs =
+    90;  // this one and later ones are taken to bring nothing that changes the meaning of old text
 
 constexpr unsigned kMostThreads = 1024;
 
@@ -47,7 +49,8 @@ void ModuleBuilder::header() {
   target = found->number;
   specific = digits.back() < '0' || digits.back() > '9';
   while (cursor.accept(',')) {
-    if (Token const& option = cursor.name(); option.text != "debug") cursor.fail(option, "this option of targets is not supported");
+    if (Token const& option = cursor.name(); option.text != "debug")
+      cursor.fail(option, "this option of targets is not supported");
   }
   if (!cursor.accept(".address_size")) cursor.fail(".address_size is expected here");
   Token const& size = cursor.peek();
@@ -133,7 +136,8 @@ std::vector<Parameter> ModuleBuilder::parameters(std::vector<Variable>* frame) {
     if (!cursor.accept(".param")) cursor.fail(".param is expected here");
     Type const type = find_type(cursor.peek().text.substr(std::min<std::size_t>(1, cursor.peek().text.size())));
     Variable variable = read_variable(cursor, Space::param, false);
-    if (std::ranges::find(all, variable.name, &Parameter::name) != all.end()) cursor.fail(at, quoted(variable.name) + " is declared twice");
+    if (std::ranges::find(all, variable.name, &Parameter::name) != all.end())
+      cursor.fail(at, quoted(variable.name) + " is declared twice");
     std::uint32_t const begin = (end + variable.align_bytes - 1) / variable.align_bytes * variable.align_bytes;
     if (begin + variable.size_bytes > 32764) cursor.fail(at, "parameters take more than 32764 bytes");
     auto const size = static_cast<std::uint32_t>(variable.size_bytes);
@@ -163,8 +167,9 @@ void ModuleBuilder::function_directives(Function& function) {
     } else if (at.text == ".pragma") {
       cursor.skip_texts();
     } else if (at.text != ".noreturn") {
-      static constexpr std::string_view kOthers[] = {".reqnctapercluster", ".maxclusterrank", ".explicitcluster", ".blocksareclusters",
-                                                     ".abi_preserve", ".abi_preserve_control", ".unique", ".retaddr_allocno"};
+      static constexpr std::string_view kOthers[] = {
+          ".reqnctapercluster", ".maxclusterrank",       ".explicitcluster", ".blocksareclusters",
+          ".abi_preserve",      ".abi_preserve_control", ".unique",          ".retaddr_allocno"};
       if (std::ranges::find(kOthers, at.text) == std::end(kOthers)) cursor.fail(at, "this is no directive of a function");
       throw Unsupported(at.line, quoted(at.text));
     }
@@ -180,8 +185,9 @@ void ModuleBuilder::keep(Function function, Token const& at) {
   };
   // Of a refused one not all parameters are known. Calls were checked against what was declared before.
   if (before.refusal && !function.refusal) function.refusal = before.refusal;
-  if (!function.refusal && (before.is_entry != function.is_entry || !std::ranges::equal(before.parameters, function.parameters, same) ||
-                            !std::ranges::equal(before.results, function.results, same))) {
+  if (!function.refusal &&
+      (before.is_entry != function.is_entry || !std::ranges::equal(before.parameters, function.parameters, same) ||
+       !std::ranges::equal(before.results, function.results, same))) {
     cursor.fail(at, quoted(function.name) + " is declared in another way before");
   }
   if (function.has_body) before = std::move(function);
@@ -197,7 +203,8 @@ void ModuleBuilder::function(bool is_entry, bool) {
     Token const& name = cursor.name();
     made.name = name.text;
     auto const known = find_function(name.text);
-    if (known >= 0 && functions()[static_cast<std::size_t>(known)].has_body) cursor.fail(name, quoted(name.text) + " is defined twice");
+    if (known >= 0 && functions()[static_cast<std::size_t>(known)].has_body)
+      cursor.fail(name, quoted(name.text) + " is defined twice");
     if (find_variable(name.text) >= 0) cursor.fail(name, quoted(name.text) + " is declared twice");
     if (cursor.peek().is('(')) made.parameters = parameters(is_entry ? nullptr : &made.variables);
     function_directives(made);

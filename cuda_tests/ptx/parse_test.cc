@@ -25,7 +25,8 @@ std::string verdict(std::string_view text) {
 std::string with_head(std::string_view declarations, std::string_view body, unsigned target = 90) {
   return ".version 9.0\n.target sm_" + std::to_string(target) + "\n.address_size 64\n" + std::string(declarations) +
          "\n.visible .entry k(.param .u64 p0, .param .u32 p1)\n{\n.reg .pred %p<4>; .reg .b16 %rs<4>; .reg .b32 %r<8>; .reg .f32 %f<4>; "
-         ".reg .b64 %rd<4>; .reg .f64 %fd<4>;\n" + std::string(body) + "\nret;\n}\n";
+         ".reg .b64 %rd<4>; .reg .f64 %fd<4>;\n" +
+         std::string(body) + "\nret;\n}\n";
 }
 std::string body_verdict(std::string_view body) { return verdict(with_head("", body)); }
 
@@ -41,11 +42,15 @@ std::shared_ptr<Module const> parsed(std::string_view text) {
 
 TEST(Parse, AcceptsWhatAnAssemblerAccepts) {
   for (std::string_view const body : {
-           "add.s32 %r1, %r2, -5;", "add.ftz.rn.f32 %f1, %f2, %f3;", "add.s32.sat %r1, %r2, %r3;", "ld.global.u32.v2 {%r1, %r2}, [%rd1];", "mov.f32 %f1, 1.5;", "mov.b32 %r1, 0f3F800000;", "mov.f32 %r1, %f1;", "and.b32 %f1, %f2, %f3;",
+           "add.s32 %r1, %r2, -5;", "add.ftz.rn.f32 %f1, %f2, %f3;", "add.s32.sat %r1, %r2, %r3;",
+           "ld.global.u32.v2 {%r1, %r2}, [%rd1];", "mov.f32 %f1, 1.5;", "mov.b32 %r1, 0f3F800000;", "mov.f32 %r1, %f1;",
+           "and.b32 %f1, %f2, %f3;",
            "ld.global.u8 %r1, [%rd1+-4];", "ld.global.v2.u32 {%r1,_}, [%rd1];", "st.global.v4.u32 [%rd1], {%r1, 0, %r2, %r3};",
-           "mov.b64 {%r1,_}, %rd1;", "mov.b64 %rd1, {%r1,5};", "mov.u64 %rd1, %clock64;", "setp.lt.and.s32 %p1|_, %r1, %r2, !%p3;",
+           "mov.b64 {%r1,_}, %rd1;", "mov.b64 %rd1, {%r1,5};", "mov.u64 %rd1, %clock64;",
+           "setp.lt.and.s32 %p1|_, %r1, %r2, !%p3;",
            "atom.global.add.u32 _, [%rd1], 1;", "shfl.sync.idx.b32 %r1|%p1, %r2, 0, 31, -1;", "@!%p1 bra end; end:",
-           "{ .reg .u32 %r1; mov.u32 %r1, 1; }", "{ L: bra L; } { L: bra L; }", "ld.param.u32 %r1, [p0+4];", "mov.u64 %rd1, p0;",
+           "{ .reg .u32 %r1; mov.u32 %r1, 1; }", "{ L: bra L; } { L: bra L; }", "ld.param.u32 %r1, [p0+4];",
+           "mov.u64 %rd1, p0;",
            ".loc 1 2 3\nret;", ".loc 1 4 5\n.loc 1 2 3, function_name L, inlined_at 1 4 5 L: ret;", ".loc 1 4 5\n.loc 1 2 3, function_name L+4\n, inlined_at 1 4 5\nL: ret;", ".pragma \"nounroll\";", "/* a comment\nof two lines */ ret; // and one", "cvt.rn.f16.f32 %r1, %f2;"}) {
     EXPECT_EQ(body_verdict(body), "") << body;
   }
@@ -55,7 +60,8 @@ TEST(Parse, NamesPlaceAndTokenOfWhatIsNoPtx) {
   auto const text = with_head("", "add.s32 %r1, %r2 %r3;");
   EXPECT_EQ(verdict(text), "line 8, column 18: ',' is expected here: '%r3'");
   EXPECT_EQ(verdict(""), "line 1, column 1: a module begins with .version: the end of the text");
-  EXPECT_EQ(verdict(".version 9.0\n.target sm_90\n.address_size 32\n"), "line 3, column 15: only addresses of 64 bits are supported: '32'");
+  EXPECT_EQ(verdict(".version 9.0\n.target sm_90\n.address_size 32\n"),
+            "line 3, column 15: only addresses of 64 bits are supported: '32'");
 }
 
 struct Rejection {
@@ -108,26 +114,39 @@ TEST(Parse, RejectsWhatAnAssemblerRejects) {
 }
 
 TEST(Parse, RefusesAnEntryThatUsesWhatIsNotSupportedWithItsLine) {
-  EXPECT_EQ(body_verdict("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%f1,%f2}];"), "refused: line 8: 'tex.2d.v4.f32.f32' is not supported");
+  EXPECT_EQ(body_verdict("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%f1,%f2}];"),
+            "refused: line 8: 'tex.2d.v4.f32.f32' is not supported");
   EXPECT_EQ(body_verdict("add.rn.bf16 %rs1, %rs2, %rs3;"), "refused: line 8: 'add.rn.bf16' is not supported");
-  EXPECT_EQ(body_verdict("lop3.b32 %r1, %r2, %r3, %r4, 0x1ff;"), "refused: line 8: 'lop3.b32' by more than eight bits is not supported");
-  EXPECT_EQ(body_verdict("st.param.b32 [%rd1], %r1;"), "refused: line 8: 'st.param.b32' of an address in a register is not supported");
+  EXPECT_EQ(body_verdict("lop3.b32 %r1, %r2, %r3, %r4, 0x1ff;"),
+            "refused: line 8: 'lop3.b32' by more than eight bits is not supported");
+  EXPECT_EQ(body_verdict("st.param.b32 [%rd1], %r1;"),
+            "refused: line 8: 'st.param.b32' of an address in a register is not supported");
   EXPECT_EQ(body_verdict(".param .b32 a; mov.b64 %rd1, a;"), "line 8, column 30: a call's parameter has no address: 'a'");
-  EXPECT_EQ(verdict(with_head(".func f { ret; }\n.global .u64 t[2] = {f, f};", "ld.global.u64 %rd1, [t];")), "refused: line 5: a function's address in 't' is not supported");
-  EXPECT_EQ(body_verdict("t: .branchtargets a, b; brx.idx %r1, t; a: b:"), "refused: line 8: '.branchtargets' is not supported");
-  EXPECT_EQ(verdict(with_head(".func f { ret; }", ".reg .b64 %q; mov.u64 %q, f;")), "refused: line 8: 'mov.u64' with a function's address is not supported");
-  EXPECT_EQ(verdict(with_head(".extern .global .u32 g;", "ld.global.u32 %r1, [g];")), "refused: line 4: 'g' of another module is not supported");
-  EXPECT_EQ(verdict(with_head(".extern .func f;", "call f;")), "refused: line 8: a call of 'f', which has no body, is not supported");
+  EXPECT_EQ(verdict(with_head(".func f { ret; }\n.global .u64 t[2] = {f, f};", "ld.global.u64 %rd1, [t];")),
+            "refused: line 5: a function's address in 't' is not supported");
+  EXPECT_EQ(body_verdict("t: .branchtargets a, b; brx.idx %r1, t; a: b:"),
+            "refused: line 8: '.branchtargets' is not supported");
+  EXPECT_EQ(verdict(with_head(".func f { ret; }", ".reg .b64 %q; mov.u64 %q, f;")),
+            "refused: line 8: 'mov.u64' with a function's address is not supported");
+  EXPECT_EQ(verdict(with_head(".extern .global .u32 g;", "ld.global.u32 %r1, [g];")),
+            "refused: line 4: 'g' of another module is not supported");
+  EXPECT_EQ(verdict(with_head(".extern .func f;", "call f;")),
+            "refused: line 8: a call of 'f', which has no body, is not supported");
 }
 
 TEST(Parse, RejectsTheTextForWhatPtxDoesNotHave) {
   EXPECT_EQ(body_verdict("addx.s32 %r1, %r2, %r3;"), "line 8, column 1: PTX has no instruction 'addx': 'addx'");
   EXPECT_EQ(body_verdict("add.foo.s32 %r1, %r2, %r3;"), "line 8, column 5: PTX has no modifier '.foo' here: 'foo'");
-  EXPECT_EQ(body_verdict("tex.2d.foo.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%f1,%f2}];"), "line 8, column 8: PTX has no modifier '.foo' here: 'foo'");
-  EXPECT_EQ(body_verdict("add.sat.u32 %r1, %r2, %r3;"), "line 8, column 1: PTX has no such form of 'add' for this target and version: 'add.sat.u32'");
-  EXPECT_EQ(verdict(with_head("", "redux.sync.add.s32 %r1, %r2, -1;", 75)), "line 8, column 1: PTX has no such form of 'redux' for this target and version: 'redux.sync.add.s32'");
-  EXPECT_EQ(body_verdict("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [t, {%f1,%f2}];"), "line 8, column 39: there is nothing of this name: 't'");
-  EXPECT_EQ(body_verdict("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f9}, [%rd1, {%f1,%f2}];"), "line 8, column 32: there is no such register: '%f9'");
+  EXPECT_EQ(body_verdict("tex.2d.foo.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%f1,%f2}];"),
+            "line 8, column 8: PTX has no modifier '.foo' here: 'foo'");
+  EXPECT_EQ(body_verdict("add.sat.u32 %r1, %r2, %r3;"),
+            "line 8, column 1: PTX has no such form of 'add' for this target and version: 'add.sat.u32'");
+  EXPECT_EQ(verdict(with_head("", "redux.sync.add.s32 %r1, %r2, -1;", 75)),
+            "line 8, column 1: PTX has no such form of 'redux' for this target and version: 'redux.sync.add.s32'");
+  EXPECT_EQ(body_verdict("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [t, {%f1,%f2}];"),
+            "line 8, column 39: there is nothing of this name: 't'");
+  EXPECT_EQ(body_verdict("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f9}, [%rd1, {%f1,%f2}];"),
+            "line 8, column 32: there is no such register: '%f9'");
   EXPECT_EQ(body_verdict("pmevent 1 2;"), "line 8, column 11: ',' is expected here: '2'");
   EXPECT_EQ(body_verdict("mov.u32 %r1, %tid.q;"), "line 8, column 14: there is no such register: '%tid.q'");
   EXPECT_EQ(body_verdict(".foo a;"), "line 8, column 1: this is no directive of a function: '.foo'");
@@ -135,26 +154,34 @@ TEST(Parse, RejectsTheTextForWhatPtxDoesNotHave) {
 }
 
 TEST(Parse, RefusesRatherThanRejectsWhatAnAssemblerAccepts) {
-  EXPECT_EQ(body_verdict("bar.red.popc.u32 %r1, 0, 64, %p1;"), "refused: line 8: 'bar.red.popc.u32' with a count is not supported");
+  EXPECT_EQ(body_verdict("bar.red.popc.u32 %r1, 0, 64, %p1;"),
+            "refused: line 8: 'bar.red.popc.u32' with a count is not supported");
   EXPECT_EQ(body_verdict(".reg .f16x2 %h<3>; add.f16x2 %h1, %h1, %h2;"), "refused: line 8: '.f16x2' is not supported");
-  for (std::string const declaration : {".global .texref g;", ".global .attribute(.managed) .u32 g;", ".global .v4 .f32 g;", ".global .b8 g[] = {1, 2};",
-                                        ".global .u32 g = 0xFF(other);", ".global .u8 g[2][1000000000] = {{1}, {1}};", ".global .u32 g[1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1];"}) {
+  for (std::string const declaration :
+       {".global .texref g;", ".global .attribute(.managed) .u32 g;", ".global .v4 .f32 g;", ".global .b8 g[] = {1, 2};",
+        ".global .u32 g = 0xFF(other);", ".global .u8 g[2][1000000000] = {{1}, {1}};",
+        ".global .u32 g[1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1];"}) {
     EXPECT_EQ(verdict(with_head(".global .u64 other;" + declaration, "")), "") << declaration;
-    EXPECT_NE(verdict(with_head(".global .u64 other;" + declaration, "mov.u64 %rd1, g;")).find("refused: line 4: "), std::string::npos) << declaration;
+    EXPECT_NE(verdict(with_head(".global .u64 other;" + declaration, "mov.u64 %rd1, g;")).find("refused: line 4: "),
+              std::string::npos)
+        << declaration;
   }
 }
 
 TEST(Parse, KnowsWhichVersionAndTargetBroughtAForm) {
   auto const with_version = [](std::string const& version, std::string const& target, std::string const& body) {
-    return verdict(".version " + version + "\n.target " + target + "\n.address_size 64\n.visible .entry k() { .reg .f32 %f; .reg .b32 %r;\n" + body + "\nret; }");
+    return verdict(".version " + version + "\n.target " + target +
+                   "\n.address_size 64\n.visible .entry k() { .reg .f32 %f; .reg .b32 %r;\n" + body + "\nret; }");
   };
-  EXPECT_EQ(with_version("6.5", "sm_75", "tanh.approx.f32 %f, %f;"), "line 5, column 1: PTX has no such form of 'tanh' for this target and version: 'tanh.approx.f32'");
+  EXPECT_EQ(with_version("6.5", "sm_75", "tanh.approx.f32 %f, %f;"),
+            "line 5, column 1: PTX has no such form of 'tanh' for this target and version: 'tanh.approx.f32'");
   EXPECT_EQ(with_version("7.0", "sm_75", "tanh.approx.f32 %f, %f;"), "");
   EXPECT_NE(with_version("7.7", "sm_80", "barrier.cta.sync 0;"), "");
   EXPECT_EQ(with_version("7.8", "sm_80", "barrier.cta.sync 0;"), "");
   EXPECT_EQ(with_version("8.0", "sm_90a", ""), "");
   EXPECT_EQ(with_version("9.0", "sm_103f", ""), "");
-  for (std::string const target : {"sm_75a", "sm_90f", "sm_089", "sm_90aa"}) EXPECT_NE(with_version("9.0", target, ""), "") << target;
+  for (std::string const target : {"sm_75a", "sm_90f", "sm_089", "sm_90aa"})
+    EXPECT_NE(with_version("9.0", target, ""), "") << target;
   EXPECT_NE(with_version("7.8", "sm_90a", ""), "");
 }
 
@@ -172,7 +199,8 @@ TEST(Parse, NoModifierStandsTwice) {
 }
 
 TEST(Parse, OtherEntriesOfTheModuleAreNotRefused) {
-  auto const module = parsed(with_head("", "tex.1d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%f1}];") + ".visible .entry other() { ret; }\n");
+  auto const module =
+      parsed(with_head("", "tex.1d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%f1}];") + ".visible .entry other() { ret; }\n");
   EXPECT_TRUE(module->find_entry("k")->refusal);
   EXPECT_FALSE(module->find_entry("other")->refusal);
 }
@@ -214,10 +242,14 @@ TEST(Parse, KeepsWhatVariablesHoldAtTheStart) {
 
 TEST(Parse, RejectsWhatHasNoAddressOrNoSizeThatFits) {
   EXPECT_NE(verdict(with_head(".global .u64 p = nosuch;", "")).find("there is no variable 'nosuch'"), std::string::npos);
-  EXPECT_NE(verdict(with_head(".global .u64 p = later; .global .u32 later;", "")).find("there is no variable 'later'"), std::string::npos);
-  EXPECT_NE(verdict(with_head(".shared .u32 s; .global .u64 p = s;", "")).find("'s' has no address before a block begins"), std::string::npos);
-  EXPECT_NE(verdict(with_head(".func f(.param .b64 a[536870912]) { ret; }", "")).find("parameters take more than 32764 bytes"), std::string::npos);
-  EXPECT_EQ(verdict(with_head(".extern .global .u32 g; .global .u64 p = g;", "ld.global.u64 %rd1, [p];")), "refused: line 4: 'g' of another module is not supported");
+  EXPECT_NE(verdict(with_head(".global .u64 p = later; .global .u32 later;", "")).find("there is no variable 'later'"),
+            std::string::npos);
+  EXPECT_NE(verdict(with_head(".shared .u32 s; .global .u64 p = s;", "")).find("'s' has no address before a block begins"),
+            std::string::npos);
+  EXPECT_NE(verdict(with_head(".func f(.param .b64 a[536870912]) { ret; }", "")).find("parameters take more than 32764 bytes"),
+            std::string::npos);
+  EXPECT_EQ(verdict(with_head(".extern .global .u32 g; .global .u64 p = g;", "ld.global.u64 %rd1, [p];")),
+            "refused: line 4: 'g' of another module is not supported");
 }
 
 TEST(Parse, FollowsCallsAndTheirDepth) {
@@ -228,7 +260,8 @@ TEST(Parse, FollowsCallsAndTheirDepth) {
   EXPECT_FALSE(entry->refusal);
   EXPECT_EQ(entry->call_depth, 2u);
   EXPECT_EQ(entry->reachable.size(), 3u);
-  EXPECT_NE(verdict(with_head(".func f(.param .b32 a) { ret; }", "call f;")).find("these are not the parameters of 'f'"), std::string::npos);
+  EXPECT_NE(verdict(with_head(".func f(.param .b32 a) { ret; }", "call f;")).find("these are not the parameters of 'f'"),
+            std::string::npos);
 }
 
 TEST(Parse, RejectsADefinitionThatIsNotWhatWasDeclared) {
@@ -237,9 +270,10 @@ TEST(Parse, RejectsADefinitionThatIsNotWhatWasDeclared) {
   auto const again = [&](std::string const& definition) { return verdict(with_head(declared, "") + definition); };
   EXPECT_EQ(again(".func f(.param .b32 a, .param .b32 b) { ret; }"), "");
   EXPECT_EQ(again(declared), "");
-  for (std::string const definition : {".func f(.param .b32 a) { ret; }", ".func f(.param .b32 a);", ".func f(.param .b32 a, .param .b64 b) { ret; }",
-                                       ".func f(.param .b32 a, .param .align 8 .b8 b[4]) { ret; }", ".entry f(.param .b32 a, .param .b32 b) { ret; }",
-                                       ".func (.param .b32 r) f(.param .b32 a, .param .b32 b) { ret; }"}) {
+  for (std::string const definition :
+       {".func f(.param .b32 a) { ret; }", ".func f(.param .b32 a);", ".func f(.param .b32 a, .param .b64 b) { ret; }",
+        ".func f(.param .b32 a, .param .align 8 .b8 b[4]) { ret; }", ".entry f(.param .b32 a, .param .b32 b) { ret; }",
+        ".func (.param .b32 r) f(.param .b32 a, .param .b32 b) { ret; }"}) {
     EXPECT_NE(again(definition).find(why), std::string::npos) << definition << again(definition);
   }
 }
@@ -251,8 +285,11 @@ TEST(Parse, KnowsWhatADeviceProvidesByItsWholeDeclaration) {
   EXPECT_EQ(verdict(with_head(result + print + " { ret; }", arguments + "call (r), vprintf, (a, b);")), "");
   auto const missing = "refused: line 8: a call of 'vprintf', which has no body, is not supported";
   EXPECT_EQ(verdict(with_head(".extern .func vprintf;", "call vprintf;")), missing);
-  EXPECT_EQ(verdict(with_head(".extern .func (.param .b8 r) " + print + ";", ".param .b8 r; .param .b64 a; .param .b64 b; call (r), vprintf, (a, b);")), missing);
-  EXPECT_EQ(verdict(with_head(".extern .func vprintf(.reg .b32 a);", "call vprintf, (%r1);")), "refused: line 8: a call with registers is not supported");
+  EXPECT_EQ(verdict(with_head(".extern .func (.param .b8 r) " + print + ";",
+                              ".param .b8 r; .param .b64 a; .param .b64 b; call (r), vprintf, (a, b);")),
+            missing);
+  EXPECT_EQ(verdict(with_head(".extern .func vprintf(.reg .b32 a);", "call vprintf, (%r1);")),
+            "refused: line 8: a call with registers is not supported");
 }
 
 TEST(Parse, RefusesWhatNeedsMoreCallsOrMemoryThanAThreadHas) {
@@ -261,13 +298,15 @@ TEST(Parse, RefusesWhatNeedsMoreCallsOrMemoryThanAThreadHas) {
   EXPECT_EQ(verdict(with_head(chain, "call f63;")), "");
   EXPECT_NE(verdict(with_head(chain, "call f70;")).find("a chain of more than 64 calls is not supported"), std::string::npos);
   EXPECT_EQ(body_verdict(".local .b8 a[500000];"), "");
-  EXPECT_NE(verdict(with_head(".func f { .local .b8 a[300000]; ret; }", "call f;")).find("more than 512 KiB of local memory"), std::string::npos);
+  EXPECT_NE(verdict(with_head(".func f { .local .b8 a[300000]; ret; }", "call f;")).find("more than 512 KiB of local memory"),
+            std::string::npos);
 }
 
 TEST(Forms, PatternsSpellWhatTheyShould) {
   EXPECT_EQ(expand_pattern("a[.b].{c|d}"), (std::vector<std::string>{"a.c", "a.d", "a.b.c", "a.b.d"}));
   EXPECT_EQ(expand_pattern("x.<irnd>").size(), 4u);
-  for (auto const* const bad : {"a[.b", "a{b", "a<nothing>", "a<rnd", "a}", "a]"}) EXPECT_THROW(expand_pattern(bad), std::invalid_argument) << bad;
+  for (auto const* const bad : {"a[.b", "a{b", "a<nothing>", "a<rnd", "a}", "a]"})
+    EXPECT_THROW(expand_pattern(bad), std::invalid_argument) << bad;
 }
 
 TEST(Forms, AreExact) {

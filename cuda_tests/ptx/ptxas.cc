@@ -29,7 +29,8 @@ bool has_ptxas() { return std::string_view(TESTLOG_PTXAS) != ""; }
 std::string complaint(std::string const& text) {
   auto const source = work_file("in.ptx"), log = work_file("log");
   std::ofstream(source) << text;
-  std::string const command = std::string(TESTLOG_PTXAS) + " -c -O0 -arch=" + target_of(text) + " " + source.string() + " -o /dev/null >" + log.string() + " 2>&1";
+  std::string const command = std::string(TESTLOG_PTXAS) + " -c -O0 -arch=" + target_of(text) + " " + source.string() +
+                              " -o /dev/null >" + log.string() + " 2>&1";
   int const status = std::system(command.c_str());
   std::ifstream file(log);
   std::string said{std::istreambuf_iterator<char>(file), {}};
@@ -37,7 +38,8 @@ std::string complaint(std::string const& text) {
   std::filesystem::remove(log);
   if (status == 0) return "";
   // These say nothing about the text itself.
-  for (std::string_view const other : {"Segmentation fault", "Memory allocation failure", "Unresolved extern function", "used in function_name attribute"})
+  for (std::string_view const other :
+       {"Segmentation fault", "Memory allocation failure", "Unresolved extern function", "used in function_name attribute"})
     if (said.find(other) != said.npos) return "";
   return "ptxas: " + said;
 }

@@ -5,11 +5,14 @@ namespace {
 
 std::string register_of(Type type, int number) { return "%" + std::string(name(type)) + "_" + std::to_string(number); }
 
-Type sample_type(Type type) { return type == Type::f16x2 || size_bytes(type) == 1 ? (type == Type::f16x2 ? Type::b32 : Type::b16) : type; }
+Type sample_type(Type type) {
+  return type == Type::f16x2 || size_bytes(type) == 1 ? (type == Type::f16x2 ? Type::b32 : Type::b16) : type;
+}
 
 std::string vector_of(Form const& form, OperandSpec const& spec) {
   std::string text = "{";
-  for (unsigned i = 0; i < form.vector_size; ++i) text += (i > 0 ? ", " : "") + register_of(sample_type(spec.type), static_cast<int>(i));
+  for (unsigned i = 0; i < form.vector_size; ++i)
+    text += (i > 0 ? ", " : "") + register_of(sample_type(spec.type), static_cast<int>(i));
   return text + "}";
 }
 
@@ -19,7 +22,8 @@ std::string sample_operand(Form const& form, OperandSpec const& spec, int number
     case OperandRole::source:
     case OperandRole::any_source:
     case OperandRole::any_destination:
-      if (form.opcode().starts_with("bar") && spec.role == OperandRole::source && !form.has("warp")) return number == 1 && !form.has("red") ? "32" : "0";
+      if (form.opcode().starts_with("bar") && spec.role == OperandRole::source && !form.has("warp"))
+        return number == 1 && !form.has("red") ? "32" : "0";
       if (spec.as_vector && form.vector_size > 1) return vector_of(form, spec);
       return register_of(sample_type(spec.type), number);
     case OperandRole::immediate: return "5";
@@ -57,8 +61,8 @@ namespace {
 
 std::string begin_of(std::string const& entry) {
   std::string text = ".visible .entry " + entry + "(.param .align 16 .b8 sample_parameter[16])\n{\n";
-  for (Type const type : {Type::pred, Type::b16, Type::b32, Type::b64, Type::u16, Type::u32, Type::u64, Type::s16, Type::s32, Type::s64,
-                          Type::f16, Type::f32, Type::f64}) {
+  for (Type const type : {Type::pred, Type::b16, Type::b32, Type::b64, Type::u16, Type::u32, Type::u64, Type::s16, Type::s32,
+                          Type::s64, Type::f16, Type::f32, Type::f64}) {
     text += " .reg ." + std::string(name(type)) + " %" + std::string(name(type)) + "_<6>;\n";
   }
   return text + " .param .align 16 .b8 call_parameter[16];\n";

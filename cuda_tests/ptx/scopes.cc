@@ -56,7 +56,8 @@ void Scopes::declare_registers(Cursor& cursor) {
       if (registers.count == 0 || registers.count > kMostRegisters) cursor.fail(at, "this is no count of registers");
       for (auto const& [other, single] : scopes_.back().registers) {
         auto const parts = split_number(other);
-        if (single.count < 0 && parts && parts->first == name.text && parts->second < registers.count) cursor.fail(name, quoted(other) + " is declared twice");
+        if (single.count < 0 && parts && parts->first == name.text && parts->second < registers.count)
+          cursor.fail(name, quoted(other) + " is declared twice");
       }
       cursor.expect('>');
     } else if (auto const parts = split_number(name.text)) {
@@ -83,7 +84,8 @@ std::int32_t Scopes::find_register(std::string_view name) {
     if (scope->variables.contains(name)) return -1;
     if (!parts) continue;
     auto const range = scope->registers.find(parts->first);
-    if (range != scope->registers.end() && parts->second < range->second.count) return index_of(range->second, parts->second, name);
+    if (range != scope->registers.end() && parts->second < range->second.count)
+      return index_of(range->second, parts->second, name);
   }
   return -1;
 }

@@ -72,7 +72,8 @@ class Initializer {
 Type declared_type(Cursor& cursor) {
   Token const& token = cursor.expect(TokenKind::directive, "a type");
   Type const type = find_type(token.text.substr(1));
-  if (type == Type::none && token.text != ".v2" && token.text != ".v4" && token.text != ".attribute" && !is_isa_type(token.text.substr(1))) {
+  if (type == Type::none && token.text != ".v2" && token.text != ".v4" && token.text != ".attribute" &&
+      !is_isa_type(token.text.substr(1))) {
     cursor.fail(token, "PTX has no such type");
   }
   if (type == Type::none || type == Type::f16x2) throw Unsupported(token.line, quoted(token.text));
@@ -88,7 +89,8 @@ Variable read_variable(Cursor& cursor, Space space, bool is_extern) {
   for (;;) {
     if (cursor.accept(".align")) {
       alignment = cursor.integer();
-      if (alignment == 0 || alignment > 65536 || (alignment & (alignment - 1)) != 0) cursor.fail("an alignment is a power of two");
+      if (alignment == 0 || alignment > 65536 || (alignment & (alignment - 1)) != 0)
+        cursor.fail("an alignment is a power of two");
     } else if (cursor.accept(".v2")) {
       vector = 2;
     } else if (cursor.accept(".v4")) {
@@ -135,7 +137,8 @@ Variable read_variable(Cursor& cursor, Space space, bool is_extern) {
   if (variable.align_bytes < size_bytes(type) && space != Space::param) variable.align_bytes = size_bytes(type);
   variable.size_bytes = elements * size_bytes(type);
   if (cursor.accept('=')) {
-    if (is_extern || (space != Space::global && space != Space::constant)) cursor.fail("only global and constant variables have values");
+    if (is_extern || (space != Space::global && space != Space::constant))
+      cursor.fail("only global and constant variables have values");
     try {
       Initializer(cursor, variable, type).read(dimensions, 0);
     } catch (Unsupported const& what) {
@@ -143,7 +146,8 @@ Variable read_variable(Cursor& cursor, Space space, bool is_extern) {
       while (!cursor.at_end() && !cursor.peek().is(';')) cursor.take();
     }
   } else if (is_extern && space != Space::shared) {
-    variable.refusal = Refusal{line, "line " + std::to_string(line) + ": " + quoted(variable.name) + " of another module is not supported"};
+    variable.refusal =
+        Refusal{line, "line " + std::to_string(line) + ": " + quoted(variable.name) + " of another module is not supported"};
   }
   return variable;
 }
