@@ -544,9 +544,8 @@ TEST(KilledProcesses, MissTheLastHundredMillisecondsOfEachThreadAtMost) {
         threads.emplace_back([&registry, &diary = diaries[t], t] {
           with_default(registry, [&] {
             for (int i = 0; i < Diary::kMost; ++i) {
-              std::int64_t const now = Instant::now().ns;
               TRACE_INFO("record", t, i);
-              diary.when_ns[i] = now;
+              diary.when_ns[i] = Instant::now().ns;  // before it the thread may have been kept waiting
               diary.count.store(i + 1, std::memory_order_release);
               if (t > 0) std::this_thread::sleep_for(100us);
             }
