@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/support/temporary_folder.h"
+
 namespace tracing::cuda {
 namespace {
 
@@ -70,17 +72,15 @@ TEST(LoadNvrtc, NamesTheCallThatALibraryLacks) {
 class CudaPath : public ::testing::Test {
  protected:
   CudaPath() {
-    std::filesystem::remove_all(root_);
-    std::filesystem::create_directories(root_ / "lib64");
-    setenv("CUDA_PATH", root_.c_str(), 1);
+    std::filesystem::create_directory(root_ / "lib64");
+    setenv("CUDA_PATH", (root_ / "").c_str(), 1);
   }
-  ~CudaPath() override {
-    unsetenv("CUDA_PATH");
-    std::filesystem::remove_all(root_);
+  ~CudaPath() override { unsetenv("CUDA_PATH"); }
+  void link(std::string const& to, std::string const& name) {
+    std::filesystem::create_symlink(to, root_ / ("lib64/" + name));
   }
-  void link(std::string const& to, std::string const& name) { std::filesystem::create_symlink(to, root_ / "lib64" / name); }
 
-  std::filesystem::path root_ = ::testing::TempDir() + "tracing_cuda_path";
+  tracing_test::TemporaryFolder const root_;
 };
 
 TEST_F(CudaPath, ComesBeforeWhatTheLoaderFinds) {
