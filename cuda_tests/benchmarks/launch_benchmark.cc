@@ -3,7 +3,6 @@
 // thread; every hundred launches wait for them.
 #include <memory>
 
-
 #include "cuda_tests/cpu/cpu_driver.h"
 #include "tracing_core/benchmarks/support.h"
 #include "tracing_core/collect/record_ring.h"
