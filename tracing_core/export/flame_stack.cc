@@ -84,16 +84,21 @@ void FoldedStack::start_again() noexcept {
   frames_.clear();
   text_.clear();
   text_.append(root_.view());
+  cut(0);
 }
 
 bool FoldedStack::walk_to(SpanRef span, FlameOptions const& options) noexcept {
+  if (!span) {
+    cut(0);
+    return true;
+  }
   try {
     SpanRef const first = span;
     std::size_t kept = 0;
     missing_.clear();
     for (; span; span = span.parent()) {
       SpanId const id = span.slot()->span_id();
-      kept = frames_.size();
+      kept = depth_;
       while (kept > 0 && frames_[kept - 1].id != id) --kept;
       if (kept > 0) break;
       if (span != first) missing_.push_back(span);
@@ -108,20 +113,22 @@ bool FoldedStack::walk_to(SpanRef span, FlameOptions const& options) noexcept {
   return false;
 }
 
-void FoldedStack::cut(std::size_t frames) noexcept {
-  frames_.resize(frames);
-  text_.resize_down(frames == 0 ? root_.size() : frames_.back().end);
-}
-
 void FoldedStack::append_frame(SpanRef span, FlameOptions const& options) {
   Metadata const& metadata = *span.slot()->metadata;
+  if (depth_ < frames_.size() && frames_[depth_].metadata == &metadata && !metadata.parts().owned) [[likely]] {
+    frames_[depth_].id = span.slot()->span_id();
+    return cut(depth_ + 1);
+  }
+  frames_.resize(depth_);
+  text_.resize_down(end_);
   Name const& known = known_names_[place_of(metadata, known_names_.size())];
   if (known.metadata == &metadata) [[likely]] {
     text_.append({names_.data() + known.begin, known.size});
   } else {
     append_new_name(metadata, options);
   }
-  frames_.push_back({span.slot()->span_id(), text_.size()});
+  frames_.push_back({span.slot()->span_id(), &metadata, text_.size()});
+  cut(frames_.size());
 }
 
 void FoldedStack::append_new_name(Metadata const& metadata, FlameOptions const& options) noexcept {

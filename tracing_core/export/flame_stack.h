@@ -9,7 +9,8 @@
 //     exit a    ThreadId(1)-main;a          40
 //
 // which is right as a span's names and parents never change. Spans are told by their ids: what is kept of one that is long
-// closed does no harm, as nothing asks for it. What stands for a span is the same for all spans of its callsite, and kept.
+// closed does no harm, as nothing asks for it. What stands for a span is the same for all spans of its callsite, and kept; what
+// was cut off stays behind the text, since the next span there is most often of the same callsite.
 #pragma once
 
 #include <array>
@@ -37,11 +38,12 @@ class FoldedStack {
     innermost_ = id;
     return walk_to(span, options);
   }
-  std::string_view text() const noexcept { return text_.view(); }
+  std::string_view text() const noexcept { return {text_.data(), end_}; }
 
  private:
   struct Frame {
     SpanId id;
+    Metadata const* metadata;
     std::size_t end;  // of its part of the text
   };
   // What stands for a callsite's spans: a part of names_.
@@ -54,7 +56,10 @@ class FoldedStack {
 
   void start_again() noexcept;
   bool walk_to(SpanRef span, FlameOptions const& options) noexcept;
-  void cut(std::size_t frames) noexcept;
+  void cut(std::size_t depth) noexcept {
+    depth_ = depth;
+    end_ = depth == 0 ? root_.size() : frames_[depth - 1].end;
+  }
   void append_frame(SpanRef span, FlameOptions const& options);
   void append_new_name(Metadata const& metadata, FlameOptions const& options) noexcept;
   void forget_names() noexcept;
@@ -63,7 +68,9 @@ class FoldedStack {
   SpanId innermost_;           // what the text is that of
   InlineTextBuffer<96> root_;  // what stands for the track
   InlineTextBuffer<256> text_;
-  std::vector<Frame> frames_;
+  std::vector<Frame> frames_;   // in the order of the text
+  std::size_t depth_ = 0;       // that many of them are in it, and were cut off behind
+  std::size_t end_ = 0;         // the text's
   std::vector<SpanRef> missing_;  // here for its memory alone
   std::array<Name, 32> known_names_;
   TextBuffer names_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <random>
 #include <string>
 #include <vector>
@@ -184,6 +185,13 @@ TEST(FlameLayer, WritesWhatAPlainWalkThroughTheSpansGives) {
   for (char const* name : {"a", "b", "c", "d"}) {
     callsites.emplace_back(tracing::CallsiteDescription{.kind = tracing::Kind::span, .name = name});
   }
+  std::deque<tracing::Metadata> of_the_program;  // which stay where they are
+  std::vector<tracing::Metadata const*> metadata;
+  for (RuntimeCallsite const& callsite : callsites) {
+    tracing::internal::MetadataParts parts = callsite.metadata().parts();
+    parts.owned = false;
+    metadata.insert(metadata.end(), {&callsite.metadata(), &of_the_program.emplace_back(parts)});
+  }
   for (unsigned seed = 0; seed < 50; ++seed) {
     std::mt19937 random(seed);
     auto const below = [&random](std::size_t n) {
@@ -192,7 +200,8 @@ TEST(FlameLayer, WritesWhatAPlainWalkThroughTheSpansGives) {
     std::string expected;
     std::string text;
     auto [layer, guard] =
-        flame_layer(tracing::to_sink(tracing::make_sink([&](tracing::Level, std::string_view t) { text += t; })));
+        flame_layer(tracing::to_sink(tracing::make_sink([&](tracing::Level, std::string_view t) { text += t; })),
+                    {.module_path = false});
     auto const filter = [](tracing::Metadata const& m) { return m.name() != "d"; };
     auto const registry = RegistryBuilder()
                               .with(std::move(layer), tracing::filter_fn(filter))
@@ -206,9 +215,9 @@ TEST(FlameLayer, WritesWhatAPlainWalkThroughTheSpansGives) {
       if (what < 2 || spans.empty()) {
         auto const parent =
             what == 0 || spans.empty() ? tracing::Parent{} : tracing::Parent::below(spans[below(spans.size())]);
-        tracing::Metadata const& metadata = callsites[below(callsites.size())].metadata();
-        auto const verdict = registry->enabled(metadata);
-        auto const id = registry->new_span({tracing::FieldValues(metadata, nullptr), parent, verdict, origin});
+        tracing::Metadata const& chosen = *metadata[below(metadata.size())];
+        auto const verdict = registry->enabled(chosen);
+        auto const id = registry->new_span({tracing::FieldValues(chosen, nullptr), parent, verdict, origin});
         if (id) spans.push_back(id);
       } else if (what < 5) {
         registry->enter(spans[below(spans.size())], origin);
