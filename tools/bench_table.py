@@ -22,6 +22,10 @@ OWN_PEERS = {"perf_off": "off_span", "perf_below": "span_full", "perf_summary": 
              "spdlog_bridged": "spdlog_alone"}
 
 
+class Failed(Exception):
+    """A benchmark says that what it measured is no figure."""
+
+
 def run(command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
@@ -51,7 +55,7 @@ def ours_ns(program, name, clock="real_time", counted=None):
     rows = [row for row in json.loads(text)["benchmarks"] if row.get("run_type") == "iteration"]
     errors = [row["error_message"] for row in rows if row.get("error_occurred")]
     if errors:
-        sys.exit(f"{name}: {errors[0]}")
+        raise Failed(f"{name}: {errors[0]}")
     for key in COUNTED if counted is not None else ():
         found = [row[key] for row in rows if key in row]
         if found:
@@ -189,6 +193,17 @@ def main():
 
     print(f"{'row, in nanoseconds':24} {'shared':>14} {'static':>11} {'peer':>14} {'ratio':>7}")
 
+    failed = []
+
+    def measured_in_turns(name, *measurements):
+        """Nothing where a benchmark failed, which is told: the other rows are none the worse for it."""
+        try:
+            return in_turns(*measurements)
+        except Failed as error:
+            failed.append(name)
+            print(error, file=sys.stderr)
+            return None
+
     measured = {}
     for program, name in ((program, name) for program in PROGRAMS for name in names(f"{args.programs}/{program}")):
         base = name.split("/")[0]
@@ -196,9 +211,12 @@ def main():
             continue
         shared, static = f"{args.programs}/{program}", f"{args.static_programs}/{program}"
         more = {}
-        ours, static_ns, peer_ns = in_turns(lambda: ours_ns(shared, name, counted=more),
-                                            (lambda: ours_ns(static, name)) if args.static_programs else None,
-                                            lambda: rust_ns(args.rust, base))
+        found = measured_in_turns(base, lambda: ours_ns(shared, name, counted=more),
+                                  (lambda: ours_ns(static, name)) if args.static_programs else None,
+                                  lambda: rust_ns(args.rust, base))
+        if found is None:
+            continue
+        ours, static_ns, peer_ns = found
         measured[base] = ours
         peer = "rust tracing"
         if peer_ns is None and base.startswith("line_full") and "line_spdlog" in measured:
@@ -207,10 +225,11 @@ def main():
             peer, peer_ns = OWN_PEERS[base], measured[OWN_PEERS[base]]
         add(base, ours, peer, peer_ns, static_ns, instructions(shared, name) if args.instructions else None, more)
     if args.cuda and re.search(args.only, "launch"):
-        found = in_turns(*(lambda program=program, name=name: ours_ns(f"{args.cuda}/benchmarks/{program}", name, "cpu_time")
-                           for program, name, _ in LAUNCHES))
-        launches = dict(zip((name for _, name, _ in LAUNCHES), found))
-        for _, name, peer in LAUNCHES:
+        found = measured_in_turns("launch", *(
+            lambda program=program, name=name: ours_ns(f"{args.cuda}/benchmarks/{program}", name, "cpu_time")
+            for program, name, _ in LAUNCHES))
+        launches = dict(zip((name for _, name, _ in LAUNCHES), found or ()))
+        for _, name, peer in LAUNCHES if found else ():
             add(name, launches[name], peer, launches.get(peer))
     if args.cuda and re.search(args.only, "executor"):
         program = f"{args.cuda}/executor/cuda_tests_executor_benchmarks"
@@ -226,6 +245,8 @@ def main():
     if args.json:
         with open(args.json, "w", encoding="utf-8") as file:
             json.dump(rows, file, indent=1)
+    if failed:
+        sys.exit(f"rows that failed: {', '.join(failed)}")
 
 
 if __name__ == "__main__":
