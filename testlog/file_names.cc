@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "tracing_core/export/open_file.h"
 #include "tracing_core/export/write_all.h"
 
 namespace testlog::inline v1 {
@@ -37,7 +38,7 @@ int move_file(std::string const& from, std::string const& to) noexcept {
 
 // Writes a file; 0, or why it cannot.
 int write_file(std::string const& path, int flags, std::string_view text) noexcept {
-  int const descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
+  int const descriptor = tracing::internal::open_file(path.c_str(), O_WRONLY | flags);
   if (descriptor < 0) return errno;
   int const error = tracing::internal::write_block(descriptor, text);
   // Some file systems tell only now that there was no room.

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "tracing_core/export/open_file.h"
 #include "tracing_core/export/write_all.h"
 #include "tracing_core/model/text_buffer.h"
 
@@ -28,10 +29,7 @@ std::shared_ptr<FdSink> FdSink::duplicate_of(int descriptor) {
 
 std::shared_ptr<FdSink> FdSink::append_to(std::string const& path, std::error_code& error, int complain_to,
                                           std::string_view end_of_broken) {
-  int descriptor;
-  do {
-    descriptor = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-  } while (descriptor < 0 && errno == EINTR);
+  int const descriptor = internal::open_file(path.c_str(), O_WRONLY | O_APPEND | O_CREAT);
   if (descriptor < 0) {
     error.assign(errno, std::generic_category());
     return nullptr;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "tracing_core/export/open_file.h"
 #include "tracing_core/export/write_all.h"
 #include "tracing_core/model/text_buffer.h"
 
@@ -23,10 +24,7 @@ bool is_regular_file(int descriptor) noexcept {
 }  // namespace
 
 std::unique_ptr<TraceFile> TraceFile::create(std::string path, int complain_to, std::error_code& error) {
-  int descriptor;
-  do {
-    descriptor = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  } while (descriptor < 0 && errno == EINTR);
+  int const descriptor = open_new_file(path.c_str(), O_WRONLY | O_APPEND);
   if (descriptor < 0) {
     error.assign(errno, std::generic_category());
     return nullptr;
