@@ -533,6 +533,26 @@ TEST_F(ChromeFile, BelongsToTheParentAlone) {
   EXPECT_EQ(text.find("child"), text.npos);
 }
 
+TEST_F(ChromeFile, OfAForkedChildHasItsOwnNumbers) {
+  trace({}, [] { TRACE_INFO("the parent's thread has a number by now"); });
+  pid_t const child = fork();
+  if (child == 0) {
+    alarm(20);
+    {
+      auto [layer, guard] = chrome_layer({.path = path()});
+      with_default(RegistryBuilder().with(std::move(layer)).build(), [] { TRACE_INFO("child"); });
+    }
+    _exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  for (Json const& record : records_of(content(path()))) {
+    EXPECT_EQ(record["pid"], child) << record;
+    EXPECT_EQ(record["tid"], child) << record;
+  }
+}
+
 TEST_F(ChromeFile, AChildForkedWhileThreadsWriteNeverHangs) {
   auto [layer, guard] = chrome_layer({.path = "/dev/null"});
   RegistryPtr const registry = RegistryBuilder().with(std::move(layer)).build();

@@ -37,6 +37,11 @@ void read_name(OwnInfo& out) noexcept {
   out.info.name = out.name;
 }
 
+// The thread that forks goes on in the child under another number.
+[[maybe_unused]] bool const forks_are_followed = pthread_atfork(nullptr, nullptr, [] {
+  if (own.info.number != 0) own.info.os_thread = static_cast<std::int64_t>(syscall(SYS_gettid));
+}) == 0;
+
 }  // namespace
 
 ThreadInfo const& this_thread_info() noexcept {
