@@ -15,10 +15,11 @@ namespace {
 using internal::ChromeOutput;
 using internal::ChromeStream;
 
-// Which line of the trace a span stands on in the style async: that of its root. Kept with the span.
-struct AsyncId {
-  explicit AsyncId(std::uint64_t id) noexcept : value(id) {}
-  std::uint64_t const value;
+// Which line of the trace a span stands on in the style async: that of its root, whose category is a part of it for viewers.
+// Kept with the span.
+struct AsyncLine {
+  std::uint64_t id = 0;
+  std::shared_ptr<std::string const> category{};  // null: each span's own
 };
 
 class ChromeLayer final : public Layer {
@@ -33,11 +34,10 @@ class ChromeLayer final : public Layer {
   void on_exit(SpanRef span, Context const& context) noexcept override { add_span('E', 0, span, context); }
 
   void on_new_span(SpanRef span, NewSpan const&, Context const& context) noexcept override {
-    std::uint64_t const id = id_of_new(span);
-    add_span('b', id, span, context);
+    add_async('b', line_of_new(span), span, context);
   }
   void on_close(SpanRef span, Context const& context) noexcept override {
-    if (AsyncId const* const id = span.extensions().get<AsyncId>()) add_span('e', id->value, span, context);
+    if (AsyncLine const* const line = span.extensions().get<AsyncLine>()) add_async('e', *line, span, context);
   }
 
   void on_event(Event const& event, Context const& context) noexcept override {
@@ -50,14 +50,19 @@ class ChromeLayer final : public Layer {
   void flush() noexcept override { output_->flush(); }
 
  private:
-  std::uint64_t id_of_new(SpanRef span) noexcept {
-    std::uint64_t id = 0;
+  AsyncLine const& line_of_new(SpanRef span) noexcept {
+    AsyncLine line;
     if (SpanRef const parent = span.parent()) {
       SpanLock const lock = parent.lock();
-      if (AsyncId const* const above = parent.extensions().get<AsyncId>()) id = above->value;
+      if (AsyncLine const* const above = parent.extensions().get<AsyncLine>()) line = *above;
     }
-    if (id == 0) id = last_id_.fetch_add(1, std::memory_order_relaxed) + 1;
-    return span.extensions().get_or_add<AsyncId>(id).value;
+    if (line.id == 0) line = {last_id_.fetch_add(1, std::memory_order_relaxed) + 1, output_->records().category_of_root(span)};
+    return span.extensions().get_or_add<AsyncLine>(std::move(line));
+  }
+  void add_async(char phase, AsyncLine const& line, SpanRef span, Context const& context) const noexcept {
+    bool const is_usual = line.category == nullptr || *line.category == span.metadata().target();
+    std::string_view const category = line.category == nullptr ? std::string_view() : *line.category;
+    add_span(phase, line.id, span, context, is_usual, category);
   }
 
   // What is made at run time may be gone when the record becomes text; and when it is not now is not for the fast clock.
@@ -75,11 +80,12 @@ class ChromeLayer final : public Layer {
     return true;
   }
 
-  void add_span(char phase, std::uint64_t id, SpanRef span, Context const& context) const noexcept {
+  void add_span(char phase, std::uint64_t id, SpanRef span, Context const& context, bool is_usual = true,
+                std::string_view category = {}) const noexcept {
     if (context.is_restored() || !output_->is_open()) return;
-    if (is_plain(*span.slot()->metadata, context) && add_values(phase, id, span, context)) return;
+    if (is_usual && is_plain(*span.slot()->metadata, context) && add_values(phase, id, span, context)) return;
     add_text(context, [&](TextBuffer& out, internal::ChromePlace const& place) {
-      output_->records().append_span(out, phase, id, span, place);
+      output_->records().append_span(out, phase, id, category, span, place);
     });
   }
 

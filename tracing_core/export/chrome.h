@@ -21,7 +21,8 @@ class ChromeOutput;
 /// What stands for a span in the trace.
 enum class ChromeStyle : std::uint8_t {
   threaded,  ///< `B` and `E` on each thread that enters and leaves it: what the threads were doing
-  async,     ///< `b` and `e` where it is made and closed, on one line with the root above it: how long things took
+  async,     ///< `b` and `e` where it is made and closed, on one line with the root above it, by whose category viewers know
+             ///< the line: how long things took
 };
 
 /// The span or event that a record is about. Valid during the call.
@@ -46,7 +47,7 @@ struct ChromeOptions {
   /// Null: a span's name; of an event its message, or where it has none `event <file>:<line>`. A span's should be the same at
   /// its end as at its beginning, or viewers do not find the two together.
   ChromeText name{};
-  ChromeText category{};  ///< null: the target
+  ChromeText category{};  ///< null: the target; in the style async only a root is asked for, and all below it have the same
   /// Each record is written at once by the thread that makes it, with a system call: nothing is missing where the process is
   /// killed. Otherwise a thread of the trace's own writes what all others have recorded, every 10 ms or when 256 KiB are
   /// together, and at most the last 100 ms of each thread are missing.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -119,10 +120,26 @@ void ChromeRecords::append_thread_name(TextBuffer& out, ChromePlace const& place
   out.push_back('}');
 }
 
-void ChromeRecords::append_span(TextBuffer& out, char phase, std::uint64_t id, SpanRef span,
+std::shared_ptr<std::string const> ChromeRecords::category_of_root(SpanRef span) const noexcept {
+  if (as_tracing_chrome_) return nullptr;
+  try {
+    if (category_ == nullptr) return std::make_shared<std::string const>(span.metadata().target());
+    InlineTextBuffer<256> text;
+    category_(text, {span.metadata(), span, nullptr});
+    return std::make_shared<std::string const>(text.view());
+  } catch (std::bad_alloc const&) {
+    return nullptr;
+  }
+}
+
+void ChromeRecords::append_span(TextBuffer& out, char phase, std::uint64_t id, std::string_view category, SpanRef span,
                                 ChromePlace const& place) const noexcept {
   bool const is_end = phase == 'E' || phase == 'e';
-  append(out, phase, id, {span.metadata(), span, nullptr}, place, [&](Members& members) {
+  bool const is_below_another = category.data() != nullptr && category_ == nullptr && category != span.metadata().target();
+  append(out, phase, id, category, {span.metadata(), span, nullptr}, place, [&](Members& members) {
+    if (is_below_another && !is_end) {
+      members.add(".target", [&](TextBuffer& text) { append_json_text(text, span.metadata().target()); });
+    }
     SpanLock const lock = span.lock();
     bool is_known = is_end && !as_tracing_chrome_;  // what the span was made with stands at its beginning
     span.values().for_each_group(span.metadata(), [&](FieldValues const& group) {
@@ -132,7 +149,7 @@ void ChromeRecords::append_span(TextBuffer& out, char phase, std::uint64_t id, S
 }
 
 void ChromeRecords::append_event(TextBuffer& out, Event const& event, ChromePlace const& place) const noexcept {
-  append(out, 'i', 0, {event.metadata(), {}, &event}, place,
+  append(out, 'i', 0, {}, {event.metadata(), {}, &event}, place,
          [&](Members& members) { add_fields(members, event.fields, has_message_among_args(event)); });
 }
 
@@ -143,7 +160,7 @@ void ChromeRecords::append_stored(TextBuffer& out, char phase, std::uint64_t id,
     StoredValues::decode_group(groups.data(), 0, metadata, values);
     return append_event(out, Event{FieldValues(metadata, values.data())}, place);
   }
-  append(out, phase, id, {metadata}, place, [&](Members& members) {
+  append(out, phase, id, {}, {metadata}, place, [&](Members& members) {
     for (std::size_t at = 0; at < groups.size();) {
       DecodedValues values;
       at = StoredValues::decode_group(groups.data(), at, metadata, values);
@@ -154,8 +171,8 @@ void ChromeRecords::append_stored(TextBuffer& out, char phase, std::uint64_t id,
 
 // The keys stand in the order of the alphabet, as the reference has them.
 template <class F>
-void ChromeRecords::append(TextBuffer& out, char phase, std::uint64_t id, ChromeSubject const& subject,
-                           ChromePlace const& place, F add) const noexcept {
+void ChromeRecords::append(TextBuffer& out, char phase, std::uint64_t id, std::string_view category,
+                           ChromeSubject const& subject, ChromePlace const& place, F add) const noexcept {
   bool const is_end = phase == 'E' || phase == 'e';
   bool const has_place = has_location(subject.metadata);
   out.append(",\n{");
@@ -175,7 +192,7 @@ void ChromeRecords::append(TextBuffer& out, char phase, std::uint64_t id, Chrome
   members.append_as_args(out);
   if (as_tracing_chrome_ || phase != 'E') {  // the end of a thread's block belongs to its last beginning
     out.append("\"cat\":");
-    append_category(out, subject);
+    category.data() != nullptr ? append_json_text(out, category) : append_category(out, subject);
     out.push_back(',');
   }
   if (id != 0) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <string_view>
 
 #include "tracing_core/export/chrome.h"
@@ -32,8 +34,13 @@ class ChromeRecords {
   // `name` is the thread's; where it has none there is no record, but in the reference's way, which calls it by its number. It
   // is whole.
   void append_thread_name(TextBuffer& out, ChromePlace const& place, std::string_view name) const noexcept;
-  // `phase` is one of B, E, b and e; `id` is the root's, zero for the first two.
-  void append_span(TextBuffer& out, char phase, std::uint64_t id, SpanRef span, ChromePlace const& place) const noexcept;
+  // `phase` is one of B, E, b and e; `id` and `category` are the root's, zero and null for the first two. Where the category is
+  // null, it is the span's own.
+  void append_span(TextBuffer& out, char phase, std::uint64_t id, std::string_view category, SpanRef span,
+                   ChromePlace const& place) const noexcept;
+  // What all spans below this one have, since viewers look for a line by its category, too. Null where each has its own, as in
+  // the reference's way.
+  std::shared_ptr<std::string const> category_of_root(SpanRef span) const noexcept;
   void append_event(TextBuffer& out, Event const& event, ChromePlace const& place) const noexcept;
   // What one of these would have appended, of the groups of values that StoredValues keeps: of a span's end those after the
   // first.
@@ -49,8 +56,8 @@ class ChromeRecords {
  private:
   class Members;
   template <class F>
-  void append(TextBuffer& out, char phase, std::uint64_t id, ChromeSubject const& subject, ChromePlace const& place,
-              F add) const noexcept;
+  void append(TextBuffer& out, char phase, std::uint64_t id, std::string_view category, ChromeSubject const& subject,
+              ChromePlace const& place, F add) const noexcept;
   static void append_place(TextBuffer& out, ChromePlace const& place, bool is_event) noexcept;
   void add_fields(Members& members, FieldValues const& fields, bool with_message) const noexcept;
   bool has_message_among_args(Event const& event) const noexcept;

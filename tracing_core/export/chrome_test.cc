@@ -173,6 +173,26 @@ TEST(ChromeLayer, AsyncSpansStandOnTheLineOfTheirRootUntilTheyAreClosed) {
   EXPECT_EQ(ids, (std::vector<Json>{"1", "2", "1", "1", "1", "1", "1", "2"}));
 }
 
+// Viewers tell the lines apart by number and category.
+TEST(ChromeLayer, AsyncSpansHaveTheCategoryOfTheirRootAndSayWhereTheirTargetIsAnother) {
+  for (bool const by_level : {false, true}) {
+    ChromeOptions options{.style = ChromeStyle::async, .include_locations = false};
+    if (by_level) {
+      options.category = [](TextBuffer& out, ChromeSubject const& subject) { out.append(name(subject.metadata.level())); };
+    }
+    auto const records = trace(options, [] {
+      TRACE_SPAN(info, "root", tracing::target("app"));
+      TRACE_SPAN(debug, "below", tracing::target("net"), tracing::kv("size", 1));
+      TRACE_SPAN(trace, "deeper", tracing::target("app"));
+    });
+    EXPECT_EQ(phases(records), "b root|b below|b deeper|e deeper|e below|e root");
+    for (Json const& record : records) EXPECT_EQ(record["cat"], by_level ? "INFO" : "app") << record;
+    EXPECT_EQ(records[1]["args"], by_level ? Json({{"size", 1}}) : Json({{".target", "net"}, {"size", 1}}));
+    EXPECT_FALSE(records[2].contains("args")) << records[2];
+    EXPECT_FALSE(records[4].contains("args")) << records[4];
+  }
+}
+
 TEST(ChromeLayer, ASpanEnteredTwiceBeginsTwice) {
   auto const records = trace({}, [] {
     auto span = TRACE_MAKE_SPAN(info, "work");
