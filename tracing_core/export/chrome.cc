@@ -199,7 +199,7 @@ std::error_code ChromeGuard::start_new(std::string path) const noexcept {
   std::error_code error;
   try {
     ChromeOutput::Destination destination = open_file(std::move(path), output_->complain_to(), error);
-    if (!error) output_->start_new(std::move(destination));
+    error ? output_->fail(error) : output_->start_new(std::move(destination));
   } catch (...) {
     error = std::make_error_code(std::errc::not_enough_memory);
   }

@@ -74,7 +74,8 @@ class [[nodiscard]] ChromeGuard {
   /// Writes what waits.
   void flush() const noexcept;
   /// Completes the trace and begins another one: in a file, made anew, under a name made of the time where `path` is empty.
-  /// Where it cannot be made, says why and goes on with the one that there is. Times still count from the same moment.
+  /// What threads record meanwhile is in one of the two. Where it cannot be made, says why and goes on with the one that there
+  /// is. Times still count from the same moment.
   /// REQUIRES: it is not the present file.
   std::error_code start_new(std::string path = {}) const noexcept;
   /// The same, in a sink, which is not null.

@@ -39,10 +39,10 @@ std::shared_ptr<ChromeOutput> ChromeOutput::make(Destination destination, Chrome
 ChromeOutput::ChromeOutput(Destination destination, ChromeOptions const& options, std::error_code error)
     : write_through_(options.write_through), as_tracing_chrome_(options.as_tracing_chrome), complain_to_(options.complain_to),
       forks_when_made_(fork_count()), pid_(options.as_tracing_chrome ? 1 : getpid()), records_(options), start_(Instant::now()),
-      destination_(std::move(destination)), error_(error), callsites_(records_, pid_) {
+      error_(error), callsites_(records_, pid_) {
   clock_.go_on();
   most_age_ = clock_.ticks_in(kMostAgeNs / 2);
-  if (destination_.file != nullptr || destination_.sink != nullptr) begin();
+  if (destination.file != nullptr || destination.sink != nullptr) begin(std::move(destination));
 }
 
 ChromeOutput::~ChromeOutput() {
@@ -64,6 +64,7 @@ ChromeStream* ChromeOutput::begin_stream(Track const& track) noexcept {
     std::uint64_t const list = list_.load(std::memory_order_relaxed);
     if (list == 0 || !name) return nullptr;
     ChromeStream& stream = streams_.find(track);
+    if (stream.list == list && stream.thread_number == track.number) return &stream;  // its thread asked for too many others
     std::int64_t const tid = number_of(track);
     records_.append_thread_name(*name, {pid_, tid}, track.name);
     bool const waits = stream.is_behind();
@@ -156,6 +157,7 @@ ChromeOutput::Thread ChromeOutput::thread(Track const& track) noexcept {
     std::uint64_t const list = list_.load(std::memory_order_relaxed);
     std::int64_t const tid = number_of(track);
     if (!as_tracing_chrome_ && is_own_track(track)) {
+      if (has_thread_.load(std::memory_order_relaxed)) return {tid, false};  // the name is for its stream, which lacks memory
       ChromeStream& stream = streams_.find(track);
       bool const is_new = std::exchange(stream.list, list) != list;
       return {tid, std::exchange(stream.thread_number, track.number) != track.number || is_new};
@@ -243,17 +245,20 @@ void ChromeOutput::flush() noexcept {
   InSubscriber const in_subscriber;
   Lock const lock(writing_);
   write_waiting();
-  if (destination_.sink != nullptr) destination_.sink->flush();
+  if (now_.destination.sink != nullptr) now_.destination.sink->flush();
 }
 
 void ChromeOutput::start_new(Destination destination) noexcept {
   if (is_in_forked_child()) return;
   InSubscriber const in_subscriber;
   Lock const lock(writing_);
-  end();
-  destination_ = std::move(destination);
   error_.clear();
-  begin();
+  is_open() ? go_on_in({std::move(destination)}) : begin(std::move(destination));
+}
+
+void ChromeOutput::fail(std::error_code error) noexcept {
+  Lock const lock(writing_);
+  if (!is_open()) error_ = error;
 }
 
 void ChromeOutput::close() noexcept {
@@ -284,7 +289,7 @@ std::error_code ChromeOutput::error() const noexcept {
 std::string ChromeOutput::path() const {
   if (is_in_forked_child()) return {};
   Lock const lock(writing_);
-  return destination_.file == nullptr ? std::string() : destination_.file->path();
+  return now_.destination.file == nullptr ? std::string() : now_.destination.file->path();
 }
 
 std::string default_trace_path() { return "trace-" + std::to_string(Instant::now().ns / 1000) + ".json"; }

@@ -89,7 +89,10 @@ class ChromeOutput {
   // ---- the guard's ----
 
   void flush() noexcept;
+  // What was recorded before belongs to the list that there is, what comes to the new one; nothing falls between them.
   void start_new(Destination destination) noexcept;
+  // No new one could be made.
+  void fail(std::error_code error) noexcept;
   void close() noexcept;
   // close() for good: the thread has ended.
   void finish() noexcept;
@@ -111,6 +114,14 @@ class ChromeOutput {
     TextBuffer text;
     std::uint32_t records = 0;
     std::uint64_t place = 0;  // how far from the beginning of the file it stands, if all before it are written
+  };
+  // Where a list is written, and how far it has come.
+  struct List {
+    Destination destination;
+    bool has_head = false;    // the bracket is written
+    bool has_record = false;  // a record is written
+    bool aligns = false;      // records keep within pages
+    std::uint64_t dropped_before = 0;
   };
   enum class Rest : unsigned char { awake, dozing, asleep };
   using Lock = std::unique_lock<std::mutex>;
@@ -136,12 +147,16 @@ class ChromeOutput {
   void wake() noexcept;
 
   // With writing_:
-  void begin() noexcept;
+  void begin(Destination destination) noexcept;
   void end() noexcept;
+  void go_on_in(List next) noexcept;
+  void complete() noexcept;
   void write_waiting() noexcept;
   void merge_streams() noexcept;
+  bool has_to_wait(ChromeRecordHead const& head) const noexcept;
   void take(ChromeStream& stream, ChromeRecordHead const& head) noexcept;
   void take_thread(ChromeStream::Reading& reading, ChromeThreadRecord const& record) noexcept;
+  void append_name(ChromeStream::Reading& reading) noexcept;
   void append_values(ChromeStream::Reading const& reading, ChromeValuesRecord const& record) noexcept;
   std::int64_t next_time(ChromeStream::Reading& reading, std::uint64_t ticks) const noexcept;
   void give_back(ChromeChunk* chunk) noexcept;
@@ -168,13 +183,12 @@ class ChromeOutput {
 
   mutable std::mutex writing_;  // taken before mutex_ where both are
   // Guarded by writing_:
-  Destination destination_;
+  static constexpr std::uint64_t kNoList = ~std::uint64_t{0};
+  List now_;
   std::error_code error_;
-  bool has_head_ = false;    // the bracket is written
-  bool has_record_ = false;  // a record is written
-  bool aligns_ = false;      // records keep within pages
-  std::uint64_t dropped_before_ = 0;
-  std::uint64_t first_list_ = ~std::uint64_t{0};  // records for this one and later ones belong into the file
+  std::uint64_t first_list_ = kNoList;  // records for this one and later ones belong into the file
+  std::uint64_t next_list_ = kNoList;   // what was recorded for this one and later ones has to wait
+  std::uint64_t file_ = 0;              // by its first list
   Block block_;
   ChromeCallsites callsites_;
   ClockLine clock_;

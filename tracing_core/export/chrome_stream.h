@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "tracing_core/model/metadata.h"
+#include "tracing_core/model/text_buffer.h"
 
 namespace tracing::inline v1::internal {
 
@@ -125,6 +126,8 @@ class ChromeStream {
     std::uint64_t list = 0;
     std::int64_t last_ns = INT64_MIN;
     std::int64_t tid = 0;
+    std::uint64_t named_in = 0;  // the last file that has the thread's name
+    TextBuffer name;             // the record of it
     std::uint32_t tid_size = 0;
     char tid_digits[20];
     std::string_view tid_text() const noexcept { return {tid_digits, tid_size}; }

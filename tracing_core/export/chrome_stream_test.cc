@@ -191,6 +191,60 @@ TEST(ChromeStream, EachOfManyListsIsWholeWhileThreadsRecord) {
   }
 }
 
+TEST(ChromeStream, NothingFallsBetweenOneListAndTheNext) {
+  for (bool const write_through : {false, true}) {
+    std::vector<std::string> texts(30);
+    auto [layer, guard] = chrome_layer({.sink = into(texts[0]), .write_through = write_through});
+    auto const registry = RegistryBuilder().with(std::move(layer)).build();
+    std::atomic<bool> stop{false};
+    std::atomic<std::size_t> recorded{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 2; ++t) {
+      threads.emplace_back([&] {
+        std::size_t own = 0;
+        with_default(registry, [&] {
+          for (; !stop; std::this_thread::sleep_for(20us)) {
+            for (int i = 0; i < 20; ++i, ++own) TRACE_INFO("event");
+          }
+        });
+        recorded += own;
+      });
+    }
+    for (std::size_t i = 1; i < texts.size(); ++i) {
+      std::this_thread::sleep_for(1ms);
+      guard.start_new(into(texts[i]));
+    }
+    stop = true;
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(guard.dropped(), 0U);
+    guard = {};
+    std::size_t written = 0;
+    for (std::string const& text : texts) {
+      EXPECT_TRUE(Json::accept(text));
+      for (std::size_t at = 0; (at = text.find("\"ph\":\"i\"", at)) != text.npos; ++at) ++written;
+    }
+    EXPECT_EQ(written, recorded) << "write_through: " << write_through;
+  }
+}
+
+// A thread finds what it has in a trace by a short memory, which other traces share.
+TEST(ChromeStream, NamesAThreadOnceWhereItWritesManyTraces) {
+  constexpr std::size_t kTraces = 12;
+  std::vector<std::string> texts(kTraces);
+  std::vector<ChromeGuard> guards;
+  RegistryBuilder builder;
+  for (std::string& text : texts) {
+    auto [layer, guard] = chrome_layer({.sink = into(text)});
+    (void)std::move(builder).with(std::move(layer));
+    guards.push_back(std::move(guard));
+  }
+  with_default(std::move(builder).build(), [] {
+    for (int i = 0; i < 100; ++i) TRACE_INFO("event");
+  });
+  guards.clear();
+  for (std::string const& text : texts) EXPECT_EQ(records_of(text).size(), 102U);
+}
+
 TEST(ChromeStream, WhoRecordsMoreThanMayWaitWritesItAndNothingIsMissing) {
   constexpr int kRecords = 40'000;
   std::string const large(1000, 'x');

@@ -472,6 +472,32 @@ TEST_F(ChromeFile, ThatCannotBeMadeIsToldAndNothingElse) {
   }
 }
 
+TEST_F(ChromeFile, ThatCannotBeMadeLaterIsAnErrorUntilThereIsOne) {
+  auto [layer, guard] = chrome_layer({.started = false, .complain_to = -1});
+  EXPECT_FALSE(guard.error());
+  EXPECT_EQ(guard.start_new(folder_).value(), EISDIR);
+  EXPECT_EQ(guard.error().value(), EISDIR);
+  EXPECT_FALSE(guard.start_new(path()));
+  EXPECT_FALSE(guard.error());
+  EXPECT_EQ(guard.start_new(folder_).value(), EISDIR);
+  EXPECT_FALSE(guard.error());
+  EXPECT_EQ(guard.path(), path());
+}
+
+TEST_F(ChromeFile, BelongsToTheOneThatBeganItLast) {
+  auto older = chrome_layer({.path = path()});
+  auto newer = chrome_layer({.path = path()});
+  with_default(RegistryBuilder().with(std::move(older.first)).with(std::move(newer.first)).build(), [&] {
+    TRACE_INFO("one");
+    older.second.flush();
+    newer.second.flush();
+    TRACE_INFO("two");
+  });
+  newer.second = {};
+  older.second = {};
+  EXPECT_EQ(records_of(content(path())).size(), 4U);
+}
+
 TEST_F(ChromeFile, IsComplainedAboutWhereThatIsAsked) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);

@@ -21,15 +21,14 @@ std::uint64_t next_list() noexcept { return last_list.fetch_add(1, std::memory_o
 
 // ---- the list ----
 
-void ChromeOutput::begin() noexcept {
-  has_head_ = has_record_ = false;
-  dropped_before_ = dropped();
+void ChromeOutput::begin(Destination destination) noexcept {
+  now_ = {std::move(destination)};
+  now_.dropped_before = dropped();
   write_head();  // whatever comes, the file is a trace
   start_thread();
-  aligns_ = destination_.file != nullptr && destination_.file->is_regular() && !as_tracing_chrome_;
-  block_.place = aligns_ ? destination_.file->size() : 0;
+  block_.place = now_.aligns ? now_.destination.file->size() : 0;
   Lock const lock(mutex_);
-  first_list_ = next_list();
+  file_ = first_list_ = next_list();
   list_.store(first_list_, std::memory_order_relaxed);
 }
 
@@ -39,13 +38,37 @@ void ChromeOutput::end() noexcept {
     if (list_.exchange(0, std::memory_order_relaxed) == 0) return;
   }
   write_waiting();
-  first_list_ = ~std::uint64_t{0};  // what was being recorded just now is late
-  if (has_head_ || write_head()) {
+  first_list_ = kNoList;  // what was being recorded just now is late
+  complete();
+}
+
+// Threads tell their names again in the next list, and behind those their records wait. What is being recorded just now for the
+// list that ends may come too late for it, and goes into the next one.
+void ChromeOutput::go_on_in(List next) noexcept {
+  std::swap(now_, next);
+  write_head();
+  std::swap(now_, next);
+  {
+    Lock const lock(mutex_);
+    next_list_ = next_list();
+    list_.store(next_list_, std::memory_order_relaxed);
+  }
+  write_waiting();
+  file_ = std::exchange(next_list_, kNoList);
+  complete();
+  now_ = std::move(next);
+  now_.dropped_before = dropped();
+  block_.place = now_.aligns ? now_.destination.file->size() : 0;
+}
+
+void ChromeOutput::complete() noexcept {
+  if (now_.has_head || write_head()) {
     write(as_tracing_chrome_ ? "\n]" : "\n]\n");  // which may have room where a block has none
   }
-  if (destination_.sink != nullptr) destination_.sink->flush();
-  if (destination_.file != nullptr) destination_.file->tell_missing(dropped() - dropped_before_);
-  destination_ = {};  // of many files, one after the other, one is open
+  Destination& destination = now_.destination;
+  if (destination.sink != nullptr) destination.sink->flush();
+  if (destination.file != nullptr) destination.file->tell_missing(dropped() - now_.dropped_before);
+  now_ = {};  // of many files, one after the other, one is open
 }
 
 // ---- from streams to text ----
@@ -66,13 +89,16 @@ void ChromeOutput::write_waiting() noexcept {
 
 // Always the oldest record that any stream has next; as a rule several of one stream stand together.
 void ChromeOutput::merge_streams() noexcept {
-  auto const behind = [this](ChromeChunk* chunk) { give_back(chunk); };
+  auto const front = [this](ChromeStream& stream) {
+    ChromeRecordHead const* const head = stream.front([this](ChromeChunk* chunk) { give_back(chunk); });
+    return head != nullptr && has_to_wait(*head) ? nullptr : head;
+  };
   for (;;) {
     ChromeStream* first = nullptr;
     ChromeRecordHead const* head = nullptr;
     std::uint64_t second_ticks = ~std::uint64_t{0};
     for_each_stream([&](ChromeStream& stream) {
-      ChromeRecordHead const* const own = stream.front(behind);
+      ChromeRecordHead const* const own = front(stream);
       if (own == nullptr) return;
       if (head == nullptr || own->ticks < head->ticks) {
         if (head != nullptr) second_ticks = head->ticks;
@@ -87,9 +113,14 @@ void ChromeOutput::merge_streams() noexcept {
       std::size_t const bytes = head->size;
       take(*first, *head);
       first->pop(bytes);
-      head = first->front(behind);
+      head = front(*first);
     } while (head != nullptr && head->ticks <= second_ticks);
   }
+}
+
+bool ChromeOutput::has_to_wait(ChromeRecordHead const& head) const noexcept {
+  return head.kind == ChromeRecordHead::Kind::thread &&
+         reinterpret_cast<ChromeThreadRecord const&>(head).list >= next_list_;
 }
 
 void ChromeOutput::take(ChromeStream& stream, ChromeRecordHead const& head) noexcept {
@@ -98,6 +129,7 @@ void ChromeOutput::take(ChromeStream& stream, ChromeRecordHead const& head) noex
     return take_thread(reading, reinterpret_cast<ChromeThreadRecord const&>(head));
   }
   if (reading.list < first_list_) return;  // it came too late for the list that it was made for
+  if (reading.named_in != file_) [[unlikely]] append_name(reading);
   TextBuffer& text = block_.text;
   std::size_t const begin = text.size();
   if (head.kind == ChromeRecordHead::Kind::text) {
@@ -116,9 +148,15 @@ void ChromeOutput::take_thread(ChromeStream::Reading& reading, ChromeThreadRecor
   reading.tid = record.tid;
   reading.tid_size = static_cast<std::uint32_t>(
       std::to_chars(reading.tid_digits, std::end(reading.tid_digits), record.tid).ptr - reading.tid_digits);
-  if (reading.list < first_list_ || record.text_size == 0) return;
+  reading.name.clear();
+  reading.name.append({reinterpret_cast<char const*>(&record + 1), record.text_size});
+  reading.named_in = 0;
+}
+
+void ChromeOutput::append_name(ChromeStream::Reading& reading) noexcept {
+  reading.named_in = file_;
   std::size_t const begin = block_.text.size();
-  block_.text.append({reinterpret_cast<char const*>(&record + 1), record.text_size});
+  block_.text.append(reading.name.view());
   end_record(begin, 0);
 }
 
@@ -156,7 +194,7 @@ void ChromeOutput::write_record(std::string_view text) noexcept {
 void ChromeOutput::end_record(std::size_t begin, std::uint32_t count) noexcept {
   TextBuffer& text = block_.text;
   std::size_t const size = text.size() - begin;
-  if (std::size_t const blanks = aligns_ ? TraceFile::blanks_before(size, block_.place + begin) : 0; blanks != 0) {
+  if (std::size_t const blanks = now_.aligns ? TraceFile::blanks_before(size, block_.place + begin) : 0; blanks != 0) {
     if (text.reserve(blanks) != nullptr) {
       char* const at = text.reserve(blanks) - size;
       std::memmove(at + blanks, at, size);
@@ -189,13 +227,13 @@ void ChromeOutput::write_block() noexcept {
 
 // How many records could not be written.
 std::uint32_t ChromeOutput::write(Block const& block) noexcept {
-  if (!has_head_ && !write_head()) return block.records;
+  if (!now_.has_head && !write_head()) return block.records;
   std::string_view text = block.text.view();
   if (text.empty()) return 0;
-  if (!has_record_) text.remove_prefix(2);
-  if (aligns_ && !destination_.file->go_to_page_offset(block.place)) return block.records;
-  if (!write(text)) return has_record_ ? write_parts(text) : block.records;
-  has_record_ = true;
+  if (!now_.has_record) text.remove_prefix(2);
+  if (now_.aligns && !now_.destination.file->go_to_page_offset(block.place)) return block.records;
+  if (!write(text)) return now_.has_record ? write_parts(text) : block.records;
+  now_.has_record = true;
   return 0;
 }
 
@@ -227,14 +265,15 @@ bool ChromeOutput::write_head() noexcept {
     head.append_int(pid_);
     head.push_back('}');
   }
-  has_head_ = write(head.view());
-  has_record_ = has_head_ && !as_tracing_chrome_;
-  return has_head_;
+  now_.has_head = write(head.view());
+  now_.has_record = now_.has_head && !as_tracing_chrome_;
+  now_.aligns = now_.destination.file != nullptr && now_.destination.file->is_regular() && !as_tracing_chrome_;
+  return now_.has_head;
 }
 
 bool ChromeOutput::write(std::string_view text) noexcept {
-  if (destination_.sink != nullptr) return destination_.sink->write(Level::info, text), true;
-  return destination_.file != nullptr && destination_.file->append(text);
+  if (now_.destination.sink != nullptr) return now_.destination.sink->write(Level::info, text), true;
+  return now_.destination.file != nullptr && now_.destination.file->append(text);
 }
 
 }  // namespace tracing::inline v1::internal
