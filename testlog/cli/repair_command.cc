@@ -37,9 +37,11 @@ std::string counted(std::uint64_t count, std::string_view thing) {
 void report(tracing::ChromeRepair const& found) {
   std::string text = counted(found.records, "record");
   if (found.was_whole()) return complain(text + ": it was whole");
+  if (found.was_empty) return complain(text + ": it was empty");
   if (found.left_out > 0) {
     text += "; left out " + counted(found.left_out, "piece") + " of " + counted(found.bytes_left_out, "byte");
   }
+  if (found.put_right > 0) text += "; commas and brackets put right: " + std::to_string(found.put_right);
   complain(text + (found.was_closed ? "" : "; it was not closed"));
 }
 

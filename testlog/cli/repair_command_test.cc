@@ -39,6 +39,29 @@ TEST(RepairCommand, SaysThatATraceWasWhole) {
   EXPECT_EQ(outcome.err, "testlog repair: 2 records: it was whole\n");
 }
 
+TEST(RepairCommand, SaysWhatItPutRight) {
+  TemporaryFolder const folder;
+  for (auto const& [text, said] : std::vector<std::pair<std::string, std::string>>{
+           {"[\n{\"name\":\"x\"},\n{\"name\":\"y\"},\n]\n", "commas and brackets put right: 1"},
+           {"[\n{\"name\":\"x\"} {\"name\":\"y\"}\n]", "commas and brackets put right: 1"},
+           {"[{\"name\":\"x\"},,{\"name\":\"y\"}]", "commas and brackets put right: 1"},
+           {"[{\"name\":\"x\"}][{\"name\":\"y\"}", "commas and brackets put right: 1; it was not closed"}}) {
+    Outcome const outcome = repair({folder.write("trace.json", text)});
+    EXPECT_EQ(outcome.out, kWhole);
+    EXPECT_EQ(outcome.err, "testlog repair: 2 records; " + said + "\n") << text;
+  }
+}
+
+// Its process was killed between making the file and writing to it.
+TEST(RepairCommand, MakesAnEmptyListOfAnEmptyFile) {
+  TemporaryFolder const folder;
+  std::string const trace = folder.write("trace.json", "");
+  Outcome const outcome = repair({trace, "-o", trace});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.err, "testlog repair: 0 records: it was empty\n");
+  EXPECT_EQ(folder.read("trace.json"), "[\n]\n");
+}
+
 TEST(RepairCommand, FailsWhereItCannotReadOrWrite) {
   TemporaryFolder const folder;
   std::string const trace = folder.write("trace.json", kWhole);

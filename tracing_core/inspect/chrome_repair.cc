@@ -150,6 +150,10 @@ class Repairing {
     }
     return true;
   }
+  void begin_list() {
+    found_.is_list = true;
+    out_ += "[\n";
+  }
   void finish() {
     if (in_record_) leave_out(record_.size());
     if (!found_.is_list) return;
@@ -158,6 +162,8 @@ class Repairing {
   }
 
  private:
+  enum class Last { nothing, comma, record, end, rubbish };  // what stood before, in the list
+
   bool take(char c) {
     if (in_record_) {
       take_of_record(c);
@@ -165,7 +171,7 @@ class Repairing {
     }
     if (c == '{' && found_.is_list) {
       in_record_ = true;
-      in_rubbish_ = found_.was_closed = false;
+      found_.was_closed = false;
       reader_.start();
       record_.clear();
       take_of_record(c);
@@ -177,16 +183,25 @@ class Repairing {
   bool take_between(char c) {
     if (is_blank(c)) return true;
     if (!found_.is_list) {
-      found_.is_list = c == '[';
-      if (found_.is_list) out_ += "[\n";
+      if (c == '[') begin_list();
       return found_.is_list;
     }
-    if (c == ']') found_.was_closed = true;
-    if (c == ',' || c == ']' || c == '[') return true;
-    if (!in_rubbish_) ++found_.left_out;
-    in_rubbish_ = true;
+    if (c == ',' || c == ']' || c == '[') {
+      take_mark(c);
+      return true;
+    }
+    if (last_ != Last::rubbish) ++found_.left_out;
+    last_ = Last::rubbish;
     ++found_.bytes_left_out;
     return true;
+  }
+
+  void take_mark(char c) {
+    if (c != ',') found_.was_closed = c == ']';
+    if (last_ == Last::rubbish) return;  // the mark may belong to it
+    bool const is_right = last_ == Last::record ? c != '[' : last_ == Last::nothing && c == ']';
+    if (!is_right) ++found_.put_right;
+    last_ = c == ',' ? Last::comma : c == ']' ? Last::end : Last::nothing;
   }
 
   void take_of_record(char c) {
@@ -203,6 +218,8 @@ class Repairing {
     if (result == ObjectReader::Result::goes_on) return;
     if (!internal::is_utf8(record_)) return leave_out(record_.size());
     in_record_ = false;
+    if (last_ == Last::record || last_ == Last::end) ++found_.put_right;
+    last_ = Last::record;
     if (found_.records++ != 0) out_ += ",\n";
     out_ += record_;
     if (out_.size() < kBlockBytes) return;
@@ -214,7 +231,7 @@ class Repairing {
     in_record_ = false;
     ++found_.left_out;
     found_.bytes_left_out += bytes;
-    in_rubbish_ = true;  // what follows belongs to it
+    last_ = Last::rubbish;  // what follows belongs to it
   }
 
   ChromeRepair& found_;
@@ -223,7 +240,7 @@ class Repairing {
   std::string record_;
   std::string out_;
   bool in_record_ = false;
-  bool in_rubbish_ = false;
+  Last last_ = Last::nothing;
 };
 
 }  // namespace
@@ -232,6 +249,7 @@ std::error_code repair_chrome(int file, ChromeRepair& found, std::function<void(
   found = {};
   Repairing repairing(found, write);
   std::string block(kBlockBytes, '\0');
+  bool is_empty = true;
   for (;;) {
     ssize_t const size = read(file, block.data(), block.size());
     if (size < 0 && errno == EINTR) continue;
@@ -240,8 +258,12 @@ std::error_code repair_chrome(int file, ChromeRepair& found, std::function<void(
       repairing.finish();
       return error;
     }
-    if (size == 0 || !repairing.take({block.data(), static_cast<std::size_t>(size)})) break;
+    if (size == 0) break;
+    is_empty = false;
+    if (!repairing.take({block.data(), static_cast<std::size_t>(size)})) break;
   }
+  found.was_empty = is_empty;
+  if (is_empty) repairing.begin_list();
   repairing.finish();
   return {};
 }

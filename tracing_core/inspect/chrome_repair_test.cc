@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "tests/support/temporary_folder.h"
 
@@ -86,11 +90,42 @@ TEST(ChromeRepair, LeavesOutWhatIsNoRecord) {
 
 TEST(ChromeRepair, MakesOneOfSeveralLists) {
   std::string const one = "[\n" + std::string(kFirst) + "\n]\n";
-  EXPECT_EQ(repair(one + one).text, "[\n" + std::string(kFirst) + ",\n" + std::string(kFirst) + "\n]\n");
+  Repaired const repaired = repair(one + one);
+  EXPECT_EQ(repaired.text, "[\n" + std::string(kFirst) + ",\n" + std::string(kFirst) + "\n]\n");
+  EXPECT_EQ(repaired.found.put_right, 1U);
+}
+
+TEST(ChromeRepair, CountsCommasAndBracketsThatItPutsRight) {
+  for (auto const& [text, put_right] : std::vector<std::pair<char const*, std::uint64_t>>{
+           {"[{},]", 1}, {"[,{}]", 1}, {"[{} {}]", 1}, {"[{},,,{}]", 2}, {"[{}]]", 1}, {"[{}],", 1}, {"[[{}]]", 2},
+           {"[{}]{}", 1}, {"[{},\n", 0}, {"[{}", 0}, {"[{},x,{}]", 0}, {" [ {} , {} ] ", 0}}) {
+    EXPECT_EQ(repair(text).found.put_right, put_right) << text;
+  }
+}
+
+// A list of objects is whole, and nothing else that these pieces can make.
+TEST(ChromeRepair, KnowsWhatIsStrictJson) {
+  std::vector<std::string> texts{"["};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::string const text = texts[i];
+    Json const list = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+    bool const is_whole = list.is_array() && std::all_of(list.begin(), list.end(), [](Json const& j) { return j.is_object(); });
+    EXPECT_EQ(repair(text).found.was_whole(), is_whole) << text;
+    if (texts.size() > 4000) continue;  // all of five pieces are there
+    for (char const* const piece : {"[", "]", ",", "{\"a\":1}", "x"}) texts.push_back(text + piece);
+  }
+}
+
+TEST(ChromeRepair, MakesAnEmptyListOfNothing) {
+  Repaired const repaired = repair("");
+  EXPECT_EQ(repaired.text, "[\n]\n");
+  EXPECT_TRUE(repaired.found.was_empty);
+  EXPECT_FALSE(repaired.found.was_whole());
+  EXPECT_FALSE(repair("[]").found.was_empty);
 }
 
 TEST(ChromeRepair, WritesNothingWhereThereIsNoList) {
-  for (char const* const text : {"", "  ", "{\"traceEvents\":[]}", "main;load 12\n"}) {
+  for (char const* const text : {"  ", "{\"traceEvents\":[]}", "main;load 12\n"}) {
     Repaired const repaired = repair(text);
     EXPECT_FALSE(repaired.found.is_list);
     EXPECT_EQ(repaired.text, "");
