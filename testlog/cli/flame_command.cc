@@ -161,8 +161,10 @@ void check(Options& options) {
     return;
   }
   for (std::string const& input : inputs) {
-    if (is_same_file(input, options.output))
-      throw UsageError("flame: " + input + " would be written over; give another file to -o");
+    bool const is_input = input == "-";
+    if (is_same_file(is_input ? "/dev/stdin" : input, options.output)) {
+      throw UsageError("flame: " + (is_input ? "standard input" : input) + " would be written over; give another file to -o");
+    }
   }
 }
 

@@ -230,7 +230,22 @@ TEST(FlameCommand, WritesNoInputOver) {
   Outcome const outcome = flame({run, "-o", folder / "link"});
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, StartsWith("testlog: flame: " + run + " would be written over; give another file to -o\n"));
+  for (char const* const input : {"", "- ", "/dev/stdin ", "/dev/null --diff - "}) {
+    Outcome const piped = shell("testlog flame " + std::string(input) + "-o " + run + " < " + run);
+    EXPECT_EQ(piped.exit_code, 2) << input;
+    EXPECT_THAT(piped.err, HasSubstr(" would be written over; give another file to -o\n"));
+  }
+  EXPECT_THAT(shell("testlog flame -o " + run + " < " + run).err, StartsWith("testlog: flame: standard input would be "));
   EXPECT_EQ(folder.read("run.folded"), "main 1\n");
+}
+
+TEST(FlameCommand, TellsAFileNamedMinusFromStandardInput) {
+  TemporaryFolder const folder;
+  std::string const run = folder.write("run.folded", "main 1\n");
+  folder.write("-", "an older picture");
+  Outcome const outcome = shell("cd " + (folder / "") + " && testlog flame -o ./- < " + run);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(folder.read("-"), HasSubstr("main (1 ns"));
 }
 
 TEST(FlameCommand, KnowsMistakesInTheCommandLine) {
