@@ -228,6 +228,32 @@ TEST_F(FlameInBrowser, ShowsChartsAndComparisons) {
   EXPECT_EQ(text_of(".details"), "a (20 ns, 50.00%; before 10, after 20: +10; own before 10, after 20: +10)");
 }
 
+TEST_F(FlameInBrowser, KnowsNamesFromWhatIsToldOfThem) {
+  std::string const name = "f (10 samples (99 Hz), x) (1";
+  for (char const* const unit : {"samples (99 Hz)", "(99 Hz)", "samples", "a\t(b (1 (c)", " (10 x"}) {
+    SCOPED_TRACE(unit);
+    ASSERT_NO_FATAL_FAILURE(open({"--unit", unit}, "main (2);" + name + " 10\nmain (2);g 30\n"));
+    EXPECT_EQ(frame("all").text, "all");
+    EXPECT_EQ(frame("main (2)").text, "main (2)");
+    EXPECT_EQ(frame("g").text, "g");
+    Shown const f = frame(name);
+    EXPECT_EQ(f.text, name);
+    browser_->move_to(f.x + 5, f.y + 5);
+    EXPECT_THAT(text_of(".details"), StartsWith(name + ": 10 "));
+    click(f);
+    EXPECT_EQ(state("zoom"), name);
+    click("input");
+    browser_->type("hz\\), x\\) \\(1$");
+    EXPECT_EQ(state("matched"), "100.00");
+    EXPECT_EQ(frame("g").classes, "f gone");
+    browser_->press("Escape");
+
+    std::string const before = folder_.write("before", "main (2);" + name + " 5\n");
+    ASSERT_NO_FATAL_FAILURE(open({"--unit", unit, "--diff", before}, "main (2);" + name + " 10\n"));
+    EXPECT_EQ(frame(name).text, name);
+  }
+}
+
 // A wide graph with long names: looked at, and quick enough.
 TEST_F(FlameInBrowser, StaysUsableWithThousandsOfFrames) {
   std::string lines;

@@ -20,13 +20,23 @@
     return node;
   }
 
+  function brackets(text) {
+    return Array.from(text.matchAll(/\s\(/g), function (found) { return found.index; });
+  }
+  // A title is a name, then, in brackets, numbers and the unit: `f(x) (10 ns, 25.00%)`. Both may hold brackets, but those
+  // behind the name's end are always as many.
+  const behindName = 1 + brackets(" " + unit).length;
+  function nameIn(title) {
+    const places = brackets(title);
+    return title.slice(0, places[places.length - behindName]);
+  }
+
   const frames = Array.from(picture.querySelectorAll(".f"), function (node) {
     const numbers = node.dataset.f.split(",").map(Number);
     const title = node.querySelector("title").textContent;
-    const parts = /^([^]*) \([\d,]+ /.exec(title);
     return {
       node: node, depth: numbers[0], start: numbers[1], width: numbers[2], own: numbers[3],
-      title: title, name: parts ? parts[1] : title,
+      title: title, name: nameIn(title),
       rect: node.querySelector("rect"), text: node.querySelector("text"),
     };
   });
