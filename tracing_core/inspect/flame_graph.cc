@@ -222,6 +222,10 @@ FlameGraph FlameBuilder::build(FlameDifference const& difference) && {
   std::uint64_t const drawn = difference.width == FlameWidth::after ? impl_->total : impl_->total_before;
   if (drawn == 0) return {};
   FlameGraph graph = impl_->tree.build(difference.width);
+  // Before they are scaled, where some become 0.
+  graph.only_in_other = static_cast<std::size_t>(
+      std::count_if(graph.frames.begin(), graph.frames.end(),
+                    [](FlameFrame const& f) { return f.width == 0 && (f.count > 0 || f.before > 0); }));
   if (difference.normalise && impl_->total_before > 0) {
     for (FlameFrame& frame : graph.frames) {
       frame.before = scaled(frame.before, impl_->total, impl_->total_before);

@@ -41,6 +41,7 @@ struct FlameGraph {
   std::vector<std::string> names;
   FlameWidth width = FlameWidth::after;
   bool is_differential = false;
+  std::size_t only_in_other = 0;  ///< frames without width that the run has whose counts are not the widths
 
   std::uint64_t total() const noexcept { return frames.empty() ? 0 : frames.front().width; }
 };

@@ -209,6 +209,17 @@ TEST(FlameDifference, ScalesTheEarlierRunToTheLaterOne) {
                                                   "3 parse 40+50 before 25 after 50 own before 25 after 50"));
 }
 
+TEST(FlameDifference, CountsWhatOnlyTheOtherRunHas) {
+  std::vector<Line> const lines{
+      {"m;kept", 20, 20000}, {"m;gone", 0, 1}, {"m;new", 1, 0}, {"m;new;upon", 1, 0}, {"m;never", 0, 0}};
+  auto const count = [&](FlameDifference const& difference) {
+    return filled(FlameKind::graph, lines).build(difference).only_in_other;
+  };
+  EXPECT_EQ(count({}), 1u);
+  EXPECT_EQ(count({.normalise = true}), 1u) << "though its count is rounded to 0";
+  EXPECT_EQ(count({.width = FlameWidth::before}), 2u);
+}
+
 TEST(FlameDifference, IsEmptyWhereThereIsNothingToDraw) {
   std::vector<Line> const vanished{{"a", 0, 5}};
   EXPECT_TRUE(filled(FlameKind::graph, vanished).build(FlameDifference{}).frames.empty());

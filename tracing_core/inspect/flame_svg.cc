@@ -171,12 +171,9 @@ class Drawing {
     }
     std::size_t narrow = graph_.frames.size() - layout_.frames.size();
     if (graph_.is_differential) {
-      auto const only_other = static_cast<std::size_t>(
-          std::count_if(graph_.frames.begin(), graph_.frames.end(), [](FlameFrame const& f) { return f.width == 0; }));
-      if (only_other > 0) {
-        text += fmt::format("; {} only {}", frames(only_other), graph_.width == FlameWidth::after ? "before" : "after");
-      }
-      narrow -= std::min(narrow, only_other);
+      char const* const other = graph_.width == FlameWidth::after ? "before" : "after";
+      if (graph_.only_in_other > 0) text += fmt::format("; {} only {}", frames(graph_.only_in_other), other);
+      narrow -= std::min(narrow, graph_.only_in_other);
     }
     if (narrow > 0) {
       text += fmt::format("; {} left out, narrower than {}%", frames(narrow), picture_.geometry.min_width_percent);

@@ -17,6 +17,7 @@ namespace {
 
 using internal::Rgb;
 using internal::short_name;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -114,6 +115,15 @@ TEST(FlameSvg, TellsHowManyFramesWereLeftOut) {
   EXPECT_THAT(shown(sample(), {.geometry = {.min_width_percent = 20}}),
               HasSubstr("; 2 frames left out, narrower than 20%<"));
   EXPECT_THAT(shown(sample(), {.geometry = {.min_width_percent = 0}}), Not(HasSubstr("left out")));
+}
+
+TEST(FlameSvg, TellsHowManyFramesOnlyTheOtherRunHas) {
+  EXPECT_THAT(shown(changed()), HasSubstr("; 1 frame only before<"));
+  FlameBuilder builder(FlameKind::graph);
+  builder.add("main;a", 20);
+  builder.add("main;never", 0);
+  EXPECT_THAT(shown(std::move(builder).build(FlameDifference{})),
+              AllOf(Not(HasSubstr("only before")), HasSubstr("; 1 frame left out, narrower than 0.01%<")));
 }
 
 // The text in the only frame that is not everything, in a picture that gives it `columns` columns.
