@@ -50,6 +50,7 @@ struct Options {
   std::string palette = "hot";
 
   bool is_differential() const noexcept { return !before.empty() || two_counts; }
+  bool shows_before() const noexcept { return is_differential() && widths == "before"; }
   FlameKind kind() const noexcept {
     if (chart) return last_first ? FlameKind::chart_last_first : FlameKind::chart;
     return reverse ? FlameKind::reversed : FlameKind::graph;
@@ -93,10 +94,23 @@ class Reading {
   FlameGraph build() {
     if (!options_.is_differential()) return std::move(builder_).build();
     return std::move(builder_).build(tracing::FlameDifference{
-        .width = options_.widths == "after" ? FlameWidth::after : FlameWidth::before, .normalise = options_.normalise});
+        .width = options_.shows_before() ? FlameWidth::before : FlameWidth::after, .normalise = options_.normalise});
+  }
+  // Why there is nothing to draw.
+  std::string problem() const {
+    if (!has_before_ && !has_after_) return "no line has a count above 0; a line is `outer;inner 120`";
+    std::string const shown = options_.shows_before() ? "before" : "after";
+    std::string files;
+    for (std::string const& path : options_.shows_before() && !options_.two_counts ? options_.before : options_.files) {
+      files.append(files.empty() ? "" : ", ").append(name_of(path));
+    }
+    std::string const other = options_.shows_before() ? "after" : "before";
+    return "no count " + shown + " is above 0 in " + files + "; `--widths " + other + "` draws the counts " + other;
   }
 
  private:
+  static std::string name_of(std::string const& path) { return path == "-" ? "standard input" : path; }
+
   bool read(std::string const& path, bool is_before) {
     bool const is_input = path == "-";
     int const file = is_input ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -108,10 +122,10 @@ class Reading {
         if (++bad_ <= kMostBadLinesShown) complain(to_string(bad));
       };
       auto const columns = options_.two_counts ? FoldedColumns::before_and_after : FoldedColumns::count;
-      error = tracing::read_folded(file, is_input ? "standard input" : path, columns, visitor);
+      error = tracing::read_folded(file, name_of(path), columns, visitor);
       close(file);
     }
-    if (error) complain("cannot read " + (is_input ? "standard input" : path) + ": " + error.message());
+    if (error) complain("cannot read " + name_of(path) + ": " + error.message());
     return !error;
   }
 
@@ -119,7 +133,11 @@ class Reading {
     ++stacks_;
     cut_ += line.cut ? 1 : 0;
     looks_like_two_ = looks_like_two_ && tracing::parse_folded_line(line.stack).kind == FoldedLine::Kind::stack;
-    return is_before ? builder_.add(line.stack, 0, line.count) : builder_.add(line.stack, line.count, line.before);
+    std::uint64_t const after = is_before ? 0 : line.count;
+    std::uint64_t const before = is_before ? line.count : line.before;
+    has_after_ = has_after_ || after > 0;
+    has_before_ = has_before_ || before > 0;
+    return builder_.add(line.stack, after, before);
   }
 
   void report() const {
@@ -134,6 +152,8 @@ class Reading {
 
   Options const& options_;
   FlameBuilder builder_;
+  bool has_after_ = false;  // a count above 0
+  bool has_before_ = false;
   std::uint64_t stacks_ = 0;
   std::uint64_t bad_ = 0;
   std::uint64_t cut_ = 0;
@@ -174,7 +194,7 @@ int run(Options& options) {
   if (!reading.read_all()) return kFailed;
   FlameGraph const graph = reading.build();
   if (graph.frames.empty()) {
-    complain("there is nothing to draw: no line has a count above 0; a line is `outer;inner 120`");
+    complain("there is nothing to draw: " + reading.problem());
     return kFailed;
   }
   options.picture.title = title_of(options);

@@ -178,6 +178,29 @@ TEST(FlameCommand, FailsWhereThereIsNothingToDraw) {
   EXPECT_EQ(folder.read("old.svg"), "an older picture");
 }
 
+TEST(FlameCommand, SaysWhichOfTwoRunsIsEmpty) {
+  TemporaryFolder const folder;
+  std::string const run = folder.write("run", "main 1\n");
+  std::string const empty = folder.write("empty", "");
+  std::string const zero = folder.write("zero", "main 0\n");
+  std::string const both = folder.write("both", "main 0 5\n");
+  std::string const no_after = "testlog flame: there is nothing to draw: no count after is above 0 in ";
+  std::string const no_before = "testlog flame: there is nothing to draw: no count before is above 0 in ";
+  for (auto const& [arguments, said] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"--diff", run, empty, zero}, no_after + empty + ", " + zero + "; `--widths before` draws the counts before\n"},
+           {{"--diff", empty, run, "--widths", "before"}, no_before + empty + "; `--widths after` draws the counts after\n"},
+           {{"--two-counts", both, "--widths", "before"}, no_before + both + "; `--widths after` draws the counts after\n"},
+           {{"--diff", empty, zero},
+            "testlog flame: there is nothing to draw: no line has a count above 0; a line is `outer;inner 120`\n"}}) {
+    Outcome const outcome = flame(arguments);
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(outcome.err, said);
+  }
+  EXPECT_THAT(shell("testlog flame --diff " + run + " < " + empty).err, StartsWith(no_after + "standard input; "));
+  EXPECT_EQ(flame({"--diff", run, empty, "--widths", "before"}).exit_code, 0);
+  EXPECT_EQ(flame({"--diff", empty, run}).exit_code, 0);
+}
+
 TEST(FlameCommand, SurvivesGarbage) {
   TemporaryFolder const folder;
   std::string garbage;
