@@ -251,12 +251,14 @@ Command add_flame_command(CLI::App& program) {
       ->type_name("PERCENT")
       ->check(percent_problem, "0 to 100")
       ->capture_default_str();
-  command
-      .add_option("--colors,--colours", options.palette,
-                  "module: by namespace and class; perf: kernel, inlined, compiled at run time, C++; others: by name")
-      ->type_name("PALETTE")
-      ->check(CLI::IsMember({"hot", "cool", "green", "grey", "module", "perf"}))
-      ->capture_default_str();
+  CLI::Option* const colors =
+      command
+          .add_option("--colors,--colours", options.palette,
+                      "module: by namespace and class; perf: kernel, inlined, compiled at run time, C++; others: by name. "
+                      "Not with --diff and --two-counts")
+          ->type_name("PALETTE")
+          ->check(CLI::IsMember({"hot", "cool", "green", "grey", "module", "perf"}))
+          ->capture_default_str();
   CLI::Option* const reverse =
       command.add_flag("--reverse", options.reverse, "Turns stacks round: what was called, upon it its callers");
   CLI::Option* const chart = command.add_flag("--flamechart,--chart", options.chart,
@@ -279,7 +281,10 @@ Command add_flame_command(CLI::App& program) {
   reverse->excludes(chart);
   for (CLI::Option* const option : {diff, two}) option->excludes(chart);
   diff->excludes(two);
-  return {&command, [shared, normalise, widths] {
+  return {&command, [shared, colors, normalise, widths] {
+            if (shared->is_differential() && colors->count() > 0) {
+              throw UsageError("flame: --colors does not go with --diff or --two-counts: there colours tell what changed");
+            }
             if (!shared->is_differential() && normalise->count() + widths->count() > 0) {
               throw UsageError("flame: --normalize and --widths want --diff or --two-counts");
             }

@@ -286,6 +286,8 @@ TEST(FlameCommand, KnowsMistakesInTheCommandLine) {
       {run, "--last-first"},
       {run, "--normalize"},
       {run, "--widths", "before"},
+      {run, "--diff", run, "--colors", "cool"},
+      {run, "--two-counts", "--colours", "hot"},
       {run, "--diff", run, "--two-counts"},
       {run, "--diff", run, "--flamechart"},
       {"-", "-"},
