@@ -14,11 +14,6 @@
 namespace testlog::inline v1 {
 namespace {
 
-bool is_no_file(std::string const& path) noexcept {
-  struct stat what {};
-  return stat(path.c_str(), &what) == 0 && !S_ISREG(what.st_mode) && !S_ISDIR(what.st_mode);
-}
-
 // 0, or why it cannot be made.
 int make_file(std::string const& path) noexcept {
   int const descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -67,6 +62,11 @@ std::string with_free_name(std::string const& path, std::error_code& error, F ma
 }
 
 }  // namespace
+
+bool is_no_file(std::string const& path) noexcept {
+  struct stat what {};
+  return stat(path.c_str(), &what) == 0 && !S_ISREG(what.st_mode) && !S_ISDIR(what.st_mode);
+}
 
 std::string filled_in_test(std::string_view path, std::string_view test) {
   std::string out;

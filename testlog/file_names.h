@@ -19,6 +19,9 @@ std::string filled_in(std::string_view path, std::string_view test);
 std::string filled_in_test(std::string_view path, std::string_view test);
 void append_filled_in_process(tracing::TextBuffer& out, std::string_view path) noexcept;
 
+/// Whether something is there that is neither a file nor a folder: a pipe, a device.
+bool is_no_file(std::string const& path) noexcept;
+
 /// Says on `complain_to` that lines are missing in the file that a variable asked for; nothing where `count` is none.
 void tell_missing_lines(int complain_to, std::string_view variable, std::string_view path, std::uint64_t count) noexcept;
 

@@ -276,18 +276,27 @@ bool is_folder(std::string const& path) {
 
 FileOutputs::FileOutputs(Environment const& environment, Attribution& attribution, Output& output, std::string& reports)
     : attribution_(attribution), output_(output) {
-  if (!environment.chrome.empty()) add<ChromeSeries>("TRACE_CHROME", environment.chrome, ".json", reports);
-  if (!environment.flame.empty()) add<FlameSeries>("TRACE_FLAME", environment.flame, ".folded", reports);
+  std::string path;
+  if (!environment.chrome.empty()) path = add<ChromeSeries>("TRACE_CHROME", environment.chrome, ".json", {}, reports);
+  if (!environment.flame.empty()) add<FlameSeries>("TRACE_FLAME", environment.flame, ".folded", path, reports);
 }
 
 FileOutputs::~FileOutputs() = default;
 
+// Returns the path that it writes to; empty where it cannot. `taken` is another one's.
 template <class S>
-void FileOutputs::add(char const* variable, std::string const& path, char const* suffix, std::string& reports) {
+std::string FileOutputs::add(char const* variable, std::string const& path, char const* suffix, std::string const& taken,
+                             std::string& reports) {
   std::error_code ignored;
   Plan plan{variable, std::filesystem::absolute(path, ignored).string()};
   if (is_folder(plan.path)) plan.path += std::string(plan.path.ends_with('/') ? "%t" : "/%t") + suffix;
   plan.by_test = plan.path.find("%t") != plan.path.npos;
+  if (plan.path == taken && !is_no_file(plan.path)) {
+    reports += "testlog: " + plan.variable + "=" + path + " is where a trace of another format goes. Nothing is written there; "
+               "valid are a path of its own and a folder, which all formats may share.\n";
+    return {};
+  }
+  bool is_open = plan.by_test;
   auto outside = std::make_unique<S>(plan, output_);
   if (plan.by_test) {
     auto of_tests = std::make_unique<S>(plan, output_);
@@ -295,11 +304,12 @@ void FileOutputs::add(char const* variable, std::string const& path, char const*
     of_tests_.push_back(std::move(of_tests));
   } else {
     outside->set_reports(&reports);
-    bool const opened = outside->is_ready(true);
+    is_open = outside->is_ready(true);
     outside->set_reports(nullptr);
-    if (opened) layers_.push_back(outside->take_layer());
+    if (is_open) layers_.push_back(outside->take_layer());
   }
   outside_.push_back(std::move(outside));
+  return is_open ? plan.path : std::string();
 }
 
 std::vector<std::unique_ptr<Layer>> FileOutputs::take_layers() { return std::move(layers_); }

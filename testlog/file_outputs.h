@@ -44,7 +44,8 @@ class FileOutputs {
   struct Plan;
 
   template <class S>
-  void add(char const* variable, std::string const& path, char const* suffix, std::string& reports);
+  std::string add(char const* variable, std::string const& path, char const* suffix, std::string const& taken,
+                  std::string& reports);
 
   Attribution& attribution_;
   Output& output_;

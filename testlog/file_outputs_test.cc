@@ -259,9 +259,9 @@ TEST_F(FileOutputs, OfATestThatDiesHaveTheStacksOfAllButItsLastMoment) {
 }
 
 TEST_F(FileOutputs, ThatCannotBeOpenedAreToldOnce) {
-  for (std::string const& bad : {path("no/such/folder.json"), path("no/%t.json")}) {
-    Outcome const outcome = run_scenarios("Plain.Passes:Settings.None",
-                                          {{"TRACE_CHROME", bad}, {"TRACE_FLAME", bad}, {"TRACE_SHOW", "none"}});
+  for (std::string const& bad : {path("no/such/folder"), path("no/%t")}) {
+    Outcome const outcome = run_scenarios(
+        "Plain.Passes:Settings.None", {{"TRACE_CHROME", bad + ".json"}, {"TRACE_FLAME", bad}, {"TRACE_SHOW", "none"}});
     EXPECT_EQ(outcome.exit_code, 0);
     for (char const* const variable : {"testlog: TRACE_CHROME=", "testlog: TRACE_FLAME="}) {
       EXPECT_EQ(count(outcome.err, std::string(variable) + folder_.string()), 1) << outcome.err;
@@ -271,6 +271,22 @@ TEST_F(FileOutputs, ThatCannotBeOpenedAreToldOnce) {
                     "be written to and a folder.\n"),
               2)
         << outcome.err;
+  }
+}
+
+TEST_F(FileOutputs, OfTwoFormatsAreNeverOneFile) {
+  for (char const* const name : {"both", "%t.both"}) {
+    Outcome const outcome =
+        run_scenarios("Plain.Passes", {{"TRACE_CHROME", path(name)}, {"TRACE_FLAME", path(name)}, {"TRACE_SHOW", "none"}});
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_EQ(count(outcome.err, "testlog: TRACE_FLAME=" + path(name) +
+                                     " is where a trace of another format goes. Nothing is written there; valid are a path of "
+                                     "its own and a folder, which all formats may share.\n"),
+              1)
+        << outcome.err;
+    ASSERT_EQ(files().size(), 1U);
+    EXPECT_TRUE(Json::accept(content_of(path(files().front()))));
+    fs::remove(path(files().front()));
   }
 }
 
