@@ -155,6 +155,7 @@ void ChromeOutput::take_thread(ChromeStream::Reading& reading, ChromeThreadRecor
 
 void ChromeOutput::append_name(ChromeStream::Reading& reading) noexcept {
   reading.named_in = file_;
+  if (reading.name.empty()) return;
   std::size_t const begin = block_.text.size();
   block_.text.append(reading.name.view());
   end_record(begin, 0);
