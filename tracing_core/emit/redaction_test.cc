@@ -110,6 +110,26 @@ TEST_F(Redact, HidesAMessagesValueThatComesOfTheName) {
   int const left = 5, password_age = 3;
   EXPECT_EQ(line([&] { TRACE_INFO("{} {}", left-password_age, decrypt("x")); }), "2 decrypted x\n");
 }
+// The field was known as `user.password`, what the message is filled with as `user->password`: each name hid but one of them.
+TEST_F(Redact, TakesAnArrowForADot) {
+  User const* const ada = &user;
+  User const* const* const pada = &ada;
+  for (char const* const name : {"ada.password", "ada->password", "ada -> Password", "ada . password", "(*ada).password",
+                                 "this->ada->password", "(*this).ada.password"}) {
+    tracing::redact(name);
+    EXPECT_EQ(line([&] { TRACE_INFO("in", ada->password, ada->name); }),
+              "in ada.password=***REDACTED*** ada.name=\"ada\"\n") << name;
+    EXPECT_EQ(line([&] { TRACE_INFO("{} {}", ada->password, ada->name); }), "***REDACTED*** ada\n") << name;
+    EXPECT_EQ(line([&] { TRACE_INFO("{} {}", ada -> password, ada -> name); }), "***REDACTED*** ada\n") << name;
+    EXPECT_EQ(line([&] { TRACE_INFO("{} {}", (*ada).password, (*ada).name); }), "***REDACTED*** ada\n") << name;
+    EXPECT_EQ(line([&] { TRACE_INFO("{} {}", (*pada)->password, (**pada).name); }), "hunter2 ada\n") << name;
+    EXPECT_EQ(line([&] { TRACE_INFO("{}", user.password); }), "hunter2\n") << name;
+  }
+  tracing::redact("this->password");
+  EXPECT_EQ(line([&] { TRACE_INFO("{}", this->password, password); }), "***REDACTED*** password=***REDACTED***\n");
+  tracing::redact("this->");  // hides nothing
+  EXPECT_EQ(line([&] { TRACE_INFO("{}", password); }), "hunter2\n");
+}
 TEST_F(Redact, HidesMembersOfWhatIsRecorded) {
   tracing::redact("password,token,digits");
   EXPECT_EQ(line([&] { TRACE_INFO("in", user); }),

@@ -29,16 +29,50 @@ constexpr bool continues_identifier(char c) noexcept {
   return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
 
+// How long what stands for a dot is at `i` of `text`; 0 where nothing does. Names of fields have a dot where the expression
+// has `->`, so that `user.password`, `user -> password` and `(*user).password` are one.
+constexpr std::size_t dot_at(std::string_view text, std::size_t i) noexcept {
+  std::size_t at = i;
+  while (at < text.size() && (text[at] == ' ' || text[at] == ')')) ++at;
+  bool const arrow = text.substr(std::min(at, text.size()), 2) == "->";
+  if (!arrow && (at >= text.size() || text[at] != '.')) return 0;
+  at += arrow ? 2 : 1;
+  while (at < text.size() && text[at] == ' ') ++at;
+  return at - i;
+}
+
+// Where `name` ends if it stands at `i` of `text`; else npos.
+constexpr std::size_t end_of(std::string_view name, std::string_view text, std::size_t i) noexcept {
+  for (char const c : name) {
+    std::size_t const dot = c == '.' ? dot_at(text, i) : 0;
+    if (dot == 0 && (i >= text.size() || lower(text[i]) != c)) return text.npos;
+    i += std::max<std::size_t>(dot, 1);
+  }
+  return i;
+}
+
 // Whether `name` stands in `text`, and not as a part of a longer identifier.
 bool stands_in(std::string_view name, std::string_view text) noexcept {
-  auto const same = [](char a, char b) { return lower(a) == b; };
-  for (auto at = text.begin(); (at = std::search(at, text.end(), name.begin(), name.end(), same)) != text.end(); ++at) {
-    auto const end = at + static_cast<std::ptrdiff_t>(name.size());
-    bool const begins = at == text.begin() || !continues_identifier(at[-1]) || !continues_identifier(*at);
-    bool const ends = end == text.end() || !continues_identifier(*end) || !continues_identifier(end[-1]);
-    if (begins && ends) return true;
+  for (std::size_t begin = 0; begin < text.size(); ++begin) {
+    if (begin > 0 && continues_identifier(text[begin - 1]) && continues_identifier(text[begin])) continue;
+    std::size_t const end = end_of(name, text, begin);
+    if (end == text.npos) continue;
+    if (end == text.size() || !continues_identifier(text[end]) || !continues_identifier(text[end - 1])) return true;
   }
   return false;
+}
+
+// A name as end_of() takes it: lower case, dots, and nothing of `this->`, which names of fields leave out.
+std::string plain(std::string_view item) {
+  std::string name;
+  for (std::size_t i = 0; i < item.size();) {
+    std::size_t const dot = dot_at(item, i);
+    name += dot > 0 ? '.' : lower(item[i]);
+    i += std::max<std::size_t>(dot, 1);
+  }
+  while (name.starts_with("(*")) name.erase(0, 2);
+  while (name.starts_with("this.")) name.erase(0, 5);
+  return name;
 }
 
 std::vector<std::string> split(std::string_view list) {
@@ -49,9 +83,8 @@ std::vector<std::string> split(std::string_view list) {
     list.remove_prefix(std::min(comma + 1, list.size()));
     std::size_t const begin = item.find_first_not_of(" \t\r\n");
     if (begin == item.npos) continue;
-    std::string name(item.substr(begin, item.find_last_not_of(" \t\r\n") - begin + 1));
-    std::transform(name.begin(), name.end(), name.begin(), lower);
-    names.push_back(std::move(name));
+    std::string name = plain(item.substr(begin, item.find_last_not_of(" \t\r\n") - begin + 1));
+    if (!name.empty()) names.push_back(std::move(name));
   }
   return names;
 }
