@@ -15,7 +15,10 @@
 #include <vector>
 
 #include "tests/support/printed.h"
+#include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
+#include "tracing_core/export/chrome.h"
+#include "tracing_core/export/line_sink.h"
 #include "tracing_core/filter/env_filter.h"
 #include "tracing_core/model/describe.h"
 #include "tracing_core/tracing.h"
@@ -35,6 +38,23 @@ struct Group {
   std::map<std::string, std::string> headers{{"Accept", "all"}, {"Token", "hunter2"}};
 };
 TRACE_FIELDS(Group, first, others, headers)
+
+struct Key {
+  std::string password;
+  int id;
+  auto operator<=>(Key const&) const = default;
+};
+TRACE_FIELDS(Key, password, id)
+
+// Maps whose keys have a name in them, not at their end.
+struct CompositeKeys {
+  std::map<std::pair<std::string, int>, std::string> pairs{{{"password", 1}, "hunter2"}, {{"other", 2}, "shown"}};
+  std::map<std::vector<std::string>, std::string> lists{{{"a", "password", "b"}, "hunter2"}, {{"b", "password"}, "hunter2"}};
+  std::map<Key, std::vector<std::string>> structs{{{"x", 1}, {"hunter2", "hunter2"}}};
+  std::map<std::map<std::string, int>, std::string> maps{{{{"password", 1}, {"z", 2}}, "hunter2"}};
+  std::map<std::string, std::map<std::vector<std::string>, std::string>> deep{{"a", {{{"password", "b"}, "hunter2"}}}};
+};
+TRACE_FIELDS(CompositeKeys, pairs, lists, structs, maps, deep)
 
 // Prints the name that it was given and hides nothing itself.
 std::string decrypt(std::string const& password) { return "decrypted " + password; }
@@ -150,6 +170,35 @@ TEST_F(Redact, HidesAWholeStructure) {
             "in g=Group { first: ***REDACTED***, others: ***REDACTED***, headers: {\"Accept\": \"all\", \"Token\": "
             "\"hunter2\"} }\n");
 }
+// The last item in the key was taken for the whole key.
+TEST_F(Redact, LooksForTheNameInTheWholeKey) {
+  tracing::redact("password");
+  CompositeKeys const keys;
+  EXPECT_EQ(line([&] { TRACE_INFO("{}", keys.pairs); }),
+            "{(\"other\", 2): \"shown\", (\"password\", 1): ***REDACTED***}\n");
+  EXPECT_EQ(line([&] { TRACE_INFO("{}", keys.structs); }),
+            "{Key { password: ***REDACTED***, id: 1 }: ***REDACTED***}\n");
+  auto const emit = [&] {
+    TRACE_SPAN(info, "span", keys);
+    TRACE_INFO("{}", keys, tracing::kv("deep", tracing::pretty(keys)), tracing::kv("lists", keys.lists));
+  };
+  for (auto const one : {tracing::FormatKind::full, tracing::FormatKind::compact, tracing::FormatKind::pretty,
+                         tracing::FormatKind::json}) {
+    kind = one;
+    std::string const text = line(emit);
+    kind = tracing::FormatKind::full;
+    EXPECT_EQ(text.find("hunter2"), text.npos) << text;
+    EXPECT_NE(text.find("shown"), text.npos) << text;
+  }
+  std::string trace;
+  {
+    auto [layer, guard] =
+        tracing::chrome_layer({.sink = tracing::make_sink([&](tracing::Level, std::string_view block) { trace += block; })});
+    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), emit);
+  }
+  EXPECT_EQ(trace.find("hunter2"), trace.npos) << trace;
+  EXPECT_NE(trace.find("shown"), trace.npos) << trace;
+}
 TEST_F(Redact, HidesInEveryFormat) {
   tracing::redact("password");
   for (auto const one : {tracing::FormatKind::full, tracing::FormatKind::compact, tracing::FormatKind::pretty,
@@ -190,8 +239,9 @@ TEST_F(Redact, TakesTheNameOfARuntimeCallsite) {
 TEST_F(Redact, AFilterSeesWhatIsShown) {
   tracing::redact("password");
   std::string text;
-  auto layer = tracing::print_layer(
-      {.writer = tracing::to_sink(tracing::make_sink([&](tracing::Level, std::string_view line) { text += line; }))});
+  tracing::PrintOptions options;
+  options.writer = tracing::to_sink(tracing::make_sink([&](tracing::Level, std::string_view line) { text += line; }));
+  auto layer = tracing::print_layer(std::move(options));
   auto filter = std::make_unique<tracing::EnvFilter>("[s{password=\"hunter2\"}]=info");
   tracing::with_default(tracing::RegistryBuilder().with(std::move(layer), std::move(filter)).build(), [&] {
     TRACE_SPAN(info, "s", password);

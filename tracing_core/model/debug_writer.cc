@@ -42,13 +42,13 @@ void DebugWriter::value(Value const& value) noexcept {
 void DebugWriter::begin(char bracket) noexcept {
   out_.push_back(bracket);
   char const closing = bracket == '[' ? ']' : bracket == '{' ? '}' : ')';
-  if (depth_ < kMaxDepth) closing_[depth_] = closing, any_[depth_] = false;
+  if (depth_ < kMaxDepth) closing_[depth_] = closing, any_[depth_] = false, item_from_[depth_] = out_.size();
   ++depth_;
 }
 
 void DebugWriter::begin_struct(std::string_view name) noexcept {
   raw(name);
-  if (depth_ < kMaxDepth) closing_[depth_] = 's', any_[depth_] = false;
+  if (depth_ < kMaxDepth) closing_[depth_] = 's', any_[depth_] = false, item_from_[depth_] = out_.size();
   ++depth_;
 }
 
@@ -82,7 +82,7 @@ void DebugWriter::item() noexcept {
     out_.push_back(' ');
   }
   any = true;
-  item_from_ = out_.size();
+  item_from_[depth_ - 1] = out_.size();
 }
 
 void DebugWriter::field(std::string_view name) noexcept {
@@ -95,8 +95,9 @@ void DebugWriter::field(std::string_view name) noexcept {
 void DebugWriter::mapped() noexcept {
   std::size_t const end = out_.size();
   raw(": ");
-  std::size_t const begin = std::min(item_from_, end);
-  hide_if_named(out_.view().substr(begin, end - begin));
+  if (depth_ == 0) return;
+  std::size_t const begin = std::min(item_from_[std::min(depth_, kMaxDepth) - 1], end);
+  hide_if_named(out_.view().substr(begin, end - begin));  // of a composite key what is in it, too
 }
 
 void DebugWriter::end() noexcept {

@@ -54,9 +54,9 @@ class DebugWriter {
   int depth_ = 0;
   int hidden_depth_ = 0;
   std::size_t hidden_from_ = kNothing;  // what stands behind it is not to be shown
-  std::size_t item_from_ = 0;           // where the last item starts
   char closing_[kMaxDepth] = {};  // what end() writes; lower case `s` stands for a struct's brace
   bool any_[kMaxDepth] = {};
+  std::size_t item_from_[kMaxDepth];  // where the last item of each open structure starts
 };
 
 }  // namespace tracing::inline v1

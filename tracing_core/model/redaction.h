@@ -11,8 +11,8 @@ inline constexpr std::string_view kRedactionToken = "***REDACTED***";
 /// From now on no subscriber receives the values of what bears one of `names`, which stand with commas between them:
 /// instead, every output prints `token`. An empty list hides nothing more.
 ///
-/// A name hides fields of spans and events, members that TRACE_FIELDS names and values of maps whose key it is, at any depth,
-/// and what a message prints of an expression that contains it: `password` also hides `user.password`, and the message's
+/// A name hides fields of spans and events, members that TRACE_FIELDS names and values of maps in whose key it stands, at any
+/// depth, and what a message prints of an expression that contains it: `password` also hides `user.password`, and the message's
 /// value in TRACE_INFO("for {}", mask(password)), but not `password_age`. Upper case counts as lower case, and `->` as `.`:
 /// `user.password` is also `user->password` and `(*user).password`, and the other way round. A member of what is recorded as a
 /// whole is known by its own name. What a type prints of itself by fmt or operator<< is beyond it, and so is what was recorded
