@@ -65,14 +65,16 @@ constexpr internal::ParentArgument parent(SpanId id) noexcept { return {Parent::
 constexpr internal::ParentArgument parent(std::nullptr_t) noexcept { return {Parent::root()}; }
 
 /// Only a perf span at least this long reports its end, whatever the threshold of those that are listening: an argument of
-/// TRACE_PERF, any duration of <chrono>.
+/// TRACE_PERF, any duration of <chrono>. One below zero, or that is no number, counts as zero, one beyond 584 years as so long.
 template <class Duration>
 requires requires { typename Duration::period; }
 constexpr internal::ThresholdArgument threshold(Duration const& duration) noexcept {
   using Period = typename Duration::period;
   auto const ns = static_cast<double>(duration.count()) *
                   (1e9 * static_cast<double>(Period::num) / static_cast<double>(Period::den));
-  return {ns > 0 ? static_cast<std::uint64_t>(ns + 0.5) : 0};
+  if (!(ns > 0)) return {0};
+  constexpr std::uint64_t kLongest = ~std::uint64_t{0} - 1;  // the number behind it says that there is no threshold
+  return {ns < static_cast<double>(kLongest) ? static_cast<std::uint64_t>(ns + 0.5) : kLongest};
 }
 
 namespace internal {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -91,6 +93,26 @@ TEST(PerfThreshold, OfTheSpanItselfCountsInPlaceOfTheOther) {
   Collected without;
   { TRACE_PERF("long", threshold(std::chrono::hours(1)), target("t")); }
   EXPECT_EQ(without.take(), "");
+}
+
+// As nanoseconds they have no room in 64 bits: they counted as zero.
+TEST(PerfThreshold, MayBeAsLongAsADurationCanBe) {
+  Collected collected;
+  { TRACE_PERF("seconds", threshold(std::chrono::seconds::max()), target("t")); }
+  { TRACE_PERF("hours", threshold(std::chrono::hours::max()), target("t")); }
+  { TRACE_PERF("microseconds", threshold(std::chrono::microseconds::max()), target("t")); }
+  { TRACE_PERF("nanoseconds", threshold(std::chrono::nanoseconds::max()), target("t")); }
+  { TRACE_PERF("infinite", threshold(std::chrono::duration<double>(std::numeric_limits<double>::infinity())), target("t")); }
+  EXPECT_EQ(collected.take(), "");
+  using Seconds = std::chrono::duration<double>;
+  constexpr std::uint64_t kLongest = ~std::uint64_t{0} - 1;
+  static_assert(threshold(std::chrono::hours::max()).ns == kLongest);
+  static_assert(threshold(Seconds(18446744073.709552)).ns == kLongest);  // 2^64 ns
+  static_assert(threshold(Seconds(18446744073.7)).ns < kLongest);
+  static_assert(threshold(std::chrono::nanoseconds::max()).ns == std::uint64_t{1} << 63);
+  static_assert(threshold(std::chrono::hours::min()).ns == 0 && threshold(-1ns).ns == 0);
+  static_assert(threshold(Seconds(std::numeric_limits<double>::quiet_NaN())).ns == 0);
+  static_assert(threshold(Seconds(-std::numeric_limits<double>::infinity())).ns == 0);
 }
 
 TEST(PerfEvent, IsOnWherePerfSpansAre) {

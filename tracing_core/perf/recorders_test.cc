@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <thread>
 
@@ -48,6 +49,13 @@ std::string recorded(FormatKind kind) {
 
 TEST(Recorders, HaveTheFieldsThatAreApproved) {
   tracing::testing::expect_approved("recorders.txt", recorded(FormatKind::full) + "\n" + recorded(FormatKind::json));
+}
+
+TEST(Recorders, TakeAnyDuration) {
+  constexpr auto kLong = internal::recorded_duration(std::chrono::hours::max());
+  static_assert(kLong.us == ~std::uint64_t{0} / 1000 && kLong.seconds > 1.8e10 && kLong.ms > 1.8e13);
+  constexpr auto kNone = internal::recorded_duration(std::chrono::hours::min());
+  static_assert(kNone.us == 0 && kNone.seconds == 0 && kNone.rate(1) == 0);
 }
 
 TEST(Recorders, EvaluateNothingWhileTheyAreOff) {
