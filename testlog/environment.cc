@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "tracing_core/filter/env_filter.h"
 #include "tracing_core/filter/nearest.h"
 
 namespace testlog::inline v1 {
@@ -104,7 +105,13 @@ bool is_like_a_word_of_perf(std::string_view item) {
          (is_word && !tracing::internal::nearest(lower, {kLong.begin(), kLong.end()}).empty());
 }
 
-// off, on, summary, directives; of these as many as one likes, and directives alone mean on.
+bool none_is_right(std::string_view directives) {
+  std::vector<tracing::ParseError> errors;
+  return tracing::EnvFilter::parse_lossy(directives, {}, &errors).to_string().empty();
+}
+
+// off, on, summary, directives; of these as many as one likes, and directives alone mean on. Directives of which none is right
+// are as none: what else is said holds, or what held before.
 Wrong set_perf(Environment& environment, std::string_view list) {
   PerfSettings& perf = environment.perf;
   PerfSettings const before = perf;
@@ -129,6 +136,11 @@ Wrong set_perf(Environment& environment, std::string_view list) {
       if (!directives.empty()) directives += ',';
       directives += item;
     }
+  }
+  if (!directives.empty() && none_is_right(directives)) {
+    if (!words) perf = before;
+    perf.wrong = std::exchange(directives, {});
+    if (!words) return right;
   }
   perf.directives = directives.empty() ? "trace" : directives;
   if (!words) perf.report = !directives.empty();
@@ -262,6 +274,13 @@ std::string printable(std::string_view text) {
 std::span<Variable const> variables() noexcept { return kVariables; }
 std::span<ProfileSetting const> profile_settings() noexcept { return kProfileSettings; }
 
+std::string in_words(PerfSettings const& settings) {
+  std::string out = settings.report ? "on" : "";
+  if (settings.summary) out += out.empty() ? "summary" : ",summary";
+  if (out.empty()) return "off";
+  return settings.directives == "trace" ? out : out + "," + settings.directives;
+}
+
 std::string BadValue::report() const {
   std::string out = "testlog: ";
   out.append(variable->name).append("=").append(printable(value));
@@ -300,6 +319,9 @@ Environment read_environment(char const* (*get)(char const* name), std::vector<B
   for (Variable const& variable : std::span(kVariables).subspan(1)) read(variable);
   PerfSettings& perf = environment.perf;
   if (!perf.is_set && (!perf.json.empty() || !perf.prometheus.empty())) perf.summary = true;
+  for (BadValue& one : bad) {
+    if (std::string_view(one.variable->name) == "TRACE_PERF") one.used = in_words(perf);  // files may have turned it on
+  }
   return environment;
 }
 

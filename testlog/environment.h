@@ -34,12 +34,16 @@ struct PerfSettings {
   bool report = false;    ///< each prints how long it took
   bool summary = false;   ///< they are summed up, and the sums printed
   std::string directives = "trace";
+  std::string wrong;      ///< directives of TRACE_PERF of which none is right: all of this holds without them
   std::uint64_t threshold_us = 0;  ///< TRACE_PERF_THRESHOLD_US
   std::string json;                ///< TRACE_PERF_JSON: a path with %p and %t; empty: off
   std::string prometheus;          ///< TRACE_PERF_PROM: likewise
 
   bool any() const noexcept { return report || summary; }
 };
+
+/// The value of TRACE_PERF that says what holds: `on,summary`.
+std::string in_words(PerfSettings const& settings);
 
 /// What the variables say. Texts of directives are kept as they were given: who makes a filter of them reports what is wrong.
 struct Environment {

@@ -120,12 +120,36 @@ TEST(Environment, PerfTellsWordsFromTargets) {
   EXPECT_THAT(reports, SizeIs(4));
 }
 
+TEST(Environment, PerfDoesWithoutDirectivesOfWhichNoneIsRight) {
+  struct Row {
+    char const* text;
+    char const* words;
+    char const* of_performance;  // under that profile
+    char const* wrong;
+  };
+  for (Row const& row : {Row{"summary,gpu=bogus", "summary", "summary", "gpu=bogus"}, Row{"gpu=bogus,on", "on", "on", "gpu=bogus"},
+                         Row{"bogus=bogus", "off", "summary", "bogus=bogus"}, Row{"off,a=b=c", "off", "off", "a=b=c"},
+                         Row{"a=b,summary,on,c=d", "on,summary", "on,summary", "a=b,c=d"},
+                         Row{"a=b,c=debug", "on,a=b,c=debug", "on,a=b,c=debug", ""}}) {
+    std::vector<std::string> reports;
+    PerfSettings const perf = read({{"TRACE_PERF", row.text}}, &reports).perf;
+    EXPECT_EQ(in_words(perf), row.words) << row.text;
+    EXPECT_EQ(perf.wrong, row.wrong) << row.text;
+    EXPECT_EQ(in_words(read({{"TRACE_PERF", row.text}, {"TRACE_PROFILE", "performance"}}, &reports).perf), row.of_performance)
+        << row.text;
+    EXPECT_THAT(reports, IsEmpty());  // who makes the filters tells what is wrong with directives
+  }
+}
+
 TEST(Environment, PerfFilesMeanASummaryWhereNothingElseIsSaid) {
   EXPECT_TRUE(read({{"TRACE_PERF_JSON", "x"}}).perf.summary);
   EXPECT_TRUE(read({{"TRACE_PERF_PROM", "x"}}).perf.summary);
   EXPECT_FALSE(read({{"TRACE_PERF_JSON", "x"}, {"TRACE_PERF", "off"}}).perf.any());
   EXPECT_FALSE(read({{"TRACE_PERF_JSON", "x"}, {"TRACE_PERF", "on"}}).perf.summary);
   EXPECT_FALSE(read({}).perf.any());
+  std::vector<std::string> reports;
+  EXPECT_TRUE(read({{"TRACE_PERF_JSON", "x"}, {"TRACE_PERF", "yes"}}, &reports).perf.summary);
+  EXPECT_THAT(reports, ElementsAre(testing::EndsWith(" Using summary.\n")));
 }
 
 TEST(Environment, PerfThresholdIsANumber) {

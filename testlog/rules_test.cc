@@ -424,7 +424,7 @@ std::vector<BadCase> const& bad_cases() {
        "          ^~~~~~~~~~~~~ the \"[\" is never closed by \"]\"\n"},
       {"TRACE_FILTER", "a=b=c",
        "testlog: TRACE_FILTER: invalid filter directive\n  a=b=c\n"
-       "    ^~~ not a level; levels are off, error, warn, info, debug, trace or 0 to 5\n"},
+       "    ^~~ not a level; levels are off, error, warn, info, debug, trace or 0 to 5. Using info.\n"},
       {"TRACE_SHOW", "sometimes", "testlog: TRACE_SHOW=sometimes is none of live, failed, all, none. Using live.\n"},
       {"TRACE_CAPTURE", "trace,a=b=c",
        "testlog: TRACE_CAPTURE: invalid filter directive\n  trace,a=b=c\n"
@@ -453,6 +453,9 @@ std::vector<BadCase> const& bad_cases() {
        "testlog: TRACE_REDACT_TOKEN=two?lines is none of texts of one line. Using ***REDACTED***.\n"},
       {"TRACE_PERF", "sumary",
        "testlog: TRACE_PERF=sumary is none of off, on, summary, or directives; did you mean \"summary\"? Using off.\n"},
+      {"TRACE_PERF", "gpu=bogus",
+       "testlog: TRACE_PERF: invalid filter directive\n  gpu=bogus\n"
+       "      ^~~~~ not a level; levels are off, error, warn, info, debug, trace or 0 to 5. Using off.\n"},
       {"TRACE_PERF_THRESHOLD_US", "5ms",
        "testlog: TRACE_PERF_THRESHOLD_US=5ms is none of whole microseconds. Using 0.\n"},
       {"TRACE_PERF_JSON", "/nowhere/at/all",
@@ -497,6 +500,23 @@ TEST(Rule12, WhereAllDirectivesAreBadTheDefaultHolds) {
   for (char const* const blank : {" ", ",", " , "}) {
     EXPECT_EQ(run_scenarios("Plain.Fails", {{"TRACE_FILTER", blank}, {"TRACE_CAPTURE", blank}}).err,
               run_scenarios("Plain.Fails").err);
+  }
+}
+
+// TRACE_FILTER's own default held, not the profile's, and TRACE_PERF measured nothing.
+TEST(Rule12, WhereAllDirectivesAreBadTheProfileHolds) {
+  Variables variables{{"TRACE_PROFILE", "performance"}, {"TRACE_PERF", "off"}};
+  Outcome const good = run_scenarios("Plain.*:Perf.Passes", variables);
+  variables.emplace_back("TRACE_FILTER", "a=b=c");
+  EXPECT_EQ(run_scenarios("Plain.*:Perf.Passes", variables).err,
+            "testlog: TRACE_FILTER: invalid filter directive\n  a=b=c\n"
+            "    ^~~ not a level; levels are off, error, warn, info, debug, trace or 0 to 5. Using warn.\n" +
+                good.err);
+  for (auto const& [value, used] : {std::pair{"bogus=bogus", "summary"}, {"summary,gpu=bogus", "summary"}, {"on,a=b", "on"}}) {
+    std::string const err = run_scenarios("Perf.Passes", {{"TRACE_PROFILE", "performance"}, {"TRACE_PERF", value}}).err;
+    EXPECT_EQ(count(err, "or 0 to 5. Using " + std::string(used) + ".\n"), 1) << err;
+    EXPECT_THAT(err, HasSubstr("cpu_ldg")) << value;
+    EXPECT_THAT(err, HasSubstr(used == std::string("on") ? "performance_span_complete" : "how long perf spans took")) << value;
   }
 }
 

@@ -49,10 +49,14 @@ class MarkingLayer final : public tracing::Layer {
 // Of a text that is blank, or wrong as a whole: the default holds.
 bool has_no_directive(tracing::EnvFilter const& filter) { return filter.to_string().empty(); }
 
-std::string rendered(std::vector<tracing::ParseError> const& errors, std::string_view text, std::string_view origin) {
+// `used` is what holds where none of the directives is right.
+std::string rendered(std::vector<tracing::ParseError> const& errors, std::string_view text, std::string_view origin,
+                     std::string_view used = {}) {
   std::string all;
   for (auto const& error : errors) all.append("testlog: ").append(tracing::render(error, text, origin)).append("\n");
-  return all;
+  if (errors.empty() || used.empty()) return all;
+  all.pop_back();
+  return all.append(". Using ").append(used).append(".\n");
 }
 
 }  // namespace
@@ -82,6 +86,11 @@ Session::Session(internal::ProcessRole const& role)
   make_capture();
   make_format(role);
   if (!role.death_test_child) make_files();
+  if (std::string const& wrong = environment_.perf.wrong; !wrong.empty()) {
+    std::vector<tracing::ParseError> errors;
+    (void)tracing::EnvFilter::parse_lossy(wrong, {}, &errors);
+    reports_ += rendered(errors, wrong, "TRACE_PERF", in_words(environment_.perf));
+  }
   if (environment_.perf.any()) {
     perf_ = std::make_unique<PerfOutputs>(environment_.perf, output_, !role.death_test_child, reports_);
     if (!role.death_test_child) std::atexit([] { get()->perf_->finish(); });
@@ -94,8 +103,9 @@ void Session::make_capture() {
   if (std::string const text = environment_.capture.value_or("trace"); text != "trace") {  // no filter is the fastest
     std::vector<tracing::ParseError> errors;
     capture_filter_ = std::make_unique<tracing::EnvFilter>(tracing::EnvFilter::parse_lossy(text, {}, &errors));
-    reports_ += rendered(errors, text, "TRACE_CAPTURE");
-    if (has_no_directive(*capture_filter_)) capture_filter_.reset();
+    bool const none = has_no_directive(*capture_filter_);
+    reports_ += rendered(errors, text, "TRACE_CAPTURE", none ? "trace" : "");
+    if (none) capture_filter_.reset();
     captured_ = capture_filter_.get();
   }
   if (captured_ == nullptr || captured_->max_level_hint() != tracing::LevelFilter::off) {
@@ -125,8 +135,12 @@ void Session::make_registry() {
   std::string const text = environment_.filter.value_or(environment_.default_filter);
   std::vector<tracing::ParseError> errors;
   auto filter = std::make_unique<ShowFilter>(text, &errors);
-  reports_ += rendered(errors, text, "TRACE_FILTER");
-  if (has_no_directive(filter->current())) filter = std::make_unique<ShowFilter>("info", nullptr);
+  bool const none = has_no_directive(filter->current());
+  reports_ += rendered(errors, text, "TRACE_FILTER", none ? environment_.default_filter : "");
+  if (none) {  // as if it were not set
+    environment_.filter.reset();
+    filter = std::make_unique<ShowFilter>(environment_.default_filter, nullptr);
+  }
   show_filter_ = filter.get();
   filter_outside_ = filter->directives();
   std::unique_ptr<tracing::Layer> show = std::make_unique<MarkingLayer>();
