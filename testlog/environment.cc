@@ -36,6 +36,8 @@ constexpr std::array<std::pair<std::string_view, CudaHealth>, 3> kCudaHealth{
     {{"on", CudaHealth::on}, {"stop", CudaHealth::stop}, {"off", CudaHealth::off}}};
 constexpr std::array<std::pair<std::string_view, bool>, 2> kOnOff{{{"on", true}, {"off", false}}};
 
+constexpr bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
 using Wrong = std::optional<std::string_view>;
 constexpr Wrong right = std::nullopt;
 
@@ -53,6 +55,8 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
+bool is_blank(std::string_view list) { return list.find_first_not_of(" ,\t\r\n") == list.npos; }
+
 Wrong set_span_events(Environment& environment, std::string_view list) {
   SpanEvents all = SpanEvents::none;
   while (!list.empty()) {
@@ -65,8 +69,6 @@ Wrong set_span_events(Environment& environment, std::string_view list) {
   environment.span_events = all;
   return right;
 }
-
-constexpr bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 // Every text that names a profile.
 constexpr std::array<std::string_view, 3> kProfileNames{"local", "ci", "performance"};
@@ -98,11 +100,61 @@ std::size_t end_of_item(std::string_view list) {
 bool is_like_a_word_of_perf(std::string_view item) {
   std::string lower(item);
   for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  constexpr std::array<std::string_view, 7> kWords{"off", "on", "summary", "true", "false", "yes", "no"};
+  // 1 would be the level error, which no perf span has of itself.
+  constexpr std::array<std::string_view, 8> kWords{"off", "on", "summary", "true", "false", "yes", "no", "1"};
   constexpr std::array<std::string_view, 1> kLong{"summary"};
   bool const is_word = std::all_of(lower.begin(), lower.end(), [](char c) { return c >= 'a' && c <= 'z'; });
   return std::find(kWords.begin(), kWords.end(), lower) != kWords.end() ||
          (is_word && !tracing::internal::nearest(lower, {kLong.begin(), kLong.end()}).empty());
+}
+
+constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+// Whether the character at `i` makes it unlikely that a name of TRACE_REDACT is one. Such as `(*user).password` and
+// `user -> password` are names.
+bool is_doubtful(std::string_view name, std::size_t i) {
+  auto const begins_member = [](std::string_view text) {
+    return trimmed(text).starts_with('.') || trimmed(text).starts_with("->");
+  };
+  std::string_view const before = trimmed(name.substr(0, i));
+  switch (name[i]) {
+    case '(': return !name.substr(i).starts_with("(*");
+    case '*': return !before.ends_with('(');
+    case ')': return !begins_member(name.substr(i + 1));
+    default: break;
+  }
+  if (is_blank(name[i])) return !begins_member(name.substr(i)) && !before.ends_with('.') && !before.ends_with("->");
+  return is_control(name[i]) || std::string_view("?;|\"'`[]{}\\^").find(name[i]) != name.npos;
+}
+
+// The first of the names that hides nothing, or something else than was meant: with another sign than a comma between two, in
+// quotes, or a pattern.
+Wrong doubtful_name(std::string_view list) {
+  while (!list.empty()) {
+    std::size_t const comma = std::min(list.find(','), list.size());
+    std::string_view const name = trimmed(list.substr(0, comma));
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      if (is_doubtful(name, i)) return name;
+    }
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return right;
+}
+
+// The names that were meant, with commas between them; nothing of a pattern.
+std::string meant_names(std::string_view list) {
+  std::string names;
+  bool ended = false;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list[i] == '*' || list[i] == '?') return {};
+    if (list[i] == ',' || is_doubtful(list, i)) {
+      ended = !names.empty();
+      continue;
+    }
+    if (std::exchange(ended, false)) names += ',';
+    names += list[i];
+  }
+  return names;
 }
 
 bool none_is_right(std::string_view directives) {
@@ -113,6 +165,7 @@ bool none_is_right(std::string_view directives) {
 // off, on, summary, directives; of these as many as one likes, and directives alone mean on. Directives of which none is right
 // are as none: what else is said holds, or what held before.
 Wrong set_perf(Environment& environment, std::string_view list) {
+  if (is_blank(list)) return list;
   PerfSettings& perf = environment.perf;
   PerfSettings const before = perf;
   perf.is_set = true;
@@ -202,9 +255,9 @@ constexpr std::array kVariables{
              }},
     Variable{"TRACE_REDACT", "names of fields such as password,token", "none",
              [](Environment& e, std::string_view value) -> Wrong {
-               if (value.find_first_not_of(" ,\t\r\n") == value.npos) return value;
+               if (is_blank(value)) return value;
                e.redact = value;
-               return right;
+               return doubtful_name(value);
              }},
     Variable{"TRACE_REDACT_TOKEN", "texts of one line", "***REDACTED***",
              [](Environment& e, std::string_view value) -> Wrong {
@@ -247,6 +300,13 @@ constexpr std::array kVariables{
              }},
 };
 
+// The word for yes or no that is one of ours, or `word` itself.
+std::string_view as_on_or_off(std::string_view word) {
+  constexpr std::array<std::string_view, 3> kYes{"true", "yes", "1"}, kNo{"false", "no", "0"};
+  if (std::find(kYes.begin(), kYes.end(), word) != kYes.end()) return "on";
+  return std::find(kNo.begin(), kNo.end(), word) != kNo.end() ? "off" : word;
+}
+
 // The value that was meant, of those that stand before the comma where several are given.
 std::string did_you_mean(std::string_view value, std::string_view values) {
   std::vector<std::string_view> candidates;
@@ -258,10 +318,20 @@ std::string did_you_mean(std::string_view value, std::string_view values) {
   }
   std::string lower(value);
   for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  bool const only_case = std::find(candidates.begin(), candidates.end(), lower) != candidates.end();
-  std::string_view const meant = only_case ? std::string_view(lower) : tracing::internal::nearest(value, candidates);
+  std::string_view const word = as_on_or_off(lower);
+  bool const is_one = std::find(candidates.begin(), candidates.end(), word) != candidates.end();
+  std::string_view const meant = is_one ? word : tracing::internal::nearest(value, candidates);
   return meant.empty() ? std::string() : "; did you mean \"" + std::string(meant) + "\"?";
 }
+
+// Likewise, of a value of TRACE_REDACT.
+std::string did_you_mean_names(std::string_view value) {
+  std::string const names = meant_names(value);
+  if (value.find_first_of("*?") != value.npos) return "; names are whole words";
+  return names.empty() ? std::string() : "; did you mean \"" + names + "\"?";
+}
+
+bool is_redact(Variable const& variable) { return std::string_view(variable.name) == "TRACE_REDACT"; }
 
 std::string printable(std::string_view text) {
   std::string out(text);
@@ -286,8 +356,9 @@ std::string BadValue::report() const {
   out.append(variable->name).append("=").append(printable(value));
   if (piece != value) out.append(": \"").append(printable(piece)).append("\"");
   out.append(" is none of ").append(variable->values);
-  std::string const hint = did_you_mean(piece, variable->values);
-  out.append(hint.empty() ? "." : hint);
+  std::string const hint = is_redact(*variable) ? did_you_mean_names(value) : did_you_mean(piece, variable->values);
+  out.append(printable(hint));
+  if (!out.ends_with('?')) out += '.';
   return out.append(" Using ").append(used).append(".\n");
 }
 
@@ -304,7 +375,9 @@ Environment read_environment(char const* (*get)(char const* name), std::vector<B
     char const* const value = get(variable.name);
     if (value == nullptr || *value == '\0') return;
     auto const wrong = variable.set(environment, value);
-    if (wrong) bad.push_back({&variable, value, std::string(*wrong), in_place_of(variable)});
+    if (!wrong) return;
+    bool const set_all_the_same = is_redact(variable) && !environment.redact.empty();
+    bad.push_back({&variable, value, std::string(*wrong), set_all_the_same ? "it as it stands" : in_place_of(variable)});
   };
   if (char const* const ci = get("CI"); ci != nullptr && *ci != '\0') environment.profile = "ci";
   read(kVariables.front());

@@ -92,7 +92,7 @@ struct ProfileSetting {
 /// Everything that profiles set, in the order of the documentation. The profile `local` sets nothing.
 std::span<ProfileSetting const> profile_settings() noexcept;
 
-/// A value that a variable does not take; nothing was set by it.
+/// A value that a variable does not take; nothing was set by it, but for names to hide, which are hidden as they stand.
 struct BadValue {
   Variable const* variable;
   std::string value;

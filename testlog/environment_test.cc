@@ -109,15 +109,53 @@ TEST(Environment, PerfIsOffOnSummaryOrDirectives) {
 
 TEST(Environment, PerfTellsWordsFromTargets) {
   std::vector<std::string> reports;
-  for (char const* const wrong : {"summry", "ON", "true", "gpu=debug,Summary"}) {
+  for (char const* const wrong : {"summry", "ON", "true", "gpu=debug,Summary", "1", " , "}) {
     EXPECT_FALSE(read({{"TRACE_PERF", wrong}}, &reports).perf.any()) << wrong;
   }
-  ASSERT_THAT(reports, SizeIs(4));
+  ASSERT_THAT(reports, SizeIs(6));
+  std::string const on = " is none of off, on, summary, or directives; did you mean \"on\"? Using off.\n";
+  EXPECT_EQ(reports[2], "testlog: TRACE_PERF=true" + on);
+  EXPECT_EQ(reports[4], "testlog: TRACE_PERF=1" + on);
+  EXPECT_EQ(reports[5], "testlog: TRACE_PERF= ,  is none of off, on, summary, or directives. Using off.\n");
   EXPECT_EQ(
       reports.front(),
       "testlog: TRACE_PERF=summry is none of off, on, summary, or directives; did you mean \"summary\"? Using off.\n");
   EXPECT_TRUE(read({{"TRACE_PERF", "gpu"}}, &reports).perf.report);
-  EXPECT_THAT(reports, SizeIs(4));
+  for (char const* const level : {"0", "2", "3", "4", "5", "gpu=1", "info", "summary,debug"}) {
+    read({{"TRACE_PERF", level}}, &reports);
+  }
+  EXPECT_THAT(reports, SizeIs(6));
+}
+
+// Such values hid nothing, without a word.
+TEST(Environment, RedactTellsNamesFromWhatHidesNothing) {
+  constexpr std::string_view kMeant = "did you mean \"password,token\"?";
+  for (auto const& [value, hint] : {std::pair<char const*, std::string_view>{"password;token", kMeant},
+                                    {"password token", kMeant},
+                                    {"password|token", kMeant},
+                                    {"\"password\",\"token\"", kMeant},
+                                    {"[\"password\", 'token']", kMeant},
+                                    {"{password, token}", kMeant},
+                                    {"password\ntoken", kMeant},
+                                    {"(password)", "did you mean \"password\"?"},
+                                    {"token,pass*",
+                                     "=token,pass*: \"pass*\" is none of names of fields such as password,token; names are "
+                                     "whole words. "},
+                                    {"pass?", "names are whole words."}}) {
+    std::vector<std::string> reports;
+    EXPECT_EQ(read({{"TRACE_REDACT", value}}, &reports).redact, value);  // what is valid in it is hidden
+    EXPECT_THAT(reports, ElementsAre(testing::AllOf(testing::HasSubstr(std::string(hint)),
+                                                    testing::EndsWith(" Using it as it stands.\n"))));
+  }
+  for (char const* const valid :
+       {"password", " password , token,", "user.password,user->password", "user -> password", "(*user).password",
+        "(*user)->password", "this->password", "user . password", "r#type,log.line", "a-password", "ns::password",
+        "p\xc3\xa4ss",
+        "x/y", "user@host", "$id"}) {
+    std::vector<std::string> reports;
+    EXPECT_EQ(read({{"TRACE_REDACT", valid}}, &reports).redact, valid);
+    EXPECT_THAT(reports, IsEmpty()) << valid;
+  }
 }
 
 TEST(Environment, PerfDoesWithoutDirectivesOfWhichNoneIsRight) {
@@ -127,16 +165,18 @@ TEST(Environment, PerfDoesWithoutDirectivesOfWhichNoneIsRight) {
     char const* of_performance;  // under that profile
     char const* wrong;
   };
-  for (Row const& row : {Row{"summary,gpu=bogus", "summary", "summary", "gpu=bogus"}, Row{"gpu=bogus,on", "on", "on", "gpu=bogus"},
-                         Row{"bogus=bogus", "off", "summary", "bogus=bogus"}, Row{"off,a=b=c", "off", "off", "a=b=c"},
+  for (Row const& row : {Row{"summary,gpu=bogus", "summary", "summary", "gpu=bogus"},
+                         Row{"gpu=bogus,on", "on", "on", "gpu=bogus"},
+                         Row{"bogus=bogus", "off", "summary", "bogus=bogus"},
+                         Row{"off,a=b=c", "off", "off", "a=b=c"},
                          Row{"a=b,summary,on,c=d", "on,summary", "on,summary", "a=b,c=d"},
                          Row{"a=b,c=debug", "on,a=b,c=debug", "on,a=b,c=debug", ""}}) {
     std::vector<std::string> reports;
     PerfSettings const perf = read({{"TRACE_PERF", row.text}}, &reports).perf;
     EXPECT_EQ(in_words(perf), row.words) << row.text;
     EXPECT_EQ(perf.wrong, row.wrong) << row.text;
-    EXPECT_EQ(in_words(read({{"TRACE_PERF", row.text}, {"TRACE_PROFILE", "performance"}}, &reports).perf), row.of_performance)
-        << row.text;
+    PerfSettings const profile = read({{"TRACE_PERF", row.text}, {"TRACE_PROFILE", "performance"}}, &reports).perf;
+    EXPECT_EQ(in_words(profile), row.of_performance) << row.text;
     EXPECT_THAT(reports, IsEmpty());  // who makes the filters tells what is wrong with directives
   }
 }

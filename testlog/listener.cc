@@ -112,7 +112,10 @@ class Recorder final : public testing::EmptyTestEventListener {
     if (whole) report_unmatched(session_);
     if (session_.environment().filter_help) print_filter_help(session_);
     if (session_.perf() == nullptr) return;
-    if (!session_.is_mute()) session_.perf()->print_run();
+    if (!session_.is_mute()) {
+      session_.perf()->tell_if_none_was_selected(whole);
+      session_.perf()->print_run();
+    }
     session_.perf()->finish();
   }
 

@@ -14,6 +14,7 @@
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/fork_count.h"
 #include "tracing_core/export/without_signal.h"
+#include "tracing_core/filter/env_filter.h"
 #include "tracing_core/filter/parse_error.h"
 
 namespace testlog::inline v1 {
@@ -41,6 +42,18 @@ std::error_code trouble_with(std::string const& path) {
 unsigned count_forks() noexcept {
   tracing::internal::count_forks();
   return tracing::internal::fork_count();
+}
+
+// One that was reached, or null.
+tracing::Metadata const* a_perf_span() {
+  tracing::Metadata const* found = nullptr;
+  tracing::visit_callsites(
+      [](void* context, tracing::Metadata const& metadata) {
+        auto& first = *static_cast<tracing::Metadata const**>(context);
+        if (first == nullptr && metadata.is_perf() && metadata.is_span() && !metadata.parts().owned) first = &metadata;
+      },
+      &found);
+  return found;
 }
 
 // A write that is too long for the file's limit is not to end the program.
@@ -176,6 +189,23 @@ void PerfOutputs::print_run() {
   for (tracing::PerfRow const& row : run.rows) counted += row.count;
   for (tracing::PerfRow const& row : printed_.rows) counted -= std::min(counted, row.count);
   if (counted > 0) print(", all tests", run);
+}
+
+void PerfOutputs::tell_if_none_was_selected(bool whole) {
+  std::string const& directives = settings_.directives;
+  bool const is_plain = directives.find_first_of("=[") == directives.npos;
+  if (is_elsewhere() || (!whole && !is_plain) || !layer_.statistics->summary().empty()) return;
+  std::vector<tracing::ParseError> told;
+  if (tracing::EnvFilter::parse_lossy(directives, {}, &told).max_level_hint() == tracing::LevelFilter::off) return;
+  tracing::Metadata const* const span = a_perf_span();
+  if (span == nullptr) return;
+  std::string text = "testlog: TRACE_PERF: \"" + directives + "\" selected none of the perf spans that ran, such as \"";
+  text.append(span->name()).append("\" with the target \"").append(span->target()).append("\" and the level ");
+  text.append(tracing::name(tracing::as_filter(span->level())));
+  PerfSettings meant = settings_;
+  meant.directives = "trace";
+  if (is_plain) text.append("; did you mean \"").append(in_words(meant)).append("\"?");
+  output_.write(text.append(is_plain ? " Valid" : ". Valid").append(" are off, on, summary, or directives.\n"));
 }
 
 void PerfOutputs::finish() {

@@ -33,6 +33,9 @@ class PerfOutputs {
   void print_test();
   /// Prints the table of the whole run likewise, unless it is that of the only test, which was printed.
   void print_run();
+  /// Says that perf spans ran, and the directives of TRACE_PERF selected none of them. Directives about targets and spans may
+  /// be meant for other tests than these: of those only where the run is `whole`.
+  void tell_if_none_was_selected(bool whole);
   /// Writes what the files of the run still lack. Once.
   void finish();
 

@@ -84,6 +84,24 @@ TEST_F(PerfOutputs, PrintAsApproved) {
   expect_approved("perf.txt", text);
 }
 
+// There was no table, and nothing said why.
+TEST_F(PerfOutputs, ThatNoneWasSelectedIsToldOnce) {
+  auto const told = [](char const* tests, std::string const& value) {
+    std::string const err = run_scenarios(tests, {{"TRACE_PERF", value}}).err;
+    EXPECT_EQ(count(err, "selected none of the perf spans that ran"), count(err, "TRACE_PERF: ")) << err;
+    return count(err, "selected none of the perf spans that ran") == 1 ? err : std::string();
+  };
+  EXPECT_EQ(told("Perf.Passes", "warn"),
+            "testlog: TRACE_PERF: \"warn\" selected none of the perf spans that ran, such as \"cpu_ldg\" with the target "
+            "\"machine\" and the level debug; did you mean \"on\"? Valid are off, on, summary, or directives.\n");
+  EXPECT_THAT(told("Perf.Passes", "2"), HasSubstr("\"2\" selected none"));
+  EXPECT_THAT(told("Perf.Passes:Perf.PassesOnceMore", "summary,nonsense"), HasSubstr("; did you mean \"summary\"?"));
+  for (char const* const value : {"0", "info", "summary,info", "machine", "on", "elsewhere=debug", "[elsewhere]"}) {
+    EXPECT_EQ(told("Perf.Passes", value), "") << value;
+  }
+  EXPECT_EQ(told("Plain.Passes", "nonsense"), "");  // no perf span ran
+}
+
 TEST_F(PerfOutputs, StandInPathsAsInLines) {
   EXPECT_THAT(run_scenarios("Perf.FailsInside", {{"TRACE_PERF", "on"}}).err, HasSubstr("    in perf{name=\"cpu_bra\" to=4}\n"));
   EXPECT_THAT(run_dying("Perf.DiesInside", {{"TRACE_PERF", "on"}}).err, HasSubstr("is in perf{name=\"cpu_bra\" to=4}\n"));

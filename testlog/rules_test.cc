@@ -449,6 +449,9 @@ std::vector<BadCase> const& bad_cases() {
        "a path that can be written to and a folder.\n"},
       {"TRACE_REDACT", " , ",
        "testlog: TRACE_REDACT= ,  is none of names of fields such as password,token. Using none.\n"},
+      {"TRACE_REDACT", "password;token",
+       "testlog: TRACE_REDACT=password;token is none of names of fields such as password,token; did you mean "
+       "\"password,token\"? Using it as it stands.\n"},
       {"TRACE_REDACT_TOKEN", "two\nlines",
        "testlog: TRACE_REDACT_TOKEN=two?lines is none of texts of one line. Using ***REDACTED***.\n"},
       {"TRACE_PERF", "sumary",
