@@ -221,7 +221,8 @@ void write_records(Session& session) noexcept {
         add_label(dying.attribution(), record);
         line << tracing::name(record.metadata().level()) << " ";
         add_path(record.span);
-        line << record.metadata().target() << ": ";
+        line.add_text(record.metadata().target());
+        line << ": ";
         line.add_fields(record.values);
         line.write_to(dying.output());
       },

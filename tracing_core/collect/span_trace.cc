@@ -5,6 +5,7 @@
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/internal/type_information.h"
+#include "tracing_core/model/text_escape.h"
 
 namespace tracing::inline v1 {
 
@@ -85,9 +86,9 @@ std::string SpanTrace::to_string() const {
     for (std::size_t i = index.size(); i < 4; ++i) out.push_back(' ');
     out.append(index);
     out.append(": ");
-    out.append(metadata.target());
+    append_sanitized_in_line(out, metadata.target());
     out.append("::");
-    out.append(metadata.name());
+    append_sanitized_in_line(out, metadata.name());
     append_fields(out, metadata, values);
     if (metadata.file().empty()) return;
     out.append("\n             at ");

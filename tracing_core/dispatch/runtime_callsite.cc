@@ -55,7 +55,9 @@ internal::MetadataParts RuntimeCallsite::Owned::fill(CallsiteDescription const& 
     add(description.fields[i]);
     fields[i] = internal::field_entry(offset, description.fields[i].data(), description.fields[i].size(),
                                       static_cast<std::uint8_t>(i));
+    if (internal::is_odd_name(description.fields[i])) fields[i].has_special_name = true;
   }
+  parts.has_odd_names = internal::is_odd_name(text);
   auto copy = [](std::string_view from) {
     auto to = std::make_unique<char[]>(from.size() + 1);
     std::copy(from.begin(), from.end(), to.get());

@@ -106,6 +106,17 @@ consteval ParsedStatement<Types::kCount> parse_statement(StatementText const& te
   return out;
 }
 
+// Whether text has to look at a name closely, of which the program gives these as constants: others come out of the source.
+constexpr bool is_odd_constant(char const* name) noexcept {
+#if TRACING_INTERNAL_SEARCHES_ == 1
+  return name[__builtin_strspn(name,
+                               " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`"
+                               "abcdefghijklmnopqrstuvwxyz{|}~")] != '\0';
+#else
+  return is_odd_name({name, __builtin_strlen(name)});
+#endif
+}
+
 // Writes names and literal one behind the other, and where each ends.
 class MetadataWriter {
  public:
@@ -123,6 +134,8 @@ class MetadataWriter {
     parts.fields = field_entries;
     parts.holes = hole_entries;
     parts.file = in_.text.file;
+    parts.has_odd_names = is_odd_constant(in_.text.target) ||
+                          (in_.text.kind.kind == Kind::span && is_odd_constant(in_.text.name));
     parts.name_size = add(in_.name.data(), in_.name.size());
     parts.target_size = in_.target.empty() ? add_path() : add(in_.target.data(), in_.target.size());
     parts.function_size = add(in_.path.function.data(), in_.path.function.size());

@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <thread>
 
 #include "tests/approval.h"
 #include "tests/support/printed.h"
 #include "tracing_core/collect/registry.h"
+#include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/filter/env_filter.h"
 #include "tracing_core/tracing.h"
@@ -127,6 +129,48 @@ TEST(PrintLayer, PrintsEachEnterOfASpanEnteredTwice) {
     span.in_scope([&] { span.in_scope([] { TRACE_INFO("inside"); }); });
   });
   expect_approved("span_events.txt", text);
+}
+
+// A logger's name, say, is made as the program runs: it broke its line in two and sent what it liked to the terminal.
+TEST(OddNames, StayInTheirLineAndSteerNoTerminal) {
+  std::string const odd = "we\"ird [x]=\n\x1b[31mred\r\x7f\xc2\x9b\xff caf\xc3\xa9";
+  std::string const shown = "we\"ird [x]=\\n\\x1b[31mred\\r\\x7f\\u{9b}\\xff caf\xc3\xa9";
+  RuntimeCallsite const span({.kind = Kind::span, .name = odd, .target = odd, .fields = {odd}});
+  RuntimeCallsite const event({.target = odd, .fields = {"message", odd, "r#type"}});
+  auto const emit = [&] {
+    Value const of_span[] = {Value::of_u64(1)};
+    Value const of_event[] = {Value::of_verbatim("spoken"), Value::of_u64(2), Value::of_u64(3)};
+    auto const entered = Span::make(span.callsite(), of_span).entered();
+    emit_event(event.callsite(), of_event);
+  };
+  FormatOptions options{.timer = nullptr};
+  EXPECT_EQ(printed(format(options), emit),
+            " INFO " + shown + "{" + shown + "=1}: " + shown + ": spoken " + shown + "=2 type=3\n");
+  options.kind = FormatKind::compact;
+  EXPECT_EQ(printed(format(options), emit), " INFO " + shown + ": " + shown + ": spoken " + shown + "=2 type=3 " + shown + "=1\n");
+  options.kind = FormatKind::pretty;
+  EXPECT_EQ(printed(format(options), emit), "   INFO " + shown + ": spoken, " + shown + ": 2, type: 3\n    in " + shown +
+                                                "::" + shown + " with " + shown + ": 1\n\n");
+  for (FormatKind const kind : {FormatKind::full, FormatKind::compact, FormatKind::pretty, FormatKind::json}) {
+    for (bool const ansi : {false, true}) {
+      std::string const text = printed(format({.kind = kind, .ansi = ansi, .timer = nullptr}), emit);
+      EXPECT_EQ(text.find("\x1b[31m"), text.npos) << text;
+      EXPECT_EQ(text.find("=\n"), text.npos) << text;
+      EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), kind == FormatKind::pretty ? 3 : 1) << text;
+    }
+  }
+  options = {.ansi_sanitization = false, .timer = nullptr};  // as the reference prints them
+  EXPECT_EQ(printed(format(options), emit), " INFO " + odd + "{" + odd + "=1}: " + odd + ": spoken " + odd + "=2 type=3\n");
+}
+
+TEST(OddNames, MayBeConstantsOfTheProgram) {
+  EXPECT_EQ(printed(format({.timer = nullptr}),
+                    [] {
+                      TRACE_SPAN(info, "a\nb\x1b", tracing::target("t"));
+                      TRACE_SPAN(info, "caf\xc3\xa9", tracing::target("t"));
+                      TRACE_INFO("spoken", tracing::target("t"));
+                    }),
+            " INFO a\\nb\\x1b:caf\xc3\xa9: t: spoken\n");
 }
 
 }  // namespace

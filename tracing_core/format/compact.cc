@@ -16,7 +16,7 @@ class Compact final : public TextFormat<kAnsi> {
     }
     if (event.shown) {
       for_each_from_root(event.shown, [&](SpanRef span) {
-        append_painted(out, kAnsi, kBold, shown_span_name(span.metadata()));
+        append_name(out, span.metadata(), kBold, shown_span_name(span.metadata()));
         out.push_back(':');
       });
       out.push_back(' ');
@@ -32,7 +32,8 @@ class Compact final : public TextFormat<kAnsi> {
 
  private:
   using Base = TextFormat<kAnsi>;
-  using Base::fields_, Base::key_, Base::options_, Base::shows_file, Base::shows_line, Base::style_, Base::timer_;
+  using Base::append_name, Base::fields_, Base::key_, Base::options_, Base::shows_file, Base::shows_line, Base::style_,
+      Base::timer_;
 
   // A blank and the span's fields, or nothing where it has none.
   void append_span(TextBuffer& out, SpanRef span) const noexcept override {
@@ -49,7 +50,7 @@ class Compact final : public TextFormat<kAnsi> {
   void append_place(TextBuffer& out, Metadata const& metadata) const noexcept {
     bool any = options_.target;
     if (options_.target) {
-      append_painted(out, kAnsi, kDim, metadata.target());
+      append_name(out, metadata, kDim, metadata.target());
       append_painted(out, kAnsi, kDim, ":");
     }
     if (shows_file(metadata)) {

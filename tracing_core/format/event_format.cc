@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "tracing_core/format/format_parts.h"
+#include "tracing_core/model/text_escape.h"
 
 namespace tracing::inline v1 {
 namespace {
@@ -55,6 +56,12 @@ void append_time(TextBuffer& out, Timer const* timer, EventView const& event, Te
 }
 
 namespace internal {
+
+void append_odd_name(TextBuffer& out, std::string_view paint, std::string_view name, std::string_view back) noexcept {
+  out.append(paint);
+  append_sanitized_in_line(out, name);
+  out.append(back);
+}
 
 void keep_path(TextBuffer const& out, std::size_t begin, SpanRef leaf, void const* key, std::uint64_t changes) noexcept {
   constexpr std::size_t kMostKept = 4096;

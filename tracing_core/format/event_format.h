@@ -45,7 +45,7 @@ enum class FormatKind : std::uint8_t {
 struct FormatOptions {
   FormatKind kind = FormatKind::full;
   bool ansi = false;               ///< colours; JSON has none
-  bool ansi_sanitization = true;   ///< escape sequences inside messages and error texts are made visible
+  bool ansi_sanitization = true;   ///< escape sequences in messages, error texts and names are made visible, line ends in names
   bool target = true;
   bool level = true;
   std::optional<bool> file{};         ///< on for pretty, off for the others

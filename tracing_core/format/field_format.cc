@@ -27,6 +27,12 @@ std::string_view shown_name(std::string_view name) noexcept {
   return name;
 }
 
+// Appends what stands as a field's name; of one that may be odd, what stays in the line.
+void append_field_name(TextBuffer& out, std::string_view name, TextStyle style) noexcept {
+  name = shown_name(name);
+  style.sanitize && internal::is_odd_name(name) ? append_sanitized_in_line(out, name) : out.append(name);
+}
+
 // Makes safe what stands in `out` from `begin` on.
 void sanitize_from(TextBuffer& out, std::size_t begin) noexcept {
   std::string_view const text = out.view().substr(begin);
@@ -88,7 +94,9 @@ class DefaultFieldsPrinter {
     if (is_log_field(name)) return false;
     if (!first) out_.push_back(' ');
     if (name == "message") return print_message(value), true;
-    append_painted(out_, kAnsi, internal::kItalic, shown_name(name));
+    if (kAnsi) out_.append(internal::kItalic);
+    append_field_name(out_, name, style_);
+    if (kAnsi) out_.append(internal::kReset);
     append_painted(out_, kAnsi, internal::kDim, "=");
     return print_value(name, value), true;
   }
@@ -140,7 +148,9 @@ class DefaultFieldsPrinter {
   void print_error(std::string_view name, Value const& value) noexcept {
     internal::append_error_text(out_, value, style_, [&] {
       out_.push_back(' ');
-      append_painted(out_, kAnsi, internal::kItalic, name);
+      if (kAnsi) out_.append(internal::kItalic);
+      append_field_name(out_, name, style_);
+      if (kAnsi) out_.append(internal::kReset);
       append_painted(out_, kAnsi, internal::kItalic, ".sources");
       append_painted(out_, kAnsi, internal::kDim, "=");
     });
@@ -261,7 +271,7 @@ void append_pretty_fields(TextBuffer& out, FieldValues const& fields, TextStyle 
     auto append_sources_key = [&] {
       out.append(", ");
       out.append(key_prefix);
-      out.append(name);
+      append_field_name(out, name, style);
       out.append(".sources");
       out.append(key_suffix);
       out.append(": ");
@@ -278,7 +288,7 @@ void append_pretty_fields(TextBuffer& out, FieldValues const& fields, TextStyle 
       continue;
     }
     out.append(key_prefix);
-    out.append(shown_name(name));
+    append_field_name(out, name, style);
     out.append(key_suffix);
     out.append(": ");
     if (value.kind() == ValueKind::error) {

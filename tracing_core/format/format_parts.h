@@ -55,6 +55,9 @@ inline void const* text_key(FieldFormat const& fields, TextStyle style, unsigned
 // What stands as a span's name.
 inline std::string_view shown_span_name(Metadata const& span) noexcept { return span.is_perf() ? "perf" : span.name(); }
 
+// Appends a name that may end the line or steer a terminal, between what paints it and what ends that.
+void append_odd_name(TextBuffer& out, std::string_view paint, std::string_view name, std::string_view back) noexcept;
+
 // Makes the text of a span as one format shows it.
 class SpanTextMaker {
  public:
@@ -81,6 +84,15 @@ class TextFormat : public EventFormat, protected SpanTextMaker {
 
   bool shows_file(Metadata const& metadata) const noexcept { return file_ && !metadata.file().empty(); }
   bool shows_line(Metadata const& metadata) const noexcept { return line_number_ && metadata.line() != 0; }
+
+  // Whether a name of the callsite is to be appended by append_odd_name(): those of the program's own text are clean.
+  bool is_odd(Metadata const& metadata) const noexcept { return metadata.parts().has_odd_names && style_.sanitize; }
+
+  // A name of the callsite.
+  void append_name(TextBuffer& out, Metadata const& metadata, std::string_view paint, std::string_view name) const noexcept {
+    if (is_odd(metadata)) [[unlikely]] return append_odd_name(out, kAnsi ? paint : "", name, kAnsi ? kReset : "");
+    append_painted(out, kAnsi, paint, name);
+  }
 
   FormatOptions const options_;
   Timer const* const timer_;

@@ -27,8 +27,8 @@ class Full final : public TextFormat<kAnsi> {
 
  private:
   using Base = TextFormat<kAnsi>;
-  using Base::fields_, Base::file_, Base::key_, Base::line_number_, Base::options_, Base::shows_file,
-      Base::shows_line, Base::style_, Base::timer_;
+  using Base::append_name, Base::fields_, Base::file_, Base::is_odd, Base::key_, Base::line_number_, Base::options_,
+      Base::shows_file, Base::shows_line, Base::style_, Base::timer_;
 
   // `span{fields}:span{fields}: target: `
   void append_context(TextBuffer& out, EventView const& event) const noexcept {
@@ -40,7 +40,15 @@ class Full final : public TextFormat<kAnsi> {
       }
       out.push_back(' ');
     }
-    if (options_.target) append_target(out, event.metadata.target(), kAnsi);
+    if (!options_.target) return;
+    if (is_odd(event.metadata)) [[unlikely]] return append_odd_target(out, event.metadata);
+    append_target(out, event.metadata.target(), kAnsi);
+  }
+
+  [[gnu::noinline]] void append_odd_target(TextBuffer& out, Metadata const& metadata) const noexcept {
+    append_name(out, metadata, kDim, metadata.target());
+    append_painted(out, kAnsi, kDim, ":");
+    out.push_back(' ');
   }
 
   // `span{fields}:span{fields}:`
@@ -60,7 +68,7 @@ class Full final : public TextFormat<kAnsi> {
 
   // `name{fields}:`
   void append_span(TextBuffer& out, SpanRef span) const noexcept override {
-    append_painted(out, kAnsi, kBold, shown_span_name(span.metadata()));
+    append_name(out, span.metadata(), kBold, shown_span_name(span.metadata()));
     std::size_t const before = out.size();
     append_painted(out, kAnsi, kBold, "{");
     std::size_t const begin = out.size();

@@ -21,8 +21,8 @@ class Pretty final : public TextFormat<kAnsi> {
 
  private:
   using Base = TextFormat<kAnsi>;
-  using Base::fields_, Base::file_, Base::key_, Base::line_number_, Base::options_, Base::shows_file,
-      Base::shows_line, Base::style_, Base::timer_;
+  using Base::append_name, Base::fields_, Base::file_, Base::is_odd, Base::key_, Base::line_number_, Base::options_,
+      Base::shows_file, Base::shows_line, Base::style_, Base::timer_;
 
   void append_first_line(TextBuffer& out, EventView const& event) const noexcept {
     Metadata const& metadata = event.metadata;
@@ -42,9 +42,7 @@ class Pretty final : public TextFormat<kAnsi> {
     if (timer_ != nullptr) append_known_time(out, *timer_, event, kAnsi);
     if (options_.level) append_level(out, level, kAnsi);
     if (options_.target) {
-      out.append(bold);
-      out.append(metadata.target());
-      out.append(back);
+      append_target(out, metadata, bold, back);
       out.push_back(':');
     }
     if (line_number_ && !file_ && metadata.line() != 0) {
@@ -56,6 +54,13 @@ class Pretty final : public TextFormat<kAnsi> {
     append_pretty_fields(out, event.fields, style_, color, bold, back, true);
     if (colored) out.append(kReset);
     out.push_back('\n');
+  }
+
+  void append_target(TextBuffer& out, Metadata const& metadata, std::string_view paint, std::string_view back) const noexcept {
+    if (is_odd(metadata)) [[unlikely]] return append_odd_name(out, paint, metadata.target(), back);
+    out.append(paint);
+    out.append(metadata.target());
+    out.append(back);
   }
 
   // `    at file:12 on main ThreadId(1)`
@@ -94,10 +99,10 @@ class Pretty final : public TextFormat<kAnsi> {
     append_painted(out, kAnsi, kDimItalic, "in");
     out.push_back(' ');
     if (options_.target) {
-      out.append(metadata.target());
+      append_target(out, metadata, "", "");
       out.append("::");
     }
-    append_painted(out, kAnsi, kBold, shown_span_name(metadata));
+    append_name(out, metadata, kBold, shown_span_name(metadata));
     std::size_t const before = out.size();
     out.push_back(' ');
     append_painted(out, kAnsi, kDimItalic, "with");

@@ -5,6 +5,7 @@
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/format/event_format.h"
 #include "tracing_core/internal/type_information.h"
+#include "tracing_core/model/text_escape.h"
 
 namespace tracing::inline v1 {
 
@@ -19,7 +20,7 @@ void append_span_path(TextBuffer& out, SpanRef leaf) noexcept {
       [](void* context, SpanRef span) {
         auto& [text, begin] = *static_cast<Path*>(context);
         if (text.size() != begin) text.push_back(':');
-        text.append(span.metadata().is_perf() ? "perf" : span.metadata().name());
+        append_sanitized_in_line(text, span.metadata().is_perf() ? "perf" : span.metadata().name());
         text.push_back('{');
         std::size_t const before = text.size();
         (*fields)->append_span(text, span, {});

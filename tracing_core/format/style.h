@@ -9,7 +9,7 @@ namespace tracing::inline v1 {
 /// How fields and lines are dressed.
 struct TextStyle {
   bool ansi = false;     ///< colours and bold by escape sequences
-  bool sanitize = true;  ///< escape sequences inside messages and error texts are made visible
+  bool sanitize = true;  ///< escape sequences in messages, error texts and names are made visible, line ends in names
 
   friend constexpr bool operator==(TextStyle, TextStyle) noexcept = default;
 };

@@ -57,6 +57,14 @@ constexpr FieldEntry field_entry(std::uint32_t offset, char const* name, std::si
   return {offset, static_cast<std::uint32_t>(size) & 0x7fffff, is_special_name(name, size), value_index};
 }
 
+// Whether text has to look at a name closely, since it may end the line or steer a terminal: not all of it is plain ASCII.
+constexpr bool is_odd_name(std::string_view name) noexcept {
+  for (char const c : name) {
+    if (static_cast<signed char>(c) < ' ' || c == 0x7f) return true;
+  }
+  return false;
+}
+
 // A hole in the message: value `value_index` is printed at `offset` of the literal text. `spec_size` characters of format
 // specification stand at `spec_offset` of Metadata's text; they may hold nested holes, numbered: `{3}`.
 struct MessageHole {
@@ -94,6 +102,7 @@ struct MetadataParts {
   bool has_message = false;
   bool owned = false;  // made at run time: see RuntimeCallsite
   bool is_perf = false;
+  bool has_odd_names = false;  // some name in it is_odd_name(); the entries of such fields have special names
   bool ends_perf_span = false;  // an event of a message, `duration_us` and `duration_ms`, made where a perf span ends
   std::uint16_t numbers_size = kNotOnlyNumbers;  // the bytes of a record's values, where all of them are numbers by their types
 };

@@ -227,6 +227,16 @@ class Sanitized {
   static void append_invalid(TextBuffer& out, std::string_view bytes) noexcept { append_byte_escapes(out, bytes); }
 };
 
+class SanitizedInLine : public Sanitized {
+ public:
+  std::size_t append_special(TextBuffer& out, std::string_view text) noexcept {
+    if (append_letter_escape(out, text.front(), "\n\t\r", "ntr")) return 1;
+    if (static_cast<unsigned char>(text.front()) >= 0x20) return Sanitized::append_special(out, text);
+    append_byte_escapes(out, text.substr(0, 1));
+    return 1;
+  }
+};
+
 class Json {
  public:
   static constexpr Word special(Word word) noexcept {
@@ -251,6 +261,7 @@ class Json {
 
 void append_quoted(TextBuffer& out, std::string_view text) noexcept { append_in_quotes<Quoted>(out, text); }
 void append_sanitized(TextBuffer& out, std::string_view text) noexcept { append_escaped<Sanitized>(out, text); }
+void append_sanitized_in_line(TextBuffer& out, std::string_view text) noexcept { append_escaped<SanitizedInLine>(out, text); }
 void append_json_string(TextBuffer& out, std::string_view text) noexcept { append_in_quotes<Json>(out, text); }
 
 }  // namespace tracing::inline v1

@@ -1,4 +1,4 @@
-// Declares the three ways a string is escaped when it is appended: quoted, made safe for a terminal, and as JSON.
+// Declares the ways a string is escaped when it is appended: quoted, made safe for a terminal, and as JSON.
 #pragma once
 
 #include <string_view>
@@ -16,6 +16,10 @@ void append_quoted(TextBuffer& out, std::string_view text) noexcept;
 /// `\x08`, `\x0c` and `\x7f`, U+0080 to U+009F become `\u{80}` to `\u{9f}`, and bytes that are not UTF-8, which an
 /// eight-bit terminal takes for the same commands, `\xff`. All else goes through unchanged, line ends too.
 void append_sanitized(TextBuffer& out, std::string_view text) noexcept;
+
+/// The same for what has to stay in its line: line ends and tabs become `\n`, `\r` and `\t`, all other control characters as
+/// above.
+void append_sanitized_in_line(TextBuffer& out, std::string_view text) noexcept;
 
 /// Appends `text` as a JSON string with its quotes, as serde_json does: `\"`, `\\`, `\b`, `\f`, `\n`, `\r`, `\t`, other
 /// characters below U+0020 as `\u001b`, the rest raw. What is not UTF-8 becomes U+FFFD.

@@ -113,6 +113,12 @@ TEST(TextEscape, TreatsEveryAsciiCharacterAlikeInWordsAndAlone) {
   }
 }
 
+TEST(AppendSanitizedInLine, LeavesNothingThatEndsTheLine) {
+  InlineTextBuffer<64> out;
+  append_sanitized_in_line(out, std::string_view("a\n\r\tb\0\x0b\x1b\x7f \xc2\x85\xff\\caf\xc3\xa9", 19));
+  EXPECT_EQ(out.view(), "a\\n\\r\\tb\\x00\\x0b\\x1b\\x7f \\u{85}\\xff\\caf\xc3\xa9");
+}
+
 TEST(EscapeRuns, AgreeWithRustInEveryBlock) {
   constexpr std::uint32_t kExpected[] = {
 #include "tracing_core/internal/unicode_escapes_sample.inc"
