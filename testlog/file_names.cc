@@ -113,6 +113,10 @@ std::string claim_file(std::string const& path, std::error_code& error) {
 }
 
 std::string make_whole_file(std::string const& path, std::string_view text, std::error_code& error) {
+  if (path.ends_with('/')) {
+    error = std::make_error_code(std::errc::is_a_directory);
+    return path;
+  }
   if (is_no_file(path)) {
     error.assign(write_file(path, O_APPEND, text), std::generic_category());
     return path;

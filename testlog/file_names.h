@@ -31,8 +31,8 @@ void tell_missing_lines(int complain_to, std::string_view variable, std::string_
 std::string claim_file(std::string const& path, std::error_code& error);
 
 /// Makes a file of `text`, under the name that claim_file() would give it, and in one step: it is written beside, as
-/// `name.json.<process>.part`, and then renamed. Where it cannot be made, `error` says why, and nothing is left. What is no
-/// file is written to.
+/// `name.json.<process>.part`, and then renamed. Where it cannot be made, `error` says why, and nothing is left; a path that
+/// ends in `/` is that of a folder. What is no file is written to.
 std::string make_whole_file(std::string const& path, std::string_view text, std::error_code& error);
 
 }  // namespace testlog::inline v1

@@ -131,6 +131,23 @@ TEST_F(PerfFiles, APathThatIsAFolderIsToldOnce) {
   EXPECT_EQ(names_in(folder_ / "").size(), 2u) << "the sums stand beside it";
 }
 
+// A file was written into it whose name began with a dot.
+TEST_F(PerfFiles, APathThatEndsAsAFoldersIsToldOnce) {
+  fs::create_directory(folder_ / "there");
+  for (char const* const path : {"there/", "nowhere/", "there/%t/"}) {
+    for (char const* const variable : {"TRACE_PERF_JSON", "TRACE_PERF_PROM"}) {
+      std::string const err =
+          run_scenarios("Perf.Passes:Perf.PassesOnceMore", {{"TRACE_PERF", "on"}, {variable, folder_ / path}}).err;
+      EXPECT_EQ(count(err, std::string("testlog: ") + variable + "=" + (folder_ / "")), 1) << err;
+      if (std::string_view(path) != "there/%t/") {
+        EXPECT_EQ(count(err, "=" + (folder_ / path) + " cannot be opened: Is a directory"), 1) << err;
+      }
+    }
+  }
+  EXPECT_THAT(names_in(folder_ / ""), testing::ElementsAre("there"));
+  EXPECT_TRUE(names_in(folder_ / "there/").empty());
+}
+
 // ---- many ----
 
 TEST_F(PerfFiles, AForkedChildWritesNothing) {

@@ -33,6 +33,7 @@ std::string cannot_write(std::string const& variable, std::string const& path, s
 
 // Why a file at `path` could not be made, or nothing.
 std::error_code trouble_with(std::string const& path) {
+  if (path.ends_with('/')) return std::make_error_code(std::errc::is_a_directory);
   std::size_t const slash = path.rfind('/');
   std::string const folder = slash == path.npos ? "." : path.substr(0, slash + 1);
   if (access(path.c_str(), W_OK) != 0 && access(folder.c_str(), W_OK) != 0) return {errno, std::generic_category()};
