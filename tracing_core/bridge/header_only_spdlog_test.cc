@@ -23,16 +23,7 @@ using tracing_test::Kept;
 using tracing_test::make_logger;
 using tracing_test::Registered;
 
-// ---- the table ----
-
-TEST(HeaderOnlySpdlog, Default) {
-  spdlog::default_logger();  // not a word before the first use
-  Bridged bridged;
-  TRACE_SPAN(info, "outer", tracing::kv("id", 7));
-  spdlog::info("hello {}", 1);
-  spdlog::debug("below its level");
-  EXPECT_EQ(bridged.take(), " INFO outer{id=7}: spdlog: hello 1\nDEBUG outer{id=7}: spdlog: below its level\n");
-}
+// ---- the table; HeaderOnlySpdlog.Default is a program of its own ----
 
 TEST(HeaderOnlySpdlog, Named) {
   Registered const logger(spdlog::null_logger_mt("net"));

@@ -59,7 +59,7 @@ struct Adopted {
 
 struct HeaderOnlyRegistry {
   spdlog::details::registry* registry;
-  unsigned char const* made;
+  bool (*make)() noexcept;
 };
 
 struct Attached {
@@ -229,12 +229,15 @@ int user_level(spdlog::logger const& logger, int stored) noexcept {
   return known == nullptr ? stored : known->level_of_user(stored);
 }
 
-void add_registry(spdlog::details::registry& registry, unsigned char const& made) noexcept {
+void add_registry(spdlog::details::registry& registry, bool (*make)() noexcept) noexcept {
   try {
-    std::lock_guard const lock(bridge().mutex);
-    auto& all = bridge().header_only;
-    if (std::any_of(all.begin(), all.end(), [&](HeaderOnlyRegistry const& one) { return one.registry == &registry; })) return;
-    all.push_back({&registry, &made});
+    {
+      std::lock_guard const lock(bridge().mutex);
+      auto& all = bridge().header_only;
+      if (std::any_of(all.begin(), all.end(), [&](HeaderOnlyRegistry const& one) { return one.registry == &registry; })) return;
+      all.push_back({&registry, make});
+    }
+    refresh_spdlog();  // testlog's libraries installed the bridge before the program's first initialiser
   } catch (...) {
   }
 }
@@ -274,7 +277,7 @@ void refresh_spdlog() {
   for (HeaderOnlyRegistry const& one : header_only) {
     if (one.registry == shared) {
       shared_by_sink = true;
-    } else if (*one.made != 0) {
+    } else if (one.make()) {  // a program that has not yet logged has none
       add_loggers(*one.registry, by_sink);
     }
   }

@@ -3,20 +3,26 @@
 //
 // Weak, so that they give way without a word where the program has definitions of its own: spdlog as headers only, or as a
 // static library. Where this file itself sees the headers' own, there is nothing to stand in for.
+#include <cxxabi.h>
 #include <dlfcn.h>
 
 #include <spdlog/details/registry.h>
 #include <spdlog/logger.h>
 
+#include <cstdlib>
 #include <utility>
 
 #include "tracing_core/bridge/spdlog_hooks.h"
 
-// The registry of code with spdlog as headers only, where such code is in the program or in a library that it names.
+// The registry of code with spdlog as headers only, where such code is in the program or in a library that it names: the
+// variable in registry::instance(), and the guard of it. And what makes and ends a registry, as instance() itself is inlined.
 extern "C" {
 [[gnu::weak]] extern spdlog::details::registry tracing_header_only_registry __asm__(
     "_ZZN6spdlog7details8registry8instanceEvE10s_instance");
-[[gnu::weak]] extern unsigned char tracing_header_only_made __asm__("_ZGVZN6spdlog7details8registry8instanceEvE10s_instance");
+[[gnu::weak]] extern __cxxabiv1::__guard tracing_header_only_guard __asm__(
+    "_ZGVZN6spdlog7details8registry8instanceEvE10s_instance");
+[[gnu::weak]] void tracing_make_registry(spdlog::details::registry* registry) __asm__("_ZN6spdlog7details8registryC1Ev");
+[[gnu::weak]] void tracing_end_registry(spdlog::details::registry* registry) __asm__("_ZN6spdlog7details8registryD1Ev");
 }
 
 namespace {
@@ -36,12 +42,32 @@ void call_next(TakesLogger original, Registry* registry, LoggerPtr logger) {
 }
 #endif
 
-[[maybe_unused]] bool const registry_added = [] {
-  if (&tracing_header_only_registry != nullptr && &tracing_header_only_made != nullptr) {
-    hooks::add_registry(tracing_header_only_registry, tracing_header_only_made);
+// What the first call of registry::instance() does in such code, unless it was called by now. False where it cannot be done.
+bool make_header_only_registry() noexcept {
+  auto const* const is_made = reinterpret_cast<unsigned char const*>(&tracing_header_only_guard);
+  if (__atomic_load_n(is_made, __ATOMIC_ACQUIRE) != 0) return true;
+  if (&tracing_make_registry == nullptr || &tracing_end_registry == nullptr) return false;
+  try {
+    if (__cxxabiv1::__cxa_guard_acquire(&tracing_header_only_guard) == 0) return true;  // another thread did
+  } catch (...) {  // this thread is in that call
+    return false;
   }
+  try {
+    tracing_make_registry(&tracing_header_only_registry);
+  } catch (...) {
+    __cxxabiv1::__cxa_guard_abort(&tracing_header_only_guard);
+    return false;
+  }
+  std::atexit([] { tracing_end_registry(&tracing_header_only_registry); });
+  __cxxabiv1::__cxa_guard_release(&tracing_header_only_guard);
   return true;
-}();
+}
+
+// Before other initialisers, so that what those log is heard.
+[[gnu::constructor(101)]] void add_header_only_registry() noexcept {
+  if (&tracing_header_only_registry == nullptr || &tracing_header_only_guard == nullptr) return;
+  hooks::add_registry(tracing_header_only_registry, make_header_only_registry);
+}
 
 }  // namespace
 

@@ -56,7 +56,8 @@ int on_set_level(spdlog::logger& logger, int level) noexcept;
 /// The level that the user set, where `level` is stored.
 int user_level(spdlog::logger const& logger, int level) noexcept;
 
-/// The registry that code with spdlog as headers only has, to be used once `made` is not zero. Both live for good.
-void add_registry(spdlog::details::registry& registry, unsigned char const& made) noexcept;
+/// The registry that code with spdlog as headers only has, to be used where `make` returns true: by then it is made. It lives
+/// for good.
+void add_registry(spdlog::details::registry& registry, bool (*make)() noexcept) noexcept;
 
 }  // namespace tracing::inline v1::bridge::internal
