@@ -36,6 +36,7 @@ using LoggerPtr = std::shared_ptr<spdlog::logger>;
 constexpr int kAll = spdlog::level::trace - 1;
 
 constinit std::atomic<bool> bridged{false};
+constinit std::atomic<std::uint64_t> rebuilds{0};  // how often filters have changed
 
 // A logger whose level is the bridge's concern while it is installed.
 struct Adopted {
@@ -110,12 +111,16 @@ void store_level(Adopted& known, spdlog::logger& logger) {
 // What follows asks the subscriber, and so callers do it without the lock.
 void update_levels(std::vector<LoggerPtr> const& loggers) {
   for (LoggerPtr const& logger : loggers) {
-    int const wanted = bridge().lower_levels ? internal::wanted_level(logger->name()) : spdlog::level::off;
-    std::lock_guard const lock(bridge().mutex);
-    Adopted* const known = find(*logger);
-    if (known == nullptr || !bridged.load(std::memory_order_relaxed)) continue;
-    known->wanted = wanted;
-    store_level(*known, *logger);
+    std::uint64_t seen;
+    do {  // once more where another thread changed a filter meanwhile, and stored its answer before this one
+      seen = rebuilds.load();
+      int const wanted = bridge().lower_levels ? internal::wanted_level(logger->name()) : spdlog::level::off;
+      std::lock_guard const lock(bridge().mutex);
+      Adopted* const known = find(*logger);
+      if (known == nullptr || !bridged.load(std::memory_order_relaxed)) break;
+      known->wanted = wanted;
+      store_level(*known, *logger);
+    } while (rebuilds.load() != seen);
   }
 }
 
@@ -159,6 +164,7 @@ std::vector<LoggerPtr> adopted_loggers() {
 
 void on_rebuild() noexcept {
   try {
+    ++rebuilds;
     if (bridged.load(std::memory_order_acquire)) update_levels(adopted_loggers());
   } catch (...) {  // no memory: levels stay as they are
   }
@@ -214,13 +220,12 @@ void on_new_logger(LoggerPtr const& logger) noexcept {
   }
 }
 
-int on_set_level(spdlog::logger& logger, int level) noexcept {
-  std::lock_guard const lock(bridge().mutex);
+void on_set_level(spdlog::logger& logger, int level) noexcept {
+  std::lock_guard const lock(bridge().mutex);  // and stored under it: else a filter that changes meanwhile has another say
   Adopted* const known = find(logger);
-  if (known == nullptr) return level;
-  int const stored = known->take(level);
-  levels_generation.fetch_add(1, std::memory_order_release);
-  return stored;
+  int const stored = known == nullptr ? level : known->take(level);
+  if (known != nullptr) levels_generation.fetch_add(1, std::memory_order_release);
+  stored_level_of(logger).store(stored);
 }
 
 int user_level(spdlog::logger const& logger, int stored) noexcept {

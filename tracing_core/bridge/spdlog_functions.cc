@@ -85,7 +85,7 @@ namespace spdlog {
 }
 
 [[gnu::weak]] void logger::set_level(level::level_enum log_level) {
-  level_.store(hooks::is_bridged() ? hooks::on_set_level(*this, log_level) : log_level);
+  hooks::is_bridged() ? hooks::on_set_level(*this, log_level) : level_.store(log_level);
 }
 
 [[gnu::weak]] level::level_enum logger::level() const {

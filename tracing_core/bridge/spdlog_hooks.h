@@ -51,8 +51,8 @@ class Forwarding {
 
 /// A logger was registered.
 void on_new_logger(std::shared_ptr<spdlog::logger> const& logger) noexcept;
-/// The level to be stored where the user sets `level`.
-int on_set_level(spdlog::logger& logger, int level) noexcept;
+/// The user sets `level`: stores what the logger is to have.
+void on_set_level(spdlog::logger& logger, int level) noexcept;
 /// The level that the user set, where `level` is stored.
 int user_level(spdlog::logger const& logger, int level) noexcept;
 

@@ -224,6 +224,37 @@ TEST_F(SpdlogBridgeLevels, FollowAReload) {
   tracing::bridge::uninstall_spdlog();
 }
 
+TEST_F(SpdlogBridgeLevels, AreThoseThatWereSetWhileTheFilterChanged) {
+  auto [filter, handle] = tracing::reloadable(tracing::boxed(tracing::EnvFilter::parse_lossy("off")));
+  tracing::ScopedDefault const subscriber(
+      tracing::RegistryBuilder()
+          .with(tracing::print_layer(
+                    {.writer = tracing::to_sink(tracing::make_sink([](tracing::Level, std::string_view) {}))}),
+                std::move(filter))
+          .build());
+  ASSERT_TRUE(tracing::bridge::install_spdlog());
+  std::atomic<int> asked{0}, done{0};
+  constexpr int kRounds = 20'000;
+  auto const level_of_round = [](int round) { return round % 2 == 0 ? spdlog::level::warn : spdlog::level::err; };
+  std::thread user([&] {
+    for (int round = 1; round <= kRounds; ++round) {
+      while (asked < round) std::this_thread::yield();
+      logger_->set_level(level_of_round(round));
+      done = round;
+    }
+  });
+  int wrong = 0;
+  for (int round = 1; round <= kRounds; ++round) {
+    asked = round;
+    handle.reload(tracing::boxed(tracing::EnvFilter::parse_lossy(round % 2 == 0 ? "trace" : "off")));
+    while (done < round) std::this_thread::yield();
+    if (logger_->level() != level_of_round(round)) ++wrong;
+  }
+  user.join();
+  tracing::bridge::uninstall_spdlog();
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST_F(SpdlogBridgeLevels, StayWhereThatIsAskedFor) {
   Bridged bridged("trace", {.lower_levels = false});
   logger_->debug("below its level");
