@@ -79,14 +79,12 @@ struct Place {
 struct Console {
   FILE* own;
   int descriptor;
-  bool always;
   FILE* muted = nullptr;  // guarded by mutex below; made once
   Place place{};
 
   // What a layer says with spdlog is no event, so it is printed as ever.
   bool shows() const noexcept {
-    return (!always && !is_in_heard_message()) || tracing::internal::thread_state.in_subscriber ||
-           Place::of(descriptor) != place;
+    return !is_mute_here() || tracing::internal::thread_state.in_subscriber || Place::of(descriptor) != place;
   }
 };
 
@@ -106,10 +104,7 @@ struct MutedSink {
 
 struct Muted {
   std::mutex mutex;
-  Console consoles[4] = {{stdout, STDOUT_FILENO, false},
-                         {stdout, STDOUT_FILENO, true},
-                         {stderr, STDERR_FILENO, false},
-                         {stderr, STDERR_FILENO, true}};
+  Console consoles[2] = {{stdout, STDOUT_FILENO}, {stderr, STDERR_FILENO}};
   std::vector<MutedSink> sinks;  // guarded by mutex
 };
 
@@ -153,12 +148,10 @@ FILE* own_instead_of(FILE* stream) {
   return nullptr;
 }
 
-// REQUIRES: the lock held. A sink that is muted always stays so.
-template <bool kAlways>
+// REQUIRES: the lock held.
 FILE* muted_instead_of(FILE* stream) {
-  FILE* const own = own_instead_of(stream);
   for (Console& console : muted().consoles) {
-    if (console.always == kAlways && console.own == (own == nullptr || !kAlways ? stream : own)) return muted_stream(console);
+    if (console.own == stream) return muted_stream(console);
   }
   return nullptr;
 }
@@ -171,17 +164,18 @@ std::vector<spdlog::sink_ptr> const* behind_dist_sink(spdlog::sinks::sink& sink)
 
 std::vector<spdlog::sink_ptr> const* sinks_behind(spdlog::sinks::sink& sink) {
   if (auto* const async = dynamic_cast<AsyncSink*>(&sink)) return &async->behind().sinks();
+  if (auto* const arrival = dynamic_cast<ArrivalSink*>(&sink)) return &arrival->sinks();
   if (auto const* const behind = behind_dist_sink<std::mutex>(sink)) return behind;
   return behind_dist_sink<spdlog::details::null_mutex>(sink);
 }
 
 // REQUIRES: the lock held.
-void mute(std::vector<spdlog::sink_ptr> const& sinks, bool always) {
+void mute(std::vector<spdlog::sink_ptr> const& sinks) {
   for (auto const& sink : sinks) {
     if (sink == nullptr) continue;
     if (auto const* const behind = sinks_behind(*sink)) {
-      mute(*behind, always);
-    } else if (exchange_console(*sink, always ? muted_instead_of<true> : muted_instead_of<false>)) {
+      mute(*behind);
+    } else if (exchange_console(*sink, muted_instead_of)) {
       auto& known = muted().sinks;
       bool const is_known =
           std::any_of(known.begin(), known.end(), [&](MutedSink const& one) { return one.address == sink.get(); });
@@ -197,10 +191,10 @@ void remember_console() noexcept {
   for (Console& console : muted().consoles) console.place = Place::of(console.descriptor);
 }
 
-void mute_console_sinks(std::vector<spdlog::sink_ptr> const& sinks, bool always) {
+void mute_console_sinks(std::vector<spdlog::sink_ptr> const& sinks) {
   std::lock_guard const lock(muted().mutex);
   std::erase_if(muted().sinks, [](MutedSink const& one) { return one.sink.expired(); });
-  mute(sinks, always);
+  mute(sinks);
 }
 
 void unmute_console_sinks() {

@@ -11,9 +11,8 @@ namespace tracing::inline v1::bridge::internal {
 void remember_console() noexcept;
 
 /// Mutes those of `sinks` that are console sinks of spdlog's, also where they stand behind a dist_sink or an async logger of
-/// ours. They still print what did not come by a message that this thread heard, as a backtrace; unless `always`, for sinks
-/// that are called on another thread or heard by a sink. Thread-safe.
-void mute_console_sinks(std::vector<spdlog::sink_ptr> const& sinks, bool always);
+/// ours. They still print what does not come by a message for which they are mute: a backtrace. Thread-safe.
+void mute_console_sinks(std::vector<spdlog::sink_ptr> const& sinks);
 
 /// All sinks print again.
 void unmute_console_sinks();

@@ -10,11 +10,11 @@
 
 namespace tracing::inline v1::bridge::internal {
 
-/// The first sink of a logger: makes events of its messages, and keeps from the sinks behind it those that come only because
-/// the bridge lowered the logger's level. Thread-safe.
+/// The first sink of a logger: makes events of its messages and hands them on to the sinks behind it, but for those that come
+/// only because the bridge lowered the logger's level. Thread-safe.
 class GateSink final : public spdlog::sinks::sink {
  public:
-  explicit GateSink(spdlog::logger const& logger);
+  explicit GateSink(std::shared_ptr<spdlog::logger> const& logger);
 
   /// The level that the user wants, while the logger has the level `lowered_to`.
   void set_levels(int user_level, int lowered_to) noexcept;
@@ -25,8 +25,11 @@ class GateSink final : public spdlog::sinks::sink {
   void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
 
  private:
-  char const* const name_;  // the logger's own, which tells it from those that the sinks were handed on to
-  spdlog::logger const& logger_;
+  bool is_of_logger(spdlog::details::log_msg const& message) const noexcept;
+  void hand_on(spdlog::details::log_msg const& message);
+
+  spdlog::logger* const logger_;
+  std::weak_ptr<spdlog::logger> const alive_;  // others may take its sinks over, and live longer
   std::atomic<int> user_level_;
   std::atomic<int> lowered_to_;
 };

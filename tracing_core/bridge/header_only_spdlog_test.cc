@@ -7,6 +7,7 @@
 #include <spdlog/sinks/null_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 
+#include <stdexcept>
 #include <string>
 
 #include "tracing_core/bridge/spdlog_async.h"
@@ -151,6 +152,29 @@ TEST_F(HeaderOnlySpdlogLevels, BacktracesHoldWhatTheyWouldWithoutTheBridge) {
             "info ****************** Backtrace End ********************\n");
 }
 
+TEST_F(HeaderOnlySpdlogLevels, SinksThatThrowAndFlushDoAsWithoutTheBridge) {
+  struct Throwing final : spdlog::sinks::sink {
+    int flushed = 0;
+    void log(spdlog::details::log_msg const&) override { throw std::runtime_error("disk full"); }
+    void flush() override { ++flushed; }
+    void set_pattern(std::string const&) override {}
+    void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
+  };
+  auto const throwing = std::make_shared<Throwing>();
+  logger_->sinks().insert(logger_->sinks().begin(), throwing);
+  std::string errors;
+  logger_->set_error_handler([&](std::string const& text) { errors += text + "\n"; });
+  logger_->flush_on(spdlog::level::trace);
+  Bridged bridged;
+  logger_->debug("only an event");
+  EXPECT_EQ(throwing->flushed, 0);
+  logger_->info("x");
+  logger_->log(spdlog::source_loc{"a.cc", 3, "f"}, spdlog::level::info, "y");
+  EXPECT_EQ(kept_.take(), "info x\ninfo y\n");
+  EXPECT_EQ(errors, "disk full\ndisk full [a.cc(3)]\n");
+  EXPECT_EQ(throwing->flushed, 2);
+}
+
 TEST_F(HeaderOnlySpdlogLevels, LoggersThatTookTheSinksOverAreHeardByThem) {
   Bridged bridged;
   spdlog::logger other("other", logger_->sinks().begin(), logger_->sinks().end());
@@ -181,6 +205,34 @@ TEST(HeaderOnlySpdlogConsole, IsMutedAndRestored) {
   }
   logger->info("restored");
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "restored\n");
+}
+
+// What a dumped backtrace of "heard" and "below its level" prints on a console that is mute for both, by loggers of `make`.
+std::string dumped_on_console(std::shared_ptr<spdlog::logger> (*make)()) {
+  testing::internal::CaptureStdout();
+  {
+    Bridged bridged("trace", {.mute_console = true});
+    Registered const logger(make());
+    tracing::bridge::refresh_spdlog();
+    logger->set_pattern("%v");
+    logger->enable_backtrace(8);
+    logger->info("heard"), logger->debug("below its level");
+    EXPECT_EQ(bridged.take(), " INFO console: heard\nDEBUG console: below its level\n");
+    logger->dump_backtrace();
+    EXPECT_EQ(bridged.take(), "") << "became events a second time";
+    spdlog::init_thread_pool(1, 1);  // after all that is queued
+  }
+  return testing::internal::GetCapturedStdout();
+}
+constexpr char kDumped[] = "****************** Backtrace Start ******************\nheard\nbelow its level\n"
+                           "****************** Backtrace End ********************\n";
+
+TEST(HeaderOnlySpdlogConsole, PrintsADumpedBacktrace) {
+  EXPECT_EQ(dumped_on_console([] { return spdlog::stdout_color_mt("console"); }), kDumped);
+}
+
+TEST(HeaderOnlySpdlogConsole, PrintsADumpedBacktraceOfAnAsyncLogger) {
+  EXPECT_EQ(dumped_on_console([] { return spdlog::stdout_color_mt<tracing::bridge::async_factory>("console"); }), kDumped);
 }
 
 TEST(HeaderOnlySpdlogConsole, PrintsIntoWhatATestCaptures) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/emit/emit.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/internal/never_destroyed.h"
@@ -72,10 +74,13 @@ RuntimeCallsite callsite_of(Statement const& statement) {
   return all.by_statement.try_emplace(std::move(key), made).first->second;
 }
 
-void emit(Callsite& callsite, spdlog::details::log_msg const& message) noexcept {
+Verdict emit(Callsite& callsite, spdlog::details::log_msg const& message) noexcept {
+  Verdict const verdict = callsite.enabled();
+  if (verdict == 0 || tracing::internal::thread_state.in_subscriber) return 0;
   Value const text = Value::of_verbatim(text_of(message.payload));
   auto const time = std::chrono::duration_cast<std::chrono::nanoseconds>(message.time.time_since_epoch());
-  emit_event(callsite, &text, {}, Origin{.time = Instant{time.count()}});
+  tracing::internal::dispatch_event_at(callsite, verdict, &text, {}, Origin{.time = Instant{time.count()}});
+  return verdict;
 }
 
 int wanted_level(std::string_view logger_name) {

@@ -31,8 +31,9 @@ struct Statement {
 /// The callsite of a statement: the same one each time, unless there are more than a thousand. Thread-safe; takes a lock.
 RuntimeCallsite callsite_of(Statement const& statement);
 
-/// Emits the message as an event of `callsite`, on this thread and with the message's time.
-void emit(Callsite& callsite, spdlog::details::log_msg const& message) noexcept;
+/// Emits the message as an event of `callsite`, on this thread and with the message's time. Returns what let it pass: zero
+/// where it was dropped.
+Verdict emit(Callsite& callsite, spdlog::details::log_msg const& message) noexcept;
 
 /// The most verbose level of spdlog's that the subscriber may want of a logger; off where it wants none.
 int wanted_level(std::string_view logger_name);

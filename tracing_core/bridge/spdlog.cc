@@ -16,6 +16,7 @@
 #include "tracing_core/bridge/spdlog_hooks.h"
 #include "tracing_core/bridge/thread_calls.h"
 #include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/internal/never_destroyed.h"
 
 namespace tracing::inline v1::bridge {
@@ -71,6 +72,7 @@ struct Attached {
 struct Bridge {
   std::atomic<bool> lower_levels{false};
   std::atomic<bool> mute_console{false};
+  std::atomic<bool (*)(Verdict) noexcept> is_kept{nullptr};
   std::atomic<bool> calls_are_heard{false};
   std::mutex mutex;
   std::vector<Adopted> adopted;                 // guarded by mutex
@@ -126,8 +128,7 @@ void update_levels(std::vector<LoggerPtr> const& loggers) {
 
 // Makes the logger one whose level and sinks are the bridge's concern, unless it cannot be heard. True where it is new.
 bool adopt(LoggerPtr const& logger, bool by_sink) {
-  bool const async = is_async(*logger);
-  if (by_sink && async) {
+  if (by_sink && is_async(*logger)) {
     if (!bridge().calls_are_heard) return false;
     by_sink = false;
   }
@@ -141,11 +142,11 @@ bool adopt(LoggerPtr const& logger, bool by_sink) {
       bridge().adopted.push_back({logger, logger.get(), internal::stored_level(*logger), spdlog::level::off, kNotLowered, {}});
       known = &bridge().adopted.back();
     }
-    if (by_sink && known->gate == nullptr) known->gate = std::make_shared<GateSink>(*logger);
+    if (by_sink && known->gate == nullptr) known->gate = std::make_shared<GateSink>(logger);
     if (known->gate != nullptr) put_first(*logger, known->gate);
     if (!is_new) store_level(*known, *logger);  // the user may have set another one
   }
-  if (bridge().mute_console) internal::mute_console_sinks(logger->sinks(), by_sink || async);
+  if (bridge().mute_console) internal::mute_console_sinks(logger->sinks());
   return is_new;
 }
 
@@ -201,6 +202,12 @@ void unlock_all() {
 
 namespace internal {
 
+bool mutes_console(Verdict verdict) noexcept {
+  if (!bridge().mute_console || tracing::internal::thread_state.in_subscriber) return false;
+  auto const is_kept = bridge().is_kept.load(std::memory_order_relaxed);
+  return is_kept == nullptr || is_kept(verdict);
+}
+
 bool is_bridged() noexcept { return bridged.load(std::memory_order_acquire); }
 
 LoggerLevels levels_of(spdlog::logger& logger) {
@@ -208,7 +215,7 @@ LoggerLevels levels_of(spdlog::logger& logger) {
     std::lock_guard const lock(bridge().mutex);
     if (Adopted const* const known = find(logger)) return {known->logger, known->user_level, known->lowered_to};
   }
-  if (bridge().mute_console) mute_console_sinks(logger.sinks(), is_async(logger));  // a sink that nobody registered
+  if (bridge().mute_console) mute_console_sinks(logger.sinks());  // a sink that nobody registered
   return {};
 }
 
@@ -256,6 +263,7 @@ bool install_spdlog(SpdlogOptions const& options) {
     if (bridged.load(std::memory_order_relaxed)) return false;
     bridge().lower_levels = options.lower_levels;
     bridge().mute_console = options.mute_console;
+    bridge().is_kept = options.is_kept;
     if (options.mute_console) internal::remember_console();
     bridged.store(true, std::memory_order_release);
   }

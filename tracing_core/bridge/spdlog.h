@@ -10,6 +10,8 @@
 
 #include <memory>
 
+#include "tracing_core/dispatch/subscriber.h"
+
 namespace tracing::inline v1::bridge {
 namespace internal {
 
@@ -28,6 +30,9 @@ struct SpdlogOptions {
   /// spdlog's console sinks print nothing, since the lines are shown as events. Only what would go where the standard output
   /// and error of the process went when the bridge was installed: a test that captures them gets what it expects.
   bool mute_console = false;
+  /// Where given: whether a message of which an event was made, for the layers in `verdict`, is sure to be seen as one. Where
+  /// not, its console sinks print it. Called on the thread that logs.
+  bool (*is_kept)(Verdict verdict) noexcept = nullptr;
 };
 
 /// From now on what is logged becomes events: target is the logger's name, `spdlog` where that is empty; critical is an error.

@@ -27,7 +27,7 @@ struct AsyncFactory {
       pool = std::make_shared<spdlog::details::thread_pool>(spdlog::details::default_async_q_size, 1U);
       registry.set_tp(pool);
     }
-    auto sink = std::make_shared<Sink>(std::forward<A>(args)...);
+    auto sink = std::make_shared<internal::ArrivalSink>(std::make_shared<Sink>(std::forward<A>(args)...));
     auto behind = std::make_shared<spdlog::async_logger>(name, std::move(sink), std::move(pool), kPolicy);
     behind->set_level(spdlog::level::trace);
     auto logger = std::make_shared<spdlog::logger>(std::move(name), std::make_shared<internal::AsyncSink>(std::move(behind)));

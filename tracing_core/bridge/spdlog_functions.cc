@@ -6,6 +6,7 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 
+#include <spdlog/async_logger.h>
 #include <spdlog/details/registry.h>
 #include <spdlog/logger.h>
 
@@ -31,10 +32,14 @@ namespace hooks = tracing::bridge::internal;
 using LoggerPtr = std::shared_ptr<spdlog::logger>;
 using Registry = spdlog::details::registry;
 using TakesLogger = void (*)(Registry* registry, LoggerPtr logger);
+using TakesMessage = void (*)(spdlog::async_logger* logger, spdlog::details::log_msg const& message);
 
 #if !defined(SPDLOG_HEADER_ONLY)
 // The function that the loader would have taken.
-TakesLogger next(char const* name) noexcept { return reinterpret_cast<TakesLogger>(dlsym(RTLD_NEXT, name)); }
+template <class Function>
+Function next(char const* name) noexcept {
+  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
 
 void call_next(TakesLogger original, Registry* registry, LoggerPtr logger) {
   if (original != nullptr) original(registry, logger);
@@ -84,6 +89,18 @@ namespace spdlog {
   if (traceback_enabled) tracer_.push_back(message);
 }
 
+[[gnu::weak]] void async_logger::sink_it_(details::log_msg const& message) {
+  static auto const original = next<TakesMessage>("_ZN6spdlog12async_logger8sink_it_ERKNS_7details7log_msgE");
+  hooks::Sent const sent(message);
+  if (original != nullptr) original(this, message);
+}
+
+[[gnu::weak]] void async_logger::backend_sink_it_(details::log_msg const& message) {
+  static auto const original = next<TakesMessage>("_ZN6spdlog12async_logger16backend_sink_it_ERKNS_7details7log_msgE");
+  hooks::Arrived const arrived(message);
+  if (original != nullptr) original(this, message);
+}
+
 [[gnu::weak]] void logger::set_level(level::level_enum log_level) {
   hooks::is_bridged() ? hooks::on_set_level(*this, log_level) : level_.store(log_level);
 }
@@ -96,17 +113,17 @@ namespace spdlog {
 namespace details {
 
 [[gnu::weak]] void registry::initialize_logger(LoggerPtr logger) {
-  static TakesLogger const original = next("_ZN6spdlog7details8registry17initialize_loggerESt10shared_ptrINS_6loggerEE");
+  static TakesLogger const original = next<TakesLogger>("_ZN6spdlog7details8registry17initialize_loggerESt10shared_ptrINS_6loggerEE");
   call_next(original, this, std::move(logger));
 }
 
 [[gnu::weak]] void registry::register_logger(LoggerPtr logger) {
-  static TakesLogger const original = next("_ZN6spdlog7details8registry15register_loggerESt10shared_ptrINS_6loggerEE");
+  static TakesLogger const original = next<TakesLogger>("_ZN6spdlog7details8registry15register_loggerESt10shared_ptrINS_6loggerEE");
   call_next(original, this, std::move(logger));
 }
 
 [[gnu::weak]] void registry::set_default_logger(LoggerPtr logger) {
-  static TakesLogger const original = next("_ZN6spdlog7details8registry18set_default_loggerESt10shared_ptrINS_6loggerEE");
+  static TakesLogger const original = next<TakesLogger>("_ZN6spdlog7details8registry18set_default_loggerESt10shared_ptrINS_6loggerEE");
   call_next(original, this, std::move(logger));
 }
 

@@ -25,28 +25,48 @@ class Heard {
  public:
   /// `level` is the logger's own, as it stands in it.
   Heard(spdlog::logger& logger, int level, spdlog::details::log_msg const& message) noexcept;
+  /// A sink got it.
+  explicit Heard(spdlog::details::log_msg const& message) noexcept;
   Heard(Heard const&) = delete;
   Heard& operator=(Heard const&) = delete;
   ~Heard();
 
   /// Whether the logger's sinks would see the message without the bridge.
   bool is_for_sinks() const noexcept { return for_sinks_; }
+  /// False where an event was made of it on the way, or the bridge is not installed.
+  bool is_new() const noexcept { return new_; }
 
  private:
+  void hear(spdlog::logger* logger, int level, spdlog::details::log_msg const& message) noexcept;
+
   void const* before_;
-  bool for_sinks_;
+  bool muted_before_;
+  bool for_sinks_ = true;
+  bool new_ = false;
 };
 
-/// While it lives, what this thread logs is the same message once more, for other sinks.
-class Forwarding {
+/// While it lives, the message tells those who get a copy of it whether console sinks are mute for it. Around queuing it.
+class Sent {
  public:
-  Forwarding() noexcept;
-  Forwarding(Forwarding const&) = delete;
-  Forwarding& operator=(Forwarding const&) = delete;
-  ~Forwarding();
+  explicit Sent(spdlog::details::log_msg const& message) noexcept;
+  Sent(Sent const&) = delete;
+  Sent& operator=(Sent const&) = delete;
+  ~Sent();
 
  private:
-  bool before_;
+  spdlog::details::log_msg const& message_;
+};
+
+/// While it lives, console sinks are mute on this thread where they were so for the copy's sender.
+class Arrived {
+ public:
+  explicit Arrived(spdlog::details::log_msg const& copy) noexcept;
+  Arrived(Arrived const&) = delete;
+  Arrived& operator=(Arrived const&) = delete;
+  ~Arrived();
+
+ private:
+  bool muted_before_;
 };
 
 /// A logger was registered.

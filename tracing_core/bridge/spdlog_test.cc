@@ -504,13 +504,17 @@ TEST(SpdlogBridgeConsole, IsMutedForAsyncLoggers) {
 }
 
 TEST(SpdlogBridgeConsole, PrintsWhatIsNoEvent) {
-  Registered const logger(spdlog::stdout_color_mt("console"));
-  logger->set_pattern("%v");
-  logger->enable_backtrace(4);
-  EXPECT_EQ(on_console([&] {
-    logger->debug("kept");
-    logger->dump_backtrace();
-  }), "****************** Backtrace Start ******************\nkept\n****************** Backtrace End ********************\n");
+  for (bool const queued : {false, true}) {
+    Registered const logger(queued ? spdlog::create_async<spdlog::sinks::stdout_color_sink_mt>("console")
+                                   : spdlog::stdout_color_mt("console"));
+    logger->set_pattern("%v");
+    logger->enable_backtrace(4);
+    EXPECT_EQ(on_console([&] {
+      logger->debug("kept");
+      logger->dump_backtrace();
+      spdlog::init_thread_pool(1, 1);
+    }), "****************** Backtrace Start ******************\nkept\n****************** Backtrace End ********************\n");
+  }
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ struct Table {
 
 struct ThreadCalls {
   void const* current = nullptr;  // the message that is being handled and was heard
-  bool forwarding = false;
+  bool muted = false;             // for it console sinks are mute
   bool ending = false;
   Table* table = nullptr;
 };
@@ -90,41 +90,57 @@ bool hear(spdlog::logger* logger, int stored, spdlog::details::log_msg const& me
   if (!known.is_of(logger, generation, message)) [[unlikely]] look_up(known, logger, generation, message);
   bool const for_sinks = stored != known.levels.lowered_to || message.level >= known.levels.user_level;
   RuntimeCallsite const kept = *known.callsite;  // what is called may log, too
-  emit(kept.callsite(), message);
+  calls.muted = mutes_console(emit(kept.callsite(), message));
   return for_sinks;
 }
 
+// What stands in a message that console sinks are mute for: nobody reads it before a formatter has written there.
+constexpr std::size_t kMuted = SIZE_MAX;
+
 }  // namespace
 
+void Heard::hear(spdlog::logger* logger, int level, spdlog::details::log_msg const& message) noexcept {
+  new_ = true;
+  calls.current = &message;
+  calls.muted = false;
+  try {
+    for_sinks_ = internal::hear(logger, level, message);
+  } catch (...) {  // no memory: it is not shown
+  }
+}
+
 Heard::Heard(spdlog::logger& logger, int level, spdlog::details::log_msg const& message) noexcept
-    : before_(calls.current), for_sinks_(true) {
+    : before_(calls.current), muted_before_(calls.muted) {
   if (probed == &logger) [[unlikely]] {
     probed = nullptr;
     return;
   }
   // A message of another make of spdlog has its parts elsewhere.
-  if (calls.forwarding || text_of(message.logger_name).data() != logger.name().data()) return;
-  calls.current = &message;
-  try {
-    for_sinks_ = hear(&logger, level, message);
-  } catch (...) {  // no memory: it is not shown
-  }
+  if (text_of(message.logger_name).data() == logger.name().data()) hear(&logger, level, message);
 }
 
-Heard::~Heard() { calls.current = before_; }
-
-Forwarding::Forwarding() noexcept : before_(std::exchange(calls.forwarding, true)) {}
-Forwarding::~Forwarding() { calls.forwarding = before_; }
-
-void hear(spdlog::details::log_msg const& message) noexcept {
-  if (!is_bridged() || calls.current == &message || calls.forwarding) return;
-  try {
-    hear(nullptr, 0, message);
-  } catch (...) {
-  }
+Heard::Heard(spdlog::details::log_msg const& message) noexcept : before_(calls.current), muted_before_(calls.muted) {
+  if (is_bridged() && calls.current != &message) hear(nullptr, 0, message);
 }
 
-bool is_in_heard_message() noexcept { return calls.current != nullptr; }
+Heard::~Heard() {
+  calls.current = before_;
+  calls.muted = muted_before_;
+}
+
+Sent::Sent(spdlog::details::log_msg const& message) noexcept : message_(message) {
+  if (calls.muted) message.color_range_start = kMuted;
+}
+Sent::~Sent() { message_.color_range_start = 0; }
+
+Arrived::Arrived(spdlog::details::log_msg const& copy) noexcept : muted_before_(calls.muted) {
+  if (copy.color_range_start != kMuted) return;
+  copy.color_range_start = 0;
+  calls.muted = true;
+}
+Arrived::~Arrived() { calls.muted = muted_before_; }
+
+bool is_mute_here() noexcept { return calls.muted; }
 
 bool is_heard(spdlog::logger const& logger, void (*log)(spdlog::logger const& logger)) {
   probed = &logger;

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "tracing_core/dispatch/subscriber.h"
+
 namespace tracing::inline v1::bridge::internal {
 
 inline constexpr int kNotLowered = INT_MIN;
@@ -37,11 +39,11 @@ LoggerLevels levels_of(spdlog::logger& logger);
 /// Raised whenever what levels_of() says may have changed.
 extern constinit std::atomic<std::uint64_t> levels_generation;
 
-/// Makes an event of a message that a sink got, unless that was done on the way.
-void hear(spdlog::details::log_msg const& message) noexcept;
+/// Whether this thread is in a message for which console sinks are mute: an event was made of it, and nobody misses the text.
+bool is_mute_here() noexcept;
 
-/// Whether this thread is in a message of which an event was made.
-bool is_in_heard_message() noexcept;
+/// Whether console sinks are mute for a message of which an event was made that `verdict` let pass.
+bool mutes_console(Verdict verdict) noexcept;
 
 /// Calls `log` and says whether a message that it logs by `logger` comes to Heard.
 bool is_heard(spdlog::logger const& logger, void (*log)(spdlog::logger const& logger));
