@@ -55,6 +55,8 @@ class Recorder final : public testing::EmptyTestEventListener {
 
   void OnTestProgramStart(UnitTest const&) override {
     session_.report_bad_values();
+    runs_ = true;
+    session_.set_telling(true);
     install_crash_handlers(session_);
     tell_of_exit();
     tracing::bridge::refresh_spdlog();  // loggers that the program made before its tests
@@ -107,6 +109,8 @@ class Recorder final : public testing::EmptyTestEventListener {
   }
 
   void OnTestProgramEnd(UnitTest const& program) override {
+    runs_ = false;
+    session_.set_telling(false);
     if (session_.environment().show == Show::all) story_.tell_selected();
     bool const whole = program.test_to_run_count() == program.total_test_count() - program.disabled_test_count();
     if (whole) report_unmatched(session_);
@@ -128,14 +132,15 @@ class Recorder final : public testing::EmptyTestEventListener {
     static Recorder* told = nullptr;
     if (std::exchange(told, this) != nullptr) return;
     std::atexit([] {
-      if (told->test_ != nullptr && getpid() == told->process_) told->tell_exit();
+      if (told->runs_ && getpid() == told->process_) told->tell_exit();
     });
   }
 
   void tell_exit() {
     tracing::InlineTextBuffer<256> path;
     append_current_path(path, session_.registry());
-    std::string text = headline_of(*test_) + ": the process called exit() inside the test";
+    std::string text = test_ == nullptr ? "the process called exit() outside any test, while tests were to run"
+                                        : headline_of(*test_) + ": the process called exit() inside the test";
     if (!path.empty()) text.append(", in ").append(path.view());
     text.append("; what it recorded and did not show");
     story_.tell_unshown({.text = text, .is_news = true});
@@ -151,6 +156,7 @@ class Recorder final : public testing::EmptyTestEventListener {
   Session& session_;
   Story story_;
   TestInfo const* test_ = nullptr;
+  bool runs_ = false;  // RUN_ALL_TESTS()
   pid_t process_ = 0;  // that runs the tests
   std::map<TestInfo const*, std::string> names_;
   bool path_recorded_ = false;

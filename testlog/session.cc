@@ -11,6 +11,7 @@
 #include "testlog/internal/warm_data.h"
 #include "testlog/labels.h"
 #include "tracing_core/bridge/spdlog.h"
+#include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/internal/never_destroyed.h"
 
@@ -67,9 +68,24 @@ void Session::start(internal::ProcessRole const& role) {
   if (role.listing || get() != nullptr) return;
   auto* const made = new Session(role);
   session.store(made, std::memory_order_release);
-  pthread_atfork([] { get()->lock_for_fork(); }, [] { get()->unlock_after_fork(); }, [] { get()->unlock_after_fork(); });
+  pthread_atfork([] { get()->lock_for_fork(); }, [] { get()->unlock_after_fork(); },
+                 [] {
+                   get()->unlock_after_fork();
+                   get()->set_telling(false);  // tests are the parent's
+                 });
   tracing::set_global_default(made->registry_);
-  if (made->environment_.spdlog && made->listens()) tracing::bridge::install_spdlog({.mute_console = !made->is_mute()});
+  if (!made->environment_.spdlog || !made->listens()) return;
+  tracing::bridge::install_spdlog(
+      {.mute_console = !made->is_mute(),
+       .is_kept = [](tracing::Verdict verdict) noexcept { return get()->is_sure_to_keep(verdict); }});
+}
+
+// Whether an event that these layers saw is printed by now, or waits for a story.
+bool Session::is_sure_to_keep(tracing::Verdict verdict) const noexcept {
+  tracing::Subscriber const* const own = tracing::internal::thread_state.subscriber;
+  if (own != nullptr && own != registry_.get()) return false;  // a test's, and so are the layers
+  if (environment_.show == Show::live && was_selected(verdict)) return true;
+  return ring_ != nullptr && (verdict & kCaptureVerdict) != 0 && tells_;
 }
 
 Session::Session(internal::ProcessRole const& role)

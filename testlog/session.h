@@ -53,6 +53,10 @@ class Session {
   /// Whether the layer that shows saw the record: it was printed, where TRACE_SHOW is live.
   static constexpr bool was_selected(tracing::Verdict verdict) noexcept { return (verdict & kShowVerdict) != 0; }
 
+  /// Whether somebody tells, or could tell, what is captured from now on: from before the environments are set up until after
+  /// they are torn down.
+  void set_telling(bool tells) noexcept { tells_ = tells; }
+
   /// True the first time: a program and a library of it may each hold a testlog that installs its listeners.
   bool take_listeners() noexcept { return !listeners_taken_.exchange(true); }
 
@@ -91,13 +95,17 @@ class Session {
   void lock_for_fork();
   void unlock_after_fork();
 
-  static constexpr tracing::Verdict kShowVerdict = 1;  // the layer that shows stands first
+  bool is_sure_to_keep(tracing::Verdict verdict) const noexcept;
+
+  static constexpr tracing::Verdict kShowVerdict = 1;     // the layer that shows stands first
+  static constexpr tracing::Verdict kCaptureVerdict = 2;  // then that which captures, where there is one
 
   Environment environment_;
   std::string reports_;  // about bad values
   bool const in_death_test_child_;
   bool mute_ = false;
   std::atomic<bool> listeners_taken_{false};
+  std::atomic<bool> tells_{false};
   Output output_;
   Attribution& attribution_;
   std::shared_ptr<tracing::RecordRing> ring_;

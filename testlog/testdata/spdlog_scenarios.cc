@@ -4,6 +4,9 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
@@ -51,6 +54,21 @@ TEST(Spdlog, TellsTheSpansOfASecret) {
 TEST(Spdlog, Fails) {
   spdlog::debug("in detail");
   ADD_FAILURE();
+}
+TEST(Spdlog, FailsForAReason) {
+  spdlog::error("the reason");
+  ADD_FAILURE();
+}
+TEST(Spdlog, LogsInAForkedChild) {
+  std::fflush(stdout);
+  pid_t const child = fork();
+  if (child == 0) {
+    spdlog::info("from the child");
+    _exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 TEST(Spdlog, IsRecorded) {
   spdlog::debug("in detail");

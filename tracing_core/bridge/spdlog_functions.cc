@@ -113,17 +113,17 @@ namespace spdlog {
 namespace details {
 
 [[gnu::weak]] void registry::initialize_logger(LoggerPtr logger) {
-  static TakesLogger const original = next<TakesLogger>("_ZN6spdlog7details8registry17initialize_loggerESt10shared_ptrINS_6loggerEE");
+  static auto const original = next<TakesLogger>("_ZN6spdlog7details8registry17initialize_loggerESt10shared_ptrINS_6loggerEE");
   call_next(original, this, std::move(logger));
 }
 
 [[gnu::weak]] void registry::register_logger(LoggerPtr logger) {
-  static TakesLogger const original = next<TakesLogger>("_ZN6spdlog7details8registry15register_loggerESt10shared_ptrINS_6loggerEE");
+  static auto const original = next<TakesLogger>("_ZN6spdlog7details8registry15register_loggerESt10shared_ptrINS_6loggerEE");
   call_next(original, this, std::move(logger));
 }
 
 [[gnu::weak]] void registry::set_default_logger(LoggerPtr logger) {
-  static TakesLogger const original = next<TakesLogger>("_ZN6spdlog7details8registry18set_default_loggerESt10shared_ptrINS_6loggerEE");
+  static auto const original = next<TakesLogger>("_ZN6spdlog7details8registry18set_default_loggerESt10shared_ptrINS_6loggerEE");
   call_next(original, this, std::move(logger));
 }
 
