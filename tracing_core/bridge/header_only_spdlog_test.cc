@@ -129,8 +129,50 @@ TEST_F(HeaderOnlySpdlogLevels, ChangedByTheUserHoldAndSurvive) {
 
 TEST_F(HeaderOnlySpdlogLevels, FollowTheFilter) {
   Bridged bridged("mine=debug");
-  EXPECT_TRUE(logger_->should_log(spdlog::level::debug));
-  EXPECT_FALSE(logger_->should_log(spdlog::level::trace));
+  logger_->trace("not wanted"), logger_->debug("an event"), logger_->info("both");
+  EXPECT_EQ(bridged.take(), "DEBUG mine: an event\n INFO mine: both\n");
+  EXPECT_EQ(kept_.take(), "info both\n");
+}
+
+TEST_F(HeaderOnlySpdlogLevels, AreNotLoweredWhereTheFilterWantsNoMore) {
+  Bridged bridged("mine=warn");
+  EXPECT_EQ(logger_->level(), spdlog::level::info);
+}
+
+TEST_F(HeaderOnlySpdlogLevels, SetToWhatTheFilterWantsHoldAndSurvive) {
+  for (auto const level : {spdlog::level::trace, spdlog::level::debug, spdlog::level::info}) {
+    std::string const name = spdlog::level::to_string_view(level).data();
+    logger_->set_level(spdlog::level::warn);
+    {
+      Bridged bridged("mine=" + name);
+      logger_->set_level(level);
+      logger_->log(level, "x");
+      EXPECT_EQ(kept_.take(), name + " x\n");
+      tracing::bridge::refresh_spdlog();
+      logger_->log(level, "y");
+      EXPECT_EQ(kept_.take(), name + " y\n");
+    }
+    EXPECT_EQ(logger_->level(), level);
+  }
+}
+
+TEST_F(HeaderOnlySpdlogLevels, OfARegisteredCloneAreTheUsersOwn) {
+  {
+    Bridged bridged;
+    auto const cloned = logger_->clone("net");
+    spdlog::register_logger(cloned);
+    tracing::bridge::refresh_spdlog();
+    cloned->debug("an event"), cloned->info("both");
+    EXPECT_EQ(bridged.take(), "DEBUG net: an event\n INFO net: both\n");
+    EXPECT_EQ(kept_.take(), "info both\n");
+    logger_->debug("an event");
+    EXPECT_EQ(bridged.take(), "DEBUG mine: an event\n");
+    EXPECT_EQ(kept_.take(), "");
+  }
+  auto const cloned = spdlog::get("net");
+  EXPECT_EQ(cloned->level(), spdlog::level::info);
+  EXPECT_EQ(cloned->sinks(), logger_->sinks());
+  spdlog::drop("net");
 }
 
 TEST_F(HeaderOnlySpdlogLevels, NothingIsLeftWhereItIsUninstalled) {

@@ -33,9 +33,6 @@ using internal::kNotLowered;
 using internal::levels_generation;
 using LoggerPtr = std::shared_ptr<spdlog::logger>;
 
-// Lowered to this, a logger lets everything pass, and it is not what a user sets who wants just that.
-constexpr int kAll = spdlog::level::trace - 1;
-
 constinit std::atomic<bool> bridged{false};
 constinit std::atomic<std::uint64_t> rebuilds{0};  // how often filters have changed
 
@@ -51,12 +48,16 @@ struct Adopted {
   // The level for the logger to have where the user wants `level`.
   int take(int level) {
     user_level = level;
-    lowered_to = wanted < level ? std::max<int>(wanted, kAll) : kNotLowered;
-    if (lowered_to == spdlog::level::trace) lowered_to = kAll;
+    lowered_to = wanted < level ? wanted : kNotLowered;
+    // Where set_level() does not tell us, what it stores has to differ from what we do, whatever the level.
+    bool const is_told = gate == nullptr && wanted > spdlog::level::trace;
+    if (wanted < level && !is_told) lowered_to = internal::everything_in_place_of(level);
     if (gate != nullptr) gate->set_levels(user_level, lowered_to);
     return lowered_to == kNotLowered ? level : lowered_to;
   }
-  int level_of_user(int stored) const noexcept { return stored == lowered_to ? user_level : stored; }
+  int level_of_user(int stored) const noexcept {
+    return stored == lowered_to ? user_level : internal::user_level_in(stored);
+  }
 };
 
 struct HeaderOnlyRegistry {
@@ -95,9 +96,13 @@ Adopted* find(spdlog::logger const& logger) {
   return nullptr;
 }
 
+bool is_gate(spdlog::sink_ptr const& sink) { return dynamic_cast<GateSink const*>(sink.get()) != nullptr; }
+
 void put_first(spdlog::logger& logger, std::shared_ptr<GateSink> const& gate) {
   auto& sinks = logger.sinks();
-  if (std::find(sinks.begin(), sinks.end(), gate) == sinks.end()) sinks.insert(sinks.begin(), gate);
+  if (!sinks.empty() && sinks[0] == gate && std::none_of(sinks.begin() + 1, sinks.end(), is_gate)) return;
+  std::erase_if(sinks, is_gate);  // a clone has that of the logger that it was made of
+  sinks.insert(sinks.begin(), gate);
 }
 
 // REQUIRES: mutex held. Stores the level that the logger is to have.
@@ -139,7 +144,8 @@ bool adopt(LoggerPtr const& logger, bool by_sink) {
     if (known == nullptr) {
       is_new = true;
       std::erase_if(bridge().adopted, [](Adopted const& one) { return one.logger.expired(); });
-      bridge().adopted.push_back({logger, logger.get(), internal::stored_level(*logger), spdlog::level::off, kNotLowered, {}});
+      int const level = internal::user_level_in(internal::stored_level(*logger));
+      bridge().adopted.push_back({logger, logger.get(), level, spdlog::level::off, kNotLowered, {}});
       known = &bridge().adopted.back();
     }
     if (by_sink && known->gate == nullptr) known->gate = std::make_shared<GateSink>(logger);
@@ -238,7 +244,7 @@ void on_set_level(spdlog::logger& logger, int level) noexcept {
 int user_level(spdlog::logger const& logger, int stored) noexcept {
   std::lock_guard const lock(bridge().mutex);
   Adopted const* const known = find(logger);
-  return known == nullptr ? stored : known->level_of_user(stored);
+  return known == nullptr ? user_level_in(stored) : known->level_of_user(stored);
 }
 
 void add_registry(spdlog::details::registry& registry, bool (*make)() noexcept) noexcept {
@@ -314,7 +320,7 @@ bool attach(LoggerPtr const& logger, bool headers_only) {
 }
 
 void uninstall_spdlog() {
-  std::vector<std::pair<LoggerPtr, std::shared_ptr<GateSink>>> gated;
+  std::vector<LoggerPtr> gated;
   std::vector<LoggerPtr> loggers;  // destroyed without the lock
   {
     std::lock_guard const lock(bridge().mutex);
@@ -322,9 +328,9 @@ void uninstall_spdlog() {
     for (Adopted const& one : bridge().adopted) {
       LoggerPtr logger = one.logger.lock();
       if (logger == nullptr) continue;
-      int stored = one.lowered_to;
-      internal::stored_level_of(*logger).compare_exchange_strong(stored, one.user_level);
-      if (one.gate != nullptr) gated.emplace_back(logger, one.gate);
+      int stored = internal::stored_level(*logger);
+      internal::stored_level_of(*logger).compare_exchange_strong(stored, one.level_of_user(stored));
+      if (one.gate != nullptr) gated.push_back(logger);
       loggers.push_back(std::move(logger));
     }
     bridge().adopted.clear();
@@ -332,7 +338,7 @@ void uninstall_spdlog() {
     bridged.store(false, std::memory_order_release);
   }
   tracing::internal::listen_to_rebuilds(nullptr);
-  for (auto const& [logger, gate] : gated) std::erase(logger->sinks(), gate);
+  for (LoggerPtr const& logger : gated) std::erase_if(logger->sinks(), is_gate);
   internal::unmute_console_sinks();
 }
 

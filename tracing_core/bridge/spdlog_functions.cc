@@ -89,6 +89,34 @@ namespace spdlog {
   if (traceback_enabled) tracer_.push_back(message);
 }
 
+// A copy has the level that the user gave the logger, and not the one that the bridge did.
+[[gnu::weak]] logger::logger(logger const& other)
+    : name_(other.name_),
+      sinks_(other.sinks_),
+      level_(other.level()),
+      flush_level_(other.flush_level_.load(std::memory_order_relaxed)),
+      custom_err_handler_(other.custom_err_handler_),
+      tracer_(other.tracer_) {}
+
+[[gnu::weak]] logger::logger(logger&& other) noexcept
+    : name_(std::move(other.name_)),
+      sinks_(std::move(other.sinks_)),
+      level_(other.level()),
+      flush_level_(other.flush_level_.load(std::memory_order_relaxed)),
+      custom_err_handler_(std::move(other.custom_err_handler_)),
+      tracer_(std::move(other.tracer_)) {}
+
+[[gnu::weak]] void logger::swap(logger& other) noexcept {
+  name_.swap(other.name_);
+  sinks_.swap(other.sinks_);
+  level::level_enum const own_level = level();
+  set_level(other.level());
+  other.set_level(own_level);
+  other.flush_level_.store(flush_level_.exchange(other.flush_level_.load()));
+  custom_err_handler_.swap(other.custom_err_handler_);
+  std::swap(tracer_, other.tracer_);
+}
+
 [[gnu::weak]] void async_logger::sink_it_(details::log_msg const& message) {
   static auto const original = next<TakesMessage>("_ZN6spdlog12async_logger8sink_it_ERKNS_7details7log_msgE");
   hooks::Sent const sent(message);

@@ -255,6 +255,48 @@ TEST_F(SpdlogBridgeLevels, AreThoseThatWereSetWhileTheFilterChanged) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST_F(SpdlogBridgeLevels, OfClonesAreTheUsersOwn) {
+  for (char const* const filter : {"trace", "mine=debug,net=trace"}) {
+    Bridged bridged(filter);
+    auto const cloned = logger_->clone("net");
+    cloned->debug("below its level"), cloned->info("x");
+    EXPECT_EQ(kept_.take(), "info x\n") << filter;
+    EXPECT_EQ(bridged.take(), " INFO net: x\n");
+    spdlog::register_logger(cloned);
+    cloned->debug("now an event"), cloned->info("y");
+    spdlog::drop("net");
+    EXPECT_EQ(kept_.take(), "info y\n") << filter;
+    EXPECT_EQ(bridged.take(), "DEBUG net: now an event\n INFO net: y\n");
+    EXPECT_EQ(cloned->level(), spdlog::level::info);
+  }
+}
+
+TEST_F(SpdlogBridgeLevels, OfClonesOfAsyncLoggersAreTheUsersOwn) {
+  Registered const logger(spdlog::create_async<spdlog::sinks::null_sink_mt>("queued"));
+  Bridged bridged;
+  auto const cloned = logger->clone("net");
+  EXPECT_FALSE(cloned->should_log(spdlog::level::debug));
+  EXPECT_EQ(cloned->level(), spdlog::level::info);
+  spdlog::init_thread_pool(1, 1);
+}
+
+TEST_F(SpdlogBridgeLevels, GoWhereLoggersAreSwappedAndMoved) {
+  Bridged bridged;
+  Kept kept;
+  spdlog::logger other("other", kept.sink);
+  other.set_level(spdlog::level::err);
+  swap(*logger_, other);
+  EXPECT_EQ(logger_->level(), spdlog::level::err);
+  EXPECT_EQ(other.level(), spdlog::level::info);
+  other.debug("below its level"), other.info("x");
+  logger_->info("below its level"), logger_->error("y");
+  EXPECT_EQ(kept_.take(), "info x\n");
+  EXPECT_EQ(kept.take(), "error y\n");
+  swap(*logger_, other);
+  spdlog::logger const moved(std::move(*logger_));
+  EXPECT_EQ(moved.level(), spdlog::level::info);
+}
+
 TEST_F(SpdlogBridgeLevels, StayWhereThatIsAskedFor) {
   Bridged bridged("trace", {.lower_levels = false});
   logger_->debug("below its level");

@@ -88,7 +88,8 @@ bool hear(spdlog::logger* logger, int stored, spdlog::details::log_msg const& me
   Known once;
   Known& known = table == nullptr ? once : table->place_of(logger, message);
   if (!known.is_of(logger, generation, message)) [[unlikely]] look_up(known, logger, generation, message);
-  bool const for_sinks = stored != known.levels.lowered_to || message.level >= known.levels.user_level;
+  bool const is_lowered = stored == known.levels.lowered_to;
+  bool const for_sinks = message.level >= (is_lowered ? known.levels.user_level : user_level_in(stored));
   RuntimeCallsite const kept = *known.callsite;  // what is called may log, too
   calls.muted = mutes_console(emit(kept.callsite(), message));
   return for_sinks;

@@ -15,6 +15,14 @@ namespace tracing::inline v1::bridge::internal {
 
 inline constexpr int kNotLowered = INT_MIN;
 
+/// A level in place of `user_level` by which everything passes. It is none that a user sets, and tells the one in whose place
+/// it stands, also where it was copied with the logger.
+constexpr int everything_in_place_of(int user_level) noexcept { return -1 - user_level; }
+/// The level that the user wants where `stored` stands in a logger of which nothing else is known.
+constexpr int user_level_in(int stored) noexcept {
+  return stored < 0 && stored >= everything_in_place_of(spdlog::level::off) ? -1 - stored : stored;
+}
+
 /// The level as it stands in a logger, whatever its level() says.
 inline spdlog::level_t& stored_level_of(spdlog::logger& logger) noexcept {
   struct Access : spdlog::logger {
