@@ -147,7 +147,8 @@ TEST(OddNames, StayInTheirLineAndSteerNoTerminal) {
   EXPECT_EQ(printed(format(options), emit),
             " INFO " + shown + "{" + shown + "=1}: " + shown + ": spoken " + shown + "=2 type=3\n");
   options.kind = FormatKind::compact;
-  EXPECT_EQ(printed(format(options), emit), " INFO " + shown + ": " + shown + ": spoken " + shown + "=2 type=3 " + shown + "=1\n");
+  EXPECT_EQ(printed(format(options), emit),
+            " INFO " + shown + ": " + shown + ": spoken " + shown + "=2 type=3 " + shown + "=1\n");
   options.kind = FormatKind::pretty;
   EXPECT_EQ(printed(format(options), emit), "   INFO " + shown + ": spoken, " + shown + ": 2, type: 3\n    in " + shown +
                                                 "::" + shown + " with " + shown + ": 1\n\n");
@@ -159,7 +160,7 @@ TEST(OddNames, StayInTheirLineAndSteerNoTerminal) {
       EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), kind == FormatKind::pretty ? 3 : 1) << text;
     }
   }
-  options = {.ansi_sanitization = false, .timer = nullptr};  // as the reference prints them
+  options = {.name_sanitization = false, .timer = nullptr};  // as the reference prints them
   EXPECT_EQ(printed(format(options), emit), " INFO " + odd + "{" + odd + "=1}: " + odd + ": spoken " + odd + "=2 type=3\n");
 }
 

@@ -45,7 +45,8 @@ enum class FormatKind : std::uint8_t {
 struct FormatOptions {
   FormatKind kind = FormatKind::full;
   bool ansi = false;               ///< colours; JSON has none
-  bool ansi_sanitization = true;   ///< escape sequences in messages, error texts and names are made visible, line ends in names
+  bool ansi_sanitization = true;   ///< escape sequences inside messages and error texts are made visible
+  bool name_sanitization = true;   ///< these and line ends in names of targets, spans and fields, too
   bool target = true;
   bool level = true;
   std::optional<bool> file{};         ///< on for pretty, off for the others

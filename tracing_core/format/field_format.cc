@@ -30,7 +30,7 @@ std::string_view shown_name(std::string_view name) noexcept {
 // Appends what stands as a field's name; of one that may be odd, what stays in the line.
 void append_field_name(TextBuffer& out, std::string_view name, TextStyle style) noexcept {
   name = shown_name(name);
-  style.sanitize && internal::is_odd_name(name) ? append_sanitized_in_line(out, name) : out.append(name);
+  style.sanitize_names && internal::is_odd_name(name) ? append_sanitized_in_line(out, name) : out.append(name);
 }
 
 // Makes safe what stands in `out` from `begin` on.
@@ -46,7 +46,7 @@ void sanitize_from(TextBuffer& out, std::size_t begin) noexcept {
 template <bool kAnsi>
 class DefaultFieldsPrinter {
  public:
-  DefaultFieldsPrinter(TextBuffer& out, bool sanitize) noexcept : out_(out), style_{kAnsi, sanitize} {}
+  DefaultFieldsPrinter(TextBuffer& out, TextStyle style) noexcept : out_(out), style_(style) {}
 
   void print(FieldValues const& fields) noexcept {
     Metadata const& metadata = fields.metadata();
@@ -163,8 +163,8 @@ class DefaultFieldsPrinter {
 class DefaultFields final : public FieldFormat {
  public:
   void append(TextBuffer& out, FieldValues const& fields, TextStyle style) const noexcept override {
-    if (style.ansi) return DefaultFieldsPrinter<true>(out, style.sanitize).print(fields);
-    DefaultFieldsPrinter<false>(out, style.sanitize).print(fields);
+    if (style.ansi) return DefaultFieldsPrinter<true>(out, style).print(fields);
+    DefaultFieldsPrinter<false>(out, style).print(fields);
   }
 };
 

@@ -48,8 +48,8 @@ inline void for_each_from_root(SpanRef leaf, F&& f) noexcept {
 
 // Which text of a span it is: no two formats of different look share one.
 inline void const* text_key(FieldFormat const& fields, TextStyle style, unsigned shape) noexcept {
-  return reinterpret_cast<void const*>(fields.number() << 8 | shape << 2 | unsigned{style.ansi} << 1 |
-                                       unsigned{style.sanitize});
+  return reinterpret_cast<void const*>(fields.number() << 8 | shape << 3 | unsigned{style.sanitize_names} << 2 |
+                                       unsigned{style.ansi} << 1 | unsigned{style.sanitize});
 }
 
 // What stands as a span's name.
@@ -77,7 +77,7 @@ class TextFormat : public EventFormat, protected SpanTextMaker {
       : options_(options),
         timer_(options.timer.get()),
         fields_(options.fields != nullptr ? options.fields : std::move(fields)),
-        style_{kAnsi, options.ansi_sanitization},
+        style_{kAnsi, options.ansi_sanitization, options.name_sanitization},
         file_(options.file.value_or(place)),
         line_number_(options.line_number.value_or(place)),
         key_(text_key(*fields_, style_, shape)) {}
@@ -86,7 +86,7 @@ class TextFormat : public EventFormat, protected SpanTextMaker {
   bool shows_line(Metadata const& metadata) const noexcept { return line_number_ && metadata.line() != 0; }
 
   // Whether a name of the callsite is to be appended by append_odd_name(): those of the program's own text are clean.
-  bool is_odd(Metadata const& metadata) const noexcept { return metadata.parts().has_odd_names && style_.sanitize; }
+  bool is_odd(Metadata const& metadata) const noexcept { return metadata.parts().has_odd_names && style_.sanitize_names; }
 
   // A name of the callsite.
   void append_name(TextBuffer& out, Metadata const& metadata, std::string_view paint, std::string_view name) const noexcept {

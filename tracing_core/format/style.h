@@ -9,7 +9,8 @@ namespace tracing::inline v1 {
 /// How fields and lines are dressed.
 struct TextStyle {
   bool ansi = false;     ///< colours and bold by escape sequences
-  bool sanitize = true;  ///< escape sequences in messages, error texts and names are made visible, line ends in names
+  bool sanitize = true;  ///< escape sequences inside messages and error texts are made visible
+  bool sanitize_names = true;  ///< these and line ends in names, too
 
   friend constexpr bool operator==(TextStyle, TextStyle) noexcept = default;
 };

@@ -66,6 +66,7 @@ tracing::PrintOptions print_options(Json const& config) {
   tracing::PrintOptions options;
   tracing::FormatOptions& format = options.format;
   format.kind = format_kind(reader.get<std::string>("format"));
+  format.name_sanitization = false;  // the reference prints names as they are
   format.timer = timer(reader.get_or<std::string>("time", "fixed"));
   for (auto const& [key, option] : {std::pair{"ansi", &format.ansi},
                                     {"ansi_sanitization", &format.ansi_sanitization},
