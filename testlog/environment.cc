@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "testlog/redacted_names.h"
 #include "tracing_core/filter/env_filter.h"
 #include "tracing_core/filter/nearest.h"
 
@@ -47,12 +48,6 @@ Wrong set_named(T& out, std::span<std::pair<std::string_view, std::type_identity
   if (found == names.end()) return value;
   out = found->second;
   return right;
-}
-
-std::string_view trimmed(std::string_view text) {
-  std::size_t const begin = text.find_first_not_of(" \t\r\n");
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
 bool is_blank(std::string_view list) { return list.find_first_not_of(" ,\t\r\n") == list.npos; }
@@ -106,55 +101,6 @@ bool is_like_a_word_of_perf(std::string_view item) {
   bool const is_word = std::all_of(lower.begin(), lower.end(), [](char c) { return c >= 'a' && c <= 'z'; });
   return std::find(kWords.begin(), kWords.end(), lower) != kWords.end() ||
          (is_word && !tracing::internal::nearest(lower, {kLong.begin(), kLong.end()}).empty());
-}
-
-constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-
-// Whether the character at `i` makes it unlikely that a name of TRACE_REDACT is one. Such as `(*user).password` and
-// `user -> password` are names.
-bool is_doubtful(std::string_view name, std::size_t i) {
-  auto const begins_member = [](std::string_view text) {
-    return trimmed(text).starts_with('.') || trimmed(text).starts_with("->");
-  };
-  std::string_view const before = trimmed(name.substr(0, i));
-  switch (name[i]) {
-    case '(': return !name.substr(i).starts_with("(*");
-    case '*': return !before.ends_with('(');
-    case ')': return !begins_member(name.substr(i + 1));
-    default: break;
-  }
-  if (is_blank(name[i])) return !begins_member(name.substr(i)) && !before.ends_with('.') && !before.ends_with("->");
-  return is_control(name[i]) || std::string_view("?;|\"'`[]{}\\^").find(name[i]) != name.npos;
-}
-
-// The first of the names that hides nothing, or something else than was meant: with another sign than a comma between two, in
-// quotes, or a pattern.
-Wrong doubtful_name(std::string_view list) {
-  while (!list.empty()) {
-    std::size_t const comma = std::min(list.find(','), list.size());
-    std::string_view const name = trimmed(list.substr(0, comma));
-    for (std::size_t i = 0; i < name.size(); ++i) {
-      if (is_doubtful(name, i)) return name;
-    }
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return right;
-}
-
-// The names that were meant, with commas between them; nothing of a pattern.
-std::string meant_names(std::string_view list) {
-  std::string names;
-  bool ended = false;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (list[i] == '*' || list[i] == '?') return {};
-    if (list[i] == ',' || is_doubtful(list, i)) {
-      ended = !names.empty();
-      continue;
-    }
-    if (std::exchange(ended, false)) names += ',';
-    names += list[i];
-  }
-  return names;
 }
 
 bool none_is_right(std::string_view directives) {
