@@ -7,6 +7,7 @@
 #include <spdlog/sinks/null_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -78,6 +79,19 @@ TEST(HeaderOnlySpdlog, Async) {
   }
   spdlog::init_thread_pool(1, 1);  // ends the one before
   EXPECT_EQ(kept.take(), "info hello\n");
+}
+
+TEST(HeaderOnlySpdlog, ClonesOfAsyncLoggersWriteTheirOwnName) {
+  std::ostringstream text;
+  {
+    Bridged bridged;
+    Registered const logger(tracing::bridge::async_factory::create<spdlog::sinks::ostream_sink_mt>("queued", text));
+    logger->set_pattern("%n %v");
+    logger->clone("other")->info("x");
+    EXPECT_EQ(bridged.take(), " INFO other: x\n");
+  }
+  spdlog::init_thread_pool(1, 1);
+  EXPECT_EQ(text.str(), "other x\n");
 }
 
 // ---- what is different from the shared library ----
