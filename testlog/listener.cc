@@ -143,7 +143,7 @@ class Recorder final : public testing::EmptyTestEventListener {
                                         : headline_of(*test_) + ": the process called exit() inside the test";
     if (!path.empty()) text.append(", in ").append(path.view());
     text.append("; what it recorded and did not show");
-    story_.tell_unshown({.text = text, .is_news = true});
+    story_.tell_unshown({.text = text, .is_news = test_ != nullptr});
   }
 
   // Kept, since late records name tests that have ended.
