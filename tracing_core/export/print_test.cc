@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <exception>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -172,6 +174,28 @@ TEST(OddNames, MayBeConstantsOfTheProgram) {
                       TRACE_INFO("spoken", tracing::target("t"));
                     }),
             " INFO a\\nb\\x1b:caf\xc3\xa9: t: spoken\n");
+}
+
+// As the reference has it.
+TEST(KeywordsAsNames, LoseTheirPrefixButNotInFrontOfAnErrorsSources) {
+  RuntimeCallsite const callsite({.target = "t", .fields = {"r#type"}});
+  std::exception_ptr error;
+  try {
+    try {
+      throw std::runtime_error("cause");
+    } catch (...) {
+      std::throw_with_nested(std::runtime_error("effect"));
+    }
+  } catch (...) {
+    error = std::current_exception();
+  }
+  auto const emit = [&] {
+    Value const value = internal::value_of(error);
+    emit_event(callsite.callsite(), &value);
+  };
+  EXPECT_EQ(printed(format({.timer = nullptr}), emit), " INFO t: type=effect r#type.sources=[cause]\n");
+  EXPECT_EQ(printed(format({.kind = FormatKind::pretty, .timer = nullptr}), emit),
+            "   INFO t: type: effect, r#type.sources: [cause]\n\n");
 }
 
 }  // namespace

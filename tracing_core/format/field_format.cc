@@ -29,7 +29,6 @@ std::string_view shown_name(std::string_view name) noexcept {
 
 // Appends what stands as a field's name; of one that may be odd, what stays in the line.
 void append_field_name(TextBuffer& out, std::string_view name, TextStyle style) noexcept {
-  name = shown_name(name);
   style.sanitize_names && internal::is_odd_name(name) ? append_sanitized_in_line(out, name) : out.append(name);
 }
 
@@ -95,7 +94,7 @@ class DefaultFieldsPrinter {
     if (!first) out_.push_back(' ');
     if (name == "message") return print_message(value), true;
     if (kAnsi) out_.append(internal::kItalic);
-    append_field_name(out_, name, style_);
+    append_field_name(out_, shown_name(name), style_);
     if (kAnsi) out_.append(internal::kReset);
     append_painted(out_, kAnsi, internal::kDim, "=");
     return print_value(name, value), true;
@@ -288,7 +287,7 @@ void append_pretty_fields(TextBuffer& out, FieldValues const& fields, TextStyle 
       continue;
     }
     out.append(key_prefix);
-    append_field_name(out, name, style);
+    append_field_name(out, shown_name(name), style);
     out.append(key_suffix);
     out.append(": ");
     if (value.kind() == ValueKind::error) {
