@@ -72,8 +72,9 @@ TEST(Spdlog, LogsInAForkedChild) {
 }
 TEST(Spdlog, IsRecorded) {
   spdlog::debug("in detail");
-  EXPECT_THAT(testlog::records(), Contains(testlog::Event(testlog::HasLevel(tracing::Level::debug), testlog::HasTarget("spdlog"),
-                                                          testlog::HasMessage("in detail"))));
+  EXPECT_THAT(testlog::records(),
+              Contains(testlog::Event(testlog::HasLevel(tracing::Level::debug), testlog::HasTarget("spdlog"),
+                                      testlog::HasMessage("in detail"))));
 }
 TEST(Spdlog, IsCapturedByTheTest) {
   testing::internal::CaptureStdout();
