@@ -194,14 +194,15 @@ TEST_F(SpdlogBridgeLevels, ChangedForAllLoggersSurvive) {
   spdlog::set_level(spdlog::level::info);
 }
 
+std::unique_ptr<tracing::Layer> print_nowhere() {
+  return tracing::print_layer({.writer = tracing::to_sink(tracing::make_sink([](tracing::Level, std::string_view) {}))});
+}
+
 TEST_F(SpdlogBridgeLevels, AreThoseOfTheFilterThatIsThereNow) {
   Bridged bridged("mine=error");
   EXPECT_EQ(stored_level(), spdlog::level::info);
   {
-    tracing::ScopedDefault const more(tracing::RegistryBuilder()
-                                          .with(tracing::print_layer({.writer = tracing::to_sink(tracing::make_sink(
-                                                    [](tracing::Level, std::string_view) {}))}))
-                                          .build());
+    tracing::ScopedDefault const more(tracing::RegistryBuilder().with(print_nowhere()).build());
     EXPECT_EQ(stored_level(), spdlog::level::trace);
   }
   EXPECT_EQ(stored_level(), spdlog::level::info);
@@ -210,11 +211,7 @@ TEST_F(SpdlogBridgeLevels, AreThoseOfTheFilterThatIsThereNow) {
 TEST_F(SpdlogBridgeLevels, FollowAReload) {
   auto [filter, handle] = tracing::reloadable(tracing::boxed(tracing::EnvFilter::parse_lossy("warn")));
   tracing::ScopedDefault const subscriber(
-      tracing::RegistryBuilder()
-          .with(tracing::print_layer(
-                    {.writer = tracing::to_sink(tracing::make_sink([](tracing::Level, std::string_view) {}))}),
-                std::move(filter))
-          .build());
+      tracing::RegistryBuilder().with(print_nowhere(), std::move(filter)).build());
   ASSERT_TRUE(tracing::bridge::install_spdlog());
   EXPECT_EQ(stored_level(), spdlog::level::info);
   handle.reload(tracing::boxed(tracing::EnvFilter::parse_lossy("mine=debug")));
@@ -227,11 +224,7 @@ TEST_F(SpdlogBridgeLevels, FollowAReload) {
 TEST_F(SpdlogBridgeLevels, AreThoseThatWereSetWhileTheFilterChanged) {
   auto [filter, handle] = tracing::reloadable(tracing::boxed(tracing::EnvFilter::parse_lossy("off")));
   tracing::ScopedDefault const subscriber(
-      tracing::RegistryBuilder()
-          .with(tracing::print_layer(
-                    {.writer = tracing::to_sink(tracing::make_sink([](tracing::Level, std::string_view) {}))}),
-                std::move(filter))
-          .build());
+      tracing::RegistryBuilder().with(print_nowhere(), std::move(filter)).build());
   ASSERT_TRUE(tracing::bridge::install_spdlog());
   std::atomic<int> asked{0}, done{0};
   constexpr int kRounds = 20'000;

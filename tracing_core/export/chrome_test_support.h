@@ -15,6 +15,7 @@
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/export/chrome.h"
 #include "tracing_core/export/line_sink.h"
+#include "tracing_core/tracing.h"
 
 namespace tracing::chrome_test {
 
@@ -22,6 +23,12 @@ using Json = nlohmann::json;
 
 inline std::shared_ptr<LineSink> into(std::string& text) {
   return make_sink([&text](Level, std::string_view block) { text += block; });
+}
+
+inline void emit_a_little() {
+  TRACE_SPAN(info, "outer", tracing::kv("id", 7));
+  TRACE_INFO("hello {}", "you", tracing::kv("ratio", 0.5));
+  TRACE_SPAN(debug, "inner");
 }
 
 using RegistryPtr = std::shared_ptr<Registry>;

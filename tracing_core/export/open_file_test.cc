@@ -8,12 +8,12 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <initializer_list>
 #include <iterator>
 #include <string>
 #include <utility>
 
+#include "tests/support/temporary_folder.h"
 #include "tracing_core/export/chrome.h"
 #include "tracing_core/export/fd_sink.h"
 
@@ -26,20 +26,13 @@ using internal::open_new_file;
 
 class OpenFile : public ::testing::Test {
  protected:
-  OpenFile() { fs::create_directories(folder_); }
-  ~OpenFile() override { fs::remove_all(folder_); }
-
   std::string path(char const* name = "file") const { return folder_ / name; }
-  static std::string content(std::string const& file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
   static void put(int descriptor, std::string const& text) {
     ASSERT_EQ(write(descriptor, text.data(), text.size()), static_cast<ssize_t>(text.size()));
   }
-  std::size_t file_count() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), {})); }
+  std::size_t file_count() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(path("")), {})); }
 
-  fs::path const folder_ = fs::path(::testing::TempDir()) / ("open_file_test." + std::to_string(getpid()));
+  tracing_test::TemporaryFolder const folder_;
 };
 
 TEST_F(OpenFile, NeverTakesTheDescriptorsOfAProgramWhoseStandardStreamsAreClosed) {
@@ -57,7 +50,7 @@ TEST_F(OpenFile, NeverTakesTheDescriptorsOfAProgramWhoseStandardStreamsAreClosed
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  EXPECT_TRUE(content(path("trace.json")).starts_with("[\n{")) << content(path("trace.json"));
+  EXPECT_TRUE(folder_.read("trace.json").starts_with("[\n{")) << folder_.read("trace.json");
 }
 
 TEST_F(OpenFile, IsNotInheritedByProgramsThatAreExecuted) {
@@ -77,7 +70,7 @@ TEST_F(OpenFile, MadeAnewTakesThePlaceOfTheOneThatWasThere) {
   ASSERT_GE(newer, 0);
   put(newer, "newer");
   put(older, "and on");
-  EXPECT_EQ(content(path()), "newer");
+  EXPECT_EQ(folder_.read("file"), "newer");
   struct stat what {};
   EXPECT_EQ(stat(path().c_str(), &what), 0);
   EXPECT_EQ(what.st_mode & 07777, 0640U);
@@ -87,13 +80,13 @@ TEST_F(OpenFile, MadeAnewTakesThePlaceOfTheOneThatWasThere) {
 }
 
 TEST_F(OpenFile, MadeAnewIsEmptiedWhereASymbolicLinkLeadsToIt) {
-  std::ofstream(path("target")) << "what was there";
+  folder_.write("target", "what was there");
   fs::create_symlink("target", path());
   int const file = open_new_file(path().c_str(), O_WRONLY | O_APPEND);
   ASSERT_GE(file, 0);
   put(file, "new");
   EXPECT_TRUE(fs::is_symlink(path()));
-  EXPECT_EQ(content(path("target")), "new");
+  EXPECT_EQ(folder_.read("target"), "new");
   close(file);
 }
 
@@ -102,25 +95,25 @@ TEST_F(OpenFile, MadeAnewIsMadeWhereASymbolicLinkLeadsNowhere) {
   int const file = open_new_file(path().c_str(), O_WRONLY | O_APPEND);
   ASSERT_GE(file, 0);
   put(file, "new");
-  EXPECT_EQ(content(path("target")), "new");
+  EXPECT_EQ(folder_.read("target"), "new");
   close(file);
 }
 
 TEST_F(OpenFile, MadeAnewIsEmptiedWhereThereIsNoRoomBesideIt) {
   if (geteuid() == 0) GTEST_SKIP() << "root may write to any folder";
-  std::ofstream(path()) << "what was there";
-  ASSERT_EQ(chmod(folder_.c_str(), 0555), 0);
+  folder_.write("file", "what was there");
+  ASSERT_EQ(chmod(path("").c_str(), 0555), 0);
   int const file = open_new_file(path().c_str(), O_WRONLY | O_APPEND);
-  EXPECT_EQ(chmod(folder_.c_str(), 0755), 0);
+  EXPECT_EQ(chmod(path("").c_str(), 0755), 0);
   ASSERT_GE(file, 0);
-  EXPECT_EQ(content(path()), "");
+  EXPECT_EQ(folder_.read("file"), "");
   close(file);
 }
 
 TEST_F(OpenFile, MadeAnewSaysWhyItCannotBe) {
   fs::create_symlink("b", path("a"));
   fs::create_symlink("a", path("b"));
-  for (auto const& [bad, error] : {std::pair{folder_.string(), EISDIR}, {path("no/such"), ENOENT}, {path("a"), ELOOP}}) {
+  for (auto const& [bad, error] : {std::pair{path(""), EISDIR}, {path("no/such"), ENOENT}, {path("a"), ELOOP}}) {
     EXPECT_LT(open_new_file(bad.c_str(), O_WRONLY | O_APPEND), 0) << bad;
     EXPECT_EQ(errno, error) << bad;
   }
