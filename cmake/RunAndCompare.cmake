@@ -1,6 +1,6 @@
-# The script behind testlog_output_test(). What differs from run to run is replaced by something fixed: times, durations,
-# addresses, numbers of processes and threads, the folders of the build and the sources. With WRITES, the pattern of a file's
-# name, that file counts as printed last.
+# Implements testlog_output_test(). Everything that differs from run to run is replaced by a constant: times, durations,
+# addresses, process and thread ids, the build and source folders. With WRITES, the pattern of a file's name, the content of
+# that file is appended to what was printed.
 
 if(WRITES)
   file(GLOB earlier ${WRITES})
@@ -23,7 +23,7 @@ if(WRITES)
   if(WRITES MATCHES "json$")
     string(JSON ignored ERROR_VARIABLE error TYPE "${text}")
     if(error)
-      message(FATAL_ERROR "${written} is no JSON: ${error}")
+      message(FATAL_ERROR "${written} is not valid JSON: ${error}")
     endif()
   endif()
 endif()
@@ -42,7 +42,7 @@ string(REGEX REPLACE "(after_us|duration_us|gb_per_s)=[0-9.e+-]+" "\\1=83" print
 string(REGEX REPLACE " +[0-9.]+(ns|µs|ms|s) +[0-9.]+(ns|µs|ms|s) +[0-9.]+(ns|µs|ms|s) +[0-9.]+(ns|µs|ms|s) +[0-9.]+(ns|µs|ms|s) +[0-9.]+(ns|µs|ms|s) +[0-9.]+(ns|µs|ms|s) +[0-9.]+%"
   "    83.0µs    83.0µs    83.0µs    83.0µs    83.0µs    83.0µs    83.0µs  50.0%" printed "${printed}")
 string(REGEX REPLACE "0x[0-9a-f]+" "0x7ffd5c0a" printed "${printed}")
-# Of Chrome traces, whose records have these members last.
+# Chrome traces; these are the last members of their records.
 string(REGEX REPLACE "\"pid\":[0-9]+" "\"pid\":4711" printed "${printed}")
 string(REGEX REPLACE "\"tid\":[0-9]+" "\"tid\":4711" printed "${printed}")
 string(REGEX REPLACE "trace-[0-9]+\\.json" "trace-1767916569977977.json" printed "${printed}")
@@ -64,6 +64,6 @@ if(NOT "${printed}" STREQUAL "${approved}")
   set(actual ${CMAKE_CURRENT_BINARY_DIR}/${name}.actual.txt)
   file(WRITE ${actual} "${printed}")
   execute_process(COMMAND diff -u ${APPROVED} ${actual} OUTPUT_VARIABLE difference)
-  message(FATAL_ERROR "What ${name} prints is not what ${APPROVED} says:\n${difference}\n"
-    "Where the new text is right: TESTLOG_APPROVE=1 ctest -R ${name}")
+  message(FATAL_ERROR "The output of ${name} differs from ${APPROVED}:\n${difference}\n"
+    "If the new text is right: TESTLOG_APPROVE=1 ctest -R ${name}")
 endif()

@@ -59,7 +59,7 @@ function(testlog_re2 out)
       set(lookup "find_dependency(PkgConfig)\npkg_check_modules(re2 REQUIRED QUIET IMPORTED_TARGET GLOBAL re2)")
     endif()
   endif()
-  # A shared library keeps RE2 to itself; a static one hands the linking on to whoever uses it.
+  # A shared library keeps RE2 to itself; the users of a static one must link it.
   if(NOT BUILD_SHARED_LIBS)
     set_property(GLOBAL APPEND PROPERTY TESTLOG_tracing_DEPENDENCIES "${lookup}")
   endif()

@@ -1,12 +1,11 @@
 # testlog_discover_tests(<target> [any argument of gtest_discover_tests()...])
 #
-# Makes each test of a GoogleTest program a test of CTest, as gtest_discover_tests() does, with the same arguments.
+# Adds each test of a GoogleTest program to CTest. Forwards all arguments to gtest_discover_tests().
 
 function(testlog_discover_tests target)
-  # Here and not above: the module keeps the place of its script in a variable, which a project that adds our tree with
-  # add_subdirectory() would not see.
+  # Included here since the module sets a variable that a parent project would not see.
   include(GoogleTest)
-  # Each argument passes as it is: a plain ${ARGN} would take apart those that hold semicolons.
+  # A plain ${ARGN} would split arguments that contain semicolons.
   set(arguments "")
   math(EXPR last "${ARGC} - 1")
   foreach(i RANGE ${last})

@@ -1,8 +1,8 @@
 # testlog_embed(<library> OUTPUT <file.cc> HEADER <file that declares the constants> [NAMESPACE <name>] [<constant> <file>]...)
 #
-# Puts the text of files into a library: a std::string_view for each, of namespace tracing::internal unless another is named.
+# Adds the text of files to a library, each as a std::string_view constant in namespace tracing::internal or the given one.
 #
-# As a script (-P) it writes such a source file: OUTPUT, HEADER, SPACE (the namespace) and TEXTS as above.
+# As a script (-P) it writes that source file: OUTPUT, HEADER, SPACE (the namespace) and TEXTS as above.
 
 function(testlog_embed library)
   cmake_parse_arguments(ARG "" "OUTPUT;HEADER;NAMESPACE" "" ${ARGN})
@@ -17,7 +17,7 @@ function(testlog_embed library)
     COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DHEADER=${ARG_HEADER} "-DSPACE=${ARG_NAMESPACE}" "-DTEXTS=${ARG_UNPARSED_ARGUMENTS}"
       -DFOLDER=${CMAKE_CURRENT_SOURCE_DIR} -P ${TESTLOG_EMBED_SCRIPT}
     DEPENDS ${files} ${TESTLOG_EMBED_SCRIPT} VERBATIM)
-  # By its name, as the library may be one of another folder.
+  # A target, since the library may belong to another folder.
   add_custom_target(${library}_texts DEPENDS ${output})
   set_source_files_properties(${output} TARGET_DIRECTORY ${library} PROPERTIES GENERATED ON)
   target_sources(${library} PRIVATE ${output})

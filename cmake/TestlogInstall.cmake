@@ -1,6 +1,5 @@
 # Installs the package: one export set for each component (tracing, testlog, command), the config that loads them with their
-# dependencies, and the CMake module that users of the package include. The libraries and their headers were given to
-# install() by testlog_library().
+# dependencies, and the CMake modules that users of the package include. testlog_library() installs libraries and headers.
 
 include(CMakePackageConfigHelpers)
 

@@ -1,14 +1,12 @@
 # testlog_library(<name> ALIAS <ns::name> [SHARED|STATIC|OBJECT|INTERFACE] [DEPS <public>...] [PRIVATE_DEPS <private>...])
 #
 # Makes one of the project's libraries: the target, its alias, C++20, private warnings, position-independent code, the
-# header set (`HEADERS`) that install puts where the tree has it, and its place in the package's export set (the namespace
-# of its alias: `tracing::core` is `tracing::core` to every user, installed or not). Sources and headers are added by each
-# folder with testlog_sources().
+# header set (`HEADERS`), which is installed under the paths of the source tree, and its export set. A library has the same
+# name for every user, installed or not. Each folder adds its sources and headers with testlog_sources().
 #
 # testlog_sources(<name> [HEADERS <public>...] [SOURCES <private>...])
 #
-# Adds files of the calling folder to a library made by testlog_library(). HEADERS are installed; SOURCES may hold
-# private headers too.
+# Adds files of the calling folder to such a library. HEADERS are installed; SOURCES may include private headers.
 
 function(testlog_library name)
   cmake_parse_arguments(ARG "SHARED;STATIC;OBJECT;INTERFACE" "ALIAS" "DEPS;PRIVATE_DEPS" ${ARGN})
@@ -28,16 +26,15 @@ function(testlog_library name)
   set(namespace ${CMAKE_MATCH_1})
   set_target_properties(${name} PROPERTIES EXPORT_NAME ${CMAKE_MATCH_2} POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE CXX
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} INSTALL_RPATH "$ORIGIN")
-  # Side by side and found by $ORIGIN, in the build tree as installed: each further folder that the loader has to search
-  # costs a process some forty attempts. (A path of the build tree that an install is to change ends in a colon with CMake,
-  # which has the loader search the current folder, too.) A parent project may build what we link somewhere else.
+  # All libraries are in one folder and find each other by $ORIGIN, in the build tree and installed: each further folder costs
+  # the loader some forty attempts to open a file. A parent project may build our dependencies somewhere else.
   set_target_properties(${name} PROPERTIES BUILD_WITH_INSTALL_RPATH ${PROJECT_IS_TOP_LEVEL}
     INSTALL_RPATH_USE_LINK_PATH ${PROJECT_IS_TOP_LEVEL})
   if(NOT CMAKE_LIBRARY_OUTPUT_DIRECTORY)
     set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
   endif()
   if(NOT kind STREQUAL "INTERFACE")
-    # Whatever a parent project hides, these are the names that its parts share.
+    # Visible even if a parent project hides symbols: several parts of a program share them.
     set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET default)
   endif()
   target_compile_features(${name} ${public} cxx_std_20)
@@ -70,17 +67,17 @@ function(testlog_sources name)
   endif()
 endfunction()
 
-# A library's calls to itself are direct, and its thread-local state is found without a call: both stand on the path that
-# every record takes. The thread-local state is a few words, which the loader's reserve holds also for libraries that are
-# opened later.
+# A library calls itself directly and reads its thread-local state without a call, since both happen for every record. The
+# thread-local state is a few words, for which the loader has room even if the library is opened at run time.
 function(testlog_direct_calls name)
   target_compile_options(${name} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-ftls-model=initial-exec -fno-semantic-interposition -fvisibility-inlines-hidden>)
   target_link_options(${name} PRIVATE -Wl,-Bsymbolic-functions)
 endfunction()
 
-# Warnings are ours alone: nothing is passed on to those who link us.
+# Warnings are private: users of the libraries do not inherit them.
 function(testlog_warnings name)
   target_compile_options(${name} PRIVATE
-    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wextra-semi -Werror=return-type>)
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wextra-semi -Werror=return-type
+      $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>>)
 endfunction()

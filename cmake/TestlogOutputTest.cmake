@@ -1,9 +1,9 @@
 # testlog_output_test(<test> <target> APPROVED <file> [ARGUMENTS <argument>...] [ENVIRONMENT <name=value>...] [RESULT <status>]
 #                     [WRITES <pattern>] [LABELS <label>...])
 #
-# A test that runs a program without any of our variables but those of ENVIRONMENT, and compares what it prints with an
-# approved file; with WRITES also the one file that it writes into its working folder. `TESTLOG_APPROVE=1 ctest -R <test>`
-# writes the approved file anew.
+# A test that runs a program with no variable of ours set except those of ENVIRONMENT, and compares its output with an approved
+# file; with WRITES also the file that it writes into its working folder. `TESTLOG_APPROVE=1 ctest -R <test>` renews the
+# approved file.
 
 set(TESTLOG_OUTPUT_TEST_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/RunAndCompare.cmake)
 

@@ -1,10 +1,10 @@
 # testlog_extract_snippets(<page.md> <folder> <list>)
 #
-# Writes the code blocks of a page of documentation as source files into <folder> and appends the names of those that are to
-# be compiled to <list>. A file that would not change is not touched. Reconfigures when the page changes.
+# Writes the code blocks of a documentation page as source files into <folder> and appends those to compile to <list>. Does
+# not touch files that would not change. Reconfigures when the page changes.
 #
-# A ```cpp block is a source file of its own. HTML comments, which readers do not see, say otherwise or more:
-#   <!-- preamble ... -->            lines in front of each snippet of the page from here on
+# A ```cpp block is a source file of its own. HTML comments, which readers do not see, change that:
+#   <!-- preamble ... -->            lines before each later snippet of the page
 #   <!-- snippet: body -->           the next block is the body of a function
 #   <!-- snippet: file <name> -->    the next block, of any language, is that file, for other snippets to include
 #   <!-- snippet: more <name> -->    the next block is appended to that file
@@ -12,9 +12,9 @@
 #
 # testlog_check_outputs(<page.md> <root>)
 #
-# Fails where a block behind `<!-- output: <file> -->` is not part of that file, an approved output.
+# Fails if a block after `<!-- output: <file> -->` is not part of that file, an approved output.
 
-# The lines of a file as a list. What would make CMake take a line apart is replaced by a control character.
+# The lines of a file as a list. Characters that would make CMake split a line are replaced by control characters.
 function(testlog_read_lines file result)
   file(READ ${file} text)
   string(ASCII 1 semicolon)
@@ -145,7 +145,7 @@ function(testlog_check_outputs page root)
       string(REGEX REPLACE "^\\$ [^\n]*\n" "" block "${block}")  # the command that was run
       string(FIND "${approved}" "${block}" found)
       if(found EQUAL -1)
-        message(SEND_ERROR "${page}:${number}: the block that ends here is not what ${expected} holds:\n${block}")
+        message(SEND_ERROR "${page}:${number}: the block that ends here is not part of ${expected}:\n${block}")
       endif()
     endif()
   endforeach()

@@ -1,20 +1,33 @@
-# testlog_unit_test(<name> SOURCES <file>... [DEPS <target>...] [LABELS <label>...])
+# testlog_unit_test(<name> SOURCES <file>... [DEPS <target>...] [LABELS <label>...] [SHARDS <n>] [THREADS])
 #
-# A GoogleTest program of the project's own tests, with gtest_main and gmock, discovered test by test, run with the
-# environment scrubbed of every variable that we read, so that a developer's shell cannot change a result. TESTLOG_TEST_DIR
-# is the folder of its sources, where approved files are kept.
+# A GoogleTest program of the project's own tests, with gtest_main and gmock, run without the variables that testlog
+# reads, so that a developer's shell cannot change a result. TESTLOG_TEST_DIR is the folder of its sources,
+# where approved files are kept. THREADS marks programs whose tests have threads of interest to ThreadSanitizer: the target
+# tests_with_threads builds them and `ctest -L threads` runs them. SHARDS is the number of processes that run the program
+# with TESTLOG_TEST_PROGRAMS.
 #
-# TESTLOG_TEST_OPTIONS are options for the sources of tests alone: -O0 where what is tested has to be fast, but the tests
-# rather compiled soon. GoogleTest's headers are then compiled once for all of them, too (TESTLOG_PRECOMPILE_TESTS); not
-# through ccache, which keeps more where each source is compiled by itself, nor optimised, where GCC 12 warns of errors in
-# them that it sees nowhere else.
+# testlog_test_sources(<target>)
+#
+# Compiles a target as sources of tests are: with TESTLOG_TEST_OPTIONS, our warnings, and the precompiled headers.
+#
+# testlog_run_tests(<target> [SHARDS <n>] [LABELS <label>...] [FILTER <filter>] [SUFFIX <suffix>])
+#
+# Makes the tests of a GoogleTest program tests of CTest: each one, or with TESTLOG_TEST_PROGRAMS the program as such.
 
-set(TESTLOG_TEST_OPTIONS "" CACHE STRING "Further options of the compiler for the sources of tests")
+set(TESTLOG_TEST_OPTIONS "-O0" CACHE STRING "Further compiler options for the sources of tests")
+option(TESTLOG_TEST_PROGRAMS "Run each test program as one CTest test, instead of each test in a process of its own" OFF)
+
+# Compiled once for all tests: the headers that most of them include. Not through ccache, which reuses more of sources that
+# are compiled alone, nor optimised, where GCC 12 warns of errors in these headers that it sees nowhere else.
 set(precompile OFF)
-if(TESTLOG_TEST_OPTIONS MATCHES "-O0" AND NOT "${CMAKE_CXX_COMPILER_LAUNCHER}" MATCHES "ccache")
+if("${TESTLOG_TEST_OPTIONS}" MATCHES "-O0" AND NOT "${CMAKE_CXX_COMPILER_LAUNCHER}" MATCHES "ccache")
   set(precompile ON)
 endif()
 option(TESTLOG_PRECOMPILE_TESTS "Compile the headers that most tests include once" ${precompile})
+
+if(TESTLOG_BUILD_TESTS)
+  add_custom_target(tests_with_threads)
+endif()
 
 function(testlog_precompiled_tests)
   if(TARGET testlog_precompiled_tests)
@@ -31,34 +44,71 @@ function(testlog_precompiled_tests)
     <atomic> <chrono> <filesystem> <fstream> <functional> <memory> <mutex> <regex> <string> <thread> <vector>)
 endfunction()
 
+function(testlog_test_sources name)
+  target_compile_features(${name} PRIVATE cxx_std_20)
+  target_compile_options(${name} PRIVATE ${TESTLOG_TEST_OPTIONS})
+  testlog_warnings(${name})
+  if(TESTLOG_PRECOMPILE_TESTS AND TESTLOG_BUILD_TESTS)
+    testlog_precompiled_tests()
+    target_precompile_headers(${name} REUSE_FROM testlog_precompiled_tests)
+    # GCC takes the precompiled headers only with the definitions that they were compiled with.
+    target_compile_options(${name} PRIVATE $<TARGET_PROPERTY:GTest::gtest,INTERFACE_COMPILE_OPTIONS>)
+  endif()
+endfunction()
+
+function(testlog_run_tests name)
+  cmake_parse_arguments(ARG "" "SHARDS;FILTER;SUFFIX" "LABELS" ${ARGN})
+  if(NOT ARG_FILTER)
+    set(ARG_FILTER *)
+  endif()
+  if(NOT TESTLOG_TEST_PROGRAMS)
+    set(list ${name}${ARG_SUFFIX}_TESTS)
+    testlog_discover_tests(${name} TEST_FILTER ${ARG_FILTER} TEST_LIST ${list} DISCOVERY_TIMEOUT 60)
+    # gtest_discover_tests() flattens properties that are lists, so they are set by a script that ctest reads after it.
+    file(CONFIGURE OUTPUT ${name}${ARG_SUFFIX}_properties.cmake @ONLY CONTENT [[
+if(@list@)
+  set_tests_properties(${@list@} PROPERTIES
+    LABELS "@ARG_LABELS@" ENVIRONMENT_MODIFICATION "@TESTLOG_SCRUBBED_ENVIRONMENT@")
+endif()
+]])
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}${ARG_SUFFIX}_properties.cmake)
+    return()
+  endif()
+  if(NOT ARG_SHARDS)
+    set(ARG_SHARDS 1)
+  endif()
+  foreach(shard RANGE 1 ${ARG_SHARDS})
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${name}${ARG_SUFFIX}.${shard} COMMAND ${name} --gtest_brief=1 --gtest_filter=${ARG_FILTER})
+    set_tests_properties(${name}${ARG_SUFFIX}.${shard} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 900
+      ENVIRONMENT_MODIFICATION
+        "${TESTLOG_SCRUBBED_ENVIRONMENT};GTEST_TOTAL_SHARDS=set:${ARG_SHARDS};GTEST_SHARD_INDEX=set:${index}")
+  endforeach()
+endfunction()
+
 function(testlog_unit_test name)
   if(NOT TESTLOG_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "THREADS" "SHARDS" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE TESTLOG_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
-  target_compile_options(${name} PRIVATE ${TESTLOG_TEST_OPTIONS})
-  if(TESTLOG_PRECOMPILE_TESTS)
-    testlog_precompiled_tests()
-    target_precompile_headers(${name} REUSE_FROM testlog_precompiled_tests)
+  testlog_test_sources(${name})
+  list(PREPEND ARG_LABELS unit)
+  if(ARG_THREADS)
+    list(APPEND ARG_LABELS threads)
+    add_dependencies(tests_with_threads ${name})
   endif()
-  testlog_warnings(${name})
-  testlog_discover_tests(${name} DISCOVERY_TIMEOUT 60)
-  # gtest_discover_tests() flattens properties that are lists, so they are set by a script that ctest reads after it.
-  file(CONFIGURE OUTPUT ${name}_properties.cmake @ONLY CONTENT [[
-if(@name@_TESTS)
-  set_tests_properties(${@name@_TESTS} PROPERTIES
-    LABELS "unit;@ARG_LABELS@" ENVIRONMENT_MODIFICATION "@TESTLOG_SCRUBBED_ENVIRONMENT@")
-endif()
-]])
-  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}_properties.cmake)
+  testlog_run_tests(${name} SHARDS ${ARG_SHARDS} LABELS ${ARG_LABELS})
 endfunction()
 
-set(TESTLOG_SCRUBBED_ENVIRONMENT NO_COLOR=unset: CLICOLOR_FORCE=unset: CI=unset: TRACEPARENT=unset: CUDA_LAUNCH_BLOCKING=unset:)
-foreach(variable IN ITEMS
-  FILTER SHOW CAPTURE FORMAT SPAN_EVENTS TIME COLOR OUTPUT PROFILE PERF PERF_THRESHOLD_US PERF_JSON PERF_PROM NVTX CHROME
-  PERFETTO FLAME SPDLOG CUDA_HEALTH XPLANE OTLP RECORD REDACT HANG_AFTER)
-  list(APPEND TESTLOG_SCRUBBED_ENVIRONMENT TRACE_${variable}=unset:)
+# Every variable that testlog reads, and those of others that change what tests print.
+set(TESTLOG_SCRUBBED_ENVIRONMENT CI=unset: TRACEPARENT=unset: CUDA_LAUNCH_BLOCKING=unset:)
+set(variables ${CMAKE_CURRENT_LIST_DIR}/../testlog/variables.inc)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${variables})
+file(STRINGS ${variables} rows REGEX "^TESTLOG_VARIABLE")
+foreach(row IN LISTS rows)
+  string(REGEX MATCH "[(]([A-Z_]+)" name "${row}")
+  list(APPEND TESTLOG_SCRUBBED_ENVIRONMENT ${CMAKE_MATCH_1}=unset:)
 endforeach()

@@ -1,6 +1,6 @@
-# Draws a picture and compares it with the one that the documentation shows: PROGRAM with ARGUMENTS, APPROVED.
-# `TESTLOG_APPROVE=1 ctest -R docs.picture` draws those anew.
-# With RECORDED, a program that --tracing makes write a trace, it is drawn of that, trace.json, and times may differ.
+# Draws a picture by PROGRAM with ARGUMENTS and compares it with the file APPROVED, which the documentation shows.
+# `TESTLOG_APPROVE=1 ctest -R docs.picture` renews those files.
+# With RECORDED, first runs that program with --tracing; it writes a trace, which becomes trace.json. Times may differ then.
 if(RECORDED)
   file(GLOB earlier trace-*.json)
   foreach(file IN LISTS earlier)
@@ -25,6 +25,6 @@ if(RECORDED)
   endforeach()
 endif()
 if(NOT "${drawn}" STREQUAL "${approved}")
-  message(FATAL_ERROR "${APPROVED} is not what is drawn of the lines beside it.\n"
-    "To draw it anew: TESTLOG_APPROVE=1 ctest -R docs.picture")
+  message(FATAL_ERROR "${APPROVED} differs from the picture that is drawn now.\n"
+    "To renew it: TESTLOG_APPROVE=1 ctest -R docs.picture")
 endif()

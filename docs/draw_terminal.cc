@@ -1,6 +1,6 @@
-// Draws what a program prints for the documentation: draw_terminal FILE COMMAND, a picture of a terminal in which COMMAND
-// printed the lines of FILE, on the standard output. Levels and spans have the colours that a terminal shows them in; long
-// lines go on in the next row.
+// Draws a picture of a terminal for the documentation: `draw_terminal FILE COMMAND` writes an SVG to the standard
+// output, in which COMMAND printed the lines of FILE. Levels and spans are coloured as in a terminal; long lines are
+// wrapped.
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
@@ -13,11 +13,11 @@
 namespace {
 
 constexpr std::size_t kColumns = 112;
-constexpr double kColumn = 7.225, kRow = 17, kMargin = 12;  // of 12 px: a monospaced letter is 0.602 of its size wide
+constexpr double kColumn = 7.225, kRow = 17, kMargin = 12;  // pixels; a monospaced letter of 12 px is 7.225 wide
 
-// A run of characters that look the same.
+// Text in one style.
 struct Piece {
-  char const* look;
+  char const* style;
   std::string text;
 };
 using Line = std::vector<Piece>;
@@ -32,7 +32,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// Where the spans behind a level end: before the `: ` that is in no brace and no quotes.
+// The end of the span path at the beginning of `text`: the first `: ` outside of braces and quotes.
 std::size_t end_of_spans(std::string_view text) {
   int braces = 0;
   bool quoted = false;
@@ -45,18 +45,18 @@ std::size_t end_of_spans(std::string_view text) {
   return 0;
 }
 
-Line painted(std::string_view line) {
+Line coloured(std::string_view line) {
   for (std::string_view const level : {"ERROR ", " WARN ", " INFO ", "DEBUG ", "TRACE "}) {
     std::size_t const at = line.find(level);
-    // At the beginning, or behind a time.
+    // At the beginning, or after a time.
     if (at == line.npos || (at != 0 && (line[0] < '0' || line[0] > '9'))) continue;
     std::string_view const rest = line.substr(at + level.size());
     std::size_t const spans = end_of_spans(rest);
-    std::string const look(level.substr(level[0] == ' ', 1));
-    char const* const color = look == "E"   ? "error"
-                              : look == "W" ? "warn"
-                              : look == "I" ? "info"
-                              : look == "D" ? "debug"
+    std::string const initial(level.substr(level[0] == ' ', 1));
+    char const* const color = initial == "E"   ? "error"
+                              : initial == "W" ? "warn"
+                              : initial == "I" ? "info"
+                              : initial == "D" ? "debug"
                                             : "trace";
     return {{"dim", std::string(line.substr(0, at))},
             {color, std::string(level)},
@@ -66,15 +66,15 @@ Line painted(std::string_view line) {
   return {{"", std::string(line)}};
 }
 
-// In rows of the terminal's width.
+// Wraps a line at the width of the terminal.
 std::vector<Line> wrapped(Line const& line) {
   std::vector<Line> rows(1);
   std::size_t column = 0;
   for (Piece const& piece : line) {
-    rows.back().push_back({piece.look, ""});
+    rows.back().push_back({piece.style, ""});
     for (char const c : piece.text) {
       if (bool const begins = (c & 0xc0) != 0x80; begins && column++ == kColumns) {
-        rows.push_back({{piece.look, ""}});
+        rows.push_back({{piece.style, ""}});
         column = 1;
       }
       rows.back().back().text += c;
@@ -99,12 +99,12 @@ text { font: 12px ui-monospace, "DejaVu Sans Mono", monospace; fill: #d6d6d0; wh
     std::size_t column = 0;
     for (Piece const& piece : row) {
       std::size_t const size = columns(piece.text);
-      // Each has its place and width, so that the columns stand below each other in any font.
+      // With its position and width, so that columns are aligned in any font.
       if (piece.text.find_first_not_of(' ') != std::string::npos) {
         std::printf(R"(<text class="%s" x="%g" y="%g" textLength="%g" xml:space="preserve">%s</text>)"
                     "\n",
-                    piece.look, kMargin + static_cast<double>(column) * kColumn, y, static_cast<double>(size) * kColumn,
-                    escaped(piece.text).c_str());
+                    piece.style, kMargin + static_cast<double>(column) * kColumn, y,
+                    static_cast<double>(size) * kColumn, escaped(piece.text).c_str());
       }
       column += size;
     }
@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
   if (!file) return std::fprintf(stderr, "cannot read %s\n", argv[1]), 1;
   std::vector<Line> rows{{{"dim", "$ "}, {"", argv[2]}}};
   for (std::string line; std::getline(file, line);) {
-    std::vector<Line> const more = wrapped(painted(line));
+    std::vector<Line> const more = wrapped(coloured(line));
     rows.insert(rows.end(), more.begin(), more.end());
   }
   draw(rows);

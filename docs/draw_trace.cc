@@ -1,6 +1,5 @@
-// Draws a Chrome trace for the documentation: a picture of the file that it is given, on the standard output. A row for each
-// level of nested spans of each thread, a bar for each span, a diamond for each event. It reads what ChromeStyle::threaded
-// writes, and insists on it: every end has its beginning.
+// Draws a Chrome trace for the documentation, as SVG on standard output: a row for each level of nested spans of each thread, a
+// bar for each span, a diamond for each event. Accepts only traces of ChromeStyle::threaded in which every end has a beginning.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -43,7 +42,7 @@ std::string escaped(std::string const& text) {
   return out;
 }
 
-// ` layers=2`, without the place in the source.
+// ` layers=2`, without the location in the source.
 std::string arguments(Json const& record) {
   std::string out;
   if (!record.contains("args")) return out;
@@ -104,13 +103,13 @@ text { font: 12px system-ui, "DejaVu Sans", sans-serif; fill: #222; }
     } else if (phase == "E") {
       if (thread.open.empty()) fail("an end without a beginning", record);
       Bar& bar = thread.bars[thread.open.back()];
-      if (bar.begin->at("name") != record.at("name")) fail("the end of another span", record);
+      if (bar.begin->at("name") != record.at("name")) fail("this end is of another span", record);
       bar.end_us = us;
       thread.open.pop_back();
     } else if (phase == "i") {
       thread.events.push_back(&record);
     } else {
-      fail("unknown", record);
+      fail("unknown phase", record);
     }
   }
   void name_process(Json const& record) { process_ = record["args"]["name"]; }
@@ -126,7 +125,7 @@ text { font: 12px system-ui, "DejaVu Sans", sans-serif; fill: #222; }
       double const begin_us = bar.begin->at("ts");
       std::size_t color = 0;
       for (char const c : name) color = color * 31 + static_cast<unsigned char>(c);
-      // What is drawn inside of an <svg> ends at its edges.
+      // A nested <svg> clips its content.
       std::printf(R"(<svg class="bar" x="%.1f" y="%g" width="%.1f" height="%g"><title>%s: %.3f ms</title>)"
                   R"(<rect fill="%s" width="100%%" height="100%%"/><text x="4" y="13">%s</text></svg>)"
                   "\n",
@@ -156,6 +155,6 @@ text { font: 12px system-ui, "DejaVu Sans", sans-serif; fill: #222; }
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   std::ifstream file(argv[1]);
-  Json const records = Json::parse(file);  // throws where it is not strict JSON
+  Json const records = Json::parse(file);  // throws if it is not strict JSON
   Picture(records).draw();
 }

@@ -1,5 +1,5 @@
-// A Chrome trace of what the threads were doing: with --tracing a file for chrome://tracing or ui.perfetto.dev, otherwise the
-// text of one on the standard output.
+// A Chrome trace of all threads: with --tracing a file for chrome://tracing or ui.perfetto.dev, otherwise its text on the
+// standard output.
 #include <chrono>
 #include <thread>
 #include <tuple>

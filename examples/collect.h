@@ -1,4 +1,4 @@
-// What the examples have in common: a registry that prints to the standard output, and the flag --tracing.
+// Shared by the examples: a registry that prints to the standard output, and the flag --tracing.
 #pragma once
 
 #include <cstdio>
@@ -13,7 +13,7 @@ namespace examples {
 /// A writer to the standard output.
 inline tracing::WriterPtr standard_output() { return tracing::to_sink(tracing::FdSink::duplicate_of(1)); }
 
-/// Prints everything that `filter` lets pass, in the format full, on the standard output.
+/// Prints everything that `filter` passes to the standard output, in the full format.
 inline void print_everything(std::unique_ptr<tracing::Filter> filter = nullptr) {
   tracing::set_global_default(
       tracing::RegistryBuilder()
@@ -21,8 +21,8 @@ inline void print_everything(std::unique_ptr<tracing::Filter> filter = nullptr) 
           .build());
 }
 
-/// With `--tracing` a layer that writes a Chrome trace, trace-<microseconds since 1970>.json, and the guard that completes it;
-/// else null, which a registry leaves out.
+/// With `--tracing` a layer that writes a Chrome trace, trace-<microseconds since 1970>.json, and the guard that
+/// completes it; without it null, which a registry ignores.
 inline std::pair<std::unique_ptr<tracing::Layer>, tracing::ChromeGuard> trace_if_asked(int argc, char** argv) {
   if (argc < 2 || argv[1] != std::string_view("--tracing")) return {};
   auto made = tracing::chrome_layer();

@@ -1,4 +1,4 @@
-// Coroutines: a promise that mixes in traced_promise takes its spans along to whatever thread resumes it.
+// Coroutines: with traced_promise, a coroutine keeps its spans on any thread that resumes it.
 #include <coroutine>
 #include <cstdlib>
 #include <thread>
@@ -12,20 +12,20 @@
 
 namespace loader {
 
-// A task as a program or its library may have it, but for the one line with traced_promise.
+// An ordinary coroutine task, apart from the line with traced_promise.
 class Task {
  public:
   struct Promise {
     Task get_return_object();
     std::suspend_always initial_suspend() noexcept { return {}; }
     auto final_suspend() noexcept {
-      struct ResumeWhoAwaits {
+      struct ResumeAwaiting {
         std::coroutine_handle<> continuation;
         bool await_ready() noexcept { return false; }
         std::coroutine_handle<> await_suspend(std::coroutine_handle<>) noexcept { return continuation; }
         void await_resume() noexcept {}
       };
-      return ResumeWhoAwaits{continuation};
+      return ResumeAwaiting{continuation};
     }
     void return_value(int x) noexcept { value = x; }
     void unhandled_exception() { std::abort(); }
@@ -42,7 +42,7 @@ class Task {
     if (handle_) handle_.destroy();
   }
 
-  std::coroutine_handle<promise_type> handle() const { return handle_; }  // which tracing::instrument() asks for
+  std::coroutine_handle<promise_type> handle() const { return handle_; }  // required by tracing::instrument()
 
   bool await_ready() const noexcept { return false; }
   std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) noexcept {
@@ -59,12 +59,12 @@ Task Task::Promise::get_return_object() {
   return Task(std::coroutine_handle<promise_type>::from_promise(static_cast<promise_type&>(*this)));
 }
 
-// Who awaits it goes on on a thread of its own.
+// Resumes the awaiting coroutine on a new thread.
 struct OnThread {
   std::thread& thread;
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> coroutine) const {
-    std::thread& started = thread;  // the coroutine may end, and this awaiter with it, before the assignment below
+    std::thread& started = thread;  // the coroutine may end and destroy this awaiter before the assignment below
     started = std::thread([coroutine] {
       tracing::set_thread_name("disk");
       coroutine.resume();

@@ -1,5 +1,5 @@
-// A CUDA library whose copies, launches and errors are seen in its own spans. Its driver here is the one that the project's
-// tests run on the CPU, so that the example runs everywhere; tracing::cuda::load_driver() gives the machine's.
+// A CUDA library whose copies, launches and errors appear in its own spans. It uses the driver that the project's tests
+// run on the CPU, so that the example runs on any machine; tracing::cuda::load_driver() loads the machine's driver.
 #include <tracing_core/cuda/driver.h>
 #include <tracing_core/tracing.h>
 
@@ -10,7 +10,7 @@
 
 namespace images {
 
-// values[i] *= factor, as NVRTC compiles it. Nothing keeps a thread from a place behind the last value.
+// values[i] *= factor, as NVRTC compiles it, without a check that i is within bounds.
 constexpr char kScale[] = R"(
 .version 7.8
 .target sm_75
@@ -80,5 +80,5 @@ int main() {
   std::vector<float> values(64, 1.0f);
   scaler.scale(values, 2.0f, 32);
   values.resize(100);
-  scaler.scale(values, 0.5f, 32);  // 4 blocks of 32 threads: the last 28 have no value
+  scaler.scale(values, 0.5f, 32);  // 4 blocks of 32 threads: the last 28 are out of bounds
 }

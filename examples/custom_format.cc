@@ -1,4 +1,4 @@
-// Lines of one's own: a format for events, one for fields, and a timer.
+// A custom format for events, one for fields, and a custom timer.
 #include <string_view>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// A layer of one's own: counts the events inside each span and tells when the span closes.
+// A custom layer: counts the events inside each span and prints the count when the span closes.
 #include <atomic>
 #include <cstdio>
 #include <memory>
@@ -6,10 +6,10 @@
 #include <tracing_core/setup.h>
 #include <tracing_core/tracing.h>
 
-// Layers are called from any thread: what they keep with a span needs a lock or an atomic.
+// Layers are called from any thread: data that they keep with a span needs a lock or atomics.
 class EventCounter final : public tracing::Layer {
  public:
-  // The registry leaves out the other calls.
+  // The registry makes no other calls.
   tracing::Hooks hooks() const noexcept override {
     return tracing::Hooks::new_span | tracing::Hooks::event | tracing::Hooks::close;
   }

@@ -1,4 +1,4 @@
-// What a field may be, how it is named and how it prints.
+// The values, names and output of fields.
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -22,7 +22,7 @@ void names() {
   Grid const* p = &grid;
   TRACE_VALUES(info, grid.x, p->y);                              // named by their own text
   TRACE_VALUES(info, tracing::kv("cells", grid.x * grid.y));     // any other expression needs a name
-  TRACE_INFO("grid of {columns}", tracing::kv("columns", grid.x));  // used by the message and a field, too
+  TRACE_INFO("grid of {columns}", tracing::kv("columns", grid.x));  // used by the message, and a field as well
 }
 
 void numbers_and_text() {
@@ -31,7 +31,7 @@ void numbers_and_text() {
   float const ratio = 0.1F;
   std::string const name = "a \"quoted\" name\n";
   TRACE_VALUES(info, ready, letter, ratio, tracing::kv("big", 18446744073709551615U), name);
-  TRACE_VALUES(info, tracing::kv("bare", tracing::display(name.substr(0, 1))));  // as it prints itself, without quotes
+  TRACE_VALUES(info, tracing::kv("bare", tracing::display(name.substr(0, 1))));  // without quotes
 }
 
 void absent() {

@@ -1,4 +1,4 @@
-// What is said about filter texts that are wrong.
+// Error messages for invalid filters.
 #include <cstdio>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// One filter text, as TRACE_FILTER takes it: levels by target, and everything inside of one span.
+// A filter in the syntax of TRACE_FILTER: levels by target, and everything inside of one span.
 #include <tracing_core/tracing.h>
 
 #include "collect.h"
@@ -19,8 +19,8 @@ void launch(int stream) {
 }  // namespace app::gpu
 
 int main() {
-  // Warnings everywhere, app::net from debug on, and everything where stream 7 is launched.
-  examples::print_everything(tracing::boxed(tracing::EnvFilter("warn,app::net=debug,[launch{stream=7}]=trace")));
+  // Warnings of all targets, app::net from debug on, and everything inside of launches with stream 7.
+  examples::print_everything(tracing::to_filter(tracing::EnvFilter("warn,app::net=debug,[launch{stream=7}]=trace")));
   app::net::send(100);
   app::gpu::launch(1);
   app::gpu::launch(7);

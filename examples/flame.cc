@@ -1,4 +1,4 @@
-// Where threads spend their time, as folded stacks: what flame graphs are drawn from.
+// Folded stacks of the spans in which threads spend their time: the input of flame graphs.
 #include <cstdio>
 #include <string>
 
@@ -22,7 +22,7 @@ void launch() {
 
 namespace {
 
-// Prints folded stacks without their numbers, which are others each time.
+// Prints folded stacks without their durations, which differ each time.
 tracing::WriterPtr without_numbers() {
   return tracing::to_sink(tracing::make_sink([](tracing::Level, std::string_view lines) {
     for (std::size_t end; (end = lines.find('\n')) != lines.npos; lines.remove_prefix(end + 1)) {

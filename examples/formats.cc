@@ -24,9 +24,10 @@ void launch() {
 void print_with(char const* title, tracing::FormatOptions options) {
   std::printf("%s:\n", title);
   std::fflush(stdout);
-  auto const registry = tracing::RegistryBuilder()
-                            .with(tracing::print_layer({.format = std::move(options), .writer = examples::standard_output()}))
-                            .build();
+  auto const registry =
+      tracing::RegistryBuilder()
+          .with(tracing::print_layer({.format = std::move(options), .writer = examples::standard_output()}))
+          .build();
   tracing::with_default(registry, [] { kernels::launch(); });
 }
 

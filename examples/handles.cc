@@ -1,4 +1,4 @@
-// A span as a handle: entered on several threads, given values later, closed when the last handle is gone.
+// A span as a handle: entered on several threads, given values later, closed when its last handle is destroyed.
 #include <thread>
 #include <utility>
 
@@ -15,7 +15,7 @@ void handle(int id) {
     auto const inside = request.enter();  // until the end of this block
     TRACE_INFO("accepted");
 
-    // Another thread works inside the span that this one is in.
+    // Another thread works inside the current span of this one.
     std::thread([work = tracing::with_current_span([] { TRACE_INFO("working"); })]() mutable {
       tracing::set_thread_name("worker");  // before anything else on the thread
       work();
@@ -28,12 +28,12 @@ void handle(int id) {
 void causes() {
   tracing::Span const first = TRACE_MAKE_SPAN(info, "produce");
   tracing::Span const second = TRACE_MAKE_SPAN(info, "consume", tracing::parent(nullptr));
-  second.follows_from(first);  // related, and not inside of it
+  second.follows_from(first);  // related, but not inside of it
   TRACE_INFO("below an explicit parent", tracing::parent(second));
 
-  tracing::Span const nobody = tracing::Span::none();
+  tracing::Span const none = tracing::Span::none();
   auto const inside = second.enter();
-  nobody.or_current().in_scope([] { TRACE_INFO("in the current span"); });
+  none.or_current().in_scope([] { TRACE_INFO("in the current span"); });
 }
 
 }  // namespace server

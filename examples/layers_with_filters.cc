@@ -17,7 +17,7 @@ int main() {
   using tracing::FormatKind;
   using tracing::LevelFilter;
 
-  // filter_all(), filter_any() and filter_none() put filters together.
+  // filter_all(), filter_any() and filter_none() combine filters.
   auto not_hashing = tracing::filter_all(tracing::Targets().with_target("store", LevelFilter::debug),
                                          tracing::filter_none(tracing::filter_fn([](tracing::Metadata const& m) {
                                            return m.is_event() && m.level() == tracing::Level::debug;
@@ -26,7 +26,7 @@ int main() {
   tracing::set_global_default(
       tracing::RegistryBuilder()
           .with(tracing::print_layer({.format = {.timer = nullptr}, .writer = examples::standard_output()}),
-                tracing::boxed(LevelFilter::info))
+                tracing::to_filter(LevelFilter::info))
           .with(tracing::print_layer({.format = {.kind = FormatKind::compact}, .writer = examples::standard_output()}),
                 std::move(not_hashing))
           .with(tracing::print_layer({.format = {.kind = FormatKind::json, .current_span = false},

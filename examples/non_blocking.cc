@@ -1,5 +1,5 @@
-// Lines written by a thread of their own: the traced code does not wait for a slow file or terminal. What does not fit into
-// the queue is dropped, counted and told.
+// Lines are written by a thread of their own, so that the traced code does not wait for a slow file or terminal. Lines
+// that do not fit into the queue are dropped and counted, and the output says how many.
 #include <condition_variable>
 #include <cstdio>
 #include <mutex>
@@ -10,24 +10,24 @@
 
 namespace {
 
-// A terminal that somebody has stopped with Ctrl-S.
+// A terminal that was stopped with Ctrl-S.
 class StoppedTerminal final : public tracing::LineSink {
  public:
   void write(tracing::Level, std::string_view line) noexcept override {
     std::unique_lock lock(mutex_);
-    goes_on_.wait(lock, [this] { return going_; });
+    resumed_.wait(lock, [this] { return running_; });
     std::printf("%.*s", static_cast<int>(line.size()), line.data());
   }
-  void go_on() {
+  void resume() {
     std::lock_guard const lock(mutex_);
-    going_ = true;
-    goes_on_.notify_all();
+    running_ = true;
+    resumed_.notify_all();
   }
 
  private:
   std::mutex mutex_;
-  std::condition_variable goes_on_;
-  bool going_ = false;
+  std::condition_variable resumed_;
+  bool running_ = false;
 };
 
 }  // namespace
@@ -42,7 +42,7 @@ int main() {
 
   for (int step = 1; step <= 5; ++step) TRACE_INFO("working", step);
   std::printf("the work is done, %llu lines are dropped\n", static_cast<unsigned long long>(sink->dropped()));
-  terminal->go_on();
+  terminal->resume();
   sink->flush();
   TRACE_INFO("again in time");
-}  // the guard has the rest written
+}  // the guard waits until the rest is written

@@ -1,4 +1,5 @@
-// How a program's own types print: TRACE_FIELDS for aggregates, TRACE_ENUM for enumerations, fmt or operator<< for the rest.
+// Output of user-defined types: TRACE_FIELDS for aggregates, TRACE_ENUM for enumerations, fmt or operator<< for the
+// rest.
 #include <ostream>
 
 #include <tracing_core/tracing.h>
@@ -29,7 +30,7 @@ struct Celsius {
 void report() {
   CubeDim const block;
   TRACE_INFO("launching", block, tracing::kv("mode", Mode::unchecked));
-  TRACE_INFO("the whole launch is {}", Launch{});
+  TRACE_INFO("the launch is {}", Launch{});
   TRACE_INFO("over several lines", tracing::kv("launch", tracing::pretty(Launch{})));
   TRACE_INFO("by operator<<", tracing::kv("temperature", Celsius{41.5}));
   TRACE_INFO("an unknown enumerator is a number", tracing::kv("mode", static_cast<Mode>(7)));

@@ -1,4 +1,4 @@
-// Perf spans: how long things took, a line for each and a summary of all.
+// Perf spans: durations, with a line for each span and a summary.
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -13,7 +13,7 @@ void load(int bytes) { TRACE_PERF("cpu_ldg", bytes); }
 
 void execute(int instructions) {
   TRACE_PERF("cpu_execute_program", instructions, tracing::kv("grid_size", 1), tracing::kv("block_size", 1));
-  std::this_thread::sleep_for(std::chrono::milliseconds(2));  // so that it is the slower one on any machine
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));  // to be the slowest on any machine
   load(4);
   load(4);
 }

@@ -1,4 +1,4 @@
-// A filter that is exchanged while the program runs.
+// A filter that is replaced while the program runs.
 #include <tracing_core/tracing.h>
 
 #include "collect.h"
@@ -9,11 +9,11 @@ void work(int round) {
 }
 
 int main() {
-  auto [filter, handle] = tracing::reloadable(tracing::boxed(tracing::EnvFilter("info")));
+  auto [filter, handle] = tracing::reloadable(tracing::to_filter(tracing::EnvFilter("info")));
   examples::print_everything(std::move(filter));
   work(1);
-  handle.reload(tracing::boxed(tracing::EnvFilter("debug")));
+  handle.reload(tracing::to_filter(tracing::EnvFilter("debug")));
   work(2);
-  handle.reload(tracing::boxed(tracing::LevelFilter::off));
+  handle.reload(tracing::to_filter(tracing::LevelFilter::off));
   work(3);
 }

@@ -1,4 +1,5 @@
-// For a while the records of one thread go to another subscriber: what tests of a library use where there is no testlog.
+// Records of one thread go to another subscriber for the length of a scope, for instance in tests that do not use
+// testlog.
 #include <cstdio>
 #include <string>
 #include <vector>

@@ -1,4 +1,5 @@
-// What happens to spans, printed as events; a closing span says how long threads were in it and how long not.
+// Events for the life of spans; the last one has the time that threads spent inside the span and the rest of its
+// lifetime.
 #include <tracing_core/tracing.h>
 
 #include "collect.h"

@@ -1,4 +1,4 @@
-// An exception that says in which spans it was thrown.
+// An exception that carries the spans in which it was thrown.
 #include <cstdio>
 #include <stdexcept>
 #include <string_view>
@@ -23,7 +23,7 @@ void compile(std::string_view kernel) {
 }  // namespace compiler
 
 int main() {
-  examples::print_everything(tracing::boxed(tracing::LevelFilter::debug));
+  examples::print_everything(tracing::to_filter(tracing::LevelFilter::debug));
   try {
     compiler::compile("double");
   } catch (std::runtime_error const& error) {

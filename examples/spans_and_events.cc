@@ -15,14 +15,14 @@ void order(int customer, int items) {
   TRACE_SPAN(info, "order", customer, items);  // entered until the end of the scope
   TRACE_INFO("order received");
   int const total = price(items);
-  TRACE_DEBUG("{} items cost {}", items, total, customer);  // what the message does not use is a field
+  TRACE_DEBUG("{} items cost {}", items, total, customer);  // arguments that the message does not use are fields
   if (items > 100) TRACE_WARN("a large order");
 }
 
 }  // namespace shop
 
 int main(int argc, char** argv) {
-  auto const guard = examples::print_everything(argc, argv);  // --tracing writes a Chrome trace, too
+  auto const guard = examples::print_everything(argc, argv);  // --tracing also writes a Chrome trace
   shop::order(7, 2);
   shop::order(8, 200);
   TRACE_VALUES(info, tracing::kv("orders", 2));  // fields and no message

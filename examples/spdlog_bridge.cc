@@ -1,4 +1,4 @@
-// What a program logs with spdlog, in the spans of the code around it; and the spans in a pattern of its own.
+// Spdlog messages in the spans of the code around them, and the spans in a spdlog pattern.
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -14,18 +14,18 @@ namespace {
 
 template <class F>
 void collect(F run) {
-  tracing::with_default(tracing::RegistryBuilder()
-                            .with(tracing::print_layer({.format = {.timer = nullptr}, .writer = examples::standard_output()}))
-                            .build(),
-                        [&] {
-                          run();
-                          std::fflush(stdout);
-                        });
+  tracing::with_default(
+      tracing::RegistryBuilder()
+          .with(tracing::print_layer({.format = {.timer = nullptr}, .writer = examples::standard_output()}))
+          .build(),
+      [&] {
+        run();
+        std::fflush(stdout);
+      });
 }
 
-// Knows nothing of tracing.
+// Code without spans.
 void fetch(int page) {
-  spdlog::debug("page {} is not in the cache", page);
   spdlog::warn("page {} took long", page);
   if (auto const logger = spdlog::get("net")) logger->info("retried");
 }
@@ -40,26 +40,26 @@ void serve() {
 int main() {
   auto const net = spdlog::stdout_logger_mt("net");
   spdlog::set_pattern("%l: %v");
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // both write to it
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // to keep the order with lines of tracing
 
-  std::puts("as ever");
+  std::puts("spdlog alone");
   serve();
 
-  std::puts("\nas events; spdlog's own sinks print no more than before");
+  std::puts("\nas events");
   collect([] {
-    tracing::bridge::install_spdlog();
+    tracing::bridge::attach_all();
     serve();
-    tracing::bridge::uninstall_spdlog();
+    tracing::bridge::detach_all();
   });
 
-  std::puts("\nas events alone");
+  std::puts("\nas events, and on the console");
   collect([] {
-    tracing::bridge::install_spdlog({.mute_console = true});
+    tracing::bridge::attach_all(tracing::bridge::Console::keep);
     serve();
-    tracing::bridge::uninstall_spdlog();
+    tracing::bridge::detach_all();
   });
 
-  std::puts("\nthe spans in a pattern of spdlog's");
+  std::puts("\nthe spans in a spdlog pattern");
   collect([] {
     spdlog::set_formatter(tracing::bridge::span_path_formatter("%l %*: %v"));
     serve();

@@ -1,5 +1,5 @@
-// Everything below on_signal() is async-signal-safe: text is put together in memory that was there before, a line at a
-// time, and what does not fit is cut.
+// Everything that on_signal() calls is async-signal-safe: lines are composed one at a time in a static buffer, and what
+// does not fit is cut.
 #include "testlog/crash.h"
 
 #include <gtest/gtest.h>
@@ -14,23 +14,23 @@
 #include <cstdint>
 #include <cstring>
 
-#include "testlog/internal/warm_data.h"
 #include "tracing_core/model/value.h"
 
 namespace testlog::inline v1 {
 namespace {
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+constexpr std::string_view kSignalNames[] = {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT"};
 
 struct Handling {
   Session* session = nullptr;
   struct sigaction before[std::size(kSignals)] = {};
-  std::atomic<long> teller{0};  // the thread that tells, or has told, the story
-  std::atomic<bool> told{false};
+  std::atomic<long> reporter{0};  // the thread that writes, or has written, the report
+  std::atomic<bool> reported{false};
 };
-TESTLOG_INTERNAL_WARM constinit Handling handling;
+constinit Handling handling;
 
-// A line in the making. Leaves out what does not fit, so that the buffer below never asks for memory.
+// A line that is being composed. Drops what does not fit.
 class Line {
  public:
   Line& operator<<(std::string_view text) noexcept {
@@ -47,7 +47,7 @@ class Line {
     while ((number /= 10) != 0);
     return *this << std::string_view(digits + at, sizeof(digits) - at);
   }
-  // Text of a user's: on one line, without what a terminal would obey.
+  // Text of the program: control characters become question marks.
   void add_text(std::string_view text) noexcept {
     for (char const c : text) {
       char const shown = static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
@@ -78,9 +78,9 @@ class Line {
   char bytes_[kBytes] = {};
 };
 
-constinit Line line;  // not on the stack, which may be small; one thread tells
+constinit Line line;  // not on the stack, which may be small; one thread uses it
 
-// Numbers print within the buffer's own room; what was text or an object is text by now.
+// Numbers fit into the buffer below; objects were captured as text.
 void Line::add_value(tracing::Value const& value) noexcept {
   switch (value.kind()) {
     case tracing::ValueKind::text:
@@ -102,16 +102,17 @@ void Line::add_value(tracing::Value const& value) noexcept {
   }
 }
 
-// The literal with its holes filled; format specifications are left out.
+// The literal with its placeholders filled, ignoring format specifications.
 void Line::add_message(tracing::Value const& value) noexcept {
   auto const& parts = value.message_metadata().parts();
-  char const* const text = parts.text + parts.name_size + parts.target_size + parts.function_size + parts.module_path_size;
+  char const* const text =
+      parts.text + parts.name_size + parts.target_size + parts.function_size + parts.module_path_size;
   std::size_t at = 0;
-  for (std::size_t i = 0; i < parts.hole_count; ++i) {
-    auto const& hole = parts.holes[i];
-    add_text({text + at, hole.offset - at});
-    at = hole.offset;
-    auto const& filling = value.message_values()[hole.value_index];
+  for (std::size_t i = 0; i < parts.placeholder_count; ++i) {
+    auto const& placeholder = parts.placeholders[i];
+    add_text({text + at, placeholder.offset - at});
+    at = placeholder.offset;
+    auto const& filling = value.message_values()[placeholder.value_index];
     if (filling.kind() == tracing::ValueKind::text) {
       add_text(filling.as_text());
     } else {
@@ -167,17 +168,6 @@ void add_path(tracing::RecordedSpan const* span) noexcept {
   }
 }
 
-std::string_view signal_name(int signal) noexcept {
-  switch (signal) {
-    case SIGSEGV: return "SIGSEGV";
-    case SIGBUS: return "SIGBUS";
-    case SIGFPE: return "SIGFPE";
-    case SIGILL: return "SIGILL";
-    case SIGABRT: return "SIGABRT";
-    default: return "a signal";
-  }
-}
-
 void write_open_spans(Session& session) noexcept {
   struct Visiting {
     std::uint64_t track = 0;
@@ -210,13 +200,13 @@ void add_label(Attribution const& attribution, tracing::RecordView const& record
 }
 
 void write_records(Session& session) noexcept {
-  if (session.ring() == nullptr) return;
-  session.ring()->drain_dying(
-      session.untold().first(),
+  if (session.capture().ring() == nullptr) return;
+  session.capture().ring()->drain_dying(
+      session.capture().unreported().first(),
       [](void* context, tracing::RecordView const& record) {
         auto& dying = *static_cast<Session*>(context);
-        if (record.kind != tracing::RecordKind::event || !dying.untold().contains(record.number)) return;
-        if (dying.environment().show == Show::live && Session::was_selected(record.verdict)) return;
+        if (record.kind != tracing::RecordKind::event || !dying.capture().unreported().contains(record.number)) return;
+        if (dying.environment().show == Show::live && LiveOutput::was_selected(record.mask)) return;
         line << "  ";
         add_label(dying.attribution(), record);
         line << tracing::name(record.metadata().level()) << " ";
@@ -229,25 +219,24 @@ void write_records(Session& session) noexcept {
       &session);
 }
 
-void write_story(Session& session, int signal) noexcept {
+void write_report(Session& session, int signal) noexcept {
   std::string_view const test = session.attribution().name_of(session.attribution().running());
-  line << "---- " << signal_name(signal);
+  line << "---- " << kSignalNames[std::find(kSignals, std::end(kSignals), signal) - kSignals];
   if (test.empty()) {
     line << " outside any test";
   } else {
     line << " in ";
     line.add_text(test);
   }
-  line << "; the spans each thread is in, and what was recorded and not shown ----";
+  line << ": open spans and captured records not shown yet ----";
   line.write_to(session.output());
   write_open_spans(session);
   write_records(session);
-  line << "---- end of what it recorded ----";
+  line << "---- end of captured records ----";
   line.write_to(session.output());
 }
 
-// Gives the signal to who had it before us. A fault happens again as soon as we return; a signal that somebody sent is sent
-// again and arrives then.
+// Restores the earlier handler. A fault happens again after the return; a signal that was sent is sent again.
 void pass_on(int signal, siginfo_t const* info) noexcept {
   for (std::size_t i = 0; i < std::size(kSignals); ++i) {
     if (kSignals[i] == signal) sigaction(signal, &handling.before[i], nullptr);
@@ -255,36 +244,35 @@ void pass_on(int signal, siginfo_t const* info) noexcept {
   if (info->si_code <= 0) raise(signal);
 }
 
-// One thread tells. Another that dies meanwhile waits, since the process ends when it passes its signal on; a signal inside
-// of the telling does not.
-void tell_or_wait(Session& session, int signal) noexcept {
+// One thread writes the report. Other threads that die meanwhile wait for it, since passing on their signal ends the
+// process; the thread itself does not wait, if its report causes a signal.
+void report_or_wait(Session& session, int signal) noexcept {
   long const self = syscall(SYS_gettid);
-  long teller = 0;
-  if (handling.teller.compare_exchange_strong(teller, self)) {
-    write_story(session, signal);
-    handling.told = true;
+  long reporter = 0;
+  if (handling.reporter.compare_exchange_strong(reporter, self)) {
+    write_report(session, signal);
+    handling.reported = true;
     return;
   }
-  constexpr timespec kMoment{0, 1'000'000};
-  constexpr int kMostMoments = 10'000;
-  for (int i = 0; i < kMostMoments && teller != self && !handling.told; ++i) nanosleep(&kMoment, nullptr);
+  constexpr timespec kMillisecond{0, 1'000'000};
+  for (int i = 0; i < 10'000 && reporter != self && !handling.reported; ++i) nanosleep(&kMillisecond, nullptr);
 }
 
 void on_signal(int signal, siginfo_t* info, void*) {
   int const error_before = errno;
   Session& session = *handling.session;
   bool const in_child = testing::internal::InDeathTestChild();
-  if (!session.is_mute() && !in_child) tell_or_wait(session, signal);
+  if (!session.is_mute() && !in_child) report_or_wait(session, signal);
   if (session.files() != nullptr && !in_child) session.files()->wait_for_writers();
   pass_on(signal, info);
   errno = error_before;
 }
 
-// A stack for the handler, so that a thread that ran out of its own can tell. Only of the calling thread, which runs tests.
-void lend_signal_stack() noexcept {
+// Gives the calling thread, which runs the tests, a stack for signals, so that its own may overflow.
+void set_signal_stack() noexcept {
   stack_t now{};
   if (sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
-  alignas(64) static constinit char bytes[64 << 10] = {};  // untouched until then
+  alignas(64) static constinit char bytes[64 << 10] = {};
   stack_t const ours{bytes, 0, sizeof(bytes)};
   sigaltstack(&ours, nullptr);
 }
@@ -294,7 +282,7 @@ void lend_signal_stack() noexcept {
 void install_crash_handlers(Session& session) {
   if (handling.session != nullptr) return;
   handling.session = &session;
-  lend_signal_stack();
+  set_signal_stack();
   struct sigaction action {};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

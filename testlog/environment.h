@@ -1,4 +1,4 @@
-// Declares Environment, what the TRACE_ variables say, and the one table of them.
+// Environment: the settings that the TRACE_ variables make. The table of variables is variables.inc.
 #pragma once
 
 #include <cstdint>
@@ -6,105 +6,83 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "testlog/perf_settings.h"
 #include "tracing_core/export/print.h"
 #include "tracing_core/model/redaction.h"
 
 namespace testlog::inline v1 {
 
+// The enumerators of a setting have the order of the values in variables.inc.
+
 /// When text is printed.
 enum class Show : std::uint8_t {
-  live,    ///< as it happens; a failing test prints at its end what was not shown
+  live,    ///< as it happens; a failing test prints the rest at its end
   failed,  ///< only failing tests, at their end
   all,     ///< every test, at its end
   none,    ///< nothing
 };
 /// What testlog::cuda does after each test.
-enum class CudaHealth : std::uint8_t {
-  on,    ///< asks the devices whether all is well; the first test that broke one fails
+enum class DeviceCheck : std::uint8_t {
+  on,    ///< checks the devices; the first test that broke one fails
   stop,  ///< the same, and no test runs after that one
   off,   ///< nothing
 };
 enum class TimeStyle : std::uint8_t { utc, local, uptime, none };
 
-/// What becomes of perf spans.
-struct PerfSettings {
-  bool is_set = false;    ///< TRACE_PERF is, by itself or by a profile
-  bool report = false;    ///< each prints how long it took
-  bool summary = false;   ///< they are summed up, and the sums printed
-  std::string directives = "trace";
-  std::string wrong;      ///< directives of TRACE_PERF of which none is right: all of this holds without them
-  std::uint64_t threshold_us = 0;  ///< TRACE_PERF_THRESHOLD_US
-  std::string json;                ///< TRACE_PERF_JSON: a path with %p and %t; empty: off
-  std::string prometheus;          ///< TRACE_PERF_PROM: likewise
-
-  bool any() const noexcept { return report || summary; }
-};
-
-/// The value of TRACE_PERF that says what holds: `on,summary`.
-std::string in_words(PerfSettings const& settings);
-
-/// What the variables say. Texts of directives are kept as they were given: who makes a filter of them reports what is wrong.
+/// The settings of a process. Directives are kept as text, of which at least one directive is valid.
 struct Environment {
-  std::string profile = "local";       ///< TRACE_PROFILE
-  std::optional<std::string> filter;   ///< TRACE_FILTER, unless `help`
-  std::string default_filter = "info";  ///< in place of TRACE_FILTER: what the profile says
-  bool filter_help = false;            ///< TRACE_FILTER=help
-  Show show = Show::live;              ///< TRACE_SHOW
-  std::optional<std::string> capture;  ///< TRACE_CAPTURE, unless `off`
-  bool capture_off = false;            ///< TRACE_CAPTURE=off
-  tracing::FormatKind format = tracing::FormatKind::full;              ///< TRACE_FORMAT
-  tracing::SpanEvents span_events = tracing::SpanEvents::none;         ///< TRACE_SPAN_EVENTS
-  TimeStyle time = TimeStyle::utc;     ///< TRACE_TIME
-  tracing::ColorChoice color = tracing::ColorChoice::automatic;        ///< TRACE_COLOR
-  bool no_color = false;                                               ///< NO_COLOR
-  bool force_color = false;                                            ///< CLICOLOR_FORCE, unless 0
-  std::string output = "stderr";       ///< TRACE_OUTPUT: stderr, stdout or a path with %p and %t
-  std::string chrome;                  ///< TRACE_CHROME: the same, or a folder; empty: off
-  bool spdlog = true;                  ///< TRACE_SPDLOG: what is logged with spdlog is recorded
-  CudaHealth cuda_health = CudaHealth::on;  ///< TRACE_CUDA_HEALTH
-  std::string flame;                   ///< TRACE_FLAME: likewise
-  std::string redact;                  ///< TRACE_REDACT: names with commas between them
+  std::string profile = "local";                                 ///< TRACE_PROFILE
+  std::optional<std::string> filter;                             ///< TRACE_FILTER, unless `help`
+  std::string default_filter = "info";                           ///< the filter if TRACE_FILTER is unset
+  bool filter_help = false;                                      ///< TRACE_FILTER=help
+  Show show = Show::live;                                        ///< TRACE_SHOW
+  std::string capture = "trace";                                 ///< TRACE_CAPTURE, unless it selects nothing
+  bool capture_off = false;                                      ///< TRACE_CAPTURE selects nothing
+  tracing::FormatKind format = tracing::FormatKind::full;        ///< TRACE_FORMAT
+  tracing::SpanEvents span_events = tracing::SpanEvents::none;   ///< TRACE_SPAN_EVENTS
+  TimeStyle time = TimeStyle::utc;                               ///< TRACE_TIME
+  tracing::ColorChoice color = tracing::ColorChoice::automatic;  ///< TRACE_COLOR
+  bool no_color = false;                                         ///< NO_COLOR
+  bool force_color = false;                                      ///< CLICOLOR_FORCE, unless 0
+  std::string output = "stderr";                       ///< TRACE_OUTPUT: stderr, stdout or a path with %p and %t
+  std::string chrome;                                  ///< TRACE_CHROME: a path with %p and %t, or a folder
+  std::string flame;                                   ///< TRACE_FLAME: likewise
+  bool spdlog = true;                                  ///< TRACE_SPDLOG
+  DeviceCheck device_check = DeviceCheck::on;          ///< TRACE_CUDA_HEALTH
+  std::string redact;                                  ///< TRACE_REDACT: names separated by commas
   std::string redact_token{tracing::kRedactionToken};  ///< TRACE_REDACT_TOKEN
-  PerfSettings perf;                   ///< TRACE_PERF and those that begin like it
+  PerfSettings perf;                                   ///< TRACE_PERF, TRACE_PERF_THRESHOLD_US, ...
 };
 
-/// One variable, as documented.
+/// A value that is being read, and where to report that it is wrong.
+struct Input;
+
+/// A row of variables.inc. The texts are Markdown.
 struct Variable {
   char const* name;
-  char const* values;         ///< what it takes
-  char const* default_value;  ///< what holds where it is not set, or empty
-  /// Takes a value that is not empty over; where it is none of `values`, returns the part of it that is wrong.
-  std::optional<std::string_view> (*set)(Environment& environment, std::string_view value);
+  char const* values;  ///< the words it takes, each in backticks, or a description
+  char const* default_value;
+  char const* help;
+  void (*parse)(Environment& environment, Input const& input);
 };
 
-/// Every variable that is read, in the order of the documentation.
+/// Every variable that is read, in the order of variables.inc.
 std::span<Variable const> variables() noexcept;
 
-/// What a profile sets: one of the variables above, unless that is set itself.
+/// A variable that a profile sets, unless the environment sets it.
 struct ProfileSetting {
   char const* profile;
   char const* variable;
   char const* value;
 };
 
-/// Everything that profiles set, in the order of the documentation. The profile `local` sets nothing.
+/// Everything that profiles set.
 std::span<ProfileSetting const> profile_settings() noexcept;
 
-/// A value that a variable does not take; nothing was set by it, but for names to hide, which are hidden as they stand.
-struct BadValue {
-  Variable const* variable;
-  std::string value;
-  std::string piece;  ///< the part of it that is wrong
-  std::string used;   ///< what holds in its place
-
-  /// `testlog: TRACE_SHOW=alive is none of live, failed, all, none; did you mean "live"? Using live.` and a newline.
-  std::string report() const;
-};
-
-/// Reads all variables by `get`, which gives null where one is not set. Empty is as unset. Never fails: bad values are
-/// added to `bad`.
-Environment read_environment(char const* (*get)(char const* name), std::vector<BadValue>& bad);
+/// Reads all variables by `get`, which returns null for one that is not set. An empty variable, and one with a bad
+/// value, counts as unset. Appends a line about each bad value to `reports`: `testlog: TRACE_SHOW=alive: unknown value;
+/// expected one of live, failed, all, none (did you mean live?)`
+Environment read_environment(char const* (*get)(char const* name), std::string& reports);
 
 }  // namespace testlog::inline v1

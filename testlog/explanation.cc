@@ -36,11 +36,11 @@ void report_unmatched(Session& session) {
   if (session.is_mute()) return;
   Environment const& environment = session.environment();
   if (environment.filter) {
-    report_unmatched(session, "TRACE_FILTER", session.show_filter()->current());
-  } else if (session.has_filter_of_test()) {
-    report_unmatched(session, "the test's filter", session.show_filter()->current());
+    report_unmatched(session, "TRACE_FILTER", session.live().filter().current());
+  } else if (session.live().has_filter_of_test()) {
+    report_unmatched(session, "the test's filter", session.live().filter().current());
   }
-  if (session.capture_filter() != nullptr) report_unmatched(session, "TRACE_CAPTURE", *session.capture_filter());
+  if (auto const* const captured = session.capture().filter()) report_unmatched(session, "TRACE_CAPTURE", *captured);
 }
 
 void print_filter_help(Session& session) {

@@ -4,118 +4,96 @@
 
 #include <atomic>
 #include <filesystem>
-#include <mutex>
 #include <system_error>
 #include <utility>
 
 #include "testlog/file_names.h"
+#include "testlog/line_file.h"
 #include "tracing_core/export/chrome.h"
-#include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/flame.h"
 #include "tracing_core/export/flame_lines.h"
-#include "tracing_core/export/fork_count.h"
+#include "tracing_core/internal/mutex.h"
 
 namespace testlog::inline v1 {
 
 using tracing::Context;
 using tracing::Layer;
 using tracing::SpanRef;
+using tracing::internal::Mutex;
+using tracing::internal::MutexLock;
 
-// What a variable asks for.
-struct FileOutputs::Plan {
-  std::string variable;
-  std::string path;  // with %p and %t, absolute: tests may change their folder
-  bool by_test = false;
-};
-
-// The files of one kind, one after the other. Thread-safe.
+// The files of one variable, one after the other. Thread-safe.
 class FileOutputs::Series {
  public:
-  Series(Plan plan, Output& output) : plan_(std::move(plan)), output_(output), forks_when_made_(fork_count_now()) {}
+  Series() = default;
   Series(Series const&) = delete;
   Series& operator=(Series const&) = delete;
   virtual ~Series() = default;
 
   virtual Layer& layer() noexcept = 0;
   virtual std::unique_ptr<Layer> take_layer() = 0;
-  // Whether there is a file to write to; one is opened where that `may_open` one.
+  // Opens the file. False if there is none.
+  virtual bool open() noexcept = 0;
+  // Whether the layer can take a record now; `may_open` the file for it.
   virtual bool is_ready(bool may_open) noexcept = 0;
-  // The file is complete. The next one is opened when there is something to write, and named after `test`.
+  // Completes the file. The next one is named after `test` and opened by its first record.
   virtual void begin(std::string_view test) = 0;
   virtual void flush() = 0;
   virtual void finish() = 0;
-  // Whether a thread will write what is not written yet. Async-signal-safe.
+  // Whether a thread still has records to write. Async-signal-safe.
   virtual bool is_behind() const noexcept { return false; }
-
-  // As long as this is set, what goes wrong is added to it.
-  void set_reports(std::string* reports) noexcept { reports_ = reports; }
-
- protected:
-  bool is_in_forked_child() const noexcept { return tracing::internal::fork_count() != forks_when_made_; }
-  std::string next_path(std::string_view test) const { return filled_in(plan_.path, test); }
-  int complain_to() const noexcept { return output_.complaints(); }
-
-  void tell_taken(std::string const& path, std::string const& own) {
-    if (path == own || std::exchange(told_taken_, true)) return;
-    tell("testlog: " + plan_.variable + ": " + path + " is there already and stays as it is; this process writes " + own +
-         (plan_.by_test ? ", and so on.\n" : ".\n"));
-  }
-  void tell_missing(std::uint64_t lines) const {
-    if (!is_in_forked_child()) tell_missing_lines(complain_to(), plan_.variable, plan_.path, lines);
-  }
-  void tell_failed(std::string const& path, std::error_code error) {
-    if (std::exchange(told_failed_, true)) return;
-    tell("testlog: " + plan_.variable + "=" + path + " cannot be opened: " + error.message() +
-         ". Nothing is written there; valid are a path that can be written to and a folder.\n");
-  }
-
- private:
-  static unsigned fork_count_now() noexcept {
-    tracing::internal::count_forks();
-    return tracing::internal::fork_count();
-  }
-  void tell(std::string const& text) {
-    if (reports_ != nullptr) {
-      *reports_ += text;
-    } else {
-      output_.write(text);
-    }
-  }
-
-  Plan const plan_;
-  Output& output_;
-  unsigned const forks_when_made_;
-  std::string* reports_ = nullptr;
-  bool told_taken_ = false;
-  bool told_failed_ = false;
 };
 
 class FileOutputs::ChromeSeries final : public Series {
  public:
-  ChromeSeries(Plan plan, Output& output) : Series(std::move(plan), output) {
+  // `path` may contain %p and %t.
+  ChromeSeries(std::string variable, std::string path, Output& output)
+      : variable_(std::move(variable)), path_(std::move(path)), output_(output) {
     tracing::ChromeOptions options;
     options.started = false;
-    options.complain_to = complain_to();
+    options.error_fd = output.error_fd();
     std::tie(layer_, guard_) = tracing::chrome_layer(std::move(options));
   }
 
   Layer& layer() noexcept override { return *layer_; }
   std::unique_ptr<Layer> take_layer() override { return std::move(layer_); }
 
+  bool open() noexcept override {
+    if (is_in_forked_child()) return false;
+    MutexLock const lock(mutex_);
+    if (state_ != State::closed) return state_ == State::open;
+    state_ = State::failed;
+    try {
+      std::error_code error;
+      std::string const path = filled_in(path_, test_);
+      std::string const own = create_unique_file(path, error);
+      if (error) {
+        report(cannot_open(variable_, own, error));
+      } else if (!guard_.start_new(own)) {
+        if (own != path)
+          report("testlog: " + variable_ + ": " + path + " already exists; writing " + own + " instead\n");
+        state_ = State::open;
+      }
+    } catch (...) {  // out of memory
+    }
+    return state_ == State::open;
+  }
   bool is_ready(bool may_open) noexcept override {
     State const state = state_.load(std::memory_order_acquire);
     if (state == State::open || !may_open) [[likely]] return state == State::open;
     return state == State::closed && open();
   }
   void begin(std::string_view test) override {
-    std::lock_guard const lock(mutex_);
+    if (is_in_forked_child()) return;
+    MutexLock const lock(mutex_);
     stop();
     test_ = test;
     state_ = State::closed;
   }
   void flush() override { guard_.flush(); }
   void finish() override {
-    std::lock_guard const lock(mutex_);
+    if (is_in_forked_child()) return;
+    MutexLock const lock(mutex_);
     stop();
   }
   bool is_behind() const noexcept override { return guard_.is_behind(); }
@@ -123,128 +101,90 @@ class FileOutputs::ChromeSeries final : public Series {
  private:
   enum class State : unsigned char { closed, open, failed };
 
-  void stop() {
+  // Checked before any lock is taken: another thread of the parent may have held it.
+  bool is_in_forked_child() const noexcept { return output_.is_in_forked_child(); }
+  void report(std::string const& line) TRACING_REQUIRES(mutex_) {
+    if (!std::exchange(reported_, true)) output_.write(line);
+  }
+  void stop() TRACING_REQUIRES(mutex_) {
     state_ = State::failed;
     guard_.stop();
   }
-  bool open() noexcept {
-    if (is_in_forked_child()) return false;
-    std::lock_guard const lock(mutex_);
-    if (state_ != State::closed) return state_ == State::open;
-    state_ = State::failed;
-    try {
-      std::error_code error;
-      std::string const path = next_path(test_);
-      std::string const own = claim_file(path, error);
-      if (error) {
-        tell_failed(own, error);
-      } else if (!guard_.start_new(own)) {
-        tell_taken(path, own);
-        state_ = State::open;
-      }
-    } catch (...) {  // without memory there is no file
-    }
-    return state_ == State::open;
-  }
 
+  std::string const variable_;
+  std::string const path_;
+  Output& output_;
   std::unique_ptr<Layer> layer_;
   tracing::ChromeGuard guard_;
-  std::atomic<State> state_{State::closed};  // stored under mutex_
-  std::mutex mutex_;
-  std::string test_{kOutsideTests};
+  std::atomic<State> state_{State::closed};  // stored while mutex_ is held
+  Mutex mutex_;
+  bool reported_ TRACING_GUARDED_BY(mutex_) = false;  // the first failure or other name
+  std::string test_ TRACING_GUARDED_BY(mutex_){kOutsideTests};
 };
 
 class FileOutputs::FlameSeries final : public Series {
  public:
-  FlameSeries(Plan plan, Output& output) : Series(std::move(plan), output), file_(std::make_shared<File>(*this)) {
+  FlameSeries(std::string variable, std::string path, Output& output)
+      : output_(output),
+        file_(std::make_shared<LineFile>(std::move(variable), std::move(path), output,
+                                         tracing::internal::kEndOfBrokenStack)) {
     std::tie(layer_, guard_) = tracing::flame_layer(tracing::to_sink(file_));
   }
 
   Layer& layer() noexcept override { return *layer_; }
   std::unique_ptr<Layer> take_layer() override { return std::move(layer_); }
-
-  // The layer's block of lines waits for its file.
-  bool is_ready(bool may_open) noexcept override { return !may_open || file_->open(); }
+  bool open() noexcept override { return file_->open(); }
+  bool is_ready(bool) noexcept override { return true; }  // lines wait in the layer
   void begin(std::string_view test) override {
+    if (output_.is_in_forked_child()) return;
     guard_.flush();
-    file_->close(test);
+    file_->set_test(test);
   }
   void flush() override { guard_.flush(); }
   void finish() override {
-    std::uint64_t const without_memory = guard_.dropped_lines();
+    if (output_.is_in_forked_child()) return;
+    std::uint64_t const dropped = guard_.dropped_lines();
     guard_ = {};
-    file_->tell_missing(without_memory);
+    file_->report_missing(dropped);
   }
 
  private:
-  // Opened when it is first written to.
-  class File final : public tracing::LineSink {
-   public:
-    explicit File(FlameSeries& series) : series_(series) {}
-
-    bool open() noexcept {
-      std::lock_guard const lock(mutex_);
-      return is_open();
-    }
-    void close(std::string_view test) {
-      std::lock_guard const lock(mutex_);
-      if (file_ != nullptr) missing_ += file_->missing_lines();
-      file_ = nullptr;
-      failed_ = false;
-      test_ = test;
-    }
-    void write(tracing::Level level, std::string_view text) noexcept override {
-      std::lock_guard const lock(mutex_);
-      if (is_open()) file_->write(level, text);
-    }
-    void tell_missing(std::uint64_t others) {
-      std::lock_guard const lock(mutex_);
-      series_.tell_missing(others + missing_ + (file_ == nullptr ? 0 : file_->missing_lines()));
-    }
-
-   private:
-    bool is_open() noexcept {
-      if (file_ != nullptr || failed_ || series_.is_in_forked_child()) return file_ != nullptr;
-      failed_ = true;
-      try {
-        std::error_code error;
-        std::string const path = series_.next_path(test_);
-        file_ = tracing::FdSink::append_to(path, error, series_.complain_to(), tracing::internal::kEndOfBrokenStack);
-        if (error) series_.tell_failed(path, error);
-      } catch (...) {  // without memory there is no file
-      }
-      return file_ != nullptr;
-    }
-
-    FlameSeries& series_;
-    std::mutex mutex_;
-    // Guarded by mutex_:
-    std::shared_ptr<tracing::FdSink> file_;
-    std::uint64_t missing_ = 0;  // in files that were closed
-    bool failed_ = false;
-    std::string test_{kOutsideTests};
-  };
-
-  std::shared_ptr<File> const file_;
+  Output& output_;
+  std::shared_ptr<LineFile> const file_;
   std::unique_ptr<Layer> layer_;
   tracing::FlameGuard guard_;
 };
 
-// Records of the running test to one series, all others to another.
+// Forwards records of the running test to the layer of one series, all others to that of another.
 class FileOutputs::ByTest final : public Layer {
  public:
   ByTest(Series& of_tests, Series& outside, Attribution& attribution)
       : of_tests_(of_tests), outside_(outside), attribution_(attribution) {}
 
   tracing::Hooks hooks() const noexcept override { return of_tests_.layer().hooks(); }
-  void on_enter(SpanRef span, Context const& context) noexcept override {
-    if (Series& series = series_of(span); series.is_ready(true)) series.layer().on_enter(span, context);
+  void on_new_span(SpanRef span, tracing::NewSpan const& made, Context const& context) noexcept override {
+    if (Layer* const layer = layer_for(span, false)) layer->on_new_span(span, made, context);
   }
-  void on_exit(SpanRef span, Context const& context) noexcept override {
-    if (Series& series = series_of(span); series.is_ready(false)) series.layer().on_exit(span, context);
+  void on_record(SpanRef span, tracing::FieldValues const& values, Context const& context) noexcept override {
+    if (Layer* const layer = layer_for(span, false)) layer->on_record(span, values, context);
+  }
+  void on_follows_from(SpanRef span, SpanRef cause, Context const& context) noexcept override {
+    if (Layer* const layer = layer_for(span, false)) layer->on_follows_from(span, cause, context);
   }
   void on_event(tracing::Event const& event, Context const& context) noexcept override {
-    if (Series& series = series_of(context.event_span(event)); series.is_ready(true)) series.layer().on_event(event, context);
+    if (Layer* const layer = layer_for(context.event_span(event), true)) layer->on_event(event, context);
+  }
+  void on_enter(SpanRef span, Context const& context) noexcept override {
+    if (Layer* const layer = layer_for(span, true)) layer->on_enter(span, context);
+  }
+  void on_exit(SpanRef span, Context const& context) noexcept override {
+    if (Layer* const layer = layer_for(span, false)) layer->on_exit(span, context);
+  }
+  void on_close(SpanRef span, Context const& context) noexcept override {
+    if (Layer* const layer = layer_for(span, false)) layer->on_close(span, context);
+  }
+  void on_timed(SpanRef span, tracing::Timing const& timing, Context const& context) noexcept override {
+    if (Layer* const layer = layer_for(span, false)) layer->on_timed(span, timing, context);
   }
   void flush() noexcept override {
     of_tests_.layer().flush();
@@ -252,10 +192,12 @@ class FileOutputs::ByTest final : public Layer {
   }
 
  private:
-  Series& series_of(SpanRef span) noexcept {
+  // Null if there is no file for the record.
+  Layer* layer_for(SpanRef span, bool may_open) noexcept {
     attribution_.observe_event();
     Owner const owner = attribution_.owner_now(span);
-    return owner.test != 0 && !owner.late ? of_tests_ : outside_;
+    Series& series = owner.test != 0 && !owner.late ? of_tests_ : outside_;
+    return series.is_ready(may_open) ? &series.layer() : nullptr;
   }
 
   Series& of_tests_;
@@ -265,7 +207,7 @@ class FileOutputs::ByTest final : public Layer {
 
 namespace {
 
-// A folder that is there, or that a path ending in `/` names, which is made.
+// True for an existing folder and for a path that ends in `/`, which creates the folder.
 bool is_folder(std::string const& path) {
   std::error_code ignored;
   if (path.ends_with('/')) std::filesystem::create_directories(path, ignored);
@@ -274,42 +216,35 @@ bool is_folder(std::string const& path) {
 
 }  // namespace
 
-FileOutputs::FileOutputs(Environment const& environment, Attribution& attribution, Output& output, std::string& reports)
+FileOutputs::FileOutputs(Environment const& environment, Attribution& attribution, Output& output)
     : attribution_(attribution), output_(output) {
-  std::string path;
-  if (!environment.chrome.empty()) path = add<ChromeSeries>("TRACE_CHROME", environment.chrome, ".json", {}, reports);
-  if (!environment.flame.empty()) add<FlameSeries>("TRACE_FLAME", environment.flame, ".folded", path, reports);
+  std::string const& chrome = environment.chrome;
+  std::string const& flame = environment.flame;
+  if (!chrome.empty()) add<ChromeSeries>("TRACE_CHROME", chrome, ".json");
+  if (!flame.empty() && flame == chrome && !is_folder(flame) && !is_no_file(flame)) {
+    output.write("testlog: TRACE_FLAME=" + flame +
+                 ": is the file of TRACE_CHROME; expected another path, or a folder\n");
+  } else if (!flame.empty()) {
+    add<FlameSeries>("TRACE_FLAME", flame, ".folded");
+  }
 }
 
 FileOutputs::~FileOutputs() = default;
 
-// Returns the path that it writes to; empty where it cannot. `taken` is another one's.
 template <class S>
-std::string FileOutputs::add(char const* variable, std::string const& path, char const* suffix, std::string const& taken,
-                             std::string& reports) {
+void FileOutputs::add(char const* variable, std::string path, char const* suffix) {
   std::error_code ignored;
-  Plan plan{variable, std::filesystem::absolute(path, ignored).string()};
-  if (is_folder(plan.path)) plan.path += std::string(plan.path.ends_with('/') ? "%t" : "/%t") + suffix;
-  plan.by_test = plan.path.find("%t") != plan.path.npos;
-  if (plan.path == taken && !is_no_file(plan.path)) {
-    reports += "testlog: " + plan.variable + "=" + path + " is where a trace of another format goes. Nothing is written there; "
-               "valid are a path of its own and a folder, which all formats may share.\n";
-    return {};
-  }
-  bool is_open = plan.by_test;
-  auto outside = std::make_unique<S>(plan, output_);
-  if (plan.by_test) {
-    auto of_tests = std::make_unique<S>(plan, output_);
+  path = std::filesystem::absolute(path, ignored).string();  // tests may change their working directory
+  if (is_folder(path)) path.append(path.ends_with('/') ? "%t" : "/%t").append(suffix);
+  auto outside = std::make_unique<S>(variable, path, output_);
+  if (path.find("%t") != path.npos) {
+    auto of_tests = std::make_unique<S>(variable, path, output_);
     layers_.push_back(std::make_unique<ByTest>(*of_tests, *outside, attribution_));
     of_tests_.push_back(std::move(of_tests));
-  } else {
-    outside->set_reports(&reports);
-    is_open = outside->is_ready(true);
-    outside->set_reports(nullptr);
-    if (is_open) layers_.push_back(outside->take_layer());
+  } else if (outside->open()) {
+    layers_.push_back(outside->take_layer());
   }
   outside_.push_back(std::move(outside));
-  return is_open ? plan.path : std::string();
 }
 
 std::vector<std::unique_ptr<Layer>> FileOutputs::take_layers() { return std::move(layers_); }
@@ -328,20 +263,20 @@ void FileOutputs::flush() {
   for (auto const& series : outside_) series->flush();
 }
 
-void FileOutputs::wait_for_writers() const noexcept {
-  constexpr timespec kMoment{0, 1'000'000};
-  for (int i = 0; i < 100; ++i) {
-    bool behind = false;
-    for (auto const& series : of_tests_) behind = behind || series->is_behind();
-    for (auto const& series : outside_) behind = behind || series->is_behind();
-    if (!behind) return;
-    nanosleep(&kMoment, nullptr);
-  }
-}
-
 void FileOutputs::finish() {
   for (auto const& series : of_tests_) series->finish();
   for (auto const& series : outside_) series->finish();
+}
+
+void FileOutputs::wait_for_writers() const noexcept {
+  constexpr timespec kMillisecond{0, 1'000'000};
+  auto const is_behind = [](auto const& all) {
+    for (auto const& series : all) {
+      if (series->is_behind()) return true;
+    }
+    return false;
+  };
+  for (int i = 0; i < 100 && (is_behind(of_tests_) || is_behind(outside_)); ++i) nanosleep(&kMillisecond, nullptr);
 }
 
 }  // namespace testlog::inline v1

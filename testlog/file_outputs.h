@@ -1,7 +1,6 @@
-// Declares FileOutputs, the files that TRACE_CHROME and TRACE_FLAME ask for.
+// FileOutputs: the files of TRACE_CHROME and TRACE_FLAME.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,27 +12,26 @@
 
 namespace testlog::inline v1 {
 
-/// Each is one file or, where its path names a folder or has a %t in it, one for each test that records something and one for
-/// what belongs to none, late records of helper threads among it. Never destroyed, as layers refer to it. A forked child
-/// writes nothing.
+/// Each variable makes one file or, if its path names a folder or contains %t, a file for each test that records
+/// something and one for the records that belong to no test, such as late ones. A forked child writes nothing. Must
+/// outlive the layers. Failures are reported to `output`.
 class FileOutputs {
  public:
-  /// Opens what is one file; what is wrong with the paths is added to `reports`, and what goes wrong later written to `output`.
-  FileOutputs(Environment const& environment, Attribution& attribution, Output& output, std::string& reports);
+  FileOutputs(Environment const& environment, Attribution& attribution, Output& output);
   FileOutputs(FileOutputs const&) = delete;
   FileOutputs& operator=(FileOutputs const&) = delete;
   ~FileOutputs();
 
-  /// The layers that write them, to be taken once; null for what was not asked for.
+  /// The layers that write the files; may be called once.
   std::vector<std::unique_ptr<tracing::Layer>> take_layers();
 
   void begin_test(std::string const& name);
   void end_test();
-  /// Everything so far is in the files.
+  /// Writes all records so far.
   void flush();
-  /// The files are complete. What comes later is left out or, where the format allows it, appended.
+  /// Completes the files. Later records are dropped or, if the format allows it, appended.
   void finish();
-  /// For the handler of a fatal signal: gives threads that write a moment, at most 100 ms. Async-signal-safe.
+  /// For the handler of a fatal signal: gives threads that write up to 100 ms. Async-signal-safe.
   void wait_for_writers() const noexcept;
 
  private:
@@ -41,16 +39,14 @@ class FileOutputs {
   class ChromeSeries;
   class FlameSeries;
   class ByTest;
-  struct Plan;
 
   template <class S>
-  std::string add(char const* variable, std::string const& path, char const* suffix, std::string const& taken,
-                  std::string& reports);
+  void add(char const* variable, std::string path, char const* suffix);
 
   Attribution& attribution_;
   Output& output_;
   std::vector<std::unique_ptr<Series>> of_tests_;
-  std::vector<std::unique_ptr<Series>> outside_;  // or where there is one file
+  std::vector<std::unique_ptr<Series>> outside_;  // the records of no test, or all records
   std::vector<std::unique_ptr<tracing::Layer>> layers_;
 };
 

@@ -5,7 +5,7 @@ namespace {
 
 constinit thread_local LabelledFormat::Replaying const* replaying = nullptr;
 
-// A line of JSON stays one: the label becomes a member of it.
+// In JSON the label becomes a member.
 void append_labelled(tracing::TextBuffer& out, std::string_view label, std::string_view text) noexcept {
   if (!text.starts_with('{')) {
     out.append(label);
@@ -13,7 +13,7 @@ void append_labelled(tracing::TextBuffer& out, std::string_view label, std::stri
     return out.append(text);
   }
   out.append("{\"testlog\":\"");
-  out.append(label.substr(1, label.size() - 2));  // without its brackets
+  out.append(label.substr(1, label.size() - 2));  // without brackets
   out.append(text.starts_with("{}") ? "\"" : "\",");
   out.append(text.substr(1));
 }
@@ -25,7 +25,7 @@ std::string label(Owner owner, TestTag running, Attribution const& attribution) 
   if (!owner.late) return {};
   std::string_view const name = attribution.name_of(owner.test);
   std::string text = "[late, from ";
-  text.append(name.empty() ? "a test that ended long ago" : name);
+  text.append(name.empty() ? "an earlier test" : name);
   return text.append("]");
 }
 

@@ -1,4 +1,4 @@
-// Declares LabelledFormat, which marks lines of records that do not belong to the running test.
+// LabelledFormat: marks the lines of records that do not belong to the running test.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace testlog::inline v1 {
 /// `[outside any test] ` or `[late, from Suite.Name] `; empty for a record of `running`.
 std::string label(Owner owner, TestTag running, Attribution const& attribution);
 
-/// Another format with the label in front of each line, or as the first member "testlog" of each JSON object.
+/// Wraps another format: a label precedes each line or, as its first member "testlog", is inside each JSON object.
 class LabelledFormat final : public tracing::EventFormat {
  public:
   LabelledFormat(std::shared_ptr<tracing::EventFormat const> format, Attribution& attribution)
@@ -20,7 +20,7 @@ class LabelledFormat final : public tracing::EventFormat {
 
   bool append(tracing::TextBuffer& out, tracing::EventView const& event) const noexcept override;
 
-  /// While it lives, lines that this thread makes are those of a kept record, whose label is given.
+  /// While one exists, the lines that this thread makes are those of captured records, with the label that is set here.
   class Replaying {
    public:
     Replaying() noexcept;

@@ -2,20 +2,23 @@
 
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
-#include "testlog/capture.h"
 #include "testlog/checks.h"
 #include "testlog/crash.h"
 #include "testlog/explanation.h"
+#include "testlog/failure_report.h"
 #include "testlog/perf_outputs.h"
 #include "testlog/session.h"
 #include "testlog/settings.h"
-#include "testlog/story.h"
+#include "testlog/unwound_path.h"
 #include "tracing_core/bridge/spdlog.h"
+#include "tracing_core/format/span_path.h"
 
 namespace testlog::inline v1::internal {
 namespace {
@@ -25,19 +28,23 @@ using testing::TestPartResult;
 using testing::TestSuite;
 using testing::UnitTest;
 
-// Where a failure happened, for the line behind it and the report.
+// The place of a failure, for the line after it and for reports.
 struct Place {
-  std::string_view what;  // "in" or "thrown in"
+  std::string_view preposition;  // "in" or "thrown in"
   std::string path;
 };
 
-Place place_of(TestPartResult const& failure, tracing::Registry const& registry) {
+std::string current_path() {
   tracing::InlineTextBuffer<256> path;
-  append_current_path(path, registry);
-  // GoogleTest reports exceptions, and they alone, without a place in the source.
-  std::string unwound = failure.file_name() == nullptr ? unwound_path() : std::string();
-  if (!unwound.empty()) return {"thrown in", std::move(unwound)};
-  return {"in", std::string(path.view())};
+  tracing::append_current_path(path);
+  return std::string(path.view());
+}
+
+Place place_of(TestPartResult const& failure) {
+  // Of all failures, GoogleTest reports exceptions alone without a place in the source.
+  bool const is_exception = failure.file_name() == nullptr;
+  if (is_exception && !unwound_path().empty()) return {"thrown in", std::string(unwound_path())};
+  return {"in", current_path()};
 }
 
 std::string headline_of(TestInfo const& test) {
@@ -47,106 +54,111 @@ std::string headline_of(TestInfo const& test) {
   return text;
 }
 
-// Shows and tells. Stands before the checker, so that it hears of what that one finds and, since ends are told in reverse,
-// prints after it.
+// Shows and reports records. Added before the checker: it sees the failures that the checker raises and, since
+// GoogleTest calls listeners in reverse order at the end of a test, prints after it.
 class Recorder final : public testing::EmptyTestEventListener {
  public:
-  explicit Recorder(Session& session) : session_(session), story_(session) {}
+  explicit Recorder(Session& session)
+      : session_(session), unreported_(session.capture().unreported()), report_(session) {}
 
   void OnTestProgramStart(UnitTest const&) override {
-    session_.report_bad_values();
     runs_ = true;
-    session_.set_telling(true);
     install_crash_handlers(session_);
-    tell_of_exit();
-    tracing::bridge::refresh_spdlog();  // loggers that the program made before its tests
+    report_exit_of_process();
+    attach_loggers();
   }
 
-  // The first one begins with the first record: static initialisers belong to it.
+  // This set-up began with the first record: static initialisers belong to it.
   void OnEnvironmentsSetUpStart(UnitTest const&) override {
-    session_.untold().begin(Untold::of_environments, session_.untold().first_of_tests());
+    unreported_.begin(UnreportedRecords::of_environments, unreported_.first_of_tests());
   }
   void OnEnvironmentsSetUpEnd(UnitTest const&) override {
-    session_.untold().end(Untold::of_environments, session_.next_record());
+    unreported_.end(UnreportedRecords::of_environments, next_record());
   }
-  void OnTestSuiteStart(TestSuite const&) override { session_.untold().begin(Untold::of_suite, session_.next_record()); }
+  void OnTestSuiteStart(TestSuite const&) override { unreported_.begin(UnreportedRecords::of_suite, next_record()); }
 
   void OnTestStart(TestInfo const& test) override {
-    session_.untold().end(Untold::of_suite, session_.next_record());
+    unreported_.end(UnreportedRecords::of_suite, next_record());
     test_ = &test;
     path_recorded_ = false;
     forget_unwound();
-    session_.begin_test(name_of(test), find_settings(test.test_suite_name(), test.name(), test.type_param() != nullptr));
-    tracing::bridge::refresh_spdlog();
+    session_.begin_test(name_of(test),
+                        find_settings(test.test_suite_name(), test.name(), test.type_param() != nullptr));
+    attach_loggers();  // those that were registered since
   }
 
   void OnTestPartResult(TestPartResult const& result) override {
     if (!result.failed()) return;
-    Place const place = place_of(result, session_.registry());
+    Place const place = place_of(result);
     if (!place.path.empty()) {
-      if (!session_.is_mute()) session_.output().write("    " + std::string(place.what) + " " + place.path + "\n");
+      if (!session_.is_mute())
+        session_.output().write("    " + std::string(place.preposition) + " " + place.path + "\n");
       if (!path_recorded_) testing::Test::RecordProperty("trace_span_path", place.path);
       path_recorded_ = true;
     }
     bool const ends_here = GTEST_FLAG_GET(break_on_failure) || GTEST_FLAG_GET(throw_on_failure);
-    if (test_ == nullptr) story_.tell_unshown({"a failure outside any test; what was recorded and not shown"});
-    if (test_ != nullptr && ends_here) tell_failure();
+    if (test_ == nullptr) report_.print_unreported("a failure outside any test");
+    if (test_ != nullptr && ends_here) report_.print_unreported(headline_of(*test_));
   }
 
   void OnTestEnd(TestInfo const& test) override {
-    if (test.result()->Failed()) {
-      tell_failure();
-      report_unmatched(session_);
-    } else if (session_.environment().show == Show::all) {
-      story_.tell_selected();
-    }
-    story_.skip();
+    bool const failed = test.result()->Failed();
     Show const show = session_.environment().show;
-    bool const tells = show == Show::all || (show == Show::failed && test.result()->Failed());
-    if (session_.perf() != nullptr && tells && !session_.is_mute()) session_.perf()->print_test();
+    if (failed) {
+      report_.print_unreported(headline_of(test));
+      report_unmatched(session_);
+    } else if (show == Show::all) {
+      report_.print_matching();
+    }
+    report_.skip();
+    bool const prints = show == Show::all || (show == Show::failed && failed);
+    if (session_.perf() != nullptr && prints && !session_.is_mute()) session_.perf()->print_test();
     session_.end_test();
     test_ = nullptr;
   }
 
   void OnTestProgramEnd(UnitTest const& program) override {
     runs_ = false;
-    session_.set_telling(false);
-    if (session_.environment().show == Show::all) story_.tell_selected();
-    bool const whole = program.test_to_run_count() == program.total_test_count() - program.disabled_test_count();
-    if (whole) report_unmatched(session_);
+    if (session_.environment().spdlog) tracing::bridge::detach_all();
+    if (session_.environment().show == Show::all) report_.print_matching();
+    bool const ran_all = program.test_to_run_count() == program.total_test_count() - program.disabled_test_count();
+    if (ran_all) report_unmatched(session_);
     if (session_.environment().filter_help) print_filter_help(session_);
     if (session_.perf() == nullptr) return;
     if (!session_.is_mute()) {
-      session_.perf()->tell_if_none_was_selected(whole);
+      session_.perf()->report_if_none_was_selected(ran_all);
       session_.perf()->print_run();
     }
     session_.perf()->finish();
   }
 
  private:
-  void tell_failure() { story_.tell_unshown({headline_of(*test_) + ": what it recorded and did not show"}); }
+  std::uint64_t next_record() const noexcept { return session_.capture().next_record(); }
+  void attach_loggers() {
+    using tracing::bridge::Console;
+    Environment const& environment = session_.environment();
+    bool const keep = session_.is_mute() || (environment.capture_off && environment.show != Show::live);
+    if (environment.spdlog) tracing::bridge::attach_all(keep ? Console::keep : Console::set_aside);
+  }
 
-  // exit() inside a test ends the process without a word of GoogleTest's. Children that a test forked may do so.
-  void tell_of_exit() {
+  // exit() during a test ends the process without any output of GoogleTest. Forked children may call it.
+  void report_exit_of_process() {
     process_ = getpid();
-    static Recorder* told = nullptr;
-    if (std::exchange(told, this) != nullptr) return;
+    static Recorder* recorder = nullptr;
+    if (std::exchange(recorder, this) != nullptr) return;
     std::atexit([] {
-      if (told->runs_ && getpid() == told->process_) told->tell_exit();
+      if (recorder->runs_ && getpid() == recorder->process_) recorder->report_exit();
     });
   }
 
-  void tell_exit() {
-    tracing::InlineTextBuffer<256> path;
-    append_current_path(path, session_.registry());
-    std::string text = test_ == nullptr ? "the process called exit() outside any test, while tests were to run"
-                                        : headline_of(*test_) + ": the process called exit() inside the test";
-    if (!path.empty()) text.append(", in ").append(path.view());
-    text.append("; what it recorded and did not show");
-    story_.tell_unshown({.text = text, .is_news = test_ != nullptr});
+  void report_exit() {
+    std::string headline = test_ == nullptr ? "the process called exit() outside any test"
+                                            : headline_of(*test_) + ": the process called exit()";
+    if (std::string const path = current_path(); !path.empty()) headline.append(", in ").append(path);
+    report_.print_unreported(headline, test_ != nullptr);
   }
 
-  // Kept, since late records name tests that have ended.
+  // Kept, since the labels of late records name tests that have ended.
   std::string const& name_of(TestInfo const& test) {
     std::string& name = names_[&test];
     if (name.empty()) name.append(test.test_suite_name()).append(".").append(test.name());
@@ -154,15 +166,16 @@ class Recorder final : public testing::EmptyTestEventListener {
   }
 
   Session& session_;
-  Story story_;
+  UnreportedRecords& unreported_;
+  FailureReport report_;
   TestInfo const* test_ = nullptr;
-  bool runs_ = false;  // RUN_ALL_TESTS()
-  pid_t process_ = 0;  // that runs the tests
+  bool runs_ = false;  // inside RUN_ALL_TESTS()
+  pid_t process_ = 0;  // the one that runs the tests
   std::map<TestInfo const*, std::string> names_;
   bool path_recorded_ = false;
 };
 
-// Raises failures. Stands behind the recorder: a listener that hears of results must not raise them.
+// Raises failures. Not part of the recorder, because a listener that is called for failures must not raise them.
 class Checker final : public testing::EmptyTestEventListener {
  public:
   explicit Checker(Session& session) : session_(session) {}
@@ -188,10 +201,10 @@ void install_listeners() {
 
 namespace {
 
-// Before other initialisers, so that what those record is there. glibc hands main()'s arguments to initialisers too.
+// Before other initialisers, to capture what they record. glibc passes the arguments of main() to initialisers, too.
 [[gnu::constructor(101)]] void start_session(int argc, char** argv) { Session::start(read_role(argc, argv)); }
 
-// With other initialisers: by now GoogleTest's own variables may be used as any TEST uses them.
+// Among other initialisers: by now GoogleTest can be used, as any TEST uses it.
 [[maybe_unused]] bool const installed = (install_listeners(), true);
 
 }  // namespace

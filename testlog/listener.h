@@ -1,4 +1,4 @@
-// Declares what links testlog to GoogleTest: the listeners, and the symbol that keeps them in a program.
+// The listeners that connect testlog to GoogleTest, and the symbol that keeps them in a program.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,5 +10,5 @@ void install_listeners();
 
 }  // namespace testlog::inline v1::internal
 
-/// Named by an object in every program that links testlog::testlog, so that this library, which nothing else may name, stays.
+/// Named by an object in every program that links testlog::testlog, so that the linker keeps the library.
 extern "C" int const testlog_keep_linked;

@@ -1,4 +1,4 @@
-// The main() of testlog::main, for programs that have none.
+// The main() of testlog::main, for programs without one.
 #include <gmock/gmock.h>
 
 int main(int argc, char** argv) {

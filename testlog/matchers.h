@@ -1,4 +1,4 @@
-// Declares gMock matchers for records(), and EXPECT_EVENT_COUNT and EXPECT_SPAN_COUNT.
+// gMock matchers for records(), and EXPECT_EVENT_COUNT and EXPECT_SPAN_COUNT.
 //
 //   EXPECT_THAT(testlog::records(), Contains(Event(HasLevel(tracing::Level::info), HasMessage(HasSubstr("Compiling")),
 //                                                  InSpan("launch_inner"))));
@@ -15,19 +15,19 @@
 
 namespace testlog::inline v1 {
 
-/// Matches an event all of whose matchers match.
+/// Matches an event that all matchers match.
 template <class... M>
 auto Event(M const&... matchers) {
   return testing::AllOf(testing::Field("is_span", &Record::is_span, false), matchers...);
 }
-/// Matches a span's making: Span("compile", HasField("mode", "Checked")).
+/// Matches a new span: Span("compile", HasField("mode", "Checked")).
 template <class N, class... M>
 auto Span(N const& name, M const&... matchers) {
   return testing::AllOf(testing::Field("is_span", &Record::is_span, true), testing::Field("name", &Record::name, name),
                         matchers...);
 }
 
-/// Matches the level: a level, or a matcher of one. Note that a larger level is more verbose.
+/// Matches the level: a level, or a matcher of one. Larger levels are more verbose.
 template <class M>
 auto HasLevel(M const& level) {
   return testing::Field("level", &Record::level, level);
@@ -43,7 +43,7 @@ auto HasTarget(M const& target) {
   return testing::Field("target", &Record::target, target);
 }
 
-/// Matches a record that has the field, whatever its value.
+/// Matches a record that has the field, with any value.
 MATCHER_P(HasField, name, (negation ? "has no field " : "has a field ") + std::string(name)) {
   (void)result_listener;
   return arg.field(name) != nullptr;
@@ -60,12 +60,11 @@ MATCHER_P2(HasField, name, value,
   return testing::ExplainMatchResult(testing::MatcherCast<FieldValue const&>(value), *found, result_listener);
 }
 
-/// Matches a record inside a span of this name, at any depth; with more matchers, one that they match, too:
+/// Matches a record inside a span with this name, at any depth, that the other matchers match:
 /// InSpan("launch", HasField("stream", 7)).
 template <class N, class... M>
 auto InSpan(N const& name, M const&... matchers);
 
-/// What a span around a record is matched with.
 namespace internal {
 
 inline std::vector<Record> spans_around(Record const& record) {
@@ -90,11 +89,13 @@ auto InSpan(N const& name, M const&... matchers) {
 
 }  // namespace testlog::inline v1
 
-/// How many spans of this name (a text or a matcher) the running test made: EXPECT_SPAN_COUNT("compile", Le(1)).
+/// Checks the number of spans with this name (a text or a matcher) in the running test: EXPECT_SPAN_COUNT("compile",
+/// Le(1)).
 #define EXPECT_SPAN_COUNT(name, count)                                              \
   EXPECT_THAT(::testlog::records(), ::testing::ResultOf("the number of such spans", \
                                                         ::testlog::internal::counter(::testlog::Span(name)), count))
-/// How many events that match `event` the running test recorded: EXPECT_EVENT_COUNT(Event(HasLevel(Level::warn)), 0).
+/// Checks the number of events that match `event` in the running test: EXPECT_EVENT_COUNT(Event(HasLevel(Level::warn)),
+/// 0).
 #define EXPECT_EVENT_COUNT(event, count) \
   EXPECT_THAT(::testlog::records(),      \
               ::testing::ResultOf("the number of such events", ::testlog::internal::counter(event), count))

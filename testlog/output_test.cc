@@ -1,4 +1,4 @@
-// Where text goes when files are cut short and processes are forked.
+// Output when files are cut short and processes are forked.
 #include "testlog/output.h"
 
 #include <gtest/gtest.h>
@@ -15,9 +15,9 @@ namespace {
 
 using tracing_test::TemporaryFolder;
 
-// Runs `f` in a process of its own, whose standard error is the file `err`; its number.
+// Runs `f` in a child process whose standard error is the file `err`.
 template <class F>
-pid_t in_child(std::string const& err, F f) {
+void in_child(std::string const& err, F f) {
   pid_t const child = fork();
   if (child == 0) {
     if (std::freopen(err.c_str(), "w", stderr) == nullptr) _exit(1);
@@ -27,10 +27,9 @@ pid_t in_child(std::string const& err, F f) {
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
-  return child;
 }
 
-TEST(Output, BeginsALineBehindOneThatBrokeOff) {
+TEST(OutputFile, StartsANewLineAfterAnIncompleteOne) {
   TemporaryFolder const folder;
   Output output;
   output.open(folder.write("log", "whole\nbroken o"));
@@ -38,7 +37,7 @@ TEST(Output, BeginsALineBehindOneThatBrokeOff) {
   EXPECT_EQ(folder.read("log"), "whole\nbroken o\na line\n");
 }
 
-TEST(Output, CountsTheLinesThatAFileDoesNotTakeAndGoesOnBehindThem) {
+TEST(OutputFile, CountsLinesThatCouldNotBeWritten) {
   TemporaryFolder const folder;
   in_child(folder / "err", [&folder] {
     rlimit limit{};
@@ -51,44 +50,24 @@ TEST(Output, CountsTheLinesThatAFileDoesNotTakeAndGoesOnBehindThem) {
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_FSIZE, &limit);
     output.write("two\nlines\n");
-    output.tell_missing();
+    output.report_missing();
   });
   std::string expected;
   for (int i = 0; i < 40; ++i) expected += "ten bytes\n";
   EXPECT_EQ(folder.read("log"), expected + "ten b\ntwo\nlines\n");
-  EXPECT_EQ(folder.read("err"),
-            "testlog: TRACE_OUTPUT=" + (folder / "log") + " cannot be written to: File too large. What follows " +
-                "may be missing there.\ntestlog: 5 lines are missing in TRACE_OUTPUT=" + (folder / "log") + "\n");
+  EXPECT_EQ(folder.read("err"), "testlog: could not write TRACE_OUTPUT=" + (folder / "log") +
+                                    ": File too large; lines may be missing\n" +
+                                    "testlog: 5 lines are missing in TRACE_OUTPUT=" + (folder / "log") + "\n");
 }
 
-TEST(Output, OfAForkedChildIsAFileOfItsOwnWhereThatIsNamedAfterTheProcess) {
+TEST(OutputFile, ContainsLinesOfForkedChildren) {
   TemporaryFolder const folder;
   Output output;
-  output.open(folder / "%t.%p");
-  for (bool const is_dying : {false, true}) {
-    output.set_test("Test");
-    output.write("before\n");
-    pid_t const child = in_child(folder / "err", [&] {
-      is_dying ? output.write_dying("in the child\n") : output.write("in the child\n");
-      output.write("and more\n");
-      output.set_test("Other");
-      output.write("other\n");
-    });
-    output.write("after\n");
-    EXPECT_EQ(folder.read("Test." + std::to_string(child)), "in the child\nand more\n");
-    EXPECT_EQ(folder.read("Other." + std::to_string(child)), "other\n");
-  }
-  EXPECT_EQ(folder.read("Test." + std::to_string(getpid())), "before\nafter\nbefore\nafter\n");
-}
-
-TEST(Output, OfAForkedChildGoesToItsParentsFileWhereAllShareOne) {
-  TemporaryFolder const folder;
-  Output output;
-  output.open(folder / "log");
+  output.open(folder / "%p");
   output.write("before\n");
   in_child(folder / "err", [&] { output.write("in the child\n"); });
   output.write("after\n");
-  EXPECT_EQ(folder.read("log"), "before\nin the child\nafter\n");
+  EXPECT_EQ(folder.read(std::to_string(getpid())), "before\nin the child\nafter\n");
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
-// Declares perf_summary(), how long the running test's perf spans took.
+// perf_summary(): the durations of the running test's perf spans.
 #pragma once
 
 #include "tracing_core/perf/perf_summary.h"
 
 namespace testlog::inline v1 {
 
-/// How long the perf spans took that ended since the running test began; since the program began where none runs. Empty where
-/// TRACE_PERF is off.
+/// The durations of the perf spans that ended since the running test began, or since the program began if no test runs.
+/// Empty if TRACE_PERF is off.
 tracing::PerfSummary perf_summary();
 
 }  // namespace testlog::inline v1

@@ -1,4 +1,4 @@
-// What testlog says beside records: about signals, settings, variables, filters and matchers, compared with approved files.
+// Messages other than records: about signals, settings, variables, filters and matchers, compared with approved files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using testlog::testdata::run_scenarios;
 using testlog::testdata::Variables;
 using tracing::testing::expect_approved;
 
-// Numbers of threads as the system gives them, `(4711)`, as `(0)`.
+// Replaces the system's numbers of threads, `(4711)`, by `(0)`.
 std::string without_numbers(std::string text) {
   for (std::size_t at = 0; (at = text.find('(', at)) != text.npos; ++at) {
     std::size_t end = at + 1;
@@ -31,7 +31,7 @@ std::string without_numbers(std::string text) {
   return text;
 }
 
-// The messages of a program's failures, as GoogleTest prints them, without places in the source.
+// The messages of failures, as GoogleTest prints them, without file and line.
 std::string failures(std::string const& filter, Variables const& variables = {}) {
   std::istringstream lines(run_scenarios(filter, variables).out);
   std::string text;
@@ -51,7 +51,8 @@ std::string failures(std::string const& filter, Variables const& variables = {})
 TEST(Printed, ReportsOfSignals) {
   expect_approved("signal.txt", without_numbers(run_dying("Dies.BySegv").err));
   expect_approved("abort.txt", without_numbers(run_dying("Dies.ByAbort").err));
-  expect_approved("signal_nothing_shown.txt", without_numbers(run_dying("Dies.BySegv", {{"TRACE_SHOW", "failed"}}).err));
+  expect_approved("signal_nothing_shown.txt",
+                  without_numbers(run_dying("Dies.BySegv", {{"TRACE_SHOW", "failed"}}).err));
 }
 
 TEST(Printed, FailuresOfFailOn) {
@@ -59,12 +60,14 @@ TEST(Printed, FailuresOfFailOn) {
   expect_approved("fail_on_without_capture.txt", failures("Settings.FailsOnWarnings", {{"TRACE_CAPTURE", "off"}}));
 }
 
-TEST(Printed, ThatRecordsCannotBeHad) {
+TEST(Printed, FailureOfRecordsWithoutCapture) {
   expect_approved("records_without_capture.txt", failures("Captured.StartsEmpty", {{"TRACE_CAPTURE", "off"}}));
 }
-TEST(Printed, WhereRecordsCannotBeHad) {
+
+TEST(Printed, FailureOfRecordsNamesTheCaller) {
   EXPECT_THAT(run_scenarios("Captured.StartsEmpty", {{"TRACE_CAPTURE", "off"}}).out,
-              testing::ContainsRegex("testdata/scenarios.cc:[0-9]+: Failure\ntestlog::records\\(\\) does not have"));
+              testing::ContainsRegex(
+                  "testdata/scenarios.cc:[0-9]+: Failure\nFailed\ntestlog::records\\(\\) does not have"));
 }
 
 TEST(Printed, ReportsOfVariables) {
@@ -81,7 +84,8 @@ TEST(Printed, ReportsOfVariables) {
 }
 
 TEST(Printed, FiltersThatMatchedNothingAndHelp) {
-  expect_approved("unmatched.txt", run_scenarios("Plain.Fails", {{"TRACE_FILTER", "error,libary=info,[lanch]=info"}}).err);
+  expect_approved("unmatched.txt",
+                  run_scenarios("Plain.Fails", {{"TRACE_FILTER", "error,libary=info,[lanch]=info"}}).err);
   expect_approved("help.txt", run_scenarios("Plain.Passes", {{"TRACE_FILTER", "help"}}).err);
 }
 

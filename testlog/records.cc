@@ -109,7 +109,8 @@ std::partial_ordering operator<=>(FieldValue const& a, FieldValue const& b) noex
         },
         a.typed_, b.typed_);
   }
-  if (a.is_number() != b.is_number() && a.typed_.index() != 0 && b.typed_.index() != 0) return std::partial_ordering::unordered;
+  if (a.is_number() != b.is_number() && a.typed_.index() != 0 && b.typed_.index() != 0)
+    return std::partial_ordering::unordered;
   return a.text_ <=> b.text_;
 }
 
@@ -145,15 +146,12 @@ std::vector<Record> records(char const* file, int line) {
   Session* const session = Session::get();
   if (session == nullptr) return all;
   if (std::string const why = why_incomplete(*session); !why.empty()) {
-    GTEST_MESSAGE_AT_(file, line, "", testing::TestPartResult::kNonFatalFailure)
+    ADD_FAILURE_AT(file, line)
         << "testlog::records() does not have all records of the test: " << why << ".";
   }
-  if (session->ring() == nullptr) return all;
-  Attribution const& attribution = session->attribution();
-  session->ring()->snapshot(session->first_record_of_test()).for_each([&](tracing::RecordView const& view) {
-    if (view.kind != tracing::RecordKind::event && view.kind != tracing::RecordKind::new_span) return;
-    Owner const owner = attribution.owner_of(view);
-    if (!owner.late && owner.test == attribution.running()) all.push_back(record_of(view));
+  for_each_record_of_test(*session, [&all](tracing::RecordView const& view) {
+    if (view.kind == tracing::RecordKind::event || view.kind == tracing::RecordKind::new_span)
+      all.push_back(record_of(view));
   });
   return all;
 }
@@ -164,7 +162,7 @@ void serve_all_tests() {
 
 bool set_filter(std::string_view directives) {
   Session* const session = Session::get();
-  return session == nullptr || session->set_filter(directives);
+  return session == nullptr || session->live().set_filter(directives);
 }
 
 }  // namespace testlog::inline v1

@@ -1,4 +1,4 @@
-// Declares records(), what the running test recorded so far, as values that tests can look at.
+// records(): the records of the running test, as values that tests can inspect.
 #pragma once
 
 #include <compare>
@@ -15,13 +15,13 @@
 
 namespace testlog::inline v1 {
 
-/// A recorded value. Compares with numbers, booleans and text as one would write them; what is neither compares as the text
-/// that it prints.
+/// A recorded value. Compares with numbers, booleans and text; a value of another type compares as the text that it
+/// prints.
 class FieldValue {
  public:
   FieldValue() = default;
   FieldValue(bool x) : typed_(x), text_(x ? "true" : "false") {}
-  /// A text of one character, as it is recorded.
+  /// Characters are recorded as text.
   FieldValue(char x) : FieldValue(std::string_view(&x, 1)) {}
   template <std::integral T>
   FieldValue(T x) : text_(std::to_string(x)) {
@@ -36,20 +36,20 @@ class FieldValue {
   FieldValue(std::string_view x) : typed_(std::string(x)), text_(x) {}
   FieldValue(std::string const& x) : FieldValue(std::string_view(x)) {}
   FieldValue(char const* x) : FieldValue(std::string_view(x)) {}
-  /// A value of another kind, by the text that it prints.
+  /// A value of another type, by the text that it prints.
   static FieldValue printed(std::string text);
-  /// A number and the text that it prints.
+  /// A number with the text that it prints.
   static FieldValue number(double x, std::string text);
 
   /// Whether it is an integer or a floating-point number.
   bool is_number() const noexcept;
-  /// As it prints, text without quotes.
+  /// The printed value; text has no quotes.
   std::string const& text() const noexcept { return text_; }
   /// text(), for matchers of strings: HasField("name", HasSubstr("doub")).
   explicit operator std::string() const { return text_; }
 
   friend bool operator==(FieldValue const& a, FieldValue const& b) noexcept;
-  /// Numbers by value, whatever their types; text by its bytes; anything else is unordered.
+  /// Numbers compare by value, whatever their types, text by its bytes; values of different kinds are unordered.
   friend std::partial_ordering operator<=>(FieldValue const& a, FieldValue const& b) noexcept;
   friend std::ostream& operator<<(std::ostream& out, FieldValue const& value);
 
@@ -64,7 +64,7 @@ struct Field {
   FieldValue value;
 };
 
-/// A span around a record, with the fields that it had then.
+/// A span around a record, with the fields that it had at that time.
 struct SpanInfo {
   std::string name;
   std::string target;
@@ -72,39 +72,38 @@ struct SpanInfo {
   std::vector<Field> fields;
 };
 
-/// A kept event, or the making of a span.
+/// A captured event or new span.
 struct Record {
   bool is_span = false;
-  std::string name;     ///< of the span; of an event mostly "event"
-  std::string message;  ///< of an event; empty where it has none
+  std::string name;     ///< of the span; for events usually "event"
+  std::string message;  ///< of an event; may be empty
   std::string target;
   tracing::Level level{};
-  std::vector<Field> fields;    ///< without the message; of a span: those it was made with
-  std::vector<SpanInfo> spans;  ///< around it, the outermost first
+  std::vector<Field> fields;    ///< without the message; for a span, those it was made with
+  std::vector<SpanInfo> spans;  ///< enclosing ones, outermost first
   std::string file;
   std::uint32_t line = 0;
-  std::string thread;  ///< its name; empty where it has none
+  std::string thread;  ///< its name; may be empty
   std::uint64_t thread_number = 0;
   tracing::Instant time{};
 
-  /// Null where there is none. Of several with this name the last.
+  /// The last field with this name; null if there is none.
   FieldValue const* field(std::string_view field_name) const noexcept;
-  /// As the format full prints it, without the time.
+  /// Prints it in the format full, without the time.
   friend std::ostream& operator<<(std::ostream& out, Record const& record);
 };
 
-/// The events and new spans that the running test recorded so far, on all its threads, oldest first; outside tests those
-/// since the last one ended. What is shown makes no difference. Raises a test failure where they are not all there: nothing
-/// is captured (TRACE_CAPTURE=off), or the ring was full; the failure names the caller's place, `file` and `line`. A copy;
-/// takes time proportional to what was captured.
+/// The events and new spans of the running test so far, on all its threads, oldest first; outside tests, those since
+/// the last test ended. Raises a test failure at `file` and `line`, those of the caller, if records are missing:
+/// nothing is captured (TRACE_CAPTURE=off), or the ring was full. Takes time proportional to the number of captured
+/// records.
 std::vector<Record> records(char const* file = __builtin_FILE(), int line = __builtin_LINE());
 
-/// From now on what the calling thread records belongs to whatever test runs, although the thread was started in one: for
-/// the threads of pools that tests share.
+/// From now on the records of the calling thread belong to the running test: for threads of pools that tests share.
 void serve_all_tests();
 
-/// Changes the directives that decide what is shown, until the running test ends. False, with a message, where one is wrong;
-/// the others hold.
+/// Changes the directives that select what is shown, until the running test ends. Reports wrong ones and then returns
+/// false; the others take effect.
 bool set_filter(std::string_view directives);
 
 }  // namespace testlog::inline v1

@@ -18,33 +18,33 @@ using testing::Lt;
 using testing::Not;
 using testing::SizeIs;
 
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
 
-TEST(FieldValue, ComparesIntegersByValueWhateverTheirSign) {
-  EXPECT_NE(FieldValue(kMost), FieldValue(-1));
-  EXPECT_NE(FieldValue(-1), FieldValue(kMost));
-  EXPECT_LT(FieldValue(-1), FieldValue(kMost));
-  EXPECT_GT(FieldValue(kMost), FieldValue(-1));
+TEST(FieldValue, ComparesSignedAndUnsignedIntegersByValue) {
+  EXPECT_NE(FieldValue(kMax), FieldValue(-1));
+  EXPECT_NE(FieldValue(-1), FieldValue(kMax));
+  EXPECT_LT(FieldValue(-1), FieldValue(kMax));
+  EXPECT_GT(FieldValue(kMax), FieldValue(-1));
   EXPECT_EQ(FieldValue(3u), FieldValue(3));
   EXPECT_EQ(FieldValue(3), FieldValue(3.0));
 }
 
-TEST(FieldValue, OfACharacterIsText) {
+TEST(FieldValue, TreatsACharacterAsText) {
   EXPECT_EQ(FieldValue('a'), FieldValue("a"));
   EXPECT_NE(FieldValue('a'), FieldValue(97));
 }
 
-TEST(FieldValue, OfDifferentKindsAreUnordered) {
+TEST(FieldValue, DoesNotOrderDifferentKinds) {
   EXPECT_NE(FieldValue(true), FieldValue(1));
   EXPECT_NE(FieldValue("1"), FieldValue(1));
   EXPECT_FALSE(FieldValue("1") < FieldValue(2) || FieldValue("1") > FieldValue(2));
 }
 
-TEST(Records, HaveTheValuesThatWereWritten) {
-  TRACE_INFO("written", tracing::kv("most", kMost), tracing::kv("least", -1), tracing::kv("letter", 'a'),
+TEST(Records, HaveTheRecordedValues) {
+  TRACE_INFO("written", tracing::kv("most", kMax), tracing::kv("least", -1), tracing::kv("letter", 'a'),
              tracing::kv("third", 1.0f / 3), tracing::kv("text", "b"), tracing::kv("yes", true));
   Record const record = records().back();
-  EXPECT_THAT(record, HasField("most", kMost));
+  EXPECT_THAT(record, HasField("most", kMax));
   EXPECT_THAT(record, Not(HasField("most", -1)));
   EXPECT_THAT(record, HasField("most", Gt(0)));
   EXPECT_THAT(record, HasField("least", Lt(0u)));
@@ -60,7 +60,7 @@ void emit_below(int levels) {
   TRACE_DEBUG("bottom");
 }
 
-TEST(Records, NameTheSpansAroundThemTheOutermostFirst) {
+TEST(Records, ListEnclosingSpansOutermostFirst) {
   emit_below(199);
   Record const record = records().back();
   ASSERT_THAT(record.spans, SizeIs(200));

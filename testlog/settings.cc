@@ -2,12 +2,10 @@
 
 #include <utility>
 
-#include "testlog/internal/warm_data.h"
-
 namespace testlog::inline v1 {
 namespace {
 
-TESTLOG_INTERNAL_WARM constinit internal::RegisteredSettings const* first = nullptr;
+constinit internal::RegisteredSettings const* first = nullptr;
 
 // "Instance/Suite" -> "Suite"; of a typed test "Instance/Suite/0" or "Suite/0" -> "Suite".
 std::string_view written_suite(std::string_view suite, bool typed) {

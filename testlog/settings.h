@@ -1,4 +1,4 @@
-// Declares Settings, what TEST_LOG says about one test, and where they are kept.
+// Settings: what TEST_LOG says about a test.
 #pragma once
 
 #include <optional>
@@ -8,18 +8,17 @@
 
 namespace testlog::inline v1 {
 
-/// What TEST_LOG(Suite, Name, .default_filter = "gpu=debug", .fail_on = warn) says about its test; all optional, in this
+/// The settings of TEST_LOG(Suite, Name, .default_filter = "gpu=debug", .fail_on = warn); all are optional, in this
 /// order.
 struct Settings {
-  /// The directives in force while the test runs, unless TRACE_FILTER is set. A literal, or text that lives as long as the
-  /// program.
+  /// What is shown while the test runs, unless TRACE_FILTER is set. The text must live as long as the program.
   std::string_view default_filter{};
-  /// The test fails at its end if it recorded an event of this level or a more important one.
+  /// The test fails at its end if it recorded an event of this level or a more severe one.
   std::optional<tracing::Level> fail_on{};
 };
 
-/// The settings of the running test, or of any by its names as GoogleTest prints them: instantiations of parameterised and
-/// typed tests are found by the name that was written. Null where there are none.
+/// Finds the settings of a test by its names as GoogleTest prints them; an instance of a parameterised or typed test
+/// has those of the test. Null if there are none.
 Settings const* find_settings(std::string_view suite, std::string_view name, bool typed) noexcept;
 
 namespace internal {

@@ -1,34 +1,34 @@
-// Declares ShowFilter, the directives that decide what is shown, which may change while the program runs.
+// ShowFilter: the directives that decide what is shown. They may change while the program runs.
 #pragma once
 
 #include <atomic>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tracing_core/filter/env_filter.h"
+#include "tracing_core/internal/mutex.h"
 
 namespace testlog::inline v1 {
 
-/// Asks the filter that is set now. Each text becomes a filter once and is kept, so their number is that of the texts a
-/// program uses. Spans stay with the filter under which they were made. Thread-safe.
+/// Forwards to the filter that is set now. A filter is made once for each different text and kept for good. A span
+/// stays with the filter under which it was made. Thread-safe.
 class ShowFilter final : public tracing::Filter {
  public:
   ShowFilter(std::string_view directives, std::vector<tracing::ParseError>* errors) { set(directives, errors); }
 
-  /// Sets the directives that are right; the others are added to `errors`, where given. True where that changed anything:
-  /// tracing::rebuild_interest() is then to be called.
+  /// Sets the valid directives and appends the others to `errors`, if not null. Returns true if that changed anything;
+  /// the caller must then call tracing::rebuild_interest().
   bool set(std::string_view directives, std::vector<tracing::ParseError>* errors);
   tracing::EnvFilter const& current() const noexcept { return *current_.load(std::memory_order_acquire); }
-  /// The text that is set.
+  /// The text of the filter that is set.
   std::string directives() const;
 
-  /// So that the child of a fork finds the lock free.
-  void lock_for_fork() { mutex_.lock(); }
-  void unlock_after_fork() { mutex_.unlock(); }
+  /// Called around a fork, so that the child finds the lock free.
+  void lock_for_fork() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS { mutex_.lock(); }
+  void unlock_after_fork() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS { mutex_.unlock(); }
 
   tracing::Interest callsite_enabled(tracing::Metadata const& metadata) noexcept override;
   bool enabled(tracing::Metadata const& metadata) noexcept override { return now().enabled(metadata); }
@@ -45,8 +45,8 @@ class ShowFilter final : public tracing::Filter {
   tracing::EnvFilter& now() const noexcept { return *current_.load(std::memory_order_acquire); }
 
   std::atomic<tracing::EnvFilter*> current_{nullptr};
-  mutable std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<tracing::EnvFilter>, std::less<>> filters_;  // guarded by mutex_
+  mutable tracing::internal::Mutex mutex_;
+  std::map<std::string, std::unique_ptr<tracing::EnvFilter>, std::less<>> filters_ TRACING_GUARDED_BY(mutex_);
 };
 
 }  // namespace testlog::inline v1

@@ -1,13 +1,13 @@
-// Declares TEST_LOG and its kin: GoogleTest's own test macros, with settings for what the test shows and tolerates.
+// TEST_LOG, TEST_LOG_F, ...: GoogleTest's macros with optional settings (see Settings).
 //
-// TEST in a program that links testlog does the same; TEST_LOG only adds the settings.
+// In a program that links testlog, TEST does the same; TEST_LOG only adds the settings.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include "testlog/settings.h"
 
-// The levels are bare words: a lambda brings their names in for the settings alone.
+// The lambda makes the names of the levels visible to the settings only.
 #define TESTLOG_INTERNAL_SETTINGS_(suite, name, ...) __VA_OPT__(TESTLOG_INTERNAL_REGISTER_(suite, name, __VA_ARGS__))
 #define TESTLOG_INTERNAL_REGISTER_(suite, name, ...)                                                \
   [[maybe_unused]] static ::testlog::internal::RegisteredSettings const testlog_settings_##suite##_##name( \
@@ -16,23 +16,23 @@
         return {__VA_ARGS__};                                                                       \
       }());
 
-/// A test, as TEST(suite, name) makes it, with settings: TEST_LOG(Suite, Name, .default_filter = "gpu=debug", .fail_on = warn).
+/// Like TEST, with settings: TEST_LOG(Suite, Name, .default_filter = "gpu=debug", .fail_on = warn).
 #define TEST_LOG(suite, name, ...)                              \
   TESTLOG_INTERNAL_SETTINGS_(suite, name __VA_OPT__(, ) __VA_ARGS__) \
   TEST(suite, name)
-/// As TEST_F.
+/// Like TEST_F.
 #define TEST_LOG_F(fixture, name, ...)                            \
   TESTLOG_INTERNAL_SETTINGS_(fixture, name __VA_OPT__(, ) __VA_ARGS__) \
   TEST_F(fixture, name)
-/// As TEST_P; every instance has the settings.
+/// Like TEST_P; every instance has the settings.
 #define TEST_LOG_P(suite, name, ...)                            \
   TESTLOG_INTERNAL_SETTINGS_(suite, name __VA_OPT__(, ) __VA_ARGS__) \
   TEST_P(suite, name)
-/// As TYPED_TEST; every instance has the settings.
+/// Like TYPED_TEST; every instance has the settings.
 #define TYPED_TEST_LOG(suite, name, ...)                        \
   TESTLOG_INTERNAL_SETTINGS_(suite, name __VA_OPT__(, ) __VA_ARGS__) \
   TYPED_TEST(suite, name)
-/// As TYPED_TEST_P; every instance has the settings.
+/// Like TYPED_TEST_P; every instance has the settings.
 #define TYPED_TEST_LOG_P(suite, name, ...)                      \
   TESTLOG_INTERNAL_SETTINGS_(suite, name __VA_OPT__(, ) __VA_ARGS__) \
   TYPED_TEST_P(suite, name)

@@ -1,4 +1,4 @@
-// Declares expect_approved(), which compares what a test printed with a file that somebody has read and found right.
+// expect_approved(): compares printed text with an approved file.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,10 +23,10 @@ inline void expect_approved(std::string_view name, std::string_view text, char c
     return;
   }
   std::ifstream file(path, std::ios::binary);
-  ASSERT_TRUE(file) << "there is no " << path << "; to make it: TESTLOG_APPROVE=1 ctest -R <this test>";
+  ASSERT_TRUE(file) << path << " does not exist; to create it: TESTLOG_APPROVE=1 ctest -R <this test>";
   std::ostringstream approved;
   approved << file.rdbuf();
-  EXPECT_EQ(approved.str(), text) << "differs from " << path << "; if it is right now: TESTLOG_APPROVE=1 ctest -R <this test>";
+  EXPECT_EQ(approved.str(), text) << "differs from " << path << "; if the new text is right: TESTLOG_APPROVE=1 ctest -R <this test>";
 }
 
 }  // namespace tracing::testing

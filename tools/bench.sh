@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds the benchmarks, runs each in a process of its own beside its peers, and prints the table of ratios.
+# Builds the benchmarks, runs each in a process of its own next to its peers, and prints the table of ratios.
 #
 #   tools/bench.sh [--json FILE] [--only PATTERN] [--instructions]
 #
-# The peers are spdlog and, where Debian's Rust packages and cargo are installed, Rust's tracing. --json writes the rows
-# there, too; --only takes those that the regular expression finds; --instructions counts instructions by callgrind, for
-# machines too noisy to measure times.
+# The peers are spdlog and, if cargo and Debian's Rust packages are installed, Rust's tracing. --json also writes the rows to a
+# file; --only selects rows by a regular expression; --instructions counts instructions with callgrind, for machines too
+# noisy to measure times.
 set -euo pipefail
 
 usage() { sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; }
@@ -17,21 +17,21 @@ wrong() {
 is_given() { [[ -n ${1-} && $1 != --* ]]; }
 can_be_written() { [[ -d ${1%/*}/ && -w ${1%/*}/ && ! -d $1 && (! -e $1 || -w $1) ]]; }
 
-# All of it is read before the minutes that building takes.
+# Check all arguments before building, which takes minutes.
 table_options=()
 while (($# > 0)); do
   case $1 in
     --help | -h) usage; exit ;;
     --instructions) table_options+=("$1") ;;
     --json)
-      is_given "${2-}" || wrong '--json lacks its FILE'
+      is_given "${2-}" || wrong '--json needs a FILE'
       file=$(realpath --canonicalize-missing -- "$2")
-      can_be_written "$file" || wrong "--json $2 cannot be written"
+      can_be_written "$file" || wrong "--json $2: cannot write there"
       table_options+=(--json "$file")
       shift ;;
     --only)
-      is_given "${2-}" || wrong '--only lacks its PATTERN'
-      python3 -c 'import re, sys; re.compile(sys.argv[1])' "$2" 2>/dev/null || wrong "--only $2 is no pattern"
+      is_given "${2-}" || wrong '--only needs a PATTERN'
+      python3 -c 'import re, sys; re.compile(sys.argv[1])' "$2" 2>/dev/null || wrong "--only $2 is not a regular expression"
       table_options+=(--only "$2")
       shift ;;
     *) wrong "unknown argument '$1'" ;;
@@ -68,10 +68,10 @@ TOML
   if (cd build/bench/rust && cargo build --release --offline --quiet); then
     rust=build/bench/rust/target/release/peer_rust
   else
-    echo 'tools/bench.sh: the Rust peer does not build; its column stays empty' >&2
+    echo 'tools/bench.sh: the Rust peer does not build; its column is empty' >&2
   fi
 else
-  echo 'tools/bench.sh: no cargo or no Debian package librust-tracing-subscriber-dev; the Rust column stays empty' >&2
+  echo 'tools/bench.sh: no cargo or no Debian package librust-tracing-subscriber-dev; the Rust column is empty' >&2
 fi
 
 exec python3 tools/bench_table.py --programs build/bench/tracing_core/benchmarks \

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the benchmarks, each in a process of its own, next to their peers, and prints what they cost and the ratio."""
+"""Runs the benchmarks, each in a process of its own, next to their peers, and prints times and ratios."""
 import argparse
 import json
 import os
@@ -10,8 +10,8 @@ import sys
 import tempfile
 import time
 
-# A machine is fast and slow by turns of seconds: what is compared is measured in turns, and of each the lowest counts, which
-# was disturbed least.
+# The speed of a shared machine changes within seconds, so benchmarks that are compared alternate, and the lowest time of each
+# counts, which was disturbed least.
 TURNS = 7
 
 
@@ -23,15 +23,15 @@ OWN_PEERS = {"perf_off": "off_span", "perf_below": "span_full", "perf_summary": 
 
 
 class Failed(Exception):
-    """A benchmark says that what it measured is no figure."""
+    """A benchmark reports that its result is not valid."""
 
 
 def run(command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-# Of the CUDA part, where the toolkit is: a launch, by the processor time of the thread that makes it, and an instruction of
-# PTX on the CPU, beside the same with one worker.
+# With a CUDA Toolkit: a launch, as processor time of the launching thread, and a PTX instruction on the CPU, compared with one
+# worker.
 LAUNCHES = (("cuda_benchmarks", "launch_raw", None), ("cuda_compiled_out_benchmarks", "launch_compiled_out", "launch_raw"),
             ("cuda_benchmarks", "launch_off", "launch_raw"), ("cuda_benchmarks", "launch_captured", "launch_raw"),
             ("cuda_benchmarks", "launch_printed", "launch_raw"), ("cuda_benchmarks", "launch_spans_printed", "launch_raw"))
@@ -42,14 +42,14 @@ def names(program):
     return run([program, "--benchmark_list_tests=true"]).split()
 
 
-# What a benchmark counts beside its time, the most of all runs, and what is counted in what a compiler makes: keys of --json,
-# and how each is shown.
+# What a benchmark counts besides its time (the maximum of all runs) and the size of the compiled code: keys of --json and their
+# formats.
 COUNTED = {"bytes_per_span": "{:.0f} bytes a span", "peak_kib_more": "{:.0f} KiB more at the peak"}
 SHOWN = COUNTED | {"text_bytes": "{:.0f} bytes of code"}
 
 
 def ours_ns(program, name, clock="real_time", counted=None):
-    # Short slices: a long one is hardly ever left alone on a machine that others share.
+    # Short slices: a long one is hardly ever undisturbed on a shared machine.
     slices = ["--benchmark_min_time=0.01", "--benchmark_repetitions=10"]
     text = run([program, f"--benchmark_filter=^{re.escape(name)}$", *slices, "--benchmark_format=json"])
     rows = [row for row in json.loads(text)["benchmarks"] if row.get("run_type") == "iteration"]
@@ -73,7 +73,7 @@ def rust_ns(rust, name):
 
 
 def in_turns(*measurements):
-    """The lowest of several turns of each; None where a measurement is missing or says so."""
+    """The lowest of several alternating runs of each; None for a missing measurement."""
     best = [None] * len(measurements)
     for _ in range(TURNS):
         for i, measure in enumerate(measurements):
@@ -99,7 +99,7 @@ def instructions(program, name):
 
 
 def startup_ns(folder):
-    """What testlog adds to a process with one test and one record, over the same libraries without a use of testlog."""
+    """What testlog adds to a process with one test and one record, compared with the same libraries not using testlog."""
     best = {}
     for _ in range(300):
         for name in ("startup_testlog", "startup_plain"):
@@ -114,7 +114,7 @@ STATEMENTS = 4
 
 
 def compile_ns(include, text):
-    """The processor time of a compiler."""
+    """The processor time of a compilation."""
     with tempfile.NamedTemporaryFile("w", suffix=".cc") as file:
         file.write(text)
         file.flush()
@@ -124,7 +124,7 @@ def compile_ns(include, text):
 
 
 def text_bytes(include, text):
-    """The bytes of machine code that a compiler makes of a source: of all sections that hold code."""
+    """The size of the machine code compiled from a source, in all sections."""
     with tempfile.TemporaryDirectory() as folder:
         source, made = f"{folder}/source.cc", f"{folder}/source.o"
         with open(source, "w", encoding="utf-8") as file:
@@ -144,7 +144,7 @@ def compile_rows(include):
     ours, gtest, one, more = in_turns(*(lambda text=text: compile_ns(include, text) for text in
                                         (header, "#include <gtest/gtest.h>\n", functions(1), functions(STATEMENTS))))
     yield "compile_header", ours, "gtest.h", gtest, {}
-    # What one more statement costs in a function that has one already.
+    # What one more statement costs in a function that already has one.
     statements = FUNCTIONS * (STATEMENTS - 1)
     added = text_bytes(include, functions(STATEMENTS)) - text_bytes(include, functions(1))
     yield "compile_statement", (more - one) / statements, None, None, {"text_bytes": round(added / statements, 1)}
@@ -163,12 +163,12 @@ def versions(rust):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--programs", required=True, metavar="FOLDER", help="where " + " and ".join(PROGRAMS) + " are")
-    parser.add_argument("--static-programs", default="", metavar="FOLDER", help="and where the same are without shared libraries")
+    parser.add_argument("--programs", required=True, metavar="FOLDER", help="folder of " + " and ".join(PROGRAMS))
+    parser.add_argument("--static-programs", default="", metavar="FOLDER", help="folder of the same, linked statically")
     parser.add_argument("--rust", default="")
-    parser.add_argument("--startup", default="", metavar="FOLDER", help="where startup_testlog and startup_plain are")
-    parser.add_argument("--cuda", default="", metavar="FOLDER", help="where the benchmarks of cuda_tests are")
-    parser.add_argument("--include", action="append", default=[], metavar="FOLDER", help="for the rows about compiling")
+    parser.add_argument("--startup", default="", metavar="FOLDER", help="folder of startup_testlog and startup_plain")
+    parser.add_argument("--cuda", default="", metavar="FOLDER", help="folder of the benchmarks of cuda_tests")
+    parser.add_argument("--include", action="append", default=[], metavar="FOLDER", help="include folders for the compile-time rows")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--only", default="", metavar="PATTERN")
     parser.add_argument("--instructions", action="store_true")
@@ -196,7 +196,7 @@ def main():
     failed = []
 
     def measured_in_turns(name, *measurements):
-        """Nothing where a benchmark failed, which is told: the other rows are none the worse for it."""
+        """None, and an error message, if a benchmark failed; the other rows are still measured."""
         try:
             return in_turns(*measurements)
         except Failed as error:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Shows the point in a minute: sets up, builds examples/demo and runs its two tests with the trace on.
-# Succeeds where the one test passed and the other failed, as they are meant to.
+# A demonstration of a minute: installs dependencies, builds examples/demo and runs its two tests with tracing on. Succeeds
+# if one test passes and the other fails, as intended.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 

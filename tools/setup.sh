@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs what building and testing needs and this machine lacks: tools/setup.sh [clang] [fuzz] [bench] [browser]
+# Installs the packages that building and testing need: tools/setup.sh [clang] [fuzz] [bench] [browser]
 #
-# Debian and Ubuntu packages by apt-get, as root or with sudo; nothing else is touched and nothing is upgraded. Does
-# nothing, quickly, where all is there. On other systems it says what is needed. TESTLOG_NO_SETUP=1 skips it.
+# Uses apt-get on Debian and Ubuntu, as root or with sudo; upgrades nothing, and returns quickly if nothing is missing. On
+# other systems it prints what is needed. TESTLOG_NO_SETUP=1 skips it.
 set -euo pipefail
 
-# command:package are satisfied by any such command on the PATH, plain names only by the package.
+# command:package is satisfied by any such command on the PATH, a plain name only by the package.
 needs=(cmake:cmake ninja:ninja-build c++:g++ pkg-config:pkg-config
   libfmt-dev libspdlog-dev libre2-dev libgtest-dev libgmock-dev nlohmann-json3-dev libcli11-dev)
 for extra in "$@"; do
@@ -18,7 +18,7 @@ for extra in "$@"; do
   esac
 done
 readonly needs
-readonly in_words='CMake 3.25, Ninja, a C++20 compiler (GCC 12 or Clang 14, or newer), pkg-config,
+readonly requirements='CMake 3.25, Ninja, a C++20 compiler (GCC 12 or Clang 14, or newer), pkg-config,
 fmt 9, spdlog 1.10, RE2, GoogleTest 1.12 with GoogleMock, nlohmann-json 3.11, CLI11 2.1;
 for benchmarks Google Benchmark and valgrind; for the tests of pictures Chromium'
 
@@ -53,9 +53,9 @@ main() {
     local tool
     for tool in cmake ninja c++ pkg-config; do
       command -v "$tool" >/dev/null ||
-        stop "no apt-get here and '$tool' is missing. Needed:" "$in_words" "(TESTLOG_NO_SETUP=1 goes on without this check)"
+        stop "'$tool' is missing and there is no apt-get. Needed:" "$requirements" "(TESTLOG_NO_SETUP=1 skips this check)"
     done
-    echo "tools/setup.sh: no apt-get here; going on with what is installed. Needed: $in_words" >&2
+    echo "tools/setup.sh: no apt-get; continuing with what is installed. Needed: $requirements" >&2
     check_cmake
     return
   fi
@@ -70,11 +70,11 @@ main() {
       [[ -t 0 ]] || as_root+=(--non-interactive)
     fi
     echo "tools/setup.sh: installing ${missing[*]}"
-    # The package lists of a fresh machine may be absent or old; a repository that does not answer is not fatal yet.
-    "${as_root[@]}" apt-get update -qq || echo "tools/setup.sh: apt-get update failed; trying with the lists there are" >&2
+    # The package lists of a fresh machine may be missing or old. An unreachable repository is not fatal yet.
+    "${as_root[@]}" apt-get update -qq || echo "tools/setup.sh: apt-get update failed; trying with the existing lists" >&2
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
       -o Dpkg::Use-Pty=0 "${missing[@]}" >/dev/null ||
-      stop "could not install: ${missing[*]}" "Needed: $in_words"
+      stop "could not install: ${missing[*]}" "Needed: $requirements"
   fi
   check_cmake
 }

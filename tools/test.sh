@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up, builds and runs all tests: tools/test.sh [argument for the cmake configuration...]
+# Installs dependencies, builds everything and runs all tests: tools/test.sh [argument for the cmake configuration...]
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 

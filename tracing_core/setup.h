@@ -1,4 +1,4 @@
-// What main() or a test framework includes: the registry, layers, filters, and where text goes.
+// For main() or a test framework: the registry, layers, filters and sinks.
 #pragma once
 
 #include "tracing_core/collect/registry.h"

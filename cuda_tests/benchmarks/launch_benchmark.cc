@@ -1,6 +1,6 @@
-// What does a launch of an empty kernel on the CPU backend cost: by the driver's own call, through a Driver while nobody
-// listens, with its spans captured in a ring, with its end printed, with its spans printed, too? The kernels run on another
-// thread; every hundred launches wait for them.
+// The cost of launching an empty kernel on the CPU backend: with the driver's own call, through a Driver that records
+// nothing, with spans captured in a ring, with the end of launches printed, and with spans printed. Kernels run on
+// another thread, and every hundredth launch waits for them.
 #include <memory>
 
 #include "cuda_tests/cpu/cpu_driver.h"
@@ -23,7 +23,7 @@ constexpr char kEmptyKernel[] = R"(
 }
 )";
 
-// A driver whose device is open, and the kernel.
+// A driver with an open device, and the kernel.
 struct Loaded {
   Loaded() {
     driver.open_device(0);
@@ -79,7 +79,9 @@ TRACING_BENCHMARK(launch_captured);
 void printed(benchmark::State& state, tracing::SpanEvents span_events) {
   static auto const sink = std::make_shared<CountingSink>();
   bench::use(state, [&] {
-    return RegistryBuilder().with(tracing::print_layer({.span_events = span_events, .writer = tracing::to_sink(sink)})).build();
+    return RegistryBuilder()
+        .with(tracing::print_layer({.span_events = span_events, .writer = tracing::to_sink(sink)}))
+        .build();
   });
   through_driver(state);
   bench::expect_bytes(state, *sink);

@@ -1,4 +1,4 @@
-// Declares the CPU backend's calls, each with the driver's signature and the name that it has in the table.
+// The calls of the CPU backend, with the driver's signatures, under their names in the table of calls.
 #pragma once
 
 #include <type_traits>

@@ -12,7 +12,7 @@
 namespace cuda_tests::cpu {
 namespace {
 
-// Texts of the table are literals, so they end in a zero.
+// The texts are literals, so they are null-terminated.
 CUresult give_text(std::string_view text, char const** out) noexcept {
   if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *out = text.empty() ? nullptr : text.data();
@@ -24,7 +24,7 @@ struct Attribute {
   int value;
 };
 
-// What differs from zero; the number of multiprocessors is that of the workers.
+// The attributes that are not zero, except the number of multiprocessors, which is that of the workers.
 constexpr Attribute kAttributes[] = {
     {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kMaxThreads},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, kMaxThreads},
@@ -98,12 +98,12 @@ CUresult device_get(CUdevice* device, int ordinal) {
   });
 }
 
-CUresult device_get_name(char* name, int room, CUdevice device) {
+CUresult device_get_name(char* name, int capacity, CUdevice device) {
   return after_init([&](Device&) {
-    if (name == nullptr || room <= 0) return CUDA_ERROR_INVALID_VALUE;
+    if (name == nullptr || capacity <= 0) return CUDA_ERROR_INVALID_VALUE;
     if (check_device(device) != CUDA_SUCCESS) return CUDA_ERROR_INVALID_DEVICE;
     std::string_view const own = kDeviceName;
-    name[own.copy(name, static_cast<std::size_t>(room) - 1)] = '\0';
+    name[own.copy(name, static_cast<std::size_t>(capacity) - 1)] = '\0';
     return CUDA_SUCCESS;
   });
 }

@@ -10,13 +10,13 @@
 namespace cuda_tests {
 namespace {
 
-TEST_F(CpuDriver, HasEveryCallOfTheTable) {
+TEST_F(CpuDriver, ImplementsEveryCallOfTheTable) {
 #define CUDA_TESTS_IS_THERE(member, symbol, version) EXPECT_NE(api.member, nullptr) << #symbol;
   TRACING_CUDA_DRIVER_CALLS(CUDA_TESTS_IS_THERE)
 #undef CUDA_TESTS_IS_THERE
 }
 
-TEST(CpuDriverDeathTest, CallsBeforeInitAreNotInitialised) {
+TEST(CpuDriverDeathTest, CallsBeforeInitFail) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   auto const body = [] {
     auto const api = cpu_driver_api();
@@ -36,7 +36,7 @@ TEST(CpuDriverDeathTest, CallsBeforeInitAreNotInitialised) {
   EXPECT_EXIT(body(), ::testing::ExitedWithCode(0), "");
 }
 
-TEST(CpuDriverDeathTest, OptionsSayWhatTheDeviceIsUntilItIsStarted) {
+TEST(CpuDriverDeathTest, OptionsConfigureTheDeviceBeforeInit) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   auto const body = [] {
     auto const api = cpu_driver_api();
@@ -52,7 +52,7 @@ TEST(CpuDriverDeathTest, OptionsSayWhatTheDeviceIsUntilItIsStarted) {
   EXPECT_EXIT(body(), ::testing::ExitedWithCode(0), "");
 }
 
-TEST_F(CpuDriver, SaysWhatItsDeviceIs) {
+TEST_F(CpuDriver, DescribesItsDevice) {
   int devices = 0;
   EXPECT_EQ(api.device_get_count(&devices), CUDA_SUCCESS);
   EXPECT_EQ(devices, 1);
@@ -63,7 +63,7 @@ TEST_F(CpuDriver, SaysWhatItsDeviceIs) {
   EXPECT_EQ(api.device_get_name(name, sizeof(name), device), CUDA_SUCCESS);
   EXPECT_STREQ(name, "testlog CPU device");
   EXPECT_EQ(api.device_get_name(name, 8, device), CUDA_SUCCESS);
-  EXPECT_STREQ(name, "testlog") << "cut where there is no room";
+  EXPECT_STREQ(name, "testlog") << "truncated to the buffer";
   EXPECT_EQ(api.device_get_name(name, sizeof(name), 1), CUDA_ERROR_INVALID_DEVICE);
   auto const attribute = [this](CUdevice_attribute which) {
     int value = -1;
@@ -77,7 +77,7 @@ TEST_F(CpuDriver, SaysWhatItsDeviceIs) {
   EXPECT_EQ(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK), 49152);
   EXPECT_EQ(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN), 232448);
   EXPECT_GE(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT), 1);
-  EXPECT_EQ(attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH), 0) << "what it lacks";
+  EXPECT_EQ(attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH), 0) << "not supported";
   int value = 0;
   EXPECT_EQ(api.device_get_attribute(&value, CU_DEVICE_ATTRIBUTE_MAX, 0), CUDA_ERROR_INVALID_VALUE);
 }
@@ -87,12 +87,12 @@ TEST_F(CpuDriver, NamesErrors) {
   EXPECT_EQ(api.get_error_name(CUDA_ERROR_ILLEGAL_ADDRESS, &text), CUDA_SUCCESS);
   EXPECT_STREQ(text, "CUDA_ERROR_ILLEGAL_ADDRESS");
   EXPECT_EQ(api.get_error_string(CUDA_ERROR_ILLEGAL_ADDRESS, &text), CUDA_SUCCESS);
-  EXPECT_STREQ(text, "a kernel read or wrote memory that is not its own");
+  EXPECT_STREQ(text, "a kernel read or wrote an invalid address");
   EXPECT_EQ(api.get_error_name(static_cast<CUresult>(12345), &text), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(text, nullptr);
 }
 
-TEST_F(CpuDriver, ContextIsThatOfTheThread) {
+TEST_F(CpuDriver, CurrentContextBelongsToTheThread) {
   CUcontext current = nullptr;
   EXPECT_EQ(api.ctx_get_current(&current), CUDA_SUCCESS);
   EXPECT_EQ(current, context);
@@ -113,23 +113,23 @@ TEST_F(CpuDriver, ContextIsThatOfTheThread) {
   EXPECT_EQ(api.ctx_synchronize(), CUDA_ERROR_INVALID_CONTEXT);
 }
 
-TEST_F(CpuDriver, ContextGoesWithTheLastThatRetainsIt) {
+TEST_F(CpuDriver, ContextIsDestroyedByTheLastRelease) {
   auto const address = allocate(4);
   auto const stream = make_stream();
   CUcontext again = nullptr;
   EXPECT_EQ(api.device_primary_ctx_retain(&again, 0), CUDA_SUCCESS);
   EXPECT_EQ(again, context);
   EXPECT_EQ(api.device_primary_ctx_release(0), CUDA_SUCCESS);
-  EXPECT_EQ(read(address), read(address)) << "retained once more";
+  EXPECT_EQ(read(address), read(address)) << "the context is still retained";
   EXPECT_EQ(api.device_primary_ctx_release(0), CUDA_SUCCESS);
   EXPECT_EQ(api.device_primary_ctx_release(0), CUDA_ERROR_INVALID_CONTEXT);
   EXPECT_EQ(api.mem_free(address), CUDA_ERROR_CONTEXT_IS_DESTROYED);
   EXPECT_EQ(api.device_primary_ctx_retain(&again, 0), CUDA_SUCCESS);
-  EXPECT_EQ(api.mem_free(address), CUDA_ERROR_INVALID_VALUE) << "the memory went with it";
+  EXPECT_EQ(api.mem_free(address), CUDA_ERROR_INVALID_VALUE) << "freed with the context";
   EXPECT_EQ(api.stream_query(stream), CUDA_ERROR_INVALID_HANDLE);
 }
 
-TEST_F(CpuDriver, ForkedChildIsNotInitialised) {
+TEST_F(CpuDriver, CallsInAForkedChildFail) {
   auto const address = allocate(4);
   pid_t const child = fork();
   if (child == 0) {
@@ -146,7 +146,7 @@ TEST_F(CpuDriver, ForkedChildIsNotInitialised) {
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0) << "exit status " << WEXITSTATUS(status);
-  EXPECT_EQ(api.mem_free(address), CUDA_SUCCESS) << "the parent goes on";
+  EXPECT_EQ(api.mem_free(address), CUDA_SUCCESS) << "the parent is not affected";
 }
 
 }  // namespace

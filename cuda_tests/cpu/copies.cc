@@ -1,5 +1,5 @@
-// The calls that copy and set memory. Those on the device and of pinned memory are asynchronous; memory of the host that is
-// not pinned is read, and written, before a call returns, as the driver does it.
+// The calls that copy and set memory. Copies within the device and of pinned memory are asynchronous; pageable host
+// memory is read or written before the call returns, as by the driver.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,13 +17,13 @@ std::uintptr_t address_of(void const* memory) noexcept { return reinterpret_cast
 
 CUresult out_of_bounds(char const* what, CUdeviceptr address, std::size_t bytes) {
   return refuse(CUDA_ERROR_INVALID_VALUE,
-                fmt::format("the {}, {} bytes at {:#x}, does not lie in one allocation", what, bytes, address));
+                fmt::format("the {}, {} bytes at {:#x}, is not within one allocation", what, bytes, address));
 }
 
-// One end of a copy, which keeps the memory while the copy has to wait.
+// One end of a copy. Keeps the memory alive until the copy is done.
 struct End {
   void* memory = nullptr;
-  bool is_known = false;  // to the device, so that it is not to be staged
+  bool is_known = false;  // memory of the device, or pinned memory
   std::shared_ptr<std::byte> storage;
 };
 

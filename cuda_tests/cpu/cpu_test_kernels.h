@@ -1,16 +1,16 @@
-// Declares the PTX that the tests of the CPU backend load, written by hand.
+// Handwritten PTX for the tests of the CPU backend.
 #pragma once
 
 namespace cuda_tests {
 
 /// * store(int* to, int value); add_one(int* to)
-/// * wait_for(unsigned const volatile* flag), which ends when the flag is not zero
-/// * sum_shared(int* to): 16 bytes of static and the rest of dynamic shared memory
-/// * bound_to_64(), at most 64 threads a block
+/// * wait_for(unsigned const volatile* flag), which returns when the flag is not zero
+/// * sum_shared(int* to), with 16 bytes of static shared memory, which also uses dynamic shared memory
+/// * bound_to_64(), with at most 64 threads per block
 /// * trap()
 /// * say(int), which prints "block %d says %d\n"
 /// * unsupported(), which cannot be run
-/// * `counter`, a variable of four bytes that is 7 at first; `table`, a constant of 16 bytes
+/// * `counter`, an int with the initial value 7; `table`, 16 bytes of constant memory
 inline constexpr char kTestKernels[] = R"(
 .version 7.5
 .target sm_75

@@ -1,4 +1,4 @@
-// Declares what the tests of the CPU backend share: the context, memory and a stream that is held up.
+// For tests of the CPU backend: a context, memory, and a stream that is blocked.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace cuda_tests {
 
-/// A test with a context of its own.
+/// A test with its own context.
 class CpuDriver : public ::testing::Test {
  protected:
   CpuDriver() {
@@ -59,7 +59,7 @@ class CpuDriver : public ::testing::Test {
   CUcontext context = nullptr;
 };
 
-/// Work at the end of a stream that waits until it is let go.
+/// Work at the end of a stream that waits until release().
 class HeldUp {
  public:
   HeldUp(tracing::cuda::DriverApi const& api, CUstream stream) {
@@ -71,27 +71,27 @@ class HeldUp {
   }
   HeldUp(HeldUp const&) = delete;
   HeldUp& operator=(HeldUp const&) = delete;
-  ~HeldUp() { let_go(); }
+  ~HeldUp() { release(); }
 
-  void let_go() {
+  void release() {
     *held_ = false;
     held_->notify_all();
   }
-  void let_go_after(std::chrono::milliseconds time) {
+  void release_after(std::chrono::milliseconds time) {
     later_ = std::jthread([this, time] {
       std::this_thread::sleep_for(time);
-      let_go();
+      release();
     });
   }
 
  private:
   using Flag = std::atomic<bool>;
 
-  std::shared_ptr<Flag> held_ = std::make_shared<Flag>(true);  // the waiter may look at it after we are gone
+  std::shared_ptr<Flag> held_ = std::make_shared<Flag>(true);  // the work may read it after this object is destroyed
   std::jthread later_;
 };
 
-/// The numbers that host functions wrote, in their order.
+/// Records the order in which host functions run.
 struct Order {
   struct Step {
     Order* order;

@@ -1,20 +1,25 @@
 #include "cuda_tests/cpu/device.h"
 
-#include <pthread.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <thread>
 
+#include "tracing_core/internal/fork.h"
+
 namespace cuda_tests::cpu {
 namespace {
 
-std::mutex start_mutex;
-CpuDriverOptions chosen_options;  // guarded by start_mutex
+constinit Mutex start_mutex;
+CpuDriverOptions chosen_options TRACING_GUARDED_BY(start_mutex);
 constinit std::atomic<Device*> device{nullptr};
-constinit std::atomic<bool> is_forked_child{false};
+constinit std::atomic<unsigned> forks_at_start{0};  // set before `device`
+
+// Whether the device belongs to a parent process: a forked child lacks its threads.
+bool is_forked_child() noexcept {
+  return Device::get() != nullptr && tracing::internal::fork_count() != forks_at_start.load(std::memory_order_relaxed);
+}
 
 bool is_set_in_environment(char const* name) {
   char const* const value = std::getenv(name);
@@ -27,7 +32,7 @@ CpuDriverOptions with_environment(CpuDriverOptions options) {
   return options;
 }
 
-Fault fault_saying(std::string message) {
+Fault fault_with(std::string message) {
   Fault fault;
   fault.message = std::move(message);
   return fault;
@@ -36,14 +41,14 @@ Fault fault_saying(std::string message) {
 }  // namespace
 
 void PrintBuffer::append(std::string_view text) {
-  constexpr std::size_t kRoom = 1 << 20;  // as the driver's, which forgets the oldest
-  std::lock_guard const lock(mutex_);
+  constexpr std::size_t kMaxBytes = 1 << 20;  // like the driver's buffer; the oldest output is dropped
+  MutexLock const lock(mutex_);
   text_ += text;
-  if (text_.size() > kRoom) text_.erase(0, text_.size() - kRoom);
+  if (text_.size() > kMaxBytes) text_.erase(0, text_.size() - kMaxBytes);
 }
 
 void PrintBuffer::flush() {
-  std::lock_guard const lock(mutex_);
+  MutexLock const lock(mutex_);
   if (text_.empty()) return;
   std::fwrite(text_.data(), 1, text_.size(), stdout);
   std::fflush(stdout);
@@ -58,11 +63,11 @@ Device::Device(CpuDriverOptions const& its_options)
 Device* Device::get() noexcept { return device.load(std::memory_order_acquire); }
 
 CUresult Device::start(unsigned flags) {
-  if (is_forked_child) return CUDA_ERROR_NOT_INITIALIZED;
+  if (is_forked_child()) return CUDA_ERROR_NOT_INITIALIZED;
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
-  std::lock_guard const lock(start_mutex);
+  MutexLock const lock(start_mutex);
   if (get() != nullptr) return CUDA_SUCCESS;
-  pthread_atfork(nullptr, nullptr, [] { is_forked_child = true; });
+  forks_at_start.store(tracing::internal::fork_count(), std::memory_order_relaxed);
   device.store(new Device(chosen_options), std::memory_order_release);
   return CUDA_SUCCESS;
 }
@@ -80,15 +85,15 @@ unsigned Device::multiprocessors() const noexcept {
 }
 
 void Device::fail(CpuDriverFault fault) {
-  std::lock_guard const lock(fault_mutex_);
-  if (fault_) return;  // the first is the cause of the others
+  MutexLock const lock(fault_mutex_);
+  if (fault_) return;  // keep the first: it may have caused the others
   fault_ = std::move(fault);
   sticky_.store(fault_->code, std::memory_order_release);
   stop.request_stop();
 }
 
 std::optional<CpuDriverFault> Device::last_fault() const {
-  std::lock_guard const lock(fault_mutex_);
+  MutexLock const lock(fault_mutex_);
   return fault_;
 }
 
@@ -104,10 +109,10 @@ Mark Device::submit(Streams::Handle const& stream, std::function<void()> work) {
   return streams.submit(stream, [this, work = std::move(work)] {
     try {
       if (sticky() == CUDA_SUCCESS) work();
-    } catch (std::exception const& thrown) {  // there is not enough memory for it
-      fail({CUDA_ERROR_LAUNCH_FAILED, 0, nullptr, fault_saying(thrown.what())});
+    } catch (std::exception const& thrown) {  // std::bad_alloc
+      fail({CUDA_ERROR_LAUNCH_FAILED, 0, nullptr, fault_with(thrown.what())});
     } catch (...) {
-      fail({CUDA_ERROR_LAUNCH_FAILED, 0, nullptr, fault_saying("an exception of an unknown type")});
+      fail({CUDA_ERROR_LAUNCH_FAILED, 0, nullptr, fault_with("an exception of an unknown type")});
     }
   });
 }
@@ -131,14 +136,13 @@ void Device::clear() {
   events.take_all();
   functions.take_all();
   modules.take_all();
-  std::lock_guard const lock(allocations_mutex);
+  MutexLock const lock(allocations_mutex);
   for (auto const& [address, ordered] : std::exchange(allocations, {})) memory.free(address);
   for (auto const& [address, held] : std::exchange(host_memory, {})) memory.unmap_host(held.get());
-  pending_frees.clear();
 }
 
 ThreadState::~ThreadState() {
-  if (stream != nullptr && !is_forked_child) Device::get()->streams.close(stream);
+  if (stream != nullptr && !is_forked_child()) Device::get()->streams.close(stream);
 }
 
 ThreadState& this_thread() noexcept {
@@ -149,7 +153,7 @@ ThreadState& this_thread() noexcept {
 CUcontext primary_context() noexcept { return reinterpret_cast<CUcontext>(std::uintptr_t{0x01000000}); }
 
 CUresult check_started() noexcept {
-  if (Device::get() == nullptr || is_forked_child) return CUDA_ERROR_NOT_INITIALIZED;
+  if (Device::get() == nullptr || is_forked_child()) return CUDA_ERROR_NOT_INITIALIZED;
   return this_thread().runs_host_function ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
 }
 
@@ -172,7 +176,7 @@ namespace cuda_tests {
 using cpu::Device;
 
 bool set_cpu_driver_options(CpuDriverOptions const& options) {
-  std::lock_guard const lock(cpu::start_mutex);
+  cpu::MutexLock const lock(cpu::start_mutex);
   if (Device::get() != nullptr) return false;
   cpu::chosen_options = options;
   return true;
@@ -183,12 +187,5 @@ std::optional<CpuDriverFault> cpu_driver_last_fault() {
 }
 
 std::string cpu_driver_last_message() { return cpu::this_thread().last_message; }
-
-RunStatistics cpu_driver_statistics() {
-  auto* const device = Device::get();
-  if (device == nullptr) return {};
-  std::lock_guard const lock(device->statistics_mutex);
-  return device->statistics;
-}
 
 }  // namespace cuda_tests

@@ -1,4 +1,4 @@
-// Declares Device, the state of the CPU backend's one device, and what each of the driver's calls checks first.
+// Device: the state of the CPU backend's device, and the checks that each call begins with.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
+#include <mutex>  // std::once_flag
 #include <new>
 #include <optional>
 #include <stop_token>
@@ -21,64 +21,68 @@
 #include "cuda_tests/executor/device_memory.h"
 #include "cuda_tests/executor/executor.h"
 #include "cuda_tests/executor/program.h"
+#include "tracing_core/internal/mutex.h"
 
 namespace cuda_tests::cpu {
 
-/// Things of the user by handles that are never given out twice, so that an old one is known to be none. Thread-safe.
+using tracing::internal::Mutex;
+using tracing::internal::MutexLock;
+
+/// The user's objects by handle. Handles are never reused, so that stale ones are recognized. Thread-safe.
 template <class T>
 class Handles {
  public:
   explicit Handles(std::uintptr_t first) : next_(first) {}
 
-  std::uintptr_t add(std::shared_ptr<T> thing) {
-    std::lock_guard const lock(mutex_);
-    things_.emplace(next_, std::move(thing));
+  std::uintptr_t add(std::shared_ptr<T> object) {
+    MutexLock const lock(mutex_);
+    objects_.emplace(next_, std::move(object));
     return std::exchange(next_, next_ + 16);
   }
   template <class Handle>
   std::shared_ptr<T> find(Handle handle) const {
-    std::lock_guard const lock(mutex_);
-    auto const found = things_.find(reinterpret_cast<std::uintptr_t>(handle));
-    return found == things_.end() ? nullptr : found->second;
+    MutexLock const lock(mutex_);
+    auto const found = objects_.find(reinterpret_cast<std::uintptr_t>(handle));
+    return found == objects_.end() ? nullptr : found->second;
   }
   template <class Handle>
   std::shared_ptr<T> take(Handle handle) {
-    std::lock_guard const lock(mutex_);
-    auto const node = things_.extract(reinterpret_cast<std::uintptr_t>(handle));
+    MutexLock const lock(mutex_);
+    auto const node = objects_.extract(reinterpret_cast<std::uintptr_t>(handle));
     return node.empty() ? nullptr : node.mapped();
   }
-  /// All of which `matches` is true.
+  /// Removes the objects for which `matches` is true.
   template <class Matches>
   void take_if(Matches matches) {
-    std::lock_guard const lock(mutex_);
-    std::erase_if(things_, [&](auto const& entry) { return matches(*entry.second); });
+    MutexLock const lock(mutex_);
+    std::erase_if(objects_, [&](auto const& entry) { return matches(*entry.second); });
   }
   std::map<std::uintptr_t, std::shared_ptr<T>> take_all() {
-    std::lock_guard const lock(mutex_);
-    return std::exchange(things_, {});
+    MutexLock const lock(mutex_);
+    return std::exchange(objects_, {});
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::uintptr_t next_;
-  std::map<std::uintptr_t, std::shared_ptr<T>> things_;
+  mutable Mutex mutex_;
+  std::uintptr_t next_ TRACING_GUARDED_BY(mutex_);
+  std::map<std::uintptr_t, std::shared_ptr<T>> objects_ TRACING_GUARDED_BY(mutex_);
 };
 
 struct LoadedModule {
   std::shared_ptr<Program const> program;
-  std::mutex mutex;
-  std::map<std::string, CUfunction, std::less<>> functions;  // those that were looked up; guarded by mutex
+  Mutex mutex;
+  std::map<std::string, CUfunction, std::less<>> functions TRACING_GUARDED_BY(mutex);  // that were looked up
 };
 
 struct LoadedFunction {
-  std::shared_ptr<Program const> program;  // which the kernel belongs to
+  std::shared_ptr<Program const> program;  // of the kernel
   ptx::Function const* function = nullptr;
   DecodedKernel const* kernel = nullptr;
   std::atomic<int> max_dynamic_shared_bytes{0};
   std::atomic<int> shared_carveout{-1};
 };
 
-/// When an event was recorded for the last time.
+/// The latest recording of an event.
 struct Recording {
   Mark mark;
   std::atomic<std::int64_t> time_ns{0};
@@ -86,23 +90,23 @@ struct Recording {
 
 struct Event {
   bool has_time = true;
-  std::mutex mutex;
-  std::shared_ptr<Recording> recording;  // null before the first; guarded by mutex
+  Mutex mutex;
+  std::shared_ptr<Recording> recording TRACING_GUARDED_BY(mutex);  // null before the first
 };
 
-/// What kernels print, until the host waits for them. Thread-safe.
+/// The output of printf() in kernels until the host synchronizes. Thread-safe.
 class PrintBuffer {
  public:
   void append(std::string_view text);
-  /// Writes it to stdout, as the driver does.
+  /// Writes it to stdout, like the driver.
   void flush();
 
  private:
-  std::mutex mutex_;
-  std::string text_;  // guarded by mutex_
+  Mutex mutex_;
+  std::string text_ TRACING_GUARDED_BY(mutex_);
 };
 
-/// One for the process; never destroyed, since its threads and those of the user may outlast main().
+/// There is one in the process. It is never destroyed, for its threads and those of the user may run after main().
 class Device {
  public:
   explicit Device(CpuDriverOptions const& options);
@@ -111,24 +115,24 @@ class Device {
   static Device* get() noexcept;
   static CUresult start(unsigned flags);
 
-  Executor& executor();  // starts its threads at the first call
+  Executor& executor();  // the first call starts its threads
   unsigned multiprocessors() const noexcept;
 
-  /// CUDA_SUCCESS until a kernel fails.
+  /// CUDA_SUCCESS until a kernel fails; then the error that every call returns.
   CUresult sticky() const noexcept { return sticky_.load(std::memory_order_acquire); }
   void fail(CpuDriverFault fault);
   std::optional<CpuDriverFault> last_fault() const;
 
-  /// The stream of a handle, also of the special ones; null where it is none.
+  /// The stream of a handle, including CU_STREAM_LEGACY and CU_STREAM_PER_THREAD. Null if there is none.
   Streams::Handle find_stream(CUstream handle);
-  /// Puts work into a stream: it is left out where the context was lost before its turn. What it throws loses the context.
+  /// Adds work to a stream. It is skipped if the context is broken by then; an exception of it breaks the context.
   Mark submit(Streams::Handle const& stream, std::function<void()> work);
-  /// The same for a function of the user. What it throws is the user's and ends the process, as on a thread of the driver.
+  /// The same for a function of the user, whose exceptions end the process, as on a thread of the driver.
   Mark submit_host_function(Streams::Handle const& stream, std::function<void()> function);
-  /// Waits, writes what kernels printed, and returns what became of the context.
+  /// Waits, writes what kernels printed, and returns sticky().
   CUresult wait(std::vector<Mark> const& marks);
 
-  /// Frees what the context holds, when nobody retains it any more.
+  /// Frees everything in the context, when it is no longer retained.
   void clear();
 
   CpuDriverOptions const options;
@@ -136,31 +140,27 @@ class Device {
   DeviceMemory memory;
   Streams streams;
   PrintBuffer prints;
-  std::stop_source stop;  // of kernels, once one has failed
+  std::stop_source stop;  // stops all kernels after one has failed
   std::atomic<unsigned> retained{0};
   Handles<Streams::Handle::element_type> stream_handles{0x10000000};
   Handles<Event> events{0x20000000};
   Handles<LoadedModule> modules{0x30000000};
   Handles<LoadedFunction> functions{0x40000000};
 
-  // All guarded by allocations_mutex.
-  std::mutex allocations_mutex;
-  std::map<std::uintptr_t, bool> allocations;                   // whether made in the order of a stream
-  std::map<std::uintptr_t, std::shared_ptr<void>> host_memory;  // pinned
-  std::vector<Mark> pending_frees;
-
-  std::mutex statistics_mutex;
-  RunStatistics statistics;  // guarded by statistics_mutex
+  Mutex allocations_mutex;
+  std::map<std::uintptr_t, bool> allocations TRACING_GUARDED_BY(allocations_mutex);  // true: stream-ordered
+  std::map<std::uintptr_t, std::shared_ptr<void>> host_memory TRACING_GUARDED_BY(allocations_mutex);  // pinned
+  std::atomic<int> pending_frees{0};  // stream-ordered frees that have not run yet
 
  private:
   std::once_flag executor_started_;
   std::unique_ptr<Executor> executor_;
   std::atomic<CUresult> sticky_{CUDA_SUCCESS};
-  mutable std::mutex fault_mutex_;
-  std::optional<CpuDriverFault> fault_;  // guarded by fault_mutex_
+  mutable Mutex fault_mutex_;
+  std::optional<CpuDriverFault> fault_ TRACING_GUARDED_BY(fault_mutex_);
 };
 
-/// What a thread has of its own.
+/// The state of a thread.
 struct ThreadState {
   CUcontext current = nullptr;
   bool runs_host_function = false;
@@ -171,18 +171,18 @@ struct ThreadState {
 };
 ThreadState& this_thread() noexcept;
 
-/// The context; there is one.
+/// The only context.
 CUcontext primary_context() noexcept;
 
 /// CUDA_ERROR_NOT_INITIALIZED before cuInit and in a child of fork(); CUDA_ERROR_NOT_PERMITTED in a host function.
 CUresult check_started() noexcept;
-/// The same; CUDA_ERROR_INVALID_CONTEXT without a current context, and what the context was lost with.
+/// The same; also CUDA_ERROR_INVALID_CONTEXT without a current context, and the error that broke the context.
 CUresult check_context() noexcept;
 
-/// Makes `code` the result and `message` what cpu_driver_last_message() says about it.
+/// Returns `code` and sets cpu_driver_last_message().
 CUresult refuse(CUresult code, std::string message);
 
-/// Runs the body of a call; nothing is thrown through the driver's C interface.
+/// Runs the body of a call and turns exceptions into error codes.
 template <class Body>
 CUresult guarded(Body const& body) noexcept {
   try {
@@ -191,13 +191,13 @@ CUresult guarded(Body const& body) noexcept {
   } catch (std::bad_alloc const&) {
     return CUDA_ERROR_OUT_OF_MEMORY;
   } catch (std::system_error const&) {
-    return CUDA_ERROR_OPERATING_SYSTEM;  // no thread was to be had
+    return CUDA_ERROR_OPERATING_SYSTEM;  // a thread could not be started
   } catch (...) {
     return CUDA_ERROR_UNKNOWN;
   }
 }
 
-/// The body of a call that needs cuInit alone.
+/// Runs the body of a call that only needs cuInit.
 template <class Body>
 CUresult after_init(Body const& body) noexcept {
   return guarded([&]() -> CUresult {
@@ -206,7 +206,7 @@ CUresult after_init(Body const& body) noexcept {
   });
 }
 
-/// The body of a call that needs a current context.
+/// Runs the body of a call that needs a current context.
 template <class Body>
 CUresult in_context(Body const& body) noexcept {
   return guarded([&]() -> CUresult {

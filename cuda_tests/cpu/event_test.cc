@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TEST_F(CpuDriver, EventIsReadyWhenItsStreamHasComeToIt) {
+TEST_F(CpuDriver, EventIsReadyWhenItsStreamHasReachedIt) {
   auto const stream = make_stream();
   auto const event = make_event();
   EXPECT_EQ(api.event_query(event), CUDA_SUCCESS) << "never recorded";
@@ -19,13 +19,13 @@ TEST_F(CpuDriver, EventIsReadyWhenItsStreamHasComeToIt) {
   EXPECT_EQ(api.event_record(event, stream), CUDA_SUCCESS);
   EXPECT_EQ(api.event_query(event), CUDA_ERROR_NOT_READY);
   HeldUp later(api, stream);
-  held.let_go_after(milliseconds(20));
+  held.release_after(milliseconds(20));
   EXPECT_EQ(api.event_synchronize(event), CUDA_SUCCESS);
   EXPECT_EQ(api.event_query(event), CUDA_SUCCESS);
-  EXPECT_EQ(api.stream_query(stream), CUDA_ERROR_NOT_READY) << "what comes after it is not waited for";
+  EXPECT_EQ(api.stream_query(stream), CUDA_ERROR_NOT_READY) << "later work of the stream is still pending";
 }
 
-TEST_F(CpuDriver, EventCountsAsItWasRecordedLast) {
+TEST_F(CpuDriver, LatestRecordingOfAnEventCounts) {
   auto const stream = make_stream();
   auto const event = make_event();
   EXPECT_EQ(api.event_record(event, stream), CUDA_SUCCESS);
@@ -44,15 +44,15 @@ TEST_F(CpuDriver, StreamWaitsForAnEventOfAnother) {
   order.add(api, first, 1);
   EXPECT_EQ(api.event_record(event, first), CUDA_SUCCESS);
   EXPECT_EQ(api.stream_wait_event(second, event, 0), CUDA_SUCCESS);
-  EXPECT_EQ(api.event_destroy(event), CUDA_SUCCESS) << "which does not matter to who waits";
+  EXPECT_EQ(api.event_destroy(event), CUDA_SUCCESS) << "the other stream still waits";
   order.add(api, second, 2);
   EXPECT_EQ(api.stream_query(second), CUDA_ERROR_NOT_READY);
-  held.let_go();
+  held.release();
   EXPECT_EQ(api.stream_synchronize(second), CUDA_SUCCESS);
   EXPECT_EQ(order.numbers, (std::vector{1, 2}));
 }
 
-TEST_F(CpuDriver, StreamThatWaitsForAnEventIsNotReadyAlsoWithoutWorkOfItsOwn) {
+TEST_F(CpuDriver, StreamThatOnlyWaitsForAnEventIsNotReady) {
   auto const first = make_stream(CU_STREAM_NON_BLOCKING);
   auto const second = make_stream(CU_STREAM_NON_BLOCKING);
   auto const event = make_event();
@@ -60,12 +60,12 @@ TEST_F(CpuDriver, StreamThatWaitsForAnEventIsNotReadyAlsoWithoutWorkOfItsOwn) {
   EXPECT_EQ(api.event_record(event, first), CUDA_SUCCESS);
   EXPECT_EQ(api.stream_wait_event(second, event, 0), CUDA_SUCCESS);
   EXPECT_EQ(api.stream_query(second), CUDA_ERROR_NOT_READY);
-  held.let_go_after(milliseconds(20));
+  held.release_after(milliseconds(20));
   EXPECT_EQ(api.stream_synchronize(second), CUDA_SUCCESS);
   EXPECT_EQ(api.event_query(event), CUDA_SUCCESS);
 }
 
-TEST_F(CpuDriver, WaitingForAnEventThatWasNeverRecordedIsNoWait) {
+TEST_F(CpuDriver, WaitingForAnUnrecordedEventReturnsAtOnce) {
   EXPECT_EQ(api.stream_wait_event(nullptr, make_event(), 0), CUDA_SUCCESS);
   EXPECT_EQ(api.stream_query(nullptr), CUDA_SUCCESS);
   EXPECT_EQ(api.stream_wait_event(nullptr, make_event(), 7), CUDA_ERROR_INVALID_VALUE);
@@ -81,14 +81,14 @@ TEST_F(CpuDriver, EventsMeasureTheTimeBetweenThem) {
   HeldUp held(api, stream);
   EXPECT_EQ(api.event_record(end, stream), CUDA_SUCCESS);
   EXPECT_EQ(api.event_elapsed_time(&time, start, end), CUDA_ERROR_NOT_READY);
-  held.let_go_after(milliseconds(20));
+  held.release_after(milliseconds(20));
   EXPECT_EQ(api.event_synchronize(end), CUDA_SUCCESS);
   EXPECT_EQ(api.event_elapsed_time(&time, start, end), CUDA_SUCCESS);
   EXPECT_GE(time, 19);
   EXPECT_LT(time, 60000);
 }
 
-TEST_F(CpuDriver, EventWithoutTimeMeasuresNone) {
+TEST_F(CpuDriver, EventWithoutTimingHasNoTime) {
   auto const event = make_event(CU_EVENT_DISABLE_TIMING);
   EXPECT_EQ(api.event_record(event, nullptr), CUDA_SUCCESS);
   float time = -1;
@@ -96,7 +96,7 @@ TEST_F(CpuDriver, EventWithoutTimeMeasuresNone) {
   EXPECT_EQ(time, -1);
 }
 
-TEST_F(CpuDriver, DestroyedEventIsNone) {
+TEST_F(CpuDriver, DestroyedEventIsAnInvalidHandle) {
   auto const event = make_event();
   EXPECT_EQ(api.event_destroy(event), CUDA_SUCCESS);
   EXPECT_EQ(api.event_destroy(event), CUDA_ERROR_INVALID_HANDLE);

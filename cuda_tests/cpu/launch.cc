@@ -1,4 +1,4 @@
-// Launches of kernels: what the driver checks at the call, and what the stream's thread does later.
+// Launches of kernels: the checks at the call, and the work on the stream's thread.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ CUresult code_of(FaultKind kind) noexcept {
       return CUDA_ERROR_ASSERT;
     case FaultKind::stack_overflow:
       return CUDA_ERROR_HARDWARE_STACK_ERROR;
-    case FaultKind::out_of_range:  // "accessing out of bounds shared memory", says cuda.h of this code
+    case FaultKind::out_of_range:  // cuda.h: "accessing out of bounds shared memory"
     case FaultKind::barrier:       // a GPU would hang here
     case FaultKind::stopped:
       break;
@@ -57,11 +57,11 @@ CUresult check_shape(LoadedFunction const& function, LaunchShape const& shape) {
   }
   if (dynamic_shared_bytes > static_cast<unsigned>(std::max(0, function.max_dynamic_shared_bytes.load()))) {
     return refuse(CUDA_ERROR_INVALID_VALUE,
-                  fmt::format("{} bytes of dynamic shared memory, where {} may have {}", dynamic_shared_bytes,
+                  fmt::format("{} bytes of dynamic shared memory; the limit of {} is {}", dynamic_shared_bytes,
                               entry.name, function.max_dynamic_shared_bytes.load()));
   }
   if (block.count() > entry.max_threads()) {
-    return refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, fmt::format("the block has {} threads, where {} is bound to {}",
+    return refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, fmt::format("the block has {} threads; the limit of {} is {}",
                                                                   block.count(), entry.name, entry.max_threads()));
   }
   return CUDA_SUCCESS;
@@ -88,10 +88,12 @@ CUresult read_parameters(ptx::Function const& entry, void** pointers, void** ext
                          std::vector<std::byte>& parameters) {
   parameters.resize(entry.parameter_bytes);
   if (pointers != nullptr && extra != nullptr)
-    return refuse(CUDA_ERROR_INVALID_VALUE, "parameters are given in both ways");
+    return refuse(CUDA_ERROR_INVALID_VALUE, "both kernelParams and extra are given");
   if (extra != nullptr) {
-    return read_extra(extra, parameters) ? CUDA_SUCCESS
-                                         : refuse(CUDA_ERROR_INVALID_VALUE, "the parameters' buffer does not fit");
+    return read_extra(extra, parameters)
+               ? CUDA_SUCCESS
+               : refuse(CUDA_ERROR_INVALID_VALUE,
+                        "the parameter buffer is too small, missing, or followed by an unknown option");
   }
   for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
     auto const& parameter = entry.parameters[i];
@@ -103,27 +105,20 @@ CUresult read_parameters(ptx::Function const& entry, void** pointers, void** ext
   return CUDA_SUCCESS;
 }
 
-void add_statistics(Device& device, RunStatistics const& run) {
-  std::lock_guard const lock(device.statistics_mutex);
-  device.statistics.thread_instructions += run.thread_instructions;
-  for (auto const& [name, opcode] : run.opcodes) device.statistics.opcodes[name] += opcode;
-}
-
-// On the stream's thread, in the span of the launch, so that what the executor tells stands below it.
+// On the stream's thread, in the span of the launch, which becomes the parent of the executor's spans.
 void run(Device& device, Launch const& launch) {
   auto const entered = launch.span.enter();
-  bool const tells = tells_opcode_totals();
+  bool const reports_totals = reports_opcode_totals();
   RunOptions options;
   options.print = [&device](std::string_view text) { device.prints.append(text); };
-  options.opcode_statistics = tells || device.options.opcode_statistics;
-  options.block_statistics = tells && device.options.block_statistics;
+  options.opcode_statistics = reports_totals;
+  options.block_statistics = reports_totals && device.options.block_statistics;
   options.instruction_spans = device.options.instruction_spans;
   options.stop = device.stop.get_token();
   RunStatistics statistics;
   auto fault = device.executor().run(*launch.function->kernel, launch.shape, launch.parameters, device.memory, options,
-                                     options.opcode_statistics ? &statistics : nullptr);
-  if (device.options.opcode_statistics) add_statistics(device, statistics);
-  if (tells) tell_opcode_totals(statistics);
+                                     reports_totals ? &statistics : nullptr);
+  if (reports_totals) report_opcode_totals(statistics);
   if (!fault || fault->kind == FaultKind::stopped) return;
   auto const code = code_of(fault->kind);
   device.fail({code, launch.id, launch.stream, std::move(*fault)});

@@ -86,12 +86,12 @@ TEST_F(CpuLaunch, TakesParametersAsABuffer) {
   EXPECT_EQ(read(address), 5);
   size = 8;
   EXPECT_EQ(api.launch_kernel(store, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(cpu_driver_last_message(), "the parameters' buffer does not fit");
+  EXPECT_EQ(cpu_driver_last_message(), "the parameter buffer is too small, missing, or followed by an unknown option");
   void* pointers[] = {&parameters.to, &parameters.value};
   EXPECT_EQ(api.launch_kernel(store, 1, 1, 1, 1, 1, 1, 0, nullptr, pointers, extra), CUDA_ERROR_INVALID_VALUE);
 }
 
-TEST_F(CpuLaunch, NeedsEveryParameter) {
+TEST_F(CpuLaunch, RequiresEveryParameter) {
   auto const store = function("store");
   EXPECT_EQ(api.launch_kernel(store, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cpu_driver_last_message(), "parameter 1 of store is missing");
@@ -102,7 +102,7 @@ TEST_F(CpuLaunch, NeedsEveryParameter) {
   EXPECT_EQ(api.launch_kernel(function("bound_to_64"), 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr), CUDA_SUCCESS);
 }
 
-TEST_F(CpuLaunch, NeedsAFunctionAndAStream) {
+TEST_F(CpuLaunch, RequiresAValidFunctionAndStream) {
   EXPECT_EQ(api.launch_kernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr), CUDA_ERROR_INVALID_HANDLE);
   auto const stream = make_stream();
   EXPECT_EQ(api.stream_destroy(stream), CUDA_SUCCESS);
@@ -121,33 +121,33 @@ TEST_F(CpuLaunch, ChecksItsShape) {
   EXPECT_EQ(launch_shape("add_one", {1, 1, 1}, {0, 1, 1}), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cpu_driver_last_message(), "the grid or the block is empty");
   EXPECT_EQ(launch_shape("bound_to_64", {1, 1, 1}, {65, 1, 1}), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
-  EXPECT_EQ(cpu_driver_last_message(), "the block has 65 threads, where bound_to_64 is bound to 64");
+  EXPECT_EQ(cpu_driver_last_message(), "the block has 65 threads; the limit of bound_to_64 is 64");
   EXPECT_EQ(launch_shape("bound_to_64", {1, 1, 1}, {64, 1, 1}), CUDA_SUCCESS);
 }
 
-TEST_F(CpuLaunch, HasMoreSharedMemoryOnlyOnRequest) {
+TEST_F(CpuLaunch, AllowsMoreSharedMemoryOnlyOnRequest) {
   auto const shared = function("sum_shared");
   constexpr unsigned kUsual = 48 * 1024 - 16;
   EXPECT_EQ(launch_shape("sum_shared", {1, 1, 1}, {1, 1, 1}, kUsual), CUDA_SUCCESS);
   EXPECT_EQ(launch_shape("sum_shared", {1, 1, 1}, {1, 1, 1}, kUsual + 4), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(cpu_driver_last_message(), "49140 bytes of dynamic shared memory, where sum_shared may have 49136");
+  EXPECT_EQ(cpu_driver_last_message(), "49140 bytes of dynamic shared memory; the limit of sum_shared is 49136");
   EXPECT_EQ(api.func_set_attribute(shared, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kUsual + 4), CUDA_SUCCESS);
   EXPECT_EQ(launch_shape("sum_shared", {1, 1, 1}, {1, 1, 1}, kUsual + 4), CUDA_SUCCESS);
   EXPECT_EQ(api.ctx_synchronize(), CUDA_SUCCESS);
 }
 
-TEST_F(CpuLaunch, KernelOfAModuleThatIsUnloadedStillRuns) {
+TEST_F(CpuLaunch, QueuedKernelOfAnUnloadedModuleStillRuns) {
   auto const stream = make_stream();
   auto const address = allocate(sizeof(int));
   HeldUp held(api, stream);
   EXPECT_EQ(launch(stream, "store", address, 3), CUDA_SUCCESS);
   EXPECT_EQ(api.module_unload(module), CUDA_SUCCESS);
-  held.let_go();
+  held.release();
   EXPECT_EQ(api.stream_synchronize(stream), CUDA_SUCCESS);
   EXPECT_EQ(read(address), 3);
 }
 
-TEST_F(CpuLaunch, PrintsWhenTheHostWaits) {
+TEST_F(CpuLaunch, PrintsWhenTheHostSynchronizes) {
   auto const stream = make_stream();
   auto const event = make_event();
   ::testing::internal::CaptureStdout();
@@ -155,7 +155,7 @@ TEST_F(CpuLaunch, PrintsWhenTheHostWaits) {
   EXPECT_EQ(launch(stream, "say", 2), CUDA_SUCCESS);
   EXPECT_EQ(api.event_record(event, stream), CUDA_SUCCESS);
   while (api.event_query(event) == CUDA_ERROR_NOT_READY) std::this_thread::yield();
-  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "") << "nobody waited";
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "") << "the host has not synchronized";
   ::testing::internal::CaptureStdout();
   EXPECT_EQ(api.stream_synchronize(stream), CUDA_SUCCESS);
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "block 0 says 1\nblock 0 says 2\n");

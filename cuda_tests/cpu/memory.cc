@@ -1,4 +1,4 @@
-// The calls that allocate memory. The device's addresses are those of the host's memory behind it.
+// The calls that allocate memory. Device addresses are host addresses.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,37 +10,32 @@
 namespace cuda_tests::cpu {
 namespace {
 
-// What was freed in the order of a stream counts until the stream comes to it; where there is not enough, we wait for that.
-std::uintptr_t find_room(Device& device, std::uint64_t bytes) {
+// Memory freed in stream order is in use until the stream reaches the free. If memory is short and such frees are
+// pending, wait for all streams.
+std::uintptr_t allocate_or_wait(Device& device, std::uint64_t bytes) {
   if (auto const address = device.memory.allocate(bytes); address != 0) return address;
-  std::vector<Mark> frees;
-  {
-    std::lock_guard const lock(device.allocations_mutex);
-    frees = device.pending_frees;
-  }
-  if (frees.empty()) return 0;
-  device.streams.wait(frees);
+  if (device.pending_frees > 0) device.streams.wait(device.streams.end_of_all());
   return device.memory.allocate(bytes);
 }
 
 CUresult allocate(Device& device, CUdeviceptr* out, std::size_t bytes, bool is_ordered) {
   if (out == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-  auto const address = find_room(device, bytes);
+  auto const address = allocate_or_wait(device, bytes);
   if (address == 0) {
     auto const free = device.memory.capacity_bytes() - device.memory.used_bytes();
-    return refuse(CUDA_ERROR_OUT_OF_MEMORY, fmt::format("{} bytes are asked for, {} are free", bytes, free));
+    return refuse(CUDA_ERROR_OUT_OF_MEMORY, fmt::format("{} bytes requested, {} bytes free", bytes, free));
   }
-  std::lock_guard const lock(device.allocations_mutex);
+  MutexLock const lock(device.allocations_mutex);
   device.allocations.emplace(address, is_ordered);
   *out = address;
   return CUDA_SUCCESS;
 }
 
-// Whether it was an allocation, of a stream's order where it has to be; from now on it is none.
-bool take(Device& device, CUdeviceptr address, bool has_to_be_ordered) {
-  std::lock_guard const lock(device.allocations_mutex);
+// Removes an allocation. False if there is none, or if it is not stream-ordered but must be.
+bool take(Device& device, CUdeviceptr address, bool must_be_ordered) {
+  MutexLock const lock(device.allocations_mutex);
   auto const found = device.allocations.find(address);
-  if (found == device.allocations.end() || (has_to_be_ordered && !found->second)) return false;
+  if (found == device.allocations.end() || (must_be_ordered && !found->second)) return false;
   device.allocations.erase(found);
   return true;
 }
@@ -55,7 +50,7 @@ CUresult mem_free(CUdeviceptr address) {
   return in_context([&](Device& device) {
     if (address == 0) return CUDA_SUCCESS;
     if (!take(device, address, false)) return CUDA_ERROR_INVALID_VALUE;
-    auto const result = device.wait(device.streams.end_of_all());  // as the driver does
+    auto const result = device.wait(device.streams.end_of_all());  // like the driver
     device.memory.free(address);
     return result;
   });
@@ -74,12 +69,11 @@ CUresult mem_free_async(CUdeviceptr address, CUstream handle) {
     if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     if (address == 0) return CUDA_SUCCESS;
     if (!take(device, address, true)) return CUDA_ERROR_INVALID_VALUE;
-    std::lock_guard const lock(device.allocations_mutex);  // until others can see that this is being freed
-    auto const mark = device.streams.submit_short(stream, [&device, address] { device.memory.free(address); });
-    std::erase_if(device.pending_frees, [&](Mark const& other) {
-      return other.stream == mark.stream || device.streams.are_done({other});
+    ++device.pending_frees;
+    device.streams.submit_short(stream, [&device, address] {
+      device.memory.free(address);
+      --device.pending_frees;
     });
-    if (!device.streams.are_done({mark})) device.pending_frees.push_back(mark);
     return CUDA_SUCCESS;
   });
 }
@@ -101,9 +95,9 @@ CUresult mem_host_alloc(void** out, std::size_t bytes, unsigned flags) {
     std::shared_ptr<void> held(::operator new(bytes, kPage, std::nothrow),
                                [=](void* memory) { ::operator delete(memory, kPage); });
     if (held == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
-    if (!device.memory.map_host(held.get(), bytes)) return CUDA_ERROR_UNKNOWN;
+    device.memory.map_host(held.get(), bytes);
     *out = held.get();
-    std::lock_guard const lock(device.allocations_mutex);
+    MutexLock const lock(device.allocations_mutex);
     device.host_memory.emplace(reinterpret_cast<std::uintptr_t>(*out), std::move(held));
     return CUDA_SUCCESS;
   });
@@ -111,8 +105,8 @@ CUresult mem_host_alloc(void** out, std::size_t bytes, unsigned flags) {
 
 CUresult mem_free_host(void* memory) {
   return in_context([&](Device& device) {
-    std::unique_lock lock(device.allocations_mutex);
-    auto const held = device.host_memory.extract(reinterpret_cast<std::uintptr_t>(memory));  // freed at the end
+    MutexLock lock(device.allocations_mutex);
+    auto const held = device.host_memory.extract(reinterpret_cast<std::uintptr_t>(memory));  // deallocated at the end
     lock.unlock();
     if (held.empty()) return CUDA_ERROR_INVALID_VALUE;
     auto const result = device.wait(device.streams.end_of_all());
@@ -125,7 +119,7 @@ CUresult mem_host_get_device_pointer(CUdeviceptr* address, void* memory, unsigne
   return in_context([&](Device& device) {
     if (address == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
     auto const at = reinterpret_cast<std::uintptr_t>(memory);
-    std::lock_guard const lock(device.allocations_mutex);
+    MutexLock const lock(device.allocations_mutex);
     auto const next = device.host_memory.upper_bound(at);
     if (next == device.host_memory.begin()) return CUDA_ERROR_INVALID_VALUE;
     auto const range = device.memory.find(at, 1);

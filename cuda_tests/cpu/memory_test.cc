@@ -10,7 +10,6 @@
 
 #include "cuda_tests/cpu/cpu_driver.h"
 #include "cuda_tests/cpu/cpu_test_support.h"
-#include "cuda_tests/cpu/device.h"
 
 namespace cuda_tests {
 namespace {
@@ -32,11 +31,11 @@ TEST_F(CpuDriver, CopiesInAndOut) {
   EXPECT_EQ(back, values);
 }
 
-TEST_F(CpuDriver, AllocatesNothingOfNoBytes) {
+TEST_F(CpuDriver, AllocationOfZeroBytesFails) {
   CUdeviceptr address = 1;
   EXPECT_EQ(api.mem_alloc(&address, 0), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(api.mem_alloc(nullptr, 1), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(address, 1u) << "left alone by an error";
+  EXPECT_EQ(address, 1u) << "unchanged by an error";
 }
 
 TEST_F(CpuDriver, RunsOutOfMemoryAtItsCapacity) {
@@ -50,11 +49,11 @@ TEST_F(CpuDriver, RunsOutOfMemoryAtItsCapacity) {
   EXPECT_EQ(free, total - kMebibyte);
   CUdeviceptr other = 0;
   EXPECT_EQ(api.mem_alloc(&other, total), CUDA_ERROR_OUT_OF_MEMORY);
-  EXPECT_EQ(cpu_driver_last_message(), "1073741824 bytes are asked for, 1072693248 are free");
+  EXPECT_EQ(cpu_driver_last_message(), "1073741824 bytes requested, 1072693248 bytes free");
   EXPECT_EQ(api.mem_alloc_async(&other, total, nullptr), CUDA_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(api.mem_alloc(&other, std::numeric_limits<std::size_t>::max()), CUDA_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(api.mem_free(address), CUDA_SUCCESS);
-  EXPECT_EQ(cpu_driver_last_message(), "") << "of the latest call alone";
+  EXPECT_EQ(cpu_driver_last_message(), "") << "of the latest call only";
 }
 
 TEST_F(CpuDriver, FreesEachAllocationOnce) {
@@ -79,7 +78,7 @@ TEST_F(CpuDriver, CopiesOnlyWithinAnAllocation) {
   EXPECT_EQ(api.memset_d32(address, 0, 5), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(api.memset_d32(address, 0, std::numeric_limits<std::size_t>::max() / 2), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(api.memcpy_htod(address, nullptr, 1), CUDA_ERROR_INVALID_VALUE);
-  EXPECT_EQ(api.memcpy_htod(12345, host.data(), 0), CUDA_SUCCESS) << "nothing is always right";
+  EXPECT_EQ(api.memcpy_htod(12345, host.data(), 0), CUDA_SUCCESS) << "an empty copy always succeeds";
   EXPECT_EQ(api.memcpy_htod_async(address, host.data(), 1, reinterpret_cast<CUstream>(0x1234)),
             CUDA_ERROR_INVALID_HANDLE);
 }
@@ -101,21 +100,21 @@ TEST_F(CpuDriver, ReadsPageableMemoryBeforeAnAsynchronousCopyReturns) {
   int value = 1;
   EXPECT_EQ(api.memcpy_htod_async(address, &value, sizeof(value), stream), CUDA_SUCCESS);
   value = 2;
-  held.let_go();
+  held.release();
   EXPECT_EQ(api.stream_synchronize(stream), CUDA_SUCCESS);
   EXPECT_EQ(read(address), 1);
 }
 
-TEST_F(CpuDriver, ReadsPinnedMemoryWhenTheStreamComesToIt) {
+TEST_F(CpuDriver, ReadsPinnedMemoryWhenTheStreamReachesTheCopy) {
   auto const stream = make_stream();
   auto const address = allocate(sizeof(int));
   auto* const value = allocate_pinned<int>();
   HeldUp held(api, stream);
   *value = 1;
   EXPECT_EQ(api.memcpy_htod_async(address, value, sizeof(*value), stream), CUDA_SUCCESS);
-  EXPECT_EQ(api.stream_query(stream), CUDA_ERROR_NOT_READY) << "the copy waits, the call did not";
+  EXPECT_EQ(api.stream_query(stream), CUDA_ERROR_NOT_READY) << "the copy waits, the call does not";
   *value = 2;
-  held.let_go();
+  held.release();
   EXPECT_EQ(api.stream_synchronize(stream), CUDA_SUCCESS);
   EXPECT_EQ(read(address), 2);
 }
@@ -131,13 +130,13 @@ TEST_F(CpuDriver, WritesPageableMemoryBeforeACopyReturnsAndPinnedMemoryLater) {
   EXPECT_EQ(api.memcpy_dtoh_async(pinned, address, sizeof(int), stream), CUDA_SUCCESS);
   EXPECT_EQ(api.stream_query(stream), CUDA_ERROR_NOT_READY);
   EXPECT_EQ(*pinned, 0);
-  held.let_go_after(std::chrono::milliseconds(20));
+  held.release_after(std::chrono::milliseconds(20));
   EXPECT_EQ(api.memcpy_dtoh_async(&pageable, address, sizeof(int), stream), CUDA_SUCCESS);
   EXPECT_EQ(pageable, 7);
   EXPECT_EQ(*pinned, 7);
 }
 
-TEST_F(CpuDriver, FreesInTheOrderOfTheStream) {
+TEST_F(CpuDriver, FreesMemoryInStreamOrder) {
   auto const stream = make_stream();
   CUdeviceptr address = 0;
   EXPECT_EQ(api.mem_alloc_async(&address, 600 * kMebibyte, stream), CUDA_SUCCESS);
@@ -148,21 +147,21 @@ TEST_F(CpuDriver, FreesInTheOrderOfTheStream) {
   std::size_t free = 0;
   std::size_t total = 0;
   EXPECT_EQ(api.mem_get_info(&free, &total), CUDA_SUCCESS);
-  EXPECT_EQ(free, 424 * kMebibyte) << "the stream has not come to it";
-  held.let_go_after(std::chrono::milliseconds(20));
+  EXPECT_EQ(free, 424 * kMebibyte) << "the stream has not reached the free";
+  held.release_after(std::chrono::milliseconds(20));
   EXPECT_EQ(api.mem_alloc_async(&address, 600 * kMebibyte, stream), CUDA_SUCCESS)
-      << "which waits for what is being freed";
+      << "waits for the pending free";
   EXPECT_EQ(api.mem_free(address), CUDA_SUCCESS);
-  EXPECT_EQ(api.mem_free_async(allocate(4), stream), CUDA_ERROR_INVALID_VALUE) << "made in the order of no stream";
+  EXPECT_EQ(api.mem_free_async(allocate(4), stream), CUDA_ERROR_INVALID_VALUE) << "not stream-ordered";
 }
 
-TEST_F(CpuDriver, ThreadsThatRunShortAtATimeAllWaitForWhatIsBeingFreed) {
+TEST_F(CpuDriver, AllocationsOfSeveralThreadsWaitForPendingFrees) {
   auto const stream = make_stream();
   CUdeviceptr address = 0;
   EXPECT_EQ(api.mem_alloc_async(&address, 900 * kMebibyte, stream), CUDA_SUCCESS);
   HeldUp held(api, stream);
   EXPECT_EQ(api.mem_free_async(address, stream), CUDA_SUCCESS);
-  held.let_go_after(std::chrono::milliseconds(50));
+  held.release_after(std::chrono::milliseconds(50));
   std::vector<std::jthread> threads;
   for (int thread = 0; thread < 3; ++thread) {
     threads.emplace_back([this] {
@@ -172,27 +171,7 @@ TEST_F(CpuDriver, ThreadsThatRunShortAtATimeAllWaitForWhatIsBeingFreed) {
   }
 }
 
-TEST_F(CpuDriver, RemembersNoStreamsWhoseFreesAreDone) {
-  auto const address = [this](CUstream stream) {
-    CUdeviceptr made = 0;
-    EXPECT_EQ(api.mem_alloc_async(&made, 4, stream), CUDA_SUCCESS);
-    return made;
-  };
-  auto const& pending = cpu::Device::get()->pending_frees;
-  for (int i = 0; i < 10; ++i) {
-    auto const stream = make_stream();
-    HeldUp held(api, stream);
-    EXPECT_EQ(api.mem_free_async(address(stream), stream), CUDA_SUCCESS);
-    EXPECT_EQ(pending.size(), 1u) << "that of this stream";
-    held.let_go();
-    EXPECT_EQ(api.stream_synchronize(stream), CUDA_SUCCESS);
-  }
-  auto const idle = make_stream();
-  EXPECT_EQ(api.mem_free_async(address(idle), idle), CUDA_SUCCESS);
-  EXPECT_TRUE(pending.empty());
-}
-
-TEST_F(CpuDriver, CopiesInFromPinnedMemoryThatTheTargetOverlaps) {
+TEST_F(CpuDriver, CopiesWithinPinnedMemoryMayOverlap) {
   auto* const values = allocate_pinned<int>(1000);
   std::iota(values, values + 1000, 0);
   CUdeviceptr address = 0;
@@ -207,12 +186,12 @@ TEST_F(CpuDriver, WaitsForTheDeviceBeforeItFrees) {
   auto const address = allocate(4);
   HeldUp held(api, stream);
   EXPECT_EQ(api.memset_d32_async(address, 1, 1, stream), CUDA_SUCCESS);
-  held.let_go_after(std::chrono::milliseconds(20));
+  held.release_after(std::chrono::milliseconds(20));
   EXPECT_EQ(api.mem_free(address), CUDA_SUCCESS);
   EXPECT_EQ(api.stream_query(stream), CUDA_SUCCESS);
 }
 
-TEST_F(CpuDriver, GivesPinnedMemoryItsOwnAddressOnTheDevice) {
+TEST_F(CpuDriver, PinnedMemoryHasTheSameAddressOnTheDevice) {
   auto* const values = allocate_pinned<int>(4);
   CUdeviceptr address = 0;
   EXPECT_EQ(api.mem_host_get_device_pointer(&address, values + 1, 0), CUDA_SUCCESS);

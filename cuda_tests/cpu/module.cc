@@ -16,18 +16,17 @@
 namespace cuda_tests::cpu {
 namespace {
 
-// A log of the load: the caller's buffer and its size, either of which may be missing.
+// A log of a load: the caller's buffer and its size, either of which may be missing.
 struct JitLog {
   char* buffer = nullptr;
-  void** size = nullptr;  // in: the room; out: what was written
+  void** size = nullptr;  // in: the capacity; out: the bytes written
 
   void write(std::string_view text) const {
     if (size == nullptr) return;
-    auto const room =
-        reinterpret_cast<std::uintptr_t>(*size) & 0xffffffffu;  // an unsigned int in the place of a pointer
+    auto const capacity = reinterpret_cast<std::uintptr_t>(*size) & 0xffffffffu;  // an unsigned int passed as a pointer
     std::size_t written = 0;
-    if (buffer != nullptr && room > 0) {
-      written = text.copy(buffer, room - 1);
+    if (buffer != nullptr && capacity > 0) {
+      written = text.copy(buffer, capacity - 1);
       buffer[written] = '\0';
     }
     *size = reinterpret_cast<void*>(written);
@@ -39,7 +38,7 @@ struct JitLogs {
   JitLog error;
 };
 
-// False where an option is none.
+// False if an option is invalid.
 bool read_options(unsigned count, CUjit_option const* options, void** values, JitLogs& logs) {
   if (count != 0 && (options == nullptr || values == nullptr)) return false;
   for (unsigned i = 0; i < count; ++i) {
@@ -77,7 +76,7 @@ bool is_binary(unsigned char const* image) noexcept {
   return image[0] != '\0' && (starts_with(kElf) || starts_with(kFat));
 }
 
-// 90 of ".version 9.0"; zero where there is none.
+// 90 for ".version 9.0"; zero if there is none.
 int ptx_version(std::string_view text) noexcept {
   constexpr std::string_view kDirective = ".version";
   auto const at = text.find(kDirective);
@@ -93,7 +92,7 @@ int ptx_version(std::string_view text) noexcept {
   return major * 10 + minor;
 }
 
-// 90 of "sm_90a"; zero where it is no such target.
+// 90 for "sm_90a"; zero for other texts.
 int capability_of(std::string_view target) noexcept {
   int capability = 0;
   if (target.starts_with("sm_")) std::from_chars(target.data() + 3, target.data() + target.size(), capability);
@@ -111,27 +110,27 @@ std::string refusals_of(ptx::Module const& module) {
 
 CUresult load(Device& device, CUmodule* out, void const* image, JitLogs const& logs) {
   if (is_binary(static_cast<unsigned char const*>(image))) {
-    return fail(logs, CUDA_ERROR_NO_BINARY_FOR_GPU, "code for a GPU, where this device runs PTX alone");
+    return fail(logs, CUDA_ERROR_NO_BINARY_FOR_GPU, "machine code for a GPU; expected PTX");
   }
   std::string_view const text = static_cast<char const*>(image);
   auto const version = ptx_version(text);
-  if (version == 0) return fail(logs, CUDA_ERROR_INVALID_IMAGE, "no PTX: there is no .version in it");
+  if (version == 0) return fail(logs, CUDA_ERROR_INVALID_IMAGE, "not PTX: .version is missing");
   if (version > kNewestPtxVersion) {
     return fail(logs, CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
-                fmt::format("PTX of version {}.{}, where this driver knows those to 9.0", version / 10, version % 10));
+                fmt::format("PTX version {}.{}; expected at most 9.0", version / 10, version % 10));
   }
   auto const parsed = ptx::parse(text);
-  if (auto const* const diagnosis = std::get_if<ptx::Diagnosis>(&parsed)) {
-    return fail(logs, CUDA_ERROR_INVALID_PTX, "ptx input, " + diagnosis->to_string());
+  if (auto const* const diagnostic = std::get_if<ptx::Diagnostic>(&parsed)) {
+    return fail(logs, CUDA_ERROR_INVALID_PTX, "ptx input, " + diagnostic->to_string());
   }
   auto const& module = std::get<0>(parsed);
   if (capability_of(module->target()) > kCapability) {
     return fail(logs, CUDA_ERROR_NO_BINARY_FOR_GPU,
-                fmt::format("PTX for {}, where this device is an sm_90", module->target()));
+                fmt::format("PTX for {}; expected at most sm_90", module->target()));
   }
   auto program = Program::load(module, device.memory);
   if (program == nullptr)
-    return fail(logs, CUDA_ERROR_OUT_OF_MEMORY, "the module's variables are more than what is free");
+    return fail(logs, CUDA_ERROR_OUT_OF_MEMORY, "not enough memory for the variables of the module");
   auto loaded = std::make_shared<LoadedModule>();
   loaded->program = std::move(program);
   *out = reinterpret_cast<CUmodule>(device.modules.add(std::move(loaded)));
@@ -174,7 +173,7 @@ CUresult module_get_function(CUfunction* out, CUmodule handle, char const* name)
     if (out == nullptr || name == nullptr || *name == '\0') return CUDA_ERROR_INVALID_VALUE;
     auto const module = device.modules.find(handle);
     if (module == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    std::lock_guard const lock(module->mutex);
+    MutexLock const lock(module->mutex);
     if (auto const known = module->functions.find(std::string_view(name)); known != module->functions.end()) {
       *out = known->second;
       return CUDA_SUCCESS;
@@ -254,8 +253,8 @@ CUresult func_set_attribute(CUfunction handle, CUfunction_attribute attribute, i
     auto const function = device.functions.find(handle);
     if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) {
-      auto const most = kSharedBytesOnRequest - static_cast<int>(function->function->static_shared_bytes);
-      if (value < 0 || value > most) return CUDA_ERROR_INVALID_VALUE;
+      auto const max = kSharedBytesOnRequest - static_cast<int>(function->function->static_shared_bytes);
+      if (value < 0 || value > max) return CUDA_ERROR_INVALID_VALUE;
       function->max_dynamic_shared_bytes = value;
       return CUDA_SUCCESS;
     }

@@ -13,11 +13,11 @@ std::int64_t now_ns() noexcept {
 }
 
 std::shared_ptr<Recording> latest_of(Event& event) {
-  std::lock_guard const lock(event.mutex);
+  MutexLock const lock(event.mutex);
   return event.recording;
 }
 
-// While it lives, this thread runs a function of the user, which may not call the driver.
+// In its scope this thread runs a function of the user, which must not call the driver.
 class HostFunctionScope {
  public:
   HostFunctionScope() noexcept { this_thread().runs_host_function = true; }
@@ -111,7 +111,7 @@ CUresult event_create(CUevent* out, unsigned flags) {
   return in_context([&](Device& device) {
     constexpr unsigned kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING;
     if ((flags & CU_EVENT_INTERPROCESS) != 0)
-      return refuse(CUDA_ERROR_NOT_SUPPORTED, "events of several processes are not supported");
+      return refuse(CUDA_ERROR_NOT_SUPPORTED, "not supported: interprocess events");
     if (out == nullptr || (flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
     auto event = std::make_shared<Event>();
     event->has_time = (flags & CU_EVENT_DISABLE_TIMING) == 0;
@@ -132,7 +132,7 @@ CUresult event_record(CUevent handle, CUstream stream_handle) {
     if (event == nullptr || stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     auto const recording = std::make_shared<Recording>();
     recording->mark = device.streams.submit_short(stream, [recording] { recording->time_ns = now_ns(); });
-    std::lock_guard const lock(event->mutex);
+    MutexLock const lock(event->mutex);
     event->recording = recording;
     return CUDA_SUCCESS;
   });

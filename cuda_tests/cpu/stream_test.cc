@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TEST_F(CpuDriver, WorksOffAStreamInOrder) {
+TEST_F(CpuDriver, RunsTheWorkOfAStreamInOrder) {
   auto const stream = make_stream();
   Order order;
   std::vector<int> expected;
@@ -28,15 +28,15 @@ TEST_F(CpuDriver, WorksOffAStreamInOrder) {
 
 TEST_F(CpuDriver, StreamIsReadyOnceItsWorkIsDone) {
   auto const stream = make_stream();
-  EXPECT_EQ(api.stream_query(stream), CUDA_SUCCESS) << "there was none";
+  EXPECT_EQ(api.stream_query(stream), CUDA_SUCCESS) << "it had no work";
   HeldUp held(api, stream);
   EXPECT_EQ(api.stream_query(stream), CUDA_ERROR_NOT_READY);
-  held.let_go();
+  held.release();
   EXPECT_EQ(api.stream_synchronize(stream), CUDA_SUCCESS);
   EXPECT_EQ(api.stream_query(stream), CUDA_SUCCESS);
 }
 
-TEST_F(CpuDriver, StreamsGoOnBesideEachOther) {
+TEST_F(CpuDriver, StreamsRunConcurrently) {
   auto const first = make_stream();
   auto const second = make_stream();
   HeldUp held(api, first);
@@ -58,20 +58,20 @@ TEST_F(CpuDriver, DefaultStreamWaitsForBlockingStreamsAndTheyForIt) {
   order.add(api, after, 4);
   EXPECT_EQ(api.stream_query(after), CUDA_ERROR_NOT_READY);
   EXPECT_EQ(api.stream_query(nullptr), CUDA_ERROR_NOT_READY);
-  held.let_go();
+  held.release();
   EXPECT_EQ(api.stream_synchronize(after), CUDA_SUCCESS);
   EXPECT_EQ(order.numbers, (std::vector{1, 2, 3, 4}));
 }
 
-TEST_F(CpuDriver, SynchronisingTheDefaultStreamWaitsForBlockingStreams) {
+TEST_F(CpuDriver, SynchronizingTheDefaultStreamWaitsForBlockingStreams) {
   auto const stream = make_stream();
   HeldUp held(api, stream);
-  held.let_go_after(milliseconds(20));
+  held.release_after(milliseconds(20));
   EXPECT_EQ(api.stream_synchronize(nullptr), CUDA_SUCCESS);
   EXPECT_EQ(api.stream_query(stream), CUDA_SUCCESS);
 }
 
-TEST_F(CpuDriver, SynchronisingABlockingStreamDoesNotWaitForTheDefaultStream) {
+TEST_F(CpuDriver, SynchronizingABlockingStreamDoesNotWaitForTheDefaultStream) {
   auto const stream = make_stream();
   HeldUp held(api, nullptr);
   EXPECT_EQ(api.stream_query(stream), CUDA_SUCCESS);
@@ -97,13 +97,13 @@ TEST_F(CpuDriver, NonBlockingStreamAndDefaultStreamDoNotWaitForEachOther) {
 TEST_F(CpuDriver, SynchronousCopyWaitsForTheDefaultStream) {
   auto const address = allocate(sizeof(int));
   HeldUp held(api, nullptr);
-  EXPECT_EQ(api.memset_d32(address, 9, 1), CUDA_SUCCESS) << "which does not wait";
+  EXPECT_EQ(api.memset_d32(address, 9, 1), CUDA_SUCCESS) << "does not wait";
   EXPECT_EQ(api.stream_query(nullptr), CUDA_ERROR_NOT_READY);
-  held.let_go_after(milliseconds(20));
+  held.release_after(milliseconds(20));
   EXPECT_EQ(read(address), 9);
 }
 
-TEST_F(CpuDriver, EachThreadHasADefaultStreamOfItsOwn) {
+TEST_F(CpuDriver, EachThreadHasItsOwnDefaultStream) {
   HeldUp held(api, CU_STREAM_PER_THREAD);
   std::thread([this] {
     EXPECT_EQ(api.ctx_set_current(context), CUDA_SUCCESS);
@@ -118,7 +118,7 @@ TEST_F(CpuDriver, EachThreadHasADefaultStreamOfItsOwn) {
 TEST_F(CpuDriver, ContextWaitsForAllStreams) {
   auto const stream = make_stream(CU_STREAM_NON_BLOCKING);
   HeldUp held(api, stream);
-  held.let_go_after(milliseconds(20));
+  held.release_after(milliseconds(20));
   EXPECT_EQ(api.ctx_synchronize(), CUDA_SUCCESS);
   EXPECT_EQ(api.stream_query(stream), CUDA_SUCCESS);
 }
@@ -137,7 +137,7 @@ TEST_F(CpuDriver, DestroyedStreamFinishesItsWork) {
   EXPECT_EQ(order.numbers, std::vector{1});
 }
 
-TEST_F(CpuDriver, HostFunctionMayNotCallTheDriver) {
+TEST_F(CpuDriver, HostFunctionMustNotCallTheDriver) {
   struct Call {
     tracing::cuda::DriverApi const& api;
     CUresult result = CUDA_SUCCESS;
@@ -152,7 +152,7 @@ TEST_F(CpuDriver, HostFunctionMayNotCallTheDriver) {
   EXPECT_EQ(api.launch_host_func(nullptr, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
-TEST_F(CpuDriver, StreamsHaveNumbersAndAreNotCaptured) {
+TEST_F(CpuDriver, StreamsHaveIdsAndAreNotCaptured) {
   auto const stream = make_stream();
   std::set<unsigned long long> ids;
   for (auto const handle : {CUstream(nullptr), stream, make_stream(), CU_STREAM_PER_THREAD}) {

@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 class StreamsTest : public ::testing::Test {
  protected:
-  // Work of a caller, on a thread of its own, that is under way from here until finish(); it makes `value` 1.
+  // Calls streams on another thread with work that runs until finish() and sets `value` to 1.
   void start_here(Streams::Handle const& stream, bool is_short) {
     caller_ = std::jthread([this, stream, is_short] {
       auto const work = [this] {
@@ -38,8 +38,8 @@ class StreamsTest : public ::testing::Test {
     is_started_ = may_end_ = false;
   }
 
-  static Streams& streams;  // of threads that do not end
-  int value = 0;            // not atomic: what follows on the stream is after it
+  static Streams& streams;  // never destroyed, for its threads do not end
+  int value = 0;            // not atomic: later work of the stream is ordered after it
 
  private:
   std::atomic<bool> is_started_{false};
@@ -52,7 +52,7 @@ class WorkOfACaller : public StreamsTest, public ::testing::WithParamInterface<b
 INSTANTIATE_TEST_SUITE_P(, WorkOfACaller, ::testing::Bool(),
                          [](auto const& test) { return std::string(test.param ? "Short" : "Waiting"); });
 
-TEST_P(WorkOfACaller, IsUnderWayForOthers) {
+TEST_P(WorkOfACaller, IsPendingForOtherThreads) {
   auto const stream = streams.create(false);
   start_here(stream, GetParam());
   EXPECT_FALSE(streams.are_done(streams.end_of(stream)));
@@ -62,7 +62,7 @@ TEST_P(WorkOfACaller, IsUnderWayForOthers) {
   streams.close(stream);
 }
 
-TEST_P(WorkOfACaller, EndsBeforeTheNextOfItsStreamStarts) {
+TEST_P(WorkOfACaller, EndsBeforeTheNextWorkOfItsStreamStarts) {
   auto const stream = streams.create(false);
   start_here(stream, GetParam());
   int seen = -1;
@@ -75,7 +75,7 @@ TEST_P(WorkOfACaller, EndsBeforeTheNextOfItsStreamStarts) {
   streams.close(stream);
 }
 
-TEST_P(WorkOfACaller, IsWaitedForOnAStreamThatIsClosedMeanwhile) {
+TEST_P(WorkOfACaller, IsFinishedOnAStreamThatIsClosedMeanwhile) {
   for (bool const has_thread : {false, true}) {
     auto const stream = streams.create(false);
     if (has_thread) streams.wait({streams.submit(stream, [] {})});
@@ -90,19 +90,19 @@ TEST_P(WorkOfACaller, IsWaitedForOnAStreamThatIsClosedMeanwhile) {
   }
 }
 
-TEST_F(StreamsTest, LaterWorkOfTheLegacyStreamIsNoWorkOfABlockingStream) {
+TEST_F(StreamsTest, ABlockingStreamDoesNotIncludeWorkOfTheLegacyStream) {
   auto const stream = streams.create(true);
   streams.wait({streams.submit(stream, [] {})});
   start_here(streams.legacy(), false);
   EXPECT_TRUE(streams.are_done(streams.end_of(stream)));
   auto const end = streams.submit(stream, [] {});
-  EXPECT_FALSE(streams.are_done(streams.end_of(stream))) << "which waits for the legacy stream";
+  EXPECT_FALSE(streams.are_done(streams.end_of(stream))) << "waits for the legacy stream";
   finish();
   streams.wait({end});
   streams.close(stream);
 }
 
-TEST_F(StreamsTest, WhatAStreamWasToldToWaitForIsPartOfItsWork) {
+TEST_F(StreamsTest, TheEndOfAStreamIncludesWhatItWaitsFor) {
   auto const first = streams.create(false);
   auto const second = streams.create(false);
   start_here(first, false);

@@ -8,14 +8,17 @@ namespace {
 using ptx::OperandRole;
 using ptx::Type;
 
-std::string bits(Type type) { return type == Type::pred ? "b32" : "b" + std::to_string(std::max(16u, size_bytes(type) * 8)); }
+std::string bits(Type type) {
+  return type == Type::pred ? "b32" : "b" + std::to_string(std::max(16u, size_bytes(type) * 8));
+}
 
-// The source text of one operand, after loading it from the case's values.
+// The text of a source operand. Adds the code that loads it from the values of the case.
 std::string load_source(ptx::OperandSpec const& spec, std::size_t i, std::string& body, std::string& registers) {
   std::string const n = std::to_string(i);
   if (spec.role == OperandRole::predicate) {
     registers += ".reg .pred %q" + n + "; .reg .b32 %s" + n + ";";
-    body += "ld.global.b32 %s" + n + ", [%in+" + std::to_string(8 * i) + "]; setp.ne.b32 %q" + n + ", %s" + n + ", 0;\n";
+    body += "ld.global.b32 %s" + n + ", [%in+" + std::to_string(8 * i) + "]; setp.ne.b32 "
+                                                                         "%q" + n + ", %s" + n + ", 0;\n";
     return "%q" + n;
   }
   std::string const type = bits(spec.type);
@@ -43,7 +46,8 @@ std::string kernel_of(ptx::Form const& form, std::vector<std::uint64_t> const& v
       case OperandRole::set_predicate:
       case OperandRole::set_predicates:
         operands += spec.role == OperandRole::set_predicates ? "%p|%e" : "%p";
-        store += "selp.b64 %o, 1, 0, %p; st.global.b64 [%out], %o; selp.b64 %o, 1, 0, %e; st.global.b64 [%out+8], %o;\n";
+        store +=
+            "selp.b64 %o, 1, 0, %p; st.global.b64 [%out], %o; selp.b64 %o, 1, 0, %e; st.global.b64 [%out+8], %o;\n";
         break;
       case OperandRole::immediate: operands += std::to_string(values[source++]); break;
       default: operands += load_source(spec, source, body, registers); ++source;
@@ -52,8 +56,8 @@ std::string kernel_of(ptx::Form const& form, std::vector<std::uint64_t> const& v
   return ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 b) {\n"
          ".reg .b64 %in, %out, %o; .reg .b32 %t; .reg .pred %p, %e;" +
          registers + "\nld.param.u64 %in, [a]; ld.param.u64 %out, [b]; mov.u32 %t, %tid.x; mad.wide.u32 %in, %t, " +
-         std::to_string(8 * stride) + ", %in; mad.wide.u32 %out, %t, 16, %out;\n" + body + form.name + operands + ";\n" +
-         store + "ret;\n}\n";
+         std::to_string(8 * stride) + ", %in; mad.wide.u32 %out, %t, 16, %out;\n" + body + form.name + operands +
+         ";\n" + store + "ret;\n}\n";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// For tests: what an instruction makes of values, one case in each lane.
+// For tests: applies an instruction to values, one case per lane.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,9 @@
 
 namespace cuda_tests {
 
-/// Registers are of the bits that the form says; a predicate is zero or one. Forms with one destination, or predicates as the
-/// destination, whose second one is the second result. The form counts as checked: the caller compares the results.
+/// The results of a form for each case, a list of its sources. Registers have the size of the form's types; a predicate
+/// is zero or one. `second`: the second destination predicates. Declares that the test checks the form, so the caller
+/// must compare the results.
 [[nodiscard]] std::vector<std::uint64_t> apply_form(std::string const& form,
                                                     std::vector<std::vector<std::uint64_t>> const& cases,
                                                     std::vector<std::uint64_t>* second = nullptr);

@@ -1,16 +1,18 @@
-// The approximations against the bounds and the special values that the PTX manual gives (PTX ISA 9.1; each row names its
-// section). The reference is the C library's long double, of which the executor uses nothing.
+// Approximations, compared with the error bounds and the special values of the manual (PTX ISA 9.1; each row names its
+// section). The reference is computed in long double, which the executor does not use.
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
 
 #include "cuda_tests/executor/apply_form.h"
+#include "tests/support/campaign.h"
 
 namespace cuda_tests {
 namespace {
 
 using Exact = long double;
+using tracing_test::campaign;
 using Values = std::vector<std::uint64_t>;
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -23,7 +25,7 @@ float float_of(std::uint64_t bits) { return std::bit_cast<float>(static_cast<std
 
 enum class Kind { ulp, relative, absolute };
 
-// The space between floats around a value; below the normal numbers it is that of denormals.
+// The distance between floats near a value; below the normal numbers, that of denormals.
 Exact ulp_of(Exact value) { return std::ldexp(Exact{1}, std::max(value == 0 ? -126 : std::ilogb(value), -126) - 23); }
 
 Exact allowed(Kind kind, Exact bound, Exact exact) {
@@ -31,7 +33,7 @@ Exact allowed(Kind kind, Exact bound, Exact exact) {
   return kind == Kind::relative ? bound * std::fabs(exact) : bound;
 }
 
-// What lies below the normal numbers must become a zero of its sign, where .ftz is. A bound reaches over that border.
+// With .ftz a result below the normal numbers must be a zero of its sign. Near that limit both are right.
 bool is_within(float result, Exact exact, Exact error, bool ftz) {
   Exact const value = std::isinf(result) ? std::copysign(Exact{0x1p128L}, Exact{result}) : Exact{result};
   Exact const target = std::fabs(exact) > 0x1p128L ? std::copysign(Exact{0x1p128L}, exact) : exact;
@@ -40,9 +42,9 @@ bool is_within(float result, Exact exact, Exact error, bool ftz) {
   return std::fabs(exact) < kLeastNormal - error ? zero : zero || std::fabs(value - target) <= error;
 }
 
-// Floats of [low, high]: half of them evenly by their value, half evenly by their bits, so that each exponent has its share.
+// Floats in [low, high]: one half evenly by value, the other evenly by bits, which covers all exponents.
 std::vector<Values> sweep(float low, float high, int count) {
-  auto const order = [](float value) {  // neighbours are neighbouring integers
+  auto const order = [](float value) {  // maps neighbouring floats to neighbouring integers
     auto const bits = static_cast<std::int64_t>(f(value) & 0x7fffffff);
     return std::signbit(value) ? -bits : bits;
   };
@@ -84,9 +86,11 @@ Bound const kBounds[] = {
     {"rcp.approx.f32", rcp, Kind::ulp, 1, -kGreatest, -kLeast, "9.7.3.13, the full range of inputs"},
     {"rcp.approx.ftz.f32", rcp, Kind::ulp, 1, kLeastNormal, kGreatest, "9.7.3.13, the full range of inputs"},
     {"sqrt.approx.f32", sqrt, Kind::relative, 0x1p-23, kLeast, kGreatest, "9.7.3.15, the positive finite range"},
-    {"sqrt.approx.ftz.f32", sqrt, Kind::relative, 0x1p-23, kLeastNormal, kGreatest, "9.7.3.15, the positive finite range"},
+    {"sqrt.approx.ftz.f32", sqrt, Kind::relative, 0x1p-23, kLeastNormal, kGreatest, "9.7.3.15, the positive finite "
+                                                                                    "range"},
     {"rsqrt.approx.f32", rsqrt, Kind::relative, k2To22_9, kLeast, kGreatest, "9.7.3.16, the positive finite range"},
-    {"rsqrt.approx.ftz.f32", rsqrt, Kind::relative, k2To22_9, kLeastNormal, kGreatest, "9.7.3.16, the positive finite range"},
+    {"rsqrt.approx.ftz.f32", rsqrt, Kind::relative, k2To22_9, kLeastNormal, kGreatest, "9.7.3.16, the positive "
+                                                                                       "finite range"},
     {"sin.approx.f32", sin, Kind::absolute, k2To20_5, -k2Pi, k2Pi, "9.7.3.18, [-2pi, 2pi]"},
     {"sin.approx.ftz.f32", sin, Kind::absolute, k2To20_5, -k2Pi, k2Pi, "9.7.3.18, [-2pi, 2pi]"},
     {"sin.approx.f32", sin, Kind::absolute, k2To14_7, -k100Pi, k100Pi, "9.7.3.18, [-100pi, 100pi]"},
@@ -106,14 +110,14 @@ Bound const kBounds[] = {
     {"tanh.approx.f32", tanh, Kind::relative, 0x1p-11, -12, 12, "9.7.3.22, the entire range"},
 };
 
-TEST(ApproximationSemantics, StayWithinTheManualsBounds) {
+TEST(ApproximationSemantics, StaysWithinTheBoundsOfTheManual) {
   for (auto const& [form, exact, kind, bound, low, high, section] : kBounds) {
-    auto const cases = sweep(low, high, 120'000);
+    auto const cases = sweep(low, high, campaign(120'000, 6'000));
     auto const results = apply_form(form, cases);
     bool const ftz = std::string_view(form).find(".ftz") != std::string_view::npos;
     for (std::size_t i = 0; i < cases.size(); ++i) {
       Exact const x = float_of(cases[i][0]);
-      if (ftz && std::fabs(x) < kLeastNormal) continue;  // as zero: see below
+      if (ftz && std::fabs(x) < kLeastNormal) continue;  // treated as zero: see below
       Exact const expected = exact(x);
       ASSERT_TRUE(is_within(float_of(results[i]), expected, allowed(kind, bound, expected), ftz))
           << form << " (" << section << ") of " << x << " is " << float_of(results[i]) << ", not " << expected;
@@ -121,11 +125,11 @@ TEST(ApproximationSemantics, StayWithinTheManualsBounds) {
   }
 }
 
-// Pairs of any exponents.
+// Pairs with random exponents.
 std::vector<Values> fractions(float least_divisor, float greatest_divisor) {
   std::mt19937 random(17);
   std::vector<Values> cases;
-  while (cases.size() < 60'000) {
+  while (cases.size() < campaign<std::size_t>(60'000, 4'000)) {
     auto const a = static_cast<std::uint32_t>(random()), b = static_cast<std::uint32_t>(random());
     float const divisor = std::fabs(float_of(b));
     if (std::isfinite(float_of(a)) && divisor >= least_divisor && divisor <= greatest_divisor) cases.push_back({a, b});
@@ -133,7 +137,7 @@ std::vector<Values> fractions(float least_divisor, float greatest_divisor) {
   return cases;
 }
 
-TEST(ApproximationSemantics, DivideWithinTwoUlp) {
+TEST(ApproximationSemantics, DivisionErrsByAtMostTwoUlp) {
   struct Row {
     char const* form;
     float least, greatest;
@@ -155,12 +159,13 @@ TEST(ApproximationSemantics, DivideWithinTwoUlp) {
   }
 }
 
-// 9.7.3.8: the reciprocal of so large a divisor is taken for zero.
-TEST(ApproximationSemantics, DivideByLargeNumbersToZero) {
+// 9.7.3.8: the reciprocal of such a large divisor is flushed to zero.
+TEST(ApproximationSemantics, DivisionByLargeNumbersGivesZero) {
   for (std::string const form : {"div.approx.f32", "div.approx.ftz.f32"}) {
     auto const cases = fractions(0x1.000002p126f, kGreatest);
     auto const results = apply_form(form, cases);
-    for (std::size_t i = 0; i < cases.size(); ++i) ASSERT_EQ(results[i], (cases[i][0] ^ cases[i][1]) & 0x80000000) << form << i;
+    for (std::size_t i = 0; i < cases.size(); ++i)
+      ASSERT_EQ(results[i], (cases[i][0] ^ cases[i][1]) & 0x80000000) << form << i;
     EXPECT_EQ(apply_form(form, {{f(kInf), f(0x1p127f)}})[0], 0x7fffffffu);
   }
 }
@@ -170,8 +175,8 @@ struct Specials {
   std::uint64_t negative_infinity, minus_one, negative_zero, positive_zero, positive_infinity, nan;
 };
 
-// The tables of 9.7.3.13 to 9.7.3.22 and 9.7.4.9 to 9.7.4.10. Of minus one the table says something where it is no number.
-TEST(ApproximationSemantics, OfSpecialValuesAreThoseOfTheManual) {
+// The tables of 9.7.3.13 to 9.7.3.22 and 9.7.4.9 to 9.7.4.10. kAny: the table does not list the result for minus one.
+TEST(ApproximationSemantics, SpecialValuesFollowTheManual) {
   constexpr std::uint64_t kNan = 0x7fffffff, kAny = 0xabcdef;
   std::uint64_t const inf = f(kInf), minus_inf = f(-kInf), zero = 0, minus_zero = f(-0.0f), one = f(1);
   for (auto const& row : std::initializer_list<Specials>{
@@ -208,20 +213,21 @@ TEST(ApproximationSemantics, OfSpecialValuesAreThoseOfTheManual) {
   }
 }
 
-// 9.7.3.14, 9.7.3.16 and 9.7.3.17. For double precision the manual gives no bound; the upper half of a double has 20 bits.
-TEST(ApproximationSemantics, OfDoublesKeepTheUpperHalf) {
+// 9.7.3.14, 9.7.3.16 and 9.7.3.17. The manual gives no bound for doubles; the upper half has 20 bits of the fraction.
+TEST(ApproximationSemantics, OfDoublesUsesTheUpperHalf) {
   auto const bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
   double const inf = std::numeric_limits<double>::infinity();
   std::uint64_t const plus_inf = bits(inf), minus_inf = bits(-inf), minus = bits(-0.0), subnormal = 0x0000000100000000;
   std::uint64_t const nan = bits(std::nan("")) | 0x123, canonical = 0x7fffffff00000000;
-  std::vector<Values> cases = {{minus_inf}, {subnormal | minus}, {minus}, {0}, {subnormal}, {plus_inf}, {nan}, {bits(-1)}};
+  std::vector<Values> cases = {{minus_inf}, {subnormal | minus}, {minus}, {0},
+                               {subnormal}, {plus_inf},          {nan},   {bits(-1)}};
   Values const reciprocals = {minus, minus_inf, minus_inf, plus_inf, plus_inf, 0, canonical, bits(-1)};
   Values const roots = {canonical, minus_inf, minus_inf, plus_inf, plus_inf, 0, canonical, canonical};
   EXPECT_EQ(apply_form("rcp.approx.ftz.f64", cases), reciprocals);
   EXPECT_EQ(apply_form("rsqrt.approx.ftz.f64", cases), roots);
   std::mt19937_64 random(3);
   cases.clear();
-  while (cases.size() < 20'000) {
+  while (cases.size() < campaign<std::size_t>(20'000, 2'000)) {
     std::uint64_t const one = random() & ~minus;
     if (std::isnormal(std::bit_cast<double>(one)) && std::bit_cast<double>(one) < 0x1p1000) cases.push_back({one});
   }
@@ -241,23 +247,30 @@ TEST(ApproximationSemantics, OfDoublesKeepTheUpperHalf) {
 
 Exact value_of_half(std::uint64_t half) {
   std::uint64_t const significand = (half & 1023) + ((half & 0x7c00) != 0 ? 1024 : 0);
-  Exact const magnitude = std::ldexp(static_cast<Exact>(significand), std::max(1, static_cast<int>(half >> 10 & 31)) - 25);
+  Exact const magnitude =
+      std::ldexp(static_cast<Exact>(significand), std::max(1, static_cast<int>(half >> 10 & 31)) - 25);
   return (half & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-// 9.7.4.9 and 9.7.4.10, for all halves. No half is nearer to a result below the normal halves than by half a denormal.
-TEST(ApproximationSemantics, OfHalvesStayWithinTheManualsBounds) {
+// 9.7.4.9 and 9.7.4.10. The sample includes the first and the last half and is symmetric, so that a pair can be of the
+// i-th half from the front and from the back. Below the normal halves the bound is at least half a denormal, for halves
+// are not closer.
+TEST(ApproximationSemantics, OfHalvesStaysWithinTheBoundsOfTheManual) {
   std::vector<Values> cases, pairs;
-  for (std::uint64_t half = 0; half < 0x10000; ++half) cases.push_back({half}), pairs.push_back({half << 16 | (0xffff - half)});
+  for (std::uint64_t half = 0; half < 0x10000; half += campaign(1u, 17u)) {
+    cases.push_back({half});
+    pairs.push_back({half << 16 | (0xffff - half)});
+  }
   auto const check = [&](std::string const& op, Exact (*exact)(Exact), Values const& specials, auto const& error) {
+    EXPECT_EQ(apply_form(op + ".f16", {{0xfc00}, {0x8000}, {0}, {0x7c00}, {0x7e01}}), specials) << op;
     auto const results = apply_form(op + ".f16", cases), both = apply_form(op + ".f16x2", pairs);
-    EXPECT_EQ((Values{results[0xfc00], results[0x8000], results[0], results[0x7c00], results[0x7e01]}), specials) << op;
-    for (std::uint64_t half = 0; half < 0x10000; ++half) {
-      ASSERT_EQ(both[half], results[half] << 16 | results[0xffff - half]) << op << ' ' << half;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      std::uint64_t const half = cases[i][0], result = results[i];
+      ASSERT_EQ(both[i], result << 16 | results[cases.size() - 1 - i]) << op << ' ' << half;
       if ((half & 0x7c00) == 0x7c00) continue;
       Exact const expected = exact(value_of_half(half));
-      bool const infinite = (results[half] & 0x7fff) == 0x7c00;
-      bool const near = infinite ? expected >= 65520 : std::fabs(value_of_half(results[half]) - expected) <= error(expected);
+      bool const infinite = (result & 0x7fff) == 0x7c00;
+      bool const near = infinite ? expected >= 65520 : std::fabs(value_of_half(result) - expected) <= error(expected);
       ASSERT_TRUE(near) << op << ' ' << std::hex << half;
     }
   };

@@ -1,4 +1,4 @@
-// The approximations of a device: ours err less than the PTX manual allows, and give what it says of special values.
+// Approximations: within the error bounds of the PTX manual, with its results for special values.
 #include "cuda_tests/executor/map.h"
 #include "cuda_tests/executor/numbers.h"
 
@@ -21,7 +21,7 @@ U32 single(U32 a) {
   return bits_of(kFtz ? flushed(result) : result);
 }
 
-// Beyond 2^126 the divisor's reciprocal is a denormal, which div.approx takes for zero.
+// The reciprocal of a divisor above 2^126 is a denormal, which div.approx replaces by zero.
 template <bool kFtz, bool kFull>
 U32 divide(U32 a, U32 b) {
   float const x = kFtz ? flushed(as_float(a)) : as_float(a);
@@ -35,7 +35,7 @@ U32 divide(U32 a, U32 b) {
 
 U64 rsqrt64(U64 a) { return bits_of(1.0 / std::sqrt(as_double(a))); }
 
-// .approx.ftz.f64 takes and gives the upper half of a double alone, no denormals, and one NaN, as the manual has it.
+// .approx.ftz.f64 uses only the upper half of its operand and of its result, without denormals and with one NaN.
 constexpr U64 kNanOfUpper = 0x7fffffff00000000;
 U64 upper(double value) {
   U64 bits = bits_of(value);
@@ -57,7 +57,8 @@ Handler select_approximation(Form const& form, Step& step) {
   std::string_view const op = form.opcode();
   bool const full = form.has("full");
   if ((!full && !form.has("approx")) || form.type == Type::f16 || form.type == Type::f16x2) return nullptr;
-  if (form.type == Type::f64) return op == "rcp" ? map<&rcp_upper> : form.has("ftz") ? map<&rsqrt_upper> : map<&rsqrt64>;
+  if (form.type == Type::f64)
+    return op == "rcp" ? map<&rcp_upper> : form.has("ftz") ? map<&rsqrt_upper> : map<&rsqrt64>;
   if (op == "div" && full) return step.ftz ? map<&divide<true, true>> : map<&divide<false, true>>;
   if (op == "div") return step.ftz ? map<&divide<true, false>> : map<&divide<false, false>>;
   if (op == "rcp") return select<&rcp>(step);

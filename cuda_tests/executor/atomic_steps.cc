@@ -1,4 +1,4 @@
-// atom and red: read-modify-writes of the host, one lane after the other.
+// atom and red: atomic read-modify-writes of the host, one lane after the other.
 #include <type_traits>
 
 #include "cuda_tests/executor/map.h"
@@ -9,7 +9,7 @@ namespace {
 
 enum class Operation { bit_and, bit_or, bit_xor, exch, cas, add, inc, dec, min, max };
 
-// What becomes of the value in memory; T is the type of the form, Bits its bits.
+// The new value in memory. T is the type of the form, Bits the unsigned integer of its size.
 template <Operation kOperation, class T, class Bits>
 Bits changed(Bits old, Bits value) {
   T const a = std::bit_cast<T>(old), b = std::bit_cast<T>(value);
@@ -32,7 +32,8 @@ Bits changed(Bits old, Bits value) {
 }
 
 std::uint16_t half_sum(std::uint16_t a, std::uint16_t b) {
-  return double_to_half(static_cast<double>(half_to_float(a)) + static_cast<double>(half_to_float(b)), Rounding::nearest);
+  return double_to_half(static_cast<double>(half_to_float(a)) + static_cast<double>(half_to_float(b)),
+                        Rounding::nearest);
 }
 struct Half { std::uint16_t bits; };
 struct HalfPair { std::uint32_t bits; };
@@ -44,15 +45,16 @@ std::uint32_t changed<Operation::add, HalfPair, std::uint32_t>(std::uint32_t a, 
   return std::uint32_t{half_sum(static_cast<std::uint16_t>(a >> 16), static_cast<std::uint16_t>(b >> 16))} << 16 | low;
 }
 
-// Sums of single precision flush denormals in global memory, but not in shared memory.
+// Single-precision sums flush denormals in global memory, but not in shared memory.
 bool is_shared(Block const& block, void const* place) {
-  return reinterpret_cast<std::uintptr_t>(place) - reinterpret_cast<std::uintptr_t>(block.shared) < block.launch.shared_bytes;
+  return reinterpret_cast<std::uintptr_t>(place) - reinterpret_cast<std::uintptr_t>(block.shared) <
+         block.launch.shared_bytes;
 }
 
 template <Operation kOperation, class T>
 bool atomic(Warp& warp, Step const& step, Mask lanes) {
-  using Bits =
-      std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+  using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                  std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
   for (; lanes != 0; lanes &= lanes - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(lanes));
     auto* const place = reinterpret_cast<Bits*>(warp.block.quick<ptx::Space::global>(warp, step, lane, sizeof(Bits)));
@@ -63,7 +65,8 @@ bool atomic(Warp& warp, Step const& step, Mask lanes) {
       old = __atomic_exchange_n(place, value, __ATOMIC_ACQ_REL);
     } else if constexpr (kOperation == Operation::cas) {
       old = value;
-      __atomic_compare_exchange_n(place, &old, warp.at<Bits>(step.source[1])[lane], false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+      __atomic_compare_exchange_n(place, &old, warp.at<Bits>(step.source[1])[lane], false, __ATOMIC_ACQ_REL,
+                                  __ATOMIC_ACQUIRE);
     } else {
       bool const flushes = std::is_same_v<T, float> && !is_shared(warp.block, place);
       auto const next = [&](Bits now) {

@@ -1,4 +1,4 @@
-// Logic, shifts, fields of bits, and sums with a carry.
+// Logic, shifts, bit fields, and sums with a carry.
 #include <algorithm>
 #include <type_traits>
 
@@ -13,7 +13,7 @@ template <class T> T bit_xor(T a, T b) { return static_cast<T>(a ^ b); }
 template <class T> T bit_not(T a) { return static_cast<T>(~a); }
 template <class T> T is_zero(T a) { return a == 0 ? 1 : 0; }
 
-// Shifts by more than the width leave nothing, or the sign.
+// Shifts by more than the width give zero, or the sign.
 template <class T> T shl(T a, U32 n) { return n < sizeof(T) * 8 ? static_cast<T>(a << n) : T{0}; }
 template <class T> T shr(T a, U32 n) { return n < sizeof(T) * 8 ? static_cast<T>(a >> n) : T{0}; }
 template <class T>
@@ -37,7 +37,7 @@ T reversed(T a) {
   return result;
 }
 
-// The place of the highest bit that is not the sign; as a shift, how far it is from the top.
+// The position of the highest bit that differs from the sign; with kShift, its distance from the top.
 template <class T, bool kShift>
 U32 find_bit(std::make_unsigned_t<T> a) {
   if (static_cast<T>(a) < 0) a = static_cast<decltype(a)>(~a);
@@ -56,7 +56,7 @@ std::make_unsigned_t<T> extract(std::make_unsigned_t<T> a, U32 position, U32 len
   bool const negative = std::is_signed_v<T> && (a >> std::min(position + length - 1, kTop) & 1) != 0;
   Bits const field = shr<Bits>(a, position);
   Bits const inside = length > kTop ? ~Bits{0} : static_cast<Bits>((Bits{1} << length) - 1);
-  // Beyond the top there is nothing but the sign.
+  // Bits beyond the top are copies of the sign.
   Bits const there = position > kTop ? Bits{0} : static_cast<Bits>(~Bits{0} >> position);
   Bits const known = inside & there;
   return negative ? static_cast<Bits>(field | ~known) : static_cast<Bits>(field & known);
@@ -95,12 +95,12 @@ U32 permute(U32 a, U32 b, U32 selector) {
   for (unsigned i = 0; i < 4; ++i) {
     U32 const nibble = selector >> (4 * i) & 15;
     auto byte = static_cast<U32>(bytes >> (8 * (nibble & 7)) & 255);
-    if ((nibble & 8) != 0) byte = (byte & 128) != 0 ? 255 : 0;  // its sign, all over
+    if ((nibble & 8) != 0) byte = (byte & 128) != 0 ? 255 : 0;  // its sign in all bits
     result |= byte << (8 * i);
   }
   return result;
 }
-// The other modes are selectors by the lower two bits of c.
+// In the other modes the lower two bits of c choose a selector.
 template <U32 k0, U32 k1, U32 k2, U32 k3>
 U32 permute_by(U32 a, U32 b, U32 c) {
   constexpr U32 kSelectors[] = {k0, k1, k2, k3};
@@ -123,32 +123,36 @@ bool lop3(Warp& warp, Step const& step, Mask lanes) {
   return true;
 }
 
-// add.cc, addc, sub.cc, subc: the carry is a predicate of its own in each frame, the second destination.
+// add.cc, addc, sub.cc, subc. The carry is a predicate in each frame: the second destination.
 template <class T, bool kSubtract>
 bool with_carry(Warp& warp, Step const& step, Mask lanes) {
-  bool const takes = (step.choice & 1) != 0;
-  bool const gives = (step.choice & 2) != 0;
+  bool const reads_carry = (step.choice & 1) != 0;
+  bool const writes_carry = (step.choice & 2) != 0;
   T const *const a = warp.at<T>(step.source[0]), *const b = warp.at<T>(step.source[1]);
   T* const to = warp.at<T>(step.destination[0]);
   Mask const before = warp.predicate(step.destination[1]);
   Mask after = 0;
   each_lane(lanes, [&](unsigned i) {
-    T const carry = takes ? before >> i & 1 : 0;
+    T const carry = reads_carry ? before >> i & 1 : 0;
     T const x = a[i], y = b[i];
     T const result = static_cast<T>(kSubtract ? x - y - carry : x + y + carry);
     bool const out = kSubtract ? x < y || (x == y && carry != 0) : result < x || (result == x && carry != 0);
     after |= Mask{out} << i;
     to[i] = result;
   });
-  if (gives) warp.set_predicate(step.destination[1], after, lanes);
+  if (writes_carry) warp.set_predicate(step.destination[1], after, lanes);
   return true;
 }
 
 template <int kOperation>
 bool predicate_logic(Warp& warp, Step const& step, Mask lanes) {
   Mask const a = warp.predicate_source(step, 0);
-  Mask const b = kOperation < 3 ? warp.predicate_source(step, 1) : 0;
-  Mask const result = kOperation == 0 ? a & b : kOperation == 1 ? a | b : kOperation == 2 ? a ^ b : kOperation == 3 ? ~a : a;
+  [[maybe_unused]] Mask const b = kOperation < 3 ? warp.predicate_source(step, 1) : 0;
+  Mask result = a;
+  if constexpr (kOperation == 0) result &= b;
+  if constexpr (kOperation == 1) result |= b;
+  if constexpr (kOperation == 2) result ^= b;
+  if constexpr (kOperation == 3) result = ~a;
   warp.set_predicate(step.destination[0], result, lanes);
   return true;
 }
@@ -194,7 +198,7 @@ Handler select_carry(Form const& form, Step& step) {
   return subtract ? with_carry<U64, true> : with_carry<U64, false>;
 }
 
-// Those of 32 bits alone.
+// Operations on 32 bits only.
 Handler select_words(Form const& form) {
   std::string_view const op = form.opcode();
   if (op == "lop3") return lop3;
@@ -203,7 +207,8 @@ Handler select_words(Form const& form) {
   if (op == "shf") return form.has("wrap") ? map<&funnel<false, true>> : map<&funnel<false, false>>;
   if (op == "bmsk") return form.has("wrap") ? map<&bit_mask<true>> : map<&bit_mask<false>>;
   if (op != "szext") return nullptr;
-  if (form.type == Type::s32) return form.has("wrap") ? map<&extend<std::int32_t, true>> : map<&extend<std::int32_t, false>>;
+  if (form.type == Type::s32)
+    return form.has("wrap") ? map<&extend<std::int32_t, true>> : map<&extend<std::int32_t, false>>;
   return form.has("wrap") ? map<&extend<U32, true>> : map<&extend<U32, false>>;
 }
 
@@ -219,7 +224,8 @@ Handler select_bits(Form const& form, Step& step) {
            : form.type == Type::s32 ? map<&shr_signed<U32>>
                                     : map<&shr_signed<U64>>;
   }
-  if (op == "bfe" && is_signed) return form.type == Type::s32 ? map<&extract<std::int32_t>> : map<&extract<std::int64_t>>;
+  if (op == "bfe" && is_signed)
+    return form.type == Type::s32 ? map<&extract<std::int32_t>> : map<&extract<std::int64_t>>;
   if (op == "bfind") {
     if (is_signed) return form.type == Type::s32 ? select_found<std::int32_t>(form) : select_found<std::int64_t>(form);
     return form.type == Type::u32 ? select_found<U32>(form) : select_found<U64>(form);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kSharedAlignment = 128;
 
-// How often each warp of a block runs until it waits before other blocks have their turn.
+// The number of times that each warp runs until it waits, after which the turn of the block is over.
 constexpr unsigned kBlockTurn = 64;
 
 std::string dimensions_text(Dimensions const& at) {
@@ -20,8 +20,9 @@ std::string dimensions_text(Dimensions const& at) {
 std::string lanes_text(Mask lanes) {
   if (lanes == kAllLanes) return "lanes 0 to 31";
   std::string text = std::has_single_bit(lanes) ? "lane" : "lanes";
-  each_lane(lanes,
-            [&](unsigned lane) { text += (text.ends_with('e') || text.ends_with('s') ? " " : ", ") + std::to_string(lane); });
+  each_lane(lanes, [&](unsigned lane) {
+    text += (text.ends_with('e') || text.ends_with('s') ? " " : ", ") + std::to_string(lane);
+  });
   return text;
 }
 
@@ -44,21 +45,23 @@ Block::Block(Launch& owner, std::uint64_t number) : launch(owner), ranges(owner.
   threads = static_cast<std::uint32_t>(launch.shape.block.count());
   running = threads;
   shared_storage = std::make_unique<std::byte[]>(launch.shared_bytes + kSharedAlignment);
-  shared = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(shared_storage.get()) + kSharedAlignment - 1) /
-                                        kSharedAlignment * kSharedAlignment);
+  shared =
+      reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(shared_storage.get()) + kSharedAlignment - 1) /
+                                   kSharedAlignment * kSharedAlignment);
   std::uint32_t const warp_count = (threads + kLanes - 1) / kLanes;
   local = std::make_unique<std::byte[]>(std::size_t{warp_count} * kLanes * launch.kernel->function->local_bytes + 1);
   for (std::uint32_t i = 0; i < warp_count; ++i) {
     std::uint32_t const left = threads - i * kLanes;
     warps.push_back(std::make_unique<Warp>(*this, i, left >= kLanes ? kAllLanes : (Mask{1} << left) - 1));
   }
-  if (is_traced(*launch.options)) statistics = std::make_unique<std::vector<OpcodeStatistics>>(launch.kernel->forms.size());
+  if (is_traced(*launch.options))
+    statistics = std::make_unique<std::vector<OpcodeStatistics>>(launch.kernel->forms.size());
 }
 
 BlockState Block::run() {
   auto* const run_warp = statistics != nullptr ? run_traced : run_untraced;
   for (unsigned passes = 1;; ++passes) {
-    bool yielded = passes == kBlockTurn;  // a loop over a barrier never makes a warp's turn
+    bool yielded = passes == kBlockTurn;  // in a loop over a barrier no warp ever uses up its turn
     bool moved = false;
     for (auto const& warp : warps) {
       if (warp->alive == 0) continue;
@@ -78,8 +81,8 @@ BlockState Block::run() {
   }
 }
 
-// The first warp that waits tells where: lanes that wait for others of their warp rather than those at a barrier, which are
-// the ones that do not come.
+// Reports the first warp that waits, and of its lanes preferably those that wait for others of the warp: those others
+// are at a barrier and never arrive.
 void Block::report_deadlock() {
   for (auto const& warp : warps) {
     Mask const waits = warp->alive & (warp->in_collective != 0 ? warp->in_collective : warp->at_barrier);
@@ -88,7 +91,7 @@ void Block::report_deadlock() {
     Mask same = 0;
     each_lane(waits, [&](unsigned lane) { same |= Mask{warp->key[lane] == warp->key[first]} << lane; });
     Step const& step = launch.kernel->steps[static_cast<std::uint32_t>(warp->key[first])];
-    fail(*warp, step, same, FaultKind::barrier, "a deadlock: all threads wait, and none can come that these wait for");
+    fail(*warp, step, same, FaultKind::barrier, "a deadlock: all threads wait, these for threads that never arrive");
     return;
   }
 }
@@ -96,18 +99,18 @@ void Block::report_deadlock() {
 bool Block::barrier_complete(unsigned id) {
   Barrier const& barrier = barriers[id];
   std::uint32_t arrived = barrier.arrived;
-  bool anybody = arrived != 0;
+  bool has_arrivals = arrived != 0;
   for (auto const& warp : warps) {
     Mask const waits = warp->waiting[id];
-    anybody = anybody || waits != 0;
+    has_arrivals = has_arrivals || waits != 0;
     if (barrier.expected == 0) {
-      // Who has exited counts as arrived.
+      // Threads that have exited count as arrived.
       if (waits != warp->alive) return false;
     } else {
       arrived += waits == 0 ? 0 : waits == warp->alive ? kLanes : static_cast<std::uint32_t>(std::popcount(waits));
     }
   }
-  return anybody && (barrier.expected == 0 || arrived >= barrier.expected);
+  return has_arrivals && (barrier.expected == 0 || arrived >= barrier.expected);
 }
 
 void Block::release_barrier(unsigned id) {
@@ -125,11 +128,11 @@ void Block::release_barrier(unsigned id) {
   barrier = {};
 }
 
-// What bar.red gives: how many came with a true predicate, or whether all or any did.
+// Writes the result of bar.red: for how many threads the predicate was true, or whether it was for all or any.
 void Block::finish_reduction(Warp& warp, Step const& step, Mask lanes, std::uint32_t reduced, std::uint32_t waited) {
   auto const kind = static_cast<BarrierKind>(step.choice);
   if (kind == BarrierKind::sync || kind == BarrierKind::arrive || step.destination[0] == kNowhere) return;
-  // The frame is that of the lanes that waited.
+  // Select the frame of the lanes that waited.
   auto const first = static_cast<unsigned>(std::countr_zero(lanes));
   select_frame(warp, launch.kernel->depth - static_cast<std::uint32_t>(warp.key[first] >> 32));
   if (kind == BarrierKind::popc) {
@@ -146,7 +149,8 @@ void Block::thread_exited() {
     if (barriers[id].used && barrier_complete(id)) release_barrier(id);
 }
 
-std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std::uint64_t address, std::uint32_t bytes) {
+std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std::uint64_t address,
+                          std::uint32_t bytes) {
   auto const fault = [&](FaultKind kind, std::string_view what) -> std::byte* {
     fail(warp, step, Mask{1} << lane, kind,
          std::string(what) + " of " + std::to_string(bytes) + " bytes at " + hexadecimal(address), address);
@@ -157,11 +161,11 @@ std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std
   std::uint64_t const local_bytes = launch.kernel->function->local_bytes;
   if (step.space == ptx::Space::shared) {
     return inside(address, launch.shared_bytes) ? shared + address
-                                                : fault(FaultKind::out_of_range, "an access out of shared memory");
+                                                : fault(FaultKind::out_of_range, "an access beyond shared memory");
   }
   if (step.space == ptx::Space::local) {
     return inside(address, local_bytes) ? local_of(warp, lane) + address
-                                        : fault(FaultKind::out_of_range, "an access out of local memory");
+                                        : fault(FaultKind::out_of_range, "an access beyond local memory");
   }
   auto* const place = reinterpret_cast<std::byte*>(address);
   if (step.space == ptx::Space::generic) {
@@ -170,13 +174,13 @@ std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std
   }
   MemoryRange const* const range = find_range(address, bytes);
   if (range == nullptr) return fault(FaultKind::illegal_address, "an access");
-  // On a device constants have a window of addresses of their own, from which generic ones are read.
+  // As on a device, constant memory can be read at generic addresses, but not at global ones.
   bool const fits = step.space == ptx::Space::constant
                         ? range->constant
                         : !range->constant || (step.space == ptx::Space::generic && !step.writes);
   if (!fits)
-    return fault(FaultKind::illegal_address,
-                 range->constant ? "an access of constant memory as another" : "an access of global memory as constant,");
+    return fault(FaultKind::illegal_address, range->constant ? "an access to constant memory as global memory"
+                                                             : "an access to global memory as constant memory");
   ranges[step.range] = {range->begin, range->end - range->begin};
   return place;
 }
@@ -185,7 +189,7 @@ MemoryRange const* Block::find_range(std::uint64_t address, std::uint64_t bytes)
   auto const& all = *launch.snapshot;
   auto const next = std::ranges::upper_bound(all, address, {}, &MemoryRange::begin);
   if (next != all.begin() && std::prev(next)->holds(address, bytes)) return &*std::prev(next);
-  // Allocated since the kernel began.
+  // It may have been allocated since the kernel began.
   for (auto const& range : late)
     if (range.holds(address, bytes)) return &range;
   auto found = launch.memory->find(address, bytes);
@@ -204,7 +208,8 @@ std::byte const* Block::find(std::uint64_t address, std::uint64_t bytes) {
   return find_range(address, bytes) != nullptr ? place : nullptr;
 }
 
-bool Block::fail(Warp const& warp, Step const& step, Mask lanes, FaultKind kind, std::string what, std::uintptr_t address) {
+bool Block::fail(Warp const& warp, Step const& step, Mask lanes, FaultKind kind, std::string what,
+                 std::uintptr_t address) {
   Fault fault;
   fault.kind = kind;
   fault.kernel = launch.kernel->name;

@@ -1,5 +1,5 @@
-// What the lanes of a warp do together: shuffles, votes, matches, reductions. The loop calls these with all lanes of a member
-// mask that have not exited; whoever is not among them reads as if it were not there.
+// Operations across the lanes of a warp: shuffles, votes, matches, reductions. They are called with all lanes of a
+// member mask that have not exited.
 #include <algorithm>
 
 #include "cuda_tests/executor/map.h"
@@ -55,7 +55,9 @@ bool vote(Warp& warp, Step const& step, Mask lanes) {
     U32* const to = warp.at<U32>(step.destination[0]);
     each_lane(lanes, [&](unsigned lane) { to[lane] = votes; });
   } else {
-    bool const result = kMode == Vote::all ? votes == lanes : kMode == Vote::any ? votes != 0 : votes == lanes || votes == 0;
+    bool const result = kMode == Vote::all   ? votes == lanes
+                        : kMode == Vote::any ? votes != 0
+                                             : votes == lanes || votes == 0;
     warp.set_predicate(step.destination[0], result ? kAllLanes : 0, lanes);
   }
   return true;

@@ -7,7 +7,7 @@
 namespace cuda_tests {
 namespace {
 
-// What holds of two values is one of four; a comparison is a set of these.
+// The relation of two values is one of four; a comparison accepts some of them.
 constexpr unsigned kLess = 1, kEqual = 2, kGreater = 4, kUnordered = 8;
 
 struct Comparison {
@@ -22,15 +22,15 @@ constexpr Comparison kComparisons[] = {
     {"leu", kLess | kEqual | kUnordered}, {"gtu", kGreater | kUnordered}, {"geu", kGreater | kEqual | kUnordered},
     {"num", kLess | kEqual | kGreater}, {"nan", kUnordered}};
 
-constexpr std::uint8_t kCombines = 0x30;  // of Step::choice: 0 not, 1 and, 2 or, 3 xor
-constexpr std::uint8_t kTrueIsOne = 0x40;  // set to a floating-point type
+constexpr std::uint8_t kCombines = 0x30;  // bits of Step::choice: 0x10 and, 0x20 or, 0x30 xor
+constexpr std::uint8_t kTrueIsOne = 0x40;  // bit of Step::choice: set to a floating-point type
 
 template <class T>
 unsigned relation(T a, T b) {
   return (a < b ? kLess : 0) | (a == b ? kEqual : 0) | (a > b ? kGreater : 0) | (a != a || b != b ? kUnordered : 0);
 }
 
-// A lane's value of the form's type, for comparing.
+// The value of source `i` in a lane, as the form's type.
 template <Type kType>
 auto value_of(Warp& warp, Step const& step, unsigned i, unsigned lane, unsigned shift = 0) {
   Location const from = step.source[i];
@@ -38,7 +38,8 @@ auto value_of(Warp& warp, Step const& step, unsigned i, unsigned lane, unsigned 
     return step.ftz ? flushed(as_float(warp.at<U32>(from)[lane])) : as_float(warp.at<U32>(from)[lane]);
   else if constexpr (kType == Type::f64) return as_double(warp.at<U64>(from)[lane]);
   else if constexpr (kType == Type::f16 || kType == Type::f16x2) {
-    auto const half = kType == Type::f16 ? warp.at<U16>(from)[lane] : static_cast<U16>(warp.at<U32>(from)[lane] >> shift);
+    auto const half =
+        kType == Type::f16 ? warp.at<U16>(from)[lane] : static_cast<U16>(warp.at<U32>(from)[lane] >> shift);
     return half_to_float(step.ftz ? flushed_half(half) : half);
   }
   else if constexpr (kType == Type::s16) return static_cast<std::int16_t>(warp.at<U16>(from)[lane]);
@@ -73,8 +74,8 @@ template <Type kType>
 bool setp(Warp& warp, Step const& step, Mask lanes) {
   Mask const result = compared<kType>(warp, step, lanes);
   Mask const first = combined(warp, step, result);
-  Mask const second =
-      kType == Type::f16x2 ? combined(warp, step, compared<kType>(warp, step, lanes, 16)) : combined(warp, step, ~result);
+  Mask const second = kType == Type::f16x2 ? combined(warp, step, compared<kType>(warp, step, lanes, 16))
+                                           : combined(warp, step, ~result);
   if (step.destination[0] != kNowhere) warp.set_predicate(step.destination[0], first, lanes);
   if (step.destination[1] != kNowhere) warp.set_predicate(step.destination[1], second, lanes);
   return true;
@@ -90,8 +91,9 @@ bool set(Warp& warp, Step const& step, Mask lanes) {
   } else if (kType == Type::f16x2) {
     Mask const upper = combined(warp, step, compared<kType>(warp, step, lanes, 16));
     U32* const to = warp.at<U32>(step.destination[0]);
-    each_lane(lanes,
-              [&](unsigned i) { to[i] = ((result >> i & 1) != 0 ? 0x3c00u : 0) | ((upper >> i & 1) != 0 ? 0x3c000000u : 0); });
+    each_lane(lanes, [&](unsigned i) {
+      to[i] = ((result >> i & 1) != 0 ? 0x3c00u : 0) | ((upper >> i & 1) != 0 ? 0x3c000000u : 0);
+    });
   } else {
     U32* const to = warp.at<U32>(step.destination[0]);
     each_lane(lanes, [&](unsigned i) { to[i] = (result >> i & 1) == 0 ? 0 : one ? 0x3f800000 : 0xffffffff; });
@@ -129,7 +131,7 @@ bool selp(Warp& warp, Step const& step, Mask lanes) {
   return true;
 }
 
-// By the sign of the third: zero is not negative, NaN is.
+// Chooses by the sign of the third source. Negative zero counts as positive, NaN as negative.
 template <class T, bool kFloat>
 bool slct(Warp& warp, Step const& step, Mask lanes) {
   T const *const a = warp.at<T>(step.source[0]), *const b = warp.at<T>(step.source[1]);

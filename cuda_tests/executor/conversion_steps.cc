@@ -1,4 +1,4 @@
-// cvt: between all types, by a lane's value as a whole number of 128 bits or as a double, both of which hold it exactly.
+// cvt: converts through a 128-bit integer or a double, both of which hold any value exactly.
 #include <algorithm>
 #include <type_traits>
 
@@ -10,7 +10,7 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-constexpr std::uint8_t kToIntegral = 1;  // of Step::choice: .rni and its like
+constexpr std::uint8_t kToIntegral = 1;  // of Step::choice: .rni, .rzi, .rmi or .rpi
 
 template <Type kType>
 struct TypeOf;
@@ -41,20 +41,21 @@ double read_float(Step const& step, U64 bits) {
   return static_cast<double>(step.ftz ? flushed(value) : value);
 }
 
-// What is out of range is the nearest that is in it. NaN is zero, but all of the highest bit where 64 bits are involved.
+// Clamps to the range of the type. NaN becomes zero, or only the highest bit if one of the types has 64 bits.
 template <Type kTo, Type kFrom>
 U64 float_to_integer(Step const& step, U64 bits) {
   using To = typename TypeOf<kTo>::type;
   using Limits = std::numeric_limits<To>;
   double const value = read_float<kFrom>(step, bits);
   if (std::isnan(value))
-    return kFrom == Type::f64 || sizeof(To) == 8 ? static_cast<U64>(static_cast<To>(U64{1} << (sizeof(To) * 8 - 1))) : 0;
-  double const whole = integral(value, step.rounding);
-  // The greatest values of 64 bits are no doubles; the next power of two is.
+    return kFrom == Type::f64 || sizeof(To) == 8 ? static_cast<U64>(static_cast<To>(U64{1} << (sizeof(To) * 8 - 1)))
+                                                 : 0;
+  double const rounded = integral(value, step.rounding);
+  // The maximum of a 64-bit integer is not a double, but the next power of two is.
   double const above = std::ldexp(1.0, static_cast<int>(sizeof(To) * 8) - (std::is_signed_v<To> ? 1 : 0));
-  if (whole >= above) return static_cast<U64>(Limits::max());
-  if (whole < static_cast<double>(Limits::min())) return static_cast<U64>(Limits::min());
-  return static_cast<U64>(static_cast<To>(whole));
+  if (rounded >= above) return static_cast<U64>(Limits::max());
+  if (rounded < static_cast<double>(Limits::min())) return static_cast<U64>(Limits::min());
+  return static_cast<U64>(static_cast<To>(rounded));
 }
 
 template <Type kTo>
@@ -119,7 +120,7 @@ void write(Warp& warp, Location to, std::uint8_t width, unsigned lane, U64 value
   }
 }
 
-// Registers may be wider than the types: what is above is not read, and is written as the sign or zero.
+// Registers may be wider than the types: the upper bits are ignored when read, and written as the sign or zero.
 template <Type kTo, Type kFrom>
 bool cvt(Warp& warp, Step const& step, Mask lanes) {
   each_lane(lanes, [&](unsigned i) {
@@ -136,8 +137,8 @@ U32 saturated_single(U32 a) { return bits_of(saturated(as_float(a))); }
 U64 to_double(U32 a) { return bits_of(static_cast<double>(as_float(a))); }
 U32 from_signed(U32 a) { return bits_of(static_cast<float>(static_cast<std::int32_t>(a))); }
 
-// The usual ones, which the compiler makes of a few vector instructions.
-Handler select_usual(Form const& form, Step const& step) {
+// Frequent conversions, which the compiler vectorizes.
+Handler select_frequent(Form const& form, Step const& step) {
   std::string_view const name = form.name;
   if (step.width[0] != size_bytes(form.first_type) || step.source_width[0] != size_bytes(form.type)) return nullptr;
   if (name == "cvt.s64.s32") return map<&sign_extend>;
@@ -167,11 +168,13 @@ Handler select_from(Type from) {
   }
 }
 
-// Two of single precision into a pair of halves, the first one the upper half.
+// Converts two floats to a pair of halves; the first one becomes the upper half.
 bool cvt_pair(Warp& warp, Step const& step, Mask lanes) {
   U32 const *const a = warp.at<U32>(step.source[0]), *const b = warp.at<U32>(step.source[1]);
   U32* const to = warp.at<U32>(step.destination[0]);
-  auto const half = [&step](U32 bits) { return U32{double_to_half(static_cast<double>(as_float(bits)), step.rounding)}; };
+  auto const half = [&step](U32 bits) {
+    return U32{double_to_half(static_cast<double>(as_float(bits)), step.rounding)};
+  };
   each_lane(lanes, [&](unsigned i) { to[i] = half(a[i]) << 16 | half(b[i]); });
   return true;
 }
@@ -182,7 +185,7 @@ Handler select_conversion(Form const& form, Step& step) {
   if (form.opcode() != "cvt") return nullptr;
   for (std::string_view const word : {"rni", "rzi", "rmi", "rpi"})
     if (form.has(word)) step.choice = kToIntegral;
-  if (Handler const usual = select_usual(form, step)) return usual;
+  if (Handler const frequent = select_frequent(form, step)) return frequent;
   switch (form.first_type) {
     case Type::u8: return select_from<Type::u8>(form.type);
     case Type::u16: return select_from<Type::u16>(form.type);

@@ -1,7 +1,6 @@
 #include "cuda_tests/executor/executor.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <deque>
 #include <new>
 #include <thread>
@@ -12,18 +11,21 @@
 namespace cuda_tests {
 namespace {
 
-// What the threads of one block may have of local memory: 512 KiB each, but not all of them.
-constexpr std::uint64_t kMostLocalBytes = std::uint64_t{256} << 20;
+using tracing::internal::Mutex;
+using tracing::internal::MutexLock;
 
-// A run: the blocks that are not begun, and what is left of those that are.
+// The limit on local memory of a block. A thread may have 512 KiB, but not all 1024 threads of a block.
+constexpr std::uint64_t kMaxLocalBytes = std::uint64_t{256} << 20;
+
+// One call of Executor::run().
 struct Job {
   Launch launch;
   std::uint64_t blocks = 0;
-  std::uint64_t begun = 0;     // these are guarded by the pool's mutex
-  std::uint64_t finished = 0;
+  std::uint64_t begun = 0;     // number of blocks; guarded by the pool's mutex
+  std::uint64_t finished = 0;  // number of blocks; guarded by the pool's mutex
   RunStatistics* statistics = nullptr;
   bool by_block = false;
-  tracing::Span span;  // of the run, in which its blocks tell their spans; none where they tell none
+  tracing::Span span;  // the parent of the spans of instructions; none if these are off
 
   bool done() const { return finished == begun && (begun == blocks || launch.stopped.load(std::memory_order_relaxed)); }
 };
@@ -33,8 +35,8 @@ struct Resident {
   std::unique_ptr<Block> block;
 };
 
-// Of a kernel as a whole, with no thread to name.
-Fault whole_fault(Launch const& launch, FaultKind kind, std::string_view how) {
+// A fault of the kernel, not of one of its threads.
+Fault kernel_fault(Launch const& launch, FaultKind kind, std::string_view how) {
   Fault fault;
   fault.kind = kind;
   fault.kernel = launch.kernel->name;
@@ -59,7 +61,7 @@ std::string_view name_of(SpanKind kind) {
   return {};
 }
 
-// All steps of a form that stand in the PTX are the same kind of span.
+// All steps of a form have the same kind of span.
 void name_spans(RunStatistics& statistics, DecodedKernel const& kernel) {
   if (statistics.opcodes.empty()) return;
   for (Step const& step : kernel.steps) {
@@ -69,7 +71,7 @@ void name_spans(RunStatistics& statistics, DecodedKernel const& kernel) {
   }
 }
 
-// Of a block that is finished into its run's.
+// Adds those of a finished block to those of its run.
 void add_statistics(Job& job, Block const& block) {
   if (job.statistics == nullptr) return;
   auto& sum = *job.statistics;
@@ -95,23 +97,23 @@ void OpcodeStatistics::operator+=(OpcodeStatistics const& other) noexcept {
 }
 
 void Launch::fail(Fault fault) {
-  std::lock_guard const lock(mutex_);
+  MutexLock const lock(mutex_);
   if (!fault_) fault_ = std::move(fault);
   stopped.store(true, std::memory_order_relaxed);
 }
 
 std::optional<Fault> Launch::take_fault() {
-  std::lock_guard const lock(mutex_);
+  MutexLock const lock(mutex_);
   return std::exchange(fault_, std::nullopt);
 }
 
 void Launch::print(std::string_view text) {
-  std::lock_guard const lock(printing_);
+  MutexLock const lock(printing_);
   if (options->print) options->print(text);
 }
 
-// Blocks begin in the order of their numbers. A worker goes on with its block until that has used its turn, and takes further
-// ones only then; so blocks that wait for earlier ones find those running or done.
+// Blocks begin in the order of their numbers. A worker runs its block until its turn is over, and only then begins
+// another one. So the blocks that a block may wait for are running or finished.
 class Executor::Pool {
  public:
   explicit Pool(Options options) : resident_blocks_(std::max(1u, options.resident_blocks)) {
@@ -120,7 +122,7 @@ class Executor::Pool {
   }
   ~Pool() {
     {
-      std::lock_guard const lock(mutex_);
+      MutexLock const lock(mutex_);
       ends_ = true;
     }
     changed_.notify_all();
@@ -128,26 +130,26 @@ class Executor::Pool {
   }
 
   void run(std::shared_ptr<Job> const& job) {
-    // A run that waits behind others has no block that could see a stop.
+    // A run that waits for others has no block yet that could notice a stop.
     std::stop_callback const on_stop(job->launch.options->stop, [&] {
       {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         if (!job->done()) stop(job->launch);
       }
       done_.notify_all();
     });
-    std::unique_lock lock(mutex_);
+    MutexLock const lock(mutex_);
     job->launch.id = ++runs_;
     waiting_.push_back(job);
     changed_.notify_all();
-    done_.wait(lock, [&] { return job->done(); });
+    while (!job->done()) done_.wait(mutex_);
     std::erase(waiting_, job);
   }
   unsigned workers() const noexcept { return static_cast<unsigned>(workers_.size()); }
 
  private:
-  // The next block to begin, by turns of the runs that have some; none where there is none.
-  std::shared_ptr<Job> next_job(std::uint64_t& number) {
+  // The run of the next block to begin, and the number of that block. Runs take turns. Null if there is no such block.
+  std::shared_ptr<Job> next_job(std::uint64_t& number) TRACING_REQUIRES(mutex_) {
     for (std::size_t tries = waiting_.size(); tries > 0; --tries) {
       auto job = std::move(waiting_.front());
       waiting_.pop_front();
@@ -162,7 +164,7 @@ class Executor::Pool {
   void work() {
     std::deque<Resident> residents;
     for (;;) {
-      // One more where those at hand have all had their turn.
+      // Begins another block after each of its blocks had a turn.
       if (residents.size() < resident_blocks_ && !begin_block(residents)) return;
       turn(residents);
     }
@@ -173,11 +175,11 @@ class Executor::Pool {
     std::uint64_t number = 0;
     std::shared_ptr<Job> job;
     {
-      std::unique_lock lock(mutex_);
+      MutexLock const lock(mutex_);
       job = next_job(number);
       while (job == nullptr && residents.empty()) {
         if (ends_) return false;
-        changed_.wait(lock);
+        changed_.wait(mutex_);
         job = next_job(number);
       }
     }
@@ -186,13 +188,14 @@ class Executor::Pool {
     try {
       block = std::make_unique<Block>(job->launch, number);
     } catch (std::bad_alloc const&) {
-      job->launch.fail(whole_fault(job->launch, FaultKind::stack_overflow, ": the host has no memory for a block"));
+      job->launch.fail(kernel_fault(job->launch, FaultKind::stack_overflow, ": the host has no memory for a block"));
     }
-    residents.push_back({std::move(job), std::move(block)});  // one without a block ends with its turn, as the run has
+    // Without a block turn() finishes the resident at once, for its run has been stopped.
+    residents.push_back({std::move(job), std::move(block)});
     return true;
   }
 
-  // Each resident block runs once.
+  // Runs each resident block once.
   void turn(std::deque<Resident>& residents) {
     bool finished = false;
     for (std::size_t i = residents.size(); i > 0; --i) {
@@ -208,14 +211,14 @@ class Executor::Pool {
     if (!finished && residents.size() == resident_blocks_) std::this_thread::yield();
   }
 
-  static void stop(Launch& launch) { launch.fail(whole_fault(launch, FaultKind::stopped, " was stopped")); }
+  static void stop(Launch& launch) { launch.fail(kernel_fault(launch, FaultKind::stopped, " was stopped")); }
 
   bool finish(Resident resident) {
     bool done = false;
     {
-      std::lock_guard const lock(mutex_);
+      MutexLock const lock(mutex_);
       if (resident.block != nullptr) add_statistics(*resident.job, *resident.block);
-      resident.block.reset();  // before the run's end, which may give memory back
+      resident.block.reset();  // before the run ends and its caller frees memory
       ++resident.job->finished;
       done = resident.job->done();
     }
@@ -224,12 +227,12 @@ class Executor::Pool {
   }
 
   std::size_t const resident_blocks_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::condition_variable done_;
-  std::deque<std::shared_ptr<Job>> waiting_;  // runs with blocks that are not begun; guarded by mutex_
-  std::uint64_t runs_ = 0;                    // guarded by mutex_
-  bool ends_ = false;                         // guarded by mutex_
+  Mutex mutex_;
+  tracing::internal::CondVar changed_;  // waiting_ or ends_
+  tracing::internal::CondVar done_;     // a run ended
+  std::deque<std::shared_ptr<Job>> waiting_ TRACING_GUARDED_BY(mutex_);  // runs with blocks to begin
+  std::uint64_t runs_ TRACING_GUARDED_BY(mutex_) = 0;
+  bool ends_ TRACING_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> workers_;
 };
 
@@ -237,8 +240,9 @@ Executor::Executor(Options options) : pool_(std::make_unique<Pool>(options)) {}
 Executor::~Executor() = default;
 unsigned Executor::workers() const noexcept { return pool_->workers(); }
 
-std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape const& shape, std::span<std::byte const> parameters,
-                                   DeviceMemory const& memory, RunOptions const& options, RunStatistics* statistics) {
+std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape const& shape,
+                                   std::span<std::byte const> parameters, DeviceMemory const& memory,
+                                   RunOptions const& options, RunStatistics* statistics) {
   std::uint64_t const blocks = shape.grid.count();
   if (blocks == 0 || shape.block.count() == 0) return std::nullopt;
   std::uint64_t const instructions = kernel.function->instructions.size();
@@ -258,8 +262,9 @@ std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape cons
   launch.memory = &memory;
   launch.options = &options;
   launch.shared_bytes = kernel.function->static_shared_bytes + shape.dynamic_shared_bytes;
-  if (kernel.function->local_bytes * shape.block.count() > kMostLocalBytes) {
-    return whole_fault(launch, FaultKind::stack_overflow, ": the threads of a block need more than 256 MiB of local memory");
+  if (kernel.function->local_bytes * shape.block.count() > kMaxLocalBytes) {
+    return kernel_fault(launch, FaultKind::stack_overflow,
+                        ": the threads of a block need more than 256 MiB of local memory");
   }
   pool_->run(job);
   if (statistics != nullptr) name_spans(*statistics, kernel);

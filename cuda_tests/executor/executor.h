@@ -1,4 +1,4 @@
-// Declares Executor, which runs kernels of PTX on the threads of the host.
+// Executor: runs PTX kernels on host threads.
 #pragma once
 
 #include <cstddef>
@@ -27,59 +27,59 @@ struct Dimensions {
 };
 
 enum class FaultKind : std::uint8_t {
-  illegal_address,      // memory that is nobody's
-  out_of_range,         // an address of shared or local memory beyond what the block or the thread has
-  misaligned_address,   // an address that is no multiple of what is read or written there
+  illegal_address,      // memory that is not allocated, or constant memory accessed as global memory
+  out_of_range,         // an address beyond the shared memory of the block or the local memory of the thread
+  misaligned_address,   // an address that is not a multiple of the size of the access
   illegal_instruction,  // trap
   assertion,            // assert()
-  barrier,              // threads that wait for others that never come, or that came elsewhere
-  stack_overflow,       // calls deeper than a thread's frames, or local memory that the host does not have
+  barrier,              // threads that disagree about a barrier, or wait for threads that never arrive
+  stack_overflow,       // calls that are too deep, or too much local memory
   stopped,              // by RunOptions::stop
 };
 
-/// What ended a kernel before its time: the first such thing of any of its threads.
+/// Why a kernel ended early: the first fault of any of its threads.
 struct Fault {
   FaultKind kind = FaultKind::illegal_address;
   std::string message;  // one line: kernel, PTX line, block, lanes and address
   std::string kernel;
   int line = 0;  // of the PTX text
   Dimensions block{0, 0, 0};
-  std::uint32_t first_thread = 0;  // of the warp, as counted in its block
-  std::uint32_t lanes = 0;         // a bit for each thread of the warp that took part
-  std::uintptr_t address = 0;      // of memory faults
+  std::uint32_t first_thread = 0;  // index of the warp's first thread in the block
+  std::uint32_t lanes = 0;         // a bit for each faulting thread of the warp
+  std::uintptr_t address = 0;      // of a memory fault
 };
 
-/// What instructions of one opcode took. Times are there where the run was traced.
+/// How often the instructions of one form ran, and for how long.
 struct OpcodeStatistics {
-  std::uint64_t count = 0;    // of instructions, counted once for the threads of a warp that make it together
-  std::uint64_t threads = 0;  // the same, counted for each thread
+  std::uint64_t count = 0;    // counted once for the threads of a warp that run it together
+  std::uint64_t threads = 0;  // counted once per thread
   std::uint64_t nanoseconds = 0;
-  std::string_view span;      // the perf span that one of them is, a literal: "cpu_ldg"; null where it is none
+  std::string_view span;      // the name of its perf span, a literal: "cpu_ldg"; its data() is null without one
 
   void operator+=(OpcodeStatistics const& other) noexcept;
 };
 
 struct BlockStatistics {
   Dimensions block{0, 0, 0};
-  std::map<std::string_view, OpcodeStatistics> opcodes;  // by the form's whole name: "fma.rn.f32"
+  std::map<std::string_view, OpcodeStatistics> opcodes;  // by form: "fma.rn.f32"
 };
 
 struct RunStatistics {
   std::uint64_t thread_instructions = 0;
-  std::map<std::string_view, OpcodeStatistics> opcodes;  // names live as long as the process
-  std::vector<BlockStatistics> blocks;                   // in no order
+  std::map<std::string_view, OpcodeStatistics> opcodes;  // by form; the names live as long as the process
+  std::vector<BlockStatistics> blocks;                   // unordered
 };
 
 struct RunOptions {
-  /// What printf() of a kernel makes, a call of it at a time; by any thread, one at a time for each run.
+  /// Receives the output of printf() in the kernel, once per call. Called on any thread, by one at a time.
   std::function<void(std::string_view)> print;
-  /// Counts and times by opcode, which costs about as much as the instructions themselves.
+  /// Collects RunStatistics::opcodes, which takes about as long as the instructions themselves.
   bool opcode_statistics = false;
-  /// Keeps those of each block, too.
+  /// Also collects RunStatistics::blocks.
   bool block_statistics = false;
   /// A perf span for each memory access, branch, call, return, exit, barrier and fence of a warp.
   bool instruction_spans = false;
-  /// Ends the run with FaultKind::stopped soon after a stop is asked for.
+  /// Ends the run with FaultKind::stopped soon after a stop is requested.
   std::stop_token stop;
 };
 
@@ -89,14 +89,15 @@ struct LaunchShape {
   std::uint32_t dynamic_shared_bytes = 0;
 };
 
-/// Thread-safe: runs of several threads share the workers, and blocks that wait for each other make progress, also those of
+/// Thread-safe: concurrent runs share the workers. Blocks that wait for each other make progress, even blocks of
 /// different runs.
 class Executor {
  public:
   struct Options {
-    /// Threads that run blocks; zero: as many as the machine has cores.
+    /// The number of threads that run blocks; zero: one per core.
     unsigned workers = 0;
-    /// Blocks that a worker has under way at a time where those that it has wait or spin.
+    /// The maximum number of blocks that a worker has started and not finished. It starts another when all of these
+    /// wait or spin.
     unsigned resident_blocks = 16;
   };
 
@@ -106,11 +107,12 @@ class Executor {
   Executor(Executor const&) = delete;
   Executor& operator=(Executor const&) = delete;
 
-  /// Runs the whole grid and returns then: nothing, or what ended it. `parameters` is the entry's parameter buffer
-  /// (Function::parameter_bytes); what lacks is zero. `memory` is that of the program. Does not check the shape against what
-  /// the entry allows.
+  /// Runs the entire grid; returns the fault that ended it, if any. `parameters` is the entry's parameter buffer, of
+  /// Function::parameter_bytes; missing bytes are zero. `memory` is that of the program. Does not check the shape
+  /// against the limits of the entry.
   std::optional<Fault> run(DecodedKernel const& kernel, LaunchShape const& shape, std::span<std::byte const> parameters,
-                           DeviceMemory const& memory, RunOptions const& options = {}, RunStatistics* statistics = nullptr);
+                           DeviceMemory const& memory, RunOptions const& options = {},
+                           RunStatistics* statistics = nullptr);
 
   unsigned workers() const noexcept;
 

@@ -1,4 +1,4 @@
-// PTX instructions in a second, as threads make them: bounds checked, tracing off.
+// How many PTX instructions per second does the executor run? Bounds are checked, tracing is off.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
@@ -46,9 +46,9 @@ class Bench {
     }
     state.counters["instructions"] =
         benchmark::Counter(static_cast<double>(statistics.thread_instructions), benchmark::Counter::kIsRate);
-    // By what the process took of the processor, which other processes do not disturb.
-    double const taken = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-    state.counters["per_core_second"] = static_cast<double>(statistics.thread_instructions) / taken;
+    // By processor time, which other processes do not disturb.
+    double const cpu_seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    state.counters["per_core_second"] = static_cast<double>(statistics.thread_instructions) / cpu_seconds;
   }
   void run(benchmark::State& state, LaunchShape const& shape) { run(state, shape, [] {}); }
 
@@ -86,7 +86,8 @@ void scan(benchmark::State& state) {
   auto const states = bench.array(blocks * 2, 0);
   bench.pass(states);
   bench.pass(static_cast<int>(blocks * threads));
-  bench.run(state, {{blocks}, {threads}, threads * 4}, [&] { std::memset(reinterpret_cast<void*>(states), 0, blocks * 8); });
+  bench.run(state, {{blocks}, {threads}, threads * 4},
+            [&] { std::memset(reinterpret_cast<void*>(states), 0, blocks * 8); });
 }
 BENCHMARK(scan)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
 

@@ -1,4 +1,4 @@
-// What goes wrong: each fault names the kernel, the line, the block and the lanes.
+// Faults are reported with the kernel, the line, the block and the lanes.
 #include <atomic>
 #include <thread>
 
@@ -9,14 +9,16 @@ namespace {
 
 class Faults : public testing::Test {
  protected:
-  // A kernel of one parameter, %rd1, its thread number in %r1, and its address in the parameter's array in %rd2.
-  std::optional<Fault> run_body(std::string const& body, LaunchShape const& shape = {{1}, {32}, 0}, std::size_t bytes = 4096,
-                                std::string const& declarations = "") {
+  // Runs a kernel with an array at %rd1, the index of the thread in %r1, and the address of its element in %rd2.
+  std::optional<Fault> run_body(std::string const& body, LaunchShape const& shape = {{1}, {32}, 0},
+                                std::size_t bytes = 4096, std::string const& declarations = "") {
     device.load(
         ".version 9.0\n.target sm_90\n.address_size 64\n" + declarations +
         "\n.visible .entry k(.param .u64 p) {\n"
-        ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .local .align 8 .b8 own[16]; .shared .align 8 .b8 ours[64];\n"
-        "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd1, %rd2; setp.lt.u32 %p1, %r1, 16;\n" +
+        ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .local .align 8 .b8 own[16]; "
+        ".shared .align 8 .b8 ours[64];\n"
+        "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd1, %rd2; "
+        "setp.lt.u32 %p1, %r1, 16;\n" +
         body + "\nret;\n}\n");
     data = device.allocate<std::uint32_t>(bytes / 4);
     return device.run("k", shape, data);
@@ -26,7 +28,7 @@ class Faults : public testing::Test {
   std::uint32_t* data = nullptr;
 };
 
-TEST_F(Faults, OutOfBoundsIsAnIllegalAddressThatNamesItsPlace) {
+TEST_F(Faults, AnAccessOutOfBoundsIsReportedWithItsPlace) {
   auto const fault = run_body("st.global.u32 [%rd2], %r1;", {{1}, {64}, 0}, 40 * 4);
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->kind, FaultKind::illegal_address);
@@ -36,11 +38,12 @@ TEST_F(Faults, OutOfBoundsIsAnIllegalAddressThatNamesItsPlace) {
   EXPECT_EQ(fault->lanes, 1u << 8);
   EXPECT_EQ(fault->address, reinterpret_cast<std::uintptr_t>(data + 40));
   EXPECT_NE(fault->message.find("an access of 4 bytes at 0x"), fault->message.npos);
-  EXPECT_NE(fault->message.find(": kernel k, PTX line 8 (st.global.u32), block (0,0,0), warp 1, lane 8"), fault->message.npos)
+  EXPECT_NE(fault->message.find(": kernel k, PTX line 8 (st.global.u32), block (0,0,0), warp 1, lane 8"),
+            fault->message.npos)
       << fault->message;
 }
 
-TEST_F(Faults, EachSpaceIsCheckedAgainstItsOwnBounds) {
+TEST_F(Faults, EachSpaceHasItsOwnBounds) {
   struct Case {
     char const* body;
     FaultKind kind;
@@ -66,7 +69,7 @@ TEST_F(Faults, EachSpaceIsCheckedAgainstItsOwnBounds) {
   }
 }
 
-TEST_F(Faults, SharedMemoryOfTheLaunchIsInBounds) {
+TEST_F(Faults, DynamicSharedMemoryHasTheSizeOfTheLaunch) {
   EXPECT_EQ(text_of(run_body("mov.u64 %rd3, rest; st.shared.u32 [%rd3+124], %r1;", {{1}, {32}, 128}, 64,
                              ".extern .shared .align 4 .b8 rest[];")),
             "");
@@ -74,7 +77,7 @@ TEST_F(Faults, SharedMemoryOfTheLaunchIsInBounds) {
                        ".extern .shared .align 4 .b8 rest[];"));
 }
 
-TEST_F(Faults, ConstantMemoryIsNotWrittenAndIsNoGlobalMemory) {
+TEST_F(Faults, ConstantMemoryIsReadOnlyAndSeparateFromGlobalMemory) {
   for (auto const* const body :
        {"cvta.const.u64 %rd3, fixed; st.u32 [%rd3], 1;", "mov.u64 %rd3, fixed; st.global.u32 [%rd3], 1;",
         "mov.u64 %rd3, fixed; ld.global.u32 %r2, [%rd3];", "cvta.const.u64 %rd3, fixed; atom.add.u32 %r2, [%rd3], 1;",
@@ -92,7 +95,7 @@ TEST_F(Faults, TrapIsAnIllegalInstruction) {
   EXPECT_EQ(fault->lanes, 0xffff0000u);
 }
 
-TEST_F(Faults, LanesThatWaitAtDifferentBarriersAreADivergence) {
+TEST_F(Faults, WaitingAtDifferentBarriersIsReportedAsDivergent) {
   auto const fault = run_body("@%p1 bra other; bar.sync 0; bra end; other: bar.sync 0; end:");
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->kind, FaultKind::barrier);
@@ -100,33 +103,34 @@ TEST_F(Faults, LanesThatWaitAtDifferentBarriersAreADivergence) {
       << fault->message;
 }
 
-TEST_F(Faults, LanesThatDisagreeAboutABarrierAreNotHeldTogether) {
+TEST_F(Faults, LanesThatDisagreeAboutABarrierAreReported) {
   struct Case {
     char const* body;
     char const* why;
   };
   for (auto const& [body, why] : std::initializer_list<Case>{
-           {"and.b32 %r2, %r1, 1; bar.sync %r2;", "a barrier whose number is not the same for all lanes"},
-           {"and.b32 %r2, %r1, 32; bar.sync 0, %r2;", "a barrier of no threads"},
-           {"mad.lo.u32 %r2, %r1, 32, 32; bar.sync 0, %r2;", "a barrier whose count is not the same for all lanes"},
+           {"and.b32 %r2, %r1, 1; bar.sync %r2;", "a barrier whose number differs between lanes"},
+           {"and.b32 %r2, %r1, 32; bar.sync 0, %r2;", "a barrier of 0 threads"},
+           {"mad.lo.u32 %r2, %r1, 32, 32; bar.sync 0, %r2;", "a barrier whose number of threads differs between lanes"},
            {"mov.u32 %r2, 33; bar.sync 0, %r2;", "a barrier of 33 threads"},
            {"setp.lt.u32 %p2, %r1, 32; @%p2 bar.sync 1, 64; @!%p2 bar.sync 1, 96;",
-            "a barrier of 96 threads where others came to one of 64"},
+            "a barrier of 96 threads, where other threads arrived at one of 64"},
            {"setp.lt.u32 %p2, %r1, 32; @%p2 bar.sync 1; @!%p2 bar.red.popc.u32 %r2, 1, %p1;",
-            "a barrier with another reduction than that to which others came"},
+            "a barrier with another reduction than that of other threads"},
            {"setp.lt.u32 %p2, %r1, 32; @%p2 bar.red.and.pred %p3, 1, %p1; @!%p2 bar.red.or.pred %p3, 1, %p1;",
             "a barrier with another reduction"},
            {"@%p1 bra deep; call f; bra end; deep: call g; end:", "a divergent barrier"}}) {
     auto const fault =
         run_body(body, {{1}, {96}, 0}, 64,
-                 ".func f { .reg .pred %q; setp.eq.u32 %q, 0, 1; bar.red.or.pred %q, 0, %q; ret; }\n.func g { call f; ret; }");
+                 ".func f { .reg .pred %q; setp.eq.u32 %q, 0, 1; bar.red.or.pred %q, 0, %q; ret; "
+                 "}\n.func g { call f; ret; }");
     ASSERT_TRUE(fault) << body;
     EXPECT_EQ(fault->kind, FaultKind::barrier) << body;
     EXPECT_NE(fault->message.find(why), fault->message.npos) << fault->message;
   }
 }
 
-TEST_F(Faults, ThreadsThatWaitForNobodyAreADeadlock) {
+TEST_F(Faults, WarpsThatWaitAtDifferentBarriersAreADeadlock) {
   auto const fault = run_body("setp.lt.u32 %p2, %r1, 32;\n@%p2 bar.sync 1, 64;\n@!%p2 bar.sync 2, 64;", {{1}, {64}, 0});
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->kind, FaultKind::barrier);
@@ -135,7 +139,7 @@ TEST_F(Faults, ThreadsThatWaitForNobodyAreADeadlock) {
   EXPECT_NE(fault->message.find("lanes 0 to 31"), fault->message.npos);
 }
 
-TEST_F(Faults, ACollectiveWhosePartnersNeverComeIsADeadlock) {
+TEST_F(Faults, ACollectiveWhosePartnersNeverArriveIsADeadlock) {
   auto const fault = run_body("@%p1 bra end;\nshfl.sync.idx.b32 %r2, %r1, 0, 31, -1;\nend: @%p1 bar.sync 0;");
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->kind, FaultKind::barrier);
@@ -143,24 +147,26 @@ TEST_F(Faults, ACollectiveWhosePartnersNeverComeIsADeadlock) {
   EXPECT_EQ(fault->lanes, 0xffff0000u);
 }
 
-TEST_F(Faults, ThreadsThatHaveExitedCountAtBarriers) {
+TEST_F(Faults, ExitedThreadsCountAsArrivedAtBarriers) {
   EXPECT_EQ(text_of(run_body("@%p1 exit; bar.sync 0;", {{1}, {100}, 0})), "");
-  EXPECT_EQ(text_of(run_body("setp.lt.u32 %p2, %r1, 40; @%p2 exit; bar.sync 0; st.global.u32 [%rd2], %r1;", {{1}, {100}, 0})),
+  EXPECT_EQ(text_of(run_body("setp.lt.u32 %p2, %r1, 40; @%p2 exit; bar.sync 0; "
+                             "st.global.u32 [%rd2], %r1;", {{1}, {100}, 0})),
             "");
   EXPECT_EQ(data[99], 99u);
   EXPECT_EQ(data[39], 0u);
 }
 
-TEST_F(Faults, LanesThatSpinOnOthersOfTheirWarpLetThemRun) {
+TEST_F(Faults, LanesThatSpinLetOthersOfTheirWarpRun) {
   // Lane 31 sets the flag for which all others spin, later in the text.
   EXPECT_EQ(
       text_of(run_body(
-          "setp.eq.u32 %p2, %r1, 31; @%p2 bra set; wait: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p3, %r2, 0; @%p3 bra wait; bra end;"
+          "setp.eq.u32 %p2, %r1, 31; @%p2 bra set; wait: ld.volatile.global.u32 %r2, [%rd1]; "
+          "setp.eq.u32 %p3, %r2, 0; @%p3 bra wait; bra end;"
           "set: st.volatile.global.u32 [%rd1], 1; end:")),
       "");
 }
 
-TEST_F(Faults, LanesThatSpinByCollectivesBranchesOrCallsLetOthersRun) {
+TEST_F(Faults, LanesThatSpinWithCollectivesBranchesOrCallsLetOthersRun) {
   std::string const set =
       "setp.eq.u32 %p2, %r1, 31; @%p2 bra set; wait: ld.volatile.global.u32 %r2, [%rd1]; setp.eq.u32 %p3, %r2, 0;";
   std::string const end = "@%p3 bra wait; bra end; set: st.volatile.global.u32 [%rd1], 1; end:";
@@ -169,18 +175,20 @@ TEST_F(Faults, LanesThatSpinByCollectivesBranchesOrCallsLetOthersRun) {
   EXPECT_EQ(text_of(run_body(set + "call nothing;" + end, {{1}, {32}, 0}, 64, ".func nothing { ret; }")), "");
 }
 
-TEST_F(Faults, BlocksThatSpinOverBarriersLetOthersRun) {
+TEST_F(Faults, BlocksThatSpinOverBarriersLetOtherBlocksRun) {
   device.executor = std::make_unique<Executor>(Executor::Options{1, 4});
   EXPECT_EQ(
       text_of(run_body(
-          "mov.u32 %r3, %ctaid.x; setp.eq.u32 %p2, %r3, 1; @%p2 st.volatile.global.u32 [%rd1], 1; setp.eq.u32 %p1, %r1, 0;"
-          "wait: @%p1 ld.volatile.global.u32 %r2, [%rd1]; @%p1 st.shared.u32 [ours], %r2; bar.sync 0; ld.shared.u32 %r2, [ours]; bar.sync 0;"
+          "mov.u32 %r3, %ctaid.x; setp.eq.u32 %p2, %r3, 1; @%p2 st.volatile.global.u32 [%rd1], 1; "
+          "setp.eq.u32 %p1, %r1, 0;"
+          "wait: @%p1 ld.volatile.global.u32 %r2, [%rd1]; @%p1 st.shared.u32 [ours], %r2; bar.sync 0; "
+          "ld.shared.u32 %r2, [ours]; bar.sync 0;"
           "setp.eq.u32 %p3, %r2, 0; @%p3 bra wait;",
           {{2}, {64}, 0})),
       "");
 }
 
-TEST_F(Faults, BlocksThatWaitForLaterOnesProgressOnOneWorker) {
+TEST_F(Faults, BlocksThatWaitForLaterBlocksProgressOnOneWorker) {
   device.executor = std::make_unique<Executor>(Executor::Options{1, 4});
   // Block 0 waits for block 2.
   EXPECT_EQ(text_of(run_body("mov.u32 %r3, %ctaid.x; setp.eq.u32 %p2, %r3, 2; @%p2 st.volatile.global.u32 [%rd1], 1;"
@@ -189,10 +197,12 @@ TEST_F(Faults, BlocksThatWaitForLaterOnesProgressOnOneWorker) {
             "");
 }
 
-TEST_F(Faults, AnAssertionTellsItsText) {
+TEST_F(Faults, AFailedAssertionIsReportedWithItsText) {
   auto const fault = run_body(
-      "{ .param .b64 a; .param .b64 b; .param .b32 c; .param .b64 d; .param .b64 e; mov.u64 %rd3, message; st.param.b64 [a], %rd3; mov.u64 %rd3, file;"
-      "st.param.b64 [b], %rd3; st.param.b32 [c], 12; st.param.b64 [d], %rd3; st.param.b64 [e], 1; call.uni __assertfail, (a, b, c, d, e); }",
+      "{ .param .b64 a; .param .b64 b; .param .b32 c; .param .b64 d; .param .b64 e; mov.u64 %rd3, message; "
+      "st.param.b64 [a], %rd3; mov.u64 %rd3, file;"
+      "st.param.b64 [b], %rd3; st.param.b32 [c], 12; st.param.b64 [d], %rd3; st.param.b64 [e], 1; "
+      "call.uni __assertfail, (a, b, c, d, e); }",
       {{1}, {32}, 0}, 64,
       ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n"
       ".global .b8 message[4] = {97, 62, 48}; .global .b8 file[2] = {102};");
@@ -201,7 +211,7 @@ TEST_F(Faults, AnAssertionTellsItsText) {
   EXPECT_NE(fault->message.find("f:12: f: Assertion `a>0` failed."), fault->message.npos) << fault->message;
 }
 
-TEST_F(Faults, CallsDeeperThanTheStackEnd) {
+TEST_F(Faults, TooManyNestedCallsAreAStackOverflow) {
   auto const fault = run_body("call again;", {{1}, {32}, 0}, 64, ".func again { call again; ret; }");
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->kind, FaultKind::stack_overflow);
@@ -221,7 +231,7 @@ TEST_F(Faults, AStopEndsAKernelThatSpins) {
   }
 }
 
-TEST_F(Faults, AStopEndsARunThatWaitsBehindAnother) {
+TEST_F(Faults, AStopEndsARunThatHasNotBegun) {
   device.executor = std::make_unique<Executor>(Executor::Options{1, 1});
   std::stop_source first;
   device.options.stop = first.get_token();
@@ -244,19 +254,20 @@ TEST_F(Faults, AStopEndsARunThatWaitsBehindAnother) {
   EXPECT_TRUE(spins && spins->kind == FaultKind::stopped);
 }
 
-TEST_F(Faults, AStopMayComeFromWhatPrints) {
+TEST_F(Faults, AStopMayBeRequestedByThePrintCallback) {
   std::stop_source source;
   device.options.stop = source.get_token();
   device.options.print = [&](std::string_view) { source.request_stop(); };
   auto const fault = run_body(
-      "wait: { .param .b64 f; .param .b64 v; .param .b32 n; mov.u64 %rd2, text; st.param.b64 [f], %rd2; st.param.b64 [v], %rd2; call (n), vprintf, (f, v); } bra wait;",
+      "wait: { .param .b64 f; .param .b64 v; .param .b32 n; mov.u64 %rd2, text; st.param.b64 [f], %rd2; "
+      "st.param.b64 [v], %rd2; call (n), vprintf, (f, v); } bra wait;",
       {{1}, {32}, 0}, 64,
       ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n.global .b8 text[2] = {97, 0};");
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->kind, FaultKind::stopped);
 }
 
-TEST_F(Faults, MoreLocalMemoryThanABlockMayHaveIsAFaultOfTheKernel) {
+TEST_F(Faults, TooMuchLocalMemoryIsAFaultOfTheKernel) {
   EXPECT_EQ(text_of(run_body(".local .b8 much[500000];", {{1}, {32}, 0})), "");
   auto const fault = run_body(".local .b8 much[500000];", {{1}, {1024}, 0});
   ASSERT_TRUE(fault);
@@ -264,7 +275,7 @@ TEST_F(Faults, MoreLocalMemoryThanABlockMayHaveIsAFaultOfTheKernel) {
   EXPECT_EQ(fault->message, "kernel k: the threads of a block need more than 256 MiB of local memory");
 }
 
-TEST_F(Faults, TheExecutorGoesOnAfterAFault) {
+TEST_F(Faults, TheExecutorRunsOtherKernelsAfterAFault) {
   EXPECT_TRUE(run_body("trap;", {{50}, {64}, 0}));
   EXPECT_EQ(text_of(run_body("st.global.u32 [%rd2], %r1;")), "");
   EXPECT_EQ(data[31], 31u);

@@ -1,10 +1,11 @@
-// What floating-point instructions give: the rounding is checked against exact values in 113 bits, the rest by hand.
+// Floating-point instructions: rounding is checked against exact values in 113 bits, the rest was computed by hand.
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
 
 #include "cuda_tests/executor/apply_form.h"
+#include "tests/support/campaign.h"
 
 namespace cuda_tests {
 namespace {
@@ -17,20 +18,22 @@ constexpr std::uint64_t kNan = 0x7fffffff;
 std::uint64_t f(float value) { return std::bit_cast<std::uint32_t>(value); }
 std::uint64_t d(double value) { return std::bit_cast<std::uint64_t>(value); }
 
-// Whether `result` is `exact` rounded as `mode` says. Ties are to even.
+// Whether `result` is `exact` rounded by `mode`. Ties are to even.
 template <class T, class Bits>
 bool is_rounded(T result, Exact exact, std::string_view mode) {
   T const greatest = std::numeric_limits<T>::max();
   Exact const value = result;
   if (mode == "rz") mode = exact > 0 ? "rm" : "rp";
   if (mode == "rm")
-    return std::isinf(result) ? result < 0 && exact < -Exact{greatest}
-                              : value <= exact && (result == greatest ||
-                                                   Exact{std::nextafter(result, std::numeric_limits<T>::infinity())} > exact);
+    return std::isinf(result)
+               ? result < 0 && exact < -Exact{greatest}
+               : value <= exact &&
+                     (result == greatest || Exact{std::nextafter(result, std::numeric_limits<T>::infinity())} > exact);
   if (mode == "rp")
-    return std::isinf(result) ? result > 0 && exact > Exact{greatest}
-                              : value >= exact && (result == -greatest ||
-                                                   Exact{std::nextafter(result, -std::numeric_limits<T>::infinity())} < exact);
+    return std::isinf(result)
+               ? result > 0 && exact > Exact{greatest}
+               : value >= exact && (result == -greatest ||
+                                    Exact{std::nextafter(result, -std::numeric_limits<T>::infinity())} < exact);
   if (std::isinf(result)) return exact > Exact{greatest} || exact < -Exact{greatest};
   auto const distance = [&](T other) { Exact const gap = Exact{other} - exact; return gap < 0 ? -gap : gap; };
   for (T const toward : {std::numeric_limits<T>::infinity(), -std::numeric_limits<T>::infinity()}) {
@@ -74,7 +77,7 @@ void check_rounding(std::string const& op, std::string const& type, std::size_t 
     for (std::size_t i = 0; i < cases.size(); ++i) {
       auto const value = [&](std::size_t k) { return Exact{std::bit_cast<T>(static_cast<Bits>(cases[i][k]))}; };
       Exact const exact = compute(value(0), arity > 1 ? value(1) : 0, arity > 2 ? value(2) : 0);
-      if (exact != exact || exact - exact != 0 || exact == 0) continue;  // special values have a test of their own
+      if (exact != exact || exact - exact != 0 || exact == 0) continue;  // special values have their own test
       T const result = std::bit_cast<T>(static_cast<Bits>(results[i]));
       ASSERT_TRUE((is_rounded<T, Bits>(result, exact, mode)))
           << op << ' ' << mode << ' ' << type << ": " << std::hex << cases[i][0] << " -> " << results[i];
@@ -83,7 +86,7 @@ void check_rounding(std::string const& op, std::string const& type, std::size_t 
 }
 
 TEST(FloatSemantics, RoundOnceInEachDirection) {
-  // Zero, which is passed over, where 113 bits do not hold the sum.
+  // Zero, which is skipped, if 113 bits do not hold the sum.
   auto const sum = [](Exact a, Exact b) { return (a + b) - a == b && (a + b) - b == a ? a + b : 0; };
   auto const add = [sum](Exact a, Exact b, Exact) { return sum(a, b); };
   auto const sub = [sum](Exact a, Exact b, Exact) { return sum(a, -b); };
@@ -104,7 +107,7 @@ TEST(FloatSemantics, RoundOnceInEachDirection) {
   check_rounding<double, std::uint64_t>("rcp", "f64", 1, rcp);
 }
 
-TEST(FloatSemantics, RootsLieBetweenTheirNeighbours) {
+TEST(FloatSemantics, RootsAreRoundedInEachDirection) {
   for (std::string const mode : {"rn", "rz", "rm", "rp"}) {
     auto cases = operands<float, std::uint32_t>(600);
     for (auto& one : cases) one = {one[0] & 0x7fffffff};
@@ -122,7 +125,7 @@ TEST(FloatSemantics, RootsLieBetweenTheirNeighbours) {
   }
 }
 
-TEST(FloatSemantics, FusedMultiplyAddsAndRootsOfDoublesAreExact) {
+TEST(FloatSemantics, FusedMultiplyAddsAndRootsOfDoublesRoundOnce) {
   auto cases = operands<double, std::uint64_t>(5000);
   auto const sums = apply_form("fma.rn.f64", cases);
   auto const value = [&](std::size_t i, std::size_t k) { return std::bit_cast<double>(cases[i][k]); };
@@ -137,18 +140,18 @@ TEST(FloatSemantics, FusedMultiplyAddsAndRootsOfDoublesAreExact) {
   for (std::size_t i = 0; i < cases.size(); ++i) ASSERT_EQ(roots[i], d(std::sqrt(value(i, 0)))) << i;
 }
 
-// What a half is: sign, exponent and fraction, in 113 bits.
+// The value of a half, in 113 bits.
 Exact value_of_half(std::uint64_t half) {
   Exact const magnitude = std::ldexp(static_cast<double>((half & 1023) + ((half & 0x7c00) != 0 ? 1024 : 0)),
                                      std::max(1, static_cast<int>(half >> 10 & 31)) - 25);
   return (half & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-// The half nearest to a value, ties to even, found among all halves: not by the conversion that is tested.
+// The half nearest to a value, ties to even. Found by bisection of all halves, not by the tested conversion.
 std::uint64_t nearest_half(Exact exact) {
   std::uint64_t const sign = exact < 0 ? 0x8000 : 0;
   Exact const magnitude = exact < 0 ? -exact : exact;
-  std::uint64_t below = 0;  // the greatest half that is not above
+  std::uint64_t below = 0;  // the largest half that is not above
   for (std::uint64_t bit = 0x4000; bit != 0; bit >>= 1)
     if ((below | bit) < 0x7c00 && value_of_half(below | bit) <= magnitude) below |= bit;
   Exact const above = below == 0x7bff ? Exact{65536} : value_of_half(below + 1);
@@ -156,12 +159,12 @@ std::uint64_t nearest_half(Exact exact) {
   return sign | (up < down || (up == down && (below & 1) != 0) ? below + 1 : below);
 }
 
-// Through float, with a rounding of its own, about one in 30,000 is wrong, and each of the hard cases: the product lies just
-// beside the middle between two halves, by less than a float can hold.
+// An implementation that rounds to float first gets about one in 30,000 random cases wrong, and each of the hard cases,
+// whose product is closer to the middle between two halves than a float can express.
 TEST(HalfSemantics, FusedMultiplyAddRoundsOnce) {
   std::minstd_rand random(5);
   std::vector<Values> cases;
-  for (int i = 0; i < 200'000; ++i) {
+  for (int i = 0; i < tracing_test::campaign(200'000, 10'000); ++i) {
     Values one;
     for (int k = 0; k < 3; ++k) one.push_back((random() & 0x83ff) | (9 + random() % 14) << 10);
     cases.push_back(one);
@@ -178,7 +181,7 @@ TEST(HalfSemantics, FusedMultiplyAddRoundsOnce) {
     ASSERT_EQ(results[i], expected) << std::hex << cases[i][0] << ' ' << cases[i][1] << ' ' << cases[i][2];
     wrong_through_float += nearest_half(static_cast<float>(exact)) != expected;
   }
-  EXPECT_GT(wrong_through_float, 5);  // else these cases would prove nothing
+  EXPECT_GT(wrong_through_float, 5);  // the cases do find such an implementation
 }
 
 struct Row {
@@ -187,7 +190,7 @@ struct Row {
   std::uint64_t expected;
 };
 
-TEST(FloatSemantics, OfSpecialValuesAreThoseOfTheManual) {
+TEST(FloatSemantics, SpecialValuesFollowTheManual) {
   std::uint64_t const denormal = 1, nan = 0x7fc00001, minus = 0x80000000;
   for (auto const& [form, operands, expected] : std::initializer_list<Row>{
            {"add.f32", {f(1), nan}, kNan}, {"add.f32", {f(kInf), f(-kInf)}, kNan},
@@ -228,7 +231,7 @@ TEST(FloatSemantics, OfSpecialValuesAreThoseOfTheManual) {
   }
 }
 
-TEST(ConversionSemantics, AreThoseOfTheManual) {
+TEST(ConversionSemantics, FollowTheManual) {
   std::uint64_t const nan = 0x7fc00000, k64 = ~std::uint64_t{0};
   for (auto const& [form, operands, expected] : std::initializer_list<Row>{
            {"cvt.s64.s32", {0xffffffff}, k64}, {"cvt.u64.u32", {0xffffffff}, 0xffffffff},
@@ -263,7 +266,7 @@ TEST(ConversionSemantics, AreThoseOfTheManual) {
   }
 }
 
-TEST(HalfSemantics, AreThoseOfTheManual) {
+TEST(HalfSemantics, FollowTheManual) {
   // 0x3c00 is one, 0x0001 the least denormal, 0x7bff the greatest number.
   for (auto const& [form, operands, expected] : std::initializer_list<Row>{
            {"add.f16", {0x3c00, 0x3c00}, 0x4000}, {"add.f16", {0x7bff, 0x7bff}, 0x7c00}, {"add.f16", {0x0001, 0x0001}, 2},

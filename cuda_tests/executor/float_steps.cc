@@ -33,7 +33,9 @@ float taken(U32 bits) { return kFtz ? flushed(as_float(bits)) : as_float(bits); 
 template <Operation kOperation, bool kFtz, bool kSat>
 struct Single {
   static U32 of_1(U32 a) { return finished<kFtz, kSat>(compute<kOperation, float>(taken<kFtz>(a), 0, 0)); }
-  static U32 of_2(U32 a, U32 b) { return finished<kFtz, kSat>(compute<kOperation, float>(taken<kFtz>(a), taken<kFtz>(b), 0)); }
+  static U32 of_2(U32 a, U32 b) {
+    return finished<kFtz, kSat>(compute<kOperation, float>(taken<kFtz>(a), taken<kFtz>(b), 0));
+  }
   static U32 of_3(U32 a, U32 b, U32 c) {
     return finished<kFtz, kSat>(compute<kOperation, float>(taken<kFtz>(a), taken<kFtz>(b), taken<kFtz>(c)));
   }
@@ -64,7 +66,7 @@ Handler select_width(Form const& form, Step const& step) {
                        : select_arity<kOperation, Single<kOperation, false, false>>();
 }
 
-// The number where one of them is none; minus zero is less than zero.
+// If one of them is NaN, the other one. Minus zero is less than zero.
 template <class T, bool kMax>
 T extreme(T a, T b) {
   if (a != a) return b;
@@ -89,7 +91,7 @@ Handler select_extreme(Form const& form, Step const& step) {
   return nan ? map<&extreme32<kMax, false, true>> : map<&extreme32<kMax, false, false>>;
 }
 
-// Of NaN the sign may be anything; it becomes the NaN of a device where denormals are flushed, and is kept else.
+// The sign of a NaN is unspecified. With .ftz it becomes the canonical NaN, else it keeps its bits.
 template <bool kFtz>
 U32 neg32(U32 a) { return kFtz ? bits_of(-taken<kFtz>(a)) : a ^ 0x80000000; }
 template <bool kFtz>
@@ -120,7 +122,8 @@ bool test_property(Warp& warp, Step const& step, Mask lanes) {
 }
 
 Handler select_property(Form const& form, Step& step) {
-  static constexpr std::string_view kProperties[] = {"finite", "infinite", "number", "notanumber", "normal", "subnormal"};
+  static constexpr std::string_view kProperties[] = {"finite",     "infinite", "number",
+                                                     "notanumber", "normal",   "subnormal"};
   while (form.words[1] != kProperties[step.choice]) ++step.choice;
   return form.type == Type::f32 ? test_property<float, U32> : test_property<double, U64>;
 }

@@ -1,4 +1,4 @@
-// Half precision, computed in double precision and rounded once, and pairs of it.
+// Half precision and pairs of halves, computed in double precision and rounded once.
 #include "cuda_tests/executor/map.h"
 #include "cuda_tests/executor/numbers.h"
 
@@ -16,8 +16,8 @@ double extreme(double a, double b, bool max, bool nan) {
   return (a < b) == max ? b : a;
 }
 
-// Sums of two halves and products are exact in double precision. Of a product and a sum the last bits may be lost where the
-// addends are far apart, but those decide nothing: half an ulp of the larger one is then never near.
+// Sums and products of two halves are exact in double precision. a * b + c may lose its last bits if the addends are
+// far apart, but these never decide the rounding: the exact result is then not near the middle between two halves.
 template <Operation kOperation>
 double compute(double a, double b, double c, bool nan) {
   switch (kOperation) {
@@ -40,7 +40,9 @@ constexpr std::uint8_t kRelu = 2;
 
 template <Operation kOperation>
 U16 one(Step const& step, U16 a, U16 b, U16 c) {
-  auto const take = [&step](U16 half) { return static_cast<double>(half_to_float(step.ftz ? flushed_half(half) : half)); };
+  auto const take = [&step](U16 half) {
+    return static_cast<double>(half_to_float(step.ftz ? flushed_half(half) : half));
+  };
   if (kOperation == Operation::neg || kOperation == Operation::abs) {
     if (step.ftz) a = flushed_half(a);
     return static_cast<U16>(kOperation == Operation::neg ? a ^ 0x8000 : a & 0x7fff);

@@ -1,4 +1,4 @@
-// What instructions on whole numbers and bits give, by hand.
+// Instructions on integers and bits, with results computed by hand.
 #include <limits>
 #include <random>
 
@@ -18,7 +18,7 @@ struct Row {
 constexpr std::uint64_t k32 = 0xffffffff;
 constexpr std::uint64_t k64 = ~std::uint64_t{0};
 
-TEST(IntegerSemantics, AreThoseOfTheManual) {
+TEST(IntegerSemantics, FollowTheManual) {
   for (auto const& [form, operands, expected] : std::initializer_list<Row>{
            {"add.s32", {0x7fffffff, 1}, 0x80000000}, {"add.u16", {0xffff, 2}, 1}, {"add.s64", {k64, 1}, 0},
            {"add.u64", {1, 2}, 3}, {"add.u32", {k32, k32}, k32 - 1}, {"add.s16", {0x8000, 0x8000}, 0},
@@ -57,7 +57,7 @@ TEST(IntegerSemantics, AreThoseOfTheManual) {
   }
 }
 
-TEST(BitSemantics, AreThoseOfTheManual) {
+TEST(BitSemantics, FollowTheManual) {
   for (auto const& [form, operands, expected] : std::initializer_list<Row>{
            {"and.b32", {0xf0f0, 0xff00}, 0xf000}, {"or.b64", {1, std::uint64_t{1} << 63}, (std::uint64_t{1} << 63) | 1},
            {"xor.b16", {0xffff, 0x0f0f}, 0xf0f0}, {"and.b64", {k64, 5}, 5}, {"or.b32", {1, 2}, 3}, {"xor.b32", {3, 1}, 2},
@@ -95,7 +95,7 @@ TEST(BitSemantics, AreThoseOfTheManual) {
   }
 }
 
-TEST(ComparisonSemantics, OfIntegersAreByTheirSign) {
+TEST(ComparisonSemantics, ComparesIntegersAsSignedOrUnsigned) {
   for (auto const& [form, operands, expected] : std::initializer_list<Row>{
            {"setp.lt.s32", {k32, 0}, 1}, {"setp.lt.u32", {k32, 0}, 0}, {"setp.lo.u32", {0, k32}, 1},
            {"setp.ge.s32", {0, 0}, 1}, {"setp.gt.u32", {k32, 1}, 1}, {"setp.le.s64", {k64, 0}, 1},
@@ -114,15 +114,18 @@ TEST(ComparisonSemantics, OfIntegersAreByTheirSign) {
   EXPECT_EQ(second[0], 0u);
 }
 
-TEST(IntegerSemantics, CarriesGoFromSumToSum) {
+TEST(IntegerSemantics, SumsPassOnTheirCarry) {
   TestDevice device(1);
   device.load(
-      ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) { .reg .b64 %p; .reg .b32 %r<9>; ld.param.u64 %p, [p];"
-      "add.cc.u32 %r1, 0xffffffff, 1; addc.cc.u32 %r2, 0xffffffff, 0; addc.u32 %r3, 5, 0; sub.cc.u32 %r4, 0, 1; subc.cc.u32 %r5, 0, 0; subc.u32 %r6, 5, 0;"
+      ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) { .reg .b64 %p; "
+      ".reg .b32 %r<9>; ld.param.u64 %p, [p];"
+      "add.cc.u32 %r1, 0xffffffff, 1; addc.cc.u32 %r2, 0xffffffff, 0; addc.u32 %r3, 5, 0; sub.cc.u32 %r4, 0, 1; "
+      "subc.cc.u32 %r5, 0, 0; subc.u32 %r6, 5, 0;"
       "st.global.v2.u32 [%p], {%r1,%r2}; st.global.v4.u32 [%p+16], {%r3,%r4,%r5,%r6}; ret; }");
   auto* const out = device.allocate<std::uint32_t>(8);
   EXPECT_EQ(text_of(device.run("k", {{1}, {32}, 0}, out)), "");
-  EXPECT_EQ((std::vector<std::uint32_t>(out, out + 8)), (std::vector<std::uint32_t>{0, 0, 0, 0, 6, 0xffffffff, 0xffffffff, 4}));
+  EXPECT_EQ((std::vector<std::uint32_t>(out, out + 8)),
+            (std::vector<std::uint32_t>{0, 0, 0, 0, 6, 0xffffffff, 0xffffffff, 4}));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Whole numbers: arithmetic as it is on a device, two's complement that wraps.
+// Integers: two's complement arithmetic that wraps.
 #include <algorithm>
 #include <limits>
 #include <type_traits>
@@ -14,8 +14,8 @@ __extension__ using UnsignedWide = unsigned __int128;
 template <class T>
 using Bits = std::make_unsigned_t<T>;
 
-// T is the type of the form; values come and go as its bits. Small types would be promoted to int, whose products may
-// overflow, so all is computed in at least 32 unsigned bits.
+// T is the type of the form; operands and results are its bits. Small types would be promoted to int, whose products
+// may overflow, so we compute in at least 32 unsigned bits.
 template <class T>
 using Wrapping = std::conditional_t<(sizeof(T) < 4), std::uint32_t, Bits<T>>;
 
@@ -50,7 +50,7 @@ Bits<T> mad_hi(Bits<T> a, Bits<T> b, Bits<T> c) { return add<T>(mul_hi<T>(a, b),
 template <class T>
 Twice<T> mad_wide(Bits<T> a, Bits<T> b, Twice<T> c) { return mul_wide<T>(a, b) + c; }
 
-// What a device gives for a division by zero is not said; it gives all ones, and the dividend as the rest.
+// PTX does not specify the result of a division by zero. Devices give all ones, and the dividend as the remainder.
 template <class T>
 Bits<T> div(Bits<T> a, Bits<T> b) {
   if (b == 0) return std::numeric_limits<Bits<T>>::max();
@@ -75,8 +75,8 @@ template <class T>
 Bits<T> abs(Bits<T> a) { return static_cast<T>(a) < 0 ? neg<T>(a) : a; }
 
 std::uint32_t clamp32(std::int64_t value) {
-  return static_cast<std::uint32_t>(
-      std::clamp<std::int64_t>(value, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()));
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(value, std::numeric_limits<std::int32_t>::min(),
+                                                             std::numeric_limits<std::int32_t>::max()));
 }
 std::int64_t wide(std::uint32_t value) { return static_cast<std::int32_t>(value); }
 std::uint32_t add_sat(std::uint32_t a, std::uint32_t b) { return clamp32(wide(a) + wide(b)); }
@@ -85,7 +85,7 @@ std::uint32_t mad_hi_sat(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   return clamp32(wide(mul_hi<std::int32_t>(a, b)) + wide(c));
 }
 
-// 48 bits of the product of the lower 24 bits of each.
+// The 48-bit product of the lower 24 bits.
 template <bool kSigned>
 std::uint64_t product24(std::uint32_t a, std::uint32_t b) {
   if constexpr (kSigned) {
@@ -95,9 +95,13 @@ std::uint64_t product24(std::uint32_t a, std::uint32_t b) {
   return std::uint64_t{a & 0xffffff} * (b & 0xffffff);
 }
 template <bool kSigned>
-std::uint32_t mul24_lo(std::uint32_t a, std::uint32_t b) { return static_cast<std::uint32_t>(product24<kSigned>(a, b)); }
+std::uint32_t mul24_lo(std::uint32_t a, std::uint32_t b) {
+  return static_cast<std::uint32_t>(product24<kSigned>(a, b));
+}
 template <bool kSigned>
-std::uint32_t mul24_hi(std::uint32_t a, std::uint32_t b) { return static_cast<std::uint32_t>(product24<kSigned>(a, b) >> 16); }
+std::uint32_t mul24_hi(std::uint32_t a, std::uint32_t b) {
+  return static_cast<std::uint32_t>(product24<kSigned>(a, b) >> 16);
+}
 template <bool kSigned>
 std::uint32_t mad24_lo(std::uint32_t a, std::uint32_t b, std::uint32_t c) { return mul24_lo<kSigned>(a, b) + c; }
 template <bool kSigned>
@@ -109,7 +113,7 @@ std::uint32_t dp4a(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     c += static_cast<std::uint32_t>(std::int32_t{static_cast<A>(a >> i)} * std::int32_t{static_cast<B>(b >> i)});
   return c;
 }
-// Halves of a with two bytes of b, the lower or the upper ones.
+// The halves of a with two bytes of b, the lower or the upper ones.
 template <class A, class B, unsigned kShift>
 std::uint32_t dp2a(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   for (unsigned i = 0; i < 2; ++i) {
@@ -164,12 +168,15 @@ Handler select_24(Form const& form) {
 
 Handler select_integer(Form const& form, Step&) {
   std::string_view const op = form.opcode();
-  static constexpr std::string_view kOpcodes[] = {"add", "sub", "mul", "mad", "div", "rem", "min", "max", "sad", "neg", "abs"};
+  static constexpr std::string_view kOpcodes[] = {"add", "sub", "mul", "mad", "div", "rem",
+                                                  "min", "max", "sad", "neg", "abs"};
   if (op == "mul24" || op == "mad24") return select_24(form);
   if (op == "dp4a" || op == "dp2a") {
     if (form.first_type == Type::s32)
-      return form.type == Type::s32 ? select_dot<std::int8_t, std::int8_t>(form) : select_dot<std::int8_t, std::uint8_t>(form);
-    return form.type == Type::s32 ? select_dot<std::uint8_t, std::int8_t>(form) : select_dot<std::uint8_t, std::uint8_t>(form);
+      return form.type == Type::s32 ? select_dot<std::int8_t, std::int8_t>(form)
+                                    : select_dot<std::int8_t, std::uint8_t>(form);
+    return form.type == Type::s32 ? select_dot<std::uint8_t, std::int8_t>(form)
+                                  : select_dot<std::uint8_t, std::uint8_t>(form);
   }
   if (std::ranges::find(kOpcodes, op) == std::end(kOpcodes) || form.has("cc")) return nullptr;
   if (form.has("sat") && form.type == Type::s32)

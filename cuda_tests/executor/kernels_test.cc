@@ -1,4 +1,4 @@
-// The kernels of cuda_tests/kernels, from the PTX that NVRTC makes of them, against what they should give.
+// The kernels of cuda_tests/kernels, compiled by NVRTC, against results computed on the host.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -33,7 +33,7 @@ std::vector<float> random_floats(std::size_t count, float low = -1, float high =
   return values;
 }
 
-TEST_P(Kernels, SaxpyIsThatOfTheHost) {
+TEST_P(Kernels, SaxpyGivesTheResultsOfTheHost) {
   load("saxpy");
   auto const x = random_floats(1000), y = random_floats(1000, 5, 9);
   auto* const on_device = device.upload(y);
@@ -51,13 +51,13 @@ TEST_P(Kernels, IdentityCopiesLines) {
   EXPECT_TRUE(std::ranges::equal(values, std::span(output, values.size())));
 }
 
-TEST_P(Kernels, MatmulSumsInOrderWithOneRoundingForEachProduct) {
+TEST_P(Kernels, MatmulRoundsOncePerProduct) {
   load("matmul");
   int const rows = 33, inner = 50, columns = 21;
   auto const a = random_floats(rows * inner), b = random_floats(inner * columns);
   auto* const c = device.allocate<float>(rows * columns);
-  EXPECT_EQ(text_of(device.run("_Z6matmulIfLi16EEvPKT_S2_PS0_iii", {{2, 3}, {16, 16}, 0}, device.upload(a), device.upload(b), c,
-                               rows, inner, columns)),
+  EXPECT_EQ(text_of(device.run("_Z6matmulIfLi16EEvPKT_S2_PS0_iii", {{2, 3}, {16, 16}, 0}, device.upload(a),
+                               device.upload(b), c, rows, inner, columns)),
             "");
   for (int i = 0; i < rows; ++i) {
     for (int j = 0; j < columns; ++j) {
@@ -71,15 +71,15 @@ TEST_P(Kernels, MatmulSumsInOrderWithOneRoundingForEachProduct) {
   }
 }
 
-TEST_P(Kernels, MatmulOfDoublesSumsInOrderWithOneRoundingForEachProduct) {
+TEST_P(Kernels, MatmulOfDoublesRoundsOncePerProduct) {
   load("matmul");
   int const rows = 19, inner = 21, columns = 33;
   auto const floats_a = random_floats(rows * inner), floats_b = random_floats(inner * columns, -3, 5);
   std::vector<double> a(floats_a.begin(), floats_a.end()), b(floats_b.begin(), floats_b.end());
-  for (auto& value : a) value /= 3;  // such that products do not fit
+  for (auto& value : a) value /= 3;  // so that products are inexact
   auto* const c = device.allocate<double>(rows * columns);
-  EXPECT_EQ(text_of(device.run("_Z6matmulIdLi16EEvPKT_S2_PS0_iii", {{3, 2}, {16, 16}, 0}, device.upload(a), device.upload(b), c,
-                               rows, inner, columns)),
+  EXPECT_EQ(text_of(device.run("_Z6matmulIdLi16EEvPKT_S2_PS0_iii", {{3, 2}, {16, 16}, 0}, device.upload(a),
+                               device.upload(b), c, rows, inner, columns)),
             "");
   for (int i = 0; i < rows; ++i) {
     for (int j = 0; j < columns; ++j) {
@@ -91,8 +91,8 @@ TEST_P(Kernels, MatmulOfDoublesSumsInOrderWithOneRoundingForEachProduct) {
   }
 }
 
-// Of whole numbers up to 2048 and quarters of them, halves hold each sum exactly: no rounding is left to differ.
-TEST_P(Kernels, MatmulOfHalvesIsExactWhereHalvesAre) {
+// Halves represent sums of small quarters exactly, so the order of rounding does not matter.
+TEST_P(Kernels, MatmulOfHalvesIsExactForSmallIntegers) {
   load("matmul");
   int const rows = 17, inner = 37, columns = 18;
   auto const quarters = [](int i) { return (i * 37 % 11) - 5; };  // in -5 to 5
@@ -101,7 +101,8 @@ TEST_P(Kernels, MatmulOfHalvesIsExactWhereHalvesAre) {
     unsigned bits = 0;
     if (magnitude != 0) {
       int const exponent = static_cast<int>(std::bit_width(static_cast<unsigned>(magnitude))) - 1;
-      bits = static_cast<unsigned>(exponent - 2 + 15) << 10 | ((static_cast<unsigned>(magnitude) << (10 - exponent)) & 1023);
+      bits = static_cast<unsigned>(exponent - 2 + 15) << 10 |
+             ((static_cast<unsigned>(magnitude) << (10 - exponent)) & 1023);
     }
     return static_cast<std::uint16_t>(bits | (value < 0 ? 0x8000 : 0));
   };
@@ -136,7 +137,8 @@ TEST_P(Kernels, HistogramCountsBytes) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::uint8_t>(i * i / 7);
   auto* const counts = device.allocate<unsigned>(256);
   EXPECT_EQ(text_of(device.run("histogram", {{3}, {100}, 0}, device.upload(values), counts, 5000)), "");
-  for (unsigned byte = 0; byte < 256; ++byte) ASSERT_EQ(counts[byte], static_cast<unsigned>(std::ranges::count(values, byte)));
+  for (unsigned byte = 0; byte < 256; ++byte)
+    ASSERT_EQ(counts[byte], static_cast<unsigned>(std::ranges::count(values, byte)));
 }
 
 TEST_P(Kernels, TransposeSwapsRowsAndColumns) {
@@ -149,7 +151,7 @@ TEST_P(Kernels, TransposeSwapsRowsAndColumns) {
     for (int x = 0; x < width; ++x) ASSERT_EQ(output[x * height + y], input[static_cast<std::size_t>(y * width + x)]);
 }
 
-TEST_P(Kernels, ScanWaitsForTheBlocksBefore) {
+TEST_P(Kernels, ScanWaitsForEarlierBlocks) {
   load("scan");
   unsigned const blocks = 300, threads = 64;
   std::vector<unsigned> values(blocks * threads - 3);
@@ -163,7 +165,7 @@ TEST_P(Kernels, ScanWaitsForTheBlocksBefore) {
   for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(sums[i], sum += values[i]) << i;
 }
 
-TEST_P(Kernels, SoftmaxHoldsForASpreadOfThreeHundred) {
+TEST_P(Kernels, SoftmaxIsStableForInputsThatDifferByThreeHundred) {
   load("softmax");
   int const rows = 3, columns = 200;
   auto const input = random_floats(rows * columns, -150, 150);
@@ -181,7 +183,7 @@ TEST_P(Kernels, SoftmaxHoldsForASpreadOfThreeHundred) {
   }
 }
 
-TEST_P(Kernels, SayPrintsWhatPrintfWould) {
+TEST_P(Kernels, SayPrintsLikePrintf) {
   load("faults");
   std::vector<std::string> said;
   device.options.print = [&](std::string_view text) { said.emplace_back(text); };

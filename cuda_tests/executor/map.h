@@ -1,4 +1,4 @@
-// Declares map(), which makes a handler of a function of one lane's values.
+// map() turns a function of the values in one lane into a handler.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,7 @@
 
 #include "cuda_tests/executor/machine.h"
 
-// Whatever a lane's registers are, they are the same array or apart from each other.
+// Two registers are the same array or do not overlap, so the iterations of a loop over lanes are independent.
 #if defined(__clang__)
 #define CUDA_TESTS_EACH_LANE _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -19,7 +19,6 @@
 
 namespace cuda_tests {
 
-// The names of what nearly every handler is about.
 using ptx::Form;
 using ptx::Space;
 using ptx::Type;
@@ -54,15 +53,16 @@ template <auto kFunction, class R, class... A>
 
 }  // namespace internal
 
-/// to = kFunction(sources...), by unsigned integers as wide as the registers.
+/// destination = kFunction(sources...) in each lane; parameters and result are unsigned integers as wide as the
+/// registers.
 template <auto kFunction>
 bool map(Warp& warp, Step const& step, Mask lanes) {
   internal::map_as<kFunction>(warp, step, lanes, kFunction);
   return true;
 }
 
-/// The processor's rounding while it lives. What is computed meanwhile has to come from memory and go there, which the
-/// compiler cannot move over the calls.
+/// Sets the processor's rounding mode for its lifetime. Computations in its scope must read and write memory, which the
+/// compiler cannot move across the calls.
 class RoundingScope {
  public:
   explicit RoundingScope(Rounding rounding) noexcept : changed_(rounding != Rounding::nearest) {
@@ -79,7 +79,7 @@ class RoundingScope {
   bool changed_;
 };
 
-/// The same under the step's rounding, which is set once for all lanes.
+/// The same with the rounding mode of the step, set once for all lanes.
 template <auto kFunction>
 bool map_rounded(Warp& warp, Step const& step, Mask lanes) {
   RoundingScope const scope(step.rounding);

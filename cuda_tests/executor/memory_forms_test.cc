@@ -1,7 +1,7 @@
-// What loads and stores move, by hand: 16 bytes of each space, and registers.
+// Loads and stores, between 16 bytes in each space and registers, with results computed by hand.
 #include <array>
 
-#include "cuda_tests/executor/form_record.h"
+#include "cuda_tests/executor/checked_forms.h"
 #include "cuda_tests/executor/run_test_support.h"
 #include "cuda_tests/ptx/forms.h"
 
@@ -10,20 +10,21 @@ namespace {
 
 using Values = std::vector<std::uint64_t>;
 
-// What a kernel gets and leaves, in global memory.
+// The input and output of a kernel, in global memory.
 struct Place {
   std::array<std::uint64_t, 2> memory;
   std::array<std::uint64_t, 4> registers;
 };
 
-// Has `place` and `copy_back` in the form's space; in %in is the address of a Place.
+// Code that uses `place` in the form's space. %in is the address of a Place.
 struct SpaceText {
   std::string declaration, fill, address, copy_back;
 };
 
 SpaceText text_of(ptx::Form const& form) {
   std::string const space = "." + std::string(name(form.space));
-  auto const move = [](std::string const& from, std::string const& at, std::string const& to, std::string const& there) {
+  auto const move = [](std::string const& from, std::string const& at, std::string const& to,
+                       std::string const& there) {
     return "ld" + from + ".b64 %x, [" + at + "]; ld" + from + ".b64 %y, [" + at + "+8];\n" +
            "st" + to + ".b64 [" + there + "], %x; st" + to + ".b64 [" + there + "+8], %y;\n";
   };
@@ -33,7 +34,7 @@ SpaceText text_of(ptx::Form const& form) {
     case ptx::Space::local:
       return {space + " .align 16 .b8 place[16];", fill, "[place]", move(space, "place", ".global", "%in")};
     case ptx::Space::param:
-      // One loads from what it was given, and stores to what it gives.
+      // Loads are from the parameters of the entry, stores to those of a call.
       if (form.opcode() == "ld") return {"", "", "[given]", ""};
       return {".param .align 16 .b8 place[16]; .param .b64 to;", fill, "[place]",
               "st.param.b64 [to], %in; call copy, (place, to);\n"};
@@ -43,7 +44,7 @@ SpaceText text_of(ptx::Form const& form) {
 
 std::string kernel_of(ptx::Form const& form) {
   bool const loads = form.opcode() == "ld";
-  // As wide as can be, so that one sees how a value is extended; those of floats are never wider.
+  // Wide registers show how a value is extended; registers of floats are never wider than the type.
   std::string const type = is_float(form.type) ? "b" + std::to_string(8 * size_bytes(form.type)) : "b64";
   std::string fill, names, keep;
   for (unsigned i = 0; i < form.vector_size; ++i) {
@@ -56,11 +57,12 @@ std::string kernel_of(ptx::Form const& form) {
   SpaceText const space = text_of(form);
   return ".version 9.0\n.target sm_90\n.address_size 64\n"
          ".func copy(.param .align 16 .b8 given[16], .param .b64 to) { .reg .b64 %in, %x, %y; ld.param.b64 %in, [to];\n"
-         "ld.param.b64 %x, [given]; ld.param.b64 %y, [given+8]; st.global.b64 [%in], %x; st.global.b64 [%in+8], %y; ret; }\n"
-         ".visible .entry k(.param .align 16 .b8 given[16], .param .u64 in) {\n.reg .b64 %in, %x, %y; .reg ." + type +
-         " %v<4>;\n" +
-         space.declaration + "\nld.param.u64 %in, [in];\n" + fill + space.fill + form.name + " " +
-         (loads ? names + ", " + space.address : space.address + ", " + names) + ";\n" + keep + space.copy_back + "ret;\n}\n";
+         "ld.param.b64 %x, [given]; ld.param.b64 %y, [given+8]; st.global.b64 [%in], %x; st.global.b64 [%in+8], %y; "
+         "ret; }\n"
+         ".visible .entry k(.param .align 16 .b8 given[16], .param .u64 in) {\n.reg .b64 %in, %x, %y; .reg ." +
+         type + " %v<4>;\n" + space.declaration + "\nld.param.u64 %in, [in];\n" + fill + space.fill + form.name + " " +
+         (loads ? names + ", " + space.address : space.address + ", " + names) + ";\n" + keep + space.copy_back +
+         "ret;\n}\n";
 }
 
 Place moved(std::string const& name, Place const& before) {
@@ -82,7 +84,7 @@ struct Row {
   Values expected;
 };
 
-TEST(MemoryForms, LoadsExtendWhatTheyRead) {
+TEST(MemoryForms, LoadsExtendValues) {
   Place const before{{0xfedcba9876543280, 0x11223344556677f8}, {}};
   for (auto const& [form, expected] : std::initializer_list<Row>{
            {"ld.global.u8", {0x80}}, {"ld.global.s8", {0xffffffffffffff80}}, {"ld.global.u16", {0x3280}},
@@ -106,7 +108,7 @@ TEST(MemoryForms, LoadsExtendWhatTheyRead) {
   }
 }
 
-TEST(MemoryForms, StoresWriteWhatTheyAreWideAndNoMore) {
+TEST(MemoryForms, StoresWriteOnlyTheirBytes) {
   Place const before{{0xf0f1f2f3f4f5f6f7, 0xf8f9fafbfcfdfeff},
                      {0x1716151413121110, 0x2726252423222120, 0x3736353433323130, 0x4746454443424140}};
   auto const low = [&](std::uint64_t mask) { return (before.memory[0] & ~mask) | (before.registers[0] & mask); };

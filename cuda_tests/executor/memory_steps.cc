@@ -1,4 +1,5 @@
-// ld, st and fences. What others may see at the same time is read and written by relaxed atomics of its own size.
+// ld, st and fences. Memory that other threads may access at the same time is accessed by relaxed atomics of the size
+// of the access.
 #include <atomic>
 #include <cstring>
 #include <type_traits>
@@ -6,7 +7,7 @@
 #include "cuda_tests/executor/map.h"
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__SANITIZE_THREAD__)
-#pragma GCC diagnostic ignored "-Wtsan"  // all that the fences order is atomic, which the sanitizer follows by itself
+#pragma GCC diagnostic ignored "-Wtsan"  // the fences order only atomics, which the sanitizer understands without them
 #endif
 
 namespace cuda_tests {
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::uint8_t kAcquire = 1, kRelease = 2;  // of Step::choice
 
-// Shared and local memory belong to one thread of the host at a time; nobody else sees them.
+// Shared and local memory are used by one host thread at a time, so they need no atomics.
 template <class T, bool kAtomic>
 T load_one(std::byte const* from, int order) {
   if constexpr (kAtomic) return __atomic_load_n(reinterpret_cast<T const*>(from), order);
@@ -28,7 +29,7 @@ void store_one(std::byte* to, T value, int order) {
   else std::memcpy(to, &value, sizeof value);
 }
 
-// T's sign goes on in a wider register.
+// Extends a signed T by its sign in a wider register.
 template <class T>
 void write_register(Warp& warp, Step const& step, unsigned i, unsigned lane, T value) {
   Location const to = step.destination[i];
@@ -86,7 +87,7 @@ bool fence(Warp&, Step const&, Mask) {
   return true;
 }
 
-// What a launch hands over, the same for all lanes where the address is.
+// Loads from the parameter buffer of the launch.
 template <class T>
 bool load_parameter(Warp& warp, Step const& step, Mask lanes) {
   auto const& parameters = warp.block.launch.parameters;
@@ -95,10 +96,12 @@ bool load_parameter(Warp& warp, Step const& step, Mask lanes) {
     auto const lane = static_cast<unsigned>(std::countr_zero(lanes));
     U64 const at = address_of(warp, step, lane);
     if (at > parameters.size() || bytes > parameters.size() - at) {
-      return warp.block.fail(warp, step, Mask{1} << lane, FaultKind::illegal_address, "a parameter out of bounds", at);
+      return warp.block.fail(warp, step, Mask{1} << lane, FaultKind::illegal_address, "an access beyond the parameters",
+                             at);
     }
     if (at % bytes != 0)
-      return warp.block.fail(warp, step, Mask{1} << lane, FaultKind::misaligned_address, "a misaligned parameter", at);
+      return warp.block.fail(warp, step, Mask{1} << lane, FaultKind::misaligned_address,
+                             "a misaligned access to a parameter", at);
     for (unsigned i = 0; i < step.count; ++i) {
       write_register<T>(warp, step, i, lane, load_one<T, false>(parameters.data() + at + i * sizeof(T), 0));
     }
@@ -111,12 +114,13 @@ Handler select_direction(Form const& form) {
   return form.opcode() == "st" ? store<T, kSpace> : load<T, kSpace>;
 }
 
-// Of the spaces those that others see are one here, and those that nobody else sees.
+// Generic and constant addresses are handled like global ones.
 template <class T>
 Handler select_width(Form const& form, Step const& step) {
   if (step.space == Space::param) return form.opcode() == "st" ? nullptr : Handler{load_parameter<T>};
   if (step.space == Space::shared) return select_direction<T, Space::shared>(form);
-  return step.space == Space::local ? select_direction<T, Space::local>(form) : select_direction<T, Space::global>(form);
+  return step.space == Space::local ? select_direction<T, Space::local>(form)
+                                    : select_direction<T, Space::global>(form);
 }
 
 }  // namespace

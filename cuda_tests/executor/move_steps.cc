@@ -11,7 +11,7 @@ using ptx::SpecialRegister;
 template <class T>
 T same(T a) { return a; }
 
-// `bits`, or that and the frame of local memory: the address of a variable.
+// The address of a variable: `bits`, plus the frame of local memory if it is relative to it.
 template <class T>
 bool address_of(Warp& warp, Step const& step, Mask lanes) {
   U64 const frame = step.frame_relative ? U64{warp.depth} * warp.block.launch.kernel->local_frame_bytes : 0;
@@ -23,18 +23,18 @@ bool address_of(Warp& warp, Step const& step, Mask lanes) {
 U64 read_part(Warp& warp, Location from, std::uint8_t width, unsigned lane) {
   return width == 2 ? warp.at<U16>(from)[lane] : warp.at<U32>(from)[lane];
 }
-U64 read_whole(Warp& warp, Location from, std::uint8_t width, unsigned lane) {
+U64 read_source(Warp& warp, Location from, std::uint8_t width, unsigned lane) {
   return width == 8 ? warp.at<U64>(from)[lane] : read_part(warp, from, width, lane);
 }
 
 bool pack(Warp& warp, Step const& step, Mask lanes) {
   unsigned const shift = step.bytes * 8u / step.count;
   each_lane(lanes, [&](unsigned lane) {
-    U64 whole = 0;
+    U64 packed = 0;
     for (unsigned i = 0; i < step.count; ++i)
-      whole |= read_part(warp, step.source[i], step.source_width[i], lane) << (i * shift);
-    if (step.bytes == 8) warp.at<U64>(step.destination[0])[lane] = whole;
-    else warp.at<U32>(step.destination[0])[lane] = static_cast<U32>(whole);
+      packed |= read_part(warp, step.source[i], step.source_width[i], lane) << (i * shift);
+    if (step.bytes == 8) warp.at<U64>(step.destination[0])[lane] = packed;
+    else warp.at<U32>(step.destination[0])[lane] = static_cast<U32>(packed);
   });
   return true;
 }
@@ -42,17 +42,17 @@ bool pack(Warp& warp, Step const& step, Mask lanes) {
 bool unpack(Warp& warp, Step const& step, Mask lanes) {
   unsigned const shift = step.bytes * 8u / step.count;
   each_lane(lanes, [&](unsigned lane) {
-    U64 const whole = read_whole(warp, step.source[0], step.bytes, lane);
+    U64 const packed = read_source(warp, step.source[0], step.bytes, lane);
     for (unsigned i = 0; i < step.count; ++i) {
       if (step.destination[i] == kNowhere) continue;
-      if (shift == 16) warp.at<U16>(step.destination[i])[lane] = static_cast<U16>(whole >> (i * shift));
-      else warp.at<U32>(step.destination[i])[lane] = static_cast<U32>(whole >> (i * shift));
+      if (shift == 16) warp.at<U16>(step.destination[i])[lane] = static_cast<U16>(packed >> (i * shift));
+      else warp.at<U32>(step.destination[i])[lane] = static_cast<U32>(packed >> (i * shift));
     }
   });
   return true;
 }
 
-// The generic address of shared memory and of a thread's local memory is where it is in the host's memory.
+// Generic addresses of shared and local memory are host addresses.
 template <bool kTo>
 bool convert_address(Warp& warp, Step const& step, Mask lanes) {
   U64 const* const from = warp.at<U64>(step.source[0]);
@@ -91,14 +91,16 @@ bool is_in_space(Warp& warp, Step const& step, Mask lanes) {
 
 U64 now_ns() {
   return static_cast<U64>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
 }
 U64 clock_ns() {
   return static_cast<U64>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
 }
 
-// One that is the same for all lanes.
+// A special register that is the same in all lanes.
 U64 uniform_special(Warp const& warp, SpecialRegister which) {
   auto const& block = warp.block;
   auto const& shape = block.launch.shape;
@@ -144,8 +146,6 @@ U64 lane_special(Warp const& warp, SpecialRegister which, unsigned lane) {
   }
 }
 
-}  // namespace
-
 bool read_special(Warp& warp, Step const& step, Mask lanes) {
   auto const which = static_cast<SpecialRegister>(step.choice);
   bool const by_lane = which <= SpecialRegister::tid_z || which == SpecialRegister::laneid ||
@@ -158,6 +158,8 @@ bool read_special(Warp& warp, Step const& step, Mask lanes) {
   });
   return true;
 }
+
+}  // namespace
 
 Handler select_move(Form const& form, Step& step) {
   std::string_view const op = form.opcode();

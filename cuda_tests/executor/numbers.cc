@@ -11,7 +11,7 @@ struct Parts {
   int exponent;
 };
 
-// Of a finite number.
+// REQUIRES: `value` is finite.
 Parts parts_of(double value) noexcept {
   std::uint64_t const bits = bits_of(value);
   auto const stored = static_cast<int>(bits >> 52 & 2047);
@@ -33,13 +33,14 @@ std::uint64_t double_to(FloatFormat format, double value, Rounding rounding, std
 
 }  // namespace
 
-std::uint64_t round_to(FloatFormat format, bool negative, std::uint64_t significand, int exponent, Rounding rounding) noexcept {
+std::uint64_t round_to(FloatFormat format, bool negative, std::uint64_t significand, int exponent,
+                       Rounding rounding) noexcept {
   int const fraction_bits = format.fraction_bits;
   int const bias = (1 << (format.exponent_bits - 1)) - 1;
   std::uint64_t const sign = negative ? std::uint64_t{1} << (fraction_bits + format.exponent_bits) : 0;
   if (significand == 0) return sign;
   int const length = 64 - std::countl_zero(significand);
-  // The exponent of the last bit that is kept; that of a denormal is fixed.
+  // The exponent of the last bit of the result; for denormals it is fixed.
   int const lowest = 1 - bias - fraction_bits;
   int const last = std::max(exponent + length - (fraction_bits + 1), lowest);
   int const drop = last - exponent;
@@ -52,7 +53,7 @@ std::uint64_t round_to(FloatFormat format, bool negative, std::uint64_t signific
     kept = drop < 64 ? significand >> drop : 0;
     std::uint64_t const rest = drop < 64 ? significand & ((std::uint64_t{1} << drop) - 1) : significand;
     if (rounding == Rounding::nearest) {
-      // Half of the last bit kept is bit drop - 1; beyond 64 bits the rest is less than that.
+      // Half of the last kept bit is bit drop - 1. If that is beyond 64 bits, the rest is less than half.
       if (drop <= 64) {
         std::uint64_t const half = std::uint64_t{1} << (drop - 1);
         up = rest > half || (rest == half && (kept & 1) != 0);
@@ -62,14 +63,14 @@ std::uint64_t round_to(FloatFormat format, bool negative, std::uint64_t signific
     }
   }
   kept += up ? 1 : 0;
-  // A carry into the next exponent is one in the bits, too, as is one from denormals into normal numbers.
+  // A carry into the next exponent, or from denormals to normal numbers, is a carry in the bits as well.
   std::uint64_t const hidden = std::uint64_t{1} << fraction_bits;
   std::uint64_t const result =
       kept < hidden ? kept : kept - hidden + (static_cast<std::uint64_t>(last - lowest + 1) << fraction_bits);
   std::uint64_t const infinity = ((std::uint64_t{1} << format.exponent_bits) - 1) << fraction_bits;
   if (result < infinity) return sign | result;
-  bool const stays = rounding != Rounding::nearest && !away;
-  return sign | (stays ? infinity - 1 : infinity);
+  bool const stays_finite = rounding != Rounding::nearest && !away;
+  return sign | (stays_finite ? infinity - 1 : infinity);
 }
 
 std::uint16_t double_to_half(double value, Rounding rounding) noexcept {

@@ -1,5 +1,5 @@
-// Declares what PTX makes of floating-point numbers beyond what the processor does: flushed denormals, saturation, the one
-// NaN of single precision, and half precision.
+// Floating-point operations of PTX that processors lack: flushed denormals, saturation, the canonical NaN, half
+// precision.
 #pragma once
 
 #include <bit>
@@ -17,15 +17,17 @@ inline std::uint64_t bits_of(double value) noexcept { return std::bit_cast<std::
 constexpr std::uint32_t kNan32 = 0x7fffffff;
 constexpr std::uint16_t kNan16 = 0x7fff;
 
-/// Whatever NaN it is, it is that of a device.
-inline std::uint32_t bits_of(float value) noexcept { return value != value ? kNan32 : std::bit_cast<std::uint32_t>(value); }
+/// Replaces any NaN by the canonical one.
+inline std::uint32_t bits_of(float value) noexcept {
+  return value != value ? kNan32 : std::bit_cast<std::uint32_t>(value);
+}
 
-/// Denormals become a zero of their sign.
+/// Replaces a denormal by a zero of its sign.
 inline float flushed(float value) noexcept {
   auto const bits = std::bit_cast<std::uint32_t>(value);
   return (bits & 0x7f800000) == 0 ? as_float(bits & 0x80000000) : value;
 }
-/// Into [0, 1]; NaN becomes zero.
+/// Clamps to [0, 1]; NaN becomes zero.
 template <class T>
 T saturated(T value) noexcept {
   return value > T{0} ? (value < T{1} ? value : T{1}) : T{0};
@@ -44,21 +46,22 @@ inline std::uint16_t flushed_half(std::uint16_t half) noexcept {
   return (half & 0x7c00) == 0 ? static_cast<std::uint16_t>(half & 0x8000) : half;
 }
 
-/// A format of binary floating point, in which fraction_bits of the significand are stored.
+/// A binary floating-point format.
 struct FloatFormat {
-  int fraction_bits;
+  int fraction_bits;  // stored bits of the significand
   int exponent_bits;
 };
 constexpr FloatFormat kHalf{10, 5};
 constexpr FloatFormat kSingle{23, 8};
 constexpr FloatFormat kDouble{52, 11};
 
-/// The bits of significand * 2^exponent, rounded once, also where the result is a denormal or too large.
-std::uint64_t round_to(FloatFormat format, bool negative, std::uint64_t significand, int exponent, Rounding rounding) noexcept;
+/// The bits of significand * 2^exponent, rounded once, to a denormal, an infinity or the largest number if need be.
+std::uint64_t round_to(FloatFormat format, bool negative, std::uint64_t significand, int exponent,
+                       Rounding rounding) noexcept;
 
-/// A double in half precision, rounded once.
+/// Rounds once to half precision.
 std::uint16_t double_to_half(double value, Rounding rounding) noexcept;
-/// A double in single precision, rounded once.
+/// Rounds once to single precision.
 std::uint32_t double_to_single(double value, Rounding rounding) noexcept;
 
 }  // namespace cuda_tests

@@ -2,22 +2,22 @@
 
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <vector>
 
 #include "cuda_tests/executor/decode.h"
+#include "tracing_core/internal/mutex.h"
 
 namespace cuda_tests {
 
 struct Program::State {
   DeviceMemory& memory;
-  std::vector<std::uintptr_t> addresses;  // of the module's variables; zero for shared ones
-  std::mutex mutex;
-  std::map<std::string, std::unique_ptr<DecodedKernel const>, std::less<>> kernels;  // guarded by mutex
+  std::vector<std::uintptr_t> addresses = {};  // of the module's variables; zero for shared ones
+  tracing::internal::Mutex mutex = {};
+  std::map<std::string, std::unique_ptr<DecodedKernel const>, std::less<>> kernels TRACING_GUARDED_BY(mutex) = {};
 };
 
 Program::Program(std::shared_ptr<ptx::Module const> module, DeviceMemory& memory)
-    : module_(std::move(module)), state_(new State{memory, {}, {}, {}}) {}
+    : module_(std::move(module)), state_(new State{memory}) {}
 
 Program::~Program() {
   for (auto const address : state_->addresses)
@@ -59,7 +59,7 @@ LoadedVariable Program::find_variable(std::string_view name) const noexcept {
 DecodedKernel const* Program::find_kernel(std::string_view name) const {
   auto const* const entry = module_->find_entry(name);
   if (entry == nullptr || entry->refusal) return nullptr;
-  std::lock_guard const lock(state_->mutex);
+  tracing::internal::MutexLock const lock(state_->mutex);
   auto const known = state_->kernels.find(name);
   if (known != state_->kernels.end()) return known->second.get();
   auto decoded = decode(*module_, *entry, [this](std::size_t i) { return state_->addresses[i]; });

@@ -1,4 +1,4 @@
-// Declares Program, a PTX module loaded into a device's memory and decoded for the executor.
+// Program: a PTX module loaded into the memory of a device.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@ struct LoadedVariable {
   std::uint64_t bytes = 0;
 };
 
-/// Owns the memory of the module's variables in `memory`, which outlives it. Immutable, so any thread may use it.
+/// Owns the memory of the module's variables. The DeviceMemory must outlive it. Thread-safe.
 class Program {
  public:
-  /// Gives the module's global and constant variables their addresses and first values. Null where memory does not suffice.
+  /// Allocates and initializes the module's global and constant variables. Null if there is not enough memory.
   static std::shared_ptr<Program const> load(std::shared_ptr<ptx::Module const> module, DeviceMemory& memory);
   Program(Program const&) = delete;
   Program& operator=(Program const&) = delete;
   ~Program();
 
   ptx::Module const& module() const noexcept { return *module_; }
-  /// A global or constant variable; address zero where there is none of this name.
+  /// A global or constant variable; its address is zero if there is none of this name.
   LoadedVariable find_variable(std::string_view name) const noexcept;
-  /// What to run for an entry; null where there is none of this name, or where it is refused. Decoded at the first call.
+  /// The decoded entry of this name; null if there is none or it is refused. The first call decodes it.
   DecodedKernel const* find_kernel(std::string_view name) const;
 
  private:

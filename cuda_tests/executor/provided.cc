@@ -1,5 +1,4 @@
-// The functions that a device provides: vprintf() and __assertfail(). Their arguments lie in the caller's frame, as the call
-// says.
+// The functions that a device provides: vprintf() and __assertfail(). Their arguments are in the caller's frame.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -10,32 +9,31 @@
 namespace cuda_tests {
 namespace {
 
-constexpr std::size_t kMostText = 4096;
-constexpr std::size_t kMostSpec = 16;  // of flags, width and precision
+constexpr std::size_t kMaxText = 4096;
+
+std::byte* frame_of(Warp& warp, unsigned lane) {
+  return warp.block.local_of(warp, lane) + std::size_t{warp.depth} * warp.block.launch.kernel->local_frame_bytes;
+}
 
 template <class T>
 T argument(Warp& warp, Step const& step, unsigned lane, unsigned i) {
-  auto const& copy = step.call->arguments[i];
   T value;
-  std::memcpy(
-      &value,
-      warp.block.local_of(warp, lane) + std::size_t{warp.depth} * warp.block.launch.kernel->local_frame_bytes + copy.from,
-      sizeof value);
+  std::memcpy(&value, frame_of(warp, lane) + step.call->arguments[i].from, sizeof value);
   return value;
 }
 
-// A text in the device's memory; none where it leaves that.
+// A string in the device's memory; none if its address is invalid or it is too long.
 std::optional<std::string> text_at(Block& block, std::uint64_t address) {
   std::string text;
   for (;; ++address) {
     std::byte const* const place = block.find(address, 1);
-    if (place == nullptr || text.size() > kMostText) return std::nullopt;
+    if (place == nullptr || text.size() > kMaxText) return std::nullopt;
     if (*place == std::byte{0}) return text;
     text.push_back(static_cast<char>(*place));
   }
 }
 
-// Values as the compiler lays them out behind each other, each at a multiple of its size.
+// The arguments of printf: values one after the other, each aligned to its size.
 class Values {
  public:
   Values(Block& block, std::uint64_t address) : block_(block), address_(address) {}
@@ -44,14 +42,15 @@ class Values {
   T take() {
     offset_ = (offset_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
     T value{};
-    if (std::byte const* const place = block_.find(address_ + offset_, sizeof(T))) std::memcpy(&value, place, sizeof value);
+    if (std::byte const* const place = block_.find(address_ + offset_, sizeof(T)))
+      std::memcpy(&value, place, sizeof value);
     else bad_ = true;
     offset_ += sizeof(T);
     ++count_;
     return value;
   }
   bool bad() const noexcept { return bad_; }
-  int count() const noexcept { return count_; }  // of those that were taken
+  int count() const noexcept { return count_; }  // number of values taken
 
  private:
   Block& block_;
@@ -72,7 +71,7 @@ void put(std::string& text, std::string const& spec, A... values) {
   if (size > 0) text.append(buffer, std::min<std::size_t>(static_cast<std::size_t>(size), sizeof buffer - 1));
 }
 
-// One conversion, `spec` from '%' to the letter, with `size`: "h", "hh", or "ll" for 64 bits.
+// Formats one value by `spec`, from '%' to the letter, and `size`: "h", "hh", or "ll" for 64 bits.
 void format_value(Block& block, std::string& text, std::string spec, std::string_view size, Values& values) {
   char const letter = spec.back();
   if (letter == 'c') return put(text, spec, values.take<int>());
@@ -81,7 +80,8 @@ void format_value(Block& block, std::string& text, std::string spec, std::string
     spec.insert(spec.size() - 1, "ll");
     return put(text, spec, values.take<long long>());
   }
-  if (std::string_view("fFeEgGaA").find(letter) != std::string_view::npos) return put(text, spec, values.take<double>());
+  if (std::string_view("fFeEgGaA").find(letter) != std::string_view::npos)
+    return put(text, spec, values.take<double>());
   auto const pointer = values.take<std::uint64_t>();
   if (letter == 'p') return put(text, spec, reinterpret_cast<void*>(pointer));
   auto const string = text_at(block, pointer);
@@ -98,7 +98,8 @@ std::string formatted(Block& block, std::string_view format, Values& values) {
     std::string spec = "%";
     std::string size;
     std::size_t i = 1;
-    for (; i < format.size() && std::string_view("-+ #0123456789.*lhzjt").find(format[i]) != std::string_view::npos; ++i) {
+    for (; i < format.size() && std::string_view("-+ #0123456789.*lhzjt").find(format[i]) != std::string_view::npos;
+         ++i) {
       if (format[i] == '*') spec += std::to_string(values.take<int>());
       else if (std::string_view("lzjt").find(format[i]) != std::string_view::npos) size = "ll";
       else if (format[i] == 'h') size = size.empty() ? "h" : "hh";
@@ -109,11 +110,7 @@ std::string formatted(Block& block, std::string_view format, Values& values) {
     if (letter == '%') {
       text += '%';
     } else if (letter == '\0' || std::string_view("diuoxXcfFeEgGaAps").find(letter) == std::string_view::npos) {
-      text += spec + letter;  // as it stands: nobody says what it would be
-    } else if (spec.size() > kMostSpec) {
-      text += spec + letter;  // likewise, but it has its value
-      std::string ignored;
-      format_value(block, ignored, std::string("%") + letter, size, values);
+      text += spec + letter;  // unknown conversions are copied
     } else {
       format_value(block, text, spec + letter, size, values);
     }
@@ -130,14 +127,12 @@ bool vprintf_step(Warp& warp, Step const& step, Mask lanes) {
     Values values(block, argument<std::uint64_t>(warp, step, lane, 1));
     std::string const text = format ? formatted(block, *format, values) : "";
     if (!format || values.bad())
-      return block.fail(warp, step, Mask{1} << lane, FaultKind::illegal_address, "printf of memory that is nobody's", pointer);
+      return block.fail(warp, step, Mask{1} << lane, FaultKind::illegal_address,
+                        "printf of memory that is not allocated", pointer);
     if (pointer != 0) block.launch.print(text);
-    // Not the characters, as in C, but the values; and this where there is no format.
+    // Unlike in C, printf() on a device returns the number of values, and -1 without a format.
     int const done = pointer == 0 ? -1 : values.count();
-    for (auto const& result : step.call->results) {
-      std::memcpy(block.local_of(warp, lane) + std::size_t{warp.depth} * block.launch.kernel->local_frame_bytes + result.to,
-                  &done, sizeof done);
-    }
+    for (auto const& result : step.call->results) std::memcpy(frame_of(warp, lane) + result.to, &done, sizeof done);
   }
   return true;
 }
@@ -147,8 +142,8 @@ bool assert_step(Warp& warp, Step const& step, Mask lanes) {
   auto const text = [&](unsigned i) {
     return text_at(warp.block, argument<std::uint64_t>(warp, step, lane, i)).value_or("(unreadable)");
   };
-  std::string const what = text(1) + ":" + std::to_string(argument<std::uint32_t>(warp, step, lane, 2)) + ": " + text(3) +
-                           ": Assertion `" + text(0) + "` failed.";
+  std::string const what = text(1) + ":" + std::to_string(argument<std::uint32_t>(warp, step, lane, 2)) + ": " +
+                           text(3) + ": Assertion `" + text(0) + "` failed.";
   return warp.block.fail(warp, step, Mask{1} << lane, FaultKind::assertion, what);
 }
 

@@ -1,4 +1,4 @@
-// For tests: a device of its own, kernels of PTX files, and arrays in its memory.
+// For tests: a device with kernels from PTX and arrays in its memory.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "cuda_tests/executor/checked_forms.h"
 #include "cuda_tests/executor/executor.h"
-#include "cuda_tests/executor/form_record.h"
 #include "cuda_tests/ptx/parse.h"
 
 namespace cuda_tests {
@@ -31,7 +31,7 @@ class TestDevice {
 
   void load(std::string_view text) {
     auto parsed = ptx::parse(text);
-    if (auto const* const diagnosis = std::get_if<ptx::Diagnosis>(&parsed)) FAIL() << diagnosis->to_string();
+    if (auto const* const diagnostic = std::get_if<ptx::Diagnostic>(&parsed)) FAIL() << diagnostic->to_string();
     program = Program::load(std::get<0>(parsed), memory);
     ASSERT_NE(program, nullptr);
   }
@@ -49,23 +49,20 @@ class TestDevice {
     return reinterpret_cast<T*>(address);
   }
 
-  /// Runs an entry with its parameters one after the other, each at a multiple of its size.
+  /// Runs an entry. Parameters are laid out one after the other, each aligned to its size.
   template <class... A>
   std::optional<Fault> run(std::string_view name, LaunchShape const& shape, A... parameters) {
     auto const* const kernel = program->find_kernel(name);
     if (kernel == nullptr) {
       auto const* const entry = program->module().find_entry(name);
-      ADD_FAILURE() << "no kernel " << name << (entry != nullptr && entry->refusal ? ": " + entry->refusal->message : "");
+      ADD_FAILURE() << "no kernel " << name
+                    << (entry != nullptr && entry->refusal ? ": " + entry->refusal->message : "");
       return std::nullopt;
     }
     std::vector<std::byte> bytes;
     (append(bytes, parameters), ...);
-    RunOptions recorded = options;
-    recorded.opcode_statistics = options.opcode_statistics || form_record() != nullptr;
     statistics = {};
-    auto fault = executor->run(*kernel, shape, bytes, memory, recorded, &statistics);
-    record_run(statistics);
-    return fault;
+    return executor->run(*kernel, shape, bytes, memory, options, &statistics);
   }
 
   DeviceMemory memory;

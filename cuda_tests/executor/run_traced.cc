@@ -1,4 +1,4 @@
-// The loop that counts, measures, and tells each step of some kinds as a perf span.
+// The loop that counts and times steps and emits perf spans.
 #include <chrono>
 
 #include "cuda_tests/executor/warp_loop.h"
@@ -7,7 +7,7 @@
 namespace cuda_tests {
 namespace {
 
-// `make()` as a perf span of the step's kind.
+// Calls `make()` in a perf span of the step's kind.
 template <class Make>
 bool spanned(Step const& step, Make const& make) {
   unsigned const bytes = step.bytes;

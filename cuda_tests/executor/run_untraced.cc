@@ -1,4 +1,4 @@
-// The loop without a callsite: nothing in this file knows tracing, which a test reads in its object code.
+// The loop without instrumentation: check_untraced.sh verifies that its object code does not use tracing.
 #include "cuda_tests/executor/warp_loop.h"
 
 namespace cuda_tests {

@@ -19,18 +19,22 @@ bool has_loop_that_waits(char const* body) {
   return std::ranges::any_of(device.program->find_kernel("k")->steps, &Step::waits);
 }
 
-TEST(SpinLoops, AreThoseWhereWhatOtherThreadsWriteDecidesAboutGoingOn) {
+TEST(SpinLoops, AreLoopsThatContinueDependingOnMemoryOfOtherThreads) {
   for (
       auto const& [what, body, waits] : std::initializer_list<Case>{
-          {"a volatile read", "again: ld.volatile.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0; @%p1 bra again;", true},
+          {"a volatile read", "again: ld.volatile.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0; "
+                              "@%p1 bra again;", true},
           {"an acquiring one, and a way out in the middle",
-           "again: ld.acquire.gpu.global.u32 %r1, [%rd1]; setp.ne.u32 %p1, %r1, 0; @%p1 bra out; bra again; out:", true},
+           "again: ld.acquire.gpu.global.u32 %r1, [%rd1]; setp.ne.u32 %p1, %r1, 0; @%p1 bra out; bra again; "
+           "out:", true},
           {"an atomic, of whose result a part matters",
-           "again: atom.global.add.u64 %rd2, [%rd1], 0; and.b64 %rd3, %rd2, -4294967296; setp.ne.s64 %p1, %rd3, 0; @%p1 bra again;",
+           "again: atom.global.add.u64 %rd2, [%rd1], 0; and.b64 %rd3, %rd2, -4294967296; setp.ne.s64 %p1, %rd3, 0; "
+           "@%p1 bra again;",
            true},
           {"a lock", "again: atom.global.cas.b32 %r1, [%rd1], 0, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra again;", true},
           {"an atomic in a loop that counts",
-           "again: atom.global.add.u32 %r1, [%rd1], 1; add.s32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 9; @%p1 bra again;", false},
+           "again: atom.global.add.u32 %r1, [%rd1], 1; add.s32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 9; "
+           "@%p1 bra again;", false},
           {"a plain read", "again: ld.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0; @%p1 bra again;", false},
           {"no loop", "ld.volatile.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0; @%p1 bra out; out:", false},
           {"threads that wait together",

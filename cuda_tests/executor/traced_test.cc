@@ -1,4 +1,4 @@
-// The executor that counts, measures and tells spans. It runs on threads of its own, so the subscriber is the process's.
+// The executor with counts, times and perf spans. It runs on its own threads, so the subscriber is the global one.
 #include <regex>
 
 #include "cuda_tests/executor/run_test_support.h"
@@ -10,7 +10,8 @@ namespace {
 constexpr std::string_view kKernel =
     ".version 9.0\n.target sm_90\n.address_size 64\n.func nothing { ret; }\n.visible .entry k(.param .u64 p) {\n"
     ".reg .b64 %rd<2>; .reg .b32 %r<4>; .shared .align 8 .b8 ours[16];\n"
-    "ld.param.u64 %rd1, [p]; ld.global.u32 %r1, [%rd1]; st.shared.u32 [ours], %r1; bar.sync 0; ld.shared.u16 %r2, [ours];\n"
+    "ld.param.u64 %rd1, [p]; ld.global.u32 %r1, [%rd1]; st.shared.u32 [ours], %r1; bar.sync 0; "
+    "ld.shared.u16 %r2, [ours];\n"
     "membar.gl; call nothing; bra end; end: st.global.v2.u32 [%rd1], {%r1, %r2}; exit;\n}\n";
 
 class Traced : public testing::Test {
@@ -40,23 +41,25 @@ std::string line(std::string const& fields) {
 TEST_F(Traced, ARunIsAPerfSpan) {
   EXPECT_EQ(
       run({{3}, {64}, 0}),
-      "DEBUG perf{name=\"cpu_execute_program\" instructions=10 grid_size=3 block_size=64}: cuda_tests::Executor: performance_span_complete duration_us=<us> duration_ms=<ms>\n");
+      "DEBUG perf{name=\"cpu_execute_program\" instructions=10 grid_size=3 block_size=64}: cuda_tests::Executor: "
+      "performance_span_complete duration_us=<us> duration_ms=<ms>\n");
 }
 
-TEST_F(Traced, InstructionsArePerfSpansInThatOfTheRunWhereTheyAreAskedFor) {
+TEST_F(Traced, InstructionsArePerfSpansOnRequest) {
   device.options.instruction_spans = true;
   std::string const text = run({{1}, {1}, 0});
   std::size_t at = 0;
   for (std::string const fields :
-       {"\"cpu_ldg\" bytes=4", "\"cpu_sts\" bytes=4", "\"cpu_barrier_sync\"", "\"cpu_lds\" bytes=2", "\"cpu_memory_fence\"",
+       {"\"cpu_ldg\" bytes=4", "\"cpu_sts\" bytes=4", "\"cpu_barrier_sync\"", "\"cpu_lds\" "
+                                                                              "bytes=2", "\"cpu_memory_fence\"",
         "\"cpu_call\"", "\"cpu_ret\"", "\"cpu_bra\"", "\"cpu_stg\" bytes=8", "\"cpu_exit\""}) {
     std::size_t const found = text.find(line(fields), at);
-    ASSERT_NE(found, text.npos) << fields << " is not behind those before it in\n" << text;
+    ASSERT_NE(found, text.npos) << fields << " is missing or out of order in\n" << text;
     at = found + 1;
   }
 }
 
-TEST_F(Traced, OpcodesAreCountedAndMeasuredByBlock) {
+TEST_F(Traced, OpcodesAreCountedAndTimedByBlock) {
   device.options.opcode_statistics = true;
   device.options.block_statistics = true;
   run({{3}, {40}, 0});
@@ -71,7 +74,7 @@ TEST_F(Traced, OpcodesAreCountedAndMeasuredByBlock) {
   EXPECT_EQ(device.statistics.thread_instructions, 3u * 40 * 11);
 }
 
-TEST_F(Traced, NothingIsCountedWhereItIsNotAskedFor) {
+TEST_F(Traced, OpcodesAreNotCountedByDefault) {
   run({{1}, {32}, 0});
   EXPECT_TRUE(device.statistics.opcodes.empty());
   EXPECT_EQ(device.statistics.thread_instructions, 32u * 11);

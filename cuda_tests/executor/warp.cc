@@ -14,7 +14,7 @@ std::uint64_t key_of(Warp const& warp, std::uint32_t depth, std::uint32_t at) {
 
 Warp::Warp(Block& owner, unsigned number, Mask lanes) : block(owner), index(number), alive(lanes) {
   auto const& kernel = *block.launch.kernel;
-  // Filled with zeros: what a program reads before it writes is at least the same each time.
+  // Zero-initialized, so that a kernel that reads registers before it writes them behaves the same each time.
   registers.resize(std::size_t{kernel.frame_bytes} * (kernel.depth + 1) + 64);
   returns.resize(kernel.depth);
   constants = const_cast<std::byte*>(kernel.constants.data());
@@ -97,14 +97,14 @@ void leave_call(Warp& warp, Mask lanes) {
 
 namespace {
 
-// The member mask is the last source.
+// The member mask of a collective step is its last source.
 std::uint32_t const* members_of(Warp& warp, Step const& step) {
   unsigned last = 3;
   while (step.source[last] == kNowhere) --last;
   return warp.at<std::uint32_t>(step.source[last]);
 }
 
-// Lanes at any warp barriers go on where all of a mask are at one.
+// Releases the lanes at bar.warp.sync instructions, which may differ, if all members of their mask have arrived.
 bool meet(Warp& warp) {
   auto const& kernel = *warp.block.launch.kernel;
   std::array<Mask, kLanes> members{};
@@ -123,7 +123,7 @@ bool meet(Warp& warp) {
     all &= ~same;
     if ((members[first] & same) != same) {
       return warp.block.fail(warp, kernel.steps[static_cast<std::uint32_t>(warp.key[first])], same & ~members[first],
-                             FaultKind::barrier, "a lane that is not in its own member mask");
+                             FaultKind::barrier, "a lane that is missing in its own member mask");
     }
     if ((members[first] & warp.alive & ~same) != 0) continue;
     each_lane(same, [&](unsigned lane) { ++warp.key[lane]; });
@@ -153,7 +153,8 @@ bool collect(Warp& warp, Step const& step, Mask lanes, std::uint32_t at) {
     each_lane(left, [&](unsigned lane) { same |= Mask{members[lane] == mask} << lane; });
     left &= ~same;
     if ((mask & same) != same) {
-      return warp.block.fail(warp, step, same & ~mask, FaultKind::barrier, "a lane that is not in its own member mask");
+      return warp.block.fail(warp, step, same & ~mask, FaultKind::barrier,
+                             "a lane that is missing in its own member mask");
     }
     if ((mask & warp.alive & ~same) != 0) {
       waits |= same;
@@ -184,7 +185,7 @@ bool retry_collectives(Warp& warp) {
 
 namespace {
 
-// What a barrier is told, its number or its count: the same by all lanes that come together, none where it is not.
+// An operand of a barrier, its number or its count; none if it differs between the lanes.
 std::optional<std::uint32_t> same_for_all(Warp& warp, Location location, Mask lanes) {
   std::uint32_t const* const values = warp.at<std::uint32_t>(location);
   std::uint32_t const value = values[std::countr_zero(lanes)];
@@ -193,26 +194,29 @@ std::optional<std::uint32_t> same_for_all(Warp& warp, Location location, Mask la
   return same ? std::optional(value) : std::nullopt;
 }
 
-// Lanes of a warp may come to `barrier.sync` from different places, but not to an aligned one.
+// The lanes of a warp may arrive at `barrier.sync` at different steps, but not at `bar.sync` and
+// `barrier.sync.aligned`.
 bool is_unaligned(DecodedKernel const& kernel, Step const& step) {
   auto const& form = *kernel.forms[step.form_index];
-  return static_cast<BarrierKind>(step.choice) == BarrierKind::sync && form.opcode() == "barrier" && !form.has("aligned");
+  return static_cast<BarrierKind>(step.choice) == BarrierKind::sync && form.opcode() == "barrier" &&
+         !form.has("aligned");
 }
 
-// Why lanes cannot come to a barrier; empty where they can.
-std::string objection(Warp& warp, Step const& step, std::uint32_t id, std::uint32_t expected, std::uint32_t at) {
+// Why lanes must not arrive at a barrier; empty if they may.
+std::string why_not(Warp& warp, Step const& step, std::uint32_t id, std::uint32_t expected, std::uint32_t at) {
   Block const& block = warp.block;
   Barrier const& barrier = block.barriers[id];
   if (expected % kLanes != 0) return "a barrier of " + std::to_string(expected) + " threads";
   auto const all = (block.threads + kLanes - 1) / kLanes * kLanes;
   if (barrier.used && (barrier.expected == 0 ? all : barrier.expected) != (expected == 0 ? all : expected)) {
-    return "a barrier of " + std::to_string(expected == 0 ? all : expected) + " threads where others came to one of " +
+    return "a barrier of " + std::to_string(expected == 0 ? all : expected) +
+           " threads, where other threads arrived at one of " +
            std::to_string(barrier.expected == 0 ? all : barrier.expected);
   }
   auto const kind = static_cast<BarrierKind>(step.choice);
   auto const reduction = [](BarrierKind of) { return of == BarrierKind::arrive ? BarrierKind::sync : of; };
   if (barrier.used && reduction(kind) != reduction(barrier.kind))
-    return "a barrier with another reduction than that to which others came";
+    return "a barrier with another reduction than that of other threads";
   if (kind == BarrierKind::arrive || warp.waiting[id] == 0) return "";
   if (warp.key[static_cast<unsigned>(std::countr_zero(warp.waiting[id]))] == key_of(warp, warp.depth, at)) return "";
   auto const& kernel = *block.launch.kernel;
@@ -226,19 +230,19 @@ std::string objection(Warp& warp, Step const& step, std::uint32_t id, std::uint3
 Arrival arrive(Warp& warp, Step const& step, Mask lanes, std::uint32_t at) {
   Block& block = warp.block;
   auto const kind = static_cast<BarrierKind>(step.choice);
-  auto const refuse = [&](std::string why) {
+  auto const fail = [&](std::string why) {
     block.fail(warp, step, lanes, FaultKind::barrier, std::move(why));
     return Arrival::failed;
   };
   auto const number = same_for_all(warp, step.source[0], lanes);
-  if (!number) return refuse("a barrier whose number is not the same for all lanes");
+  if (!number) return fail("a barrier whose number differs between lanes");
   std::uint32_t const id = *number;
-  if (id >= kBarriers) return refuse("a barrier of number " + std::to_string(id));
+  if (id >= kBarriers) return fail("a barrier with the number " + std::to_string(id) + "; expected 0 to 15");
   bool const counted = (kind == BarrierKind::sync || kind == BarrierKind::arrive) && step.count > 1;
   auto const count = counted ? same_for_all(warp, step.source[1], lanes) : 0;
-  if (!count) return refuse("a barrier whose count is not the same for all lanes");
-  if (counted && *count == 0) return refuse("a barrier of no threads");
-  if (auto why = objection(warp, step, id, *count, at); !why.empty()) return refuse(std::move(why));
+  if (!count) return fail("a barrier whose number of threads differs between lanes");
+  if (counted && *count == 0) return fail("a barrier of 0 threads");
+  if (auto why = why_not(warp, step, id, *count, at); !why.empty()) return fail(std::move(why));
   Barrier& barrier = block.barriers[id];
   if (!barrier.used) {
     barrier.used = true;
@@ -257,7 +261,7 @@ Arrival arrive(Warp& warp, Step const& step, Mask lanes, std::uint32_t at) {
   }
   std::uint32_t const depth = warp.depth;
   if (block.barrier_complete(id)) block.release_barrier(id);
-  select_frame(warp, depth);  // results may have gone to other frames of this warp
+  select_frame(warp, depth);  // release_barrier() may have selected another
   return kind == BarrierKind::arrive ? Arrival::passed : Arrival::waits;
 }
 

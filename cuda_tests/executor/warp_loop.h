@@ -1,7 +1,6 @@
-// Declares run_warp(), the loop that runs a warp's groups of lanes, for any policy of what is told about its steps.
+// WarpLoop: the loop that runs the groups of lanes of a warp, with a policy that may instrument its steps.
 //
-// A policy says `static constexpr bool kOn`, and where it is on has step(warp, step, lanes, make), which calls make() for what
-// it returns.
+// A policy has `static constexpr bool kOn`; if that is true, also step(warp, step, lanes, make), which returns make().
 #pragma once
 
 #include <bit>
@@ -14,30 +13,30 @@ namespace cuda_tests {
 struct Group {
   Mask lanes = 0;
   std::uint32_t at = 0;     // a step
-  std::uint32_t limit = 0;  // where other lanes of this depth wait to be joined
+  std::uint32_t limit = 0;  // the first later step at which other lanes of this depth wait
 };
 
-// How many steps of a warp make a turn, after which other lanes, and then other warps and blocks have theirs.
+// The number of steps in a turn, after which other groups of the warp, and then other warps and blocks, have theirs.
 constexpr std::uint64_t kGroupTurn = 512;
 constexpr std::uint64_t kWarpTurn = 2048;
-// How often lanes look in vain for what other threads write until that makes a turn, for their block, too.
-constexpr unsigned kLooks = 16;
+// The number of iterations of loops that wait for other threads after which the turn of the block is over.
+constexpr unsigned kMaxPolls = 16;
 
-/// The group to run next; no lanes where none can run. Once lanes have waited for a turn of others it is the group that has
-/// waited longest, so that lanes which spin do not keep those from running that they wait for, however they spin.
+/// The group to run next; without lanes if none can run. If lanes have waited for longer than a turn, it is the group
+/// that has waited longest, so that spinning lanes do not starve the lanes that they wait for.
 Group pick_group(Warp& warp);
 void park(Warp& warp, Mask lanes, std::uint32_t at);
 void exit_lanes(Warp& warp, Mask lanes);
-/// For a call and a return: the lanes' keys are those of the place where they go on.
+/// Call and return: move the lanes to the step at which they continue.
 bool enter_call(Warp& warp, Step const& step, Mask lanes, std::uint32_t at);
 void leave_call(Warp& warp, Mask lanes);
 
 enum class Arrival : std::uint8_t { passed, waits, failed };
 Arrival arrive(Warp& warp, Step const& step, Mask lanes, std::uint32_t at);
-/// Makes a collective step for those lanes whose partners are all there, which then are at the step behind it; the others
-/// wait. Joins those of this step that wait already.
+/// Runs a collective step for the lanes whose partners have all arrived, and moves them to the next step. The other
+/// lanes wait.
 bool collect(Warp& warp, Step const& step, Mask lanes, std::uint32_t at);
-/// Lanes that wait for others try again, as some have exited.
+/// Retries collective steps that wait, after lanes have exited.
 bool retry_collectives(Warp& warp);
 
 template <class Policy>
@@ -57,8 +56,8 @@ class WarpLoop {
       warp_.steps += made_ - before;
       warp_.instructions += (made_ - before) * static_cast<std::uint64_t>(std::popcount(group.lanes));
       if (!good) return WarpState::failed;
-      if (looks_ == kLooks) {
-        warp_.steps += kGroupTurn;  // as if they had made them
+      if (polls_ == kMaxPolls) {
+        warp_.steps += kGroupTurn;  // counts as a turn
         return WarpState::yielded;
       }
       if (made_ >= kWarpTurn) return WarpState::yielded;
@@ -66,7 +65,7 @@ class WarpLoop {
   }
 
  private:
-  // Until its lanes part, join others, wait, or have had their turn. They are parked then.
+  // Runs the group until its lanes diverge, join others, wait, or have had their turn, and parks them.
   bool run_group(Group const& group) {
     std::uint32_t at = group.at;
     std::uint64_t const turn = made_ + kGroupTurn;
@@ -89,7 +88,7 @@ class WarpLoop {
         }
         bool const back = step.target <= at;
         at = step.target;
-        if (back && (made_ >= turn || (step.waits && ++looks_ == kLooks))) {
+        if (back && (made_ >= turn || (step.waits && ++polls_ == kMaxPolls))) {
           park(warp_, group.lanes, at);
           return true;
         }
@@ -107,11 +106,12 @@ class WarpLoop {
   }
 
   [[gnu::always_inline]] bool make(Step const& step, Mask lanes) {
-    if constexpr (Policy::kOn) return policy_.step(warp_, step, lanes, [&] { return step.handler(warp_, step, lanes); });
+    if constexpr (Policy::kOn)
+      return policy_.step(warp_, step, lanes, [&] { return step.handler(warp_, step, lanes); });
     else return step.handler(warp_, step, lanes);
   }
 
-  // What is neither plain nor a branch. `passed`: all lanes of the group go on with the next step.
+  // Runs a step that is neither plain nor a branch. `passed`: all lanes of the group continue with the next step.
   bool control(Step const& step, Mask group, Mask lanes, std::uint32_t at, bool& passed) {
     auto const go = [&] { return control_step(step, group, lanes, at, passed); };
     if constexpr (Policy::kOn) return policy_.step(warp_, step, lanes, go);
@@ -143,7 +143,7 @@ class WarpLoop {
   Policy& policy_;
   Step const* const steps_;
   std::uint64_t made_ = 0;
-  unsigned looks_ = 0;
+  unsigned polls_ = 0;
 };
 
 }  // namespace cuda_tests

@@ -1,4 +1,4 @@
-// Kernels that go wrong on purpose, one that prints, one that takes its time, and one that does nothing.
+// Kernels that fail on purpose, one that prints, one that waits, and one that does nothing.
 extern "C" __device__ int printf(char const*, ...);
 
 extern "C" __global__ void empty() {}
@@ -18,7 +18,7 @@ extern "C" __global__ void say(int value, double ratio) {
   if (threadIdx.x == 0) printf("block %d says %d and %.2f\n", static_cast<int>(blockIdx.x), value, ratio);
 }
 
-// Ends when `*flag` is no longer zero.
+// Ends when `*flag` is not zero.
 extern "C" __global__ void wait_for(unsigned volatile* flag) {
   while (*flag == 0) {}
 }

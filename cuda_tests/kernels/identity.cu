@@ -1,4 +1,4 @@
-// Copies half-precision values, sixteen in a go: what CubeCL's identity kernel does.
+// Copies half-precision values, sixteen at a time, like CubeCL's identity kernel.
 #include <cuda_fp16.h>
 
 struct alignas(16) Line {

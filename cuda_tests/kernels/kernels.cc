@@ -37,13 +37,16 @@ Kernel matmul_kernel(FloatKind kind) {
 Kernel block_sum_kernel(unsigned threads) {
   return kernel("BlockSum", "reduce.cu", kReduceText, "block_sum", {{threads}, {ElementType{FloatKind::F32}}});
 }
-Kernel scan_kernel(unsigned threads) { return kernel("Scan", "scan.cu", kScanText, "scan", {{threads}, {ScalarArgument{}}}); }
+Kernel scan_kernel(unsigned threads) {
+  return kernel("Scan", "scan.cu", kScanText, "scan", {{threads}, {ScalarArgument{}}});
+}
 Kernel histogram_kernel() {
   return kernel("Histogram", "histogram.cu", kHistogramText, "histogram", {{kHistogramThreads}, {ScalarArgument{}}});
 }
 
 Kernel transpose_kernel() {
-  return kernel("Transpose", "transpose.cu", kTransposeText, "transpose", {{kTransposeTile, 8}, {ElementType{FloatKind::F32}}});
+  return kernel("Transpose", "transpose.cu", kTransposeText, "transpose",
+                {{kTransposeTile, 8}, {ElementType{FloatKind::F32}}});
 }
 Kernel softmax_kernel(unsigned threads) {
   return kernel("Softmax", "softmax.cu", kSoftmaxText, "softmax", {{threads}, {ElementType{FloatKind::F32}}});

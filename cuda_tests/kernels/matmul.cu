@@ -1,4 +1,5 @@
-// c = a * b, row by row: a is rows x inner, b is inner x columns. A block of kTile x kTile threads makes a tile of c.
+// c = a * b, row by row: a is rows x inner, b is inner x columns. A block of kTile x kTile threads computes a tile of
+// c.
 #include <cuda_fp16.h>
 
 template <class T>

@@ -1,4 +1,4 @@
-// The instances of matmul that tests use, for programs that carry them in machine code.
+// The instances of matmul for programs that embed machine code.
 #include "matmul.cu"
 
 template __global__ void matmul<__half, 16>(__half const*, __half const*, __half*, int, int, int);

@@ -1,4 +1,4 @@
-// The sum of `count` values, one sum for each block; the caller adds those up or runs it again.
+// Sums `count` values to one partial sum for each block.
 extern "C" __global__ void block_sum(float const* values, float* sums, int count) {
   __shared__ float of_warp[32];
   int const step = static_cast<int>(blockDim.x * gridDim.x);

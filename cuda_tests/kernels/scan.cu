@@ -1,6 +1,5 @@
-// Inclusive sums of unsigned values in one pass over the blocks: a block scans its own part, then waits for the sum of the
-// blocks before it. `states` holds a word of state and sum for each block, all zero at the start; blocks that wait for
-// earlier ones rely on those running or having run.
+// Inclusive prefix sums of unsigned values in one pass: a block scans its part, then waits for the sum of the blocks
+// before it. `states` holds a state and a sum for each block and must be zero at the start. Blocks must start in order.
 namespace {
 constexpr unsigned kDone = 1;
 }

@@ -1,4 +1,4 @@
-// Declares the texts of the kernels, which NVRTC compiles while a program runs.
+// The sources of the kernels, for compilation with NVRTC.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// output[x][y] = input[y][x], by tiles of 32 x 32 with a column to spare, moved by blocks of 32 x 8 threads.
+// output[x][y] = input[y][x], in tiles of 32 x 32, padded by a column, and blocks of 32 x 8 threads.
 extern "C" __global__ void transpose(float const* input, float* output, int width, int height) {
   __shared__ float tile[32][33];
   int x = static_cast<int>(blockIdx.x * 32 + threadIdx.x);

@@ -1,6 +1,6 @@
-// Calls: what they name, and how entries hang together by them.
+// Calls: their operands, and what an entry needs for the functions that it calls.
 #include <algorithm>
-#include <functional>
+#include <map>
 
 #include "cuda_tests/ptx/builder.h"
 
@@ -8,16 +8,15 @@ namespace cuda_tests::ptx {
 namespace {
 
 constexpr std::uint32_t kRecursiveDepth = 24;
-constexpr std::uint32_t kMostSharedBytes = 48 * 1024;
-
-constexpr std::uint32_t kDeepestCall = 64;  // far more than anybody means
-constexpr std::uint64_t kMostLocalBytes = 512 * 1024;  // of a thread, as on devices
+constexpr std::uint32_t kMaxCallDepth = 64;
+constexpr std::uint32_t kMaxSharedBytes = 48 * 1024;
+constexpr std::uint64_t kMaxLocalBytes = 512 * 1024;  // of a thread, as on devices
 
 void refuse(std::optional<Refusal>& refusal, int line, std::string_view what) {
   if (!refusal) refusal = Unsupported(line, what).refusal;
 }
 
-// Walks the calls of an entry.
+// Follows the calls of an entry.
 class Linker {
  public:
   Linker(std::vector<Function>& functions, std::vector<Variable>& variables, Function& entry)
@@ -28,56 +27,57 @@ class Linker {
     entry_.call_depth = visit(self, 0);
     if (recursive_) entry_.call_depth = kRecursiveDepth;
     std::uint32_t frame = 0;
-    for (auto const index : entry_.reachable) frame = std::max(frame, functions_[static_cast<std::size_t>(index)].frame_bytes);
+    for (auto const index : entry_.reachable)
+      frame = std::max(frame, functions_[static_cast<std::size_t>(index)].frame_bytes);
     frame = (frame + 15) / 16 * 16;
-    if (std::uint64_t{frame} * (entry_.call_depth + 1) > kMostLocalBytes)
-      return refuse(entry_.refusal, entry_.line, "more than 512 KiB of local memory of a thread");
+    if (std::uint64_t{frame} * (entry_.call_depth + 1) > kMaxLocalBytes)
+      return refuse(entry_.refusal, entry_.line, "more than 512 KiB of local memory for a thread");
     entry_.local_bytes = frame * (entry_.call_depth + 1);
     place_shared();
   }
 
  private:
-  // The most calls below `index`.
+  // Returns the depth of the deepest chain of calls that begins at `index`.
   std::uint32_t visit(std::int32_t index, std::uint32_t depth) {
     if (std::ranges::find(path_, index) != path_.end()) {
       recursive_ = true;
       return 0;
     }
-    if (depth > kDeepestCall) {
+    if (depth > kMaxCallDepth) {
       refuse(entry_.refusal, functions_[static_cast<std::size_t>(index)].line, "a chain of more than 64 calls");
       return 0;
     }
-    auto const known = std::ranges::find(entry_.reachable, index) != entry_.reachable.end();
-    if (known && !depths_.empty() && depths_.contains(index)) return depths_[index];
-    if (!known) entry_.reachable.push_back(index);
+    if (auto const known = depths_.find(index); known != depths_.end()) return known->second;
+    entry_.reachable.push_back(index);
     path_.push_back(index);
     Function const& function = functions_[static_cast<std::size_t>(index)];
-    std::uint32_t most = 0;
+    std::uint32_t deepest = 0;
     for (auto const& instruction : function.instructions) {
       use_variables(instruction);
       if (instruction.callee.empty()) continue;
       auto const callee = std::ranges::find(functions_, instruction.callee, &Function::name);
       if (callee != functions_.end() && is_provided(*callee)) continue;
       if (callee == functions_.end() || !callee->has_body || callee->is_entry) {
-        refuse(entry_.refusal, instruction.line, "a call of " + quoted(instruction.callee) + ", which has no body,");
+        refuse(entry_.refusal, instruction.line, "a call of " + quoted(instruction.callee) + ", which has no body");
         continue;
       }
       if (callee->refusal && !entry_.refusal) entry_.refusal = callee->refusal;
-      most = std::max(most, 1 + visit(static_cast<std::int32_t>(callee - functions_.begin()), depth + 1));
+      deepest = std::max(deepest, 1 + visit(static_cast<std::int32_t>(callee - functions_.begin()), depth + 1));
     }
     path_.pop_back();
-    depths_[index] = most;
-    return most;
+    depths_[index] = deepest;
+    return deepest;
   }
 
-  // What a device provides, declared as it is there.
+  // A function that the device provides, with the parameters that it has there.
   static bool is_provided(Function const& function) {
     if (function.has_body || function.refusal) return false;
-    auto const are = [](std::vector<Parameter> const& all, std::initializer_list<std::uint32_t> sizes) {
+    auto const have_sizes = [](std::vector<Parameter> const& all, std::initializer_list<std::uint32_t> sizes) {
       return std::ranges::equal(all, sizes, {}, &Parameter::size_bytes);
     };
-    if (function.name == "vprintf") return are(function.parameters, {8, 8}) && are(function.results, {4});
-    return function.name == "__assertfail" && are(function.parameters, {8, 8, 4, 8, 8}) && function.results.empty();
+    if (function.name == "vprintf") return have_sizes(function.parameters, {8, 8}) && have_sizes(function.results, {4});
+    return function.name == "__assertfail" && have_sizes(function.parameters, {8, 8, 4, 8, 8}) &&
+           function.results.empty();
   }
 
   void use_variables(Instruction const& instruction) {
@@ -91,15 +91,15 @@ class Linker {
   }
 
   void place(std::int32_t function, std::int32_t index, Variable const& variable) {
-    auto const begin =
-        (entry_.static_shared_bytes + std::uint64_t{variable.align_bytes} - 1) / variable.align_bytes * variable.align_bytes;
-    if (begin + variable.size_bytes > kMostSharedBytes)
+    auto const begin = (entry_.static_shared_bytes + std::uint64_t{variable.align_bytes} - 1) / variable.align_bytes *
+                       variable.align_bytes;
+    if (begin + variable.size_bytes > kMaxSharedBytes)
       return refuse(entry_.refusal, entry_.line, "more than 48 KiB of shared memory");
     entry_.shared.push_back({function, index, static_cast<std::uint32_t>(begin)});
     entry_.static_shared_bytes = static_cast<std::uint32_t>(begin + variable.size_bytes);
   }
 
-  // Those whose size the launch says lie behind all others, one over the other.
+  // Variables whose size the launch sets come last, all at the same place.
   void place_shared() {
     for (auto const index : entry_.reachable) {
       auto const& variables = functions_[static_cast<std::size_t>(index)].variables;
@@ -114,7 +114,8 @@ class Linker {
     }
     if (!dynamic) return;
     std::uint32_t alignment = 16;
-    for (auto const index : shared_) alignment = std::max(alignment, variables_[static_cast<std::size_t>(index)].align_bytes);
+    for (auto const index : shared_)
+      alignment = std::max(alignment, variables_[static_cast<std::size_t>(index)].align_bytes);
     entry_.static_shared_bytes = (entry_.static_shared_bytes + alignment - 1) / alignment * alignment;
     for (auto const index : shared_)
       if (variables_[static_cast<std::size_t>(index)].size_bytes == 0)
@@ -125,7 +126,7 @@ class Linker {
   std::vector<Variable>& variables_;
   Function& entry_;
   std::vector<std::int32_t> path_;
-  std::vector<std::int32_t> shared_;  // of the module
+  std::vector<std::int32_t> shared_;  // shared variables of the module that are used
   std::map<std::int32_t, std::uint32_t> depths_;
   bool recursive_ = false;
 };
@@ -137,16 +138,8 @@ std::vector<std::int32_t> OperandReader::call_names() {
   cursor_.expect('(');
   if (cursor_.accept(')')) return names;
   do {
-    Token const at = cursor_.peek();
-    if (at.kind != TokenKind::word && at.kind != TokenKind::number && !at.is('-')) cursor_.fail("a variable is expected here");
-    if (at.kind != TokenKind::word) throw Unsupported(at.line, "a call with anything but variables");
-    auto const index = scopes_.find_variable(cursor_.take().text);
-    if (index < 0) {
-      if (scopes_.find_register(at.text) >= 0) throw Unsupported(at.line, "a call with registers");
-      unknown(at, "there is no such variable");
-    }
-    if (function_.variables[static_cast<std::size_t>(index)].space != Space::param)
-      cursor_.fail(at, "this is no variable of .param");
+    auto const index = cursor_.peek().kind == TokenKind::word ? scopes_.find_variable(cursor_.take().text) : -1;
+    if (index < 0 || function_.variables[static_cast<std::size_t>(index)].space != Space::param) cursor_.unsupported();
     names.push_back(index);
   } while (cursor_.accept(','));
   cursor_.expect(')');
@@ -159,30 +152,24 @@ void OperandReader::call(Instruction& instruction) {
     cursor_.expect(',');
   }
   Token const callee = cursor_.expect(TokenKind::word, "a function");
-  if (scopes_.find_register(callee.text) >= 0) throw Unsupported(callee.line, "a call through a pointer");
+  if (scopes_.find_register(callee.text) >= 0) cursor_.unsupported();  // a call through a pointer
   auto const known = module_.find_function(callee.text);
-  if (known < 0) cursor_.fail(callee, "there is no such function");
+  if (known < 0) cursor_.fail(callee, "undeclared function");
   instruction.callee = callee.text;
   if (cursor_.accept(',')) instruction.arguments = call_names();
-  if (!cursor_.peek().is(';')) {
-    cursor_.expect(',');
-    cursor_.name();
-    throw Unsupported(callee.line, "a call with a prototype");
-  }
+  if (!cursor_.peek().is(';')) cursor_.unsupported();  // a prototype
   check_call(instruction, module_.functions()[static_cast<std::size_t>(known)]);
 }
 
 void OperandReader::check_call(Instruction const& instruction, Function const& callee) const {
   auto const same = [this](std::vector<std::int32_t> const& given, std::vector<Parameter> const& wanted) {
     return std::ranges::equal(
-        given, wanted, {}, [this](std::int32_t i) { return function_.variables[static_cast<std::size_t>(i)].size_bytes; },
+        given, wanted, {},
+        [this](std::int32_t i) { return function_.variables[static_cast<std::size_t>(i)].size_bytes; },
         [](Parameter const& one) { return std::uint64_t{one.size_bytes}; });
   };
-  if (callee.is_entry) cursor_.fail("an entry cannot be called here");
-  if (!same(instruction.arguments, callee.parameters) || !same(instruction.results, callee.results)) {
-    if (callee.refusal) throw Unsupported(instruction.line, "a call of " + quoted(callee.name));
-    cursor_.fail("these are not the parameters of " + quoted(callee.name));
-  }
+  if (callee.is_entry || !same(instruction.arguments, callee.parameters) || !same(instruction.results, callee.results))
+    cursor_.unsupported();
 }
 
 void link_functions(std::vector<Function>& functions, std::vector<Variable>& variables) {

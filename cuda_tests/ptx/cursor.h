@@ -1,4 +1,4 @@
-// Declares Cursor, a place in the tokens of a text, and the exceptions by which reading ends early. They never leave parse().
+// Cursor: a position in the tokens of a PTX text; and the exceptions that end reading early. They never leave parse().
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,17 @@
 
 namespace cuda_tests::ptx {
 
+/// The text cannot be read on from here.
 struct ParseFailure {
-  Diagnosis diagnosis;
+  Diagnostic diagnostic;
 };
 
-/// What is at a line may be PTX, but is not supported.
+/// The text can be read on, but what uses this cannot be run.
 struct Unsupported {
   Refusal refusal;
 
   Unsupported(int line, std::string_view what)
-      : refusal{line, "line " + std::to_string(line) + ": " + std::string(what) + " is not supported"} {}
+      : refusal{line, "line " + std::to_string(line) + ": not supported: " + std::string(what)} {}
 };
 
 inline std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
@@ -36,7 +37,7 @@ class Cursor {
   bool at_end() const noexcept { return peek().kind == TokenKind::end; }
   Token const& take() {
     Token const& token = peek();
-    if (token.kind == TokenKind::invalid) fail("this is no part of PTX");
+    if (token.kind == TokenKind::invalid) fail("unexpected character");
     if (token.kind != TokenKind::end) ++at_;
     return token;
   }
@@ -51,34 +52,40 @@ class Cursor {
     return true;
   }
   void expect(char c) {
-    if (!accept(c)) fail(quoted(std::string_view(&c, 1)) + " is expected here");
+    if (!accept(c)) fail("expected " + quoted(std::string_view(&c, 1)));
   }
   Token const& name() {
-    if (peek().kind != TokenKind::word || peek().text.find('.') != std::string_view::npos) fail("a name is expected here");
+    if (peek().kind != TokenKind::word || peek().text.find('.') != std::string_view::npos) fail("expected a name");
     return take();
   }
   Token const& expect(TokenKind kind, std::string_view what) {
-    if (peek().kind != kind) fail(std::string(what) + " is expected here");
+    if (peek().kind != kind) fail("expected " + std::string(what));
     return take();
   }
-  /// A place to come back to.
-  std::size_t place() const noexcept { return at_; }
-  void go_back(std::size_t place) noexcept { at_ = place; }
-  /// A number without a sign and a point.
+  /// An integer without a sign.
   std::uint64_t integer();
 
-  /// Past the next ';' that is in no braces, or to the brace that ends them.
+  /// The position, to go back to.
+  std::size_t place() const noexcept { return at_; }
+  void go_back(std::size_t place) noexcept { at_ = place; }
+
+  /// The next token begins a statement: the one that unsupported() names.
+  void begin_statement() noexcept { statement_ = at_; }
+  /// Throws Unsupported: "line 8: not supported: brkpt".
+  [[noreturn]] void unsupported() const;
+
+  /// Skips to after the next ';' outside of braces, or to the brace that closes them.
   void skip_statement();
-  /// Past texts with commas between them, and their ';'.
-  void skip_texts() {
-    do expect(TokenKind::text, "a text");
+  /// Skips strings separated by commas, and their ';'.
+  void skip_strings() {
+    do expect(TokenKind::text, "a string");
     while (accept(','));
     expect(';');
   }
-  /// Past what follows `.loc` and `.file`: they have no ';', and what stands behind them on the line is the next statement.
+  /// Skip what follows `.loc` and `.file`. They end without a ';', so the next statement may be on the same line.
   void skip_location();
   void skip_file();
-  /// Past the brace that fits the one that is next.
+  /// Skips a block in braces, which is next.
   void skip_braces();
 
   [[noreturn]] void fail(std::string message) const { fail(peek(), std::move(message)); }
@@ -89,6 +96,7 @@ class Cursor {
  private:
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
+  std::size_t statement_ = 0;
 };
 
 }  // namespace cuda_tests::ptx

@@ -1,11 +1,12 @@
-// The rows of the table. Operands, by what each word means:
+// The rows of the table. The operands of a row are words:
 //
-//     d=T  a register that is written, s=T a register or number that is read, i=T a number
-//     p    a predicate that is written, pq perhaps two of them, P one that is read, perhaps negated
-//     m    an address, L a label, and of calls and moves their own
-//     ~    before: a wider register will do; * a vector with .v2 and .v4; | with a predicate that is written; ? may lack
+//     d=T  destination: a register        s=T  source: a register or a number        i=T  a number
+//     p    a predicate to write           pq   one or two of them: %p|%q             P    a predicate to read, or !%p
+//     m    an address                     L    a label                               D=T, a=T, call: see OperandRole
 //
-// Types are those of PTX, or T, the last one of the form, F, the first one, and W, twice as wide as T.
+// Prefixes: ~ accepts wider registers, * takes a vector with .v2 and .v4, | takes a predicate as well (%r|%p), ? is
+// optional. Types are those of PTX, or T (the last type of the form), F (its first type), W (twice as wide as T), dot
+// (of dp4a and dp2a).
 #include "cuda_tests/ptx/forms.h"
 
 namespace cuda_tests::ptx {
@@ -44,8 +45,8 @@ constexpr FormRow kRows[] = {
     {"bfind[.shiftamt].{u32|u64|s32|s64}", "d=u32 s=T"},
     {"bfe.{u32|u64|s32|s64}", "d=T s=T s=u32 s=u32"},
     {"bfi.{b32|b64}", "d=T s=T s=T s=u32 s=u32"},
-    {"bmsk.{clamp|wrap}.b32", "d=T s=u32 s=u32", 0, 76},
-    {"szext.{clamp|wrap}.{u32|s32}", "d=T s=T s=u32", 0, 76},
+    {"bmsk.{clamp|wrap}.b32", "d=T s=u32 s=u32"},
+    {"szext.{clamp|wrap}.{u32|s32}", "d=T s=T s=u32"},
     // Floating point.
     {"{add|sub|mul}[.<rnd>][.ftz][.sat].f32", "d=T s=T s=T"},
     {"{add|sub|mul}[.<rnd>].f64", "d=T s=T s=T"},
@@ -53,26 +54,26 @@ constexpr FormRow kRows[] = {
     {"{fma|mad}.<rnd>[.ftz][.sat].f32", "d=T s=T s=T s=T"},
     {"{fma|mad}.<rnd>.f64", "d=T s=T s=T s=T"},
     {"fma.rn[.ftz][.sat].{f16|f16x2}", "d=T s=T s=T s=T"},
-    {"fma.rn[.ftz].relu.{f16|f16x2}", "d=T s=T s=T s=T", 80},
+    {"fma.rn[.ftz].relu.{f16|f16x2}", "d=T s=T s=T s=T"},
     {"div.{approx|full}[.ftz].f32", "d=T s=T s=T"},
     {"div.<rnd>[.ftz].f32", "d=T s=T s=T"},
     {"div.<rnd>.f64", "d=T s=T s=T"},
     {"{abs|neg}[.ftz].f32", "d=T s=T"},
     {"neg[.ftz].{f16|f16x2}", "d=T s=T"},
-    {"abs[.ftz].{f16|f16x2}", "d=T s=T", 0, 65},
+    {"abs[.ftz].{f16|f16x2}", "d=T s=T"},
     {"{abs|neg}.f64", "d=T s=T"},
     {"{min|max}[.ftz].f32", "d=T s=T s=T"},
-    {"{min|max}[.ftz].NaN.f32", "d=T s=T s=T", 80},
+    {"{min|max}[.ftz].NaN.f32", "d=T s=T s=T"},
     {"{min|max}.f64", "d=T s=T s=T"},
-    {"{min|max}[.ftz][.NaN].{f16|f16x2}", "d=T s=T s=T", 80},
+    {"{min|max}[.ftz][.NaN].{f16|f16x2}", "d=T s=T s=T"},
     {"copysign.{f32|f64}", "d=T s=T s=T"},
     {"{rcp|sqrt}.{approx|<rnd>}[.ftz].f32", "d=T s=T"},
     {"{rcp|sqrt}.<rnd>.f64", "d=T s=T"},
     {"{rcp|rsqrt}.approx.ftz.f64", "d=T s=T"},
     {"rsqrt.approx.f64", "d=T s=T"},
     {"{rsqrt|sin|cos|lg2|ex2}.approx[.ftz].f32", "d=T s=T"},
-    {"tanh.approx.{f32|f16|f16x2}", "d=T s=T", 75, 70},
-    {"ex2.approx.{f16|f16x2}", "d=T s=T", 75, 70},
+    {"tanh.approx.{f32|f16|f16x2}", "d=T s=T"},
+    {"ex2.approx.{f16|f16x2}", "d=T s=T"},
     {"testp.{finite|infinite|number|notanumber|normal|subnormal}.{f32|f64}", "p s=T"},
     // Comparisons and choices.
     {"setp.<cmp>.{s16|s32|s64}", "pq s=T s=T"},
@@ -98,7 +99,7 @@ constexpr FormRow kRows[] = {
     {"set.<fcmp>.<bool>[.ftz].{u32|s32|f32}.f32", "d=F s=T s=T P"},
     {"set.<fcmp>.<bool>.{u32|s32|f32}.f64", "d=F s=T s=T P"},
     {"set.<fcmp>[.ftz].f16.f16", "d=F s=T s=T"},
-    {"set.<fcmp>[.ftz].{u16|s16}.f16", "d=F s=T s=T", 0, 65},
+    {"set.<fcmp>[.ftz].{u16|s16}.f16", "d=F s=T s=T"},
     {"set.<fcmp>[.ftz].f16x2.f16x2", "d=F s=T s=T"},
     {"selp.{b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64}", "d=T s=T s=T P"},
     {"slct.{b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64}.s32", "d=F s=F s=F s=T"},
@@ -116,7 +117,7 @@ constexpr FormRow kRows[] = {
     {"cvt[.sat].f64.f16", "~d=F ~s=T"},
     {"cvt.<rnd>[.ftz][.sat].{f32.f64|f16.f32}", "~d=F ~s=T"},
     {"cvt.<rnd>[.sat].f16.f64", "~d=F ~s=T"},
-    {"cvt.{rn|rz}.f16x2.f32", "d=F s=T s=T", 80},
+    {"cvt.{rn|rz}.f16x2.f32", "d=F s=T s=T"},
     {"cvta[.to].{const|global|shared|shared::cta|local}.u64", "d=T a=T"},
     {"isspacep.{const|global|shared|shared::cta|local}", "p s=u64"},
     // Moves and memory.
@@ -155,14 +156,14 @@ constexpr FormRow kRows[] = {
     {"red[.{relaxed|release}][.<scope>][.<aspace>].{min|max}.{u32|s32|u64|s64}", "m s=T"},
     {"membar.{cta|gl|sys}", ""},
     {"fence[.{sc|acq_rel}].{cta|gpu|sys}", ""},
-    // Between the threads of a warp and of a block.
+    // Between the threads of a warp or a block.
     {"shfl.sync.{up|down|bfly|idx}.b32", "|d=T s=T s=u32 s=u32 s=b32"},
     {"vote.sync.{all|any|uni}.pred", "p P s=b32"},
     {"vote.sync.ballot.b32", "d=T P s=b32"},
     {"match.any.sync.{b32|b64}", "d=b32 s=T s=b32"},
     {"match.all.sync.{b32|b64}", "|d=b32 s=T s=b32"},
-    {"redux.sync.{add|min|max}.{u32|s32}", "d=T s=T s=b32", 80},
-    {"redux.sync.{and|or|xor}.b32", "d=T s=T s=b32", 80},
+    {"redux.sync.{add|min|max}.{u32|s32}", "d=T s=T s=b32"},
+    {"redux.sync.{and|or|xor}.b32", "d=T s=T s=b32"},
     {"activemask.b32", "d=T"},
     {"bar.warp.sync", "s=b32"},
     {"{bar[.cta].sync|barrier[.cta].sync[.aligned]}", "s=u32 ?s=u32"},

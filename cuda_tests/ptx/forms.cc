@@ -31,21 +31,21 @@ constexpr WordSet kSets[] = {
     {"aspace", "{global|shared|shared::cta}"},
 };
 
-// Reads a pattern from left to right and keeps all that it spelled so far.
+// Reads a pattern from left to right and keeps all texts that it has produced so far.
 class Expander {
  public:
   explicit Expander(std::string_view pattern) : pattern_(pattern) {}
 
   std::vector<std::string> run() {
-    auto spelled = sequence();
+    auto texts = sequence();
     if (at_ != pattern_.size()) fail();
-    return spelled;
+    return texts;
   }
 
  private:
   using Texts = std::vector<std::string>;
 
-  [[noreturn]] void fail() const { throw std::invalid_argument("bad pattern of forms: " + std::string(pattern_)); }
+  [[noreturn]] void fail() const { throw std::invalid_argument("invalid pattern of forms: " + std::string(pattern_)); }
   bool take(char c) {
     if (at_ == pattern_.size() || pattern_[at_] != c) return false;
     ++at_;
@@ -129,7 +129,7 @@ OperandSpec operand_spec(std::string_view text, Form const& form) {
       {"m", OperandRole::address},       {"L", OperandRole::label},           {"call", OperandRole::call},
       {"a", OperandRole::any_source},    {"D", OperandRole::any_destination}};
   auto const* const found = std::ranges::find(kRoles, role, &std::pair<std::string_view, OperandRole>::first);
-  if (found == std::end(kRoles)) throw std::invalid_argument("bad operands of a form: " + std::string(text));
+  if (found == std::end(kRoles)) throw std::invalid_argument("invalid operand of a form: " + std::string(text));
   spec.role = found->second;
   return spec;
 }
@@ -151,13 +151,9 @@ void split(std::string_view text, char at, Visit const& visit) {
   }
 }
 
-// Fills in what the name says.
-void read_name(Form& form, FormRow const& row) {
-  form.minimal_target = row.minimal_target;
-  form.minimal_version = row.minimal_version;
+void fill_from_name(Form& form, FormRow const& row) {
   split(form.name, '.', [&form](std::string_view word) {
     form.words.push_back(word);
-    if (word == "shared::cta" || (word == "cta" && form.opcode().starts_with("bar"))) form.minimal_version = 78;
     if (Type const type = find_type(word); type != Type::none) {
       if (form.first_type == Type::none) form.first_type = type;
       form.type = type;
@@ -168,6 +164,25 @@ void read_name(Form& form, FormRow const& row) {
   split(row.operands, ' ', [&form](std::string_view text) { form.operands.push_back(operand_spec(text, form)); });
 }
 
+// The words of a form in a fixed order, for assemblers take modifiers in any order: libcu++ has
+// `atom.add.acquire.gpu.u32`. Types keep their order, and the words that name the operation stay where they are.
+std::string normalized(std::string_view name) {
+  std::vector<std::string_view> words;
+  split(name, '.', [&words](std::string_view word) { words.push_back(word); });
+  if (words.empty() || words[0] == "bar" || words[0] == "barrier") return std::string(name);
+  static constexpr std::string_view kOfOperations[] = {"lo", "hi", "wide", "l", "r"};
+  bool const second_is_fixed =
+      words.size() > 1 && std::ranges::find(kOfOperations, words[1]) != std::end(kOfOperations);
+  std::stable_sort(words.begin() + (second_is_fixed ? 2 : 1), words.end(), [](std::string_view a, std::string_view b) {
+    bool const a_is_type = find_type(a) != Type::none, b_is_type = find_type(b) != Type::none;
+    if (a_is_type || b_is_type) return !a_is_type;
+    return a < b;
+  });
+  std::string text;
+  for (auto const word : words) text.append(word).append(".");
+  return text;
+}
+
 class Table {
  public:
   Table() {
@@ -175,10 +190,9 @@ class Table {
       for (auto& name : expand_pattern(row.pattern)) {
         auto form = std::make_unique<Form>();
         form->name = std::move(name);
-        read_name(*form, row);
-        auto const [where, is_new] = by_name_.emplace(form->name, nullptr);
-        if (!is_new) continue;
-        where->second = form.get();
+        fill_from_name(*form, row);
+        if (!by_name_.emplace(form->name, form.get()).second) continue;
+        by_normalized_name_.emplace(normalized(form->name), form.get());
         sorted_.push_back(form.get());
         owned_.push_back(std::move(form));
       }
@@ -187,19 +201,21 @@ class Table {
   }
 
   Form const* find(std::string_view name) const {
-    auto const found = by_name_.find(name);
-    return found == by_name_.end() ? nullptr : found->second;
+    if (auto const found = by_name_.find(name); found != by_name_.end()) return found->second;
+    auto const found = by_normalized_name_.find(normalized(name));
+    return found == by_normalized_name_.end() ? nullptr : found->second;
   }
   std::vector<Form const*> const& sorted() const noexcept { return sorted_; }
 
  private:
   std::vector<std::unique_ptr<Form>> owned_;
   std::unordered_map<std::string_view, Form const*> by_name_;
+  std::unordered_map<std::string, Form const*> by_normalized_name_;
   std::vector<Form const*> sorted_;
 };
 
 Table const& table() {
-  static Table const* const made = new Table;  // never destroyed: modules of static objects still name forms
+  static Table const* const made = new Table;  // never destroyed: modules in static objects point to forms
   return *made;
 }
 

@@ -42,7 +42,7 @@ class Lexer {
     }
   }
 
-  // False where the comment has no end; it is then found as an invalid token.
+  // False if the comment has no end; its '/' then becomes an invalid token.
   bool skip_comment() {
     std::size_t const end = text_.find("*/", at_ + 2);
     if (end == text_.npos) return false;
@@ -67,13 +67,14 @@ class Lexer {
       kind = TokenKind::number;
       number();
     } else {
-      if (std::string_view(",;:()[]{}<>=+-!@|~*/").find(c) == std::string_view::npos || c == '/') kind = TokenKind::invalid;
+      if (std::string_view(",;:()[]{}<>=+-!@|~*/").find(c) == std::string_view::npos || c == '/')
+        kind = TokenKind::invalid;
       ++at_;
     }
     return {kind, text_.substr(begin, at_ - begin), line_, column(begin)};
   }
 
-  // Modifiers are parts of a word: dots inside it, and two colons as in "L1::evict_last".
+  // A word includes its modifiers, with dots, and with two colons as in "L1::evict_last".
   void word() {
     ++at_;
     while (continues_word(peek()) || (peek() == '.' && continues_word(peek(1))) ||

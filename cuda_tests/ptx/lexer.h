@@ -1,4 +1,4 @@
-// Declares the tokens of PTX and the lexer that finds them.
+// tokenize() splits PTX into tokens.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ enum class TokenKind : std::uint8_t {
   word,         // a name, a register, or an opcode with its modifiers: "ld.global.u32"
   directive,    // begins with a dot: ".reg"
   number,       // as written
-  text,         // without its quotes
+  text,         // a string, without its quotes
   punctuation,  // one character
   invalid,
   end,
 };
 
-/// A view of the text that was read.
+/// Refers to the text that was tokenized.
 struct Token {
   TokenKind kind = TokenKind::end;
   std::string_view text;
@@ -27,7 +27,7 @@ struct Token {
   bool is(char c) const noexcept { return kind == TokenKind::punctuation && text.front() == c; }
 };
 
-/// All of a text, the end as the last token. What is no token of PTX is one of kind invalid.
+/// The tokens of a text, then one of kind `end`. Characters that PTX does not use become tokens of kind `invalid`.
 std::vector<Token> tokenize(std::string_view text);
 
 }  // namespace cuda_tests::ptx

@@ -4,9 +4,9 @@
 
 namespace cuda_tests::ptx {
 
-std::string Diagnosis::to_string() const {
-  std::string result = "line " + std::to_string(line) + ", column " + std::to_string(column) + ": " + message + ": ";
-  return result + (text.empty() ? "the end of the text" : "'" + text + "'");
+std::string Diagnostic::to_string() const {
+  return "line " + std::to_string(line) + ", column " + std::to_string(column) + ": " + message + " at " +
+         (text.empty() ? "the end of the text" : "'" + text + "'");
 }
 
 Function const* Module::find_function(std::string_view name) const noexcept {
@@ -31,10 +31,10 @@ unsigned Function::registers_used() const noexcept {
 }
 
 unsigned Function::max_threads() const noexcept {
-  unsigned most = 1024;
+  unsigned threads = 1024;
   for (auto const& sizes : {max_ntid, req_ntid})
-    if (sizes[0] != 0) most = std::min(most, sizes[0] * sizes[1] * sizes[2]);
-  return most;
+    if (sizes[0] != 0) threads = std::min(threads, sizes[0] * sizes[1] * sizes[2]);
+  return threads;
 }
 
 }  // namespace cuda_tests::ptx

@@ -1,5 +1,5 @@
-// Declares Module, what a PTX text says: its entries, functions and variables, each instruction with the form by which it was
-// accepted. Immutable once parsed, so any thread may read it.
+// Module: a parsed PTX text, with its entries, functions and variables. Immutable once parsed, so any thread may read
+// it.
 #pragma once
 
 #include <array>
@@ -16,24 +16,24 @@ namespace cuda_tests::ptx {
 
 struct Form;
 
-/// Why a text is not PTX, or not such that we could go on with the rest of it.
-struct Diagnosis {
+/// Why a text could not be parsed.
+struct Diagnostic {
   int line = 0;      // from 1
   int column = 0;    // from 1
-  std::string text;  // the token that offends, empty at the end of the text
+  std::string text;  // the offending token; empty at the end of the text
   std::string message;
 
-  /// "line 12, column 3: ',' expected here: ']'"
+  /// "line 12, column 3: expected ',' at ']'"
   std::string to_string() const;
 };
 
-/// Why an entry or a function cannot be run although its text may well be PTX: it uses what is not supported.
+/// Why an entry or a function cannot be run: it uses something that is not supported.
 struct Refusal {
   int line = 0;
-  std::string message;  // "line 57: 'tex.2d.v4.f32.f32' is not supported"
+  std::string message;  // "line 57: not supported: tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5}]"
 };
 
-/// A parameter: of an entry in the buffer that a launch passes, of a function in its frame.
+/// A parameter. That of an entry is in the buffer that a launch passes, that of a function in its frame.
 struct Parameter {
   std::string name;
   Type type = Type::none;
@@ -42,33 +42,33 @@ struct Parameter {
   std::uint32_t align_bytes = 0;
 };
 
-/// The address of another variable of the module, to be added to the eight bytes at `offset_bytes`.
+/// Adds the address of another variable of the module to the eight bytes at `offset_bytes`.
 struct Relocation {
   std::uint64_t offset_bytes = 0;
   std::string symbol;
 };
 
-/// A variable in a space. Of those in global and constant memory the loader decides the address; shared and local ones of a
-/// function have the offset given here.
+/// A variable. The loader chooses the address of a global or constant variable; `offset_bytes` places the others in the
+/// frame of their function.
 struct Variable {
   std::string name;
   Space space = Space::global;
   std::uint64_t offset_bytes = 0;
-  std::uint64_t size_bytes = 0;  // zero: shared memory whose size the launch says
+  std::uint64_t size_bytes = 0;  // zero: shared memory whose size the launch sets
   std::uint32_t align_bytes = 1;
   std::vector<std::byte> initial;  // may be shorter than the variable: the rest is zero
   std::vector<Relocation> relocations;
-  std::optional<Refusal> refusal;  // what it holds at the start is not supported; so is whoever names it
+  std::optional<Refusal> refusal;  // its declaration is not supported, and so is every function that names it
 };
 
 enum class OperandKind : std::uint8_t {
   reg,        // `index`, and `other` of the second predicate of `%p|%q` or `%r|%p`; negated: `!%p`
   sink,       // `_`
-  immediate,  // `bits`, as wide as the form asks for
+  immediate,  // `bits`, converted to the type that the form takes
   special,    // `index` is a SpecialRegister
-  address,    // `[base + bits]`: the base is a register, `index`, or a variable, or none
+  address,    // `[base + bits]`: the base is a register (`index`) or a variable
   symbol,     // the address of a variable, plus `bits`
-  label,      // `index` of an instruction; that behind the last one is the function's end
+  label,      // `index` of an instruction; one past the last is the function's end
   vector,     // `elements`
 };
 
@@ -78,7 +78,7 @@ enum class SpecialRegister : std::uint8_t {
   clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi, total_smem_size, dynamic_smem_size,
 };
 
-/// What the name in an operand stands for: `symbol` is its index there.
+/// What the name in an operand refers to; `symbol` is its index in that list.
 enum class Referent : std::uint8_t { none, entry_parameter, function_variable, module_variable };
 
 struct Operand {
@@ -97,8 +97,8 @@ struct Instruction {
   int line = 0;
   std::int32_t guard = -1;  // a predicate register
   bool guard_negated = false;
-  std::vector<Operand> operands;  // none: an optional one that is not there
-  // Of calls alone: the function, and indices of .param variables of the caller.
+  std::vector<Operand> operands;  // without trailing optional ones that are missing
+  // Of a call: the function, and indices of .param variables of the caller.
   std::string callee;
   std::vector<std::int32_t> arguments;
   std::vector<std::int32_t> results;
@@ -109,9 +109,9 @@ struct Register {
   Type type = Type::none;
 };
 
-/// Where a shared variable lies in the shared memory of an entry.
+/// The place of a shared variable in the shared memory of an entry.
 struct SharedSlot {
-  std::int32_t function = -1;  // whose variable it is; -1: the module's
+  std::int32_t function = -1;  // that declares the variable; -1: the module
   std::int32_t variable = -1;
   std::uint32_t offset_bytes = 0;
 };
@@ -121,41 +121,41 @@ struct Function {
   std::string name;
   int line = 0;
   bool is_entry = false;
-  bool has_body = false;  // not so: declared only, for one that we know (vprintf) or for none
-  /// Those of an entry lie in the buffer of a launch. Those of a function, and its results, are its first variables: their
-  /// offsets are those in its frame.
+  bool has_body = false;  // false: only declared, such as vprintf
+  /// The results and parameters of a function are its first variables, at their offsets in its frame.
   std::vector<Parameter> parameters;
   std::vector<Parameter> results;
   std::uint32_t parameter_bytes = 0;
-  std::vector<Register> registers;  // those that instructions use
-  std::vector<Variable> variables;  // shared, local and param ones of its own; the latter two lie in its frame
+  std::vector<Register> registers;  // that instructions use
+  std::vector<Variable> variables;  // its shared, local and param variables; the latter two are in its frame
   std::vector<Instruction> instructions;
-  std::optional<Refusal> refusal;  // its own, or that of a function or variable that it uses
-  bool refused_declaration = false;  // not all of its parameters are known
+  /// Its own, or that of a function or variable that it uses. Its instructions are then incomplete.
+  std::optional<Refusal> refusal;
   std::uint32_t frame_bytes = 0;   // local memory of one call
-  std::array<std::uint32_t, 3> max_ntid{};  // .maxntid, zero where it says none
-  std::array<std::uint32_t, 3> req_ntid{};  // .reqntid, likewise
-  // The rest is of entries alone.
-  std::vector<std::int32_t> reachable;  // indices of the functions that it calls, itself the first
-  std::uint32_t call_depth = 0;         // the most calls at a time: zero where it makes none
+  std::array<std::uint32_t, 3> max_ntid{};  // .maxntid; zeros without one
+  std::array<std::uint32_t, 3> req_ntid{};  // .reqntid; zeros without one
+  // The rest is set for entries only.
+  std::vector<std::int32_t> reachable;  // indices of the functions that it calls, beginning with itself
+  std::uint32_t call_depth = 0;         // of the deepest chain of calls; zero without calls
   std::vector<SharedSlot> shared;
-  /// Shared memory that the entry and those that it calls declare, without what a launch adds.
+  /// Shared memory that the entry and the functions that it calls declare, without the dynamic shared memory of a
+  /// launch.
   std::uint32_t static_shared_bytes = 0;
-  /// Local memory of one thread, with the frames of calls.
+  /// Local memory of one thread, including the frames of calls.
   std::uint32_t local_bytes = 0;
 
-  /// An estimate in 32-bit words, as PTX has as many registers as it likes: at most 64, so that 1024 threads can have them.
+  /// An estimate in 32-bit words, for PTX has unlimited registers: at most 64, so that a block can have 1024 threads.
   unsigned registers_used() const noexcept;
-  /// The most threads of a block: 1024, or what .maxntid and .reqntid say.
+  /// The maximum number of threads in a block: 1024, or less by .maxntid or .reqntid.
   unsigned max_threads() const noexcept;
 };
 
 class Module {
  public:
-  /// The entry or function, null where there is none of this name. It may be refused: see Function::refusal.
+  /// The entry or function of this name, or null. It may be refused: see Function::refusal.
   Function const* find_entry(std::string_view name) const noexcept;
   Function const* find_function(std::string_view name) const noexcept;
-  /// Global, constant and shared variables of the module itself.
+  /// The global, constant or shared variable of this name that the module declares outside of functions, or null.
   Variable const* find_variable(std::string_view name) const noexcept;
 
   std::vector<Function> const& functions() const noexcept { return functions_; }

@@ -8,53 +8,22 @@
 namespace cuda_tests::ptx {
 namespace {
 
-struct Target {
-  std::string_view name;
-  unsigned number;
-  unsigned version;  // of PTX, in tenths, that first knew it
-};
-constexpr Target kTargets[] = {{"75", 75, 63},    {"80", 80, 70},    {"86", 86, 71},    {"87", 87, 74},    {"88", 88, 90},
-                               {"89", 89, 78},    {"90", 90, 78},    {"90a", 90, 80},   {"100", 100, 86},  {"100a", 100, 86},
-                               {"100f", 100, 88}, {"101", 101, 86},  {"101a", 101, 86}, {"101f", 101, 88}, {"103", 103, 88},
-                               {"103a", 103, 88}, {"103f", 103, 88}, {"110", 110, 90},  {"110a", 110, 90}, {"110f", 110, 90},
-                               {"120", 120, 87},  {"120a", 120, 87}, {"120f", 120, 88}, {"121", 121, 88},  {"121a", 121, 88},
-                               {"121f", 121, 88}};
-constexpr unsigned kVersions[] = {63, 64, 65, 70, 71, 72, 73, 74, 75, 76, 77, 78, 80, 81, 82, 83, 84, 85, 86, 87, 88};
-constexpr unsigned kFirstOfOurs =
-    90;  // this one and later ones are taken to bring nothing that changes the meaning of old text
-
-constexpr unsigned kMostThreads = 1024;
-
-bool is_linkage(Token const& token) {
-  return token.text == ".visible" || token.text == ".weak" || token.text == ".common" || token.text == ".extern";
-}
+constexpr unsigned kMaxThreads = 1024;
+constexpr std::uint64_t kMaxParameterBytes = 32764;
 
 }  // namespace
 
 void ModuleBuilder::header() {
-  if (!cursor.accept(".version")) cursor.fail("a module begins with .version");
-  Token const& text = cursor.expect(TokenKind::number, "a version");
-  module->version_ = text.text;
-  if (text.text.size() == 3 && text.text[1] == '.' && text.text[2] >= '0' && text.text[2] <= '9') {
-    version = static_cast<unsigned>((text.text[0] - '0') * 10 + (text.text[2] - '0'));
-  }
-  if (version < kFirstOfOurs && !std::ranges::binary_search(kVersions, version)) cursor.fail(text, "this is no version of PTX");
-  if (!cursor.accept(".target")) cursor.fail(".target is expected here");
-  Token const& name = cursor.name();
-  module->target_ = name.text;
-  std::string_view const digits = name.text.starts_with("sm_") ? name.text.substr(3) : "";
-  auto const* const found = std::ranges::find(kTargets, digits, &Target::name);
-  if (found == std::end(kTargets)) cursor.fail(name, "this is no target that is known here");
-  if (version < found->version) cursor.fail(name, "this version of PTX does not know this target");
-  target = found->number;
-  specific = digits.back() < '0' || digits.back() > '9';
-  while (cursor.accept(',')) {
-    if (Token const& option = cursor.name(); option.text != "debug")
-      cursor.fail(option, "this option of targets is not supported");
-  }
-  if (!cursor.accept(".address_size")) cursor.fail(".address_size is expected here");
+  if (!cursor.accept(".version")) cursor.fail("expected .version");
+  module->version_ = cursor.expect(TokenKind::number, "a version").text;
+  if (!cursor.accept(".target")) cursor.fail("expected .target");
+  Token const& target = cursor.name();
+  if (!target.text.starts_with("sm_")) cursor.fail(target, "expected a target such as sm_90");
+  module->target_ = target.text;
+  while (cursor.accept(',')) cursor.name();  // debug
+  if (!cursor.accept(".address_size")) cursor.fail("expected .address_size");
   Token const& size = cursor.peek();
-  if (cursor.integer() != 64) cursor.fail(size, "only addresses of 64 bits are supported");
+  if (cursor.integer() != 64) cursor.fail(size, "expected 64");
 }
 
 std::int32_t ModuleBuilder::find_function(std::string_view name) const noexcept {
@@ -68,21 +37,22 @@ std::int32_t ModuleBuilder::find_variable(std::string_view name) const noexcept 
 }
 
 void ModuleBuilder::declaration() {
+  cursor.begin_statement();
   if (cursor.accept(".file")) return cursor.skip_file();
   if (cursor.accept(".loc")) return cursor.skip_location();
-  if (cursor.accept(".pragma")) return cursor.skip_texts();
+  if (cursor.accept(".pragma")) return cursor.skip_strings();
   if (cursor.accept(".section")) {
     cursor.take();
     return cursor.skip_braces();
   }
-  bool is_extern = false;
-  if (is_linkage(cursor.peek())) is_extern = cursor.take().text == ".extern";
-  if (cursor.accept(".entry")) return function(true, is_extern);
-  if (cursor.accept(".func")) return function(false, is_extern);
+  bool const is_extern = cursor.accept(".extern");
+  if (!is_extern && !cursor.accept(".visible") && !cursor.accept(".weak")) cursor.accept(".common");
+  if (cursor.accept(".entry")) return function(true);
+  if (cursor.accept(".func")) return function(false);
   Space space = Space::global;
   if (cursor.accept(".const")) space = Space::constant;
   else if (cursor.accept(".shared")) space = Space::shared;
-  else if (!cursor.accept(".global")) cursor.fail("a declaration is expected here");
+  else if (!cursor.accept(".global")) cursor.fail("expected a declaration");
   variable(space, is_extern);
 }
 
@@ -93,9 +63,9 @@ void ModuleBuilder::variable(Space space, bool is_extern) {
   try {
     variable = read_variable(cursor, space, is_extern);
     cursor.expect(';');
-    check_addresses(variable, at);
+    check_addresses(variable);
   } catch (Unsupported const& what) {
-    // Kept by its name, which is the first word, so that whoever uses it is refused.
+    // Kept under its name, which is the first word, so that functions that use it are refused.
     cursor.go_back(begin);
     while (cursor.peek().kind != TokenKind::word && !cursor.peek().is(';') && !cursor.at_end()) cursor.take();
     variable = {};
@@ -106,22 +76,16 @@ void ModuleBuilder::variable(Space space, bool is_extern) {
   }
   auto const known = find_variable(variable.name);
   if (known < 0 && find_function(variable.name) < 0) variables().push_back(std::move(variable));
-  else if (known < 0 || !is_extern) cursor.fail(at, quoted(variable.name) + " is declared twice");
+  else if (known < 0 || !is_extern) cursor.fail(at, "name declared twice");
 }
 
-// What a variable holds at the start may be the address of a global or constant one before it.
-void ModuleBuilder::check_addresses(Variable& variable, Token const& at) const {
+// An initial value may be the address of an earlier global or constant variable.
+void ModuleBuilder::check_addresses(Variable const& variable) const {
   for (auto const& relocation : variable.relocations) {
     auto const found = find_variable(relocation.symbol);
-    if (found < 0 && find_function(relocation.symbol) < 0) cursor.fail(at, "there is no variable " + quoted(relocation.symbol));
-    if (variable.refusal) continue;
-    if (found < 0) {
-      variable.refusal = Unsupported(at.line, "a function's address in " + quoted(variable.name)).refusal;
-      continue;
-    }
+    if (found < 0) cursor.unsupported();
     auto const& named = module->variables_[static_cast<std::size_t>(found)];
-    if (named.space == Space::shared) cursor.fail(at, quoted(relocation.symbol) + " has no address before a block begins");
-    variable.refusal = named.refusal;
+    if (named.space == Space::shared || named.refusal) cursor.unsupported();
   }
 }
 
@@ -132,14 +96,12 @@ std::vector<Parameter> ModuleBuilder::parameters(std::vector<Variable>* frame) {
   if (cursor.accept(')')) return all;
   do {
     Token const at = cursor.peek();
-    if (cursor.accept(".reg")) throw Unsupported(at.line, "a parameter in a register");
-    if (!cursor.accept(".param")) cursor.fail(".param is expected here");
+    if (!cursor.accept(".param")) cursor.unsupported();  // .reg
     Type const type = find_type(cursor.peek().text.substr(std::min<std::size_t>(1, cursor.peek().text.size())));
     Variable variable = read_variable(cursor, Space::param, false);
-    if (std::ranges::find(all, variable.name, &Parameter::name) != all.end())
-      cursor.fail(at, quoted(variable.name) + " is declared twice");
+    if (std::ranges::find(all, variable.name, &Parameter::name) != all.end()) cursor.fail(at, "name declared twice");
     std::uint32_t const begin = (end + variable.align_bytes - 1) / variable.align_bytes * variable.align_bytes;
-    if (begin + variable.size_bytes > 32764) cursor.fail(at, "parameters take more than 32764 bytes");
+    if (begin + variable.size_bytes > kMaxParameterBytes) cursor.fail(at, "more than 32764 bytes of parameters");
     auto const size = static_cast<std::uint32_t>(variable.size_bytes);
     all.push_back({variable.name, type, begin, size, variable.align_bytes});
     end = begin + size;
@@ -159,23 +121,20 @@ void ModuleBuilder::function_directives(Function& function) {
       do {
         Token const& number = cursor.peek();
         std::uint64_t const size = cursor.integer();
-        if (i == 3 || size == 0 || size > kMostThreads) cursor.fail(number, "this is no size of a block");
+        if (i == 3 || size == 0 || size > kMaxThreads) cursor.fail(number, "invalid size of a block");
         sizes[i++] = static_cast<std::uint32_t>(size);
       } while (cursor.accept(','));
     } else if (at.text == ".minnctapersm" || at.text == ".maxnctapersm" || at.text == ".maxnreg") {
       cursor.integer();
     } else if (at.text == ".pragma") {
-      cursor.skip_texts();
+      cursor.skip_strings();
     } else if (at.text != ".noreturn") {
-      static constexpr std::string_view kOthers[] = {
-          ".reqnctapercluster", ".maxclusterrank",       ".explicitcluster", ".blocksareclusters",
-          ".abi_preserve",      ".abi_preserve_control", ".unique",          ".retaddr_allocno"};
-      if (std::ranges::find(kOthers, at.text) == std::end(kOthers)) cursor.fail(at, "this is no directive of a function");
-      throw Unsupported(at.line, quoted(at.text));
+      throw Unsupported(at.line, at.text);
     }
   }
 }
 
+// Calls were checked against the first declaration, so a later one has to be the same.
 void ModuleBuilder::keep(Function function, Token const& at) {
   auto const known = find_function(function.name);
   if (known < 0) return functions().push_back(std::move(function));
@@ -183,36 +142,36 @@ void ModuleBuilder::keep(Function function, Token const& at) {
   auto const same = [](Parameter const& a, Parameter const& b) {
     return a.type == b.type && a.size_bytes == b.size_bytes && a.align_bytes == b.align_bytes;
   };
-  // Of a refused one not all parameters are known. Calls were checked against what was declared before.
-  if (before.refusal && !function.refusal) function.refusal = before.refusal;
-  if (!function.refusal &&
-      (before.is_entry != function.is_entry || !std::ranges::equal(before.parameters, function.parameters, same) ||
-       !std::ranges::equal(before.results, function.results, same))) {
-    cursor.fail(at, quoted(function.name) + " is declared in another way before");
+  if (before.is_entry != function.is_entry || !std::ranges::equal(before.parameters, function.parameters, same) ||
+      !std::ranges::equal(before.results, function.results, same)) {
+    cursor.fail(at, quoted(function.name) + " was declared differently before");
   }
   if (function.has_body) before = std::move(function);
 }
 
-void ModuleBuilder::function(bool is_entry, bool) {
+void ModuleBuilder::function_header(Function& function) {
+  if (!function.is_entry && cursor.peek().is('(')) function.results = parameters(&function.variables);
+  Token const& name = cursor.name();
+  function.name = name.text;
+  auto const known = find_function(name.text);
+  bool const is_defined = known >= 0 && functions()[static_cast<std::size_t>(known)].has_body;
+  if (is_defined || find_variable(name.text) >= 0) cursor.fail(name, "name declared twice");
+  if (cursor.peek().is('(')) function.parameters = parameters(function.is_entry ? nullptr : &function.variables);
+  function_directives(function);
+}
+
+void ModuleBuilder::function(bool is_entry) {
   Function made;
   made.is_entry = is_entry;
   made.line = cursor.peek().line;
   Token const at = cursor.peek();
   try {
-    if (!is_entry && cursor.peek().is('(')) made.results = parameters(&made.variables);
-    Token const& name = cursor.name();
-    made.name = name.text;
-    auto const known = find_function(name.text);
-    if (known >= 0 && functions()[static_cast<std::size_t>(known)].has_body)
-      cursor.fail(name, quoted(name.text) + " is defined twice");
-    if (find_variable(name.text) >= 0) cursor.fail(name, quoted(name.text) + " is declared twice");
-    if (cursor.peek().is('(')) made.parameters = parameters(is_entry ? nullptr : &made.variables);
-    function_directives(made);
-  } catch (Unsupported const& why) {
-    made.refusal = why.refusal;
-    made.refused_declaration = true;
+    function_header(made);
+  } catch (Unsupported const& what) {
+    made.refusal = what.refusal;
     while (!cursor.at_end() && !cursor.peek().is('{') && !cursor.peek().is(';')) {
-      if (made.name.empty() && cursor.accept(')') && cursor.peek().kind == TokenKind::word) made.name = cursor.take().text;
+      if (made.name.empty() && cursor.accept(')') && cursor.peek().kind == TokenKind::word)
+        made.name = cursor.take().text;
       else cursor.take();
     }
   }
@@ -222,7 +181,7 @@ void ModuleBuilder::function(bool is_entry, bool) {
   }
   if (cursor.accept(';')) return keep(std::move(made), at);
   made.has_body = true;
-  // Known to its own body, which may call it.
+  // Declared before its body is read, which may call it.
   Function declared = made;
   declared.has_body = false;
   keep(std::move(declared), at);
@@ -241,9 +200,7 @@ Parsed parse(std::string_view text) {
   try {
     return ModuleBuilder(text).run();
   } catch (ParseFailure const& failure) {
-    return failure.diagnosis;
-  } catch (Unsupported const& what) {
-    return Diagnosis{what.refusal.line, 1, "", what.refusal.message};
+    return failure.diagnostic;
   }
 }
 

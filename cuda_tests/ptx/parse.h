@@ -1,4 +1,4 @@
-// Declares parse(), which reads PTX.
+// parse() reads PTX.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,11 @@
 namespace cuda_tests::ptx {
 
 /// A module, or why there is none.
-using Parsed = std::variant<std::shared_ptr<Module const>, Diagnosis>;
+using Parsed = std::variant<std::shared_ptr<Module const>, Diagnostic>;
 
-/// Reads a PTX text; zeros at its end are ignored, so NVRTC's may be passed with the one that it counts. An entry with an
-/// instruction or a directive that PTX has and we do not is there but refused; text that is not PTX gives a diagnosis.
+/// Reads the output of NVRTC or nvcc; zeros at its end are ignored. A function that uses something that is not
+/// supported is refused, see Function::refusal; a text that cannot be parsed gives a diagnostic. Does not check all
+/// that ptxas checks: the text is taken to be valid PTX for its target.
 Parsed parse(std::string_view text);
 
 }  // namespace cuda_tests::ptx

@@ -1,13 +1,13 @@
-// For tests: the assembler of the toolkit, as an oracle.
+// For tests: checks PTX with ptxas, the assembler of the toolkit.
 #pragma once
 
 #include <string>
 
 namespace cuda_tests::ptx {
 
-/// Whether there is one.
+/// Whether the toolkit was found when the tests were configured.
 bool has_ptxas();
-/// What it prints about a text, for the target that the text names; empty where it takes it.
-std::string complaint(std::string const& text);
+/// What ptxas prints about a text for the target that the text names; empty if it accepts the text.
+std::string ptxas_errors(std::string const& text);
 
 }  // namespace cuda_tests::ptx

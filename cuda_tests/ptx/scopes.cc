@@ -5,11 +5,10 @@
 namespace cuda_tests::ptx {
 namespace {
 
-constexpr std::int64_t kMostRegisters = 1 << 20;
-constexpr std::uint64_t kMostFrameBytes = 512 * 1024;
-constexpr std::size_t kMention = ~std::size_t{0};  // of no operand
+constexpr std::int64_t kMaxRegisters = 1 << 20;
+constexpr std::uint64_t kMaxFrameBytes = 512 * 1024;
 
-// The number at the end of a register's name, as %r<8> declares them; none where it is written with zeros before.
+// Splits `%r7`, one of `%r<8>`, into its prefix and its number. None for `%r` and for `%r07`, which is not in `%r<8>`.
 std::optional<std::pair<std::string_view, std::int64_t>> split_number(std::string_view name) {
   std::size_t const begin = name.find_last_not_of("0123456789") + 1;
   std::string_view const digits = name.substr(begin);
@@ -27,53 +26,35 @@ void Scopes::close(Cursor const& cursor) {
   if (!scopes_.empty()) scopes_.back().inner_end = std::max({scopes_.back().inner_end, scope.own_end, scope.inner_end});
   for (auto const& use : scope.uses) {
     auto const label = scope.labels.find(use.at.text);
-    if (label != scope.labels.end()) {
-      if (use.operand != kMention) function_.instructions[use.instruction].operands[use.operand].index = label->second;
-    } else if (scopes_.empty()) {
-      cursor.fail(use.at, use.operand == kMention ? "there is nothing of this name" : "there is no such label");
-    } else {
-      scopes_.back().uses.push_back(use);
-    }
-  }
-}
-
-void Scopes::declare(Token const& at, std::string_view name, Registers registers) {
-  auto& scope = scopes_.back();
-  if (scope.variables.contains(name) || !scope.registers.emplace(name, std::move(registers)).second) {
-    Cursor::fail(at, quoted(name) + " is declared twice");
+    if (label != scope.labels.end())
+      function_.instructions[use.instruction].operands[use.operand].index = label->second;
+    else if (scopes_.empty()) cursor.fail(use.at, "undefined label");
+    else scopes_.back().uses.push_back(use);
   }
 }
 
 void Scopes::declare_registers(Cursor& cursor) {
   Type const type = declared_type(cursor);
-  if (type != Type::pred && size_bytes(type) == 1) throw Unsupported(cursor.peek().line, "a register of eight bits");
+  if (type != Type::pred && size_bytes(type) == 1) cursor.unsupported();
   do {
     Token const name = cursor.name();
     Registers registers{type, -1, {}};
     if (cursor.accept('<')) {
       Token const& at = cursor.peek();
-      registers.count = static_cast<std::int64_t>(std::min<std::uint64_t>(cursor.integer(), kMostRegisters + 1));
-      if (registers.count == 0 || registers.count > kMostRegisters) cursor.fail(at, "this is no count of registers");
-      for (auto const& [other, single] : scopes_.back().registers) {
-        auto const parts = split_number(other);
-        if (single.count < 0 && parts && parts->first == name.text && parts->second < registers.count)
-          cursor.fail(name, quoted(other) + " is declared twice");
-      }
+      registers.count = static_cast<std::int64_t>(std::min<std::uint64_t>(cursor.integer(), kMaxRegisters + 1));
+      if (registers.count == 0 || registers.count > kMaxRegisters) cursor.fail(at, "invalid number of registers");
       cursor.expect('>');
-    } else if (auto const parts = split_number(name.text)) {
-      auto const range = scopes_.back().registers.find(parts->first);
-      if (range != scopes_.back().registers.end() && parts->second < range->second.count) {
-        cursor.fail(name, quoted(name.text) + " is declared twice");
-      }
     }
-    declare(name, name.text, std::move(registers));
+    auto& scope = scopes_.back();
+    if (scope.variables.contains(name.text) || !scope.registers.emplace(name.text, std::move(registers)).second)
+      cursor.fail(name, "name declared twice");
   } while (cursor.accept(','));
 }
 
 std::int32_t Scopes::index_of(Registers& registers, std::int64_t number, std::string_view name) {
-  auto const [where, is_new] = registers.indices.emplace(number, static_cast<std::int32_t>(function_.registers.size()));
+  auto const [entry, is_new] = registers.indices.emplace(number, static_cast<std::int32_t>(function_.registers.size()));
   if (is_new) function_.registers.push_back({std::string(name), registers.type});
-  return where->second;
+  return entry->second;
 }
 
 std::int32_t Scopes::find_register(std::string_view name) {
@@ -92,20 +73,19 @@ std::int32_t Scopes::find_register(std::string_view name) {
 
 void Scopes::declare_variable(Token const& at, Variable variable) {
   auto& scope = scopes_.back();
-  if (scope.variables.contains(variable.name) || scope.registers.contains(variable.name)) {
-    Cursor::fail(at, quoted(variable.name) + " is declared twice");
-  }
+  if (scope.variables.contains(variable.name) || scope.registers.contains(variable.name))
+    Cursor::fail(at, "name declared twice");
   if (variable.space != Space::shared) {
-    // Parameters of calls may lie where those of scopes beside this one lie. Local memory is there all the time.
+    // Parameters of calls in sibling scopes share memory; a local variable keeps its memory for the entire call.
     bool const is_local = variable.space == Space::local;
     std::uint64_t const end = is_local ? function_.frame_bytes : std::max(scope.own_end, scope.inner_end);
     std::uint64_t const begin = (end + variable.align_bytes - 1) / variable.align_bytes * variable.align_bytes;
-    if (begin + variable.size_bytes > kMostFrameBytes) Cursor::fail(at, "a thread's local memory is too large");
+    if (begin + variable.size_bytes > kMaxFrameBytes) Cursor::fail(at, "more than 512 KiB of local memory");
     variable.offset_bytes = begin;
     scope.own_end = static_cast<std::uint32_t>(begin + variable.size_bytes);
     function_.frame_bytes = std::max(function_.frame_bytes, scope.own_end);
     if (is_local) {
-      for (auto& around : scopes_) around.own_end = scope.own_end;
+      for (auto& enclosing : scopes_) enclosing.own_end = scope.own_end;
     }
   }
   scope.variables.emplace(variable.name, static_cast<std::int32_t>(function_.variables.size()));
@@ -122,13 +102,11 @@ std::int32_t Scopes::find_variable(std::string_view name) const noexcept {
 
 void Scopes::define_label(Token const& at) {
   auto const next = static_cast<std::int32_t>(function_.instructions.size());
-  if (!scopes_.back().labels.emplace(at.text, next).second) Cursor::fail(at, "this label is defined twice");
+  if (!scopes_.back().labels.emplace(at.text, next).second) Cursor::fail(at, "label defined twice");
 }
 
 void Scopes::use_label(Token const& at, std::size_t operand) {
   scopes_.back().uses.push_back({at, function_.instructions.size(), operand});
 }
-
-void Scopes::mention(Token const& at) { scopes_.back().uses.push_back({at, 0, kMention}); }
 
 }  // namespace cuda_tests::ptx

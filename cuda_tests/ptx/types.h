@@ -1,4 +1,4 @@
-// Declares the types and spaces of PTX, and what they are called.
+// The types and state spaces of PTX, and their names.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,16 @@
 
 namespace cuda_tests::ptx {
 
-enum class Type : std::uint8_t { none, b8, b16, b32, b64, u8, u16, u32, u64, s8, s16, s32, s64, f16, f16x2, f32, f64, pred };
+enum class Type : std::uint8_t {
+  none, b8, b16, b32, b64, u8, u16, u32, u64, s8, s16, s32, s64, f16, f16x2, f32, f64, pred
+};
 
 enum class Space : std::uint8_t { generic, global, constant, shared, local, param };
 
-/// As PTX writes it, without the dot: "u32".
+/// The name in PTX without the dot: "u32".
 std::string_view name(Type type) noexcept;
 std::string_view name(Space space) noexcept;
-/// By that name; none where it is no type that is known here.
+/// The type of that name; Type::none if there is none.
 Type find_type(std::string_view name) noexcept;
 
 constexpr bool is_signed(Type type) noexcept { return type >= Type::s8 && type <= Type::s64; }
@@ -21,7 +23,7 @@ constexpr bool is_unsigned(Type type) noexcept { return type >= Type::u8 && type
 constexpr bool is_bits(Type type) noexcept { return type >= Type::b8 && type <= Type::b64; }
 constexpr bool is_float(Type type) noexcept { return type >= Type::f16 && type <= Type::f64; }
 
-/// In memory, and for all but predicates in a register. A predicate has none and counts as zero.
+/// The size in memory and in a register; zero for a predicate.
 constexpr unsigned size_bytes(Type type) noexcept {
   switch (type) {
     case Type::b8: case Type::u8: case Type::s8: return 1;

@@ -19,7 +19,7 @@ tracing::cuda::NvrtcLibrary const& nvrtc() {
   return library;
 }
 
-// The toolkit's headers: where the environment says, else where they were when this was built.
+// The folder of the toolkit's headers from the environment, or else from the build.
 std::vector<std::string> toolkit_headers() {
   for (char const* const variable : {"CUDA_PATH", "CUDA_HOME"}) {
     char const* const root = std::getenv(variable);
@@ -28,7 +28,7 @@ std::vector<std::string> toolkit_headers() {
   return {CUDA_TESTS_TOOLKIT_INCLUDE};
 }
 
-// As in `sm_90`.
+// Such as `sm_90`.
 std::string architecture_of(tracing::cuda::DriverApi const& api) {
   int major = 0;
   int minor = 0;
@@ -37,7 +37,7 @@ std::string architecture_of(tracing::cuda::DriverApi const& api) {
   return "sm_" + std::to_string(major * 10 + minor);
 }
 
-// `arch` as in `sm_90` or `compute_75`.
+// `arch`: such as `sm_90` or `compute_75`.
 bool knows(tracing::cuda::NvrtcApi const& api, std::string_view arch) {
   int count = 0;
   if (api.get_num_supported_archs(&count) != NVRTC_SUCCESS || count <= 0) return false;
@@ -46,7 +46,7 @@ bool knows(tracing::cuda::NvrtcApi const& api, std::string_view arch) {
   return std::ranges::any_of(known, [&](int number) { return arch.ends_with("_" + std::to_string(number)); });
 }
 
-// The exact launch that failed, and why a call did, which the executor knows.
+// The executor knows which launch failed, and why a call failed.
 tracing::cuda::DriverOptions cpu_options() {
   tracing::cuda::DriverOptions options;
   options.failed_launch = [] {
@@ -64,13 +64,17 @@ Backend::Backend(std::string_view name, tracing::cuda::DriverApi const& api, tra
                  tracing::cuda::NvrtcApi const& nvrtc_api, bool has_machine_code)
     : name_(name), driver_(api, std::move(options)), compiler_(nvrtc_api), include_folders_(toolkit_headers()) {
   CUresult const code = driver_.open_device(0);
-  if (code != CUDA_SUCCESS) throw std::runtime_error("cannot open the device: " + tracing::cuda::error_text(code, &api));
+  if (code != CUDA_SUCCESS)
+    throw std::runtime_error("cannot open the device: " + tracing::cuda::error_text(code, &api));
   arch_ = name == "cpu" ? "compute_75" : architecture_of(api);
-  // Without machine code NVRTC is asked in any case: most kernels include nothing, and what it says tells what is missing.
-  compiles_ = nvrtc_api.compile_program != nullptr && (!has_machine_code || can_compile(nvrtc_api, arch_, include_folders_));
+  // Without embedded kernels NVRTC is used in any case: most kernels include nothing, and its errors explain what is
+  // missing.
+  compiles_ =
+      nvrtc_api.compile_program != nullptr && (!has_machine_code || can_compile(nvrtc_api, arch_, include_folders_));
 }
 
-bool can_compile(tracing::cuda::NvrtcApi const& nvrtc, std::string_view arch, std::vector<std::string> const& include_folders) {
+bool can_compile(tracing::cuda::NvrtcApi const& nvrtc, std::string_view arch,
+                 std::vector<std::string> const& include_folders) {
   auto const has_headers = [](std::string const& folder) {
     std::error_code ignored;
     return std::filesystem::exists(folder + "/cuda_fp16.h", ignored);
@@ -79,12 +83,12 @@ bool can_compile(tracing::cuda::NvrtcApi const& nvrtc, std::string_view arch, st
 }
 
 bool Backend::has_compiled(std::string const& key) const {
-  std::lock_guard const lock(mutex_);
+  tracing::internal::MutexLock const lock(mutex_);
   return compiled_.contains(key);
 }
 
 void Backend::mark_compiled(std::string const& key) {
-  std::lock_guard const lock(mutex_);
+  tracing::internal::MutexLock const lock(mutex_);
   compiled_.insert(key);
 }
 

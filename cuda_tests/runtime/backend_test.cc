@@ -1,4 +1,4 @@
-// What is compiled, what is carried in machine code, and how compiled kernels are told apart.
+// When kernels are compiled, and the keys of compiled kernels.
 #include "cuda_tests/runtime/backend.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace cuda_tests {
 namespace {
 
-// One that knows sm_75 and sm_90.
+// A fake that supports sm_75 and sm_90.
 tracing::cuda::NvrtcApi nvrtc() {
   tracing::cuda::NvrtcApi api;
   api.compile_program = [](nvrtcProgram, int, char const* const*) { return NVRTC_SUCCESS; };
@@ -39,7 +39,7 @@ class CanCompile : public ::testing::Test {
                               ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
-TEST_F(CanCompile, WithNvrtcThatKnowsTheDeviceAndTheHeaders) {
+TEST_F(CanCompile, WithNvrtcForTheDeviceAndTheHeaders) {
   EXPECT_TRUE(can_compile(nvrtc(), "sm_90", {"/nowhere", folder_}));
   EXPECT_TRUE(can_compile(nvrtc(), "compute_75", {folder_}));
 }
@@ -51,13 +51,13 @@ TEST_F(CanCompile, NotWithoutTheHeaders) {
   EXPECT_FALSE(can_compile(nvrtc(), "sm_90", {"/nowhere"}));
 }
 
-TEST_F(CanCompile, NotForADeviceThatNvrtcDoesNotKnow) {
+TEST_F(CanCompile, NotForADeviceUnknownToNvrtc) {
   EXPECT_FALSE(can_compile(nvrtc(), "sm_70", {folder_}));
   EXPECT_FALSE(can_compile(nvrtc(), "sm_120", {folder_}));
   EXPECT_FALSE(can_compile(nvrtc(), "sm_190", {folder_}));
 }
 
-TEST(KernelKey, TellsKernelsApartWhoseSourceAloneDiffers) {
+TEST(KernelKey, DependsOnTheSource) {
   Kernel const one = saxpy_kernel();
   Kernel other = one;
   EXPECT_EQ(key_of(one, ExecutionMode::Checked), key_of(other, ExecutionMode::Checked));

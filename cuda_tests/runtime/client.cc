@@ -12,7 +12,8 @@ namespace cuda_tests {
 void Client::launch(Kernel const& kernel, CubeCount count, std::vector<Argument> const& arguments, ExecutionMode mode,
                     unsigned shared_bytes) const {
   TRACE_SPAN(trace, "launch_inner", count, mode, tracing::kv("stream_id", stream_),
-             tracing::kv("kernel.name", tracing::display(kernel.name)), tracing::kv("kernel.id", tracing::pretty(kernel.id)));
+             tracing::kv("kernel.name", tracing::display(kernel.name)),
+             tracing::kv("kernel.id", tracing::pretty(kernel.id)));
   server_->launch(stream_, kernel, count, arguments, mode, shared_bytes);
 }
 
@@ -27,7 +28,7 @@ Handle Client::to_client_tensor(Handle const& handle, Shape const& shape, Client
   std::size_t const elem_size = size_of(dtype);
   auto const elements = std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
   if (elements * elem_size != handle.bytes)
-    throw Error(CUDA_ERROR_INVALID_VALUE, "the tensor's shape is not that of its memory");
+    throw Error(CUDA_ERROR_INVALID_VALUE, "the shape of the tensor does not match its memory");
   auto const bytes = server_->read(stream_, handle, shape, elem_size);
   return other.server_->create(other.stream_, bytes, shape, elem_size);
 }

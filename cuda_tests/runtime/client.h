@@ -1,4 +1,4 @@
-// Declares Client, by which a program uses a device.
+// Client: the interface of a program to a device.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace cuda_tests {
 
-/// A device as seen from one stream of work. Copies and the clients of other streams share the server. Thread-safe; throws
-/// Error, and tracing::cuda::CompileError from launch().
+/// A device and a stream. Copies, and the clients of other streams, share the server. Thread-safe. Throws Error, and
+/// launch() also tracing::cuda::CompileError.
 class Client {
  public:
   explicit Client(Backend& backend) : server_(std::make_shared<Server>(backend)) {}
 
-  /// The same device by another stream.
+  /// A client for another stream of the device.
   Client on_stream(StreamId stream) const {
     Client other = *this;
     other.stream_ = stream;
@@ -26,14 +26,14 @@ class Client {
   }
   StreamId stream() const noexcept { return stream_; }
 
-  /// Memory of any content.
+  /// Uninitialised memory.
   Handle empty(std::size_t bytes) const { return server_->empty(stream_, bytes); }
   template <class T>
   Handle create(std::vector<T> const& values) const {
     static_assert(std::is_trivially_copyable_v<T>);
     return server_->create(stream_, std::as_bytes(std::span(values)), {values.size()}, sizeof(T));
   }
-  /// What the memory holds once the stream has done what was asked of it; waits for that.
+  /// Waits for the stream and returns the content of the memory.
   template <class T>
   std::vector<T> read(Handle const& handle) const {
     auto const bytes = block_on([&] { return server_->read(stream_, handle, {handle.bytes / sizeof(T)}, sizeof(T)); });
@@ -42,15 +42,15 @@ class Client {
     return values;
   }
 
-  /// Asks for a launch of `count` blocks; returns before it ends.
+  /// Launches `count` blocks; returns before they end.
   void launch(Kernel const& kernel, CubeCount count, std::vector<Argument> const& arguments,
               ExecutionMode mode = ExecutionMode::Unchecked, unsigned shared_bytes = 0) const;
-  /// A copy of the memory for a client of another stream, made there. Waits until this stream has done what was asked of it.
+  /// Waits for this stream and copies the memory to memory of the other client's stream.
   Handle to_client(Handle const& handle, Client const& other, FloatKind dtype) const;
-  /// The same of a tensor. Throws Error where the memory has another size.
+  /// The same for a tensor. Throws Error if the size of the memory differs.
   Handle to_client_tensor(Handle const& handle, Shape const& shape, Client const& other, FloatKind dtype) const;
 
-  /// Waits until the stream has done all.
+  /// Waits for the stream.
   void sync() const;
   bool is_done() const { return server_->is_done(stream_); }
 

@@ -14,11 +14,12 @@ SliceHandle Command::reserve(std::size_t size) {
   SliceHandle slice;
   CUresult const first = stream_.memory().reserve(size, slice);
   if (first == CUDA_ERROR_OUT_OF_MEMORY) {
-    TRACE_WARN("device allocation of {} B failed ({}); reclaiming and retrying", size, tracing::cuda::error_name(first));
+    TRACE_WARN("device allocation of {} B failed ({}); reclaiming and retrying", size,
+               tracing::cuda::error_name(first));
     reclaim();
-    check(stream_.memory().reserve(size, slice), "cannot get memory of the device");
+    check(stream_.memory().reserve(size, slice), "cannot allocate device memory");
   } else {
-    check(first, "cannot get memory of the device");
+    check(first, "cannot allocate device memory");
   }
   return slice;
 }
@@ -52,7 +53,8 @@ PinnedBuffer Command::reserve_pinned(std::size_t size, std::optional<StreamId> o
   return stream_.take_pinned(size);
 }
 
-void Command::write_to_gpu(Handle const& handle, std::span<std::byte const> data, Shape const& shape, std::size_t elem_size) {
+void Command::write_to_gpu(Handle const& handle, std::span<std::byte const> data, Shape const& shape,
+                           std::size_t elem_size) {
   TRACE_SPAN(trace, "write_to_gpu", shape, elem_size);
   if (data.empty()) return;
   PinnedBuffer const buffer = reserve_pinned(data.size(), std::nullopt);

@@ -1,4 +1,4 @@
-// Declares Command, what the server does on one stream.
+// Command: the operations of the server on one stream.
 #pragma once
 
 #include <cstddef>
@@ -10,24 +10,25 @@
 
 namespace cuda_tests {
 
-/// The elements of a tensor along its axes.
+/// The number of elements along each axis of a tensor.
 using Shape = std::vector<std::size_t>;
 
-/// Lives as long as one request of a client.
+/// Created for each request of a client.
 class Command {
  public:
-  /// `all` has `stream`, and the others of its device.
-  Command(tracing::cuda::Driver& driver, Stream& stream, StreamMap const& all) : driver_(driver), stream_(stream), all_(all) {}
+  /// `all`: the streams of the device, including `stream`.
+  Command(tracing::cuda::Driver& driver, Stream& stream, StreamMap const& all)
+      : driver_(driver), stream_(stream), all_(all) {}
 
-  /// Memory of any content. Where the device has none left, takes back what nobody uses on any stream and tries
-  /// once more. Throws Error.
+  /// Uninitialised memory. If the device has none left, frees the unused memory of all streams and tries again. Throws
+  /// Error.
   SliceHandle reserve(std::size_t size);
   /// A handle with memory.
   Handle empty(std::size_t size);
-  /// Gives the handle the memory that was reserved.
+  /// Attaches reserved memory to the handle.
   void bind(Handle& handle, SliceHandle reserved);
 
-  /// Memory of the host for what the device makes; pinned where that is asked for.
+  /// Host memory for a copy from the device.
   PinnedBuffer reserve_cpu(std::size_t size, bool marked_pinned, std::optional<StreamId> origin);
   PinnedBuffer reserve_pinned(std::size_t size, std::optional<StreamId> origin);
 
@@ -35,7 +36,7 @@ class Command {
   /// Waits for the stream.
   std::vector<std::byte> write_to_cpu(Handle const& handle, Shape const& shape, std::size_t elem_size);
 
-  /// What follows on this stream waits for what `other` was asked to do so far.
+  /// Later work on this stream waits for the present work of `other`.
   void wait_for(Stream& other);
 
  private:

@@ -25,7 +25,8 @@ CUfunction Context::function(Kernel const& kernel, ExecutionMode mode) {
 LoadedKernel Context::load(Kernel const& kernel, std::string const& key) {
   if (!backend_.compiles()) {
     std::string_view const image = embedded_module(kernel.file);
-    if (image.empty()) throw Error(CUDA_ERROR_NOT_FOUND, "neither NVRTC nor the program has " + kernel.file);
+    if (image.empty())
+      throw Error(CUDA_ERROR_NOT_FOUND, "there is no NVRTC, and the program does not embed " + kernel.file);
     TRACE_TRACE("Using embedded kernel");
     return load_image(kernel, image, std::string(embedded_entry(kernel.entry)));
   }
@@ -46,7 +47,7 @@ LoadedKernel Context::load(Kernel const& kernel, std::string const& key) {
     TRACE_TRACE("Compiling kernel");
   }
   auto const compiled = backend_.compiler().get(request);
-  backend_.mark_compiled(key);  // not before: what fails is compiled anew
+  backend_.mark_compiled(key);  // not before: a failed compilation is repeated
   return load_image(kernel, compiled->cubin.empty() ? compiled->ptx : compiled->cubin,
                     is_template ? compiled->lowered_names.front() : kernel.entry);
 }

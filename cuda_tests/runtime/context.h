@@ -1,4 +1,4 @@
-// Declares Context, the kernels that are compiled and loaded.
+// Context: the compiled and loaded kernels.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace cuda_tests {
 
-/// A kernel that can be launched.
+/// A kernel that is ready to be launched.
 struct LoadedKernel {
   CUmodule module = nullptr;
   CUfunction function = nullptr;
@@ -24,7 +24,7 @@ class Context {
   Context& operator=(Context const&) = delete;
   ~Context();
 
-  /// The kernel, compiled and loaded at its first use. Throws tracing::cuda::CompileError and Error.
+  /// The kernel, which is compiled and loaded on first use. Throws tracing::cuda::CompileError and Error.
   CUfunction function(Kernel const& kernel, ExecutionMode mode);
 
  private:

@@ -1,4 +1,4 @@
-// Declares Error, what the runtime throws.
+// Error: the exception of the runtime.
 #pragma once
 
 #include <cuda.h>
@@ -10,7 +10,7 @@
 
 namespace cuda_tests {
 
-/// A call of the driver failed; what() says which and why.
+/// A failed call of the driver; what() says which call and why.
 class Error : public std::runtime_error {
  public:
   Error(CUresult code, std::string const& what)

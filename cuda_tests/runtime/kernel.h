@@ -1,4 +1,4 @@
-// Declares Kernel, what a client launches, and KernelId, by which compiled ones are told apart.
+// Kernel: a kernel to launch, and KernelId, which identifies its compiled variants.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +46,7 @@ constexpr std::size_t size_of(FloatKind kind) noexcept {
   return kind == FloatKind::F16 ? 2 : kind == FloatKind::F32 ? 4 : 8;
 }
 
-/// What kernels are made of: a type of elements, a value given by itself, a tensor.
+/// The parts of a KernelId: an element type, a scalar argument, a tensor argument.
 struct ElementType {
   FloatKind kind = FloatKind::F32;
   friend bool operator==(ElementType const&, ElementType const&) = default;
@@ -61,7 +61,7 @@ struct TensorArgument {
 };
 using KernelPart = std::variant<ElementType, ScalarArgument, TensorArgument>;
 
-/// What makes a compiled kernel another one: its name, its block, what it was made for.
+/// Identifies a compiled variant of a kernel: its block and the properties that it was compiled for.
 struct KernelId {
   CubeDim cube_dim;
   std::vector<KernelPart> parts;
@@ -73,17 +73,17 @@ void tracing_write_fields(tracing::DebugWriter& writer, ScalarArgument const& ar
 void tracing_write_fields(tracing::DebugWriter& writer, TensorArgument const& argument);
 void tracing_write_fields(tracing::DebugWriter& writer, KernelId const& id);
 
-/// A kernel to compile and launch. A value; its texts live as long as the process.
+/// A kernel to compile and launch. `source` must have static storage.
 struct Kernel {
-  std::string name;         ///< as people know it: `cuda_tests::identity::IdentityKernel`
-  std::string file;         ///< as messages of the compiler name it
+  std::string name;         ///< in spans: `cuda_tests::identity::IdentityKernel`
+  std::string file;         ///< in messages of the compiler
   std::string_view source;  ///< CUDA C++
   std::string entry;        ///< its C name, or a name expression such as `matmul<float, 16>`
   KernelId id;
   std::vector<std::string> options{};  ///< for the compiler
 };
 
-/// What tells kernels apart, as text.
+/// The key of a compiled kernel.
 std::string key_of(Kernel const& kernel, ExecutionMode mode);
 
 }  // namespace cuda_tests

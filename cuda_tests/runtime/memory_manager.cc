@@ -26,7 +26,7 @@ CUresult MemoryManager::alloc(std::size_t size, bool mapping, SliceHandle& slice
 void MemoryManager::cleanup(bool is_explicit) {
   small_.cleanup(allocations_, is_explicit);
   if (is_explicit) large_.cleanup();
-  if (is_explicit || storage_.has_given_back()) storage_.flush();
+  if (is_explicit || storage_.needs_flush()) storage_.flush();
 }
 
 }  // namespace cuda_tests

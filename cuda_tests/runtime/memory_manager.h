@@ -1,4 +1,4 @@
-// Declares MemoryManager, which finds memory for one stream.
+// MemoryManager: allocates memory for one stream.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,16 @@
 
 namespace cuda_tests {
 
-/// Memory for what is done on one stream: what is given back may be handed out again at once, since the stream does one thing
-/// after another. Thread-compatible.
+/// Released memory may be reused at once, because the operations of a stream are executed in order. Thread-compatible.
 class MemoryManager {
  public:
   static constexpr std::size_t kPageBytes = std::size_t{1} << 20;
 
   explicit MemoryManager(GpuStorage& storage) : storage_(storage), small_(storage, kPageBytes, 64), large_(storage) {}
 
-  /// What the driver says; `slice` is set where that is success.
+  /// Returns the result of the driver; sets `slice` on success.
   CUresult reserve(std::size_t size, SliceHandle& slice);
-  /// Gives the device what nobody uses: all of it where it is asked for, otherwise the pages that have not been used for a
+  /// Returns unused memory to the device: all of it if `is_explicit`, otherwise pages that have not been used for a
   /// while.
   void cleanup(bool is_explicit);
 

@@ -11,7 +11,8 @@ namespace {
 constexpr std::uint64_t kOldAfterUses = 64;
 
 std::size_t aligned(std::size_t bytes) {
-  return std::max(bytes + MemoryPage::kAlignment - 1, MemoryPage::kAlignment) / MemoryPage::kAlignment * MemoryPage::kAlignment;
+  return std::max(bytes + MemoryPage::kAlignment - 1, MemoryPage::kAlignment) / MemoryPage::kAlignment *
+         MemoryPage::kAlignment;
 }
 
 bool is_unused(SliceHandle const& slice) noexcept { return slice.use_count() == 1; }
@@ -54,7 +55,7 @@ SliceHandle SlicedPool::try_reserve(std::size_t size) {
 
 CUresult SlicedPool::alloc(std::size_t size, bool mapping, SliceHandle& slice) {
   TRACE_SPAN(trace, "alloc", size, mapping, tracing::target("cuda_tests::memory_management::memory_pool::sliced_pool"));
-  if (pages_.size() >= most_pages_ && !std::exchange(said_full_, true)) {
+  if (pages_.size() >= max_pages_ && !std::exchange(warned_, true)) {
     TRACE_WARN("memory pool at capacity: {} pages of {} B", pages_.size(), page_bytes_,
                tracing::target("cuda_tests::memory_management::memory_pool::sliced_pool"));
   }

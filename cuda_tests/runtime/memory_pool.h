@@ -1,4 +1,4 @@
-// Declares MemoryPage, SlicedPool and ExclusivePool, which hand out parts of the device's memory and take them back.
+// MemoryPage, SlicedPool and ExclusivePool: allocators of device memory.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace cuda_tests {
 
-/// A part of a page. Whoever shares it uses it; the pool hands it out again when only the pool has it.
+/// A part of a page. In use as long as it has owners other than the pool.
 struct Slice {
   CUdeviceptr address = 0;
   std::size_t offset = 0;  ///< in its page
@@ -20,16 +20,16 @@ struct Slice {
 };
 using SliceHandle = std::shared_ptr<Slice const>;
 
-/// One allocation of the device, cut into slices, first fit. Thread-compatible.
+/// One allocation of the device, divided into slices by first fit. Thread-compatible.
 class MemoryPage {
  public:
   static constexpr std::size_t kAlignment = 256;
 
   MemoryPage(StorageId id, CUdeviceptr address, std::size_t bytes) : id_(id), address_(address), bytes_(bytes) {}
 
-  /// Null where no gap is large enough.
+  /// Null if no gap is large enough.
   SliceHandle try_reserve(std::size_t size);
-  /// Forgets the slices that nobody uses, so that gaps become one.
+  /// Removes unused slices, which merges gaps.
   void coalesce();
 
   bool is_free() const noexcept;
@@ -42,17 +42,17 @@ class MemoryPage {
   std::list<SliceHandle> slices_;  // by offset
 };
 
-/// Slices of pages of one size, for memory up to that size.
+/// Slices of pages of a fixed size, for allocations up to that size.
 class SlicedPool {
  public:
-  SlicedPool(GpuStorage& storage, std::size_t page_bytes, std::size_t most_pages)
-      : storage_(storage), page_bytes_(page_bytes), most_pages_(most_pages) {}
+  SlicedPool(GpuStorage& storage, std::size_t page_bytes, std::size_t max_pages)
+      : storage_(storage), page_bytes_(page_bytes), max_pages_(max_pages) {}
 
   bool takes(std::size_t size) const noexcept { return size <= page_bytes_; }
   SliceHandle try_reserve(std::size_t size);
-  /// From a page of its own. `mapping` is whether it is memory that other processes may map, which we never ask for.
+  /// Allocates from a new page. `mapping`: other processes may map the memory; only recorded.
   CUresult alloc(std::size_t size, bool mapping, SliceHandle& slice);
-  /// Gives free pages back: all where it is asked for, those of some age otherwise.
+  /// Frees unused pages: all if `is_explicit`, otherwise those that have not been used for a while.
   void cleanup(std::uint64_t alloc_nr, bool is_explicit);
 
  private:
@@ -62,13 +62,13 @@ class SlicedPool {
   };
   GpuStorage& storage_;
   std::size_t page_bytes_;
-  std::size_t most_pages_;
-  bool said_full_ = false;
+  std::size_t max_pages_;
+  bool warned_ = false;
   std::vector<Page> pages_;
   std::uint64_t uses_ = 0;
 };
 
-/// A page for each, for memory too large to share one.
+/// One page for each allocation that is too large for SlicedPool.
 class ExclusivePool {
  public:
   explicit ExclusivePool(GpuStorage& storage) : storage_(storage) {}

@@ -1,4 +1,4 @@
-// Memory of the runtime, on a driver that only counts.
+// The memory of the runtime, on a fake driver that counts allocations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ class Memory : public ::testing::Test {
   MemoryManager manager_{storage_};
 };
 
-TEST_F(Memory, SmallOnesShareAPage) {
+TEST_F(Memory, SmallAllocationsShareAPage) {
   auto const first = reserve(100);
   auto const second = reserve(1000);
   EXPECT_EQ(allocated, 1u);
@@ -57,13 +57,13 @@ TEST_F(Memory, SmallOnesShareAPage) {
   EXPECT_EQ(second->bytes, 1024u);
 }
 
-TEST_F(Memory, WhatIsGivenBackIsHandedOutAgain) {
+TEST_F(Memory, ReusesReleasedMemory) {
   CUdeviceptr const address = reserve(100)->address;
   EXPECT_EQ(reserve(200)->address, address);
   EXPECT_EQ(allocated, 1u);
 }
 
-TEST_F(Memory, NeighbouringGapsBecomeOne) {
+TEST_F(Memory, MergesNeighbouringGaps) {
   auto first = reserve(256);
   auto second = reserve(256);
   auto const third = reserve(256);
@@ -73,17 +73,17 @@ TEST_F(Memory, NeighbouringGapsBecomeOne) {
   EXPECT_EQ(reserve(512)->address, address);
 }
 
-TEST_F(Memory, AFullPageIsFollowedByAnother) {
-  auto const whole = reserve(MemoryManager::kPageBytes);
+TEST_F(Memory, AllocatesAnotherPageIfOneIsFull) {
+  auto const first = reserve(MemoryManager::kPageBytes);
   auto const more = reserve(1);
   EXPECT_EQ(allocated, 2u);
 }
 
-TEST_F(Memory, SaysOnceThatThePoolIsAtCapacity) {
+TEST_F(Memory, WarnsOnceIfThePoolIsAtCapacity) {
   auto const subscriber = std::make_shared<tracing_test::RecordingSubscriber>();
-  std::vector<SliceHandle> whole;
-  auto const said = [&] {
-    whole.push_back(reserve(MemoryManager::kPageBytes));
+  std::vector<SliceHandle> pages;
+  auto const warnings = [&] {
+    pages.push_back(reserve(MemoryManager::kPageBytes));
     auto const lines = subscriber->take();
     return std::ranges::count_if(lines, [](std::string const& line) {
       return line.starts_with("event WARN cuda_tests::memory_management::memory_pool::sliced_pool") &&
@@ -91,14 +91,14 @@ TEST_F(Memory, SaysOnceThatThePoolIsAtCapacity) {
     });
   };
   tracing::with_default(subscriber, [&] {
-    for (int page = 1; page <= 64; ++page) EXPECT_EQ(said(), 0) << page;
-    EXPECT_EQ(said(), 1);
-    EXPECT_EQ(said(), 0) << "again";
+    for (int page = 1; page <= 64; ++page) EXPECT_EQ(warnings(), 0) << page;
+    EXPECT_EQ(warnings(), 1);
+    EXPECT_EQ(warnings(), 0);
   });
-  EXPECT_EQ(allocated, 66u) << "it is told, not refused";
+  EXPECT_EQ(allocated, 66u) << "allocations beyond the capacity succeed";
 }
 
-TEST_F(Memory, LargeOnesHaveAPageEachAndItIsUsedAgain) {
+TEST_F(Memory, ReusesThePageOfALargeAllocation) {
   auto large = reserve(MemoryManager::kPageBytes * 4);
   auto const other = reserve(MemoryManager::kPageBytes * 4);
   EXPECT_EQ(allocated, 2u);
@@ -107,7 +107,7 @@ TEST_F(Memory, LargeOnesHaveAPageEachAndItIsUsedAgain) {
   EXPECT_EQ(allocated, 2u);
 }
 
-TEST_F(Memory, CleanupGivesBackWhatNobodyUses) {
+TEST_F(Memory, CleanupFreesUnusedPages) {
   auto small = reserve(100);
   auto large = reserve(MemoryManager::kPageBytes * 4);
   manager_.cleanup(true);
@@ -121,18 +121,18 @@ TEST_F(Memory, CleanupGivesBackWhatNobodyUses) {
   EXPECT_EQ(storage_.allocations(), 0u);
 }
 
-TEST_F(Memory, APageThatIsNoLongerUsedIsFreedByAndBy) {
-  auto whole = reserve(MemoryManager::kPageBytes);
+TEST_F(Memory, FreesAPageThatHasNotBeenUsedForAWhile) {
+  auto first = reserve(MemoryManager::kPageBytes);
   reserve(1);  // in a second page
   EXPECT_EQ(allocated, 2u);
-  whole.reset();
-  for (int i = 0; i < 100; ++i) reserve(1);  // in the first again
+  first.reset();
+  for (int i = 0; i < 100; ++i) reserve(1);  // in the first page
   EXPECT_EQ(freed, 0u);
-  auto const large = reserve(MemoryManager::kPageBytes * 4);  // which the device is asked for
+  auto const large = reserve(MemoryManager::kPageBytes * 4);  // calls the driver
   EXPECT_EQ(freed, 1u);
 }
 
-TEST_F(Memory, SaysWhereTheDeviceHasNone) {
+TEST_F(Memory, ReturnsTheErrorOfTheDriver) {
   exhausted = true;
   SliceHandle slice;
   EXPECT_EQ(manager_.reserve(100, slice), CUDA_ERROR_OUT_OF_MEMORY);

@@ -8,7 +8,8 @@
 
 namespace cuda_tests {
 
-Server::Server(Backend& backend) : backend_(backend), context_(backend), gpu_(backend.driver()), pinned_(backend.driver()) {
+Server::Server(Backend& backend)
+    : backend_(backend), context_(backend), gpu_(backend.driver()), pinned_(backend.driver()) {
   check(backend.driver().make_current(), "cannot use the device");
   TRACE_INFO("Peer data transfer not available for device {}", 0);
 }
@@ -26,12 +27,12 @@ Stream& Server::stream(StreamId id) {
 }
 
 Handle Server::empty(StreamId id, std::size_t size) {
-  std::lock_guard const lock(mutex_);
+  tracing::internal::MutexLock const lock(mutex_);
   return on(stream(id)).empty(size);
 }
 
 Handle Server::create(StreamId id, std::span<std::byte const> data, Shape const& shape, std::size_t elem_size) {
-  std::lock_guard const lock(mutex_);
+  tracing::internal::MutexLock const lock(mutex_);
   Command command = on(stream(id));
   Handle handle = command.empty(data.size());
   command.write_to_gpu(handle, data, shape, elem_size);
@@ -39,7 +40,7 @@ Handle Server::create(StreamId id, std::span<std::byte const> data, Shape const&
 }
 
 std::vector<std::byte> Server::read(StreamId id, Handle const& handle, Shape const& shape, std::size_t elem_size) {
-  std::lock_guard const lock(mutex_);
+  tracing::internal::MutexLock const lock(mutex_);
   Stream& reader = stream(id);
   wait_for_owners(reader, {handle});
   return on(reader).write_to_cpu(handle, shape, elem_size);
@@ -47,19 +48,20 @@ std::vector<std::byte> Server::read(StreamId id, Handle const& handle, Shape con
 
 void Server::launch(StreamId id, Kernel const& kernel, CubeCount count, std::vector<Argument> const& arguments,
                     ExecutionMode mode, unsigned shared_bytes) {
-  std::lock_guard const lock(mutex_);
+  tracing::internal::MutexLock const lock(mutex_);
   Stream& own = stream(id);
   CUfunction const function = context_.function(kernel, mode);
   auto const owners = wait_for_owners(own, arguments);
 
   std::vector<CUdeviceptr> addresses;
-  addresses.reserve(arguments.size());  // pointers to its elements are kept
+  addresses.reserve(arguments.size());  // params points to its elements
   std::vector<void*> params;
   for (Argument const& argument : arguments) {
     if (auto const* const handle = std::get_if<Handle>(&argument)) {
       params.push_back(&addresses.emplace_back(handle->address()));
     } else {
-      std::visit([&](auto const& value) { params.push_back(const_cast<void*>(static_cast<void const*>(&value))); }, argument);
+      std::visit([&](auto const& value) { params.push_back(const_cast<void*>(static_cast<void const*>(&value))); },
+                 argument);
     }
   }
   auto const [x, y, z] = count;
@@ -67,19 +69,19 @@ void Server::launch(StreamId id, Kernel const& kernel, CubeCount count, std::vec
   check(backend_.driver().launch_kernel(function, {x, y, z}, {block.x, block.y, block.z}, shared_bytes, own.get(),
                                         params.data()),
         "cannot launch");
-  // Memory that is given back is handed out again on its own stream.
+  // The owners may reuse the memory once it is released, so they wait for the kernel.
   for (Stream* const owner : owners) on(*owner).wait_for(own);
 }
 
 void Server::sync(StreamId id) {
-  std::lock_guard const lock(mutex_);
+  tracing::internal::MutexLock const lock(mutex_);
   stream(id).synchronize();
 }
 
 bool Server::is_done(StreamId id) {
-  std::lock_guard const lock(mutex_);
+  tracing::internal::MutexLock const lock(mutex_);
   CUresult const result = backend_.driver().stream_query(stream(id).get());
-  if (result != CUDA_ERROR_NOT_READY) check(result, "cannot ask a stream");
+  if (result != CUDA_ERROR_NOT_READY) check(result, "cannot query a stream");
   return result == CUDA_SUCCESS;
 }
 

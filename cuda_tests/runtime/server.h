@@ -1,23 +1,23 @@
-// Declares Server, which does for all clients what they ask of one device.
+// Server: executes the requests of all clients of one device.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <variant>
 #include <vector>
 
 #include "cuda_tests/runtime/command.h"
 #include "cuda_tests/runtime/context.h"
+#include "tracing_core/internal/mutex.h"
 
 namespace cuda_tests {
 
-/// What a kernel gets: memory, or a number by itself.
+/// An argument of a kernel: memory or a number.
 using Argument = std::variant<Handle, std::int32_t, std::uint32_t, float, double>;
 
-/// Thread-safe: one request at a time. Requests throw Error.
+/// Thread-safe; executes one request at a time. Requests throw Error.
 class Server {
  public:
   explicit Server(Backend& backend);
@@ -31,23 +31,24 @@ class Server {
   void launch(StreamId stream, Kernel const& kernel, CubeCount count, std::vector<Argument> const& arguments,
               ExecutionMode mode, unsigned shared_bytes);
   void sync(StreamId stream);
-  /// Whether the stream has done all that was asked of it.
+  /// True if the stream has no pending work.
   bool is_done(StreamId stream);
 
   Backend& backend() noexcept { return backend_; }
 
  private:
-  Stream& stream(StreamId id);
-  Command on(Stream& stream) { return {backend_.driver(), stream, streams_}; }
-  // Memory made on other streams: what those were asked to do comes first.
-  std::vector<Stream*> wait_for_owners(Stream& waiting, std::vector<Argument> const& arguments);
+  Stream& stream(StreamId id) TRACING_REQUIRES(mutex_);
+  Command on(Stream& stream) TRACING_REQUIRES(mutex_) { return {backend_.driver(), stream, streams_}; }
+  // Makes `waiting` wait for the other streams on which arguments were allocated; returns them.
+  std::vector<Stream*> wait_for_owners(Stream& waiting, std::vector<Argument> const& arguments)
+      TRACING_REQUIRES(mutex_);
 
-  std::mutex mutex_;
+  tracing::internal::Mutex mutex_;
   Backend& backend_;
-  Context context_;
+  Context context_ TRACING_GUARDED_BY(mutex_);
   GpuStorage gpu_;
   PinnedStorage pinned_;
-  StreamMap streams_;
+  StreamMap streams_ TRACING_GUARDED_BY(mutex_);
 };
 
 }  // namespace cuda_tests

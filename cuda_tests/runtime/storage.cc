@@ -10,7 +10,7 @@ namespace cuda_tests {
 
 GpuStorage::~GpuStorage() {
   for (auto const& [id, address] : allocations_) driver_.mem_free(address);
-  for (CUdeviceptr const address : given_back_) driver_.mem_free(address);
+  for (CUdeviceptr const address : deallocated_) driver_.mem_free(address);
 }
 
 CUresult GpuStorage::alloc(std::size_t bytes, StorageId& id, CUdeviceptr& address) {
@@ -25,14 +25,14 @@ CUresult GpuStorage::alloc(std::size_t bytes, StorageId& id, CUdeviceptr& addres
 void GpuStorage::dealloc(StorageId id) {
   TRACE_SPAN(trace, "dealloc", id);
   auto const node = allocations_.extract(id);
-  if (!node.empty()) given_back_.push_back(node.mapped());
+  if (!node.empty()) deallocated_.push_back(node.mapped());
 }
 
 void GpuStorage::flush() {
   TRACE_SPAN(trace, "flush");
-  if (given_back_.empty()) return;
+  if (deallocated_.empty()) return;
   driver_.ctx_synchronize();
-  for (CUdeviceptr const address : std::exchange(given_back_, {})) driver_.mem_free(address);
+  for (CUdeviceptr const address : std::exchange(deallocated_, {})) driver_.mem_free(address);
 }
 
 PinnedStorage::~PinnedStorage() {
@@ -42,7 +42,7 @@ PinnedStorage::~PinnedStorage() {
 void* PinnedStorage::alloc(std::size_t bytes, StorageId& id) {
   TRACE_SPAN(trace, "alloc", tracing::target("cuda_tests::compute::storage::cpu"));
   void* address = nullptr;
-  check(driver_.mem_host_alloc(&address, bytes, 0), "cannot get pinned memory");
+  check(driver_.mem_host_alloc(&address, bytes, 0), "cannot allocate pinned memory");
   id = ++last_;
   allocations_.emplace(id, address);
   return address;

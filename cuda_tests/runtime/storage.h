@@ -1,4 +1,4 @@
-// Declares GpuStorage and PinnedStorage, which get memory from the driver in large parts.
+// GpuStorage and PinnedStorage: memory allocated from the driver.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace cuda_tests {
 
 using StorageId = std::uint64_t;
 
-/// Memory of the device. What is given back is freed by flush(), which waits for the device. Thread-compatible.
+/// Device memory. Deallocated memory is freed by flush(), which waits for the device. Thread-compatible.
 class GpuStorage {
  public:
   explicit GpuStorage(tracing::cuda::Driver& driver) : driver_(driver) {}
@@ -20,12 +20,11 @@ class GpuStorage {
   GpuStorage& operator=(GpuStorage const&) = delete;
   ~GpuStorage();
 
-  /// What the driver says; `id` and `address` are set where that is success.
+  /// Returns the result of the driver; sets `id` and `address` on success.
   CUresult alloc(std::size_t bytes, StorageId& id, CUdeviceptr& address);
   void dealloc(StorageId id);
   void flush();
-  /// Whether there is something to flush.
-  bool has_given_back() const noexcept { return !given_back_.empty(); }
+  bool needs_flush() const noexcept { return !deallocated_.empty(); }
 
   std::size_t allocations() const noexcept { return allocations_.size(); }
 
@@ -33,10 +32,10 @@ class GpuStorage {
   tracing::cuda::Driver& driver_;
   StorageId last_ = 0;
   std::map<StorageId, CUdeviceptr> allocations_;
-  std::vector<CUdeviceptr> given_back_;
+  std::vector<CUdeviceptr> deallocated_;
 };
 
-/// Memory of the host that the device reads and writes by itself. Thread-compatible.
+/// Pinned host memory. Thread-compatible.
 class PinnedStorage {
  public:
   explicit PinnedStorage(tracing::cuda::Driver& driver) : driver_(driver) {}

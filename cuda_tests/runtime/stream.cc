@@ -8,17 +8,17 @@
 namespace cuda_tests {
 namespace {
 
-// A few buffers cost less than to ask the driver each time.
-constexpr std::size_t kManyInFlight = 8;
+// So that the driver is not queried for each buffer.
+constexpr std::size_t kMaxUnqueried = 8;
 
 }  // namespace
 
 Stream::Stream(tracing::cuda::Driver& driver, GpuStorage& gpu, PinnedStorage& pinned, StreamId id)
     : driver_(driver), pinned_(pinned), id_(id), memory_(gpu) {
-  check(driver.stream_create(&stream_, CU_STREAM_NON_BLOCKING), "cannot make a stream");
+  check(driver.stream_create(&stream_, CU_STREAM_NON_BLOCKING), "cannot create a stream");
   CUresult const result = driver.event_create(&event_, CU_EVENT_DISABLE_TIMING);
   if (result != CUDA_SUCCESS) driver.stream_destroy(stream_);
-  check(result, "cannot make an event");
+  check(result, "cannot create an event");
 }
 
 Stream::~Stream() {
@@ -30,9 +30,9 @@ Stream::~Stream() {
 PinnedBuffer Stream::take_pinned(std::size_t bytes) {
   PinnedBuffer buffer;
   if (take_idle(bytes, buffer)) return buffer;
-  if (in_flight_.size() >= kManyInFlight) {
+  if (in_flight_.size() >= kMaxUnqueried) {
     CUresult const result = driver_.stream_query(stream_);
-    if (result != CUDA_ERROR_NOT_READY) check(result, "cannot ask a stream");
+    if (result != CUDA_ERROR_NOT_READY) check(result, "cannot query a stream");
     if (result == CUDA_SUCCESS) recycle();
     if (take_idle(bytes, buffer)) return buffer;
   }

@@ -1,4 +1,4 @@
-// Declares Stream, what the server keeps for a stream of its clients, and Handle, memory on it.
+// Stream: the data of the server for a stream, and Handle, memory allocated on a stream.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,16 @@
 
 namespace cuda_tests {
 
-/// Memory of the device. Copies share it; it is free again when the last is gone. Made on one stream, usable on all.
+/// Device memory, shared by the copies of the handle. Allocated on one stream, usable on all.
 struct Handle {
-  SliceHandle slice;  ///< null where it has no bytes
+  SliceHandle slice;  ///< null if it has no bytes
   std::size_t bytes = 0;
   StreamId stream;
 
   CUdeviceptr address() const noexcept { return slice == nullptr ? 0 : slice->address; }
 };
 
-/// Memory of the host, on its way to the device or from it.
+/// Host memory for a copy to or from the device.
 struct PinnedBuffer {
   StorageId id = 0;
   std::byte* data = nullptr;
@@ -44,28 +44,28 @@ class Stream {
   CUevent event() const noexcept { return event_; }
   MemoryManager& memory() noexcept { return memory_; }
 
-  /// A buffer that nobody uses, or a new one. Where many are on their way, asks first whether they have arrived. Throws Error.
+  /// An idle buffer or a new one. If many are in flight, first queries the stream. Throws Error.
   PinnedBuffer take_pinned(std::size_t bytes);
-  /// It may be taken again once the stream has done what was asked of it so far.
+  /// The buffer is idle again when the present work of the stream has completed.
   void give_back(PinnedBuffer buffer) { in_flight_.push_back(buffer); }
-  /// Waits until the stream has done all. Throws Error.
+  /// Waits for the stream. Throws Error.
   void synchronize();
 
  private:
   bool take_idle(std::size_t bytes, PinnedBuffer& buffer);
-  void recycle();  // once the stream has done all
+  void recycle();  // the stream has no pending work
 
   tracing::cuda::Driver& driver_;
   PinnedStorage& pinned_;
   StreamId id_;
   CUstream stream_ = nullptr;
-  CUevent event_ = nullptr;  // for others that wait for this one
+  CUevent event_ = nullptr;  // for other streams that wait for this one
   MemoryManager memory_;
   std::vector<PinnedBuffer> idle_;
   std::vector<PinnedBuffer> in_flight_;
 };
 
-/// The streams of a device, whose memory they share.
+/// The streams of a device.
 using StreamMap = std::map<StreamId, std::unique_ptr<Stream>>;
 
 }  // namespace cuda_tests

@@ -1,4 +1,4 @@
-// Streams of the runtime and what commands do with them, on a driver that only counts.
+// Streams and commands of the runtime, on a fake driver that counts.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -13,7 +13,7 @@ struct Counts {
   int streams = 0;         // that exist
   std::size_t pinned = 0;  // buffers
   std::size_t pages = 0;   // of the device, that exist
-  std::size_t most_pages = 0;
+  std::size_t max_pages = 0;
   bool is_busy = false;
   bool has_events = true;
 };
@@ -40,7 +40,7 @@ tracing::cuda::DriverApi counting() {
   };
   api.mem_free_host = [](void*) { return CUDA_SUCCESS; };
   api.mem_alloc = [](CUdeviceptr* pointer, std::size_t) {
-    if (counts.pages >= counts.most_pages) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (counts.pages >= counts.max_pages) return CUDA_ERROR_OUT_OF_MEMORY;
     *pointer = CUdeviceptr{++counts.pages} << 32;
     return CUDA_SUCCESS;
   };
@@ -56,40 +56,42 @@ tracing::cuda::DriverApi counting() {
 
 class RuntimeStream : public ::testing::Test {
  protected:
-  std::unique_ptr<Stream> make(std::uint64_t id) { return std::make_unique<Stream>(driver_, gpu_, pinned_, StreamId{id}); }
+  std::unique_ptr<Stream> make(std::uint64_t id) {
+    return std::make_unique<Stream>(driver_, gpu_, pinned_, StreamId{id});
+  }
 
   tracing::cuda::Driver driver_{counting()};
   GpuStorage gpu_{driver_};
   PinnedStorage pinned_{driver_};
 };
 
-TEST_F(RuntimeStream, IsNotLeftBehindWhereItGetsNoEvent) {
+TEST_F(RuntimeStream, IsDestroyedIfItsEventCannotBeCreated) {
   counts.has_events = false;
   EXPECT_THROW(make(1), Error);
   EXPECT_EQ(counts.streams, 0);
 }
 
-TEST_F(RuntimeStream, TakesBuffersAgainThatHaveArrivedThoughNobodyWaited) {
+TEST_F(RuntimeStream, ReusesBuffersWhoseCopiesHaveCompleted) {
   auto const stream = make(1);
   for (int i = 0; i < 100; ++i) stream->give_back(stream->take_pinned(100));
   EXPECT_LE(counts.pinned, 8u);
 }
 
-TEST_F(RuntimeStream, LeavesBuffersAloneThatAreOnTheirWay) {
+TEST_F(RuntimeStream, DoesNotReuseBuffersInFlight) {
   counts.is_busy = true;
   auto const stream = make(1);
   for (int i = 0; i < 100; ++i) stream->give_back(stream->take_pinned(100));
   EXPECT_EQ(counts.pinned, 100u);
 }
 
-TEST_F(RuntimeStream, TakesMemoryBackFromTheOthersWhereTheDeviceHasNoneLeft) {
-  counts.most_pages = 1;
+TEST_F(RuntimeStream, ReclaimsUnusedMemoryOfOtherStreams) {
+  counts.max_pages = 1;
   StreamMap all;
   for (std::uint64_t const id : {1u, 2u}) all.emplace(StreamId{id}, make(id));
   Command first(driver_, *all.at({1}), all);
   Command second(driver_, *all.at({2}), all);
   auto handle = first.empty(100);
-  EXPECT_THROW(second.empty(100), Error) << "it is used";
+  EXPECT_THROW(second.empty(100), Error) << "the page is in use";
   handle = {};
   EXPECT_NO_THROW(second.empty(100));
 }

@@ -1,4 +1,4 @@
-// What clients of several streams give each other.
+// Copies between the clients of two streams.
 #include <testlog/testlog.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 class Clients : public OnBackend {
  protected:
-  // Whether a span of this name with this type was made.
+  // True if a span with this name and type was created.
   static bool has_span(std::vector<std::string> const& lines, std::string const& name_and_type) {
     return std::ranges::any_of(lines, [&](std::string const& line) {
       return line.starts_with("new ") && line.find(" " + name_and_type) != line.npos;
@@ -25,7 +25,7 @@ class Clients : public OnBackend {
 };
 CUDA_TESTS_ON_BOTH_BACKENDS(Clients);
 
-TEST_LOG_P(Clients, GiveEachOtherCopies) {
+TEST_LOG_P(Clients, CopyMemoryToEachOther) {
   Client const other = client().on_stream({1});
   Handle const x = client().create(std::vector<float>(100, 2.0f));
   client().launch(saxpy_kernel(), {1, 1, 1}, {3.0f, x, x, 100});
@@ -37,7 +37,7 @@ TEST_LOG_P(Clients, GiveEachOtherCopies) {
   EXPECT_EQ(other.read<float>(copy), std::vector<float>(100, 8.0f));
 }
 
-TEST_LOG_P(Clients, GiveEachOtherTensorsOfTheShapeThatTheyHave) {
+TEST_LOG_P(Clients, CopyTensorsToEachOther) {
   Client const other = client().on_stream({1});
   std::vector<double> const values{1, 2, 3, 4, 5, 6};
   Handle const x = client().create(values);

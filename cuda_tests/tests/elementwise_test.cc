@@ -1,4 +1,4 @@
-// saxpy and the identity: one thread for one element or one line of them.
+// saxpy and the identity: one thread for each element or line of elements.
 #include <testlog/testlog.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::uint32_t bits(float value) { return std::isnan(value) ? 0x7fffffffu : std::
 
 class Saxpy : public OnBackend {
  protected:
-  void expect_right(float a, std::vector<float> const& x, std::vector<float> const& y) {
+  void expect_correct(float a, std::vector<float> const& x, std::vector<float> const& y) {
     Handle const device_x = client().create(x);
     Handle const device_y = client().create(y);
     client().launch(saxpy_kernel(), {blocks_for(x.size(), kSaxpyThreads), 1, 1},
@@ -36,7 +36,7 @@ class Saxpy : public OnBackend {
 };
 CUDA_TESTS_ON_BOTH_BACKENDS(Saxpy);
 
-TEST_LOG_P(Saxpy, IsRightForSizesOnAndOffTheBlock) {
+TEST_LOG_P(Saxpy, IsCorrectForSizesOnAndOffTheBlock) {
   for (std::size_t const size : {0u, 1u, 255u, 256u, 257u, 100'000u}) {
     std::vector<float> x(size);
     std::vector<float> y(size);
@@ -44,7 +44,7 @@ TEST_LOG_P(Saxpy, IsRightForSizesOnAndOffTheBlock) {
       x[i] = static_cast<float>(i) * 0.37f - 11;
       y[i] = 1.0f / static_cast<float>(i + 1);
     }
-    expect_right(1.7f, x, y);
+    expect_correct(1.7f, x, y);
   }
 }
 
@@ -59,12 +59,12 @@ TEST_LOG_P(Saxpy, KeepsInfinitiesNaNsAndDenormals) {
       y.push_back(second);
     }
   }
-  for (float const a : {1.0f, -2.5f, 0.0f, kInfinity, kDenormal}) expect_right(a, x, y);
+  for (float const a : {1.0f, -2.5f, 0.0f, kInfinity, kDenormal}) expect_correct(a, x, y);
 }
 
 class Identity : public OnBackend {
  protected:
-  // Of whole lines; behind them `more` halves of the output that are nobody's.
+  // `values`: complete lines. The output has `more` further halves, which must not change.
   void expect_copied(std::vector<Half> const& values, CubeCount count, std::size_t more) {
     std::vector<Half> expected(values.size() + more, 0x1234);
     Handle const output = client().create(expected);
@@ -82,7 +82,7 @@ TEST_LOG_P(Identity, CopiesEveryHalf) {
   expect_copied(all, {4, 4, 1}, 0);
 }
 
-TEST_LOG_P(Identity, CopiesNothingOneLineAndLinesOnAndOffTheBlock) {
+TEST_LOG_P(Identity, CopiesAnyNumberOfLines) {
   for (std::size_t const lines : {0u, 1u, 255u, 256u, 257u, 1000u}) {
     std::vector<Half> values(lines * kIdentityLine);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<Half>(i * 7 + 1);

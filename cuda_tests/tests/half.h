@@ -1,4 +1,4 @@
-// Declares conversions of half-precision numbers, as the tests check with: slow, by the definition of the format.
+// Conversions of half-precision numbers for tests: slow, straight from the definition of the format.
 #pragma once
 
 #include <cmath>
@@ -21,7 +21,7 @@ inline double from_half(Half half) {
   return (half & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-/// The nearest one, ties to even.
+/// Rounds to nearest, ties to even.
 inline Half to_half(double value) {
   Half const sign = std::signbit(value) ? 0x8000 : 0;
   double const magnitude = std::fabs(value);

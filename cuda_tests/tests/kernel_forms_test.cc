@@ -1,5 +1,5 @@
-// The PTX that the NVRTC at hand makes of the kernels, against the committed PTX, and against the list of the forms that the
-// executor's tests check.
+// Compares the PTX that the installed NVRTC makes of the kernels with the committed PTX, and with the list of forms
+// that the executor's tests check.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,20 +24,21 @@ constexpr char kRenew[] = "; tools/renew_ptx.sh renews the PTX";
 
 std::string content_of(std::filesystem::path const& path) {
   std::ifstream file(path, std::ios::binary);
-  EXPECT_TRUE(file) << "there is no " << path << kRenew;
+  EXPECT_TRUE(file) << "could not read " << path << kRenew;
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// But for matmul_instances.cu, which is for nvcc and has of matmul.cu what we ask NVRTC for by name.
+// Except matmul_instances.cu, which is for nvcc; NVRTC instantiates matmul.cu by name expressions.
 std::vector<std::string> kernel_files() {
   std::vector<std::string> names;
   for (auto const& file : std::filesystem::directory_iterator(TESTLOG_TEST_DIR "/../kernels"))
-    if (file.path().extension() == ".cu" && file.path().stem() != "matmul_instances") names.push_back(file.path().stem());
+    if (file.path().extension() == ".cu" && file.path().stem() != "matmul_instances")
+      names.push_back(file.path().stem());
   std::ranges::sort(names);
   return names;
 }
 
-// The first line in which two texts differ, as each has it; empty where they are the same.
+// The first line that differs, of each text; empty if the texts are equal.
 std::string difference(std::string const& first, std::string const& second) {
   if (first == second) return "";
   auto const at = static_cast<std::size_t>(std::ranges::mismatch(first, second).in1 - first.begin());
@@ -46,18 +47,18 @@ std::string difference(std::string const& first, std::string const& second) {
   return line(first) + " / " + line(second);
 }
 
-// "Cuda compilation tools, release 13.0, V13.0.88": what a text was made by.
+// The compiler of a PTX: "Cuda compilation tools, release 13.0, V13.0.88".
 std::string release_of(std::string const& ptx) {
   auto const begin = ptx.find("Cuda compilation tools");
   return begin == ptx.npos ? "" : ptx.substr(begin, ptx.find('\n', begin) - begin);
 }
 
-// An entry that is refused has forms that nobody supports, and the refusal says so with its line of PTX. No kernel is meant to.
+// No kernel may be refused; a refusal names the unsupported instruction and its line of PTX.
 Forms forms_of(std::string const& ptx) {
   Forms forms;
   auto const parsed = ptx::parse(ptx);
-  if (auto const* const diagnosis = std::get_if<ptx::Diagnosis>(&parsed)) {
-    ADD_FAILURE() << diagnosis->to_string();
+  if (auto const* const diagnostic = std::get_if<ptx::Diagnostic>(&parsed)) {
+    ADD_FAILURE() << diagnostic->to_string();
     return forms;
   }
   bool has_entry = false;
@@ -77,7 +78,7 @@ std::string in_first_only(Forms const& first, Forms const& second) {
   return names;
 }
 
-// Its parameter names a target, and perhaps fast math, as the committed PTX does: "75.fast".
+// The parameter is a target, with or without fast math, as in the name of the committed PTX: "75.fast".
 class KernelForms : public testing::TestWithParam<char const*> {
  protected:
   void SetUp() override {
@@ -85,7 +86,7 @@ class KernelForms : public testing::TestWithParam<char const*> {
     std::string why;
     if (!library || (cpu_ = Backend::cpu(why)) == nullptr) GTEST_SKIP() << library.explanation << why;
     if (!can_compile(library.api, arch(), cpu_->include_folders())) {
-      GTEST_SKIP() << "NVRTC does not know " << arch() << ", or there are no headers of its toolkit here";
+      GTEST_SKIP() << "NVRTC does not support " << arch() << ", or its headers are missing";
     }
   }
 
@@ -115,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(Nvrtc, KernelForms, testing::Values("75", "75.fast", "9
   return name;
 });
 
-// What coverage_test.cc lists: the first word of each line.
+// The list of coverage_test.cc: the first word of each line.
 Forms checked_forms() {
   std::istringstream lines(content_of(TESTLOG_TEST_DIR "/../executor/approved/forms.txt"));
   Forms forms;
@@ -123,20 +124,20 @@ Forms checked_forms() {
   return forms;
 }
 
-// The release that made the committed PTX makes just the same of each file: else a kernel has changed since. Another release
-// may choose other forms, and no one PTX pleases two; there it is enough that each form is supported and checked.
-TEST_P(KernelForms, AreSupportedAndCheckedAndThoseOfTheCommittedPtx) {
+// The release that made the committed PTX must make the same PTX again, or a kernel has changed. Another release may
+// use other forms; then it is enough that each of them is supported and checked.
+TEST_P(KernelForms, AreCheckedAndMatchTheCommittedPtx) {
   Forms const checked = checked_forms();
   for (auto const& name : kernel_files()) {
     SCOPED_TRACE(name + ".cu for " + GetParam());
     std::string const now = compiled(name), before = committed(name, GetParam());
     Forms const forms = forms_of(now), forms_before = forms_of(before);
     EXPECT_EQ(in_first_only(forms, checked), "")
-        << "are not in the list of executor/approved/forms.txt: they need a row in a table of values";
+        << "are not in executor/approved/forms.txt: they need a row in a table of values";
     if (release_of(now) != release_of(before)) continue;
-    EXPECT_EQ(in_first_only(forms, forms_before), "") << "are in what NVRTC makes alone" << kRenew;
-    EXPECT_EQ(in_first_only(forms_before, forms), "") << "are in the committed PTX alone" << kRenew;
-    EXPECT_EQ(difference(now, before), "") << "is what NVRTC makes / what is committed" << kRenew;
+    EXPECT_EQ(in_first_only(forms, forms_before), "") << "are only in the PTX of NVRTC" << kRenew;
+    EXPECT_EQ(in_first_only(forms_before, forms), "") << "are only in the committed PTX" << kRenew;
+    EXPECT_EQ(difference(now, before), "") << "is the PTX of NVRTC / the committed PTX" << kRenew;
   }
 }
 

@@ -1,4 +1,4 @@
-// Products of matrices in the three widths.
+// Products of matrices in three precisions.
 #include <testlog/testlog.h>
 
 #include <cmath>
@@ -30,7 +30,7 @@ class Matmul : public OnBackend {
  protected:
   template <class T>
   std::vector<T> product(FloatKind kind, std::vector<T> const& a, std::vector<T> const& b, Size size) {
-    // No zeros, so that those of an empty sum are written.
+    // Not zero, so that the kernel must write the zeros of empty sums.
     Handle const c = client().create(std::vector<T>(static_cast<std::size_t>(size.rows * size.columns), T(7)));
     client().launch(matmul_kernel(kind),
                     {blocks_for(static_cast<std::size_t>(size.columns), kMatmulTile),
@@ -39,12 +39,13 @@ class Matmul : public OnBackend {
     return client().read<T>(c);
   }
 
-  // Of numbers that all widths have.
+  // The product in any precision, for numbers that all of them represent.
   std::vector<double> product_of_numbers(FloatKind kind, std::vector<double> const& a, std::vector<double> const& b,
                                          Size size) {
     switch (kind) {
       case FloatKind::F16:
-        return converted<double>(product(kind, converted<Half>(a, to_half), converted<Half>(b, to_half), size), from_half);
+        return converted<double>(product(kind, converted<Half>(a, to_half), converted<Half>(b, to_half), size),
+                                 from_half);
       case FloatKind::F32:
         return converted<double>(product(kind, converted<float>(a), converted<float>(b), size));
       case FloatKind::F64: return product(kind, a, b, size);
@@ -52,7 +53,7 @@ class Matmul : public OnBackend {
     return {};
   }
 
-  // What a thread does, one fused step after another. The zeros behind the edges change nothing.
+  // The fused steps of a thread, in order. The zeros after the edges change nothing.
   template <class T>
   static T reference(std::vector<T> const& a, std::vector<T> const& b, Size size, int row, int column) {
     T sum = 0;
@@ -81,18 +82,19 @@ class Matmul : public OnBackend {
 };
 CUDA_TESTS_ON_BOTH_BACKENDS(Matmul);
 
-constexpr Size kSizes[] = {{0, 4, 4}, {4, 4, 0}, {0, 0, 0}, {17, 0, 5}, {1, 1, 1}, {16, 16, 16}, {17, 5, 33}, {40, 64, 24}};
+constexpr Size kSizes[] = {{0, 4, 4}, {4, 4, 0},    {0, 0, 0},   {17, 0, 5},
+                           {1, 1, 1}, {16, 16, 16}, {17, 5, 33}, {40, 64, 24}};
 
-TEST_LOG_P(Matmul, OfFloatsIsRightForSizesOnAndOffTheTile) {
+TEST_LOG_P(Matmul, OfFloatsIsExactForSizesOnAndOffTheTile) {
   for (Size const size : kSizes) expect_exact<float>(FloatKind::F32, size);
 }
 
-TEST_LOG_P(Matmul, OfDoublesIsRightForSizesOnAndOffTheTile) {
+TEST_LOG_P(Matmul, OfDoublesIsExactForSizesOnAndOffTheTile) {
   for (Size const size : kSizes) expect_exact<double>(FloatKind::F64, size);
 }
 
-// A product and a sum may be one step or two, each with a rounding of half an ulp.
-TEST_LOG_P(Matmul, OfHalvesIsRightWithinItsRoundings) {
+// Multiplication and addition may be fused or not; each step rounds by at most half an ulp.
+TEST_LOG_P(Matmul, OfHalvesIsCorrectWithinRounding) {
   for (Size const size : kSizes) {
     std::vector<Half> a(static_cast<std::size_t>(size.rows * size.inner));
     std::vector<Half> b(static_cast<std::size_t>(size.inner * size.columns));
@@ -116,14 +118,13 @@ TEST_LOG_P(Matmul, OfHalvesIsRightWithinItsRoundings) {
   }
 }
 
-// Of each width: what its numbers are made of.
 struct Width {
   FloatKind kind;
-  double least;  // its least denormal
+  double least;  // denormal
 };
 constexpr Width kWidths[] = {{FloatKind::F16, 0x1p-24}, {FloatKind::F32, 0x1p-149}, {FloatKind::F64, 0x1p-1074}};
 
-TEST_LOG_P(Matmul, AnInfinityAndANaNReachTheirRowAndColumnOnly) {
+TEST_LOG_P(Matmul, InfinityAndNaNAffectOnlyTheirRowAndColumn) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   Size const size{17, 17, 17};
   std::vector<double> a(17 * 17, 1.0);
@@ -145,7 +146,7 @@ TEST_LOG_P(Matmul, AnInfinityAndANaNReachTheirRowAndColumnOnly) {
   }
 }
 
-TEST_LOG_P(Matmul, OfDenormalsIsExact) {
+TEST_LOG_P(Matmul, IsExactForDenormals) {
   Size const size{3, 20, 5};
   for (auto const [kind, least] : kWidths) {
     std::vector<double> const a(3 * 20, least);
@@ -154,7 +155,7 @@ TEST_LOG_P(Matmul, OfDenormalsIsExact) {
     auto const c = product_of_numbers(kind, a, b, size);
     for (std::size_t i = 0; i < c.size(); ++i)
       EXPECT_EQ(c[i], (i % 5 == 0 ? 16 : 20) * least) << tracing_enumerator_name(kind) << i;
-    EXPECT_EQ(product_of_numbers(kind, {least}, {least}, {1, 1, 1}).front(), 0.0) << "too small for any of them";
+    EXPECT_EQ(product_of_numbers(kind, {least}, {least}, {1, 1, 1}).front(), 0.0) << "underflow";
   }
 }
 

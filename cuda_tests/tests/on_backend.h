@@ -1,4 +1,4 @@
-// Declares OnBackend, the fixture of tests that run on both backends, and what such tests share.
+// OnBackend: the fixture of tests that run on both backends.
 #pragma once
 
 #include <testlog/testlog.h>
@@ -10,7 +10,7 @@
 
 namespace cuda_tests {
 
-/// Its parameter names the backend. A test whose backend is not there is skipped with the sentence that says what is missing.
+/// The parameter is the name of the backend. A test is skipped, with a reason, if its backend is missing.
 class OnBackend : public testing::TestWithParam<char const*> {
  protected:
   void SetUp() override {
@@ -28,14 +28,14 @@ class OnBackend : public testing::TestWithParam<char const*> {
   std::optional<Client> client_;
 };
 
-/// `count` / `size`, rounded up; one for nothing, so that a kernel runs that has nothing to do.
+/// `count` / `size`, rounded up; at least one, so that kernels also run on empty input.
 constexpr unsigned blocks_for(std::size_t count, std::size_t size) {
   return count == 0 ? 1 : static_cast<unsigned>((count + size - 1) / size);
 }
 
 }  // namespace cuda_tests
 
-// Every test of the suite on both backends; those of the instance Cuda have the label `gpu`.
+// Runs the tests of the suite on both backends; those of the instance Cuda have the label `gpu`.
 #define CUDA_TESTS_ON_BOTH_BACKENDS(suite)                            \
   INSTANTIATE_TEST_SUITE_P(Cpu, suite, ::testing::Values("cpu"));     \
   INSTANTIATE_TEST_SUITE_P(Cuda, suite, ::testing::Values("cuda"))

@@ -1,4 +1,4 @@
-// The tests that scenarios_test.cc runs as a program of their own, to see what they print. On the CPU unless
+// The tests that scenarios_test.cc runs as a separate program to check its output. On the CPU unless
 // CUDA_TESTS_BACKEND=cuda.
 #include <testlog/testlog.h>
 
@@ -22,7 +22,8 @@ namespace {
 Backend& backend() {
   char const* const wanted = std::getenv("CUDA_TESTS_BACKEND");
   std::string why;
-  Backend* const found = wanted != nullptr && std::string_view(wanted) == "cuda" ? Backend::cuda(why) : Backend::cpu(why);
+  Backend* const found =
+      wanted != nullptr && std::string_view(wanted) == "cuda" ? Backend::cuda(why) : Backend::cpu(why);
   if (found == nullptr) throw std::runtime_error(why);
   return *found;
 }
@@ -50,14 +51,14 @@ TEST_LOG(Scenario, CompilesOnceForTwoServers) {
   saxpy(Client(backend()));
 }
 
-TEST_LOG(Scenario, DoesNotCompile) {
+TEST_LOG(Scenario, FailsToCompile) {
   Client const client(backend());
   Kernel kernel = faults_kernel("broken");
   kernel.source = "extern \"C\" __global__ void broken(float* x) {\n  x[0] = undefined_symbol;\n}\n";
   EXPECT_THROW(client.launch(kernel, {1, 1, 1}, {client.empty(4)}), tracing::cuda::CompileError);
 }
 
-TEST_LOG(Scenario, DoesNotCompileAtTheSecondTryEither) {
+TEST_LOG(Scenario, FailsToCompileTwice) {
   Client const client(backend());
   Kernel kernel = faults_kernel("broken");
   kernel.source = "broken";
@@ -69,8 +70,8 @@ TEST_LOG(Scenario, HasTooManyThreads) {
   EXPECT_THROW(client.launch(faults_kernel("empty", 2048), {1, 1, 1}, {}), Error);
 }
 
-// A matrix is transposed by the threads of a warp: an instruction that the CPU does not know.
-TEST_LOG(Scenario, HasAnInstructionThatTheCpuDoesNotKnow) {
+// Transposes a matrix within a warp, which the CPU does not support.
+TEST_LOG(Scenario, HasAnUnsupportedInstruction) {
   Client const client(backend());
   Kernel kernel = faults_kernel("unknown", 32);
   kernel.source =
@@ -80,7 +81,7 @@ TEST_LOG(Scenario, HasAnInstructionThatTheCpuDoesNotKnow) {
   EXPECT_THROW(client.launch(kernel, {1, 1, 1}, {client.empty(128)}), Error);
 }
 
-TEST_LOG(Scenario, AsksForTooMuchMemory) {
+TEST_LOG(Scenario, AllocatesTooMuchMemory) {
   Client const client(backend());
   EXPECT_THROW(client.empty(std::size_t{1} << 46), Error);
 }
@@ -94,7 +95,7 @@ TEST_LOG(Scenario, EndsAfterItsSpan) {
   client.sync();
 }
 
-// Of a warp, so that its instructions are in one order.
+// Blocks of one warp, so that the order of instructions is fixed.
 TEST_LOG(Scenario, RunsTwoSmallBlocks) {
   Client const client(backend());
   Handle const x = client.create(std::vector<float>(8, 2.0f));
@@ -124,9 +125,9 @@ TEST_LOG(Scenario, UsesTwoStreams) {
   EXPECT_EQ(second.read<float>(x), std::vector<float>(256, 9.0f));
 }
 
-// The first kernel ends when the host has read what the second one wrote. All else is there before: a driver may wait for
-// kernels that run before it loads a module or finds memory.
-TEST_LOG(Scenario, RunsTwoKernelsAtATime) {
+// The first kernel ends after the host has read the result of the second one. All modules and memory are prepared
+// before: a driver may wait for running kernels before it loads a module or allocates memory.
+TEST_LOG(Scenario, RunsTwoKernelsConcurrently) {
   Client const first(backend());
   Client const second = first.on_stream({1});
   void* memory = nullptr;
@@ -134,7 +135,8 @@ TEST_LOG(Scenario, RunsTwoKernelsAtATime) {
   std::atomic_ref flag(*static_cast<unsigned*>(memory));
   flag = 0;
   auto const address = static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(memory));
-  Handle const seen{std::make_shared<Slice const>(Slice{address, 0, sizeof(unsigned)}), sizeof(unsigned), first.stream()};
+  Handle const seen{std::make_shared<Slice const>(Slice{address, 0, sizeof(unsigned)}), sizeof(unsigned),
+                    first.stream()};
   Handle const y = second.create(std::vector<float>(256, 2.0f));
   second.launch(saxpy_kernel(), {1, 1, 1}, {3.0f, y, y, 256});
   EXPECT_EQ(second.read<float>(y), std::vector<float>(256, 8.0f));
@@ -147,20 +149,20 @@ TEST_LOG(Scenario, RunsTwoKernelsAtATime) {
   backend().driver().mem_free_host(memory);
 }
 
-// The first of these breaks the device, and nobody looks while it runs.
+// The first of these breaks the device but does not check for errors.
 TEST_LOG(Broken, WritesOutOfBounds) {
   Client const client(backend());
   Handle const values = client.empty(32 * sizeof(int));
   TRACE_SPAN(info, "step", tracing::kv("number", 2));
   client.launch(faults_kernel("out_of_bounds", 32), {2, 1, 1}, {values, 32});
 }
-TEST_LOG(Broken, ThenNothingWorks) {
+TEST_LOG(Broken, UsesTheBrokenDevice) {
   Client const client(backend());
   saxpy(client);
 }
-TEST_LOG(Broken, ButTestsWithoutADevicePass) { TRACE_INFO("no device is used here"); }
+TEST_LOG(Broken, UsesNoDevice) { TRACE_INFO("no device is used"); }
 
-TEST_LOG(Trap, IsOneOfTwoLaunches) {
+TEST_LOG(Trap, IsInTheSecondOfTwoLaunches) {
   Client const client(backend());
   Handle const values = client.create(std::vector<int>{1, 2, 3, 4});
   client.launch(faults_kernel("empty"), {1, 1, 1}, {});

@@ -5,7 +5,7 @@
 namespace demo {
 namespace {
 
-// Counts what the kernel would touch; only the part that is there is really touched.
+// Returns the number of elements that the kernel would touch; only those in the array are touched.
 std::size_t double_values(std::size_t count, std::span<int> data) {
   for (int& value : data.first(std::min(count, data.size()))) value *= 2;
   return count;
@@ -26,7 +26,7 @@ std::size_t Launcher::launch(Launch launch, std::span<int> data) {
 }
 
 Launcher::Kernel const& Launcher::find_or_compile(std::string_view kernel, Mode mode) {
-  // The bug of the demo: a kernel is compiled for a mode, and the cache does not ask for which.
+  // The bug of the demo: a kernel is compiled for a mode, but the key of the cache is its name alone.
   auto found = cache_.find(kernel);
   if (found != cache_.end()) {
     TRACE_TRACE("kernel found in the cache", tracing::kv("compiled_for", found->second.compiled_for));

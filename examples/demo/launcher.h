@@ -1,4 +1,4 @@
-// Declares Launcher, a toy runtime that compiles kernels, keeps them, and runs them over an array.
+// Launcher: a toy runtime that compiles kernels, caches them, and runs them over an array.
 #pragma once
 
 #include <functional>
@@ -11,11 +11,11 @@
 
 namespace demo {
 
-/// Checked kernels leave what lies outside of the array alone; unchecked ones trust the caller.
+/// Checked kernels stay within the array; unchecked ones trust the caller.
 enum class Mode { Unchecked, Checked };
 TRACE_ENUM(Mode, Unchecked, Checked)
 
-/// What is launched: `count` elements of the array, which may be shorter.
+/// A kernel and the number of elements to run it over; the array may be shorter.
 struct Launch {
   std::string_view kernel;
   Mode mode;
@@ -25,7 +25,7 @@ struct Launch {
 /// Compiles each kernel once and runs it on the caller's thread. Thread-compatible.
 class Launcher {
  public:
-  /// Runs the kernel over the first `count` elements. Returns how many it touched.
+  /// Runs the kernel over the first `count` elements. Returns the number of elements that it touched.
   std::size_t launch(Launch launch, std::span<int> data);
 
  private:

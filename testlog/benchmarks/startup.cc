@@ -1,4 +1,4 @@
-// What does a process cost from start to exit, with one test that emits one record?
+// Measures a process from start to exit, with one test that emits one record.
 #include <gtest/gtest.h>
 
 #ifdef STARTUP_PLAIN

@@ -1,4 +1,4 @@
-// Declares run_command(), which runs the program `testlog` as its tests need it.
+// run_command(): runs the program `testlog` in tests.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Declares the commands of the program `testlog`, and how they end.
+// The commands of the program `testlog` and their exit statuses.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,7 +11,7 @@ namespace testlog::cli {
 /// The program's exit statuses.
 enum Status : int {
   kDone = 0,
-  kFailed = 1,    ///< nothing to show, a file that cannot be read or written
+  kFailed = 1,    ///< nothing to draw, a file that cannot be read or written
   kBadUsage = 2,  ///< a mistake in the command line
 };
 
@@ -21,14 +21,14 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A command of the program. `run` is for after the command line was read, where it names this command: it says what goes
-/// wrong on standard error and returns a Status, or throws UsageError.
+/// A command of the program. If the command line names it, `run` is called after parsing: reports errors on standard
+/// error and returns a Status, or throws UsageError.
 struct Command {
   CLI::App* app = nullptr;
   std::function<int()> run;
 };
 
-/// Adds the command with its options to the program.
+/// Add a command with its options to the program.
 Command add_flame_command(CLI::App& program);
 Command add_repair_command(CLI::App& program);
 

@@ -1,5 +1,5 @@
-// The pictures of `testlog flame` in a browser: what a click, the pointer and a search do. With the variable
-// TESTLOG_SCREENSHOTS set to a folder, what was seen is put there.
+// The pictures of `testlog flame` in a browser: zooming, searching, details. If TESTLOG_SCREENSHOTS names a folder,
+// screenshots are put there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,14 +47,14 @@ class FlameInBrowser : public testing::Test {
  protected:
   void SetUp() override {
     std::string const program = tracing_test::find_browser();
-    if (program.empty()) GTEST_SKIP() << "there is no Chromium here (tools/setup.sh browser installs it)";
+    if (program.empty()) GTEST_SKIP() << "Chromium is not installed (tools/setup.sh browser installs it)";
     browser_ = std::make_unique<Browser>(program, 1240, 260);
   }
   void TearDown() override {
     if (browser_ == nullptr) return;
-    EXPECT_THAT(browser_->complaints(), IsEmpty());
+    EXPECT_THAT(browser_->script_errors(), IsEmpty());
     EXPECT_THAT(browser_->requests(), testing::Each(StartsWith("file://" + folder_ / "")))
-        << "a picture asks for nothing";
+        << "a picture makes no requests";
   }
 
   void open(std::vector<std::string> const& options, std::string_view lines = kRun) {
@@ -104,10 +104,10 @@ class FlameInBrowser : public testing::Test {
   std::unique_ptr<Browser> browser_;
 };
 
-// What a frame is wide that has this share of 1180 pixels.
+// The width of a frame with this share of 1180 pixels.
 auto is_percent(double percent) { return testing::DoubleNear(11.8 * percent, 0.1); }
 
-TEST_F(FlameInBrowser, ZoomsWhereItIsClicked) {
+TEST_F(FlameInBrowser, ZoomsByClicks) {
   ASSERT_NO_FATAL_FAILURE(open({}));
   keep_screenshot("opened");
   EXPECT_THAT(frame("kernels::launch").width, is_percent(70));
@@ -122,7 +122,7 @@ TEST_F(FlameInBrowser, ZoomsWhereItIsClicked) {
   EXPECT_THAT(frame("kernels::compile").width, is_percent(100));
   EXPECT_EQ(frame("kernels::compile").y, y) << "a frame stays in its row";
   EXPECT_THAT(frame("kernels::compile").x, testing::DoubleNear(10, 0.1));
-  // It stands behind the 300 that are compile's own, of its 400.
+  // It follows the 300 that are compile's own, of its 400.
   EXPECT_THAT(frame("passes::unroll<std::vector<int> >").width, is_percent(25));
   EXPECT_THAT(frame("passes::unroll<std::vector<int> >").x - 10, is_percent(75));
   EXPECT_EQ(frame("passes::unroll<std::vector<int> >").text, "passes::unroll<std::vector<int> >")
@@ -177,7 +177,7 @@ TEST_F(FlameInBrowser, SearchesByPattern) {
 
   click("input");
   browser_->type("kernels");
-  EXPECT_EQ(state("matched"), "70.00") << "a frame upon another that matches counts once";
+  EXPECT_EQ(state("matched"), "70.00") << "nested matches count once";
   browser_->press("Escape");
   click("input");
   browser_->type("a<b>&c");
@@ -185,7 +185,7 @@ TEST_F(FlameInBrowser, SearchesByPattern) {
   browser_->press("Escape");
   click("input");
   browser_->type("unroll<(");
-  EXPECT_EQ(state("matched"), "0.00") << "what is no pattern is searched for as it stands";
+  EXPECT_EQ(state("matched"), "0.00") << "an invalid pattern is searched for as text";
   EXPECT_EQ(browser_->evaluate("document.querySelector('input').getAttribute('class')"), "wrong");
   browser_->press("Escape");
   click("input");
@@ -193,10 +193,10 @@ TEST_F(FlameInBrowser, SearchesByPattern) {
   EXPECT_EQ(state("matched"), "0.00");
 }
 
-TEST_F(FlameInBrowser, TellsOfTheFrameUnderThePointer) {
+TEST_F(FlameInBrowser, ShowsTheFrameUnderThePointer) {
   ASSERT_NO_FATAL_FAILURE(open({}));
   Shown const compile = frame("kernels::compile");
-  EXPECT_EQ(compile.title, "kernels::compile (400 ns, 40.00%)") << "what the browser shows beside the pointer";
+  EXPECT_EQ(compile.title, "kernels::compile (400 ns, 40.00%)") << "the tooltip";
   browser_->move_to(compile.x + 5, compile.y + 5);
   keep_screenshot("pointed");
   EXPECT_EQ(text_of(".details"), "kernels::compile: 400 ns, 40.00% of all; own 300 ns");
@@ -228,7 +228,7 @@ TEST_F(FlameInBrowser, ShowsChartsAndComparisons) {
   EXPECT_EQ(text_of(".details"), "a (20 ns, 50.00%; before 10, after 20: +10; own before 10, after 20: +10)");
 }
 
-TEST_F(FlameInBrowser, KnowsNamesFromWhatIsToldOfThem) {
+TEST_F(FlameInBrowser, ExtractsNamesFromTitles) {
   std::string const name = "f (10 samples (99 Hz), x) (1";
   for (char const* const unit : {"samples (99 Hz)", "(99 Hz)", "samples", "a\t(b (1 (c)", " (10 x"}) {
     SCOPED_TRACE(unit);
@@ -254,7 +254,6 @@ TEST_F(FlameInBrowser, KnowsNamesFromWhatIsToldOfThem) {
   }
 }
 
-// A wide graph with long names: looked at, and quick enough.
 TEST_F(FlameInBrowser, StaysUsableWithThousandsOfFrames) {
   std::string lines;
   for (int i = 0; i < 5000; ++i) {

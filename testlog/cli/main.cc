@@ -1,4 +1,4 @@
-// The program `testlog`: looks at what traced programs wrote.
+// The program `testlog`: inspects the output of traced programs.
 #include <signal.h>
 
 #include <cstdio>
@@ -10,9 +10,9 @@
 namespace testlog::cli {
 namespace {
 
-constexpr char kHelpHint[] = "`testlog --help` and `testlog COMMAND --help` say what there is.\n";
+constexpr char kHelpHint[] = "`testlog --help` and `testlog COMMAND --help` list the options.\n";
 
-// CLI11 would say that a command is missing.
+// CLI11 would report a missing command.
 void check_command(CLI::App const& program, std::string const& first) {
   if (first.empty() || first.front() == '-') return;
   std::string names;
@@ -20,11 +20,11 @@ void check_command(CLI::App const& program, std::string const& first) {
     if (command->get_name() == first) return;
     names += (names.empty() ? "" : ", ") + command->get_name();
   }
-  throw UsageError("there is no command '" + first + "'; there is: " + names);
+  throw UsageError("unknown command '" + first + "'; expected one of " + names);
 }
 
 int run(int argc, char** argv) {
-  CLI::App program("Looks at what traced programs wrote.", "testlog");
+  CLI::App program("Inspects the output of traced programs.", "testlog");
   program.set_version_flag("--version", TESTLOG_VERSION);
   program.require_subcommand(1);
   program.failure_message([](CLI::App const* app, CLI::Error const& error) {
@@ -37,7 +37,7 @@ int run(int argc, char** argv) {
     for (Command const& command : commands) {
       if (command.app->parsed()) return command.run();
     }
-    return kBadUsage;  // never: one is required
+    return kBadUsage;  // unreachable: a command is required
   } catch (CLI::ParseError const& error) {
     return program.exit(error) == 0 ? kDone : kBadUsage;
   } catch (UsageError const& error) {
@@ -50,7 +50,7 @@ int run(int argc, char** argv) {
 }  // namespace testlog::cli
 
 int main(int argc, char** argv) {
-  signal(SIGXFSZ, SIG_IGN);  // a limit of the file's size is an error of writing as others
+  signal(SIGXFSZ, SIG_IGN);  // so that write() returns an error at RLIMIT_FSIZE
   try {
     return testlog::cli::run(argc, argv);
   } catch (std::exception const& error) {

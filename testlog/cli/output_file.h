@@ -1,4 +1,4 @@
-// Declares OutputFile, where a command writes what it made.
+// OutputFile: the file that a command writes; and functions for the files that it reads.
 #pragma once
 
 #include <string>
@@ -7,36 +7,35 @@
 
 namespace testlog::cli {
 
-/// A file, or standard output for `-`. A regular file, and one that is not there yet, is written beside, as
-/// `name.<process>.part`, and takes its place in finish(): until then, and where something goes wrong or the process is killed,
-/// an older one stays as it was. It keeps the older one's mode and, where this process may give it away, its owner; of a link
-/// the file that it names is replaced. What is no file, such as a pipe, is written to as it is. What is written after an error
-/// is dropped. One at a time: signals that end the process remove the file beside. Single-thread.
+/// A regular file is written as `name.<process>.part` in the same folder and renamed in finish(): until then, and if
+/// anything goes wrong, an older file stays as it was. `-` is standard output. Standard output, symbolic links and
+/// everything that is not a regular file are written to directly. Text after an error is dropped. Single-thread.
 class OutputFile {
  public:
   explicit OutputFile(std::string const& path);
   OutputFile(OutputFile const&) = delete;
   OutputFile& operator=(OutputFile const&) = delete;
-  /// Without finish() an older file stays.
+  /// Without finish(), an older file stays.
   ~OutputFile();
 
-  /// Whether the file at `path` stays as it was until finish(), so that it can be read meanwhile. Not so what is no file, what
-  /// /dev/stdout and its like name, a file that is mounted by itself, and one in a folder where this process can make none.
-  static bool replaces(std::string const& path);
+  /// Whether finish() replaces the file at `path`, so that it can be read until then.
+  static bool replaces(std::string const& path) noexcept;
 
   void write(std::string_view text) noexcept;
-  /// Closes it and puts it into its place. Returns the first error of all.
+  /// Closes the file and gives it its name. Returns the first error.
   std::error_code finish() noexcept;
 
  private:
-  void open_beside();
-  void give_up() noexcept;
-
+  std::string const target_;
+  std::string part_;  // the file to be renamed; empty: none
   int file_ = -1;
-  std::string target_;  // what finish() replaces; empty: nothing
-  std::string part_;    // the file beside it; empty: there is none
-  bool is_older_ = false;  // something stands at target_
   std::error_code error_;
 };
+
+/// An input: a path, or `-` for standard input. Returns a descriptor, or a negative number and sets errno.
+int open_input(std::string const& path) noexcept;
+std::string name_of_input(std::string const& path);
+/// Whether the output at `path` is the input.
+bool is_same_file(std::string const& input, std::string const& path) noexcept;
 
 }  // namespace testlog::cli

@@ -26,30 +26,23 @@ bool ProcessDriver::find() {
 
 CUresult ProcessDriver::synchronize() {
   int devices = 0;
-  // A driver that was never started has nothing to wait for, and says so.
+  // A driver that is not initialised has no work, and returns an error.
   if (!find() || get_count_(&devices) != CUDA_SUCCESS) return CUDA_SUCCESS;
   CUcontext current = nullptr;
-  if (get_current_(&current) == CUDA_SUCCESS && current != nullptr) {
-    // A test may reset its device, or destroy what is current: that breaks nothing.
-    if (CUresult const result = synchronize_(); result != CUDA_SUCCESS && result != CUDA_ERROR_CONTEXT_IS_DESTROYED)
-      return result;
-  }
-  for (int ordinal = 0; ordinal < devices; ++ordinal) {
-    CUdevice device = 0;
-    if (get_device_(&device, ordinal) != CUDA_SUCCESS) continue;
-    if (CUresult const result = synchronize_primary(device); result != CUDA_SUCCESS) {
-      set_current_(current);
-      return result;
-    }
-  }
+  CUresult result = get_current_(&current) == CUDA_SUCCESS && current != nullptr ? synchronize_() : CUDA_SUCCESS;
+  // A test may reset its device or destroy its context.
+  if (result == CUDA_ERROR_CONTEXT_IS_DESTROYED) result = CUDA_SUCCESS;
+  for (int ordinal = 0; ordinal < devices && result == CUDA_SUCCESS; ++ordinal) result = synchronize_primary(ordinal);
   set_current_(current);
-  return CUDA_SUCCESS;
+  return result;
 }
 
-CUresult ProcessDriver::synchronize_primary(CUdevice device) {
+CUresult ProcessDriver::synchronize_primary(int ordinal) {
+  CUdevice device = 0;
   unsigned flags = 0;
   int active = 0;
   CUcontext context = nullptr;
+  if (get_device_(&device, ordinal) != CUDA_SUCCESS) return CUDA_SUCCESS;
   if (get_state_(device, &flags, &active) != CUDA_SUCCESS || active == 0) return CUDA_SUCCESS;
   if (retain_(&context, device) != CUDA_SUCCESS) return CUDA_SUCCESS;
   CUresult result = set_current_(context);

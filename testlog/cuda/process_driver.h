@@ -1,20 +1,21 @@
-// Declares ProcessDriver, the CUDA driver that the process has loaded by itself, as code does that uses the runtime API.
+// ProcessDriver: the CUDA driver that the process has loaded without tracing::cuda, for instance through the runtime
+// API.
 #pragma once
 
 #include <cuda.h>
 
 namespace testlog::inline v1 {
 
-/// Never loads the driver, nor makes a context. Thread-compatible.
+/// Neither loads the driver nor creates a context. Thread-compatible.
 class ProcessDriver {
  public:
-  /// Waits for the primary context of each device that has one, whichever thread uses it, and for what is current on this
-  /// thread. Success where there is nothing, or no driver loaded; else the first error.
+  /// Waits for the current context of this thread and for the primary context of each device that has one. Returns the
+  /// first error; success if there is no context or the driver is not loaded.
   CUresult synchronize();
 
  private:
   bool find();
-  CUresult synchronize_primary(CUdevice device);
+  CUresult synchronize_primary(int ordinal);
 
   CUresult (*get_current_)(CUcontext* context) = nullptr;
   CUresult (*set_current_)(CUcontext context) = nullptr;

@@ -5,7 +5,7 @@
 namespace testlog::inline v1::internal {
 namespace {
 
-// The value of a flag of GoogleTest's, "1" where it has none; data() == nullptr for another argument.
+// The value of a flag of GoogleTest, "1" if it has none; data() == nullptr for other arguments.
 std::string_view flag_value(std::string_view argument, std::string_view flag) noexcept {
   std::size_t const dashes = argument.starts_with("--") ? 2 : argument.starts_with("-") || argument.starts_with("/") ? 1 : 0;
   if (dashes == 0) return {};

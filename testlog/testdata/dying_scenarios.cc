@@ -30,7 +30,7 @@ TEST(Dies, BySegv) {
 }
 TEST(Dies, ByWildPointer) {
   TRACE_SPAN(info, "outer");
-  std::uintptr_t volatile nowhere = 16;  // a null pointer would be UndefinedBehaviorSanitizer's
+  std::uintptr_t volatile nowhere = 16;  // UndefinedBehaviorSanitizer would catch a null pointer
   *reinterpret_cast<int volatile*>(nowhere) = 1;
 }
 TEST(Dies, ByAbort) { std::abort(); }
@@ -113,7 +113,7 @@ TEST(Dies, WithAHandlerOfItsOwn) {
   raise(SIGSEGV);
 }
 
-// A handler set before the tests run, as sanitizers and MPI have.
+// A handler set before the tests run, as by sanitizers and MPI.
 void own_handler(int) {
   std::fputs("own handler\n", stderr);
   std::_Exit(9);
@@ -123,22 +123,22 @@ void own_handler(int) {
   return true;
 }();
 
-// ---- what speaks when main() is over ----
+// ---- records after main() ----
 
-bool statics_speak = false;
+bool statics_record = false;
 
 void speak(char const* from) {
   TRACE_SPAN(info, "ending", from);
   TRACE_PERF("ended");
   TRACE_ERROR("last words");
   TRACE_MAKE_SPAN(warn, "later", tracing::kv("token", tracing::empty)).record(tracing::kv("token", 1));
-  std::string const told = std::string("ended: ") + from + "\n";
-  [[maybe_unused]] auto const written = write(STDOUT_FILENO, told.data(), told.size());
+  std::string const line = std::string("ended: ") + from + "\n";
+  [[maybe_unused]] auto const written = write(STDOUT_FILENO, line.data(), line.size());
 }
 struct Speaker {
-  explicit Speaker(char const* its_name) : name(its_name) {}
+  explicit Speaker(char const* from) : name(from) {}
   ~Speaker() {
-    if (statics_speak) speak(name);
+    if (statics_record) speak(name);
   }
   char const* name;
 };
@@ -146,20 +146,9 @@ struct Speaker {
 [[gnu::init_priority(101)]] Speaker const made_first("made first");
 [[gnu::init_priority(65534)]] Speaker const made_late("made late");
 
-// Runs behind all that any library has to do at the end: it is registered before one is initialised. Sanitizers would not be
-// there yet, either.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
-void register_before_all() {
-  std::atexit([] {
-    if (statics_speak) speak("behind all libraries");
-  });
-}
-[[gnu::used, gnu::section(".preinit_array")]] void (*const registered_before_all)() = register_before_all;
-#endif
-
-TEST(Ends, WithStaticsThatSpeak) {
-  alarm(30);  // what hangs ends by it
-  statics_speak = true;
+TEST(Ends, WithStaticsThatRecord) {
+  alarm(30);  // ends a process that hangs
+  statics_record = true;
   static Speaker const made_in_a_test("made in a test");
   static thread_local Speaker const of_the_thread("of the thread");
   static_cast<void>(&of_the_thread);

@@ -1,4 +1,4 @@
-// Declares a library with a few spans and events at every level, for the scenarios.
+// A library with a few spans and events at every level, for the scenarios.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// A program with a main() of its own and nothing of testlog's in its source; all of its tests pass.
+// A program with its own main() whose source does not mention testlog. All tests pass.
 #include <gtest/gtest.h>
 
 #include "testlog/testdata/library.h"

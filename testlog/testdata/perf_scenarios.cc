@@ -1,6 +1,5 @@
 // Tests that record perf spans.
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,7 +29,7 @@ void load() { TRACE_PERF("cpu_ldg", tracing::kv("bytes", 4), tracing::target("ma
 void execute() {
   TRACE_SPAN(info, "launch", tracing::target("machine"));
   TRACE_PERF_AT(info, "cpu_execute_program", tracing::target("machine"));
-  usleep(2000);  // so that it is the longer one
+  usleep(2000);  // to be the longest span on any machine
   load();
   load();
 }
@@ -43,8 +42,8 @@ TEST(Perf, Fails) {
 }
 TEST(Perf, CapturesThem) {
   execute();
-  EXPECT_THAT(records(), Contains(Event(HasMessage("performance_span_complete"), InSpan("cpu_ldg", HasField("bytes", 4)),
-                                        InSpan("cpu_execute_program"))));
+  EXPECT_THAT(records(), Contains(Event(HasMessage("performance_span_complete"),
+                                        InSpan("cpu_ldg", HasField("bytes", 4)), InSpan("cpu_execute_program"))));
   EXPECT_EQ(testlog::perf_summary().find("cpu_ldg")->count, 2u);
 }
 TEST(Perf, CapturesNone) {
@@ -60,11 +59,6 @@ TEST(Perf, DiesInside) {
   TRACE_PERF("cpu_bra", tracing::kv("to", 4));
   raise(SIGSEGV);
 }
-TEST(Perf, Limited) {
-  rlimit const limit{2048, 2048};
-  setrlimit(RLIMIT_FSIZE, &limit);
-  for (int i = 0; i < 100; ++i) load();
-}
 TEST(Perf, ManyThreads) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 64; ++i) {
@@ -78,8 +72,6 @@ TEST(Perf, OddNames) {
   { TRACE_PERF("a \"quoted\"} 1\\"); }
   { TRACE_PERF("two\nlines\r"); }
   { TRACE_PERF("\x01\t\x7f"); }
-  { TRACE_PERF("\xff"); }
-  { TRACE_PERF("\xfe"); }
 }
 TEST(Perf, Forks) {
   execute();

@@ -1,4 +1,4 @@
-// Tests about what the program sees of its own output, and about its threads and forked children.
+// Tests of the program's own output, its threads and its forked children.
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -7,17 +7,25 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/logger.h>
+#include <spdlog/sinks/null_sink.h>
 #include <testlog/matchers.h>
+#include <testlog/perf.h>
 #include <testlog/testlog.h>
+#include <tracing_core/bridge/spdlog.h>
+#include <tracing_core/setup.h>
 
 #include "testlog/session.h"
 #include "testlog/testdata/library.h"
+#include "tests/support/sanitizers.h"
 
 namespace {
 
@@ -35,7 +43,7 @@ using testlog::records;
 
 void say(char const* text) { std::fputs(text, stderr); }
 
-// ---- what the program sees of its own output ----
+// ---- the program's own output ----
 
 std::string captured(bool with_output) {
   testing::internal::CaptureStderr();
@@ -75,7 +83,7 @@ TEST_P(Streams, CapturesInTheChildToo) {
 }
 INSTANTIATE_TEST_SUITE_P(Both, Streams, testing::Values("fast", "threadsafe"));
 
-TEST(Streams, NobodyReads) {
+TEST(Streams, WriteToAClosedPipe) {
   signal(SIGPIPE, SIG_DFL);
   for (int i = 0; i < 10; ++i) work(i);
   EXPECT_EQ(1, 2);
@@ -85,9 +93,9 @@ TEST(Streams, DescriptorsAreNotInherited) {
 }
 // ---- processes and threads ----
 
-// Sanitizers keep a list of threads under a lock of theirs, which a forked child may find taken for good, whoever's program
-// it is; ThreadSanitizer ends such a child at once.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// Sanitizers have a lock around their list of threads that a forked child may find locked for good; ThreadSanitizer
+// ends such a child at once.
+#if TESTLOG_ASAN || TESTLOG_TSAN
 constexpr bool kForkedChildrenStartThreads = false;
 #elif defined(__has_feature)
 constexpr bool kForkedChildrenStartThreads = !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer));
@@ -111,20 +119,53 @@ TEST(Processes, GoesElsewhere) {
   ASSERT_EQ(chdir("/"), 0);
   work();
 }
-TEST(Processes, ForkWhileThreadsWrite) {
+// Each takes some of the locks of the libraries.
+std::vector<std::function<void(int)>> lock_users() {
+  auto const logger = std::make_shared<spdlog::logger>("fork", std::make_shared<spdlog::sinks::null_sink_st>());
+  tracing::bridge::attach(logger);
+  return {
+      [](int n) { work(n); },
+      [](int n) {
+        auto const span = TRACE_MAKE_SPAN(info, "recording", tracing::kv("n", tracing::empty));
+        span.record(tracing::kv("n", n));
+      },
+      [](int n) {
+        TRACE_PERF("measured");
+        TRACE_PERF_EVENT("event", n);
+      },
+      [](int n) { testlog::set_filter("off,target" + std::to_string(n % 50)); },
+      [logger](int n) { logger->info("logged {}", n); },
+      [](int) {
+        std::size_t records = 0;
+        testlog::Session::get()->capture().ring()->snapshot().for_each(
+            [&records](tracing::RecordView const&) { ++records; });
+      },
+      [](int n) {
+        tracing::with_default(tracing::RegistryBuilder().with(tracing::RecordRing::make(4096)->make_layer()).build(),
+                              [n] { work(n); });
+      },
+      [](int) { testlog::perf_summary(); },
+  };
+}
+
+TEST(Processes, ForkWhileThreadsUseEverything) {
+  auto const users = lock_users();
   std::atomic<bool> stop{false};
-  std::thread writer([&stop] {
-    while (!stop) work();
-  });
-  std::thread starter([&stop] {
+  std::vector<std::thread> threads;
+  for (auto const& use : users) {
+    threads.emplace_back([&stop, &use] {
+      for (int n = 0; !stop; ++n) use(n), std::this_thread::yield();
+    });
+  }
+  threads.emplace_back([&stop] {
     while (!stop) std::thread(speak).join();
   });
   int bad = 0;
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 100 && bad == 0; ++i) {
     pid_t const child = fork();
     if (child == 0) {
-      alarm(20);
-      work();
+      alarm(20);  // ends a child that waits for a lock
+      for (auto const& use : users) use(i);
       if (kForkedChildrenStartThreads) std::thread(speak).join();
       std::_Exit(0);
     }
@@ -133,63 +174,14 @@ TEST(Processes, ForkWhileThreadsWrite) {
     bad += status != 0;
   }
   stop = true;
-  writer.join();
-  starter.join();
+  for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(bad, 0);
-}
-
-TEST(Processes, ForkWhileTheFilterChanges) {
-  std::atomic<bool> stop{false};
-  std::thread changer([&stop] {
-    for (int i = 0; !stop; ++i) testlog::set_filter("target" + std::to_string(i % 50));
-  });
-  int bad = 0;
-  for (int i = 0; i < 100; ++i) {
-    pid_t const child = fork();
-    if (child == 0) {
-      alarm(10);
-      testlog::set_filter("off");
-      std::_Exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    bad += status != 0;
-    if (bad != 0) break;
-  }
-  stop = true;
-  changer.join();
-  EXPECT_EQ(bad, 0);
-}
-TEST(Processes, ForkFindsTheLockFree) {
-  testlog::Attribution& attribution = testlog::Session::get()->attribution();
-  std::atomic<bool> locked{false};
-  std::thread holder([&] {
-    attribution.lock_for_fork();
-    locked = true;
-    library::wait_ms(100);
-    attribution.unlock_after_fork();
-  });
-  while (!locked) library::wait_ms(1);
-  pid_t const child = fork();
-  if (child == 0) {
-    alarm(5);
-    if (kForkedChildrenStartThreads) {
-      std::thread(speak).join();  // a new thread takes the lock at its first record
-    } else {
-      attribution.lock_for_fork();
-    }
-    std::_Exit(0);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  holder.join();
-  EXPECT_EQ(status, 0);
 }
 
 TEST(Threads, ThereIsOnlyOne) {
   struct stat tasks {};
   ASSERT_EQ(stat("/proc/self/task", &tasks), 0);
-  EXPECT_EQ(tasks.st_nlink, 3u);  // of one thread, and two of the folder's own
+  EXPECT_EQ(tasks.st_nlink, 3u);  // two of the folder itself, and one for each thread
 }
 TEST(Threads, ManyWrite) {
   std::vector<std::thread> writers;
@@ -203,14 +195,17 @@ TEST(Threads, HelpersBelongToTheTest) {
 std::atomic<int> late_go{0};
 TEST(Threads, LeavesAThreadBehind) {
   std::thread([] {
-    while (late_go == 0) library::wait_ms(1);
+    TRACE_INFO("begun");
+    late_go = 1;
+    while (late_go != 2) library::wait_ms(1);
     TRACE_WARN("late word");
-    late_go = 2;
+    late_go = 3;
   }).detach();
+  while (late_go != 1) library::wait_ms(1);
 }
 TEST_LOG(Threads, NextIsNotBlamed, .fail_on = warn) {
-  late_go = 1;
-  while (late_go != 2) library::wait_ms(1);
+  late_go = 2;
+  while (late_go != 3) library::wait_ms(1);
   EXPECT_THAT(records(), IsEmpty());
 }
 std::atomic<int> pool_go{0};

@@ -47,7 +47,7 @@ std::vector<std::string> environment_with(Variables const& variables) {
   return environment;
 }
 
-// Starts the program with these standard outputs, which are closed here; 0 where that fails.
+// Starts the program with these standard outputs, which are closed in this process; 0 on failure.
 pid_t start(std::vector<std::string> words, std::vector<std::string> environment, int out, int err) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -56,7 +56,7 @@ pid_t start(std::vector<std::string> words, std::vector<std::string> environment
   pid_t child = 0;
   int const failed =
       posix_spawn(&child, words[0].c_str(), &actions, nullptr, pointers(words).data(), pointers(environment).data());
-  EXPECT_EQ(failed, 0) << words[0] << " does not start";
+  EXPECT_EQ(failed, 0) << words[0] << " did not start";
   posix_spawn_file_actions_destroy(&actions);
   close(out);
   if (err != out) close(err);
@@ -78,12 +78,13 @@ std::vector<std::string> scenario_words(std::string const& filter, std::vector<s
 
 Variables without_times(Variables const& variables) {
   Variables all = variables;
-  bool const given = std::any_of(all.begin(), all.end(), [](auto const& variable) { return variable.first == "TRACE_TIME"; });
+  bool const given =
+      std::any_of(all.begin(), all.end(), [](auto const& variable) { return variable.first == "TRACE_TIME"; });
   if (!given) all.emplace_back("TRACE_TIME", "none");
   return all;
 }
 
-// A negative one is left out.
+// Ignores a negative descriptor.
 void read_both(int out, int err, Outcome& outcome) {
   std::array<pollfd, 2> sources{{{out, POLLIN, 0}, {err, POLLIN, 0}}};
   int open = (out >= 0) + (err >= 0);
@@ -134,7 +135,7 @@ Variables with_sanitizer_options(Variables variables, std::string_view options) 
   return variables;
 }
 
-// A sanitizer takes what is left out here and ends the program with a report and an exit status of its own.
+// Sanitizers end the program with a report and an exit status of their own if one of these options is missing.
 Outcome run_dying(std::string const& filter, Variables const& variables, std::vector<std::string> const& more) {
   constexpr char kHandleNothing[] =
       "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0:use_sigaltstack=0";
@@ -150,11 +151,11 @@ std::string run_on_terminal(std::string const& filter, Variables const& variable
   int const terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   char name[128];
   EXPECT_EQ(grantpt(terminal) | unlockpt(terminal) | ptsname_r(terminal, name, sizeof(name)), 0);
-  int const its_end = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+  int const other_end = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
   int const nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-  pid_t const child = start(scenario_words(filter, {}), environment_with(without_times(variables)), nowhere, its_end);
+  pid_t const child = start(scenario_words(filter, {}), environment_with(without_times(variables)), nowhere, other_end);
   char bytes[4096];
-  // An error where nobody has the other end any more.
+  // read() fails when the other end is closed.
   for (ssize_t size = 0; child != 0 && (size = read(terminal, bytes, sizeof(bytes))) > 0;)
     text.append(bytes, static_cast<std::size_t>(size));
   if (child != 0) status_of(child);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compiles every file of cases/ with each compiler at hand and checks that it fails, and that the first line of the error
-# holds what the file expects: tests/compile_fail/run.sh [case...]
+# Compiles every file in cases/ with each installed compiler and checks that it fails, and that the first line of the error
+# contains what the file expects: tests/compile_fail/run.sh [case...]
 set -euo pipefail
 cd "$(dirname "$0")"
 readonly root=../..
@@ -21,7 +21,7 @@ for compiler in g++ clang++; do
   command -v "$compiler" >/dev/null || { echo "skipped: no $compiler"; continue; }
   compile=("$compiler" -std=c++20 -fsyntax-only -I "$root")
   if ! "${compile[@]}" "$control"; then
-    echo "FAILED: $compiler does not compile what is right"
+    echo "FAILED: $compiler does not compile correct statements"
     exit 1
   fi
   for file in ${1:+"${@/%/.cc}"} $([[ $# -gt 0 ]] || ls cases/*.cc); do

@@ -1,4 +1,4 @@
-// An instrumented program: the emitting side alone.
+// An instrumented program without a subscriber.
 #include <tracing_core/tracing.h>
 
 int main() {

@@ -1,4 +1,4 @@
-// A GoogleTest program whose tests ctest sees one by one.
+// A GoogleTest program whose tests CTest discovers.
 #include <gtest/gtest.h>
 
 #include <tracing_core/model/level.h>

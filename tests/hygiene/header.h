@@ -1,4 +1,4 @@
-// Instrumented code in a header: an inline function, a template and a class, the same for all who include it.
+// Instrumented code in a header: an inline function, a template and a class.
 #pragma once
 
 #include "tracing_core/tracing.h"
@@ -27,5 +27,12 @@ class InClass {
  private:
   int n_;
 };
+
+inline void use_header(int n) {
+  in_inline_function(n);
+  in_template(n);
+  in_template("text");
+  InClass(n).work();
+}
 
 }  // namespace hygiene

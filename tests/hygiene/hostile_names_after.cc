@@ -4,7 +4,7 @@
 
 #include "tests/hygiene/hostile_names.inc"
 
-// Behind the header any name may be taken, of helpers and of what the expansions are made of.
+// After the header a program may define any name as a macro, including names used in the expansions.
 #define empty hostile
 #define kv hostile
 #define display hostile
@@ -20,7 +20,7 @@
 #define enabled hostile
 #define metadata hostile
 #define callsite hostile
-#define verdict hostile
+#define mask hostile
 #define types hostile
 #define parsed hostile
 #define text hostile
@@ -37,22 +37,7 @@
 namespace hygiene {
 
 void hostile_names_after(int number) {
-  TRACE_SPAN(debug, "scope", number);
-  TRACE_FN(info, number);
-  TRACE_PERF("perf", number);
-  TRACE_PERF_AT(warn, "perf", number);
-  TRACE_PERF_AS(named, "perf", number);
-  if (named.elapsed_ns() == 0) TRACE_PERF_EVENT("no time {}", number);
-  TRACE_PERF_EVENT("measured {}", number);
-  auto const handle = TRACE_MAKE_SPAN(trace, "handle", number);
-  TRACE_ERROR("error {}", number);
-  TRACE_WARN("warn {}", number);
-  TRACE_INFO("info {}", number);
-  TRACE_DEBUG("debug {}", number);
-  TRACE_TRACE("trace {}", number);
-  TRACE_LOG(debug, "log {}", number);
-  TRACE_VALUES(warn, number);
-  if (TRACE_ENABLED(error)) TRACE_LOG(info, "enabled");
+#include "tests/hygiene/every_statement.inc"
 }
 
 }  // namespace hygiene

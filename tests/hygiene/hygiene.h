@@ -1,22 +1,21 @@
-// Declares what the translation units of this folder do; each is compiled in its own way, with every warning an error.
+// The functions of this folder's translation units, each compiled in its own way with all warnings as errors.
 #pragma once
 
 namespace hygiene {
 
-/// Says one event and one span, where hostile names are macros.
-void hostile_names_before(int n);
-void hostile_names_after(int n);
-/// The same where the user's variables are called as our helpers are.
+/// Emits each kind of span and event while hostile names are macros.
+void hostile_names_before(int number);
+void hostile_names_after(int number);
+/// The same with the user's variables named like the library's helpers.
 void names_of_helpers();
 /// The same without the short macros.
-void without_short_macros(int n);
+void without_short_macros(int number);
 /// The same under `#define TRACE_TARGET "own::target"`.
 void with_own_target(int n);
-/// The same through inline functions and templates of a header that two units include.
-void through_header_once(int n);
-void through_header_twice(int n);
+/// Calls use_header() of header.h.
+void through_header(int n);
 
-/// Statements where no exceptions, no type information, neither of them are.
+/// Emits spans and events without exceptions, without type information, without both.
 void without_exceptions(int n);
 void without_type_information(int n);
 void without_both(int n);

@@ -1,4 +1,4 @@
-// Variables, types and namespaces of the user's that are called as ours are.
+// Variables, types and namespaces of the user with the same names as the library's.
 #include "tracing_core/tracing.h"
 
 #include "tests/hygiene/hygiene.h"

@@ -37,18 +37,18 @@ void two_on_a_line(int n) {
 void only_for_tracing(int n) {
   int sum = 0;
   sum += n;
-  auto const said = [n, sum] {
+  auto const emit = [n, sum] {
     TRACE_SPAN(info, "scope", n);
     TRACE_INFO("", sum);
   };
-  said();
+  emit();
   struct {
     int unused;
   } const record{n};
   TRACE_FN(info, record.unused);
 }
 
-bool asks_for_a_constant() {
+bool enabled_as_constant() {
   bool const on = TRACE_ENABLED(info);
   static bool const once = TRACE_ENABLED(info);
   return on && once;
@@ -187,7 +187,7 @@ void in_constant_expressions() {
   TRACE_INFO("{}", sum_below(2));
 }
 
-void behind_a_goto(int n) {
+void after_a_label(int n) {
 again:
   TRACE_INFO("again", n);
   if (--n > 0) goto again;
@@ -218,18 +218,18 @@ void in_try_blocks(int n) {
 
 namespace {
 
-bool say_early() {
+bool emit_early() {
   TRACE_SPAN(info, "early");
   TRACE_INFO("early");
   return TRACE_ENABLED(error);
 }
-bool const early = say_early();
+bool const early = emit_early();
 
 }  // namespace
 
-bool heard_in_static_initialiser() noexcept { return early; }
+bool enabled_in_static_initialiser() noexcept { return early; }
 
-SaysGoodbye::~SaysGoodbye() {
+EmitsGoodbye::~EmitsGoodbye() {
   TRACE_FN(info);
   TRACE_INFO("gone");
 }
@@ -243,7 +243,7 @@ int evaluations_of_each_statement() {
   TRACE_INFO("{0} {0}", next());
   TRACE_LOG(info, "", tracing::kv("n", next()));
   TRACE_VALUES(info, tracing::kv("n", next()));
-  if (TRACE_ENABLED(info, tracing::kv("n", next()))) return count;  // asks without arguments
+  if (TRACE_ENABLED(info, tracing::kv("n", next()))) return count;  // does not evaluate its arguments
   return count;
 }
 

@@ -1,4 +1,5 @@
-// Compiled three times: with -fno-exceptions, with -fno-rtti, with both; HYGIENE_FUNCTION is the function's name.
+// Compiled three times: with -fno-exceptions, with -fno-rtti, and with both. HYGIENE_FUNCTION is the name of the
+// function.
 #include <exception>
 #include <memory>
 #include <string>

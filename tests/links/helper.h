@@ -1,4 +1,4 @@
-// Declares helper(), of a library that links testlog too.
+// helper(): a function of a library that also links testlog.
 #pragma once
 
 [[gnu::visibility("default")]] void helper();

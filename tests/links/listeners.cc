@@ -1,4 +1,4 @@
-// testlog stands in a program and in a library of it: it acts once.
+// testlog is linked into a program and into a library of it, and must act once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ int count(std::string_view text, std::string_view part) {
   return found;
 }
 
-TEST(Rule9, TestlogInAProgramAndItsLibraryActsOnce) {
+TEST(SharedState, TestlogInProgramAndLibraryActsOnce) {
   if (LINKS_COPIES) GTEST_SKIP() << "optimised at link time, a static testlog that is linked again is a copy of its own";
   std::string text;
   FILE* const pipe = popen("TRACE_TIME=none " TESTED " 2>&1", "r");

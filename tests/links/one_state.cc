@@ -1,4 +1,4 @@
-// Everything that is linked or opened records into the one state of the program.
+// Everything that is linked or opened records into one state.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,12 +26,12 @@ std::string printed_with(char const* plugin) {
   return Printed::get().take();
 }
 
-TEST(Rule9, LibrariesAndAPluginOfTheHostShareOneTree) {
+TEST(SharedState, LibrariesAndPluginsShareOneSpanTree) {
   Printed::get().set_filter("info");
   EXPECT_EQ(printed_with(PLUGIN_OF_HOST), " INFO in_program:in_outer{n=1}: outer: outer\n" + spoken_by("plugin_of_host"));
 }
 
-TEST(Rule9, APluginThatLinksTheCoreItselfIsInTheSameTree) {
+TEST(SharedState, PluginThatLinksTheCoreSharesTheSpanTree) {
   if (LINKS_COPIES) GTEST_SKIP() << "optimised at link time, a static core that is linked again is a copy of its own";
   Printed::get().set_filter("info");
   testing::internal::CaptureStderr();
@@ -39,7 +39,7 @@ TEST(Rule9, APluginThatLinksTheCoreItselfIsInTheSameTree) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), IsEmpty()) << "no second copy is at work";
 }
 
-TEST(Rule9, OneFilterIsThatOfAllParts) {
+TEST(SharedState, OneFilterAppliesToAllParts) {
   Printed::get().set_filter("[in_plugin]=debug");
   std::string const text = printed_with(PLUGIN_OF_HOST);
   EXPECT_THAT(text, HasSubstr("plugin_of_host: in detail\n"));
@@ -50,7 +50,7 @@ TEST(Rule9, OneFilterIsThatOfAllParts) {
   EXPECT_EQ(printed_with(PLUGIN_OF_HOST), " INFO in_outer{n=1}: outer: outer\n");
 }
 
-TEST(Rule9, AClosedPluginStaysWhereItsCallsitesWereReached) {
+TEST(SharedState, ClosedPluginStaysLoadedIfItsCallsitesWereReached) {
   Printed::get().set_filter("debug");
   {
     Plugin const plugin(PLUGIN_OF_HOST);
@@ -68,7 +68,7 @@ TEST(Rule9, AClosedPluginStaysWhereItsCallsitesWereReached) {
   EXPECT_EQ(of_plugin, 3);
 }
 
-TEST(Rule9, AClosedPluginGoesWhereNoneWas) {
+TEST(SharedState, ClosedPluginIsUnloadedIfNoCallsiteWasReached) {
   {
     Plugin const plugin(PLUGIN_NOT_REACHED);
     EXPECT_EQ(plugin.function<int()>("plugin_answer")(), 42);

@@ -1,4 +1,4 @@
-// A plugin: what it exports is found by name.
+// A plugin, whose exports are found by name.
 #include <tracing_core/tracing.h>
 
 extern "C" [[gnu::visibility("default")]] void plugin_run() {

@@ -1,4 +1,4 @@
-// Declares Plugin, an opened plugin, and Printed, what was printed of the records of the process.
+// Plugin: an opened plugin. Printed: the text printed from the records of the process.
 #pragma once
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 #include <tracing_core/setup.h>
 #include <tracing_core/tracing.h>
 
-/// Opens a plugin as programs do, RTLD_LOCAL, and closes it again at its end.
+/// Opens a plugin with RTLD_LOCAL; the destructor closes it.
 class Plugin {
  public:
   explicit Plugin(char const* path) : handle_(dlopen(path, RTLD_NOW | RTLD_LOCAL)) {
@@ -31,7 +31,7 @@ class Plugin {
   void close() {
     if (handle_ != nullptr) dlclose(std::exchange(handle_, nullptr));
   }
-  /// Whether it is in memory.
+  /// True if it is loaded.
   static bool is_loaded(char const* path) {
     void* const handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
     if (handle != nullptr) dlclose(handle);
@@ -42,7 +42,7 @@ class Plugin {
   void* handle_;
 };
 
-/// Becomes the subscriber of the process; keeps the text that the filter lets pass.
+/// Becomes the subscriber of the process; keeps the text of the records that pass the filter.
 class Printed {
  public:
   static Printed& get() {
@@ -51,14 +51,14 @@ class Printed {
   }
 
   void set_filter(char const* directives) { reload_(directives); }
-  /// What was printed since the last call.
+  /// Returns and clears the text printed so far.
   std::string take() { return std::exchange(text_, {}); }
 
  private:
   Printed() {
-    auto [filter, handle] = tracing::reloadable(tracing::boxed(tracing::EnvFilter("off")));
+    auto [filter, handle] = tracing::reloadable(tracing::to_filter(tracing::EnvFilter("off")));
     reload_ = [handle = handle](char const* directives) mutable {
-      handle.reload(tracing::boxed(tracing::EnvFilter(directives)));
+      handle.reload(tracing::to_filter(tracing::EnvFilter(directives)));
     };
     auto sink = tracing::make_sink([this](tracing::Level, std::string_view line) { text_ += line; });
     tracing::FormatOptions options;

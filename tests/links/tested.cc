@@ -1,4 +1,4 @@
-// A test that fails, for listeners.cc to look at what is printed.
+// A failing test, whose output listeners.cc checks.
 #include <gtest/gtest.h>
 #include <testlog/records.h>
 #include <testlog/testlog.h>

@@ -1,4 +1,4 @@
-// A program that keeps its symbols to itself opens a plugin which links the core again.
+// A program that exports no symbols opens a plugin that links its own core.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ using testing::IsEmpty;
 
 #if LINKS_SHARED
 
-TEST(Rule9, ASharedCoreNeedsNoExports) {
+TEST(SharedState, SharedCoreNeedsNoExportedSymbols) {
   Printed::get().set_filter("info");
   Plugin const plugin(PLUGIN_THAT_LINKS);
   testing::internal::CaptureStderr();
@@ -23,8 +23,8 @@ TEST(Rule9, ASharedCoreNeedsNoExports) {
 
 #else
 
-// One process, one report: so there is one test.
-TEST(Rule9, ASecondCopyIsToldOnceAndNotSuffered) {
+// One test, since the report appears once in a process.
+TEST(SharedState, SecondCopyOfTheCoreIsReportedOnce) {
   testing::internal::CaptureStderr();
   Printed::get().set_filter("info");
   TRACE_INFO("first");
@@ -40,7 +40,7 @@ TEST(Rule9, ASecondCopyIsToldOnceAndNotSuffered) {
   EXPECT_EQ(report.find('\n'), report.size() - 1) << report;
   EXPECT_THAT(report, AllOf(HasSubstr("links_two_states"), HasSubstr(PLUGIN_THAT_LINKS), HasSubstr("ENABLE_EXPORTS")));
 
-  // What the plugin records goes nowhere; the program's own goes on.
+  // The plugin's records are lost; the program's are not affected.
   TRACE_INFO("last");
   EXPECT_THAT(Printed::get().take(), AllOf(HasSubstr("first\n"), HasSubstr("last\n"), testing::Not(HasSubstr("speaks"))));
   Printed::get().set_filter("debug");

@@ -1,26 +1,26 @@
 #!/usr/bin/env bash
-# Compiles every example with the macros compiled out and with the macros defined away, and checks that the machine code is
-# the same, byte for byte, function by function: tests/machine_code/examples.sh [example...]
+# Compiles every example with the macros compiled out and with the macros defined as empty, and checks that the machine code is
+# the same, byte for byte: tests/machine_code/examples.sh [example...]
 #
-# GCC compiles all of them, Clang those that hold each kind of statement, or all that are named.
+# Without arguments, compiles those that contain each kind of statement; with TESTLOG_CAMPAIGN=1 all of them.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 launcher=$(command -v ccache || true)
-# Some examples are for the CUDA Toolkit; CMake says where its headers are, or that there are none.
+# Some examples need the CUDA Toolkit; CMake sets the folder of its headers, or empty if there is none.
 toolkit=${TESTLOG_CUDA_INCLUDE_DIR-$(ls -d /usr/local/cuda/include 2>/dev/null || true)}
 
-# What is not defined away is compared with itself. TRACE_TARGET is what a file gives to the headers.
+# A macro that is missing in $without would be compared with itself. TRACE_TARGET is an input of the headers.
 without=tests/machine_code/without_macros.h
 public=$(find tracing_core -name '*.h' -exec sed -n 's/^ *# *define \(TRACE_[A-Z0-9_]*\).*/\1/p' {} + | grep -vx TRACE_TARGET | sort -u)
-[[ -n $public ]] || { echo 'FAILED: no public macro is found'; exit 1; }
+[[ -n $public ]] || { echo 'FAILED: found no public macro'; exit 1; }
 missing=$(for macro in $public; do
   { grep -qx "#undef $macro" $without && grep -q "^#define $macro(" $without; } || echo "$macro"
 done)
-[[ -z $missing ]] || { echo "FAILED: $without does not define away:" $missing; exit 1; }
+[[ -z $missing ]] || { echo "FAILED: $without does not redefine:" $missing; exit 1; }
 
-# The bytes of every instruction, without addresses and the names of what is called.
+# The bytes of every instruction, without addresses and names of called functions.
 code() { objdump -dw "$1" | sed -n 's/^ *[0-9a-f]*:\t\([^\t]*\)\t.*/\1/p'; }
 
 compare() {  # <compiler> <example> <definition>
@@ -45,14 +45,14 @@ compare() {  # <compiler> <example> <definition>
     command -v "$compiler" >/dev/null || { echo "skipped: no $compiler" >&2; continue; }
     for example in ${1:+"${@/#/examples/}"} $([[ $# -gt 0 ]] || ls examples/*.cc); do
       if [[ -z $toolkit && $example == */cuda_* ]]; then
-        echo "skipped: $example, as there is no CUDA Toolkit" >&2
+        echo "skipped: $example: no CUDA Toolkit" >&2
         continue
       fi
-      if [[ $compiler == clang++ && $# -eq 0 && ! $example =~ /(coroutines|fields|handles|perf|spans_and_events)\.cc$ ]]; then
+      if [[ ${TESTLOG_CAMPAIGN:-} != 1 && $# -eq 0 && ! $example =~ /(coroutines|fields|handles|perf|spans_and_events)\.cc$ ]]; then
         continue
       fi
       echo "$compiler $example -DTRACING_DISABLED"
-      # GCC stores a coroutine's variables in its frame even where nobody reads them.
+      # GCC stores a coroutine's variables in its frame even if they are not read.
       [[ $compiler == g++ && $example == */coroutines.cc ]] && continue
       case $example in
         */span_trace.cc | */handles.cc | */spans_and_events.cc | */coroutines.cc)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Promises about generated code, checked in the code: with TRACING_DISABLED the .text is byte for byte that of the source
-# without the macros, an event that is off costs a load, a test and a jump, and a span that is off eight instructions.
+# Checks promises about generated code: with TRACING_DISABLED the .text is the same, byte for byte, as without the macros; an
+# event that is off costs a load, a test and a jump, and a span that is off eight instructions.
 set -euo pipefail
 cd "$(dirname "$0")"
 work=$(mktemp -d)
@@ -10,8 +10,7 @@ failed=0
 
 text_of() { objcopy -O binary --only-section=.text "$1" "$1.text" && cat "$1.text"; }
 
-# The instructions of a function on the way on which nobody listens: from its start to the first return, jumps to the cold
-# part not taken.
+# The instructions of a function while tracing is off: from its start to the first return, without the jumps to cold code.
 hot_path() {
   objdump -d --no-show-raw-insn "$1" | awk -v name="<$2>:" '
     index($0, name) { inside = 1; next }
@@ -19,10 +18,10 @@ hot_path() {
     inside { sub(/^ *[0-9a-f]+:[ \t]*/, ""); if ($0 !~ /^(nop|endbr64|data16|cs nop|xchg +%ax)/) print; if ($0 ~ /^ret/) inside = 0 }'
 }
 
-# Without the return, and without the frame that a function makes for its cold part before it looks.
+# Without the return, and without the stack frame that a function sets up for its cold code.
 own_instructions() { grep -vE '^(ret|push|pop|(add|sub) .*,%rsp)'; }
 
-expect_at_most() {  # <what> <most> <lines> [<lines that are there anyway>]
+expect_at_most() {  # <what> <maximum> <lines> [<lines of the function without tracing>]
   local count calls
   count=$(($(grep -c . <<<"$3") - $(grep -c . <<<"${4:-}" || true)))
   calls=$(($(grep -c '^call' <<<"$3" || true) - $(grep -c '^call' <<<"${4:-}" || true)))
@@ -40,18 +39,18 @@ for compiler in g++ clang++; do
   "${compile[@]}" -o "$work/without.o"
   "${compile[@]}" -o "$work/disabled.o" -DWITH_TRACING -DTRACING_DISABLED
   "$compiler" -std=c++20 -O2 -I ../.. -c sample.cc -o "$work/enabled.o" -DWITH_TRACING
-  # The functions that only exist with tracing stand behind sum(): the common beginning has to be the same.
+  # Functions that exist only with tracing come after sum(): the common first part must be the same.
   text_of "$work/without.o" >"$work/without.bin"
-  text_of "$work/disabled.o" >"$work/disabled.whole"
-  head -c "$(stat -c %s "$work/without.bin")" "$work/disabled.whole" >"$work/disabled.bin"
+  text_of "$work/disabled.o" >"$work/disabled.all"
+  head -c "$(stat -c %s "$work/without.bin")" "$work/disabled.all" >"$work/disabled.bin"
   if cmp -s "$work/without.bin" "$work/disabled.bin"; then
-    echo "$compiler: TRACING_DISABLED leaves $(stat -c %s "$work/without.bin") bytes of .text as they are"
+    echo "$compiler: TRACING_DISABLED does not change the $(stat -c %s "$work/without.bin") bytes of .text"
   else
     echo "FAILED: $compiler: TRACING_DISABLED changes the machine code"
     failed=1
   fi
   if cmp -s "$work/without.o.text" "$work/enabled.o.text"; then
-    echo "FAILED: $compiler: the enabled macros leave nothing: the comparison compares nothing"
+    echo "FAILED: $compiler: enabled macros do not change the code, so the comparison proves nothing"
     failed=1
   fi
   for position in -fno-pic -fPIC; do

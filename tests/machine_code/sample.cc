@@ -1,5 +1,4 @@
-// Compiled by run.sh in several ways; the machine code is looked at. Without WITH_TRACING it is the same source without the
-// macros.
+// Compiled by run.sh in several ways, to compare machine code. Without WITH_TRACING the macros are empty.
 #if defined(WITH_TRACING)
 #include "tracing_core/perf/recorders.h"
 #include "tracing_core/tracing.h"
@@ -17,7 +16,7 @@
 
 void body();
 
-// Has a frame of its own and something to do behind the span.
+// Has a stack frame, and work after the span.
 int spanned(int rows, int columns) {
   TRACE_SPAN(info, "work", rows, columns);
   body();
@@ -34,7 +33,7 @@ int timed(int rows, int columns) {
 int sum(int const* values, int count) {
   TRACE_FN(debug, count);
   TRACE_PERF_AT(info, "sum", count);
-  TRACE_PERF_AS(block, "all of it");
+  TRACE_PERF_AS(block, "block");
   int total = 0;
   for (int i = 0; i < count; ++i) {
     TRACE_SPAN(trace, "step", i);

@@ -1,5 +1,5 @@
-// The macros defined away to what a program without tracing would have there. Included in front of an example by examples.sh,
-// which checks that no public macro is missing here: one that is would be compared with itself.
+// Redefines the macros to what a program without tracing would have instead. examples.sh includes this before an
+// example and checks that no public macro is missing here, as it would be compared with itself.
 #pragma once
 
 #include "tracing_core/cuda/check.h"
@@ -8,7 +8,7 @@
 
 namespace without_macros {
 
-// What is left of a timed block that somebody asks for its time: it took none.
+// Replaces the variable of TRACE_PERF_AS, whose elapsed time is zero.
 struct NoTime {
   constexpr unsigned long elapsed_ns() const { return 0; }
 };
@@ -62,7 +62,8 @@ struct NoTime {
 #define TRACE_PERF_FLOPS(...) static_cast<void>(0)
 #define TRACE_FIELDS(...)
 #define TRACE_ENUM(...)
-// These do something by themselves, which stays.
+// These macros also execute their arguments.
 #define TRACE_CUDA_CHECK(...) (__VA_ARGS__)
 #define TRACE_CUDA_CHECK_THROW(...) (__VA_ARGS__)
-#define TRACE_LAUNCH(kernel, grid, block, shared_bytes, stream, ...) kernel<<<grid, block, shared_bytes, stream>>>(__VA_ARGS__)
+#define TRACE_LAUNCH(kernel, grid, block, shared_bytes, stream, ...) \
+  kernel<<<grid, block, shared_bytes, stream>>>(__VA_ARGS__)

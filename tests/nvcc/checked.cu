@@ -1,4 +1,4 @@
-// CUDA source that calls the runtime API and launches kernels itself. Without a driver every call fails, which is told.
+// CUDA source that calls the runtime API and launches kernels. Without a driver every call fails and is reported.
 #include <cstdio>
 
 #include <tracing_core/cuda/check.h>
@@ -33,11 +33,12 @@ void work() {
   TRACE_FN(info);
   float* values = nullptr;
   cudaError_t const failed = TRACE_CUDA_CHECK(cudaMalloc(&values, 512 * sizeof(float)));
-  TRACE_INFO("it is given on", tracing::kv("code", static_cast<int>(failed)));
-  TRACE_LAUNCH(nothing, 1, 1, 16, 0);  // behind a failed call that left its error
+  TRACE_INFO("the value of the check", tracing::kv("code", static_cast<int>(failed)));
+  TRACE_LAUNCH(nothing, 1, 1, 16, 0);  // after a failed call, whose error is pending
   in_a_template(values);
   unsigned const blocks = 3;
-  if (TRACE_LAUNCH((scale<float, 2>), blocks, 32, 0, nullptr, values, 96) != cudaSuccess) TRACE_INFO("so is a launch's");
+  if (TRACE_LAUNCH((scale<float, 2>), blocks, 32, 0, nullptr, values, 96) != cudaSuccess)
+    TRACE_INFO("the value of the launch");
   try {
     TRACE_CUDA_CHECK_THROW(cudaFree(values));
   } catch (tracing::cuda::CallError const& e) {

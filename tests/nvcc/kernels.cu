@@ -1,4 +1,4 @@
-// CUDA source that is instrumented: statements in host functions, beside a kernel. Runs without a device.
+// Instrumented CUDA source: statements in host functions next to a kernel. Runs without a device.
 #include <cstdio>
 #include <string>
 
@@ -37,7 +37,7 @@ struct Launcher {
   }
 };
 
-// Names and message of one of these just fill what is reserved for them in steps of sixteen characters.
+// Their names and messages are stored in units of sixteen characters; one of these fills them exactly.
 int messages_of_each_length() {
   TRACE_TRACE(".");
   TRACE_TRACE("..");

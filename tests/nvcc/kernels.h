@@ -1,4 +1,4 @@
-// Declares work(), of the CUDA source.
+// work(): defined by the CUDA source.
 #pragma once
 
 namespace gpu {

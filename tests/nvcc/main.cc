@@ -1,4 +1,4 @@
-// The host program: prints what the CUDA source records.
+// The host program: prints the records of the CUDA source.
 #include <tracing_core/setup.h>
 
 #include "kernels.h"

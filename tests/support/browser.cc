@@ -24,10 +24,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The ends that the browser has of the two pipes.
+// The browser's ends of the two pipes.
 constexpr int kItReads = 3;
 constexpr int kItWrites = 4;
-constexpr int kMostMilliseconds = 60'000;  // it may have to start on a machine that does other things, too
+constexpr int kMaxMilliseconds = 60'000;  // generous, since the machine may be busy
 
 [[noreturn]] void fail(std::string const& what) { throw std::runtime_error("the browser: " + what); }
 
@@ -47,7 +47,7 @@ std::string from_base64(std::string const& text) {
   return out;
 }
 
-// Above those that the browser gets, so that dup2() never meets itself.
+// Above the browser's descriptors, so that dup2() never gets two equal arguments.
 int high(int file) {
   int const moved = fcntl(file, F_DUPFD_CLOEXEC, 20);
   close(file);
@@ -102,7 +102,7 @@ void Browser::start(std::string const& program, int width, int height) {
                                  "--remote-debugging-pipe",
                                  "--user-data-dir=" + profile_,
                                  "--window-size=" + std::to_string(width) + ',' + std::to_string(height)};
-  words.emplace_back("--no-sandbox");  // which refuses root and many containers; the pages are ours
+  words.emplace_back("--no-sandbox");  // the sandbox refuses root and many containers; the pages are ours
   words.emplace_back("about:blank");
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
@@ -173,7 +173,7 @@ Browser::Json Browser::call(std::string const& method, Json parameters) {
 Browser::Json Browser::read_message() {
   for (std::size_t end; (end = unread_.find('\0')) == unread_.npos;) {
     pollfd source{from_, POLLIN, 0};
-    if (poll(&source, 1, kMostMilliseconds) == 0) fail("no answer in a minute");
+    if (poll(&source, 1, kMaxMilliseconds) == 0) fail("no answer in a minute");
     char bytes[1 << 16];
     ssize_t const size = read(from_, bytes, sizeof(bytes));
     if (size == 0 || (size < 0 && errno != EINTR)) fail("it went away");
@@ -190,9 +190,9 @@ void Browser::note(Json const& event) {
   if (method == "Network.requestWillBeSent") {
     requests_.push_back(event["params"]["request"]["url"]);
   } else if (method == "Runtime.exceptionThrown") {
-    complaints_.push_back(event["params"]["exceptionDetails"].dump());
+    script_errors_.push_back(event["params"]["exceptionDetails"].dump());
   } else if (method == "Log.entryAdded") {
-    complaints_.push_back(event["params"]["entry"].dump());
+    script_errors_.push_back(event["params"]["entry"].dump());
   }
 }
 

@@ -1,4 +1,4 @@
-// Declares Browser, a Chromium without a window that a test looks at pages with and presses keys in.
+// Browser: a headless Chromium that tests use to load pages, press keys and take screenshots.
 #pragma once
 
 #include <sys/types.h>
@@ -9,12 +9,12 @@
 
 namespace tracing_test {
 
-/// The path of an installed Chromium or Chrome: that of the variable TESTLOG_CHROMIUM, else what the PATH has; empty where
-/// there is none.
+/// The path of an installed Chromium or Chrome: the value of TESTLOG_CHROMIUM, else one found on the PATH; empty if there is
+/// none.
 std::string find_browser();
 
-/// One browser with one page, steered by Chromium's own protocol over a pipe: pointer and keys go the way that a user's go.
-/// Throws std::runtime_error where the browser does not answer. It fetches nothing by itself.
+/// One browser with one page, controlled by the DevTools protocol over a pipe; pointer and key events take the same path as a
+/// user's. Throws std::runtime_error if the browser does not answer. Its background network access is turned off.
 class Browser {
  public:
   using Json = nlohmann::json;
@@ -24,25 +24,25 @@ class Browser {
   Browser& operator=(Browser const&) = delete;
   ~Browser();
 
-  /// Opens a page and returns when it is loaded.
+  /// Opens a page; returns when it is loaded.
   void open(std::string const& url);
-  /// The value of a JavaScript expression.
+  /// Evaluates a JavaScript expression.
   Json evaluate(std::string const& expression);
 
   void move_to(double x, double y);
   void click(double x, double y);
-  /// Into what has the focus.
+  /// Types into the focused element.
   void type(std::string const& text);
-  /// A key by its name (`Escape`, `f`), perhaps with Ctrl held down.
+  /// Presses a key by its name (`Escape`, `f`), with Ctrl if asked.
   void press(std::string const& key, bool with_control = false);
 
-  /// A PNG of what is shown.
+  /// The page as a PNG.
   std::string screenshot();
 
-  /// URLs that pages asked for, but those of the browser's own.
+  /// URLs that pages requested, without the browser's internal ones.
   std::vector<std::string> const& requests() const { return requests_; }
-  /// What scripts complained of.
-  std::vector<std::string> const& complaints() const { return complaints_; }
+  /// Errors that scripts reported.
+  std::vector<std::string> const& script_errors() const { return script_errors_; }
 
  private:
   void start(std::string const& program, int width, int height);
@@ -59,7 +59,7 @@ class Browser {
   std::string session_;
   std::string unread_;
   std::vector<std::string> requests_;
-  std::vector<std::string> complaints_;
+  std::vector<std::string> script_errors_;
 };
 
 }  // namespace tracing_test

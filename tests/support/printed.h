@@ -1,4 +1,4 @@
-// Declares printed(), what a layer prints of what a test emits.
+// printed(): the text that a print layer makes of what a test emits.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace tracing_test {
 
-/// What `emit` emits, as a layer with these options prints it.
+/// Calls `emit` under a print layer with these options and returns the printed text.
 template <class F>
 std::string printed(tracing::PrintOptions options, F emit) {
   std::string text;

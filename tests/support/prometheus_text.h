@@ -1,4 +1,4 @@
-// Declares PrometheusText, a strict reader of the text that Prometheus scrapes (exposition format 0.0.4).
+// PrometheusText: a strict reader of the text that Prometheus scrapes (exposition format 0.0.4).
 #pragma once
 
 #include <cstdlib>
@@ -12,15 +12,15 @@
 
 namespace tracing_test {
 
-/// The samples of a text, and the first thing that is wrong with it. Stricter than scrapers are: of each family first HELP,
-/// then TYPE, then its samples, and no blanks but those that divide.
+/// The samples of a text, and the first error in it. Stricter than scrapers are: each family has HELP, then TYPE, then its
+/// samples, and there are no blanks but the separators.
 class PrometheusText {
  public:
   using Labels = std::map<std::string, std::string>;
 
   explicit PrometheusText(std::string_view text) {
     if (!is_utf8(text)) fail("not UTF-8", "");
-    if (!text.ends_with('\n')) fail("the last line has no end", "");
+    if (!text.ends_with('\n')) fail("no newline at the end", "");
     while (!text.empty() && problem_.empty()) {
       std::size_t const end = text.find('\n');
       take_line(text.substr(0, end));
@@ -28,7 +28,7 @@ class PrometheusText {
     }
   }
 
-  /// Empty where nothing is.
+  /// The first error; empty if there is none.
   std::string const& problem() const { return problem_; }
   std::map<std::pair<std::string, Labels>, double> const& samples() const { return samples_; }
   std::optional<double> find(std::string const& metric, Labels const& labels) const {
@@ -53,38 +53,38 @@ class PrometheusText {
   void take_line(std::string_view line) {
     if (line.starts_with("# HELP ")) return take_help(line.substr(7));
     if (line.starts_with("# TYPE ")) return take_type(line.substr(7));
-    if (line.starts_with("#") || line.empty()) return fail("a comment or nothing", line);
+    if (line.starts_with("#") || line.empty()) return fail("a comment or an empty line", line);
     take_sample(line);
   }
 
   void take_help(std::string_view rest) {
     family_ = std::string(take_name(rest, true));
     type_.clear();
-    if (family_.empty() || !rest.starts_with(" ") || rest.find('\\') != rest.npos) fail("no HELP", rest);
-    if (!families_.insert(family_).second) fail("a family in two places", family_);
+    if (family_.empty() || !rest.starts_with(" ") || rest.find('\\') != rest.npos) fail("malformed HELP", rest);
+    if (!families_.insert(family_).second) fail("a family appears twice", family_);
   }
 
   void take_type(std::string_view rest) {
     if (!rest.starts_with(family_ + " ")) return fail("TYPE of another family", rest);
     type_ = std::string(rest.substr(family_.size() + 1));
-    if (type_ != "summary" && type_ != "counter" && type_ != "gauge") fail("no type", rest);
+    if (type_ != "summary" && type_ != "counter" && type_ != "gauge") fail("unknown type", rest);
   }
 
   void take_sample(std::string_view line) {
     std::string_view rest = line;
     std::string const metric(take_name(rest, true));
     Labels labels;
-    if (rest.starts_with("{") && !take_labels(rest, labels)) return fail("labels", line);
+    if (rest.starts_with("{") && !take_labels(rest, labels)) return fail("malformed labels", line);
     if (!rest.starts_with(" ")) return fail("no blank before the value", rest);
     std::string const digits(rest.substr(1));
     char* end = nullptr;
     double const value = std::strtod(digits.c_str(), &end);
-    if (digits.empty() || digits.find_first_not_of("0123456789.e-+") != digits.npos || *end != '\0') fail("no number", rest);
+    if (digits.empty() || digits.find_first_not_of("0123456789.e-+") != digits.npos || *end != '\0') fail("not a number", rest);
     bool const is_summary = type_ == "summary";
     bool const is_part = is_summary && (metric == family_ + "_sum" || metric == family_ + "_count");
-    if (type_.empty() || (metric != family_ && !is_part)) fail("of no family", line);
-    if (labels.contains("quantile") != (is_summary && !is_part)) fail("a quantile", line);
-    if (!samples_.emplace(std::pair(metric, std::move(labels)), value).second) fail("there twice", line);
+    if (type_.empty() || (metric != family_ && !is_part)) fail("belongs to no family", line);
+    if (labels.contains("quantile") != (is_summary && !is_part)) fail("misplaced quantile", line);
+    if (!samples_.emplace(std::pair(metric, std::move(labels)), value).second) fail("duplicate sample", line);
   }
 
   static std::string_view take_name(std::string_view& text, bool is_metric) {

@@ -1,4 +1,4 @@
-// Declares RecordingSubscriber, which turns everything it receives into lines of text, for tests of what emits.
+// RecordingSubscriber: turns everything it receives into lines of text, for tests of spans and events.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace tracing_test {
 
-/// What one call of the subscriber was about: `event DEBUG lib::Engine "moved 3 bytes" stream=7`, `new 1 launch n=2`,
+/// One line for each call: `event DEBUG lib::Engine "moved 3 bytes" stream=7`, `new 1 launch n=2`,
 /// `enter 1`, `exit 1`, `record 1 status=200`, `follows 2 1`, `reference 1`, `drop 1`, `close 1`.
 class RecordingSubscriber final : public tracing::Subscriber {
  public:
@@ -28,7 +28,7 @@ class RecordingSubscriber final : public tracing::Subscriber {
     return passes(metadata) ? tracing::Registration{tracing::Interest::always, 1, 0} : tracing::Registration{};
   }
   tracing::LevelFilter max_level_hint() const noexcept override { return max_level_; }
-  tracing::Verdict enabled(tracing::Metadata const& metadata) noexcept override {
+  tracing::LayerMask enabled(tracing::Metadata const& metadata) noexcept override {
     ++asked_;
     return passes(metadata) && on_ ? 1 : 0;
   }
@@ -95,17 +95,17 @@ class RecordingSubscriber final : public tracing::Subscriber {
     return !spans_.empty();
   }
 
-  /// The lines so far, which are then forgotten.
+  /// Returns and clears the lines so far.
   std::vector<std::string> take() {
     std::lock_guard const lock(mutex_);
     return std::exchange(lines_, {});
   }
-  /// The one line since the last take(); says so where there is not exactly one.
+  /// The only line since the last take(); a text with the number of lines if there is not exactly one.
   std::string take_one() {
     auto const lines = take();
     return lines.size() == 1 ? lines[0] : "<" + std::to_string(lines.size()) + " records>";
   }
-  /// The fields of the one event since the last take(), without level and target.
+  /// The fields of the only event since the last take(), without level and target.
   std::string take_fields() {
     std::string const line = take_one();
     std::size_t at = 0;
@@ -121,7 +121,7 @@ class RecordingSubscriber final : public tracing::Subscriber {
   std::vector<std::string> const& registered() const { return registered_; }
 
   void set_max_level(tracing::LevelFilter level) { max_level_ = level; }
-  /// Asked for each record instead of once.
+  /// Decides each record when it is made, instead of once for each callsite.
   void set_dynamic(bool on) { dynamic_ = true, on_ = on; }
 
   void (*on_event)() = nullptr;
@@ -175,7 +175,7 @@ class RecordingSubscriber final : public tracing::Subscriber {
   std::atomic<int> asked_{0};
 };
 
-/// A RecordingSubscriber that receives what this thread emits while it lives.
+/// Makes a RecordingSubscriber the default of this thread, for its lifetime.
 class Recording {
  public:
   explicit Recording(tracing::LevelFilter level = tracing::LevelFilter::trace)

@@ -1,4 +1,4 @@
-// Declares how tests ask whether something makes the process grow.
+// The memory use of this process, for tests that check that something does not grow.
 #pragma once
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 namespace tracing_test {
 
-/// The memory of this process that is in use, in KiB.
+/// Resident memory in KiB.
 inline std::size_t resident_kib() {
   std::ifstream statm("/proc/self/statm");
   std::size_t pages = 0;

@@ -1,4 +1,4 @@
-// Declares a file for one test.
+// TemporaryFile: a file for one test.
 #pragma once
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 namespace tracing_test {
 
-/// A file that is gone at the end.
+/// Deleted by the destructor.
 class TemporaryFile {
  public:
   TemporaryFile() { close(mkstemp(path_)); }

@@ -1,4 +1,4 @@
-// Declares a folder for one test.
+// TemporaryFolder: a folder for one test.
 #pragma once
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 namespace tracing_test {
 
-/// A folder that is gone at the end, with all that is in it.
+/// Deleted with everything in it by the destructor.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -1,4 +1,4 @@
-// Declares ThrowingSink, a sink of spdlog's that fails in every call.
+// ThrowingSink: a spdlog sink that throws from log() and flush().
 #pragma once
 
 #include <spdlog/sinks/sink.h>

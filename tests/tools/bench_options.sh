@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that tools/bench.sh says what is wrong with its options, or what they are, before it sets up or builds anything.
+# Checks that tools/bench.sh reports wrong options, or prints its help, before it builds anything.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
@@ -23,12 +23,12 @@ expect 0 'tools/bench.sh [--json FILE]' --help
 expect 0 'tools/bench.sh [--json FILE]' --only span -h
 expect 2 "unknown argument '--jsno'; valid: [--json FILE]" --jsno table.json
 expect 2 "unknown argument 'span'" span
-expect 2 '--json lacks its FILE' --json
-expect 2 '--json lacks its FILE' --json --only span
-expect 2 '--only lacks its PATTERN' --instructions --only
-expect 2 '--only ( is no pattern' --only '('
-expect 2 '--json nowhere/table.json cannot be written' --json nowhere/table.json
-expect 2 '--json . cannot be written' --json .
+expect 2 '--json needs a FILE' --json
+expect 2 '--json needs a FILE' --json --only span
+expect 2 '--only needs a PATTERN' --instructions --only
+expect 2 '--only ( is not a regular expression' --only '('
+expect 2 '--json nowhere/table.json: cannot write there' --json nowhere/table.json
+expect 2 '--json .: cannot write there' --json .
 expect 99 'it builds' --json table.json --only 'span|event' --instructions
 expect 99 'it builds'
 [[ ! -e table.json ]]

@@ -1,4 +1,4 @@
-// What does it cost to decide: by a dynamic directive for each record, and by a hundred directives once?
+// The cost of a filter's decision: by a dynamic directive for each record, and by a hundred directives once.
 #include "support.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/filter/env_filter.h"
@@ -10,13 +10,15 @@ namespace {
 using tracing::EnvFilter;
 using tracing::RegistryBuilder;
 
-// Hears of everything but events, so that only the decision and the way to the registry are measured.
-struct Deaf : tracing::Layer {
+// A layer without hooks, so that only the decision and the way to the registry are measured.
+struct NoHooks : tracing::Layer {
   tracing::Hooks hooks() const noexcept override { return tracing::Hooks::none; }
 };
 
 std::shared_ptr<tracing::Registry> with_dynamic_directive() {
-  return RegistryBuilder().with(std::make_unique<Deaf>(), std::make_unique<EnvFilter>("[chosen]=debug,info")).build();
+  return RegistryBuilder()
+      .with(std::make_unique<NoHooks>(), std::make_unique<EnvFilter>("[chosen]=debug,info"))
+      .build();
 }
 
 void dynamic_on(benchmark::State& state) {
@@ -37,7 +39,8 @@ TRACING_BENCHMARK(dynamic_off);
 
 std::string hundred_directives() {
   std::string text;
-  for (int i = 0; i < 100; ++i) text += "crate_" + std::to_string(i) + "::module=" + (i % 2 == 0 ? "debug" : "info") + ",";
+  for (int i = 0; i < 100; ++i)
+    text += "crate_" + std::to_string(i) + "::module=" + (i % 2 == 0 ? "debug" : "info") + ",";
   return text;
 }
 

@@ -1,4 +1,4 @@
-// What does a printed event cost: a message and two fields, inside three spans with two fields each?
+// The cost of a printed event with a message and two fields, inside three spans with two fields each.
 #include <fcntl.h>
 #include <spdlog/logger.h>
 #include <unistd.h>
@@ -19,7 +19,9 @@ using tracing::RegistryBuilder;
 void print_lines(benchmark::State& state, FormatKind kind) {
   static auto const sink = std::make_shared<CountingSink>();
   bench::use(state, [kind] {
-    return RegistryBuilder().with(tracing::print_layer({.format = {.kind = kind}, .writer = tracing::to_sink(sink)})).build();
+    return RegistryBuilder()
+        .with(tracing::print_layer({.format = {.kind = kind}, .writer = tracing::to_sink(sink)}))
+        .build();
   });
   int i = 0;
   workload::in_three_spans([&] {
@@ -39,7 +41,7 @@ TRACING_BENCHMARK(line_compact);
 void line_json(benchmark::State& state) { print_lines(state, FormatKind::json); }
 TRACING_BENCHMARK(line_json);
 
-// One write(2) for each line, to a file; and what of it is the system's: as many bytes, ready to be written.
+// One write(2) to a file for each line; write_alone is the system's part of it.
 void line_full_file(benchmark::State& state) {
   static auto const sink = [] {
     char path[] = "/tmp/tracing_benchmark_XXXXXX";
@@ -47,7 +49,8 @@ void line_full_file(benchmark::State& state) {
     unlink(path);
     return file;
   }();
-  bench::use(state, [] { return RegistryBuilder().with(tracing::print_layer({.writer = tracing::to_sink(sink)})).build(); });
+  bench::use(state,
+             [] { return RegistryBuilder().with(tracing::print_layer({.writer = tracing::to_sink(sink)})).build(); });
   int i = 0;
   workload::in_three_spans([&] {
     for (auto _ : state) {
@@ -74,8 +77,7 @@ void write_alone(benchmark::State& state) {
 }
 TRACING_BENCHMARK(write_alone);
 
-// The same, written by a thread of its own: what is left on the thread that emits. It is given time to write before it has
-// to drop lines.
+// The same with a writing thread: the cost on the emitting thread, which pauses before lines would be dropped.
 void line_non_blocking(benchmark::State& state) {
   static auto const written = [] {
     char path[] = "/tmp/tracing_benchmark_XXXXXX";
@@ -83,9 +85,10 @@ void line_non_blocking(benchmark::State& state) {
     unlink(path);
     return std::pair{file, tracing::non_blocking(file)};
   }();
-  auto const& file = written.first;  // no structured binding: Clang 14 captures none
+  auto const& file = written.first;  // Clang 14 cannot capture structured bindings
   auto const& sink = written.second.first;
-  bench::use(state, [&] { return RegistryBuilder().with(tracing::print_layer({.writer = tracing::to_sink(sink)})).build(); });
+  bench::use(state,
+             [&] { return RegistryBuilder().with(tracing::print_layer({.writer = tracing::to_sink(sink)})).build(); });
   auto const write_out = [&] {
     sink->flush();
     if (ftruncate(file->descriptor(), 0) != 0) state.SkipWithError("cannot truncate the file");
@@ -101,12 +104,12 @@ void line_non_blocking(benchmark::State& state) {
       state.ResumeTiming();
     }
   });
-  write_out();  // several runs of less would add up
+  write_out();  // or several short runs would fill the queue
   if (sink->dropped() != 0) state.SkipWithError("a line was dropped");
 }
 BENCHMARK(line_non_blocking);
 
-// The peer in the same process: a spdlog logger that prints the same line through the same sink.
+// The peer: a spdlog logger that prints the same line through the same sink.
 void line_spdlog(benchmark::State& state) {
   auto const sink = std::make_shared<CountingSink>();
   spdlog::logger logger("workload", sink);

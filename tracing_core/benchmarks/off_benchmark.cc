@@ -1,4 +1,4 @@
-// What does a callsite cost that nobody wants?
+// The cost of a callsite that is off.
 #include "support.h"
 #include "workload.h"
 

@@ -1,4 +1,4 @@
-// What does a perf span with two integer fields cost: off, too short to be told, only summed up, printed?
+// The cost of a perf span with two integer fields: off, below the threshold, in the summary only, printed.
 #include <chrono>
 #include <string>
 #include <utility>
@@ -20,10 +20,12 @@ std::shared_ptr<tracing::Registry> collecting(tracing::PerfOptions options, std:
       .build();
 }
 
-// Below a layer that prints, which no perf span reaches.
+// With a print layer, which does not receive perf spans.
 void perf_off(benchmark::State& state) {
   bench::use(state, [] {
-    return RegistryBuilder().with(tracing::print_layer({.writer = tracing::to_sink(std::make_shared<CountingSink>())})).build();
+    return RegistryBuilder()
+        .with(tracing::print_layer({.writer = tracing::to_sink(std::make_shared<CountingSink>())}))
+        .build();
   });
   int i = 0;
   for (auto _ : state) workload::perf_span(i++, 2);
@@ -45,7 +47,7 @@ void perf_summary(benchmark::State& state) {
 TRACING_BENCHMARK(perf_summary);
 TRACING_BENCHMARK(perf_summary)->Name("perf_summary_2_threads")->Threads(2);
 
-// Inside three spans with two fields each, as the lines that it is compared with.
+// Inside three spans with two fields each, like the lines that it is compared with.
 void perf_printed(benchmark::State& state) {
   static auto const sink = std::make_shared<CountingSink>();
   bench::use(state, [] { return collecting({}, sink); });

@@ -1,4 +1,4 @@
-// What does a span with two integer fields cost, from new to close, when nothing is printed?
+// The cost of a span with two integer fields, from new to close, when nothing is printed.
 #include "support.h"
 #include "workload.h"
 

@@ -1,5 +1,5 @@
-// Declares how a benchmark makes the subscriber of its process: every benchmark runs in a process of its own, because only
-// the process's one subscriber has the short way through the dispatcher.
+// Helpers of the benchmarks. Every benchmark runs in its own process, because only a process with one subscriber uses
+// the fast path of the dispatcher.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -14,23 +14,23 @@
 
 namespace bench {
 
-/// Makes what `make()` returns the process's subscriber, the first time; a benchmark is called many times. Fails where
-/// another benchmark of the process was there before.
+/// Sets the process's subscriber to the result of `make()` in the first call; a benchmark is called many times. Fails
+/// if another benchmark of the process has set it.
 template <class F>
 void use(benchmark::State& state, F make) {
   static bool const first = tracing::set_global_default(make());
   if (!first) state.SkipWithError("run each benchmark in its own process: tools/bench.sh does");
 }
 
-/// Reports bytes, and fails where none arrived: a benchmark of nothing would look very fast.
+/// Reports the bytes per record, and fails if there are none.
 inline void expect_bytes(benchmark::State& state, tracing::CountingSink const& sink) {
   if (state.thread_index() != 0) return;
-  if (sink.bytes() == 0) state.SkipWithError("no byte arrived");
+  if (sink.bytes() == 0) state.SkipWithError("no bytes written");
   state.counters["bytes_per_record"] =
       static_cast<double>(sink.bytes()) / static_cast<double>(state.iterations() * state.threads());
 }
 
-/// Runs as often as the environment says: two runs of known length differ by the instructions of their iterations.
+/// Sets the number of iterations from the environment, to count instructions by the difference of two runs.
 inline void count(benchmark::internal::Benchmark* one) {
   if (char const* const iterations = std::getenv("TRACING_BENCH_ITERATIONS")) one->Iterations(std::atol(iterations));
 }

@@ -1,5 +1,5 @@
-// What does a span with two integer fields cost where a trace of it is written, on the thread that traces and until the file
-// is complete? No row has a peer: tracing-chrome and tracing-flame are not among Debian's packages.
+// The cost of a span with two integer fields in a trace file: on the traced thread, and until the file is complete.
+// There is no peer, as tracing-chrome and tracing-flame are not Debian packages.
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ using tracing::RegistryBuilder;
 
 constexpr int kSpansOfAFile = 100'000;
 
-// A file that is gone when the program has ended: a benchmark is called several times.
+// A file that is removed at exit, as a benchmark is called several times.
 std::string const& temporary_path() {
   static struct File {
     File() { close(mkstemp(path.data())); }
@@ -40,10 +40,10 @@ double peak_kib() {
   return static_cast<double>(usage.ru_maxrss);
 }
 
-// Writes files of kSpansOfAFile spans, one after the other under one name; `complete()` has one completed and `renew()` begins
-// the next. Whether the time until it is complete counts is up to the row.
+// Writes files of kSpansOfAFile spans, one after the other to one path; `complete()` completes a file and
+// `start_next()` starts the next. `counts_completion`: whether the time of complete() counts.
 template <class F, class G>
-void write_spans(benchmark::State& state, std::string const& path, bool counts_completion, F complete, G renew) {
+void write_spans(benchmark::State& state, std::string const& path, bool counts_completion, F complete, G start_next) {
   double const before = peak_kib();
   double bytes = 0;
   long spans = 0;
@@ -52,7 +52,7 @@ void write_spans(benchmark::State& state, std::string const& path, bool counts_c
     complete();
     if (counts_completion) state.PauseTiming();
     bytes += size_of(path);
-    renew();
+    start_next();
     state.ResumeTiming();
   };
   for (auto _ : state) {
@@ -61,8 +61,8 @@ void write_spans(benchmark::State& state, std::string const& path, bool counts_c
   }
   complete();
   bytes += size_of(path);
-  renew();
-  if (bytes == 0) state.SkipWithError("no byte arrived");
+  start_next();
+  if (bytes == 0) state.SkipWithError("no bytes written");
   state.counters["bytes_per_span"] = bytes / static_cast<double>(spans);
   state.counters["peak_kib_more"] = peak_kib() - before;
 }

@@ -1,4 +1,4 @@
-// Declares SpanPathFlag, a flag of spdlog's patterns that stands for the spans that the logging thread is in.
+// SpanPathFlag: a flag for spdlog patterns that prints the spans of the logging thread.
 #pragma once
 
 #include <spdlog/details/os.h>
@@ -13,8 +13,8 @@
 
 namespace tracing::inline v1::bridge {
 
-/// Prints `outer{id=7}:inner`, and nothing outside of spans. Where an async logger writes on another thread than the one that
-/// logged, it prints nothing, as the spans are not known there.
+/// Prints `outer{id=7}:inner`, and nothing outside of spans. Prints nothing for an async logger, which formats on
+/// another thread than the one that logged.
 class SpanPathFlag final : public spdlog::custom_flag_formatter {
  public:
   void format(spdlog::details::log_msg const& message, std::tm const&, spdlog::memory_buf_t& out) override {
@@ -26,7 +26,7 @@ class SpanPathFlag final : public spdlog::custom_flag_formatter {
   std::unique_ptr<spdlog::custom_flag_formatter> clone() const override { return std::make_unique<SpanPathFlag>(); }
 };
 
-/// A formatter for spdlog in whose pattern `%*`, or `%` and another character, is the span path:
+/// Returns a formatter that prints the span path for `%*`, or for `%` and another character:
 /// `spdlog::set_formatter(tracing::bridge::span_path_formatter("%H:%M:%S %^%l%$ %*: %v"))`.
 inline std::unique_ptr<spdlog::formatter> span_path_formatter(std::string pattern, char flag = '*') {
   auto formatter = std::make_unique<spdlog::pattern_formatter>();

@@ -5,17 +5,11 @@
 #include <string_view>
 #include <vector>
 
+#include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/value.h"
 
 namespace tracing::inline v1::internal {
 namespace {
-
-std::string_view first_characters(std::string_view text, std::size_t most_bytes) noexcept {
-  constexpr auto is_continuation = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
-  std::size_t size = most_bytes;
-  while (size > 0 && is_continuation(text[size])) --size;
-  return text.substr(0, size);
-}
 
 std::string_view text_of_error(Value const& error) noexcept {
   std::string_view first;
@@ -26,24 +20,26 @@ std::string_view text_of_error(Value const& error) noexcept {
   return first;
 }
 
-// How many bytes stand behind it; an error's are those of its own text.
+// The number of bytes that the value points to; for an error, of its own text without sources.
 std::size_t size_of(Value const& value) noexcept {
   return value.kind() == ValueKind::error ? text_of_error(value).size() : value.as_text().size();
 }
 
-std::string cut(Value const& value, std::size_t most_bytes) {
+std::string cut(Value const& value, std::size_t max_bytes) {
   std::string text;
   if (value.kind() == ValueKind::bytes) {
     InlineTextBuffer<256> printed;
-    append_debug(printed, Value::of_bytes(value.as_text().data(), most_bytes / 4));  // each prints as three or four characters
+    // Each byte prints as three or four characters.
+    append_debug(printed, Value::of_bytes(value.as_text().data(), max_bytes / 4));
     text = printed.view();
   } else {
-    text = first_characters(value.kind() == ValueKind::error ? text_of_error(value) : value.as_text(), most_bytes);
+    std::string_view const whole = value.kind() == ValueKind::error ? text_of_error(value) : value.as_text();
+    text = whole.substr(0, char_start(whole, max_bytes));
   }
   return text.append("... (").append(std::to_string(size_of(value))).append(" bytes)");
 }
 
-bool points_to_something(Value const& value) noexcept {
+bool is_cuttable(Value const& value) noexcept {
   switch (value.kind()) {
     case ValueKind::text:
     case ValueKind::verbatim:
@@ -55,7 +51,7 @@ bool points_to_something(Value const& value) noexcept {
 
 }  // namespace
 
-void cut_values(StoredValues& values, Metadata const& metadata, std::size_t most_bytes) noexcept {
+void cut_values(StoredValues& values, Metadata const& metadata, std::size_t max_bytes) noexcept {
   try {
     DecodedValues decoded;
     StoredValues::decode_group(values.data(), 0, metadata, decoded);
@@ -64,8 +60,8 @@ void cut_values(StoredValues& values, Metadata const& metadata, std::size_t most
     std::vector<std::string> texts(count);
     for (std::size_t i = 0; i < count; ++i) {
       Value& value = shorter[i];
-      if (!points_to_something(value) || size_of(value) <= most_bytes) continue;
-      texts[i] = cut(value, most_bytes);
+      if (!is_cuttable(value) || size_of(value) <= max_bytes) continue;
+      texts[i] = cut(value, max_bytes);
       value = value.kind() == ValueKind::text ? Value::of_text(texts[i]) : Value::of_verbatim(texts[i]);
     }
     StoredValues fresh;

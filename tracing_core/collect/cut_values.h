@@ -1,4 +1,4 @@
-// Declares how values too large to be kept are kept in part.
+// cut_values(): shortens values that are too large to be stored.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,9 @@
 
 namespace tracing::inline v1::internal {
 
-/// Cuts what the values of the one group in `values` point to, each to at most `most_bytes` of its text, whose last character
-/// is whole, and appends how much it was: `"the first of i... (1048576 bytes)"`. Bytes and errors become text. Leaves the
-/// values as they are where memory ran out.
-void cut_values(StoredValues& values, Metadata const& metadata, std::size_t most_bytes) noexcept;
+/// Cuts each text, bytes value and error in the only group of `values` to at most `max_bytes`, at the end of a
+/// character, and appends its original size: `"the first of i... (1048576 bytes)"`. Bytes and errors become text.
+/// Leaves the values unchanged if memory runs out.
+void cut_values(StoredValues& values, Metadata const& metadata, std::size_t max_bytes) noexcept;
 
 }  // namespace tracing::inline v1::internal

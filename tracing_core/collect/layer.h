@@ -1,4 +1,4 @@
-// Declares Layer, something that reacts to spans and events, and Context, where it is told about them.
+// Layer: reacts to spans and events. Context: the circumstances of a call to it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace internal {
 struct TrackState;
 }
 
-/// The calls that a layer wants; the registry leaves out the others.
+/// The calls that a layer wants. The registry omits the others.
 enum class Hooks : std::uint8_t {
   none = 0,
   new_span = 1,
@@ -33,45 +33,50 @@ constexpr bool has(Hooks set, Hooks one) noexcept {
   return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(one)) != 0;
 }
 
-/// Where and when a layer is called: the track, the time, the spans that the track is in. Valid during the call.
+/// The track and time of a call to a layer, and the spans that the track is in. Valid during the call.
 class Context {
  public:
-  Context(Registry& registry, internal::TrackState& track, Origin const& origin, Verdict mask) noexcept
-      : registry_(registry), track_(track), time_(origin.time), mask_(mask), restored_(origin.restored), dated_(time_) {}
+  Context(Registry& registry, internal::TrackState& track, Origin const& origin, LayerMask mask) noexcept
+      : registry_(registry),
+        track_(track),
+        time_(origin.time),
+        mask_(mask),
+        restored_(origin.restored),
+        dated_(time_) {}
 
-  /// The moment of the call; the clock is read once for all layers.
+  /// The time of the record. The clock is read once for all layers.
   Instant time() const noexcept {
     if (!time_) time_ = Instant::now();
     return time_;
   }
-  /// Whether the moment was given with the call, which did not happen just now.
+  /// The record came with its time: it did not happen just now.
   bool is_dated() const noexcept { return dated_; }
-  /// It only restores what stood before a replay begins: keep it, print nothing.
+  /// The record sets up state from before a replay: keep it, but print nothing.
   bool is_restored() const noexcept { return restored_; }
-  /// The thread, or what stands for one.
+  /// The thread, or another track such as a GPU stream.
   Track const& track() const noexcept;
   /// The span that the track is in, as this layer sees it.
   SpanRef current_span() const noexcept;
-  /// The span that an event stands below: its explicit parent, else the current span; empty for a root.
+  /// The parent of an event: its explicit parent, or else the current span; empty for a root.
   SpanRef event_span(Event const& event) const noexcept;
-  /// An open span by its id; empty where it is closed or hidden from this layer.
+  /// The open span with this id; empty if it is closed or hidden from this layer.
   SpanRef span(SpanId id) const noexcept;
   Registry& registry() const noexcept { return registry_; }
 
-  // For the registry: the same place and moment as another layer sees it.
-  void set_mask(Verdict mask) noexcept { mask_ = mask; }
+  // For the registry: the same context for another layer.
+  void set_mask(LayerMask mask) noexcept { mask_ = mask; }
 
  private:
   Registry& registry_;
   internal::TrackState& track_;
   mutable Instant time_;
-  Verdict mask_;
+  LayerMask mask_;
   bool restored_;
   bool dated_;
 };
 
-/// Reacts to spans and events: prints, records, exports. Thread-safe: called from any thread at any time. Never throws.
-/// What it emits itself is dropped.
+/// Reacts to spans and events: prints, records or exports them. Must be thread-safe: it is called by any thread at any
+/// time. Records that it emits itself are dropped.
 class Layer {
  public:
   Layer() = default;
@@ -79,29 +84,21 @@ class Layer {
   Layer& operator=(Layer const&) = delete;
   virtual ~Layer() = default;
 
-  /// The calls it wants; asked once, when it is added to a registry.
+  /// The calls that it wants. Called once, when its registry is built.
   virtual Hooks hooks() const noexcept { return Hooks::all; }
-  virtual void on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept {
-    (void)span, (void)made, (void)context;
-  }
-  virtual void on_record(SpanRef span, FieldValues const& values, Context const& context) noexcept {
-    (void)span, (void)values, (void)context;
-  }
-  virtual void on_follows_from(SpanRef span, SpanRef cause, Context const& context) noexcept {
-    (void)span, (void)cause, (void)context;
-  }
-  virtual void on_event(Event const& event, Context const& context) noexcept { (void)event, (void)context; }
-  /// The track enters the span, perhaps once more while it is in it: each call has its on_exit().
-  virtual void on_enter(SpanRef span, Context const& context) noexcept { (void)span, (void)context; }
-  /// The track leaves the span once.
-  virtual void on_exit(SpanRef span, Context const& context) noexcept { (void)span, (void)context; }
-  /// The last handle is gone; afterwards the span does not exist.
-  virtual void on_close(SpanRef span, Context const& context) noexcept { (void)span, (void)context; }
-  /// A perf span of this thread ends, which is still in it: how long it took. on_exit() and on_close() follow.
-  virtual void on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept {
-    (void)span, (void)timing, (void)context;
-  }
-  /// Writes out what is still held back.
+  virtual void on_new_span(SpanRef, NewSpan const&, Context const&) noexcept {}
+  virtual void on_record(SpanRef, FieldValues const& /*values*/, Context const&) noexcept {}
+  virtual void on_follows_from(SpanRef, SpanRef /*cause*/, Context const&) noexcept {}
+  virtual void on_event(Event const&, Context const&) noexcept {}
+  /// The track enters the span, in which it may be already. Each call has a matching on_exit().
+  virtual void on_enter(SpanRef, Context const&) noexcept {}
+  /// The track leaves the span.
+  virtual void on_exit(SpanRef, Context const&) noexcept {}
+  /// The last handle is gone. The span does not exist afterwards.
+  virtual void on_close(SpanRef, Context const&) noexcept {}
+  /// A perf span of this thread ends; its duration. on_exit() and on_close() follow.
+  virtual void on_timed(SpanRef, Timing const&, Context const&) noexcept {}
+  /// Writes out buffered data.
   virtual void flush() noexcept {}
 };
 

@@ -4,7 +4,7 @@ namespace tracing::inline v1 {
 namespace {
 
 template <class F>
-void tell(std::vector<std::unique_ptr<Layer>> const& layers, Hooks hook, F&& f) noexcept {
+void for_each_wanting(std::vector<std::unique_ptr<Layer>> const& layers, Hooks hook, F&& f) noexcept {
   for (auto const& layer : layers) {
     if (has(layer->hooks(), hook)) f(*layer);
   }
@@ -23,28 +23,28 @@ Hooks LayerVector::hooks() const noexcept {
 }
 
 void LayerVector::on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept {
-  tell(layers_, Hooks::new_span, [&](Layer& layer) { layer.on_new_span(span, made, context); });
+  for_each_wanting(layers_, Hooks::new_span, [&](Layer& layer) { layer.on_new_span(span, made, context); });
 }
 void LayerVector::on_record(SpanRef span, FieldValues const& values, Context const& context) noexcept {
-  tell(layers_, Hooks::record, [&](Layer& layer) { layer.on_record(span, values, context); });
+  for_each_wanting(layers_, Hooks::record, [&](Layer& layer) { layer.on_record(span, values, context); });
 }
 void LayerVector::on_follows_from(SpanRef span, SpanRef cause, Context const& context) noexcept {
-  tell(layers_, Hooks::follows_from, [&](Layer& layer) { layer.on_follows_from(span, cause, context); });
+  for_each_wanting(layers_, Hooks::follows_from, [&](Layer& layer) { layer.on_follows_from(span, cause, context); });
 }
 void LayerVector::on_event(Event const& event, Context const& context) noexcept {
-  tell(layers_, Hooks::event, [&](Layer& layer) { layer.on_event(event, context); });
+  for_each_wanting(layers_, Hooks::event, [&](Layer& layer) { layer.on_event(event, context); });
 }
 void LayerVector::on_enter(SpanRef span, Context const& context) noexcept {
-  tell(layers_, Hooks::enter, [&](Layer& layer) { layer.on_enter(span, context); });
+  for_each_wanting(layers_, Hooks::enter, [&](Layer& layer) { layer.on_enter(span, context); });
 }
 void LayerVector::on_exit(SpanRef span, Context const& context) noexcept {
-  tell(layers_, Hooks::exit, [&](Layer& layer) { layer.on_exit(span, context); });
+  for_each_wanting(layers_, Hooks::exit, [&](Layer& layer) { layer.on_exit(span, context); });
 }
 void LayerVector::on_close(SpanRef span, Context const& context) noexcept {
-  tell(layers_, Hooks::close, [&](Layer& layer) { layer.on_close(span, context); });
+  for_each_wanting(layers_, Hooks::close, [&](Layer& layer) { layer.on_close(span, context); });
 }
 void LayerVector::on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept {
-  tell(layers_, Hooks::timed, [&](Layer& layer) { layer.on_timed(span, timing, context); });
+  for_each_wanting(layers_, Hooks::timed, [&](Layer& layer) { layer.on_timed(span, timing, context); });
 }
 void LayerVector::flush() noexcept {
   for (auto const& layer : layers_) layer->flush();

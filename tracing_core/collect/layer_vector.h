@@ -1,4 +1,4 @@
-// Declares LayerVector, several layers as one.
+// LayerVector: several layers as one.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace tracing::inline v1 {
 
-/// Several layers as one, to stand behind one filter or to be counted only at run time. Each is told in order; null ones are
-/// left out; an empty vector does nothing.
+/// Several layers as one, for layers that share a filter or whose number is known only at run time. Calls them in
+/// order. Null layers are left out; an empty vector does nothing.
 class LayerVector final : public Layer {
  public:
   explicit LayerVector(std::vector<std::unique_ptr<Layer>> layers);
@@ -24,6 +24,8 @@ class LayerVector final : public Layer {
   void on_close(SpanRef span, Context const& context) noexcept override;
   void on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept override;
   void flush() noexcept override;
+
+  std::vector<std::unique_ptr<Layer>> const& layers() const noexcept { return layers_; }
 
  private:
   std::vector<std::unique_ptr<Layer>> layers_;

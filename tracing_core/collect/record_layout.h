@@ -1,7 +1,7 @@
-// Declares how records lie in a RecordRing, for the ring and its snapshots.
+// The format of records in a RecordRing and its snapshots.
 //
-// A record is a header and, where it has values, one group as StoredValues makes it. Spans and tracks are named by their
-// index in the ring's tables. Sizes are multiples of eight.
+// A record is a header followed by one group of StoredValues, if it has values. Spans and tracks are referred to by
+// their index in the ring's tables. Sizes are multiples of eight.
 #pragma once
 
 #include <cstring>
@@ -13,13 +13,13 @@
 namespace tracing::inline v1::internal {
 
 struct RecordHeader {
-  std::uint32_t size;  // with this header
+  std::uint32_t size;  // including this header
   RecordKind kind;
   Parent::Kind parent_kind;
   bool owned;               // an event whose metadata is retained
-  std::uint8_t number_low;  // of its number, to recognise what is no record
+  std::uint8_t number_low;  // low byte of its number, to detect corrupt records
   std::uint32_t tag;
-  Verdict verdict;
+  LayerMask mask;
   std::int64_t time_ns;
   std::uint32_t track;
   std::uint32_t span;
@@ -40,15 +40,15 @@ static_assert(sizeof(RecordHeader) == 40);
 
 constexpr std::uint32_t kNoIndex = UINT32_MAX;
 
-// What a record shows, given where its spans and track are found.
+// The spans and the track of a record.
 struct RecordParts {
   RecordedSpan const* span = nullptr;
   RecordedSpan const* cause = nullptr;
   Track track{};
 };
 // Fills `decoded` with the record's values, which are borrowed from `at`.
-inline RecordView view_record(char const* at, RecordHeader const& header, std::uint64_t number, RecordParts const& parts,
-                              Metadata const& metadata, DecodedValues& decoded) noexcept {
+inline RecordView view_record(char const* at, RecordHeader const& header, std::uint64_t number,
+                              RecordParts const& parts, Metadata const& metadata, DecodedValues& decoded) noexcept {
   FieldValues values(metadata);
   if (header.has_values()) {
     StoredValues::decode_group(at + sizeof(RecordHeader), 0, metadata, decoded);
@@ -59,7 +59,7 @@ inline RecordView view_record(char const* at, RecordHeader const& header, std::u
   view.parent_kind = header.parent_kind;
   view.number = number;
   view.tag = header.tag;
-  view.verdict = header.verdict;
+  view.mask = header.mask;
   view.time = Instant{header.time_ns};
   view.track = parts.track;
   view.span = parts.span;
@@ -67,21 +67,21 @@ inline RecordView view_record(char const* at, RecordHeader const& header, std::u
   return view;
 }
 
-// Of a span: whatever the ring knows beside what readers see. Its values are those it had before the oldest record left.
+// A RecordedSpan with the ring's own data. Its values are those that it had before the oldest stored record.
 struct KnownSpan : RecordedSpan {
   std::uint32_t index = kNoIndex;
   std::uint32_t parent_index = kNoIndex;
-  std::uint32_t references = 0;  // being open, records, spans below, tracks that are in it
+  std::uint32_t references = 0;  // from its being open, records, children, tracks that are in it
   std::uint32_t track = kNoIndex;
   Parent::Kind parent_kind = Parent::Kind::contextual;
   bool known = false;
-  bool made = false;  // its new_span record was overwritten: `values` hold what that had
+  bool made = false;  // its new_span record was overwritten; `values` hold the values of that
 
-  // Copies a known span; its parent is found in `spans`. Retains its metadata.
+  // Copies a known span whose parent is in `spans`. Retains its metadata.
   void assign(KnownSpan const& from, KnownSpan const* spans) noexcept;
 };
 
-// Adds a group to a span's values; where they grow long, only the last value of each field is kept.
+// Adds a group to a span's values. If they grow large, keeps only the last value of each field.
 void fold_values(RecordedSpan& span, char const* group, std::size_t size, bool may_grow) noexcept;
 
 struct KnownTrack {
@@ -94,7 +94,7 @@ struct KnownTrack {
     std::uint32_t span;
     std::int64_t time_ns;
   };
-  std::vector<Entered> entered;  // before the oldest record left, outermost first
+  std::vector<Entered> entered;  // before the oldest stored record, outermost first
 
   Track track() const noexcept { return {number, {name, name_size}}; }
 };
@@ -107,7 +107,7 @@ struct RecordSnapshot::Content {
   std::vector<char> bytes;
   std::size_t record_count = 0;
   std::uint64_t oldest = 0;  // the number of the first record in `bytes`
-  std::uint64_t first = 0;   // of the first one asked for
+  std::uint64_t first = 0;   // the number of the first requested record
   std::unique_ptr<internal::KnownSpan[]> spans;  // by index
   std::uint32_t span_count = 0;
   std::vector<internal::KnownTrack> tracks;  // by index

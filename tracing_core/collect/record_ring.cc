@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "tracing_core/collect/record_layout.h"
@@ -13,7 +12,7 @@
 
 namespace tracing::inline v1 {
 
-using internal::Garbage;
+using internal::DeferredReleases;
 using internal::KnownSpan;
 using internal::kNoIndex;
 using internal::RecordHeader;
@@ -35,30 +34,30 @@ std::uint64_t RecordRing::next_number() const noexcept { return state_->next_num
 std::uint64_t RecordRing::dropped() const noexcept { return state_->dropped.load(std::memory_order_relaxed); }
 
 std::uint64_t RecordRing::first_number() const noexcept {
-  std::lock_guard const lock(state_->mutex);
+  internal::MutexLock const lock(state_->mutex);
   return state_->next_number.load(std::memory_order_relaxed) - state_->count.load(std::memory_order_relaxed);
 }
 
 std::uint64_t RecordRing::dropped_of(std::uint32_t tag) const noexcept {
-  std::lock_guard const lock(state_->mutex);
+  internal::MutexLock const lock(state_->mutex);
   auto const& [counted_tag, lost] = state_->dropped_by_tag[tag % internal::RingState::kDroppedTags];
   return counted_tag == tag ? lost : 0;
 }
 
 void RecordRing::clear() noexcept {
-  Garbage garbage;
+  DeferredReleases deferred;
   {
-    std::lock_guard const lock(state_->mutex);
-    while (state_->count.load(std::memory_order_relaxed) > 0) state_->overwrite_oldest(garbage);
+    internal::MutexLock const lock(state_->mutex);
+    while (state_->count.load(std::memory_order_relaxed) > 0) state_->overwrite_oldest(deferred);
   }
-  garbage.release_all();
+  deferred.release_all();
 }
 
 RecordSnapshot RecordRing::snapshot(std::uint64_t from_number) const {
   RecordSnapshot result;
   auto content = std::make_unique<RecordSnapshot::Content>();
   internal::RingState& ring = *state_;
-  std::lock_guard const lock(ring.mutex);
+  internal::MutexLock const lock(ring.mutex);
   content->record_count = ring.count.load(std::memory_order_relaxed);
   content->oldest = ring.next_number.load(std::memory_order_relaxed) - content->record_count;
   content->first = std::clamp(from_number, content->oldest, content->oldest + content->record_count);
@@ -72,7 +71,7 @@ RecordSnapshot RecordRing::snapshot(std::uint64_t from_number) const {
   for (std::uint32_t i = 0; i < ring.tracks.size(); ++i) {
     if (ring.tracks[i].references > 0) content->tracks[i] = ring.tracks[i];
   }
-  // From here on nothing fails: what is retained is released with the content.
+  // Nothing fails from here on, so everything that is retained is released with the content.
   content->span_count = ring.spans.size();
   for (std::uint32_t i = 0; i < ring.spans.size(); ++i) {
     KnownSpan const& from = ring.spans[i];
@@ -86,7 +85,7 @@ RecordSnapshot RecordRing::snapshot(std::uint64_t from_number) const {
 }
 
 void RecordRing::drain_dying(std::uint64_t from_number, void (*visit)(void* context, RecordView const& record),
-                             void* context) noexcept {
+                             void* context) noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS {
   internal::RingState& ring = *state_;
   bool locked = ring.mutex.try_lock();
   for (int tries = 0; tries < 100 && !locked; ++tries) {
@@ -95,7 +94,7 @@ void RecordRing::drain_dying(std::uint64_t from_number, void (*visit)(void* cont
     locked = ring.mutex.try_lock();
   }
   ring.dying = true;
-  Garbage unused;
+  DeferredReleases unused;
   std::uint64_t number = ring.next_number.load(std::memory_order_relaxed) - ring.count.load(std::memory_order_relaxed);
   for (; ring.count.load(std::memory_order_relaxed) > 0; ++number) {
     if (ring.tail + sizeof(RecordHeader) > ring.capacity) break;
@@ -110,7 +109,7 @@ void RecordRing::drain_dying(std::uint64_t from_number, void (*visit)(void* cont
         header.size % 8 == 0 && ring.tail + header.size <= ring.capacity && header.track < ring.tracks.size() &&
         (!about_span || is_span(header.span)) && (header.kind != RecordKind::follows_from || is_span(header.cause()));
     if (!plausible) break;
-    ring.overwrite_oldest(unused);  // only after that do the span's values hold what the record says
+    ring.overwrite_oldest(unused);  // first, since it adds the record's values to its span
     if (number < from_number) continue;
     internal::RecordParts const parts{ring.span(header.span),
                                       header.kind == RecordKind::follows_from ? ring.span(header.cause()) : nullptr,

@@ -1,4 +1,4 @@
-// How records come into the ring, and what makes room for them.
+// Appends records to the ring and overwrites the oldest ones.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace tracing::inline v1 {
 
-using internal::Garbage;
+using internal::DeferredReleases;
 using internal::KnownSpan;
 using internal::KnownTrack;
 using internal::kNoIndex;
@@ -49,11 +49,11 @@ void internal::RingState::drop_track(KnownTrack& track) noexcept {
   tracks.give_back(track);
 }
 
-void internal::RingState::drop_span(std::uint32_t index, Garbage& garbage) noexcept {
+void internal::RingState::drop_span(std::uint32_t index, DeferredReleases& deferred) noexcept {
   while (index != kNoIndex && --spans[index].references == 0 && !dying) {
     KnownSpan& gone = spans[index];
     index = gone.parent_index;
-    if (gone.metadata->parts().owned) garbage.add(*gone.metadata);
+    if (gone.metadata->parts().owned) deferred.add(*gone.metadata);
     gone.known = false;
     gone.values.clear();
     spans.give_back(gone);
@@ -74,8 +74,8 @@ void internal::RingState::count_dropped(std::uint32_t lost_tag) noexcept {
   ++lost;
 }
 
-// What the oldest record changed becomes part of what is known of its span and track.
-void internal::RingState::overwrite_oldest(Garbage& garbage) noexcept {
+// Applies the changes of the oldest record to its span and track.
+void internal::RingState::overwrite_oldest(DeferredReleases& deferred) noexcept {
   char const* const at = bytes + tail;
   RecordHeader const header = RecordHeader::read(at);
   KnownSpan* const about = span(header.span);
@@ -100,24 +100,24 @@ void internal::RingState::overwrite_oldest(Garbage& garbage) noexcept {
         if (track.entered[i - 1].span != header.span) continue;
         track.entered.erase(track.entered.begin() + static_cast<std::ptrdiff_t>(i - 1));
         --track.references;  // not the last one: the record holds another
-        drop_span(header.span, garbage);
+        drop_span(header.span, deferred);
         break;
       }
       break;
-    case RecordKind::follows_from: drop_span(header.cause(), garbage); break;
+    case RecordKind::follows_from: drop_span(header.cause(), deferred); break;
     case RecordKind::event:
-      if (header.owned && !dying) garbage.add(*header.event_metadata());
+      if (header.owned && !dying) deferred.add(*header.event_metadata());
       break;
     case RecordKind::close: break;
   }
-  if (about != nullptr && !keeps_span) drop_span(header.span, garbage);
+  if (about != nullptr && !keeps_span) drop_span(header.span, deferred);
   drop_track(track);
   count.store(count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   tail += header.size;
   if (head <= tail && tail == wrap) tail = 0;
 }
 
-void internal::RingState::make_room(std::size_t size, Garbage& garbage) noexcept {
+void internal::RingState::make_room(std::size_t size, DeferredReleases& deferred) noexcept {
   for (;;) {
     if (count.load(std::memory_order_relaxed) == 0) {
       head = tail = wrap = 0;
@@ -130,13 +130,13 @@ void internal::RingState::make_room(std::size_t size, Garbage& garbage) noexcept
     }
     if (tail - head >= size) return;
     count_dropped(RecordHeader::read(bytes + tail).tag);
-    overwrite_oldest(garbage);
+    overwrite_oldest(deferred);
   }
 }
 
 namespace {
 
-// One record on its way into the ring: holds the lock, and releases what it overwrote once it let go of it.
+// Appends records under the lock. After unlocking, releases the metadata of overwritten ones.
 class Appending {
  public:
   explicit Appending(RingState& ring) noexcept : ring_(ring) { ring_.mutex.lock(); }
@@ -144,21 +144,22 @@ class Appending {
   Appending& operator=(Appending const&) = delete;
   ~Appending() {
     ring_.mutex.unlock();
-    garbage_.release_all();
+    deferred_.release_all();
   }
 
-  Garbage& garbage() noexcept { return garbage_; }
+  DeferredReleases& deferred() noexcept { return deferred_; }
 
-  // Appends a record about `about`, null for none, which it then refers to. False where it was dropped.
+  // Appends a record that refers to the span `about`, or to none if that is null. False if the record was dropped.
   bool append(RecordHeader header, Context const& context, KnownSpan* about, StoredValues const* values) noexcept {
     std::size_t const values_size = values == nullptr ? 0 : values->size_bytes();
     std::size_t const size = sizeof(RecordHeader) + values_size;
     header.tag = ring_.tag.load(std::memory_order_relaxed);
-    KnownTrack* const track = ring_.dying || size > ring_.largest_record() ? nullptr : ring_.find_track(context.track());
+    KnownTrack* const track =
+        ring_.dying || size > ring_.largest_record() ? nullptr : ring_.find_track(context.track());
     if (track == nullptr) [[unlikely]] return ring_.count_dropped(header.tag), false;
     ++track->references;
     if (about != nullptr) ++about->references;
-    ring_.make_room(size, garbage_);
+    ring_.make_room(size, deferred_);
     std::uint64_t const number = ring_.next_number.load(std::memory_order_relaxed);
     header.size = static_cast<std::uint32_t>(size);
     header.number_low = static_cast<std::uint8_t>(number);
@@ -176,16 +177,17 @@ class Appending {
 
  private:
   RingState& ring_;
-  Garbage garbage_;
+  DeferredReleases deferred_;
 };
 
 class RecordRingLayer final : public Layer {
  public:
-  RecordRingLayer(std::shared_ptr<RecordRing> owner, RingState& ring) noexcept : owner_(std::move(owner)), ring_(ring) {}
+  RecordRingLayer(std::shared_ptr<RecordRing> owner, RingState& ring) noexcept
+      : owner_(std::move(owner)), ring_(ring) {}
 
   ~RecordRingLayer() override {
     Appending changing(ring_);
-    for (std::uint32_t const index : open_) ring_.drop_span(index, changing.garbage());
+    for (std::uint32_t const index : open_) ring_.drop_span(index, changing.deferred());
   }
 
   void on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept override {
@@ -201,7 +203,7 @@ class RecordRingLayer final : public Layer {
       ring_.count_dropped(ring_.tag.load(std::memory_order_relaxed));
       return;
     }
-    RecordHeader header = start(RecordKind::new_span, span.verdict());
+    RecordHeader header = start(RecordKind::new_span, span.layers());
     header.parent_kind = made.parent.kind;
     if (!appending.append(header, context, known, &values)) {
       known->made = true;
@@ -215,7 +217,7 @@ class RecordRingLayer final : public Layer {
     (void)context.time();
     Appending appending(ring_);
     if (KnownSpan* const known = find(span))
-      appending.append(start(RecordKind::record, span.verdict()), context, known, &values);
+      appending.append(start(RecordKind::record, span.layers()), context, known, &values);
   }
 
   void on_follows_from(SpanRef span, SpanRef cause, Context const& context) noexcept override {
@@ -224,10 +226,10 @@ class RecordRingLayer final : public Layer {
     KnownSpan* const known = find(span);
     KnownSpan* const known_cause = find(cause);
     if (known == nullptr || known_cause == nullptr) return;
-    RecordHeader header = start(RecordKind::follows_from, span.verdict());
+    RecordHeader header = start(RecordKind::follows_from, span.layers());
     header.extra = known_cause->index;
     ++known_cause->references;
-    if (!appending.append(header, context, known, nullptr)) ring_.drop_span(known_cause->index, appending.garbage());
+    if (!appending.append(header, context, known, nullptr)) ring_.drop_span(known_cause->index, appending.deferred());
   }
 
   void on_event(Event const& event, Context const& context) noexcept override {
@@ -235,57 +237,60 @@ class RecordRingLayer final : public Layer {
     keep(values, event.fields);
     (void)context.time();
     SpanRef const span = context.event_span(event);
-    RecordHeader header = start(RecordKind::event, event.verdict);
+    RecordHeader header = start(RecordKind::event, event.mask);
     header.parent_kind = event.parent.kind;
     header.owned = event.metadata().parts().owned;
     header.extra = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&event.metadata()));
     if (header.owned) [[unlikely]] retain(event.metadata());
     Appending appending(ring_);
-    if (!appending.append(header, context, span ? find(span) : nullptr, &values) && header.owned) {
+    if (!appending.append(header, context, span ? find(span) : nullptr, &values) && header.owned)
       release_owned(event.metadata(), appending);
-    }
   }
 
-  void on_enter(SpanRef span, Context const& context) noexcept override { append_plain(RecordKind::enter, span, context); }
-  void on_exit(SpanRef span, Context const& context) noexcept override { append_plain(RecordKind::exit, span, context); }
+  void on_enter(SpanRef span, Context const& context) noexcept override {
+    append_plain(RecordKind::enter, span, context);
+  }
+  void on_exit(SpanRef span, Context const& context) noexcept override {
+    append_plain(RecordKind::exit, span, context);
+  }
 
   void on_close(SpanRef span, Context const& context) noexcept override {
     (void)context.time();
     Appending appending(ring_);
     KnownSpan* const known = find(span);
     if (known == nullptr) return;
-    appending.append(start(RecordKind::close, span.verdict()), context, known, nullptr);
-    open_[span.slot()->place()] = kNoIndex;
-    ring_.drop_span(known->index, appending.garbage());
+    appending.append(start(RecordKind::close, span.layers()), context, known, nullptr);
+    open_[span.slot()->index()] = kNoIndex;
+    ring_.drop_span(known->index, appending.deferred());
   }
 
  private:
-  static RecordHeader start(RecordKind kind, Verdict verdict) noexcept {
+  static RecordHeader start(RecordKind kind, LayerMask mask) noexcept {
     RecordHeader header{};
     header.kind = kind;
-    header.verdict = verdict;
+    header.mask = mask;
     return header;
   }
 
-  // Values that would take the room of too many other records are cut, and say so.
+  // Cuts values that would displace too many other records.
   void keep(StoredValues& values, FieldValues const& fields) const noexcept {
     values.add(fields);
     if (values.size_bytes() <= ring_.largest_record() - sizeof(RecordHeader)) [[likely]] return;
     internal::cut_values(values, fields.metadata(), ring_.capacity / 64);
   }
 
-  // An event's or span's metadata was retained for nothing.
+  // For metadata that was retained for a record which was dropped.
   static void release_owned(Metadata const& metadata, Appending& appending) noexcept {
-    if (metadata.parts().owned) appending.garbage().add(metadata);
+    if (metadata.parts().owned) appending.deferred().add(metadata);
   }
 
   KnownSpan* find(SpanRef span) noexcept {
-    std::uint32_t const slot = span.slot()->place();
+    std::uint32_t const slot = span.slot()->index();
     return slot < open_.size() ? ring_.span(open_[slot]) : nullptr;
   }
 
   KnownSpan* add_span(SpanRef span, NewSpan const& made, SpanRef parent, Context const& context) noexcept {
-    std::uint32_t const slot = span.slot()->place();
+    std::uint32_t const slot = span.slot()->index();
     if (slot >= open_.size()) {
       try {
         open_.resize(std::max<std::size_t>(slot + 1, open_.size() * 2), kNoIndex);
@@ -314,12 +319,12 @@ class RecordRingLayer final : public Layer {
   void append_plain(RecordKind kind, SpanRef span, Context const& context) noexcept {
     (void)context.time();
     Appending appending(ring_);
-    if (KnownSpan* const known = find(span)) appending.append(start(kind, span.verdict()), context, known, nullptr);
+    if (KnownSpan* const known = find(span)) appending.append(start(kind, span.layers()), context, known, nullptr);
   }
 
   std::shared_ptr<RecordRing> owner_;
   RingState& ring_;
-  std::vector<std::uint32_t> open_;  // guarded by the ring's lock; by the slot of an open span: its index in the ring
+  std::vector<std::uint32_t> open_;  // guarded by the ring's lock; index in the ring, by the slot of an open span
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Declares what a RecordRing consists of: its records, and the spans and tracks that these refer to.
+// RingState: the records of a RecordRing, and the spans and tracks that these refer to.
 #pragma once
 
 #include <array>
@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <unordered_map>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "tracing_core/collect/layer.h"
 #include "tracing_core/collect/record_layout.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
+#include "tracing_core/internal/mutex.h"
 #include "tracing_core/internal/zeroed_pages.h"
 
 namespace tracing::inline v1 {
@@ -22,28 +22,28 @@ class RecordRing;
 
 namespace internal {
 
-// Things found by index, in pages that stay where they are while the table lives. A page is small: all of it is touched
-// when it is made.
+// Objects addressed by index, in pages that never move. Pages are small, because all of a page is initialised when it
+// is allocated.
 template <class T, std::uint32_t kPageSize, std::uint32_t kPages>
 class Table {
  public:
   static constexpr std::size_t kDirectoryBytes = kPages * sizeof(T*);
 
-  // REQUIRES: before anything else; `zeroes` are kDirectoryBytes that live as long.
+  // REQUIRES: called first; `zeroes` are kDirectoryBytes that live as long as the table.
   void keep_directory_in(void* zeroes) noexcept { pages_ = static_cast<T**>(zeroes); }
   ~Table() {
     for (std::uint32_t i = 0; i < size_; i += kPageSize) delete[] pages_[i / kPageSize];
   }
   std::uint32_t size() const noexcept { return size_; }
   T& operator[](std::uint32_t index) const noexcept { return pages_[index / kPageSize][index % kPageSize]; }
-  // Null where there is no more room.
+  // Null if the table is full or memory runs out.
   T* take() noexcept {
     if (free_.empty() && !grow()) return nullptr;
     T& taken = (*this)[free_.back()];
     free_.pop_back();
     return &taken;
   }
-  void give_back(T& thing) noexcept { free_.push_back(thing.index); }  // within the capacity that grow() made
+  void give_back(T& object) noexcept { free_.push_back(object.index); }  // within the capacity that grow() reserved
 
  private:
   bool grow() noexcept {
@@ -70,8 +70,8 @@ class Table {
   std::vector<std::uint32_t> free_;
 };
 
-// Metadata to be released once the ring's lock is: the release of the last one takes the dispatcher's.
-class Garbage {
+// Metadata to be released after the ring's lock, because releasing the last reference takes the dispatcher's lock.
+class DeferredReleases {
  public:
   void add(Metadata const& metadata) noexcept {
     if (count_ < list_.size()) {
@@ -80,7 +80,7 @@ class Garbage {
     }
     try {
       more_.push_back(&metadata);
-    } catch (...) {  // then it is never freed
+    } catch (...) {  // out of memory: it is never freed
     }
   }
   void release_all() noexcept {
@@ -95,13 +95,13 @@ class Garbage {
   std::vector<Metadata const*> more_;
 };
 
-// What a ring and its layers share.
+// The data that a ring and its layers share.
 struct RingState {
-  std::mutex mutex;
-  RingState* next = nullptr;  // guarded by the list's mutex
+  Mutex mutex;
+  RingState* next = nullptr;  // guarded by the mutex of the list of rings
   std::atomic<std::uint32_t> tag{0};
   std::atomic<std::uint64_t> next_number{0};
-  std::atomic<std::uint64_t> count{0};  // of the records that are left
+  std::atomic<std::uint64_t> count{0};  // of stored records
   std::atomic<std::uint64_t> dropped{0};
 
   struct Dropped {
@@ -110,13 +110,13 @@ struct RingState {
   };
   static constexpr std::size_t kDroppedTags = 256;
 
-  // Guarded by mutex. Records lie in [tail, head) or, where head <= tail, in [tail, wrap) and [0, head).
+  // Guarded by mutex. Records are in [tail, head) or, if head <= tail, in [tail, wrap) and [0, head).
   char* bytes = nullptr;
   std::size_t capacity = 0;
   std::size_t head = 0, tail = 0, wrap = 0;
-  bool dying = false;  // nothing is allocated or freed any more
+  bool dying = false;  // the process crashes: nothing is allocated or freed any more
   std::uint64_t last_span_number = 0;
-  ZeroedPages room;  // the records, and behind them tables, of which a process touches little
+  ZeroedPages room;  // the records, followed by sparsely used tables
   Dropped* dropped_by_tag = nullptr;
   Table<KnownSpan, 32, 65536> spans;
   Table<KnownTrack, 8, 32768> tracks;
@@ -130,14 +130,14 @@ struct RingState {
   KnownSpan* span(std::uint32_t index) noexcept { return index == kNoIndex ? nullptr : &spans[index]; }
   KnownTrack* find_track(Track const& track) noexcept;
   void drop_track(KnownTrack& track) noexcept;
-  void drop_span(std::uint32_t index, Garbage& garbage) noexcept;
+  void drop_span(std::uint32_t index, DeferredReleases& deferred) noexcept;
   void keep_values(KnownSpan& span, char const* record, RecordHeader const& header) noexcept;
   void count_dropped(std::uint32_t lost_tag) noexcept;
-  void overwrite_oldest(Garbage& garbage) noexcept;
-  void make_room(std::size_t size, Garbage& garbage) noexcept;
+  void overwrite_oldest(DeferredReleases& deferred) noexcept;
+  void make_room(std::size_t size, DeferredReleases& deferred) noexcept;
 };
 
-// A layer that fills `ring`, which `owner` keeps.
+// A layer that fills `ring`, which `owner` owns.
 std::unique_ptr<Layer> make_ring_layer(std::shared_ptr<RecordRing> owner, RingState& ring);
 
 }  // namespace internal

@@ -50,14 +50,12 @@ std::string text_of(tracing::RecordedSpan const& span) {
   return out + "}";
 }
 
-// One line for a record: its kind, the spans, the values.
+// One line for a record: kind, spans, values.
 std::string text_of(RecordView const& record) {
   std::string out = name_of(record.kind);
   std::string path;
-  if (record.span != nullptr) {
-    record.span->for_each_in_path(
-        [&](tracing::RecordedSpan const& span) { path = text_of(span) + (path.empty() ? "" : ":") + path; });
-  }
+  for (tracing::RecordedSpan const* span = record.span; span != nullptr; span = span->parent)
+    path = text_of(*span) + (path.empty() ? "" : ":") + path;
   if (!path.empty()) out += " " + path;
   if (record.cause != nullptr) out += " <- " + text_of(*record.cause);
   if (record.kind == RecordKind::event || record.kind == RecordKind::record) out += " " + text_of(record.values);
@@ -98,7 +96,7 @@ TEST(RecordRing, KeepsTypedRecordsWithTheirSpans) {
   EXPECT_EQ(ring->snapshot(4).size(), 7U);
 }
 
-TEST(RecordRing, KnowsSpansWhoseMakingWasOverwritten) {
+TEST(RecordRing, KeepsSpansWhoseCreationWasOverwritten) {
   auto const ring = RecordRing::make(4096);
   auto const registry = RegistryBuilder().with(ring->make_layer()).build();
   tracing::with_default(registry, [&] {
@@ -115,7 +113,7 @@ TEST(RecordRing, KnowsSpansWhoseMakingWasOverwritten) {
   });
 }
 
-TEST(RecordRing, CutsTextsThatAreTooLargeAndSaysSo) {
+TEST(RecordRing, CutsLargeTextsAndAppendsTheirSize) {
   auto const ring = RecordRing::make(std::size_t{1} << 16);  // a record has at most 16384 bytes, a cut text 1024
   auto const registry = RegistryBuilder().with(ring->make_layer()).build();
   std::string const large(20000, 'x');
@@ -146,7 +144,7 @@ TEST(RecordRing, CutsTextsThatAreTooLargeAndSaysSo) {
   EXPECT_TRUE(kept[6].ends_with("list=[\"" + std::string(1022, 'x') + "... (20004 bytes)")) << kept[6];
 }
 
-TEST(RecordRing, ADyingProcessReadsWhatIsThere) {
+TEST(RecordRing, DrainDyingVisitsAllRecords) {
   auto const ring = RecordRing::make(4096);
   auto const registry = RegistryBuilder().with(ring->make_layer()).build();
   tracing::with_default(registry, [&] {
@@ -167,19 +165,19 @@ TEST(RecordRing, ADyingProcessReadsWhatIsThere) {
   });
 }
 
-TEST(RecordRing, ADyingProcessReadsEvenWhatIsLocked) {
+TEST(RecordRing, DrainDyingVisitsRecordsWhileTheRingIsLocked) {
   auto const ring = RecordRing::make(4096);
   auto const registry = RegistryBuilder().with(ring->make_layer()).build();
   tracing::with_default(registry, [] { TRACE_INFO("event"); });
-  // A visitor that asks again stands for a crash inside the ring: the lock is taken and stays so.
+  // A nested call simulates a crash inside the ring, where the lock is never released.
   static int again = 0;
   ring->drain_dying(0, [](void* inner, RecordView const&) {
     static_cast<RecordRing*>(inner)->drain_dying(0, [](void*, RecordView const&) { ++again; }, nullptr);
   }, ring.get());
-  EXPECT_EQ(again, 0) << "each record is told once";
+  EXPECT_EQ(again, 0) << "each record is visited once";
 }
 
-TEST(RecordRing, TakesRecordsOfManyThreadsAndNamesMadeAtRunTime) {
+TEST(RecordRing, StoresRecordsOfManyThreadsAndRuntimeCallsites) {
   auto const ring = RecordRing::make(65536);
   auto registry = RegistryBuilder().with(ring->make_layer()).build();
   std::vector<std::thread> threads;

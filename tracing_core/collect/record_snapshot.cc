@@ -43,7 +43,8 @@ RecordSnapshot& RecordSnapshot::operator=(RecordSnapshot&&) noexcept = default;
 RecordSnapshot::~RecordSnapshot() = default;
 
 std::size_t RecordSnapshot::size() const noexcept {
-  return content_ == nullptr ? 0 : content_->record_count - static_cast<std::size_t>(content_->first - content_->oldest);
+  return content_ == nullptr ? 0
+                             : content_->record_count - static_cast<std::size_t>(content_->first - content_->oldest);
 }
 std::uint64_t RecordSnapshot::first_number() const noexcept { return content_ == nullptr ? 0 : content_->first; }
 
@@ -64,7 +65,7 @@ std::unique_ptr<RecordedSpan[]> first_spans(KnownSpan const* known, std::uint32_
   return spans;
 }
 
-// Calls `f(view, header)` for all records, while the values in `spans` grow as they did.
+// Calls `f(view, header)` for all records, and adds their values to `spans` as it passes them.
 template <class Content, class F>
 void walk(Content const& content, RecordedSpan* spans, F&& f) {
   std::uint64_t number = content.oldest;
@@ -73,22 +74,21 @@ void walk(Content const& content, RecordedSpan* spans, F&& f) {
     if (header.span != kNoIndex) parts.span = &spans[header.span];
     if (header.kind == RecordKind::follows_from) parts.cause = &spans[header.cause()];
     parts.track = content.tracks[header.track].track();
-    if (header.kind == RecordKind::new_span || header.kind == RecordKind::record) {
+    if (header.kind == RecordKind::new_span || header.kind == RecordKind::record)
       internal::fold_values(spans[header.span], at + sizeof(header), header.size - sizeof(header), true);
-    }
     Metadata const& metadata = header.kind == RecordKind::event ? *header.event_metadata() : *parts.span->metadata;
     DecodedValues decoded;
     f(internal::view_record(at, header, number++, parts, metadata, decoded), header);
   });
 }
 
-// Feeds records to a subscriber: which of its spans stands for which of ours, who is in what.
+// Feeds records to a subscriber. Maps our spans to its spans and tracks which ones each track is in.
 class Replay {
  public:
   Replay(Subscriber& to, KnownSpan const* known, std::uint32_t span_count, std::vector<KnownTrack> const& tracks)
       : to_(to), known_(known), tracks_(tracks), ids_(span_count), entered_(tracks.size()) {}
 
-  // What stood before the first record.
+  // Sets up the state before the first record.
   void restore(RecordedSpan const* spans) {
     std::vector<std::uint32_t> before;
     for (std::uint32_t i = 0; i < ids_.size(); ++i) {
@@ -97,7 +97,8 @@ class Replay {
     std::sort(before.begin(), before.end(), [this](auto a, auto b) { return known_[a].number < known_[b].number; });
     for (std::uint32_t const index : before) restore_span(index, spans[index]);
     for (std::uint32_t i = 0; i < tracks_.size(); ++i) {
-      for (KnownTrack::Entered const& entered : tracks_[i].entered) enter(entered.span, i, Instant{entered.time_ns}, true);
+      for (KnownTrack::Entered const& entered : tracks_[i].entered)
+        enter(entered.span, i, Instant{entered.time_ns}, true);
     }
   }
 
@@ -113,7 +114,8 @@ class Replay {
         if (SpanId const id = ids_[header.span]) to_.record(id, record.values);
         break;
       case RecordKind::follows_from:
-        if (ids_[header.span] && ids_[header.cause()] && selected) to_.follows_from(ids_[header.span], ids_[header.cause()]);
+        if (ids_[header.span] && ids_[header.cause()] && selected)
+          to_.follows_from(ids_[header.span], ids_[header.cause()]);
         break;
       case RecordKind::enter: enter(header.span, header.track, record.time, !selected); break;
       case RecordKind::exit: exit(header.span, header.track, record.time, !selected); break;
@@ -133,11 +135,11 @@ class Replay {
   }
 
  private:
-  Verdict wanted(Metadata const& metadata) {
-    return metadata.level() <= to_.max_level_hint() ? to_.enabled(metadata) : Verdict{0};
+  LayerMask wanted(Metadata const& metadata) {
+    return metadata.level() <= to_.max_level_hint() ? to_.enabled(metadata) : LayerMask{0};
   }
 
-  // As it was given; where `to` has not the span, the nearest above it.
+  // The original parent; if `to` did not want that span, its nearest ancestor that `to` has.
   Parent parent_of(Parent::Kind kind, std::uint32_t index) const {
     if (kind != Parent::Kind::span) return {kind, {}};
     while (index != kNoIndex && !ids_[index]) index = known_[index].parent_index;
@@ -145,8 +147,9 @@ class Replay {
   }
 
   void make_span(std::uint32_t index, FieldValues const& values, Parent::Kind parent_kind, Origin const& origin) {
-    Verdict const verdict = wanted(values.metadata());
-    if (verdict != 0) ids_[index] = to_.new_span({values, parent_of(parent_kind, known_[index].parent_index), verdict, origin});
+    LayerMask const mask = wanted(values.metadata());
+    if (mask != 0)
+      ids_[index] = to_.new_span({values, parent_of(parent_kind, known_[index].parent_index), mask, origin});
   }
 
   void restore_span(std::uint32_t index, RecordedSpan const& span) {
@@ -161,8 +164,8 @@ class Replay {
   }
 
   void feed_event(RecordView const& record, RecordHeader const& header, Origin const& origin) {
-    Verdict const verdict = wanted(record.metadata());
-    if (verdict != 0) to_.event({record.values, parent_of(record.parent_kind, header.span), verdict, origin});
+    LayerMask const mask = wanted(record.metadata());
+    if (mask != 0) to_.event({record.values, parent_of(record.parent_kind, header.span), mask, origin});
   }
 
   void enter(std::uint32_t span, std::uint32_t track, Instant time, bool restored) {

@@ -1,7 +1,5 @@
 #include "tracing_core/collect/registry.h"
 
-#include <mutex>
-
 #include "tracing_core/collect/registry_parts.h"
 #include "tracing_core/collect/span_store.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
@@ -11,25 +9,24 @@ namespace tracing::inline v1 {
 
 using internal::bit;
 using internal::for_each_layer;
-using internal::has_extras;
-using internal::parent_of;
+using internal::set_has_extras;
 using internal::share;
 using internal::SpanSlot;
 using internal::TrackState;
 
 // ---- spans ----
 
-// Objects print themselves here: what they emit is dropped.
+// Objects format themselves here, and what they emit meanwhile is dropped.
 [[gnu::noinline]] static void keep_payloads(SpanSlot& slot) noexcept {
   internal::InSubscriber const in_subscriber;
   slot.values.keep_payloads();
   if (slot.values.is_large()) slot.special.store(true, std::memory_order_relaxed);
 }
 
-// Everything but its place and its id.
+// Sets all members but the id.
 static void fill(SpanSlot& slot, NewSpan const& span, SpanSlot* parent) noexcept {
   slot.metadata = &span.metadata();
-  slot.verdict = span.verdict;
+  slot.mask = span.mask;
   slot.parent = parent;
   if (parent != nullptr) slot.parent_id = parent->id.load(std::memory_order_relaxed);
   if (slot.values.start(span.fields)) keep_payloads(slot);
@@ -41,7 +38,7 @@ SpanSlot* Registry::make(NewSpan const& span, TrackState& own, TrackState& track
   if (span.metadata().parts().owned) [[unlikely]] retain(span.metadata());
   SpanSlot* parent = nullptr;
   if (span.parent.kind == Parent::Kind::contextual) [[likely]] {
-    parent = track.current(~Verdict{0});
+    parent = track.current(~LayerMask{0});
   } else if (span.parent.kind == Parent::Kind::span) {
     parent = store_->find(span.parent.id);
   }
@@ -52,7 +49,7 @@ SpanSlot* Registry::make(NewSpan const& span, TrackState& own, TrackState& track
 
 namespace {
 
-// The states of the filters that follow spans, in a place of the slot that is made at its first use.
+// The slot's array of filter states, allocated at its first use.
 std::uintptr_t* filter_states(SpanSlot& slot, std::size_t count) noexcept {
   if (slot.filter_states == nullptr) slot.filter_states.reset(new (std::nothrow) std::uintptr_t[count]());
   return slot.filter_states.get();
@@ -60,18 +57,18 @@ std::uintptr_t* filter_states(SpanSlot& slot, std::size_t count) noexcept {
 
 }  // namespace
 
-void Registry::announce(SpanSlot& slot, NewSpan const& span, TrackState& track) noexcept {
-  if (global_span_filters_ || (span_filters_ & slot.verdict) != 0) [[unlikely]] {
+void Registry::notify_created(SpanSlot& slot, NewSpan const& span, TrackState& track) noexcept {
+  if (masks_.creation == masks_.kAll || (masks_.span_filters & slot.mask) != 0) [[unlikely]] {
     if (std::uintptr_t* const states = filter_states(slot, filters_.size() + layers_.size())) {
       for (std::size_t i = 0; i < filters_.size(); ++i) {
         if (filters_[i]->follows_spans()) filters_[i]->on_new_span(span, states[i]);
       }
-      for_each_layer(span_filters_ & slot.verdict,
+      for_each_layer(masks_.span_filters & slot.mask,
                      [&](std::size_t i) { layer_filters_[i]->on_new_span(span, states[filters_.size() + i]); });
-      has_extras(slot);
+      set_has_extras(slot);
     }
   }
-  Verdict const listeners = on_new_span_ & slot.verdict;
+  LayerMask const listeners = masks_.on_new_span & slot.mask;
   if (listeners == 0) return;
   Context context(*this, track, span.origin, 0);
   for_each_layer(listeners, [&](std::size_t i) {
@@ -95,72 +92,72 @@ SpanId Registry::new_span(NewSpan const& span) noexcept {
   if (own == nullptr || track == nullptr) return {};
   SpanSlot* const slot = make(span, *own, *track);
   if (slot == nullptr) return {};
-  announce(*slot, span, *track);
+  notify_created(*slot, span, *track);
   return slot->span_id();
 }
 
-// What layers are told of a span without any more words.
+// Calls a hook that gets nothing but the span.
 template <auto kHook>
-void Registry::tell_of(Verdict listeners, SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
-  if (listeners == 0) [[likely]] return;
+void Registry::notify(LayerMask layers, SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
+  if (layers == 0) [[likely]] return;
   Context context(*this, track, origin, 0);
-  for_each_layer(listeners, [&](std::size_t i) {
+  for_each_layer(layers, [&](std::size_t i) {
     context.set_mask(bit(i));
     (layer_pointers_[i]->*kHook)(SpanRef(&slot, bit(i)), context);
   });
 }
 
-OpenSpan Registry::open_scope(Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
-  if ((scope_listeners_ & verdict) == 0) [[likely]] {
-    SpanSlot const* const slot = store_->open_scope_quickly(metadata, verdict, values);
+OpenSpan Registry::open_scope(Metadata const& metadata, LayerMask mask, Value const* values) noexcept {
+  if ((masks_.scope & mask) == 0) [[likely]] {
+    SpanSlot const* const slot = store_->open_scope_fast(metadata, mask, values);
     if (slot != nullptr) [[likely]] return {this, slot->span_id()};
   }
-  return open_scope_slowly(metadata, verdict, values);
+  return open_scope_slow(metadata, mask, values);
 }
 
-OpenSpan Registry::open_scope_slowly(Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
-  if ((making_listeners_ & verdict) == 0) {  // that the thread enters it is told, not that it is made
-    SpanSlot* const slot = store_->open_scope_quickly(metadata, verdict, values);
+OpenSpan Registry::open_scope_slow(Metadata const& metadata, LayerMask mask, Value const* values) noexcept {
+  if ((masks_.creation & mask) == 0) {  // only entering the span must be notified
+    SpanSlot* const slot = store_->open_scope_fast(metadata, mask, values);
     if (slot != nullptr) [[likely]] {
       internal::InSubscriber const in_subscriber;
-      if ((close_listeners_ & verdict) != 0) slot->special.store(true, std::memory_order_relaxed);
-      tell_of<&Layer::on_enter>(on_enter_ & verdict, *slot, *store_->this_thread(), {});
+      if ((masks_.end() & mask) != 0) slot->special.store(true, std::memory_order_relaxed);
+      notify<&Layer::on_enter>(masks_.on_enter & mask, *slot, *store_->this_thread(), {});
       return {this, slot->span_id()};
     }
   }
   TrackState* const track = store_->this_thread();
   SpanSlot* const slot = track == nullptr ? nullptr : store_->open_scope(*track);
   if (slot == nullptr) return {};
-  NewSpan const span{FieldValues(metadata, values), {}, verdict, {}};
-  fill(*slot, span, track->current(~Verdict{0}));
+  NewSpan const span{FieldValues(metadata, values), {}, mask, {}};
+  fill(*slot, span, track->current(~LayerMask{0}));
   internal::InSubscriber const in_subscriber;
-  if ((close_listeners_ & verdict) != 0) slot->special.store(true, std::memory_order_relaxed);
-  announce(*slot, span, *track);
+  if ((masks_.end() & mask) != 0) slot->special.store(true, std::memory_order_relaxed);
+  notify_created(*slot, span, *track);
   push(*slot, *track, {});
   return {this, slot->span_id()};
 }
 
 void Registry::close_scope(SpanId id) noexcept {
-  if (!store_->close_scope_quickly(id)) [[unlikely]] close_scope_slowly(id);
+  if (!store_->close_scope_fast(id)) [[unlikely]] close_scope_slow(id);
 }
 
-void Registry::close_scope_slowly(SpanId id) noexcept {
+void Registry::close_scope_slow(SpanId id) noexcept {
   internal::InSubscriber const in_subscriber;
   TrackState* const track = store_->this_thread();
-  if (track == nullptr || close_told_scope(id, *track)) return;
+  if (track == nullptr || close_scope_notifying(id, *track)) return;
   SpanSlot* const slot = store_->find(id);
   if (slot == nullptr) return;
   pop(*slot, *track, {});
   release(*slot, *track, {});
 }
 
-// A scope that the thread is in innermost and of which nothing is left behind it, but its exit is told.
-bool Registry::close_told_scope(SpanId id, TrackState& track) noexcept {
+// Fast path for the innermost scope if only its exit must be notified. False: nothing was done.
+bool Registry::close_scope_notifying(SpanId id, TrackState& track) noexcept {
   SpanSlot* const slot = store_->innermost_scope(id, track);
-  if (slot == nullptr || (on_close_ & slot->verdict) != 0 || has_to_be_released(*slot)) return false;
+  if (slot == nullptr || (masks_.on_close & slot->mask) != 0 || needs_release(*slot)) return false;
   track.leave();
-  tell_of<&Layer::on_exit>(on_exit_ & slot->verdict, *slot, track, {});
-  if (has_to_be_released(*slot)) [[unlikely]] {  // a layer holds it now, or keeps something with it
+  notify<&Layer::on_exit>(masks_.on_exit & slot->mask, *slot, track, {});
+  if (needs_release(*slot)) [[unlikely]] {  // a layer may have taken a reference or stored an extension
     release(*slot, track, {});
   } else {
     store_->close(*slot, track);
@@ -168,7 +165,7 @@ bool Registry::close_told_scope(SpanId id, TrackState& track) noexcept {
   return true;
 }
 
-bool Registry::has_to_be_released(SpanSlot const& slot) const noexcept {
+bool Registry::needs_release(SpanSlot const& slot) const noexcept {
   return slot.shared.load(std::memory_order_relaxed) || slot.has_extras.load(std::memory_order_relaxed) ||
          slot.values.is_large() || retired_.load(std::memory_order_acquire);
 }
@@ -176,7 +173,7 @@ bool Registry::has_to_be_released(SpanSlot const& slot) const noexcept {
 void Registry::close_timed_scope(SpanId id, Timing const& timing) noexcept {
   TrackState* const track = store_->this_thread();
   SpanSlot* const slot = track != nullptr ? store_->find(id, *track) : nullptr;
-  Verdict const listeners = slot != nullptr ? on_timed_ & slot->verdict : 0;
+  LayerMask const listeners = slot != nullptr ? masks_.on_timed & slot->mask : 0;
   if (listeners != 0) {
     internal::InSubscriber const in_subscriber;
     Context context(*this, *track, Origin{}, 0);
@@ -191,13 +188,13 @@ void Registry::close_timed_scope(SpanId id, Timing const& timing) noexcept {
 void Registry::push(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
   for_each_filter_state(slot, [](Filter& filter, std::uintptr_t state) { filter.on_enter(state); });
   bool const entered = track.push(slot);
-  if (entered) tell_of<&Layer::on_enter>(on_enter_ & slot.verdict, slot, track, origin);
+  if (entered) notify<&Layer::on_enter>(masks_.on_enter & slot.mask, slot, track, origin);
 }
 
 void Registry::pop(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
   for_each_filter_state(slot, [](Filter& filter, std::uintptr_t state) { filter.on_exit(state); });
   bool const left = track.pop(slot, share);
-  if (left) tell_of<&Layer::on_exit>(on_exit_ & slot.verdict, slot, track, origin);
+  if (left) notify<&Layer::on_exit>(masks_.on_exit & slot.mask, slot, track, origin);
 }
 
 void Registry::enter(SpanId id, Origin const& origin) noexcept {
@@ -231,19 +228,19 @@ void Registry::drop_reference(SpanId id, Origin const& origin) noexcept {
 }
 
 void Registry::release(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
-  // Where nobody holds the registry, it may be gone once the last slot is free: this is read before.
+  // Read first: a retired registry may be destroyed as soon as its last slot is free.
   bool const retired = retired_.load(std::memory_order_acquire);
   for (SpanSlot* next = &slot; next != nullptr;) {
-    // Whoever has the only reference shares it with nobody.
+    // The owner of the only reference needs no read-modify-write: no other thread can add one.
     bool const last = next->references.load(std::memory_order_acquire) == 1 ||
                       next->references.fetch_sub(1, std::memory_order_acq_rel) == 1;
     next = last ? close(*next, track, origin) : nullptr;
   }
-  if (retired) [[unlikely]] Graveyard::bury();
+  if (retired) [[unlikely]] RetiredRegistries::reap();
 }
 
 SpanSlot* Registry::close(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
-  tell_of<&Layer::on_close>(on_close_ & slot.verdict, slot, track, origin);
+  notify<&Layer::on_close>(masks_.on_close & slot.mask, slot, track, origin);
   SpanSlot* const parent = slot.shared.load(std::memory_order_relaxed) ? slot.parent : nullptr;
   if (slot.has_extras.load(std::memory_order_relaxed)) clear_extras(slot);
   if (slot.values.is_large()) slot.values.clear();
@@ -266,7 +263,7 @@ void Registry::clear_extras(SpanSlot& slot) noexcept {
 
 namespace {
 
-// Objects print themselves before the lock is taken.
+// Objects format themselves before the lock is taken.
 void add_values(SpanSlot& slot, FieldValues const& values) noexcept {
   if (!slot.shared.load(std::memory_order_relaxed)) {
     slot.values.add(values);
@@ -274,10 +271,10 @@ void add_values(SpanSlot& slot, FieldValues const& values) noexcept {
   } else {
     StoredValues added;
     added.add(values);
-    std::lock_guard const lock(SpanStore::lock_of(slot));
+    internal::MutexLock const lock(SpanStore::lock_of(slot));
     slot.values.add_stored(added.data(), added.size_bytes(), added.group_count());
   }
-  // Afterwards: who sees the new number sees the new values.
+  // After the values, so that a thread that sees the new number sees the new values.
   internal::value_changes.fetch_add(1, std::memory_order_release);
 }
 
@@ -290,7 +287,7 @@ void Registry::record(SpanId id, FieldValues const& values) noexcept {
   add_values(*slot, values);
   for_each_filter_state(*slot, [&](Filter& filter, std::uintptr_t& state) { filter.on_record(values, state); });
   Context context(*this, *track, Origin{}, 0);
-  for_each_layer(on_record_ & slot->verdict, [&](std::size_t i) {
+  for_each_layer(masks_.on_record & slot->mask, [&](std::size_t i) {
     context.set_mask(bit(i));
     layer_pointers_[i]->on_record(SpanRef(slot, bit(i)), values, context);
   });
@@ -302,7 +299,7 @@ void Registry::follows_from(SpanId id, SpanId cause_id) noexcept {
   SpanSlot* const cause = store_->find(cause_id);
   if (track == nullptr || slot == nullptr || cause == nullptr) return;
   Context context(*this, *track, Origin{}, 0);
-  for_each_layer(on_follows_from_ & slot->verdict & cause->verdict, [&](std::size_t i) {
+  for_each_layer(masks_.on_follows_from & slot->mask & cause->mask, [&](std::size_t i) {
     context.set_mask(bit(i));
     layer_pointers_[i]->on_follows_from(SpanRef(slot, bit(i)), SpanRef(cause, bit(i)), context);
   });
@@ -310,50 +307,50 @@ void Registry::follows_from(SpanId id, SpanId cause_id) noexcept {
 
 // ---- events ----
 
-// The filters' last word on an event.
-Verdict Registry::ask_about(Event const& event, Verdict listeners) noexcept {
-  if (event.metadata().is_perf()) return listeners;
+// The layers that see the event after filters have seen its values.
+LayerMask Registry::query_event_filters(Event const& event, LayerMask layers) noexcept {
+  if (event.metadata().is_perf()) return layers;
   for (auto const& filter : filters_) {
     if (filter->wants_events() && !filter->event_enabled(event)) return 0;
   }
-  for_each_layer(event_filters_ & listeners, [&](std::size_t i) {
-    if (!layer_filters_[i]->event_enabled(event)) listeners &= ~bit(i);
+  for_each_layer(masks_.event_filters & layers, [&](std::size_t i) {
+    if (!layer_filters_[i]->event_enabled(event)) layers &= ~bit(i);
   });
-  return listeners;
+  return layers;
 }
 
 void Registry::event(Event const& event) noexcept {
   TrackState* const track = store_->track_state(event.origin);
   if (track == nullptr) [[unlikely]] return;
-  if (filters_hear_events_) [[unlikely]] {
-    tell(Event{event.fields, event.parent, ask_about(event, event.verdict), event.origin}, *track);
+  if (masks_.event == masks_.kAll) [[unlikely]] {
+    dispatch(Event{event.fields, event.parent, query_event_filters(event, event.mask), event.origin}, *track);
   } else {
-    tell(event, *track);
+    dispatch(event, *track);
   }
 }
 
-void Registry::event_here(Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
-  if ((event_listeners_ & verdict) != 0) tell_here(metadata, verdict, values);
+void Registry::event_here(Metadata const& metadata, LayerMask mask, Value const* values) noexcept {
+  if ((masks_.event & mask) != 0) dispatch_here(metadata, mask, values);
 }
 
-void Registry::tell_here(Metadata const& metadata, Verdict verdict, Value const* values) noexcept {
+void Registry::dispatch_here(Metadata const& metadata, LayerMask mask, Value const* values) noexcept {
   internal::InSubscriber const in_subscriber;
-  event(Event{FieldValues(metadata, values), {}, verdict, {}});
+  event(Event{FieldValues(metadata, values), {}, mask, {}});
 }
 
-inline void Registry::tell(Event const& event, TrackState& track) noexcept {
+inline void Registry::dispatch(Event const& event, TrackState& track) noexcept {
   Context context(*this, track, event.origin, 0);
-  for_each_layer(on_event_ & event.verdict, [&](std::size_t i) {
+  for_each_layer(masks_.on_event & event.mask, [&](std::size_t i) {
     context.set_mask(bit(i));
     layer_pointers_[i]->on_event(event, context);
   });
 }
 
-// ---- looking ----
+// ---- queries ----
 
 SpanId Registry::current_span() const noexcept {
   TrackState const* const track = store_->this_thread();
-  SpanSlot const* const slot = track == nullptr ? nullptr : track->current(~Verdict{0});
+  SpanSlot const* const slot = track == nullptr ? nullptr : track->current(~LayerMask{0});
   return slot == nullptr ? SpanId{} : slot->span_id();
 }
 
@@ -368,12 +365,12 @@ void Registry::flush() noexcept {
   for (auto const& attached : layers_) attached->layer->flush();
 }
 
-SpanRef Registry::span(SpanId id) const noexcept { return {store_->find(id), ~Verdict{0}}; }
+SpanRef Registry::span(SpanId id) const noexcept { return {store_->find(id), ~LayerMask{0}}; }
 
 void Registry::visit_current_spans(void (*visit)(void* context, SpanRef span), void* context) const noexcept {
   TrackState const* const track = store_->this_thread();
-  SpanSlot* slot = track == nullptr ? nullptr : track->current(~Verdict{0});
-  for (; slot != nullptr; slot = parent_of(*slot)) visit(context, SpanRef(slot, ~Verdict{0}));
+  SpanSlot* slot = track == nullptr ? nullptr : track->current(~LayerMask{0});
+  for (; slot != nullptr; slot = slot->open_parent()) visit(context, SpanRef(slot, ~LayerMask{0}));
 }
 
 void Registry::visit_all_tracks(void (*visit)(void* context, Track const& track, std::int64_t os_thread, SpanRef span),
@@ -384,7 +381,7 @@ void Registry::visit_all_tracks(void (*visit)(void* context, Track const& track,
     for (std::size_t i = 0; i < depth; ++i) {
       internal::EnteredSpan const& entered = entries[i];
       if (entered.slot->id.load(std::memory_order_relaxed) != entered.id) continue;
-      visit(context, track->track, track->os_thread, SpanRef(entered.slot, ~Verdict{0}));
+      visit(context, track->track, track->os_thread, SpanRef(entered.slot, ~LayerMask{0}));
     }
   }
 }

@@ -1,4 +1,4 @@
-// Declares Registry, the subscriber that stores open spans and calls layers.
+// Registry: the subscriber that stores open spans and calls layers.
 #pragma once
 
 #include <array>
@@ -15,19 +15,48 @@ namespace tracing::inline v1 {
 
 class SpanStore;
 
-/// The subscriber that stores open spans, knows which ones each thread is in, and calls layers, each with the records that
-/// its filter lets pass. Made by a RegistryBuilder. Thread-safe. No lock, no allocation and no atomic read-modify-write
-/// while a span stays on its thread; a span's memory is used again once it is closed.
+namespace internal {
+
+// Which layers are called for which record, a bit for each layer. Computed once, by compute_masks() in
+// registry_masks.cc; what a registry does with a record is decided by these alone.
+struct RegistryMasks {
+  static constexpr LayerMask kAll = ~LayerMask{0};
+
+  // Layers that want the call: see Layer::hooks().
+  LayerMask on_new_span = 0, on_record = 0, on_follows_from = 0, on_event = 0;
+  LayerMask on_enter = 0, on_exit = 0, on_close = 0, on_timed = 0;
+
+  LayerMask unfiltered = 0;       // layers without a filter, and the registry itself if it has no layer
+  LayerMask by_thread_level = 0;  // layers whose filter decides by the thread level check
+  LayerMask span_filters = 0;     // layers whose filter follows spans
+  LayerMask event_filters = 0;    // layers whose filter decides about the values of events
+  LayerMask perf_filters = 0;     // layers whose filter decides about perf spans
+  LayerMask perf_for_all = 0;     // layers whose filter decides about perf spans for all layers
+
+  // Layers that are called, or whose filter is, for an event, when a span is created, and at any time between that and
+  // its close. kAll if a filter of the entire registry is called, too. A record without such a layer takes the fast
+  // path.
+  LayerMask event = 0;
+  LayerMask creation = 0;
+  LayerMask scope = 0;
+  LayerMask end() const noexcept { return on_exit | on_close; }  // a filter's state makes a span close slowly anyway
+};
+
+}  // namespace internal
+
+/// The subscriber that stores open spans, tracks which of them each thread is in, and calls layers, each for the
+/// records that its filter lets pass. Made by a RegistryBuilder. Thread-safe. A span that stays on its thread costs no
+/// lock, no allocation and no atomic read-modify-write; its memory is reused after it is closed.
 class Registry final : public Subscriber {
  public:
-  struct Graveyard;  // for itself
+  struct RetiredRegistries;  // private to registry_builder.cc
 
   ~Registry() override;
 
   Registration register_callsite(Metadata const& metadata) noexcept override;
   LevelFilter max_level_hint() const noexcept override;
-  Verdict enabled(Metadata const& metadata) noexcept override;
-  Verdict enabled_now(Metadata const& metadata, Verdict wanted, Verdict undecided) noexcept override;
+  LayerMask enabled(Metadata const& metadata) noexcept override;
+  LayerMask enabled_now(Metadata const& metadata, LayerMask wanted, LayerMask undecided) noexcept override;
   SpanId new_span(NewSpan const& span) noexcept override;
   void record(SpanId span, FieldValues const& values) noexcept override;
   void follows_from(SpanId span, SpanId cause) noexcept override;
@@ -38,97 +67,93 @@ class Registry final : public Subscriber {
   void drop_reference(SpanId span, Origin const& origin) noexcept override;
   SpanId current_span() const noexcept override;
   Metadata const* metadata(SpanId span) const noexcept override;
-  OpenSpan open_scope(Metadata const& metadata, Verdict verdict, Value const* values) noexcept override;
+  OpenSpan open_scope(Metadata const& metadata, LayerMask mask, Value const* values) noexcept override;
   void close_scope(SpanId span) noexcept override;
   void close_timed_scope(SpanId span, Timing const& timing) noexcept override;
-  void event_here(Metadata const& metadata, Verdict verdict, Value const* values) noexcept override;
+  void event_here(Metadata const& metadata, LayerMask mask, Value const* values) noexcept override;
   bool has_open_spans() const noexcept override;
+  Registry* as_registry() noexcept override { return this; }
 
   /// Calls flush() of every layer.
   void flush() noexcept;
-  /// An open span by its id; empty where it is closed.
+  /// The open span with this id; empty if it is closed.
   SpanRef span(SpanId id) const noexcept;
-  /// The spans that the calling thread is in, innermost first: calls `visit(context, span)` for each.
+  /// Calls `visit(context, span)` for each span that the calling thread is in, innermost first.
   void visit_current_spans(void (*visit)(void* context, SpanRef span), void* context) const noexcept;
-  /// What every track is in, for those who look at a dying or hanging process: calls `visit` for each track and each span
-  /// that it is in, outermost first; takes no lock and allocates nothing. Other threads go on meanwhile, so a span may be
-  /// closing while it is looked at: what is read of it may be half new, but it is memory of a span.
+  /// Calls `visit` for each track and each span that it is in, outermost first, to inspect a process that crashes or
+  /// hangs. Takes no lock and allocates nothing. Other threads continue meanwhile, so a span may be closing while it is
+  /// visited: its values may then be inconsistent, but they are never outside of a span's memory.
   void visit_all_tracks(void (*visit)(void* context, Track const& track, std::int64_t os_thread, SpanRef span),
                         void* context) const noexcept;
 
  private:
   friend class RegistryBuilder;
   friend class Context;
-  static constexpr std::size_t kMostLayers = 30;
+  static constexpr std::size_t kMaxLayers = 30;
   struct Attached;  // a layer with its filter
+  using Layers = std::vector<std::unique_ptr<Attached>>;
+  using Filters = std::vector<std::unique_ptr<Filter>>;
 
-  explicit Registry(std::vector<std::unique_ptr<Attached>> layers, std::vector<std::unique_ptr<Filter>> filters);
+  Registry(Layers layers, Filters filters);
+  static internal::RegistryMasks compute_masks(Layers const& layers, Filters const& filters) noexcept;
 
+  // Spans.
   internal::SpanSlot* make(NewSpan const& span, internal::TrackState& own, internal::TrackState& track) noexcept;
-  [[gnu::noinline]] OpenSpan open_scope_slowly(Metadata const& metadata, Verdict verdict, Value const* values) noexcept;
-  [[gnu::noinline]] void close_scope_slowly(SpanId id) noexcept;
-  void announce(internal::SpanSlot& slot, NewSpan const& span, internal::TrackState& track) noexcept;
+  [[gnu::noinline]] OpenSpan open_scope_slow(Metadata const& metadata, LayerMask mask, Value const* values) noexcept;
+  [[gnu::noinline]] void close_scope_slow(SpanId id) noexcept;
+  bool close_scope_notifying(SpanId id, internal::TrackState& track) noexcept;
+  void notify_created(internal::SpanSlot& slot, NewSpan const& span, internal::TrackState& track) noexcept;
+  template <auto kHook>
+  void notify(LayerMask layers, internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   template <class F>
   void for_each_filter_state(internal::SpanSlot& slot, F&& f) noexcept;
-  bool close_told_scope(SpanId id, internal::TrackState& track) noexcept;
-  bool has_to_be_released(internal::SpanSlot const& slot) const noexcept;
-  template <auto kHook>
-  void tell_of(Verdict listeners, internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
+  bool needs_release(internal::SpanSlot const& slot) const noexcept;
   void push(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   void pop(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   void release(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
-  // Returns the parent to which it held a reference; null where it had none.
+  // Returns the parent that it held a reference to, or null.
   internal::SpanSlot* close(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   void clear_extras(internal::SpanSlot& slot) noexcept;
+
+  // Events.
+  [[gnu::noinline]] LayerMask query_event_filters(Event const& event, LayerMask layers) noexcept;
+  void dispatch(Event const& event, internal::TrackState& track) noexcept;
+  [[gnu::noinline]] void dispatch_here(Metadata const& metadata, LayerMask mask, Value const* values) noexcept;
+
+  // Callsites.
   Registration register_perf(Metadata const& metadata) noexcept;
-  Verdict ask_perf_filters(Metadata const& metadata, Verdict wanted, Verdict undecided) noexcept;
+  [[gnu::noinline]] LayerMask query_filters(Metadata const& metadata, LayerMask wanted, LayerMask undecided) noexcept;
+  LayerMask query_perf_filters(Metadata const& metadata, LayerMask wanted, LayerMask undecided) noexcept;
   template <class F>
   void for_each_perf_filter(Metadata const& metadata, F&& f) noexcept;
-  [[gnu::noinline]] Verdict ask_filters(Metadata const& metadata, Verdict wanted, Verdict undecided) noexcept;
-  [[gnu::noinline]] Verdict ask_about(Event const& event, Verdict listeners) noexcept;
-  void tell(Event const& event, internal::TrackState& track) noexcept;
-  [[gnu::noinline]] void tell_here(Metadata const& metadata, Verdict verdict, Value const* values) noexcept;
 
-  std::vector<std::unique_ptr<Attached>> layers_;
-  std::vector<std::unique_ptr<Filter>> filters_;  // of the whole registry
+  Layers layers_;
+  Filters filters_;  // of the entire registry
+  internal::RegistryMasks const masks_;
   std::unique_ptr<SpanStore> store_;
-  // layers_ once more, found with one load.
-  std::array<Layer*, kMostLayers> layer_pointers_{};
-  std::array<Filter*, kMostLayers> layer_filters_{};
-  Verdict always_ = 0;      // layers without a filter, and the registry itself where it has no layer
-  Verdict on_new_span_ = 0, on_record_ = 0, on_follows_from_ = 0, on_event_ = 0, on_enter_ = 0, on_exit_ = 0,
-          on_close_ = 0, on_timed_ = 0;
-  Verdict by_gate_ = 0;  // layers whose filter decides by the level gate
-  Verdict span_filters_ = 0;   // layers whose filter follows spans
-  Verdict event_filters_ = 0;  // layers whose filter looks at events
-  Verdict perf_filters_ = 0;   // layers whose filter decides about perf spans
-  Verdict perf_for_all_ = 0;   // and of these, those that decide for all layers
-  bool global_span_filters_ = false;
-  bool filters_hear_events_ = false;
-  Verdict event_listeners_ = 0;  // the layers for which there is something to do; all where filters hear events
-  Verdict making_listeners_ = 0;  // the layers to which it is told that a span is made, and those whose filters follow spans
-  Verdict close_listeners_ = 0;  // the layers that a scope's end is told to
-  Verdict scope_listeners_ = 0;  // and those that its beginning is, or whose filters are
-  std::atomic<bool> retired_{false};  // nobody holds it: it goes with its last span
+  // layers_ again, reached by one load.
+  std::array<Layer*, kMaxLayers> layer_pointers_{};
+  std::array<Filter*, kMaxLayers> layer_filters_{};
+  std::atomic<bool> retired_{false};  // it has no owner any more and is destroyed with its last span
 };
 
-/// Puts a registry together: auto registry = RegistryBuilder().with(print_layer).with(other_layer, filter).build();
+/// Builds a registry: auto registry = RegistryBuilder().with(print_layer).with(other_layer, filter).build();
 class RegistryBuilder {
  public:
-  static constexpr std::size_t kMostLayers = Registry::kMostLayers;
+  static constexpr std::size_t kMaxLayers = Registry::kMaxLayers;
 
   RegistryBuilder();
   RegistryBuilder(RegistryBuilder&&) noexcept;
   RegistryBuilder& operator=(RegistryBuilder&&) noexcept;
   ~RegistryBuilder();
 
-  /// Adds a layer that sees what `filter` lets pass; everything where that is null. Null layers are left out, so that a
-  /// layer can be optional. At most kMostLayers; more are left out.
+  /// Adds a layer that sees what `filter` lets pass, or everything if `filter` is null. A null layer is ignored, so
+  /// that a layer can be optional, and so are layers after the first kMaxLayers.
   RegistryBuilder&& with(std::unique_ptr<Layer> layer, std::unique_ptr<Filter> filter = nullptr) &&;
-  /// Adds a filter for the whole registry: what it rejects no layer sees.
+  /// Adds a filter for the entire registry: no layer sees what it rejects.
   RegistryBuilder&& with_filter(std::unique_ptr<Filter> filter) &&;
 
-  /// The registry. Kept until its last span is closed, even when nobody holds it any more.
+  /// The registry. It is destroyed when its last owner and its last open span are gone.
   std::shared_ptr<Registry> build() &&;
 
  private:

@@ -16,7 +16,7 @@
 namespace registry_test {
 namespace {
 
-// Lets pass what is not named so.
+// Lets everything pass that has another name.
 class NotNamed final : public tracing::Filter {
  public:
   explicit NotNamed(std::string name) : name_(std::move(name)) {}
@@ -39,8 +39,9 @@ TEST(Registry, ParentsAreContextualExplicitOrNone) {
     TRACE_INFO("at the root", tracing::parent(nullptr));
     auto const root = TRACE_MAKE_SPAN(info, "root", tracing::parent(nullptr));
   });
-  EXPECT_EQ(lines, (Lines{"new a", "enter a", "new a/b", "new a/b/c", "enter a/b/c", "event a/b/c", "event a/b", "event ",
-                          "new root", "close root", "exit a/b/c", "close a/b/c", "close a/b", "exit a", "close a"}));
+  EXPECT_EQ(lines,
+            (Lines{"new a", "enter a", "new a/b", "new a/b/c", "enter a/b/c", "event a/b/c", "event a/b", "event ",
+                   "new root", "close root", "exit a/b/c", "close a/b/c", "close a/b", "exit a", "close a"}));
 }
 
 TEST(Registry, ASpanEnteredTwiceIsLeftTwice) {
@@ -65,10 +66,11 @@ TEST(Registry, ExitsMayComeInAnyOrder) {
     in_a.reset();
     TRACE_INFO("in b");
   });
-  EXPECT_EQ(lines, (Lines{"new a", "new b", "enter a", "enter b", "exit a", "event b", "exit b", "close b", "close a"}));
+  EXPECT_EQ(lines,
+            (Lines{"new a", "new b", "enter a", "enter b", "exit a", "event b", "exit b", "close b", "close a"}));
 }
 
-TEST(Registry, AChildKeepsItsParentOpenEvenWhereTheParentIsLeftFirst) {
+TEST(Registry, AChildKeepsItsParentOpenEvenIfTheParentIsLeftFirst) {
   auto const lines = journal_of([] {
     std::optional<tracing::EnteredSpan> parent(TRACE_MAKE_SPAN(info, "parent").entered());
     TRACE_SPAN(info, "child");
@@ -79,7 +81,7 @@ TEST(Registry, AChildKeepsItsParentOpenEvenWhereTheParentIsLeftFirst) {
                           "event parent/child", "exit parent/child", "close parent/child", "close parent"}));
 }
 
-TEST(Registry, AHandleOfAChildKeepsTheBlocksOpen) {
+TEST(Registry, AHandleOfAChildKeepsItsParentScopesOpen) {
   auto const lines = journal_of([] {
     tracing::Span child;
     {
@@ -89,11 +91,11 @@ TEST(Registry, AHandleOfAChildKeepsTheBlocksOpen) {
     }
     TRACE_INFO("in the child", tracing::parent(child));
   });
-  EXPECT_EQ(lines, (Lines{"new a", "enter a", "new a/b", "enter a/b", "new a/b/child", "exit a/b", "exit a", "event a/b/child",
-                          "close a/b/child", "close a/b", "close a"}));
+  EXPECT_EQ(lines, (Lines{"new a", "enter a", "new a/b", "enter a/b", "new a/b/child", "exit a/b", "exit a",
+                          "event a/b/child", "close a/b/child", "close a/b", "close a"}));
 }
 
-TEST(Registry, BlocksOpenWhereTheSpanOfAnEarlierOneIsStillHeld) {
+TEST(Registry, ScopesOpenWhileTheSpanOfAnEarlierScopeIsHeld) {
   with_default(RegistryBuilder().build(), [] {
     tracing::Span held;
     {
@@ -160,7 +162,7 @@ void nest(int depth) {
   EXPECT_EQ(count, 200);
 }
 
-TEST(Registry, TwoHundredLevelsDeep) { with_default(RegistryBuilder().build(), [] { nest(1); }); }
+TEST(Registry, ScopesNestTwoHundredLevelsDeep) { with_default(RegistryBuilder().build(), [] { nest(1); }); }
 
 TEST(Registry, IsKeptUntilItsLastSpanIsClosed) {
   Lines lines;
@@ -175,7 +177,7 @@ TEST(Registry, IsKeptUntilItsLastSpanIsClosed) {
   EXPECT_EQ(lines, (Lines{"new open", "enter open", "exit open", "close open"}));
 }
 
-TEST(Registry, AFilterHidesSpansFromItsLayerAlone) {
+TEST(Registry, AFilterHidesSpansFromItsOwnLayerOnly) {
   Lines all;
   Lines some;
   {
@@ -195,7 +197,7 @@ TEST(Registry, AFilterHidesSpansFromItsLayerAlone) {
                          "close a"}));
 }
 
-// Wants spans always and everything else at no moment, as a filter does that follows these spans.
+// Always wants spans, and never wants anything else when it is queried, like a filter that follows these spans.
 class SpansOnly final : public tracing::Filter {
  public:
   tracing::Interest callsite_enabled(tracing::Metadata const& metadata) noexcept override {
@@ -204,42 +206,44 @@ class SpansOnly final : public tracing::Filter {
   bool enabled(tracing::Metadata const&) noexcept override { return false; }
 };
 
-TEST(Registry, WhatAFilterAlwaysWantsItIsNotAskedAbout) {
+TEST(Registry, AFilterIsNotQueriedAboutCallsitesItAlwaysWants) {
   auto const emit = [] {
     TRACE_SPAN(info, "a");
     TRACE_INFO("event");
   };
   Lines lines;
-  // With two registries alive, each is asked about its own thread's records.
+  // While there are two registries, each is queried about its own thread's records.
   auto const other = RegistryBuilder().build();
   with_default(other, [&] {
     with_default(RegistryBuilder().with(std::make_unique<Journal>(lines), std::make_unique<SpansOnly>()).build(), emit);
     with_default(
-        RegistryBuilder().with_filter(std::make_unique<SpansOnly>()).with(std::make_unique<Journal>(lines)).build(), emit);
+        RegistryBuilder().with_filter(std::make_unique<SpansOnly>()).with(std::make_unique<Journal>(lines)).build(),
+        emit);
   });
   EXPECT_EQ(lines, (Lines{"new a", "enter a", "exit a", "close a", "new a", "enter a", "exit a", "close a"}));
 }
 
-TEST(LayerVector, StandsBehindOneFilter) {
+TEST(LayerVector, SharesOneFilter) {
   Lines first;
   Lines second;
   std::vector<std::unique_ptr<tracing::Layer>> layers;
   layers.push_back(std::make_unique<Journal>(first));
   layers.push_back(nullptr);
   layers.push_back(std::make_unique<Journal>(second));
-  with_default(RegistryBuilder()
-                   .with(std::make_unique<tracing::LayerVector>(std::move(layers)), std::make_unique<NotNamed>("hidden"))
-                   .with(nullptr)
-                   .build(),
-               [] {
-                 TRACE_SPAN(info, "hidden");
-                 TRACE_INFO("seen");
-               });
+  with_default(
+      RegistryBuilder()
+          .with(std::make_unique<tracing::LayerVector>(std::move(layers)), std::make_unique<NotNamed>("hidden"))
+          .with(nullptr)
+          .build(),
+      [] {
+        TRACE_SPAN(info, "hidden");
+        TRACE_INFO("seen");
+      });
   EXPECT_EQ(first, (Lines{"event "}));
   EXPECT_EQ(second, first);
 }
 
-TEST(Registry, WhatALayerEmitsIsDropped) {
+TEST(Registry, DropsRecordsThatALayerEmits) {
   struct Emitting final : tracing::Layer {
     explicit Emitting(int& n) : events(n) {}
     void on_event(tracing::Event const&, tracing::Context const&) noexcept override {
@@ -260,7 +264,7 @@ TEST(Registry, WhatALayerEmitsIsDropped) {
   EXPECT_EQ(events, 1);
 }
 
-TEST(Registry, FedSpansStandOnTheirOwnTrackAtTheirOwnTime) {
+TEST(Registry, SpansWithAnOriginHaveTheirOwnTrackAndTime) {
   struct Seen final : tracing::Layer {
     explicit Seen(Lines& to) : lines(to) {}
     void add(char const* what, SpanRef span, tracing::Context const& context) {
@@ -273,7 +277,9 @@ TEST(Registry, FedSpansStandOnTheirOwnTrackAtTheirOwnTime) {
     void on_enter(SpanRef span, tracing::Context const& c) noexcept override { add("enter", span, c); }
     void on_exit(SpanRef span, tracing::Context const& c) noexcept override { add("exit", span, c); }
     void on_close(SpanRef span, tracing::Context const& c) noexcept override { add("close", span, c); }
-    void on_event(tracing::Event const& e, tracing::Context const& c) noexcept override { add("event", c.event_span(e), c); }
+    void on_event(tracing::Event const& e, tracing::Context const& c) noexcept override {
+      add("event", c.event_span(e), c);
+    }
     Lines& lines;
   };
   Lines lines;
@@ -287,11 +293,11 @@ TEST(Registry, FedSpansStandOnTheirOwnTrackAtTheirOwnTime) {
     tracing::Track const stream{1000001, "stream 7"};
     auto const at = [&](std::int64_t ns) { return tracing::Origin{&stream, tracing::Instant{ns}}; };
     auto const below = tracing::Parent::below(launch.id());
-    tracing::SpanId const id =
-        registry->new_span({tracing::FieldValues(kernel.metadata()), below, registry->enabled(kernel.metadata()), at(100)});
+    tracing::SpanId const id = registry->new_span(
+        {tracing::FieldValues(kernel.metadata()), below, registry->enabled(kernel.metadata()), at(100)});
     registry->enter(id, at(110));
     tracing::emit_event(marker.callsite(), nullptr, {}, at(120));
-    EXPECT_EQ(registry->current_span(), launch.id()) << "the thread itself is elsewhere";
+    EXPECT_EQ(registry->current_span(), launch.id()) << "the thread is in another span than the track";
     registry->exit(id, at(190));
     registry->drop_reference(id, at(200));
   });
@@ -301,7 +307,7 @@ TEST(Registry, FedSpansStandOnTheirOwnTrackAtTheirOwnTime) {
                           "close launch/kernel on stream 7 at 200"}));
 }
 
-TEST(Registry, ShowsWhatEveryTrackIsIn) {
+TEST(Registry, VisitsTheSpansOfAllTracks) {
   auto const registry = RegistryBuilder().build();
   std::atomic<int> ready{0};
   std::atomic<bool> stop{false};
@@ -357,7 +363,7 @@ TEST(Registry, ExtensionsLiveAsLongAsTheSpan) {
   });
 }
 
-TEST(Registry, NamesMadeAtRunTimeLastAsLongAsTheirSpans) {
+TEST(Registry, RuntimeCallsitesLiveAsLongAsTheirSpans) {
   auto const registry = RegistryBuilder().build();
   with_default(registry, [&] {
     tracing::Span span;
@@ -369,12 +375,12 @@ TEST(Registry, NamesMadeAtRunTimeLastAsLongAsTheirSpans) {
   });
 }
 
-TEST(Registry, StaleIdsAreNobody) {
+TEST(Registry, OutdatedIdsReferToNoSpan) {
   auto const registry = RegistryBuilder().build();
   with_default(registry, [&] {
     tracing::SpanId const id = TRACE_MAKE_SPAN(info, "gone").id();
     EXPECT_FALSE(registry->span(id));
-    auto const other = TRACE_MAKE_SPAN(info, "in its place");
+    auto const other = TRACE_MAKE_SPAN(info, "reuses the slot");
     EXPECT_FALSE(registry->span(id));
     registry->enter(id, {});
     registry->record(id, tracing::FieldValues(*other.metadata()));

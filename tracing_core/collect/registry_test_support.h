@@ -1,4 +1,4 @@
-// Declares how tests of the registry write down what layers are told.
+// Journal: a layer that writes down its calls, for tests of the registry.
 #pragma once
 
 #include <memory>
@@ -22,15 +22,19 @@ inline std::string path_of(SpanRef span) {
   return path;
 }
 
-// Writes down what it is told: "enter a/b".
+// Adds a line for each call: "enter a/b".
 class Journal final : public tracing::Layer {
  public:
   explicit Journal(std::vector<std::string>& lines, bool* destroyed = nullptr) : lines_(lines), destroyed_(destroyed) {}
   ~Journal() override {
     if (destroyed_ != nullptr) *destroyed_ = true;
   }
-  void on_new_span(SpanRef span, tracing::NewSpan const&, tracing::Context const&) noexcept override { add("new", span); }
-  void on_record(SpanRef span, tracing::FieldValues const&, tracing::Context const&) noexcept override { add("record", span); }
+  void on_new_span(SpanRef span, tracing::NewSpan const&, tracing::Context const&) noexcept override {
+    add("new", span);
+  }
+  void on_record(SpanRef span, tracing::FieldValues const&, tracing::Context const&) noexcept override {
+    add("record", span);
+  }
   void on_event(tracing::Event const& event, tracing::Context const& context) noexcept override {
     add("event", context.event_span(event));
   }

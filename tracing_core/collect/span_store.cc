@@ -1,12 +1,13 @@
 #include "tracing_core/collect/span_store.h"
 
 #include <pthread.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <new>
 
+#include "tracing_core/internal/fork.h"
+#include "tracing_core/internal/mutex.h"
 #include "tracing_core/internal/never_destroyed.h"
 #include "tracing_core/internal/thread_info.h"
 
@@ -14,39 +15,47 @@ namespace tracing::inline v1 {
 namespace {
 
 using internal::EnteredSpan;
+using internal::Mutex;
+using internal::MutexLock;
 using internal::SpanSlot;
 using internal::TrackState;
 
-// One lock for all stores: taken where a thread meets a store, a page is made, slots change hands. One lock, so that a fork
-// needs to hold only one.
+// One lock for all stores, so that a fork needs to hold only one. Taken when a thread first uses a store, a page is
+// added or slots are passed on.
 struct Shared {
-  std::array<std::mutex, 16> span_locks;  // taken while nothing else is held that a subscriber may take
-  std::mutex mutex;
-  std::vector<std::pair<std::uint64_t, SpanStore*>> stores;  // those that live, by number
-  std::uint64_t last_number = 0;
+  std::array<Mutex, 16> span_locks;  // while one is held, no other lock is taken that subscribers use
+  Mutex mutex;
+  std::vector<std::pair<std::uint64_t, SpanStore*>> stores TRACING_GUARDED_BY(mutex);  // all that exist, by number
+  std::uint64_t last_number TRACING_GUARDED_BY(mutex) = 0;
+
+  // Null if the store with this number is destroyed.
+  SpanStore* find(std::uint64_t number) const TRACING_REQUIRES(mutex) {
+    auto const found =
+        std::find_if(stores.begin(), stores.end(), [=](auto const& store) { return store.first == number; });
+    return found == stores.end() ? nullptr : found->second;
+  }
 };
 constinit internal::NeverDestroyed<Shared> shared;
 
-// The states of one thread. Given back by a key of pthread's: those are destroyed after thread_local objects, whose
-// destructors may emit.
+// The track states of one thread. Retired by the destructor of a pthread key, which runs after those of thread_local
+// objects, since these may emit.
 using ThreadTracks = std::vector<std::pair<std::uint64_t, TrackState*>>;
 constinit thread_local ThreadTracks* thread_tracks = nullptr;
 pthread_key_t thread_end;
 
-// A stack may go without its destructors: pthread_exit() does not run those of code without exceptions. A scope holds its
-// span, and so the registry is there until it is closed.
+// Destructors on the stack may not have run: pthread_exit() skips those of code compiled without exceptions. The open
+// scope keeps its registry alive.
 void close_scopes_left_open(ThreadTracks const& tracks) noexcept {
   for (;;) {
     Subscriber* owner = nullptr;
     SpanId scope{};
     {
-      std::lock_guard const lock(shared->mutex);
+      MutexLock const lock(shared->mutex);
       for (auto const& [number, track] : tracks) {
-        for (auto const& [live_number, store] : shared->stores) {
-          if (live_number != number || scope) continue;
-          scope = track->innermost_scope();
-          owner = &store->owner();
-        }
+        SpanStore const* const store = shared->find(number);
+        if (store == nullptr || scope) continue;
+        scope = track->innermost_scope();
+        owner = &store->owner();
       }
     }
     if (!scope) return;
@@ -59,35 +68,32 @@ void end_thread(void* tracks) noexcept {
   close_scopes_left_open(*ended);
   internal::cached_track = {};
   thread_tracks = nullptr;
-  std::lock_guard const lock(shared->mutex);
+  MutexLock const lock(shared->mutex);
   for (auto const& [number, track] : *ended) {
-    for (auto const& [live_number, store] : shared->stores) {
-      if (live_number == number) store->retire(*track);
-    }
+    if (SpanStore* const store = shared->find(number)) store->retire(*track);
   }
 }
 
-void before_fork() noexcept {
-  for (std::mutex& lock : shared->span_locks) lock.lock();
+void before_fork() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS {
+  for (Mutex& lock : shared->span_locks) lock.lock();
   shared->mutex.lock();
 }
 
-void after_fork() noexcept {
+void after_fork() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS {
   shared->mutex.unlock();
-  for (std::mutex& lock : shared->span_locks) lock.unlock();
+  for (Mutex& lock : shared->span_locks) lock.unlock();
 }
 
-void after_fork_in_child() noexcept {
+void after_fork_in_child() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS {
   for (auto const& [number, store] : shared->stores) store->forget_other_threads();
   after_fork();
 }
 
-// At the latest when it is first needed; as a rule before there are threads, since a child that is forked while one of them
-// does it would wait for that thread, which it does not have.
+// When the library is loaded, or earlier if another library's constructor creates a registry.
 [[gnu::constructor]] void prepare_once() noexcept {
   [[maybe_unused]] static bool const prepared = [] {
     pthread_key_create(&thread_end, end_thread);
-    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+    internal::set_fork_handler(internal::ForkStage::spans, {before_fork, after_fork, after_fork_in_child});
     return true;
   }();
 }
@@ -98,7 +104,7 @@ namespace internal {
 
 constinit std::atomic<std::uint64_t> value_changes{1};
 constinit thread_local CachedTrack cached_track;
-EnteredSpan TrackState::no_places[2];
+EnteredSpan TrackState::no_entries[2];
 
 bool TrackState::grow() noexcept {
   std::size_t const larger = std::max<std::size_t>(32, capacity * 2);
@@ -150,7 +156,8 @@ SpanId TrackState::innermost_scope() noexcept {
   EnteredSpan const* const entries = stack.load(std::memory_order_relaxed);
   for (std::size_t i = depth.load(std::memory_order_relaxed); i > 0; --i) {
     EnteredSpan const& entered = entries[i - 1];
-    if (entered.slot == entered.own && entered.slot->id.load(std::memory_order_relaxed) == entered.id) return {entered.id};
+    if (entered.slot == entered.own && entered.slot->id.load(std::memory_order_relaxed) == entered.id)
+      return {entered.id};
     remove(i - 1);
   }
   return {};
@@ -160,14 +167,14 @@ SpanId TrackState::innermost_scope() noexcept {
 
 SpanStore::SpanStore(Subscriber& owner) : owner_(owner), number_([this] {
   prepare_once();
-  std::lock_guard const lock(shared->mutex);
+  MutexLock const lock(shared->mutex);
   shared->stores.emplace_back(++shared->last_number, this);
   return shared->last_number;
 }()) {}
 
 SpanStore::~SpanStore() {
   {
-    std::lock_guard const lock(shared->mutex);
+    MutexLock const lock(shared->mutex);
     std::erase_if(shared->stores, [this](auto const& entry) { return entry.second == this; });
   }
   for (TrackState* track = tracks_.load(); track != nullptr;) delete std::exchange(track, track->next);
@@ -182,25 +189,23 @@ TrackState* SpanStore::find_this_thread() noexcept {
     }
     for (auto const& [number, track] : *thread_tracks) {
       if (number != number_) continue;
-      internal::cached_track = {number_, track};
+      internal::cached_track = {number_, track, &track->track};
       return track;
     }
     internal::ThreadInfo const& thread = internal::this_thread_info();
-    std::lock_guard const lock(shared->mutex);
-    // Those of stores that are gone: a thread may see many come and go.
-    std::erase_if(*thread_tracks, [](auto const& known) {
-      return std::none_of(shared->stores.begin(), shared->stores.end(),
-                          [&](auto const& live) { return live.first == known.first; });
-    });
+    MutexLock const lock(shared->mutex);
+    // Tracks of destroyed stores: a long-lived thread may use many stores.
+    std::erase_if(*thread_tracks, [](auto const& known)
+                                      TRACING_REQUIRES(shared->mutex) { return shared->find(known.first) == nullptr; });
     thread_tracks->reserve(thread_tracks->size() + 1);
     TrackState* const track = new_track(thread.number);
     if (track == nullptr) return nullptr;
     std::size_t const size = std::min(thread.name.size(), sizeof(track->name));
     std::copy_n(thread.name.data(), size, track->name);
     track->track.name = {track->name, size};
-    track->os_thread = static_cast<std::int64_t>(syscall(SYS_gettid));  // asked anew: a fork may lie between
+    track->os_thread = thread.os_thread;
     thread_tracks->emplace_back(number_, track);
-    internal::cached_track = {number_, track};
+    internal::cached_track = {number_, track, &track->track};
     return track;
   } catch (...) {
     return nullptr;
@@ -208,7 +213,7 @@ TrackState* SpanStore::find_this_thread() noexcept {
 }
 
 TrackState* SpanStore::foreign_track(Track const& track) noexcept {
-  std::lock_guard const lock(shared->mutex);
+  MutexLock const lock(shared->mutex);
   auto const found = foreign_tracks_.find(track.number);
   return found != foreign_tracks_.end() ? found->second : new_foreign_track(track);
 }
@@ -251,15 +256,16 @@ void SpanStore::retire(TrackState& track) noexcept {
 }
 
 SpanSlot* SpanStore::refill(TrackState& track) noexcept {
-  std::lock_guard const lock(shared->mutex);
+  MutexLock const lock(shared->mutex);
   if (!spare_.empty()) {
     track.free = spare_.back();
     spare_.pop_back();
     return track.free.pop();
   }
   std::uint32_t const page_index = page_count_.load(std::memory_order_relaxed);
-  if (page_index == kMostPages) return nullptr;
-  if (pages_ == nullptr) pages_ = reinterpret_cast<std::atomic<Page*>*>(room_.map(kMostPages * sizeof(std::atomic<Page*>)));
+  if (page_index == kMaxPages) return nullptr;
+  if (pages_ == nullptr)
+    pages_ = reinterpret_cast<std::atomic<Page*>*>(room_.map(kMaxPages * sizeof(std::atomic<Page*>)));
   if (pages_ == nullptr) return nullptr;
   Page* const page = new (std::nothrow) Page;
   if (page == nullptr) return nullptr;
@@ -289,8 +295,8 @@ SpanSlot* SpanStore::open_scope(TrackState& track) noexcept {
 
 void SpanStore::pass_on(TrackState& track) noexcept {
   internal::FreeSlots half;
-  while (half.count < kMostFree / 2) half.push(*track.free.pop());
-  std::lock_guard const lock(shared->mutex);
+  while (half.count < kMaxFree / 2) half.push(*track.free.pop());
+  MutexLock const lock(shared->mutex);
   try {
     spare_.push_back(half);
   } catch (...) {
@@ -301,21 +307,24 @@ void SpanStore::pass_on(TrackState& track) noexcept {
 void SpanStore::forget_other_threads() noexcept {
   for (TrackState* track = tracks_.load(std::memory_order_relaxed); track != nullptr; track = track->next) {
     if (track->os_thread == 0) continue;
-    bool const own = thread_tracks != nullptr && std::any_of(thread_tracks->begin(), thread_tracks->end(),
-                                                             [track](auto const& known) { return known.second == track; });
-    // What another thread was just doing to its free slots is not known: nobody takes over its state.
+    bool const own =
+        thread_tracks != nullptr && std::any_of(thread_tracks->begin(), thread_tracks->end(),
+                                                [track](auto const& known) { return known.second == track; });
+    // Another thread may have been changing its free list, so its state is never reused.
     if (!own) track->depth.store(0, std::memory_order_relaxed);
     track->os_thread = own ? static_cast<std::int64_t>(getpid()) : 0;
   }
 }
 
-std::mutex& SpanStore::lock_of(SpanSlot const& slot) noexcept {
-  return shared->span_locks[static_cast<std::uint32_t>(slot.id.load(std::memory_order_relaxed)) % shared->span_locks.size()];
+internal::Mutex& SpanStore::lock_of(SpanSlot const& slot) noexcept {
+  return shared
+      ->span_locks[static_cast<std::uint32_t>(slot.id.load(std::memory_order_relaxed)) % shared->span_locks.size()];
 }
 
-void SpanStore::close_open_ones_slowly() noexcept {
+void SpanStore::close_open_spans_slowly() noexcept {
   for (std::uint32_t i = 0; i < page_count_.load(std::memory_order_acquire); ++i) {
-    for (SpanSlot& slot : *pages_[i].load(std::memory_order_acquire)) slot.special.store(true, std::memory_order_relaxed);
+    for (SpanSlot& slot : *pages_[i].load(std::memory_order_acquire))
+      slot.special.store(true, std::memory_order_relaxed);
   }
 }
 

@@ -1,63 +1,30 @@
-// Declares SpanStore, where a registry keeps its open spans, and TrackState, what it knows of each thread.
+// SpanStore: the open spans of a registry. TrackState: the spans that one thread is in.
 //
-// Slots stand in pages that are never given back while the store lives, so a stale id is recognised by the slot's
-// generation and never by a fault. Each place of a thread's stack of entered spans has a slot of its own for the scopes that
-// are opened there: most spans need no search for room. Other spans take a free slot from a list that each track has; lists
-// that grow long, as on a thread that closes what another opened, pass slots on through the store.
+// Slots are in pages that are not freed while the store lives, so an outdated id is detected by the generation in the
+// slot and never reads freed memory. Each entry of a thread's stack of entered spans owns a slot for scopes opened at
+// that depth, so most spans need no free list. Other spans take a slot from the free list of their track. A list that
+// grows long, as on a thread that closes what another one opened, passes slots on through the store.
 //
-// A span whose scope is a block has one reference and holds none to its parent, in which its thread is anyway: nothing is
-// counted. The first handle to it, or to a span below it, makes it and its parents `shared`: each then holds its parent, and
-// references are counted atomically. The last reference is recognised without a read-modify-write.
+// A scope has one reference and holds none to its parent, which its thread is in anyway, so nothing is counted. The
+// first handle to it, or to a span below it, makes it and its parents `shared`: each then holds a reference to its
+// parent, and references are counted atomically. The last reference is detected without a read-modify-write.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
-#include "tracing_core/collect/span_ref.h"
-#include "tracing_core/filter/filter.h"
+#include "tracing_core/collect/own_track.h"
+#include "tracing_core/collect/span_slot.h"
+#include "tracing_core/internal/mutex.h"
 #include "tracing_core/internal/zeroed_pages.h"
 
 namespace tracing::inline v1 {
 
 namespace internal {
-
-// How often values were recorded to spans of any registry, from 1: what is made from the values of several spans is good for
-// as long as it stands.
-extern constinit std::atomic<std::uint64_t> value_changes;
-
-// One open span, or room for one.
-struct alignas(64) SpanSlot {
-  std::atomic<std::uint64_t> id{0};  // the generation, even while open, above the slot's place from 1
-  Metadata const* metadata = nullptr;
-  SpanSlot* parent = nullptr;
-  std::uint64_t parent_id = 0;
-  std::atomic<std::uint32_t> references{1};  // one also while closed
-  Verdict verdict = 0;
-  std::atomic<bool> shared{false};  // there may be handles, on any thread; holds a reference to its parent; false while closed
-  std::atomic<bool> has_extras{false};  // filter states, texts or extensions: something to clear at the end
-  std::atomic<bool> special{true};  // closing takes more than leaving it; false while the own slot of a place is closed
-  bool of_stack = false;             // the own slot of a place of a stack, for good: never in a list of free ones
-  SpanSlot* next_free = nullptr;
-  StoredValues values;
-  std::array<CachedText, 2> texts;
-  CachedPath path;
-  Extensions extensions;
-  std::unique_ptr<std::uintptr_t[]> filter_states;  // of the filters that follow spans: the registry's, then the layers'
-
-  static constexpr std::uint64_t kGeneration = std::uint64_t{1} << 32;
-
-  // Where it stands among all slots, from 0.
-  std::uint32_t place() const noexcept { return static_cast<std::uint32_t>(id.load(std::memory_order_relaxed)) - 1; }
-  SpanId span_id() const noexcept { return {id.load(std::memory_order_relaxed)}; }
-  bool is_open() const noexcept { return (id.load(std::memory_order_acquire) & kGeneration) == 0; }
-  // From open to closed or back; the thread that does it is the only one that may.
-  void next_generation(std::memory_order order) noexcept { id.store(id.load(std::memory_order_relaxed) + kGeneration, order); }
-};
 
 // A list of free slots, linked through them.
 struct FreeSlots {
@@ -79,42 +46,42 @@ struct FreeSlots {
   }
 };
 
-// A place of the stack of spans that a track is in.
+// An entry of the stack of spans that a track is in.
 struct EnteredSpan {
   SpanSlot* slot = nullptr;
-  std::uint64_t id = 0;     // zero where the track was in it already
-  SpanSlot* own = nullptr;  // for the scope that is opened here; null where there was none yet
+  std::uint64_t id = 0;     // zero if the track was in the span already
+  SpanSlot* own = nullptr;  // for scopes opened at this depth; null if there was none yet
 };
 
-// What a registry knows of one track. Belongs to its thread; others read the stack of a process that dies or hangs.
+// A registry's data of one track. Written by its thread only; others read the stack of a process that crashes or hangs.
 struct TrackState {
   Track track;
-  char name[64] = {};                      // behind track.name, of threads
-  std::unique_ptr<char[]> foreign_name;    // the same of other tracks, as long as it is
+  char name[64] = {};                    // storage of track.name, for threads
+  std::unique_ptr<char[]> foreign_name;  // storage of track.name, for other tracks
   std::int64_t os_thread = 0;
   FreeSlots free;
   std::atomic<std::size_t> depth{0};
-  std::atomic<EnteredSpan*> stack{no_places + 1};  // behind a place for nothing, with which the search for a span ends
+  std::atomic<EnteredSpan*> stack{no_entries + 1};  // preceded by an empty entry, which no span matches
   std::size_t capacity = 0;
-  static EnteredSpan no_places[2];
-  std::vector<std::unique_ptr<EnteredSpan[]>> stacks;  // outgrown ones stay readable
+  static EnteredSpan no_entries[2];
+  std::vector<std::unique_ptr<EnteredSpan[]>> stacks;  // replaced ones remain readable
   TrackState* next = nullptr;
-  bool retired = false;  // its thread has ended: another may use it
+  bool retired = false;  // its thread has ended, so another may take it over
 
-  // The innermost open span that any layer of `mask` sees; null where there is none.
-  SpanSlot* current(Verdict mask) const noexcept {
+  // The innermost open span that any layer of `mask` sees; null if there is none.
+  SpanSlot* current(LayerMask mask) const noexcept {
     EnteredSpan const* const entries = stack.load(std::memory_order_relaxed);
     for (std::size_t i = depth.load(std::memory_order_relaxed); i > 0; --i) {
       EnteredSpan const& entered = entries[i - 1];
       if (entered.slot->id.load(std::memory_order_relaxed) != entered.id) continue;
-      if ((entered.slot->verdict & mask) != 0) return entered.slot;
+      if ((entered.slot->mask & mask) != 0) return entered.slot;
     }
     return nullptr;
   }
-  // False where memory ran out.
+  // False if memory runs out.
   bool push(SpanSlot& slot) noexcept;
-  // Leaves the span once; whether the track was in it. Where spans were entered within it, calls `share(slot)` for each:
-  // it may be gone before they are.
+  // Leaves the span once. False if the track is not in it. Calls `share(slot)` for each span that was entered within
+  // it, because it may be closed before they are.
   template <class F>
   bool pop(SpanSlot& slot, F&& share) noexcept {
     std::size_t const size = depth.load(std::memory_order_relaxed);
@@ -123,27 +90,21 @@ struct TrackState {
     while (at > 0 && entries[at - 1].slot != &slot) --at;
     if (at == 0) return false;
     for (std::size_t i = at; i < size; ++i) {
-      if (entries[i].id != 0 && entries[i].slot->id.load(std::memory_order_relaxed) == entries[i].id) share(entries[i].slot);
+      if (entries[i].id != 0 && entries[i].slot->id.load(std::memory_order_relaxed) == entries[i].id)
+        share(entries[i].slot);
     }
     remove(at - 1);
     return true;
   }
   // Leaves the innermost span.
   void leave() noexcept { depth.store(depth.load(std::memory_order_relaxed) - 1, std::memory_order_release); }
-  // Forgets a span that was closed while the track was in it.
+  // Removes a span that was closed while the track was in it.
   void forget(SpanId id) noexcept;
   void remove(std::size_t at) noexcept;
-  // Of a thread that ends: the innermost scope that it did not leave. Spans within it that others hold are left.
+  // For a thread that ends: the innermost scope that it did not leave. Leaves spans within that scope that others hold.
   SpanId innermost_scope() noexcept;
   [[gnu::cold, gnu::noinline]] bool grow() noexcept;
 };
-
-// The store that the thread used last. Checked by number: a store's address may be used again.
-struct CachedTrack {
-  std::uint64_t store_number = 0;
-  TrackState* track = nullptr;
-};
-extern constinit thread_local CachedTrack cached_track;
 
 }  // namespace internal
 
@@ -154,16 +115,16 @@ class SpanStore {
   SpanStore& operator=(SpanStore const&) = delete;
   ~SpanStore();
 
-  /// The state of the calling thread, or of another track. Null where memory ran out.
+  /// The state of the calling thread, or of another track. Null if memory runs out.
   internal::TrackState* track_state(Origin const& origin) noexcept {
     return origin.track == nullptr ? this_thread() : foreign_track(*origin.track);
   }
   internal::TrackState* this_thread() noexcept {
     internal::CachedTrack const& cached = internal::cached_track;
-    return cached.store_number == number_ ? cached.track : find_this_thread();
+    return cached.store_number == number_ ? cached.state : find_this_thread();
   }
 
-  /// A free slot, its generation even; null where no more can be had.
+  /// Opens a free slot; null if there is no memory for more.
   internal::SpanSlot* open(internal::TrackState& track) noexcept {
     internal::SpanSlot* slot = track.free.pop();
     if (slot == nullptr) [[unlikely]] slot = refill(track);
@@ -171,41 +132,41 @@ class SpanStore {
     slot->next_generation(std::memory_order_relaxed);
     return slot;
   }
-  /// The same for a scope that the track's thread opens now: the slot that belongs to its place, unless that is taken.
+  /// Opens a slot for a scope of the track's thread: that of the next stack entry, unless it is in use.
   internal::SpanSlot* open_scope(internal::TrackState& track) noexcept;
-  /// The same in a few instructions where the slot is there, the values are numbers and nobody hears of it: the span is
-  /// made, and the calling thread in it. Null otherwise: nothing is done.
-  [[gnu::always_inline]] internal::SpanSlot* open_scope_quickly(Metadata const& metadata, Verdict verdict,
+  /// Creates the span and enters it in a few instructions, if its slot is available and its values are numbers.
+  /// Otherwise does nothing and returns null. REQUIRES: no layer or filter is called for it.
+  [[gnu::always_inline]] internal::SpanSlot* open_scope_fast(Metadata const& metadata, LayerMask mask,
                                                                 Value const* values) noexcept {
     internal::CachedTrack const& cached = internal::cached_track;
     if (cached.store_number != number_ || !StoredValues::are_few_numbers(metadata)) [[unlikely]] return nullptr;
-    internal::TrackState& track = *cached.track;
+    internal::TrackState& track = *cached.state;
     std::size_t const depth = track.depth.load(std::memory_order_relaxed);
-    internal::EnteredSpan* const place = track.stack.load(std::memory_order_relaxed) + depth;
-    internal::SpanSlot* const slot = place->own;  // null behind the last place
+    internal::EnteredSpan* const entry = track.stack.load(std::memory_order_relaxed) + depth;
+    internal::SpanSlot* const slot = entry->own;  // null after the last entry
     if (slot == nullptr) [[unlikely]] return nullptr;
     if (slot->is_open()) [[unlikely]] return nullptr;
     if (depth == 0) [[likely]] {
       slot->parent = nullptr;
     } else {
-      slot->parent = place[-1].slot;
-      slot->parent_id = place[-1].id;
-      if (slot->parent->id.load(std::memory_order_relaxed) != place[-1].id) [[unlikely]] return nullptr;
+      slot->parent = entry[-1].slot;
+      slot->parent_id = entry[-1].id;
+      if (slot->parent->id.load(std::memory_order_relaxed) != entry[-1].id) [[unlikely]] return nullptr;
     }
     slot->metadata = &metadata;
-    slot->verdict = verdict;
+    slot->mask = mask;
     slot->next_generation(std::memory_order_relaxed);
-    place->slot = slot;
-    place->id = slot->id.load(std::memory_order_relaxed);
+    entry->slot = slot;
+    entry->id = slot->id.load(std::memory_order_relaxed);
     slot->values.start_numbers(metadata, values);
     track.depth.store(depth + 1, std::memory_order_release);
     return slot;
   }
-  /// Closes the scope that the calling thread is in innermost; false where that is another, or special: nothing is done.
-  bool close_scope_quickly(SpanId id) noexcept {
+  /// Closes the calling thread's innermost scope. Does nothing and returns false if that is another span, or special.
+  bool close_scope_fast(SpanId id) noexcept {
     internal::CachedTrack const& cached = internal::cached_track;
     if (cached.store_number != number_) [[unlikely]] return false;
-    internal::TrackState& track = *cached.track;
+    internal::TrackState& track = *cached.state;
     std::size_t const depth = track.depth.load(std::memory_order_relaxed);
     internal::EnteredSpan const& top = track.stack.load(std::memory_order_relaxed)[depth - 1];
     if (top.id != id.value || top.slot->special.load(std::memory_order_relaxed)) [[unlikely]] return false;
@@ -213,25 +174,26 @@ class SpanStore {
     top.slot->id.store(id.value + internal::SpanSlot::kGeneration, std::memory_order_release);
     return true;
   }
-  /// The slot of the scope that the track is in innermost; null where that is another span, or none whose place is its own.
+  /// The slot of the scope if it is the innermost span of the track and uses the slot of its stack entry; otherwise
+  /// null.
   static internal::SpanSlot* innermost_scope(SpanId id, internal::TrackState const& track) noexcept {
     internal::EnteredSpan const& top =
         track.stack.load(std::memory_order_relaxed)[track.depth.load(std::memory_order_relaxed) - 1];
     return top.id == id.value && top.slot == top.own ? top.slot : nullptr;
   }
-  /// Frees a slot that holds nothing any more. The last that is touched is the slot itself: the store may be destroyed as
-  /// soon as none is open.
+  /// Frees a slot that holds no data any more. The slot is the last thing that it accesses, because the store may be
+  /// destroyed as soon as no slot is open.
   void close(internal::SpanSlot& slot, internal::TrackState& track) noexcept {
     slot.special.store(!slot.of_stack, std::memory_order_relaxed);
     if (!slot.of_stack) {
-      if (track.free.count >= kMostFree) [[unlikely]] pass_on(track);
+      if (track.free.count >= kMaxFree) [[unlikely]] pass_on(track);
       track.free.push(slot);
     }
     slot.next_generation(std::memory_order_release);
   }
-  /// The open slot of an id; null where it is closed.
+  /// The open slot with this id; null if the span is closed.
   internal::SpanSlot* find(SpanId id) const noexcept;
-  /// The same, quicker where it is the one that the track is in innermost.
+  /// As find(id), but faster for the innermost span of the track.
   internal::SpanSlot* find(SpanId id, internal::TrackState const& track) const noexcept {
     internal::EnteredSpan const& top =
         track.stack.load(std::memory_order_relaxed)[track.depth.load(std::memory_order_relaxed) - 1];
@@ -240,26 +202,26 @@ class SpanStore {
   }
 
   bool any_open() const noexcept;
-  /// Spans that are open now close by the slow path, where the registry looks whether it was the last.
-  void close_open_ones_slowly() noexcept;
-  /// The lock of a span's values and texts, for those that several threads may hold. One of a few for all spans.
-  static std::mutex& lock_of(internal::SpanSlot const& slot) noexcept;
+  /// Makes spans that are open now use the slow path when they close, where the registry checks for the last one.
+  void close_open_spans_slowly() noexcept;
+  /// The lock of the values and texts of a shared span. Spans share a few locks.
+  static internal::Mutex& lock_of(internal::SpanSlot const& slot) noexcept;
   Subscriber& owner() const noexcept { return owner_; }
   internal::TrackState* first_track() const noexcept { return tracks_.load(std::memory_order_acquire); }
 
-  /// The calling thread ends: its state may be used by another one.
+  /// Called when the calling thread ends; another thread may take its state over.
   void retire(internal::TrackState& track) noexcept;
-  /// In the child of a fork: threads other than the calling one do not exist any more.
+  /// Called in the child of a fork, where the calling thread is the only one.
   void forget_other_threads() noexcept;
 
  private:
   static constexpr std::uint32_t kPageSlots = 64;
-  static constexpr std::uint32_t kMostPages = 1 << 16;
-  static constexpr std::uint32_t kMostFree = 256;  // of one track
+  static constexpr std::uint32_t kMaxPages = 1 << 16;
+  static constexpr std::uint32_t kMaxFree = 256;  // of one track
 
   using Page = std::array<internal::SpanSlot, kPageSlots>;
 
-  // REQUIRES of both: the lock of all stores is held.
+  // REQUIRES of the next two: the lock of all stores is held.
   internal::TrackState* new_track(std::uint64_t number) noexcept;
   internal::TrackState* new_foreign_track(Track const& track) noexcept;
   [[gnu::cold, gnu::noinline]] internal::TrackState* find_this_thread() noexcept;
@@ -268,10 +230,10 @@ class SpanStore {
   [[gnu::cold, gnu::noinline]] void pass_on(internal::TrackState& track) noexcept;
 
   Subscriber& owner_;
-  std::uint64_t const number_;  // of this store, never used again: what threads cache is checked against it
+  std::uint64_t const number_;  // never reused, unlike the address: identifies the store in caches of threads
   std::atomic<internal::TrackState*> tracks_{nullptr};
   internal::ZeroedPages room_;
-  std::atomic<Page*>* pages_ = nullptr;  // kMostPages of them, once there is a page
+  std::atomic<Page*>* pages_ = nullptr;  // kMaxPages of them, allocated with the first page
   std::atomic<std::uint32_t> page_count_{0};
   // Guarded by the one lock of all stores:
   std::vector<internal::FreeSlots> spare_;

@@ -4,7 +4,6 @@
 
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
-#include "tracing_core/internal/type_information.h"
 #include "tracing_core/model/text_escape.h"
 
 namespace tracing::inline v1 {
@@ -29,8 +28,7 @@ struct SpanTrace::Content {
 SpanTrace SpanTrace::capture() noexcept {
   SpanTrace result;
   Subscriber* const subscriber = current_subscriber();
-  bool const may_ask = subscriber != nullptr && internal::has_type_information(subscriber);
-  auto* const registry = may_ask ? dynamic_cast<Registry*>(subscriber) : nullptr;
+  Registry* const registry = subscriber == nullptr ? nullptr : subscriber->as_registry();
   if (registry == nullptr) {
     result.status_ = Status::unsupported;
     return result;
@@ -53,7 +51,8 @@ SpanTrace SpanTrace::capture() noexcept {
 
 std::size_t SpanTrace::size() const noexcept { return content_ == nullptr ? 0 : content_->entries.size(); }
 
-void SpanTrace::visit(void (*each)(void* context, Metadata const& metadata, StoredValues const& values), void* context) const {
+void SpanTrace::visit(void (*each)(void* context, Metadata const& metadata, StoredValues const& values),
+                      void* context) const {
   if (content_ == nullptr) return;
   for (auto const& entry : content_->entries) each(context, *entry->metadata, entry->values);
 }
@@ -102,7 +101,6 @@ std::string SpanTrace::to_string() const {
 WithSpanTrace::~WithSpanTrace() = default;
 
 SpanTrace span_trace_of(std::exception const& error) noexcept {
-  if (!internal::has_type_information(&error)) return {};
   if (auto const* const traced = dynamic_cast<WithSpanTrace const*>(&error)) return traced->span_trace();
   auto const* const nested = dynamic_cast<std::nested_exception const*>(&error);
   return nested == nullptr ? SpanTrace() : span_trace_of(nested->nested_ptr());

@@ -1,4 +1,4 @@
-// Declares SpanTrace, the spans that a thread was in at one moment, and exceptions that carry one.
+// SpanTrace: the spans that a thread was in at one moment, and exceptions that carry one.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace tracing::inline v1 {
 
-/// The spans that a thread was in at one moment, with the values that they had. Immutable, cheap to copy, safe to keep and to
-/// pass between threads: it keeps no span open.
+/// The spans that a thread was in at one moment, with the values that they had then. Immutable and cheap to copy. It
+/// keeps no span open, so it may outlive them and be passed between threads.
 class SpanTrace {
  public:
   enum class Status : std::uint8_t {
-    unsupported,  ///< the thread's records go to no Registry: nothing is known
-    empty,        ///< it was in no span, or nothing was captured
+    unsupported,  ///< the thread's subscriber is not a Registry
+    empty,        ///< the thread was in no span, or nothing was captured
     captured,
   };
 
   /// Nothing captured.
   SpanTrace() noexcept = default;
-  /// The spans that the calling thread is in now. Allocates; where memory runs out, nothing is captured.
+  /// Captures the spans that the calling thread is in. Allocates; captures nothing if memory runs out.
   static SpanTrace capture() noexcept;
 
   Status status() const noexcept { return status_; }
@@ -39,7 +39,7 @@ class SpanTrace {
           const_cast<void*>(static_cast<void const*>(&f)));
   }
 
-  /// Three lines for each span, innermost first, as Rust's tracing-error prints them, without a last line end:
+  /// Three lines for each span, innermost first, as Rust's tracing-error prints them, without a final newline:
   ///
   ///        0: mylib::launch
   ///                with kernel="identity" grid=4
@@ -54,7 +54,7 @@ class SpanTrace {
   Status status_ = Status::empty;
 };
 
-/// Carries the spans in which it was made. A base of exceptions: see throw_with_span_trace().
+/// Carries the spans that it was created in. A base of exceptions: see throw_with_span_trace().
 class WithSpanTrace {
  public:
   WithSpanTrace() noexcept : trace_(SpanTrace::capture()) {}
@@ -68,19 +68,20 @@ class WithSpanTrace {
   SpanTrace trace_;
 };
 
-/// An exception of type E that carries the spans in which it was made; whoever catches E catches it.
+/// An exception that is an E and carries the spans that it was created in. Handlers of E catch it.
 template <class E>
 class TracedError : public E, public WithSpanTrace {
  public:
   explicit TracedError(E error) : E(std::move(error)) {}
 };
 
-/// The span trace that an exception, or the nearest one nested in it, carries; an empty one where none does.
+/// The span trace that the exception carries, or else the first nested one that has one; otherwise an empty trace.
 SpanTrace span_trace_of(std::exception const& error) noexcept;
 SpanTrace span_trace_of(std::exception_ptr const& error) noexcept;
 
 #ifdef __cpp_exceptions
-/// Throws `error` with the spans that the thread is in. Types that are final, or carry a trace already, are thrown as they are.
+/// Throws `error` with the spans that the thread is in. An error whose type is final or carries a trace is thrown
+/// unchanged.
 template <class E>
 [[noreturn]] void throw_with_span_trace(E error) {
   if constexpr (!std::is_class_v<E>) {

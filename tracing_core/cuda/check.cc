@@ -9,28 +9,27 @@
 namespace tracing::inline v1::cuda::internal {
 namespace {
 
-// How a library tells the texts of its codes.
+// The functions of a library that return the texts of its codes. Their names are part of its binary interface, so that
+// no header is needed.
 struct Library {
-  std::string_view type;
-  char const* name_function;         // null: it has none
-  char const* description_function;  // likewise
-  char const* files[4];              // where the loader does not find them; null: no more
-  bool by_pointer = false;           // the text comes by the second argument
-  std::int64_t pending = 0;          // the code that says: not ended yet; zero: there is none
+  std::string_view type;             // of its codes
+  char const* name_function;         // null: none
+  char const* description_function;  // null: none
+  bool by_pointer = false;           // the text is returned through the second argument
+  std::int64_t pending = 0;          // the code for work that has not completed; zero: none
 };
 
-// What stands here needs no header: the texts' names are part of each library's binary interface.
 constexpr Library kLibraries[] = {
-    {"cudaError", "cudaGetErrorName", "cudaGetErrorString", {"libcudart.so.13", "libcudart.so.12"}, false, 600},
-    {"cudaError_enum", "cuGetErrorName", "cuGetErrorString", {"libcuda.so.1"}, true, 600},
-    {"nvrtcResult", "nvrtcGetErrorString", nullptr, {"libnvrtc.so.13", "libnvrtc.so.12"}},
-    {"cublasStatus_t", "cublasGetStatusName", "cublasGetStatusString", {"libcublas.so.13", "libcublas.so.12"}},
-    {"cusparseStatus_t", "cusparseGetErrorName", "cusparseGetErrorString", {"libcusparse.so.12"}},
-    {"cudnnStatus_t", "cudnnGetErrorString", nullptr, {"libcudnn.so.9", "libcudnn.so.8"}},
-    {"cutensorStatus_t", nullptr, "cutensorGetErrorString", {"libcutensor.so.2"}},
-    {"ncclResult_t", nullptr, "ncclGetErrorString", {"libnccl.so.2"}, false, 7},
-    {"CUptiResult", "cuptiGetResultString", "cuptiGetErrorMessage", {"libcupti.so.13", "libcupti.so.12"}, true},
-    {"nvmlReturn_enum", nullptr, "nvmlErrorString", {"libnvidia-ml.so.1"}},
+    {"cudaError", "cudaGetErrorName", "cudaGetErrorString", false, 600},
+    {"cudaError_enum", "cuGetErrorName", "cuGetErrorString", true, 600},
+    {"nvrtcResult", "nvrtcGetErrorString", nullptr},
+    {"cublasStatus_t", "cublasGetStatusName", "cublasGetStatusString"},
+    {"cusparseStatus_t", "cusparseGetErrorName", "cusparseGetErrorString"},
+    {"cudnnStatus_t", "cudnnGetErrorString", nullptr},
+    {"cutensorStatus_t", nullptr, "cutensorGetErrorString"},
+    {"ncclResult_t", nullptr, "ncclGetErrorString", false, 7},
+    {"CUptiResult", "cuptiGetResultString", "cuptiGetErrorMessage", true},
+    {"nvmlReturn_enum", nullptr, "nvmlErrorString"},
 };
 
 Library const* library_of(std::string_view type) noexcept {
@@ -39,22 +38,9 @@ Library const* library_of(std::string_view type) noexcept {
   return nullptr;
 }
 
-// What the process has of this name, linked or opened by somebody; nothing is loaded.
-void* find(Library const& library, char const* function) noexcept {
-  if (void* const found = dlsym(RTLD_DEFAULT, function)) return found;
-  for (char const* const file : library.files) {
-    if (file == nullptr) break;
-    void* const handle = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle == nullptr) continue;
-    void* const found = dlsym(handle, function);
-    dlclose(handle);
-    if (found != nullptr) return found;
-  }
-  return nullptr;
-}
-
-std::string_view ask(Library const& library, char const* function, int code) noexcept {
-  void* const found = function == nullptr ? nullptr : find(library, function);
+// The text from a function of the library; empty if the process does not have it. Loads nothing.
+std::string_view text_from(Library const& library, char const* function, int code) noexcept {
+  void* const found = function == nullptr ? nullptr : dlsym(RTLD_DEFAULT, function);
   if (found == nullptr) return {};
   char const* text = nullptr;
   if (library.by_pointer) reinterpret_cast<int (*)(int, char const**)>(found)(code, &text);
@@ -62,7 +48,7 @@ std::string_view ask(Library const& library, char const* function, int code) noe
   return text == nullptr ? std::string_view() : text;
 }
 
-std::string_view ask(char const* (*function)(int), int code) noexcept {
+std::string_view text_from(char const* (*function)(int), int code) noexcept {
   char const* const text = function == nullptr ? nullptr : function(code);
   return text == nullptr ? std::string_view() : text;
 }
@@ -83,8 +69,8 @@ std::string_view Code::name() const noexcept {
   int const code = static_cast<int>(value);
   std::string_view text;
   if (is_driver(type)) text = error_name(static_cast<CUresult>(code));
-  if (is_runtime(type)) text = ask(runtime_name, code);
-  return text.empty() ? ask(*library, library->name_function, code) : text;
+  if (is_runtime(type)) text = text_from(runtime_name, code);
+  return text.empty() ? text_from(*library, library->name_function, code) : text;
 }
 
 std::string Code::description() const {
@@ -92,11 +78,11 @@ std::string Code::description() const {
   int const code = static_cast<int>(value);
   std::string_view text;
   if (is_driver(type)) text = error_description(static_cast<CUresult>(code));
-  if (is_runtime(type)) text = ask(runtime_string, code);
-  if (text.empty() && library != nullptr) text = ask(*library, library->description_function, code);
-  // The codes that the driver has, too, mean the same to the runtime.
+  if (is_runtime(type)) text = text_from(runtime_string, code);
+  if (text.empty() && library != nullptr) text = text_from(*library, library->description_function, code);
+  // Codes that the runtime shares with the driver have the same meaning.
   if (text.empty() && is_runtime(type)) text = error_description(static_cast<CUresult>(code));
-  return text.empty() ? "it returned the " + std::string(type) + " " + std::to_string(value) : std::string(text);
+  return text.empty() ? "the call returned the " + std::string(type) + " " + std::to_string(value) : std::string(text);
 }
 
 void throw_call_error(std::string_view call, Code const& code) {

@@ -1,4 +1,5 @@
-// The codes and functions here are made up: no header of CUDA's is included, none of its libraries is linked.
+// Uses its own enumerations and functions with the names of CUDA's: no CUDA header is included and no CUDA library is
+// linked.
 #define TRACE_TARGET "user"
 #include "tracing_core/cuda/check.h"
 
@@ -11,7 +12,7 @@
 #include "tests/support/printed.h"
 
 enum cudaError { cudaSuccess = 0, cudaErrorMade = 35, cudaErrorOfBoth = 700, cudaErrorNotReady = 600 };
-enum cudaError_enum { CUDA_SUCCESS = 0, CUDA_ERROR_MADE = 700, CUDA_ERROR_NOT_READY = 600, CUDA_ERROR_UNHEARD_OF = 12345 };
+enum cudaError_enum { CUDA_SUCCESS = 0, CUDA_ERROR_MADE = 700, CUDA_ERROR_NOT_READY = 600, CUDA_ERROR_NEW = 12345 };
 enum cublasStatus_t { CUBLAS_STATUS_SUCCESS = 0, CUBLAS_STATUS_MADE = 7 };
 enum ncclResult_t { ncclSuccess = 0, ncclMade = 3, ncclInProgress = 7 };
 enum CUptiResult { CUPTI_SUCCESS = 0, CUPTI_MADE = 15 };
@@ -44,7 +45,7 @@ T returned(T result, int = 0) {
   return result;
 }
 
-TEST(CudaCheck, SaysNothingOfSuccess) {
+TEST(CudaCheck, EmitsNothingOnSuccess) {
   std::string const text = traced([] {
     auto const result = TRACE_CUDA_CHECK(returned(cudaSuccess));
     EXPECT_EQ(result, cudaSuccess);
@@ -54,7 +55,7 @@ TEST(CudaCheck, SaysNothingOfSuccess) {
   EXPECT_EQ(text, "");
 }
 
-TEST(CudaCheck, TellsCallCodeNameAndMeaning) {
+TEST(CudaCheck, ReportsCallCodeNameAndMeaning) {
   std::string const text = traced([] {
     auto const result = TRACE_CUDA_CHECK(returned(cudaErrorMade, 64));
     EXPECT_EQ(result, cudaErrorMade);
@@ -62,54 +63,55 @@ TEST(CudaCheck, TellsCallCodeNameAndMeaning) {
   EXPECT_EQ(text, "ERROR user: returned(cudaErrorMade, 64) failed: it was made error=cudaErrorMade code=35\n");
 }
 
-TEST(CudaCheck, TellsThePlaceOfTheCall) {
+TEST(CudaCheck, ReportsThePlaceOfTheCall) {
   tracing::PrintOptions options;
   options.format.timer = nullptr;
   options.format.file = true;
   options.format.line_number = true;
   unsigned const line = __LINE__ + 1;
   std::string const text = tracing_test::printed(std::move(options), [] { TRACE_CUDA_CHECK(returned(cudaErrorMade)); });
-  EXPECT_NE(text.find("check_test.cc:" + std::to_string(line) + ": returned(cudaErrorMade) failed"), std::string::npos) << text;
+  EXPECT_NE(text.find("check_test.cc:" + std::to_string(line) + ": returned(cudaErrorMade) failed"), std::string::npos)
+      << text;
 }
 
-TEST(CudaCheck, KnowsTheCodesOfManyLibraries) {
+TEST(CudaCheck, NamesTheCodesOfManyLibraries) {
   struct Case {
     void (*call)();
     char const* text;
   };
   Case const cases[] = {
       {[] { TRACE_CUDA_CHECK(CUDA_ERROR_MADE); },
-       "CUDA_ERROR_MADE failed: a kernel read or wrote memory that is not its own error=CUDA_ERROR_ILLEGAL_ADDRESS "
+       "CUDA_ERROR_MADE failed: a kernel read or wrote an invalid address error=CUDA_ERROR_ILLEGAL_ADDRESS "
        "code=700"},
       {[] { TRACE_CUDA_CHECK(cudaErrorOfBoth); },
-       "cudaErrorOfBoth failed: a kernel read or wrote memory that is not its own code=700"},
+       "cudaErrorOfBoth failed: a kernel read or wrote an invalid address code=700"},
       {[] { TRACE_CUDA_CHECK(CUBLAS_STATUS_MADE); },
        "CUBLAS_STATUS_MADE failed: a status of a library error=CUBLAS_STATUS_MADE code=7"},
       {[] { TRACE_CUDA_CHECK(ncclMade); }, "ncclMade failed: a result of a library code=3"},
       {[] { TRACE_CUDA_CHECK(CUPTI_MADE); },
-       "CUPTI_MADE failed: it returned the CUptiResult 15 error=CUPTI_MADE code=15"},
+       "CUPTI_MADE failed: the call returned the CUptiResult 15 error=CUPTI_MADE code=15"},
   };
   for (Case const& c : cases) EXPECT_EQ(traced(c.call), "ERROR user: " + std::string(c.text) + "\n");
 }
 
-TEST(CudaCheck, TellsTheNumberWhereNobodyKnowsMore) {
+TEST(CudaCheck, ReportsTheNumberOfAnUnknownCode) {
   std::string text = traced([] {
     TRACE_CUDA_CHECK(CUSPARSE_STATUS_MADE);
     TRACE_CUDA_CHECK(CUFFT_MADE);
-    TRACE_CUDA_CHECK(CUDA_ERROR_UNHEARD_OF);
+    TRACE_CUDA_CHECK(CUDA_ERROR_NEW);
     TRACE_CUDA_CHECK(Strong::bad);
     TRACE_CUDA_CHECK(returned(-1));
   });
   text = std::regex_replace(text, std::regex("[{(]anonymous( namespace)?[})]"), "<anonymous>");  // two compilers
   EXPECT_EQ(text,
-            "ERROR user: CUSPARSE_STATUS_MADE failed: it returned the cusparseStatus_t 2 code=2\n"
-            "ERROR user: CUFFT_MADE failed: it returned the cufftResult_t 5 code=5\n"
-            "ERROR user: CUDA_ERROR_UNHEARD_OF failed: it returned the cudaError_enum 12345 code=12345\n"
-            "ERROR user: Strong::bad failed: it returned the user::<anonymous>::Strong -3 code=-3\n"
-            "ERROR user: returned(-1) failed: it returned the int -1 code=-1\n");
+            "ERROR user: CUSPARSE_STATUS_MADE failed: the call returned the cusparseStatus_t 2 code=2\n"
+            "ERROR user: CUFFT_MADE failed: the call returned the cufftResult_t 5 code=5\n"
+            "ERROR user: CUDA_ERROR_NEW failed: the call returned the cudaError_enum 12345 code=12345\n"
+            "ERROR user: Strong::bad failed: the call returned the user::<anonymous>::Strong -3 code=-3\n"
+            "ERROR user: returned(-1) failed: the call returned the int -1 code=-1\n");
 }
 
-TEST(CudaCheck, TakesWhatHasNotEndedForNoError) {
+TEST(CudaCheck, PendingWorkIsNoError) {
   std::string const text = traced([] {
     auto const result = TRACE_CUDA_CHECK(cudaErrorNotReady);
     EXPECT_EQ(result, cudaErrorNotReady);
@@ -119,7 +121,7 @@ TEST(CudaCheck, TakesWhatHasNotEndedForNoError) {
   EXPECT_EQ(text, "");
 }
 
-TEST(CudaCheck, ThrowsBehindTheEvent) {
+TEST(CudaCheck, ThrowsAfterTheEvent) {
   std::string const text = traced([] {
     try {
       TRACE_CUDA_CHECK_THROW(returned(cudaErrorMade));
@@ -134,7 +136,7 @@ TEST(CudaCheck, ThrowsBehindTheEvent) {
   EXPECT_THROW(TRACE_CUDA_CHECK_THROW(CUFFT_MADE), tracing::cuda::CallError);
 }
 
-TEST(CudaCheck, MakesTheCallOnceWhetherAnybodyListensOrNot) {
+TEST(CudaCheck, EvaluatesTheCallOnce) {
   int calls = 0;
   auto const call = [&] { return ++calls, cudaErrorMade; };
   TRACE_CUDA_CHECK(call());
@@ -143,13 +145,13 @@ TEST(CudaCheck, MakesTheCallOnceWhetherAnybodyListensOrNot) {
   EXPECT_EQ(calls, 2);
 }
 
-TEST(CudaCheck, StandsWhereAnExpressionDoes) {
+TEST(CudaCheck, IsAnExpression) {
   auto const pass = []<class A, class B>(A a, B) { return a; };
   traced([&] {
     if (TRACE_CUDA_CHECK(returned(cudaErrorMade)) != cudaSuccess) return;
     ADD_FAILURE();
   });
-  // Commas, and one in another.
+  // Commas, and nesting.
   EXPECT_EQ(TRACE_CUDA_CHECK(pass.template operator()<cudaError, int>(TRACE_CUDA_CHECK(cudaSuccess), 1)), cudaSuccess);
   int const tracing_result = 0;
   EXPECT_EQ(TRACE_CUDA_CHECK(returned(tracing_result)), 0);

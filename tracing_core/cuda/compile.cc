@@ -1,16 +1,13 @@
-// What is recorded here is told by the namespace that users know.
+// The target is the namespace that users know.
 #define TRACE_TARGET "tracing::cuda"
 
 #include "tracing_core/cuda/compile.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "tracing_core/cuda/compile_internal.h"
-#include "tracing_core/cuda/phase_file.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing::inline v1::cuda {
@@ -50,7 +47,7 @@ class Program {
     return nvrtc_.compile_program(program_, static_cast<int>(texts.size()), texts.data());
   }
 
-  // What two calls give, its size and itself; nothing where there is none.
+  // The bytes that NVRTC returns by a pair of calls, for their size and for themselves; empty if a call fails.
   template <class Size, class Get>
   std::string read(Size size, Get get) const {
     std::size_t bytes = 0;
@@ -77,30 +74,7 @@ class Program {
   nvrtcProgram program_ = nullptr;
 };
 
-// NVRTC takes texts that end at their first NUL.
-void refuse_nul(std::string const& text, std::string_view what) {
-  std::size_t const at = text.find('\0');
-  if (at == text.npos) return;
-  std::string const sentence =
-      std::string(what) + " has a NUL at byte " + std::to_string(at) + ", where NVRTC would stop reading";
-  TRACE_ERROR("{}", sentence);
-  throw CompileError(NVRTC_ERROR_INVALID_INPUT, sentence, {});
-}
-
-void refuse_nuls(CompileRequest const& request) {
-  refuse_nul(request.name, "the name of the source");
-  refuse_nul(request.source, "the source");
-  refuse_nul(request.arch, "the architecture");
-  for (std::string const& option : request.options) refuse_nul(option, "an option");
-  for (std::string const& folder : request.include_folders) refuse_nul(folder, "an include folder");
-  for (std::string const& expression : request.name_expressions) refuse_nul(expression, "a name expression");
-  for (MemoryHeader const& header : request.headers) {
-    refuse_nul(header.name, "the name of a header");
-    refuse_nul(header.source, "the header " + header.name);
-  }
-}
-
-// Without the blanks around it.
+// The line with this number, from 1, without the blanks around it.
 std::string_view line_of(std::string_view source, std::size_t line) {
   for (; line > 1; --line) {
     std::size_t const end = source.find('\n');
@@ -112,21 +86,21 @@ std::string_view line_of(std::string_view source, std::size_t line) {
   return first == source.npos ? std::string_view() : source.substr(first, source.find_last_not_of(" \t\r") + 1 - first);
 }
 
-Value text_or_nothing(std::string_view text) { return text.empty() ? Value() : Value::of_text(text); }
+Value text_or_none(std::string_view text) { return text.empty() ? Value() : Value::of_text(text); }
 
-// NVRTC shows most lines of source that it speaks of; ptxas, which gets the PTX, shows none.
+// The log has the line of source for most messages of NVRTC, but for none of ptxas, whose source is the PTX.
 void emit(CompileMessage const& message, CompileRequest const& request, std::string_view ptx) {
   std::string_view source = message.source_text;
   if (source.empty() && message.line > 0) {
     if (message.file == request.name) source = line_of(request.source, message.line);
     if (message.file == "application ptx input") source = line_of(ptx, message.line);
   }
-  Value const file = text_or_nothing(message.file);
+  Value const file = text_or_none(message.file);
   Value const line = message.line > 0 ? Value::of_u64(message.line) : Value();
-  Value const text = text_or_nothing(source);
-  Value const context = text_or_nothing(message.context);
-#define TRACING_CUDA_EMIT(level)                                                                                         \
-  TRACE_LOG(level, "{}", message.text, kv("source.file", file), kv("source.line", line), kv("source.text", text),        \
+  Value const text = text_or_none(source);
+  Value const context = text_or_none(message.context);
+#define TRACING_CUDA_EMIT(level)                                                                                  \
+  TRACE_LOG(level, "{}", message.text, kv("source.file", file), kv("source.line", line), kv("source.text", text), \
             kv("source.context", context))
   switch (message.severity) {
     case Severity::error: TRACING_CUDA_EMIT(error); break;
@@ -136,15 +110,16 @@ void emit(CompileMessage const& message, CompileRequest const& request, std::str
 #undef TRACING_CUDA_EMIT
 }
 
-std::string explanation(NvrtcApi const& nvrtc, nvrtcResult code, std::string_view log) {
+std::string explanation(NvrtcApi const& nvrtc, nvrtcResult code) {
   char const* const name = nvrtc.get_error_string(code);
   std::string text = name == nullptr ? "NVRTC error" : name;
   text += " (" + std::to_string(static_cast<int>(code)) + ")";
-  if (code == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE && log.find("libnvrtc-builtins") != log.npos)
-    text += ": NVRTC cannot open its second library, which belongs beside libnvrtc or into a folder of LD_LIBRARY_PATH";
+  if (code == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE)
+    text += ": libnvrtc-builtins must be beside libnvrtc or in a folder of LD_LIBRARY_PATH";
   return text;
 }
 
+// Emits the entries of the log and throws.
 [[noreturn]] void fail(NvrtcApi const& nvrtc, nvrtcResult code, CompileRequest const& request, std::string log,
                        std::string_view ptx) {
   CompileLog const read = parse_compile_log(log);
@@ -152,20 +127,19 @@ std::string explanation(NvrtcApi const& nvrtc, nvrtcResult code, std::string_vie
   std::size_t errors = 0;
   for (CompileMessage const& message : read.messages) {
     emit(message, request, ptx);
-    if (message.severity != Severity::error) continue;
-    if (errors++ == 0) first = &message;
+    if (message.severity == Severity::error && errors++ == 0) first = &message;
   }
-  std::string sentence = "cannot compile " + request.name + ": ";
+  std::string sentence = "cannot compile " + request.name;
   if (first == nullptr || code != NVRTC_ERROR_COMPILATION) {
-    std::string const reason = explanation(nvrtc, code, log);
+    std::string const reason = explanation(nvrtc, code);
     if (first == nullptr || code == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE) TRACE_ERROR("{}", reason);
-    sentence += reason;
+    sentence += ": " + reason;
   }
   if (first != nullptr) {
-    if (code != NVRTC_ERROR_COMPILATION) sentence += ": ";
+    sentence += ": ";
     if (first->line > 0) sentence.append(first->file).append(":").append(std::to_string(first->line)).append(": ");
     sentence += first->text;
-    if (errors > 1) sentence += errors == 2 ? " (and 1 more error)" : " (and " + std::to_string(errors - 1) + " more errors)";
+    if (errors > 1) sentence += " (and " + std::to_string(errors - 1) + " more)";
   }
   throw CompileError(code, sentence, std::move(log));
 }
@@ -175,12 +149,11 @@ bool makes_cubin(CompileRequest const& request) {
   return request.arch.starts_with("sm_") && std::ranges::none_of(request.options, links_later);
 }
 
-std::vector<std::string> all_options(NvrtcApi const& nvrtc, CompileRequest const& request, PhaseFile const* phases) {
+std::vector<std::string> all_options(NvrtcApi const& nvrtc, CompileRequest const& request) {
   std::vector<std::string> options{"-arch=" + request.arch};
   for (std::string const& option : shown_options(request)) options.push_back(option);
   if (request.no_cache && version_of(nvrtc) >= NvrtcVersion{12, 9}) options.emplace_back("--no-cache");
   if (makes_cubin(request)) options.emplace_back("--ptxas-options=-v");
-  if (phases != nullptr && !phases->path().empty()) options.push_back("-time=" + phases->path());
   return options;
 }
 
@@ -206,7 +179,7 @@ Span make_compile_span(CompileRequest const& request, char const* cache) {
                          kv("arch", request.arch), kv("options", shown_options(request)), kv("headers", headers),
                          kv("no_cache", request.no_cache), kv("cache", cache), kv("lowered_names", empty),
                          kv("ptx_bytes", empty), kv("cubin_bytes", empty), kv("registers", empty),
-                         kv("shared_bytes", empty), kv("spill_bytes", empty), kv("phases_ms", empty));
+                         kv("shared_bytes", empty), kv("spill_bytes", empty));
 }
 
 void record_result(Span const& span, CompiledKernel const& kernel) {
@@ -225,22 +198,14 @@ void record_result(Span const& span, CompiledKernel const& kernel) {
     }
     span.record(kv("registers", registers), kv("shared_bytes", shared), kv("spill_bytes", spills));
   }
-  if (!kernel.phases.empty()) {
-    std::map<std::string_view, double> phases;
-    for (CompilePhase const& phase : kernel.phases) phases[phase.name] += phase.duration.count();
-    span.record(kv("phases_ms", phases));
-  }
 }
 
 CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request, char const* cache) {
   Span const span = make_compile_span(request, cache);
   auto const inside = span.enter();
-  refuse_nuls(request);
-  std::optional<PhaseFile> phases;
-  if (request.phase_times) phases.emplace();
   Program program(nvrtc);
   nvrtcResult code = program.create(request);
-  if (code == NVRTC_SUCCESS) code = program.compile(all_options(nvrtc, request, phases ? &*phases : nullptr));
+  if (code == NVRTC_SUCCESS) code = program.compile(all_options(nvrtc, request));
   std::string log = program.read_text(nvrtc.get_program_log_size, nvrtc.get_program_log);
   CompiledKernel result;
   result.ptx = program.read_text(nvrtc.get_ptx_size, nvrtc.get_ptx);
@@ -252,7 +217,6 @@ CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request, cha
   for (std::string const& expression : request.name_expressions)
     result.lowered_names.push_back(program.lowered_name(expression));
   result.usage = std::move(read.usage);
-  if (phases) result.phases = phases->read();
   result.log = std::move(log);
   record_result(span, result);
   return result;

@@ -1,8 +1,6 @@
-// Declares compile(), which makes PTX or machine code of CUDA source with NVRTC, as a span.
+// compile(): compiles CUDA source to PTX or machine code with NVRTC, in a span.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -12,54 +10,43 @@
 
 namespace tracing::inline v1::cuda {
 
-/// A header that exists in memory only.
+/// A header that exists only in memory.
 struct MemoryHeader {
-  std::string name{};  ///< as #include names it
+  std::string name{};  ///< as in #include
   std::string source{};
 };
 
-/// What to compile, and how.
+/// What to compile, and how. NVRTC reads each text up to its first NUL.
 struct CompileRequest {
-  std::string name = "kernel.cu";              ///< the file that messages name; need not exist
+  std::string name = "kernel.cu";               ///< the file named in messages; need not exist
   std::string source{};
-  std::string arch = "compute_75";             ///< compute_XX: PTX; sm_XX: PTX and machine code
-  std::vector<std::string> options{};          ///< NVRTC's, without those that fields below stand for
-  std::vector<MemoryHeader> headers{};         ///< looked up before folders
+  std::string arch = "compute_75";              ///< compute_XX: PTX; sm_XX: PTX and machine code
+  std::vector<std::string> options{};           ///< NVRTC's, except those that have fields below
+  std::vector<MemoryHeader> headers{};          ///< searched before the folders
   std::vector<std::string> include_folders{};
-  std::vector<std::string>
-      name_expressions{};  ///< `matmul<float, 16>`: templates to instantiate; see CompiledKernel::lowered_names
-  std::string kernel_name{};                   ///< the span's field kernel.name; empty: `name`
-  bool no_cache = false;  ///< keep NVRTC (12.9 or newer) from its own cache, which is on disk where there is a driver
-  bool phase_times = false;                    ///< see CompiledKernel::phases; takes a temporary file
+  std::vector<std::string> name_expressions{};  ///< templates to instantiate: `matmul<float, 16>`
+  std::string kernel_name{};                    ///< the field kernel.name of the span; `name` if empty
+  bool no_cache = false;                        ///< disables the cache that NVRTC 12.9 and newer keep on disk
 };
 
-/// How long one phase of a compilation took, as NVRTC tells it.
-struct CompilePhase {
-  std::string name;  ///< "CUDA C++ Frontend"
-  std::chrono::duration<double, std::milli> duration{};
-
-  friend bool operator==(CompilePhase const&, CompilePhase const&) = default;
-};
-
-/// What came of a CompileRequest.
+/// The result of a CompileRequest.
 struct CompiledKernel {
   std::string ptx{};
   std::string cubin{};                       ///< machine code, an ELF file; empty for compute_XX
-  std::vector<std::string> lowered_names{};  ///< of each name expression, in order: what cuModuleGetFunction finds
-  std::vector<KernelUsage> usage{};          ///< of each function for which machine code was made
-  std::vector<CompilePhase> phases{};        ///< where they were asked for
-  std::string log{};                         ///< NVRTC's and ptxas' own words, as they came
+  std::vector<std::string> lowered_names{};  ///< of each name expression, in order: the names for cuModuleGetFunction
+  std::vector<KernelUsage> usage{};          ///< of each function for which machine code was generated
+  std::string log{};                         ///< the unmodified log of NVRTC and ptxas
 
   friend bool operator==(CompiledKernel const&, CompiledKernel const&) = default;
 };
 
-/// Why there is no CompiledKernel. what() is the first error and how many there are.
+/// Thrown if the source does not compile. what() has the first error and the number of further ones.
 class CompileError : public std::runtime_error {
  public:
   CompileError(nvrtcResult code, std::string const& sentence, std::string log);
 
   nvrtcResult code() const noexcept { return code_; }
-  std::string const& log() const noexcept { return log_; }  ///< all of it
+  std::string const& log() const noexcept { return log_; }  ///< unmodified
 
  private:
   nvrtcResult code_;
@@ -68,13 +55,12 @@ class CompileError : public std::runtime_error {
 
 /// Compiles. Throws CompileError.
 ///
-/// Records a span `compile` {kernel.name, arch, options, headers, no_cache}, and in the end {lowered_names, ptx_bytes,
-/// cubin_bytes, registers, shared_bytes, spill_bytes, phases_ms}: registers and shared memory of the function that takes most,
-/// the spills of all. In it each entry of the log is an event, ERROR, WARN or INFO, with the place it names as the fields
-/// source.file, source.line and source.text, which is that line. What has no entry, such as that NVRTC itself lacks something,
-/// is an ERROR, too.
+/// Records a span `compile` {kernel.name, arch, options, headers, no_cache}, and at its end {lowered_names, ptx_bytes,
+/// cubin_bytes, registers, shared_bytes, spill_bytes}: registers and shared memory are the maximum, spills the sum over
+/// all functions. Each entry of the log is an event in the span, ERROR, WARN or INFO, with the fields source.file,
+/// source.line and source.text (the text of that line). A failure of NVRTC without a log entry is an ERROR, too.
 ///
-/// Thread-safe; NVRTC compiles one at a time in a process. Costs from ten milliseconds on.
+/// Thread-safe; NVRTC compiles one source at a time in a process. Costs at least ten milliseconds.
 CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request);
 
 }  // namespace tracing::inline v1::cuda

@@ -1,4 +1,4 @@
-// Declares CompileCache, which compiles a source once.
+// CompileCache: compiles each source once.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,18 @@
 namespace tracing::inline v1::cuda {
 
 struct CompileCacheOptions {
-  /// Also keeps what was compiled in this folder, one file each, for later processes and those beside this one; made when the
-  /// first file is. Nothing is ever removed from it. Empty: in memory only.
+  /// Also keeps compiled kernels in this folder, one file each, for other processes. Created with the first file;
+  /// nothing is ever removed from it. Empty: in memory only.
   std::string folder{};
 };
 
-/// Keeps what compile() gives. A request is known again where nothing has changed on which the result depends: source, name,
-/// options, architecture, name expressions, headers in memory, NVRTC's version, and the content of each file that it may
-/// include, those of branches that are not taken as well. It is compiled each time where that cannot be known: where a macro
-/// names an included file, or options read or write files (-pch, -time ...).
+/// Caches the results of compile(). A request is found again if nothing has changed that the result depends on: source,
+/// name, options, architecture, name expressions, headers in memory, NVRTC's version and file, and the content of each
+/// file that may be included, also in branches that are not taken. A request is compiled each time if these files
+/// cannot be known: if a macro names an included file, an option reads or writes files (-include, -pch, -time), or an
+/// environment variable adds options.
 ///
-/// Grows with the number of different requests. Thread-safe: threads that ask for the same wait for one compilation.
+/// Grows with the number of different requests. Thread-safe: threads with the same request wait for one compilation.
 class CompileCache {
  public:
   /// `nvrtc` is copied.
@@ -29,22 +30,22 @@ class CompileCache {
   CompileCache& operator=(CompileCache const&) = delete;
   ~CompileCache();
 
-  /// What compile() gives for the request. Throws CompileError; failures are not kept.
+  /// The result of compile() for the request. Throws CompileError; failures are not cached.
   ///
   /// An event, level TRACE, says where it comes from: "Using PTX cache", "Using second-line PTX cache" (the folder) or
-  /// "Compiling kernel". Behind it stands the span `compile` with the field `cache`: "memory", "disk", "miss", or "none" where
-  /// the request has no place in it. A file that is broken is told, level WARN, and written anew.
+  /// "Compiling kernel". It is followed by the span `compile` with the field `cache`: "memory", "disk", "miss", or
+  /// "none" if the request cannot be cached.
   ///
-  /// Costs the reading of all that the source includes.
+  /// Costs reading all files that the source includes.
   std::shared_ptr<CompiledKernel const> get(CompileRequest const& request);
 
-  /// Forgets what is in memory.
+  /// Removes all kernels from memory.
   void clear();
 
   struct Counts {
-    std::uint64_t memory_hits = 0;  ///< with those that waited for another's compilation
+    std::uint64_t memory_hits = 0;  ///< including those that waited for the compilation of another thread
     std::uint64_t disk_hits = 0;
-    std::uint64_t compiled = 0;     ///< or tried to
+    std::uint64_t compiled = 0;     ///< including failures
   };
   Counts counts() const;
 

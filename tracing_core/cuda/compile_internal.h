@@ -1,4 +1,4 @@
-// Declares what compile() and the cache of compiled kernels have in common.
+// Functions shared by compile() and CompileCache.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ namespace tracing::inline v1::cuda::internal {
 
 NvrtcVersion version_of(NvrtcApi const& nvrtc);
 
-/// The request's options and include folders, as NVRTC gets them.
+/// The request's options and include folders, as they are passed to NVRTC.
 std::vector<std::string> shown_options(CompileRequest const& request);
 
-/// The span `compile`; `cache` is where the result comes from, null: no cache was asked.
+/// The span `compile`; `cache` is where the result comes from, null if no cache is used.
 Span make_compile_span(CompileRequest const& request, char const* cache);
 void record_result(Span const& span, CompiledKernel const& kernel);
 

@@ -3,8 +3,10 @@
 #include <dlfcn.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "tracing_core/cuda/compile_internal.h"
 #include "tracing_core/cuda/digest.h"
@@ -13,11 +15,28 @@
 namespace tracing::inline v1::cuda::internal {
 namespace {
 
-// Options that read or write other files than those that are included.
-constexpr std::string_view kWithFiles[] = {
-    "-pch", "--pch", "-create-pch", "--create-pch", "-use-pch", "--use-pch", "-time", "--time",
-    "-fdevice-time-trace", "--fdevice-time-trace", "-device-time-trace", "--device-time-trace",
+// Options that read or write files which included_files() does not find.
+constexpr std::string_view kFileOptions[] = {
+    "-include", "--pre-include", "-pre-include", "--preinclude", "-pch", "--pch", "-create-pch", "--create-pch",
+    "-use-pch", "--use-pch", "-time", "--time", "-fdevice-time-trace", "--fdevice-time-trace", "-device-time-trace",
+    "--device-time-trace",
 };
+
+// These add options and include folders.
+constexpr char const* kVariables[] = {"NVRTC_PREPEND_FLAGS", "NVRTC_APPEND_FLAGS", "CPPCX_INCLUDE_PATH"};
+
+// Why the result depends on what cannot be known; empty if it does not.
+std::string why_unknown(CompileRequest const& request) {
+  for (std::string const& option : request.options) {
+    auto const begins = [&](std::string_view prefix) { return option.starts_with(prefix); };
+    if (option == "-I" || option == "--include-path" || std::ranges::any_of(kFileOptions, begins))
+      return "the option " + option + " reads or writes files";
+  }
+  for (char const* const variable : kVariables)
+    if (char const* const value = std::getenv(variable); value != nullptr && *value != '\0')
+      return std::string(variable) + " is set";
+  return {};
+}
 
 template <class Texts>
 void add_all(Digest& digest, Texts const& texts) {
@@ -25,7 +44,7 @@ void add_all(Digest& digest, Texts const& texts) {
   for (auto const& text : texts) digest.add(text);
 }
 
-// NVRTC's builds differ within a version.
+// Builds of NVRTC differ within a version, so its file is part of the key.
 void add_library(Digest& digest, NvrtcApi const& nvrtc) {
   NvrtcVersion const version = version_of(nvrtc);
   digest.add(static_cast<std::uint64_t>(version.major)).add(static_cast<std::uint64_t>(version.minor));
@@ -36,27 +55,17 @@ void add_library(Digest& digest, NvrtcApi const& nvrtc) {
   digest.add(static_cast<std::uint64_t>(status.st_size)).add(static_cast<std::uint64_t>(status.st_mtim.tv_sec));
 }
 
-void add_environment(Digest& digest, char const* variable) {
-  char const* const value = std::getenv(variable);
-  digest.add(value == nullptr ? std::string_view() : value);
-}
-
 }  // namespace
 
 CompileKey compile_key(NvrtcApi const& nvrtc, CompileRequest const& request) {
-  for (std::string const& option : request.options)
-    for (std::string_view const with_file : kWithFiles)
-      if (option == with_file || option.starts_with(std::string(with_file) + "="))
-        return {{}, option + " reads or writes files"};
+  if (std::string why_not = why_unknown(request); !why_not.empty()) return {{}, std::move(why_not)};
   IncludedFiles const included = included_files(request);
   if (!included.why_unknown.empty()) return {{}, included.why_unknown};
 
   Digest digest;
-  digest.add("testlog compiled kernel 1");
+  digest.add("testlog compiled kernel 2");
   add_library(digest, nvrtc);
-  add_environment(digest, "NVRTC_PREPEND_FLAGS");
-  add_environment(digest, "NVRTC_APPEND_FLAGS");
-  digest.add(request.name).add(request.source).add(request.arch).add(std::uint64_t{request.phase_times});
+  digest.add(request.name).add(request.source).add(request.arch);
   add_all(digest, request.options);
   add_all(digest, request.include_folders);
   add_all(digest, request.name_expressions);

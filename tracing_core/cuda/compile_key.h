@@ -1,4 +1,4 @@
-// Declares compile_key(), under which a cache keeps what was compiled.
+// compile_key(): the key of a compiled kernel in a cache.
 #pragma once
 
 #include <string>
@@ -7,15 +7,14 @@
 
 namespace tracing::inline v1::cuda::internal {
 
-/// A request's key, or the reason why it has none.
+/// The key of a request, or the reason why it has none.
 struct CompileKey {
-  std::string hex{};      ///< empty: there is none
-  std::string why_not{};  ///< not empty: the result depends on what is not known here
+  std::string hex{};      ///< empty: none
+  std::string why_not{};  ///< what the result depends on that cannot be known; empty if there is a key
 };
 
-/// Two requests have the same key where NVRTC gives the same for both: source, its name, options, architecture, name
-/// expressions, headers in memory, the content of every file that may be included, NVRTC's version and file. Reads those
-/// files.
+/// A digest of all that the result depends on: source, its name, options, architecture, name expressions, headers in
+/// memory, the content of every file that may be included, and NVRTC's version and file. Reads those files.
 CompileKey compile_key(NvrtcApi const& nvrtc, CompileRequest const& request);
 
 }  // namespace tracing::inline v1::cuda::internal

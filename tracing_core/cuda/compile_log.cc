@@ -1,4 +1,4 @@
-// Entries look like this; blank lines stand between them, and what is in brackets may be missing:
+// Entries are separated by blank lines and look like this, with optional parts in brackets:
 //
 //     kernel.cu(5): error[ #20-D]: identifier "x" is undefined
 //       [more of the message]
@@ -28,11 +28,11 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
 }
 
-// Too large a number is the largest.
+// 0 if there is none.
 std::uint64_t number(std::string_view digits) {
   std::uint64_t value = 0;
-  auto const result = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return result.ec == std::errc::result_out_of_range ? ~std::uint64_t{0} : value;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return value;
 }
 
 bool take(std::string_view& text, std::string_view prefix) {
@@ -45,17 +45,19 @@ void skip(std::string_view& text, std::string_view characters) {
   text.remove_prefix(std::min(text.find_first_not_of(characters), text.size()));
 }
 
-// `error`, `warning #20-D` and their like up to the colon and the blanks behind it.
+// Takes `error:`, `warning #20-D:` and so on, with the blanks after it.
 std::optional<Severity> take_severity(std::string_view& text) {
   struct Word {
     std::string_view text;
     Severity severity;
   };
   static constexpr Word kWords[] = {
-      {"error", Severity::error},          {"catastrophic error", Severity::error},   {"internal error", Severity::error},
-      {"fatal error", Severity::error},    {"fatal", Severity::error},                {"Command-line error", Severity::error},
+      {"error", Severity::error},          {"catastrophic error", Severity::error},
+      {"internal error", Severity::error}, {"fatal error", Severity::error},
+      {"fatal", Severity::error},          {"Command-line error", Severity::error},
       {"warning", Severity::warning},      {"Command-line warning", Severity::warning},
-      {"remark", Severity::remark},        {"note", Severity::remark},                {"info", Severity::remark},
+      {"remark", Severity::remark},        {"note", Severity::remark},
+      {"info", Severity::remark},
   };
   for (Word const& word : kWords) {
     std::string_view rest = text;
@@ -73,7 +75,7 @@ std::optional<Severity> take_severity(std::string_view& text) {
   return std::nullopt;
 }
 
-// `file(5): ` and what may follow it.
+// An entry with a place: `file(5): error: text`.
 std::optional<CompileMessage> placed(std::string_view line) {
   for (std::size_t close = line.find("): "); close != line.npos; close = line.find("): ", close + 1)) {
     std::size_t const open = line.find_last_not_of(kDigits, close == 0 ? 0 : close - 1);
@@ -118,7 +120,7 @@ std::optional<CompileMessage> entry(std::string_view line) {
   return message;
 }
 
-// The number that stands before `unit`; nothing where there is none.
+// The number before `unit`.
 std::optional<std::uint64_t> amount(std::string_view line, std::string_view unit) {
   std::size_t const end = line.find(unit);
   if (end == line.npos || end == 0) return std::nullopt;
@@ -160,7 +162,7 @@ class Reader {
       close();
     } else if (auto const message = entry(line)) {
       close();
-      // The details of functions come as remarks of ptxas, each of one line.
+      // Remarks of ptxas are the resources of functions, one line each.
       open_ = !line.starts_with("ptxas") || message->severity != Severity::remark;
       if (open_) result_.messages.push_back(*message);
       else usage(message->text);
@@ -171,15 +173,12 @@ class Reader {
     }
   }
 
-  // What stands behind the first line of an entry: with a caret, the line before that is source.
+  // A further line of an entry. The line before a caret is source.
   void more(CompileMessage& message, std::string_view line) {
     if (!message.source_text.empty()) {
       extend(message.context, trimmed(line));
     } else if (trimmed(line) == "^" && !previous_.empty()) {
       message.source_text = trimmed(previous_);
-      std::size_t const first = previous_.find_first_not_of(kBlanks);
-      std::size_t const caret = line.find('^');
-      message.column = caret < first ? 0 : caret - first + 1;
       previous_ = {};
     } else {
       if (!previous_.empty()) extend(message.text, trimmed(previous_));
@@ -193,7 +192,7 @@ class Reader {
     previous_ = {};
   }
 
-  // Makes `text` reach to the end of a later part of the log.
+  // Extends `text` to the end of `part`, a later part of the log.
   static void extend(std::string_view& text, std::string_view part) {
     if (text.empty()) text = part;
     else text = {text.data(), static_cast<std::size_t>(part.data() + part.size() - text.data())};
@@ -204,18 +203,19 @@ class Reader {
       result_.usage.push_back({.name = std::string(quoted(line))});
       current_ = true;
     } else if (std::size_t const at = line.find("Function properties for "); at != line.npos) {
-      // Also told of functions that an entry calls, which are not the entry.
+      // The functions that an entry calls are listed, too.
       std::string_view const name = trimmed(line.substr(at + 24));
-      current_ = !result_.usage.empty() && (name == result_.usage.back().name || name == "'" + result_.usage.back().name + "'");
+      current_ = !result_.usage.empty() &&
+                 (name == result_.usage.back().name || name == "'" + result_.usage.back().name + "'");
     } else if (!result_.usage.empty() && (current_ || line.find("Used ") != line.npos)) {
       read_amounts(result_.usage.back(), line);
     }
   }
 
   CompileLog result_;
-  std::string_view previous_;  // of the open entry: a line that is source if a caret follows, else text
-  bool open_ = false;          // the last message may get more lines
-  bool current_ = false;       // amounts are the last function's
+  std::string_view previous_;  // the latest line of the open entry: source if a caret follows, else text
+  bool open_ = false;          // further lines belong to the last message
+  bool current_ = false;       // amounts belong to the last function
 };
 
 }  // namespace

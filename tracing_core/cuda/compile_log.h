@@ -1,4 +1,4 @@
-// Declares how the log of NVRTC and ptxas is read.
+// parse_compile_log(): reads the log of NVRTC and ptxas.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,14 @@ enum class Severity : std::uint8_t { remark, warning, error };
 /// One entry of a log. Views into the log.
 struct CompileMessage {
   Severity severity = Severity::remark;
-  std::string_view file{};         ///< empty: none is named
-  std::size_t line = 0;            ///< from 1; 0: none is named
-  std::string_view text{};         ///< without place, severity and number; seldom more than a line
-  std::string_view source_text{};  ///< the line of source that the log shows, without blanks around it
-  std::size_t column = 0;          ///< of source_text, from 1, to which the caret points; 0: there is none
-  std::string_view context{};      ///< the lines behind the caret: which instantiation led there
+  std::string_view file{};         ///< empty: none
+  std::size_t line = 0;            ///< from 1; 0: none
+  std::string_view text{};         ///< without place, severity and number; usually one line
+  std::string_view source_text{};  ///< the line of source in the log, without the blanks around it
+  std::string_view context{};      ///< the lines after the caret: the instantiations that led there
 };
 
-/// What a function takes of the device, as ptxas tells it.
+/// The resources of a function, as reported by ptxas.
 struct KernelUsage {
   std::string name{};                   ///< lowered
   std::uint64_t registers = 0;          ///< per thread
@@ -34,13 +33,13 @@ struct KernelUsage {
   friend bool operator==(KernelUsage const&, KernelUsage const&) = default;
 };
 
-/// What a log says. Lives as long as the log.
+/// The content of a log; must not outlive the log.
 struct CompileLog {
   std::vector<CompileMessage> messages{};  ///< in the log's order
   std::vector<KernelUsage> usage{};
 };
 
-/// Reads a log. What it does not know it passes over. Never throws but for memory; takes linear time. Thread-safe.
+/// Skips what it does not know. Throws only std::bad_alloc. Thread-safe.
 CompileLog parse_compile_log(std::string_view log);
 
 }  // namespace tracing::inline v1::cuda

@@ -12,18 +12,19 @@ std::string dump(std::string_view log) {
   CompileLog const read = parse_compile_log(log);
   std::string text;
   for (CompileMessage const& message : read.messages) {
-    text += message.severity == Severity::error ? "error" : message.severity == Severity::warning ? "warning" : "remark";
+    static constexpr char const* kNames[] = {"remark", "warning", "error"};
+    text += kNames[static_cast<int>(message.severity)];
     if (!message.file.empty()) text.append(" ").append(message.file).append(":").append(std::to_string(message.line));
     text.append(" <").append(message.text).append(">");
     if (!message.source_text.empty())
-      text.append(" `").append(message.source_text).append("`@").append(std::to_string(message.column));
+      text.append(" `").append(message.source_text).append("`");
     if (!message.context.empty()) text.append(" [").append(message.context).append("]");
     text += '\n';
   }
   for (KernelUsage const& usage : read.usage) {
-    text += usage.name + " " + std::to_string(usage.registers) + " registers, shared " + std::to_string(usage.shared_bytes) +
-            ", stack " + std::to_string(usage.stack_bytes) + ", spills " + std::to_string(usage.spill_store_bytes) + " " +
-            std::to_string(usage.spill_load_bytes) + "\n";
+    text += usage.name + " " + std::to_string(usage.registers) + " registers, shared " +
+            std::to_string(usage.shared_bytes) + ", stack " + std::to_string(usage.stack_bytes) + ", spills " +
+            std::to_string(usage.spill_store_bytes) + " " + std::to_string(usage.spill_load_bytes) + "\n";
   }
   return text;
 }
@@ -42,7 +43,7 @@ class ParseCompileLog : public ::testing::Test {
   }
 };
 
-TEST_F(ParseCompileLog, ReadsWhatNvrtcSays) {
+TEST_F(ParseCompileLog, ReadsMessagesOfNvrtc) {
   expect({
       {"nothing", "", ""},
       {"a NUL, as an empty log has it", {"\0", 1}, ""},
@@ -52,8 +53,8 @@ TEST_F(ParseCompileLog, ReadsWhatNvrtcSays) {
        "                                    ^\n\n"
        "1 error detected in the compilation of \"w2.cu\".\n",
        "error w2.cu:5 <identifier \"undefined_symbol\" is undefined> `float y[4]; y[0] = x[1]; x[2] = "
-       "undefined_symbol;`@33\n"},
-      {"a number, an advice that is no entry, a remark",
+       "undefined_symbol;`\n"},
+      {"a numbered warning, a note on suppression, a remark",
        "w3.cu(1): warning #1105-D: #warning directive: hello there\n"
        "  #warning hello there\n"
        "   ^\n\n"
@@ -61,11 +62,11 @@ TEST_F(ParseCompileLog, ReadsWhatNvrtcSays) {
        "w3.cu(2): remark #20200-D: #pragma message: \"hi\"\n"
        "  #pragma message \"hi\"\n"
        "                      ^\n\n",
-       "warning w3.cu:1 <#warning directive: hello there> `#warning hello there`@2\n"
-       "remark w3.cu:2 <#pragma message: \"hi\"> `#pragma message \"hi\"`@21\n"},
-      {"a number without its letter, as CUDA 12 has it for errors",
+       "warning w3.cu:1 <#warning directive: hello there> `#warning hello there`\n"
+       "remark w3.cu:2 <#pragma message: \"hi\"> `#pragma message \"hi\"`\n"},
+      {"a number without a letter, as in errors of CUDA 12",
        "k.cu(3): error #20: identifier \"x\" is undefined\n", "error k.cu:3 <identifier \"x\" is undefined>\n"},
-      {"no line of source, as CUDA 12 shows none of some",
+      {"no line of source, as in some messages of CUDA 12",
        "k.cu(3): error: identifier \"x\" is undefined\n\nk.cu(4): warning: variable \"y\" was declared but never "
        "referenced\n\n"
        "1 error detected in the compilation of \"k.cu\".\n",
@@ -76,7 +77,7 @@ TEST_F(ParseCompileLog, ReadsWhatNvrtcSays) {
        "  #include \"nothing.h\"\n"
        "                      ^\n\n"
        "1 catastrophic error detected in the compilation of \"w.cu\".\nCompilation terminated.\n",
-       "error w.cu:1 <cannot open source file \"nothing.h\"> `#include \"nothing.h\"`@21\n"},
+       "error w.cu:1 <cannot open source file \"nothing.h\"> `#include \"nothing.h\"`\n"},
       {"an instantiation",
        "e2.cu(2): error: static assertion failed with \"no\"\n"
        "  template<class T> struct B{ static_assert(sizeof(T)==1,\"no\"); };\n"
@@ -84,25 +85,25 @@ TEST_F(ParseCompileLog, ReadsWhatNvrtcSays) {
        "          detected during:\n"
        "            instantiation of class \"B<T> [with T=int]\" at line 3\n",
        "error e2.cu:2 <static assertion failed with \"no\"> `template<class T> struct B{ "
-       "static_assert(sizeof(T)==1,\"no\"); };`@29"
+       "static_assert(sizeof(T)==1,\"no\"); };`"
        " [detected during:\n            instantiation of class \"B<T> [with T=int]\" at line 3]\n"},
       {"a message of two lines",
        "e2.cu(1): error: static assertion failed with \"multi\nline\"\n"
        "  static_assert(sizeof(int)==3, \"multi\\nline\");\n"
        "  ^\n\n",
        "error e2.cu:1 <static assertion failed with \"multi\nline\"> `static_assert(sizeof(int)==3, "
-       "\"multi\\nline\");`@1\n"},
+       "\"multi\\nline\");`\n"},
       {"the end of the source, and a note",
        "At end of source: error: expected a \"}\"\n"
        "eof.cu(1): note #3196-D: to match this \"{\"\n"
        "  __global__ void k() {\n"
        "                      ^\n",
-       "error <expected a \"}\">\nremark eof.cu:1 <to match this \"{\"> `__global__ void k() {`@21\n"},
+       "error <expected a \"}\">\nremark eof.cu:1 <to match this \"{\"> `__global__ void k() {`\n"},
       {"options", "nvrtc: error: invalid value for --gpu-architecture (-arch)\n",
        "error <invalid value for --gpu-architecture (-arch)>\n"},
-      {"a forced header", "Command-line error: cannot open source file \"nothing\"\n",
+      {"a header included by an option", "Command-line error: cannot open source file \"nothing\"\n",
        "error <cannot open source file \"nothing\">\n"},
-      {"the second library",
+      {"the builtins library",
        "nvrtc: error: failed to open libnvrtc-builtins.so.13.0.\n  Make sure that libnvrtc-builtins.so.13.0 is "
        "installed correctly.\n",
        "error <failed to open libnvrtc-builtins.so.13.0.\n  Make sure that libnvrtc-builtins.so.13.0 is installed "
@@ -111,11 +112,11 @@ TEST_F(ParseCompileLog, ReadsWhatNvrtcSays) {
        "__nv_name_map(2): error: identifier \"nope\" is undefined\n"
        "  #pragma nv_mangled_name nope<3>\n"
        "                          ^\n",
-       "error __nv_name_map:2 <identifier \"nope\" is undefined> `#pragma nv_mangled_name nope<3>`@25\n"},
+       "error __nv_name_map:2 <identifier \"nope\" is undefined> `#pragma nv_mangled_name nope<3>`\n"},
   });
 }
 
-TEST_F(ParseCompileLog, ReadsWhatPtxasSays) {
+TEST_F(ParseCompileLog, ReadsMessagesOfPtxas) {
   expect({
       {"one function",
        "ptxas info    : 0 bytes gmem\n"
@@ -125,7 +126,7 @@ TEST_F(ParseCompileLog, ReadsWhatPtxasSays) {
        "ptxas info    : Used 10 registers, used 0 barriers\n"
        "ptxas info    : Compile time = 14.663 ms\n",
        "saxpy 10 registers, shared 0, stack 8, spills 12 16\n"},
-      {"two functions with one that they call, as CUDA 12 tells it",
+      {"two functions and one that they call, as in CUDA 12",
        "ptxas info    : 0 bytes gmem\n"
        "ptxas info    : Compiling entry function 'a' for 'sm_80'\n"
        "ptxas info    : Function properties for a\n"
@@ -156,37 +157,22 @@ TEST_F(ParseCompileLog, ReadsWhatPtxasSays) {
   });
 }
 
-TEST_F(ParseCompileLog, IsNotConfusedByHostileText) {
+TEST_F(ParseCompileLog, AcceptsAnyText) {
   expect({
       {"places in names and texts", "a(1): b(2).cu(3): error: f(4): warning: g\n",
        "error a(1): b(2).cu:3 <f(4): warning: g>\n"},
       {"no end", "k.cu(3): error", ""},
       {"no number", "k.cu(): error: x\nk.cu(a): error: x\n(1): error: x\n", "error <x>\n"},
-      {"a number beyond all bounds", "k.cu(99999999999999999999999): error: x\n",
-       "error k.cu:18446744073709551615 <x>\n"},
       {"a caret without source", "k.cu(1): error: x\n  ^\n", "error k.cu:1 <x\n  ^>\n"},
-      {"a caret before the source", "k.cu(1): error: x\n      y\n  ^\n", "error k.cu:1 <x> `y`@0\n"},
-      {"an orphan of a caret", "k.cu(1): error: expected a \"}\"\n\n  ^\n", "error k.cu:1 <expected a \"}\">\n"},
+      {"a caret after a blank line", "k.cu(1): error: expected a \"}\"\n\n  ^\n", "error k.cu:1 <expected a \"}\">\n"},
       {"source that looks like an entry", "k.cu(1): error: x\n  f(2): error: y\n  ^\n",
-       "error k.cu:1 <x> `f(2): error: y`@1\n"},
-      {"ends of lines of another system", "k.cu(1): error: x\r\n  y\r\n  ^\r\n\r\n", "error k.cu:1 <x> `y`@1\n"},
-      {"amounts of nothing", "ptxas info    : Used registers,  bytes smem\nUsed 3 registers\n", ""},
+       "error k.cu:1 <x> `f(2): error: y`\n"},
+      {"CRLF line ends", "k.cu(1): error: x\r\n  y\r\n  ^\r\n\r\n", "error k.cu:1 <x> `y`\n"},
+      {"units without numbers", "ptxas info    : Used registers,  bytes smem\nUsed 3 registers\n", ""},
       {"a name without an end", "ptxas info    : Compiling entry function 'k\nptxas info    : Used 3 registers\n",
        " 3 registers, shared 0, stack 0, spills 0 0\n"},
-      {"beginnings", "ptxas \nptxas a, line ; \nnvrtc: \nAt end of source: \n: error: x\n", ""},
+      {"incomplete prefixes", "ptxas \nptxas a, line ; \nnvrtc: \nAt end of source: \n: error: x\n", ""},
   });
-}
-
-TEST_F(ParseCompileLog, TakesLinearTime) {
-  std::string hostile;
-  for (int i = 0; i < 200'000; ++i) hostile += "1(1): ";
-  EXPECT_EQ(dump(hostile), "");
-  hostile.clear();
-  for (int i = 0; i < 200'000; ++i) hostile += "k(1): error: x\n  y\n";
-  EXPECT_EQ(parse_compile_log(hostile).messages.size(), 200'000u);
-  hostile = "k.cu(1): error: x\n";
-  for (int i = 0; i < 400'000; ++i) hostile += "  more\n";
-  EXPECT_EQ(parse_compile_log(hostile).messages.size(), 1u);
 }
 
 }  // namespace

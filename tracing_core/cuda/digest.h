@@ -1,4 +1,4 @@
-// Declares Digest, what a cache knows contents by.
+// Digest: a 128-bit hash of a sequence of texts.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,7 @@
 
 namespace tracing::inline v1::cuda::internal {
 
-/// 128 bits of a sequence of texts. Not the same for the same characters divided otherwise; no guard against those who look
-/// for two sequences with one digest. Some 3 GB/s.
+/// Depends on the lengths of the texts, not only on their concatenation. Not cryptographic. About 3 GB/s.
 class Digest {
  public:
   Digest& add(std::string_view text) noexcept {
@@ -38,7 +37,7 @@ class Digest {
   }
 
  private:
-  // Each lane is changed by a bijection that depends on the word, so that one word more or less that differs is seen.
+  // Each step is a bijection of a lane that depends on the word, so that a difference in one word is never lost.
   void mix(std::uint64_t word) noexcept {
     first_ = (first_ ^ word) * 0x9fb21c651e98df25;
     first_ ^= first_ >> 32;

@@ -1,4 +1,4 @@
-// Declares Driver, the calls of a CUDA driver with spans around them, errors as events, and launches followed to their end.
+// Driver: the calls of a CUDA driver with spans around them, errors as events, and launches followed to their end.
 #pragma once
 
 #include <cstddef>
@@ -15,35 +15,36 @@
 
 namespace tracing::inline v1::cuda {
 
-/// What a driver of one's own can tell that a GPU's cannot.
 struct DriverOptions {
-  /// The launch that failed, by current_launch() when it was made, and what is known of it; zero where none failed.
+  /// A launch that failed, by current_launch() when it was made, and what is known about it; zero if none failed.
   struct Failed {
     LaunchId launch = 0;
     std::string detail;
   };
+  /// For drivers that know which launch failed, as a GPU's driver does not. Called when the context is lost.
   std::function<Failed()> failed_launch;
-  /// What the driver knows of why the latest call of this thread failed, beyond its code: which argument is wrong, what of a
-  /// module cannot be run and where it stands. Empty where there is no more to say. Asked on the thread of a call that
-  /// failed, before any other call; stands as `detail` in the event about it.
+  /// For drivers that know more than the code about why the latest call of this thread failed; empty if there is no
+  /// more to say. Called on the thread of the failed call before any other call; recorded as `detail` in the event of
+  /// the error.
   std::function<std::string()> last_message;
-  /// Each launch waits for its end: exact errors, and spans that hold the kernel's time, at the price of all overlap. By
-  /// default what CUDA_LAUNCH_BLOCKING=1 in the environment says.
+  /// Each launch waits for its end: errors name the launch exactly, and spans last as long as the kernel, but nothing
+  /// overlaps. By default true if CUDA_LAUNCH_BLOCKING=1 in the environment.
   std::optional<bool> launch_blocking;
 };
 
-/// A driver's calls. Each one that has a method here does what cuda.h says of it and returns what the driver returned, and
-/// besides:
+/// The calls of a driver. Each call that has a method here does what cuda.h documents and returns what the driver
+/// returned. In addition:
 ///
-/// * is a span, `launch`, `mem_alloc`, `memcpy_htod`, `stream_synchronize` ..., level TRACE, with its sizes, stream, device;
-/// * a failing call is an event, level ERROR, with the call's text, the code, its name and what it means, and what the driver
-///   knows of it (DriverOptions::last_message); WARN once the context is lost, when all calls fail;
-/// * what a driver says of a module that it loads are events, level WARN: that an entry cannot be run, for one;
-/// * a launch stays known, with its span, until a query, an event or a synchronisation finds that it has ended: that is an
-///   event `completed` in the span of the launch. An error that comes up later names the launches that may have caused it.
+/// * Each call is a span, such as `launch`, `mem_alloc`, `memcpy_htod` or `stream_synchronize`, level TRACE, with
+///   sizes, stream and device.
+/// * A failed call is an event, level ERROR, with the text of the call, the code, its name and its meaning. After the
+///   context is lost, when all calls fail, it is level WARN.
+/// * The driver's log of a module load is recorded as events: errors as ERROR, other lines as WARN.
+/// * A launch keeps its span open until a query, an event or a synchronisation observes its end, which is an event
+///   `completed` in that span. An error that is reported later names the launches that may have caused it.
 ///
-/// Everything else is in api(), and told() tells of its failures. Thread-safe where the driver is. Costs a few branches for
-/// each call while nobody listens, and for launches, synchronisations and streams a mutex and a small allocation.
+/// Other calls are made through api(); check() reports their errors. Thread-safe if the driver is. Costs a few branches
+/// for each call while nothing is recorded; launches, synchronisations and streams cost a mutex and a small allocation.
 class Driver {
  public:
   explicit Driver(DriverApi const& api, DriverOptions options = {});
@@ -53,8 +54,8 @@ class Driver {
 
   DriverApi const& api() const noexcept;
 
-  /// Initialises the driver and makes the primary context of a device current on this thread, where it stays until the process
-  /// ends. An event, level INFO, says which device it is.
+  /// Initialises the driver, retains the primary context of a device until the process ends, and makes it current on
+  /// this thread. An event, level INFO, names the device.
   CUresult open_device(int ordinal);
   /// Makes the context of open_device() current on this thread; CUDA_ERROR_INVALID_CONTEXT before that.
   CUresult make_current();
@@ -64,9 +65,10 @@ class Driver {
   CUresult module_unload(CUmodule module);
   CUresult module_get_function(CUfunction* function, CUmodule module, char const* name);
 
-  CUresult launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream, void** params);
-  /// `function` is called in the span that this thread is in now, below `launch_host_func`; never, where the context is lost
-  /// before.
+  CUresult launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream,
+                         void** params);
+  /// `function` is called in the span `launch_host_func`, which stays open if the driver never calls it (because the
+  /// context was lost). A function that is captured into a graph is called in no span.
   CUresult launch_host_func(CUstream stream, CUhostFn function, void* data);
 
   CUresult mem_alloc(CUdeviceptr* pointer, std::size_t bytes);
@@ -102,27 +104,28 @@ class Driver {
 
   CUresult ctx_synchronize();
 
-  /// For calls that have no method here: where `result` is an error, an event tells it with the call's text. Returns it.
-  CUresult told(CUresult result, std::string_view call);
+  /// For calls that have no method here: reports `result` as an event with the text of the call if it is an error.
+  /// Returns `result`.
+  CUresult check(CUresult result, std::string_view call);
 
-  /// How the context was lost; empty while it was not.
+  /// How the context was lost; empty if it was not.
   std::optional<Loss> loss() const;
-  /// Waits for everything on the device of open_device(), whatever is current on this thread, and returns what that says. For
-  /// checks between tests.
-  CUresult check();
+  /// Waits for all work on the device of open_device(), whatever context is current on this thread; returns the result
+  /// of cuCtxSynchronize. For checks between tests.
+  CUresult check_device();
 
-  /// The launches whose end nobody has observed.
-  LaunchLog const& launches() const noexcept;
+  /// The launches whose end has not been observed, oldest first; at most the last 256 of each stream.
+  std::vector<Launch> outstanding_launches() const;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-/// Calls `f` for each Driver of the process; one that is to be destroyed waits for the call to end.
+/// Calls `f` for each Driver of the process. Constructing or destroying a Driver waits for it, so `f` must do neither.
 void for_each_driver(std::function<void(Driver&)> const& f);
 
-/// How contexts were lost whose Driver is destroyed since; each is given once.
-std::vector<Loss> take_losses_of_gone_drivers();
+/// Returns the losses of drivers that have been destroyed, each once.
+std::vector<Loss> take_losses_of_destroyed_drivers();
 
 }  // namespace tracing::inline v1::cuda

@@ -1,5 +1,5 @@
-// Declares DriverApi, the calls of the CUDA driver that we make as a table of function pointers: filled from the driver
-// where there is one, or by hand. Nothing here needs the driver to link or to start.
+// DriverApi: the calls of the CUDA driver as a table of function pointers, filled from the driver by load_driver(), or
+// by hand. Nothing here needs the driver in order to link or to start.
 #pragma once
 
 #include <cudaTypedefs.h>
@@ -10,8 +10,8 @@
 
 namespace tracing::inline v1::cuda {
 
-// X(member, symbol, version): the call, its name for cuGetProcAddress, and the version of CUDA at which the signature that
-// we use was declared. A driver older than that version does not find it.
+// X(member, symbol, version): the call, its name for cuGetProcAddress, and the version of CUDA that introduced the
+// signature used here. Older drivers do not have it.
 #define TRACING_CUDA_DRIVER_CALLS(X)                                  \
   X(init, cuInit, 2000)                                               \
   X(driver_get_version, cuDriverGetVersion, 2020)                     \
@@ -68,8 +68,8 @@ namespace tracing::inline v1::cuda {
   X(event_synchronize, cuEventSynchronize, 2000)                      \
   X(event_elapsed_time, cuEventElapsedTime, 2000)
 
-/// The driver's calls, each as cuda.h documents it. A plain value: copy it, replace single calls, fill it by hand. A call
-/// that is null is not there.
+/// The driver's calls, each as documented in cuda.h. A plain value: copy it, replace single calls, or fill it by hand.
+/// A null call is unavailable.
 struct DriverApi {
 #define TRACING_CUDA_MEMBER(member, symbol, version) PFN_##symbol##_v##version member = nullptr;
   TRACING_CUDA_DRIVER_CALLS(TRACING_CUDA_MEMBER)

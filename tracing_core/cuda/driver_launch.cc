@@ -1,17 +1,19 @@
-// Modules and launches of a Driver.
+// The methods of Driver for modules and launches.
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 
 #include "tracing_core/cuda/driver_state.h"
-#include "tracing_core/cuda/host_calls.h"
 
 namespace tracing::inline v1::cuda {
 namespace {
 
-// What a driver says of a module besides errors, line by line. It is asked for no statistics, so what it says nevertheless is
-// a warning, such as that an entry cannot be run, or calls itself an information.
-void tell_remarks(std::string_view log) {
+using tracing::internal::MutexLock;
+
+// Emits the information log of a module load line by line. Since no statistics are requested, lines are warnings, such
+// as that a kernel cannot be run, unless they are marked as information.
+void report_load_log(std::string_view log) {
   while (!log.empty()) {
     std::string_view const line = log.substr(0, log.find('\n'));
     log.remove_prefix(std::min(line.size() + 1, log.size()));
@@ -24,6 +26,18 @@ void tell_remarks(std::string_view log) {
   }
 }
 
+// A host function, which is called in the span in which it was given to its stream.
+struct HostCall {
+  CUhostFn function = nullptr;
+  void* data = nullptr;
+  Span span;
+};
+
+void CUDA_CB run_host_call(void* data) {
+  std::unique_ptr<HostCall> const call(static_cast<HostCall*>(data));
+  call->span.in_scope([&] { call->function(call->data); });
+}
+
 }  // namespace
 
 CUresult Driver::module_load(CUmodule* module, void const* image, std::string_view name, std::size_t bytes) {
@@ -34,57 +48,39 @@ CUresult Driver::module_load(CUmodule* module, void const* image, std::string_vi
                      CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
   std::array<void*, 4> values{errors.data(), reinterpret_cast<void*>(errors.size()), remarks.data(),
                               reinterpret_cast<void*>(remarks.size())};
-  CUresult const result =
-      state_->api.module_load_data_ex(module, image, static_cast<unsigned>(options.size()), options.data(), values.data());
-  tell_remarks(remarks.data());
+  CUresult const result = state_->api.module_load_data_ex(module, image, static_cast<unsigned>(options.size()),
+                                                          options.data(), values.data());
+  report_load_log(remarks.data());
   auto const call = [&] { return fmt::format("cuModuleLoadDataEx({})", name); };
-  if (result == CUDA_SUCCESS || errors.front() == '\0') return state_->tell(result, call);
+  if (result == CUDA_SUCCESS || errors.front() == '\0') return state_->check(result, call);
   TRACE_ERROR("{}", std::string_view(errors.data()));
-  state_->fail(result, call(), {});  // the log is what the driver knows of it
+  state_->report_error(result, call(), {});  // without DriverOptions::last_message, which repeats the log
   return result;
 }
 
 CUresult Driver::module_unload(CUmodule module) {
   TRACE_SPAN(trace, "module_unload");
-  // Before the call: the handles may be others' at once.
-  auto names = state_->take_names(module);
-  CUresult const result = state_->api.module_unload(module);
-  if (result != CUDA_SUCCESS) state_->put_back(module, std::move(names));
-  return told(result, "cuModuleUnload()");
-}
-
-Driver::State::Names Driver::State::take_names(CUmodule module) {
-  Names names;
-  std::lock_guard const lock(mutex);
-  auto const [first, last] = functions.equal_range(module);
-  for (auto i = first; i != last; ++i) {
-    if (auto name = kernels.extract(i->second); !name.empty()) names.push_back(std::move(name));
+  {
+    MutexLock const lock(state_->mutex);  // before the call: handles may be reused at once
+    std::erase_if(state_->kernels, [&](auto const& kernel) { return kernel.second.module == module; });
   }
-  functions.erase(first, last);
-  return names;
-}
-
-void Driver::State::put_back(CUmodule module, Names names) {
-  std::lock_guard const lock(mutex);
-  for (auto& name : names) {
-    CUfunction const function = name.key();
-    if (kernels.insert(std::move(name)).inserted) functions.emplace(module, function);
-  }
+  return check(state_->api.module_unload(module), "cuModuleUnload()");
 }
 
 CUresult Driver::module_get_function(CUfunction* function, CUmodule module, char const* name) {
   CUresult const result = state_->api.module_get_function(function, module, name);
   if (result == CUDA_SUCCESS) {
-    std::lock_guard const lock(state_->mutex);
-    if (state_->kernels.insert_or_assign(*function, name).second) state_->functions.emplace(module, *function);
+    MutexLock const lock(state_->mutex);
+    state_->kernels[*function] = {module, name};
   }
-  return state_->tell(result, [&] { return fmt::format("cuModuleGetFunction({})", name); });
+  return state_->check(result, [&] { return fmt::format("cuModuleGetFunction({})", name); });
 }
 
 std::string Driver::State::kernel_of(CUfunction function) const {
-  std::lock_guard const lock(mutex);
+  MutexLock const lock(mutex);
   auto const found = kernels.find(function);
-  return found == kernels.end() ? fmt::format("the function at {}", static_cast<void const*>(function)) : found->second;
+  return found == kernels.end() ? fmt::format("the function at {}", static_cast<void const*>(function))
+                                : found->second.name;
 }
 
 bool Driver::State::is_capturing(Span const& span, CUstream stream) const {
@@ -114,26 +110,26 @@ CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsig
   auto const entered = span.enter();
   launch.span = span;
   launch.at = std::chrono::steady_clock::now();
-  auto const call = [&] {
-    return fmt::format("cuLaunchKernel({}, grid ({}, {}, {}), block ({}, {}, {}), {} bytes shared, {})", launch.kernel, grid.x,
-                       grid.y, grid.z, block.x, block.y, block.z, shared_bytes, state.text_of(stream));
-  };
-  // What is captured does not run, so it is not waited for.
+  // A captured launch is not executed, so it is neither outstanding nor waited for.
   bool const runs = !state.is_capturing(span, stream);
   if (runs) state.log.begin(stream, launch);
-  CUresult result = state.api.launch_kernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, stream,
-                                            params, nullptr);
-  if (runs && result == CUDA_SUCCESS) state.log.accept(launch.id);
-  if (runs && result == CUDA_SUCCESS && state.blocking) {
-    result = state.api.stream_synchronize(stream);
-    if (result == CUDA_SUCCESS) {
+  CUresult result = state.api.launch_kernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes,
+                                            stream, params, nullptr);
+  if (runs && result == CUDA_SUCCESS) {
+    state.log.accept(launch.id);
+    if (state.blocking) result = state.api.stream_synchronize(stream);
+    if (state.blocking && result == CUDA_SUCCESS) {
       // Another thread may have observed the end first.
-      if (Launch const ended = state.log.remove(launch.id); ended.id != 0) state.complete({ended}, state.blocking_by);
+      if (Launch const ended = state.log.remove(launch.id); ended.id != 0)
+        state.report_completed({ended}, "cuStreamSynchronize");
     }
   }
-  // A launch that was refused is not what was wrong, unless the driver itself waits for its end.
+  // A refused launch cannot be the cause of the error. If launches block, its kernel may have run and failed.
   if (result != CUDA_SUCCESS && !state.blocking) state.log.remove(launch.id);
-  state.tell(result, call);
+  state.check(result, [&] {
+    return fmt::format("cuLaunchKernel({}, grid ({}, {}, {}), block ({}, {}, {}), {} bytes shared, {})", launch.kernel,
+                       grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, state.text_of(stream));
+  });
   if (result != CUDA_SUCCESS) state.log.remove(launch.id);
   return result;
 }
@@ -143,13 +139,14 @@ CUresult Driver::launch_host_func(CUstream stream, CUhostFn function, void* data
                                     tracing::kv("capture", tracing::empty));
   auto const entered = span.enter();
   auto const text = [&] { return fmt::format("cuLaunchHostFunc({})", state_->text_of(stream)); };
-  // A graph may call it many times, or never, and says neither: so it is called as it is, in no span.
-  if (state_->is_capturing(span, stream)) return state_->tell(state_->api.launch_host_func(stream, function, data), text);
-  // Null is the driver's to refuse.
-  void* const number = function == nullptr ? nullptr : HostCalls::add({function, data, span, state_.get()});
-  CUresult const result = state_->api.launch_host_func(stream, function == nullptr ? nullptr : HostCalls::call, number);
-  if (result != CUDA_SUCCESS) HostCalls::remove(number);
-  return state_->tell(result, text);
+  // A graph may call a captured function any number of times, so it is passed on as it is. So is null, which is an
+  // error.
+  if (state_->is_capturing(span, stream) || function == nullptr)
+    return state_->check(state_->api.launch_host_func(stream, function, data), text);
+  auto call = std::make_unique<HostCall>(HostCall{function, data, span});
+  CUresult const result = state_->api.launch_host_func(stream, run_host_call, call.get());
+  if (result == CUDA_SUCCESS) static_cast<void>(call.release());  // run_host_call() deletes it
+  return state_->check(result, text);
 }
 
 }  // namespace tracing::inline v1::cuda

@@ -18,7 +18,7 @@ constexpr int kOldest = 12000;
 
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
-// The function `name` of an opened library; null where it has none.
+// Sets `function` to the symbol `name` of an opened library; null if it has none.
 template <class Function>
 void find(void* library, char const* name, Function& function) noexcept {
   static_assert(sizeof(Function) == sizeof(void*));
@@ -26,7 +26,7 @@ void find(void* library, char const* name, Function& function) noexcept {
   std::memcpy(&function, &symbol, sizeof(symbol));
 }
 
-// The file that holds `function`: with a bare name, only the loader knows which it took.
+// The file that contains `function`: for a bare name only the loader knows which file it opened.
 std::string file_of(PFN_cuDriverGetVersion_v2020 function, char const* otherwise) {
   Dl_info info;
   void* address = nullptr;
@@ -39,42 +39,39 @@ DriverLibrary absent(DriverAbsence absence, int version, std::string explanation
 }
 
 DriverLibrary stub(std::string_view path) {
-  return absent(
-      DriverAbsence::stub, 0,
-      fmt::format(
-          "No CUDA driver: {} is the toolkit's stub, which is for linking and runs nothing. Take its folder out "
-          "of LD_LIBRARY_PATH, and install NVIDIA's driver.",
-          path),
-      CUDA_ERROR_STUB_LIBRARY);
+  return absent(DriverAbsence::stub, 0,
+                fmt::format("No CUDA driver: {} is the toolkit's stub, which is for linking only. Remove its folder "
+                            "from LD_LIBRARY_PATH and "
+                            "install NVIDIA's driver.",
+                            path),
+                CUDA_ERROR_STUB_LIBRARY);
 }
 
 DriverLibrary too_old(std::string_view path, int version, std::string_view missing = {}, int since = 0) {
-  auto const driver = version == 0 ? fmt::format("The CUDA driver {}, whose version is not known,", path)
-                                   : fmt::format("The CUDA driver {}, of CUDA {},", path, version_text(version));
-  auto const lack =
-      missing.empty() ? std::string() : fmt::format(": it has no {} of CUDA {}", missing, version_text(since));
+  auto const of_cuda = version == 0 ? "of an unknown version" : "of CUDA " + version_text(version);
+  auto const lack = missing.empty() ? "" : fmt::format(": it lacks {} of CUDA {}", missing, version_text(since));
   return absent(DriverAbsence::too_old, version,
-                fmt::format("{} is too old{}. Update NVIDIA's driver to one of CUDA {} or newer.", driver, lack,
-                            version_text(std::max(since, kOldest))));
+                fmt::format("The CUDA driver {} ({}) is too old{}. Update NVIDIA's driver to CUDA {} or newer.", path,
+                            of_cuda, lack, version_text(std::max(since, kOldest))));
 }
 
 DriverLibrary no_device(std::string_view path, int version) {
   char const* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  auto const hint = visible != nullptr ? fmt::format("CUDA_VISIBLE_DEVICES is \"{}\", which may hide it.", visible)
-                                       : std::string("In a container, give it one (docker run --gpus all).");
+  auto const hint = visible != nullptr ? fmt::format("CUDA_VISIBLE_DEVICES=\"{}\" may hide it.", visible)
+                                       : std::string("In a container, pass it through (docker run --gpus all).");
   return absent(DriverAbsence::no_device, version,
-                fmt::format("The CUDA driver {}, of CUDA {}, finds no device. {}", path, version_text(version), hint),
+                fmt::format("The CUDA driver {} (of CUDA {}) finds no device. {}", path, version_text(version), hint),
                 CUDA_ERROR_NO_DEVICE);
 }
 
 DriverLibrary failed(std::string_view path, int version, CUresult result) {
   return absent(DriverAbsence::failed, version,
-                fmt::format("The CUDA driver {}, of CUDA {}, does not start: cuInit returned {}.", path,
+                fmt::format("The CUDA driver {} (of CUDA {}) does not start: cuInit returned {}.", path,
                             version_text(version), error_text(result)),
                 result);
 }
 
-// Fills the table. Returns the first call that the driver lacks, with the version that it came with, or {}.
+// Fills the table. Returns the first call that the driver lacks and the version that introduced it, or {}.
 std::pair<char const*, int> resolve(PFN_cuGetProcAddress_v12000 get, int version, DriverApi& api) noexcept {
   auto const find_call = [&](char const* symbol, int since, auto& call) {
     void* address = nullptr;
@@ -100,17 +97,16 @@ DriverLibrary load_driver(char const* name) {
     char const* const reason = dlerror();
     return absent(
         DriverAbsence::no_file, 0,
-        fmt::format("No CUDA driver: {}. It comes with NVIDIA's driver; in a container, NVIDIA's container toolkit "
-                    "brings it.",
+        fmt::format("No CUDA driver: {}. Install NVIDIA's driver; in a container, use NVIDIA's container toolkit.",
                     reason == nullptr ? name : reason));
   }
   PFN_cuDriverGetVersion_v2020 get_version = nullptr;
   find(library, "cuDriverGetVersion", get_version);
   auto const path = file_of(get_version, name);
   int version = 0;
-  CUresult const asked = get_version == nullptr ? CUDA_SUCCESS : get_version(&version);
-  if (asked == CUDA_ERROR_STUB_LIBRARY) return stub(path);
-  if (asked != CUDA_SUCCESS) version = 0;
+  CUresult const version_result = get_version == nullptr ? CUDA_SUCCESS : get_version(&version);
+  if (version_result == CUDA_ERROR_STUB_LIBRARY) return stub(path);
+  if (version_result != CUDA_SUCCESS) version = 0;
   PFN_cuGetProcAddress_v12000 get_address = nullptr;
   find(library, "cuGetProcAddress_v2", get_address);
   if (version < kOldest) return too_old(path, version);

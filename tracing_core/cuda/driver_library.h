@@ -1,4 +1,4 @@
-// Declares load_driver(), which fills a DriverApi from the machine's CUDA driver, or says why there is none.
+// load_driver(): fills a DriverApi from the machine's CUDA driver, or explains why there is none.
 #pragma once
 
 #include <cuda.h>
@@ -10,33 +10,32 @@
 
 namespace tracing::inline v1::cuda {
 
-/// Why there is no driver to use.
+/// Why no driver can be used.
 enum class DriverAbsence : std::uint8_t {
   none,       ///< there is one
   no_file,    ///< the library cannot be opened: no driver is installed
-  stub,       ///< the library is the toolkit's, which is for linking only
-  too_old,    ///< older than CUDA 12.0, or without a call that we need
-  no_device,  ///< the driver is there, a device is not
+  stub,       ///< the library is the toolkit's stub, which is for linking only
+  too_old,    ///< older than CUDA 12.0, or without a call of DriverApi
+  no_device,  ///< there is a driver, but no device
   failed,     ///< cuInit failed in another way
 };
 
 /// A driver, or the reason why there is none.
 struct DriverLibrary {
-  DriverApi api;  ///< every call, or none at all
+  DriverApi api;  ///< all calls, or none
   DriverAbsence absence = DriverAbsence::none;
-  CUresult result = CUDA_SUCCESS;  ///< what cuInit returned, where it came so far
-  /// The CUDA version of the driver as cuDriverGetVersion says it: 12040 for 12.4; 0 if not known.
-  int version = 0;
-  std::string explanation;  ///< what is missing and what helps; empty with a driver
+  CUresult result = CUDA_SUCCESS;  ///< of cuInit, if it was called
+  int version = 0;                 ///< the CUDA version of the driver: 12040 for 12.4; 0 if unknown
+  std::string explanation;         ///< what is missing and how to fix it; empty if there is a driver
 
   explicit operator bool() const noexcept { return absence == DriverAbsence::none; }
 };
 
-/// Opens the driver's library, resolves each call in the version of its row, none newer than the driver is, and starts
-/// CUDA (cuInit). Needs no driver to be there: all that can be missing is told in the result.
+/// Opens the driver's library, resolves each call in the version of its row, and initialises CUDA (cuInit). What is
+/// missing is explained in the result.
 ///
-/// `name`: as dlopen takes it, a path or what the loader searches; the library stays open for ever. Thread-safe. Costs what
-/// cuInit costs, some 100 ms for the first in a process; keep the result.
+/// `name` is a path or a name for the loader, as for dlopen(); the library is never closed. Thread-safe. The first call
+/// in a process costs about 100 ms, because of cuInit; keep the result.
 DriverLibrary load_driver(char const* name = "libcuda.so.1");
 
 }  // namespace tracing::inline v1::cuda

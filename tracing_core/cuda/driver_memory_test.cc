@@ -1,4 +1,4 @@
-// The spans of memory and copies.
+// The spans of memory management and copies.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,13 +11,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Driver, MeasuresACopyThatItWaitsFor) {
+TEST(Driver, MeasuresSynchronousCopies) {
   Driver driver(answering());
   std::string const text = printed_of_driver([&] { driver.memcpy_htod(0x1000, "abcd", 4); }, SpanEvents::exit);
   EXPECT_THAT(text, HasSubstr("memcpy_htod{bytes=4 device=0 duration_us=<us> gb_per_s=<gb>}"));
 }
 
-TEST(Driver, SaysOfMemoryInTheOrderOfAStreamWhereItIs) {
+TEST(Driver, RecordsTheStreamOfAsynchronousCalls) {
   Driver driver(answering());
   CUstream stream = nullptr;
   driver.stream_create(&stream, 0);
@@ -42,7 +42,7 @@ TEST(Driver, SaysOfMemoryInTheOrderOfAStreamWhereItIs) {
             "TRACE memset_d32_async{value=256 count=8 device=0 stream=1}: tracing::cuda: exit\n");
 }
 
-TEST(Driver, SaysOfWhatIsFilledAndCopiedOnTheDeviceHowMuchItIs) {
+TEST(Driver, RecordsTheSizeOfCopiesAndFillsOnTheDevice) {
   Driver driver(answering());
   std::string const text = printed_of_driver([&] {
     driver.memcpy_dtod(0x1000, 0x2000, 16);

@@ -1,4 +1,4 @@
-// Streams and events of a Driver, and what they tell of launches.
+// The methods of Driver for streams and events, which observe the end of launches.
 #include <string>
 
 #include "tracing_core/cuda/driver_state.h"
@@ -13,24 +13,24 @@ CUresult Driver::stream_create(CUstream* stream, unsigned flags) {
     state_->log.add_stream(*stream, (flags & CU_STREAM_NON_BLOCKING) == 0);
     span.record(tracing::kv("stream", state_->log.number_of(*stream)));
   }
-  return state_->tell(result, [&] { return fmt::format("cuStreamCreate(flags {})", flags); });
+  return state_->check(result, [&] { return fmt::format("cuStreamCreate(flags {})", flags); });
 }
 
 CUresult Driver::stream_destroy(CUstream stream) {
-  TRACE_SPAN(trace, "stream_destroy", tracing::kv("stream", state_->log.number_of(stream)));
-  std::string const text = state_->text_of(stream);
-  LaunchLog::StreamInfo const info = state_->log.take_stream(stream);
-  CUresult const result = state_->api.stream_destroy(stream);
-  if (result != CUDA_SUCCESS) state_->log.put_back(stream, info);
-  return state_->tell(result, [&] { return fmt::format("cuStreamDestroy({})", text); });
+  std::uint64_t const number = state_->log.number_of(stream);
+  TRACE_SPAN(trace, "stream_destroy", tracing::kv("stream", number));
+  state_->log.remove_stream(stream);
+  return state_->check(state_->api.stream_destroy(stream),
+                       [&] { return fmt::format("cuStreamDestroy({})", text_of_stream(number)); });
 }
 
 CUresult Driver::stream_synchronize(CUstream stream) {
   TRACE_SPAN(trace, "stream_synchronize", tracing::kv("stream", state_->log.number_of(stream)));
   LaunchLog::Mark const before = state_->log.now();
   CUresult const result = state_->api.stream_synchronize(stream);
-  if (result == CUDA_SUCCESS) state_->complete(state_->log.complete_stream(stream, before), "cuStreamSynchronize");
-  return state_->tell(result, [&] { return fmt::format("cuStreamSynchronize({})", state_->text_of(stream)); });
+  if (result == CUDA_SUCCESS)
+    state_->report_completed(state_->log.complete_stream(stream, before), "cuStreamSynchronize");
+  return state_->check(result, [&] { return fmt::format("cuStreamSynchronize({})", state_->text_of(stream)); });
 }
 
 CUresult Driver::stream_query(CUstream stream) {
@@ -39,39 +39,34 @@ CUresult Driver::stream_query(CUstream stream) {
   auto const entered = span.enter();
   LaunchLog::Mark const before = state_->log.now();
   CUresult const result = state_->api.stream_query(stream);
-  if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY) span.record(tracing::kv("ready", result == CUDA_SUCCESS));
-  if (result == CUDA_SUCCESS) state_->complete(state_->log.complete_stream(stream, before), "cuStreamQuery");
-  return state_->tell(result, [&] { return fmt::format("cuStreamQuery({})", state_->text_of(stream)); });
+  if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
+    span.record(tracing::kv("ready", result == CUDA_SUCCESS));
+  if (result == CUDA_SUCCESS) state_->report_completed(state_->log.complete_stream(stream, before), "cuStreamQuery");
+  return state_->check(result, [&] { return fmt::format("cuStreamQuery({})", state_->text_of(stream)); });
 }
 
 CUresult Driver::stream_wait_event(CUstream stream, CUevent event, unsigned flags) {
-  Span const span = TRACE_MAKE_SPAN(trace, "stream_wait_event", tracing::kv("stream", state_->log.number_of(stream)),
-                                    tracing::kv("event", state_->log.number_of(event)), tracing::kv("capture", tracing::empty));
-  auto const entered = span.enter();
-  state_->is_capturing(span, stream);
-  CUresult const result = state_->api.stream_wait_event(stream, event, flags);
-  return state_->tell(
-      result, [&] { return fmt::format("cuStreamWaitEvent({}, {})", state_->text_of(stream), state_->text_of(event)); });
+  TRACE_SPAN(trace, "stream_wait_event", tracing::kv("stream", state_->log.number_of(stream)),
+             tracing::kv("event", state_->log.number_of(event)));
+  return state_->check(state_->api.stream_wait_event(stream, event, flags), [&] {
+    return fmt::format("cuStreamWaitEvent({}, {})", state_->text_of(stream), state_->text_of(event));
+  });
 }
 
 CUresult Driver::event_create(CUevent* event, unsigned flags) {
   Span const span = TRACE_MAKE_SPAN(trace, "event_create", flags, tracing::kv("event", tracing::empty));
   auto const entered = span.enter();
   CUresult const result = state_->api.event_create(event, flags);
-  if (result == CUDA_SUCCESS) {
-    state_->log.add_event(*event);
-    span.record(tracing::kv("event", state_->log.number_of(*event)));
-  }
-  return state_->tell(result, [&] { return fmt::format("cuEventCreate(flags {})", flags); });
+  if (result == CUDA_SUCCESS) span.record(tracing::kv("event", state_->log.number_of(*event)));
+  return state_->check(result, [&] { return fmt::format("cuEventCreate(flags {})", flags); });
 }
 
 CUresult Driver::event_destroy(CUevent event) {
-  TRACE_SPAN(trace, "event_destroy", tracing::kv("event", state_->log.number_of(event)));
-  std::string const text = state_->text_of(event);
-  LaunchLog::EventInfo const info = state_->log.take_event(event);  // its handle may be another event's at once
-  CUresult const result = state_->api.event_destroy(event);
-  if (result != CUDA_SUCCESS && info.number != 0) state_->log.put_back(event, info);
-  return state_->tell(result, [&] { return fmt::format("cuEventDestroy({})", text); });
+  std::uint64_t const number = state_->log.number_of(event);
+  TRACE_SPAN(trace, "event_destroy", tracing::kv("event", number));
+  state_->log.remove_event(event);
+  return state_->check(state_->api.event_destroy(event),
+                       [&] { return fmt::format("cuEventDestroy(event {})", number); });
 }
 
 CUresult Driver::event_record(CUevent event, CUstream stream) {
@@ -80,12 +75,12 @@ CUresult Driver::event_record(CUevent event, CUstream stream) {
                                     tracing::kv("capture", tracing::empty));
   auto const entered = span.enter();
   bool const captured = state_->is_capturing(span, stream);
-  // Before the call: launches that come after it on another thread are not what the event waits for.
+  // Before the call: the event does not wait for launches that another thread makes after it.
   LaunchLog::Mark const before = state_->log.now();
   CUresult const result = state_->api.event_record(event, stream);
-  // An event of a graph waits for nothing that was launched.
+  // A captured event does not wait for launches.
   if (result == CUDA_SUCCESS && !captured) state_->log.record_event(event, stream, before);
-  return state_->tell(
+  return state_->check(
       result, [&] { return fmt::format("cuEventRecord({}, {})", state_->text_of(event), state_->text_of(stream)); });
 }
 
@@ -95,26 +90,28 @@ CUresult Driver::event_query(CUevent event) {
   auto const entered = span.enter();
   LaunchLog::EventMark const mark = state_->log.mark_of(event);
   CUresult const result = state_->api.event_query(event);
-  if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY) span.record(tracing::kv("ready", result == CUDA_SUCCESS));
-  if (result == CUDA_SUCCESS) state_->complete(state_->log.complete_event(mark), "cuEventQuery");
-  return state_->tell(result, [&] { return fmt::format("cuEventQuery({})", state_->text_of(event)); });
+  if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
+    span.record(tracing::kv("ready", result == CUDA_SUCCESS));
+  if (result == CUDA_SUCCESS) state_->report_completed(state_->log.complete_event(mark), "cuEventQuery");
+  return state_->check(result, [&] { return fmt::format("cuEventQuery({})", state_->text_of(event)); });
 }
 
 CUresult Driver::event_synchronize(CUevent event) {
   TRACE_SPAN(trace, "event_synchronize", tracing::kv("event", state_->log.number_of(event)));
   LaunchLog::EventMark const mark = state_->log.mark_of(event);
   CUresult const result = state_->api.event_synchronize(event);
-  if (result == CUDA_SUCCESS) state_->complete(state_->log.complete_event(mark), "cuEventSynchronize");
-  return state_->tell(result, [&] { return fmt::format("cuEventSynchronize({})", state_->text_of(event)); });
+  if (result == CUDA_SUCCESS) state_->report_completed(state_->log.complete_event(mark), "cuEventSynchronize");
+  return state_->check(result, [&] { return fmt::format("cuEventSynchronize({})", state_->text_of(event)); });
 }
 
 CUresult Driver::event_elapsed_time(float* milliseconds, CUevent start, CUevent end) {
-  Span const span = TRACE_MAKE_SPAN(trace, "event_elapsed_time", tracing::kv("start", state_->log.number_of(start)),
-                                    tracing::kv("end", state_->log.number_of(end)), tracing::kv("elapsed_ms", tracing::empty));
+  Span const span =
+      TRACE_MAKE_SPAN(trace, "event_elapsed_time", tracing::kv("start", state_->log.number_of(start)),
+                      tracing::kv("end", state_->log.number_of(end)), tracing::kv("elapsed_ms", tracing::empty));
   auto const entered = span.enter();
   CUresult const result = state_->api.event_elapsed_time(milliseconds, start, end);
   if (result == CUDA_SUCCESS) span.record(tracing::kv("elapsed_ms", *milliseconds));
-  return state_->tell(
+  return state_->check(
       result, [&] { return fmt::format("cuEventElapsedTime({}, {})", state_->text_of(start), state_->text_of(end)); });
 }
 

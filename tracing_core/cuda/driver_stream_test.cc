@@ -1,17 +1,18 @@
-// Which launches a query, an event or a synchronisation completes.
+// The launches that a query, an event or a synchronisation completes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "tracing_core/cuda/driver_test_support.h"
+#include "tracing_core/cuda/launch_log.h"
 
 namespace tracing::cuda_test {
 namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Driver, AQueryThatFindsNothingDoneCompletesNothing) {
+TEST(Driver, QueryOfABusyStreamCompletesNothing) {
   Driver driver(answering());
   CUfunction const function = function_of(driver, "first");
   CUstream stream = nullptr;
@@ -20,13 +21,13 @@ TEST(Driver, AQueryThatFindsNothingDoneCompletesNothing) {
   answers.query = CUDA_ERROR_NOT_READY;
   std::string const silent = printed_of_driver([&] { EXPECT_EQ(driver.stream_query(stream), CUDA_ERROR_NOT_READY); });
   EXPECT_EQ(silent, "");
-  EXPECT_EQ(driver.launches().outstanding().size(), 1u);
+  EXPECT_EQ(driver.outstanding_launches().size(), 1u);
   answers.query = CUDA_SUCCESS;
   driver.stream_query(stream);
-  EXPECT_TRUE(driver.launches().outstanding().empty());
+  EXPECT_TRUE(driver.outstanding_launches().empty());
 }
 
-TEST(Driver, AnEventCompletesTheLaunchesBeforeIt) {
+TEST(Driver, EventCompletesTheLaunchesBeforeIt) {
   Driver driver(answering());
   CUfunction const function = function_of(driver, "first");
   CUstream stream = nullptr;
@@ -37,11 +38,11 @@ TEST(Driver, AnEventCompletesTheLaunchesBeforeIt) {
   driver.event_record(event, stream);
   driver.launch_kernel(function, {}, {}, 0, stream, nullptr);
   driver.event_synchronize(event);
-  ASSERT_EQ(driver.launches().outstanding().size(), 1u);
-  EXPECT_EQ(driver.launches().outstanding().front().id, answers.launched[1]);
+  ASSERT_EQ(driver.outstanding_launches().size(), 1u);
+  EXPECT_EQ(driver.outstanding_launches().front().id, answers.launched[1]);
 }
 
-TEST(Driver, TheDefaultStreamWaitsForTheOthersButNotForNonBlockingOnes) {
+TEST(Driver, DefaultStreamWaitsForBlockingStreamsOnly) {
   Driver driver(answering());
   CUfunction const function = function_of(driver, "first");
   CUstream waiting = nullptr;
@@ -51,121 +52,91 @@ TEST(Driver, TheDefaultStreamWaitsForTheOthersButNotForNonBlockingOnes) {
   driver.launch_kernel(function, {}, {}, 0, waiting, nullptr);
   driver.launch_kernel(function, {}, {}, 0, independent, nullptr);
   driver.stream_synchronize(nullptr);
-  ASSERT_EQ(driver.launches().outstanding().size(), 1u);
-  EXPECT_EQ(driver.launches().outstanding().front().stream, 2u);
+  ASSERT_EQ(driver.outstanding_launches().size(), 1u);
+  EXPECT_EQ(driver.outstanding_launches().front().stream, 2u);
 }
 
-TEST(Driver, ACopyToTheHostCompletesWhatTheDefaultStreamWaitsFor) {
+TEST(Driver, CopyToTheHostCompletesLaunchesOfTheDefaultStream) {
   Driver driver(answering());
   driver.launch_kernel(function_of(driver, "first"), {}, {}, 0, nullptr, nullptr);
   char byte = 0;
   driver.memcpy_htod(0x1000, &byte, 1);
   driver.memcpy_dtoh(&byte, 0x1000, 0);
-  EXPECT_EQ(driver.launches().outstanding().size(), 1u);
+  EXPECT_EQ(driver.outstanding_launches().size(), 1u);
   driver.memcpy_dtoh(&byte, 0x1000, 1);
-  EXPECT_TRUE(driver.launches().outstanding().empty());
+  EXPECT_TRUE(driver.outstanding_launches().empty());
 }
 
-TEST(Driver, WhatIsLaunchedDuringASynchronisationIsNotEndedByIt) {
+TEST(Driver, SynchronisationDoesNotCompleteLaunchesMadeDuringIt) {
   Driver driver(answering());
   CUfunction const function = function_of(driver, "first");
   driver.launch_kernel(function, {}, {}, 0, nullptr, nullptr);
   answers.while_synchronizing = [&] { driver.launch_kernel(function, {}, {}, 0, nullptr, nullptr); };
   driver.ctx_synchronize();
-  ASSERT_EQ(driver.launches().outstanding().size(), 1u);
-  EXPECT_EQ(driver.launches().outstanding().front().id, answers.launched.back());
+  ASSERT_EQ(driver.outstanding_launches().size(), 1u);
+  EXPECT_EQ(driver.outstanding_launches().front().id, answers.launched.back());
 }
 
-TEST(Driver, WhatRunsOnADestroyedStreamIsStillOutstanding) {
+TEST(Driver, LaunchesOfADestroyedStreamStayOutstanding) {
   Driver driver(answering());
   CUstream stream = nullptr;
   driver.stream_create(&stream, CU_STREAM_NON_BLOCKING);
   driver.launch_kernel(function_of(driver, "first"), {}, {}, 0, stream, nullptr);
   driver.stream_destroy(stream);
-  EXPECT_EQ(driver.launches().outstanding().size(), 1u);
+  EXPECT_EQ(driver.outstanding_launches().size(), 1u);
   driver.stream_synchronize(nullptr);
-  EXPECT_EQ(driver.launches().outstanding().size(), 1u);
+  EXPECT_EQ(driver.outstanding_launches().size(), 1u);
   driver.ctx_synchronize();
-  EXPECT_TRUE(driver.launches().outstanding().empty());
+  EXPECT_TRUE(driver.outstanding_launches().empty());
 }
 
-TEST(Driver, TheDefaultStreamHasTwoNames) {
+TEST(Driver, LegacyStreamIsTheDefaultStream) {
   Driver driver(answering());
   driver.launch_kernel(function_of(driver, "first"), {}, {}, 0, nullptr, nullptr);
   driver.stream_synchronize(CU_STREAM_LEGACY);
-  EXPECT_TRUE(driver.launches().outstanding().empty());
+  EXPECT_TRUE(driver.outstanding_launches().empty());
 }
 
-TEST(Driver, AnEventOfAGraphObservesNoLaunch) {
+TEST(Driver, CapturedEventCompletesNoLaunch) {
   Driver driver(answering());
   driver.launch_kernel(function_of(driver, "first"), {}, {}, 0, nullptr, nullptr);
   answers.capture = CU_STREAM_CAPTURE_STATUS_ACTIVE;
   driver.event_record(handle<CUevent>(1), nullptr);
   driver.event_query(handle<CUevent>(1));
-  EXPECT_EQ(driver.launches().outstanding().size(), 1u);
+  EXPECT_EQ(driver.outstanding_launches().size(), 1u);
 }
 
-TEST(Driver, ForgetsTheOldestOfManyLaunchesAndCountsThem) {
-  Driver driver(answering());
-  CUfunction const function = function_of(driver, "first");
-  for (std::size_t i = 0; i < LaunchLog::kMostPerStream + 3; ++i) driver.launch_kernel(function, {}, {}, 0, nullptr, nullptr);
-  EXPECT_EQ(driver.launches().outstanding().size(), LaunchLog::kMostPerStream);
-  EXPECT_EQ(driver.launches().forgotten(), 3u);
-  answers.synchronize = CUDA_ERROR_ILLEGAL_ADDRESS;
-  driver.ctx_synchronize();
-  EXPECT_THAT(driver.loss()->to_string(), HasSubstr("one of 259 launches that were outstanding did it: "));
-}
-
-// More launches than are kept, of a kernel on a stream.
-void launch_too_many(Driver& driver, CUstream stream) {
-  CUfunction const function = function_of(driver, "first");
-  for (std::size_t i = 0; i < LaunchLog::kMostPerStream + 3; ++i) driver.launch_kernel(function, {}, {}, 0, stream, nullptr);
-  EXPECT_EQ(driver.launches().forgotten(), 3u);
-}
-
-TEST(Driver, WhatIsForgottenOfAStreamEndsWithWhatTheDefaultStreamWaitsFor) {
+TEST(Driver, OnlyCountsTheOldestOfTooManyLaunches) {
   Driver driver(answering());
   CUstream stream = nullptr;
   driver.stream_create(&stream, CU_STREAM_DEFAULT);
-  launch_too_many(driver, stream);
+  CUfunction const function = function_of(driver, "first");
+  for (std::size_t i = 0; i < LaunchLog::kMaxPerStream + 3; ++i)
+    driver.launch_kernel(function, {}, {}, 0, stream, nullptr);
+  EXPECT_EQ(driver.outstanding_launches().size(), LaunchLog::kMaxPerStream);
   driver.stream_synchronize(nullptr);
-  EXPECT_EQ(driver.launches().forgotten(), 0u);
-  driver.launch_kernel(function_of(driver, "first"), {}, {}, 0, stream, nullptr);
+  EXPECT_TRUE(driver.outstanding_launches().empty());
+  driver.launch_kernel(function, {}, {}, 0, stream, nullptr);
   answers.synchronize = CUDA_ERROR_ILLEGAL_ADDRESS;
   driver.ctx_synchronize();
-  EXPECT_THAT(driver.loss()->to_string(), HasSubstr(" of first, the only one outstanding, did it"));
+  EXPECT_THAT(driver.loss()->to_string(), HasSubstr(" of first, the only one outstanding"));
 }
 
-TEST(Driver, WhatIsForgottenOfADestroyedStreamEndsAsWhatIsKnownOfIt) {
+TEST(Driver, ErrorMayComeFromALaunchThatIsOnlyCounted) {
   Driver driver(answering());
-  CUstream stream = nullptr;
-  driver.stream_create(&stream, CU_STREAM_DEFAULT);
-  launch_too_many(driver, stream);
-  driver.stream_destroy(stream);
-  EXPECT_EQ(driver.launches().forgotten(), 3u) << "it may still run";
-  driver.stream_synchronize(nullptr);
-  EXPECT_EQ(driver.launches().forgotten(), 0u);
-}
-
-TEST(Driver, WhatIsForgottenEndsWithAnEventBehindIt) {
-  Driver driver(answering());
-  CUstream stream = nullptr;
+  CUfunction const function = function_of(driver, "first");
   CUevent before = nullptr;
-  CUevent behind = nullptr;
-  driver.stream_create(&stream, CU_STREAM_NON_BLOCKING);
   driver.event_create(&before, 0);
-  driver.event_create(&behind, 0);
-  driver.event_record(before, stream);
-  launch_too_many(driver, stream);
-  driver.event_record(behind, stream);
-  driver.stream_synchronize(nullptr);
+  driver.event_record(before, nullptr);
+  for (std::size_t i = 0; i < LaunchLog::kMaxPerStream + 3; ++i)
+    driver.launch_kernel(function, {}, {}, 0, nullptr, nullptr);
   driver.event_synchronize(before);
-  EXPECT_EQ(driver.launches().forgotten(), 3u);
-  driver.event_synchronize(behind);
-  EXPECT_EQ(driver.launches().forgotten(), 0u);
+  answers.synchronize = CUDA_ERROR_ILLEGAL_ADDRESS;
+  driver.ctx_synchronize();
+  EXPECT_THAT(driver.loss()->to_string(), HasSubstr("caused by one of 259 outstanding launches: "));
 }
 
-TEST(Driver, SaysWhichEventItIs) {
+TEST(Driver, RecordsTheNumbersOfEvents) {
   Driver driver(answering());
   CUevent start = nullptr;
   CUevent end = nullptr;
@@ -192,19 +163,6 @@ TEST(Driver, SaysWhichEventItIs) {
             "TRACE event_elapsed_time{start=1 end=2 elapsed_ms=1.5}: tracing::cuda: exit\n"
             "TRACE event_destroy{event=1}: tracing::cuda: exit\n"
             "TRACE event_create{flags=0 event=3}: tracing::cuda: exit\n");
-}
-
-TEST(Driver, AnEventThatIsNotDestroyedKeepsItsNumberAndWhatItWaitsFor) {
-  Driver driver(answering());
-  CUevent event = nullptr;
-  driver.event_create(&event, 0);
-  driver.launch_kernel(function_of(driver, "first"), {}, {}, 0, nullptr, nullptr);
-  driver.event_record(event, nullptr);
-  answers.event_destroy = CUDA_ERROR_INVALID_HANDLE;
-  std::string const text = printed_of_driver([&] { driver.event_destroy(event); });
-  EXPECT_THAT(text, HasSubstr("event_destroy{event=1}: tracing::cuda: cuEventDestroy(event 1) failed: "));
-  driver.event_synchronize(event);
-  EXPECT_TRUE(driver.launches().outstanding().empty());
 }
 
 }  // namespace

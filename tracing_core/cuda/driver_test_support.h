@@ -1,4 +1,4 @@
-// Declares what tests of Driver have in common: a driver of answers only, and what is recorded, as text.
+// Support for tests of Driver: a fake driver that returns the results set by the test, and its records as text.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,6 @@
 #include <regex>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "tests/support/printed.h"
@@ -16,14 +15,13 @@
 
 namespace tracing::cuda_test {
 
-using namespace cuda;  // NOLINT: what is tested
+using namespace cuda;  // NOLINT
 
-// What the driver below is to answer, and what it was asked.
+// The results of the fake driver, and the calls that it received.
 struct Answers {
   CUresult launch = CUDA_SUCCESS;
   CUresult synchronize = CUDA_SUCCESS;
   CUresult query = CUDA_SUCCESS;
-  CUresult event_destroy = CUDA_SUCCESS;
   CUresult alloc = CUDA_SUCCESS;
   CUresult load = CUDA_SUCCESS;
   CUresult get_function = CUDA_SUCCESS;
@@ -32,9 +30,6 @@ struct Answers {
   CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
   std::vector<LaunchId> launched;
   int synchronized = 0;
-  CUresult unload = CUDA_SUCCESS;
-  bool keeps_host_functions = false;  // and calls none
-  std::vector<std::pair<CUhostFn, void*>> host_functions;
   std::function<void()> while_synchronizing;
   std::function<void()> while_stream_synchronizing;
 };
@@ -45,7 +40,7 @@ T handle(std::uintptr_t number) {
   return reinterpret_cast<T>(number);
 }
 
-// A driver of answers only; what a test does not need is not there.
+// The fake driver, with only the calls that the tests need.
 inline DriverApi answering() {
   answers = {};
   DriverApi api;
@@ -54,12 +49,8 @@ inline DriverApi answering() {
     return answers.synchronize;
   };
   api.launch_host_func = [](CUstream, CUhostFn function, void* data) {
-    if (answers.keeps_host_functions) {
-      answers.host_functions.emplace_back(function, data);
-      return CUDA_SUCCESS;
-    }
     bool const captured = answers.capture == CU_STREAM_CAPTURE_STATUS_ACTIVE;
-    for (int times = captured ? 2 : 1; times > 0; --times) function(data);  // as a graph that is launched twice
+    for (int times = captured ? 2 : 1; times > 0; --times) function(data);  // like a graph that is launched twice
     return CUDA_SUCCESS;
   };
   api.stream_destroy = [](CUstream) { return CUDA_SUCCESS; };
@@ -71,13 +62,13 @@ inline DriverApi answering() {
     }
     return answers.load;
   };
-  api.module_unload = [](CUmodule) { return answers.unload; };
+  api.module_unload = [](CUmodule) { return CUDA_SUCCESS; };
   api.module_get_function = [](CUfunction* function, CUmodule, char const* name) {
     *function = handle<CUfunction>(std::string_view(name) == "first" ? 1 : 2);
     return answers.get_function;
   };
-  api.launch_kernel = [](CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**,
-                         void**) {
+  api.launch_kernel = [](CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
+                         void**, void**) {
     answers.launched.push_back(current_launch());
     return answers.launch;
   };
@@ -121,7 +112,7 @@ inline DriverApi answering() {
     *event = handle<CUevent>(++last * 16);
     return CUDA_SUCCESS;
   };
-  api.event_destroy = [](CUevent) { return answers.event_destroy; };
+  api.event_destroy = [](CUevent) { return CUDA_SUCCESS; };
   api.event_elapsed_time = [](float* milliseconds, CUevent, CUevent) {
     *milliseconds = 1.5f;
     return CUDA_SUCCESS;
@@ -143,7 +134,7 @@ inline CUfunction function_of(Driver& driver, char const* name) {
   return function;
 }
 
-// Without times, and with launches counted from 1.
+// The records of `emit`, without times, and with launches numbered from 1.
 inline std::string printed_of_driver(std::function<void()> const& emit, SpanEvents span_events = SpanEvents::none) {
   FormatOptions format;
   format.timer = nullptr;
@@ -151,7 +142,8 @@ inline std::string printed_of_driver(std::function<void()> const& emit, SpanEven
   options.span_events = span_events;
   std::string text = tracing_test::printed(std::move(options), emit);
   text = std::regex_replace(text, std::regex("after_us=[0-9]+"), "after_us=<us>");
-  text = std::regex_replace(text, std::regex("duration_us=[0-9.e+-]+ gb_per_s=[0-9.e+-]+"), "duration_us=<us> gb_per_s=<gb>");
+  text = std::regex_replace(text, std::regex("duration_us=[0-9.e+-]+ gb_per_s=[0-9.e+-]+"),
+                            "duration_us=<us> gb_per_s=<gb>");
   LaunchId const first = answers.launched.empty() ? 0 : answers.launched.front();
   for (LaunchId const id : answers.launched) {
     std::regex const number("launch([= ])" + std::to_string(id) + "\\b");

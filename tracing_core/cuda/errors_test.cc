@@ -11,52 +11,28 @@ namespace {
 
 CUresult code_of(int code) { return static_cast<CUresult>(code); }
 
-TEST(Errors, NameOfACodeNeedsNoDriver) {
+TEST(Errors, NamesACodeWithoutADriver) {
   EXPECT_EQ(error_name(CUDA_ERROR_ILLEGAL_ADDRESS), "CUDA_ERROR_ILLEGAL_ADDRESS");
   EXPECT_EQ(error_name(CUDA_SUCCESS), "CUDA_SUCCESS");
   EXPECT_EQ(error_text(CUDA_ERROR_NO_DEVICE), "100 CUDA_ERROR_NO_DEVICE: the driver finds no device");
 }
 
-TEST(Errors, NumbersAreThoseOfTheHeader) {
+TEST(Errors, HasTheNumbersOfTheHeader) {
 #define TRACING_NAMED(name) EXPECT_EQ(error_name(name), #name)
   TRACING_NAMED(CUDA_ERROR_INVALID_VALUE);
-  TRACING_NAMED(CUDA_ERROR_OUT_OF_MEMORY);
-  TRACING_NAMED(CUDA_ERROR_NOT_INITIALIZED);
   TRACING_NAMED(CUDA_ERROR_STUB_LIBRARY);
   TRACING_NAMED(CUDA_ERROR_NO_DEVICE);
-  TRACING_NAMED(CUDA_ERROR_INVALID_IMAGE);
-  TRACING_NAMED(CUDA_ERROR_INVALID_CONTEXT);
-  TRACING_NAMED(CUDA_ERROR_NO_BINARY_FOR_GPU);
   TRACING_NAMED(CUDA_ERROR_INVALID_PTX);
-  TRACING_NAMED(CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
   TRACING_NAMED(CUDA_ERROR_INVALID_HANDLE);
-  TRACING_NAMED(CUDA_ERROR_NOT_FOUND);
   TRACING_NAMED(CUDA_ERROR_NOT_READY);
-  TRACING_NAMED(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
-  TRACING_NAMED(CUDA_ERROR_LAUNCH_TIMEOUT);
-  TRACING_NAMED(CUDA_ERROR_ASSERT);
-  TRACING_NAMED(CUDA_ERROR_HARDWARE_STACK_ERROR);
-  TRACING_NAMED(CUDA_ERROR_ILLEGAL_INSTRUCTION);
-  TRACING_NAMED(CUDA_ERROR_MISALIGNED_ADDRESS);
-  TRACING_NAMED(CUDA_ERROR_INVALID_ADDRESS_SPACE);
-  TRACING_NAMED(CUDA_ERROR_INVALID_PC);
   TRACING_NAMED(CUDA_ERROR_LAUNCH_FAILED);
-  TRACING_NAMED(CUDA_ERROR_NOT_SUPPORTED);
-  TRACING_NAMED(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH);
   TRACING_NAMED(CUDA_ERROR_MPS_CLIENT_TERMINATED);
   TRACING_NAMED(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
-  TRACING_NAMED(CUDA_ERROR_EXTERNAL_DEVICE);
   TRACING_NAMED(CUDA_ERROR_UNKNOWN);
 #undef TRACING_NAMED
 }
 
-TEST(Errors, PtxOfANewerToolkitIsExplained) {
-  EXPECT_EQ(error_description(CUDA_ERROR_UNSUPPORTED_PTX_VERSION),
-            "the PTX was made by a toolkit that is newer than the driver; update the driver, or compile for the device "
-            "itself");
-}
-
-TEST(Errors, CodesAfterWhichAProcessOrContextIsLostAreThoseOfTheHeader) {
+TEST(Errors, KnowsWhichCodesLoseTheProcessOrContext) {
   std::vector<int> processes;
   std::vector<int> contexts;
   for (int code = 0; code < 2000; ++code) {
@@ -67,7 +43,7 @@ TEST(Errors, CodesAfterWhichAProcessOrContextIsLostAreThoseOfTheHeader) {
   EXPECT_EQ(contexts, (std::vector{710}));
 }
 
-TEST(Errors, CodeThatTheTableLacksIsAskedOfTheDriver) {
+TEST(Errors, AsksTheDriverForUnknownCodes) {
   EXPECT_EQ(error_name(code_of(1234)), "");
   EXPECT_EQ(error_text(code_of(1234)), "1234 an unknown error");
   DriverApi driver;
@@ -82,7 +58,7 @@ TEST(Errors, CodeThatTheTableLacksIsAskedOfTheDriver) {
   };
   EXPECT_EQ(error_text(code_of(1234), &driver), "1234 CUDA_ERROR_OF_TOMORROW: not yet known");
   EXPECT_EQ(error_name(code_of(1235), &driver), "") << "a code that the driver does not know";
-  EXPECT_EQ(error_name(CUDA_ERROR_NO_DEVICE, &driver), "CUDA_ERROR_NO_DEVICE") << "ours comes first";
+  EXPECT_EQ(error_name(CUDA_ERROR_NO_DEVICE, &driver), "CUDA_ERROR_NO_DEVICE") << "our table has precedence";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Declares how the files are found that a source includes, for the key of what was compiled of it.
+// included_files(): the files that a source may include, for the key of its compiled kernel.
 #pragma once
 
 #include <deque>
@@ -10,27 +10,25 @@
 
 namespace tracing::inline v1::cuda::internal {
 
-/// What a text asks for by #include and __has_include.
+/// The operands of #include and __has_include in a source.
 struct IncludeNames {
-  std::vector<std::string> names{};  ///< as written between quotes or angles
-  std::string computed{};            ///< the first that a macro names, which only the compiler knows; empty: none
+  std::vector<std::string> names{};  ///< as written between quotes or angle brackets
+  std::string macro{};               ///< the first macro that names an included file; empty: none
 };
 
-/// Finds the names in a source, those in comments and in branches that are not taken as well: a file too many does no harm.
-/// Takes linear time.
+/// Finds names also in comments and in branches that are not taken: a superfluous file does no harm.
 IncludeNames include_names(std::string_view source);
 
-/// A file that may have been included.
 struct IncludedFile {
   std::string path{};
   std::string content{};
 };
 
-/// The files that a request may include, and theirs, each once; names that no folder holds have none. A file that stands in
-/// several folders is there several times, since the order of search is NVRTC's affair.
+/// The files that a request may include, directly and indirectly, each once. A name that matches files in several
+/// folders gives all of them, so that NVRTC's search order does not matter.
 struct IncludedFiles {
   std::deque<IncludedFile> files{};
-  std::string why_unknown{};  ///< why the files cannot be known; empty: they are
+  std::string why_unknown{};  ///< why the files cannot be known; empty if they are
 };
 IncludedFiles included_files(CompileRequest const& request);
 

@@ -1,4 +1,4 @@
-// Declares how a CompiledKernel is kept in a file.
+// How CompileCache keeps a CompiledKernel in a file.
 #pragma once
 
 #include <optional>
@@ -9,20 +9,16 @@
 
 namespace tracing::inline v1::cuda::internal {
 
-/// The kernel as bytes, with a checksum behind them.
+/// The kernel as bytes that end with a checksum.
 std::string to_bytes(CompiledKernel const& kernel);
-/// Nothing where the bytes are not what to_bytes() gave, all of it.
+/// The inverse; nothing unless the bytes are exactly those of to_bytes().
 std::optional<CompiledKernel> from_bytes(std::string_view bytes);
 
-enum class FileState { there, missing, corrupt };
-struct KernelFile {
-  FileState state = FileState::missing;
-  CompiledKernel kernel{};
-};
-KernelFile read_kernel(std::string const& path);
+/// Nothing if there is no such file, or if it is damaged.
+std::optional<CompiledKernel> read_kernel(std::string const& path);
 
-/// Writes the file beside its place and moves it there, so that others see all of it or nothing. Makes the folder. Returns
-/// what failed; empty: nothing did.
+/// Writes a temporary file and renames it, so that other processes see the complete file or none. Creates the folder.
+/// Returns what failed; empty on success.
 std::string write_kernel(std::string const& folder, std::string const& name, CompiledKernel const& kernel);
 
 }  // namespace tracing::inline v1::cuda::internal

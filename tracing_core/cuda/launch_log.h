@@ -1,103 +1,69 @@
-// Declares LaunchLog, the launches whose end nobody has observed yet.
+// LaunchLog: the launches of a driver whose end has not been observed.
 #pragma once
 
 #include <cuda.h>
 
-#include <chrono>
 #include <cstdint>
-#include <mutex>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "tracing_core/cuda/dim3.h"
-#include "tracing_core/emit/span.h"
+#include "tracing_core/cuda/launch.h"
+#include "tracing_core/internal/mutex.h"
 
 namespace tracing::inline v1::cuda {
 
-/// The number of a launch, counted from 1 in the process; zero is none.
-using LaunchId = std::uint64_t;
-
-/// A launch that was accepted. Its span is open until somebody observed its end.
-struct Launch {
-  LaunchId id = 0;
-  std::string kernel;
-  Dim3 grid;
-  Dim3 block;
-  std::uint64_t stream = 0;  ///< as LaunchLog numbers them
-  std::chrono::steady_clock::time_point at;
-  Span span;  ///< none where nobody wanted it
-};
-
-/// The launch that this thread is making now: what a driver of ours asks, so that it can say later which one failed. Zero
-/// outside of Driver::launch_kernel().
-LaunchId current_launch() noexcept;
-
-/// What is on the streams of one driver, as far as its calls tell. A launch is known from before its call, since it may end,
-/// and its end be observed by another thread, before the call returns; what is observed ends only those whose call had
-/// returned when the observation began. Thread-safe; spans are closed by whom the launches are given back to, not inside.
+/// The launches of one driver. A launch is added before the driver is called, because it may end, and another thread
+/// may observe that, before the call returns. An observation completes only those launches whose call had returned when
+/// it began. Thread-safe. Completed launches are returned to the caller, so that their spans are closed without the
+/// lock.
 class LaunchLog {
  public:
-  /// A stream's launches beyond this many are forgotten, oldest first, and counted.
-  static constexpr std::size_t kMostPerStream = 256;
+  /// At most this many outstanding launches of a stream are kept; older ones are only counted.
+  static constexpr std::size_t kMaxPerStream = 256;
 
-  /// A moment: what had been accepted by then.
+  /// A point in the order in which launches were accepted.
   using Mark = std::uint64_t;
 
+  /// What an event waits for: the launches of a stream up to a mark.
   struct EventMark {
     std::uint64_t stream = 0;
     Mark mark = 0;
   };
 
-  /// The number of a stream: 0 for the default one, others as they are first seen, never one that another stream had.
+  /// 0 for the default stream; other streams are numbered as they are first seen, and numbers are not reused.
   std::uint64_t number_of(CUstream stream);
-  /// A stream that was made; `waits_for_default` is whether it and the default one wait for each other.
+  /// `waits_for_default`: the stream and the default stream wait for each other.
   void add_stream(CUstream stream, bool waits_for_default);
+  /// Must be called before the stream is destroyed: its handle may be reused at once. Its launches stay outstanding.
+  void remove_stream(CUstream stream);
 
-  struct StreamInfo {
-    std::uint64_t number = 0;
-    bool waits_for_default = true;
-  };
-  /// To be taken out before it is destroyed, since its handle may be another stream's at once, and put back where that failed.
-  /// What it was asked to do stays outstanding.
-  StreamInfo take_stream(CUstream stream);
-  void put_back(CUstream stream, StreamInfo info);
+  /// 0 for null; events are numbered from 1 as they are first seen, and numbers are not reused.
+  std::uint64_t number_of(CUevent event);
+  /// Must be called before the event is destroyed.
+  void remove_event(CUevent event);
 
-  /// A call is about to be made.
+  /// Adds a launch whose call is about to be made.
   void begin(CUstream stream, Launch const& launch);
-  /// It was accepted.
+  /// Marks a launch as accepted by the driver.
   void accept(LaunchId launch);
-  /// It was not, or its end is known.
+  /// Removes a launch that was refused or has ended; id 0 if it is not in the log.
   Launch remove(LaunchId launch);
 
-  /// The number of an event: from 1 on as they are made or first seen, never one that another event had; 0 for none.
-  std::uint64_t number_of(CUevent event);
-  /// An event that was made.
-  void add_event(CUevent event);
-
-  struct EventInfo {
-    std::uint64_t number = 0;
-    EventMark mark;
-  };
-  /// As take_stream() and put_back() of a stream.
-  EventInfo take_event(CUevent event);
-  void put_back(CUevent event, EventInfo info);
-
   Mark now() const;
-  /// Marks what an event waits for: the stream's launches up to `mark`.
+  /// Records that the event waits for the launches of the stream up to `mark`.
   void record_event(CUevent event, CUstream stream, Mark mark);
-  /// What the event waits for now, to be asked before it is waited for: another thread may record it again.
+  /// Call it before waiting for the event: another thread may record the event again.
   EventMark mark_of(CUevent event) const;
 
-  /// What was accepted up to `mark` on the stream has ended, and for the default stream all that it waits for. Gives those
-  /// launches back, oldest first.
+  /// Removes and returns the launches of the stream up to `mark`, oldest first; for the default stream also those of
+  /// the streams that it waits for.
   std::vector<Launch> complete_stream(CUstream stream, Mark mark);
   std::vector<Launch> complete_event(EventMark const& mark);
   std::vector<Launch> complete_all(Mark mark);
 
-  /// Those outstanding, oldest first, without their end being observed.
+  /// A copy of the outstanding launches, oldest first.
   std::vector<Launch> outstanding() const;
-  /// How many launches were forgotten among those that may be outstanding.
+  /// How many outstanding launches are only counted.
   std::uint64_t forgotten() const;
 
  private:
@@ -106,42 +72,27 @@ class LaunchLog {
     bool waits_for_default = true;
     Mark accepted_at = 0;  // zero: its call has not returned
   };
-  // Launches of a stream that are forgotten and may be outstanding.
-  struct Forgotten {
-    std::uint64_t count = 0;
+  struct StreamInfo {
+    std::uint64_t number = 0;
     bool waits_for_default = true;
-    Mark accepted_at = 0;  // the latest
   };
-  StreamInfo& stream(CUstream stream);
-  EventInfo& event(CUevent event);
+  struct EventInfo {
+    std::uint64_t number = 0;
+    EventMark mark;
+  };
+  StreamInfo& info_of(CUstream stream) TRACING_REQUIRES(mutex_);
+  EventInfo& info_of(CUevent event) TRACING_REQUIRES(mutex_);
   template <class F>
-  std::vector<Launch> take(Mark mark, F&& belongs);
+  std::vector<Launch> complete(Mark mark, F&& belongs) TRACING_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::unordered_map<CUstream, StreamInfo> streams_;
-  std::unordered_map<CUevent, EventInfo> events_;
-  std::vector<Entry> entries_;
-  std::unordered_map<std::uint64_t, Forgotten> forgotten_;  // by the stream's number
-  std::uint64_t last_number_ = 0;  // of a stream
-  std::uint64_t last_event_ = 0;
-  Mark accepted_ = 0;
+  mutable tracing::internal::Mutex mutex_;
+  std::unordered_map<CUstream, StreamInfo> streams_ TRACING_GUARDED_BY(mutex_);
+  std::unordered_map<CUevent, EventInfo> events_ TRACING_GUARDED_BY(mutex_);
+  std::vector<Entry> entries_ TRACING_GUARDED_BY(mutex_);
+  std::unordered_map<std::uint64_t, std::uint64_t> forgotten_ TRACING_GUARDED_BY(mutex_);  // by stream number
+  std::uint64_t last_stream_ TRACING_GUARDED_BY(mutex_) = 0;
+  std::uint64_t last_event_ TRACING_GUARDED_BY(mutex_) = 0;
+  Mark accepted_ TRACING_GUARDED_BY(mutex_) = 0;
 };
 
-namespace internal {
-
-// While it lives, this thread makes a launch of a new number.
-class [[nodiscard]] LaunchScope {
- public:
-  LaunchScope() noexcept;
-  LaunchScope(LaunchScope const&) = delete;
-  LaunchScope& operator=(LaunchScope const&) = delete;
-  ~LaunchScope();
-  LaunchId id() const noexcept { return id_; }
-
- private:
-  LaunchId id_;
-  LaunchId outer_;
-};
-
-}  // namespace internal
 }  // namespace tracing::inline v1::cuda

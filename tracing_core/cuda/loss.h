@@ -1,4 +1,4 @@
-// Declares Loss, how a CUDA context was lost.
+// Loss: how a CUDA context was lost.
 #pragma once
 
 #include <cuda.h>
@@ -7,24 +7,24 @@
 #include <string>
 #include <vector>
 
-#include "tracing_core/cuda/launch_log.h"
+#include "tracing_core/cuda/launch.h"
 
 namespace tracing::inline v1::cuda {
 
-/// How a context was lost: the first call that said so, and the launches that may have done it. A GPU does not say which one
-/// it was; where only one was outstanding, where launches wait for their end (CUDA_LAUNCH_BLOCKING=1), and on a driver that
-/// can tell, it is known.
+/// How a context was lost: the first call that reported the error, and the launches that may have caused it. A GPU does
+/// not report which launch that was. It is known if only one was outstanding, if launches block
+/// (CUDA_LAUNCH_BLOCKING=1), or if DriverOptions::failed_launch knows it.
 struct Loss {
   CUresult code = CUDA_SUCCESS;
-  std::string call;                ///< as in `cuStreamSynchronize(stream 1)`
-  std::vector<Launch> candidates;  ///< oldest first; their spans are kept open by this
-  std::uint64_t forgotten = 0;     ///< how many more there may be
-  bool exact = false;              ///< it was the one candidate, beyond doubt
-  LaunchId launch = 0;             ///< its number where the driver told it, known here or not
-  std::string detail;              ///< what the driver knows of it, where it does: kernel, line, address
+  std::string call;                ///< such as `cuStreamSynchronize(stream 1)`
+  std::vector<Launch> candidates;  ///< oldest first; keeps their spans open
+  std::uint64_t forgotten = 0;     ///< how many further candidates there are
+  bool exact = false;              ///< the only candidate certainly caused the error
+  LaunchId launch = 0;             ///< as given by DriverOptions::failed_launch, also if it is not among the candidates
+  std::string detail;              ///< what else the driver reported: kernel, line, address
 
-  /// One line: `CUDA_ERROR_ILLEGAL_ADDRESS (700) from cuCtxSynchronize(): an illegal memory access was encountered; the
-  /// launch 3 of out_of_bounds did it`.
+  /// One line: `CUDA_ERROR_ILLEGAL_ADDRESS (700) from cuCtxSynchronize(): a kernel read or wrote an invalid address;
+  /// caused by launch 3 of out_of_bounds`.
   std::string to_string() const;
 };
 

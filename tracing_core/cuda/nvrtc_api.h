@@ -1,5 +1,5 @@
-// Declares NvrtcApi, the calls of NVRTC that we make as a table of function pointers: filled from NVRTC where it is, or by
-// hand. Nothing here needs NVRTC to link or to start.
+// NvrtcApi: the calls of NVRTC as a table of function pointers, filled from the library by load_nvrtc(), or by hand.
+// Nothing here needs NVRTC in order to link or to start.
 #pragma once
 
 #include <nvrtc.h>
@@ -24,8 +24,8 @@ namespace tracing::inline v1::cuda {
   X(get_cubin, nvrtcGetCUBIN)                             \
   X(get_lowered_name, nvrtcGetLoweredName)
 
-/// NVRTC's calls, each as nvrtc.h documents it. A plain value: copy it, replace single calls, fill it by hand. Those who take
-/// one call what is there without looking: all of it has to be there.
+/// NVRTC's calls, each as documented in nvrtc.h. A plain value: copy it, replace single calls, or fill it by hand.
+/// compile() and CompileCache need all of them.
 struct NvrtcApi {
 #define TRACING_CUDA_MEMBER(member, symbol) decltype(&::symbol) member = nullptr;
   TRACING_CUDA_NVRTC_CALLS(TRACING_CUDA_MEMBER)

@@ -9,18 +9,20 @@
 namespace tracing::inline v1::cuda {
 namespace {
 
-constexpr int kForEver = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
+constexpr int kNeverClosed = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
 constexpr char const* kNames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
 
-std::vector<std::string> places() {
-  std::vector<std::string> places;
+std::vector<std::string> default_paths() {
+  std::vector<std::string> paths;
   if (char const* const toolkit = std::getenv("CUDA_PATH"); toolkit != nullptr && *toolkit != '\0')
-    for (char const* const name : kNames) places.push_back(std::string(toolkit) + "/lib64/" + name);
-  for (char const* const name : kNames) places.emplace_back(name);
-  return places;
+    for (char const* const name : kNames) paths.push_back(std::string(toolkit) + "/lib64/" + name);
+  for (char const* const name : kNames) paths.emplace_back(name);
+  return paths;
 }
 
-std::string to_string(NvrtcVersion version) { return std::to_string(version.major) + "." + std::to_string(version.minor); }
+std::string to_string(NvrtcVersion version) {
+  return std::to_string(version.major) + "." + std::to_string(version.minor);
+}
 
 template <class Function>
 bool find(void* library, char const* symbol, Function& function) {
@@ -28,7 +30,7 @@ bool find(void* library, char const* symbol, Function& function) {
   return function != nullptr;
 }
 
-// The first call that the library lacks; null where it has all.
+// Fills the table. Returns the first call that the library lacks; null if it has all.
 char const* fill(NvrtcApi& api, void* library) {
 #define TRACING_CUDA_FIND(member, symbol) \
   if (!find(library, #symbol, api.member)) return #symbol;
@@ -37,21 +39,22 @@ char const* fill(NvrtcApi& api, void* library) {
   return nullptr;
 }
 
-// The file that the loader took for the library.
-std::string path_of(void* library, std::string_view asked) {
+// The file that the loader opened.
+std::string path_of(void* library, std::string_view requested) {
   Dl_info info{};
   void* const symbol = dlsym(library, "nvrtcVersion");
   if (symbol != nullptr && dladdr(symbol, &info) != 0 && info.dli_fname != nullptr) return info.dli_fname;
-  return std::string(asked);
+  return std::string(requested);
 }
 
-// NVRTC opens its second library by name when it compiles first, and that library's folder may be one in which the loader
-// does not look. Once it is open, its name is enough. Where it is not there, compiling says so.
+// NVRTC loads libnvrtc-builtins by name when it first compiles, but the loader may not search its folder (pip installs
+// both into site-packages). A library that is already open is found by its name. If it is missing, compile() reports
+// that.
 void open_builtins(NvrtcLibrary const& nvrtc) {
   std::size_t const slash = nvrtc.path.rfind('/');
   if (slash == std::string::npos) return;
   std::string const file = nvrtc.path.substr(0, slash) + "/libnvrtc-builtins.so." + to_string(nvrtc.version);
-  dlopen(file.c_str(), kForEver);
+  dlopen(file.c_str(), kNeverClosed);
 }
 
 NvrtcLibrary absent(NvrtcLibrary result, NvrtcAbsence absence, std::string explanation) {
@@ -61,18 +64,18 @@ NvrtcLibrary absent(NvrtcLibrary result, NvrtcAbsence absence, std::string expla
   return result;
 }
 
-NvrtcLibrary take(void* library, std::string_view asked) {
+NvrtcLibrary take(void* library, std::string_view requested) {
   NvrtcLibrary result;
-  std::string const path = path_of(library, asked);
+  std::string const path = path_of(library, requested);
   result.path = path;
   if (char const* const missing = fill(result.api, library)) {
     return absent(std::move(result), NvrtcAbsence::not_nvrtc,
-                  "No NVRTC: " + path + " has no " + missing + ", as that of CUDA 12 and newer has.");
+                  "No NVRTC: " + path + " lacks " + missing + ", which CUDA 12 and newer have.");
   }
   result.api.version(&result.version.major, &result.version.minor);
   if (result.version < kOldestNvrtc) {
     return absent(std::move(result), NvrtcAbsence::too_old,
-                  "No NVRTC: " + path + " is that of CUDA " + to_string(result.version) + "; 12.0 or newer is needed.");
+                  "No NVRTC: " + path + " is of CUDA " + to_string(result.version) + "; expected 12.0 or newer.");
   }
   result.absence = NvrtcAbsence::none;
   open_builtins(result);
@@ -82,11 +85,11 @@ NvrtcLibrary take(void* library, std::string_view asked) {
 }  // namespace
 
 NvrtcLibrary load_nvrtc(std::string const& path) {
-  std::vector<std::string> const candidates = path.empty() ? places() : std::vector<std::string>{path};
+  std::vector<std::string> const candidates = path.empty() ? default_paths() : std::vector<std::string>{path};
   NvrtcLibrary unfit;
   std::string reasons;
   for (std::string const& candidate : candidates) {
-    if (void* const library = dlopen(candidate.c_str(), kForEver)) {
+    if (void* const library = dlopen(candidate.c_str(), kNeverClosed)) {
       NvrtcLibrary found = take(library, candidate);
       if (found) return found;
       if (unfit.explanation.empty()) unfit = std::move(found);
@@ -98,7 +101,7 @@ NvrtcLibrary load_nvrtc(std::string const& path) {
   }
   if (!unfit.explanation.empty()) return unfit;
   return absent({}, NvrtcAbsence::no_file,
-                "No NVRTC: " + reasons + ". It comes with the CUDA Toolkit, 12 or newer; CUDA_PATH says where that is.");
+                "No NVRTC: " + reasons + ". Install the CUDA Toolkit, 12 or newer, and set CUDA_PATH to its folder.");
 }
 
 }  // namespace tracing::inline v1::cuda

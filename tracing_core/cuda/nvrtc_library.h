@@ -1,4 +1,4 @@
-// Declares load_nvrtc(), which fills an NvrtcApi from the machine's NVRTC, or says why there is none.
+// load_nvrtc(): fills an NvrtcApi from the machine's NVRTC, or explains why there is none.
 #pragma once
 
 #include <compare>
@@ -9,7 +9,7 @@
 
 namespace tracing::inline v1::cuda {
 
-/// The version of CUDA that an NVRTC belongs to.
+/// The CUDA version of an NVRTC.
 struct NvrtcVersion {
   int major = 0;
   int minor = 0;
@@ -17,32 +17,32 @@ struct NvrtcVersion {
   friend auto operator<=>(NvrtcVersion const&, NvrtcVersion const&) noexcept = default;
 };
 
-/// The oldest NVRTC that load_nvrtc() takes.
+/// The oldest version that load_nvrtc() accepts.
 inline constexpr NvrtcVersion kOldestNvrtc{12, 0};
 
-/// Why there is no NVRTC.
+/// Why no NVRTC can be used.
 enum class NvrtcAbsence : std::uint8_t {
-  none,       ///< it is here
-  no_file,    ///< the loader finds no such library, or cannot load it
+  none,       ///< there is one
+  no_file,    ///< the loader does not find the library, or cannot load it
   not_nvrtc,  ///< a library that lacks one of the calls
   too_old,    ///< older than kOldestNvrtc
 };
 
 /// An NVRTC, or the reason why there is none.
 struct NvrtcLibrary {
-  NvrtcApi api{};  ///< every call, or none at all
+  NvrtcApi api{};  ///< all calls, or none
   NvrtcAbsence absence = NvrtcAbsence::no_file;
   NvrtcVersion version{};
   std::string path{};         ///< the file that was opened
-  std::string explanation{};  ///< what is missing and what helps; empty with an NVRTC
+  std::string explanation{};  ///< what is missing and how to fix it; empty if there is an NVRTC
 
   explicit operator bool() const noexcept { return absence == NvrtcAbsence::none; }
 };
 
-/// Opens NVRTC: the file `path` alone, or where that is empty libnvrtc.so.13, .12 or libnvrtc.so, in the lib64 of CUDA_PATH,
-/// where that is set, then where the loader looks. libnvrtc-builtins, which NVRTC asks the loader for by name,
-/// is opened with it from the same folder. Neither is ever closed. Never throws but for memory. Thread-safe. Costs 5 ms, on a
-/// cold disk 120.
+/// Opens the file `path`, or, if that is empty, libnvrtc.so.13, libnvrtc.so.12 or libnvrtc.so in the folder lib64 of
+/// CUDA_PATH or on the loader's path. Also opens libnvrtc-builtins from the same folder, because NVRTC loads it by
+/// name. Neither is ever closed. Throws only std::bad_alloc. Thread-safe. Costs 5 ms; 120 ms if the files are not
+/// cached by the system.
 NvrtcLibrary load_nvrtc(std::string const& path = {});
 
 }  // namespace tracing::inline v1::cuda

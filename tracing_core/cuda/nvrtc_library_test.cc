@@ -29,7 +29,7 @@ NvrtcLibrary load(std::string const& path) {
   return nvrtc;
 }
 
-TEST(LoadNvrtc, FillsTheTableAndTellsTheVersion) {
+TEST(LoadNvrtc, FillsTheTableAndTheVersion) {
   NvrtcLibrary const nvrtc = load(fake("good"));
   ASSERT_TRUE(nvrtc) << nvrtc.explanation;
   EXPECT_EQ(nvrtc.version, (NvrtcVersion{12, 4}));
@@ -39,7 +39,7 @@ TEST(LoadNvrtc, FillsTheTableAndTellsTheVersion) {
 #undef TRACING_CUDA_IS_THERE
 }
 
-TEST(LoadNvrtc, KeepsTheLibraryOpenForEver) {
+TEST(LoadNvrtc, NeverClosesTheLibrary) {
   ASSERT_TRUE(load(fake("good")));
   void* const again = dlopen(fake("good").c_str(), RTLD_NOW | RTLD_NOLOAD);
   ASSERT_NE(again, nullptr);
@@ -47,25 +47,26 @@ TEST(LoadNvrtc, KeepsTheLibraryOpenForEver) {
   EXPECT_NE(dlopen(fake("good").c_str(), RTLD_NOW | RTLD_NOLOAD), nullptr);
 }
 
-TEST(LoadNvrtc, SaysThatThereIsNoFile) {
+TEST(LoadNvrtc, NamesTheMissingFile) {
   NvrtcLibrary const nvrtc = load("/nowhere/libnvrtc.so.13");
   EXPECT_EQ(nvrtc.absence, NvrtcAbsence::no_file);
   EXPECT_EQ(nvrtc.explanation,
-            "No NVRTC: /nowhere/libnvrtc.so.13: cannot open shared object file: No such file or directory. It comes with the "
-            "CUDA Toolkit, 12 or newer; CUDA_PATH says where that is.");
+            "No NVRTC: /nowhere/libnvrtc.so.13: cannot open shared object file: No such file or directory. Install the "
+            "CUDA Toolkit, 12 or newer, and set CUDA_PATH to its folder.");
 }
 
-TEST(LoadNvrtc, SaysThatALibraryIsTooOld) {
+TEST(LoadNvrtc, NamesTheVersionOfALibraryThatIsTooOld) {
   NvrtcLibrary const nvrtc = load(fake("old"));
   EXPECT_EQ(nvrtc.absence, NvrtcAbsence::too_old);
   EXPECT_EQ(nvrtc.version, (NvrtcVersion{11, 8}));
-  EXPECT_EQ(nvrtc.explanation, "No NVRTC: " + fake("old") + " is that of CUDA 11.8; 12.0 or newer is needed.");
+  EXPECT_EQ(nvrtc.explanation, "No NVRTC: " + fake("old") + " is of CUDA 11.8; expected 12.0 or newer.");
 }
 
-TEST(LoadNvrtc, NamesTheCallThatALibraryLacks) {
+TEST(LoadNvrtc, NamesTheMissingCall) {
   NvrtcLibrary const nvrtc = load(fake("lacking"));
   EXPECT_EQ(nvrtc.absence, NvrtcAbsence::not_nvrtc);
-  EXPECT_EQ(nvrtc.explanation, "No NVRTC: " + fake("lacking") + " has no nvrtcGetCUBINSize, as that of CUDA 12 and newer has.");
+  EXPECT_EQ(nvrtc.explanation,
+            "No NVRTC: " + fake("lacking") + " lacks nvrtcGetCUBINSize, which CUDA 12 and newer have.");
   EXPECT_EQ(load("libm.so.6").absence, NvrtcAbsence::not_nvrtc);
 }
 
@@ -83,14 +84,14 @@ class CudaPath : public ::testing::Test {
   tracing_test::TemporaryFolder const root_;
 };
 
-TEST_F(CudaPath, ComesBeforeWhatTheLoaderFinds) {
+TEST_F(CudaPath, IsSearchedBeforeThePathOfTheLoader) {
   link(fake("good"), "libnvrtc.so.12");
   NvrtcLibrary const nvrtc = load("");
   ASSERT_TRUE(nvrtc);
   EXPECT_EQ(nvrtc.version, (NvrtcVersion{12, 4}));
 }
 
-TEST_F(CudaPath, IsPassedOverWhereItsLibraryDoesNotFit) {
+TEST_F(CudaPath, IsSkippedIfItsLibraryIsTooOld) {
   link(fake("old"), "libnvrtc.so");
   NvrtcLibrary const nvrtc = load("");
   if (nvrtc) {

@@ -23,7 +23,7 @@ class Count final : public tracing::Layer {
   std::atomic<int>& count_;
 };
 
-// What a callsite remembers of the process's subscriber changes each time: it is alone, and it is not.
+// Changes the cached answer each time: the subscriber of the process is the only one, then it is not.
 void count_while_changing_and_exit() {
   static std::atomic<int> count{0};
   tracing::set_global_default(tracing::RegistryBuilder().with(std::make_unique<Count>(count)).build());
@@ -38,12 +38,13 @@ void count_while_changing_and_exit() {
   std::_Exit(count == kEvents ? 0 : 1);
 }
 
-// The only layer is undecided about what its filter decides by the span around.
+// The filter of the only layer decides by the enclosing span.
 void emit_in_a_dynamic_span_and_exit() {
   static std::atomic<int> count{0};
-  tracing::set_global_default(tracing::RegistryBuilder()
-                                  .with(std::make_unique<Count>(count), tracing::boxed(tracing::EnvFilter("[wanted]=debug")))
-                                  .build());
+  tracing::set_global_default(
+      tracing::RegistryBuilder()
+          .with(std::make_unique<Count>(count), tracing::to_filter(tracing::EnvFilter("[wanted]=debug")))
+          .build());
   for (int i = 0; i < 2; ++i) {
     TRACE_DEBUG("outside");
     TRACE_SPAN(info, "wanted");
@@ -52,11 +53,11 @@ void emit_in_a_dynamic_span_and_exit() {
   std::_Exit(count == 2 ? 0 : 1);
 }
 
-TEST(Callsite, AsksTheOnlyLayerWhereItIsUndecided) {
+TEST(Callsite, QueriesTheOnlyLayerIfItIsUndecided) {
   EXPECT_EXIT(emit_in_a_dynamic_span_and_exit(), testing::ExitedWithCode(0), "");
 }
 
-TEST(Callsite, LosesNothingWhileOtherThreadsChangeTheirSubscriber) {
+TEST(Callsite, LosesNoRecordWhileOtherThreadsChangeTheirSubscriber) {
   EXPECT_EXIT(count_while_changing_and_exit(), testing::ExitedWithCode(0), "");
 }
 

@@ -1,22 +1,23 @@
-// Declares what the macros and span handles call: a record goes to the subscriber that the thread has.
+// What macros and span handles call to pass records to the subscriber of the calling thread.
 //
-// It stands apart from dispatcher.h because every instrumented file includes it.
+// Every instrumented file includes this header, so it is separate from dispatcher.h.
 #pragma once
 
 #include "tracing_core/dispatch/subscriber.h"
 
 namespace tracing::inline v1::internal {
 
-// What the macros call once a callsite said that somebody wants the record.
-// The first argument keeps the place that the subscriber takes in the next call: the others stay in their registers.
-void dispatch_event(std::nullptr_t, Metadata const& metadata, Verdict verdict, Value const* values) noexcept;
-// The same below another span or none.
-void dispatch_event_below(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept;
+// Called after Callsite::enabled() returned `mask`. The first argument reserves the register that the call of the
+// subscriber needs for its `this`, so that the others stay in theirs.
+void dispatch_event(std::nullptr_t, Metadata const& metadata, LayerMask mask, Value const* values) noexcept;
+// An event with an explicit parent, or none.
+void dispatch_event_below(Callsite const& callsite, LayerMask mask, Value const* values, Parent parent) noexcept;
 
-OpenSpan dispatch_new_span(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept;
-// A scope below the span that the thread is in, and one below another or none. The first argument as above.
-OpenSpan dispatch_open_scope(std::nullptr_t, Metadata const& metadata, Verdict verdict, Value const* values) noexcept;
-OpenSpan dispatch_open_scope_below(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent) noexcept;
+OpenSpan dispatch_new_span(Callsite const& callsite, LayerMask mask, Value const* values, Parent parent) noexcept;
+// A scope below the current span, and one with an explicit parent, or none.
+OpenSpan dispatch_open_scope(std::nullptr_t, Metadata const& metadata, LayerMask mask, Value const* values) noexcept;
+OpenSpan dispatch_open_scope_below(Callsite const& callsite, LayerMask mask, Value const* values,
+                                   Parent parent) noexcept;
 void enter(OpenSpan span) noexcept;
 void exit(OpenSpan span) noexcept;
 void record(OpenSpan span, FieldValues const& values) noexcept;
@@ -24,10 +25,10 @@ void follows_from(OpenSpan span, SpanId cause) noexcept;
 void add_reference(OpenSpan span) noexcept;
 void drop_reference(OpenSpan span) noexcept;
 
-// The same for records that did not happen here and now.
-void dispatch_event_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent,
+// Records with a track or time of their own.
+void dispatch_event_at(Callsite const& callsite, LayerMask mask, Value const* values, Parent parent,
                        Origin const& origin) noexcept;
-OpenSpan dispatch_new_span_at(Callsite const& callsite, Verdict verdict, Value const* values, Parent parent,
+OpenSpan dispatch_new_span_at(Callsite const& callsite, LayerMask mask, Value const* values, Parent parent,
                               Origin const& origin) noexcept;
 
 }  // namespace tracing::inline v1::internal

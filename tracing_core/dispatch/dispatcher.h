@@ -1,4 +1,4 @@
-// Declares which subscriber receives what is emitted: one for the process, or another one for a while on a thread.
+// Which subscriber receives records: one for the process, or another one on a thread for the duration of a scope.
 #pragma once
 
 #include <memory>
@@ -8,18 +8,19 @@
 
 namespace tracing::inline v1 {
 
-/// Makes `subscriber` the one of the whole process. False, and nothing happens, where one was set before; it lives until
-/// the process ends. Thread-safe.
+/// Sets the subscriber of the process, which is never destroyed. Returns false and does nothing if it is null or one
+/// was set before. Thread-safe.
 bool set_global_default(std::shared_ptr<Subscriber> subscriber);
 
-/// The subscriber that this thread's records go to now; null where none.
+/// The subscriber that receives this thread's records now; null if there is none.
 Subscriber* current_subscriber() noexcept;
 
-/// While it lives, records of this thread go to another subscriber. Ends on the thread that began it, innermost first.
-/// A registry whose spans are still open then is kept until they are closed; another subscriber has to be kept by others.
+/// Sends the records of this thread to another subscriber during its lifetime. Must be destroyed on the same thread,
+/// innermost first. A registry with open spans is kept until they are closed; a subscriber of another type must be kept
+/// by its owner.
 class [[nodiscard]] ScopedDefault {
  public:
-  /// Null: records of this thread go nowhere.
+  /// Null drops the records of this thread.
   explicit ScopedDefault(std::shared_ptr<Subscriber> subscriber);
   ScopedDefault(ScopedDefault const&) = delete;
   ScopedDefault& operator=(ScopedDefault const&) = delete;
@@ -30,26 +31,21 @@ class [[nodiscard]] ScopedDefault {
   Subscriber* previous_;
 };
 
-/// Calls `f()` while this thread's records go to `subscriber`; returns what it returns.
+/// Calls `f()` while `subscriber` receives this thread's records, and returns its result.
 template <class F>
 decltype(auto) with_default(std::shared_ptr<Subscriber> subscriber, F&& f) {
   ScopedDefault const scope(std::move(subscriber));
   return std::forward<F>(f)();
 }
 
-/// Asks every subscriber anew about every callsite: to be called after a filter has changed. Takes a lock.
+/// Queries every subscriber about every callsite again. Call it after a filter has changed. Takes a lock.
 void rebuild_interest();
 
 namespace internal {
 
-// One more, or one less, thread whose records go nowhere.
-void silence_thread(bool silent) noexcept;
-// To be called when a subscriber was destroyed: callsites stop counting on it.
+// Call it after a subscriber was destroyed, so that callsites forget its answers.
 void forget_dead_subscribers() noexcept;
-// From now on `listener` is called whenever callsites may have got other answers, without a lock of ours; null ends that. One
-// at a time.
-void listen_to_rebuilds(void (*listener)() noexcept) noexcept;
-// REQUIRES: nobody emits from the callsite any more.
+// REQUIRES: no thread emits from the callsite any more.
 void forget_callsite(Callsite& callsite) noexcept;
 
 }  // namespace internal

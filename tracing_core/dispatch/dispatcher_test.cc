@@ -26,12 +26,12 @@ using tracing_test::RecordingSubscriber;
 void say() { TRACE_INFO("said"); }
 void hint() { TRACE_DEBUG("hinted"); }
 
-// In a child: what is set for the process cannot be unset.
+// In a child process, since the subscriber of the process cannot be unset.
 void set_twice_and_exit() {
   auto const first = std::make_shared<RecordingSubscriber>();
   auto const second = std::make_shared<RecordingSubscriber>();
   bool good = tracing::current_subscriber() == nullptr && !tracing::set_global_default(nullptr);
-  say();  // to nobody
+  say();  // dropped
   good = good && tracing::set_global_default(first) && !tracing::set_global_default(second);
   good = good && tracing::current_subscriber() == first.get();
   say();
@@ -42,11 +42,11 @@ void set_twice_and_exit() {
     say();
     good = good && second->take().size() == 1 && first->take().empty();
     {
-      ScopedDefault const nobody(nullptr);
+      ScopedDefault const none(nullptr);
       say();
       good = good && tracing::current_subscriber() == nullptr;
     }
-    std::thread(say).join();  // another thread has the process's
+    std::thread(say).join();  // another thread uses the subscriber of the process
     good = good && second->take().empty() && first->take().size() == 1;
   }
   say();
@@ -54,9 +54,9 @@ void set_twice_and_exit() {
   std::_Exit(good ? 0 : 1);
 }
 
-TEST(Dispatcher, ThereIsOneForTheProcessSetOnce) { EXPECT_EXIT(set_twice_and_exit(), testing::ExitedWithCode(0), ""); }
+TEST(Dispatcher, SubscriberOfTheProcessIsSetOnce) { EXPECT_EXIT(set_twice_and_exit(), testing::ExitedWithCode(0), ""); }
 
-TEST(ScopedDefault, TakesTheRecordsOfItsThreadWhileItLives) {
+TEST(ScopedDefault, ReceivesTheRecordsOfItsThreadOnly) {
   say();
   Recording const outer;
   say();
@@ -74,10 +74,10 @@ TEST(ScopedDefault, TakesTheRecordsOfItsThreadWhileItLives) {
   EXPECT_THAT(outer->take(), SizeIs(1));
 }
 
-TEST(ScopedDefault, SilencesTheThreadWhereItIsNobody) {
+TEST(ScopedDefault, NullDropsTheRecordsOfTheThread) {
   Recording const outer;
   {
-    ScopedDefault const nobody(nullptr);
+    ScopedDefault const none(nullptr);
     EXPECT_EQ(tracing::current_subscriber(), nullptr);
     EXPECT_FALSE(TRACE_ENABLED(error));
     say();
@@ -90,7 +90,7 @@ TEST(ScopedDefault, SilencesTheThreadWhereItIsNobody) {
   EXPECT_THAT(outer->take(), SizeIs(1));
 }
 
-TEST(ScopedDefault, MayBeTheSameOnSeveralThreads) {
+TEST(ScopedDefault, MayBeSharedBySeveralThreads) {
   auto const subscriber = std::make_shared<RecordingSubscriber>();
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
@@ -106,7 +106,7 @@ TEST(ScopedDefault, MayBeTheSameOnSeveralThreads) {
   EXPECT_THAT(subscriber->take(), SizeIs(80));
 }
 
-TEST(ScopedDefault, ThreadsDifferInWhatTheyWant) {
+TEST(ScopedDefault, MaxLevelDiffersByThread) {
   auto const all = std::make_shared<RecordingSubscriber>();
   auto const few = std::make_shared<RecordingSubscriber>();
   few->set_max_level(tracing::LevelFilter::info);
@@ -114,7 +114,7 @@ TEST(ScopedDefault, ThreadsDifferInWhatTheyWant) {
   auto const work = [&](std::shared_ptr<RecordingSubscriber> const& own) {
     ScopedDefault const scope(own);
     ++ready;
-    while (ready < 2) std::this_thread::yield();  // both are set: callsites have to tell them apart
+    while (ready < 2) std::this_thread::yield();  // both are set now
     for (int i = 0; i < 50; ++i) {
       say();
       hint();
@@ -129,7 +129,7 @@ TEST(ScopedDefault, ThreadsDifferInWhatTheyWant) {
   EXPECT_THAT(few->take(), SizeIs(50));
 }
 
-TEST(WithDefault, ReturnsWhatTheFunctionDoes) {
+TEST(WithDefault, ReturnsTheResultOfTheFunction) {
   auto const subscriber = std::make_shared<RecordingSubscriber>();
   EXPECT_EQ(tracing::with_default(subscriber, [] { return say(), 3; }), 3);
   int n = 0;
@@ -140,16 +140,16 @@ TEST(WithDefault, ReturnsWhatTheFunctionDoes) {
   EXPECT_THAT(subscriber->take(), SizeIs(1));
 }
 
-TEST(RebuildInterest, AsksEveryCallsiteAnew) {
+TEST(RebuildInterest, QueriesEveryCallsiteAgain) {
   Recording const recording(tracing::LevelFilter::warn);
   say();
   EXPECT_THAT(recording->take(), IsEmpty());
   std::size_t const asked = recording->registered().size();
   say();
-  EXPECT_EQ(recording->registered().size(), asked);  // what is known is not asked again
+  EXPECT_EQ(recording->registered().size(), asked);  // the cached answer is used
   recording->set_max_level(tracing::LevelFilter::trace);
   say();
-  EXPECT_THAT(recording->take(), IsEmpty());  // nor that a filter changed
+  EXPECT_THAT(recording->take(), IsEmpty());  // the change is not noticed yet
   tracing::rebuild_interest();
   EXPECT_GT(recording->registered().size(), asked);
   say();
@@ -160,20 +160,20 @@ TEST(RebuildInterest, AsksEveryCallsiteAnew) {
   EXPECT_THAT(recording->take(), IsEmpty());
 }
 
-TEST(RebuildInterest, ASubscriberMayBeAskedEachTime) {
+TEST(RebuildInterest, DynamicSubscribersAreQueriedForEachRecord) {
   Recording const recording;
   recording->set_dynamic(true);
   tracing::rebuild_interest();
   say();
   say();
   EXPECT_EQ(recording->asked(), 2);
-  recording->set_dynamic(false);  // no rebuilding is needed
+  recording->set_dynamic(false);  // needs no rebuild
   say();
   EXPECT_EQ(recording->asked(), 3);
   EXPECT_THAT(recording->take(), SizeIs(2));
 }
 
-TEST(Subscriber, MayGoWhileCallsitesStay) {
+TEST(Subscriber, MayBeDestroyedBeforeCallsites) {
   for (int i = 0; i < 3; ++i) {
     std::weak_ptr<tracing::Subscriber> gone;
     {
@@ -199,7 +199,7 @@ void say_numbers(std::integer_sequence<int, kNumbers...>) {
   (say_number<kNumbers>(), ...);
 }
 
-TEST(Callsite, IsRegisteredOnceThoughManyThreadsReachItAtOnce) {
+TEST(Callsite, IsRegisteredOnceIfManyThreadsReachItAtOnce) {
   constexpr int kThreads = 4;
   constexpr int kCallsites = 64;
   auto const subscriber = std::make_shared<RecordingSubscriber>();
@@ -226,49 +226,37 @@ TEST(Callsite, IsRegisteredOnceThoughManyThreadsReachItAtOnce) {
   EXPECT_EQ(found, kCallsites);
 }
 
-TEST(Callsite, VerdictsTravelWithTheRecord) {
+TEST(Callsite, TheLayerMaskIsPassedWithTheRecord) {
   struct Spy final : tracing::Subscriber {
     tracing::Registration register_callsite(tracing::Metadata const&) noexcept override { return answer; }
-    tracing::Verdict enabled(tracing::Metadata const&) noexcept override { return 5; }
+    tracing::LayerMask enabled(tracing::Metadata const&) noexcept override { return 5; }
     tracing::SpanId new_span(tracing::NewSpan const&) noexcept override { return {}; }
     void record(tracing::SpanId, tracing::FieldValues const&) noexcept override {}
     void follows_from(tracing::SpanId, tracing::SpanId) noexcept override {}
-    void event(tracing::Event const& event) noexcept override { verdict = event.verdict; }
+    void event(tracing::Event const& event) noexcept override { mask = event.mask; }
     void enter(tracing::SpanId, tracing::Origin const&) noexcept override {}
     void exit(tracing::SpanId, tracing::Origin const&) noexcept override {}
     void add_reference(tracing::SpanId) noexcept override {}
     void drop_reference(tracing::SpanId, tracing::Origin const&) noexcept override {}
     tracing::Registration answer;
-    tracing::Verdict verdict = 0;
+    tracing::LayerMask mask = 0;
   };
   auto const spy = std::make_shared<Spy>();
   ScopedDefault const scope(spy);
   spy->answer = {tracing::Interest::sometimes, 0, 5};
   tracing::rebuild_interest();
   say();
-  EXPECT_EQ(spy->verdict, 5U);
-  TRACE_SPAN(info, "a subscriber may have no room for it");
+  EXPECT_EQ(spy->mask, 5U);
+  TRACE_SPAN(info, "rejected scope");
   EXPECT_TRUE(tracing::Span::current().is_none());
-  EXPECT_TRUE(TRACE_MAKE_SPAN(info, "nor for this one").is_none());
+  EXPECT_TRUE(TRACE_MAKE_SPAN(info, "rejected span").is_none());
   spy->answer = {};
   tracing::rebuild_interest();
   EXPECT_FALSE(TRACE_ENABLED(error));
-  spy->verdict = 0;
+  spy->mask = 0;
   say();
-  EXPECT_EQ(spy->verdict, 0U);
+  EXPECT_EQ(spy->mask, 0U);
 }
 
 }  // namespace
-TEST(Dispatcher, TellsAListenerThatAnswersMayHaveChanged) {
-  static int told = 0;
-  tracing::internal::listen_to_rebuilds([]() noexcept { ++told; });
-  tracing::rebuild_interest();
-  EXPECT_EQ(told, 1);
-  { ScopedDefault const scope(std::make_shared<RecordingSubscriber>()); }  // comes and goes
-  EXPECT_EQ(told, 3);
-  tracing::internal::listen_to_rebuilds(nullptr);
-  tracing::rebuild_interest();
-  EXPECT_EQ(told, 3);
-}
-
 }  // namespace dispatcher_test

@@ -9,7 +9,7 @@
 
 namespace tracing::inline v1 {
 
-// Metadata comes first: its address leads back to the whole.
+// The metadata comes first, so that of() can convert its address to that of the object.
 struct RuntimeCallsite::Owned {
   explicit Owned(CallsiteDescription const& description)
       : metadata(fill(description)), callsite(metadata), knows_line(description.line.has_value()) {}
@@ -23,21 +23,19 @@ struct RuntimeCallsite::Owned {
     return const_cast<Owned*>(reinterpret_cast<Owned const*>(&metadata));
   }
 
- private:
-  internal::MetadataParts fill(CallsiteDescription const& description);
-
-
- public:
   void free_storage() noexcept {
     delete[] metadata.parts().text;
     delete[] metadata.parts().file;
     delete[] metadata.parts().fields;
   }
+
+ private:
+  internal::MetadataParts fill(CallsiteDescription const& description);
 };
 
 internal::MetadataParts RuntimeCallsite::Owned::fill(CallsiteDescription const& description) {
-  constexpr std::size_t kMostFields = 250;
-  std::size_t const field_count = std::min(description.fields.size(), kMostFields);
+  constexpr std::size_t kMaxFields = 250;
+  std::size_t const field_count = std::min(description.fields.size(), kMaxFields);
   std::string text;
   internal::MetadataParts parts;
   auto add = [&text](std::string_view piece) {
@@ -55,9 +53,9 @@ internal::MetadataParts RuntimeCallsite::Owned::fill(CallsiteDescription const& 
     add(description.fields[i]);
     fields[i] = internal::field_entry(offset, description.fields[i].data(), description.fields[i].size(),
                                       static_cast<std::uint8_t>(i));
-    if (internal::is_odd_name(description.fields[i])) fields[i].has_special_name = true;
+    if (internal::name_needs_escaping(description.fields[i])) fields[i].has_special_name = true;
   }
-  parts.has_odd_names = internal::is_odd_name(text);
+  parts.has_names_to_escape = internal::name_needs_escaping(text);
   auto copy = [](std::string_view from) {
     auto to = std::make_unique<char[]>(from.size() + 1);
     std::copy(from.begin(), from.end(), to.get());

@@ -1,4 +1,4 @@
-// Declares RuntimeCallsite, a callsite whose names are known only when the program runs.
+// RuntimeCallsite: a callsite whose names are known only at run time.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,23 @@
 
 namespace tracing::inline v1 {
 
-/// The names of a callsite to be made at run time. Copied: nothing needs to outlive the making.
+/// The names of a callsite that is created at run time. The callsite copies them.
 struct CallsiteDescription {
   Kind kind = Kind::event;
   std::string_view name = "event";
   std::string_view target{};
   Level level = Level::info;
-  std::vector<std::string_view> fields{};  ///< at most 250, more are left out; a message is the field "message"
-  std::string_view file{};                 ///< empty: not known
-  std::optional<std::uint32_t> line{};     ///< empty: not known
+  std::vector<std::string_view> fields{};  ///< at most 250, the rest is left out; a message is the field "message"
+  std::string_view file{};                 ///< empty if unknown
+  std::optional<std::uint32_t> line{};     ///< empty if unknown
   std::optional<std::string_view> module_path{};
   std::string_view function{};
   bool is_perf = false;                    ///< see Metadata::is_perf()
 };
 
-/// A callsite made at run time, for bridges and replayers. A handle: copies share the callsite; the last one frees it, but
-/// not before the last span or kept record that names it is gone. So a program may make any number of names over its life
-/// and pays for those it holds. Copying is thread-safe.
+/// A callsite that is created at run time, for bridges and replayers. Copies share it by reference counting; spans and
+/// stored records hold references, too. So a program may use any number of names over its lifetime. Copying is
+/// thread-safe.
 class RuntimeCallsite {
  public:
   explicit RuntimeCallsite(CallsiteDescription const& description);
@@ -50,12 +50,12 @@ class RuntimeCallsite {
   Owned* owned_;
 };
 
-/// Whether the line of a callsite is known. Macros know theirs; a callsite made at run time may say that it is 0, which
-/// Metadata::line() alone does not tell from saying nothing.
+/// True if the line of a callsite is known. Metadata::line() returns 0 both for an unknown line and for a line 0 that
+/// was given to a RuntimeCallsite.
 bool knows_line(Metadata const& metadata) noexcept;
 
-/// Keeps metadata made at run time until release(), for collectors that keep records. For metadata made at compile time
-/// there is nothing to do, and nothing is done. Thread-safe.
+/// Keeps the metadata of a RuntimeCallsite until release(), for collectors that store records. Does nothing for
+/// metadata created at compile time. Thread-safe.
 void retain(Metadata const& metadata) noexcept;
 void release(Metadata const& metadata) noexcept;
 

@@ -10,6 +10,7 @@
 
 #include "tests/support/recording_subscriber.h"
 #include "tests/support/resident_memory.h"
+#include "tests/support/sanitizers.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/emit/span.h"
 
@@ -25,7 +26,7 @@ using tracing_test::Recording;
 TEST(RuntimeCallsite, CopiesItsDescription) {
   std::optional<RuntimeCallsite> callsite;
   {
-    std::string const name = "name of some length, beyond what a string holds in itself";
+    std::string const name = "name of some length, longer than the buffer inside a string";
     std::string const field = "field";
     callsite.emplace(CallsiteDescription{.kind = Kind::span,
                                          .name = name,
@@ -39,7 +40,7 @@ TEST(RuntimeCallsite, CopiesItsDescription) {
   }
   tracing::Metadata const& metadata = callsite->metadata();
   EXPECT_TRUE(metadata.is_span());
-  EXPECT_EQ(metadata.name(), "name of some length, beyond what a string holds in itself");
+  EXPECT_EQ(metadata.name(), "name of some length, longer than the buffer inside a string");
   EXPECT_EQ(metadata.target(), "target");
   EXPECT_EQ(metadata.level(), Level::warn);
   EXPECT_EQ(metadata.file(), "file.cc");
@@ -60,7 +61,7 @@ TEST(RuntimeCallsite, NeedsNoDescription) {
   EXPECT_TRUE(callsite.metadata().file().empty());
 }
 
-TEST(RuntimeCallsite, TellsALineThatIsZeroFromNone) {
+TEST(RuntimeCallsite, DistinguishesLineZeroFromNoLine) {
   for (std::uint32_t const line : {0U, 1U}) {
     RuntimeCallsite const callsite({.line = line});
     EXPECT_EQ(callsite.metadata().line(), line);
@@ -71,7 +72,7 @@ TEST(RuntimeCallsite, TellsALineThatIsZeroFromNone) {
   EXPECT_FALSE(knows_line(unknown.metadata()));
 }
 
-TEST(RuntimeCallsite, LeavesOutFieldsBeyondTheMost) {
+TEST(RuntimeCallsite, LeavesOutFieldsAfterTheMaximum) {
   std::vector<std::string> names;
   for (int i = 0; i < 300; ++i) names.push_back("f" + std::to_string(i));
   RuntimeCallsite const callsite({.fields = {names.begin(), names.end()}});
@@ -83,7 +84,7 @@ TEST(RuntimeCallsite, LeavesOutFieldsBeyondTheMost) {
   EXPECT_NE(recording->take_one().find(" f249=true"), std::string::npos);
 }
 
-TEST(RuntimeCallsite, EmitsWhereSomebodyListens) {
+TEST(RuntimeCallsite, EmitsToTheCurrentSubscriber) {
   RuntimeCallsite const callsite({.target = "lib", .level = Level::debug, .fields = {"message", "n"}});
   Value const values[] = {Value::of_text("text"), Value::of_i64(3)};
   emit_event(callsite.callsite(), values);
@@ -125,7 +126,7 @@ TEST(RuntimeCallsite, LivesAsLongAsItsLastHandle) {
   EXPECT_EQ(callsites_of("handles"), 0);
 }
 
-TEST(RuntimeCallsite, IsKeptByWhoRetainsItsMetadata) {
+TEST(RuntimeCallsite, IsKeptWhileItsMetadataIsRetained) {
   tracing::Metadata const* kept = nullptr;
   {
     RuntimeCallsite const callsite({.name = "kept", .target = "retained"});
@@ -140,7 +141,7 @@ TEST(RuntimeCallsite, IsKeptByWhoRetainsItsMetadata) {
   EXPECT_EQ(callsites_of("retained"), 0);
 }
 
-TEST(RuntimeCallsite, MayBeMadeAndFreedByManyThreads) {
+TEST(RuntimeCallsite, MayBeCreatedAndFreedByManyThreads) {
   auto const registry = tracing::RegistryBuilder().build();
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
@@ -159,8 +160,8 @@ TEST(RuntimeCallsite, MayBeMadeAndFreedByManyThreads) {
   EXPECT_EQ(callsites_of("threads"), 0);
 }
 
-// How much more the process may take in a test of memory that stays the same; sanitizers take some for themselves.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+// By how much the memory of the process may grow; sanitizers use some themselves.
+#if TESTLOG_TSAN || TESTLOG_ASAN
 constexpr std::size_t kSlackKib = 262144;
 constexpr int kNames = 100'000;
 #else
@@ -168,11 +169,11 @@ constexpr std::size_t kSlackKib = 1024;
 constexpr int kNames = 1'000'000;
 #endif
 
-TEST(RuntimeCallsite, AMillionNamesTakeNoMoreMemory) {
+TEST(RuntimeCallsite, MemoryOfUnusedNamesIsReused) {
   auto const registry = tracing::RegistryBuilder().build();
   tracing::ScopedDefault const scope(registry);
   auto const make = [](int i) {
-    std::string const name = "a name that no other has, " + std::to_string(i);
+    std::string const name = "a unique name, " + std::to_string(i);
     RuntimeCallsite const callsite({.kind = Kind::span, .name = name, .target = name, .fields = {"n", name}});
     Value const values[] = {Value::of_i64(i), Value::of_text(name)};
     tracing::Span const span = tracing::Span::make(callsite.callsite(), values);

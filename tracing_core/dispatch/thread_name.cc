@@ -11,7 +11,7 @@ void set_thread_name(std::string_view name) noexcept {
   internal::name_this_thread(name);
   internal::ThreadInfo const& thread = internal::this_thread_info();
   if (thread.os_thread == getpid()) return;
-  char beginning[16] = {};  // as much as the system takes
+  char beginning[16] = {};  // the system's limit
   thread.name.copy(beginning, sizeof(beginning) - 1);
   pthread_setname_np(pthread_self(), beginning);
 }

@@ -24,7 +24,7 @@ class NameOfLastEvent : public tracing::Layer {
   std::string& name_;
 };
 
-// What an event of a new thread says about its thread after `prepare` ran on it.
+// The thread name of an event that a new thread emits after `prepare()`.
 template <class F>
 std::string recorded_name(F prepare) {
   std::string name = "nothing recorded";
@@ -44,11 +44,11 @@ std::string recorded_after_naming(std::string const& name) {
 
 TEST(SetThreadName, NamesRecordsOfTheThread) { EXPECT_EQ(recorded_after_naming("loader"), "loader"); }
 
-TEST(SetThreadName, TakesMoreThanTheSystemDoes) {
+TEST(SetThreadName, AcceptsLongerNamesThanTheSystem) {
   EXPECT_EQ(recorded_after_naming("worker-with-a-long-name"), "worker-with-a-long-name");
 }
 
-TEST(SetThreadName, TakesANameAway) {
+TEST(SetThreadName, RemovesTheNameIfEmpty) {
   EXPECT_EQ(recorded_name([] {
               pthread_setname_np(pthread_self(), "system");
               tracing::set_thread_name({});
@@ -61,7 +61,7 @@ TEST(SetThreadName, CutsAtTheEndOfACharacter) {
   EXPECT_EQ(recorded_after_naming(std::string(62, 'a') + "\u00e9"), std::string(62, 'a'));
 }
 
-TEST(SetThreadName, WinsOverTheSystemsName) {
+TEST(SetThreadName, TakesPrecedenceOverTheSystemsName) {
   EXPECT_EQ(recorded_name([] {
               pthread_setname_np(pthread_self(), "system");
               tracing::set_thread_name("ours");
@@ -70,7 +70,7 @@ TEST(SetThreadName, WinsOverTheSystemsName) {
   EXPECT_EQ(recorded_name([] { pthread_setname_np(pthread_self(), "system"); }), "system");
 }
 
-TEST(SetThreadName, TellsTheSystemTheBeginning) {
+TEST(SetThreadName, SetsTheSystemsNameToTheFirst15Bytes) {
   std::thread([] {
     tracing::set_thread_name("worker-with-a-long-name");
     char name[32];
@@ -79,7 +79,7 @@ TEST(SetThreadName, TellsTheSystemTheBeginning) {
   }).join();
 }
 
-TEST(SetThreadName, LeavesTheProcessItsName) {
+TEST(SetThreadName, DoesNotRenameTheProcess) {
   char before[32];
   char after[32];
   pthread_getname_np(pthread_self(), before, sizeof(before));

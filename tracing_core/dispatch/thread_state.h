@@ -1,4 +1,4 @@
-// Declares what the dispatcher keeps for each thread.
+// ThreadState: the dispatcher's data of each thread.
 #pragma once
 
 #include <utility>
@@ -8,16 +8,16 @@
 namespace tracing::inline v1::internal {
 
 struct ThreadState {
-  Subscriber* subscriber = nullptr;  // in place of the global one
-  bool in_subscriber = false;        // what is emitted now comes from a subscriber: dropped
-  LevelFilter gate_level{};          // see level_gate.h; means something while gate_holder holds the gate
-  std::uint64_t gate_holder = 0;
-  std::uint64_t timed_children_ns = 0;  // what perf spans took that ended in the innermost perf scope of the thread
+  Subscriber* subscriber = nullptr;  // replaces that of the process
+  bool in_subscriber = false;        // records are emitted by a subscriber, and dropped
+  LevelFilter thread_level{};        // see thread_level.h; valid while thread_level_owner is the owner
+  std::uint64_t thread_level_owner = 0;
+  std::uint64_t timed_children_ns = 0;  // duration of the perf spans that ended within the innermost perf scope
 };
 
 extern constinit thread_local ThreadState thread_state;
 
-// While it lives, what this thread emits is dropped: it comes from a subscriber.
+// Drops what this thread emits during its lifetime: it comes from a subscriber.
 class InSubscriber {
  public:
   InSubscriber() noexcept : before_(std::exchange(thread_state.in_subscriber, true)) {}

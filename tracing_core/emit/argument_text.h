@@ -1,11 +1,10 @@
-// Declares how a macro's own argument text is split into arguments and names, at compile time.
+// Splits a macro's own argument text into arguments and names, at compile time.
 //
-// `TRACE_DEBUG("moved {} bytes", n, grid.x, tracing::kv("kernel.name", f<a, b>(c)))` hands over `#__VA_ARGS__`. It is
-// split at the commas outside brackets, quotes and raw strings. A `<` is a bracket only where the count is wrong
-// otherwise, since `a < b` and `f<a, b>` look alike.
+// `TRACE_DEBUG("moved {} bytes", n, grid.x, tracing::kv("kernel.name", f<a, b>(c)))` passes `#__VA_ARGS__`, which is
+// split at the commas outside brackets, quotes and raw strings. `<` counts as a bracket only if the number of arguments
+// is wrong otherwise, since `a < b` and `f<a, b>` look alike.
 //
-// The compiler interprets this for every statement of a program: a comparison saved in a loop is time saved for
-// everyone.
+// The compiler interprets this for every statement of a program, so comparisons inside loops are worth avoiding.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@ namespace tracing::inline v1::internal {
 
 inline constexpr std::size_t kMaxArguments = 64;
 
-// A piece of the text; `end` is 0 where there is none.
+// A range of the text; `end` is 0 for no range.
 struct ArgumentRange {
   std::uint16_t begin = 0;
   std::uint16_t end = 0;
@@ -27,9 +26,8 @@ constexpr bool is_name_char(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c) || static_cast<signed char>(c) < 0;
 }
 
-// The compilers interpret loops slowly, but each knows a few of C's functions at compile time, which take one step: GCC those
-// that search a text up to its NUL, Clang those that search so many bytes, nvcc none. The texts here are literals: a NUL ends
-// them.
+// Compilers interpret loops slowly, but evaluate a few C functions in one step: GCC those that search up to a NUL,
+// Clang those that search a given number of bytes, nvcc none. The texts here are literals, which end with a NUL.
 #if defined(__clang__)
 #define TRACING_INTERNAL_SEARCHES_ 2
 #elif defined(__GNUC__) && !defined(__EDG__) && !defined(__NVCC__)
@@ -38,8 +36,8 @@ constexpr bool is_name_char(char c) noexcept {
 #define TRACING_INTERNAL_SEARCHES_ 0
 #endif
 
-// How many characters from `text` on are none of `set`, where the compiler can tell in one step; else 0.
-constexpr std::size_t count_none_of([[maybe_unused]] char const* text, [[maybe_unused]] char const* set) noexcept {
+// The number of characters before the first of `set`, if the compiler computes that in one step; else 0.
+constexpr std::size_t skip_to_any([[maybe_unused]] char const* text, [[maybe_unused]] char const* set) noexcept {
 #if TRACING_INTERNAL_SEARCHES_ == 1
   return __builtin_strcspn(text, set);
 #else
@@ -47,13 +45,13 @@ constexpr std::size_t count_none_of([[maybe_unused]] char const* text, [[maybe_u
 #endif
 }
 
-// The index of the next `c` in [begin, end), or `end`. `c` is a quote, a comma, a backslash, a minus sign, a space or a colon.
+// The index of the next `c` in [begin, end), or `end`. REQUIRES: `c` is one of `" ' , \ - space :`.
 constexpr std::size_t find_char(char const* text, std::size_t begin, std::size_t end, char c) noexcept {
 #if TRACING_INTERNAL_SEARCHES_ == 2
   char const* const at = __builtin_char_memchr(text + begin, c, end - begin);
   return at == nullptr ? end : static_cast<std::size_t>(at - text);
 #elif TRACING_INTERNAL_SEARCHES_ == 1
-  // Not strchr, which GCC 12 gets wrong inside a text.
+  // Not strchr, which GCC 12 evaluates wrongly from inside a literal.
   char const* const set = c == '"'    ? "\""
                           : c == ':'  ? ":"
                           : c == ' '  ? " "
@@ -69,18 +67,19 @@ constexpr std::size_t find_char(char const* text, std::size_t begin, std::size_t
 #endif
 }
 
-// Whether [begin, end) is one identifier, where the compiler can tell in one step.
-constexpr bool is_surely_identifier([[maybe_unused]] char const* text, [[maybe_unused]] std::size_t begin,
+// Whether [begin, end) is one identifier; false also if the compiler cannot compute that in one step.
+constexpr bool is_simple_identifier([[maybe_unused]] char const* text, [[maybe_unused]] std::size_t begin,
                                     [[maybe_unused]] std::size_t end) noexcept {
 #if TRACING_INTERNAL_SEARCHES_ != 1
   return false;
 #else
   if (begin >= end || is_digit(text[begin])) return false;
-  return __builtin_strspn(text + begin, "abcdefghijklmnopqrstuvwxyz_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") >= end - begin;
+  return __builtin_strspn(text + begin, "abcdefghijklmnopqrstuvwxyz_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") >=
+         end - begin;
 #endif
 }
 
-// The index behind the string or character literal that opens at `i` with the quote text[i].
+// The index after the string or character literal that opens at `i` with the quote text[i].
 constexpr std::size_t skip_quoted(char const* text, std::size_t size, std::size_t i) noexcept {
   char const quote = text[i];
   std::size_t const inside = ++i;
@@ -93,7 +92,7 @@ constexpr std::size_t skip_quoted(char const* text, std::size_t size, std::size_
   return i + 1;
 }
 
-// The index behind the raw string literal whose opening quote is at `i`: R"x(...)x".
+// The index after the raw string literal whose opening quote is at `i`: R"x(...)x".
 constexpr std::size_t skip_raw_string(char const* text, std::size_t size, std::size_t i) noexcept {
   std::size_t const delimiter = ++i;
   while (i < size && text[i] != '(') ++i;
@@ -107,7 +106,8 @@ constexpr std::size_t skip_raw_string(char const* text, std::size_t size, std::s
   return size;
 }
 
-// Whether what ends before `i` is the prefix of a literal (u8R"...", LR"...") and not a name that ends so (FOR"...").
+// Whether the word before `i` is the prefix of a literal (u8R"...", LR"...") and not a name that ends like one
+// (FOR"...").
 constexpr bool is_prefix(char const* text, std::size_t i, bool raw) noexcept {
   std::size_t begin = i;
   while (begin > 0 && is_name_char(text[begin - 1])) --begin;
@@ -119,10 +119,10 @@ constexpr bool is_prefix(char const* text, std::size_t i, bool raw) noexcept {
   return prefix.empty() || prefix == "L" || prefix == "u" || prefix == "U" || prefix == "u8";
 }
 
-// The index behind the quote at `i` and what it opens.
+// The index after the literal that the quote at `i` opens, or after a digit separator.
 constexpr std::size_t skip_literal(char const* text, std::size_t size, std::size_t i) noexcept {
   if (text[i] == '"') return is_prefix(text, i, true) ? skip_raw_string(text, size, i) : skip_quoted(text, size, i);
-  return is_prefix(text, i, false) ? skip_quoted(text, size, i) : i + 1;  // else it separates digits: 1'000
+  return is_prefix(text, i, false) ? skip_quoted(text, size, i) : i + 1;  // else a digit separator: 1'000
 }
 
 constexpr ArgumentRange trimmed(char const* text, std::size_t begin, std::size_t end) noexcept {
@@ -131,14 +131,14 @@ constexpr ArgumentRange trimmed(char const* text, std::size_t begin, std::size_t
   return {static_cast<std::uint16_t>(begin), static_cast<std::uint16_t>(end)};
 }
 
-// Splits into at most `expected` ranges; returns how many there would be.
+// Splits into at most `expected` ranges; returns the number of arguments found.
 constexpr std::size_t split_once(char const* text, std::size_t size, bool angles_are_brackets, ArgumentRange* ranges,
                                  std::size_t expected) noexcept {
   std::size_t count = 0;
   std::size_t depth = 0;
   std::size_t start = 0;
   for (std::size_t i = 0; i <= size;) {
-    i += count_none_of(text + i, ",\"'()[]{}<>");
+    i += skip_to_any(text + i, ",\"'()[]{}<>");
     char const c = i < size ? text[i] : ',';
     if (c >= '_' && c <= 'z') {
       ++i;
@@ -162,7 +162,7 @@ constexpr std::size_t split_once(char const* text, std::size_t size, bool angles
   return count;
 }
 
-// Splits `text` into exactly `expected` ranges; false where it cannot be told apart into so many.
+// Splits `text` into exactly `expected` ranges; false if neither reading of `<` gives as many.
 constexpr bool split_arguments(char const* text, std::size_t size, ArgumentRange* ranges,
                                std::size_t expected) noexcept {
   if (size > 0xffff) return false;
@@ -170,21 +170,20 @@ constexpr bool split_arguments(char const* text, std::size_t size, ArgumentRange
          split_once(text, size, true, ranges, expected) == expected;
 }
 
-// Words that look like names but are values, which have none.
+// Keywords that look like names but are values.
 constexpr bool is_value_word(std::string_view word) noexcept {
   if (word.size() == 4 && word[0] == 't') return word == "this" || word == "true";
   if (word.size() == 5 && word[0] == 'f') return word == "false";
   return word.size() == 7 && word[0] == 'n' && word == "nullptr";
 }
 
-// The range without `this->` if it is a name: identifiers joined by `.` and `->`. Else no range.
+// The range without `this->`, if it is a name: identifiers joined by `.` and `->`. Else no range.
 constexpr ArgumentRange plain_name(char const* text, ArgumentRange range) noexcept {
   std::size_t begin = range.begin;
   while (range.end - begin > 6 && text[begin + 4] == '-' && std::string_view(text + begin, 6) == "this->") begin += 6;
-  bool starts = true;  // an identifier has to start here
-  bool const sure = is_surely_identifier(text, begin, range.end);
-  if (sure) starts = false;
-  for (std::size_t i = sure ? range.end : begin; i < range.end; ++i) {
+  bool const is_simple = is_simple_identifier(text, begin, range.end);
+  bool starts = !is_simple;  // an identifier must start here
+  for (std::size_t i = is_simple ? range.end : begin; i < range.end; ++i) {
     char const c = text[i];
     if (c >= 'a' && c <= 'z') {
       starts = false;
@@ -206,16 +205,16 @@ constexpr ArgumentRange plain_name(char const* text, ArgumentRange range) noexce
   return {static_cast<std::uint16_t>(begin), range.end};
 }
 
-// The text between the first quotes of `tracing::kv("name", x)`; no range where there is no plain literal.
+// The text between the first quotes of `tracing::kv("name", x)`; no range if it is not a plain literal.
 constexpr ArgumentRange quoted_name(char const* text, ArgumentRange range) noexcept {
   std::size_t const open = find_char(text, range.begin, range.end, '"');
   if (open == range.begin || open == range.end || is_name_char(text[open - 1])) return {};
-  if (find_char(text, range.begin, open, ',') != open) return {};  // it is the value that has quotes
+  if (find_char(text, range.begin, open, ',') != open) return {};  // the quotes belong to the value
   std::size_t const close = find_char(text, open + 1, range.end, '"');
   if (close == range.end || find_char(text, open, close, '\\') != close) return {};
-  std::size_t behind = close + 1;
-  while (behind < range.end && text[behind] == ' ') ++behind;
-  if (behind < range.end && text[behind] != ',' && text[behind] != ')') return {};  // "a" "b", "a"s
+  std::size_t next = close + 1;
+  while (next < range.end && text[next] == ' ') ++next;
+  if (next < range.end && text[next] != ',' && text[next] != ')') return {};  // "a" "b", "a"s
   return {static_cast<std::uint16_t>(open + 1), static_cast<std::uint16_t>(close)};
 }
 

@@ -38,7 +38,8 @@ TEST(ArgumentText, SplitsAtCommasOutsideBracketsAndLiterals) {
       {"f(a, b), c", {"f(a, b)", "c"}},
       {"a[i, j], c", {"a[i, j]", "c"}},
       {"T{1, 2}, c", {"T{1, 2}", "c"}},
-      {"f({1, (2, 3)}, [](int a, int b) { return a, b; }), c", {"f({1, (2, 3)}, [](int a, int b) { return a, b; })", "c"}},
+      {"f({1, (2, 3)}, [](int a, int b) { return a, b; }), c",
+       {"f({1, (2, 3)}, [](int a, int b) { return a, b; })", "c"}},
       {R"("a, b", c)", {R"("a, b")", "c"}},
       {R"("a\", b", c)", {R"("a\", b")", "c"}},
       {R"("a\\", b)", {R"("a\\")", "b"}},
@@ -62,7 +63,8 @@ TEST(ArgumentText, SplitsAtCommasOutsideBracketsAndLiterals) {
       {"a < b, c > d", {"a < b", "c > d"}},
       {"a << b, c", {"a << b", "c"}},
       {"p->x, q->y", {"p->x", "q->y"}},
-      {"[&]<class T>(T a, T b) -> int { return 1; }(1, 2), c", {"[&]<class T>(T a, T b) -> int { return 1; }(1, 2)", "c"}},
+      {"[&]<class T>(T a, T b) -> int { return 1; }(1, 2), c",
+       {"[&]<class T>(T a, T b) -> int { return 1; }(1, 2)", "c"}},
       {"operator\"\"_x(1, 2), c", {"operator\"\"_x(1, 2)", "c"}},
       {"a ? b : c, d", {"a ? b : c", "d"}},
       {"x, y,", {"x", "y", ""}},
@@ -70,7 +72,7 @@ TEST(ArgumentText, SplitsAtCommasOutsideBracketsAndLiterals) {
   for (Case const& c : cases) EXPECT_EQ(split(c.text, c.pieces.size()), c.pieces) << c.text;
 }
 
-TEST(ArgumentText, TakesAnglesForBracketsOnlyWhereTheCountAsksForIt) {
+TEST(ArgumentText, TreatsAnglesAsBracketsOnlyIfTheCountRequiresIt) {
   EXPECT_EQ(split("f<a, b>(c), d", 2), (std::vector<std::string>{"f<a, b>(c)", "d"}));
   EXPECT_EQ(split("f<a, b>(c), d", 3), (std::vector<std::string>{"f<a", "b>(c)", "d"}));
   EXPECT_EQ(split("std::map<int, std::pair<a, b>>{}, d", 2),
@@ -79,13 +81,13 @@ TEST(ArgumentText, TakesAnglesForBracketsOnlyWhereTheCountAsksForIt) {
   EXPECT_EQ(split("f<a, b>(), x < y", 2), (std::vector<std::string>{"f<a, b>()", "x < y"}));
 }
 
-TEST(ArgumentText, GivesUpWhereItCannotTell) {
+TEST(ArgumentText, RejectsAmbiguousText) {
   EXPECT_EQ(split("a, b", 3), (std::vector<std::string>{"<unclear>"}));
   EXPECT_EQ(split("x < y, f<a, b>()", 2), (std::vector<std::string>{"<unclear>"}));
   EXPECT_EQ(split(std::string(70'000, 'a'), 1), (std::vector<std::string>{"<unclear>"}));
 }
 
-TEST(ArgumentText, KnowsNamesFromOtherExpressions) {
+TEST(ArgumentText, DistinguishesNamesFromOtherExpressions) {
   struct Case {
     char const* text;
     char const* name;
@@ -124,13 +126,7 @@ TEST(ArgumentText, FindsTheNameOfAKeyValue) {
       {R"(tracing::kv("a"s, x))", "<none>"},
       {R"(tracing::kv(name, x))", "<none>"},
   };
-  for (Case const& c : cases) {
-    if (*c.name != '\0') {
-      EXPECT_EQ(quoted(c.text), c.name) << c.text;
-    } else {
-      EXPECT_EQ(quoted(c.text), "") << c.text;
-    }
-  }
+  for (Case const& c : cases) EXPECT_EQ(quoted(c.text), c.name) << c.text;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Declares what a macro's arguments may be besides plain values: kv(), target(), parent(), and their compile-time
-// kinds.
+// kv(), target(), parent() and threshold(): arguments of the macros besides plain values. Also the compile-time traits
+// of all arguments.
 #pragma once
 
 #include <cstddef>
@@ -38,34 +38,35 @@ struct ThresholdArgument {
 }  // namespace internal
 
 /// The field `name` with the value of an expression: `tracing::kv("rows", matrix.rows())`. The name must be a plain
-/// literal. Borrows `value` for the statement.
+/// string literal. Borrows `value` for the statement.
 template <class T>
 [[gnu::always_inline]] constexpr internal::KeyValue<T> kv(char const* name, T const& value) noexcept {
   return {name, value};
 }
 
 #if defined(__clang__)
-// What fits nothing else. GCC refuses a void argument before it looks at any function, so there is nothing to declare.
+// Chosen for arguments that fit no other overload. GCC rejects a void argument before overload resolution.
 [[clang::unavailable("the field has no value: it is void, or in braces, or there is none")]]
 internal::KeyValue<int> kv(char const* name, ...);
 #endif
 
-/// As kv() with a name that is a constant: `inline constexpr char kRows[] = "rows"; ... tracing::kv<kRows>(n)`.
+/// As kv(), named by a constant: `inline constexpr char kRows[] = "rows"; ... tracing::kv<kRows>(n)`.
 template <auto const& kName, class T>
 [[gnu::always_inline]] constexpr internal::ConstantKeyValue<kName, T> kv(T const& value) noexcept {
   return {value};
 }
 
-/// The target of this callsite, instead of the enclosing namespace and class. A plain literal.
+/// Sets the target of this callsite, instead of the enclosing namespace and class. Must be a plain string literal.
 constexpr internal::TargetArgument target(char const*) noexcept { return {}; }
 
-/// What this span or event stands below, instead of the span that the thread is in; `nullptr` is nothing.
+/// Sets the parent of this span or event, instead of the current span of the thread; `nullptr` makes it a root.
 internal::ParentArgument parent(Span const& span) noexcept;
 constexpr internal::ParentArgument parent(SpanId id) noexcept { return {Parent::below(id)}; }
 constexpr internal::ParentArgument parent(std::nullptr_t) noexcept { return {Parent::root()}; }
 
-/// Only a perf span at least this long reports its end, whatever the threshold of those that are listening: an argument of
-/// TRACE_PERF, any duration of <chrono>. One below zero, or that is no number, counts as zero, one beyond 584 years as so long.
+/// An argument of TRACE_PERF: the span reports its end only if it took at least this long, whatever the layers'
+/// threshold. Takes any duration of <chrono>; negative ones and NaN count as zero, longer ones than 584 years as 584
+/// years.
 template <class Duration>
 requires requires { typename Duration::period; }
 constexpr internal::ThresholdArgument threshold(Duration const& duration) noexcept {
@@ -73,8 +74,8 @@ constexpr internal::ThresholdArgument threshold(Duration const& duration) noexce
   auto const ns = static_cast<double>(duration.count()) *
                   (1e9 * static_cast<double>(Period::num) / static_cast<double>(Period::den));
   if (!(ns > 0)) return {0};
-  constexpr std::uint64_t kLongest = ~std::uint64_t{0} - 1;  // the number behind it says that there is no threshold
-  return {ns < static_cast<double>(kLongest) ? static_cast<std::uint64_t>(ns + 0.5) : kLongest};
+  constexpr std::uint64_t kMaxNs = ~std::uint64_t{0} - 1;  // the next number means that there is no threshold
+  return {ns < static_cast<double>(kMaxNs) ? static_cast<std::uint64_t>(ns + 0.5) : kMaxNs};
 }
 
 namespace internal {
@@ -113,7 +114,7 @@ struct ArgumentTraits {
   static constexpr std::string_view kName{};
 };
 template <class T>
-struct ArgumentTraits<Display<T>> : ArgumentTraits<T> {};
+struct ArgumentTraits<Wrapped<T, PrintAs::display>> : ArgumentTraits<T> {};
 template <class T>
 struct ArgumentTraits<KeyValue<T>> : ArgumentTraits<T> {
   static constexpr ArgumentKind kKind = ArgumentKind::key_value;
@@ -134,13 +135,12 @@ template <>
 struct ArgumentTraits<ParentArgument> : ArgumentTraits<TargetArgument> {
   static constexpr ArgumentKind kKind = ArgumentKind::parent;
 };
-
 template <>
 struct ArgumentTraits<ThresholdArgument> : ArgumentTraits<TargetArgument> {
   static constexpr ArgumentKind kKind = ArgumentKind::threshold;
 };
 
-// The types of a statement's arguments, as far as its metadata depends on them.
+// What a statement's metadata needs to know of an argument's type.
 struct ArgumentInfo {
   ArgumentKind kind = ArgumentKind::value;
   bool is_recordable = true;
@@ -161,8 +161,8 @@ struct ArgumentTypes {
       {}};
 };
 
-// Never defined: the macros ask for their types only. Their names are what the compiler says where a message or a name is
-// missing.
+// Never defined, as the macros use only their types. The compiler's error contains their names if a message or a name
+// is missing.
 template <class... A>
 ArgumentTypes<A...> an_event_takes_a_message_and_values(char const* message, A const&...);
 template <class... A>
@@ -170,34 +170,34 @@ ArgumentTypes<A...> this_takes_a_level_and_values(Level, A const&...);
 template <class... A>
 ArgumentTypes<A...> a_span_takes_a_level_a_name_and_values(Level, char const* name, A const&...);
 #if defined(__clang__)
-struct Worse {  // than what stands above, where that fits
-  Worse(char const*);
-  Worse(Level);
+struct WorseMatch {  // than the functions above, if those fit
+  WorseMatch(char const*);
+  WorseMatch(Level);
 };
 [[clang::unavailable("an argument has no value: it is void, or in braces")]]
-ArgumentTypes<> an_event_takes_a_message_and_values(Worse, ...);
+ArgumentTypes<> an_event_takes_a_message_and_values(WorseMatch, ...);
 [[clang::unavailable("an argument has no value: it is void, or in braces")]]
-ArgumentTypes<> this_takes_a_level_and_values(Worse, ...);
+ArgumentTypes<> this_takes_a_level_and_values(WorseMatch, ...);
 [[clang::unavailable("an argument has no value: it is void, or in braces")]]
-ArgumentTypes<> a_span_takes_a_level_a_name_and_values(Worse, char const* name, ...);
+ArgumentTypes<> a_span_takes_a_level_a_name_and_values(WorseMatch, char const* name, ...);
 #endif
 
-// Whether a message is what it has to be, an array of constant characters.
+// Whether a message is an array of constant characters, as it must be.
 template <class T>
 inline constexpr bool kIsLiteral = false;
 template <std::size_t N>
 inline constexpr bool kIsLiteral<char const (&)[N]> = true;
 
-// ---- how arguments travel from the statement to what makes values of them ----
+// ---- how arguments are passed from the statement to the function that makes values of them ----
 
 struct CharArray {
   char const* data;
   std::size_t extent;
 };
 
-// Small ones by value, so that no address of a user's variable is taken and it may stay in a register.
+// Small objects are passed by value: a user's variable whose address is not taken can stay in a register.
 template <class T>
-inline constexpr bool kTravelsByValue = std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> &&
+inline constexpr bool kIsPassedByValue = std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> &&
                                         std::is_trivially_destructible_v<T> && !std::is_array_v<T> && sizeof(T) <= 16;
 
 template <class T>
@@ -211,7 +211,7 @@ template <class T>
     } else {
       return (x);
     }
-  } else if constexpr (kTravelsByValue<Plain>) {
+  } else if constexpr (kIsPassedByValue<Plain>) {
     return static_cast<Plain>(x);
   } else {
     return (x);
@@ -233,8 +233,7 @@ inline constexpr bool kIsControl =
 template <class T>
 constexpr Value value_of_bare(T const& x) noexcept {
   if constexpr (std::is_same_v<T, CharArray>) {
-    std::string_view const whole(x.data, x.extent);
-    return Value::of_text(whole.substr(0, whole.find('\0')));
+    return value_of_chars(x.data, x.extent);
   } else {
     return value_of(x);
   }

@@ -8,10 +8,10 @@ void CoroutineSpans::enter() noexcept {
   if (is_entered_) return;
   is_entered_ = true;
   subscriber_ = current_subscriber();
-  below_ = subscriber_ == nullptr ? SpanId{} : subscriber_->current_span();
-  bool const is_below = around_.open().subscriber == subscriber_ && around_.id() == below_;
-  entered_around_ = around_ && !is_below;
-  if (entered_around_) internal::enter(around_.open());
+  thread_span_ = subscriber_ == nullptr ? SpanId{} : subscriber_->current_span();
+  bool const is_current = outer_.open().subscriber == subscriber_ && outer_.id() == thread_span_;
+  entered_outer_ = outer_ && !is_current;
+  if (entered_outer_) internal::enter(outer_.open());
   for (auto span = inner_.rbegin(); span != inner_.rend(); ++span) internal::enter(span->open());
   inner_.clear();
 }
@@ -19,11 +19,11 @@ void CoroutineSpans::enter() noexcept {
 void CoroutineSpans::leave() noexcept {
   if (!is_entered_) return;
   is_entered_ = false;
-  constexpr std::size_t kDeepest = 10'000;  // a subscriber may be wrong about what it is in
-  while (subscriber_ != nullptr && inner_.size() < kDeepest) {
+  constexpr std::size_t kMaxDepth = 10'000;  // in case a subscriber keeps returning spans
+  while (subscriber_ != nullptr && inner_.size() < kMaxDepth) {
     SpanId const id = subscriber_->current_span();
-    bool const is_around = entered_around_ && around_.open().subscriber == subscriber_ && id == around_.id();
-    if (!id || id == below_ || is_around) break;
+    bool const is_outer = entered_outer_ && outer_.open().subscriber == subscriber_ && id == outer_.id();
+    if (!id || id == thread_span_ || is_outer) break;
     Metadata const* const metadata = subscriber_->metadata(id);
     if (metadata == nullptr) break;
     OpenSpan const open{subscriber_, id};
@@ -32,16 +32,16 @@ void CoroutineSpans::leave() noexcept {
     internal::exit(open);
     try {
       inner_.push_back(std::move(span));
-    } catch (...) {  // no memory: it is left, and not entered again
+    } catch (...) {  // out of memory: the span is left and not entered again
     }
   }
-  if (entered_around_) internal::exit(around_.open());
+  if (entered_outer_) internal::exit(outer_.open());
 }
 
 void CoroutineSpans::finish() noexcept {
   leave();
   inner_.clear();
-  around_ = Span();
+  outer_ = Span();
 }
 
 }  // namespace tracing::inline v1::internal

@@ -1,6 +1,6 @@
-// Declares traced_promise, which takes a coroutine's spans along from thread to thread, and instrument().
+// traced_promise keeps a coroutine in its spans on whatever thread resumes it; instrument() runs a coroutine in a span.
 //
-// Not part of tracing.h: coroutines cost the compiler more than the rest of it.
+// Not part of tracing.h: <coroutine> takes longer to compile than all of tracing.h.
 #pragma once
 
 #include <concepts>
@@ -15,32 +15,32 @@
 namespace tracing::inline v1 {
 namespace internal {
 
-// What a coroutine knows of its spans. Single-thread at each moment, as the coroutine is.
+// The spans of one coroutine. Used by one thread at a time, as the coroutine is.
 class CoroutineSpans {
  public:
-  CoroutineSpans() noexcept : around_(Span::current()) {}
+  CoroutineSpans() noexcept : outer_(Span::current()) {}
   CoroutineSpans(CoroutineSpans const&) = delete;
   CoroutineSpans& operator=(CoroutineSpans const&) = delete;
   ~CoroutineSpans() { leave(); }
 
-  // What the coroutine as a whole runs in. Nothing happens while it runs.
-  void set_around(Span span) noexcept {
-    if (!is_entered_) around_ = std::move(span);
+  // Sets the span that the entire coroutine runs in. Does nothing while the coroutine runs.
+  void set_outer(Span span) noexcept {
+    if (!is_entered_) outer_ = std::move(span);
   }
-  // The coroutine goes on, on this thread: enters what it runs in, then what it was in itself.
+  // The coroutine resumes on this thread: enters the outer span, then those that leave() left.
   void enter() noexcept;
-  // The coroutine stops, which perhaps goes on elsewhere: leaves what it has entered since enter().
+  // The coroutine is suspended: leaves all spans entered since enter().
   void leave() noexcept;
-  // The coroutine has come to its end: holds no span any more.
+  // The coroutine has ended: leaves and releases all spans.
   void finish() noexcept;
 
  private:
-  Span around_;
-  Subscriber* subscriber_ = nullptr;  // of the thread that it runs on; null where none
-  SpanId below_{};                    // what that thread was in before
+  Span outer_;
+  Subscriber* subscriber_ = nullptr;  // of the thread that it runs on; null if none
+  SpanId thread_span_{};              // that thread's current span before enter()
   bool is_entered_ = false;
-  bool entered_around_ = false;  // not where the thread was in it anyway
-  std::vector<Span> inner_;      // while it is suspended: those it was in itself, innermost first
+  bool entered_outer_ = false;  // false if the thread was in it already
+  std::vector<Span> inner_;     // while suspended: the spans that the coroutine itself entered, innermost first
 };
 
 template <class P>
@@ -48,7 +48,7 @@ concept TracedPromise = requires(P& promise) {
   { promise.tracing_spans() } -> std::same_as<CoroutineSpans&>;
 };
 
-// What `co_await a` asks, as the language finds it.
+// The awaiter of `co_await a`, found as the language does.
 template <class A>
 decltype(auto) awaiter_of(A&& a) {
   if constexpr (requires { static_cast<A&&>(a).operator co_await(); }) {
@@ -60,89 +60,7 @@ decltype(auto) awaiter_of(A&& a) {
   }
 }
 
-// Stands before the awaiter of `Awaitable`, a reference or what a promise made of one, and leaves the coroutine's spans
-// while it is suspended.
-template <class Awaitable, bool kInitial = false>
-class TracedAwaiter {
- public:
-  template <class Make>
-  TracedAwaiter(CoroutineSpans& spans, Make&& make)
-      : spans_(spans), awaitable_(make()), awaiter_(awaiter_of(static_cast<Awaitable&&>(awaitable_))) {}
-  TracedAwaiter(TracedAwaiter const&) = delete;
-  TracedAwaiter& operator=(TracedAwaiter const&) = delete;
-  // Destroyed while suspended: what the coroutine's variables say in their destructors belongs to its spans.
-  ~TracedAwaiter() {
-    if (is_suspended_ && !kInitial) spans_.enter();
-  }
-
-  decltype(auto) await_ready() noexcept(noexcept(std::declval<Awaiter&>().await_ready())) {
-    return awaiter_.await_ready();
-  }
-
-  // Once the awaiter knows of the coroutine, another thread may be in it, or it may be gone: nothing here is touched
-  // any more. Not inlined, since Clang would keep the variables in the coroutine's frame (llvm.org/PR56301).
-  template <class P>
-  [[gnu::noinline]] auto await_suspend(std::coroutine_handle<P> coroutine) noexcept(
-      noexcept(std::declval<Awaiter&>().await_suspend(coroutine))) {
-    using Result = decltype(awaiter_.await_suspend(coroutine));
-    Suspension suspension(*this);
-    if constexpr (std::is_void_v<Result>) {
-      awaiter_.await_suspend(coroutine);
-      suspension.succeed();
-    } else {
-      Result result = awaiter_.await_suspend(coroutine);
-      suspension.succeed();
-      return result;
-    }
-  }
-
-  decltype(auto) await_resume() noexcept(noexcept(std::declval<Awaiter&>().await_resume())) {
-    if (is_suspended_ || kInitial) spans_.enter();
-    is_suspended_ = false;
-    return awaiter_.await_resume();
-  }
-
- private:
-  using Awaiter = decltype(awaiter_of(std::declval<Awaitable>()));
-
-  // Where the awaiter throws, the coroutine was never suspended.
-  class Suspension {
-   public:
-    explicit Suspension(TracedAwaiter& awaiter) noexcept : awaiter_(&awaiter) {
-      awaiter.is_suspended_ = true;
-      awaiter.spans_.leave();
-    }
-    Suspension(Suspension const&) = delete;
-    Suspension& operator=(Suspension const&) = delete;
-    ~Suspension() {
-      if (awaiter_ == nullptr) return;
-      awaiter_->is_suspended_ = false;
-      if (!kInitial) awaiter_->spans_.enter();
-    }
-    void succeed() noexcept { awaiter_ = nullptr; }
-
-   private:
-    TracedAwaiter* awaiter_;
-  };
-
-  CoroutineSpans& spans_;
-  bool is_suspended_ = false;
-  Awaitable awaitable_;
-  Awaiter awaiter_;
-};
-
-// Whether the promise says itself what may be awaited: then any name `await_transform` decides, a deleted one too.
-struct HasAwaitTransform {
-  void await_transform();
-};
-template <class Base>
-struct AmongBoth : Base, HasAwaitTransform {};
-template <class Base>
-inline constexpr bool kTransforms = !requires {
-  &AmongBoth<Base>::await_transform;
-};
-
-// Calls f() on the way out unless told not to.
+// Calls f() when destroyed, unless disarmed.
 template <class F>
 class OnThrow {
  public:
@@ -157,6 +75,73 @@ class OnThrow {
  private:
   F f_;
   bool armed_ = true;
+};
+
+// Wraps the awaiter of `Awaitable`, a reference or the result of a promise's function, and leaves the coroutine's spans
+// while it is suspended.
+template <class Awaitable, bool kInitial = false>
+class TracedAwaiter {
+ public:
+  template <class Make>
+  TracedAwaiter(CoroutineSpans& spans, Make&& make)
+      : spans_(spans), awaitable_(make()), awaiter_(awaiter_of(static_cast<Awaitable&&>(awaitable_))) {}
+  TracedAwaiter(TracedAwaiter const&) = delete;
+  TracedAwaiter& operator=(TracedAwaiter const&) = delete;
+  // Destroyed while suspended: events from the destructors of the coroutine's variables belong to its spans.
+  ~TracedAwaiter() {
+    if (is_suspended_ && !kInitial) spans_.enter();
+  }
+
+  decltype(auto) await_ready() noexcept(noexcept(std::declval<Awaiter&>().await_ready())) {
+    return awaiter_.await_ready();
+  }
+
+  // Once the awaiter has the coroutine's handle, another thread may resume or destroy it, so members are not used after
+  // that. Not inlined, as Clang would keep the variables in the coroutine's frame (llvm.org/PR56301).
+  template <class P>
+  [[gnu::noinline]] auto await_suspend(std::coroutine_handle<P> coroutine) noexcept(
+      noexcept(std::declval<Awaiter&>().await_suspend(coroutine))) {
+    using Result = decltype(awaiter_.await_suspend(coroutine));
+    is_suspended_ = true;
+    spans_.leave();
+    OnThrow resume([this] {  // the coroutine was not suspended
+      is_suspended_ = false;
+      if (!kInitial) spans_.enter();
+    });
+    if constexpr (std::is_void_v<Result>) {
+      awaiter_.await_suspend(coroutine);
+      resume.disarm();
+    } else {
+      Result result = awaiter_.await_suspend(coroutine);
+      resume.disarm();
+      return result;
+    }
+  }
+
+  decltype(auto) await_resume() noexcept(noexcept(std::declval<Awaiter&>().await_resume())) {
+    if (is_suspended_ || kInitial) spans_.enter();
+    is_suspended_ = false;
+    return awaiter_.await_resume();
+  }
+
+ private:
+  using Awaiter = decltype(awaiter_of(std::declval<Awaitable>()));
+
+  CoroutineSpans& spans_;
+  bool is_suspended_ = false;
+  Awaitable awaitable_;
+  Awaiter awaiter_;
+};
+
+// Whether the promise has an await_transform(), even a deleted one, which then decides what may be awaited.
+struct HasAwaitTransform {
+  void await_transform();
+};
+template <class Base>
+struct WithBothNames : Base, HasAwaitTransform {};
+template <class Base>
+inline constexpr bool kTransforms = !requires {
+  &WithBothNames<Base>::await_transform;
 };
 
 }  // namespace internal
@@ -176,15 +161,15 @@ Task instrument(Span const&, Task task) {
 
 #else
 
-/// A coroutine's promise that takes its spans along: `using promise_type = tracing::traced_promise<Base>`, where Base is
-/// the promise as it would be without tracing. The coroutine runs in the span that was current where it was called,
-/// until instrument() says otherwise. At every suspension it leaves that span and all that it has entered itself (TRACE_SPAN,
-/// TRACE_FN, enter()), and enters them again on the thread that resumes it. So spans may stand across co_await and
-/// co_yield, which they may not in other coroutines.
+/// A coroutine's promise that keeps it in its spans: `using promise_type = tracing::traced_promise<Base>`, where Base
+/// is the promise without tracing. The coroutine runs in the span that was current when it was called, unless
+/// instrument() sets another. At every suspension it leaves that span and all spans that it has entered itself
+/// (TRACE_SPAN, TRACE_FN, enter()), and enters them again on the thread that resumes it. So a span's scope may contain
+/// co_await and co_yield, which it must not in other coroutines.
 ///
-/// Base may have a constructor that takes the coroutine's arguments, an allocator, await_transform() and yield_value()
-/// of its own; it may make a std::coroutine_handle<Base> of itself. A suspension costs what leaving and entering the
-/// spans does, and an atomic increment for each.
+/// Base may have a constructor that takes the coroutine's arguments, an allocator, await_transform() and yield_value(),
+/// and may make a std::coroutine_handle<Base> of itself. A suspension costs leaving and entering the spans, and an
+/// atomic increment for each span.
 template <class Base>
 class traced_promise : public Base {
   static_assert(std::is_class_v<Base> && !std::is_final_v<Base>,
@@ -199,7 +184,7 @@ class traced_promise : public Base {
                                                     [this]() -> Awaitable { return Base::initial_suspend(); });
   }
 
-  // The body's variables are gone: it has nothing more to say.
+  // The variables of the body are destroyed: no more events can follow.
   decltype(auto) final_suspend() noexcept {
     tracing_spans_.finish();
     return Base::final_suspend();
@@ -240,36 +225,18 @@ class traced_promise : public Base {
   internal::CoroutineSpans tracing_spans_;
 };
 
-namespace internal {
-
-template <class Task>
-concept HasHandle = requires(Task& task) {
-  task.handle().promise();
-};
-template <class Task>
-concept GivesHandle = requires(Task& task) {
-  tracing_coroutine(task).promise();
-};
-template <class Task>
-concept HasTracedPromise = TracedPromise<typename Task::promise_type>;
-
-}  // namespace internal
-
-/// The coroutine `task` runs in `span` from its next resumption on: `run(tracing::instrument(span, fetch(url)))`. The
-/// span is let go when the coroutine has come to its end or is destroyed. Task says which coroutine it stands for by a
-/// member handle(), or by a function tracing_coroutine(task) beside it. Where it says neither, or begins at once, call
-/// the coroutine inside the span: `span.in_scope([&] { return fetch(url); })`.
+/// Runs the coroutine `task` in `span` from its next resumption on: `run(tracing::instrument(span, fetch(url)))`. The
+/// span is released when the coroutine ends or is destroyed. Task has a member handle() that returns the coroutine's
+/// handle. If it has none, or starts at once, call the coroutine inside the span:
+/// `span.in_scope([&] { return fetch(url); })`.
 template <class Task>
 Task instrument(Span span, Task task) {
-  static_assert(internal::HasTracedPromise<Task>,
+  constexpr bool kIsTraced = internal::TracedPromise<typename Task::promise_type>;
+  constexpr bool kHasHandle = requires { task.handle().promise(); };
+  static_assert(kIsTraced,
                 "tracing::instrument(span, task) needs a task whose promise_type mixes in tracing::traced_promise");
-  static_assert(!internal::HasTracedPromise<Task> || internal::HasHandle<Task> || internal::GivesHandle<Task>,
-                "tracing::instrument(span, task) needs task.handle() or tracing_coroutine(task): a coroutine handle");
-  if constexpr (internal::HasTracedPromise<Task> && internal::HasHandle<Task>) {
-    task.handle().promise().tracing_spans().set_around(std::move(span));
-  } else if constexpr (internal::HasTracedPromise<Task> && internal::GivesHandle<Task>) {
-    tracing_coroutine(task).promise().tracing_spans().set_around(std::move(span));
-  }
+  static_assert(!kIsTraced || kHasHandle, "tracing::instrument(span, task) needs task.handle(): a coroutine handle");
+  if constexpr (kIsTraced && kHasHandle) task.handle().promise().tracing_spans().set_outer(std::move(span));
   return task;
 }
 

@@ -1,4 +1,4 @@
-// What a promise that is traced may be, and how its coroutine may end.
+// Kinds of promises that can be traced, and ways in which their coroutines end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,21 +16,21 @@ using testing::ElementsAre;
 
 // ---- destroyed while suspended ----
 
-struct SaysGoodbye {
-  ~SaysGoodbye() { TRACE_INFO("goodbye"); }
+struct EmitsGoodbye {
+  ~EmitsGoodbye() { TRACE_INFO("goodbye"); }
 };
-Task<int> with_goodbye(std::coroutine_handle<>& place) {
+Task<int> with_goodbye(std::coroutine_handle<>& suspended) {
   TRACE_FN(info);
-  SaysGoodbye const goodbye;
+  EmitsGoodbye const goodbye;
   TRACE_SPAN(info, "inner");
-  co_await Pause{&place};
+  co_await Pause{&suspended};
   co_return 0;
 }
 
 TEST_F(TracedPromise, MayBeDestroyedWhileSuspended) {
-  std::coroutine_handle<> place;
+  std::coroutine_handle<> suspended;
   {
-    auto task = with_goodbye(place);
+    auto task = with_goodbye(suspended);
     task.start();
     TRACE_SPAN(info, "destroyer");
     task.destroy();
@@ -39,7 +39,7 @@ TEST_F(TracedPromise, MayBeDestroyedWhileSuspended) {
   EXPECT_EQ(current(), "none");
   EXPECT_THAT(take(), ElementsAre("close inner", "with_goodbye: goodbye", "close with_goodbye", "close destroyer"));
   {
-    auto task = tracing::instrument(TRACE_MAKE_SPAN(info, "request"), with_goodbye(place));
+    auto task = tracing::instrument(TRACE_MAKE_SPAN(info, "request"), with_goodbye(suspended));
     task.start();
     std::thread([&] { tracing::with_default(registry_, [&] { task.destroy(); }); }).join();
   }
@@ -47,9 +47,9 @@ TEST_F(TracedPromise, MayBeDestroyedWhileSuspended) {
               ElementsAre("close inner", "request/with_goodbye: goodbye", "close with_goodbye", "close request"));
 }
 
-TEST_F(TracedPromise, MayBeDestroyedBeforeItBegins) {
-  std::coroutine_handle<> place;
-  { auto const task = tracing::instrument(TRACE_MAKE_SPAN(info, "request"), with_goodbye(place)); }
+TEST_F(TracedPromise, MayBeDestroyedBeforeItStarts) {
+  std::coroutine_handle<> suspended;
+  { auto const task = tracing::instrument(TRACE_MAKE_SPAN(info, "request"), with_goodbye(suspended)); }
   EXPECT_EQ(current(), "none");
   EXPECT_THAT(take(), ElementsAre("close request"));
 }
@@ -60,7 +60,7 @@ struct DestroysItself {
   void await_resume() noexcept {}
 };
 
-// Begins at once and destroys itself at its end.
+// Starts at once and destroys itself at its end.
 struct Detached {
   struct Promise {
     Detached get_return_object() { return {}; }
@@ -71,15 +71,15 @@ struct Detached {
   };
   using promise_type = tracing::traced_promise<Promise>;
 };
-Detached detached(std::coroutine_handle<>& place) {
+Detached detached(std::coroutine_handle<>& suspended) {
   TRACE_FN(info);
-  TRACE_INFO("begins");
-  co_await Pause{&place};
-  TRACE_INFO("goes on");
+  TRACE_INFO("started");
+  co_await Pause{&suspended};
+  TRACE_INFO("resumed");
 }
 Detached destroys_itself() {
   TRACE_FN(info);
-  SaysGoodbye const goodbye;
+  EmitsGoodbye const goodbye;
   co_await DestroysItself();
 }
 Detached throws_at_once() {
@@ -88,17 +88,17 @@ Detached throws_at_once() {
   co_return;
 }
 
-TEST_F(TracedPromise, MayBeginAtOnceAndEndByItself) {
-  std::coroutine_handle<> place;
+TEST_F(TracedPromise, MayStartAtOnceAndDestroyItselfAtItsEnd) {
+  std::coroutine_handle<> suspended;
   {
     TRACE_SPAN(info, "caller");
-    detached(place);
+    detached(suspended);
     EXPECT_EQ(current(), "caller");
   }
-  place.resume();
+  suspended.resume();
   EXPECT_EQ(current(), "none");
   EXPECT_THAT(take(),
-              ElementsAre("caller/detached: begins", "caller/detached: goes on", "close detached", "close caller"));
+              ElementsAre("caller/detached: started", "caller/detached: resumed", "close detached", "close caller"));
 }
 
 TEST_F(TracedPromise, MayDestroyItselfWhileItSuspends) {
@@ -107,7 +107,7 @@ TEST_F(TracedPromise, MayDestroyItselfWhileItSuspends) {
   EXPECT_THAT(take(), ElementsAre("destroys_itself: goodbye", "close destroys_itself"));
 }
 
-TEST_F(TracedPromise, MayLetExceptionsOut) {
+TEST_F(TracedPromise, MayEndByAnException) {
   {
     TRACE_SPAN(info, "caller");
     EXPECT_THROW(throws_at_once(), std::runtime_error);
@@ -117,7 +117,7 @@ TEST_F(TracedPromise, MayLetExceptionsOut) {
   EXPECT_THAT(take(), ElementsAre("close throws_at_once", "close caller"));
 }
 
-// ---- what a promise may be ----
+// ---- kinds of promises ----
 
 class Generator {
  public:
@@ -141,11 +141,13 @@ class Generator {
   }
   bool next() { return handle_.resume(), !handle_.done(); }
   int value() const { return handle_.promise().value; }
+  std::coroutine_handle<promise_type> handle() const {
+    return std::coroutine_handle<promise_type>::from_address(handle_.address());
+  }
+
+ private:
   std::coroutine_handle<Promise> handle_;
 };
-std::coroutine_handle<Generator::promise_type> tracing_coroutine(Generator const& generator) {
-  return std::coroutine_handle<Generator::promise_type>::from_address(generator.handle_.address());
-}
 
 Generator counting(int n) {
   TRACE_FN(info, n);
@@ -156,7 +158,7 @@ Generator counting(int n) {
   }
 }
 
-TEST_F(TracedPromise, MayBeAGenerators) {
+TEST_F(TracedPromise, MayBelongToAGenerator) {
   {
     auto numbers = tracing::instrument(TRACE_MAKE_SPAN(info, "numbers"), counting(5));
     TRACE_SPAN(info, "consumer");
@@ -175,7 +177,7 @@ concept Awaits = requires(Promise& promise, A a) {
 };
 static_assert(!Awaits<Generator::promise_type, std::suspend_always>);
 
-// Awaits numbers, in a way of its own, and nothing else; is made from the coroutine's arguments.
+// Its await_transform() takes numbers only, and its promise the arguments of the coroutine.
 struct Sleeper {
   struct Slept {
     std::string text;
@@ -210,10 +212,10 @@ Sleeper sleeper(std::string name, int n) {
   TRACE_INFO("{}: {}", name, slept);
 }
 
-TEST_F(TracedPromise, KeepsWhatItsBaseMayDo) {
+TEST_F(TracedPromise, KeepsAllFunctionsOfItsBase) {
   sleeper("someone", 3);
   EXPECT_THAT(take(), ElementsAre("sleeper: someone: someone slept 3", "close sleeper"));
-  EXPECT_LE(Sleeper::Promise::allocations, 1);  // Clang sees that it may do without
+  EXPECT_LE(Sleeper::Promise::allocations, 1);  // Clang may elide it
   EXPECT_EQ(&Sleeper::promise_type::operator new, &Sleeper::Promise::operator new);
 }
 

@@ -19,19 +19,19 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Task<int> pausing(std::coroutine_handle<>& place) {
-  TRACE_INFO("begins");
-  int const got = co_await Pause{&place};
-  TRACE_INFO("goes on with {}", got);
+Task<int> pausing(std::coroutine_handle<>& suspended) {
+  TRACE_INFO("started");
+  int const got = co_await Pause{&suspended};
+  TRACE_INFO("resumed with {}", got);
   co_return got;
 }
 
-TEST_F(TracedPromise, RunsInTheSpanThatItWasCalledIn) {
-  std::coroutine_handle<> place;
+TEST_F(TracedPromise, RunsInTheSpanOfItsCaller) {
+  std::coroutine_handle<> suspended;
   std::optional<Task<int>> task;
   {
     TRACE_SPAN(info, "caller");
-    task.emplace(pausing(place));
+    task.emplace(pausing(suspended));
     EXPECT_EQ(current(), "caller");
   }
   {
@@ -40,56 +40,56 @@ TEST_F(TracedPromise, RunsInTheSpanThatItWasCalledIn) {
     EXPECT_EQ(current(), "other");
   }
   EXPECT_EQ(current(), "none");
-  place.resume();
+  suspended.resume();
   EXPECT_EQ(task->result(), 7);
   EXPECT_EQ(current(), "none");
-  EXPECT_THAT(take(), ElementsAre("caller: begins", "close other", "caller: goes on with 7", "close caller"));
+  EXPECT_THAT(take(), ElementsAre("caller: started", "close other", "caller: resumed with 7", "close caller"));
 }
 
-TEST_F(TracedPromise, RunsInTheSpanThatItIsInstrumentedWith) {
-  std::coroutine_handle<> place;
+TEST_F(TracedPromise, RunsInTheInstrumentingSpan) {
+  std::coroutine_handle<> suspended;
   TRACE_SPAN(info, "caller");
-  auto task = tracing::instrument(TRACE_MAKE_SPAN(info, "request", tracing::parent(nullptr)), pausing(place));
+  auto task = tracing::instrument(TRACE_MAKE_SPAN(info, "request", tracing::parent(nullptr)), pausing(suspended));
   task.start();
   EXPECT_EQ(current(), "caller");
-  EXPECT_THAT(take(), ElementsAre("request: begins"));
-  place.resume();
-  EXPECT_THAT(take(), ElementsAre("request: goes on with 7", "close request"));
+  EXPECT_THAT(take(), ElementsAre("request: started"));
+  suspended.resume();
+  EXPECT_THAT(take(), ElementsAre("request: resumed with 7", "close request"));
   EXPECT_EQ(current(), "caller");
 }
 
-Task<int> with_spans(std::coroutine_handle<>& place) {
+Task<int> with_spans(std::coroutine_handle<>& suspended) {
   TRACE_FN(info);
   {
     TRACE_SPAN(info, "block");
     auto const handle = TRACE_MAKE_SPAN(info, "handle");
     auto const inside = handle.enter();
     TRACE_INFO("before");
-    co_await Pause{&place};
+    co_await Pause{&suspended};
     TRACE_INFO("after");
   }
   TRACE_INFO("outside");
-  co_await Pause{&place};
+  co_await Pause{&suspended};
   co_return 1;
 }
 
-TEST_F(TracedPromise, TakesItsOwnSpansAlong) {
-  std::coroutine_handle<> place;
-  auto task = tracing::instrument(TRACE_MAKE_SPAN(info, "request"), with_spans(place));
+TEST_F(TracedPromise, KeepsItsOwnSpansOverSuspensions) {
+  std::coroutine_handle<> suspended;
+  auto task = tracing::instrument(TRACE_MAKE_SPAN(info, "request"), with_spans(suspended));
   task.start();
   EXPECT_EQ(current(), "none");
-  place.resume();
+  suspended.resume();
   EXPECT_EQ(current(), "none");
   EXPECT_THAT(take(), ElementsAre("request/with_spans/block/handle: before", "request/with_spans/block/handle: after",
                                   "close handle", "close block", "request/with_spans: outside"));
-  place.resume();
+  suspended.resume();
   EXPECT_EQ(current(), "none");
   EXPECT_THAT(take(), ElementsAre("close with_spans", "close request"));
 }
 
-TEST_F(TracedPromise, TakesThemToOtherThreads) {
-  std::coroutine_handle<> place;
-  auto task = tracing::instrument(TRACE_MAKE_SPAN(info, "request"), with_spans(place));
+TEST_F(TracedPromise, KeepsItsSpansOnOtherThreads) {
+  std::coroutine_handle<> suspended;
+  auto task = tracing::instrument(TRACE_MAKE_SPAN(info, "request"), with_spans(suspended));
   auto const elsewhere = [&](auto f) {
     std::thread([&] {
       tracing::ScopedDefault const scope(registry_);
@@ -99,8 +99,8 @@ TEST_F(TracedPromise, TakesThemToOtherThreads) {
     }).join();
   };
   elsewhere([&] { task.start(); });
-  elsewhere([&] { place.resume(); });
-  place.resume();
+  elsewhere([&] { suspended.resume(); });
+  suspended.resume();
   EXPECT_EQ(current(), "none");
   EXPECT_EQ(task.result(), 1);
   EXPECT_THAT(take(), ElementsAre("request/with_spans/block/handle: before", "close thread",
@@ -108,16 +108,16 @@ TEST_F(TracedPromise, TakesThemToOtherThreads) {
                                   "request/with_spans: outside", "close thread", "close with_spans", "close request"));
 }
 
-TEST_F(TracedPromise, IsEnteredWhereTheThreadIsInTheSameSpan) {
-  std::coroutine_handle<> place;
+TEST_F(TracedPromise, DoesNotEnterASpanThatTheThreadIsInAlready) {
+  std::coroutine_handle<> suspended;
   {
     TRACE_SPAN(info, "outer");
-    auto task = pausing(place);
+    auto task = pausing(suspended);
     {
       TRACE_SPAN(info, "inner");
-      task.start();  // it runs in `outer`, in which the thread is already
+      task.start();  // it runs in `outer`, which the thread has entered already
       EXPECT_EQ(current(), "inner");
-      place.resume();
+      suspended.resume();
       EXPECT_EQ(current(), "inner");
     }
     EXPECT_EQ(current(), "outer");
@@ -125,38 +125,38 @@ TEST_F(TracedPromise, IsEnteredWhereTheThreadIsInTheSameSpan) {
   EXPECT_EQ(current(), "none");
 }
 
-Task<int> child(std::coroutine_handle<>& place) {
+Task<int> child(std::coroutine_handle<>& suspended) {
   TRACE_FN(info);
-  TRACE_INFO("begins");
-  co_await Pause{&place};
-  TRACE_INFO("goes on");
+  TRACE_INFO("started");
+  co_await Pause{&suspended};
+  TRACE_INFO("resumed");
   co_return 2;
 }
-Task<int> parent(std::coroutine_handle<>& place) {
+Task<int> parent(std::coroutine_handle<>& suspended) {
   TRACE_FN(info);
-  TRACE_INFO("begins");
+  TRACE_INFO("started");
   int sum = 0;
   for (int i = 0; i < 2; ++i) {
     TRACE_SPAN(info, "loop");
-    sum += co_await child(place);
+    sum += co_await child(suspended);
     TRACE_INFO("sum {}", sum);
   }
   co_return sum;
 }
 
-TEST_F(TracedPromise, StandsBelowWhoAwaitsIt) {
-  std::coroutine_handle<> place;
-  auto task = parent(place);
+TEST_F(TracedPromise, IsBelowTheCoroutineThatAwaitsIt) {
+  std::coroutine_handle<> suspended;
+  auto task = parent(suspended);
   task.start();
   EXPECT_EQ(current(), "none");
-  std::thread([&] { tracing::with_default(registry_, [&] { place.resume(); }); }).join();
-  place.resume();
+  std::thread([&] { tracing::with_default(registry_, [&] { suspended.resume(); }); }).join();
+  suspended.resume();
   EXPECT_EQ(task.result(), 4);
   EXPECT_EQ(current(), "none");
-  EXPECT_THAT(take(),
-              ElementsAre("parent: begins", "parent/loop/child: begins", "parent/loop/child: goes on", "close child",
-                          "parent/loop: sum 2", "close loop", "parent/loop/child: begins", "parent/loop/child: goes on",
-                          "close child", "parent/loop: sum 4", "close loop", "close parent"));
+  EXPECT_THAT(take(), ElementsAre("parent: started", "parent/loop/child: started", "parent/loop/child: resumed",
+                                  "close child", "parent/loop: sum 2", "close loop", "parent/loop/child: started",
+                                  "parent/loop/child: resumed", "close child", "parent/loop: sum 4", "close loop",
+                                  "close parent"));
 }
 
 // ---- awaiters ----
@@ -164,11 +164,11 @@ TEST_F(TracedPromise, StandsBelowWhoAwaitsIt) {
 template <class Result>
 struct Suspending {
   Result result;
-  std::coroutine_handle<>* place;
+  std::coroutine_handle<>* suspended;
   bool await_ready() { return false; }
   Result await_suspend(std::coroutine_handle<> h) {
     TRACE_INFO("in await_suspend");
-    *place = h;
+    *suspended = h;
     return result;
   }
   char const* await_resume() {
@@ -178,7 +178,6 @@ struct Suspending {
 };
 struct MemberOperator {
   Pause pause;
-  Pause operator co_await() const& { return pause; }
   Pause& operator co_await() && { return pause; }
 };
 struct FreeOperator {
@@ -186,68 +185,48 @@ struct FreeOperator {
 };
 Pause operator co_await(FreeOperator x) { return x.pause; }
 struct Unmovable {
-  explicit Unmovable(std::coroutine_handle<>* to) : place(to) {}
+  explicit Unmovable(std::coroutine_handle<>* to) : suspended(to) {}
   Unmovable(Unmovable const&) = delete;
   Unmovable& operator=(Unmovable const&) = delete;
   bool await_ready() const { return false; }
-  void await_suspend(std::coroutine_handle<> h) { *place = h; }
+  void await_suspend(std::coroutine_handle<> h) { *suspended = h; }
   std::unique_ptr<int> await_resume() { return std::make_unique<int>(3); }
-  std::coroutine_handle<>* place;
+  std::coroutine_handle<>* suspended;
 };
 
-Task<int> awaits_everything(std::coroutine_handle<>& place) {
+Task<int> awaits_everything(std::coroutine_handle<>& suspended) {
   TRACE_SPAN(info, "s");
   co_await std::suspend_never();
-  {
-    auto const got = co_await Suspending<bool>{true, &place};
-    TRACE_INFO("{}", got);
-  }
-  {
-    auto const got = co_await Suspending<bool>{false, &place};
-    TRACE_INFO("{}", got);
-  }
-  std::coroutine_handle<> const nobody = std::noop_coroutine();
-  {
-    auto const got = co_await Suspending<std::coroutine_handle<>>{nobody, &place};
-    TRACE_INFO("{}", got);
-  }
-  {
-    auto const got = co_await MemberOperator{{&place}};
-    TRACE_INFO("member {}", got);
-  }
-  MemberOperator const named{{&place}};
-  {
-    auto const got = co_await named;
-    TRACE_INFO("const member {}", got);
-  }
-  {
-    auto const got = co_await FreeOperator{{&place}};
-    TRACE_INFO("free {}", got);
-  }
-  Pause pause{&place};
-  {
-    auto const got = co_await pause;
-    TRACE_INFO("lvalue {}", got);
-  }
-  {
-    auto const got = co_await Unmovable(&place);
-    TRACE_INFO("unmovable {}", tracing::kv("got", *got));
-  }
+  char const* text = co_await Suspending<bool>{true, &suspended};
+  TRACE_INFO("{}", text);
+  text = co_await Suspending<bool>{false, &suspended};
+  TRACE_INFO("{}", text);
+  text = co_await Suspending<std::coroutine_handle<>>{std::noop_coroutine(), &suspended};
+  TRACE_INFO("{}", text);
+  int number = co_await MemberOperator{{&suspended}};
+  TRACE_INFO("member {}", number);
+  number = co_await FreeOperator{{&suspended}};
+  TRACE_INFO("free {}", number);
+  Pause pause{&suspended};
+  number = co_await pause;
+  TRACE_INFO("lvalue {}", number);
+  auto const owned = co_await Unmovable(&suspended);
+  TRACE_INFO("unmovable {}", tracing::kv("got", *owned));
   co_return 0;
 }
 
-TEST_F(TracedPromise, TakesEveryKindOfAwaiter) {
-  std::coroutine_handle<> place;
-  auto task = awaits_everything(place);
+TEST_F(TracedPromise, AcceptsEveryKindOfAwaiter) {
+  std::coroutine_handle<> suspended;
+  auto task = awaits_everything(suspended);
   task.start();
   while (!task.done()) {
     EXPECT_EQ(current(), "none");
-    std::exchange(place, {}).resume();
+    std::exchange(suspended, {}).resume();
   }
   EXPECT_THAT(take(),
               ElementsAre(": in await_suspend", "s: in await_resume", "s: resumed", ": in await_suspend",
                           "s: in await_resume", "s: resumed", ": in await_suspend", "s: in await_resume", "s: resumed",
-                          "s: member 7", "s: const member 7", "s: free 7", "s: lvalue 7", "s: unmovable 3", "close s"));
+                          "s: member 7", "s: free 7", "s: lvalue 7", "s: unmovable 3", "close s"));
 }
 
 struct Throwing {
@@ -276,7 +255,7 @@ Task<int> catches() {
   co_return 0;
 }
 
-TEST_F(TracedPromise, IsBackInItsSpansWhereAnAwaiterThrows) {
+TEST_F(TracedPromise, EntersItsSpansAgainIfAnAwaiterThrows) {
   auto task = catches();
   task.start();
   EXPECT_TRUE(task.done());
@@ -285,26 +264,26 @@ TEST_F(TracedPromise, IsBackInItsSpansWhereAnAwaiterThrows) {
                                   "close tried", "catches: caught resume", "close catches"));
 }
 
-Task<int> throws(std::coroutine_handle<>& place) {
+Task<int> throws(std::coroutine_handle<>& suspended) {
   TRACE_FN(info);
-  co_await Pause{&place};
+  co_await Pause{&suspended};
   throw std::runtime_error("lost");
 }
-Task<int> awaits_thrower(std::coroutine_handle<>& place) {
+Task<int> awaits_thrower(std::coroutine_handle<>& suspended) {
   TRACE_FN(info);
   try {
-    co_await throws(place);
+    co_await throws(suspended);
   } catch (std::exception const& e) {
     TRACE_INFO("caught {}", e.what());
   }
   co_return 0;
 }
 
-TEST_F(TracedPromise, IsLeftByExceptions) {
-  std::coroutine_handle<> place;
-  auto task = awaits_thrower(place);
+TEST_F(TracedPromise, LeavesItsSpansByAnException) {
+  std::coroutine_handle<> suspended;
+  auto task = awaits_thrower(suspended);
   task.start();
-  place.resume();
+  suspended.resume();
   EXPECT_TRUE(task.done());
   EXPECT_EQ(current(), "none");
   EXPECT_THAT(take(), ElementsAre("close throws", "awaits_thrower: caught lost", "close awaits_thrower"));
@@ -312,33 +291,33 @@ TEST_F(TracedPromise, IsLeftByExceptions) {
 
 // ---- many ----
 
-TEST_F(TracedPromise, DoesNothingWhereNobodyListens) {
-  tracing::ScopedDefault const nobody(nullptr);
-  std::coroutine_handle<> place;
-  auto task = tracing::instrument(TRACE_MAKE_SPAN(info, "request"), with_spans(place));
+TEST_F(TracedPromise, DoesNothingWithoutASubscriber) {
+  tracing::ScopedDefault const no_subscriber(nullptr);
+  std::coroutine_handle<> suspended;
+  auto task = tracing::instrument(TRACE_MAKE_SPAN(info, "request"), with_spans(suspended));
   task.start();
-  place.resume();
-  place.resume();
+  suspended.resume();
+  suspended.resume();
   EXPECT_EQ(task.result(), 1);
   EXPECT_THAT(take(), IsEmpty());
 }
 
-TEST_F(TracedPromise, MayBeginBeforeAnybodyListens) {
-  std::coroutine_handle<> place;
+TEST_F(TracedPromise, MayStartBeforeThereIsASubscriber) {
+  std::coroutine_handle<> suspended;
   auto task = tracing::with_default(nullptr, [&] {
-    auto early = with_spans(place);
+    auto early = with_spans(suspended);
     early.start();
     return early;
   });
   TRACE_SPAN(info, "late");
-  place.resume();
-  place.resume();
+  suspended.resume();
+  suspended.resume();
   EXPECT_EQ(current(), "late");
   EXPECT_THAT(take(), ElementsAre("late: after", "late: outside"));
 }
 
-Task<int> wanders(std::vector<std::coroutine_handle<>>& places, int number) {
-  TRACE_SPAN(info, "wanderer", number);
+Task<int> alternates(std::vector<std::coroutine_handle<>>& places, int number) {
+  TRACE_SPAN(info, "alternating", number);
   auto const mine = tracing::Span::current().id();
   int wrong = 0;
   for (int i = 0; i < 200; ++i) {
@@ -350,13 +329,13 @@ Task<int> wanders(std::vector<std::coroutine_handle<>>& places, int number) {
   co_return wrong;
 }
 
-TEST_F(TracedPromise, ManyWanderBetweenThreads) {
+TEST_F(TracedPromise, KeepsSpansOfManyCoroutinesOnTwoThreads) {
   constexpr int kTasks = 8;
   std::vector<std::coroutine_handle<>> places(kTasks);
   std::vector<Task<int>> tasks;
-  for (int i = 0; i < kTasks; ++i) tasks.push_back(wanders(places, i));
+  for (int i = 0; i < kTasks; ++i) tasks.push_back(alternates(places, i));
   for (auto& task : tasks) task.start();
-  // Each thread resumes every task in its turn: one half of the tasks in even rounds, the other in odd ones.
+  // The threads take turns: each resumes one half of the tasks in even rounds, the other half in odd ones.
   std::atomic<int> arrived{0};
   auto const work = [&](int half) {
     tracing::ScopedDefault const scope(registry_);

@@ -1,4 +1,4 @@
-// Declares what tests of coroutines run: a task, an awaiter that waits to be resumed, and a fixture that writes down events.
+// For tests of coroutines: a task, an awaiter that waits to be resumed, and a fixture that collects events.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace coroutine_test {
 
 using Lines = std::vector<std::string>;
 
-// Writes down each event with the spans around it: "a/b: message", and each span that closes: "close b".
+// Collects each event with its spans, "a/b: message", and each span that closes, "close b".
 class Journal final : public tracing::Layer {
  public:
   explicit Journal(Lines& lines) : lines_(lines) {}
@@ -59,7 +59,7 @@ class TracedPromise : public testing::Test {
   tracing::ScopedDefault scope_{registry_};
 };
 
-// A task that starts when it is awaited and resumes who awaits it by symmetric transfer.
+// A task that starts when it is awaited and resumes its awaiter by symmetric transfer.
 template <class T>
 class Task {
  public:
@@ -117,11 +117,11 @@ class Task {
   std::coroutine_handle<promise_type> handle_;
 };
 
-// Suspends; whoever has the place resumes.
+// Suspends and stores the handle with which to resume.
 struct Pause {
-  std::coroutine_handle<>* place;
+  std::coroutine_handle<>* suspended;
   bool await_ready() noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> h) noexcept { *place = h; }
+  void await_suspend(std::coroutine_handle<> h) noexcept { *suspended = h; }
   int await_resume() noexcept { return 7; }
 };
 

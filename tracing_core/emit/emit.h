@@ -1,4 +1,4 @@
-// Declares what the macros call: the values of a statement are put on the stack and handed to the dispatcher.
+// The functions that the macros call. They put the values of a statement on the stack and pass them to the dispatcher.
 #pragma once
 
 #include "tracing_core/dispatch/dispatch.h"
@@ -6,29 +6,30 @@
 
 namespace tracing::inline v1 {
 
-/// Emits an event of a callsite made at run time, if anybody wants it. `values` stand in the order of its fields.
+/// Emits an event of a callsite made at run time, if it is enabled. `values` are in the order of its fields.
 void emit_event(Callsite& callsite, Value const* values, Parent parent = {}, Origin const& origin = {}) noexcept;
 
 namespace internal {
 
-// Who wants what the callsite emits; nobody where it is null: compiled out, or the compiler is computing a constant. A
-// function, because GCC warns of the call where the macro itself says so and the pointer is a literal null.
-[[gnu::always_inline]] constexpr Verdict verdict_of(Callsite* callsite) noexcept {
+// The layers that collect what the callsite emits; none if it is null: compiled out, or the compiler is evaluating a
+// constant expression. A function, because in the macro itself GCC would warn about a call through a literal null
+// pointer.
+[[gnu::always_inline]] constexpr LayerMask mask_of(Callsite* callsite) noexcept {
   return callsite == nullptr ? 0 : callsite->enabled();
 }
 
-// The same of the callsite that the function `find` gives, with all but the first look behind a call, as events have it: less
-// code, and a tenth less of the compiler's time.
+// As mask_of(find()), with everything but the first check out of line, as for events: less code, and a tenth less
+// compile time.
 template <class F>
-[[gnu::always_inline]] constexpr Verdict verdict_by(F find) noexcept {
+[[gnu::always_inline]] constexpr LayerMask mask_by(F find) noexcept {
   Callsite* const callsite = find();
   if (callsite == nullptr || !callsite->may_be_enabled()) [[likely]] return 0;
-  return callsite->look_closer();
+  return callsite->enabled_slow();
 }
 
-// Takes the arguments of a statement that is compiled out, which is never called: their variables count as used.
+// Never called: takes the arguments of a statement that is compiled out, so that their variables count as used.
 template <class... A>
-constexpr void consider(A const&...) noexcept {}
+constexpr void mark_used(A const&...) noexcept {}
 
 template <std::size_t kCount>
 struct StatementValues {
@@ -56,29 +57,29 @@ template <class... B>
   }
 }
 
-// What follows is compiled once for each list of types and not for each statement: it keeps statements small, in the
-// program as for the compiler, and the stack frame for the values out of functions whose tracing is off.
+// Compiled once for each list of types instead of each statement. Keeps statements small, also for the compiler, and
+// the stack frame for the values out of functions whose tracing is off.
 template <class... B>
-[[gnu::noinline, gnu::visibility("hidden")]] void emit_bare(Callsite const& callsite, Verdict verdict,
+[[gnu::noinline, gnu::visibility("hidden")]] void emit_bare(Callsite const& callsite, LayerMask mask,
                                                             B... args) noexcept {
   auto const statement = collect(args...);
   if constexpr ((std::is_same_v<B, ParentArgument> || ...)) {
-    dispatch_event_below(callsite, verdict, statement.values, statement.parent);
+    dispatch_event_below(callsite, mask, statement.values, statement.parent);
   } else {
-    dispatch_event(nullptr, callsite.metadata(), verdict, statement.values);
+    dispatch_event(nullptr, callsite.metadata(), mask, statement.values);
   }
 }
 
-// The first argument is the message or the level, which the callsite knows already.
+// The first argument is the message or the level, which the callsite already has.
 template <class... A>
-[[gnu::always_inline]] inline void emit_event(Callsite const& callsite, Verdict verdict, char const*,
+[[gnu::always_inline]] inline void emit_event(Callsite const& callsite, LayerMask mask, char const*,
                                               A const&... args) noexcept {
-  emit_bare<decltype(bare(args))...>(callsite, verdict, bare(args)...);
+  emit_bare<decltype(bare(args))...>(callsite, mask, bare(args)...);
 }
 template <class... A>
-[[gnu::always_inline]] inline void emit_values(Callsite const& callsite, Verdict verdict, Level,
+[[gnu::always_inline]] inline void emit_values(Callsite const& callsite, LayerMask mask, Level,
                                                A const&... args) noexcept {
-  emit_bare<decltype(bare(args))...>(callsite, verdict, bare(args)...);
+  emit_bare<decltype(bare(args))...>(callsite, mask, bare(args)...);
 }
 
 }  // namespace internal

@@ -50,66 +50,52 @@ TEST_F(Event, HasLevelAndTarget) {
   EXPECT_EQ(recording_->last_event()->name(), "event");
 }
 
-TEST_F(Event, FillsItsMessageAndKeepsTheRestAsFields) {
+// Emits one event with these arguments and compares its fields.
+#define EXPECT_FIELDS(expected, ...)   \
+  do {                                 \
+    TRACE_INFO(__VA_ARGS__);           \
+    EXPECT_EQ(fields(), expected);     \
+  } while (false)
+
+TEST_F(Event, FillsItsMessageAndRecordsTheRestAsFields) {
   int const n = 3;
   int const stream = 9;
-  TRACE_INFO("none", n, stream);
-  EXPECT_EQ(fields(), "\"none\" n=3 stream=9");
-  TRACE_INFO("moved {} bytes", n, stream);
-  EXPECT_EQ(fields(), "\"moved 3 bytes\" stream=9");
-  TRACE_INFO("{} and {}", n, stream);
-  EXPECT_EQ(fields(), "\"3 and 9\"");
-  TRACE_INFO("{0} {0}", n, stream);
-  EXPECT_EQ(fields(), "\"3 3\" stream=9");
-  TRACE_INFO("{1} {0}", n, stream);
-  EXPECT_EQ(fields(), "\"9 3\"");
-  TRACE_INFO("{1}", n, stream);
-  EXPECT_EQ(fields(), "\"9\" n=3");
-  TRACE_INFO("{:{}}|", n, stream);
-  EXPECT_EQ(fields(), "\"        3|\"");
-  TRACE_INFO("{0:>{1}}|", n, stream);
-  EXPECT_EQ(fields(), "\"        3|\"");
-  TRACE_INFO("{:.{}f}|", 1.5, n, stream);
-  EXPECT_EQ(fields(), "\"1.500|\" stream=9");
+  EXPECT_FIELDS("\"none\" n=3 stream=9", "none", n, stream);
+  EXPECT_FIELDS("\"moved 3 bytes\" stream=9", "moved {} bytes", n, stream);
+  EXPECT_FIELDS("\"3 and 9\"", "{} and {}", n, stream);
+  EXPECT_FIELDS("\"3 3\" stream=9", "{0} {0}", n, stream);
+  EXPECT_FIELDS("\"9 3\"", "{1} {0}", n, stream);
+  EXPECT_FIELDS("\"9\" n=3", "{1}", n, stream);
+  EXPECT_FIELDS("\"        3|\"", "{:{}}|", n, stream);
+  EXPECT_FIELDS("\"        3|\"", "{0:>{1}}|", n, stream);
+  EXPECT_FIELDS("\"1.500|\" stream=9", "{:.{}f}|", 1.5, n, stream);
   double const ratio = 2.0;
-  TRACE_INFO("{}, {:.2f} and {}", ratio, ratio, 1e21F, tracing::kv("ratio", ratio));
-  EXPECT_EQ(fields(), "\"2, 2.00 and 1e+21\" ratio=2.0");
-  TRACE_INFO("{}", tracing::debug(ratio));
-  EXPECT_EQ(fields(), "\"2.0\"");
-  TRACE_INFO("{{}}", n);
-  EXPECT_EQ(fields(), "\"{}\" n=3");
-  TRACE_INFO("{{{}}}", n);
-  EXPECT_EQ(fields(), "\"{3}\"");
-  TRACE_INFO("a }} b {{ c");
-  EXPECT_EQ(fields(), "\"a } b { c\"");
-  TRACE_INFO("");
-  EXPECT_EQ(fields(), "\"\"");
+  EXPECT_FIELDS("\"2, 2.00 and 1e+21\" ratio=2.0", "{}, {:.2f} and {}", ratio, ratio, 1e21F,
+                tracing::kv("ratio", ratio));
+  EXPECT_FIELDS("\"2.0\"", "{}", tracing::debug(ratio));
+  EXPECT_FIELDS("\"{}\" n=3", "{{}}", n);
+  EXPECT_FIELDS("\"{3}\"", "{{{}}}", n);
+  EXPECT_FIELDS("\"a } b { c\"", "a }} b {{ c");
+  EXPECT_FIELDS("\"\"", "");
 }
 
-TEST_F(Event, KeepsFieldsThatItsMessageNames) {
+TEST_F(Event, RecordsFieldsThatItsMessageNames) {
   int const n = 3;
   int const stream = 9;
-  TRACE_INFO("{n} bytes", n, stream);
-  EXPECT_EQ(fields(), "\"3 bytes\" n=3 stream=9");
-  TRACE_INFO("{n:>{stream}} bytes", n, stream);
-  EXPECT_EQ(fields(), "\"        3 bytes\" n=3 stream=9");
-  TRACE_INFO("{} and {stream}", n, stream);
-  EXPECT_EQ(fields(), "\"3 and 9\" stream=9");
-  TRACE_INFO("{kernel.name}", tracing::kv("kernel.name", "gemm"));
-  EXPECT_EQ(fields(), "\"gemm\" kernel.name=\"gemm\"");
-  TRACE_INFO("{kernel-name}", tracing::kv("kernel-name", 1));
-  EXPECT_EQ(fields(), "\"1\" kernel-name=1");
+  EXPECT_FIELDS("\"3 bytes\" n=3 stream=9", "{n} bytes", n, stream);
+  EXPECT_FIELDS("\"        3 bytes\" n=3 stream=9", "{n:>{stream}} bytes", n, stream);
+  EXPECT_FIELDS("\"3 and 9\" stream=9", "{} and {stream}", n, stream);
+  EXPECT_FIELDS("\"gemm\" kernel.name=\"gemm\"", "{kernel.name}", tracing::kv("kernel.name", "gemm"));
+  EXPECT_FIELDS("\"1\" kernel-name=1", "{kernel-name}", tracing::kv("kernel-name", 1));
   Grid grid;
   auto const* p = &grid;
-  TRACE_INFO("{grid.x} {p.y}", grid.x, p->y);
-  EXPECT_EQ(fields(), "\"4 5\" grid.x=4 p.y=5");
+  EXPECT_FIELDS("\"4 5\" grid.x=4 p.y=5", "{grid.x} {p.y}", grid.x, p->y);
 }
 
-TEST_F(Event, AlwaysKeepsAKeyValue) {
-  TRACE_INFO("{}", tracing::kv("rows", 3));
-  EXPECT_EQ(fields(), "\"3\" rows=3");
-  TRACE_INFO("{} {}", 1, tracing::kv("rows", 3), tracing::kv("name", tracing::display("x")));
-  EXPECT_EQ(fields(), "\"1 3\" rows=3 name=x");
+TEST_F(Event, AlwaysRecordsAKeyValue) {
+  EXPECT_FIELDS("\"3\" rows=3", "{}", tracing::kv("rows", 3));
+  EXPECT_FIELDS("\"1 3\" rows=3 name=x", "{} {}", 1, tracing::kv("rows", 3),
+                tracing::kv("name", tracing::display("x")));
 }
 
 inline constexpr char kRows[] = "rows";
@@ -117,21 +103,17 @@ inline constexpr char kRows[] = "rows";
 TEST_F(Event, NamesFieldsByTheirText) {
   Grid grid;
   auto const* p = &grid;
-  TRACE_INFO("", grid.x, p->y, this->n_);
-  EXPECT_EQ(fields(), "\"\" grid.x=4 p.y=5 n_=7");
-  TRACE_INFO("", tracing::kv<kRows>(3));
-  EXPECT_EQ(fields(), "\"\" rows=3");
-  TRACE_INFO("{rows}", tracing::kv<kRows>(3));
-  EXPECT_EQ(fields(), "\"3\" rows=3");
+  EXPECT_FIELDS("\"\" grid.x=4 p.y=5 n_=7", "", grid.x, p->y, this->n_);
+  EXPECT_FIELDS("\"\" rows=3", "", tracing::kv<kRows>(3));
+  EXPECT_FIELDS("\"3\" rows=3", "{rows}", tracing::kv<kRows>(3));
   errno = 2;
   TRACE_INFO("", errno, __func__);
   EXPECT_EQ(fields(), "\"\" errno=2 __func__=\"TestBody\"");
   auto const [a, b] = std::tuple(1, 2);
-  TRACE_INFO("{}", a, b);
-  EXPECT_EQ(fields(), "\"1\" b=2");
+  EXPECT_FIELDS("\"1\" b=2", "{}", a, b);
 }
 
-TEST_F(Event, HasValuesWithoutAMessage) {
+TEST_F(Event, RecordsValuesWithoutAMessage) {
   int const x = 1;
   int const y = 2;
   TRACE_VALUES(info, x, y, tracing::kv("sum", x + y));
@@ -140,7 +122,7 @@ TEST_F(Event, HasValuesWithoutAMessage) {
   EXPECT_EQ(fields(), "");
 }
 
-TEST_F(Event, TakesTargetAndParent) {
+TEST_F(Event, AcceptsTargetAndParent) {
   TRACE_INFO("a", tracing::target("my::target"));
   EXPECT_EQ(recording_->take_one(), "event INFO my::target \"a\"");
   int const n = 1;
@@ -154,7 +136,7 @@ TEST_F(Event, TakesTargetAndParent) {
   EXPECT_EQ(recording_->take_one(), "event INFO t below 1 \"a\"");
 }
 
-TEST_F(Event, EvaluatesItsArgumentsOnceWhenOnAndNotWhenOff) {
+TEST_F(Event, EvaluatesItsArgumentsOnceIfEnabledAndNeverOtherwise) {
   int evaluated = 0;
   auto next = [&evaluated] { return ++evaluated; };
   TRACE_INFO("{}", next(), tracing::kv("b", 1));
@@ -164,7 +146,7 @@ TEST_F(Event, EvaluatesItsArgumentsOnceWhenOnAndNotWhenOff) {
   TRACE_VALUES(info, tracing::kv("a", next()));
   EXPECT_EQ(fields(), "a=3");
   {
-    tracing::ScopedDefault const nobody(nullptr);
+    tracing::ScopedDefault const no_subscriber(nullptr);
     TRACE_INFO("{}", next());
     TRACE_VALUES(info, tracing::kv("a", next()));
   }
@@ -180,7 +162,7 @@ TEST_F(Event, EvaluatesItsArgumentsOnceWhenOnAndNotWhenOff) {
   EXPECT_EQ(recording_->take().size(), 0U);
 }
 
-TEST_F(Event, KnowsWhetherAnybodyListens) {
+TEST_F(Event, EnabledIsTrueIfASubscriberWantsTheLevel) {
   EXPECT_TRUE(TRACE_ENABLED(trace));
   Recording const others(tracing::LevelFilter::warn);
   EXPECT_FALSE(TRACE_ENABLED(info));
@@ -194,43 +176,31 @@ struct Bits {
 };
 int function(double) { return 1; }
 
-TEST_F(Event, TakesAnyArgument) {
+TEST_F(Event, AcceptsArgumentsOfAnyKind) {
   Bits bits{5, -3};
-  TRACE_INFO("{}", bits.low, bits.high);
-  EXPECT_EQ(fields(), "\"5\" bits.high=-3");
+  EXPECT_FIELDS("\"5\" bits.high=-3", "{}", bits.low, bits.high);
   int volatile v = 3;
-  TRACE_INFO("", v);
-  EXPECT_EQ(fields(), "\"\" v=3");
+  EXPECT_FIELDS("\"\" v=3", "", v);
   auto owned = std::make_unique<int>(1);
-  TRACE_INFO("", tracing::kv("value", *owned), tracing::kv("same", *std::move(owned)));
-  EXPECT_EQ(fields(), "\"\" value=1 same=1");
+  EXPECT_FIELDS("\"\" value=1 same=1", "", tracing::kv("value", *owned), tracing::kv("same", *std::move(owned)));
   std::unique_ptr<int> none;
-  TRACE_INFO("", none);
-  EXPECT_EQ(fields(), "\"\"");
+  EXPECT_FIELDS("\"\"", "", none);
   int array[] = {1, 2};
-  TRACE_INFO("", array);
-  EXPECT_EQ(fields(), "\"\" array=[1, 2]");
+  EXPECT_FIELDS("\"\" array=[1, 2]", "", array);
   TRACE_INFO("", function);
   EXPECT_EQ(fields().substr(0, 14), "\"\" function=0x");
-  TRACE_INFO("{}", std::vector<std::pair<int, int>>{{1, 2}}, n_);
-  EXPECT_EQ(fields(), "\"[(1, 2)]\" n_=7");
-  TRACE_INFO("{}", std::is_same_v<int, long>, n_);
-  EXPECT_EQ(fields(), "\"false\" n_=7");
-  TRACE_INFO("{} {}", (n_ < 3), 5 > 1);
-  EXPECT_EQ(fields(), "\"false true\"");
-  TRACE_INFO("{}", [this] { return n_ + 1; }());
-  EXPECT_EQ(fields(), "\"8\"");
-  TRACE_INFO("{}", std::string(100, 'x'));
-  EXPECT_EQ(fields(), "\"" + std::string(100, 'x') + "\"");
+  EXPECT_FIELDS("\"[(1, 2)]\" n_=7", "{}", std::vector<std::pair<int, int>>{{1, 2}}, n_);
+  EXPECT_FIELDS("\"false\" n_=7", "{}", std::is_same_v<int, long>, n_);
+  EXPECT_FIELDS("\"false true\"", "{} {}", (n_ < 3), 5 > 1);
+  EXPECT_FIELDS("\"8\"", "{}", [this] { return n_ + 1; }());
+  EXPECT_FIELDS("\"" + std::string(100, 'x') + "\"", "{}", std::string(100, 'x'));
   std::string_view const view = "view";
-  TRACE_INFO("", view);
-  EXPECT_EQ(fields(), "\"\" view=\"view\"");
+  EXPECT_FIELDS("\"\" view=\"view\"", "", view);
   char const letter = 'c';
-  TRACE_INFO("{}", 'x', letter);
-  EXPECT_EQ(fields(), "\"x\" letter=\"c\"");
+  EXPECT_FIELDS("\"x\" letter=\"c\"", "{}", 'x', letter);
 }
 
-TEST_F(Event, MayStandInsideAnArgument) {
+TEST_F(Event, CanBeInsideAnArgument) {
   auto inner = [] {
     TRACE_INFO("inner");
     return 1;
@@ -247,23 +217,21 @@ TEST_F(Event, MayStandInsideAnArgument) {
   EXPECT_NE(lines[1].find("\"1\""), std::string::npos) << lines[1];
 }
 
-TEST_F(Event, HasManyArguments) {
+TEST_F(Event, AcceptsManyArguments) {
   int const a = 1;
-  TRACE_INFO("{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}", a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a);
-  EXPECT_EQ(fields(), "\"11111111111111111111\"");
-  TRACE_INFO("{0}{0}{0}{0}{0}{0}{0}{0}{0}", a);
-  EXPECT_EQ(fields(), "\"111111111\"");
-  TRACE_INFO("{:{}}{:{}}{:{}}{:{}}{:{}}{:{}}", a, 2, a, 2, a, 2, a, 2, a, 2, a, 2);
-  EXPECT_EQ(fields(), "\" 1 1 1 1 1 1\"");
+  EXPECT_FIELDS("\"11111111111111111111\"", "{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}{}", a, a, a, a, a, a, a, a, a, a, a,
+                a, a, a, a, a, a, a, a, a);
+  EXPECT_FIELDS("\"111111111\"", "{0}{0}{0}{0}{0}{0}{0}{0}{0}", a);
+  EXPECT_FIELDS("\" 1 1 1 1 1 1\"", "{:{}}{:{}}{:{}}{:{}}{:{}}{:{}}", a, 2, a, 2, a, 2, a, 2, a, 2, a, 2);
 }
 
-TEST_F(Event, DropsWhatASubscriberEmits) {
+TEST_F(Event, EmittedByASubscriberIsDropped) {
   recording_->on_event = [] { TRACE_INFO("from the subscriber"); };
   TRACE_INFO("a");
   EXPECT_EQ(recording_->take().size(), 1U);
 }
 
-TEST(EventOutsideClasses, HasItsNamespaceForTarget) {
+TEST(EventOutsideClasses, HasItsNamespaceAsTarget) {
   Recording const recording;
   [] { TRACE_INFO("a"); }();
   std::thread([&] {

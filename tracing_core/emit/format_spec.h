@@ -1,4 +1,4 @@
-// Declares the compile-time check of a message's format specifications against the types of what they print.
+// The compile-time check of format specifications in a message against the types of its arguments.
 #pragma once
 
 #include <cstddef>
@@ -7,15 +7,15 @@
 
 namespace tracing::inline v1::internal {
 
-// Which specifications a type takes.
+// The specifications that a type accepts.
 enum class FormatAs : std::uint8_t {
-  nothing,  // none: its text is made by TRACE_FIELDS, operator<< or a container
+  nothing,  // none: it prints by TRACE_FIELDS or operator<<, or is a container
   boolean,
   integer,
   real,
   text,
   pointer,
-  own,  // it has a fmt::formatter, which checks when the message is printed
+  own,  // any: its fmt::formatter checks them when the message is printed
 };
 
 // The presentation types that may close a specification.
@@ -30,7 +30,7 @@ constexpr std::string_view presentations(FormatAs as) noexcept {
   }
 }
 
-// Whether `[[fill]align][sign][#][0][width][.precision][L][type]` fits. Nested holes stand as `{...}`.
+// Whether `[[fill]align][sign][#][0][width][.precision][L][type]` fits. Nested placeholders are `{...}`.
 constexpr bool spec_fits(std::string_view spec, FormatAs as) noexcept {
   if (spec.empty() || as == FormatAs::own) return true;
   if (as == FormatAs::nothing) return false;

@@ -1,6 +1,6 @@
-// Declares how the enclosing namespace, class and function are read from `__PRETTY_FUNCTION__`, at compile time.
+// Parses the enclosing namespace, class and function from `__PRETTY_FUNCTION__`, at compile time.
 //
-// GCC says `int ns::{anonymous}::Foo<T>::bar(int) [with T = int]::<lambda()>`, Clang `auto ns::(anonymous
+// GCC has `int ns::{anonymous}::Foo<T>::bar(int) [with T = int]::<lambda()>`, Clang `auto ns::(anonymous
 // namespace)::Foo<int>::bar(int)::(anonymous class)::operator()() const`; both give the target `ns::Foo` and the name
 // `bar`.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace tracing::inline v1::internal {
 
-// The parts of a qualified name that count, as ranges of the compiler's text.
+// The parts of a qualified name without anonymous and inline namespaces, as ranges of the compiler's text.
 struct PathParts {
   static constexpr std::size_t kMaxParts = 24;
 
@@ -35,13 +35,13 @@ struct PathParts {
   }
 };
 
-// Target and name of a function. The parts of the target are looked for again where they do not stand together, which is
-// rare: to carry them would cost every statement.
+// Target and name of a function. If the target is not one range of the text, which is rare, its parts are parsed again
+// later: storing them would cost compile time in every statement.
 struct FunctionPath {
   std::string_view function{};
-  std::string_view target{};  // where it stands together in the compiler's text
+  std::string_view target{};  // if is_contiguous
   std::size_t target_size = 0;
-  bool is_together = true;
+  bool is_contiguous = true;
 };
 
 inline constexpr std::string_view kOperator = "operator";
@@ -55,9 +55,9 @@ constexpr bool starts_with_at(char const* text, std::size_t size, std::size_t i,
   return true;
 }
 
-// The compilers do not say which namespaces are inline. By convention those are versions, `v2`, and what is reserved to
-// libraries, `__cxx11`. Under nvcc an anonymous one has a name, `_GLOBAL__N__6f8b49a9_8_file_cu`.
-constexpr bool is_left_out(std::string_view part) noexcept {
+// Compilers do not mark inline namespaces. By convention those are versions, `v2`, and names reserved for libraries,
+// `__cxx11`. nvcc names anonymous namespaces: `_GLOBAL__N__6f8b49a9_8_file_cu`.
+constexpr bool is_omitted(std::string_view part) noexcept {
   if (part.size() >= 2 && part[0] == '_') return part[1] == '_' || part.starts_with("_GLOBAL__N_");
   if (part.size() < 2 || part[0] != 'v') return false;
   for (std::size_t i = 1; i < part.size(); ++i) {
@@ -66,18 +66,18 @@ constexpr bool is_left_out(std::string_view part) noexcept {
   return true;
 }
 
-// Whether a part needs a closer look.
+// Whether a part needs parse_parts().
 constexpr bool is_special(std::string_view part) noexcept {
   switch (part[0]) {
     case '_':
-    case 'v': return is_left_out(part);
+    case 'v': return is_omitted(part);
     case 'd': return starts_with_at(part.data(), part.size(), 0, kDecltype);
     case 'o': return starts_with_at(part.data(), part.size(), 0, kOperator);
     default: return false;
   }
 }
 
-// The index behind the bracket that closes the one at `i`.
+// The index after the bracket that closes the one at `i`.
 constexpr std::size_t skip_brackets(char const* text, std::size_t size, std::size_t i) noexcept {
   std::size_t depth = 0;
   for (; i < size; ++i) {
@@ -90,7 +90,7 @@ constexpr std::size_t skip_brackets(char const* text, std::size_t size, std::siz
   return size;
 }
 
-// Whether the name at `i` is `operator` and not one that starts so.
+// Whether the name at `i` is `operator` and not a longer one.
 constexpr bool is_operator(char const* text, std::size_t size, std::size_t i) noexcept {
   return starts_with_at(text, size, i, kOperator) &&
          (size - i == kOperator.size() || !is_name_char(text[i + kOperator.size()]));
@@ -100,12 +100,12 @@ constexpr PathParts parse_parts(char const* text, std::size_t size) noexcept {
   PathParts path;
   path.text = text;
   std::size_t part = 0;      // where the current part starts
-  std::size_t part_end = 0;  // where it ends, if template arguments follow; else 0
+  std::size_t part_end = 0;  // where its name ends, if template arguments follow; else 0
   auto close_part = [&](std::size_t end) {
     if (part_end != 0) end = part_end;
     part_end = 0;
     std::string_view const name(text + part, end - part);
-    if (name.empty() || is_left_out(name)) return;
+    if (name.empty() || is_omitted(name)) return;
     if (path.count < PathParts::kMaxParts) {
       path.begin[path.count] = static_cast<std::uint16_t>(part);
       path.end[path.count] = static_cast<std::uint16_t>(end);
@@ -115,12 +115,12 @@ constexpr PathParts parse_parts(char const* text, std::size_t size) noexcept {
   for (std::size_t i = 0; i < size;) {
     char const c = text[i];
     if (c >= 'a' && c <= 'z' && (c != 'o' || i != part)) {
-      i += 1 + count_none_of(text + i + 1, " :<({*&");
-    } else if (c == ' ') {  // what stood before was a return type or a specifier
+      i += 1 + skip_to_any(text + i + 1, " :<({*&");
+    } else if (c == ' ') {  // the text before it was a return type or a specifier
       path.count = 0;
       part = ++i;
       part_end = 0;
-    } else if (i == part && (c == '*' || c == '&')) {  // so does what a pointer is to
+    } else if (i == part && (c == '*' || c == '&')) {  // of a return type, too
       path.count = 0;
       part = ++i;
     } else if (c == ':' && i + 1 < size && text[i + 1] == ':') {
@@ -147,7 +147,7 @@ constexpr PathParts parse_parts(char const* text, std::size_t size) noexcept {
       } else if (i > part) {
         i = skip_brackets(text, size, i);
         part_end = i;
-      } else {  // `void (*ns::f(int))(double)`: the name stands inside
+      } else {  // `void (*ns::f(int))(double)`: the name is inside
         part = ++i;
       }
     } else if (c == 'o' && is_operator(text, size, i)) {
@@ -169,8 +169,7 @@ constexpr PathParts parse_parts(char const* text, std::size_t size) noexcept {
   return path;
 }
 
-// The index of the parenthesis behind a name without templates, anonymous namespaces and what else takes a closer look; 0
-// where it is not so simple.
+// The index of the parenthesis after a name without templates, anonymous namespaces or pointers; 0 for all others.
 constexpr std::size_t find_simple_end([[maybe_unused]] char const* text, [[maybe_unused]] std::size_t size) noexcept {
 #if TRACING_INTERNAL_SEARCHES_ == 2
   std::size_t const end = find_char(text, 0, size, '(');
@@ -186,10 +185,10 @@ constexpr std::size_t find_simple_end([[maybe_unused]] char const* text, [[maybe
 #endif
 }
 
-// `int ns::S::f(`, where target and name stand as they are wanted; false for all else.
+// Parses `int ns::S::f(`, whose target and name need no change; false for all other forms.
 constexpr bool parse_simple(FunctionPath& path, char const* text, std::size_t size) noexcept {
   std::size_t const end = find_simple_end(text, size);
-  std::size_t begin = 0;  // behind the return type
+  std::size_t begin = 0;  // after the return type
   for (std::size_t space = find_char(text, 0, end, ' '); space < end; space = find_char(text, begin, end, ' ')) {
     begin = space + 1;
     if (space >= 8 && text[space - 1] == 'r' && is_operator(text, size, space - 8)) return false;
@@ -213,7 +212,7 @@ constexpr FunctionPath parse_function(char const* text, std::size_t size) noexce
   PathParts const parts = parse_parts(text, size);
   if (parts.has_function) path.function = parts.part(parts.count - 1);
   path.target_size = parts.target_size();
-  path.is_together = false;
+  path.is_contiguous = false;
   return path;
 }
 

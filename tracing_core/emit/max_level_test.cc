@@ -1,7 +1,7 @@
-// This file is compiled as with -DTRACING_MAX_LEVEL=info, whatever the build says.
+// Compiled as with -DTRACING_MAX_LEVEL=info, whatever the build's setting.
 #undef TRACING_MAX_LEVEL
 #define TRACING_MAX_LEVEL info
-// GCC warned of every span above the maximum level: "'this' pointer is null".
+// GCC warned about every span above the maximum level: "'this' pointer is null".
 #pragma GCC diagnostic error "-Wnonnull"
 
 #include "tracing_core/tracing.h"
@@ -29,7 +29,7 @@ TEST(MaxLevel, SpansUpToItAreMade) {
     EXPECT_FALSE(Span::current().is_none());
   });
 }
-TEST(MaxLevel, IsToldByTheMetadata) {
+TEST(MaxLevel, IsInTheMetadata) {
   with_default(RegistryBuilder().build(), [] {
     Span const span = TRACE_MAKE_SPAN(error, "handle");
     ASSERT_NE(span.metadata(), nullptr);

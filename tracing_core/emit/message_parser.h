@@ -1,4 +1,4 @@
-// Declares how the holes of an event's message are found and matched with its arguments, at compile time.
+// Finds the placeholders of an event's message and matches them with its arguments, at compile time.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 
 namespace tracing::inline v1::internal {
 
-// Whether `written` is `name`: to the letter, or with `->` for a dot.
-constexpr bool same_name(std::string_view written, bool to_the_letter, std::string_view name) noexcept {
+// Whether `written` is `name`. `->` in it counts as a dot, unless `is_literal`.
+constexpr bool same_name(std::string_view written, bool is_literal, std::string_view name) noexcept {
   std::size_t k = 0;
   for (std::size_t i = 0; i < written.size(); ++i) {
     char c = written[i];
-    if (c == '-' && !to_the_letter) {
+    if (c == '-' && !is_literal) {
       c = '.';
       ++i;
     }
@@ -33,7 +33,7 @@ constexpr std::size_t next_brace(char const* text, std::size_t i, std::size_t si
   for (; i < size; ++i) {
     i += __builtin_strcspn(text + i, "{}");
     if (i >= size) return size;
-    if (text[i] != '\0') return i;  // else it is one of the message's own
+    if (text[i] != '\0') return i;  // else it is a NUL inside the message
   }
   return size;
 #else
@@ -42,12 +42,12 @@ constexpr std::size_t next_brace(char const* text, std::size_t i, std::size_t si
 #endif
 }
 
-// Finds holes, `{{` and `}}` in a message.
+// Finds placeholders, `{{` and `}}` in a message.
 class MessageParser {
  public:
-  constexpr MessageParser(StatementOutline& out, ParsedHole* holes, std::size_t most_holes,
+  constexpr MessageParser(StatementOutline& out, ParsedPlaceholder* placeholders, std::size_t max_placeholders,
                           ParsedValue* values) noexcept
-      : out_(out), holes_(holes), values_(values), most_holes_(most_holes) {}
+      : out_(out), placeholders_(placeholders), values_(values), max_placeholders_(max_placeholders) {}
 
   constexpr void parse() noexcept {
     char const* const text = out_.text.message;
@@ -61,10 +61,10 @@ class MessageParser {
       } else if (c == '}') {
         return out_.fail(Mistake::unmatched_brace);
       } else {
-        std::size_t const behind = hole(i + 1, i - skipped);
+        std::size_t const next = placeholder(i + 1, i - skipped);
         if (out_.mistake != Mistake::none) return;
-        skipped += behind - i;
-        i = behind;
+        skipped += next - i;
+        i = next;
       }
     }
     out_.literal_size = static_cast<std::uint32_t>(size - skipped);
@@ -73,54 +73,54 @@ class MessageParser {
  private:
   enum class Numbering : std::uint8_t { unknown, automatic, manual };
 
-  // `i` is behind the opening brace; returns the index behind the closing one.
-  constexpr std::size_t hole(std::size_t i, std::size_t offset) noexcept {
+  // `i` is the index after the opening brace; returns the index after the closing one.
+  constexpr std::size_t placeholder(std::size_t i, std::size_t offset) noexcept {
     char const* const text = out_.text.message;
     std::size_t const size = out_.text.message_size;
     std::size_t const begin = i;
     while (i < size && text[i] != '}' && text[i] != ':' && text[i] != '{') ++i;
     if (i >= size || text[i] == '{') return fail(Mistake::unmatched_brace);
-    ParsedHole hole;
-    hole.offset = static_cast<std::uint32_t>(offset);
-    hole.value_index = argument({text + begin, i - begin});
-    if (text[i] == ':') i = specification(i + 1, hole);
+    ParsedPlaceholder placeholder;
+    placeholder.offset = static_cast<std::uint32_t>(offset);
+    placeholder.value_index = argument({text + begin, i - begin});
+    if (text[i] == ':') i = specification(i + 1, placeholder);
     if (out_.mistake != Mistake::none) return i;
-    if (out_.hole_count == most_holes_) return fail(Mistake::too_many_arguments);
-    holes_[out_.hole_count++] = hole;
+    if (out_.placeholder_count == max_placeholders_) return fail(Mistake::too_many_arguments);
+    placeholders_[out_.placeholder_count++] = placeholder;
     return i + 1;
   }
 
   // Returns the index of the closing brace.
-  constexpr std::size_t specification(std::size_t i, ParsedHole& hole) noexcept {
+  constexpr std::size_t specification(std::size_t i, ParsedPlaceholder& placeholder) noexcept {
     char const* const text = out_.text.message;
     std::size_t const size = out_.text.message_size;
-    hole.spec_begin = static_cast<std::uint16_t>(i);
+    placeholder.spec_begin = static_cast<std::uint16_t>(i);
     while (i < size && text[i] != '}') {
       if (text[i] == '{') {
         std::size_t const begin = ++i;
         while (i < size && text[i] != '}') ++i;
         if (i >= size) return fail(Mistake::unmatched_brace);
-        nested(hole, argument({text + begin, i - begin}));
+        nested(placeholder, argument({text + begin, i - begin}));
         if (out_.mistake != Mistake::none) return i;
       }
       ++i;
     }
     if (i >= size) return fail(Mistake::unmatched_brace);
-    hole.spec_end = static_cast<std::uint16_t>(i);
+    placeholder.spec_end = static_cast<std::uint16_t>(i);
     if (out_.mistake != Mistake::none) return i;
-    std::uint8_t const at = values_[hole.value_index].argument;
-    if (!spec_fits({text + hole.spec_begin, i - hole.spec_begin}, out_.arguments[at].format)) {
+    std::uint8_t const at = values_[placeholder.value_index].argument;
+    if (!spec_fits({text + placeholder.spec_begin, i - placeholder.spec_begin}, out_.arguments[at].format)) {
       out_.fail(Mistake::wrong_spec, std::size_t{at} + 1);
     }
     return i;
   }
 
-  constexpr void nested(ParsedHole& hole, std::uint8_t value_index) noexcept {
+  constexpr void nested(ParsedPlaceholder& placeholder, std::uint8_t value_index) noexcept {
     if (out_.mistake != Mistake::none) return;
     std::uint8_t const at = values_[value_index].argument;
-    bool const fits = out_.arguments[at].format == FormatAs::integer && hole.nested_count < 2;
+    bool const fits = out_.arguments[at].format == FormatAs::integer && placeholder.nested_count < 2;
     if (!fits) return out_.fail(Mistake::wrong_spec, std::size_t{at} + 1);
-    hole.nested[hole.nested_count++] = value_index;
+    placeholder.nested[placeholder.nested_count++] = value_index;
   }
 
   constexpr std::size_t fail(Mistake mistake) noexcept {
@@ -128,7 +128,7 @@ class MessageParser {
     return out_.text.message_size;
   }
 
-  // The value that `{}`, `{2}` or `{name}` means; marks it as used where it is not meant by name.
+  // The value of `{}`, `{2}` or `{name}`; marks it as used unless it is named.
   constexpr std::uint8_t argument(std::string_view id) noexcept {
     if (id.empty() || (id[0] >= '0' && id[0] <= '9')) return numbered(id);
     for (std::uint8_t i = 0; i < out_.value_count; ++i) {
@@ -160,9 +160,9 @@ class MessageParser {
   }
 
   StatementOutline& out_;
-  ParsedHole* holes_;
+  ParsedPlaceholder* placeholders_;
   ParsedValue* values_;
-  std::size_t most_holes_;
+  std::size_t max_placeholders_;
   std::size_t next_ = 0;
   Numbering numbering_ = Numbering::unknown;
 };

@@ -7,14 +7,14 @@
 namespace tracing::inline v1 {
 
 void emit_event(Callsite& callsite, Value const* values, Parent parent, Origin const& origin) noexcept {
-  Verdict const verdict = callsite.enabled();
-  if (verdict != 0) internal::dispatch_event_at(callsite, verdict, values, parent, origin);
+  LayerMask const mask = callsite.enabled();
+  if (mask != 0) internal::dispatch_event_at(callsite, mask, values, parent, origin);
 }
 
 Span Span::make(Callsite& callsite, Value const* values, Parent parent, Origin const& origin) noexcept {
-  Verdict const verdict = callsite.enabled();
-  if (verdict == 0) return {};
-  return Span(internal::dispatch_new_span_at(callsite, verdict, values, parent, origin), callsite.metadata());
+  LayerMask const mask = callsite.enabled();
+  if (mask == 0) return {};
+  return Span(internal::dispatch_new_span_at(callsite, mask, values, parent, origin), callsite.metadata());
 }
 
 Span Span::current() noexcept {
@@ -36,7 +36,7 @@ void Span::record_one(std::string_view name, Value const& value) const noexcept 
   if (!open_.id) return;
   std::size_t const index = metadata_->fields().index_of(name);
   if (index == metadata_->fields().size()) return;
-  std::array<Value, 256> values;  // by value_index, which is a byte
+  std::array<Value, 256> values;  // value_index is a byte
   values[metadata_->parts().fields[index].value_index] = value;
   internal::record(open_, FieldValues(*metadata_, values.data()));
 }

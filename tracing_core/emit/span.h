@@ -1,5 +1,4 @@
-// Declares Span, a handle to a span that may be entered, recorded to and passed between threads, and the scopes made of
-// it.
+// Span: a handle to a span that can be entered, recorded to and passed between threads; and the scopes that enter it.
 #pragma once
 
 #include <type_traits>
@@ -13,9 +12,9 @@ namespace tracing::inline v1 {
 
 class EnteredSpan;
 
-/// A handle to a span, or to none where nobody wanted it: then everything it does is nothing. The span closes when the
-/// last handle is gone and nothing is in it. Copies share the span. Thread-compatible; different handles of one span
-/// may be used on different threads at the same time.
+/// A handle to a span, or to none if the span was not enabled: then all functions do nothing. The span closes when its
+/// last handle is destroyed and no thread is in it. Copies share the span. Thread-compatible; different handles of one
+/// span may be used on different threads at the same time.
 class Span {
  public:
   /// No span.
@@ -32,13 +31,13 @@ class Span {
     if (open_.id) drop_reference();
   }
 
-  /// A span of a callsite made at run time; `values` stand in the order of its fields.
+  /// Makes a span of a callsite made at run time; `values` are in the order of its fields.
   static Span make(Callsite& callsite, Value const* values, Parent parent = {}, Origin const& origin = {}) noexcept;
-  /// A handle to the span that this thread is in.
+  /// A handle to this thread's current span.
   static Span current() noexcept;
   static Span none() noexcept { return {}; }
 
-  /// While the result lives, this thread is in the span. The handle must outlive it.
+  /// Enters the span on this thread until the result is destroyed. The handle must outlive the result.
   [[nodiscard]] auto enter() const& noexcept;
   [[nodiscard]] EnteredSpan enter() && noexcept;
   /// As enter(), but the result owns the handle.
@@ -47,19 +46,18 @@ class Span {
   template <class F>
   decltype(auto) in_scope(F&& f) const;
 
-  /// Gives fields that the span was made with new values: `span.record(tracing::kv("status", 200))`. Names that it was
-  /// not made with are ignored.
+  /// Sets fields that the span was made with: `span.record(tracing::kv("status", 200))`. Ignores other names.
   template <class... T>
   Span const& record(internal::KeyValue<T> const&... fields) const noexcept {
     (record_one(fields.name, internal::value_of(fields.value)), ...);
     return *this;
   }
-  /// Gives fields new values in one step; `values` stand in the order of the span's fields, empty ones are left alone.
+  /// Sets fields in one step; `values` are in the order of the span's fields, empty ones change nothing.
   void record_all(Value const* values) const noexcept;
-  /// Says that this span would not be without `cause`.
+  /// Records that `cause` led to this span.
   Span const& follows_from(Span const& cause) const noexcept;
 
-  /// This span, or the current one where this is none.
+  /// This span, or the current one if this is none.
   Span or_current() const& noexcept { return is_none() ? current() : *this; }
   Span or_current() && noexcept { return is_none() ? current() : std::move(*this); }
 
@@ -67,7 +65,7 @@ class Span {
   constexpr bool is_disabled() const noexcept { return is_none(); }
   constexpr explicit operator bool() const noexcept { return !is_none(); }
   constexpr SpanId id() const noexcept { return open_.id; }
-  /// Null where it is none.
+  /// Null if this is none.
   constexpr Metadata const* metadata() const noexcept { return metadata_; }
   bool has_field(std::string_view name) const noexcept {
     return metadata_ != nullptr && metadata_->fields().contains(name);
@@ -93,7 +91,7 @@ class Span {
 
 namespace internal {
 
-// The thread is in the span while this lives; the span itself is somebody else's.
+// Keeps the thread in the span while this exists; does not own the span.
 class [[nodiscard]] Entered {
  public:
   explicit Entered(OpenSpan span) noexcept : span_(span) {
@@ -109,9 +107,9 @@ class [[nodiscard]] Entered {
   OpenSpan span_;
 };
 
-// A span that lives exactly as long as a block: what TRACE_SPAN declares. It stays in memory and out of registers,
-// since the functions that open it are not inlined: while it is off it costs the function no register that it would
-// have to save. Who has it is set with the id and read only where there is one, which GCC cannot see in every program.
+// The scope that TRACE_SPAN declares: its span lives as long as the block. It stays in memory, since the functions that
+// open it are not inlined: a disabled span costs the function no register that it would have to save. `subscriber_` is
+// set with the id and read only if there is one, which GCC cannot always see.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -139,54 +137,54 @@ class SpanScope {
 #pragma GCC diagnostic pop
 #endif
 
-// In the place of a scope whose level is compiled out: nothing is ever opened.
+// Replaces the scope of a span whose level is compiled out.
 struct [[maybe_unused]] NoScope {};
 template <bool kCompiledIn>
 using ScopeOf = std::conditional_t<kCompiledIn, SpanScope, NoScope>;
 
-// As for events, one function for each list of types.
+// As for events, one function for each list of argument types.
 template <class... B>
-[[gnu::noinline, gnu::visibility("hidden")]] OpenSpan open_bare(Callsite const& callsite, Verdict verdict,
+[[gnu::noinline, gnu::visibility("hidden")]] OpenSpan open_bare(Callsite const& callsite, LayerMask mask,
                                                                 B... args) noexcept {
   auto const statement = collect(args...);
   if constexpr ((std::is_same_v<B, ParentArgument> || ...)) {
-    return dispatch_open_scope_below(callsite, verdict, statement.values, statement.parent);
+    return dispatch_open_scope_below(callsite, mask, statement.values, statement.parent);
   } else {
-    return dispatch_open_scope(nullptr, callsite.metadata(), verdict, statement.values);
+    return dispatch_open_scope(nullptr, callsite.metadata(), mask, statement.values);
   }
 }
 template <class... B>
-[[gnu::noinline, gnu::visibility("hidden")]] OpenSpan make_bare(Callsite const& callsite, Verdict verdict,
+[[gnu::noinline, gnu::visibility("hidden")]] OpenSpan make_bare(Callsite const& callsite, LayerMask mask,
                                                                 B... args) noexcept {
   auto const statement = collect(args...);
-  return dispatch_new_span(callsite, verdict, statement.values, statement.parent);
+  return dispatch_new_span(callsite, mask, statement.values, statement.parent);
 }
 
-// What the macros call, with what stands before the fields: level and name, or the level alone.
+// Called by the macros with all arguments, of which level and name are already in the callsite.
 template <class... A>
-constexpr void open_scope(NoScope&, Callsite const&, Verdict, Level, char const*, A const&...) noexcept {}
+constexpr void open_scope(NoScope&, Callsite const&, LayerMask, Level, char const*, A const&...) noexcept {}
 template <class... A>
-constexpr void open_function_scope(NoScope&, Callsite const&, Verdict, Level, A const&...) noexcept {}
+constexpr void open_function_scope(NoScope&, Callsite const&, LayerMask, Level, A const&...) noexcept {}
 template <class... A>
-[[gnu::always_inline]] inline void open_scope(SpanScope& scope, Callsite const& callsite, Verdict verdict, Level,
+[[gnu::always_inline]] inline void open_scope(SpanScope& scope, Callsite const& callsite, LayerMask mask, Level,
                                               char const*, A const&... args) noexcept {
-  scope.hold(open_bare<decltype(bare(args))...>(callsite, verdict, bare(args)...));
+  scope.hold(open_bare<decltype(bare(args))...>(callsite, mask, bare(args)...));
 }
 template <class... A>
-[[gnu::always_inline]] inline void open_function_scope(SpanScope& scope, Callsite const& callsite, Verdict verdict,
+[[gnu::always_inline]] inline void open_function_scope(SpanScope& scope, Callsite const& callsite, LayerMask mask,
                                                        Level, A const&... args) noexcept {
-  scope.hold(open_bare<decltype(bare(args))...>(callsite, verdict, bare(args)...));
+  scope.hold(open_bare<decltype(bare(args))...>(callsite, mask, bare(args)...));
 }
 template <class... A>
-[[gnu::always_inline]] inline Span make_span(Callsite const& callsite, Verdict verdict, Level, char const*,
+[[gnu::always_inline]] inline Span make_span(Callsite const& callsite, LayerMask mask, Level, char const*,
                                              A const&... args) noexcept {
-  return Span(make_bare<decltype(bare(args))...>(callsite, verdict, bare(args)...), callsite.metadata());
+  return Span(make_bare<decltype(bare(args))...>(callsite, mask, bare(args)...), callsite.metadata());
 }
 
 }  // namespace internal
 
-/// A handle whose span the thread is in; leaves it when it goes. Movable, but to be destroyed on the thread that
-/// entered it.
+/// A handle whose span this thread has entered; leaves the span when destroyed. Movable, but must be destroyed on the
+/// thread that entered it.
 class [[nodiscard]] EnteredSpan {
  public:
   explicit EnteredSpan(Span span) noexcept : span_(std::move(span)) {
@@ -198,7 +196,7 @@ class [[nodiscard]] EnteredSpan {
     if (span_) internal::exit(span_.open());
   }
 
-  /// Leaves the span and gives the handle back.
+  /// Leaves the span and returns the handle.
   Span exit() && noexcept {
     if (span_) internal::exit(span_.open());
     return std::move(span_);
@@ -219,7 +217,7 @@ decltype(auto) Span::in_scope(F&& f) const {
   return std::forward<F>(f)();
 }
 
-/// `f`, to be called on another thread inside the span that this thread is in now.
+/// Wraps `f` to be called, on any thread, inside the current span of this thread.
 template <class F>
 auto with_current_span(F&& f) {
   return [span = Span::current(), f = std::forward<F>(f)]<class... A>(A&&... args) mutable -> decltype(auto) {

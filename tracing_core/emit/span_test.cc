@@ -40,7 +40,7 @@ TEST_F(SpanTest, EntersAndLeavesInOrder) {
                                    "exit 3", "close 3", "exit 2", "close 2", "exit 1", "close 1"));
 }
 
-TEST_F(SpanTest, AHandleIsNotEntered) {
+TEST_F(SpanTest, MakeSpanDoesNotEnter) {
   {
     Span const span = TRACE_MAKE_SPAN(info, "a");
     EXPECT_TRUE(span);
@@ -49,7 +49,7 @@ TEST_F(SpanTest, AHandleIsNotEntered) {
   EXPECT_THAT(lines(), ElementsAre("new 1 a", "close 1"));
 }
 
-TEST_F(SpanTest, AGuardEntersAHandle) {
+TEST_F(SpanTest, EnterReturnsAGuard) {
   Span const span = TRACE_MAKE_SPAN(info, "a");
   {
     auto const first = span.enter();
@@ -60,7 +60,7 @@ TEST_F(SpanTest, AGuardEntersAHandle) {
   EXPECT_THAT(lines(), ElementsAre("new 1 a", "enter 1", "enter 1", "exit 1", "exit 1", "enter 1", "exit 1"));
 }
 
-TEST_F(SpanTest, AnEnteredSpanOwnsItsHandle) {
+TEST_F(SpanTest, EnteredSpanOwnsItsHandle) {
   {
     tracing::EnteredSpan entered = TRACE_MAKE_SPAN(info, "a").entered();
     EXPECT_EQ(entered.span().metadata()->name(), "a");
@@ -73,7 +73,7 @@ TEST_F(SpanTest, AnEnteredSpanOwnsItsHandle) {
   EXPECT_TRUE(left);
 }
 
-TEST_F(SpanTest, MayBeLeftInAnyOrder) {
+TEST_F(SpanTest, CanBeLeftInAnyOrder) {
   Span const a = TRACE_MAKE_SPAN(info, "a");
   Span const b = TRACE_MAKE_SPAN(info, "b");
   std::optional inside_a(Span(a).entered());
@@ -85,7 +85,7 @@ TEST_F(SpanTest, MayBeLeftInAnyOrder) {
   EXPECT_THAT(lines(), ElementsAre("new 1 a", "new 2 b", "enter 1", "enter 2", "exit 1", "exit 2"));
 }
 
-TEST_F(SpanTest, CallsAFunctionInside) {
+TEST_F(SpanTest, InScopeCallsAFunctionInside) {
   Span const span = TRACE_MAKE_SPAN(info, "a");
   EXPECT_EQ(span.in_scope([&] { return Span::current() == span ? 3 : 0; }), 3);
   int n = 0;
@@ -126,11 +126,11 @@ TEST_F(SpanTest, FollowsOthers) {
   EXPECT_THAT(lines(), ElementsAre("new 1 cause", "new 2 effect", "follows 2 1"));
   Recording const other;
   Span const elsewhere = TRACE_MAKE_SPAN(info, "elsewhere");
-  effect.follows_from(elsewhere);  // of another subscriber, to which it means nothing
+  effect.follows_from(elsewhere);  // of another subscriber: ignored
   EXPECT_THAT(lines(), IsEmpty());
 }
 
-TEST_F(SpanTest, StandsBelowWhatItSays) {
+TEST_F(SpanTest, HasTheGivenParent) {
   Span const root = TRACE_MAKE_SPAN(info, "root", tracing::parent(nullptr));
   TRACE_SPAN(info, "current");
   Span const below = TRACE_MAKE_SPAN(info, "below", tracing::parent(root));
@@ -141,7 +141,7 @@ TEST_F(SpanTest, StandsBelowWhatItSays) {
                           "enter 4", "exit 4", "close 4", "new 5 TestBody root", "enter 5", "exit 5", "close 5"));
 }
 
-TEST_F(SpanTest, IsTheCurrentOneWhereThereIsNone) {
+TEST_F(SpanTest, OrCurrentIsTheCurrentOneIfThereIsNone) {
   Span const none;
   EXPECT_TRUE(none.or_current().is_none());
   TRACE_SPAN(info, "current");
@@ -152,7 +152,7 @@ TEST_F(SpanTest, IsTheCurrentOneWhereThereIsNone) {
   EXPECT_EQ(Span(other).or_current(), other);
 }
 
-TEST_F(SpanTest, KnowsTheCurrentOne) {
+TEST_F(SpanTest, CurrentIsTheInnermostEnteredSpan) {
   EXPECT_TRUE(Span::current().is_none());
   {
     TRACE_SPAN(info, "block");
@@ -163,11 +163,11 @@ TEST_F(SpanTest, KnowsTheCurrentOne) {
   EXPECT_THAT(lines(), ElementsAre("new 1 block", "enter 1", "exit 1", "close 1"));
 }
 
-TEST_F(SpanTest, IsCopiedAndMovedAsAValue) {
+TEST_F(SpanTest, IsCopiedAndMovedLikeAValue) {
   std::optional<Span> a(TRACE_MAKE_SPAN(info, "a"));
   Span b = *a;
   Span c = std::move(*a);
-  EXPECT_TRUE(a->is_none());  // NOLINT: what is left of a moved one is the point
+  EXPECT_TRUE(a->is_none());  // NOLINT: tests the moved-from state
   EXPECT_EQ(a->metadata(), nullptr);
   EXPECT_EQ(b, c);
   Span& same = b;
@@ -181,7 +181,7 @@ TEST_F(SpanTest, IsCopiedAndMovedAsAValue) {
   EXPECT_THAT(lines(), ElementsAre("new 2 b", "close 1"));
 }
 
-TEST_F(SpanTest, DoesNothingWhereItIsNone) {
+TEST_F(SpanTest, NoneDoesNothing) {
   Span const none;
   EXPECT_FALSE(none);
   EXPECT_TRUE(none.is_disabled());
@@ -196,7 +196,7 @@ TEST_F(SpanTest, DoesNothingWhereItIsNone) {
   EXPECT_THAT(lines(), IsEmpty());
 }
 
-TEST_F(SpanTest, AMovedFromOneDoesNothing) {
+TEST_F(SpanTest, MovedFromSpanDoesNothing) {
   Span span = TRACE_MAKE_SPAN(info, "a", tracing::kv("n", 1));
   Span const taken = std::move(span);
   lines();
@@ -206,7 +206,7 @@ TEST_F(SpanTest, AMovedFromOneDoesNothing) {
   EXPECT_THAT(lines(), IsEmpty());
 }
 
-TEST_F(SpanTest, NobodyWantsItIsNone) {
+TEST_F(SpanTest, IsNoneIfItsLevelIsNotWanted) {
   Recording const others(tracing::LevelFilter::warn);
   EXPECT_TRUE(TRACE_MAKE_SPAN(info, "a").is_none());
   Span const wanted = TRACE_MAKE_SPAN(warn, "b");
@@ -222,7 +222,7 @@ TEST_F(SpanTest, ClosesOnAnotherThread) {
   EXPECT_THAT(lines(), ElementsAre("new 1 a", "enter 1", "exit 1", "close 1"));
 }
 
-TEST_F(SpanTest, SharesAHandleAmongThreads) {
+TEST_F(SpanTest, SharesAHandleBetweenThreads) {
   int const n = 0;
   Span const span = TRACE_MAKE_SPAN(info, "shared", n);
   std::vector<std::thread> threads;
@@ -237,7 +237,7 @@ TEST_F(SpanTest, SharesAHandleAmongThreads) {
   EXPECT_EQ(recording_->open_spans(), 1U);
 }
 
-TEST_F(SpanTest, GoesWithACallableToAnotherThread) {
+TEST_F(SpanTest, WithCurrentSpanWorksOnAnotherThread) {
   std::string name;
   {
     TRACE_SPAN(info, "outer");
@@ -260,7 +260,7 @@ TEST_F(SpanTest, GoesWithACallableToAnotherThread) {
   EXPECT_THAT(lines(), ElementsAre("new 1 outer", "enter 1", "enter 1", "exit 1", "exit 1", "close 1"));
 }
 
-TEST_F(SpanTest, BelongsToTheSubscriberThatItWasMadeUnder) {
+TEST_F(SpanTest, BelongsToTheSubscriberThatMadeIt) {
   Span const span = TRACE_MAKE_SPAN(info, "a", tracing::kv("n", 1));
   {
     Recording const other;
@@ -271,7 +271,7 @@ TEST_F(SpanTest, BelongsToTheSubscriberThatItWasMadeUnder) {
   EXPECT_THAT(lines(), ElementsAre("new 1 a n=1", "enter 1", "record 1 n=2", "exit 1"));
 }
 
-TEST_F(SpanTest, IsMadeOfACallsiteMadeAtRunTime) {
+TEST_F(SpanTest, CanHaveARuntimeCallsite) {
   Span span;
   {
     tracing::RuntimeCallsite const callsite(

@@ -1,5 +1,5 @@
-// Declares a statement taken apart at compile time: values, fields and holes as ranges of the macro's own text, and what is
-// wrong with it.
+// A statement parsed at compile time: values, fields and placeholders as ranges of the macro's own text, and the first
+// mistake.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace tracing::inline v1::internal {
 
-// What can be wrong with a statement; the macros turn each into a sentence, by these numbers.
+// Mistakes in a statement; the macros have a sentence for each of these numbers.
 enum class Mistake : std::uint8_t {
   none = 0,
-  unclear_arguments = 10,  // commas could not be told apart
+  unclear_arguments = 10,  // the commas are ambiguous
   too_many_arguments = 20,
   name_needed = 30,     // neither a name nor a kv
   literal_needed = 40,  // kv or target without a plain literal
@@ -27,7 +27,7 @@ enum class Mistake : std::uint8_t {
   wrong_spec = 100,       // `{:d}` for text
 };
 
-struct ParsedHole {
+struct ParsedPlaceholder {
   std::uint32_t offset = 0;  // in the unescaped literal
   std::uint16_t spec_begin = 0;
   std::uint16_t spec_end = 0;
@@ -37,28 +37,28 @@ struct ParsedHole {
 };
 
 struct ParsedField {
-  std::uint16_t begin = 0;  // in the argument text, as written: `this->` gone, but `->` still in it
+  std::uint16_t begin = 0;  // in the argument text: without a leading `this->`, but other `->` are still in it
   std::uint16_t end = 0;
   std::uint8_t value_index = 0;
-  std::uint8_t argument = 0;  // which argument it is: for those whose name is a constant
+  std::uint8_t argument = 0;  // its index, for names that are constants
 };
 
-// What a macro emits.
+// The kind of record that a macro emits.
 struct StatementKind {
   Kind kind;
   bool is_perf;
 };
 
-// What the macro hands over: all of it literals.
+// The macro's input to the parser, all of it literals.
 struct StatementText {
   char const* arguments;  // of the macro, stringised
   std::size_t arguments_size;
   char const* function;  // __PRETTY_FUNCTION__
   std::size_t function_size;
   char const* file;
-  char const* name;    // of a span; empty: the function's own
-  char const* target;  // TRACE_TARGET, else empty
-  char const* message;      // of an event, else null
+  char const* name;      // of a span; empty for the function's name
+  char const* target;    // TRACE_TARGET, else empty
+  char const* message;   // of an event, else null
   std::size_t message_size;
   std::size_t skipped;  // leading arguments that are neither values nor controls: level, name, message
   StatementKind kind;
@@ -67,21 +67,21 @@ struct StatementText {
   std::uint32_t line;
 };
 
-// A statement's text, taken apart; the arrays follow in ParsedStatement.
+// A parsed statement without its arrays, which are in ParsedStatement.
 struct StatementOutline {
   StatementText text{};
   ArgumentInfo const* arguments = nullptr;
   FunctionPath path{};
   std::string_view name{};
-  std::string_view target{};  // where it is not the function's
+  std::string_view target{};  // if it is not the function's
   std::size_t characters = 0;
   std::uint32_t literal_size = 0;
   std::uint8_t field_count = 0;  // without the message
-  std::uint8_t hole_count = 0;
+  std::uint8_t placeholder_count = 0;
   std::uint8_t value_count = 0;
   bool has_only_numbers = false;
   Mistake mistake = Mistake::none;
-  std::uint8_t mistaken_argument = 0;  // from 1, behind level, name and message; 0 where it is the whole statement
+  std::uint8_t mistaken_argument = 0;  // from 1, after level, name and message; 0 for the entire statement
 
   constexpr unsigned mistake_number() const noexcept {
     return static_cast<unsigned>(mistake) + (mistaken_argument < 4 ? mistaken_argument : 4U);
@@ -93,13 +93,13 @@ struct StatementOutline {
   }
 };
 
-// At least as many holes as there may be: each argument once, and some twice.
-constexpr std::size_t most_holes(std::size_t arguments) noexcept { return arguments == 0 ? 0 : arguments + 8; }
+// The most placeholders that a message may have: one for each argument, and eight more for arguments used twice.
+constexpr std::size_t max_placeholders(std::size_t arguments) noexcept { return arguments == 0 ? 0 : arguments + 8; }
 
 template <std::size_t kArguments>
 struct ParsedStatement : StatementOutline {
   ParsedField fields[kArguments + 1] = {};
-  ParsedHole holes[most_holes(kArguments) + 1] = {};
+  ParsedPlaceholder placeholders[max_placeholders(kArguments) + 1] = {};
 };
 
 // An argument that is a value, as the message sees it.
@@ -107,8 +107,8 @@ struct ParsedValue {
   std::uint16_t begin = 0;
   std::uint16_t end = 0;
   std::uint8_t argument = 0;
-  bool is_name = false;   // the text is one: what stands there is no other expression
-  bool is_named = false;  // by kv: a field even where the message uses it
+  bool is_name = false;   // the text is a name and not another expression
+  bool is_named = false;  // by kv: a field even if the message uses it
   bool is_used = false;   // by the message, by place
 };
 

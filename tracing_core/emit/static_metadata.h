@@ -1,7 +1,7 @@
-// Declares how a callsite's metadata is made at compile time from the macro's argument text and the enclosing function.
+// Makes a callsite's metadata at compile time from the macro's argument text and the enclosing function.
 //
-// It happens twice for each statement of a program, so it is written for the compiler's interpreter: one pass over the
-// text, arrays as long as the statement needs, no template but those that hold the arrays.
+// This runs twice for each statement of a program, so it is written for the compiler's interpreter: one pass over the
+// text, arrays as long as the statement needs, and no templates but those that hold the arrays.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace tracing::inline v1::internal {
 
-// Tells values from controls and finds their names. `values` has room for each argument.
+// Separates values from controls and finds the names of values. `values` has room for each argument.
 constexpr void parse_values(StatementOutline& out, ArgumentRange const* ranges, std::size_t count,
                             ParsedValue* values) noexcept {
   char const* const text = out.text.arguments;
@@ -49,7 +49,7 @@ constexpr void parse_values(StatementOutline& out, ArgumentRange const* ranges, 
   }
 }
 
-// Values that the message does not use become fields; the others stand behind those, from the last to the first.
+// Values that the message does not use become fields; the others follow them, in reverse order.
 constexpr void parse_fields(StatementOutline& out, ParsedValue const* values, ParsedField* fields) noexcept {
   ParsedField* unnamed = fields + out.value_count;
   for (std::uint8_t i = 0; i < out.value_count; ++i) {
@@ -65,14 +65,14 @@ constexpr void parse_fields(StatementOutline& out, ParsedValue const* values, Pa
 }
 
 // A nested `{}` is written with its number, which has at most two digits.
-constexpr std::size_t spec_room(ParsedHole const& hole) noexcept {
-  return std::size_t(hole.spec_end) - hole.spec_begin + std::size_t{2} * hole.nested_count;
+constexpr std::size_t spec_room(ParsedPlaceholder const& placeholder) noexcept {
+  return std::size_t(placeholder.spec_end) - placeholder.spec_begin + std::size_t{2} * placeholder.nested_count;
 }
 
-// What name, function and target take.
+// The characters of name, function and target.
 constexpr std::size_t room_for_names(StatementOutline const& out) noexcept {
 #if defined(__CUDACC__) && defined(__NVCC__)
-  // nvcc tells the host compiler the number that it finds itself, and the two spell functions differently.
+  // nvcc passes its own result to the host compiler, and the two spell functions differently.
   return 256 + (out.name.data() == out.path.function.data() ? 0 : out.name.size());
 #else
   return out.name.size() + out.path.function.size() + (out.target.empty() ? out.path.target_size : out.target.size());
@@ -88,12 +88,11 @@ consteval ParsedStatement<Types::kCount> parse_statement(StatementText const& te
   out.has_only_numbers = Types::kAreNumbers;
   if (kArguments + 3 > kMaxArguments) return out.fail(Mistake::too_many_arguments), out;
   ArgumentRange ranges[kArguments + 3] = {};
-  if (!split_arguments(text.arguments, text.arguments_size, ranges, kArguments + text.skipped)) {
+  if (!split_arguments(text.arguments, text.arguments_size, ranges, kArguments + text.skipped))
     return out.fail(Mistake::unclear_arguments), out;
-  }
   ParsedValue values[kArguments + 1] = {};
   parse_values(out, ranges, kArguments, values);
-  if (text.message != nullptr) MessageParser(out, out.holes, most_holes(kArguments), values).parse();
+  if (text.message != nullptr) MessageParser(out, out.placeholders, max_placeholders(kArguments), values).parse();
   parse_fields(out, values, out.fields);
 
   out.path = parse_function(text.function, text.function_size);
@@ -101,29 +100,29 @@ consteval ParsedStatement<Types::kCount> parse_statement(StatementText const& te
   if (out.target.empty() && text.target[0] != '\0') out.target = text.target;
   if (out.target.empty()) out.target = out.path.target_size > 0 ? out.path.target : file_stem(text.file);
   out.characters += out.literal_size + room_for_names(out);
-  for (std::size_t i = 0; i < out.hole_count; ++i) out.characters += spec_room(out.holes[i]);
+  for (std::size_t i = 0; i < out.placeholder_count; ++i) out.characters += spec_room(out.placeholders[i]);
   out.characters = (out.characters + 16) / 16 * 16;  // so that few sizes of StaticMetadata exist
   return out;
 }
 
-// Whether text has to look at a name closely, of which the program gives these as constants: others come out of the source.
-constexpr bool is_odd_constant(char const* name) noexcept {
+// name_needs_escaping() for names given as literals; names taken from source code never need it.
+constexpr bool literal_needs_escaping(char const* name) noexcept {
 #if TRACING_INTERNAL_SEARCHES_ == 1
   return name[__builtin_strspn(name,
                                " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`"
                                "abcdefghijklmnopqrstuvwxyz{|}~")] != '\0';
 #else
-  return is_odd_name({name, __builtin_strlen(name)});
+  return name_needs_escaping({name, __builtin_strlen(name)});
 #endif
 }
 
-// Writes names and literal one behind the other, and where each ends.
+// Writes names and message one after the other and records where each ends.
 class MetadataWriter {
  public:
   constexpr MetadataWriter(StatementOutline const& in, char* text) noexcept : in_(in), text_(text) {}
 
-  constexpr MetadataParts write(ParsedField const* fields, ParsedHole const* holes, FieldEntry* field_entries,
-                                MessageHole* hole_entries) noexcept {
+  constexpr MetadataParts write(ParsedField const* fields, ParsedPlaceholder const* placeholders,
+                                FieldEntry* field_entries, MessagePlaceholder* placeholder_entries) noexcept {
     MetadataParts parts;
     parts.kind = in_.text.kind.kind;
     parts.is_perf = in_.text.kind.is_perf;
@@ -132,10 +131,11 @@ class MetadataWriter {
     parts.line = in_.text.line;
     parts.text = text_;
     parts.fields = field_entries;
-    parts.holes = hole_entries;
+    parts.placeholders = placeholder_entries;
     parts.file = in_.text.file;
-    parts.has_odd_names = is_odd_constant(in_.text.target) ||
-                          (in_.text.kind.kind == Kind::span && is_odd_constant(in_.text.name));
+    bool const has_literal_name = parts.kind == Kind::span;
+    parts.has_names_to_escape =
+        literal_needs_escaping(in_.text.target) || (has_literal_name && literal_needs_escaping(in_.text.name));
     parts.name_size = add(in_.name.data(), in_.name.size());
     parts.target_size = in_.target.empty() ? add_path() : add(in_.target.data(), in_.target.size());
     parts.function_size = add(in_.path.function.data(), in_.path.function.size());
@@ -146,9 +146,9 @@ class MetadataWriter {
     }
     for (std::size_t i = 0; i < in_.field_count; ++i) field_entries[i] = entry(fields[i]);
     for (std::size_t i = in_.field_count; i < in_.value_count; ++i) field_entries[i] = text_of(fields[i]);
-    for (std::size_t i = 0; i < in_.hole_count; ++i) hole_entries[i] = entry(holes[i]);
+    for (std::size_t i = 0; i < in_.placeholder_count; ++i) placeholder_entries[i] = entry(placeholders[i]);
     parts.field_count = static_cast<std::uint8_t>(in_.field_count + (parts.has_message ? 1 : 0));
-    parts.hole_count = in_.hole_count;
+    parts.placeholder_count = in_.placeholder_count;
     parts.unnamed_count = static_cast<std::uint8_t>(in_.value_count - in_.field_count);
     parts.value_count = in_.value_count;
     if (parts.unnamed_count > 0) parts.arguments = in_.text.arguments;
@@ -207,35 +207,35 @@ class MetadataWriter {
     return field_entry(begin, text_ + begin, end_ - begin, field.value_index);
   }
 
-  // Of a value without a name: its expression as it stands in the statement, uncopied.
+  // For a value without a name: its expression, as a range of the statement's text.
   static constexpr FieldEntry text_of(ParsedField const& field) noexcept {
     std::uint32_t const size = std::uint32_t{field.end} - field.begin;
     return {field.begin, size & 0x7fffff, false, field.value_index};
   }
 
-  constexpr MessageHole entry(ParsedHole const& hole) noexcept {
+  constexpr MessagePlaceholder entry(ParsedPlaceholder const& placeholder) noexcept {
     std::uint32_t const begin = end_;
     std::size_t nested = 0;
-    for (std::size_t i = hole.spec_begin; i < hole.spec_end; ++i) {
+    for (std::size_t i = placeholder.spec_begin; i < placeholder.spec_end; ++i) {
       char const c = in_.text.message[i];
       text_[end_++] = c;
       if (c != '{') continue;
-      std::uint8_t const index = hole.nested[nested++];
+      std::uint8_t const index = placeholder.nested[nested++];
       if (index >= 10) text_[end_++] = static_cast<char>('0' + index / 10);
       text_[end_++] = static_cast<char>('0' + index % 10);
       while (in_.text.message[i + 1] != '}') ++i;
     }
-    return {hole.offset, begin, static_cast<std::uint16_t>(end_ - begin), hole.value_index};
+    return {placeholder.offset, begin, static_cast<std::uint16_t>(end_ - begin), placeholder.value_index};
   }
 
-  static constexpr std::size_t behind_hole(char const* text, std::size_t i) noexcept {
+  static constexpr std::size_t after_placeholder(char const* text, std::size_t i) noexcept {
     for (std::size_t depth = 0;; ++i) {
       if (text[i] == '{') ++depth;
       if (text[i] == '}' && --depth == 0) return i + 1;
     }
   }
 
-  // The literal without its holes, `{{` and `}}` as one brace. The message is known to be well-formed.
+  // The literal without its placeholders, `{{` and `}}` as one brace. The message is known to be well-formed.
   constexpr std::uint32_t add_message() noexcept {
     std::uint32_t const begin = end_;
     char const* const text = in_.text.message;
@@ -248,7 +248,7 @@ class MetadataWriter {
       if (text[brace + 1] == text[brace]) {
         text_[end_++] = text[brace];
       } else {
-        i = behind_hole(text, brace);
+        i = after_placeholder(text, brace);
       }
     }
     return end_ - begin;
@@ -259,23 +259,23 @@ class MetadataWriter {
   std::uint32_t end_ = 0;
 };
 
-// By names that no program defines as macros.
+// Names that no program defines as macros, as EVENT might be.
 inline constexpr StatementKind kEventKind = {Kind::event, false};
 inline constexpr StatementKind kSpanKind = {Kind::span, false};
 inline constexpr StatementKind kPerfEventKind = {Kind::event, true};
 inline constexpr StatementKind kPerfSpanKind = {Kind::span, true};
 
-// The metadata of one callsite together with what it points to.
-template <std::size_t kFields, std::size_t kHoles, std::size_t kCharacters>
+// The metadata of one callsite and the data that it points to.
+template <std::size_t kFields, std::size_t kPlaceholders, std::size_t kCharacters>
 struct StaticMetadata {
   FieldEntry fields[kFields + 1] = {};
-  MessageHole holes[kHoles == 0 ? 1 : kHoles] = {};
+  MessagePlaceholder placeholders[kPlaceholders == 0 ? 1 : kPlaceholders] = {};
   char text[kCharacters] = {};
   Metadata metadata;
 
   template <class Parsed>
   constexpr StaticMetadata(Parsed const& in) noexcept
-      : metadata(MetadataWriter(in, text).write(in.fields, in.holes, fields, holes)) {}
+      : metadata(MetadataWriter(in, text).write(in.fields, in.placeholders, fields, placeholders)) {}
   constexpr operator Metadata const&() const noexcept { return metadata; }
 };
 

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstring>
 
-#include "tracing_core/export/chrome_limits.h"
 #include "tracing_core/export/chrome_output.h"
 #include "tracing_core/export/chrome_record.h"
 #include "tracing_core/export/line_buffer.h"
@@ -15,9 +14,9 @@ namespace {
 using internal::ChromeOutput;
 using internal::ChromeStream;
 
-// Which line of the trace a span stands on in the style async: that of its root, whose category is a part of it for viewers.
-// Kept with the span.
-struct AsyncLine {
+// The row of a span in the style async: that of its root, whose category is a part of the row's identity. Stored in the
+// span.
+struct AsyncRow {
   std::uint64_t id = 0;
   std::shared_ptr<std::string const> category{};  // null: each span's own
 };
@@ -28,16 +27,17 @@ class ChromeLayer final : public Layer {
       : output_(std::move(output)), style_(options.style), are_plain_(output_->records().are_plain()) {}
 
   Hooks hooks() const noexcept override {
-    return Hooks::event | (style_ == ChromeStyle::threaded ? Hooks::enter | Hooks::exit : Hooks::new_span | Hooks::close);
+    return Hooks::event |
+           (style_ == ChromeStyle::threaded ? Hooks::enter | Hooks::exit : Hooks::new_span | Hooks::close);
   }
   void on_enter(SpanRef span, Context const& context) noexcept override { add_span('B', 0, span, context); }
   void on_exit(SpanRef span, Context const& context) noexcept override { add_span('E', 0, span, context); }
 
   void on_new_span(SpanRef span, NewSpan const&, Context const& context) noexcept override {
-    add_async('b', line_of_new(span), span, context);
+    add_async('b', row_of_new(span), span, context);
   }
   void on_close(SpanRef span, Context const& context) noexcept override {
-    if (AsyncLine const* const line = span.extensions().get<AsyncLine>()) add_async('e', *line, span, context);
+    if (AsyncRow const* const row = span.extensions().get<AsyncRow>()) add_async('e', *row, span, context);
   }
 
   void on_event(Event const& event, Context const& context) noexcept override {
@@ -50,26 +50,27 @@ class ChromeLayer final : public Layer {
   void flush() noexcept override { output_->flush(); }
 
  private:
-  AsyncLine const& line_of_new(SpanRef span) noexcept {
-    AsyncLine line;
+  AsyncRow const& row_of_new(SpanRef span) noexcept {
+    AsyncRow row;
     if (SpanRef const parent = span.parent()) {
       SpanLock const lock = parent.lock();
-      if (AsyncLine const* const above = parent.extensions().get<AsyncLine>()) line = *above;
+      if (AsyncRow const* const above = parent.extensions().get<AsyncRow>()) row = *above;
     }
-    if (line.id == 0) line = {last_id_.fetch_add(1, std::memory_order_relaxed) + 1, output_->records().category_of_root(span)};
-    return span.extensions().get_or_add<AsyncLine>(std::move(line));
+    if (row.id == 0)
+      row = {last_id_.fetch_add(1, std::memory_order_relaxed) + 1, output_->records().category_of_root(span)};
+    return span.extensions().get_or_add<AsyncRow>(std::move(row));
   }
-  void add_async(char phase, AsyncLine const& line, SpanRef span, Context const& context) const noexcept {
-    bool const is_usual = line.category == nullptr || *line.category == span.metadata().target();
-    std::string_view const category = line.category == nullptr ? std::string_view() : *line.category;
-    add_span(phase, line.id, span, context, is_usual, category);
+  void add_async(char phase, AsyncRow const& row, SpanRef span, Context const& context) const noexcept {
+    bool const is_usual = row.category == nullptr || *row.category == span.metadata().target();
+    std::string_view const category = row.category == nullptr ? std::string_view() : *row.category;
+    add_span(phase, row.id, span, context, is_usual, category);
   }
 
-  // What is made at run time may be gone when the record becomes text; and when it is not now is not for the fast clock.
+  // Callsites made at run time may be gone when the record becomes text, and a given time is not of the fast clock.
   bool is_plain(Metadata const& metadata, Context const& context) const noexcept {
     return are_plain_ && !metadata.parts().owned && !context.is_dated();
   }
-  // Objects print themselves while they are there, and a message may have its own wish of how.
+  // Objects must be printed while they exist, and messages have formats of their own.
   static bool is_plain(Event const& event) noexcept {
     Value const* const values = event.fields.statement_values();
     if (values == nullptr) return false;
@@ -83,24 +84,25 @@ class ChromeLayer final : public Layer {
   void add_span(char phase, std::uint64_t id, SpanRef span, Context const& context, bool is_usual = true,
                 std::string_view category = {}) const noexcept {
     if (context.is_restored() || !output_->is_open()) return;
-    if (is_usual && is_plain(*span.slot()->metadata, context) && add_values(phase, id, span, context)) return;
+    if (is_usual && is_plain(span.metadata(), context) && add_values(phase, id, span, context)) return;
     add_text(context, [&](TextBuffer& out, internal::ChromePlace const& place) {
       output_->records().append_span(out, phase, id, category, span, place);
     });
   }
 
-  // These leave the values as they are to whoever writes. False where nobody does: nothing is done.
+  // These copy the values for the writer. False, and nothing is done, if there is no stream.
   bool add_values(char phase, std::uint64_t id, SpanRef span, Context const& context) const noexcept {
     ChromeStream* const stream = output_->own_stream(context.track());
     if (stream == nullptr) [[unlikely]] return false;
     std::uint64_t const ticks = internal::ticks_now();
     SpanLock lock = span.lock();
-    StoredValues const& values = span.slot()->values;
+    StoredValues const& values = span.values();
     bool const is_end = phase == 'E' || phase == 'e';
     std::size_t const begin = !output_->records().include_args() ? values.size_bytes()
                               : is_end                           ? values.first_group_bytes()
                                                                  : 0;
-    add_record(*stream, phase, id, span.slot()->metadata, {values.data() + begin, values.size_bytes() - begin}, ticks, lock);
+    add_record(*stream, phase, id, &span.metadata(), {values.data() + begin, values.size_bytes() - begin}, ticks,
+               lock);
     return true;
   }
   bool add_values(Event const& event, Context const& context) const noexcept {
@@ -113,20 +115,21 @@ class ChromeLayer final : public Layer {
     add_record(*stream, 'i', 0, &event.metadata(), {values.data(), values.size_bytes()}, ticks, lock);
     return true;
   }
-  // Gives the lock back, since to commit may be to write.
+  // Releases the lock, since commit() may write.
   void add_record(ChromeStream& stream, char phase, std::uint64_t id, Metadata const* metadata, std::string_view groups,
                   std::uint64_t ticks, SpanLock& lock) const noexcept {
     using Record = internal::ChromeValuesRecord;
     std::size_t const bytes = sizeof(Record) + groups.size();
-    char* const at = bytes > internal::kMostRecordBytes ? nullptr : output_->reserve(stream, bytes);
+    char* const at = bytes > internal::kMaxRecordBytes ? nullptr : output_->reserve(stream, bytes);
     if (at == nullptr) [[unlikely]] return output_->count_dropped(1);
-    new (at) Record{{static_cast<std::uint32_t>(bytes), internal::ChromeRecordHead::Kind::values, phase, ticks}, metadata, id};
+    new (at) Record{
+        {static_cast<std::uint32_t>(bytes), internal::ChromeRecordHead::Kind::values, phase, ticks}, metadata, id};
     if (!groups.empty()) std::memcpy(at + sizeof(Record), groups.data(), groups.size());
     if (lock.owns_lock()) lock.unlock();
     output_->commit(stream, bytes, ticks);
   }
 
-  // Adds what `append(out, place)` makes, and where somebody else does not, the name of the thread before it.
+  // Adds the text that `append(out, place)` makes.
   template <class F>
   void add_text(Context const& context, F append) const noexcept {
     Track const& track = context.track();
@@ -134,14 +137,11 @@ class ChromeLayer final : public Layer {
     ChromeStream* const stream = output_->own_stream(track);
     internal::LineBuffer line;
     if (!line) [[unlikely]] return output_->count_dropped(1);
-    ChromeOutput::Thread const thread = stream != nullptr ? ChromeOutput::Thread{stream->tid, false} : output_->thread(track);
-    internal::ChromePlace const place{output_->pid(), thread.tid};
-    if (thread.is_new) output_->records().append_thread_name(*line, place, track.name);
-    append(*line, place);
-    bool const has_time = stream == nullptr || context.is_dated();
+    append(*line, {output_->pid(), stream != nullptr ? stream->tid : output_->tid_of(track)});
+    bool const has_time = context.is_dated();
     if (has_time) output_->records().end(*line, output_->time_of(context.time()));
     if (line->truncated()) [[unlikely]] return output_->count_dropped(1);
-    stream != nullptr ? output_->add_text(*stream, line->view(), has_time, ticks) : output_->add_whole(line->view());
+    output_->add_text(stream, track, line->view(), has_time, ticks);
   }
 
   std::shared_ptr<ChromeOutput> const output_;
@@ -150,12 +150,10 @@ class ChromeLayer final : public Layer {
   std::atomic<std::uint64_t> last_id_{0};
 };
 
-// The file that a trace goes to; none, and why, where it cannot be made.
-ChromeOutput::Destination open_file(std::string path, int complain_to, std::error_code& error) {
+// The file of a trace; none, with `error` set, if it cannot be created.
+ChromeOutput::Destination open_file(std::string path, int error_fd, std::error_code& error) {
   if (path.empty()) path = internal::default_trace_path();
-  ChromeOutput::Destination destination{internal::TraceFile::create(path, complain_to, error), nullptr};
-  if (error) internal::tell_trace_failure(complain_to, path, error.value());
-  return destination;
+  return {internal::TraceFile::create(std::move(path), error_fd, error), nullptr};
 }
 
 }  // namespace
@@ -165,7 +163,7 @@ std::pair<std::unique_ptr<Layer>, ChromeGuard> chrome_layer(ChromeOptions option
   ChromeOutput::Destination destination;
   if (options.started) {
     destination.sink = options.sink;
-    if (options.sink == nullptr) destination = open_file(options.path, options.complain_to, error);
+    if (options.sink == nullptr) destination = open_file(options.path, options.error_fd, error);
   }
   auto output = ChromeOutput::make(std::move(destination), options, error);
   auto layer = std::make_unique<ChromeLayer>(options, output);
@@ -175,18 +173,12 @@ std::pair<std::unique_ptr<Layer>, ChromeGuard> chrome_layer(ChromeOptions option
 ChromeGuard::ChromeGuard(std::shared_ptr<ChromeOutput> output) noexcept : output_(std::move(output)) {}
 
 ChromeGuard& ChromeGuard::operator=(ChromeGuard&& other) noexcept {
-  if (this != &other) {
-    close();
-    output_ = std::move(other.output_);
-  }
+  ChromeGuard before(std::exchange(output_, std::move(other.output_)));
   return *this;
 }
 
-ChromeGuard::~ChromeGuard() { close(); }
-
-void ChromeGuard::close() noexcept {
+ChromeGuard::~ChromeGuard() {
   if (output_ != nullptr) output_->finish();
-  output_ = nullptr;
 }
 
 void ChromeGuard::flush() const noexcept {
@@ -198,7 +190,7 @@ std::error_code ChromeGuard::start_new(std::string path) const noexcept {
   if (output_->is_in_forked_child()) return std::make_error_code(std::errc::operation_not_permitted);
   std::error_code error;
   try {
-    ChromeOutput::Destination destination = open_file(std::move(path), output_->complain_to(), error);
+    ChromeOutput::Destination destination = open_file(std::move(path), output_->error_fd(), error);
     error ? output_->fail(error) : output_->start_new(std::move(destination));
   } catch (...) {
     error = std::make_error_code(std::errc::not_enough_memory);
@@ -214,7 +206,9 @@ void ChromeGuard::stop() const noexcept {
   if (output_ != nullptr) output_->close();
 }
 
-std::error_code ChromeGuard::error() const noexcept { return output_ != nullptr ? output_->error() : std::error_code(); }
+std::error_code ChromeGuard::error() const noexcept {
+  return output_ != nullptr ? output_->error() : std::error_code();
+}
 
 std::string ChromeGuard::path() const { return output_ != nullptr ? output_->path() : std::string(); }
 

@@ -1,5 +1,5 @@
-// Declares ChromeLayer, which writes spans and events as a Chrome trace: JSON for chrome://tracing, ui.perfetto.dev,
-// speedscope.
+// chrome_layer(): a layer that writes spans and events as a Chrome trace, JSON for chrome://tracing, ui.perfetto.dev
+// and speedscope.
 #pragma once
 
 #include <cstdint>
@@ -18,52 +18,56 @@ namespace internal {
 class ChromeOutput;
 }
 
-/// What stands for a span in the trace.
+/// How a span is written.
 enum class ChromeStyle : std::uint8_t {
-  threaded,  ///< `B` and `E` on each thread that enters and leaves it: what the threads were doing
-  async,     ///< `b` and `e` where it is made and closed, on one line with the root above it, by whose category viewers know
-             ///< the line: how long things took
+  /// `B` and `E` on each thread that enters and leaves it: shows what the threads were doing.
+  threaded,
+  /// `b` and `e` when it is created and closed, in one row with its root, whose category it has: shows how long things
+  /// took.
+  async,
 };
 
-/// The span or event that a record is about. Valid during the call.
+/// The span or event of a record. Valid during the call.
 struct ChromeSubject {
   Metadata const& metadata;
   SpanRef span{};                ///< empty for an event
   Event const* event = nullptr;  ///< null for a span
 };
 
-/// Appends a name or a category, as plain text; it becomes a JSON string. Thread-safe, does not throw.
+/// Appends a name or a category as plain text, which becomes a JSON string. Must be thread-safe and not throw.
 using ChromeText = std::function<void(TextBuffer& out, ChromeSubject const& subject)>;
 
-/// What a ChromeLayer writes and where.
+/// What the layer writes and where.
 struct ChromeOptions {
-  /// The file, made anew. Empty: `trace-<microseconds since 1970>.json` in the working directory.
+  /// The file; an existing one is replaced. Empty: `trace-<microseconds since 1970>.json` in the working directory.
   std::string path{};
-  /// Where the text goes instead of a file, in blocks of whole records: an FdSink, make_sink(f).
+  /// Receives the text instead of a file, in blocks of complete records: an FdSink, make_sink(f).
   std::shared_ptr<LineSink> sink{};
   ChromeStyle style = ChromeStyle::threaded;
-  bool include_args = true;       ///< the fields, with their types; of an end only what was recorded after the beginning
+  /// The fields, with their types; at a span's end only those recorded after its beginning.
+  bool include_args = true;
   bool include_locations = true;  ///< file and line, as the arguments `.file` and `.line`
-  /// Null: a span's name; of an event its message, or where it has none `event <file>:<line>`. A span's should be the same at
-  /// its end as at its beginning, or viewers do not find the two together.
+  /// Null: a span's name; an event's message, or `event <file>:<line>` if it has none. A span must have the same name
+  /// at its end as at its beginning, since viewers match the two by it.
   ChromeText name{};
-  ChromeText category{};  ///< null: the target; in the style async only a root is asked for, and all below it have the same
-  /// Each record is written at once by the thread that makes it, with a system call: nothing is missing where the process is
-  /// killed. Otherwise a thread of the trace's own writes what all others have recorded, every 10 ms or when 256 KiB are
-  /// together, and at most the last 100 ms of each thread are missing.
+  /// Null: the target. In the style async it is called for roots only; spans below have the same category.
+  ChromeText category{};
+  /// Each record is written at once by the thread that makes it, with a system call: nothing is missing if the process
+  /// is killed. Otherwise a worker thread writes the records of all threads, every 10 ms or when 256 KiB are waiting,
+  /// and at most the last 100 ms of each thread may be missing.
   bool write_through = false;
-  /// Off: nothing is written, and no file made, until ChromeGuard::start_new().
+  /// Off: creates no file and writes nothing until ChromeGuard::start_new().
   bool started = true;
-  /// The descriptor on which a file that cannot be made, and the first write that fails, are told; negative: nowhere.
-  int complain_to = 2;
-  /// Byte for byte what tracing-chrome 0.7 writes: pid 1, threads counted from 0, values as text, locations beside `args`.
+  /// The descriptor on which a file that cannot be created and the first failed write are reported; negative: nowhere.
+  int error_fd = 2;
+  /// Byte for byte as tracing-chrome 0.7: pid 1, threads counted from 0, values as text, locations beside `args`.
   bool as_tracing_chrome = false;
 };
 
-/// Has the trace completed: when it is destroyed, what waits is written, the list closed, so that the file is strict JSON, and
-/// the thread that writes has ended. What comes later is left out. Keep it in main(): a process that ends without destroying
-/// it leaves `[` and whole records without the closing bracket, which the viewers open, and what waited is missing.
-/// Thread-safe but for moving it.
+/// Completes the trace when it is destroyed: writes all waiting records, closes the list, so that the file is strict
+/// JSON, and ends the worker thread. Later records are dropped. Keep it in main(): a process that ends without
+/// destroying it loses the waiting records and leaves a list without its closing bracket, which viewers open.
+/// Thread-safe, except for moving it.
 class [[nodiscard]] ChromeGuard {
  public:
   ChromeGuard() noexcept = default;
@@ -71,31 +75,31 @@ class [[nodiscard]] ChromeGuard {
   ChromeGuard& operator=(ChromeGuard&& other) noexcept;
   ~ChromeGuard();
 
-  /// Writes what waits.
+  /// Writes all waiting records.
   void flush() const noexcept;
-  /// Completes the trace and begins another one: in a file, made anew, under a name made of the time where `path` is empty.
-  /// What threads record meanwhile is in one of the two. Where it cannot be made, says why and goes on with the one that there
-  /// is. Times still count from the same moment.
-  /// REQUIRES: it is not the present file.
+  /// Completes the trace and goes on in a new file, named after the time if `path` is empty. Each record is in one of
+  /// the two. If the file cannot be created, returns the error and goes on in the present one. Times still count from
+  /// the same moment.
+  /// REQUIRES: `path` is not the present file.
   std::error_code start_new(std::string path = {}) const noexcept;
   /// The same, in a sink, which is not null.
   void start_new(std::shared_ptr<LineSink> sink) const noexcept;
-  /// Completes the trace. What comes is left out until start_new().
+  /// Completes the trace. Later records are dropped until start_new().
   void stop() const noexcept;
 
-  /// Why there is no file to write to; no error where there is one.
+  /// The error for which there is no file; none if there is one.
   std::error_code error() const noexcept;
-  /// The file; empty where the trace goes to a sink.
+  /// The file; empty if the trace goes to a sink.
   std::string path() const;
-  /// Records that are not in the trace because the file could not be written or memory ran out.
+  /// The number of records that are missing because a write failed or memory ran out.
   std::uint64_t dropped() const noexcept;
-  /// Whether records wait to be written. Async-signal-safe: the handler of a fatal signal may give the thread a moment.
+  /// Whether records wait to be written. Async-signal-safe, so that the handler of a fatal signal can wait for the
+  /// worker.
   bool is_behind() const noexcept;
 
  private:
   friend std::pair<std::unique_ptr<Layer>, ChromeGuard> chrome_layer(ChromeOptions options);
   explicit ChromeGuard(std::shared_ptr<internal::ChromeOutput> output) noexcept;
-  void close() noexcept;
 
   std::shared_ptr<internal::ChromeOutput> output_;
 };
@@ -105,10 +109,10 @@ class [[nodiscard]] ChromeGuard {
 ///     auto [chrome, guard] = tracing::chrome_layer({.path = "trace.json"});
 ///     tracing::set_global_default(tracing::RegistryBuilder().with(std::move(chrome)).build());
 ///
-/// Never fails: where the file cannot be made this is told once, on standard error, and by ChromeGuard::error(), and nothing
-/// is written. Threads that record share no lock; they write only where more than 8 MiB wait or something of theirs has waited
-/// for 100 ms. Memory: that, and 64 KiB for each thread. In a forked child nothing is written, because the file is the
-/// parent's.
+/// Never fails: a file that cannot be created is reported once on standard error, and by ChromeGuard::error(), and
+/// nothing is written. Threads that record share no lock; they write only if more than 8 MiB are waiting or a record of
+/// their own has waited for 100 ms. Memory: these 8 MiB, and 64 KiB for each thread. A forked child writes nothing,
+/// since the file is the parent's.
 std::pair<std::unique_ptr<Layer>, ChromeGuard> chrome_layer(ChromeOptions options = {});
 
 }  // namespace tracing::inline v1

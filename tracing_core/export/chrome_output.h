@@ -1,217 +1,231 @@
-// Declares ChromeOutput, where the records of a Chrome trace come together: the streams of threads, the thread that writes
-// them, the file.
+// ChromeOutput: collects the records of a Chrome trace from all threads and writes them to a file.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <thread>
 #include <unordered_map>
 
-#include "tracing_core/export/by_track.h"
-#include "tracing_core/export/chrome_callsites.h"
 #include "tracing_core/export/chrome_record.h"
 #include "tracing_core/export/chrome_stream.h"
 #include "tracing_core/export/line_sink.h"
-#include "tracing_core/export/trace_file.h"
-#include "tracing_core/internal/clock_line.h"
+#include "tracing_core/export/per_track.h"
+#include "tracing_core/internal/fork.h"
+#include "tracing_core/internal/mutex.h"
+#include "tracing_core/internal/tick_converter.h"
 #include "tracing_core/model/ids.h"
 #include "tracing_core/model/instant.h"
 #include "tracing_core/model/text_buffer.h"
 
 namespace tracing::inline v1::internal {
 
-// A list of records in JSON. Traced threads leave records in streams of their own, and a thread of its own makes text of them,
-// in the order of time, and writes it. Thread-safe. In a forked child it does nothing: the file is the parent's, and a lock may
-// be held by a thread that is not there.
+// A thread writes its records itself when they are this old: a little less than the documented 100 ms.
+inline constexpr std::uint64_t kMaxAgeNs = 95'000'000;
+// The maximum that waits in full chunks: a thread that records more writes them.
+inline constexpr std::size_t kMaxBytes = 8 * 1024 * 1024;
+// The usual size of a write.
+inline constexpr std::size_t kBlockBytes = 128 * 1024;
+inline constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 30;
+inline constexpr std::size_t kMaxSpareChunks = 32;
+
+// A new file of records. A block of records that cannot be written completely is removed again. Single-thread; throws
+// only std::bad_alloc.
+class TraceFile {
+ public:
+  // Null, with `error` set, if the file cannot be created, which is reported.
+  static std::unique_ptr<TraceFile> create(std::string path, int error_fd, std::error_code& error);
+  TraceFile(TraceFile const&) = delete;
+  TraceFile& operator=(TraceFile const&) = delete;
+  ~TraceFile();
+
+  // False if `text` is not in the file. The first failure is reported on `error_fd`, unless that is negative.
+  bool append(std::string_view text) noexcept;
+
+  std::string const& path() const noexcept { return path_; }
+  // Reports that `count` records are missing in the file; nothing if that is 0.
+  void report_missing(std::uint64_t count) const noexcept;
+
+ private:
+  TraceFile(int descriptor, std::string path, int error_fd) noexcept;
+  static void report_failure(int error_fd, std::string_view path, int error) noexcept;
+
+  int const descriptor_;
+  bool const blocks_signals_;
+  std::string const path_;
+  int const error_fd_;
+  std::uint64_t size_ = 0;
+  bool failed_ = false;
+};
+
+// Traced threads leave records in streams of their own; a worker turns them into JSON, in the order of time, and writes
+// it. Thread-safe. In a forked child it does nothing: the file is the parent's, and a lock may be held by a thread that
+// is not there.
 class ChromeOutput {
  public:
   struct Destination {
     std::unique_ptr<TraceFile> file;
-    std::shared_ptr<LineSink> sink;  // instead of it; neither: nowhere
-  };
-  // The number of a track in the trace, and whether the file does not know its name yet.
-  struct Thread {
-    std::int64_t tid;
-    bool is_new;
+    std::shared_ptr<LineSink> sink;  // instead of the file; neither: nowhere
   };
 
-  static std::shared_ptr<ChromeOutput> make(Destination destination, ChromeOptions const& options, std::error_code error);
+  static std::shared_ptr<ChromeOutput> make(Destination destination, ChromeOptions const& options,
+                                            std::error_code error);
   ~ChromeOutput();
   ChromeOutput(ChromeOutput const&) = delete;
   ChromeOutput& operator=(ChromeOutput const&) = delete;
 
-  // Whether what is added goes anywhere.
-  bool is_open() const noexcept { return list_.load(std::memory_order_relaxed) != 0 && !is_in_forked_child(); }
-  bool is_in_forked_child() const noexcept;
+  // Whether records are written anywhere.
+  bool is_open() const noexcept { return is_open_.load(std::memory_order_relaxed) && !is_in_forked_child(); }
+  bool is_in_forked_child() const noexcept { return fork_count() != forks_when_made_; }
   ChromeRecords const& records() const noexcept { return records_; }
   std::int64_t pid() const noexcept { return pid_; }
-  // Since the trace's own beginning.
+  // Nanoseconds since the trace's own beginning.
   std::int64_t time_of(Instant time) const noexcept { return time.ns - start_.ns; }
 
-  // ---- records of threads ----
+  // ---- for the threads that record ----
 
-  // The calling thread's stream, ready for records. Null where the track is another one, or where nobody would write them: then
-  // add_whole() is for them.
+  // The calling thread's stream, ready for records. Null if the track is another one, or if memory ran out.
   ChromeStream* own_stream(Track const& track) noexcept {
-    if (!has_thread_.load(std::memory_order_relaxed)) return nullptr;
     ChromeStream* const stream = streams_.own(track);
-    bool const is_ready = stream != nullptr && stream->thread_number == track.number &&
-                          stream->list == list_.load(std::memory_order_relaxed);
-    return is_ready ? stream : begin_stream(track);
+    if (stream != nullptr && stream->thread_number == track.number) [[likely]] return stream;
+    return is_own_track(track) ? find_stream(streams_, track) : nullptr;
   }
-  // Room for a record, null where memory ran out.
+  // The number of a track in the trace.
+  std::int64_t tid_of(Track const& track) noexcept;
+  // Room for a record; null if memory ran out.
   char* reserve(ChromeStream& stream, std::size_t bytes) noexcept {
     char* const at = stream.reserve(bytes);
-    return at != nullptr ? at : bring_room(stream, bytes);
+    return at != nullptr ? at : add_chunk(stream, bytes);
   }
-  // It is there, recorded at `ticks`. May write it and all others. REQUIRES: no lock is held.
+  // Publishes the record stamped `ticks`; may write all streams. REQUIRES: the caller holds no lock.
   void commit(ChromeStream& stream, std::size_t bytes, std::uint64_t ticks) noexcept {
     std::uint64_t const before = stream.end();
     stream.commit(bytes);
-    if (ticks > stream.deadline.load(std::memory_order_relaxed)) [[unlikely]] look_after(stream, before, ticks);
+    if (ticks > stream.deadline.load(std::memory_order_relaxed)) [[unlikely]] check_deadline(stream, before, ticks);
   }
-  // A record that is text, up to its time unless `has_time`.
-  void add_text(ChromeStream& stream, std::string_view text, bool has_time, std::uint64_t ticks) noexcept;
-
-  // ---- other records ----
-
-  Thread thread(Track const& track) noexcept;
-  // A record that is text, perhaps behind the one that names its thread.
-  void add_whole(std::string_view text) noexcept;
+  // Adds a record that is text already, up to its time unless `has_time`, to any track. `own` is own_stream(track).
+  void add_text(ChromeStream* own, Track const& track, std::string_view text, bool has_time,
+                std::uint64_t ticks) noexcept;
   void count_dropped(std::uint32_t count) noexcept { dropped_.fetch_add(count, std::memory_order_relaxed); }
 
-  // ---- the guard's ----
+  // ---- for the guard ----
 
   void flush() noexcept;
-  // What was recorded before belongs to the list that there is, what comes to the new one; nothing falls between them.
+  // Completes the present file, if any, and goes on in another. Each record is in one of the two.
   void start_new(Destination destination) noexcept;
-  // No new one could be made.
+  // Remembers why no new file could be created.
   void fail(std::error_code error) noexcept;
   void close() noexcept;
-  // close() for good: the thread has ended.
+  // close() for good; ends the worker.
   void finish() noexcept;
   // Whether records wait to be written. Async-signal-safe.
   bool is_behind() const noexcept;
-  int complain_to() const noexcept { return complain_to_; }
+  int error_fd() const noexcept { return error_fd_; }
   std::error_code error() const noexcept;
   std::string path() const;
   std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
 
  private:
-  friend struct Abandoned;
-  struct KnownTrack {
-    std::int64_t tid;
-    std::uint64_t list;  // the last one that has its name
-  };
+  // The worker waits so long for more records, or until so many bytes wait, as waking it costs more than many records.
+  static constexpr std::chrono::milliseconds kPollInterval{10};
+  static constexpr std::size_t kEnoughBytes = 256 * 1024;
+
   // Records that are written together.
   struct Block {
     TextBuffer text;
     std::uint32_t records = 0;
-    std::uint64_t place = 0;  // how far from the beginning of the file it stands, if all before it are written
   };
-  // Where a list is written, and how far it has come.
-  struct List {
+  // A file, and how far it has come.
+  struct Target {
     Destination destination;
     bool has_head = false;    // the bracket is written
     bool has_record = false;  // a record is written
-    bool aligns = false;      // records keep within pages
     std::uint64_t dropped_before = 0;
+    bool is_nowhere() const noexcept { return destination.file == nullptr && destination.sink == nullptr; }
   };
-  enum class Rest : unsigned char { awake, dozing, asleep };
-  using Lock = std::unique_lock<std::mutex>;
+  enum class WorkerState : unsigned char { running, polling, parked };
 
   ChromeOutput(Destination destination, ChromeOptions const& options, std::error_code error);
-  void start_thread() noexcept;
+  void start_worker() noexcept;
   void run() noexcept;
-  void sleep(Lock& lock) noexcept;
+  bool wait_for_records() noexcept;
 
-  ChromeStream* begin_stream(Track const& track) noexcept;
-  char* bring_room(ChromeStream& stream, std::size_t bytes) noexcept;
-  void look_after(ChromeStream& stream, std::uint64_t before, std::uint64_t ticks) noexcept;
+  ChromeStream* find_stream(PerTrack<ChromeStream>& streams, Track const& track) noexcept;
+  char* add_chunk(ChromeStream& stream, std::size_t bytes) noexcept;
+  void check_deadline(ChromeStream& stream, std::uint64_t before, std::uint64_t ticks) noexcept;
   template <class F>
-  void for_each_stream(F&& f) noexcept {
-    f(others_);
+  void for_each_stream(F&& f) const noexcept {
     for (ChromeStream* stream = streams_.first(); stream != nullptr; stream = stream->next) f(*stream);
+    for (ChromeStream* stream = other_streams_.first(); stream != nullptr; stream = stream->next) f(*stream);
   }
 
-  // With mutex_:
-  std::int64_t number_of(Track const& track);
-  char* bring_room_locked(ChromeStream& stream, std::size_t bytes) noexcept;
-  bool append_thread(ChromeStream& stream, std::uint64_t list, std::int64_t tid, std::string_view name_record) noexcept;
-  void wake() noexcept;
+  std::int64_t number_of(Track const& track) TRACING_REQUIRES(mutex_);
+  char* add_chunk_locked(ChromeStream& stream, std::size_t bytes) noexcept TRACING_REQUIRES(mutex_);
+  bool append_thread(ChromeStream& stream, std::int64_t tid, std::string_view name_record) noexcept
+      TRACING_REQUIRES(mutex_);
+  bool is_woken() const noexcept TRACING_REQUIRES(mutex_) { return stopping_ || worker_state_ == WorkerState::running; }
+  void park() noexcept TRACING_REQUIRES(mutex_);
+  void wake() noexcept TRACING_REQUIRES(mutex_);
+  void give_back(ChromeChunk* chunk) noexcept TRACING_EXCLUDES(mutex_);
 
-  // With writing_:
-  void begin(Destination destination) noexcept;
-  void end() noexcept;
-  void go_on_in(List next) noexcept;
-  void complete() noexcept;
-  void write_waiting() noexcept;
-  void merge_streams() noexcept;
-  bool has_to_wait(ChromeRecordHead const& head) const noexcept;
-  void take(ChromeStream& stream, ChromeRecordHead const& head) noexcept;
-  void take_thread(ChromeStream::Reading& reading, ChromeThreadRecord const& record) noexcept;
-  void append_name(ChromeStream::Reading& reading) noexcept;
-  void append_values(ChromeStream::Reading const& reading, ChromeValuesRecord const& record) noexcept;
-  std::int64_t next_time(ChromeStream::Reading& reading, std::uint64_t ticks) const noexcept;
-  void give_back(ChromeChunk* chunk) noexcept;
-  void write_record(std::string_view text) noexcept;
-  void end_record(std::size_t begin, std::uint32_t count) noexcept;
-  void write_block() noexcept;
-  std::uint32_t write(Block const& block) noexcept;
-  std::uint32_t write_parts(std::string_view text) noexcept;
-  bool write_head() noexcept;
-  bool write(std::string_view text) noexcept;
+  // In chrome_writing.cc:
+  void begin(Destination destination) noexcept TRACING_REQUIRES(writing_);
+  void complete() noexcept TRACING_REQUIRES(writing_);
+  void write_waiting() noexcept TRACING_REQUIRES(writing_);
+  void merge_streams() noexcept TRACING_REQUIRES(writing_);
+  void take(ChromeStream& stream, ChromeRecordHead const& head) noexcept TRACING_REQUIRES(writing_);
+  void append_name(ChromeStream::Reading& reading) noexcept TRACING_REQUIRES(writing_);
+  std::int64_t next_time(ChromeStream::Reading& reading, std::uint64_t ticks) const noexcept TRACING_REQUIRES(writing_);
+  void end_record(std::size_t begin, std::uint32_t count) noexcept TRACING_REQUIRES(writing_);
+  void write_block() noexcept TRACING_REQUIRES(writing_);
+  bool write_records(std::string_view text) noexcept TRACING_REQUIRES(writing_);
+  bool write_head() noexcept TRACING_REQUIRES(writing_);
+  bool write(std::string_view text) noexcept TRACING_REQUIRES(writing_);
 
-  bool const write_through_;  // without the thread
+  bool const write_through_;
   bool const as_tracing_chrome_;
-  int const complain_to_;
-  unsigned const forks_when_made_;
+  int const error_fd_;
+  unsigned const forks_when_made_ = fork_count();
   std::int64_t const pid_;
   ChromeRecords const records_;
   Instant const start_;
   std::thread worker_;
 
-  std::atomic<std::uint64_t> list_{0};  // the list that is open; no two of the process have the same number; zero: none
+  std::atomic<bool> is_open_{false};
+  // Counts files. A file that lost a block counts as a new one, so that it gets all threads' names again.
+  std::atomic<std::uint64_t> file_{0};
   std::atomic<std::uint64_t> dropped_{0};
-  std::atomic<bool> has_thread_{false};
+  std::atomic<bool> has_worker_{false};  // otherwise threads write each record at once
 
-  mutable std::mutex writing_;  // taken before mutex_ where both are
-  // Guarded by writing_:
-  static constexpr std::uint64_t kNoList = ~std::uint64_t{0};
-  List now_;
-  std::error_code error_;
-  std::uint64_t first_list_ = kNoList;  // records for this one and later ones belong into the file
-  std::uint64_t next_list_ = kNoList;   // what was recorded for this one and later ones has to wait
-  std::uint64_t file_ = 0;              // by its first list
-  Block block_;
-  ChromeCallsites callsites_;
-  ClockLine clock_;
+  // Lock order: others_mutex_, writing_, mutex_.
+  Mutex others_mutex_;  // serialises those who add to other_streams_
 
-  std::mutex others_mutex_;  // whoever adds to it; taken before the two
-  ChromeStream others_;      // of tracks that are not their threads' own
+  mutable Mutex writing_;
+  Target target_ TRACING_GUARDED_BY(writing_);
+  std::error_code error_ TRACING_GUARDED_BY(writing_);
+  Block block_ TRACING_GUARDED_BY(writing_);
+  TickConverter clock_ TRACING_GUARDED_BY(writing_);
 
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  // Guarded by mutex_:
-  ByTrack<ChromeStream> streams_;
-  ChromeChunk* spare_chunks_ = nullptr;
-  std::size_t spare_count_ = 0;
-  std::size_t full_bytes_ = 0;  // chunks that are full and not read
-  std::uint64_t most_age_ = 0;  // of what nobody has written, in ticks
-  Rest rest_ = Rest::awake;
-  bool stopping_ = false;
-  std::unordered_map<std::uint64_t, KnownTrack> tracks_;  // by number: those that are no threads, or, as the reference, all
-
-  ChromeOutput* next_abandoned_ = nullptr;
+  Mutex mutex_;
+  CondVar wake_;
+  PerTrack<ChromeStream> streams_;        // of threads that record; find() with mutex_
+  PerTrack<ChromeStream> other_streams_;  // of tracks that are not their threads' own; the same
+  ChromeChunk* spare_chunks_ TRACING_GUARDED_BY(mutex_) = nullptr;
+  std::size_t spare_count_ TRACING_GUARDED_BY(mutex_) = 0;
+  std::size_t full_bytes_ TRACING_GUARDED_BY(mutex_) = 0;  // in chunks that are full and not read
+  std::uint64_t max_age_ TRACING_GUARDED_BY(mutex_) = 0;   // of records that are not written, in ticks
+  WorkerState worker_state_ TRACING_GUARDED_BY(mutex_) = WorkerState::running;
+  bool stopping_ TRACING_GUARDED_BY(mutex_) = false;
+  // The numbers of tracks as tracing-chrome counts them.
+  std::unordered_map<std::uint64_t, std::int64_t> tracks_ TRACING_GUARDED_BY(mutex_);
 };
 
-// What stands in names of files for the moment: microseconds since 1970.
+// The file name without a path: `trace-<microseconds since 1970>.json`.
 std::string default_trace_path();
 
 }  // namespace tracing::inline v1::internal

@@ -13,18 +13,13 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-// A value as the reference writes it: the text that Debug makes of it.
-void append_debug_text(TextBuffer& out, Value const& value) noexcept {
-  value.kind() == ValueKind::error ? append_json_error(out, value) : append_json_printed(out, value);
-}
-
 Value message_of(FieldValues const& fields) noexcept {
   std::size_t const index = fields.metadata().fields().index_of("message");
   return index == fields.size() ? Value() : fields.value(index);
 }
 
-// Whether it has no name of its own.
-bool has_macros_name(Event const& event) noexcept { return event.metadata().name() == "event"; }
+// Whether it has the default name of the macros.
+bool has_default_name(Event const& event) noexcept { return event.metadata().name() == "event"; }
 
 // Appends what `append(text)` appends as a JSON string.
 template <class F>
@@ -36,7 +31,7 @@ void append_as_text(TextBuffer& out, F append) noexcept {
 
 }  // namespace
 
-// The members of a JSON object: a key that comes again takes the place of the one that was there.
+// The members of a JSON object: a repeated key replaces the earlier one.
 class ChromeRecords::Members {
  public:
   enum class Order : bool { as_they_come, by_key };
@@ -95,7 +90,7 @@ class ChromeRecords::Members {
 
 void append_exact_us(TextBuffer& out, std::int64_t ns) noexcept {
   std::uint64_t const magnitude = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
-  char* const begin = out.reserve(kMostUintDigits + 5);
+  char* const begin = out.reserve(kMaxUintDigits + 5);
   if (begin == nullptr) return;
   char* at = begin;
   if (ns < 0) *at++ = '-';
@@ -105,7 +100,8 @@ void append_exact_us(TextBuffer& out, std::int64_t ns) noexcept {
   out.commit(static_cast<std::size_t>(at - begin));
 }
 
-void ChromeRecords::append_thread_name(TextBuffer& out, ChromePlace const& place, std::string_view name) const noexcept {
+void ChromeRecords::append_thread_name(TextBuffer& out, ChromePlace const& place,
+                                       std::string_view name) const noexcept {
   if (name.empty() && !as_tracing_chrome_) return;
   out.append(",\n{\"args\":{\"name\":");
   if (name.empty()) {
@@ -135,13 +131,14 @@ std::shared_ptr<std::string const> ChromeRecords::category_of_root(SpanRef span)
 void ChromeRecords::append_span(TextBuffer& out, char phase, std::uint64_t id, std::string_view category, SpanRef span,
                                 ChromePlace const& place) const noexcept {
   bool const is_end = phase == 'E' || phase == 'e';
-  bool const is_below_another = category.data() != nullptr && category_ == nullptr && category != span.metadata().target();
+  bool const is_below_another =
+      category.data() != nullptr && category_ == nullptr && category != span.metadata().target();
   append(out, phase, id, category, {span.metadata(), span, nullptr}, place, [&](Members& members) {
     if (is_below_another && !is_end) {
       members.add(".target", [&](TextBuffer& text) { append_json_text(text, span.metadata().target()); });
     }
     SpanLock const lock = span.lock();
-    bool is_known = is_end && !as_tracing_chrome_;  // what the span was made with stands at its beginning
+    bool is_known = is_end && !as_tracing_chrome_;  // the first group is written at the beginning
     span.values().for_each_group(span.metadata(), [&](FieldValues const& group) {
       if (!std::exchange(is_known, false)) add_fields(members, group, true);
     });
@@ -169,7 +166,7 @@ void ChromeRecords::append_stored(TextBuffer& out, char phase, std::uint64_t id,
   });
 }
 
-// The keys stand in the order of the alphabet, as the reference has them.
+// Keys are in alphabetic order, as in tracing-chrome.
 template <class F>
 void ChromeRecords::append(TextBuffer& out, char phase, std::uint64_t id, std::string_view category,
                            ChromeSubject const& subject, ChromePlace const& place, F add) const noexcept {
@@ -190,13 +187,13 @@ void ChromeRecords::append(TextBuffer& out, char phase, std::uint64_t id, std::s
   }
   if (include_args_) add(members);
   members.append_as_args(out);
-  if (as_tracing_chrome_ || phase != 'E') {  // the end of a thread's block belongs to its last beginning
+  if (as_tracing_chrome_ || phase != 'E') {  // an end belongs to the last beginning of its thread
     out.append("\"cat\":");
     category.data() != nullptr ? append_json_text(out, category) : append_category(out, subject);
     out.push_back(',');
   }
   if (id != 0) {
-    // An `id` is one for all processes, whose traces may be put into one.
+    // `id2` is local to the process: traces of several processes may be joined.
     out.append(as_tracing_chrome_ ? "\"id\":" : "\"id2\":{\"local\":\"");
     out.append_uint(id);
     out.append(as_tracing_chrome_ ? "," : "\"},");
@@ -213,7 +210,7 @@ void ChromeRecords::append(TextBuffer& out, char phase, std::uint64_t id, std::s
 void ChromeRecords::append_place(TextBuffer& out, ChromePlace const& place, bool is_event) noexcept {
   out.append(",\"pid\":");
   out.append_int(place.pid);
-  if (is_event) out.append(",\"s\":\"t\"");  // it is one of its thread
+  if (is_event) out.append(",\"s\":\"t\"");  // its scope is the thread
   out.append(",\"tid\":");
   out.append_int(place.tid);
 }
@@ -228,18 +225,19 @@ void ChromeRecords::add_fields(Members& members, FieldValues const& fields, bool
     Value const value = fields.value(i);
     if (value.is_empty() || (!with_message && fields.name(i) == "message")) continue;
     members.add(fields.name(i), [&](TextBuffer& text) {
-      as_tracing_chrome_ ? append_debug_text(text, value) : append_json_value(text, value);
+      as_tracing_chrome_ ? append_json_printed(text, value) : append_json_value(text, value);
     });
   }
 }
 
 bool ChromeRecords::has_message_among_args(Event const& event) const noexcept {
-  return as_tracing_chrome_ || name_ != nullptr || !has_macros_name(event);
+  return as_tracing_chrome_ || name_ != nullptr || !has_default_name(event);
 }
 
 void ChromeRecords::append_name(TextBuffer& out, ChromeSubject const& subject) const noexcept {
   if (name_ != nullptr) return append_as_text(out, [&](TextBuffer& text) { name_(text, subject); });
-  if (subject.event == nullptr || !has_macros_name(*subject.event)) return append_json_text(out, subject.metadata.name());
+  if (subject.event == nullptr || !has_default_name(*subject.event))
+    return append_json_text(out, subject.metadata.name());
   append_as_text(out, [&](TextBuffer& text) {
     Value const message = as_tracing_chrome_ ? Value() : message_of(subject.event->fields);
     if (!message.is_empty()) return append_message_text(text, message, {});

@@ -1,13 +1,13 @@
-// Declares ChromeStream, what one thread recorded for a Chrome trace and nobody has written yet.
+// ChromeStream: the records of one thread for a Chrome trace that are not written yet.
 //
-// A stream is a chain of chunks. Its thread puts records behind each other and then says how far they go; whoever writes takes
-// them up to there, and gives back the chunks that are behind it:
+// A stream is a chain of chunks. Its thread appends records and publishes how far they go; the writer takes them up to
+// there, and gives back the chunks that it has read:
 //
 //     chunk: records        chunk: records        chunk: records, room
 //                 ^ read until here                        ^ recorded until here
 //
-// The two share nothing but how far that is, so a record costs no lock. Records are compact: values as they are, the callsite
-// by its address, time as the processor's counter has it. Text is made of them by whoever writes.
+// The two share only these positions, so a record costs no lock. Records are compact: values as they are, the address
+// of the callsite, time as the processor's counter has it. The writer turns them into text.
 #pragma once
 
 #include <atomic>
@@ -21,36 +21,36 @@
 
 namespace tracing::inline v1::internal {
 
-// What stands before each record, which takes a multiple of 8 bytes.
+// The beginning of each record, which takes a multiple of 8 bytes.
 struct ChromeRecordHead {
   enum class Kind : std::uint8_t {
-    thread,  // of a ChromeThreadRecord: whose the records from here on are
-    text,    // of a ChromeTextRecord
-    values,  // of a ChromeValuesRecord
+    thread,  // a ChromeThreadRecord: the records from here on are of another thread
+    text,    // a ChromeTextRecord
+    values,  // a ChromeValuesRecord
   };
-  std::uint32_t size;  // with this
+  std::uint32_t size;  // including the head
   Kind kind;
   char phase;
   std::uint64_t ticks;  // when it was recorded, by ticks_now()
 };
-// A thread's first record in a list. Followed by the record that names it, where it has a name.
+// A thread's first record. Followed by the text of the record that names the thread, if it has a name.
 struct ChromeThreadRecord {
   ChromeRecordHead head;
-  std::uint64_t list;
   std::int64_t tid;
   std::uint32_t text_size;
 };
-// A record that is text already, up to its time unless that is there, too.
+// A record that is text already, up to its time unless `has_time`.
 struct ChromeTextRecord {
   ChromeRecordHead head;
   std::uint32_t text_size;
   bool has_time;
 };
-// One of a callsite that stays. Followed by groups of values as StoredValues has them, of an end those that are new.
+// A record of a callsite that lives as long as the program. Followed by groups of values as StoredValues has them;
+// those of an end are the ones recorded after the beginning.
 struct ChromeValuesRecord {
   ChromeRecordHead head;
   Metadata const* metadata;
-  std::uint64_t id;  // of the root; zero where that does not matter
+  std::uint64_t id;  // the root's; zero if that does not matter
 };
 
 constexpr std::size_t padded_record(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
@@ -59,11 +59,11 @@ constexpr std::size_t padded_record(std::size_t bytes) noexcept { return (bytes 
 struct ChromeChunk {
   static constexpr std::size_t kBytes = 64 * 1024;
 
-  std::atomic<ChromeChunk*> next{nullptr};  // also of chunks that nobody uses
+  std::atomic<ChromeChunk*> next{nullptr};  // also links spare chunks
   std::size_t capacity = kBytes;
-  std::size_t used = 0;  // means something once there is a next one
+  std::size_t used = 0;  // valid once there is a next one
 
-  // Null where memory ran out.
+  // Null if memory ran out.
   static ChromeChunk* make(std::size_t capacity) noexcept;
   static void destroy(ChromeChunk* chunk) noexcept;
   char* data() noexcept { return reinterpret_cast<char*>(this + 1); }
@@ -77,33 +77,32 @@ class ChromeStream {
   ChromeStream& operator=(ChromeStream const&) = delete;
   ~ChromeStream();
 
-  // ---- the recording thread's ----
+  // ---- for the recording thread ----
 
-  // Room for a record; null where add() has to bring a chunk first. commit() has it read.
+  // Room for a record; null if add() must bring a chunk first. commit() publishes the record.
   char* reserve(std::size_t bytes) noexcept { return room_ >= bytes ? at_ : nullptr; }
   void commit(std::size_t bytes) noexcept {
     at_ += bytes;
     room_ -= bytes;
-    // A used chunk was read on another processor last: its memory is asked for ahead.
+    // A used chunk was last read on another processor: fetch its memory ahead.
     __builtin_prefetch(at_ + kPrefetchBytes, 1);
     __builtin_prefetch(at_ + kPrefetchBytes + 64, 1);
     end_.store(end_.load(std::memory_order_relaxed) + bytes, std::memory_order_release);
   }
-  // Goes on in a new chunk; how much the one before it holds.
+  // Goes on in a new chunk. Returns the capacity of the one before.
   std::size_t add(ChromeChunk* chunk) noexcept;
   std::uint64_t end() const noexcept { return end_.load(std::memory_order_relaxed); }
 
   std::uint64_t thread_number = 0;
-  std::uint64_t list = 0;  // the last one that it recorded for
-  std::int64_t tid = 0;    // the thread's number in the trace
-  // It has to look whether what it recorded is written when the counter is beyond this.
+  std::int64_t tid = 0;        // the thread's number in the trace
+  // When the counter is beyond this, the thread must check whether its records are written.
   std::atomic<std::uint64_t> deadline{0};
 
-  // ---- of whoever writes, one at a time ----
+  // ---- for the writer, one at a time ----
 
-  // All that is recorded by now may be read.
+  // Makes all records published by now readable.
   void look() noexcept { limit_ = end_.load(std::memory_order_acquire); }
-  // The next record; null where there is none. Chunks that are behind it are given to `give_back(chunk)`.
+  // The next record; null if there is none. Passes chunks that were read to `give_back(chunk)`.
   template <class F>
   ChromeRecordHead const* front(F&& give_back) noexcept {
     if (read_ == limit_) return nullptr;
@@ -119,24 +118,22 @@ class ChromeStream {
     offset_ += bytes;
     read_ += bytes;
   }
-  // What was read is written.
+  // All records that were read are written.
   void settle() noexcept { done_.store(read_, std::memory_order_release); }
 
-  struct Reading {  // what the records read so far said
-    std::uint64_t list = 0;
+  struct Reading {  // the state after the records read so far
+    void set_thread(ChromeThreadRecord const& record) noexcept;
+
     std::int64_t last_ns = INT64_MIN;
     std::int64_t tid = 0;
     std::uint64_t named_in = 0;  // the last file that has the thread's name
-    TextBuffer name;             // the record of it
-    std::uint32_t tid_size = 0;
-    char tid_digits[20];
-    std::string_view tid_text() const noexcept { return {tid_digits, tid_size}; }
+    TextBuffer name;             // the record that names the thread
   };
   Reading reading;
 
-  // ---- anybody's ----
+  // ---- for any thread ----
 
-  // How much of it is written. What is recorded and not written waits. Async-signal-safe.
+  // The position up to which records are written. Async-signal-safe.
   std::uint64_t done() const noexcept { return done_.load(std::memory_order_acquire); }
   bool is_behind() const noexcept { return done() != end_.load(std::memory_order_acquire); }
 
@@ -145,13 +142,13 @@ class ChromeStream {
  private:
   static constexpr std::size_t kPrefetchBytes = 512;
 
-  // The recording thread's:
+  // Of the recording thread:
   char* at_ = nullptr;
   std::size_t room_ = 0;
   ChromeChunk* chunk_ = nullptr;
-  std::atomic<std::uint64_t> end_{0};  // of all that was ever recorded, in bytes
+  std::atomic<std::uint64_t> end_{0};  // bytes ever recorded
   ChromeChunk* first_ = nullptr;       // stored before that
-  // Of whoever writes:
+  // Of the writer:
   std::uint64_t limit_ = 0;
   std::uint64_t read_ = 0;
   ChromeChunk* reading_ = nullptr;

@@ -1,4 +1,4 @@
-// Declares how tests of the Chrome layer read what it writes.
+// Helpers for tests of the Chrome layer.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ inline void emit_a_little() {
 
 using RegistryPtr = std::shared_ptr<Registry>;
 
-// What a layer with these options writes of what `emit` emits; it may ask for the registry, for other threads.
+// The text that a layer writes while `emit` runs. `emit` may take the registry, for other threads.
 template <class F>
 std::string trace_text(ChromeOptions options, F emit) {
   std::string text;
@@ -51,14 +51,14 @@ std::string trace_text(ChromeOptions options, F emit) {
   return text;
 }
 
-// The records; the test fails where the text is not strict JSON.
+// The records; fails the test if the text is not strict JSON.
 inline std::vector<Json> records_of(std::string const& text) {
   Json const all = Json::parse(text, nullptr, false);
   EXPECT_TRUE(all.is_array()) << text;
   return all.is_array() ? all.get<std::vector<Json>>() : std::vector<Json>();
 }
 
-// The records that are not about names of processes and threads.
+// The records without the names of processes and threads.
 template <class F>
 std::vector<Json> trace(ChromeOptions options, F emit) {
   std::vector<Json> records = records_of(trace_text(std::move(options), emit));

@@ -1,4 +1,4 @@
-// Formats, fields and timers of a user's own.
+// User-defined formats, fields and timers.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -47,14 +47,14 @@ std::shared_ptr<EventFormat const> arrow_format() {
   });
 }
 
-TEST(EventFormat, MayBeOnesOwn) {
+TEST(EventFormat, CanBeUserDefined) {
   PrintOptions options;
   options.event_format = arrow_format();
   EXPECT_EQ(printed(std::move(options), emit_in_spans),
             "INFO (outer > inner) first x=true\nWARN (outer > inner) second text=\"a \\\"b\\\"\"\n");
 }
 
-TEST(EventFormat, PrintsNothingWhereItSaysSo) {
+TEST(EventFormat, PrintsNothingIfItReturnsFalse) {
   PrintOptions options;
   options.event_format = arrow_format();
   options.span_events = SpanEvents::close;
@@ -65,7 +65,7 @@ TEST(EventFormat, PrintsNothingWhereItSaysSo) {
             "");
 }
 
-TEST(EventFormat, ShowsWhatHappensToSpans) {
+TEST(EventFormat, ReceivesSpanEvents) {
   PrintOptions options;
   options.event_format = arrow_format();
   options.span_events = SpanEvents::enter;
@@ -90,10 +90,11 @@ std::shared_ptr<FieldFormat const> arrow_fields() {
   });
 }
 
-TEST(FieldFormat, MayBeOnesOwnInEachFormatButJson) {
+TEST(FieldFormat, CanBeUserDefinedExceptForJson) {
   using enum FormatKind;
-  for (auto const& [file, kind] : {std::pair{"own_fields_full.txt", full}, std::pair{"own_fields_compact.txt", compact},
-                                   std::pair{"own_fields_pretty.txt", pretty}, std::pair{"own_fields_json.txt", json}}) {
+  for (auto const& [file, kind] :
+       {std::pair{"own_fields_full.txt", full}, std::pair{"own_fields_compact.txt", compact},
+        std::pair{"own_fields_pretty.txt", pretty}, std::pair{"own_fields_json.txt", json}}) {
     PrintOptions options;
     options.format.kind = kind;
     options.format.timer = nullptr;
@@ -103,7 +104,7 @@ TEST(FieldFormat, MayBeOnesOwnInEachFormatButJson) {
   }
 }
 
-TEST(FieldFormat, MaySayHowLaterValuesAreAdded) {
+TEST(FieldFormat, DecidesHowLaterValuesAreAdded) {
   class Appending final : public FieldFormat {
    public:
     void append(TextBuffer& out, FieldValues const& fields, TextStyle style) const noexcept override {
@@ -130,7 +131,7 @@ TEST(FieldFormat, MaySayHowLaterValuesAreAdded) {
   EXPECT_EQ(text, "a{n=1}: before\na{n=1 and later: m=2}: after\na{n=1 and later: m=2 and later: n=3}: at last\n");
 }
 
-TEST(PrintLayer, SaysWhereATimerHasNoTime) {
+TEST(PrintLayer, MarksATimerWithoutTime) {
   using enum FormatKind;
   for (auto const& [kind, expected] :
        {std::pair{full, "<unknown time>  INFO shop: sold\n"}, std::pair{compact, "<unknown time>  INFO shop: sold\n"},

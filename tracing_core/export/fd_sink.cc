@@ -11,23 +11,23 @@
 
 namespace tracing::inline v1 {
 
-FdSink::FdSink(int descriptor, std::string name, int complain_to, std::string_view end_of_broken) noexcept
-    : descriptor_(descriptor), complain_to_(complain_to), name_(std::move(name)), write_all_(internal::writing_to(descriptor)),
-      lines_(end_of_broken) {}
+FdSink::FdSink(int descriptor, std::string name, int error_fd, std::string_view end_of_broken) noexcept
+    : descriptor_(descriptor), blocks_signals_(internal::may_raise_signal(descriptor)), error_fd_(error_fd),
+      name_(std::move(name)), lines_(end_of_broken) {}
 
 FdSink::~FdSink() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
 std::shared_ptr<FdSink> FdSink::duplicate_of(int descriptor) {
-  // Above the descriptors that programs expect to get and to redirect.
+  // Above the numbers that programs expect for their own descriptors.
   int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 100);
   if (copy < 0) copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
   if (copy < 0) return nullptr;
   return std::make_shared<FdSink>(copy, std::string(), -1);
 }
 
-std::shared_ptr<FdSink> FdSink::append_to(std::string const& path, std::error_code& error, int complain_to,
+std::shared_ptr<FdSink> FdSink::append_to(std::string const& path, std::error_code& error, int error_fd,
                                           std::string_view end_of_broken) {
   int const descriptor = internal::open_file(path.c_str(), O_WRONLY | O_APPEND | O_CREAT);
   if (descriptor < 0) {
@@ -35,26 +35,26 @@ std::shared_ptr<FdSink> FdSink::append_to(std::string const& path, std::error_co
     return nullptr;
   }
   error.clear();
-  auto made = std::make_shared<FdSink>(descriptor, path, complain_to, end_of_broken);
-  made->lines_.look_at(descriptor, path);
-  return made;
+  auto sink = std::make_shared<FdSink>(descriptor, path, error_fd, end_of_broken);
+  sink->lines_.check_file(path);
+  return sink;
 }
 
 void FdSink::write(Level, std::string_view text) noexcept {
   int const saved = errno;
-  if (int const error = lines_.write(descriptor_, write_all_, text)) [[unlikely]] fail(error);
+  if (int const error = lines_.write(descriptor_, blocks_signals_, text)) [[unlikely]] report_failure(error);
   errno = saved;
 }
 
-void FdSink::fail(int error) noexcept {
-  if (failed_writes_.fetch_add(1, std::memory_order_relaxed) != 0 || complain_to_ < 0) return;
+void FdSink::report_failure(int error) noexcept {
+  if (failed_writes_.fetch_add(1, std::memory_order_relaxed) != 0 || error_fd_ < 0) return;
   InlineTextBuffer<512> line;
   line.append("tracing: cannot write to ");
   line.append(name_.empty() ? std::string_view("a file descriptor") : std::string_view(name_));
   line.append(": ");
   internal::append_error(line, error);
   line.append("; further failures are only counted\n");
-  (void)internal::write_once(complain_to_, line.view());
+  (void)internal::write_once(error_fd_, line.view());
 }
 
 }  // namespace tracing::inline v1

@@ -5,14 +5,9 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/time.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -23,16 +18,13 @@
 
 #include "tests/approval.h"
 #include "tests/support/temporary_file.h"
-#include "tracing_core/collect/registry.h"
-#include "tracing_core/export/print.h"
-#include "tracing_core/tracing.h"
 
 namespace tracing {
 namespace {
 
 using tracing_test::TemporaryFile;
 
-// A pipe or a pair of sockets: what is written to `in` comes out of `out`.
+// A pipe or a pair of sockets: text written to `in` comes out of `out`.
 struct Ends {
   int out = -1;
   int in = -1;
@@ -60,11 +52,9 @@ std::string read_all(int descriptor) {
   return text;
 }
 
-// Where a read gives one write each.
-std::vector<Ends> packet_ends() { return {make_pipe(O_DIRECT), make_sockets(SOCK_SEQPACKET)}; }
-
-TEST(FdSink, WritesEachLineAtOnce) {
-  for (Ends const ends : packet_ends()) {
+TEST(FdSink, WritesEachLineByOneWrite) {
+  // A read from these returns what one write wrote.
+  for (Ends const ends : {make_pipe(O_DIRECT), make_sockets(SOCK_SEQPACKET)}) {
     {
       FdSink sink(ends.in);
       for (char const* line : {"first\n", "second\n", "several\nlines\n"}) sink.write(Level::info, line);
@@ -78,30 +68,7 @@ TEST(FdSink, WritesEachLineAtOnce) {
   }
 }
 
-TEST(FdSink, WritesEachPrintedEventAtOnce) {
-  for (FormatKind const kind : {FormatKind::full, FormatKind::compact, FormatKind::pretty, FormatKind::json}) {
-    for (bool const ansi : {false, true}) {
-      Ends const ends = make_pipe(O_DIRECT);
-      PrintOptions options;
-      options.format.kind = kind;
-      options.format.ansi = ansi;
-      options.writer = to_sink(std::make_shared<FdSink>(ends.in));
-      with_default(RegistryBuilder().with(print_layer(std::move(options))).build(), [] {
-        TRACE_SPAN(info, "outer", tracing::kv("n", 1));
-        TRACE_SPAN(info, "inner", tracing::kv("text", "a"));
-        TRACE_INFO("the first", tracing::kv("x", 2));
-        TRACE_WARN("the second");
-      });
-      fcntl(ends.out, F_SETFL, O_DIRECT | O_NONBLOCK);
-      EXPECT_NE(read_once(ends.out).find("the first"), std::string::npos);
-      EXPECT_NE(read_once(ends.out).find("the second"), std::string::npos);
-      EXPECT_EQ(read_once(ends.out), "");
-      close(ends.out);
-    }
-  }
-}
-
-TEST(FdSink, TearsNoLinesOfSeveralThreadsAndSinks) {
+TEST(FdSink, KeepsLinesOfSeveralThreadsAndSinksApart) {
   TemporaryFile const file;
   constexpr int kThreads = 3;
   constexpr int kLines = 400;
@@ -124,7 +91,7 @@ TEST(FdSink, TearsNoLinesOfSeveralThreadsAndSinks) {
   EXPECT_EQ(count, kThreads * kLines);
 }
 
-TEST(FdSink, AppendsToAFileAndMakesOne) {
+TEST(FdSink, AppendsToAFileAndCreatesOne) {
   TemporaryFile const file;
   std::error_code error = std::make_error_code(std::errc::io_error);
   FdSink::append_to(file.path(), error)->write(Level::info, "first\n");
@@ -137,39 +104,39 @@ TEST(FdSink, AppendsToAFileAndMakesOne) {
   EXPECT_NE(fcntl(third->descriptor(), F_GETFD) & FD_CLOEXEC, 0);
 }
 
-TEST(FdSink, BeginsALineBehindOneThatBrokeOff) {
+TEST(FdSink, StartsANewLineAfterABrokenOne) {
   TemporaryFile const file;
-  std::ofstream(file.path()) << "whole\nbroken o";
+  std::ofstream(file.path()) << "complete\nbroken o";
   std::error_code error;
   FdSink::append_to(file.path(), error)->write(Level::info, "a line\n");
   FdSink::append_to(file.path(), error)->write(Level::info, "another\n");
-  EXPECT_EQ(file.text(), "whole\nbroken o\na line\nanother\n");
+  EXPECT_EQ(file.text(), "complete\nbroken o\na line\nanother\n");
 }
 
-// What stands in the file, and what is missing there, where a limit cut it and went away again.
-std::pair<std::string, std::uint64_t> behind_a_limit(rlim_t bytes, std::string_view end_of_broken) {
+// The content of a file that reached a limit of its size until that was lifted, and the number of lines missing in it.
+std::pair<std::string, std::uint64_t> after_a_limit(rlim_t bytes, std::string_view end_of_broken) {
   TemporaryFile const file;
-  std::error_code error;
-  auto const sink = FdSink::append_to(file.path(), error, -1, end_of_broken);
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   rlimit const limit{bytes, before.rlim_max};
   setrlimit(RLIMIT_FSIZE, &limit);
+  std::error_code error;
+  auto const sink = FdSink::append_to(file.path(), error, -1, end_of_broken);
   for (char const* lines : {"first\n", "second\nthird\n", "fourth\n"}) sink->write(Level::info, lines);
   setrlimit(RLIMIT_FSIZE, &before);
   sink->write(Level::info, "fifth\n");
   return {file.text(), sink->missing_lines()};
 }
 
-TEST(FdSink, LosesNoLineToTheOneThatBrokeOffBeforeIt) {
-  using Got = std::pair<std::string, std::uint64_t>;
-  EXPECT_EQ(behind_a_limit(15, "\n"), Got("first\nsecond\nth\nfifth\n", 2));
-  EXPECT_EQ(behind_a_limit(15, " (cut)\n"), Got("first\nsecond\nth (cut)\nfifth\n", 2));
-  EXPECT_EQ(behind_a_limit(13, "\n"), Got("first\nsecond\nfifth\n", 2)) << "nothing broke off";
-  EXPECT_EQ(behind_a_limit(18, "\n"), Got("first\nsecond\nthird\nfifth\n", 1)) << "only the end of a line is missing";
+TEST(FdSink, SurvivesRlimitFsizeAndCountsMissingLines) {
+  using Result = std::pair<std::string, std::uint64_t>;
+  EXPECT_EQ(after_a_limit(15, "\n"), Result("first\nsecond\nth\nfifth\n", 2));
+  EXPECT_EQ(after_a_limit(15, " (cut)\n"), Result("first\nsecond\nth (cut)\nfifth\n", 2));
+  EXPECT_EQ(after_a_limit(13, "\n"), Result("first\nsecond\nfifth\n", 2)) << "no line broke off";
+  EXPECT_EQ(after_a_limit(18, "\n"), Result("first\nsecond\nthird\nfifth\n", 2)) << "its line end is missing";
 }
 
-TEST(FdSink, SaysWhyAFileCannotBeOpened) {
+TEST(FdSink, ReportsWhyAFileCannotBeOpened) {
   std::error_code error;
   EXPECT_EQ(FdSink::append_to("/no/such/folder/file", error), nullptr);
   EXPECT_EQ(error, std::errc::no_such_file_or_directory);
@@ -177,7 +144,7 @@ TEST(FdSink, SaysWhyAFileCannotBeOpened) {
   EXPECT_EQ(error, std::errc::is_a_directory);
 }
 
-TEST(FdSink, ADuplicateStaysWhatItWasAndIsNotInherited) {
+TEST(FdSink, DuplicateIgnoresRedirectionsAndIsNotInherited) {
   Ends const ends = make_pipe();
   auto const sink = FdSink::duplicate_of(ends.in);
   ASSERT_NE(sink, nullptr);
@@ -189,22 +156,13 @@ TEST(FdSink, ADuplicateStaysWhatItWasAndIsNotInherited) {
   EXPECT_EQ(FdSink::duplicate_of(987654), nullptr);
 }
 
-TEST(FdSink, ClosesItsDescriptor) {
-  Ends const ends = make_pipe();
-  { FdSink const sink(ends.in); }
-  EXPECT_EQ(fcntl(ends.in, F_GETFD), -1);
-  close(ends.out);
-}
-
-// ---- what the system takes in part, or not at once ----
-
 std::string long_line() {
   std::string line;
   for (int i = 0; line.size() < 1'000'000; ++i) line += std::to_string(i) + ' ';
   return line + '\n';
 }
 
-TEST(FdSink, GoesOnWhereOnlyAPartWasTaken) {
+TEST(FdSink, ContinuesAfterAPartialWrite) {
   std::string const line = long_line();
   for (Ends const ends :
        {make_pipe(), make_pipe(O_NONBLOCK), make_sockets(SOCK_STREAM), make_sockets(SOCK_STREAM | SOCK_NONBLOCK)}) {
@@ -222,43 +180,7 @@ TEST(FdSink, GoesOnWhereOnlyAPartWasTaken) {
   }
 }
 
-std::atomic<int> interruptions{0};
-
-TEST(FdSink, GoesOnWhereASignalInterrupted) {
-  struct sigaction action {};
-  action.sa_handler = [](int) { interruptions.fetch_add(1); };  // without SA_RESTART
-  struct sigaction before {};
-  sigaction(SIGALRM, &action, &before);
-  std::string const line = long_line();
-  for (Ends const ends : {make_pipe(), make_pipe(O_NONBLOCK), make_sockets(SOCK_STREAM)}) {
-    fcntl(ends.out, F_SETFL, 0);
-    interruptions = 0;
-    std::string got;
-    std::thread reader([&] {
-      sigset_t alarms;
-      sigemptyset(&alarms);
-      sigaddset(&alarms, SIGALRM);
-      pthread_sigmask(SIG_BLOCK, &alarms, nullptr);
-      while (interruptions < 3) std::this_thread::yield();  // until then the writer is stuck
-      got = read_all(ends.out);
-    });
-    itimerval const often{{0, 2000}, {0, 2000}};
-    setitimer(ITIMER_REAL, &often, nullptr);
-    {
-      FdSink sink(ends.in);
-      sink.write(Level::info, line);
-      EXPECT_EQ(sink.failed_writes(), 0U);
-    }
-    itimerval const never{};
-    setitimer(ITIMER_REAL, &never, nullptr);
-    reader.join();
-    EXPECT_EQ(got, line);
-    close(ends.out);
-  }
-  sigaction(SIGALRM, &before, nullptr);
-}
-
-TEST(FdSink, LeavesErrnoAlone) {
+TEST(FdSink, KeepsErrno) {
   FdSink sink(-1, "", -1);
   errno = ENOTTY;
   sink.write(Level::info, "nowhere");
@@ -266,123 +188,73 @@ TEST(FdSink, LeavesErrnoAlone) {
   EXPECT_EQ(sink.failed_writes(), 1U);
 }
 
-// ---- what cannot be written: counted, said once, and the program goes on ----
+// ---- failed writes are counted and reported once ----
 
-// What a sink that says its failures to a pipe says after three lines.
-std::string said_after_three_lines(int descriptor, std::string name) {
-  Ends const complaints = make_pipe();
+// The error report of a sink that writes three lines.
+std::string report_of_three_lines(int descriptor, std::string name) {
+  Ends const errors = make_pipe();
   {
-    FdSink sink(descriptor, std::move(name), complaints.in);
+    FdSink sink(descriptor, std::move(name), errors.in);
     for (int i = 0; i < 3; ++i) sink.write(Level::info, "a line\n");
     EXPECT_EQ(sink.failed_writes(), 3U);
   }
-  close(complaints.in);
-  std::string const said = read_all(complaints.out);
-  close(complaints.out);
-  return said;
+  close(errors.in);
+  std::string const report = read_all(errors.out);
+  close(errors.out);
+  return report;
 }
 
-TEST(FdSink, CountsAndSaysThatTheDiskIsFull) {
+TEST(FdSink, ReportsAFullDisk) {
   std::error_code error;
   ASSERT_NE(FdSink::append_to("/dev/full", error), nullptr) << error.message();
-  tracing::testing::expect_approved("disk_full.txt", said_after_three_lines(open("/dev/full", O_WRONLY), "/dev/full"));
+  tracing::testing::expect_approved("disk_full.txt", report_of_three_lines(open("/dev/full", O_WRONLY), "/dev/full"));
 }
 
-TEST(FdSink, CountsAndSaysThatADescriptorIsClosed) {
-  tracing::testing::expect_approved("closed_descriptor.txt", said_after_three_lines(-1, ""));
+TEST(FdSink, ReportsAClosedDescriptor) {
+  tracing::testing::expect_approved("closed_descriptor.txt", report_of_three_lines(-1, ""));
 }
 
-TEST(FdSink, CountsAndSaysThatNobodyReads) {
+TEST(FdSink, ReportsABrokenPipe) {
   for (Ends const ends : {make_pipe(), make_sockets(SOCK_STREAM), make_sockets(SOCK_SEQPACKET)}) {
-    close(ends.out);  // with SIGPIPE as it is at first, a write would end this program
-    EXPECT_EQ(said_after_three_lines(ends.in, "pipe"),
+    close(ends.out);
+    ASSERT_EQ(signal(SIGPIPE, SIG_DFL), SIG_DFL);
+    EXPECT_EQ(report_of_three_lines(ends.in, "pipe"),
               "tracing: cannot write to pipe: Broken pipe; further failures are only counted\n");
   }
 }
 
-TEST(FdSink, CountsAndSaysThatAReaderIsStuck) {
+TEST(FdSink, GivesUpOnAStuckReaderAfterASecond) {
   Ends const ends = make_pipe(O_NONBLOCK);
   std::string const line(1 << 20, 'x');
-  Ends const complaints = make_pipe();
-  FdSink sink(ends.in, "pipe", complaints.in);
+  Ends const errors = make_pipe();
+  FdSink sink(ends.in, "pipe", errors.in);
   sink.write(Level::info, line);
   EXPECT_EQ(sink.failed_writes(), 1U);
-  EXPECT_EQ(read_once(complaints.out),
+  EXPECT_EQ(read_once(errors.out),
             "tracing: cannot write to pipe: Resource temporarily unavailable; further failures are only counted\n");
   close(ends.out);
-  close(complaints.in);
-  close(complaints.out);
+  close(errors.in);
+  close(errors.out);
 }
 
-TEST(FdSink, MayHaveNowhereToComplain) {
-  Ends const complaints = make_pipe();
-  close(complaints.out);
-  FdSink unheard(-1, "", complaints.in);
-  unheard.write(Level::info, "a line\n");
-  EXPECT_EQ(unheard.failed_writes(), 1U);
-  close(complaints.in);
-}
+// ---- signals ----
 
-// ---- SIGPIPE belongs to the program ----
-
-bool is_pending(int signal) {
-  sigset_t pending;
-  sigpending(&pending);
-  return sigismember(&pending, signal) == 1;
-}
-
-int write_to_nobody() {
-  Ends const ends = make_pipe();
-  close(ends.out);
-  FdSink sink(ends.in, "", -1);
-  sink.write(Level::info, "a line\n");
-  return static_cast<int>(sink.failed_writes());
-}
-
-class BlockedSigpipe {
- public:
-  BlockedSigpipe() {
-    sigemptyset(&sigpipe_);
-    sigaddset(&sigpipe_, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &sigpipe_, &before_);
+TEST(FdSink, LeavesThePendingSignalsOfTheProgram) {
+  sigset_t sigpipe, before, pending;
+  sigemptyset(&sigpipe);
+  sigaddset(&sigpipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &sigpipe, &before);
+  for (bool const was_pending : {false, true}) {
+    if (was_pending) raise(SIGPIPE);
+    Ends const ends = make_pipe();
+    close(ends.out);
+    FdSink(ends.in, "", -1).write(Level::info, "a line\n");
+    sigpending(&pending);
+    EXPECT_EQ(sigismember(&pending, SIGPIPE), was_pending);
   }
-  ~BlockedSigpipe() {
-    timespec const no_wait{};
-    while (sigtimedwait(&sigpipe_, nullptr, &no_wait) > 0) {
-    }
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-
- private:
-  sigset_t sigpipe_;
-  sigset_t before_;
-};
-
-TEST(FdSink, CallsNoHandlerOfSigpipe) {
-  static std::atomic<int> calls;
-  calls = 0;
-  struct sigaction action {};
-  action.sa_handler = [](int) { ++calls; };
-  struct sigaction before {};
-  sigaction(SIGPIPE, &action, &before);
-  EXPECT_EQ(write_to_nobody(), 1);
-  EXPECT_EQ(calls, 0);
-  raise(SIGPIPE);
-  EXPECT_EQ(calls, 1) << "the signal is not blocked afterwards";
-  sigaction(SIGPIPE, &before, nullptr);
-}
-
-TEST(FdSink, LeavesNoSigpipeWhereTheProgramBlocksIt) {
-  BlockedSigpipe const blocked;
-  EXPECT_EQ(write_to_nobody(), 1);
-  EXPECT_FALSE(is_pending(SIGPIPE));
-}
-
-TEST(FdSink, LeavesASigpipeThatWaitsForTheProgram) {
-  BlockedSigpipe const blocked;
-  raise(SIGPIPE);
-  EXPECT_EQ(write_to_nobody(), 1);
-  EXPECT_TRUE(is_pending(SIGPIPE));
+  timespec const no_wait{};
+  sigtimedwait(&sigpipe, nullptr, &no_wait);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace

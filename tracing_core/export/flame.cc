@@ -15,7 +15,7 @@ FlameGuard& FlameGuard::operator=(FlameGuard&& other) noexcept {
   return *this;
 }
 FlameGuard::~FlameGuard() {
-  if (lines_ != nullptr) lines_->write_at_once();
+  if (lines_ != nullptr) lines_->stop_buffering();
 }
 void FlameGuard::flush() noexcept {
   if (lines_ != nullptr) lines_->flush();
@@ -31,7 +31,7 @@ std::pair<std::unique_ptr<FlameLayer>, FlameGuard> flame_layer(WriterPtr writer,
 
 std::pair<std::unique_ptr<FlameLayer>, FlameGuard> flame_layer(std::string const& path, std::error_code& error,
                                                                FlameOptions const& options) {
-  auto file = FdSink::append_to(path, error, options.complain_to, internal::kEndOfBrokenStack);
+  auto file = FdSink::append_to(path, error, options.error_fd, internal::kEndOfBrokenStack);
   if (file == nullptr) return {};
   auto lines = internal::FoldedLines::make(to_sink(file), options, file);
   auto layer = std::make_unique<FlameLayer>(lines);

@@ -1,4 +1,4 @@
-// Declares FlameLayer, which writes as folded stacks where threads spend their time: what flame graphs are drawn from.
+// FlameLayer: a layer that writes where threads spend their time as folded stacks, from which flame graphs are drawn.
 #pragma once
 
 #include <cstddef>
@@ -15,32 +15,32 @@ namespace tracing::inline v1 {
 
 /// What a FlameLayer writes.
 struct FlameOptions {
-  /// A thread's time in no span at all, too: `ThreadId(1)-main 120`.
+  /// Also write a thread's time in no span: `ThreadId(1)-main 120`.
   bool empty_samples = true;
-  /// `all-threads` in place of each thread's own root.
+  /// `all-threads` instead of a root for each thread.
   bool threads_collapsed = false;
-  /// `kernels::compile` in place of `compile`: with the namespace and class of the span, or the target that it has
-  /// instead.
+  /// `kernels::compile` instead of `compile`: with the span's namespace and class, or the target that replaces them.
   bool module_path = true;
-  /// `compile:src/kernels.cc:12` in place of `compile`.
+  /// `compile:src/kernels.cc:12` instead of `compile`.
   bool file_and_line = false;
-  /// As the crate tracing-flame writes them: a `;` in a name is left alone, so it makes two frames of one, and bytes
-  /// that are no text as well. Line ends are replaced all the same.
+  /// Exactly as the crate tracing-flame: a `;` in a name stays, so it makes two frames of one; bytes that are not UTF-8
+  /// stay too. Line ends are replaced all the same. Each line is written at once, so lines of different threads are in
+  /// the order of time.
   bool as_tracing_flame = false;
-  /// Bytes of lines of each thread that wait to be written together. More takes memory and may be lost when a signal ends
-  /// the process; 0 writes each line at once, which costs ten times as much as all else.
+  /// The lines of each thread that wait to be written together, in bytes. More takes memory and may be lost when a
+  /// signal ends the process; 0 writes each line at once, which costs ten times as much as everything else.
   std::size_t buffered_bytes = 64 * 1024;
-  /// Where it is told that the file of a path cannot be written: a descriptor, or nowhere where that is negative.
-  int complain_to = 2;
+  /// The descriptor on which the first failed write to a path is reported; negative: nowhere.
+  int error_fd = 2;
 };
 
 namespace internal {
 class FoldedLines;
 }
 
-/// Has the lines written that still wait: when it is destroyed, and on flush(). Later lines are written at once. Keep
-/// it in main(): a process that ends without destroying it, by a signal or by exit(), takes the waiting lines with it. No
-/// thread enters or leaves a span while a line of its own has waited for 100 ms without having it written.
+/// Writes the waiting lines when it is destroyed, and on flush(). Later lines are written at once. Keep it in main(): a
+/// process that ends without destroying it, by a signal or by exit(), loses the waiting lines. A thread that enters or
+/// leaves a span writes its own lines when they have waited for 100 ms.
 class [[nodiscard]] FlameGuard {
  public:
   FlameGuard() noexcept = default;
@@ -49,31 +49,31 @@ class [[nodiscard]] FlameGuard {
   FlameGuard& operator=(FlameGuard&& other) noexcept;
   ~FlameGuard();
 
-  /// Returns when all lines so far have been given to the writer, and that is flushed. Thread-safe.
+  /// Returns when all earlier lines have been passed to the writer, and that is flushed. Thread-safe.
   void flush() noexcept;
-  /// Lines for which there was no memory and, of a file that was opened by its path, no room: they are not there, wholly or
-  /// from some byte on. Thread-safe.
+  /// The number of lines that are missing because memory ran out or, in a file that was opened by its path, because a
+  /// write failed. Thread-safe.
   std::uint64_t dropped_lines() const noexcept;
 
  private:
   std::shared_ptr<internal::FoldedLines> lines_;
 };
 
-/// Writes a line whenever a thread enters or leaves a span: where the thread was until then, from the outside in, and
+/// Writes a line whenever a thread enters or leaves a span: the spans it was in until then, from the outside in, and
 /// for how many nanoseconds: `ThreadId(1)-main;kernels::launch;kernels::compile 7130`. Time counts from the thread's
-/// last line, at first from the making of the layer. A span stands below its parent, wherever the thread went in
-/// between. Events and fields are not written.
+/// last line, at first from the creation of the layer. A span is listed after its parent, whichever spans the thread
+/// entered in between. Events and fields are not written.
 ///
-/// Names keep their blanks; in them `;` becomes `:`, line ends and NUL a blank, and what is not UTF-8 U+FFFD. So files
-/// of several threads, processes and runs may be concatenated, or written together: a block of lines is one write(2).
+/// Names keep their blanks; in them `;` becomes `:`, line ends and NUL a blank, and bytes that are not UTF-8 U+FFFD. So
+/// files of several threads, processes and runs may be concatenated, or written together: a block of lines is one
+/// write(2).
 ///
-/// Costs a look at the processor's counter and a copy of the line; takes a lock only to write, and allocates nothing once
-/// it has seen the deepest stack. Memory: a buffer and a stack for each thread that lives. In a forked child it writes
-/// nothing: the file is the parent's, and a child that wants one makes a registry of its own. A writer that cannot write says
-/// so itself; the program never ends by SIGXFSZ here.
+/// Costs a read of the processor's counter and a copy of the line; takes a lock only to write, and allocates nothing
+/// once it has seen the deepest stack. Memory: a buffer and a stack for each live thread. In a forked child it writes
+/// nothing: the file is the parent's. A child that wants one creates a registry of its own.
 class FlameLayer final : public Layer {
  public:
-  /// For flame_layer().
+  /// Use flame_layer() instead.
   explicit FlameLayer(std::shared_ptr<internal::FoldedLines> lines) noexcept : lines_(std::move(lines)) {}
   ~FlameLayer() override;
 
@@ -86,15 +86,16 @@ class FlameLayer final : public Layer {
   std::shared_ptr<internal::FoldedLines> const lines_;
 };
 
-/// A layer that writes folded stacks to any writer, in blocks of whole lines of level info and target `tracing::flame`,
-/// and the guard that has them written. The writer is called for one block at a time while threads that enter spans wait,
-/// so it must not wait for them. Where it is null, so is the layer, which a RegistryBuilder leaves out.
+/// A layer that writes folded stacks to any writer, in blocks of complete lines of level info and target
+/// `tracing::flame`, and its guard. The writer is called for one block at a time while threads that want to write wait,
+/// so it must not wait for them. A null writer gives a null layer, which a RegistryBuilder ignores.
 ///
 ///     auto [layer, guard] = tracing::flame_layer("run.folded", error);
 ///     tracing::set_global_default(tracing::RegistryBuilder().with(std::move(layer)).build());
 std::pair<std::unique_ptr<FlameLayer>, FlameGuard> flame_layer(WriterPtr writer, FlameOptions const& options = {});
-/// The same to a file, made where it is not there and else appended to, behind a line that somebody broke off. Where it
-/// cannot be opened, `error` says why, and the layer is null. The first write that fails is told on standard error.
+/// The same to a file, which is created if it does not exist and otherwise appended to; a last line that broke off is
+/// ended. If the file cannot be opened, sets `error` and returns a null layer. Reports the first failed write on
+/// standard error.
 std::pair<std::unique_ptr<FlameLayer>, FlameGuard> flame_layer(std::string const& path, std::error_code& error,
                                                                FlameOptions const& options = {});
 

@@ -1,133 +1,111 @@
-// Declares FoldedLines, where the lines of folded stacks come together, and WaitingLines, those of one track that wait.
+// FoldedLines: collects the lines of folded stacks from all threads; WaitingLines: those of one track that are not
+// written yet.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string_view>
 
 #include "tracing_core/collect/layer.h"
-#include "tracing_core/export/by_track.h"
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/flame.h"
 #include "tracing_core/export/flame_stack.h"
-#include "tracing_core/export/fork_count.h"
+#include "tracing_core/export/per_track.h"
 #include "tracing_core/export/writer.h"
+#include "tracing_core/internal/fork.h"
+#include "tracing_core/internal/mutex.h"
 
 namespace tracing::inline v1::internal {
 
-// Behind a line that broke off, so that nobody takes the digits of a number that are there for the number.
+// Ends a line that broke off, so that no reader takes the first digits of a number for the number.
 inline constexpr std::string_view kEndOfBrokenStack = " (cut)\n";
 
-// Lines that one thread adds while another one may write those that are there. Who writes, or makes room, holds a lock.
+// Lines that one thread adds while another may take those that are there. Taking and restarting needs a lock.
 class WaitingLines {
  public:
-  struct Line {
-    std::uint64_t ticks;  // when it was added
-    std::size_t end;
-  };
-
-  // The adding thread's. Room behind what is there, null where there is none; commit() makes it a line.
+  // For the adding thread. Room after the waiting lines, null if there is none; commit() publishes a complete line.
   char* reserve(std::size_t bytes) noexcept {
-    return capacity_ - size_ >= bytes && count_.load(std::memory_order_relaxed) < most_lines_ ? text_.get() + size_ : nullptr;
+    std::size_t const size = size_.load(std::memory_order_relaxed);
+    return capacity_ - size >= bytes ? text_.get() + size : nullptr;
   }
-  void commit(std::size_t bytes, std::uint64_t ticks) noexcept {
-    std::size_t const count = count_.load(std::memory_order_relaxed);
-    size_ += bytes;
-    lines_[count] = {ticks, size_};
-    count_.store(count + 1, std::memory_order_release);
+  void commit(std::size_t bytes) noexcept {
+    size_.store(size_.load(std::memory_order_relaxed) + bytes, std::memory_order_release);
   }
-  std::size_t bytes() const noexcept { return size_ - taken_bytes_.load(std::memory_order_relaxed); }
+  std::size_t bytes() const noexcept {
+    return size_.load(std::memory_order_relaxed) - taken_.load(std::memory_order_relaxed);
+  }
 
-  // With the lock: lines that are there may be taken, whole lines in their order.
-  void look() noexcept { seen_ = count_.load(std::memory_order_acquire); }
-  Line const* next_line() const noexcept { return taken_ < seen_ ? &lines_[taken_] : nullptr; }
-  std::string_view take_line() noexcept { return take_until(taken_ + 1); }
-  std::string_view take_all() noexcept { return take_until(seen_); }
-
-  // With the lock, by the adding thread: room for as much, and for `most` where it gets bigger. False where memory ran out.
-  bool make_room(std::size_t bytes, std::size_t most) noexcept;
-
- private:
-  std::string_view take_until(std::size_t count) noexcept {
-    std::size_t const begin = taken_bytes_.load(std::memory_order_relaxed);
-    std::size_t const end = count == 0 ? 0 : lines_[count - 1].end;
-    taken_ = count;
-    taken_bytes_.store(end, std::memory_order_relaxed);
+  std::string_view take() noexcept {
+    std::size_t const end = size_.load(std::memory_order_acquire);
+    std::size_t const begin = taken_.exchange(end, std::memory_order_relaxed);
     return {text_.get() + begin, end - begin};
   }
+  // For the adding thread: begins again with this much room. False if memory ran out. REQUIRES: all lines were taken.
+  bool restart(std::size_t capacity) noexcept;
 
+ private:
   std::unique_ptr<char[]> text_;
-  std::unique_ptr<Line[]> lines_;
   std::size_t capacity_ = 0;
-  std::size_t most_lines_ = 0;
-  std::size_t size_ = 0;
-  std::atomic<std::size_t> count_{0};
-  std::atomic<std::size_t> taken_bytes_{0};
-  std::size_t taken_ = 0;
-  std::size_t seen_ = 0;
+  std::atomic<std::size_t> size_{0};
+  std::atomic<std::size_t> taken_{0};
 };
 
-// Each thread makes its lines and keeps them until they are many or old. Then those of all are written in the order of time, so
-// that threads meet only for that. Thread-safe.
+// Each thread makes its lines and keeps them until they are many or old, so threads meet only to write. Thread-safe. In
+// a forked child it does nothing.
 class FoldedLines {
  public:
-  // What `file` lacks is counted, where the writer writes to one.
+  // Counts the missing lines of `file`, the file that `writer` writes to, if any.
   static std::shared_ptr<FoldedLines> make(WriterPtr writer, FlameOptions const& options,
                                            std::shared_ptr<FdSink const> file = nullptr);
 
   void enter(SpanRef span, Context const& context) noexcept;
   void exit(SpanRef span, Context const& context) noexcept { add(span, true, context); }
   void flush() noexcept;
-  void write_at_once() noexcept;
+  // Writes all lines, and later ones at once.
+  void stop_buffering() noexcept;
   std::uint64_t dropped() const noexcept {
     return dropped_.load(std::memory_order_relaxed) + (file_ == nullptr ? 0 : file_->missing_lines());
   }
 
  private:
-  friend struct Abandoned;
-  using Lock = std::unique_lock<std::mutex>;
-  // By the processor's counter, by the system's clock, or both: zero where it is not known.
+  // By the processor's counter, the system's clock, or both: zero if unknown.
   struct Moment {
     std::uint64_t ticks = 0;
     Instant instant{};
   };
-  struct OfTrack {
+  struct TrackLines {
     FoldedStack stack;
     Moment last;
     WaitingLines lines;
-    std::uint64_t waiting_ns = 0;  // how long the first of them has waited
-    OfTrack* next = nullptr;
-    OfTrack* next_with_lines = nullptr;  // guarded by mutex_
+    std::uint64_t waiting_ns = 0;  // how long the first line has waited
+    TrackLines* next = nullptr;
   };
 
   FoldedLines(WriterPtr writer, FlameOptions const& options, std::shared_ptr<FdSink const> file);
   ~FoldedLines() = default;
   bool is_in_forked_child() const noexcept { return fork_count() != forks_when_made_; }
 
-  // Time has passed in `span`, for which a line is to be made unless `is_wanted` says no.
+  // Time has passed in `span`; makes a line of it if `is_wanted`.
   void add(SpanRef span, bool is_wanted, Context const& context) noexcept;
-  OfTrack* find(Track const& track, Lock& lock) noexcept;
+  void add_to(TrackLines& track, SpanRef span, bool is_wanted, bool is_restored, Moment const& now) noexcept;
+  TrackLines* find(Track const& track) noexcept;
   static std::uint64_t ns_by_instants(Moment const& begin, Moment const& end) noexcept;
-  void add_line(OfTrack& track, std::uint64_t ns, std::uint64_t ticks, Lock& lock) noexcept;
-  char* make_room(OfTrack& track, std::size_t bytes, Lock& lock) noexcept;
-  void write_out(Lock& lock) noexcept;
-  void write_merged(OfTrack* first) noexcept;
-  void write(std::string_view lines) noexcept;
+  void add_line(TrackLines& track, std::uint64_t ns) noexcept;
+  char* make_room(TrackLines& track, std::size_t bytes) noexcept;
+  void write(std::string_view lines) noexcept TRACING_REQUIRES(mutex_);
   void count_dropped() noexcept { dropped_.fetch_add(1, std::memory_order_relaxed); }
 
   WriterPtr const writer_;
-  std::shared_ptr<FdSink const> const file_;  // which it writes to, or null
+  std::shared_ptr<FdSink const> const file_;  // or null
   FlameOptions const options_;
   std::atomic<std::size_t> buffered_bytes_;  // of each track
   Moment const start_;
-  unsigned const forks_when_made_;
-  FoldedLines* next_abandoned_ = nullptr;
+  unsigned const forks_when_made_ = fork_count();
   std::atomic<std::uint64_t> dropped_{0};
-  std::mutex mutex_;  // whoever has it may write, add lines to tracks that are no thread's own, and make new ones
-  ByTrack<OfTrack> tracks_;
-  TextBuffer merged_;  // lines of several tracks, guarded by mutex_
+  Mutex others_mutex_;  // serialises those who add lines to tracks that are not their own; taken before mutex_
+  Mutex mutex_;         // serialises writing and PerTrack::find()
+  PerTrack<TrackLines> tracks_;
 };
 
 }  // namespace tracing::inline v1::internal

@@ -3,18 +3,18 @@
 #include <new>
 
 #include "tracing_core/dispatch/runtime_callsite.h"
-#include "tracing_core/format/scan.h"
+#include "tracing_core/model/text_scan.h"
 #include "tracing_core/internal/utf8.h"
 
 namespace tracing::inline v1::internal {
 namespace {
 
-// The high bit of some byte is set where a byte is below a blank, is a semicolon or is beyond ASCII.
+// Nonzero in the high bit of some byte if a byte is below a blank, a semicolon or beyond ASCII.
 constexpr Word needs_replacing(Word word) noexcept {
   return word | (word - kOnes * 0x20) | ((word ^ (kOnes * ';')) - kOnes);
 }
 
-// Without what would end the frame, the line, or the text of those who read it.
+// Replaces characters that would end the frame, the line, or a reader's text.
 void append_name(TextBuffer& out, std::string_view name, FlameOptions const& options) noexcept {
   if (is_plain<needs_replacing>(name)) [[likely]] return out.append(name);
   while (!name.empty()) {
@@ -45,9 +45,9 @@ void append_root(TextBuffer& out, Track const& track, FlameOptions const& option
 void append_span(TextBuffer& out, Metadata const& metadata, FlameOptions const& options) noexcept {
   out.push_back(';');
   std::string_view path = metadata.module_path();
-  // Macros keep the namespace and class as the target alone.
+  // Macros have the namespace and class only as the target.
   if (path.data() == nullptr && !metadata.parts().owned) path = metadata.target();
-  // The reference has a path that is empty, too.
+  // tracing-flame writes an empty path, too.
   if (options.module_path && (options.as_tracing_flame ? path.data() != nullptr : !path.empty())) {
     append_name(out, path, options);
     out.append("::");
@@ -62,12 +62,6 @@ void append_span(TextBuffer& out, Metadata const& metadata, FlameOptions const& 
     out.push_back(':');
     out.append_uint(metadata.line());
   }
-}
-
-// Which of a few places is a callsite's; those that follow each other in memory have others.
-std::size_t place_of(Metadata const& metadata, std::size_t places) noexcept {
-  auto const address = reinterpret_cast<std::uintptr_t>(&metadata);
-  return (address / alignof(Metadata) * 0x9E3779B97F4A7C15 >> 32) % places;
 }
 
 }  // namespace
@@ -97,7 +91,7 @@ bool FoldedStack::walk_to(SpanRef span, FlameOptions const& options) noexcept {
     std::size_t kept = 0;
     missing_.clear();
     for (; span; span = span.parent()) {
-      SpanId const id = span.slot()->span_id();
+      SpanId const id = span.id();
       kept = depth_;
       while (kept > 0 && frames_[kept - 1].id != id) --kept;
       if (kept > 0) break;
@@ -114,40 +108,16 @@ bool FoldedStack::walk_to(SpanRef span, FlameOptions const& options) noexcept {
 }
 
 void FoldedStack::append_frame(SpanRef span, FlameOptions const& options) {
-  Metadata const& metadata = *span.slot()->metadata;
+  Metadata const& metadata = span.metadata();
   if (depth_ < frames_.size() && frames_[depth_].metadata == &metadata && !metadata.parts().owned) [[likely]] {
-    frames_[depth_].id = span.slot()->span_id();
+    frames_[depth_].id = span.id();
     return cut(depth_ + 1);
   }
   frames_.resize(depth_);
   text_.resize_down(end_);
-  Name const& known = known_names_[place_of(metadata, known_names_.size())];
-  if (known.metadata == &metadata) [[likely]] {
-    text_.append({names_.data() + known.begin, known.size});
-  } else {
-    append_new_name(metadata, options);
-  }
-  frames_.push_back({span.slot()->span_id(), &metadata, text_.size()});
-  cut(frames_.size());
-}
-
-void FoldedStack::append_new_name(Metadata const& metadata, FlameOptions const& options) noexcept {
-  std::size_t const begin = text_.size();
   append_span(text_, metadata, options);
-  // What is made at run time may go, and another one stand where it was.
-  if (metadata.parts().owned) return;
-  std::string_view const name = text_.view().substr(begin);
-  if (names_.size() + name.size() > kMostNameBytes) forget_names();
-  if (name.size() > kMostNameBytes || text_.truncated()) return;
-  known_names_[place_of(metadata, known_names_.size())] = {&metadata, static_cast<std::uint32_t>(names_.size()),
-                                                           static_cast<std::uint32_t>(name.size())};
-  names_.append(name);
-  if (names_.truncated()) forget_names();
-}
-
-void FoldedStack::forget_names() noexcept {
-  known_names_ = {};
-  names_.clear();
+  frames_.push_back({span.id(), &metadata, text_.size()});
+  cut(frames_.size());
 }
 
 }  // namespace tracing::inline v1::internal

@@ -1,4 +1,4 @@
-// Declares how tests of folded lines record them and read what was written.
+// Helpers for tests of folded lines.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ struct Folded {
   std::uint64_t ns = 0;
 };
 
-// The lines of a whole file. What is no line is a failure, and left out.
+// Parses a complete file. A line that cannot be parsed fails the test.
 inline std::vector<Folded> parse(std::string const& text) {
   std::vector<Folded> lines;
   std::size_t begin = 0;
@@ -54,7 +54,7 @@ inline std::vector<std::string> stacks(std::string const& text) {
   return names;
 }
 
-// What stands for this thread, as the layer writes it.
+// This thread's root, as the layer writes it.
 inline std::string this_thread() {
   std::string text;
   {
@@ -78,7 +78,7 @@ struct Recorder {
     registry = RegistryBuilder().with(std::move(layer), std::move(filter)).build();
   }
 
-  // The stacks that `f()` makes, without what stands for the thread.
+  // The stacks that `f()` makes, without this thread's root.
   template <class F>
   std::vector<std::string> stacks_of(F&& f) {
     tracing::with_default(registry, f);

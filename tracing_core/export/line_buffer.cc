@@ -11,7 +11,7 @@ namespace {
 
 using RoomyBuffer = InlineTextBuffer<1000>;
 
-// Frees the thread's buffer when it ends. Touched only where a buffer is made.
+// Frees the thread's buffer when the thread ends. Used only on threads that make one.
 struct AtThreadEnd {
   ~AtThreadEnd() {
     delete static_cast<RoomyBuffer*>(std::exchange(thread_line.buffer, nullptr));
@@ -22,7 +22,7 @@ thread_local AtThreadEnd at_thread_end;
 
 }  // namespace
 
-TextBuffer* LineBuffer::other() noexcept {
+TextBuffer* LineBuffer::make_buffer() noexcept {
   auto* const made = new (std::nothrow) RoomyBuffer;
   if (made != nullptr && thread_line.buffer == nullptr && !thread_line.ended) {
     (void)&at_thread_end;
@@ -31,7 +31,7 @@ TextBuffer* LineBuffer::other() noexcept {
   return made;
 }
 
-void LineBuffer::give_back() noexcept {
+void LineBuffer::release() noexcept {
   if (buffer_ == thread_line.buffer) {
     thread_line.in_use = false;
     thread_line.buffer = nullptr;

@@ -1,11 +1,12 @@
-// Declares LineBuffer, the buffer in which a thread makes its lines.
+// LineBuffer: the buffer in which a thread makes its lines.
 #pragma once
 
 #include "tracing_core/model/text_buffer.h"
 
 namespace tracing::inline v1::internal {
 
-// What a thread keeps: room that is there before the thread's first line and after its destructors.
+// Constant-initialised and trivially destroyed, so that it is valid before a thread's first line and after its
+// destructors.
 struct ThreadLine {
   TextBuffer* buffer = nullptr;  // freed when the thread ends
   bool in_use = false;
@@ -14,11 +15,12 @@ struct ThreadLine {
 
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local ThreadLine thread_line;
 
-// The thread's buffer while it lives, empty at first; another one where the thread's own is in use (a sink that prints) or
-// gone (a destructor at the thread's end).
+// Borrows the thread's buffer, emptied. Makes another one if that is in use (by a sink that prints) or gone (in a
+// destructor at the thread's end).
 class LineBuffer {
  public:
-  LineBuffer() noexcept : buffer_(thread_line.in_use || thread_line.buffer == nullptr ? other() : thread_line.buffer) {
+  LineBuffer() noexcept
+      : buffer_(thread_line.in_use || thread_line.buffer == nullptr ? make_buffer() : thread_line.buffer) {
     if (buffer_ == nullptr) [[unlikely]] return;
     thread_line.in_use = true;
     buffer_->clear();
@@ -26,23 +28,23 @@ class LineBuffer {
   LineBuffer(LineBuffer const&) = delete;
   LineBuffer& operator=(LineBuffer const&) = delete;
   ~LineBuffer() {
-    if (buffer_ != nullptr && buffer_ == thread_line.buffer && buffer_->size() <= kMostKept) [[likely]] {
+    if (buffer_ != nullptr && buffer_ == thread_line.buffer && buffer_->size() <= kMaxKeptBytes) [[likely]] {
       thread_line.in_use = false;
     } else {
-      give_back();
+      release();
     }
   }
 
-  /// False where memory ran out.
+  /// False if memory ran out.
   explicit operator bool() const noexcept { return buffer_ != nullptr; }
   TextBuffer& operator*() noexcept { return *buffer_; }
   TextBuffer* operator->() noexcept { return buffer_; }
 
  private:
-  static constexpr std::size_t kMostKept = 64 * 1024;
+  static constexpr std::size_t kMaxKeptBytes = 64 * 1024;
 
-  static TextBuffer* other() noexcept;
-  void give_back() noexcept;
+  static TextBuffer* make_buffer() noexcept;
+  void release() noexcept;
 
   TextBuffer* const buffer_;
 };

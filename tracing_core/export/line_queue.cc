@@ -5,75 +5,73 @@
 #include <utility>
 
 #include "tracing_core/dispatch/thread_state.h"
-#include "tracing_core/export/fork_count.h"
+#include "tracing_core/export/scoped_signal_block.h"
 #include "tracing_core/export/sink_call.h"
-#include "tracing_core/export/without_signal.h"
 #include "tracing_core/internal/thread_info.h"
 
 namespace tracing::inline v1::internal {
 
-std::shared_ptr<LineQueue> LineQueue::make(SinkPtr behind, NonBlockingOptions options) {
-  count_forks();
+std::shared_ptr<LineQueue> LineQueue::make(SinkPtr sink, NonBlockingOptions options) {
   options.buffered_lines = std::max<std::size_t>(options.buffered_lines, 1);
-  std::shared_ptr<LineQueue> queue(new LineQueue(std::move(behind), std::move(options)), Abandoned::let_go<LineQueue>);
+  // A forked child leaks the queue.
+  std::shared_ptr<LineQueue> queue(new LineQueue(std::move(sink), std::move(options)), [](LineQueue* made) {
+    if (!made->is_in_forked_child()) delete made;
+  });
   queue->start();
   return queue;
 }
 
-LineQueue::LineQueue(SinkPtr behind, NonBlockingOptions options)
-    : behind_(std::move(behind)),
-      line_sink_(dynamic_cast<LineSink*>(behind_.get())),
-      options_(std::move(options)),
-      forks_when_made_(fork_count()) {}
+LineQueue::LineQueue(SinkPtr sink, NonBlockingOptions options)
+    : sink_(std::move(sink)), line_sink_(dynamic_cast<LineSink*>(sink_.get())), options_(std::move(options)) {}
 
 void LineQueue::start() noexcept {
-  Lock const lock(mutex_);  // held until worker_ is set
+  MutexLock const lock(mutex_);  // held until worker_ is set
   ended_ = false;
   try {
-    WithoutSignals const blocked;
+    ScopedAsyncSignalBlock const blocked;
     worker_ = std::thread([this] { run(); });
   } catch (...) {
     ended_ = true;
   }
 }
 
-// The lock of a queue may then be held by a thread that is not there, and its lists may be half changed: it is not touched
-// any more.
-bool LineQueue::is_in_forked_child() const noexcept { return fork_count() != forks_when_made_; }
-
 // ---- on the threads that write lines ----
 
 void LineQueue::write(Level level, std::string_view text) noexcept {
-  if (!behind_->should_log(to_spdlog(level))) return;
+  if (!sink_->should_log(to_spdlog(level))) return;
   if (is_in_forked_child() || ended_.load(std::memory_order_acquire)) [[unlikely]] return write_directly(level, text);
-  Lock lock(mutex_);
-  if (!find_room(lock, sizeof(Header) + text.size())) [[unlikely]] {
-    lock.unlock();
-    return ended_.load(std::memory_order_acquire) ? write_directly(level, text) : count_dropped();
+  bool has_room;
+  bool wakes = false;
+  {
+    MutexLock const lock(mutex_);
+    has_room = wait_for_room(sizeof(Header) + text.size());
+    if (has_room) [[likely]] {
+      if (!append(level, text)) [[unlikely]] count_dropped();
+      wakes = worker_state_ == WorkerState::parked || (worker_state_ == WorkerState::polling && is_half_full());
+      if (wakes) worker_state_ = WorkerState::running;
+    }
   }
-  if (!append(level, text)) [[unlikely]] count_dropped();
-  bool const wakes = rest_ == Rest::asleep || (rest_ == Rest::dozing && is_half_full());
-  if (wakes) rest_ = Rest::awake;
-  lock.unlock();
   if (wakes) wake_.notify_one();
+  if (!has_room) [[unlikely]] ended_.load(std::memory_order_acquire) ? write_directly(level, text) : count_dropped();
 }
 
-// False where there is none: the line is to be dropped, or written directly where the thread has ended.
-bool LineQueue::find_room(Lock& lock, std::size_t bytes) noexcept {
+// False if there is none: then the line must be written directly if the worker has ended, and dropped otherwise.
+bool LineQueue::wait_for_room(std::size_t bytes) noexcept {
   if (!stopping_ && !is_full(bytes)) [[likely]] return true;
   if (std::this_thread::get_id() == worker_id_) return false;
   wake();
   if (!stopping_ && options_.lossy) return false;
-  progress_.wait(lock, [&] { return stopping_ || !is_full(bytes); });
+  while (!stopping_ && is_full(bytes)) progress_.wait(mutex_);
   if (!stopping_) return true;
-  progress_.wait(lock, [this] { return ended_.load(std::memory_order_relaxed); });  // so that lines keep their order
+  while (!ended_.load(std::memory_order_relaxed)) progress_.wait(mutex_);  // so that lines keep their order
   return false;
 }
 
 bool LineQueue::is_full(std::size_t bytes) const noexcept {
   std::uint64_t const lines = accepted_lines_ - written_lines_.load(std::memory_order_acquire);
   if (lines >= options_.buffered_lines) return true;
-  return lines > 0 && accepted_bytes_ - written_bytes_.load(std::memory_order_relaxed) + bytes > options_.buffered_bytes;
+  return lines > 0 &&
+         accepted_bytes_ - written_bytes_.load(std::memory_order_relaxed) + bytes > options_.buffered_bytes;
 }
 
 bool LineQueue::is_half_full() const noexcept {
@@ -113,18 +111,18 @@ void LineQueue::flush() noexcept {
     if (line_sink_ != nullptr) line_sink_->flush();
     return;
   }
-  if (ended_.load(std::memory_order_acquire)) return flush_sink(*behind_);
-  Lock lock(mutex_);
+  if (ended_.load(std::memory_order_acquire)) return flush_sink(*sink_);
+  MutexLock const lock(mutex_);
   if (std::this_thread::get_id() == worker_id_) return;
-  std::uint64_t const own = ++flushes_asked_;
+  std::uint64_t const own = ++flushes_requested_;
   wake();
-  progress_.wait(lock, [&] { return flushes_done_ >= own || ended_.load(std::memory_order_relaxed); });
+  while (flushes_done_ < own && !ended_.load(std::memory_order_relaxed)) progress_.wait(mutex_);
 }
 
 void LineQueue::finish() noexcept {
   if (is_in_forked_child() || !worker_.joinable()) return;
   {
-    Lock const lock(mutex_);
+    MutexLock const lock(mutex_);
     stopping_ = true;
     wake();
     progress_.notify_all();
@@ -133,13 +131,13 @@ void LineQueue::finish() noexcept {
 }
 
 void LineQueue::wake() noexcept {
-  if (rest_ == Rest::awake) return;
-  rest_ = Rest::awake;
+  if (worker_state_ == WorkerState::running) return;
+  worker_state_ = WorkerState::running;
   wake_.notify_one();
 }
 
 void LineQueue::write_directly(Level level, std::string_view text) noexcept {
-  if (line_sink_ == nullptr && is_in_forked_child()) return count_dropped();  // its lock may be held for ever
+  if (line_sink_ == nullptr && is_in_forked_child()) return count_dropped();  // its lock may never be released
   give(header_of(level, text), text);
 }
 
@@ -148,49 +146,50 @@ LineQueue::Header LineQueue::header_of(Level level, std::string_view text) const
   return {text.size(), Instant::now().ns, static_cast<std::int32_t>(this_thread_info().os_thread), level};
 }
 
-// ---- on the thread of the queue ----
+// ---- on the worker ----
 
 void LineQueue::run() noexcept {
   InSubscriber const in_subscriber;
   pthread_setname_np(pthread_self(), options_.thread_name.substr(0, 15).c_str());
-  Lock lock(mutex_);
+  mutex_.lock();
   worker_id_ = std::this_thread::get_id();
-  for (int rests = 0;;) {
+  for (int waits = 0;;) {
     if (!waiting_.empty()) {
-      write_waiting(lock);
-      rests = 0;
+      write_waiting();
+      waits = 0;
       continue;
     }
-    // All that was accepted so far is written.
-    std::uint64_t const flushes = flushes_asked_;
+    // All lines accepted so far are written.
+    std::uint64_t const flushes = flushes_requested_;
     bool const stopping = stopping_;
     bool const flushing = stopping || flushes != flushes_done_;
-    if (flushing || (rests > 0 && dropped() != told_dropped_)) {
-      lock.unlock();
-      tell_dropped();
-      if (flushing) flush_sink(*behind_);
-      lock.lock();
+    if (flushing || (waits > 0 && dropped() != reported_dropped_)) {
+      mutex_.unlock();
+      report_dropped();
+      if (flushing) flush_sink(*sink_);
+      mutex_.lock();
       flushes_done_ = flushes;
       ended_.store(stopping, std::memory_order_release);
       progress_.notify_all();
-      if (stopping) return;
+      if (stopping) break;
       continue;
     }
-    rest(lock, rests >= kMostDozes);
-    rests = std::min(rests + 1, kMostDozes);
+    wait_for_lines(waits >= kMaxPolls);
+    waits = std::min(waits + 1, kMaxPolls);
   }
+  mutex_.unlock();
 }
 
-void LineQueue::write_waiting(Lock& lock) noexcept {
+void LineQueue::write_waiting() noexcept {
   std::list<Block> taken;
   taken.splice(taken.end(), waiting_);
   while (!taken.empty()) {
-    lock.unlock();
+    mutex_.unlock();
     Block& block = taken.front();
     write_block(block);
-    lock.lock();
+    mutex_.lock();
     progress_.notify_all();
-    if (spare_.size() < kMostSpareBlocks && block.size() <= kBlockBytes) {
+    if (spare_.size() < kMaxSpareBlocks && block.size() <= kBlockBytes) {
       block.clear();
       spare_.splice(spare_.end(), taken, taken.begin());
     } else {
@@ -214,19 +213,19 @@ void LineQueue::write_block(Block const& block) noexcept {
   }
 }
 
-void LineQueue::rest(Lock& lock, bool deeply) noexcept {
-  rest_ = deeply ? Rest::asleep : Rest::dozing;
-  if (deeply) {
-    wake_.wait(lock);
+void LineQueue::wait_for_lines(bool parks) noexcept {
+  worker_state_ = parks ? WorkerState::parked : WorkerState::polling;
+  if (parks) {
+    wake_.wait(mutex_);
   } else {
-    wake_.wait_for(lock, kDoze);
+    (void)wake_.wait_for(mutex_, kPollInterval);
   }
-  rest_ = Rest::awake;
+  worker_state_ = WorkerState::running;
 }
 
-void LineQueue::tell_dropped() noexcept {
-  std::uint64_t const count = dropped() - told_dropped_;
-  told_dropped_ += count;
+void LineQueue::report_dropped() noexcept {
+  std::uint64_t const count = dropped() - reported_dropped_;
+  reported_dropped_ += count;
   if (count == 0 || options_.append_dropped == nullptr) return;
   InlineTextBuffer<256> text;
   options_.append_dropped(text, count);
@@ -235,7 +234,7 @@ void LineQueue::tell_dropped() noexcept {
 
 void LineQueue::give(Header const& header, std::string_view text) noexcept {
   if (line_sink_ != nullptr) return line_sink_->write(header.level, text);
-  give_to(*behind_, {.level = header.level, .text = text, .time = {header.time_ns}, .os_thread = header.os_thread});
+  give_to(*sink_, {.level = header.level, .text = text, .time = {header.time_ns}, .os_thread = header.os_thread});
 }
 
 }  // namespace tracing::inline v1::internal

@@ -1,45 +1,44 @@
-// Declares LineQueue, the bounded queue of lines and the thread that empties it: what stands behind a NonBlockingSink.
+// LineQueue: the bounded queue of a NonBlockingSink and the thread that empties it.
 #pragma once
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <string_view>
 #include <thread>
 
 #include "tracing_core/export/non_blocking.h"
+#include "tracing_core/internal/fork.h"
+#include "tracing_core/internal/mutex.h"
 #include "tracing_core/model/instant.h"
 #include "tracing_core/model/text_buffer.h"
 
 namespace tracing::inline v1::internal {
 
-// Lines wait in blocks, each a run of (Header, text). The thread takes all blocks there are at once and writes their lines
-// without the lock, so that writers only ever wait for the copying of other lines.
+// Lines wait in blocks, each a sequence of (Header, text). The worker takes all waiting blocks at once and writes their
+// lines without the lock, so threads that write lines only ever wait while others copy theirs.
 class LineQueue {
  public:
-  static std::shared_ptr<LineQueue> make(SinkPtr behind, NonBlockingOptions options);
-  ~LineQueue() = default;
+  static std::shared_ptr<LineQueue> make(SinkPtr sink, NonBlockingOptions options);
   LineQueue(LineQueue const&) = delete;
   LineQueue& operator=(LineQueue const&) = delete;
 
   void write(Level level, std::string_view text) noexcept;
   void flush() noexcept;
-  // Everything is written and the thread has ended. From then on, lines are written directly.
+  // Writes all lines and ends the worker. Later lines are written directly.
   void finish() noexcept;
   std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr std::size_t kBlockBytes = 64 * 1024 - 128;
-  static constexpr std::size_t kMostSpareBlocks = 4;
-  // Waking a sleeping thread costs the writer of a line more than all else together. So for a while after a line the
-  // thread looks by itself, and only then sleeps until it is woken.
-  static constexpr std::chrono::milliseconds kDoze{1};
-  static constexpr int kMostDozes = 50;
+  static constexpr std::size_t kMaxSpareBlocks = 4;
+  // Waking a parked worker costs the thread that writes a line more than everything else together. So the worker polls
+  // for a while after each line before it parks.
+  static constexpr std::chrono::milliseconds kPollInterval{1};
+  static constexpr int kMaxPolls = 50;
 
   struct Header {
     std::size_t size;
@@ -48,61 +47,58 @@ class LineQueue {
     Level level;
   };
   using Block = InlineTextBuffer<kBlockBytes>;
-  using Lock = std::unique_lock<std::mutex>;
-  enum class Rest : unsigned char { awake, dozing, asleep };
+  enum class WorkerState : unsigned char { running, polling, parked };
 
-  LineQueue(SinkPtr behind, NonBlockingOptions options);
+  LineQueue(SinkPtr sink, NonBlockingOptions options);
+  ~LineQueue() = default;
   void start() noexcept;
-  bool is_in_forked_child() const noexcept;
+  // The child has no worker, and another thread of the parent may have been changing the queue.
+  bool is_in_forked_child() const noexcept { return fork_count() != forks_when_made_; }
 
-  // On the threads that write lines; but for the last three, with the lock.
-  bool find_room(Lock& lock, std::size_t bytes) noexcept;
-  bool is_full(std::size_t bytes) const noexcept;
-  bool is_half_full() const noexcept;
-  bool append(Level level, std::string_view text) noexcept;
-  Block* block_with_room(std::size_t bytes) noexcept;
-  void wake() noexcept;
+  // On the threads that write lines:
+  bool wait_for_room(std::size_t bytes) noexcept TRACING_REQUIRES(mutex_);
+  bool is_full(std::size_t bytes) const noexcept TRACING_REQUIRES(mutex_);
+  bool is_half_full() const noexcept TRACING_REQUIRES(mutex_);
+  bool append(Level level, std::string_view text) noexcept TRACING_REQUIRES(mutex_);
+  Block* block_with_room(std::size_t bytes) noexcept TRACING_REQUIRES(mutex_);
+  void wake() noexcept TRACING_REQUIRES(mutex_);
   void count_dropped() noexcept { dropped_.fetch_add(1, std::memory_order_relaxed); }
   void write_directly(Level level, std::string_view text) noexcept;
   Header header_of(Level level, std::string_view text) const noexcept;
 
-  // On the thread of the queue; the first three with the lock, which they may let go of meanwhile.
+  // On the worker; those that require the lock release it meanwhile:
   void run() noexcept;
-  void write_waiting(Lock& lock) noexcept;
-  void rest(Lock& lock, bool deeply) noexcept;
+  void write_waiting() noexcept TRACING_REQUIRES(mutex_);
+  void wait_for_lines(bool parks) noexcept TRACING_REQUIRES(mutex_);
   void write_block(Block const& block) noexcept;
-  void tell_dropped() noexcept;
+  void report_dropped() noexcept;
 
   void give(Header const& header, std::string_view text) noexcept;
 
-  SinkPtr const behind_;
-  LineSink* const line_sink_;  // the same where it is one of ours
+  SinkPtr const sink_;
+  LineSink* const line_sink_;  // sink_ if that is a LineSink, else null
   NonBlockingOptions const options_;
-  unsigned const forks_when_made_;
+  unsigned const forks_when_made_ = fork_count();
   std::thread worker_;  // changed by start() and finish() alone
 
-  std::mutex mutex_;
-  std::condition_variable wake_;      // the thread has something to do
-  std::condition_variable progress_;  // there is room, a flush is done, the thread has ended
-  // Guarded by mutex_:
-  std::list<Block> waiting_;
-  std::list<Block> spare_;
-  std::uint64_t accepted_lines_ = 0;
-  std::uint64_t accepted_bytes_ = 0;
-  std::uint64_t flushes_asked_ = 0;
-  std::uint64_t flushes_done_ = 0;
-  Rest rest_ = Rest::awake;
-  bool stopping_ = false;
-  std::thread::id worker_id_{};
+  Mutex mutex_;
+  CondVar wake_;      // the worker has something to do
+  CondVar progress_;  // there is room, a flush is done, the worker has ended
+  std::list<Block> waiting_ TRACING_GUARDED_BY(mutex_);
+  std::list<Block> spare_ TRACING_GUARDED_BY(mutex_);
+  std::uint64_t accepted_lines_ TRACING_GUARDED_BY(mutex_) = 0;
+  std::uint64_t accepted_bytes_ TRACING_GUARDED_BY(mutex_) = 0;
+  std::uint64_t flushes_requested_ TRACING_GUARDED_BY(mutex_) = 0;
+  std::uint64_t flushes_done_ TRACING_GUARDED_BY(mutex_) = 0;
+  WorkerState worker_state_ TRACING_GUARDED_BY(mutex_) = WorkerState::running;
+  bool stopping_ TRACING_GUARDED_BY(mutex_) = false;
+  std::thread::id worker_id_ TRACING_GUARDED_BY(mutex_){};
 
-  std::atomic<std::uint64_t> written_lines_{0};  // stored by the thread alone
+  std::atomic<std::uint64_t> written_lines_{0};  // stored by the worker alone
   std::atomic<std::uint64_t> written_bytes_{0};  // the same
   std::atomic<std::uint64_t> dropped_{0};
-  std::atomic<bool> ended_{true};   // there is no thread; stored under mutex_
-  std::uint64_t told_dropped_ = 0;  // of the thread alone
-
-  friend struct Abandoned;
-  LineQueue* next_abandoned_ = nullptr;
+  std::atomic<bool> ended_{true};       // there is no worker; stored under mutex_
+  std::uint64_t reported_dropped_ = 0;  // used by the worker alone
 };
 
 }  // namespace tracing::inline v1::internal

@@ -3,16 +3,16 @@
 #include <spdlog/pattern_formatter.h>
 
 #include <deque>
-#include <mutex>
 
+#include "tracing_core/internal/mutex.h"
 #include "tracing_core/model/text_buffer.h"
 
 namespace tracing::inline v1 {
 
-// Of messages that come from a spdlog logger. Ours do not come here.
+// For messages of spdlog loggers; ours are not formatted here.
 struct LineSink::Formatting {
-  std::mutex mutex;
-  std::unique_ptr<spdlog::formatter> formatter;  // guarded by mutex
+  internal::Mutex mutex;
+  std::unique_ptr<spdlog::formatter> formatter TRACING_GUARDED_BY(mutex);
 };
 
 LineSink::LineSink() : formatting_(std::make_unique<Formatting>()) {}
@@ -22,7 +22,7 @@ void LineSink::log(spdlog::details::log_msg const& message) {
   Level const level = from_spdlog(message.level);
   spdlog::memory_buf_t formatted;
   {
-    std::lock_guard const lock(formatting_->mutex);
+    internal::MutexLock const lock(formatting_->mutex);
     if (formatting_->formatter != nullptr) formatting_->formatter->format(message, formatted);
   }
   if (formatted.size() > 0) return write(level, {formatted.data(), formatted.size()});
@@ -37,7 +37,7 @@ void LineSink::set_pattern(std::string const& pattern) {
 }
 
 void LineSink::set_formatter(std::unique_ptr<spdlog::formatter> formatter) {
-  std::lock_guard const lock(formatting_->mutex);
+  internal::MutexLock const lock(formatting_->mutex);
   formatting_->formatter = std::move(formatter);
 }
 
@@ -47,8 +47,8 @@ struct CountingSink::Counters {
   struct alignas(64) Counter {
     std::atomic<std::uint64_t> bytes{0};
   };
-  std::mutex mutex;
-  std::deque<Counter> all;  // guarded by mutex; one for each time that a thread came from another sink
+  internal::Mutex mutex;
+  std::deque<Counter> all TRACING_GUARDED_BY(mutex);  // one for each time that a thread came from another sink
 };
 
 namespace {
@@ -72,14 +72,14 @@ CountingSink::~CountingSink() = default;
 
 std::atomic<std::uint64_t>& CountingSink::counter() noexcept {
   if (last_counter.sink_number != number_) [[unlikely]] {
-    std::lock_guard const lock(counters_->mutex);
+    internal::MutexLock const lock(counters_->mutex);
     last_counter = {number_, &counters_->all.emplace_back().bytes};
   }
   return *last_counter.bytes;
 }
 
 std::uint64_t CountingSink::bytes() const noexcept {
-  std::lock_guard const lock(counters_->mutex);
+  internal::MutexLock const lock(counters_->mutex);
   std::uint64_t sum = 0;
   for (Counters::Counter const& counter : counters_->all) sum += counter.bytes.load(std::memory_order_relaxed);
   return sum;

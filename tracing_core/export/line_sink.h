@@ -1,4 +1,4 @@
-// Declares LineSink, a spdlog sink that takes whole lines as they are, and the sinks that count lines or call a function.
+// LineSink: a spdlog sink that takes complete lines as they are; and the sinks that count bytes or call a function.
 #pragma once
 
 #include <spdlog/sinks/sink.h>
@@ -13,18 +13,18 @@
 
 namespace tracing::inline v1 {
 
-/// A spdlog sink that takes text as it is: whole lines, colours and line ends included. Thread-safe without a lock around
-/// it. It may stand behind a spdlog logger too: its messages then go through the formatter, where one was set, or get a line
-/// end.
+/// A spdlog sink that takes text as it is: complete lines, including colours and line ends. Thread-safe without an
+/// outer lock. A spdlog logger may use it too: its messages are formatted if a formatter was set, and otherwise get a
+/// line end.
 class LineSink : public spdlog::sinks::sink {
  public:
   LineSink();
   ~LineSink() override;
 
-  /// Takes one line, or several lines that belong together. Thread-safe.
+  /// Writes one line, or several lines that belong together. Thread-safe.
   virtual void write(Level level, std::string_view text) noexcept = 0;
 
-  /// Whether set_level() lets lines of this level through.
+  /// Whether lines of this level pass set_level().
   bool takes(Level level) const noexcept;
 
   void log(spdlog::details::log_msg const& message) final;
@@ -37,7 +37,7 @@ class LineSink : public spdlog::sinks::sink {
   std::unique_ptr<Formatting> const formatting_;
 };
 
-/// A sink that only counts the bytes: for benchmarks. Each thread counts for itself, so that no thread waits for another.
+/// A sink that only counts bytes, for benchmarks. Each thread has its own counter, so that no thread waits for another.
 class CountingSink final : public LineSink {
  public:
   CountingSink();
@@ -47,14 +47,14 @@ class CountingSink final : public LineSink {
     std::atomic<std::uint64_t>& count = counter();
     count.store(count.load(std::memory_order_relaxed) + text.size(), std::memory_order_relaxed);
   }
-  /// Of all threads together, those that have ended too.
+  /// The bytes of all threads, including those that have ended.
   std::uint64_t bytes() const noexcept;
 
  private:
   struct Counters;
   std::atomic<std::uint64_t>& counter() noexcept;
 
-  std::uint64_t const number_;  // of this sink, never used again: a thread's counter is found by it
+  std::uint64_t const number_;  // unique; identifies the sink of a thread's counter
   std::unique_ptr<Counters> const counters_;
 };
 
@@ -72,16 +72,18 @@ std::shared_ptr<LineSink> make_sink(F write) {
   return std::make_shared<Calling>(std::move(write));
 }
 
-/// Level as spdlog has it.
+/// The level in spdlog's terms.
 constexpr spdlog::level::level_enum to_spdlog(Level level) noexcept {
   return static_cast<spdlog::level::level_enum>(static_cast<int>(Level::trace) - static_cast<int>(level));
 }
-/// Level as we have it; what spdlog calls critical is an error.
+/// The level in our terms; spdlog's critical is an error.
 constexpr Level from_spdlog(spdlog::level::level_enum level) noexcept {
   return level >= spdlog::level::err ? Level::error
                                      : static_cast<Level>(static_cast<int>(Level::trace) - static_cast<int>(level));
 }
 
-inline bool LineSink::takes(Level level) const noexcept { return to_spdlog(level) >= level_.load(std::memory_order_relaxed); }
+inline bool LineSink::takes(Level level) const noexcept {
+  return to_spdlog(level) >= level_.load(std::memory_order_relaxed);
+}
 
 }  // namespace tracing::inline v1

@@ -20,9 +20,10 @@ WorkerGuard::~WorkerGuard() {
   if (queue_ != nullptr) queue_->finish();
 }
 
-std::pair<std::shared_ptr<NonBlockingSink>, WorkerGuard> NonBlockingSink::make(SinkPtr behind, NonBlockingOptions options) {
-  if (behind == nullptr) return {};
-  auto queue = internal::LineQueue::make(std::move(behind), std::move(options));
+std::pair<std::shared_ptr<NonBlockingSink>, WorkerGuard> NonBlockingSink::make(SinkPtr sink,
+                                                                               NonBlockingOptions options) {
+  if (sink == nullptr) return {};
+  auto queue = internal::LineQueue::make(std::move(sink), std::move(options));
   WorkerGuard guard(queue);
   return {std::shared_ptr<NonBlockingSink>(new NonBlockingSink(std::move(queue))), std::move(guard)};
 }

@@ -1,4 +1,4 @@
-// Declares NonBlockingSink, which lets a thread of its own write the lines, and the guard that has them all written.
+// NonBlockingSink: a sink whose lines are written by a thread of its own, and the guard that ends that thread.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +18,15 @@ class TextBuffer;
 void append_dropped_lines(TextBuffer& out, std::uint64_t count) noexcept;
 
 struct NonBlockingOptions {
-  /// Lines that may wait. They take memory only while they wait, and a few spare blocks of 64 KiB after that.
+  /// The maximum number of waiting lines. They take memory only while they wait; a few spare blocks of 64 KiB are kept.
   std::size_t buffered_lines = 128'000;
-  /// Bytes that may wait, the lines' and 24 for each. A longer line is taken where no other waits.
+  /// The maximum number of waiting bytes: the lines' and 24 for each. A longer line is accepted if no other waits.
   std::size_t buffered_bytes = std::size_t{64} << 20;
-  /// Where the queue is full, a line is dropped and counted. Off: the thread waits until there is room, for as long as that
-  /// takes, and nothing is dropped.
+  /// If the queue is full, drop and count the line. Off: the thread waits until there is room, however long that takes.
   bool lossy = true;
-  /// What debuggers and `top` show; the system takes 15 bytes.
+  /// The name in debuggers and `top`; the system keeps 15 bytes.
   std::string thread_name = "tracing-writer";
-  /// What is printed, as a warning, in place of `count` lines that were dropped: JSON wants another text. Null: nothing.
+  /// Appends what is printed, at level warn, in place of `count` dropped lines; JSON needs another text. Null: nothing.
   void (*append_dropped)(TextBuffer& out, std::uint64_t count) noexcept = append_dropped_lines;
 };
 
@@ -35,9 +34,9 @@ namespace internal {
 class LineQueue;
 }
 
-/// Has the lines written while it lives; when it is destroyed, all that wait are written, the sink behind is flushed and the
-/// thread has ended. Lines that come later are written directly. Keep it in main(): a process that ends without destroying
-/// it, by a signal or by _exit(), takes the lines with it that still wait. Must not be destroyed by the sink behind.
+/// Ends the thread of a NonBlockingSink: its destructor writes all waiting lines and flushes the sink. Later lines are
+/// written directly. Keep it in main(): a process that ends without destroying it, by a signal or by _exit(), loses the
+/// waiting lines. The sink must not destroy it.
 class [[nodiscard]] WorkerGuard {
  public:
   WorkerGuard() noexcept = default;
@@ -52,28 +51,29 @@ class [[nodiscard]] WorkerGuard {
   std::shared_ptr<internal::LineQueue> queue_;
 };
 
-/// Puts lines into a bounded queue, from which a thread of its own gives them one by one to the sink behind: the traced
-/// thread copies its line under a short lock and goes on, however slow the file or the terminal is. Lines keep their order.
+/// Puts lines into a bounded queue, from which a thread of its own passes them one by one to another sink: the traced
+/// thread copies its line under a short lock and goes on, however slow the file or the terminal is. Lines keep their
+/// order.
 ///
-/// Nothing is lost without being told: lines that the queue had no room for are counted, and said in the output each time
-/// the queue has run empty and when it is flushed. Records that the sink behind emits while it writes are dropped.
+/// Dropped lines are counted, and reported in the output whenever the queue has become empty or is flushed. Records
+/// that the other sink emits while it writes are discarded.
 ///
-/// In a forked child there is no such thread. There the lines that waited are the parent's, and new ones are written
-/// directly where the sink behind is a LineSink; spdlog's own sinks may be locked for ever then, so lines to them are dropped
+/// A forked child has no such thread. There the waiting lines are the parent's, and new ones are written directly if
+/// the other sink is a LineSink; spdlog's own sinks may hold a lock that is never released, so their lines are dropped
 /// and counted. A sink of make_sink() should hold no lock while it writes in a program that forks.
 class NonBlockingSink final : public LineSink {
  public:
-  /// The sink, and the guard of its thread. `behind` is any sink of ours or of spdlog's; those get the level, the text, the
-  /// time and the thread, but neither target nor place. A null one gives a null sink. Where no thread can be made, every line
-  /// is written directly.
-  static std::pair<std::shared_ptr<NonBlockingSink>, WorkerGuard> make(SinkPtr behind, NonBlockingOptions options = {});
+  /// Returns the sink and the guard of its thread. `sink` is any sink of ours or of spdlog; spdlog's get the level,
+  /// text, time and thread, but neither target nor location. Returns null for null. If no thread can be started, lines
+  /// are written directly.
+  static std::pair<std::shared_ptr<NonBlockingSink>, WorkerGuard> make(SinkPtr sink, NonBlockingOptions options = {});
   ~NonBlockingSink() override;
 
   void write(Level level, std::string_view text) noexcept override;
-  /// Returns when all lines that came before are given to the sink behind, and that is flushed.
+  /// Returns when all earlier lines are written and the other sink is flushed.
   void flush() noexcept override;
 
-  /// Lines dropped so far, exactly.
+  /// The exact number of lines dropped so far.
   std::uint64_t dropped() const noexcept;
 
  private:
@@ -83,8 +83,9 @@ class NonBlockingSink final : public LineSink {
 };
 
 /// `auto [sink, guard] = tracing::non_blocking(tracing::FdSink::append_to("app.log", error));`
-inline std::pair<std::shared_ptr<NonBlockingSink>, WorkerGuard> non_blocking(SinkPtr behind, NonBlockingOptions options = {}) {
-  return NonBlockingSink::make(std::move(behind), std::move(options));
+inline std::pair<std::shared_ptr<NonBlockingSink>, WorkerGuard> non_blocking(SinkPtr sink,
+                                                                             NonBlockingOptions options = {}) {
+  return NonBlockingSink::make(std::move(sink), std::move(options));
 }
 
 }  // namespace tracing::inline v1

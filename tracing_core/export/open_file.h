@@ -1,16 +1,15 @@
-// Declares how files that are written to are opened.
+// Opening files for writing.
 #pragma once
 
 namespace tracing::inline v1::internal {
 
-// As open(2), which is not interrupted, for a new file with the mode that the user's mask leaves; closed in programs that are
-// executed. Never 0, 1 or 2, which are free where a program's standard output was closed: what it prints would land in the
-// file. Negative where it fails: errno says why.
+// open(2) with O_CLOEXEC and mode 0666, retried when a signal interrupts it. Never returns descriptor 0, 1 or 2, so
+// that what a program with closed standard streams prints does not land in the file. Returns a negative number and sets
+// errno on failure.
 int open_file(char const* path, int flags) noexcept;
 
-// The same for a file that is to be made anew. One that is there gives way to it, with its mode and owner, so that a process
-// that still writes to that one writes to a file without a name; where it cannot, and where it is no regular file or is reached
-// by a symbolic link, it is emptied.
+// The same for a file that begins empty. A regular file of that name is unlinked first, so that a process that still
+// writes to it does not write into the new one; if it cannot be unlinked or is a symbolic link, it is truncated.
 int open_new_file(char const* path, int flags) noexcept;
 
 }  // namespace tracing::inline v1::internal

@@ -1,9 +1,5 @@
 #include "tracing_core/export/print.h"
 
-#include <sched.h>
-
-#include <atomic>
-
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/line_buffer.h"
 #include "tracing_core/format/duration_text.h"
@@ -11,7 +7,7 @@
 namespace tracing::inline v1 {
 namespace {
 
-// The fields of what happened to a span; everything else of this metadata is the span's.
+// Has the fields of a span's step; everything else is taken from the span's own metadata.
 constexpr char kSpanEventText[] = "messagetime.busytime.idle";
 constexpr internal::FieldEntry kSpanEventFields[] = {internal::field_entry(0, "message", 7, 0),
                                                      internal::field_entry(7, "time.busy", 9, 1),
@@ -26,43 +22,27 @@ constexpr Metadata kSpanEvent([] {
   return parts;
 }());
 
-// How long threads were in a span. Kept with spans only where their end is printed.
+// The time that threads spent in a span. Stored in spans only if their end is printed. Changed under the span's lock.
 class Timings {
  public:
   explicit Timings(Instant made) noexcept : last_(made) {}
 
   void enter(Instant now) noexcept {
-    Locked const lock(locked_);
     if (entered_++ == 0) idle_ns_ += since_last(now);
   }
   void exit(Instant now) noexcept {
-    Locked const lock(locked_);
     if (entered_ > 0 && --entered_ == 0) busy_ns_ += since_last(now);
   }
   std::uint64_t busy_ns() const noexcept { return busy_ns_; }
   std::uint64_t idle_ns(Instant now) noexcept { return idle_ns_ + since_last(now); }
 
  private:
-  // Held for a few instructions. Not waited for without end: in a forked child its holder may not exist.
-  class Locked {
-   public:
-    explicit Locked(std::atomic<bool>& flag) noexcept : flag_(flag) {
-      for (int tries = 0; flag_.exchange(true, std::memory_order_acquire) && tries < kMostTries; ++tries) sched_yield();
-    }
-    ~Locked() { flag_.store(false, std::memory_order_release); }
-
-   private:
-    static constexpr int kMostTries = 10'000;
-    std::atomic<bool>& flag_;
-  };
-
   std::uint64_t since_last(Instant now) noexcept {
     std::int64_t const ns = now.ns - last_.ns;
     last_ = now;
     return ns > 0 ? static_cast<std::uint64_t>(ns) : 0;
   }
 
-  std::atomic<bool> locked_{false};
   std::uint64_t entered_ = 0;
   std::uint64_t busy_ns_ = 0;
   std::uint64_t idle_ns_ = 0;
@@ -74,10 +54,8 @@ class Timings {
 PrintLayer::PrintLayer(PrintOptions options)
     : format_(options.event_format != nullptr ? std::move(options.event_format) : make_event_format(options.format)),
       writer_(options.writer != nullptr ? std::move(options.writer) : to_sink(FdSink::duplicate_of(2))),
-      line_sink_(dynamic_cast<LineSink*>(writer_->only_sink())),
-      span_events_(options.span_events),
-      prints_time_(options.format.timer != nullptr),
-      timing_(prints_time_ && has(span_events_, SpanEvents::close)) {}
+      line_sink_(dynamic_cast<LineSink*>(writer_->only_sink())), span_events_(options.span_events),
+      prints_time_(options.format.timer != nullptr), timing_(prints_time_ && has(span_events_, SpanEvents::close)) {}
 
 PrintLayer::~PrintLayer() = default;
 
@@ -109,6 +87,7 @@ void PrintLayer::on_new_span(SpanRef span, NewSpan const&, Context const& contex
 
 void PrintLayer::on_enter(SpanRef span, Context const& context) noexcept {
   if (timing_) {
+    SpanLock const lock = span.lock();
     if (auto* const timings = span.extensions().get<Timings>()) timings->enter(context.time());
   }
   if (has(span_events_, SpanEvents::enter)) print_span_event(span, {Value::of_text("enter"), {}, {}}, context);
@@ -116,6 +95,7 @@ void PrintLayer::on_enter(SpanRef span, Context const& context) noexcept {
 
 void PrintLayer::on_exit(SpanRef span, Context const& context) noexcept {
   if (timing_) {
+    SpanLock const lock = span.lock();
     if (auto* const timings = span.extensions().get<Timings>()) timings->exit(context.time());
   }
   if (has(span_events_, SpanEvents::exit)) print_span_event(span, {Value::of_text("exit"), {}, {}}, context);
@@ -137,7 +117,7 @@ void PrintLayer::on_close(SpanRef span, Context const& context) noexcept {
 void PrintLayer::flush() noexcept { writer_->flush(); }
 
 void PrintLayer::print_span_event(SpanRef span, Value const (&values)[3], Context const& context) const noexcept {
-  if (context.is_restored()) return;  // it only stood there already
+  if (context.is_restored()) return;  // the step happened earlier
   print({span.metadata(), FieldValues(kSpanEvent, values), span, span, context});
 }
 
@@ -151,6 +131,8 @@ void PrintLayer::print(EventView const& event) const noexcept {
   writer_->write({event.metadata, line->view(), prints_time_ ? event.context.time() : Instant{}});
 }
 
-std::unique_ptr<PrintLayer> print_layer(PrintOptions options) { return std::make_unique<PrintLayer>(std::move(options)); }
+std::unique_ptr<PrintLayer> print_layer(PrintOptions options) {
+  return std::make_unique<PrintLayer>(std::move(options));
+}
 
 }  // namespace tracing::inline v1

@@ -1,4 +1,4 @@
-// Declares PrintLayer, the layer that prints events, and on demand what happens to spans, as text.
+// PrintLayer: a layer that prints events, and on demand the steps of spans, as text.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace tracing::inline v1 {
 
 class LineSink;
 
-/// What happens to a span and is printed as an event with the span's own level and target.
+/// The steps of a span that are printed as events of the span's level and target.
 enum class SpanEvents : std::uint8_t {
   none = 0,
   new_span = 1,
   enter = 2,
   exit = 4,
-  close = 8,  ///< with how long threads were in it, `time.busy`, and were not, `time.idle`
+  close = 8,  ///< with the time that threads spent in it, `time.busy`, and the rest, `time.idle`
   active = enter | exit,
   full = new_span | enter | exit | close,
 };
@@ -29,16 +29,16 @@ constexpr bool has(SpanEvents set, SpanEvents one) noexcept {
   return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(one)) != 0;
 }
 
-/// What a PrintLayer prints and where.
+/// What a PrintLayer prints, and where.
 struct PrintOptions {
   FormatOptions format{};
-  std::shared_ptr<EventFormat const> event_format{};  ///< instead of the one that `format` says; null: that one
+  std::shared_ptr<EventFormat const> event_format{};  ///< replaces the one that `format` selects; null: that one
   SpanEvents span_events = SpanEvents::none;
-  WriterPtr writer{};  ///< null: a duplicate of stderr, made with the layer
+  WriterPtr writer{};  ///< null: a duplicate of stderr, made by the constructor
 };
 
-/// Prints events, and on demand what happens to spans, as text: makes each line in a buffer that its thread keeps and hands
-/// it to the writer in one piece. Allocates nothing per line. Reads the clock only where the time is printed.
+/// Prints events, and on demand the steps of spans, as text. Makes each line in a buffer that its thread keeps, and
+/// passes it to the writer in one piece. Allocates nothing per line. Reads the clock only if the time is printed.
 class PrintLayer final : public Layer {
  public:
   explicit PrintLayer(PrintOptions options = {});
@@ -58,13 +58,13 @@ class PrintLayer final : public Layer {
 
   std::shared_ptr<EventFormat const> const format_;
   WriterPtr const writer_;
-  LineSink* const line_sink_;  // where everything goes, where that is one sink of ours
+  LineSink* const line_sink_;  // the only sink, if that is one of ours, else null
   SpanEvents const span_events_;
   bool const prints_time_;
   bool const timing_;
 };
 
-/// A layer that prints as `options` say: RegistryBuilder().with(print_layer({.format = {.kind = FormatKind::json}})).
+/// Makes a PrintLayer: RegistryBuilder().with(print_layer({.format = {.kind = FormatKind::json}})).
 std::unique_ptr<PrintLayer> print_layer(PrintOptions options = {});
 
 }  // namespace tracing::inline v1

@@ -31,7 +31,7 @@ std::shared_ptr<Timer const> fixed_time() {
 
 PrintOptions format(FormatOptions options) {
   if (options.timer != nullptr) options.timer = fixed_time();
-  // Lines and files of this test are not approved: they would change with it.
+  // Without lines and files of this test, which change with it.
   if (!options.file) options.file = false;
   if (!options.line_number) options.line_number = false;
   return {.format = options};
@@ -74,9 +74,8 @@ TEST(PrintLayer, PrintsTheFourFormats) {
   }
 }
 
-// The reference calls its layers on each enter, also where the thread is in the span already.
-// The texts of spans are made once: not for longer than they are right.
-TEST(PrintLayer, ShowsWhatIsRecordedBetweenLinesOfTheSameSpan) {
+// The texts of spans are cached until a field changes.
+TEST(PrintLayer, ShowsFieldsRecordedBetweenTwoLinesOfASpan) {
   for (FormatKind const kind : {FormatKind::full, FormatKind::json}) {
     std::string const text = printed(format({.kind = kind, .timer = nullptr}), [] {
       auto outer = TRACE_MAKE_SPAN(info, "outer", tracing::kv("done", 0));
@@ -103,7 +102,7 @@ TEST(PrintLayer, ShowsWhatIsRecordedBetweenLinesOfTheSameSpan) {
   }
 }
 
-TEST(PrintLayer, LayersThatSeeOtherSpansShowTheirOwn) {
+TEST(PrintLayer, ShowsTheSpansThatItsOwnFilterAdmits) {
   std::string all;
   std::string some;
   auto to = [](std::string& out) {
@@ -123,6 +122,7 @@ TEST(PrintLayer, LayersThatSeeOtherSpansShowTheirOwn) {
   EXPECT_EQ(some, three(" INFO outer{x=1}:inner{x=3}: t: line\n"));
 }
 
+// As tracing-subscriber: an enter is printed even if the thread is in the span already.
 TEST(PrintLayer, PrintsEachEnterOfASpanEnteredTwice) {
   PrintOptions options = format({.timer = nullptr});
   options.span_events = SpanEvents::full;
@@ -133,8 +133,8 @@ TEST(PrintLayer, PrintsEachEnterOfASpanEnteredTwice) {
   expect_approved("span_events.txt", text);
 }
 
-// A logger's name, say, is made as the program runs: it broke its line in two and sent what it liked to the terminal.
-TEST(OddNames, StayInTheirLineAndSteerNoTerminal) {
+// Names made at run time, for instance of loggers, may contain line ends and control sequences.
+TEST(EscapedNames, HaveNoLineEndsAndControlCharacters) {
   std::string const odd = "we\"ird [x]=\n\x1b[31mred\r\x7f\xc2\x9b\xff caf\xc3\xa9";
   std::string const shown = "we\"ird [x]=\\n\\x1b[31mred\\r\\x7f\\u{9b}\\xff caf\xc3\xa9";
   RuntimeCallsite const span({.kind = Kind::span, .name = odd, .target = odd, .fields = {odd}});
@@ -152,8 +152,8 @@ TEST(OddNames, StayInTheirLineAndSteerNoTerminal) {
   EXPECT_EQ(printed(format(options), emit),
             " INFO " + shown + ": " + shown + ": spoken " + shown + "=2 type=3 " + shown + "=1\n");
   options.kind = FormatKind::pretty;
-  EXPECT_EQ(printed(format(options), emit), "   INFO " + shown + ": spoken, " + shown + ": 2, type: 3\n    in " + shown +
-                                                "::" + shown + " with " + shown + ": 1\n\n");
+  EXPECT_EQ(printed(format(options), emit), "   INFO " + shown + ": spoken, " + shown + ": 2, type: 3\n    in " +
+                                                shown + "::" + shown + " with " + shown + ": 1\n\n");
   for (FormatKind const kind : {FormatKind::full, FormatKind::compact, FormatKind::pretty, FormatKind::json}) {
     for (bool const ansi : {false, true}) {
       std::string const text = printed(format({.kind = kind, .ansi = ansi, .timer = nullptr}), emit);
@@ -162,11 +162,12 @@ TEST(OddNames, StayInTheirLineAndSteerNoTerminal) {
       EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), kind == FormatKind::pretty ? 3 : 1) << text;
     }
   }
-  options = {.name_sanitization = false, .timer = nullptr};  // as the reference prints them
-  EXPECT_EQ(printed(format(options), emit), " INFO " + odd + "{" + odd + "=1}: " + odd + ": spoken " + odd + "=2 type=3\n");
+  options = {.name_sanitization = false, .timer = nullptr};  // as tracing-subscriber prints them
+  EXPECT_EQ(printed(format(options), emit),
+            " INFO " + odd + "{" + odd + "=1}: " + odd + ": spoken " + odd + "=2 type=3\n");
 }
 
-TEST(OddNames, MayBeConstantsOfTheProgram) {
+TEST(EscapedNames, MayBeConstantsOfTheProgram) {
   EXPECT_EQ(printed(format({.timer = nullptr}),
                     [] {
                       TRACE_SPAN(info, "a\nb\x1b", tracing::target("t"));
@@ -176,8 +177,8 @@ TEST(OddNames, MayBeConstantsOfTheProgram) {
             " INFO a\\nb\\x1b:caf\xc3\xa9: t: spoken\n");
 }
 
-// As the reference has it.
-TEST(KeywordsAsNames, LoseTheirPrefixButNotInFrontOfAnErrorsSources) {
+// As in tracing-subscriber.
+TEST(KeywordsAsNames, LoseTheirPrefixExceptBeforeSourcesOfAnError) {
   RuntimeCallsite const callsite({.target = "t", .fields = {"r#type"}});
   std::exception_ptr error;
   try {

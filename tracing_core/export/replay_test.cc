@@ -1,4 +1,4 @@
-// What a ring replays prints as what was printed live, to the byte.
+// A replay of captured records prints the same bytes as the live records.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,13 +34,14 @@ std::unique_ptr<tracing::Layer> printing(std::string& out, FormatKind kind, trac
   return tracing::print_layer(options);
 }
 
-// Both texts of what `f()` emits: live, and replayed from the ring.
+// The texts of the records that `f()` emits: live, and replayed from the ring.
 template <class F>
 std::pair<std::string, std::string> live_and_replayed(FormatKind kind, tracing::SpanEvents span_events, F&& f) {
   std::string live;
   std::string replayed;
   auto const ring = RecordRing::make();
-  auto const registry = tracing::RegistryBuilder().with(printing(live, kind, span_events)).with(ring->make_layer()).build();
+  auto const registry =
+      tracing::RegistryBuilder().with(printing(live, kind, span_events)).with(ring->make_layer()).build();
   tracing::with_default(registry, [&] { f(registry); });
   ring->snapshot().replay(*tracing::RegistryBuilder().with(printing(replayed, kind, span_events)).build());
   return {live, replayed};
@@ -61,7 +62,7 @@ void emit_everything() {
     TRACE_INFO("a message of {} and {:>8}", 3, "text", point, error);
     TRACE_INFO("numbers: {} {} {} {}", 2.0, 0.1F, 1e300, tracing::debug(2.0), tracing::kv("real", 2.0));
     inner.record(tracing::kv("late", point));
-    TRACE_WARN("nobody\nelse", tracing::kv("display", tracing::display("bare")), tracing::kv("nothing", tracing::empty));
+    TRACE_WARN("two\nlines", tracing::kv("display", tracing::display("bare")), tracing::kv("nothing", tracing::empty));
     inner.record(tracing::kv("late", 4));
   });
   inner.in_scope([&] {
@@ -75,7 +76,7 @@ void emit_everything() {
   TRACE_VALUES(trace, tracing::kv("x", 1), tracing::kv("bytes", 2U));
 }
 
-TEST(Replay, PrintsWhatWasPrintedLive) {
+TEST(Replay, PrintsTheSameAsLive) {
   for (FormatKind const kind : {FormatKind::full, FormatKind::compact, FormatKind::pretty, FormatKind::json}) {
     for (auto const span_events : {tracing::SpanEvents::none, tracing::SpanEvents::full}) {
       auto const [live, replayed] = live_and_replayed(kind, span_events, [](auto const&) { emit_everything(); });
@@ -93,7 +94,7 @@ std::vector<std::string> sorted_lines(std::string const& text) {
   return lines;
 }
 
-TEST(Replay, PrintsWhatSeveralThreadsPrintedLive) {
+TEST(Replay, PrintsTheSameAsSeveralThreadsDidLive) {
   for (FormatKind const kind : {FormatKind::full, FormatKind::json}) {
     auto const [live, replayed] = live_and_replayed(kind, tracing::SpanEvents::full, [](auto const& registry) {
       TRACE_SPAN(info, "shared");
@@ -115,7 +116,7 @@ TEST(Replay, PrintsWhatSeveralThreadsPrintedLive) {
   }
 }
 
-TEST(Replay, PrintsTheRestWhereTheBeginningWasOverwritten) {
+TEST(Replay, PrintsTheRestIfTheBeginningWasOverwritten) {
   std::string live;
   std::string replayed;
   std::string printed_then;
@@ -141,7 +142,7 @@ TEST(Replay, PrintsTheRestWhereTheBeginningWasOverwritten) {
   EXPECT_EQ(replayed, printed_then.substr(printed_then.size() - replayed.size()));
 }
 
-TEST(Replay, PrintsOnlyWhatIsSelected) {
+TEST(Replay, PrintsOnlySelectedRecords) {
   std::string live;
   std::string replayed;
   auto const ring = RecordRing::make();

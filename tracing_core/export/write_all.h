@@ -1,4 +1,4 @@
-// Declares how text is written to a descriptor in one piece, or as few as the system allows, and without a SIGPIPE.
+// Writing text to a descriptor in one piece, or in as few as the system allows.
 #pragma once
 
 #include <string_view>
@@ -9,22 +9,19 @@ class TextBuffer;
 
 namespace tracing::inline v1::internal {
 
-// Writes all of `text`, going on where the system took only a part, and leaves in it what could not be written; 0, or why.
-// Where a descriptor does not block, waits a second for room. Async-signal-safe; may change errno.
-using WriteAll = int(int descriptor, std::string_view& text) noexcept;
+// Whether a failed write to `descriptor` may raise a signal: SIGPIPE of a pipe or socket, SIGXFSZ of a file while
+// RLIMIT_FSIZE limits its size. Call it once for a descriptor, when it is opened.
+bool may_raise_signal(int descriptor) noexcept;
 
-// How to write to what `descriptor` is without a SIGPIPE or the SIGXFSZ that a limit on the size of files raises, which would
-// end the program.
-WriteAll* writing_to(int descriptor) noexcept;
-// Writes in that way whatever the descriptor is, or becomes meanwhile: three times as slow.
-int write_anywhere(int descriptor, std::string_view& text) noexcept;
-// For those who write once.
+// Writes all of `text` by one write(2), or more if the system takes only a part; `text` becomes the part that is not
+// written. Returns 0 or an error number. Waits up to a second for room if the descriptor is non-blocking.
+// `blocks_signals` keeps SIGPIPE and SIGXFSZ from the program, at the cost of two more system calls. Async-signal-safe.
+// May change errno.
+int write_all(int descriptor, std::string_view& text, bool blocks_signals) noexcept;
+// The same for a single write to any descriptor: blocks the signals.
 int write_once(int descriptor, std::string_view text) noexcept;
 
-// The same for a block, with SIGXFSZ blocked in any case: for those who write seldom.
-int write_block(int descriptor, std::string_view text) noexcept;
-
-// Appends what an error number means.
+// Appends the meaning of an error number.
 void append_error(TextBuffer& out, int error) noexcept;
 
 }  // namespace tracing::inline v1::internal

@@ -62,7 +62,7 @@ class Choosing final : public Writer {
  public:
   explicit Choosing(std::function<SinkPtr(Metadata const&)> choose) : choose_(std::move(choose)) {}
 
-  // So that or_else() passes on what there is no sink for.
+  // So that or_else() passes lines without a sink to its second writer.
   bool wants(Metadata const& metadata) const noexcept override {
     SinkPtr const sink = choose_(metadata);
     return sink != nullptr && sink->should_log(to_spdlog(metadata.level()));
@@ -78,7 +78,8 @@ class Choosing final : public Writer {
 // Two writers as one: each line to both, or to the first that wants it.
 class Pair final : public Writer {
  public:
-  Pair(WriterPtr first, WriterPtr second, bool both) : first_(std::move(first)), second_(std::move(second)), both_(both) {}
+  Pair(WriterPtr first, WriterPtr second, bool both)
+      : first_(std::move(first)), second_(std::move(second)), both_(both) {}
 
   bool wants(Metadata const& metadata) const noexcept override {
     return first_->wants(metadata) || second_->wants(metadata);

@@ -23,12 +23,12 @@ std::unique_ptr<PrintLayer> bare_layer(WriterPtr writer) {
   return print_layer(std::move(options));
 }
 
-// A writer that keeps the first letters of its lines' messages in `text`.
+// A writer that appends the first letter of each message to `text`.
 WriterPtr into(std::string& text) {
   return to_sink(make_sink([&text](Level, std::string_view line) { text += line[6]; }));
 }
 
-// One line of each level; its message is the level's first letter. And one of another target.
+// One line of each level, whose message is the level's first letter, and one of another target.
 void emit_all_levels() {
   TRACE_ERROR("e");
   TRACE_WARN("w");
@@ -57,7 +57,8 @@ TEST(Writer, PassesLinesByLevelAndPredicate) {
            Case{"max of all", [](WriterPtr w) { return with_max_level(w, Level::trace); }, "ewidtA"},
            Case{"min", [](WriterPtr w) { return with_min_level(w, Level::debug); }, "dt"},
            Case{"min of all", [](WriterPtr w) { return with_min_level(w, Level::error); }, "ewidtA"},
-           Case{"between", [](WriterPtr w) { return with_min_level(with_max_level(w, Level::info), Level::warn); }, "wiA"},
+           Case{"between", [](WriterPtr w) { return with_min_level(with_max_level(w, Level::info), Level::warn); },
+                "wiA"},
            Case{"predicate", [](WriterPtr w) { return with_filter(w, is_audit); }, "A"},
            Case{"both", [](WriterPtr w) { return with_filter(with_max_level(w, Level::warn), is_audit); }, ""},
        }) {
@@ -67,21 +68,21 @@ TEST(Writer, PassesLinesByLevelAndPredicate) {
   }
 }
 
-TEST(Writer, TeeGivesEachLineToBothThatWantIt) {
+TEST(Writer, TeePassesEachLineToBoth) {
   std::string first, second;
   print_all_levels(tee(with_max_level(into(first), Level::info), with_min_level(into(second), Level::info)));
   EXPECT_EQ(first, "ewiA");
   EXPECT_EQ(second, "idtA");
 }
 
-TEST(Writer, OrElseGivesTheSecondWhatTheFirstDoesNotWant) {
+TEST(Writer, OrElsePassesTheSecondWhatTheFirstDoesNotWant) {
   std::string first, second;
   print_all_levels(or_else(with_max_level(into(first), Level::warn), with_min_level(into(second), Level::debug)));
   EXPECT_EQ(first, "ew");
-  EXPECT_EQ(second, "dt") << "what neither wants goes nowhere";
+  EXPECT_EQ(second, "dt") << "lines that neither wants are dropped";
 }
 
-TEST(Writer, AreNestedAsOneLikes) {
+TEST(Writer, CanBeNested) {
   std::string errors, audit, rest;
   print_all_levels(
       tee(or_else(with_max_level(into(errors), Level::error), or_else(with_filter(into(audit), is_audit), into(rest))),
@@ -102,7 +103,7 @@ TEST(Writer, ChoosesTheSinkOfEachLine) {
   print_all_levels(or_else(make_writer(choose), into(rest)));
   EXPECT_EQ(errors, "ew");
   EXPECT_EQ(others, "idt");
-  EXPECT_EQ(rest, "A") << "what the first has no sink for";
+  EXPECT_EQ(rest, "A") << "lines without a sink in the first";
 }
 
 TEST(Writer, HonoursTheLevelOfASink) {
@@ -118,7 +119,7 @@ TEST(Writer, HonoursTheLevelOfASink) {
   EXPECT_EQ(text, "ewiAewiAewiA");
 }
 
-TEST(Writer, MakesNoLineThatNobodyWants) {
+TEST(Writer, MakesNoLineThatNoWriterWants) {
   int made = 0;
   PrintOptions options;
   options.event_format = make_event_format([&made](TextBuffer& out, EventView const&) {
@@ -127,13 +128,14 @@ TEST(Writer, MakesNoLineThatNobodyWants) {
     return true;
   });
   std::string text;
-  options.writer = with_max_level(to_sink(make_sink([&text](Level, std::string_view line) { text += line; })), Level::error);
+  options.writer =
+      with_max_level(to_sink(make_sink([&text](Level, std::string_view line) { text += line; })), Level::error);
   with_default(RegistryBuilder().with(print_layer(std::move(options))).build(), emit_all_levels);
   EXPECT_EQ(made, 1);
   EXPECT_EQ(text, "x\n");
 }
 
-TEST(Writer, GivesSinksOfSpdlogWhatTheirPatternsAskFor) {
+TEST(Writer, PassesSinksOfSpdlogTheFieldsOfTheirPatterns) {
   std::ostringstream out;
   auto const sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(out);
   sink->set_pattern("%v|%l|%n|%s");
@@ -154,7 +156,7 @@ TEST(Writer, CountsSinksThatThrow) {
   EXPECT_EQ(text, "ewidtA");
 }
 
-TEST(Writer, FlushesEverySinkBehindIt) {
+TEST(Writer, FlushesAllItsSinks) {
   class Flushed final : public LineSink {
    public:
     void write(Level, std::string_view) noexcept override {}

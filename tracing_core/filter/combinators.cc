@@ -5,13 +5,15 @@
 #include <cstdint>
 #include <new>
 
+#include "tracing_core/filter/forwarding_filter.h"
+
 namespace tracing::inline v1::internal {
 namespace {
 
 using Filters = std::vector<std::unique_ptr<Filter>>;
 
-// Several filters as one. Those that follow spans have a state for each span: the state of this filter where there is
-// one such filter, else the address of all their states.
+// Several filters as one. If one of them follows spans, its state is the state of this filter; if several do, the state
+// is the address of an array of their states.
 class Group : public Filter {
  public:
   explicit Group(Filters filters) : filters_(std::move(filters)) {
@@ -107,7 +109,7 @@ class AnyOf final : public Group {
   bool enabled(Metadata const& metadata) noexcept override {
     return std::any_of(filters_.begin(), filters_.end(), [&metadata](auto const& f) { return f->enabled(metadata); });
   }
-  // A filter has no say about an event whose metadata it does not let pass.
+  // Ignores the decision of a filter that rejects the metadata.
   bool event_enabled(Event const& event) noexcept override {
     return std::any_of(filters_.begin(), filters_.end(),
                        [&event](auto const& f) { return f->event_enabled(event) && f->enabled(event.metadata()); });
@@ -119,12 +121,13 @@ class AnyOf final : public Group {
   }
 };
 
-class NoneOf final : public Filter {
+// Inverts the answers about metadata. Ignores those about the values of events.
+class NoneOf final : public ForwardingFilter {
  public:
-  explicit NoneOf(std::unique_ptr<Filter> filter) : filter_(std::move(filter)) {}
+  using ForwardingFilter::ForwardingFilter;
 
   Interest callsite_enabled(Metadata const& metadata) noexcept override {
-    switch (filter_->callsite_enabled(metadata)) {
+    switch (child().callsite_enabled(metadata)) {
       case Interest::never:
         return Interest::always;
       case Interest::always:
@@ -134,42 +137,13 @@ class NoneOf final : public Filter {
     }
     return Interest::sometimes;
   }
-  bool enabled(Metadata const& metadata) noexcept override { return !filter_->enabled(metadata); }
-
-  bool follows_spans() const noexcept override { return filter_->follows_spans(); }
-  void on_new_span(NewSpan const& span, std::uintptr_t& state) noexcept override { filter_->on_new_span(span, state); }
-  void on_record(FieldValues const& values, std::uintptr_t& state) noexcept override {
-    filter_->on_record(values, state);
-  }
-  void on_enter(std::uintptr_t state) noexcept override { filter_->on_enter(state); }
-  void on_exit(std::uintptr_t state) noexcept override { filter_->on_exit(state); }
-  void on_close(std::uintptr_t state) noexcept override { filter_->on_close(state); }
-
- private:
-  std::unique_ptr<Filter> const filter_;
-};
-
-class Shared final : public Filter {
- public:
-  explicit Shared(std::shared_ptr<Filter> filter) : filter_(std::move(filter)) {}
-
-  Interest callsite_enabled(Metadata const& metadata) noexcept override { return filter_->callsite_enabled(metadata); }
-  bool enabled(Metadata const& metadata) noexcept override { return filter_->enabled(metadata); }
-  bool enabled_now(Metadata const& metadata) noexcept override { return filter_->enabled_now(metadata); }
-  bool event_enabled(Event const& event) noexcept override { return filter_->event_enabled(event); }
-  bool wants_events() const noexcept override { return filter_->wants_events(); }
-  LevelFilter max_level_hint() const noexcept override { return filter_->max_level_hint(); }
-  bool follows_spans() const noexcept override { return filter_->follows_spans(); }
-  void on_new_span(NewSpan const& span, std::uintptr_t& state) noexcept override { filter_->on_new_span(span, state); }
-  void on_record(FieldValues const& values, std::uintptr_t& state) noexcept override {
-    filter_->on_record(values, state);
-  }
-  void on_enter(std::uintptr_t state) noexcept override { filter_->on_enter(state); }
-  void on_exit(std::uintptr_t state) noexcept override { filter_->on_exit(state); }
-  void on_close(std::uintptr_t state) noexcept override { filter_->on_close(state); }
-
- private:
-  std::shared_ptr<Filter> const filter_;
+  bool enabled(Metadata const& metadata) noexcept override { return !child().enabled(metadata); }
+  bool enabled_now(Metadata const& metadata) noexcept override { return enabled(metadata); }
+  bool event_enabled(Event const&) noexcept override { return true; }
+  bool wants_events() const noexcept override { return false; }
+  LevelFilter max_level_hint() const noexcept override { return LevelFilter::trace; }
+  PerfRole perf_role() const noexcept override { return PerfRole::none; }
+  bool decides_by_thread_level() noexcept override { return false; }
 };
 
 }  // namespace
@@ -184,8 +158,9 @@ std::unique_ptr<Filter> filter_none(std::unique_ptr<Filter> filter) {
 
 namespace tracing::inline v1 {
 
-std::unique_ptr<Filter> boxed(std::shared_ptr<Filter> filter) {
-  return filter == nullptr ? boxed(std::unique_ptr<Filter>()) : std::make_unique<internal::Shared>(std::move(filter));
+std::unique_ptr<Filter> to_filter(std::shared_ptr<Filter> filter) {
+  return filter == nullptr ? to_filter(std::unique_ptr<Filter>())
+                           : std::make_unique<ForwardingFilter>(std::move(filter));
 }
 
 }  // namespace tracing::inline v1

@@ -1,4 +1,4 @@
-// Declares filters made of filters: filter_all(), filter_any(), filter_none(), and boxed() for what stands for one.
+// filter_all(), filter_any() and filter_none() combine filters; to_filter() converts other types to a filter.
 #pragma once
 
 #include <concepts>
@@ -12,25 +12,24 @@
 
 namespace tracing::inline v1 {
 
-// A filter on the heap: of a filter that can be moved, of a level, of one that is there or not. One that is not there
-// lets everything pass.
-inline std::unique_ptr<Filter> boxed(std::unique_ptr<Filter> filter) {
+/// Converts a movable filter, a level, or an optional or smart pointer to a filter. An empty one lets everything pass.
+inline std::unique_ptr<Filter> to_filter(std::unique_ptr<Filter> filter) {
   return filter != nullptr ? std::move(filter) : level_filter(internal::max_level_trace);
 }
-inline std::unique_ptr<Filter> boxed(LevelFilter level) { return level_filter(level); }
+inline std::unique_ptr<Filter> to_filter(LevelFilter level) { return level_filter(level); }
 template <std::derived_from<Filter> F>
-std::unique_ptr<Filter> boxed(F filter) {
+std::unique_ptr<Filter> to_filter(F filter) {
   return std::make_unique<F>(std::move(filter));
 }
 template <std::derived_from<Filter> F>
-std::unique_ptr<Filter> boxed(std::unique_ptr<F> filter) {
-  return boxed(std::unique_ptr<Filter>(std::move(filter)));
+std::unique_ptr<Filter> to_filter(std::unique_ptr<F> filter) {
+  return to_filter(std::unique_ptr<Filter>(std::move(filter)));
 }
-/// One that others hold, too.
-std::unique_ptr<Filter> boxed(std::shared_ptr<Filter> filter);
+/// A filter that is shared with others.
+std::unique_ptr<Filter> to_filter(std::shared_ptr<Filter> filter);
 template <class F>
-std::unique_ptr<Filter> boxed(std::optional<F> filter) {
-  return filter ? boxed(*std::move(filter)) : boxed(std::unique_ptr<Filter>());
+std::unique_ptr<Filter> to_filter(std::optional<F> filter) {
+  return filter ? to_filter(*std::move(filter)) : to_filter(std::unique_ptr<Filter>());
 }
 
 namespace internal {
@@ -40,32 +39,32 @@ std::unique_ptr<Filter> filter_any(std::vector<std::unique_ptr<Filter>> filters)
 std::unique_ptr<Filter> filter_none(std::unique_ptr<Filter> filter);
 
 template <class... F>
-std::vector<std::unique_ptr<Filter>> boxes(F&&... filters) {
+std::vector<std::unique_ptr<Filter>> to_filters(F&&... filters) {
   std::vector<std::unique_ptr<Filter>> all;
   all.reserve(sizeof...(filters));
-  (all.push_back(boxed(std::forward<F>(filters))), ...);
+  (all.push_back(to_filter(std::forward<F>(filters))), ...);
   return all;
 }
 
 }  // namespace internal
 
-/// Lets pass what every one of the filters lets pass; each is whatever boxed() takes.
+/// Lets pass what all of the filters let pass. Takes anything that to_filter() takes.
 template <class... F>
 std::unique_ptr<Filter> filter_all(F&&... filters) {
-  return internal::filter_all(internal::boxes(std::forward<F>(filters)...));
+  return internal::filter_all(internal::to_filters(std::forward<F>(filters)...));
 }
 
 /// Lets pass what at least one of the filters lets pass.
 template <class... F>
 std::unique_ptr<Filter> filter_any(F&&... filters) {
-  return internal::filter_any(internal::boxes(std::forward<F>(filters)...));
+  return internal::filter_any(internal::to_filters(std::forward<F>(filters)...));
 }
 
-/// Lets pass what none of the filters lets pass. What they say of an event's values is not turned round: only what they
-/// say of its metadata is.
+/// Lets pass what none of the filters lets pass by its metadata. Their decisions about the values of events are
+/// ignored.
 template <class... F>
 std::unique_ptr<Filter> filter_none(F&&... filters) {
-  return internal::filter_none(internal::filter_any(internal::boxes(std::forward<F>(filters)...)));
+  return internal::filter_none(internal::filter_any(internal::to_filters(std::forward<F>(filters)...)));
 }
 
 }  // namespace tracing::inline v1

@@ -19,7 +19,7 @@ auto undecided(bool answer) {
   return dynamic_filter_fn([answer](Metadata const&, FilterContext const&) { return answer; });
 }
 
-TEST(FilterFn, IsAskedOncePerCallsite) {
+TEST(FilterFn, IsCalledOncePerCallsite) {
   auto const f = filter_fn([](Metadata const& metadata) { return metadata.target() == "app"; }, LevelFilter::info);
   EXPECT_EQ(f->callsite_enabled(event_site("app", Level::info).metadata()), Interest::always);
   EXPECT_EQ(f->callsite_enabled(event_site("other", Level::info).metadata()), Interest::never);
@@ -27,7 +27,7 @@ TEST(FilterFn, IsAskedOncePerCallsite) {
   EXPECT_EQ(f->max_level_hint(), LevelFilter::info);
 }
 
-TEST(DynamicFilterFn, IsAskedForEveryRecord) {
+TEST(DynamicFilterFn, IsCalledForEveryRecord) {
   bool answer = false;
   auto const f = dynamic_filter_fn(
       [&answer](Metadata const&, FilterContext const& context) { return answer && context.current_span() == nullptr; },
@@ -40,7 +40,7 @@ TEST(DynamicFilterFn, IsAskedForEveryRecord) {
   EXPECT_TRUE(f->enabled_now(info.metadata()));
 }
 
-TEST(Combinators, AgreeOnCallsites) {
+TEST(Combinators, CombineAnswersAboutCallsites) {
   auto const event = event_site("app", Level::info);
   auto const& metadata = event.metadata();
   auto const always = [] { return level_filter(LevelFilter::trace); };
@@ -56,7 +56,7 @@ TEST(Combinators, AgreeOnCallsites) {
   EXPECT_EQ(filter_none(undecided(true))->callsite_enabled(metadata), Interest::sometimes);
 }
 
-TEST(Combinators, AgreeOnRecords) {
+TEST(Combinators, CombineAnswersAboutRecords) {
   auto const event = event_site("app", Level::info);
   auto const& metadata = event.metadata();
   EXPECT_TRUE(filter_all(undecided(true), LevelFilter::info)->enabled(metadata));
@@ -67,23 +67,23 @@ TEST(Combinators, AgreeOnRecords) {
   EXPECT_TRUE(filter_none(undecided(false), is_span())->enabled(metadata));
 }
 
-TEST(Combinators, HintAtTheMostVerboseLevel) {
+TEST(Combinators, CombineLevelHints) {
   EXPECT_EQ(filter_all(LevelFilter::info, LevelFilter::debug)->max_level_hint(), LevelFilter::info);
   EXPECT_EQ(filter_any(LevelFilter::info, LevelFilter::debug)->max_level_hint(), LevelFilter::debug);
   EXPECT_EQ(filter_none(LevelFilter::info)->max_level_hint(), LevelFilter::trace);
 }
 
-TEST(Combinators, TakeWhateverStandsForAFilter) {
+TEST(Combinators, AcceptAnythingThatToFilterAccepts) {
   auto const debug = event_site("app", Level::debug);
   auto const shared = std::make_shared<Targets>(Targets().with_default(LevelFilter::debug));
   EXPECT_TRUE(filter_all(EnvFilter("debug"), Targets().with_default(LevelFilter::trace), LevelFilter::trace,
                          std::shared_ptr<Filter>(shared), std::optional<EnvFilter>(), std::unique_ptr<Filter>())
                   ->enabled(debug.metadata()));
-  EXPECT_FALSE(boxed(std::optional<EnvFilter>(EnvFilter("info")))->enabled(debug.metadata()));
-  EXPECT_TRUE(boxed(std::make_unique<EnvFilter>("debug"))->enabled(debug.metadata()));
+  EXPECT_FALSE(to_filter(std::optional<EnvFilter>(EnvFilter("info")))->enabled(debug.metadata()));
+  EXPECT_TRUE(to_filter(std::make_unique<EnvFilter>("debug"))->enabled(debug.metadata()));
 }
 
-// Both filters keep their own state for the same span.
+// Each filter keeps its own state for the same span.
 TEST(Combinators, LetEveryFilterFollowSpans) {
   auto const both = filter_all(EnvFilter("[a]=debug"), EnvFilter("[{x=1}]=debug"));
   auto const debug = event_site("app", Level::debug);
@@ -106,7 +106,7 @@ TEST(Combinators, LetEveryFilterFollowSpans) {
   EXPECT_FALSE(filter_all(LevelFilter::info, is_span())->follows_spans());
 }
 
-TEST(Combinators, OneOfThemMayHaveTheLastWordOnEvents) {
+TEST(Combinators, OneFilterMayDecideByTheValuesOfEvents) {
   struct OnlyRoots final : Filter {
     Interest callsite_enabled(Metadata const&) noexcept override { return Interest::always; }
     bool enabled(Metadata const&) noexcept override { return true; }

@@ -3,7 +3,7 @@
 //     directive = level | target | target "=" level
 //               | [target] "[" [span] ["{" field ["=" value] {"," field ["=" value]} "}"] "]" ["=" level]
 //
-// A lone word is a level if it reads as one, else a target. A missing or empty level is trace.
+// A single word is a level if it is the name of one, otherwise a target. A missing or empty level means trace.
 #include "tracing_core/filter/directive.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ bool begins_target(std::string_view text) noexcept {
   return first.valid && internal::is_alphanumeric(first.value);
 }
 
-// Reads one directive from text_, which is all of it; positions are in text_.
+// Parses text_ as one directive. Positions refer to text_.
 class Parser {
  public:
   Parser(std::string_view text, bool regex, Directive& directive, ParseError* error)
@@ -45,11 +45,11 @@ class Parser {
   }
   std::size_t rest(std::size_t begin) const { return text_.size() - begin; }
 
-  // Everything that does not begin with a bracket.
+  // A directive that does not begin with a bracket.
   bool word() {
     if (text_.empty()) return invalid(0, 0, "a directive is missing");
     if (text_.front() == '=')
-      return invalid(0, 0, "a target is missing before \"=\"; the level of everything else stands alone");
+      return invalid(0, 0, "a target is missing before \"=\"; the level of all other targets is written without \"=\"");
     if (!begins_target(text_)) {
       return invalid(0, internal::decode_utf8(text_).size, "expected a target, a level or \"[\"");
     }
@@ -60,8 +60,8 @@ class Parser {
     return text_[end] == '=' ? level(end + 1) : span(end);
   }
 
-  // A level or a target. A comma can only be here where one directive was asked for, and only as the last character;
-  // the reference then takes it for a part of the word.
+  // A level or a target. A comma occurs only if a single directive is parsed. The reference accepts it as the last
+  // character, as part of the word.
   bool lone_word(std::size_t comma) {
     if (comma < text_.size() && comma + 1 != text_.size()) {
       return invalid(comma, rest(comma), "one directive was expected, not a list");
@@ -74,7 +74,7 @@ class Parser {
     return true;
   }
 
-  // `[...]` at `open`, and what follows it.
+  // `[...]` at `open`, and the rest of the directive.
   bool span(std::size_t open) {
     std::size_t const end = text_.find_first_of("]{", open + 1);
     if (end == text_.npos) return invalid(open, rest(open), "the \"[\" is never closed by \"]\"");
@@ -90,7 +90,7 @@ class Parser {
     if (close + 1 == text_.size()) return invalid(open, rest(open), "the \"[\" is never closed by \"]\"");
     if (text_[close + 1] != ']') {
       return invalid(close + 1, rest(close + 1),
-                     "expected \"]\" after \"}\"; a brace in a value needs its partner or a \\");
+                     "expected \"]\" after \"}\"; a brace in a value must be paired or follow a \\");
     }
     return after_span(close + 2);
   }
@@ -113,7 +113,7 @@ class Parser {
     return true;
   }
 
-  // A level with a comma in it, which only one directive alone can have.
+  // A level that contains a comma, which occurs only if a single directive is parsed.
   bool list_instead(std::size_t begin, std::string_view text, std::string_view error) {
     std::size_t const comma = text.find(',');
     if (parse_level_filter(text.substr(0, comma))) {
@@ -202,7 +202,7 @@ std::string Directive::to_string() const {
 
 std::weak_ordering compare_specificity(Directive const& a, Directive const& b) noexcept {
   auto const target_size = [](Directive const& d) { return d.target ? d.target->size() + 1 : 0; };
-  // The more specific directive is the lesser one, so everything is compared the other way round.
+  // The more specific directive is the lesser one, so all comparisons are reversed.
   if (auto const order = target_size(b) <=> target_size(a); order != 0) return order;
   if (auto const order = b.span.has_value() <=> a.span.has_value(); order != 0) return order;
   if (auto const order = b.fields.size() <=> a.fields.size(); order != 0) return order;

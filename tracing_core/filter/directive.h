@@ -1,4 +1,4 @@
-// Declares Directive, one rule of a filter text such as `target[span{field=value}]=level`, and how texts are read.
+// Directive: one rule of a filter text, such as `target[span{field=value}]=level`, and the parser of filter texts.
 #pragma once
 
 #include <compare>
@@ -13,51 +13,51 @@
 
 namespace tracing::inline v1 {
 
-/// A field that a directive asks for, and what its value must be.
+/// A field that a directive requires, and the value that it must have.
 struct FieldMatch {
   std::string name;
-  std::optional<ValueMatch> value;  ///< none: the field only has to exist
+  std::optional<ValueMatch> value;  ///< none: any value
 
   friend std::weak_ordering operator<=>(FieldMatch const& a, FieldMatch const& b) noexcept;
   friend bool operator==(FieldMatch const& a, FieldMatch const& b) noexcept { return (a <=> b) == 0; }
 };
 
-/// One rule: where it applies, and the most verbose level that it lets pass there.
+/// One rule: the records that it applies to, and the most verbose level that passes.
 struct Directive {
-  std::optional<std::string> target;  ///< beginning of a target; none: all
+  std::optional<std::string> target;  ///< prefix of a target; none: all
   std::optional<std::string> span;    ///< name of a span; none: all
-  std::vector<FieldMatch> fields;     ///< all of these
+  std::vector<FieldMatch> fields;     ///< all of these are required
   LevelFilter level = internal::max_level_trace;
 
-  /// Reads one directive; blanks around it do not count. Nothing and what is wrong in `error`, when given, for any
-  /// other text. With `regex`, a value that is no number or boolean is a regular expression, otherwise what the value
-  /// prints for debugging.
+  /// Parses one directive, ignoring surrounding white space. If the text is invalid, returns nothing and sets `error`,
+  /// unless it is null. With `regex`, a value that is neither a number nor a boolean is a regular expression; otherwise
+  /// it is the debug output of the value.
   static std::optional<Directive> parse(std::string_view text, ParseError* error = nullptr, bool regex = true);
 
-  /// Whether the directive is decided by a callsite's metadata alone: it names no span and no value.
+  /// True if the metadata of a callsite alone decides: the directive names neither a span nor a value.
   bool is_static() const noexcept;
-  /// Whether the directive says something about what happens inside spans: it names a span or a field.
+  /// True if the directive applies inside of spans: it names a span or a field.
   bool is_dynamic() const noexcept { return span.has_value() || !fields.empty(); }
 
-  /// Appends the text that reads back as this directive, the level always written.
+  /// Appends the text that parses to this directive, always with a level.
   void append_to(std::string& out) const;
   std::string to_string() const;
 };
 
-/// Orders by where directives apply, the most specific first: a longer target (in bytes; any before none), then one
-/// with a span, then more fields, then the rest so that only directives that apply to the same are equivalent. Levels
-/// do not count.
+/// Orders directives by specificity, the most specific first: by the length of the target in bytes, no target last;
+/// then by having a span; then by the number of fields; then by the names and values themselves. Directives that differ
+/// only in their level are equivalent.
 std::weak_ordering compare_specificity(Directive const& a, Directive const& b) noexcept;
 
-/// What was found in a list of directives.
+/// The result of parse_directives().
 struct ParsedDirectives {
   std::vector<Directive> directives;  ///< in the order of the text
-  std::vector<ParseError> errors;     ///< one for each directive that is wrong, positions in the whole text
+  std::vector<ParseError> errors;     ///< one for each invalid directive; positions refer to the entire text
 };
 
-/// Reads directives separated by commas. Empty ones do not count, nor do blanks around them. A comma inside `{...}`
-/// does not separate directives, and inside brackets or quotes of a value it does not separate fields. Never throws but
-/// for memory, and takes time linear in the text (and in what its patterns need to compile).
+/// Parses directives separated by commas. Ignores empty ones and surrounding white space. A comma inside `{...}` does
+/// not separate directives, and a comma inside brackets or quotes of a value does not separate fields. Throws only
+/// std::bad_alloc. Takes time linear in the text, plus the compilation of patterns.
 ParsedDirectives parse_directives(std::string_view text, bool regex = true);
 
 }  // namespace tracing::inline v1

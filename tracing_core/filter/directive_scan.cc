@@ -1,7 +1,7 @@
-// A comma separates directives, unless it stands in a field list: `[s{a=1,b=2}]=info`. Whether a `{` opens a field list
-// depends on its closing brace, because a directive with a brace too many must not swallow the ones after it:
-// `[s{a]=info,foo=debug` is a wrong directive and a right one. So the end is looked for first, and the search gives up
-// where the directive plainly ended without it.
+// A comma separates directives unless it is inside a field list: `[s{a=1,b=2}]=info`. A `{` opens a field list only if
+// it is closed, because a directive with an extra brace must not swallow the next one: `[s{a]=info,foo=debug` is an
+// invalid directive and a valid one. So the closing brace is searched first, and the search stops at an unambiguous end
+// of the directive.
 #include "tracing_core/filter/directive_scan.h"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
 
-// Searches that came to the end of the text without a result; after so many, braces no longer protect commas, which
-// keeps the time linear on hostile texts.
+// After so many searches that reached the end of the text without a result, braces no longer protect commas, which
+// keeps the time linear for hostile texts.
 constexpr int kFruitlessSearches = 64;
 
 bool is_blank(char32_t c) noexcept {
@@ -27,7 +27,7 @@ bool is_word(char c) noexcept {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-// The closing quote for the one at `open`: the next one that no backslash precedes, unless a word goes on behind it.
+// The closing quote for the one at `open`: the next one that no backslash precedes, unless a word continues after it.
 std::size_t closing_quote(std::string_view text, std::size_t open) noexcept {
   for (std::size_t i = open + 1; i < text.size(); ++i) {
     if (text[i] == '\\') {
@@ -39,7 +39,7 @@ std::size_t closing_quote(std::string_view text, std::size_t open) noexcept {
   return kNone;
 }
 
-// Whether a directive may end behind the `]` at `index`.
+// True if a directive may end after the `]` at `index`.
 bool ends_span(std::string_view text, std::size_t index) noexcept {
   return index + 1 == text.size() || text[index + 1] == ',' || text[index + 1] == '=';
 }
@@ -90,14 +90,14 @@ ListEnd careful_list_end(std::string_view text, std::size_t open) noexcept {
   return {kNone, true};
 }
 
-// The first of three characters at or after `begin`, or the end of the text. Directives are short: a plain loop wins.
+// The first of three characters at or after `begin`, or the end of the text. A loop, since directives are short.
 std::size_t find_any(std::string_view text, std::size_t begin, char a, char b, char c) noexcept {
   std::size_t i = begin;
   while (i < text.size() && text[i] != a && text[i] != b && text[i] != c) ++i;
   return i;
 }
 
-// Where the directive that begins at `begin` ends: at a comma or at the end of the text.
+// The end of the directive that begins at `begin`: a comma or the end of the text.
 std::size_t directive_end(std::string_view text, std::size_t begin, int& fruitless) noexcept {
   std::size_t i = find_any(text, begin, '[', '=', ',');
   if (i < text.size() && text[i] == '[') {
@@ -153,15 +153,15 @@ std::size_t field_list_end(std::string_view text, std::size_t open) {
 }
 
 std::vector<Slice> split_fields(std::string_view list) {
-  // Commas that some bracket may protect, each bracket knowing how many stood before it: a bracket that is closed drops
-  // those after it, one that never is drops none.
+  // Commas that separate fields unless a bracket protects them. Each open bracket stores how many preceded it: when it
+  // is closed, the commas after it are removed; a bracket that is never closed removes none.
   std::vector<std::size_t> commas;
   struct Open {
     char close;
     std::size_t commas_before;
   };
   std::vector<Open> open;
-  std::array<std::size_t, 128> open_count{};  // by closing bracket, so that one without a partner costs no search
+  std::array<std::size_t, 128> open_count{};  // by closing bracket, so that an unpaired one needs no search
   bool in_value = false;
   for (std::size_t i = 0; i < list.size(); ++i) {
     char const c = list[i];

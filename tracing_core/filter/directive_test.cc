@@ -15,7 +15,7 @@
 namespace tracing {
 namespace {
 
-// What a text parses to: the directives, then each error as "!position+length".
+// The parsed directives, followed by each error as "!position+length".
 std::string dump(std::string_view text, bool regex = true) {
   std::string out;
   auto const parsed = parse_directives(text, regex);
@@ -35,7 +35,7 @@ struct Case {
   std::string_view expected;
 };
 
-TEST(Directive, ReadsTargetsSpansFieldsAndLevels) {
+TEST(Directive, ParsesTargetsSpansFieldsAndLevels) {
   constexpr Case kCases[] = {
       {"info", "info"},
       {"OFF", "off"},
@@ -83,12 +83,12 @@ TEST(Directive, NormalisesNumbers) {
   for (Case const& c : kCases) EXPECT_EQ(dump(c.text), c.expected) << c.text;
 }
 
-TEST(Directive, IgnoresBlanksAroundItself) {
+TEST(Directive, IgnoresSurroundingWhiteSpace) {
   EXPECT_EQ(dump(" a=info ,\tb=debug\n, ,info\u3000"), "a=info b=debug info");
   EXPECT_EQ(dump("\u00a0[s{x=1, y=2}]=info"), "[s{x=1,y=2}]=info#2");
 }
 
-TEST(Directive, LetsFieldListsHoldCommasBracesAndEqualsSigns) {
+TEST(Directive, FieldListsMayContainCommasBracesAndEqualsSigns) {
   constexpr Case kCases[] = {
       {"[s{a=1,b=2}]=debug,foo", "[s{a=1,b=2}]=debug#2 foo=trace"},
       {"t[s{a=1,b,c=x}],info", "t[s{a=1,b,c=x}]=trace#3 info"},
@@ -106,7 +106,7 @@ TEST(Directive, LetsFieldListsHoldCommasBracesAndEqualsSigns) {
   EXPECT_EQ(dump("[s{x=Foo { a: 1, b: \"}\" }}]=info,bar", false), "[s{x=Foo { a: 1, b: \"}\" }}]=info bar=trace");
 }
 
-TEST(Directive, OneThatIsWrongDoesNotSwallowTheNext) {
+TEST(Directive, AnInvalidDirectiveDoesNotSwallowTheNext) {
   constexpr Case kCases[] = {
       {"[s{a]=info,foo=debug", "foo=debug !2+8"},
       {"a[s{b],foo=debug,[t{x=1,y}]", "foo=debug [t{x=1,y}]=trace#2 !3+3"},
@@ -116,13 +116,13 @@ TEST(Directive, OneThatIsWrongDoesNotSwallowTheNext) {
   for (Case const& c : kCases) EXPECT_EQ(dump(c.text), c.expected) << c.text;
 }
 
-TEST(Directive, ErrorsSayWhatWhereAndWhatWouldBeRight) {
+TEST(Directive, ErrorsHaveAMessagePositionAndHint) {
   struct {
     std::string_view text, message, piece, hint;
     std::size_t position, length;
   } const cases[] = {
       {"info,=debug", "invalid filter directive", "=debug",
-       "a target is missing before \"=\"; the level of everything else stands alone", 5, 0},
+       "a target is missing before \"=\"; the level of all other targets is written without \"=\"", 5, 0},
       {"*", "invalid filter directive", "*", "expected a target, a level or \"[\"", 0, 1},
       {"[s", "invalid filter directive", "[s", "the \"[\" is never closed by \"]\"", 0, 2},
       {"[{x}", "invalid filter directive", "[{x}", "the \"[\" is never closed by \"]\"", 0, 4},
@@ -151,7 +151,7 @@ TEST(Directive, ErrorsSayWhatWhereAndWhatWouldBeRight) {
   }
 }
 
-TEST(Directive, ParsesOneAloneWithPositionsInTheGivenText) {
+TEST(Directive, ParsesASingleDirectiveWithPositionsInTheGivenText) {
   ParseError error;
   EXPECT_FALSE(Directive::parse("  foo=bar", &error));
   EXPECT_EQ(error.position, 6u);
@@ -171,8 +171,8 @@ TEST(Directive, SortsTheMostSpecificFirst) {
   }
 }
 
-// Texts made of what the grammar is made of; the seed is fixed.
-TEST(Directive, NeverFailsOnAnyText) {
+// Random texts of the grammar's tokens with a fixed seed.
+TEST(Directive, ParsesRandomTexts) {
   constexpr std::string_view kPieces[] = {"[",      "]",      "{",    "}",  ",",    "=",      "\"",  "\\",   "(",
                                           ")",      "|",      "*",    "+",  "?",    "info",   "foo", "span", "x",
                                           "1",      "-1.5e3", "nan",  " ",  "\t",   "::",     ".",   "日",   "\xff",
@@ -203,7 +203,7 @@ TEST(Directive, TakesTimeLinearInTheText) {
   }
 }
 
-TEST(ParseError, ShowsACaretUnderThePlace) {
+TEST(ParseError, ShowsACaretBelowTheError) {
   auto const shown = [](std::string_view text) {
     auto const parsed = parse_directives(text);
     return render(parsed.errors.at(0), text, "TRACE_FILTER");
@@ -224,7 +224,7 @@ TEST(ParseError, ShowsACaretUnderThePlace) {
             "      ^~ the \"[\" is never closed by \"]\"");
 }
 
-TEST(ParseError, ShowsOnlyTheSurroundingsInALongText) {
+TEST(ParseError, ShowsOnlyThePartOfALongTextAroundTheError) {
   std::string const text = std::string(500, 'a') + ",[b" + std::string(500, 'c');
   auto const parsed = parse_directives(text);
   std::string const shown = render(parsed.errors.at(0), text, "TRACE_FILTER");

@@ -102,7 +102,7 @@ SpanMatch DynamicDirectives::match(FieldValues const& values) const {
     Directive const& directive = directives_[i];
     if (!rows_[i].has_values) match.raise(directive.level);
     for (auto field = directive.fields.begin(); field != directive.fields.end(); ++field) {
-      // Of one field with several values, the last one counts.
+      // If a directive names a field several times, the last value counts.
       bool const again = std::any_of(field + 1, directive.fields.end(), [&field](FieldMatch const& later) {
         return later.value && later.name == field->name;
       });

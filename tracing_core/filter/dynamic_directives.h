@@ -1,4 +1,4 @@
-// Declares DynamicDirectives, the rules of a filter that name spans or fields, and what they make of one span.
+// DynamicDirectives: the rules of a filter that name spans or fields. SpanMatch: their effect on one span.
 #pragma once
 
 #include <atomic>
@@ -17,29 +17,29 @@ namespace tracing::inline v1::internal {
 
 class SpanMatch;
 
-/// Rules about what happens inside spans, the most specific first. All that apply to a span count. Thread-compatible;
-/// the notes of what matched are thread-safe.
+/// Rules for records inside of spans, the most specific first. All that match a span take effect. Thread-compatible,
+/// but values_found() is thread-safe.
 class DynamicDirectives {
  public:
   DynamicDirectives() = default;
-  /// Of several that apply to the same, the last one counts.
+  /// Of equivalent directives, the last one counts: see compare_specificity().
   explicit DynamicDirectives(std::vector<Directive> directives);
 
-  /// Adds one; replaces an earlier one that applies to the same.
+  /// Adds a directive, replacing an equivalent one.
   void add(Directive directive);
 
   bool empty() const noexcept { return directives_.empty(); }
   std::vector<Directive> const& directives() const noexcept { return directives_; }
   /// The most verbose level of any directive ever added.
   LevelFilter max_level() const noexcept { return max_level_; }
-  /// Whether any directive asks for a value: then spans are made before it is known whether they count.
+  /// True if any directive requires a value: then it is not known which spans match before they are created.
   bool has_values() const noexcept { return has_values_; }
-  /// Whether the values that directive `index` asks for were all found on some span.
+  /// True if a span has had all values that directive `index` requires.
   bool values_found(std::size_t index) const noexcept;
 
-  /// Whether any directive is about spans of this callsite.
+  /// True if any directive may match spans of this callsite.
   bool matches(Metadata const& span) const noexcept;
-  /// What the directives make of a new span with these values. REQUIRES: this outlives the result.
+  /// Matches a new span with these values. REQUIRES: this object outlives the result.
   SpanMatch match(FieldValues const& values) const;
 
   /// Appends the directives, joined by commas.
@@ -56,13 +56,13 @@ class DynamicDirectives {
   bool applies(std::size_t row, TargetKey const& key, Metadata const& span) const noexcept;
 
   std::vector<Directive> directives_;
-  std::vector<Row> rows_;                              // of the directives, what is looked at first; points into them
+  std::vector<Row> rows_;  // the parts of the directives that are tested first; points into them
   std::unique_ptr<std::atomic<bool>[]> values_found_;  // of each directive
   LevelFilter max_level_{};
   bool has_values_ = false;
 };
 
-/// What dynamic directives make of one span: the level that it lets pass inside, growing as awaited values are
+/// The effect of dynamic directives on one span: the level that passes inside of it, which rises as required values are
 /// recorded. level() is thread-safe; record() is not.
 class SpanMatch {
  public:
@@ -71,11 +71,11 @@ class SpanMatch {
       : level_(other.level()), waiting_(std::move(other.waiting_)), directives_(other.directives_) {}
   SpanMatch& operator=(SpanMatch&&) = delete;
 
-  /// The most verbose level of those directives whose values were all recorded so far.
+  /// The most verbose level of the directives whose values have all been recorded.
   LevelFilter level() const noexcept { return level_.load(std::memory_order_relaxed); }
-  /// Whether more values can change the level.
+  /// True if more values can raise the level.
   bool is_waiting() const noexcept { return !waiting_.empty(); }
-  /// Looks at more values of the span. One that matched once stays matched.
+  /// Matches more values of the span. A value that matched once remains matched.
   void record(FieldValues const& values) noexcept;
 
  private:
@@ -89,11 +89,11 @@ class SpanMatch {
   void raise(LevelFilter level) noexcept;
 
   std::atomic<LevelFilter> level_{};
-  std::vector<Awaited> waiting_;  // those of one directive stand together
+  std::vector<Awaited> waiting_;  // grouped by directive
   DynamicDirectives const* directives_ = nullptr;
 };
 
-/// Whether a recorded value is what a directive asks for; an empty one never is.
+/// True if a recorded value is the one that a directive requires. An empty value never is.
 bool value_matches(ValueMatch const& wanted, Value const& value) noexcept;
 
 }  // namespace tracing::inline v1::internal

@@ -5,16 +5,16 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
-#include <mutex>
 #include <new>
 #include <utility>
 
-#include "tracing_core/dispatch/level_gate.h"
+#include "tracing_core/dispatch/thread_level.h"
+#include "tracing_core/internal/mutex.h"
 
 namespace tracing::inline v1 {
 namespace {
 
-// The reference's own line, and below it the place and what would be right.
+// The line that the reference prints, followed by the position and what would be right.
 void report(std::vector<ParseError> const& errors, std::string_view text) {
   std::string out;
   for (ParseError const& error : errors) {
@@ -44,11 +44,11 @@ internal::StaticDirective to_static(Directive&& directive) {
   return out;
 }
 
-// What a span's state holds: a level that nothing can change any more, as an odd number, or the address of a match that
-// waits for values. Spans that no directive is about have no state.
+// A span's state is either its final level, as an odd number, or the address of a match that waits for values. Spans
+// that match no directive have no state.
 struct WaitingSpan {
-  std::mutex mutex;           // one record() at a time
-  internal::SpanMatch match;  // its level may be read any time
+  internal::Mutex mutex;      // one record() at a time
+  internal::SpanMatch match;  // its level may be read at any time
 };
 
 std::uintptr_t state_of(LevelFilter level) noexcept { return static_cast<std::uintptr_t>(level) << 1 | 1; }
@@ -127,7 +127,7 @@ std::string EnvFilter::to_string() const {
 }
 
 Interest EnvFilter::callsite_enabled(Metadata const& metadata) noexcept {
-  // A span that a directive is about is made whatever its level, because it decides about what happens inside.
+  // A span that a directive may match is enabled whatever its level, because it decides about the records inside of it.
   if (rules_.has_dynamics && metadata.is_span() && rules_.dynamics->matches(metadata)) return Interest::always;
   if (rules_.statics.enabled(metadata)) return Interest::always;
   return rules_.has_dynamics ? Interest::sometimes : Interest::never;
@@ -146,7 +146,9 @@ bool EnvFilter::enabled_now(Metadata const& metadata) noexcept {
   return metadata.level() <= internal::current_level(rules_.number);
 }
 
-bool EnvFilter::decides_by_gate() noexcept { return rules_.has_dynamics && internal::claim_level_gate(rules_.number); }
+bool EnvFilter::decides_by_thread_level() noexcept {
+  return rules_.has_dynamics && internal::claim_thread_level(rules_.number);
+}
 
 LevelFilter EnvFilter::max_level_hint() const noexcept {
   if (rules_.dynamics->has_values()) return LevelFilter::trace;
@@ -160,14 +162,14 @@ void EnvFilter::on_new_span(NewSpan const& span, std::uintptr_t& state) noexcept
     state = match.is_waiting() ? reinterpret_cast<std::uintptr_t>(new WaitingSpan{{}, std::move(match)})
                                : state_of(match.level());
   } catch (std::bad_alloc const&) {
-    state = 0;  // as if no directive were about it
+    state = 0;  // as if no directive matched
   }
 }
 
 void EnvFilter::on_record(FieldValues const& values, std::uintptr_t& state) noexcept {
   WaitingSpan* const span = waiting(state);
   if (span == nullptr) return;
-  std::lock_guard const lock(span->mutex);
+  internal::MutexLock const lock(span->mutex);
   span->match.record(values);
 }
 

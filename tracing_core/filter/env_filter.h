@@ -1,4 +1,4 @@
-// Declares EnvFilter, the filter that is set by a text such as `info,gpu=debug,[launch{stream=7}]=trace`.
+// EnvFilter: a filter that is defined by a text such as `info,gpu=debug,[launch{stream=7}]=trace`.
 #pragma once
 
 #include <cstdint>
@@ -18,33 +18,33 @@
 
 namespace tracing::inline v1 {
 
-/// How a text becomes an EnvFilter.
+/// How a text is parsed to an EnvFilter.
 struct EnvFilterOptions {
-  /// Used where the text holds no directive; without it such a filter lets nothing pass.
+  /// Used if the text contains no directive. Without it, such a filter lets nothing pass.
   std::optional<Directive> default_directive{};
-  /// Whether a value that is no number or boolean is a regular expression; otherwise it is the text that the value
-  /// prints for debugging. Holds for directives added later, too.
+  /// If true, a value that is neither a number nor a boolean is a regular expression; otherwise it is the debug output
+  /// of the value. Also applies to directives that are added later.
   bool regex = true;
-  /// What from_env() reads.
+  /// The environment variable that from_env() reads.
   char const* variable = "TRACE_FILTER";
 };
 
-/// Decides by directives. Those that name neither a span nor a value decide by metadata: of all that apply the most
-/// specific one alone. Those that name a span or fields let everything up to their level pass on a thread that is
-/// inside such a span, and make such spans. Serves as a filter of one layer or of everything. Set up by one thread,
-/// then thread-safe. A record that a span's directives decide costs a few nanoseconds and takes no lock.
+/// Filters by directives. Among those that name neither a span nor a value, the most specific one that applies to the
+/// metadata decides alone. Those that name a span or fields let everything up to their level pass on threads that are
+/// inside such a span, and enable such spans. Can filter one layer or an entire registry. Set it up on one thread;
+/// afterwards it is thread-safe. A record that is decided by a span costs a few nanoseconds and no lock.
 class EnvFilter : public Filter {
  public:
   using Options = EnvFilterOptions;
 
-  /// Reads a text without a mistake; otherwise nothing, and the first mistake in `error`, when given.
+  /// Parses a text. If it is invalid, returns nothing and sets `error` to the first error, unless it is null.
   static std::optional<EnvFilter> parse(std::string_view text, Options const& options = {},
                                         ParseError* error = nullptr);
-  /// Reads a text and skips directives that are wrong: they are added to `errors`, or written to stderr where that is
-  /// null, each with its place and what would be right.
+  /// Parses a text and skips invalid directives. Adds an error for each to `errors`, or writes them to stderr if that
+  /// is null, with the position and what would be right.
   static EnvFilter parse_lossy(std::string_view text, Options const& options = {},
                                std::vector<ParseError>* errors = nullptr);
-  /// parse_lossy() of an environment variable, empty where it is not set.
+  /// parse_lossy() of an environment variable, which is empty if it is not set.
   static EnvFilter from_env(Options const& options = {}, std::vector<ParseError>* errors = nullptr);
 
   /// parse_lossy() with the default directive `error`.
@@ -53,11 +53,11 @@ class EnvFilter : public Filter {
   EnvFilter(EnvFilter&& other) noexcept : Filter(), rules_(std::move(other.rules_)) {}
   EnvFilter& operator=(EnvFilter&& other) noexcept { return rules_ = std::move(other.rules_), *this; }
 
-  /// Adds a directive; replaces an earlier one that applies to the same. REQUIRES: not in use yet.
+  /// Adds a directive, replacing an equivalent one: see compare_specificity(). REQUIRES: not in use yet.
   EnvFilter& add_directive(Directive directive) &;
   EnvFilter add_directive(Directive directive) && { return std::move(add_directive(std::move(directive))); }
 
-  /// The text of all directives, those without spans first; `[{x}]=level` is of both sorts and appears twice.
+  /// The text of all directives, those without spans first. `[{x}]=level` is of both kinds and appears twice.
   std::string to_string() const;
 
   std::vector<internal::StaticDirective> const& static_directives() const noexcept {
@@ -68,7 +68,7 @@ class EnvFilter : public Filter {
   Interest callsite_enabled(Metadata const& metadata) noexcept override;
   bool enabled(Metadata const& metadata) noexcept override;
   bool enabled_now(Metadata const& metadata) noexcept override;
-  bool decides_by_gate() noexcept override;
+  bool decides_by_thread_level() noexcept override;
   LevelFilter max_level_hint() const noexcept override;
   bool follows_spans() const noexcept override { return rules_.has_dynamics; }
   void on_new_span(NewSpan const& span, std::uintptr_t& state) noexcept override;

@@ -25,7 +25,7 @@ EnvFilterOptions by_default(std::string_view directive) { return {.default_direc
 
 bool passes(EnvFilter& filter, RuntimeCallsite const& site) { return filter.enabled(site.metadata()); }
 
-TEST(EnvFilter, PrintsStaticDirectivesFirstEachSortMostSpecificFirst) {
+TEST(EnvFilter, PrintsStaticDirectivesBeforeDynamicOnes) {
   EXPECT_EQ(filter("info,foo=debug,foo::bar=warn").to_string(), "foo::bar=warn,foo=debug,info");
   EXPECT_EQ(filter("[s]=debug,info").to_string(), "info,[s]=debug");
   EXPECT_EQ(filter("[{x}]=debug").to_string(), "[{x}]=debug,[{x}]=debug");
@@ -34,7 +34,7 @@ TEST(EnvFilter, PrintsStaticDirectivesFirstEachSortMostSpecificFirst) {
   EXPECT_EQ(filter("[s{x=a}]=info,[s{x=a}]=debug", {.regex = false}).to_string(), "[s{x=a}]=debug");
 }
 
-TEST(EnvFilter, HintsAtTheMostVerboseLevel) {
+TEST(EnvFilter, MaxLevelHintIsTheMostVerboseLevel) {
   EXPECT_EQ(filter("").max_level_hint(), LevelFilter::off);
   EXPECT_EQ(filter("info,foo=debug").max_level_hint(), LevelFilter::debug);
   EXPECT_EQ(filter("foo=trace,foo=info").max_level_hint(), LevelFilter::trace);
@@ -42,14 +42,14 @@ TEST(EnvFilter, HintsAtTheMostVerboseLevel) {
   EXPECT_EQ(filter("[s{x=1}]=off").max_level_hint(), LevelFilter::trace);
 }
 
-TEST(EnvFilter, UsesTheDefaultOnlyWhereTheTextHoldsNothing) {
+TEST(EnvFilter, UsesTheDefaultOnlyIfTheTextContainsNoDirective) {
   EXPECT_EQ(EnvFilter("").to_string(), "error");
   EXPECT_EQ(EnvFilter("foo").to_string(), "foo=trace");
   EXPECT_EQ(filter("", by_default("warn")).to_string(), "warn");
   EXPECT_EQ(filter("[s]", by_default("warn")).to_string(), "[s]=trace");
 }
 
-TEST(EnvFilter, SkipsWrongDirectivesWhereAsked) {
+TEST(EnvFilter, ParseLossySkipsInvalidDirectives) {
   std::vector<ParseError> errors;
   EXPECT_EQ(EnvFilter::parse_lossy("foo=bar,info,=x", {}, &errors).to_string(), "info");
   ASSERT_EQ(errors.size(), 2u);
@@ -59,17 +59,18 @@ TEST(EnvFilter, SkipsWrongDirectivesWhereAsked) {
   EXPECT_EQ(error.position, 5u);
 }
 
-TEST(EnvFilter, WritesWrongDirectivesToStderrWhereNobodyCollectsThem) {
+TEST(EnvFilter, WritesErrorsToStderrIfTheyAreNotCollected) {
   testing::internal::CaptureStderr();
   EnvFilter const lossy("foo=bar,info,=x");
-  EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "ignoring `foo=bar`: error parsing level filter: expected one of \"off\", \"error\", \"warn\", \"info\", "
-            "\"debug\", \"trace\", or a number 0-5\n"
-            "  foo=bar,info,=x\n"
-            "      ^~~ not a level; levels are off, error, warn, info, debug, trace or 0 to 5\n"
-            "ignoring `=x`: invalid filter directive\n"
-            "  foo=bar,info,=x\n"
-            "               ^ a target is missing before \"=\"; the level of everything else stands alone\n");
+  EXPECT_EQ(
+      testing::internal::GetCapturedStderr(),
+      "ignoring `foo=bar`: error parsing level filter: expected one of \"off\", \"error\", \"warn\", \"info\", "
+      "\"debug\", \"trace\", or a number 0-5\n"
+      "  foo=bar,info,=x\n"
+      "      ^~~ not a level; levels are off, error, warn, info, debug, trace or 0 to 5\n"
+      "ignoring `=x`: invalid filter directive\n"
+      "  foo=bar,info,=x\n"
+      "               ^ a target is missing before \"=\"; the level of all other targets is written without \"=\"\n");
   EXPECT_EQ(lossy.to_string(), "info");
 }
 
@@ -82,7 +83,7 @@ TEST(EnvFilter, ReadsTheEnvironment) {
   EXPECT_EQ(EnvFilter::from_env(options).to_string(), "warn");
 }
 
-TEST(EnvFilter, LetsTheMostSpecificDirectiveDecideAlone) {
+TEST(EnvFilter, TheMostSpecificDirectiveDecidesAlone) {
   EnvFilter f = filter("info,app=off,app::db=debug");
   struct {
     std::string_view target;
@@ -100,7 +101,7 @@ TEST(EnvFilter, LetsTheMostSpecificDirectiveDecideAlone) {
   }
 }
 
-TEST(EnvFilter, AsksEventsForFieldsAndLetsSpansPass) {
+TEST(EnvFilter, RequiresFieldsOfEventsButNotOfSpans) {
   EnvFilter f = filter("[{x}]=debug");
   EXPECT_TRUE(passes(f, event_site("a", Level::debug, {"x", "y"})));
   EXPECT_FALSE(passes(f, event_site("a", Level::debug, {"y"})));
@@ -123,7 +124,7 @@ TEST(EnvFilter, LetsMorePassInsideANamedSpan) {
   EXPECT_FALSE(passes(f, debug));
 }
 
-TEST(EnvFilter, TakesTheMostVerboseLevelOfTheSpansAThreadIsIn) {
+TEST(EnvFilter, UsesTheMostVerboseLevelOfTheEnteredSpans) {
   EnvFilter f = filter("[a]=trace,[b]=info,error");
   auto const trace = event_site("x", Level::trace), info = event_site("x", Level::info);
   FilteredSpan const a(f, span_site("x", "a")), b(f, span_site("x", "b"));
@@ -131,7 +132,7 @@ TEST(EnvFilter, TakesTheMostVerboseLevelOfTheSpansAThreadIsIn) {
   EXPECT_TRUE(passes(f, trace));
   b.exit();
   EXPECT_TRUE(passes(f, trace));
-  b.exit();  // out of order: takes back what was entered last
+  b.exit();  // out of order: removes the level that was pushed last
   EXPECT_FALSE(passes(f, trace));
   EXPECT_TRUE(passes(f, info));
   a.exit();
@@ -156,7 +157,7 @@ TEST(EnvFilter, MatchesSpanFieldValue) {
   span.exit();
 }
 
-TEST(EnvFilter, ComparesWhatValuesPrint) {
+TEST(EnvFilter, MatchesPatternsWithDebugOutput) {
   struct {
     std::string_view wanted;
     bool regex;
@@ -187,7 +188,7 @@ TEST(EnvFilter, ComparesWhatValuesPrint) {
   }
 }
 
-TEST(EnvFilter, LevelsStayOnTheirThread) {
+TEST(EnvFilter, LevelsApplyToTheirThreadOnly) {
   EnvFilter f = filter("[s]=debug");
   auto const debug = event_site("a", Level::debug);
   FilteredSpan const span(f, span_site("a", "s"));
@@ -197,7 +198,7 @@ TEST(EnvFilter, LevelsStayOnTheirThread) {
   span.exit();
 }
 
-TEST(EnvFilter, FiltersDoNotSeeEachOthersSpans) {
+TEST(EnvFilter, FiltersHaveIndependentLevels) {
   std::vector<EnvFilter> filters;
   for (int i = 0; i < 9; ++i) filters.push_back(filter("[s]=debug"));
   auto const debug = event_site("a", Level::debug);
@@ -208,7 +209,7 @@ TEST(EnvFilter, FiltersDoNotSeeEachOthersSpans) {
   EXPECT_FALSE(passes(filters[0], debug));
 }
 
-TEST(EnvFilter, OneThatIsGoneLeavesNothingToTheNext) {
+TEST(EnvFilter, ADestroyedFilterLeavesNoLevelToTheNext) {
   auto const debug = event_site("a", Level::debug), s = span_site("a", "s");
   for (int i = 0; i < 100; ++i) {
     EnvFilter f = filter("[s]=debug");
@@ -219,7 +220,7 @@ TEST(EnvFilter, OneThatIsGoneLeavesNothingToTheNext) {
   }
 }
 
-TEST(EnvFilter, TakesDirectivesLater) {
+TEST(EnvFilter, AcceptsDirectivesLater) {
   EnvFilter f =
       filter("info").add_directive(*Directive::parse("app=debug")).add_directive(*Directive::parse("[a,b]=trace"));
   EXPECT_EQ(f.to_string(), "app=debug,info,[a,b]=trace");

@@ -22,7 +22,7 @@ std::string did_you_mean(std::string_view name, Names const& names) {
   return meant.empty() ? std::string() : "; did you mean " + quoted(meant) + "?";
 }
 
-// A target and what it begins with: `a::b::c`, `a::b`, `a`.
+// Adds a target and its prefixes: `a::b::c`, `a::b`, `a`.
 void add_target(Names& names, std::string_view target) {
   names.insert(target);
   for (std::size_t end = target.rfind("::"); end != target.npos && end > 0; end = target.rfind("::", end - 1)) {
@@ -38,15 +38,14 @@ bool has_fields(Metadata const& metadata, std::vector<std::string> const& fields
   return std::all_of(fields.begin(), fields.end(), [&](std::string const& f) { return metadata.fields().contains(f); });
 }
 
-// One directive against all that ran. What it asks for, narrowed step by step: the step that leaves nothing is the
-// reason.
+// Finds the part of a directive that no callsite matched: target, span or fields, in this order.
 class Explainer {
  public:
   Explainer(Reached reached, std::optional<std::string> const& target, std::optional<std::string> const& span,
             std::vector<std::string> const& fields)
       : reached_(reached), target_(target), span_(span), fields_(fields) {}
 
-  // Why nothing matched; empty where something did.
+  // Why nothing matched; empty if something did.
   std::string reason() const {
     if (!any([this](Metadata const& m) { return has_target(m, target_); })) return no_target();
     if (span_) {
@@ -121,7 +120,7 @@ class Explainer {
   std::vector<std::string> const& fields_;
 };
 
-// The most verbose level compiled into any callsite that the directive is about.
+// The most verbose level that is compiled into any callsite with this target.
 LevelFilter compiled_level(Reached reached, std::optional<std::string> const& target) {
   LevelFilter most = LevelFilter::off;
   for (Metadata const* m : reached) {
@@ -131,8 +130,8 @@ LevelFilter compiled_level(Reached reached, std::optional<std::string> const& ta
 }
 
 DirectiveNote compiled_out(std::string directive, std::optional<std::string> const& target, LevelFilter compiled) {
-  std::string sentence = quoted(directive) + " cannot show all: what is more verbose than ";
-  sentence.append(name(compiled)).append(" was compiled out of ").append(target ? quoted(*target) : "what ran");
+  std::string sentence = quoted(directive) + " is limited: levels above ";
+  sentence.append(name(compiled)).append(" were compiled out of ").append(target ? quoted(*target) : "what ran");
   return {std::move(directive), sentence + " (TRACING_MAX_LEVEL)"};
 }
 
@@ -141,7 +140,7 @@ DirectiveNote unmatched(std::string directive, std::string_view reason) {
   return {std::move(directive), sentence.append(reason)};
 }
 
-// A place where records are made, for the list of what was reached.
+// The callsites of one target.
 struct TargetSummary {
   std::set<Level> levels;
   std::map<std::string_view, Names> spans;
@@ -188,7 +187,7 @@ std::vector<DirectiveNote> explain(EnvFilter const& filter, std::span<Metadata c
   auto const& dynamics = filter.dynamic_directives();
   for (std::size_t i = 0; i < dynamics.directives().size(); ++i) {
     Directive const& directive = dynamics.directives()[i];
-    if (directive.is_static()) continue;  // spoken of above
+    if (directive.is_static()) continue;  // explained above
     std::vector<std::string> fields;
     for (FieldMatch const& field : directive.fields) fields.push_back(field.name);
     std::string reason = Explainer(reached, directive.target, directive.span, fields).reason();
@@ -205,16 +204,17 @@ std::vector<DirectiveNote> explain(EnvFilter const& filter, std::span<Metadata c
 
 std::string filter_help(std::string_view origin, std::span<Metadata const* const> reached) {
   std::string out(origin);
-  out += R"( says which records are shown: directives, separated by commas.
+  out += R"( selects the records that are shown: directives, separated by commas.
 
-  info                         up to this level: off, error, warn, info, debug, trace, or 0 to 5
-  gpu::memory=debug            where the target begins with gpu::memory; without a level: trace
-  [launch]=trace               on a thread that is inside a span named launch
-  gpu[launch{stream=7}]=trace  that stands in a target gpu and recorded stream=7
+  info                         records up to this level: off, error, warn, info, debug, trace, or 0 to 5
+  gpu::memory=debug            targets that begin with gpu::memory; without a level: trace
+  [launch]=trace               everything on threads that are inside a span named launch
+  gpu[launch{stream=7}]=trace  the same for spans whose target begins with gpu and that recorded stream=7
   [{error}]=warn               spans and events with a field error
 
-Of directives without span or value the one with the longest target decides alone; the others add to it. Values are true,
-false, numbers, or regular expressions that match at the end of the text: GET|POST, "bob" (debug output), b.*
+Among directives without a span or value, the one with the longest target decides alone; the others add to it. Values
+are true, false, numbers, or regular expressions that match up to the end of the text: GET|POST, "bob" (debug
+output), b.*
 
 )";
   if (reached.empty()) return out + "Nothing was reached yet.\n";

@@ -11,7 +11,7 @@
 namespace tracing {
 namespace {
 
-// What ran in these tests.
+// The callsites that ran in these tests.
 class Explain : public testing::Test {
  protected:
   std::string notes(std::string_view text) const {
@@ -32,12 +32,12 @@ class Explain : public testing::Test {
                                               &sites_[3].metadata()};
 };
 
-TEST_F(Explain, SaysNothingOfWhatMatched) {
+TEST_F(Explain, IsEmptyForDirectivesThatMatched) {
   EXPECT_EQ(notes("info,gpu=debug,gpu::memory,[launch]=trace,host[request],[launch{count}],[{bytes}],[{stream}]=info"),
             "");
 }
 
-TEST_F(Explain, NamesTheNearestThatRan) {
+TEST_F(Explain, SuggestsTheNearestNameThatRan) {
   struct {
     std::string_view text, note;
   } const cases[] = {
@@ -65,7 +65,7 @@ TEST_F(Explain, NamesTheNearestThatRan) {
   for (auto const& c : cases) EXPECT_EQ(notes(c.text), c.note) << c.text;
 }
 
-TEST_F(Explain, KnowsWhichValuesWereRecorded) {
+TEST_F(Explain, ReportsValuesThatWereNotRecorded) {
   EnvFilter filter = *EnvFilter::parse("[launch{count=7}],[launch{count=8}]");
   FilteredSpan const span(filter, sites_[0], {{"count", Value::of_i64(7)}});
   auto const notes = explain(filter, reached_);
@@ -73,7 +73,7 @@ TEST_F(Explain, KnowsWhichValuesWereRecorded) {
   EXPECT_EQ(notes[0].directive, "[launch{count=8}]=trace");
 }
 
-TEST_F(Explain, SaysWhichLevelsWereCompiledOut) {
+TEST_F(Explain, ReportsLevelsThatWereCompiledOut) {
   internal::MetadataParts parts = sites_[1].metadata().parts();
   parts.max_level = LevelFilter::info;
   Metadata const limited(parts);
@@ -81,24 +81,24 @@ TEST_F(Explain, SaysWhichLevelsWereCompiledOut) {
   auto const notes = explain(*EnvFilter::parse("gpu=debug,info"), reached);
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_EQ(notes[0].sentence,
-            "\"gpu=debug\" cannot show all: what is more verbose than info was compiled out of \"gpu\" "
+            "\"gpu=debug\" is limited: levels above info were compiled out of \"gpu\" "
             "(TRACING_MAX_LEVEL)");
 }
 
-TEST_F(Explain, SaysNothingWhereNothingRan) { EXPECT_TRUE(explain(EnvFilter("foo"), {}).empty()); }
+TEST_F(Explain, IsEmptyIfNothingRan) { EXPECT_TRUE(explain(EnvFilter("foo"), {}).empty()); }
 
-TEST_F(Explain, HelpShowsTheGrammarAndWhatRan) {
+TEST_F(Explain, HelpShowsTheGrammarAndTheTargetsThatRan) {
   std::string const help = filter_help("TRACE_FILTER", reached_);
   EXPECT_EQ(help.substr(help.find("Reached")),
             "Reached in this run:\n"
             "  gpu::compile: info, debug; spans launch{count,stream}\n"
             "  gpu::memory: trace\n"
             "  host: info; spans request\n");
-  EXPECT_TRUE(help.starts_with("TRACE_FILTER says which records are shown: directives, separated by commas.\n"));
+  EXPECT_TRUE(help.starts_with("TRACE_FILTER selects the records that are shown: directives, separated by commas.\n"));
   EXPECT_TRUE(filter_help("TRACE_FILTER", {}).ends_with("\nNothing was reached yet.\n"));
 }
 
-// Every example that the help shows is one.
+// Every example in the help text is a valid directive.
 TEST_F(Explain, HelpShowsValidDirectives) {
   std::string const help = filter_help("TRACE_FILTER", reached_);
   int examples = 0;

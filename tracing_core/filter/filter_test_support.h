@@ -1,4 +1,4 @@
-// Declares callsites and spans for tests of filters, without a subscriber between.
+// Callsites and spans for tests of filters, without a subscriber.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ inline RuntimeCallsite span_site(std::string_view target, std::string_view name,
   return site(Kind::span, target, name, level, std::move(fields));
 }
 
-// Values in the order in which a callsite of these fields records them.
+// Values in the order of the callsite's fields.
 class Values {
  public:
   Values(Metadata const& metadata, Recorded const& recorded) : metadata_(metadata) {
@@ -47,7 +47,7 @@ class Values {
   std::array<Value, 256> values_;
 };
 
-// A span as a subscriber keeps it for a filter.
+// A span with the filter's state, as in a subscriber.
 class FilteredSpan {
  public:
   FilteredSpan(Filter& filter, RuntimeCallsite const& site, Recorded const& recorded = {})

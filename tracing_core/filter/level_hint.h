@@ -1,4 +1,4 @@
-// Declares the hint about a text that should be a level.
+// level_hint(): what was probably meant by an invalid level.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace tracing::inline v1::internal {
 
-/// What would be right instead of `text`, which is no level.
+/// The hint of an error about `text`, which is not a level.
 std::string level_hint(std::string_view text);
 
 }  // namespace tracing::inline v1::internal

@@ -7,16 +7,16 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-constexpr std::size_t kLongest = 64;
+constexpr std::size_t kMaxBytes = 64;
 
 char to_lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) noexcept {
-  a = a.substr(0, kLongest);
-  b = b.substr(0, kLongest);
-  using Row = std::array<std::size_t, kLongest + 1>;
+  a = a.substr(0, kMaxBytes);
+  b = b.substr(0, kMaxBytes);
+  using Row = std::array<std::size_t, kMaxBytes + 1>;
   Row before_last{}, last{}, row{};
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {

@@ -7,11 +7,13 @@
 namespace tracing::inline v1 {
 namespace {
 
-constexpr std::size_t kShownBefore = 60;  // bytes of text shown around the place
+using internal::char_start;
+
+constexpr std::size_t kShownBefore = 60;  // bytes of text shown around the error
 constexpr std::size_t kShownAfter = 40;
 constexpr std::string_view kCut = "...";
 
-// The text as it can stand in one line of a terminal; returns how many columns it takes, one per code point.
+// Appends the text as it can be shown in one line of a terminal. Returns its width, one column per code point.
 std::size_t append_shown(std::string& out, std::string_view text) {
   std::size_t columns = 0;
   while (!text.empty()) {
@@ -25,12 +27,6 @@ std::size_t append_shown(std::string& out, std::string_view text) {
     ++columns;
   }
   return columns;
-}
-
-// Moves `index` back to the first byte of a character.
-std::size_t char_start(std::string_view text, std::size_t index) {
-  while (index > 0 && index < text.size() && (static_cast<unsigned char>(text[index]) & 0xC0) == 0x80) --index;
-  return index;
 }
 
 }  // namespace

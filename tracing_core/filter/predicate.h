@@ -1,4 +1,4 @@
-// Declares filters made of a function: filter_fn() and dynamic_filter_fn(), and a level as a filter.
+// filter_fn() and dynamic_filter_fn() make filters of functions; level_filter() makes one of a level.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,10 @@
 
 namespace tracing::inline v1 {
 
-/// What a dynamic filter may know of the moment in which it decides.
+/// What a dynamic filter can query about the calling thread.
 class FilterContext {
  public:
-  /// The span that this thread is in; null where none. Valid during the call.
+  /// The span that this thread is in; null if none. Valid during the call.
   Metadata const* current_span() const noexcept {
     Subscriber const* const subscriber = current_subscriber();
     SpanId const span = subscriber == nullptr ? SpanId{} : subscriber->current_span();
@@ -59,22 +59,22 @@ class DynamicFilterFn final : public Filter {
 
 }  // namespace internal
 
-/// Lets pass what `f(metadata)` wants, a function of metadata alone: it is asked once for each callsite and its answer
-/// is kept. Nothing above `max_level` passes. `f` is called from any thread and must not throw.
+/// Lets pass records for which `f(metadata)` returns true. Its result is cached for each callsite, so it must depend on
+/// the metadata only. Nothing above `max_level` passes. `f` is called by any thread and must not throw.
 template <class F>
 requires std::is_invocable_r_v<bool, F&, Metadata const&> std::unique_ptr<Filter> filter_fn(
     F f, LevelFilter max_level = internal::max_level_trace) {
   return std::make_unique<internal::FilterFn<F>>(std::move(f), max_level);
 }
 
-/// Lets pass what `f(metadata, context)` wants, asked for every record. Otherwise as filter_fn().
+/// As filter_fn(), but `f(metadata, context)` is called for every record.
 template <class F>
 requires std::is_invocable_r_v<bool, F&, Metadata const&, FilterContext const&> std::unique_ptr<Filter>
 dynamic_filter_fn(F f, LevelFilter max_level = internal::max_level_trace) {
   return std::make_unique<internal::DynamicFilterFn<F>>(std::move(f), max_level);
 }
 
-/// Lets pass everything up to a level.
+/// Lets everything up to a level pass.
 inline std::unique_ptr<Filter> level_filter(LevelFilter level) {
   return filter_fn([](Metadata const&) { return true; }, level);
 }

@@ -1,4 +1,4 @@
-// What filters say about themselves, compared with files that somebody has read.
+// Messages of filters, compared with approved files.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -15,7 +15,7 @@ namespace {
 
 using testing::expect_approved;
 
-TEST(FilterTexts, OfErrors) {
+TEST(FilterTexts, ErrorsOfEnvFilter) {
   std::string out;
   for (std::string_view const text : {
            "info,gpu=debgu",
@@ -47,7 +47,7 @@ TEST(FilterTexts, OfErrors) {
   expect_approved("errors.txt", out);
 }
 
-TEST(FilterTexts, OfErrorsOfTargets) {
+TEST(FilterTexts, ErrorsOfTargets) {
   std::string out;
   for (std::string_view const text :
        {"gpu=debgu", "gpu=info=debug", "a[{b}]=info", "a[{b=info", "a[{[{b}]=info", "gpu=info,,x=9"}) {
@@ -58,7 +58,7 @@ TEST(FilterTexts, OfErrorsOfTargets) {
   expect_approved("target_errors.txt", out);
 }
 
-TEST(FilterTexts, OfHelpAndExplanations) {
+TEST(FilterTexts, HelpAndExplanations) {
   std::vector<RuntimeCallsite> const sites{
       span_site("gpu::compile", "launch", Level::debug, {"count", "stream"}),
       event_site("gpu::compile", Level::info),

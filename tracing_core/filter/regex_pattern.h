@@ -1,4 +1,4 @@
-// Declares RegexPattern, a compiled regular expression; RE2 stays behind it.
+// RegexPattern: a compiled regular expression, without RE2's headers.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@ namespace tracing::inline v1::internal {
 /// A compiled regular expression in Rust's syntax. Matching is linear in the text; thread-safe.
 class RegexPattern {
  public:
-  /// Null and a sentence in `error` where the pattern cannot be compiled.
+  /// If the pattern cannot be compiled, returns null and sets `error` to the reason.
   static std::shared_ptr<RegexPattern const> compile(std::string_view pattern, std::string& error);
 
   ~RegexPattern();
@@ -18,7 +18,7 @@ class RegexPattern {
   RegexPattern& operator=(RegexPattern const&) = delete;
 
   std::string const& text() const noexcept { return text_; }
-  /// Whether the first match, leftmost and by preference, ends where `text` ends.
+  /// True if the leftmost-first match ends at the end of `text`.
   bool matches_until_end(std::string_view text) const noexcept;
 
  private:

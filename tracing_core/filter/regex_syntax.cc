@@ -7,7 +7,7 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-// What a class holds when it stands inside brackets.
+// The content of a class inside of brackets.
 constexpr std::string_view kUnicodeWord =
     R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{24B6}-\x{24E9}\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189})"
     R"(\x{200C}\x{200D})";
@@ -17,7 +17,7 @@ constexpr std::string_view kUnicodeNotSpace =
     R"(\x{0}-\x{8}\x{E}-\x{1F}\x{21}-\x{84}\x{86}-\x{9F}\x{A1}-\x{167F}\x{1681}-\x{1FFF}\x{200B}-\x{2027})"
     R"(\x{202A}-\x{202E}\x{2030}-\x{205E}\x{2060}-\x{2FFF}\x{3001}-\x{10FFFF})";
 
-// General categories by their long names; RE2 knows the short ones and the scripts.
+// Long names of general categories. RE2 knows the short ones and the scripts.
 constexpr std::pair<std::string_view, std::string_view> kCategories[] = {
     {"letter", "L"},
     {"uppercaseletter", "Lu"},
@@ -64,7 +64,7 @@ constexpr std::pair<std::string_view, std::string_view> kCategories[] = {
 bool is_hex(char c) noexcept { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool is_blank(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// One pass over the pattern, writing RE2's form as it goes. Every member reads at pos_ and advances it.
+// Translates the pattern in one pass. Every member reads at pos_ and advances it.
 class Translator {
  public:
   Translator(std::string_view in, std::string& error) : in_(in), error_(error) { out_.reserve(in.size() + 16); }
@@ -108,7 +108,7 @@ class Translator {
   }
   char at(std::size_t index) const { return index < in_.size() ? in_[index] : '\0'; }
 
-  // `(`, with its flags. A flag group without a colon holds until the enclosing group ends.
+  // `(` with its flags. Flags without a colon apply until the enclosing group ends.
   bool open_group() {
     if (at(pos_ + 1) != '?') {
       outer_.push_back(flags_);
@@ -188,7 +188,7 @@ class Translator {
 
   enum class Escape { character, unicode_class, failed };
 
-  // Reads `\...` at pos_. A Unicode class gives what stands inside brackets; everything else its text in RE2's form.
+  // Reads `\...` at pos_. Returns the bracket content of a Unicode class, and the RE2 text of everything else.
   Escape class_escape(std::string& inside, bool& negated) {
     char const c = at(pos_ + 1);
     if (c == 'x' || c == 'u' || c == 'U') return code_point(c, inside);
@@ -259,7 +259,7 @@ class Translator {
     return Escape::character;
   }
 
-  // Class names compare without case, blanks, hyphens and underscores.
+  // Compares class names ignoring case, white space, hyphens and underscores.
   static std::string fold(std::string_view name) {
     std::string folded;
     for (char c : name) {
@@ -269,7 +269,7 @@ class Translator {
     return folded;
   }
 
-  // `[...]`. A `\W` among other things cannot stand inside brackets and becomes an alternative beside them.
+  // `[...]`. A negated class such as `\W` is not possible inside brackets and becomes an alternative to them.
   bool bracket_class() {
     bool const negated = at(pos_ + 1) == '^';
     std::string body;

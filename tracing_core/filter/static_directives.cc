@@ -7,10 +7,10 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-// Any target, even an empty one, before none.
+// A directive with a target, even an empty one, precedes one without.
 std::size_t target_size(StaticDirective const& d) noexcept { return d.target ? d.target->size() + 1 : 0; }
 
-// Orders as compare_specificity() does: the more specific directive is the lesser one.
+// The order of compare_specificity(): the more specific directive is the lesser one.
 std::weak_ordering order(StaticDirective const& a, StaticDirective const& b) noexcept {
   if (auto const by_size = target_size(b) <=> target_size(a); by_size != 0) return by_size;
   if (auto const by_fields = b.fields.size() <=> a.fields.size(); by_fields != 0) return by_fields;
@@ -30,7 +30,7 @@ void StaticDirective::append_to(std::string& out) const {
   out += name(level);
 }
 
-// Sorts small keys instead of the directives, which are large and almost always differ in what a key holds.
+// Sorts small keys instead of the large directives, since the keys almost always differ.
 StaticDirectives::StaticDirectives(std::vector<StaticDirective> directives) {
   struct Key {
     std::string_view target;

@@ -1,4 +1,4 @@
-// Declares StaticDirectives, the rules of a filter that a callsite's metadata alone decides.
+// StaticDirectives: the rules of a filter that the metadata of a callsite alone decides.
 #pragma once
 
 #include <compare>
@@ -14,20 +14,20 @@
 
 namespace tracing::inline v1::internal {
 
-/// A rule without spans and values.
+/// A rule without span and values.
 struct StaticDirective {
-  std::optional<std::string> target;  ///< beginning of a target; none: all
-  std::vector<std::string> fields;    ///< an event must have all of these; a span need not
+  std::optional<std::string> target;  ///< prefix of a target; none: all
+  std::vector<std::string> fields;    ///< required of events, not of spans
   LevelFilter level = max_level_trace;
 
   void append_to(std::string& out) const;
 };
 
-/// Rules, the most specific first; the first that applies decides alone. Thread-compatible.
+/// Rules, the most specific first. The first that applies decides alone. Thread-compatible.
 class StaticDirectives {
  public:
   StaticDirectives() = default;
-  /// Of several that apply to the same, the last one counts.
+  /// Of equivalent directives, the last one counts.
   explicit StaticDirectives(std::vector<StaticDirective> directives);
   StaticDirectives(StaticDirectives const& other) : StaticDirectives(other.directives_) {
     max_level_ = other.max_level_;
@@ -36,7 +36,7 @@ class StaticDirectives {
   StaticDirectives(StaticDirectives&&) noexcept = default;
   StaticDirectives& operator=(StaticDirectives&&) noexcept = default;
 
-  /// Adds one; replaces an earlier one that applies to the same.
+  /// Adds a directive, replacing an equivalent one.
   void add(StaticDirective directive);
 
   bool empty() const noexcept { return directives_.empty(); }
@@ -44,7 +44,7 @@ class StaticDirectives {
   /// The most verbose level of any directive ever added.
   LevelFilter max_level() const noexcept { return max_level_; }
 
-  /// What the first directive that applies says; false where none does. One short test per directive.
+  /// The decision of the first directive that applies; false if none does. One short test per directive.
   bool enabled(Metadata const& metadata) const noexcept;
   /// The same for any record with this target; directives with fields do not apply.
   bool target_enabled(std::string_view target, Level level) const noexcept;
@@ -62,7 +62,7 @@ class StaticDirectives {
   bool fields_apply(std::size_t row, Metadata const& metadata) const noexcept;
 
   std::vector<StaticDirective> directives_;
-  std::vector<Row> rows_;  // of the directives, what is looked at first; points into them
+  std::vector<Row> rows_;  // the parts of the directives that are tested first; points into them
   LevelFilter max_level_{};
 };
 

@@ -1,4 +1,4 @@
-// Declares TargetPrefix, the beginning of a target in a form that is fast to test.
+// TargetPrefix: a prefix of targets that is fast to test.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,10 @@ class TargetKey {
   std::uint64_t head_ = 0;
 };
 
-/// The beginning that a directive wants a target to have. Does not own it.
+/// A prefix that a directive requires. Does not own the text.
 class TargetPrefix {
  public:
-  TargetPrefix() noexcept = default;  ///< any target begins with it
+  TargetPrefix() noexcept = default;  ///< a prefix of every target
   explicit TargetPrefix(std::string_view prefix) noexcept : data_(prefix.data()), size_(prefix.size()) {
     std::size_t const count = size_ < sizeof head_ ? size_ : sizeof head_;
     std::memcpy(&head_, data_, count);

@@ -10,7 +10,7 @@ namespace {
 
 using internal::StaticDirective;
 
-// Reads one directive; positions are in it.
+// Parses one directive. Positions refer to it.
 class Parser {
  public:
   Parser(std::string_view text, ParseError& error) : text_(text), error_(error) {}
@@ -20,7 +20,7 @@ class Parser {
     if (equals == text_.npos) return word();
     if (std::size_t const second = text_.find('=', equals + 1); second != text_.npos) {
       return fail("invalid filter directive: too many '=' in filter directive, expected 0 or 1", second, 1,
-                  "one \"=\" stands between a target and its level");
+                  "only one \"=\" may separate a target and its level");
     }
     StaticDirective directive;
     if (!target(text_.substr(0, equals), directive)) return std::nullopt;
@@ -49,13 +49,13 @@ class Parser {
     if (open == text.npos) return true;
     if (std::size_t const second = text.find("[{", open + 2); second != text.npos) {
       fail("invalid filter directive: too many '[{' in filter directive, expected 0 or 1", second, 2,
-           "fields stand in one list");
+           "only one list of fields is allowed");
       return false;
     }
     std::string_view list = text.substr(open + 2);
     if (!list.ends_with("}]")) {
       fail("invalid filter directive: expected fields list to end with '}]'", open, text.size() - open,
-           "a list of fields ends with \"}]\"");
+           "a list of fields must end with \"}]\"");
       return false;
     }
     while (list.ends_with("}]")) list.remove_suffix(2);

@@ -1,4 +1,4 @@
-// Declares Targets, the simple filter: a level for each target, nothing about spans and values.
+// Targets: a filter with a level for each target and no rules about spans and values.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@
 
 namespace tracing::inline v1 {
 
-/// Lets a level pass for each target; of several targets that a record's target begins with, the longest decides. A
-/// record without any does not pass. Thread-compatible while it is set up, thread-safe afterwards.
+/// Filters by a level for each target. The longest target that is a prefix of the record's target decides. Without one,
+/// the record does not pass. Thread-compatible while it is set up, thread-safe afterwards.
 ///
 ///     Targets().with_default(LevelFilter::info).with_target("gpu::memory", LevelFilter::trace)
 class Targets : public Filter {
@@ -24,9 +24,9 @@ class Targets : public Filter {
   Targets(Targets&& other) noexcept : Filter(), directives_(std::move(other.directives_)) {}
   Targets& operator=(Targets&& other) noexcept { return directives_ = std::move(other.directives_), *this; }
 
-  /// Reads `target=level,target,level,...`, everything without exception by its commas: a target alone is at trace, a
-  /// level alone is the default, an empty text is the default error. `target[{a}]=level` asks events for fields.
-  /// Nothing and the first mistake in `error`, when given, for any other text.
+  /// Parses `target=level,target,level,...`. Every comma separates. A target alone has the level trace, a level alone
+  /// is the default, an empty text means the default `error`. `target[{a}]=level` requires fields of events. If the
+  /// text is invalid, returns nothing and sets `error` to the first error, unless it is null.
   static std::optional<Targets> parse(std::string_view text, ParseError* error = nullptr);
 
   /// Sets the level of a target.
@@ -36,14 +36,14 @@ class Targets : public Filter {
   Targets& with_default(LevelFilter level) &;
   Targets with_default(LevelFilter level) && { return std::move(with_default(level)); }
 
-  /// The level of all other targets, where one was set.
+  /// The level of all other targets, if one was set.
   std::optional<LevelFilter> default_level() const;
   /// The targets and their levels, the longest first.
   std::vector<std::pair<std::string_view, LevelFilter>> targets() const;
-  /// Whether records of this target and level pass, whatever their fields.
+  /// True if records of this target and level pass, regardless of their fields.
   bool would_enable(std::string_view target, Level level) const noexcept;
 
-  /// The text that reads back as this filter.
+  /// The text that parses to this filter.
   std::string to_string() const;
 
   Interest callsite_enabled(Metadata const& metadata) noexcept override;

@@ -7,7 +7,7 @@
 namespace tracing {
 namespace {
 
-TEST(Targets, ReadsLevelsOfTargets) {
+TEST(Targets, ParsesLevelsOfTargets) {
   struct {
     std::string_view text, printed;
   } const cases[] = {
@@ -28,7 +28,7 @@ TEST(Targets, ReadsLevelsOfTargets) {
   }
 }
 
-TEST(Targets, SaysWhatIsWrong) {
+TEST(Targets, ReportsTheFirstError) {
   struct {
     std::string_view text, message, piece;
     std::size_t position;
@@ -52,7 +52,7 @@ TEST(Targets, SaysWhatIsWrong) {
   }
 }
 
-TEST(Targets, LetsTheLongestTargetDecide) {
+TEST(Targets, TheLongestTargetDecides) {
   Targets targets = Targets()
                         .with_default(LevelFilter::info)
                         .with_target("app", LevelFilter::off)
@@ -70,7 +70,7 @@ TEST(Targets, LetsTheLongestTargetDecide) {
   EXPECT_FALSE(targets.follows_spans());
 }
 
-TEST(Targets, AsksEventsForFields) {
+TEST(Targets, RequiresFieldsOfEvents) {
   Targets targets = *Targets::parse("app[{x}]=debug");
   EXPECT_TRUE(targets.enabled(event_site("app", Level::debug, {"x"}).metadata()));
   EXPECT_FALSE(targets.enabled(event_site("app", Level::debug, {"y"}).metadata()));

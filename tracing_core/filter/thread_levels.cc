@@ -5,19 +5,19 @@
 #include <memory>
 #include <vector>
 
-#include "tracing_core/dispatch/level_gate.h"
+#include "tracing_core/dispatch/thread_level.h"
 
 namespace tracing::inline v1::internal {
 namespace {
 
-// One filter's levels on one thread; each is at least the one before it, so that the last one is the most verbose.
+// One filter's levels on one thread. None is less verbose than its predecessor, so the last one is the most verbose.
 struct Stack {
   std::uint64_t filter;
   std::weak_ptr<std::uint64_t const> owner;
   std::vector<LevelFilter> levels;
 };
 
-// A thread's stacks. Freed when the thread ends; what is pushed by destructors that run even later is forgotten.
+// A thread's stacks. Freed when the thread ends. Levels pushed by later destructors are ignored.
 constinit thread_local std::vector<Stack>* stacks = nullptr;
 constinit thread_local bool ended = false;
 
@@ -49,7 +49,7 @@ Stack& add(std::uint64_t filter, std::shared_ptr<std::uint64_t const> const& own
 
 LevelFilter remember(std::uint64_t filter, LevelFilter level) noexcept {
   recent_levels[filter % kRecentLevels] = {filter, level};
-  set_gate_level(filter, level);
+  set_thread_level(filter, level);
   return level;
 }
 
@@ -61,7 +61,7 @@ ThreadLevelsOwner::ThreadLevelsOwner() {
   static constinit std::atomic<std::uint64_t> last{0};
   number_ = std::shared_ptr<std::uint64_t const>(new std::uint64_t(last.fetch_add(1, std::memory_order_relaxed) + 1),
                                                  [](std::uint64_t const* number) {
-                                                   release_level_gate(*number);
+                                                   release_thread_level(*number);
                                                    delete number;
                                                  });
 }

@@ -1,4 +1,4 @@
-// Declares the levels that the spans a thread is in let pass, for each filter that watches spans.
+// The level that the spans of a thread let pass, for each filter that follows spans.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace tracing::inline v1::internal {
 
-/// A filter as threads know it: a number never used twice, so that what a thread remembers of one that is gone means
-/// nothing to the next one at its address.
+/// Identifies a filter by a number that is never reused, so that a thread never takes the levels of a destroyed filter
+/// for those of another one at the same address.
 class ThreadLevelsOwner {
  public:
   ThreadLevelsOwner();
@@ -20,29 +20,29 @@ class ThreadLevelsOwner {
 
  private:
   friend void push_level(ThreadLevelsOwner const& owner, LevelFilter level) noexcept;
-  std::shared_ptr<std::uint64_t const> number_;  // threads drop what they keep when it is gone
+  std::shared_ptr<std::uint64_t const> number_;  // expires with the filter, so that threads drop its levels
 };
 
-// What was asked last on this thread, by the filter's number; zero is no filter.
+// The last result on this thread, by the filter's number; zero is no filter.
 struct RecentLevel {
   std::uint64_t filter = 0;
   LevelFilter level{};
 };
 inline constexpr std::size_t kRecentLevels = 4;
 
-// Read on every record that a filter has to decide: found by one instruction also from a shared library.
+// Read for every record that a filter must decide. Accessed by one instruction, even in a shared library.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local std::array<RecentLevel, kRecentLevels> recent_levels;
 
 LevelFilter look_up_level(std::uint64_t filter) noexcept;
 
-/// The most verbose level that was pushed and not yet popped on this thread; off where none.
+/// The most verbose level that was pushed and not yet popped on this thread; off if none.
 inline LevelFilter current_level(std::uint64_t filter) noexcept {
   RecentLevel const& recent = recent_levels[filter % kRecentLevels];
   return recent.filter == filter ? recent.level : look_up_level(filter);
 }
 
 void push_level(ThreadLevelsOwner const& owner, LevelFilter level) noexcept;
-/// Takes back what was pushed last on this thread; nothing where all was.
+/// Removes the level that was pushed last on this thread, if there is one.
 void pop_level(ThreadLevelsOwner const& owner) noexcept;
 
 }  // namespace tracing::inline v1::internal

@@ -14,7 +14,7 @@ namespace {
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
-// One optional sign, then digits and nothing else; no sign but plus for unsigned.
+// An optional sign followed by digits; only a plus sign for unsigned numbers.
 template <class Integer>
 std::optional<Integer> parse_integer(std::string_view text) noexcept {
   if (!text.empty() && text.front() == '+') {
@@ -27,7 +27,7 @@ std::optional<Integer> parse_integer(std::string_view text) noexcept {
   return value;
 }
 
-// The power of ten of the first digit that is not zero; decides between zero and infinity where a double cannot tell.
+// The power of ten of the first non-zero digit. Distinguishes underflow to zero from overflow to infinity.
 // REQUIRES: `text` is digits, an optional point and an optional exponent.
 bool is_huge(std::string_view text) noexcept {
   std::size_t const e = text.find_first_of("eE");
@@ -40,8 +40,8 @@ bool is_huge(std::string_view text) noexcept {
   return has_exponent || first < point;
 }
 
-// Digits with at most one point among, before or behind them, then an optional exponent; `inf`, `infinity` or `nan` in
-// any case; before all of them an optional sign.
+// An optional sign, followed by digits with at most one point and an optional exponent, or by `inf`, `infinity` or
+// `nan` in any case.
 std::optional<double> parse_float(std::string_view text) noexcept {
   bool const negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
@@ -53,7 +53,7 @@ std::optional<double> parse_float(std::string_view text) noexcept {
   return negative ? -value : value;
 }
 
-// The shortest digits that read back as `value`, never with an exponent: 1e21 is 1 and 21 zeros.
+// The shortest digits that parse to `value`, without an exponent: 1e21 becomes 1 and 21 zeros.
 void append_plain(std::string& out, double value) {
   if (std::signbit(value)) out += '-';
   value = std::fabs(value);
@@ -80,7 +80,7 @@ void append_plain(std::string& out, double value) {
   }
 }
 
-// std::get() for an alternative that is known to be there.
+// std::get() without a check of the alternative.
 template <class T, class Variant>
 T const& as(Variant const& value) noexcept {
   return *std::get_if<T>(&value);

@@ -1,4 +1,4 @@
-// Declares ValueMatch, what a directive wants a field's value to be: `x=1`, `x=true`, `x=GET|POST`.
+// ValueMatch: the value that a directive requires of a field, as in `x=1`, `x=true`, `x=GET|POST`.
 #pragma once
 
 #include <compare>
@@ -16,36 +16,37 @@ namespace internal {
 class RegexPattern;
 }
 
-/// What a field's value must be. Read from text in this order: `true` or `false`, unsigned, signed, floating, `nan`,
-/// and whatever is none of these is a regular expression, or with regex off the text that the value prints for
-/// debugging. Copies share one compiled pattern; thread-safe once made.
+/// The value that a field must have. Text is tried in this order: `true` or `false`, unsigned, signed, floating-point,
+/// `nan`. Anything else is a regular expression or, with regex off, the debug output of the value. Copies share one
+/// compiled pattern. Immutable, so thread-safe.
 class ValueMatch {
  public:
-  /// Reads a value; never fails with regex off. A regular expression that cannot be compiled gives nothing and a
-  /// sentence in `error`.
+  /// Parses a value. If it is a regular expression that cannot be compiled, returns nothing and sets `error` to the
+  /// reason.
   static std::optional<ValueMatch> parse(std::string_view text, bool regex, std::string& error);
 
-  // Each says whether a value recorded with that type fits. Integers never fit a floating filter nor the reverse,
-  // numbers and booleans never fit a pattern, floats fit within the machine epsilon (so an infinity never fits).
+  // True if a value that was recorded with this type matches. Integers never match a floating-point number, nor the
+  // reverse. Numbers and booleans never match a pattern. Floats match within the machine epsilon, so an infinity never
+  // matches.
   bool matches_bool(bool x) const noexcept;
   bool matches_u64(std::uint64_t x) const noexcept;
   bool matches_i64(std::int64_t x) const noexcept;
   bool matches_f64(double x) const noexcept;
-  /// As matches_f64(), after the wanted value was made a float too: `x=0.1` fits 0.1F.
+  /// As matches_f64(), but rounds the required value to float first: `x=0.1` matches 0.1F.
   bool matches_f32(float x) const noexcept;
-  /// Whether a pattern fits text. The first match, leftmost and by preference, must end where the text ends: `b.b` fits
-  /// "xbob", `o` does not fit "bob".
+  /// True if the pattern's leftmost-first match ends at the end of the text: `b.b` matches "xbob", `o` does not match
+  /// "bob".
   bool matches_pattern(std::string_view text) const noexcept;
-  /// Whether a literal, a value read with regex off, fits what a value prints for debugging (text quoted). What is
-  /// printed only needs to be the beginning of the literal.
+  /// True if the debug output of a value (text is quoted) is a prefix of the literal, which is a value parsed with
+  /// regex off.
   bool matches_literal(std::string_view printed) const noexcept;
 
   bool is_pattern() const noexcept;
   bool is_literal() const noexcept;
-  /// The same with a pattern taken literally, as if read with regex off.
+  /// This value as if it was parsed with regex off.
   ValueMatch without_regex() const;
 
-  /// Appends the text that reads back as this value: `+1` is `1`, `1e3` is `1000`.
+  /// Appends a text that parses to this value: `+1` becomes `1`, `1e3` becomes `1000`.
   void append_to(std::string& out) const;
 
   /// Orders by type (bool, f64, nan, u64, i64, pattern, literal), then by value; patterns by their text.

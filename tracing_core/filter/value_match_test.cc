@@ -36,7 +36,7 @@ TEST(ValueMatch, ComparesByTheRecordedType) {
   EXPECT_FALSE(value("1").matches_pattern("1"));
 }
 
-TEST(ValueMatch, PatternsMustEndWhereTheTextEnds) {
+TEST(ValueMatch, PatternsMustMatchUpToTheEnd) {
   struct {
     std::string_view pattern, text;
     bool matches;
@@ -51,7 +51,7 @@ TEST(ValueMatch, PatternsMustEndWhereTheTextEnds) {
   }
 }
 
-TEST(ValueMatch, ReadsRustsRegexSyntax) {
+TEST(ValueMatch, AcceptsRustsRegexSyntax) {
   struct {
     std::string_view pattern, text;
     bool matches;
@@ -85,7 +85,7 @@ TEST(ValueMatch, ReadsRustsRegexSyntax) {
   }
 }
 
-TEST(ValueMatch, SaysWhyAPatternIsWrong) {
+TEST(ValueMatch, ReportsWhyAPatternIsInvalid) {
   struct {
     std::string_view pattern, error;
   } const cases[] = {

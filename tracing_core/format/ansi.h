@@ -1,4 +1,4 @@
-// Declares the escape sequences of the formats and how text is painted with them.
+// The escape sequences of the formats.
 #pragma once
 
 #include <string_view>
@@ -31,13 +31,9 @@ constexpr std::string_view bold_level_color(Level level) noexcept {
   return kColors[static_cast<std::size_t>(level)];
 }
 
-// Five characters, and blanks up to eight.
+// Five characters, padded to eight.
 constexpr std::string_view aligned_level(Level level) noexcept {
   constexpr std::string_view kNames[] = {"        ", "ERROR   ", " WARN   ", " INFO   ", "DEBUG   ", "TRACE   "};
-  return kNames[static_cast<std::size_t>(level)];
-}
-constexpr std::string_view level_text(Level level) noexcept {
-  constexpr std::string_view kNames[] = {"", "ERROR", "WARN", "INFO", "DEBUG", "TRACE"};
   return kNames[static_cast<std::size_t>(level)];
 }
 

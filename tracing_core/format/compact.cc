@@ -11,17 +11,16 @@ class Compact final : public TextFormat<kAnsi> {
   bool append(TextBuffer& out, EventView const& event) const noexcept override {
     if (timer_ != nullptr) append_known_time(out, *timer_, event, kAnsi);
     if (options_.level) append_level(out, event.metadata.level(), kAnsi);
-    if (options_.thread_names || options_.thread_ids) {
+    if (options_.thread_names || options_.thread_ids)
       append_thread(out, event.context.track(), options_.thread_names, options_.thread_ids);
-    }
     if (event.shown) {
       for_each_from_root(event.shown, [&](SpanRef span) {
-        append_name(out, span.metadata(), kBold, shown_span_name(span.metadata()));
+        append_name(out, span.metadata(), kBold, printed_name(span.metadata()));
         out.push_back(':');
       });
       out.push_back(' ');
     }
-    append_place(out, event.metadata);
+    append_location(out, event.metadata);
     fields_->append(out, event.fields, style_);
     for_each_from_root(event.scope, [&](SpanRef span) {
       append_cached(out, span, key_, *this);
@@ -35,7 +34,7 @@ class Compact final : public TextFormat<kAnsi> {
   using Base::append_name, Base::fields_, Base::key_, Base::options_, Base::shows_file, Base::shows_line, Base::style_,
       Base::timer_;
 
-  // A blank and the span's fields, or nothing where it has none.
+  // A blank and the span's fields, or nothing if it has none.
   void append_span(TextBuffer& out, SpanRef span) const noexcept override {
     std::size_t const before = out.size();
     out.push_back(' ');
@@ -47,7 +46,7 @@ class Compact final : public TextFormat<kAnsi> {
   }
 
   // `target: file:12: `
-  void append_place(TextBuffer& out, Metadata const& metadata) const noexcept {
+  void append_location(TextBuffer& out, Metadata const& metadata) const noexcept {
     bool any = options_.target;
     if (options_.target) {
       append_name(out, metadata, kDim, metadata.target());
@@ -72,6 +71,8 @@ class Compact final : public TextFormat<kAnsi> {
 
 }  // namespace
 
-std::shared_ptr<EventFormat const> make_compact(FormatOptions const& options) { return make_text_format<Compact>(options); }
+std::shared_ptr<EventFormat const> make_compact(FormatOptions const& options) {
+  return make_text_format<Compact>(options);
+}
 
 }  // namespace tracing::inline v1::internal

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <string_view>
 
 #include "tracing_core/internal/digits.h"
 
@@ -24,8 +25,8 @@ struct Date {
   std::uint32_t day;
 };
 
-// Howard Hinnant's civil_from_days (https://howardhinnant.github.io/date_algorithms.html): in eras of 400 years, with
-// years that begin in March so that the leap day is the last.
+// Howard Hinnant's civil_from_days (https://howardhinnant.github.io/date_algorithms.html): in eras of 400
+// years, with years that begin in March so that the leap day is the last day.
 constexpr Date date_of(std::int64_t days_since_epoch) noexcept {
   constexpr std::int64_t kDaysFromMarchOfYear0ToEpoch = 719'468;
   constexpr std::int64_t kDaysPerEra = 146'097;
@@ -53,70 +54,80 @@ char* write_two(char* at, std::uint32_t value, char separator) noexcept {
   return at + 1;
 }
 
-// Minutes east of Greenwich. localtime_r() leaves what it cannot say, such as years beyond int, at UTC.
+// Minutes east of Greenwich; 0 for times that localtime_r() cannot convert, such as years beyond int.
 std::int32_t utc_offset_minutes(std::int64_t seconds) noexcept {
   std::time_t const time = seconds;
   std::tm local{};
   return localtime_r(&time, &local) == nullptr ? 0 : static_cast<std::int32_t>(local.tm_gmtoff / 60);
 }
 
+// Keeps the text of the last second.
+class UtcTimeText {
+ public:
+  void append(TextBuffer& out, std::int64_t seconds, std::uint32_t nanoseconds, std::string_view zone) noexcept {
+    if (seconds != seconds_ || prefix_size_ == 0) [[unlikely]] update(seconds);
+    if (char* const begin = out.reserve(kMaxPrefixSize + kMicrosecondDigits + zone.size())) {
+      std::memcpy(begin, prefix_, kMaxPrefixSize);  // of a fixed size: two moves
+      char* const end = internal::write_six_digits(begin + prefix_size_, nanoseconds / 1000);
+      std::memcpy(end, zone.data(), zone.size());
+      out.commit(prefix_size_ + kMicrosecondDigits + zone.size());
+    }
+  }
+
+ private:
+  static constexpr std::size_t kMaxPrefixSize = 32;  // "-292277022657-01-27T08:29:52." is shorter
+
+  void update(std::int64_t seconds) noexcept {
+    auto const days = floor_divide(seconds, kSecondsPerDay);
+    auto const date = date_of(days);
+    std::int64_t const rest = seconds % kSecondsPerDay;  // not seconds - days * kSecondsPerDay, which may overflow
+    auto const second_of_day = static_cast<std::uint32_t>(rest < 0 ? rest + kSecondsPerDay : rest);
+    char* at = write_year(prefix_, date.year);
+    *at++ = '-';
+    at = write_two(at, date.month, '-');
+    at = write_two(at, date.day, 'T');
+    at = write_two(at, second_of_day / 3600, ':');
+    at = write_two(at, second_of_day / 60 % 60, ':');
+    at = write_two(at, second_of_day % 60, '.');
+    prefix_size_ = static_cast<std::size_t>(at - prefix_);
+    seconds_ = seconds;
+  }
+
+  std::int64_t seconds_ = 0;
+  std::size_t prefix_size_ = 0;  // 0: no second yet
+  char prefix_[kMaxPrefixSize] = {};
+};
+
 class LocalTimeText {
  public:
   void append(TextBuffer& out, std::int64_t seconds, std::uint32_t nanoseconds) noexcept {
     auto const quarter = floor_divide(seconds, kSecondsPerQuarter);
-    if (!known_ || quarter != quarter_) renew(seconds, quarter);
+    if (!is_known_ || quarter != quarter_) update(seconds, quarter);
     text_.append(out, seconds + offset_minutes_ * 60, nanoseconds, {offset_, sizeof offset_});
   }
 
  private:
-  void renew(std::int64_t seconds, std::int64_t quarter) noexcept {
+  void update(std::int64_t seconds, std::int64_t quarter) noexcept {
     offset_minutes_ = utc_offset_minutes(seconds);
     auto const minutes = static_cast<std::uint32_t>(std::abs(offset_minutes_));
     offset_[0] = offset_minutes_ < 0 ? '-' : '+';
     internal::write_two_digits(write_two(offset_ + 1, minutes / 60, ':'), minutes % 60);
     quarter_ = quarter;
-    known_ = true;
+    is_known_ = true;
   }
 
   UtcTimeText text_;
   std::int64_t quarter_ = 0;
   std::int32_t offset_minutes_ = 0;
-  bool known_ = false;
+  bool is_known_ = false;
   char offset_[6] = {};  // "+hh:mm"
 };
 
 }  // namespace
 
-void UtcTimeText::append(TextBuffer& out, std::int64_t seconds, std::uint32_t nanoseconds,
-                         std::string_view zone) noexcept {
-  if (seconds != seconds_ || prefix_size_ == 0) [[unlikely]]
-    renew(seconds);
-  if (char* const begin = out.reserve(kLongestPrefix + kMicrosecondDigits + zone.size())) {
-    std::memcpy(begin, prefix_, kLongestPrefix);  // of a fixed size: two moves
-    char* const end = internal::write_six_digits(begin + prefix_size_, nanoseconds / 1000);
-    std::memcpy(end, zone.data(), zone.size());
-    out.commit(prefix_size_ + kMicrosecondDigits + zone.size());
-  }
-}
-
-void UtcTimeText::renew(std::int64_t seconds) noexcept {
-  auto const days = floor_divide(seconds, kSecondsPerDay);
-  auto const date = date_of(days);
-  auto const second_of_day = static_cast<std::uint32_t>(seconds - days * kSecondsPerDay);
-  char* at = write_year(prefix_, date.year);
-  *at++ = '-';
-  at = write_two(at, date.month, '-');
-  at = write_two(at, date.day, 'T');
-  at = write_two(at, second_of_day / 3600, ':');
-  at = write_two(at, second_of_day / 60 % 60, ':');
-  at = write_two(at, second_of_day % 60, '.');
-  prefix_size_ = static_cast<std::size_t>(at - prefix_);
-  seconds_ = seconds;
-}
-
 void append_utc_time(TextBuffer& out, std::int64_t seconds, std::uint32_t nanoseconds) noexcept {
   constinit thread_local UtcTimeText text;
-  text.append(out, seconds, nanoseconds);
+  text.append(out, seconds, nanoseconds, "Z");
 }
 
 void append_local_time(TextBuffer& out, std::int64_t seconds, std::uint32_t nanoseconds) noexcept {

@@ -1,4 +1,4 @@
-// Declares how the busy and idle times of a span are appended as text.
+// Appends the busy and idle times of a span as text.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace tracing::inline v1 {
 
 /// Appends a duration with about three digits in the largest unit it reaches, as the Rust crate prints `time.busy` and
-/// `time.idle`: `0.00ns`, `1.23µs`, `45.6ms`, `789s`. Rounded half to even, never into the next unit: `1000ms`.
+/// `time.idle`: `0.00ns`, `1.23µs`, `45.6ms`, `789s`. Rounding does not change the unit: `1000ms`.
 void append_duration(TextBuffer& out, std::uint64_t nanoseconds) noexcept;
 
 }  // namespace tracing::inline v1

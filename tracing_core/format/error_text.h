@@ -1,4 +1,4 @@
-// Declares how an error and its causes are appended, and the fields of the format pretty.
+// Appends an error with its causes, and the fields of the format pretty.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace tracing::inline v1::internal {
 
-// Appends the error's own text and, where it has causes, what `append_key` appends and `[cause, cause]`.
+// Appends the error's own text. If it has causes, calls `append_key()` and appends `[cause, cause]`.
 template <class F>
 void append_error_text(TextBuffer& out, Value const& error, TextStyle style, F append_key) noexcept {
   struct State {
@@ -32,7 +32,7 @@ void append_error_text(TextBuffer& out, Value const& error, TextStyle style, F a
   if (state.count > 1) out.push_back(']');
 }
 
-// Appends `text, name: value`; `text_prefix` stands before a message, `key_prefix` and `key_suffix` around names.
+// Appends `text, name: value`, with `text_prefix` before a message, `key_prefix` and `key_suffix` around names.
 void append_pretty_fields(TextBuffer& out, FieldValues const& fields, TextStyle style, std::string_view text_prefix,
                           std::string_view key_prefix, std::string_view key_suffix, bool first) noexcept;
 

@@ -36,7 +36,7 @@ std::shared_ptr<EventFormat const> make_event_format(FormatOptions const& option
 }
 
 void visit_from_root(SpanRef leaf, void (*visit)(void* context, SpanRef span), void* context) noexcept {
-  // The path is walked again for each run of spans, so that no depth needs memory.
+  // Walks the path again for each kRoom spans, so that any depth works without allocation.
   constexpr std::size_t kRoom = 128;
   std::size_t depth = 0;
   for (SpanRef span = leaf; span; span = span.parent()) ++depth;
@@ -57,21 +57,22 @@ void append_time(TextBuffer& out, Timer const* timer, EventView const& event, Te
 
 namespace internal {
 
-void append_odd_name(TextBuffer& out, std::string_view paint, std::string_view name, std::string_view back) noexcept {
-  out.append(paint);
+void append_escaped_name(TextBuffer& out, std::string_view before, std::string_view name,
+                         std::string_view after) noexcept {
+  out.append(before);
   append_sanitized_in_line(out, name);
-  out.append(back);
+  out.append(after);
 }
 
 void keep_path(TextBuffer const& out, std::size_t begin, SpanRef leaf, void const* key, std::uint64_t changes) noexcept {
-  constexpr std::size_t kMostKept = 4096;
-  if (leaf.slot()->shared.load(std::memory_order_relaxed) || out.truncated() || out.size() - begin > kMostKept) return;
+  constexpr std::size_t kMaxKept = 4096;
+  if (leaf.is_shared() || out.truncated() || out.size() - begin > kMaxKept) return;
   CachedPath& path = leaf.cached_path();
   bool const again = path.key == key && path.mask == leaf.mask();
-  if (!again && path.key != nullptr) return;  // another format has it
+  if (!again && path.key != nullptr) return;  // another format uses it
   path.key = key;
   path.mask = leaf.mask();
-  if (!again) return;  // kept from the second time on: many spans have one event only
+  if (!again) return;  // cached from the second time on, as many spans have only one event
   path.text.clear();
   path.text.append(out.view().substr(begin));
   path.changes = path.text.truncated() ? 0 : changes;

@@ -1,4 +1,4 @@
-// Declares EventFormat, which makes the text of one event, and the formats full, compact, pretty and JSON.
+// EventFormat: makes the text of one event. The formats are full, compact, pretty and JSON.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace tracing::inline v1 {
 
-/// What is printed as one line or block: an event, or what happened to a span. Valid during the call.
+/// What is printed as one line or block: an event, or a change of a span. Valid during the call.
 struct EventView {
-  Metadata const& metadata;  ///< of the event; of the span where something happened to a span
+  Metadata const& metadata;  ///< of the event, or of the span that changed
   FieldValues fields;
-  SpanRef scope;             ///< the span that it stands below; empty for a root
-  SpanRef shown;             ///< the same, but for a root the span that the thread is in
-  Context const& context;    ///< track, time, and the span that the track is in
+  SpanRef scope;             ///< the parent; empty for a root
+  SpanRef shown;             ///< the same, but for a root the current span of the thread
+  Context const& context;    ///< track, time, and the current span of the track
 };
 
 /// Makes the text of one event. Thread-safe.
@@ -30,7 +30,7 @@ class EventFormat {
   EventFormat& operator=(EventFormat const&) = delete;
   virtual ~EventFormat() = default;
 
-  /// Appends the whole text with its line ends. False: nothing is printed.
+  /// Appends the complete text with its line ends. If false, nothing is printed.
   virtual bool append(TextBuffer& out, EventView const& event) const noexcept = 0;
 };
 
@@ -41,22 +41,22 @@ enum class FormatKind : std::uint8_t {
   json,     ///< an object on a line, for programs
 };
 
-/// How the four formats print. Every field has its own meaning; none depends on another but where it says so.
+/// How the four formats print. The fields do not depend on each other unless stated.
 struct FormatOptions {
   FormatKind kind = FormatKind::full;
   bool ansi = false;               ///< colours; JSON has none
-  bool ansi_sanitization = true;   ///< escape sequences inside messages and error texts are made visible
-  bool name_sanitization = true;   ///< these and line ends in names of targets, spans and fields, too
+  bool ansi_sanitization = true;   ///< escape control characters in messages and error texts
+  bool name_sanitization = true;   ///< escape these and line ends in names of targets, spans and fields
   bool target = true;
   bool level = true;
   std::optional<bool> file{};         ///< on for pretty, off for the others
   std::optional<bool> line_number{};  ///< on for pretty, off for the others
   bool thread_ids = false;         ///< `ThreadId(01)`
-  bool thread_names = false;       ///< the number where a thread has no name
-  std::shared_ptr<Timer const> timer = utc_timer();  ///< null: no time, and no durations where spans close
+  bool thread_names = false;       ///< the number if a thread has no name
+  std::shared_ptr<Timer const> timer = utc_timer();  ///< null: no time, and no durations when spans close
   std::shared_ptr<FieldFormat const> fields{};        ///< null: the format's own; JSON always uses its own
   // Of JSON:
-  bool flatten_event = false;      ///< the event's fields stand in the outermost object
+  bool flatten_event = false;      ///< put the event's fields into the outermost object
   bool current_span = true;        ///< "span": the innermost span
   bool span_list = true;           ///< "spans": all spans, the outermost first
 };
@@ -64,8 +64,8 @@ struct FormatOptions {
 /// One of the four formats.
 std::shared_ptr<EventFormat const> make_event_format(FormatOptions const& options);
 
-/// An event format that calls `append`, a `bool(TextBuffer& out, EventView const& event)` that is thread-safe and does not
-/// throw.
+/// An event format that calls `append`, a `bool(TextBuffer& out, EventView const& event)` that is thread-safe and does
+/// not throw.
 template <class F>
   requires requires(F f, TextBuffer& out, EventView const& event) { bool{f(out, event)}; }
 std::shared_ptr<EventFormat const> make_event_format(F append) {
@@ -83,7 +83,7 @@ std::shared_ptr<EventFormat const> make_event_format(F append) {
 /// Calls `visit(context, span)` for `leaf` and all spans above it, the outermost first.
 void visit_from_root(SpanRef leaf, void (*visit)(void* context, SpanRef span), void* context) noexcept;
 
-/// Appends the time, or `<unknown time>`, and a blank; nothing where there is no timer.
+/// Appends the time, or `<unknown time>`, and a blank; nothing without a timer.
 void append_time(TextBuffer& out, Timer const* timer, EventView const& event, TextStyle style) noexcept;
 
 }  // namespace tracing::inline v1

@@ -6,7 +6,7 @@
 #include "tracing_core/format/ansi.h"
 #include "tracing_core/format/error_text.h"
 #include "tracing_core/format/perf_line.h"
-#include "tracing_core/format/scan.h"
+#include "tracing_core/model/text_scan.h"
 #include "tracing_core/model/text_escape.h"
 
 namespace tracing::inline v1 {
@@ -21,18 +21,19 @@ std::uint64_t next_number() noexcept {
 
 bool is_log_field(std::string_view name) noexcept { return name.starts_with("log."); }
 
-// Names that are keywords of Rust come as `r#type`.
-std::string_view shown_name(std::string_view name) noexcept {
+// Rust keywords have the prefix in `r#type`.
+std::string_view printed_name(std::string_view name) noexcept {
   if (name.starts_with("r#")) name.remove_prefix(2);
   return name;
 }
 
-// Appends what stands as a field's name; of one that may be odd, what stays in the line.
+// Appends a field's name, escaped if necessary.
 void append_field_name(TextBuffer& out, std::string_view name, TextStyle style) noexcept {
-  style.sanitize_names && internal::is_odd_name(name) ? append_sanitized_in_line(out, name) : out.append(name);
+  bool const escape = style.sanitize_names && internal::name_needs_escaping(name);
+  escape ? append_sanitized_in_line(out, name) : out.append(name);
 }
 
-// Makes safe what stands in `out` from `begin` on.
+// Sanitizes the text in `out` from `begin` on.
 void sanitize_from(TextBuffer& out, std::size_t begin) noexcept {
   std::string_view const text = out.view().substr(begin);
   if (internal::is_plain<internal::needs_sanitizing>(text)) [[likely]] return;
@@ -54,7 +55,8 @@ class DefaultFieldsPrinter {
     if (values == nullptr) return;
     char const* const text = parts.text;
     bool first = true;
-    for (internal::FieldEntry const *entry = parts.fields, *const end = entry + parts.field_count; entry != end; ++entry) {
+    for (internal::FieldEntry const *entry = parts.fields, *const end = entry + parts.field_count; entry != end;
+         ++entry) {
       if (entry->value_index == internal::kMessageValue) {
         print_own_message(first, metadata, values);
         first = false;
@@ -73,14 +75,14 @@ class DefaultFieldsPrinter {
   }
 
  private:
-  // The message of the statement: literal text, as a rule.
+  // The message of the statement, usually literal text.
   void print_own_message(bool first, Metadata const& metadata, Value const* values) noexcept {
     std::string_view const literal = internal::message_literal(metadata.parts());
-    bool const simple = metadata.parts().hole_count == 0 &&
+    bool const simple = metadata.parts().placeholder_count == 0 &&
                         (!style_.sanitize || internal::is_plain<internal::needs_sanitizing>(literal));
     char* const at = simple ? out_.reserve(literal.size() + 1) : nullptr;
     if (at != nullptr) [[likely]] {
-      *at = ' ';  // written over where it is the first
+      *at = ' ';  // overwritten by the first
       out_.commit(static_cast<std::size_t>(internal::copy_short(at + !first, literal) - at));
     } else {
       if (!first) out_.push_back(' ');
@@ -88,19 +90,19 @@ class DefaultFieldsPrinter {
     }
   }
 
-  // A field whose name has a meaning; false where it is not printed.
+  // A field with a special name; false if it is not printed.
   [[gnu::noinline]] bool print_special(bool first, std::string_view name, Value const& value) noexcept {
     if (is_log_field(name)) return false;
     if (!first) out_.push_back(' ');
     if (name == "message") return print_message(value), true;
     if (kAnsi) out_.append(internal::kItalic);
-    append_field_name(out_, shown_name(name), style_);
+    append_field_name(out_, printed_name(name), style_);
     if (kAnsi) out_.append(internal::kReset);
     append_painted(out_, kAnsi, internal::kDim, "=");
     return print_value(name, value), true;
   }
 
-  // `name=value`, behind a blank where it is not the first.
+  // `name=value`, after a blank unless it is the first.
   [[gnu::always_inline]] void print_field(bool first, std::string_view name, Value const& value) noexcept {
     if constexpr (kAnsi) {
       if (!first) out_.push_back(' ');
@@ -108,11 +110,11 @@ class DefaultFieldsPrinter {
       append_painted(out_, true, internal::kDim, "=");
       return print_value(name, value);
     }
-    std::size_t const text_size = value.kind() == ValueKind::text ? value.as_text().size() : internal::kMostNumberText;
+    std::size_t const text_size = value.kind() == ValueKind::text ? value.as_text().size() : internal::kMaxNumberText;
     char* const begin = out_.reserve(name.size() + text_size + 5);
     if (begin == nullptr) return;
     char* at = begin;
-    *at = ' ';  // written over where it is the first
+    *at = ' ';  // overwritten by the first
     at += !first;
     at = internal::copy_short(at, name);
     *at++ = '=';
@@ -121,7 +123,7 @@ class DefaultFieldsPrinter {
     if (end == nullptr) [[unlikely]] print_value(name, value);
   }
 
-  // Numbers, and text without escapes; returns the end, or null where the value is neither.
+  // Writes a number, or text without escapes; returns the end, or null for other values.
   static char* write_simple(char* at, Value const& value) noexcept {
     char* const end = internal::write_number(at, value);
     if (end != nullptr || value.kind() != ValueKind::text) return end;
@@ -172,13 +174,15 @@ class PrettyFields final : public FieldFormat {
   void append(TextBuffer& out, FieldValues const& fields, TextStyle style) const noexcept override {
     print(out, fields, style, true);
   }
-  void append_recorded(TextBuffer& out, std::size_t begin, FieldValues const& fields, TextStyle style) const noexcept override {
+  void append_recorded(TextBuffer& out, std::size_t begin, FieldValues const& fields,
+                       TextStyle style) const noexcept override {
     print(out, fields, style, out.size() == begin);
   }
 
  private:
   static void print(TextBuffer& out, FieldValues const& fields, TextStyle style, bool first) noexcept {
-    if (style.ansi) return internal::append_pretty_fields(out, fields, style, "", internal::kBold, internal::kReset, first);
+    if (style.ansi)
+      return internal::append_pretty_fields(out, fields, style, "", internal::kBold, internal::kReset, first);
     internal::append_pretty_fields(out, fields, style, "", "", "", first);
   }
 };
@@ -195,7 +199,7 @@ void FieldFormat::append_recorded(TextBuffer& out, std::size_t begin, FieldValue
 
 namespace {
 
-// What a perf span's text has in front of its own fields.
+// The metadata of the field `name`, which a perf span's text has before its own fields.
 constexpr char kPerfNameText[] = "name";
 constexpr internal::FieldEntry kPerfNameField[] = {internal::field_entry(0, kPerfNameText, 4, 0)};
 constexpr Metadata kPerfName([] {
@@ -225,7 +229,7 @@ void FieldFormat::append_span(TextBuffer& out, SpanRef span, TextStyle style) co
       append(out, group, style);
     } else {
       append_recorded(out, begin, group, style);
-      if (first && out.view().substr(before) == " ") out.resize_down(before);  // it was made without values
+      if (first && out.view().substr(before) == " ") out.resize_down(before);  // the span was made without values
     }
     first = false;
   });
@@ -241,10 +245,9 @@ std::shared_ptr<FieldFormat const> pretty_fields() {
 }
 
 void append_message_text(TextBuffer& out, Value const& value, TextStyle style) noexcept {
-  if (value.kind() == ValueKind::text) {
+  if (value.kind() == ValueKind::text)
     return style.sanitize ? append_sanitized(out, value.as_text()) : out.append(value.as_text());
-  }
-  if (value.kind() == ValueKind::message && value.message_metadata().parts().hole_count == 0) {
+  if (value.kind() == ValueKind::message && value.message_metadata().parts().placeholder_count == 0) {
     std::string_view const text = internal::message_literal(value.message_metadata().parts());
     if (!style.sanitize || internal::is_plain<internal::needs_sanitizing>(text)) [[likely]] return out.append(text);
   }
@@ -287,7 +290,7 @@ void append_pretty_fields(TextBuffer& out, FieldValues const& fields, TextStyle 
       continue;
     }
     out.append(key_prefix);
-    append_field_name(out, shown_name(name), style);
+    append_field_name(out, printed_name(name), style);
     out.append(key_suffix);
     out.append(": ");
     if (value.kind() == ValueKind::error) {

@@ -1,4 +1,4 @@
-// Declares FieldFormat, which prints the fields of events and spans, and the formats there are.
+// FieldFormat: prints the fields of events and spans. The formats are default_fields() and pretty_fields().
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace tracing::inline v1 {
 
-/// Prints the fields of events and spans. Thread-safe. The text of a span's fields is kept and made again only when
-/// values were recorded, so a format must print the same for the same values.
+/// Prints the fields of events and spans. Thread-safe. The text of a span's fields is cached until values are recorded,
+/// so a format must print the same text for the same values.
 class FieldFormat {
  public:
   FieldFormat() noexcept;
@@ -21,24 +21,25 @@ class FieldFormat {
 
   /// Appends the fields that have a value.
   virtual void append(TextBuffer& out, FieldValues const& fields, TextStyle style) const noexcept = 0;
-  /// Appends what record() added to a span whose fields already print as something from `begin` of `out` on, which may
-  /// be nothing. A blank and append() unless overridden.
-  virtual void append_recorded(TextBuffer& out, std::size_t begin, FieldValues const& fields, TextStyle style) const noexcept;
+  /// Appends values added by record() to a span whose other fields have been appended from `begin` of `out` on,
+  /// possibly as nothing. Unless overridden, a blank and append().
+  virtual void append_recorded(TextBuffer& out, std::size_t begin, FieldValues const& fields,
+                               TextStyle style) const noexcept;
 
-  /// Appends all fields of a span: append() for those it was made with, append_recorded() for each record() since. Of a
-  /// perf span its name first, append_recorded() for all that follows.
+  /// Appends all fields of a span: append() for those it was made with, append_recorded() for each record() since. For
+  /// a perf span append() for its name, append_recorded() for everything else.
   void append_span(TextBuffer& out, SpanRef span, TextStyle style) const noexcept;
 
-  /// Tells this format's texts from other formats'. Never used again.
+  /// Identifies this format's cached texts. Unique in the process.
   std::uint64_t number() const noexcept { return number_; }
 
  private:
   std::uint64_t const number_;
 };
 
-/// `hello count=3 name="x"`: what the formats full and compact use.
+/// `hello count=3 name="x"`, as in the formats full and compact.
 std::shared_ptr<FieldFormat const> default_fields();
-/// `hello, count: 3, name: "x"`: what the format pretty uses.
+/// `hello, count: 3, name: "x"`, as in the format pretty.
 std::shared_ptr<FieldFormat const> pretty_fields();
 
 /// A field format that calls `append`, a `void(TextBuffer& out, FieldValues const& fields, TextStyle style)` that is
@@ -58,7 +59,7 @@ std::shared_ptr<FieldFormat const> make_field_format(F append) {
   return std::make_shared<Calling const>(std::move(append));
 }
 
-/// Appends a value as it stands behind a message's name: text bare, all else as by append_debug(); made safe where the
+/// Appends the value of the field `message`: text without quotes, other kinds as by append_debug(); sanitized if the
 /// style says so.
 void append_message_text(TextBuffer& out, Value const& value, TextStyle style) noexcept;
 

@@ -1,64 +1,49 @@
-// Declares what the formats share: spans from the root on, texts of spans that are made once, times, threads.
+// Code shared by the formats: spans from the root on, cached texts of spans, times, threads.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <utility>
 
-#include "tracing_core/collect/span_store.h"
 #include "tracing_core/format/ansi.h"
 #include "tracing_core/format/event_format.h"
-#include "tracing_core/format/scan.h"
+#include "tracing_core/model/text_scan.h"
 
 namespace tracing::inline v1::internal {
-
-// SpanRef::parent() without a call.
-inline SpanSlot* parent_seen(SpanSlot const* slot, Verdict mask) noexcept {
-  for (;;) {
-    SpanSlot* const parent = slot->parent;
-    if (parent == nullptr || parent->id.load(std::memory_order_relaxed) != slot->parent_id) return nullptr;
-    if ((parent->verdict & mask) != 0) [[likely]] return parent;
-    slot = parent;
-  }
-}
-
-// The text of a span where it is made already and no other thread may change it; null else.
-inline CachedText const* made_text(SpanSlot const& slot, void const* key) noexcept {
-  CachedText const& cached = slot.texts[0];
-  bool const usable = !slot.shared.load(std::memory_order_relaxed) && cached.key == key &&
-                      cached.group_count == slot.values.group_count();
-  return usable ? &cached : nullptr;
-}
 
 // Calls `f(span)` for `leaf` and all spans above it, the outermost first. Any depth; no allocation.
 template <class F>
 inline void for_each_from_root(SpanRef leaf, F&& f) noexcept {
   constexpr std::size_t kRoom = 16;
-  SpanSlot* slots[kRoom];
+  union Room {
+    Room() noexcept {}  // leaves the spans uninitialized
+    SpanRef spans[kRoom];
+  } room;
   std::size_t depth = 0;
-  for (SpanSlot* slot = leaf.slot(); slot != nullptr; slot = parent_seen(slot, leaf.mask())) {
+  for (SpanRef span = leaf; span; span = span.parent()) {
     if (depth == kRoom) [[unlikely]] {
       return visit_from_root(
           leaf, [](void* context, SpanRef s) { (*static_cast<std::remove_reference_t<F>*>(context))(s); }, &f);
     }
-    slots[depth++] = slot;
+    room.spans[depth++] = span;
   }
-  while (depth > 0) f(SpanRef(slots[--depth], leaf.mask()));
+  while (depth > 0) f(room.spans[--depth]);
 }
 
-// Which text of a span it is: no two formats of different look share one.
+// Identifies a span's cached text: formats of different appearance have different keys.
 inline void const* text_key(FieldFormat const& fields, TextStyle style, unsigned shape) noexcept {
   return reinterpret_cast<void const*>(fields.number() << 8 | shape << 3 | unsigned{style.sanitize_names} << 2 |
                                        unsigned{style.ansi} << 1 | unsigned{style.sanitize});
 }
 
-// What stands as a span's name.
-inline std::string_view shown_span_name(Metadata const& span) noexcept { return span.is_perf() ? "perf" : span.name(); }
+// The name that is printed for a span.
+inline std::string_view printed_name(Metadata const& span) noexcept { return span.is_perf() ? "perf" : span.name(); }
 
-// Appends a name that may end the line or steer a terminal, between what paints it and what ends that.
-void append_odd_name(TextBuffer& out, std::string_view paint, std::string_view name, std::string_view back) noexcept;
+// Appends a name with its control characters escaped, between two escape sequences.
+void append_escaped_name(TextBuffer& out, std::string_view before, std::string_view name,
+                         std::string_view after) noexcept;
 
-// Makes the text of a span as one format shows it.
+// Makes the text of a span in one format.
 class SpanTextMaker {
  public:
   virtual void append_span(TextBuffer& out, SpanRef span) const noexcept = 0;
@@ -67,31 +52,36 @@ class SpanTextMaker {
   ~SpanTextMaker() = default;
 };
 
-// What the formats for people have in common. ANSI is known when it is compiled: most of the text is constant then.
+// The base of full, compact and pretty. Whether to use ANSI colours is a template parameter: most of the text is
+// constant then.
 template <bool kAnsi>
 class TextFormat : public EventFormat, protected SpanTextMaker {
  protected:
-  // `fields`: those of the format, where the options have none; `place`: whether it shows the place in the source by itself;
-  // `shape`: tells texts of spans as this format makes them from those of other formats.
-  TextFormat(FormatOptions const& options, std::shared_ptr<FieldFormat const> fields, bool place, unsigned shape)
+  // `fields` is used if the options have none; `location` is the default for file and line; `shape` distinguishes the
+  // cached texts of this format from those of others.
+  TextFormat(FormatOptions const& options, std::shared_ptr<FieldFormat const> fields, bool location, unsigned shape)
       : options_(options),
         timer_(options.timer.get()),
         fields_(options.fields != nullptr ? options.fields : std::move(fields)),
         style_{kAnsi, options.ansi_sanitization, options.name_sanitization},
-        file_(options.file.value_or(place)),
-        line_number_(options.line_number.value_or(place)),
+        file_(options.file.value_or(location)),
+        line_number_(options.line_number.value_or(location)),
         key_(text_key(*fields_, style_, shape)) {}
 
   bool shows_file(Metadata const& metadata) const noexcept { return file_ && !metadata.file().empty(); }
   bool shows_line(Metadata const& metadata) const noexcept { return line_number_ && metadata.line() != 0; }
 
-  // Whether a name of the callsite is to be appended by append_odd_name(): those of the program's own text are clean.
-  bool is_odd(Metadata const& metadata) const noexcept { return metadata.parts().has_odd_names && style_.sanitize_names; }
+  // Whether the names of a callsite must be appended by append_escaped_name(). Names taken from source code need not.
+  bool needs_escaping(Metadata const& metadata) const noexcept {
+    return metadata.parts().has_names_to_escape && style_.sanitize_names;
+  }
 
-  // A name of the callsite.
-  void append_name(TextBuffer& out, Metadata const& metadata, std::string_view paint, std::string_view name) const noexcept {
-    if (is_odd(metadata)) [[unlikely]] return append_odd_name(out, kAnsi ? paint : "", name, kAnsi ? kReset : "");
-    append_painted(out, kAnsi, paint, name);
+  // Appends the name or target of a callsite in a colour.
+  void append_name(TextBuffer& out, Metadata const& metadata, std::string_view color,
+                   std::string_view name) const noexcept {
+    if (needs_escaping(metadata)) [[unlikely]]
+      return append_escaped_name(out, kAnsi ? color : "", name, kAnsi ? kReset : "");
+    append_painted(out, kAnsi, color, name);
   }
 
   FormatOptions const options_;
@@ -109,12 +99,12 @@ std::shared_ptr<EventFormat const> make_text_format(FormatOptions const& options
   return std::make_shared<Format<false> const>(options);
 }
 
-// The text where it is not made yet, or where another thread may hold the span.
+// append_cached() for a text that is not up to date, or a span that another thread may use.
 void append_cached_slowly(TextBuffer& out, SpanRef span, void const* key, SpanTextMaker const& maker) noexcept;
 
-// Appends the text of a span, which is made once for as long as no values are recorded.
+// Appends the text of a span, which is cached until values are recorded.
 inline void append_cached(TextBuffer& out, SpanRef span, void const* key, SpanTextMaker const& maker) noexcept {
-  CachedText const* const made = made_text(*span.slot(), key);
+  CachedText const* const made = span.current_text(key);
   if (made == nullptr) [[unlikely]] return append_cached_slowly(out, span, key, maker);
   if (char* const at = out.reserve(made->text.size())) {
     copy_short(at, made->text.view());
@@ -122,32 +112,27 @@ inline void append_cached(TextBuffer& out, SpanRef span, void const* key, SpanTe
   }
 }
 
-// Whether this is the one line of a perf span, that of its end: then its text is not worth keeping, and a span that keeps
-// nothing closes in a few instructions.
+// Whether this is the only line of a perf span, the one at its end. Its text is not worth caching, and a span without a
+// cached text closes in fewer instructions.
 inline bool prints_once(EventView const& event) noexcept {
   if (!event.metadata.is_perf()) [[likely]] return false;
-  SpanSlot const& slot = *event.scope.slot();
-  return slot.metadata->is_perf() && !slot.has_extras.load(std::memory_order_relaxed) &&
-         !slot.shared.load(std::memory_order_relaxed);
+  return event.scope.metadata().is_perf() && !event.scope.has_extras() && !event.scope.is_shared();
 }
 
-// Keeps what stands in `out` from `begin` on as the text of `leaf` and all above it, unless another thread may hold the span.
+// Caches the text in `out` from `begin` on as the path of `leaf`, unless another thread may use the span.
 void keep_path(TextBuffer const& out, std::size_t begin, SpanRef leaf, void const* key, std::uint64_t changes) noexcept;
 
-// Appends what `make()` appends, a text of `leaf` and all above it: one copy, as a rule.
+// Appends the path of `leaf`, the text of it and all its ancestors, which `make()` appends if it is not cached.
 template <class F>
 inline void append_path(TextBuffer& out, SpanRef leaf, void const* key, F&& make) noexcept {
-  SpanSlot const& slot = *leaf.slot();
-  CachedPath const& path = slot.path;
-  std::uint64_t const changes = value_changes.load(std::memory_order_acquire);
-  bool const made = path.key == key && path.mask == leaf.mask() && path.changes == changes;
-  if (made && !slot.shared.load(std::memory_order_relaxed)) [[likely]] return out.append(path.text.view());
+  std::uint64_t const changes = SpanRef::value_changes();
+  if (TextBuffer const* const path = leaf.current_path(key, changes)) [[likely]] return out.append(path->view());
   std::size_t const begin = out.size();
   make();
   keep_path(out, begin, leaf, key, changes);
 }
 
-// `main ThreadId(01) `, as full and compact print it.
+// `main ThreadId(01) `, as in full and compact.
 void append_thread(TextBuffer& out, Track const& track, bool names, bool ids) noexcept;
 
 // `ThreadId(1)`, the number with at least `digits` digits.
@@ -156,7 +141,7 @@ void append_thread_id(TextBuffer& out, Track const& track, unsigned digits) noex
 inline void append_level(TextBuffer& out, Level level, bool ansi) noexcept {
   if (ansi) out.append(level_color(level));
   if (char* const at = out.reserve(8)) {
-    std::memcpy(at, aligned_level(level).data(), 8);  // in one move; the blanks behind are written over
+    std::memcpy(at, aligned_level(level).data(), 8);  // in one move; later text overwrites the padding
     out.commit(ansi ? 5 : 6);
   }
   if (ansi) {
@@ -179,7 +164,7 @@ inline void append_target(TextBuffer& out, std::string_view target, bool ansi) n
   }
 }
 
-// As tracing::append_time(), where there is a timer.
+// tracing::append_time() with a timer.
 inline void append_known_time(TextBuffer& out, Timer const& timer, EventView const& event, bool ansi) noexcept {
   if (ansi) out.append(kDim);
   if (!timer.append(out, event.context.time())) [[unlikely]] out.append("<unknown time>");
@@ -187,7 +172,7 @@ inline void append_known_time(TextBuffer& out, Timer const& timer, EventView con
   out.push_back(' ');
 }
 
-// The formats; made from options by make_event_format().
+// Called by make_event_format().
 std::shared_ptr<EventFormat const> make_full(FormatOptions const& options);
 std::shared_ptr<EventFormat const> make_compact(FormatOptions const& options);
 std::shared_ptr<EventFormat const> make_pretty(FormatOptions const& options);

@@ -14,11 +14,10 @@ class Full final : public TextFormat<kAnsi> {
     Metadata const& metadata = event.metadata;
     if (timer_ != nullptr) append_known_time(out, *timer_, event, kAnsi);
     if (options_.level) append_level(out, metadata.level(), kAnsi);
-    if (options_.thread_names || options_.thread_ids) [[unlikely]] {
+    if (options_.thread_names || options_.thread_ids) [[unlikely]]
       append_thread(out, event.context.track(), options_.thread_names, options_.thread_ids);
-    }
     append_context(out, event);
-    if (file_ || line_number_) [[unlikely]] append_place(out, metadata);
+    if (file_ || line_number_) [[unlikely]] append_location(out, metadata);
     if (!metadata.parts().ends_perf_span || !append_end(out, event.fields)) [[likely]]
       fields_->append(out, event.fields, style_);
     out.push_back('\n');
@@ -27,8 +26,8 @@ class Full final : public TextFormat<kAnsi> {
 
  private:
   using Base = TextFormat<kAnsi>;
-  using Base::append_name, Base::fields_, Base::file_, Base::is_odd, Base::key_, Base::line_number_, Base::options_,
-      Base::shows_file, Base::shows_line, Base::style_, Base::timer_;
+  using Base::append_name, Base::fields_, Base::file_, Base::needs_escaping, Base::key_, Base::line_number_,
+      Base::options_, Base::shows_file, Base::shows_line, Base::style_, Base::timer_;
 
   // `span{fields}:span{fields}: target: `
   void append_context(TextBuffer& out, EventView const& event) const noexcept {
@@ -41,11 +40,11 @@ class Full final : public TextFormat<kAnsi> {
       out.push_back(' ');
     }
     if (!options_.target) return;
-    if (is_odd(event.metadata)) [[unlikely]] return append_odd_target(out, event.metadata);
+    if (needs_escaping(event.metadata)) [[unlikely]] return append_escaped_target(out, event.metadata);
     append_target(out, event.metadata.target(), kAnsi);
   }
 
-  [[gnu::noinline]] void append_odd_target(TextBuffer& out, Metadata const& metadata) const noexcept {
+  [[gnu::noinline]] void append_escaped_target(TextBuffer& out, Metadata const& metadata) const noexcept {
     append_name(out, metadata, kDim, metadata.target());
     append_painted(out, kAnsi, kDim, ":");
     out.push_back(' ');
@@ -58,17 +57,16 @@ class Full final : public TextFormat<kAnsi> {
     });
   }
 
-  // The same where the last prints this one line, as perf spans do. Not in line with what ordinary events need.
+  // The same if the innermost prints only this line, as a perf span does. Not inlined into the path of ordinary events.
   [[gnu::noinline]] void append_perf_spans(TextBuffer& out, SpanRef leaf) const noexcept {
-    SpanSlot const& slot = *leaf.slot();
-    if (SpanSlot* const parent = parent_seen(&slot, leaf.mask())) append_spans(out, {parent, leaf.mask()});
-    Value const* const numbers = kAnsi || !has_default_fields_ ? nullptr : slot.values.only_numbers(*slot.metadata);
-    if (numbers == nullptr || !append_perf_span_of_numbers(out, *slot.metadata, numbers)) append_span(out, leaf);
+    if (SpanRef const parent = leaf.parent()) append_spans(out, parent);
+    Value const* const numbers = kAnsi || !has_default_fields_ ? nullptr : leaf.values().only_numbers(leaf.metadata());
+    if (numbers == nullptr || !append_perf_span_of_numbers(out, leaf.metadata(), numbers)) append_span(out, leaf);
   }
 
   // `name{fields}:`
   void append_span(TextBuffer& out, SpanRef span) const noexcept override {
-    append_name(out, span.metadata(), kBold, shown_span_name(span.metadata()));
+    append_name(out, span.metadata(), kBold, printed_name(span.metadata()));
     std::size_t const before = out.size();
     append_painted(out, kAnsi, kBold, "{");
     std::size_t const begin = out.size();
@@ -86,7 +84,7 @@ class Full final : public TextFormat<kAnsi> {
   }
 
   // `file: `, `file:12: ` or `12: `
-  void append_place(TextBuffer& out, Metadata const& metadata) const noexcept {
+  void append_location(TextBuffer& out, Metadata const& metadata) const noexcept {
     bool const line = shows_line(metadata);
     if (shows_file(metadata)) {
       append_painted(out, kAnsi, kDim, metadata.file());

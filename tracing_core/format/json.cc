@@ -6,20 +6,21 @@
 
 #include "tracing_core/format/format_parts.h"
 #include "tracing_core/format/json_value.h"
-#include "tracing_core/format/scan.h"
+#include "tracing_core/model/text_scan.h"
 #include "tracing_core/model/number_text.h"
 #include "tracing_core/model/text_escape.h"
 
 namespace tracing::inline v1::internal {
 namespace {
 
-// The text of a span as JSON is the same for all JSON formats.
+// All JSON formats share the cached text of a span.
 void const* json_key() noexcept {
   static constexpr char key = 0;
   return &key;
 }
 
-// A value of a span. The reference reads its own text again whenever values are recorded and when it prints: `reads` times.
+// Appends a value of a span. The reference parses its own text again whenever values are recorded and when it prints:
+// `reads` times.
 void append_span_value(TextBuffer& out, Value const& value, std::uint32_t reads) noexcept {
   if (value.kind() == ValueKind::f64) {
     double number = value.as_double();
@@ -29,13 +30,12 @@ void append_span_value(TextBuffer& out, Value const& value, std::uint32_t reads)
     }
     return append_json_float(out, number);
   }
-  if (value.kind() == ValueKind::bytes) {
-    return append_json_byte_array(out, std::as_bytes(std::span(value.as_text())));
-  }
+  if (value.kind() == ValueKind::bytes) return append_json_byte_array(out, std::as_bytes(std::span(value.as_text())));
   append_json_value(out, value);
 }
 
-// Whether it comes to the reference as something that prints itself; such fields alone have their names looked at.
+// Whether the reference receives such a value as an object that prints itself: only then does it treat special names
+// differently.
 bool prints_itself(ValueKind kind) noexcept {
   switch (kind) {
     case ValueKind::boolean:
@@ -55,7 +55,7 @@ struct Member {
   std::uint32_t value_size;
 };
 
-// Appends `{"x":1,"name":"span"}`: the fields sorted by name, of those recorded again the last value.
+// Appends `{"x":1,"name":"span"}`: the fields sorted by name, each with its last value.
 void append_span_object(TextBuffer& out, SpanRef span) noexcept {
   Metadata const& metadata = span.metadata();
   InlineTextBuffer<512> values;
@@ -98,7 +98,7 @@ void append_span_object(TextBuffer& out, SpanRef span) noexcept {
   out.push_back('}');
 }
 
-// `"key":`; the keys of fields are words, as a rule.
+// Appends `"key":`, usually without escapes.
 void append_key(TextBuffer& out, std::string_view key) noexcept {
   if (!is_plain<needs_json_escape>(key)) [[unlikely]] {
     append_json_string(out, key);
@@ -120,7 +120,7 @@ class Json final : public EventFormat, private SpanTextMaker {
     for (Level const level : {Level::error, Level::warn, Level::info, Level::debug, Level::trace}) {
       std::string& text = before_fields_[static_cast<std::size_t>(level)];
       if (timer_ != nullptr) text += ',';
-      if (options.level) text.append("\"level\":\"").append(level_text(level)).append("\",");
+      if (options.level) text.append("\"level\":\"").append(name(level)).append("\",");
       if (!options.flatten_event) text += "\"fields\":{";
     }
   }
@@ -176,7 +176,7 @@ class Json final : public EventFormat, private SpanTextMaker {
     }
   }
 
-  // In place of the last comma, if any, the end of a list, and a comma behind that.
+  // Replaces a comma at the end by the end of the list and another comma.
   static void end_list(TextBuffer& out, char bracket) noexcept {
     if (out.view().back() == ',') out.resize_down(out.size() - 1);
     out.push_back(bracket);
@@ -196,7 +196,7 @@ class Json final : public EventFormat, private SpanTextMaker {
     if (event.shown != current) return append_spans_below(out, event.shown, current);
     append_path(out, current, path_key(), [&] { append_spans_below(out, current, current); });
   }
-  // Which of the texts that append_spans() makes it is.
+  // Identifies the cached text of append_spans() with these options.
   void const* path_key() const noexcept {
     static constexpr char keys[4] = {};
     return &keys[(options_.current_span ? 1 : 0) + (options_.span_list ? 2 : 0)];
@@ -235,11 +235,13 @@ class Json final : public EventFormat, private SpanTextMaker {
   FormatOptions const options_;
   Timer const* const timer_;
   bool const is_time_plain_;
-  std::array<std::string, 6> before_fields_;  // by level: what stands between the time and the fields
+  std::array<std::string, 6> before_fields_;  // by level: the text between the time and the fields
 };
 
 }  // namespace
 
-std::shared_ptr<EventFormat const> make_json(FormatOptions const& options) { return std::make_shared<Json const>(options); }
+std::shared_ptr<EventFormat const> make_json(FormatOptions const& options) {
+  return std::make_shared<Json const>(options);
+}
 
 }  // namespace tracing::inline v1::internal

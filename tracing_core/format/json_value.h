@@ -1,10 +1,10 @@
-// Declares how values are appended as JSON. Inline, because lines are made of them.
+// Appends values as JSON. Inline, because every line uses it.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
-#include "tracing_core/format/scan.h"
+#include "tracing_core/model/text_scan.h"
 #include "tracing_core/internal/digits.h"
 #include "tracing_core/model/metadata.h"
 #include "tracing_core/model/number_text.h"
@@ -18,7 +18,7 @@ inline void append_json_text(TextBuffer& out, std::string_view text) noexcept {
   if (!append_plain_in_quotes<needs_json_escape>(out, text)) append_json_string(out, text);
 }
 
-// Makes what stands in `out` from `begin` on, a quote and text, a string of JSON.
+// Completes a JSON string: from `begin` on, `out` has a quote and the text.
 inline void end_json_text(TextBuffer& out, std::size_t begin) noexcept {
   std::string_view const text = out.view().substr(begin + 1);
   if (is_plain<needs_json_escape>(text)) [[likely]] return out.push_back('"');
@@ -28,11 +28,10 @@ inline void end_json_text(TextBuffer& out, std::size_t begin) noexcept {
   append_json_string(out, copy.view());
 }
 
-// Appends what a value prints of itself as a string.
+// Appends the printed form of a value as a string; of an error, its own text without causes.
 inline void append_json_printed(TextBuffer& out, Value const& value) noexcept {
-  if (value.kind() == ValueKind::message && value.message_metadata().parts().hole_count == 0) {
+  if (value.kind() == ValueKind::message && value.message_metadata().parts().placeholder_count == 0)
     return append_json_text(out, message_literal(value.message_metadata().parts()));
-  }
   std::size_t const begin = out.size();
   out.push_back('"');
   if (value.kind() == ValueKind::message) {
@@ -44,7 +43,7 @@ inline void append_json_printed(TextBuffer& out, Value const& value) noexcept {
 }
 
 inline void append_json_integer(TextBuffer& out, bool negative, std::uint64_t bits) noexcept {
-  char* const begin = out.reserve(kMostUintDigits + 1);
+  char* const begin = out.reserve(kMaxUintDigits + 1);
   if (begin == nullptr) return;
   char* at = begin;
   if (negative) *at++ = '-';
@@ -52,21 +51,7 @@ inline void append_json_integer(TextBuffer& out, bool negative, std::uint64_t bi
   out.commit(static_cast<std::size_t>(at - begin));
 }
 
-// Appends an error's own text as a string, without its causes.
-inline void append_json_error(TextBuffer& out, Value const& value) noexcept {
-  struct First {
-    TextBuffer& out;
-    bool done;
-  } first{out, false};
-  value.error_type().visit(value.as_pointer(), &first, [](void* context, std::string_view text) {
-    First& f = *static_cast<First*>(context);
-    if (!f.done) append_json_string(f.out, text);
-    f.done = true;
-  });
-  if (!first.done) out.append("\"\"");
-}
-
-// Appends a value as JSON types it: what JSON has no type for as a string.
+// Appends a value as its JSON type, or as a string if there is none.
 inline void append_json_value(TextBuffer& out, Value const& value) noexcept {
   switch (value.kind()) {
     case ValueKind::boolean: return out.append(value.as_bool() ? "true" : "false");
@@ -75,7 +60,6 @@ inline void append_json_value(TextBuffer& out, Value const& value) noexcept {
     case ValueKind::f64: return append_json_float(out, value.as_double());
     case ValueKind::f32: return append_json_float(out, static_cast<float>(value.as_double()));
     case ValueKind::text: return append_json_text(out, value.as_text());
-    case ValueKind::error: return append_json_error(out, value);
     default: return append_json_printed(out, value);
   }
 }

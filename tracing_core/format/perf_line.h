@@ -1,11 +1,11 @@
-// Declares how the line of a perf span's end is put together in few instructions: what stands in it is numbers, as a rule, and
-// each such line is made once. All here appends what the default fields would, or nothing.
+// Fast paths for the line at the end of a perf span, whose values are usually numbers and whose text is made only once.
+// These functions append the same text as default_fields(), or return false.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
-#include "tracing_core/format/scan.h"
+#include "tracing_core/model/text_scan.h"
 #include "tracing_core/internal/digits.h"
 #include "tracing_core/model/metadata.h"
 #include "tracing_core/model/number_text.h"
@@ -13,13 +13,13 @@
 
 namespace tracing::inline v1::internal {
 
-// The message of the event that tells how long a perf span took.
+// The message of the event at the end of a perf span.
 inline constexpr std::string_view kCompletionMessage = "performance_span_complete";
 
-inline constexpr std::size_t kMostNumberText = kMostFloatText;  // which is more than integers have
-static_assert(kMostNumberText > kMostUintDigits);
+inline constexpr std::size_t kMaxNumberText = kMaxFloatText;  // integers are shorter
+static_assert(kMaxNumberText > kMaxUintDigits);
 
-// Writes an integer of 64 bits or a double; returns the end, or null where the value is neither.
+// Writes a 64-bit integer or a double; returns the end, or null for other kinds.
 [[gnu::always_inline]] inline char* write_number(char* at, Value const& value) noexcept {
   switch (value.kind()) {
     case ValueKind::i64: {
@@ -34,42 +34,42 @@ static_assert(kMostNumberText > kMostUintDigits);
   }
 }
 
-// `perf{name="work" rows=1 columns=2}:`; false where it is to be put together as ever. REQUIRES: `values` are all of the span.
+// Appends `perf{name="work" rows=1 columns=2}:`. REQUIRES: `values` are all values of the span.
 inline bool append_perf_span_of_numbers(TextBuffer& out, Metadata const& span, Value const* values) noexcept {
   constexpr std::string_view kBefore = "perf{name=\"";
-  constexpr std::string_view kBehind = "}:";
+  constexpr std::string_view kAfter = "}:";
   std::string_view const name = span.name();
   if (!is_plain<needs_quoting>(name)) return false;
   MetadataParts const& parts = span.parts();
-  constexpr std::size_t kLongName = 32;
-  char* const begin =
-      out.reserve(kBefore.size() + name.size() + 1 + parts.field_count * (kLongName + 2 + kMostNumberText) + kBehind.size());
+  constexpr std::size_t kMaxNameSize = 32;
+  char* const begin = out.reserve(kBefore.size() + name.size() + 1 +
+                                  parts.field_count * (kMaxNameSize + 2 + kMaxNumberText) + kAfter.size());
   if (begin == nullptr) return false;
   char* at = copy_short(copy_short(begin, kBefore), name);
   *at++ = '"';
   for (FieldEntry const *field = parts.fields, *const end = field + parts.field_count; field != end; ++field) {
-    if (field->has_special_name || field->size > kLongName) [[unlikely]] return false;
+    if (field->has_special_name || field->size > kMaxNameSize) [[unlikely]] return false;
     *at = ' ';
     at = copy_short(at + 1, {parts.text + field->offset, field->size});
     *at = '=';
     at = write_number(at + 1, values[field->value_index]);
     if (at == nullptr) [[unlikely]] return false;
   }
-  out.commit(static_cast<std::size_t>(copy_short(at, kBehind) - begin));
+  out.commit(static_cast<std::size_t>(copy_short(at, kAfter) - begin));
   return true;
 }
 
-// `performance_span_complete duration_us=83 duration_ms=0.083`; false where something is hidden or huge. REQUIRES: `event`
-// tells the end of a perf span.
+// Appends `performance_span_complete duration_us=83 duration_ms=0.083`; false if a value is hidden or huge. REQUIRES:
+// `values` are those of the event at the end of a perf span.
 inline bool append_end_of_perf_span(TextBuffer& out, Value const* values) noexcept {
   constexpr std::string_view kMicroseconds = "performance_span_complete duration_us=";
   static_assert(kMicroseconds.starts_with(kCompletionMessage));
   constexpr std::string_view kMilliseconds = " duration_ms=";
-  constexpr std::uint64_t kExactInDoubles = 1'000'000'000'000'000;  // all decimals of so many digits are
+  constexpr std::uint64_t kMaxExact = 1'000'000'000'000'000;  // as many digits as doubles keep
   std::uint64_t const us = values[0].as_u64();
-  bool const usual = values[0].kind() == ValueKind::u64 && values[1].kind() == ValueKind::f64 && us < kExactInDoubles;
+  bool const usual = values[0].kind() == ValueKind::u64 && values[1].kind() == ValueKind::f64 && us < kMaxExact;
   if (!usual) [[unlikely]] return false;
-  char* const begin = out.reserve(kMicroseconds.size() + kMilliseconds.size() + 2 * kMostUintDigits);
+  char* const begin = out.reserve(kMicroseconds.size() + kMilliseconds.size() + 2 * kMaxUintDigits);
   if (begin == nullptr) return false;
   char* at = copy_short(begin, kMicroseconds);
   at = copy_short(write_uint(at, us), kMilliseconds);

@@ -7,22 +7,21 @@ namespace {
 template <bool kAnsi>
 class Pretty final : public TextFormat<kAnsi> {
  public:
-  explicit Pretty(FormatOptions const& options) : TextFormat<kAnsi>(options, pretty_fields(), true, options.target ? 2 : 3) {}
+  explicit Pretty(FormatOptions const& options)
+      : TextFormat<kAnsi>(options, pretty_fields(), true, options.target ? 2 : 3) {}
 
   bool append(TextBuffer& out, EventView const& event) const noexcept override {
     append_first_line(out, event);
-    append_place(out, event);
-    for (SpanRef span = event.shown; span; span = span.parent()) {
-      append_cached(out, span, key_, *this);
-    }
+    append_location(out, event);
+    for (SpanRef span = event.shown; span; span = span.parent()) append_cached(out, span, key_, *this);
     out.push_back('\n');
     return true;
   }
 
  private:
   using Base = TextFormat<kAnsi>;
-  using Base::append_name, Base::fields_, Base::file_, Base::is_odd, Base::key_, Base::line_number_, Base::options_,
-      Base::shows_file, Base::shows_line, Base::style_, Base::timer_;
+  using Base::append_name, Base::fields_, Base::file_, Base::needs_escaping, Base::key_, Base::line_number_,
+      Base::options_, Base::shows_file, Base::shows_line, Base::style_, Base::timer_;
 
   void append_first_line(TextBuffer& out, EventView const& event) const noexcept {
     Metadata const& metadata = event.metadata;
@@ -30,19 +29,19 @@ class Pretty final : public TextFormat<kAnsi> {
     bool const colored = kAnsi && options_.level;
     std::string_view const color = colored ? level_color(level) : "";
     std::string_view const bold = !kAnsi ? "" : colored ? bold_level_color(level) : kBold;
-    // From bold back to the colour: a reset, then the colour again.
-    char back_room[16];
-    std::string_view back = "";
+    // Ends bold: a reset, then the colour again.
+    char plain_buffer[16];
+    std::string_view plain = "";
     if (kAnsi) {
-      kReset.copy(back_room, kReset.size());
-      color.copy(back_room + kReset.size(), color.size());
-      back = {back_room, kReset.size() + color.size()};
+      kReset.copy(plain_buffer, kReset.size());
+      color.copy(plain_buffer + kReset.size(), color.size());
+      plain = {plain_buffer, kReset.size() + color.size()};
     }
     out.append("  ");
     if (timer_ != nullptr) append_known_time(out, *timer_, event, kAnsi);
     if (options_.level) append_level(out, level, kAnsi);
     if (options_.target) {
-      append_target(out, metadata, bold, back);
+      append_target(out, metadata, bold, plain);
       out.push_back(':');
     }
     if (line_number_ && !file_ && metadata.line() != 0) {
@@ -51,20 +50,21 @@ class Pretty final : public TextFormat<kAnsi> {
       out.push_back(':');
     }
     out.push_back(' ');
-    append_pretty_fields(out, event.fields, style_, color, bold, back, true);
+    append_pretty_fields(out, event.fields, style_, color, bold, plain, true);
     if (colored) out.append(kReset);
     out.push_back('\n');
   }
 
-  void append_target(TextBuffer& out, Metadata const& metadata, std::string_view paint, std::string_view back) const noexcept {
-    if (is_odd(metadata)) [[unlikely]] return append_odd_name(out, paint, metadata.target(), back);
-    out.append(paint);
+  void append_target(TextBuffer& out, Metadata const& metadata, std::string_view before,
+                     std::string_view after) const noexcept {
+    if (needs_escaping(metadata)) [[unlikely]] return append_escaped_name(out, before, metadata.target(), after);
+    out.append(before);
     out.append(metadata.target());
-    out.append(back);
+    out.append(after);
   }
 
   // `    at file:12 on main ThreadId(1)`
-  void append_place(TextBuffer& out, EventView const& event) const noexcept {
+  void append_location(TextBuffer& out, EventView const& event) const noexcept {
     Metadata const& metadata = event.metadata;
     bool const thread = options_.thread_names || options_.thread_ids;
     if (shows_file(metadata)) {
@@ -102,7 +102,7 @@ class Pretty final : public TextFormat<kAnsi> {
       append_target(out, metadata, "", "");
       out.append("::");
     }
-    append_name(out, metadata, kBold, shown_span_name(metadata));
+    append_name(out, metadata, kBold, printed_name(metadata));
     std::size_t const before = out.size();
     out.push_back(' ');
     append_painted(out, kAnsi, kDimItalic, "with");
@@ -116,6 +116,8 @@ class Pretty final : public TextFormat<kAnsi> {
 
 }  // namespace
 
-std::shared_ptr<EventFormat const> make_pretty(FormatOptions const& options) { return make_text_format<Pretty>(options); }
+std::shared_ptr<EventFormat const> make_pretty(FormatOptions const& options) {
+  return make_text_format<Pretty>(options);
+}
 
 }  // namespace tracing::inline v1::internal

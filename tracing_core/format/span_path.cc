@@ -1,39 +1,27 @@
 #include "tracing_core/format/span_path.h"
 
-#include <memory>
-
 #include "tracing_core/collect/registry.h"
-#include "tracing_core/format/event_format.h"
-#include "tracing_core/internal/type_information.h"
+#include "tracing_core/format/format_parts.h"
 #include "tracing_core/model/text_escape.h"
 
 namespace tracing::inline v1 {
 
 void append_span_path(TextBuffer& out, SpanRef leaf) noexcept {
-  static auto const* const fields = new std::shared_ptr<FieldFormat const>(default_fields());
-  struct Path {
-    TextBuffer& out;
-    std::size_t begin;
-  } path{out, out.size()};
-  visit_from_root(
-      leaf,
-      [](void* context, SpanRef span) {
-        auto& [text, begin] = *static_cast<Path*>(context);
-        if (text.size() != begin) text.push_back(':');
-        append_sanitized_in_line(text, span.metadata().is_perf() ? "perf" : span.metadata().name());
-        text.push_back('{');
-        std::size_t const before = text.size();
-        (*fields)->append_span(text, span, {});
-        if (text.size() == before) return text.resize_down(before - 1);
-        text.push_back('}');
-      },
-      &path);
+  std::size_t const begin = out.size();
+  internal::for_each_from_root(leaf, [&](SpanRef span) {
+    if (out.size() != begin) out.push_back(':');
+    append_sanitized_in_line(out, internal::printed_name(span.metadata()));
+    out.push_back('{');
+    std::size_t const before = out.size();
+    default_fields()->append_span(out, span, {});
+    if (out.size() == before) return out.resize_down(before - 1);
+    out.push_back('}');
+  });
 }
 
 void append_current_path(TextBuffer& out) noexcept {
   Subscriber* const subscriber = current_subscriber();
-  if (subscriber == nullptr || !internal::has_type_information(subscriber)) return;
-  auto const* const registry = dynamic_cast<Registry*>(subscriber);
+  Registry const* const registry = subscriber == nullptr ? nullptr : subscriber->as_registry();
   if (registry == nullptr) return;
   SpanRef innermost;
   registry->visit_current_spans(

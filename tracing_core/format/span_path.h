@@ -1,4 +1,4 @@
-// Declares how the spans that something stands in are written as a path: `outer{id=7}:inner`.
+// Appends a span and its ancestors as a path: `outer{id=7}:inner`.
 #pragma once
 
 #include "tracing_core/collect/span_ref.h"
@@ -6,10 +6,10 @@
 
 namespace tracing::inline v1 {
 
-/// Appends the path of `leaf` from the root on; nothing where it is empty.
+/// Appends the path of `leaf` from the root on; nothing if it is empty.
 void append_span_path(TextBuffer& out, SpanRef leaf) noexcept;
 
-/// Appends the path of the spans that the calling thread is in. Nothing where its records go to no Registry.
+/// Appends the path of the calling thread's current span; nothing if the thread's subscriber is not a Registry.
 void append_current_path(TextBuffer& out) noexcept;
 
 }  // namespace tracing::inline v1

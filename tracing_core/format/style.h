@@ -1,4 +1,4 @@
-// Declares TextStyle, whether text is coloured and made safe, and how a program decides on colour.
+// TextStyle: whether text is coloured and sanitized. decide_color(): whether a program should use colours.
 #pragma once
 
 #include <cstdint>
@@ -6,19 +6,20 @@
 
 namespace tracing::inline v1 {
 
-/// How fields and lines are dressed.
+/// The style of fields and lines.
 struct TextStyle {
   bool ansi = false;     ///< colours and bold by escape sequences
-  bool sanitize = true;  ///< escape sequences inside messages and error texts are made visible
-  bool sanitize_names = true;  ///< these and line ends in names, too
+  bool sanitize = true;  ///< escape control characters in messages and error texts
+  bool sanitize_names = true;  ///< escape these and line ends in names
 
   friend constexpr bool operator==(TextStyle, TextStyle) noexcept = default;
 };
 
-/// What somebody asked for explicitly.
+/// An explicit choice.
 enum class ColorChoice : std::uint8_t { automatic, always, never };
 
-/// What decides where nobody asked: environment variables as getenv() returns them, null where unset, and the output.
+/// What decides under ColorChoice::automatic: environment variables as getenv() returns them, null if unset, and the
+/// output.
 struct ColorEnvironment {
   char const* no_color = nullptr;       ///< NO_COLOR: not empty means no colour
   char const* clicolor_force = nullptr; ///< CLICOLOR_FORCE: neither empty nor "0" means colour
@@ -36,7 +37,7 @@ constexpr bool decide_color(ColorChoice choice, ColorEnvironment const& environm
   return environment.is_terminal;
 }
 
-/// The same with the variables of this process and what `descriptor` is.
+/// The same with the variables of this process; `descriptor` is the output.
 bool decide_color(ColorChoice choice, int descriptor) noexcept;
 
 }  // namespace tracing::inline v1

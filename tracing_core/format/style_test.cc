@@ -9,7 +9,7 @@
 namespace tracing {
 namespace {
 
-TEST(DecideColor, AsksTheChoiceThenTheVariablesThenTheTerminal) {
+TEST(DecideColor, PrefersTheChoiceThenTheVariablesThenTheTerminal) {
   struct Case {
     ColorChoice choice;
     ColorEnvironment environment;
@@ -20,8 +20,8 @@ TEST(DecideColor, AsksTheChoiceThenTheVariablesThenTheTerminal) {
       {automatic, {}, false},
       {automatic, {.is_terminal = true}, true},
       {automatic, {.no_color = "1", .is_terminal = true}, false},
-      {automatic, {.no_color = "0", .is_terminal = true}, false},  // what it holds does not matter
-      {automatic, {.no_color = "", .is_terminal = true}, true},    // empty is as unset
+      {automatic, {.no_color = "0", .is_terminal = true}, false},  // any text means no colour
+      {automatic, {.no_color = "", .is_terminal = true}, true},    // empty means unset
       {automatic, {.clicolor_force = "1"}, true},
       {automatic, {.clicolor_force = "yes"}, true},
       {automatic, {.clicolor_force = "0"}, false},
@@ -52,9 +52,9 @@ TEST(DecideColor, ReadsTheVariablesOfTheProcess) {
   close(null);
 }
 
-TEST(DecideColor, AsksWhetherTheOutputIsATerminal) {
+TEST(DecideColor, ChecksWhetherTheOutputIsATerminal) {
   int const terminal = posix_openpt(O_RDWR | O_NOCTTY);
-  if (terminal < 0) GTEST_SKIP() << "this machine gives no terminals";
+  if (terminal < 0) GTEST_SKIP() << "cannot open a pseudo-terminal";
   unsetenv("NO_COLOR");
   unsetenv("CLICOLOR_FORCE");
   EXPECT_TRUE(decide_color(ColorChoice::automatic, terminal));

@@ -22,22 +22,12 @@ constexpr SplitTime split(Instant time) noexcept {
   return {seconds, static_cast<std::uint32_t>(rest)};
 }
 
-class UtcTimer final : public Timer {
- public:
-  bool append(TextBuffer& out, Instant time) const noexcept override {
-    constinit thread_local UtcTimeText last;
-    SplitTime const parts = split(time);
-    last.append(out, parts.seconds, parts.nanoseconds);
-    return true;
-  }
-  bool is_plain() const noexcept override { return true; }
-};
-
-class LocalTimer final : public Timer {
+template <auto kAppend>
+class CalendarTimer final : public Timer {
  public:
   bool append(TextBuffer& out, Instant time) const noexcept override {
     SplitTime const parts = split(time);
-    append_local_time(out, parts.seconds, parts.nanoseconds);
+    kAppend(out, parts.seconds, parts.nanoseconds);
     return true;
   }
   bool is_plain() const noexcept override { return true; }
@@ -58,8 +48,8 @@ class UptimeTimer final : public Timer {
 
 }  // namespace
 
-std::shared_ptr<Timer const> utc_timer() { return std::make_shared<UtcTimer const>(); }
-std::shared_ptr<Timer const> local_timer() { return std::make_shared<LocalTimer const>(); }
+std::shared_ptr<Timer const> utc_timer() { return std::make_shared<CalendarTimer<append_utc_time> const>(); }
+std::shared_ptr<Timer const> local_timer() { return std::make_shared<CalendarTimer<append_local_time> const>(); }
 std::shared_ptr<Timer const> uptime_timer(Instant start) {
   return std::make_shared<UptimeTimer const>(start ? start : Instant::now());
 }

@@ -1,4 +1,4 @@
-// Declares Timer, which prints the time of a record, and the timers there are.
+// Timer: prints the time of a record.
 #pragma once
 
 #include <memory>
@@ -17,9 +17,9 @@ class Timer {
   Timer& operator=(Timer const&) = delete;
   virtual ~Timer() = default;
 
-  /// Appends `time`. False where it cannot: text formats then print `<unknown time>`, JSON leaves the event out.
+  /// Appends `time`. If false, text formats print `<unknown time>` and JSON omits the event.
   virtual bool append(TextBuffer& out, Instant time) const noexcept = 0;
-  /// Whether it only ever appends ASCII that stands in a string of JSON as it is; then nobody looks.
+  /// Whether it appends only ASCII that JSON need not escape.
   virtual bool is_plain() const noexcept { return false; }
 };
 
@@ -27,7 +27,7 @@ class Timer {
 std::shared_ptr<Timer const> utc_timer();
 /// `2026-01-09T00:56:09.977977+01:00`, in the time zone of the process.
 std::shared_ptr<Timer const> local_timer();
-/// `   1.000000042s` since `start`; since this call where that is not known. Times before it print as zero.
+/// `   1.000000042s` since `start`, by default since this call. Earlier times print as zero.
 std::shared_ptr<Timer const> uptime_timer(Instant start = {});
 
 /// A timer that calls `append`, a `bool(TextBuffer& out, Instant time)` that is thread-safe and does not throw.

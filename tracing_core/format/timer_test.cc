@@ -20,7 +20,7 @@ std::string text(Timer const& timer, Instant time) {
 TEST(Timer, UtcHasMicroseconds) {
   auto const timer = utc_timer();
   EXPECT_EQ(text(*timer, kTime), "2026-01-08T23:56:09.977977Z");
-  EXPECT_EQ(text(*timer, kTime), "2026-01-08T23:56:09.977977Z") << "from the second that it keeps";
+  EXPECT_EQ(text(*timer, kTime), "2026-01-08T23:56:09.977977Z") << "from the cached second";
   EXPECT_EQ(text(*timer, {}), "1970-01-01T00:00:00.000000Z");
   EXPECT_EQ(text(*timer, {-1}), "1969-12-31T23:59:59.999999Z");
 }
@@ -37,11 +37,11 @@ TEST(Timer, UptimeCountsFromItsStart) {
   auto const timer = uptime_timer(kTime);
   EXPECT_EQ(text(*timer, {kTime.ns + 1'000'000'042}), "   1.000000042s");
   EXPECT_EQ(text(*timer, {kTime.ns + 12'345'000'000'000}), "12345.000000000s");
-  EXPECT_EQ(text(*timer, {kTime.ns - 1}), "   0.000000000s") << "what was before counts as now";
-  EXPECT_LT(text(*uptime_timer(), Instant::now()), "  60.000000000s") << "from the call, where no start is given";
+  EXPECT_EQ(text(*timer, {kTime.ns - 1}), "   0.000000000s") << "earlier times print as zero";
+  EXPECT_LT(text(*uptime_timer(), Instant::now()), "  60.000000000s") << "from the call if no start is given";
 }
 
-TEST(Timer, CustomOnesAppendWhatTheyLikeOrSayThatTheyCannot) {
+TEST(Timer, CallsACustomFunction) {
   auto const seconds = make_timer([](TextBuffer& out, Instant time) {
     if (!time) return false;
     out.append_int(time.ns / 1'000'000'000);

@@ -1,5 +1,4 @@
-// Reads any bytes as a filter text, with and without regular expressions, shows its errors, and reads its directives' text
-// again.
+// Parses any bytes as a filter, with and without regular expressions, and prints its errors and directives.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,7 +1,7 @@
-// The living part of a flame graph: a click zooms, typing searches, the pointer asks for details. The picture is whole
-// without it. Each frame is a group `.f` whose data-f says depth, start, width and own part in the unit of the counts; what
-// the script knows besides that it reads from the title of the frame. What it did last stands in data-zoom and
-// data-matched of the picture.
+// The interactive part of a flame graph: a click zooms, typing searches, the pointer shows details. Each frame is a
+// group `.f` whose data-f has depth, start, width and own part in the unit of the counts; everything else is read from
+// its title.
+// The state is in data-zoom and data-matched of the picture.
 (function () {
   "use strict";
   const picture = (document.currentScript && document.currentScript.closest("svg")) || document.documentElement;
@@ -23,12 +23,12 @@
   function brackets(text) {
     return Array.from(text.matchAll(/\s\(/g), function (found) { return found.index; });
   }
-  // A title is a name, then, in brackets, numbers and the unit: `f(x) (10 ns, 25.00%)`. Both may hold brackets, but those
-  // behind the name's end are always as many.
-  const behindName = 1 + brackets(" " + unit).length;
+  // A title is a name, then, in brackets, numbers and the unit: `f(x) (10 ns, 25.00%)`. Both may contain brackets, but
+  // the number of those after the name is constant.
+  const afterName = 1 + brackets(" " + unit).length;
   function nameIn(title) {
     const places = brackets(title);
-    return title.slice(0, places[places.length - behindName]);
+    return title.slice(0, places[places.length - afterName]);
   }
 
   const frames = Array.from(picture.querySelectorAll(".f"), function (node) {
@@ -45,7 +45,7 @@
   const frameOf = new Map(frames.map(function (frame) { return [frame.node, frame]; }));
   let shown = all;
 
-  // Text that fits. All characters are equally wide, those of East Asia twice as wide.
+  // Text that fits. All characters have the same width, East Asian ones twice that.
   const columnWidth = (function () {
     const ruler = make("text", { class: "ruler", y: -100 }, picture);
     ruler.textContent = "abcdefghijklmnopqrst";
@@ -68,7 +68,7 @@
     return sum;
   }
 
-  // Without the namespaces and classes in front.
+  // Without namespaces and classes.
   function shortName(name) {
     let depth = 0;
     let begin = 0;
@@ -111,7 +111,7 @@
     if (frame.text) frame.text.setAttribute("x", x + "%");
   }
 
-  // Makes one frame as wide as the picture, with what is upon it, and what it stands on.
+  // Makes one frame, and those below it, as wide as the picture.
   function zoom(to) {
     shown = to;
     const end = to.start + to.width;
@@ -158,7 +158,7 @@
     try {
       if (text !== "") pattern = new RegExp(text, "i");
     } catch (error) {
-      input.classList.add("wrong");  // it is searched for as it stands
+      input.classList.add("wrong");  // search for the literal text
       pattern = new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
     }
     for (const frame of frames) frame.node.classList.toggle("hit", pattern !== null && pattern.test(frame.name));
@@ -171,7 +171,7 @@
     const time = count * seconds;
     const scales = [[1, "s"], [1e-3, "ms"], [1e-6, "\u00b5s"]];
     for (const scale of scales) {
-      if (scale[0] === seconds) return "";  // it is in this unit
+      if (scale[0] === seconds) return "";  // that is its unit
       if (time >= scale[0]) return (time / scale[0]).toFixed(3) + " " + scale[1];
     }
     return "";
@@ -193,7 +193,7 @@
     return cut(frame.name, Math.max(20, room - rest.length)) + rest;
   }
 
-  // What can be pressed is made here, as it would do nothing without a script.
+  // Controls are made here, as they would do nothing without a script.
   const reset = make("g", { class: "reset gone", role: "button", tabindex: 0 }, picture);
   make("rect", { x: pictureWidth - 308, y: 2, width: 80, height: 19, rx: 3 }, reset);
   make("text", { x: pictureWidth - 268, y: 15 }, reset).textContent = "Reset zoom";

@@ -1,5 +1,4 @@
-// Declares the parts of a flame graph's picture that stand in files of their own and are put into the library when it is
-// built.
+// The style and the script of a flame graph's picture, embedded into the library by the build.
 #pragma once
 
 #include <string_view>

@@ -8,21 +8,20 @@
 #include "tracing_core/inspect/flame_graph.h"
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
 
-#include "tracing_core/inspect/name_table.h"
 #include "tracing_core/inspect/stack_path.h"
 #include "tracing_core/model/number_text.h"
 
 namespace tracing::inline v1 {
 namespace {
 
-using internal::NameTable;
 using internal::StackPath;
 
-constexpr std::string_view kSumTooLarge = "all counts together cannot be more than 18446744073709551615";
+constexpr std::string_view kSumTooLarge = "the total is too large; expected at most 18446744073709551615";
 constexpr std::uint32_t kRoot = 0;
 
 bool add_to(std::uint64_t& sum, std::uint64_t more) noexcept { return !__builtin_add_overflow(sum, more, &sum); }
@@ -30,6 +29,25 @@ bool add_to(std::uint64_t& sum, std::uint64_t more) noexcept { return !__builtin
 std::uint64_t scaled(std::uint64_t value, std::uint64_t numerator, std::uint64_t denominator) noexcept {
   return static_cast<std::uint64_t>((Uint128{value} * numerator + denominator / 2) / denominator);
 }
+
+// Names by number, in the order of their first use. Single-thread.
+class NameTable {
+ public:
+  std::uint32_t number_of(std::string_view name) {
+    auto const found = numbers_.find(name);
+    if (found != numbers_.end()) return found->second;
+    auto const number = static_cast<std::uint32_t>(names_.size());
+    numbers_.emplace(names_.emplace_back(name), number);
+    return number;
+  }
+  // Valid as long as the table, even if that is moved.
+  std::string_view operator[](std::uint32_t number) const { return names_[number]; }
+  std::vector<std::string> all() const { return {names_.begin(), names_.end()}; }
+
+ private:
+  std::deque<std::string> names_;  // a deque, so that texts stay in place
+  std::unordered_map<std::string_view, std::uint32_t> numbers_;
+};
 
 class Tree {
  public:
@@ -47,7 +65,7 @@ class Tree {
   }
 
   FlameGraph build(FlameWidth width) {
-    FlameGraph graph{.frames = in_their_order(frames_with_counts(width), width), .names = {}, .width = width};
+    FlameGraph graph{.frames = ordered_frames(frames_with_counts(width), width), .names = {}, .width = width};
     graph.names = names_.all();
     return graph;
   }
@@ -55,7 +73,7 @@ class Tree {
  private:
   struct Node {
     std::uint32_t name;
-    std::uint32_t parent;  // which was there before
+    std::uint32_t parent;  // has a lower number
     std::uint64_t self = 0;
     std::uint64_t self_before = 0;
   };
@@ -66,7 +84,7 @@ class Tree {
     return found->second;
   }
 
-  // One for each node, with the same number.
+  // One for each node, in the same order.
   std::vector<FlameFrame> frames_with_counts(FlameWidth width) const {
     std::vector<FlameFrame> frames(nodes_.size());
     for (std::size_t i = nodes_.size(); i-- > 0;) {
@@ -85,8 +103,8 @@ class Tree {
     return frames;
   }
 
-  // Depth by depth, each from the left. A frame's own part is the left of it, then come the frames upon it.
-  std::vector<FlameFrame> in_their_order(std::vector<FlameFrame> frames, FlameWidth width) const {
+  // By depth, then from the left. A frame's own part is at its left; the frames on top of it follow.
+  std::vector<FlameFrame> ordered_frames(std::vector<FlameFrame> frames, FlameWidth width) const {
     std::vector<std::uint32_t> const nodes = by_parent_and_name();
     std::vector<std::size_t> first_child(nodes_.size() + 1);  // as a place in `nodes`
     for (std::size_t i = 1, parent = 0; parent < first_child.size(); ++parent) {
@@ -114,18 +132,12 @@ class Tree {
   }
 
   std::vector<std::uint32_t> by_parent_and_name() const {
-    std::vector<std::uint32_t> names(names_.size());
-    std::iota(names.begin(), names.end(), 0);
-    std::sort(names.begin(), names.end(), [&](std::uint32_t a, std::uint32_t b) { return names_[a] < names_[b]; });
-    std::vector<std::uint32_t> rank(names.size());
-    for (std::uint32_t i = 0; i < names.size(); ++i) rank[names[i]] = i;
-
     std::vector<std::uint32_t> order(nodes_.size());
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin() + 1, order.end(), [&](std::uint32_t a, std::uint32_t b) {
       Node const& x = nodes_[a];
       Node const& y = nodes_[b];
-      return x.parent != y.parent ? x.parent < y.parent : rank[x.name] < rank[y.name];
+      return x.parent != y.parent ? x.parent < y.parent : names_[x.name] < names_[y.name];
     });
     return order;
   }
@@ -222,7 +234,7 @@ FlameGraph FlameBuilder::build(FlameDifference const& difference) && {
   std::uint64_t const drawn = difference.width == FlameWidth::after ? impl_->total : impl_->total_before;
   if (drawn == 0) return {};
   FlameGraph graph = impl_->tree.build(difference.width);
-  // Before they are scaled, where some become 0.
+  // Before scaling, which rounds some to 0.
   graph.only_in_other = static_cast<std::size_t>(
       std::count_if(graph.frames.begin(), graph.frames.end(),
                     [](FlameFrame const& f) { return f.width == 0 && (f.count > 0 || f.before > 0); }));

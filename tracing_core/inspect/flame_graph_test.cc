@@ -46,8 +46,8 @@ TEST(FlameGraph, JoinsStacksOfTheSameName) {
       ElementsAre("0  0+37 self 0", "1 main 0+37 self 4", "2 a 4+23 self 21", "2 b 27+10 self 10", "3 x 25+2 self 2"));
 }
 
-TEST(FlameGraph, IsOneFrameWhereNamesBeginAlike) {
-  // Sorted as text, these lines stand so that `run` comes twice.
+TEST(FlameGraph, KeepsNamesApartThatBeginAlike) {
+  // Sorted as text, `run` would come twice.
   EXPECT_THAT(dump(FlameKind::graph, {{"run 2", 3}, {"run", 5}, {"run;x", 2}}),
               ElementsAre("0  0+10 self 0", "1 run 0+7 self 5", "1 run 2 7+3 self 3", "2 x 5+2 self 2"));
 }
@@ -63,26 +63,26 @@ TEST(FlameGraph, DoesNotDependOnTheOrderOfLines) {
   }
 }
 
-TEST(FlameGraph, TurnsStacksRound) {
+TEST(FlameGraph, ReversesStacks) {
   EXPECT_THAT(dump(FlameKind::reversed, {{"main;a;b", 10}, {"main;c;b", 20}, {"main", 5}}),
               ElementsAre("0  0+35 self 0", "1 b 0+30 self 0", "1 main 30+5 self 5", "2 a 0+10 self 0",
                           "2 c 10+20 self 0", "3 main 0+10 self 10", "3 main 10+20 self 20"));
 }
 
-TEST(FlameGraph, IsEmptyWhereNothingWasCounted) {
+TEST(FlameGraph, IsEmptyWithoutCounts) {
   EXPECT_TRUE(FlameBuilder(FlameKind::graph).build().frames.empty());
   EXPECT_TRUE(filled(FlameKind::graph, {{"a", 0}, {"b", 0}}).build().frames.empty());
   EXPECT_TRUE(filled(FlameKind::chart, {{"a", 0}}).build().frames.empty());
   EXPECT_EQ(FlameGraph().total(), 0u);
 }
 
-TEST(FlameGraph, RefusesWhatDoesNotFitItsSum) {
-  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+TEST(FlameGraph, RejectsCountsThatOverflowTheTotal) {
+  constexpr auto kMax = std::numeric_limits<std::uint64_t>::max();
   FlameBuilder builder(FlameKind::graph);
-  EXPECT_EQ(builder.add("a", kMost - 1), "");
-  EXPECT_EQ(builder.add("b", 2), "all counts together cannot be more than 18446744073709551615");
+  EXPECT_EQ(builder.add("a", kMax - 1), "");
+  EXPECT_EQ(builder.add("b", 2), "the total is too large; expected at most 18446744073709551615");
   EXPECT_EQ(builder.add("b", 1), "");
-  EXPECT_EQ(builder.add("b", 0, kMost), "");
+  EXPECT_EQ(builder.add("b", 0, kMax), "");
   EXPECT_NE(builder.add("b", 0, 1), "");
   EXPECT_THAT(dump(std::move(builder).build()),
               ElementsAre("0  0+18446744073709551615 self 0", "1 a 0+18446744073709551614 self 18446744073709551614",
@@ -108,12 +108,12 @@ TEST(FlameChart, KeepsTheOrderOfLines) {
               ElementsAre("0  0+15 self 0", "1 a 0+15 self 5", "2 b 0+3 self 3", "2 c 3+3 self 3", "2 b 11+4 self 4"));
 }
 
-TEST(FlameChart, PutsTheLastLineFirstWhereAsked) {
+TEST(FlameChart, PutsTheLastLineFirstOnRequest) {
   EXPECT_THAT(dump(FlameKind::chart_last_first, {{"a;b", 1}, {"a;b", 2}, {"a;c", 3}, {"d", 4}}),
               ElementsAre("0  0+10 self 0", "1 d 0+4 self 4", "1 a 4+6 self 0", "2 c 4+3 self 3", "2 b 7+3 self 3"));
 }
 
-// The widths and the starts are sums, so a slow way that adds up text by text must find the same.
+// Compares with a slow implementation that adds up texts.
 TEST(FlameGraph, AgreesWithAddingUpStackByStack) {
   std::mt19937 random(7);
   for (int run = 0; run < 200; ++run) {
@@ -186,7 +186,7 @@ TEST(FlameDifference, HasTheWidthsOfTheLaterRun) {
                                                   "3 parse 40+50 before 20 after 50 own before 20 after 50"));
 }
 
-TEST(FlameDifference, HasTheWidthsOfTheEarlierRunWhereAsked) {
+TEST(FlameDifference, HasTheWidthsOfTheEarlierRunOnRequest) {
   FlameGraph const graph = filled(FlameKind::graph, kTwoRuns).build(FlameDifference{.width = FlameWidth::before});
   EXPECT_THAT(dump_difference(graph), ElementsAre("0  0+100 before 100 after 125 own before 0 after 0",
                                                   "1 main 0+100 before 100 after 125 own before 0 after 0",
@@ -198,7 +198,7 @@ TEST(FlameDifference, HasTheWidthsOfTheEarlierRunWhereAsked) {
 }
 
 TEST(FlameDifference, ScalesTheEarlierRunToTheLaterOne) {
-  // Each number of before is multiplied by 125/100; 12.5 becomes 13 and 37.5 becomes 38.
+  // The earlier counts are multiplied by 125/100; 12.5 becomes 13 and 37.5 becomes 38.
   FlameGraph const graph = filled(FlameKind::graph, kTwoRuns).build(FlameDifference{.normalise = true});
   EXPECT_THAT(dump_difference(graph), ElementsAre("0  0+125 before 125 after 125 own before 0 after 0",
                                                   "1 main 0+125 before 125 after 125 own before 0 after 0",
@@ -209,7 +209,7 @@ TEST(FlameDifference, ScalesTheEarlierRunToTheLaterOne) {
                                                   "3 parse 40+50 before 25 after 50 own before 25 after 50"));
 }
 
-TEST(FlameDifference, CountsWhatOnlyTheOtherRunHas) {
+TEST(FlameDifference, CountsFramesOfTheOtherRunOnly) {
   std::vector<Line> const lines{
       {"m;kept", 20, 20000}, {"m;gone", 0, 1}, {"m;new", 1, 0}, {"m;new;upon", 1, 0}, {"m;never", 0, 0}};
   auto const count = [&](FlameDifference const& difference) {
@@ -220,7 +220,7 @@ TEST(FlameDifference, CountsWhatOnlyTheOtherRunHas) {
   EXPECT_EQ(count({.width = FlameWidth::before}), 2u);
 }
 
-TEST(FlameDifference, IsEmptyWhereThereIsNothingToDraw) {
+TEST(FlameDifference, IsEmptyIfThereIsNothingToDraw) {
   std::vector<Line> const vanished{{"a", 0, 5}};
   EXPECT_TRUE(filled(FlameKind::graph, vanished).build(FlameDifference{}).frames.empty());
   EXPECT_FALSE(filled(FlameKind::graph, vanished).build(FlameDifference{.width = FlameWidth::before}).frames.empty());

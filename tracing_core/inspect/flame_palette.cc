@@ -1,10 +1,9 @@
-// Whole numbers only, so that a picture is the same on every machine.
+// Integers only, so that a picture is the same on every machine.
 #include "tracing_core/inspect/flame_palette.h"
 
 #include <array>
 #include <cstddef>
 
-#include "tracing_core/inspect/flame_layout.h"
 #include "tracing_core/model/number_text.h"
 
 namespace tracing::inline v1::internal {
@@ -13,12 +12,6 @@ namespace {
 constexpr int kWhole = 1000;
 
 int thousandths(std::uint64_t hash) noexcept { return static_cast<int>(hash % (kWhole + 1)); }
-
-// Somewhere between two colours, and a little towards white.
-Rgb between(Rgb from, Rgb to, std::string_view name) noexcept {
-  std::uint64_t const hash = hash_of(without_mark(name));
-  return mixed(mixed(from, to, thousandths(hash)), {255, 255, 255}, thousandths(hash >> 32) / 5);
-}
 
 constexpr std::array<Rgb, 12> kHues{{{240, 138, 93},
                                      {244, 184, 96},
@@ -43,37 +36,28 @@ Rgb mixed(Rgb from, Rgb to, int part) noexcept {
 std::uint64_t hash_of(std::string_view text) noexcept {
   std::uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
   for (char const c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
-  hash ^= hash >> 29;  // its high bits know more of the text than its low ones
+  hash ^= hash >> 29;  // its high bits depend on more of the text than its low ones
   return hash * 0xBF58476D1CE4E5B9 >> 3;
 }
 
-Rgb hot_color(std::string_view name) noexcept { return between({236, 102, 62}, {248, 200, 84}, name); }
-Rgb cool_color(std::string_view name) noexcept { return between({84, 152, 214}, {112, 206, 196}, name); }
-Rgb green_color(std::string_view name) noexcept { return between({92, 176, 96}, {190, 214, 104}, name); }
-Rgb grey_color(std::string_view name) noexcept { return between({176, 176, 176}, {214, 214, 210}, name); }
+// Between two colours, and up to a fifth lighter.
+Rgb hot_color(std::string_view name) noexcept {
+  std::uint64_t const hash = hash_of(name);
+  return mixed(mixed({236, 102, 62}, {248, 200, 84}, thousandths(hash)), {255, 255, 255}, thousandths(hash >> 32) / 5);
+}
 
 Rgb module_color(std::string_view name) noexcept {
-  name = without_mark(name);
   std::string_view const module = name.substr(0, name.size() - short_name(name).size());
   Rgb const hue = kHues[hash_of(module) % kHues.size()];
   return mixed(hue, {255, 255, 255}, thousandths(hash_of(name)) * 2 / 5);
 }
 
-Rgb perf_color(std::string_view name) noexcept {
-  std::string_view const mark = name.substr(without_mark(name).size());
-  if (mark == "_[k]") return between({240, 140, 60}, {244, 170, 96}, name);
-  if (mark == "_[j]") return between({96, 180, 100}, {140, 206, 120}, name);
-  if (mark == "_[i]") return between({96, 186, 190}, {140, 208, 206}, name);
-  if (name.find("::") != name.npos) return between({226, 196, 72}, {240, 216, 110}, name);
-  return between({226, 96, 84}, {238, 136, 116}, name);
-}
-
 Rgb difference_color(std::uint64_t before, std::uint64_t after, std::uint64_t largest) noexcept {
   constexpr Rgb kSame{232, 232, 228};
   if (before == after) return kSame;
-  Rgb const most = after > before ? Rgb{232, 76, 61} : Rgb{72, 122, 232};
+  Rgb const strongest = after > before ? Rgb{232, 76, 61} : Rgb{72, 122, 232};
   std::uint64_t const change = after > before ? after - before : before - after;
-  return mixed(kSame, most, static_cast<int>(Uint128{change} * kWhole / largest));
+  return mixed(kSame, strongest, static_cast<int>(Uint128{change} * kWhole / largest));
 }
 
 std::string_view short_name(std::string_view name) noexcept {

@@ -1,4 +1,4 @@
-// Declares the colours of a flame graph's frames.
+// The colours of a flame graph's frames.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,21 @@ struct Rgb {
   friend bool operator==(Rgb const&, Rgb const&) = default;
 };
 
-/// Between `from` and `to`; `part` counts in thousandths.
+/// Mixes two colours; `part`, in thousandths, is the share of `to`.
 Rgb mixed(Rgb from, Rgb to, int part) noexcept;
 
-/// A number of `text` that is the same everywhere and always: the same name has the same colour in every picture.
+/// A hash of `text` that is the same on every machine: a name has the same colour in every picture.
 std::uint64_t hash_of(std::string_view text) noexcept;
 
+/// Yellow to red.
 Rgb hot_color(std::string_view name) noexcept;
-Rgb cool_color(std::string_view name) noexcept;
-Rgb green_color(std::string_view name) noexcept;
-Rgb grey_color(std::string_view name) noexcept;
-/// One hue for each namespace or class: what stands before the name's last `::`.
+/// One hue for each namespace or class: what precedes the name's last `::`.
 Rgb module_color(std::string_view name) noexcept;
-/// By what perf's collapsers tell of a function: kernel, compiled at run time, inlined, C++, other.
-Rgb perf_color(std::string_view name) noexcept;
 
-/// Red for what grew, blue for what shrank, the stronger the nearer the change is to `largest`; grey for no change.
+/// Red for growth, blue for shrinkage, the stronger the nearer the change is to `largest`; grey for no change.
 Rgb difference_color(std::uint64_t before, std::uint64_t after, std::uint64_t largest) noexcept;
 
-/// Where a name begins behind its namespaces and classes; `::` in brackets does not count.
+/// A name without its namespaces and classes; `::` in brackets does not count.
 std::string_view short_name(std::string_view name) noexcept;
 
 }  // namespace tracing::inline v1::internal

@@ -8,7 +8,6 @@
 
 #include "tracing_core/inspect/flame_assets.h"
 #include "tracing_core/inspect/flame_palette.h"
-#include "tracing_core/inspect/grouped.h"
 #include "tracing_core/internal/utf8.h"
 
 namespace tracing::inline v1 {
@@ -16,19 +15,22 @@ namespace {
 
 using internal::decode_utf8;
 using internal::DecodedChar;
-using internal::grouped;
 using internal::Rgb;
 
 constexpr double kColumnWidth = 6.7;  // of a character of a frame's name
 constexpr double kTitleColumn = 9.0;  // of one of the title, at most
 constexpr double kAboutColumn = 6.2;  // of one of the second line
-constexpr int kControlsWidth = 330;   // what the script puts at the right of the title
-constexpr int kTextRise = 11;         // of the foot of a frame's name below the frame's upper edge
+constexpr int kControlsWidth = 330;   // of what the script adds at the right of the title
+constexpr int kBaseline = 11;         // of a frame's name, below the frame's upper edge
+constexpr int kFrameHeight = 16;
+constexpr int kTop = 36;     // above the highest frame: the title
+constexpr int kBottom = 34;  // below the lowest: details
+constexpr int kSide = 10;    // left and right of the frames
 constexpr std::size_t kPieceBytes = 64 * 1024;
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 constexpr std::string_view kEllipsis = "\xe2\x80\xa6";
 
-// East Asian characters are as wide as two others. The script knows the same ones.
+// East Asian characters are as wide as two others. The script has the same ranges.
 std::size_t columns_of(char32_t c) noexcept {
   bool const is_wide = (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) || (c >= 0xAC00 && c <= 0xD7A3) ||
                        (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFE30 && c <= 0xFE6F) || (c >= 0xFF00 && c <= 0xFF60) ||
@@ -36,7 +38,7 @@ std::size_t columns_of(char32_t c) noexcept {
   return is_wide ? 2 : 1;
 }
 
-// How many bytes of `text` stand in `room` columns.
+// How many bytes of `text` fit into `room` columns.
 std::size_t bytes_that_fit(std::string_view text, std::size_t room) noexcept {
   std::size_t bytes = 0;
   for (std::size_t used = 0; bytes < text.size();) {
@@ -53,13 +55,13 @@ std::string cut(std::string_view text, std::size_t room) {
   return std::string(text.substr(0, bytes_that_fit(text, room - 1))) + std::string(kEllipsis);
 }
 
-// What of a name stands in a frame: all, or without namespaces, or the beginning of that, or nothing.
+// A name as a frame shows it: completely, without namespaces, cut, or not at all.
 std::string fitted(std::string_view name, std::size_t room) {
   if (room < 3) return {};
   return bytes_that_fit(name, room) == name.size() ? std::string(name) : cut(internal::short_name(name), room);
 }
 
-bool may_stand_in_xml(char32_t c) noexcept {
+bool is_xml_char(char32_t c) noexcept {
   return c >= 0x20 ? c != 0xFFFE && c != 0xFFFF : c == '\t' || c == '\n' || c == '\r';
 }
 
@@ -76,7 +78,7 @@ std::string as_xml(std::string_view text) {
     } else if (c.value == '"') {
       out += "&quot;";
     } else {
-      out += c.valid && may_stand_in_xml(c.value) ? text.substr(0, c.size) : kReplacement;
+      out += c.valid && is_xml_char(c.value) ? text.substr(0, c.size) : kReplacement;
     }
     text.remove_prefix(c.size);
   }
@@ -90,7 +92,7 @@ double nanoseconds_of(std::string_view unit) noexcept {
   return unit == "s" ? 1e9 : 0;
 }
 
-// Where it is a time, in a larger unit that fits: ` = 1.235 ms`.
+// A time in a larger unit that fits: ` = 1.235 ms`; nothing for other units.
 std::string human_time(std::uint64_t count, std::string_view unit) {
   constexpr std::pair<double, char const*> kScales[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "\xc2\xb5s"}};
   double const ns_of_one = nanoseconds_of(unit);
@@ -102,7 +104,35 @@ std::string human_time(std::uint64_t count, std::string_view unit) {
   return {};
 }
 
+// 1234567 as 1,234,567.
+std::string grouped(std::uint64_t number) {
+  std::string text = fmt::format_int(number).str();
+  for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, 1, ',');
+  return text;
+}
+
 std::string frames(std::size_t count) { return grouped(count) + (count == 1 ? " frame" : " frames"); }
+
+std::string change(std::uint64_t before, std::uint64_t after) {
+  if (before == after) return "unchanged";
+  return after > before ? '+' + grouped(after - before) : '-' + grouped(before - after);
+}
+
+// `launch (1,200 ns, 28.57%)`; in a differential flame graph
+// `launch (1,200 ns, 28.57%; before 1,000, after 1,200: +200; own before 800, after 700: -100)`.
+std::string describe(FlameGraph const& graph, FlameFrame const& frame, std::string_view name, std::string_view unit) {
+  // Multiplied first: the last digit depends on it.
+  double const percent = 100.0 * static_cast<double>(frame.width) / static_cast<double>(graph.total());
+  std::string const share = frame.depth == 0 ? "100" : fmt::format("{:.2f}", percent);
+  std::uint64_t const count = graph.width == FlameWidth::after ? frame.count : frame.before;
+  std::string text = fmt::format("{} ({} {}, {}%", name, grouped(count), unit, share);
+  if (graph.is_differential) {
+    text += fmt::format("; before {}, after {}: {}; own before {}, after {}: {}", grouped(frame.before),
+                        grouped(frame.count), change(frame.before, frame.count), grouped(frame.self_before),
+                        grouped(frame.self), change(frame.self_before, frame.self));
+  }
+  return text += ')';
+}
 
 std::uint64_t change_of(FlameFrame const& frame) noexcept {
   return frame.self > frame.self_before ? frame.self - frame.self_before : frame.self_before - frame.self;
@@ -111,14 +141,21 @@ std::uint64_t change_of(FlameFrame const& frame) noexcept {
 class Drawing {
  public:
   Drawing(FlameGraph const& graph, FlamePicture const& picture, std::function<void(std::string_view)> const& write)
-      : graph_(graph), picture_(picture), write_(write), layout_(place_frames(graph, picture.geometry)) {
-    for (FlameFrame const& frame : graph.frames) largest_change_ = std::max(largest_change_, change_of(frame));
+      : graph_(graph), picture_(picture), write_(write), percent_of_one_(100.0 / static_cast<double>(graph.total())) {
+    std::uint32_t depth = 0;
+    for (FlameFrame const& frame : graph.frames) {
+      largest_change_ = std::max(largest_change_, change_of(frame));
+      if (!is_drawn(frame)) continue;
+      ++drawn_;
+      depth = std::max(depth, frame.depth);
+    }
+    lowest_ = kTop + static_cast<int>(depth) * kFrameHeight;
   }
 
   void draw() {
     begin();
-    for (PlacedFrame const& placed : layout_.frames) {
-      draw(placed);
+    for (FlameFrame const& frame : graph_.frames) {
+      if (is_drawn(frame)) draw(frame);
       if (text_.size() >= kPieceBytes) pass_on();
     }
     end();
@@ -136,8 +173,8 @@ class Drawing {
   }
 
   void begin() {
-    int const width = layout_.width;
-    int const height = layout_.height;
+    int const width = picture_.width;
+    int const height = lowest_ + kFrameHeight + kBottom;
     std::string const title = as_xml(picture_.title);
     auto const room = static_cast<std::size_t>(std::max(40, width - kControlsWidth) / kTitleColumn);
     add("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -152,11 +189,14 @@ class Drawing {
         as_xml(cut(about_it, static_cast<std::size_t>((width - 20) / kAboutColumn))));
     add("<text class=\"details\" x=\"10\" y=\"{}\"></text>\n", height - 13);
     add("<text class=\"matched\" x=\"{}\" y=\"{}\"></text>\n", width - 10, height - 13);
-    add("<svg class=\"frames\" x=\"{}\" width=\"{}\">\n", picture_.geometry.side, frames_width());
+    add("<svg class=\"frames\" x=\"{}\" width=\"{}\">\n", kSide, frames_width());
   }
   void end() { add("</svg>\n<script><![CDATA[\n{}]]></script>\n</svg>\n", internal::kFlameScript); }
 
-  int frames_width() const { return layout_.width - 2 * picture_.geometry.side; }
+  int frames_width() const { return picture_.width - 2 * kSide; }
+  bool is_drawn(FlameFrame const& frame) const {
+    return static_cast<double>(frame.width) >= picture_.min_width_percent / percent_of_one_;
+  }
 
   std::string about() const {
     FlameFrame const& all = graph_.frames.front();
@@ -169,32 +209,34 @@ class Drawing {
       text = fmt::format("Width: {}, {} in all{}", picture_.unit, grouped(all.count),
                          human_time(all.count, picture_.unit));
     }
-    std::size_t narrow = graph_.frames.size() - layout_.frames.size();
+    std::size_t narrow = graph_.frames.size() - drawn_;
     if (graph_.is_differential) {
       char const* const other = graph_.width == FlameWidth::after ? "before" : "after";
       if (graph_.only_in_other > 0) text += fmt::format("; {} only {}", frames(graph_.only_in_other), other);
       narrow -= std::min(narrow, graph_.only_in_other);
     }
     if (narrow > 0) {
-      text += fmt::format("; {} left out, narrower than {}%", frames(narrow), picture_.geometry.min_width_percent);
+      text += fmt::format("; {} left out, narrower than {}%", frames(narrow), picture_.min_width_percent);
     }
     return text;
   }
 
-  void draw(PlacedFrame const& placed) {
-    FlameFrame const& frame = *placed.frame;
-    std::string_view const name = frame.depth == 0 ? "all" : without_mark(graph_.names[frame.name]);
+  void draw(FlameFrame const& frame) {
+    std::string_view const name = frame.depth == 0 ? "all" : std::string_view(graph_.names[frame.name]);
     Rgb const color = color_of(frame);
+    double const begin = static_cast<double>(frame.start) * percent_of_one_;
+    double const width = static_cast<double>(frame.start + frame.width) * percent_of_one_ - begin;
+    // The row of pixels above a frame is the gap to the next.
+    int const y = lowest_ - static_cast<int>(frame.depth) * kFrameHeight + 1;
     add("<g class=\"f\" data-f=\"{},{},{},{}\"><title>{}</title>", frame.depth, frame.start, frame.width,
         graph_.width == FlameWidth::after ? frame.self : frame.self_before,
-        as_xml(tracing::describe(graph_, frame, picture_.unit)));
+        as_xml(describe(graph_, frame, name, picture_.unit)));
     add("<rect x=\"{:.4f}%\" y=\"{}\" width=\"{:.4f}%\" height=\"{}\" rx=\"1\" fill=\"rgb({},{},{})\"/>",
-        placed.x_percent, placed.y, placed.width_percent, picture_.geometry.frame_height - 1, color.red, color.green,
-        color.blue);
-    double const room = (placed.width_percent * frames_width() / 100 - 6) / kColumnWidth;
+        begin, y, width, kFrameHeight - 1, color.red, color.green, color.blue);
+    double const room = (width * frames_width() / 100 - 6) / kColumnWidth;
     std::string const text = room < 3 ? std::string() : fitted(name, static_cast<std::size_t>(room));
     if (!text.empty()) {
-      add("<text x=\"{:.4f}%\" dx=\"3\" y=\"{}.5\">{}</text>", placed.x_percent, placed.y + kTextRise, as_xml(text));
+      add("<text x=\"{:.4f}%\" dx=\"3\" y=\"{}.5\">{}</text>", begin, y + kBaseline, as_xml(text));
     }
     add("</g>\n");
   }
@@ -203,28 +245,16 @@ class Drawing {
     if (graph_.is_differential) return internal::difference_color(frame.self_before, frame.self, largest_change_);
     if (frame.depth == 0) return {222, 220, 212};
     std::string_view const name = graph_.names[frame.name];
-    switch (picture_.colors) {
-      case FlameColors::cool:
-        return internal::cool_color(name);
-      case FlameColors::green:
-        return internal::green_color(name);
-      case FlameColors::grey:
-        return internal::grey_color(name);
-      case FlameColors::module:
-        return internal::module_color(name);
-      case FlameColors::perf:
-        return internal::perf_color(name);
-      case FlameColors::hot:
-        break;
-    }
-    return internal::hot_color(name);
+    return picture_.colors == FlameColors::module ? internal::module_color(name) : internal::hot_color(name);
   }
 
   FlameGraph const& graph_;
   FlamePicture const& picture_;
   std::function<void(std::string_view)> const& write_;
-  FlameLayout const layout_;
+  double const percent_of_one_;
   std::uint64_t largest_change_ = 0;
+  std::size_t drawn_ = 0;
+  int lowest_ = 0;  // the upper edge of the root
   std::string text_;
 };
 

@@ -1,4 +1,4 @@
-// Declares write_flame_svg(), which draws a flame graph as a picture that a browser zooms and searches by itself.
+// write_flame_svg(): draws a flame graph as an SVG picture that can be zoomed and searched in a browser.
 #pragma once
 
 #include <cstdint>
@@ -7,34 +7,33 @@
 #include <string_view>
 
 #include "tracing_core/inspect/flame_graph.h"
-#include "tracing_core/inspect/flame_layout.h"
 
 namespace tracing::inline v1 {
 
-/// What the colour of a frame says. The same name has the same colour in every picture. A differential flame graph has its
-/// own colours.
+/// The meaning of a frame's colour. A name has the same colour in every picture. A differential flame graph has its own
+/// colours.
 enum class FlameColors {
-  hot,     ///< nothing: yellow to red
-  cool,    ///< nothing: blue to green
-  green,   ///< nothing
-  grey,    ///< nothing, and prints well
-  module,  ///< the namespace or class that the name stands in
-  perf,    ///< what perf's collapsers tell: kernel, compiled at run time, inlined, C++, other
+  hot,     ///< none: yellow to red
+  module,  ///< the namespace or class of the name
 };
 
-/// How a picture looks.
+/// The look of a picture.
 struct FlamePicture {
   std::string title = "Flame graph";
-  std::string unit = "ns";  ///< of the counts; of ns, us, ms and s durations are shown in a fitting one, too
+  std::string unit = "ns";  ///< of the counts; times in ns, us, ms and s are also shown in a larger unit that fits
   FlameColors colors = FlameColors::hot;
-  FlameGeometry geometry = {};
+  int width = 1200;  ///< in pixels; the height is what the frames need
+  /// Frames narrower than this are left out, in percent of the total width. Less makes larger files.
+  double min_width_percent = 0.01;
 };
 
-/// Writes an SVG document in pieces. All that it wants is in it, the script too; without a script it is a picture.
-/// Names may hold any bytes: what is no text becomes U+FFFD. The first lines tell the unit, how much was counted, and how
-/// many frames were too narrow to be drawn. REQUIRES: !graph.frames.empty(). Throws what `write` throws. Thread-safe.
+/// Writes an SVG document in pieces, laid out as by inferno-flamegraph: the root at the bottom, callees on top of their
+/// callers. It is self-contained, script included, and a plain picture where scripts do not
+/// run. Names may hold any bytes: those that are not valid become U+FFFD. The first lines say the unit, the total, and
+/// how many frames were too narrow to be drawn. REQUIRES: !graph.frames.empty(). Throws what `write` throws.
+/// Thread-safe.
 ///
-/// A frame of a differential flame graph is red where its own count grew, blue where it shrank, and the stronger the nearer
+/// In a differential flame graph a frame is red if its own count grew and blue if it shrank, the stronger the nearer
 /// that change is to the largest one of all frames, drawn or not.
 void write_flame_svg(FlameGraph const& graph, FlamePicture const& picture,
                      std::function<void(std::string_view)> const& write);

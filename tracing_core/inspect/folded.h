@@ -1,7 +1,6 @@
-// Declares how folded stacks are read: lines `outer;inner 120`, what flame graphs are drawn from.
+// Reading folded stacks: lines `outer;inner 120`, from which flame graphs are drawn.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -10,13 +9,7 @@
 
 namespace tracing::inline v1 {
 
-/// What stands behind a stack.
-enum class FoldedColumns {
-  count,             ///< how much was counted there: nanoseconds, samples, bytes
-  before_and_after,  ///< that of two runs, as difffolded.pl and inferno-diff-folded write them
-};
-
-/// What a line of a folded file says. Refers to the line.
+/// A parsed line of a folded file. Refers to the line.
 struct FoldedLine {
   enum class Kind {
     stack,
@@ -24,17 +17,16 @@ struct FoldedLine {
     bad,
   };
   Kind kind = Kind::nothing;
-  std::string_view stack;    ///< frames from the outside in, with `;` between them
-  std::uint64_t count = 0;   ///< of the later run where there are two
-  std::uint64_t before = 0;  ///< of the earlier run
-  bool cut = false;          ///< a fraction that was not zero was cut from a count
-  std::string_view piece;    ///< of a bad line: what it cannot be read for, perhaps nothing
-  std::string_view problem;  ///< of a bad line: what is wrong with it and what would be right; lives for ever
+  std::string_view stack;    ///< frames from the outside in, separated by `;`
+  std::uint64_t count = 0;   ///< nanoseconds, samples, bytes
+  bool cut = false;          ///< a nonzero fraction was cut from the count
+  std::string_view piece;    ///< of a bad line: the offending part, perhaps empty
+  std::string_view problem;  ///< of a bad line: what is wrong and what is expected; a string literal
 };
 
-/// Reads one line, with or without its end. Blanks around the stack and the counts are dropped, a fraction of a count is
-/// cut. Never fails. Thread-safe.
-FoldedLine parse_folded_line(std::string_view line, FoldedColumns columns = FoldedColumns::count) noexcept;
+/// Parses one line, with or without its end. Drops blanks around the stack and the count, and cuts a fraction from the
+/// count. Never fails. Thread-safe.
+FoldedLine parse_folded_line(std::string_view line) noexcept;
 
 /// A line that could not be read.
 struct BadFoldedLine {
@@ -44,22 +36,19 @@ struct BadFoldedLine {
   std::string_view problem;
 };
 
-/// `run.folded:12: 'x': the count has to be ...`, without a line end, safe for a terminal and short.
+/// `run.folded:12: 'x': missing count; expected ...`, without a line end, short and safe for a terminal.
 std::string to_string(BadFoldedLine const& bad);
 
-/// Who is told of a file's lines. Views live until the function returns.
+/// Receives a file's lines. The views are valid during the call.
 struct FoldedVisitor {
-  /// A stack. Returns what is wrong with it where it cannot be taken, else nothing.
+  /// A stack. Returns the problem if the stack cannot be used, else nothing.
   std::function<std::string_view(FoldedLine const&)> on_stack;
   std::function<void(BadFoldedLine const&)> on_bad = [](BadFoldedLine const&) {};
 };
 
-/// Reads all lines from a file descriptor, in blocks: memory is that of the longest line, and that has a limit. `name`
-/// stands for the file in what is told of bad lines. Returns why reading stopped before the end, if it did. Throws what
-/// the visitor throws, and std::bad_alloc. Thread-safe.
-std::error_code read_folded(int file, std::string_view name, FoldedColumns columns, FoldedVisitor const& visitor);
-
-/// A longer line is a bad one.
-inline constexpr std::size_t kLongestFoldedLine = 64 * 1024 * 1024;
+/// Reads all lines from a file descriptor; memory: that of the longest line. Reports bad lines with `name` as the name
+/// of the file. Returns the error that stopped reading before the end, if any. Throws what the visitor throws, and
+/// std::bad_alloc. Thread-safe.
+std::error_code read_folded(int file, std::string_view name, FoldedVisitor const& visitor);
 
 }  // namespace tracing::inline v1

@@ -1,4 +1,4 @@
-// Declares StackPath, which tells what a folded stack shares with the one before it.
+// StackPath: finds the frames that a folded stack shares with the one before.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,17 @@
 
 namespace tracing::inline v1::internal {
 
-/// The stack that was read last. Neighbouring lines share most of their frames, so whoever walks a stack need only walk
-/// what is new in it. Single-thread.
+/// The last stack that was read. Neighbouring lines share most of their frames, so only the new ones need processing.
+/// Single-thread.
 class StackPath {
  public:
-  /// Makes `stack` the last one. Returns how many frames, from the outside, it shares with the one before.
+  /// Replaces the stack. Returns the number of frames, from the outside, that the two share.
   std::size_t go_to(std::string_view stack);
-  /// The same with its frames the other way round: the innermost is the outermost.
+  /// The same with the frames of `stack` reversed.
   std::size_t go_to_reversed(std::string_view stack);
 
   std::size_t size() const noexcept { return ends_.size(); }
-  /// Its name; until the next go_to(). REQUIRES: i < size().
+  /// The name of a frame, valid until the next go_to(). REQUIRES: i < size().
   std::string_view frame(std::size_t i) const noexcept {
     std::size_t const begin = i == 0 ? 0 : ends_[i - 1] + 1;
     return std::string_view(text_).substr(begin, ends_[i] - begin);

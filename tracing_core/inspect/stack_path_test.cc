@@ -17,7 +17,7 @@ std::vector<std::string> frames_of(StackPath const& path) {
 
 using Frames = std::vector<std::string>;
 
-TEST(StackPath, TellsHowManyFramesAreShared) {
+TEST(StackPath, CountsSharedFrames) {
   StackPath path;
   EXPECT_EQ(path.go_to("main;load;parse"), 0u);
   EXPECT_EQ(frames_of(path), (Frames{"main", "load", "parse"}));
@@ -39,7 +39,7 @@ TEST(StackPath, KeepsFramesWithoutName) {
   EXPECT_EQ(frames_of(path), (Frames{""}));
 }
 
-TEST(StackPath, TurnsStacksRound) {
+TEST(StackPath, ReversesStacks) {
   StackPath path;
   path.go_to_reversed("main;load;parse");
   EXPECT_EQ(frames_of(path), (Frames{"parse", "load", "main"}));

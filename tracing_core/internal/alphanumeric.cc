@@ -11,7 +11,7 @@ struct Range {
   char32_t last;
 };
 
-// Alphabetic, or of category Nd, Nl or No, beyond ASCII (Unicode 17).
+// Alphabetic, or of category Nd, Nl or No, outside ASCII (Unicode 17).
 constexpr Range kRanges[] = {
     // clang-format off
     {0xAA, 0xAA}, {0xB2, 0xB3}, {0xB5, 0xB5}, {0xB9, 0xBA}, {0xBC, 0xBE}, {0xC0, 0xD6}, {0xD8, 0xF6}, {0xF8, 0x2C1},

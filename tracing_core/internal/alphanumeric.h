@@ -1,9 +1,9 @@
-// Declares is_alphanumeric(), the letters and digits of all scripts.
+// is_alphanumeric(): letters and digits of all scripts.
 #pragma once
 
 namespace tracing::inline v1::internal {
 
-/// Whether Unicode calls `c` alphabetic or numeric. One binary search beyond ASCII.
+/// True if Unicode classifies `c` as alphabetic or numeric. One binary search for characters outside ASCII.
 bool is_alphanumeric(char32_t c) noexcept;
 
 }  // namespace tracing::inline v1::internal

@@ -1,4 +1,4 @@
-// Declares writers of decimal and hexadecimal digits into memory that is known to be large enough.
+// Writers of decimal and hexadecimal digits. The caller provides enough memory.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ inline constexpr std::array<std::uint64_t, 20> kPowersOfTen = [] {
 
 inline constexpr char kHexDigits[] = "0123456789abcdef";
 
-inline constexpr std::size_t kMostUintDigits = 20;
+inline constexpr std::size_t kMaxUintDigits = 20;
 
 /// Writes `value` as two digits; returns the end. REQUIRES: value < 100.
 inline char* write_two_digits(char* at, std::uint32_t value) noexcept {
@@ -34,7 +34,7 @@ inline char* write_two_digits(char* at, std::uint32_t value) noexcept {
   return at + 2;
 }
 
-/// Writes `value` as exactly `count` digits, zeros first; returns the end. REQUIRES: value < 10^count.
+/// Writes `value` as exactly `count` digits, with leading zeros; returns the end. REQUIRES: value < 10^count.
 template <class Uint>
 char* write_digits(char* at, Uint value, std::size_t count) noexcept {
   char* p = at + count;
@@ -46,21 +46,21 @@ char* write_digits(char* at, Uint value, std::size_t count) noexcept {
   return at + count;
 }
 
-/// Writes `value` as exactly six digits, as every time has them: no loop. REQUIRES: value < 1'000'000.
+/// Writes `value` as exactly six digits, as timestamps need them, without a loop. REQUIRES: value < 1'000'000.
 inline char* write_six_digits(char* at, std::uint32_t value) noexcept {
   write_two_digits(at, value / 10'000);
   write_two_digits(at + 2, value / 100 % 100);
   return write_two_digits(at + 4, value % 100);
 }
 
-/// How many decimal digits `value` has; 1 for 0.
+/// The number of decimal digits of `value`; 1 for 0.
 inline std::size_t count_digits(std::uint64_t value) noexcept {
-  // 1233/4096 is a little more than log10(2); the estimate is right or one too high.
+  // 1233/4096 is slightly more than log10(2), so the estimate is exact or one too high.
   auto const estimate = static_cast<std::size_t>(std::bit_width(value | 1)) * 1233 >> 12;
   return estimate + (value >= kPowersOfTen[estimate] || value == 0 ? 1 : 0);
 }
 
-/// Writes `value` in at most kMostUintDigits digits; returns the end.
+/// Writes `value` in at most kMaxUintDigits digits; returns the end.
 inline char* write_uint(char* at, std::uint64_t value) noexcept {
   if (value < 10) {
     *at = static_cast<char>('0' + value);
@@ -68,7 +68,7 @@ inline char* write_uint(char* at, std::uint64_t value) noexcept {
   }
   if (value < 100) return write_two_digits(at, static_cast<std::uint32_t>(value));
   std::size_t const count = count_digits(value);
-  // Dividing 32 bits takes fewer cycles than dividing 64.
+  // 32-bit divisions take fewer cycles.
   if (value >> 32 == 0) return write_digits(at, static_cast<std::uint32_t>(value), count);
   return write_digits(at, value, count);
 }

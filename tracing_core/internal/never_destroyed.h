@@ -1,12 +1,12 @@
-// Declares NeverDestroyed, a global that is there before the first static initialiser and stays after the last destructor.
+// NeverDestroyed: a global that is usable before the first static initialiser and after the last static destructor.
 #pragma once
 
 #include <utility>
 
 namespace tracing::inline v1::internal {
 
-/// Holds a T that is constant-initialised and never destroyed, so that code running in static constructors and
-/// destructors, on any thread, may use it.
+/// Holds a T that is constant-initialised and never destroyed, so that static constructors and destructors on any
+/// thread may use it.
 template <class T>
 class NeverDestroyed {
  public:

@@ -13,19 +13,7 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-std::uint64_t counter() noexcept {
-#if defined(__x86_64__)
-  return __rdtsc();
-#elif defined(__aarch64__)
-  std::uint64_t ticks;
-  asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-  return ticks;
-#else
-  return 0;
-#endif
-}
-
-// It counts evenly, whatever the processor's speed and sleep.
+// The counter's rate does not depend on the processor's frequency and sleep states.
 bool counts_evenly() noexcept {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -37,7 +25,7 @@ bool counts_evenly() noexcept {
 #endif
 }
 
-// The system falls back to these where it has found that the processors' counters differ.
+// The system falls back to these clocks if it has found that the counters of the processors differ.
 bool system_distrusts_counter() noexcept {
   int const file = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
@@ -48,18 +36,14 @@ bool system_distrusts_counter() noexcept {
   return source.starts_with("hpet") || source.starts_with("acpi_pm") || source.starts_with("jiffies");
 }
 
-// Both clocks at one moment: the best of three, since the thread may be interrupted in between.
-struct Look {
-  std::uint64_t ticks = 0;
-  std::uint64_t ns = 0;
-};
-Look look() noexcept {
-  Look best;
+// Reads the counter and the system's clock at one moment: the best of three tries, since the thread may be interrupted.
+ClockPair read_counter_and_system() noexcept {
+  ClockPair best{};
   std::uint64_t best_width = ~std::uint64_t{0};
   for (int i = 0; i < 3; ++i) {
-    std::uint64_t const before = counter();
+    std::uint64_t const before = read_counter();
     std::uint64_t const ns = system_ns();
-    std::uint64_t const width = counter() - before;
+    std::uint64_t const width = read_counter() - before;
     if (width >= best_width) continue;
     best_width = width;
     best = {before + width / 2, ns};
@@ -77,28 +61,28 @@ std::uint64_t system_ns() noexcept {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-ClockPair look_at_both_clocks() noexcept {
-  Look const now = look();
-  return {span_clock.counts.load(std::memory_order_acquire) ? now.ticks : now.ns, now.ns};
+ClockPair read_both_clocks() noexcept {
+  ClockPair const now = read_counter_and_system();
+  return {span_clock.uses_counter.load(std::memory_order_acquire) ? now.ticks : now.ns, now.ns};
 }
 
 void start_span_clock() noexcept {
   [[maybe_unused]] static bool const once = [] {
-    Look const start = look();
+    ClockPair const start = read_counter_and_system();
     span_clock.start_ticks = start.ticks;
     span_clock.start_ns = start.ns;
-    if (counts_evenly() && !system_distrusts_counter()) span_clock.counts.store(true, std::memory_order_release);
+    if (counts_evenly() && !system_distrusts_counter()) span_clock.uses_counter.store(true, std::memory_order_release);
     return true;
   }();
 }
 
-std::uint64_t look_at_span_clock(std::uint64_t ticks_since_start) noexcept {
-  Look const now = look();
+std::uint64_t calibrate_span_clock(std::uint64_t ticks_since_start) noexcept {
+  ClockPair const now = read_counter_and_system();
   std::uint64_t const ticks = now.ticks - span_clock.start_ticks;
   std::uint64_t const ns = now.ns - span_clock.start_ns;
   std::uint64_t const rate = ticks == 0 ? 0 : static_cast<std::uint64_t>((WideTicks{ns} << 32) / ticks);
   span_clock.ns_per_tick.store(rate, std::memory_order_relaxed);
-  span_clock.next_look.store(2 * ticks_since_start, std::memory_order_relaxed);
+  span_clock.next_calibration.store(2 * ticks_since_start, std::memory_order_relaxed);
   return rate;
 }
 

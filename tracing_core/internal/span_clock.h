@@ -1,9 +1,9 @@
-// Declares the clock that measures how long spans take.
+// The clock that measures the duration of spans.
 //
-// Where the processor's counter can be relied upon, it is read in place of the system's clock, which costs more than twice
-// as much. How fast it counts is found without waiting: from where it stood at the start to where it stands now, looked at
-// anew whenever twice the time has passed. So a duration is off by no more than the two looks are, some ten nanoseconds, and
-// soon by a millionth.
+// It reads the processor's counter if that is reliable, at less than half the cost of the system's clock. The counter's
+// rate is calibrated against the system's clock without waiting: from the start until now, and again whenever the
+// elapsed time has doubled. The error of a duration is that of two calibration readings, some ten nanoseconds, and soon
+// a millionth.
 #pragma once
 
 #include <atomic>
@@ -18,49 +18,53 @@ namespace tracing::inline v1::internal {
 __extension__ using WideTicks = unsigned __int128;
 
 struct SpanClock {
-  std::atomic<bool> counts{false};  // the processor's counter is read
-  std::atomic<std::uint64_t> ns_per_tick{0};  // times 2^32
-  std::atomic<std::uint64_t> next_look{0};    // in ticks since the start
-  // Written before `counts`:
+  std::atomic<bool> uses_counter{false};             // else the system's clock
+  std::atomic<std::uint64_t> ns_per_tick{0};         // times 2^32
+  std::atomic<std::uint64_t> next_calibration{0};    // in ticks since the start
+  // Written before `uses_counter`:
   std::uint64_t start_ticks = 0;
   std::uint64_t start_ns = 0;
 };
 extern constinit SpanClock span_clock;
 
-/// Chooses the source, the first time. REQUIRES: called before the other functions here. Thread-safe.
+/// Chooses the source in its first call. REQUIRES: called before the other functions here. Thread-safe.
 void start_span_clock() noexcept;
 
 std::uint64_t system_ns() noexcept;
-/// What ticks_now() and system_ns() say at one moment. About 100 ns.
+/// ticks_now() and system_ns() at one moment. Takes about 100 ns.
 struct ClockPair {
   std::uint64_t ticks;
   std::uint64_t ns;
 };
-ClockPair look_at_both_clocks() noexcept;
-/// How fast the counter has counted until now, remembered for the next ones. Thread-safe.
-std::uint64_t look_at_span_clock(std::uint64_t ticks_since_start) noexcept;
+ClockPair read_both_clocks() noexcept;
+/// Calibrates the counter and returns the new ns_per_tick. Thread-safe.
+std::uint64_t calibrate_span_clock(std::uint64_t ticks_since_start) noexcept;
 
-/// A moment; only differences mean anything.
-inline std::uint64_t ticks_now() noexcept {
+/// The processor's counter; zero if none is known.
+inline std::uint64_t read_counter() noexcept {
+  std::uint64_t ticks = 0;
 #if defined(__x86_64__)
-  if (span_clock.counts.load(std::memory_order_acquire)) [[likely]] return __rdtsc();
+  ticks = __rdtsc();
 #elif defined(__aarch64__)
-  if (span_clock.counts.load(std::memory_order_acquire)) [[likely]] {
-    std::uint64_t ticks;
-    asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-  }
+  asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
 #endif
+  return ticks;
+}
+
+/// A reading of the clock; only differences are meaningful.
+inline std::uint64_t ticks_now() noexcept {
+  if (span_clock.uses_counter.load(std::memory_order_acquire)) [[likely]] return read_counter();
   return system_ns();
 }
 
-/// The nanoseconds from one moment to a later one, which is now or was just now; zero where they are the other way round.
+/// The nanoseconds from `begin` to `end`, which is a recent reading; zero if `end` is the earlier one.
 inline std::uint64_t ns_between(std::uint64_t begin, std::uint64_t end) noexcept {
   if (end <= begin) return 0;
-  if (!span_clock.counts.load(std::memory_order_relaxed)) return end - begin;
+  if (!span_clock.uses_counter.load(std::memory_order_relaxed)) return end - begin;
   std::uint64_t const since_start = end - span_clock.start_ticks;
   std::uint64_t rate = span_clock.ns_per_tick.load(std::memory_order_relaxed);
-  if (since_start >= span_clock.next_look.load(std::memory_order_relaxed)) [[unlikely]] rate = look_at_span_clock(since_start);
+  if (since_start >= span_clock.next_calibration.load(std::memory_order_relaxed)) [[unlikely]]
+    rate = calibrate_span_clock(since_start);
   return static_cast<std::uint64_t>((WideTicks{end - begin} * rate) >> 32);
 }
 

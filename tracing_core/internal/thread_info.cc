@@ -9,6 +9,9 @@
 #include <cstdio>
 #include <cstring>
 
+#include "tracing_core/internal/fork.h"
+#include "tracing_core/internal/utf8.h"
+
 namespace tracing::inline v1::internal {
 namespace {
 
@@ -20,7 +23,7 @@ struct OwnInfo {
 };
 constinit thread_local OwnInfo own;
 
-// A thread that was never named has the name of the process; the main thread is called "main", as in Rust.
+// An unnamed thread has the name of the process. The main thread is called "main", as in Rust.
 void read_name(OwnInfo& out) noexcept {
   if (out.info.os_thread == getpid()) {
     std::strcpy(out.name, "main");
@@ -37,10 +40,14 @@ void read_name(OwnInfo& out) noexcept {
   out.info.name = out.name;
 }
 
-// The thread that forks goes on in the child under another number.
-[[maybe_unused]] bool const forks_are_followed = pthread_atfork(nullptr, nullptr, [] {
+// The thread that forked has another system id in the child.
+void update_os_thread() noexcept {
   if (own.info.number != 0) own.info.os_thread = static_cast<std::int64_t>(syscall(SYS_gettid));
-}) == 0;
+}
+
+[[gnu::constructor]] void register_fork_handler() noexcept {
+  set_fork_handler(ForkStage::thread_info, {nullptr, nullptr, update_os_thread});
+}
 
 }  // namespace
 
@@ -55,9 +62,7 @@ ThreadInfo const& this_thread_info() noexcept {
 
 void name_this_thread(std::string_view name) noexcept {
   this_thread_info();
-  std::size_t size = std::min(name.size(), sizeof(own.name) - 1);
-  // A byte 10xxxxxx goes on with the character before it.
-  while (size > 0 && size < name.size() && (static_cast<unsigned char>(name[size]) & 0xc0) == 0x80) --size;
+  std::size_t const size = char_start(name, std::min(name.size(), sizeof(own.name) - 1));
   name.copy(own.name, size);
   own.name[size] = '\0';
   own.info.name = {own.name, size};

@@ -1,4 +1,4 @@
-// Declares what is known of the calling thread: its number, its name, what the system calls it.
+// ThreadInfo: the number, the name and the system id of the calling thread.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 namespace tracing::inline v1::internal {
 
 struct ThreadInfo {
-  std::uint64_t number;   ///< from 1, in the order in which threads first asked; the thread that runs main() is usually 1
-  std::int64_t os_thread;  ///< what the system calls it
-  std::string_view name;  ///< "main" for the first thread, else what the thread was named by its program; empty where not
+  std::uint64_t number;    ///< from 1, in the order of the threads' first calls; usually 1 for the main thread
+  std::int64_t os_thread;  ///< gettid()
+  std::string_view name;   ///< "main" for the first thread, else the name that the program gave the thread, or empty
 };
 
-/// The calling thread. The name is read once, when the thread first asks. Valid until the thread ends.
+/// The calling thread. Its name is read in the first call. Valid until the thread ends.
 ThreadInfo const& this_thread_info() noexcept;
 
-/// Gives the calling thread another name than the one it has; cut to 63 bytes at the end of a character.
+/// Changes the name of the calling thread. A name of more than 63 bytes is cut at the end of a character.
 void name_this_thread(std::string_view name) noexcept;
 
 }  // namespace tracing::inline v1::internal

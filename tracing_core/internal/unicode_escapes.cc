@@ -6,7 +6,7 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-// The first code point of every run but the first; U+0000 is escaped, and each run is what its neighbours are not.
+// The first code point of every run but the first. The first run is escaped, and escaped and unescaped runs alternate.
 constexpr char32_t kBoundaries[] = {
 #include "tracing_core/internal/unicode_escapes.inc"
 };

@@ -1,4 +1,4 @@
-// Declares decode_utf8(), which reads one character of UTF-8, and is_utf8().
+// decode_utf8() reads one character of UTF-8; is_utf8() validates a text.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,21 @@ namespace tracing::inline v1::internal {
 
 struct DecodedChar {
   char32_t value = 0xFFFD;
-  std::size_t size = 1;  // bytes read; 1 to 3 where they are not UTF-8: the longest piece that begins like a character
+  std::size_t size = 1;  // bytes read; if invalid, 1 to 3: the longest prefix that could begin a character
   bool valid = false;
 };
 
-/// The character at the start of `text`, or one U+FFFD for as many bytes as the Unicode standard advises, which is what
-/// Rust's from_utf8_lossy() does. REQUIRES: !text.empty().
+/// The character at the start of `text`. Invalid bytes become one U+FFFD for as many of them as the Unicode standard
+/// recommends and Rust's from_utf8_lossy() replaces. REQUIRES: !text.empty().
 constexpr DecodedChar decode_utf8(std::string_view text) noexcept {
   auto const byte = [text](std::size_t i) -> char32_t {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;  // nothing continues with NUL
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;  // NUL is no continuation byte
   };
   char32_t const lead = byte(0);
   if (lead < 0x80) return {lead, 1, true};
   if (lead < 0xC2 || lead > 0xF4) return {};
 
-  // The second byte keeps out overlong forms (after E0, F0), surrogates (ED) and what is beyond U+10FFFF (F4).
+  // The second byte excludes overlong forms (after E0, F0), surrogates (ED) and values above U+10FFFF (F4).
   char32_t const lowest = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
   char32_t const highest = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
   if (byte(1) < lowest || byte(1) > highest) return {};
@@ -36,7 +36,13 @@ constexpr DecodedChar decode_utf8(std::string_view text) noexcept {
   return {value, size, true};
 }
 
-/// Whether all of `text` is UTF-8.
+/// `index`, moved back to the first byte of a character.
+constexpr std::size_t char_start(std::string_view text, std::size_t index) noexcept {
+  while (index > 0 && index < text.size() && (static_cast<unsigned char>(text[index]) & 0xC0) == 0x80) --index;
+  return index;
+}
+
+/// True if all of `text` is valid UTF-8.
 constexpr bool is_utf8(std::string_view text) noexcept {
   while (!text.empty()) {
     DecodedChar const c = decode_utf8(text);

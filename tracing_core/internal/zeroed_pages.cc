@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
-// LeakSanitizer looks for pointers in what was allocated and not in what was mapped: it is told of these pages where it is,
-// which may be in the program alone and not in this library.
+// LeakSanitizer looks for pointers in allocated memory, not in mapped pages, so these are registered with it. It may be
+// linked to the program only and not to this library.
 extern "C" {
 [[gnu::weak]] void __lsan_register_root_region(void const* begin, std::size_t size_bytes);
 [[gnu::weak]] void __lsan_unregister_root_region(void const* begin, std::size_t size_bytes);
@@ -14,7 +14,7 @@ extern "C" {
 namespace tracing::inline v1::internal {
 
 char* ZeroedPages::map(std::size_t size_bytes) noexcept {
-  // MAP_STACK keeps huge pages away: the first touch of one would clear two megabytes.
+  // MAP_STACK prevents huge pages: the first touch of one would clear two megabytes.
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK;
   void* const room = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
   if (room == MAP_FAILED) return nullptr;

@@ -1,11 +1,11 @@
-// Declares ZeroedPages, memory for large tables of which little is used.
+// ZeroedPages: memory for large, sparsely used tables.
 #pragma once
 
 #include <cstddef>
 
 namespace tracing::inline v1::internal {
 
-/// Bytes that read as zero and take memory, and time, only page by page as they are touched. Thread-compatible.
+/// Zero-initialised bytes that take memory and time only when a page is first touched. Thread-compatible.
 class ZeroedPages {
  public:
   ZeroedPages() noexcept = default;
@@ -13,7 +13,7 @@ class ZeroedPages {
   ZeroedPages& operator=(ZeroedPages const&) = delete;
   ~ZeroedPages();
 
-  /// At least `size_bytes` of them; null where there is no room. They live as long as this does. REQUIRES: called once.
+  /// Maps at least `size_bytes`, which live as long as this object. Null if memory runs out. REQUIRES: called once.
   char* map(std::size_t size_bytes) noexcept;
 
  private:

@@ -17,17 +17,17 @@ std::string text_of(Value const& value) {
   return std::string(out.view());
 }
 
-std::string unlike(std::string_view what, std::string const& expected, std::string const& found) {
+std::string difference(std::string_view what, std::string const& expected, std::string const& found) {
   return std::string(what) + " is " + found + ", not " + expected;
 }
 
-// What of one field is not as expected, empty where all is.
+// Describes how the field differs; empty if it does not.
 std::string field_mismatch(ExpectedField const& expected, FieldValues const& fields) {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (fields.name(i) != expected.name || fields.value(i).is_empty()) continue;
     std::string const found = text_of(fields.value(i));
     if (!expected.value || *expected.value == found) return {};
-    return unlike("field " + expected.name, *expected.value, found);
+    return difference("field " + expected.name, *expected.value, found);
   }
   return "field " + expected.name + " was not recorded";
 }
@@ -36,26 +36,26 @@ std::string field_mismatch(ExpectedField const& expected, FieldValues const& fie
 
 template <class Self>
 std::string ExpectedRecord<Self>::mismatch(Metadata const& metadata, FieldValues const& fields, SpanRef parent) const {
-  if (level_ && metadata.level() != *level_) {
-    return unlike("level", std::string(tracing::name(*level_)), std::string(tracing::name(metadata.level())));
-  }
-  if (target_ && metadata.target() != *target_) return unlike("target", quoted(*target_), quoted(metadata.target()));
+  if (level_ && metadata.level() != *level_)
+    return difference("level", std::string(tracing::name(*level_)), std::string(tracing::name(metadata.level())));
+  if (target_ && metadata.target() != *target_)
+    return difference("target", quoted(*target_), quoted(metadata.target()));
   if (parent_) {
     std::string_view const parent_name = parent ? parent.metadata().name() : std::string_view();
     std::string const found = parent ? quoted(parent_name) : "none";
     if (bool{parent} == parent_->empty() || parent_name != *parent_) {
-      return unlike("the span it stands below", parent_->empty() ? "none" : quoted(*parent_), found);
+      return difference("parent", parent_->empty() ? "none" : quoted(*parent_), found);
     }
   }
   for (ExpectedField const& expected : fields_) {
-    if (std::string wrong = field_mismatch(expected, fields); !wrong.empty()) return wrong;
+    if (std::string mismatch = field_mismatch(expected, fields); !mismatch.empty()) return mismatch;
   }
   for (std::size_t i = 0; only_fields_ && i < fields.size(); ++i) {
     Value const value = fields.value(i);
     if (value.is_empty() || value.kind() == ValueKind::message) continue;
     bool const known =
         std::any_of(fields_.begin(), fields_.end(), [&](ExpectedField const& f) { return f.name == fields.name(i); });
-    if (!known) return "field " + std::string(fields.name(i)) + " was recorded too";
+    if (!known) return "field " + std::string(fields.name(i)) + " was also recorded";
   }
   return {};
 }
@@ -64,7 +64,7 @@ template <class Self>
 void ExpectedRecord<Self>::describe(std::string& out) const {
   if (level_) out += " at level " + std::string(tracing::name(*level_));
   if (target_) out += " with target " + quoted(*target_);
-  if (parent_) out += parent_->empty() ? " below no span" : " below " + quoted(*parent_);
+  if (parent_) out += parent_->empty() ? " without parent" : " with parent " + quoted(*parent_);
   for (ExpectedField const& field : fields_) {
     out += " with field " + field.name;
     if (field.value) out += "=" + *field.value;
@@ -76,7 +76,8 @@ template class ExpectedRecord<ExpectedSpan>;
 template class ExpectedRecord<ExpectedEvent>;
 
 std::string ExpectedSpan::mismatch(SpanRef span, FieldValues const& fields) const {
-  if (name_ && span.metadata().name() != *name_) return unlike("name", quoted(*name_), quoted(span.metadata().name()));
+  if (name_ && span.metadata().name() != *name_)
+    return difference("name", quoted(*name_), quoted(span.metadata().name()));
   return ExpectedRecord::mismatch(span.metadata(), fields, span.parent());
 }
 
@@ -91,7 +92,7 @@ std::string ExpectedEvent::mismatch(FieldValues const& fields, SpanRef span) con
   if (message_) {
     std::size_t const index = fields.metadata().fields().index_of("message");
     std::string const found = index < fields.size() ? text_of(fields.value(index)) : "";
-    if (found != *message_) return unlike("message", quoted(*message_), quoted(found));
+    if (found != *message_) return difference("message", quoted(*message_), quoted(found));
   }
   return ExpectedRecord::mismatch(fields.metadata(), fields, span);
 }

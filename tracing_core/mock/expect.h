@@ -1,4 +1,4 @@
-// Declares ExpectedSpan and ExpectedEvent, what a test demands of one span or event.
+// ExpectedSpan and ExpectedEvent: what a test requires of a span or event.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace tracing::inline v1::mock {
 
-/// A field by name, and its value where one is given, as it would be printed: text quoted.
+/// A required field, and its debug output if a value is required.
 struct ExpectedField {
   std::string name;
   std::optional<std::string> value{};
 };
 
-/// What span and event have in common. Everything not demanded is welcome.
+/// The requirements that spans and events share. Everything else is ignored.
 template <class Self>
 class ExpectedRecord {
  public:
@@ -35,16 +35,16 @@ class ExpectedRecord {
     fields_.push_back({std::string(name), std::string(text.view())});
     return self();
   }
-  /// No other fields than those demanded were recorded; an event's message is none of them.
+  /// No other fields were recorded. The message of an event does not count.
   Self&& with_only_these_fields() && { return only_fields_ = true, self(); }
-  /// Directly below (an event: inside) a span of this name.
+  /// The parent is a span of this name.
   Self&& below(std::string_view name) && { return parent_ = name, self(); }
-  /// Below (inside) no span.
+  /// There is no parent.
   Self&& at_root() && { return parent_ = std::string(), self(); }
 
  protected:
   Self&& self() noexcept { return static_cast<Self&&>(*this); }
-  // What of `fields` is not as demanded, empty where all is.
+  // Describes the first requirement that is not met; empty if all are.
   std::string mismatch(Metadata const& metadata, FieldValues const& fields, SpanRef parent) const;
   void describe(std::string& out) const;
 
@@ -55,7 +55,7 @@ class ExpectedRecord {
   bool only_fields_ = false;
 };
 
-/// What a test demands of a span. Fields are those of its making (or of its record()).
+/// The requirements of a span. Fields are those of its creation, or of the record() call.
 class ExpectedSpan : public ExpectedRecord<ExpectedSpan> {
  public:
   ExpectedSpan&& named(std::string_view name) && { return name_ = name, self(); }
@@ -67,10 +67,10 @@ class ExpectedSpan : public ExpectedRecord<ExpectedSpan> {
   std::optional<std::string> name_;
 };
 
-/// What a test demands of an event.
+/// The requirements of an event.
 class ExpectedEvent : public ExpectedRecord<ExpectedEvent> {
  public:
-  /// The message with its holes filled.
+  /// The formatted message.
   ExpectedEvent&& with_message(std::string_view message) && { return message_ = message, self(); }
   ExpectedEvent&& inside(std::string_view span_name) && { return std::move(*this).below(span_name); }
 

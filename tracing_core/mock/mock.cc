@@ -1,6 +1,6 @@
 #include "tracing_core/mock/mock.h"
 
-#include <mutex>
+#include "tracing_core/internal/mutex.h"
 
 namespace tracing::inline v1::mock {
 namespace {
@@ -20,15 +20,15 @@ struct Expected {
     std::string out = kNames[static_cast<int>(kind)];
     if (kind == Kind::nothing) return out;
     out += kind == Kind::event ? event.describe() : span.describe();
-    if (kind == Kind::follows_from) out += " because of " + cause.describe();
+    if (kind == Kind::follows_from) out += " with cause " + cause.describe();
     return out;
   }
 };
 
-// One record as it came.
+// A received record.
 struct Found {
   Kind kind;
-  SpanRef span{};  // of an event: that it stands in
+  SpanRef span{};  // the parent of an event
   FieldValues const& fields;
   SpanRef cause{};
 
@@ -55,9 +55,9 @@ struct Found {
       out.push_back('=');
       append_debug(out, fields.value(i));
     }
-    SpanRef const above = kind == Kind::event ? span : span.parent();
-    out.append(above ? ", below \"" : ", below no span");
-    if (above) out.append(above.metadata().name()), out.push_back('"');
+    SpanRef const parent = kind == Kind::event ? span : span.parent();
+    out.append(parent ? ", parent \"" : ", no parent");
+    if (parent) out.append(parent.metadata().name()), out.push_back('"');
     if (!metadata.file().empty()) {
       out.append(", at ");
       out.append(metadata.file());
@@ -70,14 +70,14 @@ struct Found {
 }  // namespace
 
 struct internal::Script {
-  std::mutex mutex;
-  std::vector<Expected> list;
-  std::size_t next = 0;
-  std::size_t records = 0;  // how many came
-  std::string failure;
+  tracing::internal::Mutex mutex;
+  std::vector<Expected> list;  // constant once a layer is made
+  std::size_t next TRACING_GUARDED_BY(mutex) = 0;
+  std::size_t records TRACING_GUARDED_BY(mutex) = 0;  // compared so far
+  std::string failure TRACING_GUARDED_BY(mutex);
 
   void compare(Found const& found) {
-    std::lock_guard const lock(mutex);
+    tracing::internal::MutexLock const lock(mutex);
     ++records;
     if (!failure.empty() || next == list.size()) return;
     Expected const& expected = list[next];
@@ -97,15 +97,15 @@ struct internal::Script {
     std::string wrong = expected.span.mismatch(found.span, found.fields);
     if (wrong.empty() && found.kind == Kind::follows_from) {
       wrong = expected.cause.mismatch(found.cause, FieldValues(found.cause.metadata()));
-      if (!wrong.empty()) wrong = "the cause's " + wrong;
+      if (!wrong.empty()) wrong = "cause: " + wrong;
     }
     return wrong;
   }
 
-  void fail(Found const& found, Expected const& expected, std::string const& wrong) {
-    failure = "record " + std::to_string(records) + " is not expectation " + std::to_string(next + 1) + " of " +
-              std::to_string(list.size()) + (wrong.empty() ? "" : ": " + wrong) + "\n  expected: " + expected.describe() +
-              "\n  came:     " + found.describe();
+  void fail(Found const& found, Expected const& expected, std::string const& wrong) TRACING_REQUIRES(mutex) {
+    failure = "record " + std::to_string(records) + " does not match expectation " + std::to_string(next + 1) + " of " +
+              std::to_string(list.size()) + (wrong.empty() ? "" : ": " + wrong) +
+              "\n  expected: " + expected.describe() + "\n  received: " + found.describe();
   }
 };
 
@@ -132,7 +132,7 @@ class MockLayer final : public Layer {
   void on_close(SpanRef span, Context const&) noexcept override { compare_with_all_values(Kind::close, span); }
 
  private:
-  // With what was recorded so far, the last value of each field.
+  // Compares the span with the last value of each of its fields.
   void compare_with_all_values(Kind kind, SpanRef span) noexcept {
     StoredValues values;
     {
@@ -159,12 +159,11 @@ class MockLayer final : public Layer {
 }  // namespace
 
 std::string MockHandle::failure() const {
-  std::lock_guard const lock(script_->mutex);
+  tracing::internal::MutexLock const lock(script_->mutex);
   if (!script_->failure.empty()) return script_->failure;
   auto const& list = script_->list;
   if (script_->next == list.size() || list[script_->next].kind == Kind::nothing) return {};
-  std::string out = "after " + std::to_string(script_->records) + " records, of " + std::to_string(list.size()) +
-                    " expectations these are still to come:";
+  std::string out = "expectations not met after " + std::to_string(script_->records) + " records:";
   for (std::size_t i = script_->next; i < list.size(); ++i) {
     if (list[i].kind != Kind::nothing) out += "\n  " + std::to_string(i + 1) + ": " + list[i].describe();
   }
@@ -176,10 +175,18 @@ Mock::Mock() : script_(std::make_shared<internal::Script>()) {}
 Mock&& Mock::new_span(ExpectedSpan span) && {
   return script_->list.push_back({Kind::new_span, std::move(span)}), std::move(*this);
 }
-Mock&& Mock::enter(ExpectedSpan span) && { return script_->list.push_back({Kind::enter, std::move(span)}), std::move(*this); }
-Mock&& Mock::exit(ExpectedSpan span) && { return script_->list.push_back({Kind::exit, std::move(span)}), std::move(*this); }
-Mock&& Mock::close(ExpectedSpan span) && { return script_->list.push_back({Kind::close, std::move(span)}), std::move(*this); }
-Mock&& Mock::record(ExpectedSpan span) && { return script_->list.push_back({Kind::record, std::move(span)}), std::move(*this); }
+Mock&& Mock::enter(ExpectedSpan span) && {
+  return script_->list.push_back({Kind::enter, std::move(span)}), std::move(*this);
+}
+Mock&& Mock::exit(ExpectedSpan span) && {
+  return script_->list.push_back({Kind::exit, std::move(span)}), std::move(*this);
+}
+Mock&& Mock::close(ExpectedSpan span) && {
+  return script_->list.push_back({Kind::close, std::move(span)}), std::move(*this);
+}
+Mock&& Mock::record(ExpectedSpan span) && {
+  return script_->list.push_back({Kind::record, std::move(span)}), std::move(*this);
+}
 Mock&& Mock::follows_from(ExpectedSpan span, ExpectedSpan cause) && {
   return script_->list.push_back({Kind::follows_from, std::move(span), std::move(cause)}), std::move(*this);
 }

@@ -1,4 +1,4 @@
-// Declares Mock, a subscriber or layer that compares the records it gets with a list of expected ones.
+// Mock: a subscriber or layer that compares the records it receives with a list of expected ones.
 //
 //     auto [subscriber, handle] = tracing::mock::expecting()
 //                                     .new_span(mock::span("request").with_field("id", 7))
@@ -26,13 +26,13 @@ namespace internal {
 struct Script;
 }
 
-/// Says how a mock's expectations were met. Copies speak of the same mock. Thread-safe.
+/// The result of a mock. Copies refer to the same mock. Thread-safe.
 class MockHandle {
  public:
   explicit MockHandle(std::shared_ptr<internal::Script> script) noexcept : script_(std::move(script)) {}
 
-  /// Empty where all expected records came and, after only(), no other. Else a text for people: the first record that was not
-  /// as expected, what was expected at its place, and which are still to come.
+  /// Empty if all expected records were received and, after only(), no others. Otherwise describes the first record
+  /// that does not match and the one that was expected instead, or lists the expectations that are not met yet.
   std::string failure() const;
   bool finished() const { return failure().empty(); }
 
@@ -40,9 +40,9 @@ class MockHandle {
   std::shared_ptr<internal::Script> script_;
 };
 
-/// A list of expected records, in order. Enters, exits, events, record() and follows_from() have to come as listed; new spans
-/// and closes are compared only where the list has one at that place, else passed over. What comes after the last one is
-/// welcome, unless only() ends the list. Records are compared from all threads in the order in which they come.
+/// A list of expected records, in order. Enters, exits, events, record() and follows_from() must be received as listed.
+/// New spans and closes are ignored unless the list has one at that position. Records after the last expected one are
+/// accepted, unless only() ends the list. Records of all threads are compared, in the order in which they are received.
 class Mock {
  public:
   Mock();
@@ -51,17 +51,17 @@ class Mock {
   Mock&& enter(ExpectedSpan span) &&;
   Mock&& exit(ExpectedSpan span) &&;
   Mock&& close(ExpectedSpan span) &&;
-  /// Fields are those recorded.
+  /// The fields are those of the record() call.
   Mock&& record(ExpectedSpan span) &&;
   Mock&& follows_from(ExpectedSpan span, ExpectedSpan cause) &&;
   Mock&& event(ExpectedEvent event) &&;
-  /// Nothing else may come, new spans and closes included.
+  /// No other records are accepted, not even new spans and closes.
   Mock&& only() &&;
-  /// The mock sees what this lets pass.
+  /// The mock receives only what this filter lets pass.
   Mock&& with_filter(std::unique_ptr<Filter> filter) &&;
 
   std::pair<std::shared_ptr<Registry>, MockHandle> run_with_handle() &&;
-  /// For a registry of one's own; with_filter() does not count.
+  /// For use in another registry. Ignores with_filter().
   std::pair<std::unique_ptr<Layer>, MockHandle> layer_with_handle() &&;
 
  private:

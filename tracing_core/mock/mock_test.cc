@@ -27,14 +27,14 @@ mock::Mock serving() {
       .close(mock::span().named("request"));
 }
 
-TEST(Mock, IsContentWhenAllComesAsExpected) {
+TEST(Mock, HasNoFailureIfAllRecordsMatch) {
   auto [subscriber, handle] = serving().only().run_with_handle();
   EXPECT_NE(handle.failure(), "");
   tracing::with_default(subscriber, [] { serve(7); });
   EXPECT_EQ(handle.failure(), "");
 }
 
-TEST(Mock, PassesOverNewSpansAndClosesThatAreNotListed) {
+TEST(Mock, IgnoresNewSpansAndClosesThatAreNotListed) {
   auto [subscriber, handle] = mock::expecting().event(mock::event()).event(mock::event().at_root()).run_with_handle();
   tracing::with_default(subscriber, [] {
     auto const span = TRACE_MAKE_SPAN(info, "passed over");
@@ -67,7 +67,7 @@ struct Case {
   mock::Mock mock;
 };
 
-// Without folders and number of the place in the source at which it ends: ", at mock_test.cc".
+// Removes the folders and the line number from the source location at the end: ", at mock_test.cc".
 std::string without_line(std::string const& failure) {
   std::size_t const place = failure.rfind(", at ");
   if (place == std::string::npos) return failure;
@@ -75,7 +75,7 @@ std::string without_line(std::string const& failure) {
   return failure.substr(0, place + 5) + failure.substr(name, failure.rfind(':') - name);
 }
 
-TEST(Mock, SaysWhatIsWrong) {
+TEST(Mock, DescribesTheFirstMismatch) {
   Case cases[] = {
       {"another kind", mock::expecting().enter(mock::span()).exit(mock::span("request"))},
       {"another message", mock::expecting().enter(mock::span()).event(mock::event().with_message("stopped"))},
@@ -101,7 +101,7 @@ TEST(Mock, SaysWhatIsWrong) {
   tracing::testing::expect_approved("failures.txt", text);
 }
 
-TEST(Mock, IsALayerToo) {
+TEST(Mock, CanBeALayerOfAnotherRegistry) {
   auto [layer, handle] = serving().layer_with_handle();
   tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] { serve(7); });
   EXPECT_EQ(handle.failure(), "");

@@ -39,21 +39,23 @@ void DebugWriter::value(Value const& value) noexcept {
   raw(text.view());
 }
 
+void DebugWriter::open(char closing) noexcept {
+  if (depth_ < kMaxDepth) open_[depth_] = {closing, false, out_.size()};
+  ++depth_;
+}
+
 void DebugWriter::begin(char bracket) noexcept {
   out_.push_back(bracket);
-  char const closing = bracket == '[' ? ']' : bracket == '{' ? '}' : ')';
-  if (depth_ < kMaxDepth) closing_[depth_] = closing, any_[depth_] = false, item_from_[depth_] = out_.size();
-  ++depth_;
+  open(bracket == '[' ? ']' : bracket == '{' ? '}' : ')');
 }
 
 void DebugWriter::begin_struct(std::string_view name) noexcept {
   raw(name);
-  if (depth_ < kMaxDepth) closing_[depth_] = 's', any_[depth_] = false, item_from_[depth_] = out_.size();
-  ++depth_;
+  open('s');
 }
 
-// What is hidden is written all the same, as only its type knows how, and then cut off.
-void DebugWriter::hide_if_named(std::string_view name) noexcept {
+// A hidden value is printed all the same, as only its type knows where it ends, and then removed.
+void DebugWriter::hide_if_redacted(std::string_view name) noexcept {
   internal::Redaction const* const redaction = internal::current_redaction();
   if (redaction == nullptr || hidden_from_ != kNothing || !internal::covers(*redaction, name)) return;
   raw(internal::redaction_token());
@@ -61,55 +63,58 @@ void DebugWriter::hide_if_named(std::string_view name) noexcept {
   hidden_depth_ = depth_;
 }
 
-void DebugWriter::take_back_hidden() noexcept {
+void DebugWriter::remove_hidden() noexcept {
   if (hidden_from_ == kNothing || depth_ != hidden_depth_) return;
   out_.resize_down(hidden_from_);
   hidden_from_ = kNothing;
 }
 
 void DebugWriter::item() noexcept {
-  take_back_hidden();
+  remove_hidden();
   if (depth_ == 0 || depth_ > kMaxDepth) return;
-  bool& any = any_[depth_ - 1];
-  bool const is_struct = closing_[depth_ - 1] == 's';
-  if (!any && is_struct) out_.append(" {");
+  Structure& structure = open_[depth_ - 1];
+  bool const is_struct = structure.closing == 's';
+  if (!structure.has_items && is_struct) out_.append(" {");
   if (pretty_) {
-    if (any) out_.push_back(',');
+    if (structure.has_items) out_.push_back(',');
     new_line();
-  } else if (any) {
+  } else if (structure.has_items) {
     out_.append(", ");
   } else if (is_struct) {
     out_.push_back(' ');
   }
-  any = true;
-  item_from_[depth_ - 1] = out_.size();
+  structure.has_items = true;
+  structure.item_begin = out_.size();
 }
 
 void DebugWriter::field(std::string_view name) noexcept {
   item();
   raw(name);
   raw(": ");
-  hide_if_named(name);
+  hide_if_redacted(name);
 }
 
 void DebugWriter::mapped() noexcept {
   std::size_t const end = out_.size();
   raw(": ");
-  if (depth_ == 0) return;
-  std::size_t const begin = std::min(item_from_[std::min(depth_, kMaxDepth) - 1], end);
-  hide_if_named(out_.view().substr(begin, end - begin));  // of a composite key what is in it, too
+  if (depth_ == 0 || depth_ > kMaxDepth) return;
+  std::string_view key = out_.view().substr(0, end);
+  key.remove_prefix(std::min(open_[depth_ - 1].item_begin, end));
+  if (key.size() >= 2 && key.front() == '"' && key.back() == '"') key = key.substr(1, key.size() - 2);
+  hide_if_redacted(key);
 }
 
 void DebugWriter::end() noexcept {
-  take_back_hidden();
+  remove_hidden();
   if (depth_ == 0) return;
   --depth_;
   if (depth_ >= kMaxDepth) {
     out_.append("...");
     return;
   }
-  bool const is_struct = closing_[depth_] == 's';
-  if (any_[depth_]) {
+  Structure const& structure = open_[depth_];
+  bool const is_struct = structure.closing == 's';
+  if (structure.has_items) {
     if (pretty_) {
       out_.push_back(',');
       new_line();
@@ -118,8 +123,8 @@ void DebugWriter::end() noexcept {
     }
   }
   if (!is_struct) {
-    out_.push_back(closing_[depth_]);
-  } else if (any_[depth_]) {
+    out_.push_back(structure.closing);
+  } else if (structure.has_items) {
     out_.push_back('}');
   }
 }

@@ -1,6 +1,7 @@
-// Declares DebugWriter, which prints structured objects on one line or over several, as Rust's `{:?}` and `{:#?}` do.
+// DebugWriter prints structured objects on one line or over several, as Rust's `{:?}` and `{:#?}` do.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "tracing_core/model/text_buffer.h"
@@ -8,8 +9,9 @@
 
 namespace tracing::inline v1 {
 
-/// Prints nested structure: `[1, 2]`, `(4, "a")`, `CubeDim { x: 16, y: 16 }`, `{"a": 1}`; when pretty, each item on a line
-/// of its own, indented by four blanks, with a comma behind. Single-thread.
+/// Prints nested structure: `[1, 2]`, `(4, "a")`, `CubeDim { x: 16, y: 16 }`, `{"a": 1}`. If pretty, each item is on
+/// its own line, indented by four blanks and followed by a comma. Values hidden by redact() are replaced.
+/// Single-thread.
 class DebugWriter {
  public:
   DebugWriter(TextBuffer& out, bool pretty) noexcept : out_(out), pretty_(pretty) {}
@@ -19,44 +21,43 @@ class DebugWriter {
     if (hidden_from_ != kNothing) out_.resize_down(hidden_from_);
   }
 
-  bool pretty() const noexcept { return pretty_; }
-
-  /// Text as it is; the lines after its first are indented to where the writer stands.
+  /// Appends text unchanged; if pretty, lines after its first are indented to the current depth.
   void raw(std::string_view text) noexcept;
-  /// A value without structure: text quoted, custom objects by their own debug form at this depth.
+  /// Appends a value without structure: text quoted, custom objects in their own debug form at this depth.
   void value(Value const& value) noexcept;
 
-  /// Opens a list `[`, a set or map `{`, a tuple `(`; close with the matching end().
+  /// Opens a list `[`, a set or map `{`, or a tuple `(`; close it with end().
   void begin(char bracket) noexcept;
-  /// Opens a struct: `Name {`. A struct without fields prints its name alone.
+  /// Opens a struct: `Name {`. A struct without fields prints only its name.
   void begin_struct(std::string_view name) noexcept;
-  /// Starts the next item of what is open.
+  /// Starts the next item of the innermost open structure.
   void item() noexcept;
-  /// Starts the next field of the open struct. Of one that redact() names, what follows until the next is taken back.
+  /// Starts the next field of the open struct.
   void field(std::string_view name) noexcept;
-  /// Starts the value behind a map's key; likewise.
+  /// Ends a map's key and starts its value.
   void mapped() noexcept;
   void end() noexcept;
 
-  /// The buffer below, for output that needs no indentation.
-  TextBuffer& out() noexcept { return out_; }
-
  private:
-  static constexpr int kMaxDepth = 32;  // deeper structure is cut: `...`
+  struct Structure {
+    char closing;  // 's' for a struct, which closes with a brace
+    bool has_items;
+    std::size_t item_begin;  // where its last item starts in `out_`
+  };
+  static constexpr int kMaxDepth = 32;  // structures deeper than this print as `...`
   static constexpr std::size_t kNothing = ~std::size_t{0};
 
+  void open(char closing) noexcept;
   void new_line() noexcept;
-  void hide_if_named(std::string_view name) noexcept;
-  void take_back_hidden() noexcept;
+  void hide_if_redacted(std::string_view name) noexcept;
+  void remove_hidden() noexcept;
 
   TextBuffer& out_;
   bool pretty_;
   int depth_ = 0;
   int hidden_depth_ = 0;
-  std::size_t hidden_from_ = kNothing;  // what stands behind it is not to be shown
-  char closing_[kMaxDepth] = {};  // what end() writes; lower case `s` stands for a struct's brace
-  bool any_[kMaxDepth] = {};
-  std::size_t item_from_[kMaxDepth];  // where the last item of each open structure starts
+  std::size_t hidden_from_ = kNothing;  // text from here on is removed when the item at hidden_depth_ ends
+  Structure open_[kMaxDepth];
 };
 
 }  // namespace tracing::inline v1

@@ -1,12 +1,12 @@
-// Declares TRACE_FIELDS and TRACE_ENUM, also as TRACING_FIELDS and TRACING_ENUM, which say how an aggregate or enumeration of
-// a user prints.
+// TRACE_FIELDS and TRACE_ENUM describe how an aggregate or an enumeration prints. Also named TRACING_FIELDS,
+// TRACING_ENUM.
 #pragma once
 
 #include <string_view>
 
 #include "tracing_core/model/value_of.h"
 
-// One call of `macro(context, item)` for each item, by rescanning: the standard's __VA_OPT__ idiom.
+// Expands `macro(context, item)` for each item by rescanning, the __VA_OPT__ idiom.
 #define TRACING_INTERNAL_PARENTHESES_ ()
 #define TRACING_INTERNAL_RESCAN_(...) \
   TRACING_INTERNAL_RESCAN3_(TRACING_INTERNAL_RESCAN3_(TRACING_INTERNAL_RESCAN3_(__VA_ARGS__)))
@@ -26,14 +26,19 @@
   case type::enumerator:                              \
     return #enumerator;
 
-#define TRACING_INTERNAL_FIELDS_(type, text, ...)                                                         \
+/// Lists the members that a type prints, in order: TRACING_FIELDS(CubeDim, x, y, z) prints
+/// `CubeDim { x: 16, y: 16, z: 1 }`. Must be in the type's namespace; takes at most 27 members.
+#define TRACING_FIELDS(type, ...)                                                                         \
   [[maybe_unused]] inline void tracing_write_fields(::tracing::DebugWriter& writer, type const& object) { \
-    writer.begin_struct(::tracing::internal::unqualified(text));                                          \
+    writer.begin_struct(::tracing::internal::unqualified(#type));                                         \
     TRACING_INTERNAL_FOR_EACH_(TRACING_INTERNAL_WRITE_FIELD_, type, __VA_ARGS__)                          \
     (void)object;                                                                                         \
     writer.end();                                                                                         \
   }
-#define TRACING_INTERNAL_ENUM_(type, ...)                                                      \
+
+/// Lists the enumerators that print by name, others print as numbers: TRACING_ENUM(Mode, checked, unchecked). Must be
+/// in the type's namespace; takes at most 27 enumerators.
+#define TRACING_ENUM(type, ...)                                                                \
   [[maybe_unused]] constexpr ::std::string_view tracing_enumerator_name(type value) noexcept { \
     switch (value) {                                                                           \
       TRACING_INTERNAL_FOR_EACH_(TRACING_INTERNAL_ENUM_CASE_, type, __VA_ARGS__)               \
@@ -42,16 +47,9 @@
     }                                                                                          \
   }
 
-/// Says which members of a type print, in which order: `CubeDim { x: 16, y: 16, z: 1 }`. Stands in the type's namespace;
-/// at most 27 members. TRACING_FIELDS(CubeDim, x, y, z)
-#define TRACING_FIELDS(type, ...) TRACING_INTERNAL_FIELDS_(type, #type, __VA_ARGS__)
-/// Says which enumerators print by name; others print as numbers. Stands in the type's namespace; at most 27.
-/// TRACING_ENUM(Mode, checked, unchecked)
-#define TRACING_ENUM(type, ...) TRACING_INTERNAL_ENUM_(type, __VA_ARGS__)
-
 #if !defined(TRACING_NO_SHORT_MACROS)
-#define TRACE_FIELDS(type, ...) TRACING_INTERNAL_FIELDS_(type, #type, __VA_ARGS__)
-#define TRACE_ENUM(type, ...) TRACING_INTERNAL_ENUM_(type, __VA_ARGS__)
+#define TRACE_FIELDS TRACING_FIELDS
+#define TRACE_ENUM TRACING_ENUM
 #endif
 
 namespace tracing::inline v1::internal {

@@ -15,7 +15,7 @@ struct Point {
 };
 enum class Color { red, green };
 }  // namespace inner
-// Beside the namespace of the type it would not be found: the macros stand where the type does.
+// The macros must be in the type's namespace: argument-dependent lookup would not find them elsewhere.
 namespace inner {
 TRACE_FIELDS(Point, x, y)
 TRACE_ENUM(inner::Color, red, green)
@@ -47,7 +47,7 @@ struct Derived : inner::Point {
 };
 TRACE_FIELDS(Derived, x, z)
 
-// As many members as there may be.
+// The largest number of members.
 struct Wide {
   int a = 0, b = 1, c = 2, d = 3, e = 4, f = 5, g = 6, h = 7, i = 8, j = 9, k = 10, l = 11, m = 12, n = 13, o = 14,
       p = 15, q = 16, r = 17, s = 18, t = 19, u = 20, v = 21, w = 22, x = 23, y = 24, z = 25, aa = 26;
@@ -75,20 +75,20 @@ std::string pretty_text_of(T const& x) {
   return text_of(tracing::pretty(x));
 }
 
-TEST(TraceFields, PrintsTheMembersThatItNames) {
+TEST(TraceFields, PrintsTheListedMembers) {
   EXPECT_EQ(text_of(outer::inner::Point()), "Point { x: 1, y: 2 }");
   EXPECT_EQ(text_of(outer::WithPrivate()), "WithPrivate { shown: 8 }");
   EXPECT_EQ(text_of(outer::Empty()), "Empty");
   EXPECT_EQ(text_of(outer::Derived()), "Derived { x: 1, z: 3 }");
 }
 
-TEST(TraceFields, PrintsWhatMembersConsistOf) {
+TEST(TraceFields, PrintsNestedMembers) {
   EXPECT_EQ(text_of(outer::Nested()),
             "Nested { point: Point { x: 1, y: 2 }, points: [Point { x: 1, y: 2 }, Point { x: 1, y: 2 }], "
             "colors: {\"a\": green, \"b\": null}, empty: Empty, point.x: 1 }");
 }
 
-TEST(TraceFields, PrintsOverSeveralLines) {
+TEST(TraceFields, PrintsOverSeveralLinesIfPretty) {
   EXPECT_EQ(pretty_text_of(outer::inner::Point()), "Point {\n    x: 1,\n    y: 2,\n}");
   EXPECT_EQ(pretty_text_of(outer::Empty()), "Empty");
   outer::Recursive tree{1, {{2, {}}}};
@@ -97,13 +97,13 @@ TEST(TraceFields, PrintsOverSeveralLines) {
             "        },\n    ],\n}");
 }
 
-TEST(TraceFields, TakesTwentySevenMembers) {
+TEST(TraceFields, AcceptsTwentySevenMembers) {
   std::string const text = text_of(outer::Wide());
   EXPECT_EQ(text.substr(0, 19), "Wide { a: 0, b: 1, ");
   EXPECT_EQ(text.substr(text.size() - 15), "z: 25, aa: 26 }");
 }
 
-TEST(TraceFields, CutsWhatIsNestedTooDeeply) {
+TEST(TraceFields, CutsOffDeepNesting) {
   outer::Recursive chain{0, {}};
   for (int i = 1; i < 100; ++i) chain = outer::Recursive{i, {std::move(chain)}};
   std::string const text = text_of(chain);

@@ -1,4 +1,4 @@
-// Declares FieldValues, the fields of one span or event with the values recorded for them.
+// FieldValues: the fields of one span or event with their recorded values.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,15 @@
 
 namespace tracing::inline v1 {
 
-/// The fields of one record: names from its metadata, values borrowed from the statement that runs. A field that was not
+/// The fields of one record: names from its metadata, values borrowed from the running statement. A field that was not
 /// recorded has an empty value. Cheap to copy; valid during the call that it was passed to.
 class FieldValues {
  public:
-  /// No field has a value.
+  /// All values are empty.
   constexpr explicit FieldValues(Metadata const& metadata) noexcept : metadata_(&metadata) {}
-  /// `values` in the order of the statement's arguments, as metadata's entries say; at least as many as those refer to.
-  constexpr FieldValues(Metadata const& metadata, Value const* values) noexcept : metadata_(&metadata), values_(values) {}
+  /// `values` are in the order of the statement's arguments; at least as many as the metadata's entries refer to.
+  constexpr FieldValues(Metadata const& metadata, Value const* values) noexcept
+      : metadata_(&metadata), values_(values) {}
 
   constexpr Metadata const& metadata() const noexcept { return *metadata_; }
   constexpr std::size_t size() const noexcept { return metadata_->parts().field_count; }
@@ -26,7 +27,8 @@ class FieldValues {
     std::size_t const value_index = metadata_->parts().fields[index].value_index;
     return value_index == internal::kMessageValue ? Value::of_message(*metadata_, values_) : values_[value_index];
   }
-  /// The statement's values in its own order, as many as metadata's parts say; null where nothing was recorded.
+  /// The values in the order of the statement's arguments, `metadata().parts().value_count` of them; null if all are
+  /// empty.
   constexpr Value const* statement_values() const noexcept { return values_; }
 
  private:

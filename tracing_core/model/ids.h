@@ -1,4 +1,4 @@
-// Declares SpanId, Parent and Track: which span, below which one, on whose line of time.
+// SpanId, Parent and Track: the identity of a span, its parent, and the timeline that it belongs to.
 #pragma once
 
 #include <compare>
@@ -7,7 +7,7 @@
 
 namespace tracing::inline v1 {
 
-/// One span of one subscriber; zero is no span. Not used again while anyone holds the span; may be used again later.
+/// Identifies a span of one subscriber; zero is no span. Unique while the span is referenced, and may be reused later.
 struct SpanId {
   std::uint64_t value = 0;
 
@@ -16,26 +16,26 @@ struct SpanId {
   friend constexpr bool operator==(SpanId, SpanId) noexcept = default;  // nvcc does not add it
 };
 
-/// What a new span or event stands below.
+/// The parent of a new span or event.
 struct Parent {
   enum class Kind : std::uint8_t {
-    contextual,  ///< the span that the thread (or track) is in
-    root,        ///< nothing
+    contextual,  ///< the current span of the thread or track
+    root,        ///< none
     span,        ///< `id`
   };
   Kind kind = Kind::contextual;
   SpanId id{};
 
   static constexpr Parent root() noexcept { return {Kind::root, {}}; }
-  /// Below `id`; root where that is no span.
+  /// Below `id`; root if that is no span.
   static constexpr Parent below(SpanId id) noexcept { return id ? Parent{Kind::span, id} : root(); }
 };
 
-/// A line of time that records stand on: a thread of this process, or anything else that runs (a stream of a GPU, a thread
-/// of a recording). Records name the thread that emits them unless they carry another track.
+/// A timeline of records: a thread of this process, a stream of a GPU, a thread of a recording. A record belongs to the
+/// thread that emits it, unless it has another track.
 struct Track {
   std::uint64_t number = 0;  ///< unique in the process; threads count from 1 in the order of their first record
-  std::string_view name;     ///< empty where it has none; lives as long as the track
+  std::string_view name;     ///< empty if it has none; valid as long as the track
 };
 
 }  // namespace tracing::inline v1

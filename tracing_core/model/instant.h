@@ -1,4 +1,4 @@
-// Declares Instant, a moment in nanoseconds since 1970, and how to read the clock.
+// Instant: a time in nanoseconds since 1970.
 #pragma once
 
 #include <compare>
@@ -6,11 +6,11 @@
 
 namespace tracing::inline v1 {
 
-/// A moment of the system's clock in nanoseconds since 1970-01-01T00:00:00Z; zero stands for "not known".
+/// A time of the system clock in nanoseconds since 1970-01-01T00:00:00Z; zero means "not known".
 struct Instant {
   std::int64_t ns = 0;
 
-  /// The system's clock. About 20 ns.
+  /// Reads the system clock. About 20 ns.
   static Instant now() noexcept;
 
   constexpr explicit operator bool() const noexcept { return ns != 0; }

@@ -22,7 +22,7 @@ bool equals_ignoring_case(std::string_view text, std::string_view lower_case) no
   return true;
 }
 
-// A number as Rust's usize parser takes it: one optional plus, then digits, leading zeros allowed.
+// Parses a number as Rust does for usize: an optional plus, then digits, with leading zeros allowed.
 std::optional<unsigned> parse_small_number(std::string_view text) noexcept {
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
   if (text.empty()) return std::nullopt;

@@ -1,4 +1,4 @@
-// Declares Level, how important a record is, and LevelFilter, the most verbose level that passes.
+// Level: how important a record is. LevelFilter: the most verbose level that passes.
 #pragma once
 
 #include <compare>
@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-// A user's `#define debug 0` before this header must not break it; it keeps its meaning afterwards.
+// A user's `#define debug 0` before this header must not break it, and must still be defined after it.
 #pragma push_macro("error")
 #pragma push_macro("warn")
 #pragma push_macro("info")
@@ -41,26 +41,27 @@ std::string_view name(Level level) noexcept;
 /// "off", "error", "warn", "info", "debug" or "trace".
 std::string_view name(LevelFilter filter) noexcept;
 
-/// Reads a level name in any case, or a number 1 (error) to 5 (trace); nothing for any other text, and then `error` is the
-/// sentence that says what would be right, which is there as long as the program. No trimming.
+/// Parses a level name in any case, or a number from 1 (error) to 5 (trace), without trimming. Any other text gives
+/// nothing and sets `error` to a sentence that lists the valid ones, a string literal.
 std::optional<Level> parse_level(std::string_view text, std::string_view* error = nullptr) noexcept;
-/// As parse_level(), with "off", 0 and the empty text, which means error.
+/// As parse_level(); also accepts "off", 0 and the empty text, which means error.
 std::optional<LevelFilter> parse_level_filter(std::string_view text, std::string_view* error = nullptr) noexcept;
 
 namespace internal {
-// The level of TRACE_INFO and its like.
+// The levels of TRACE_INFO and the other macros named after a level.
 inline constexpr Level level_error = Level::error;
 inline constexpr Level level_warn = Level::warn;
 inline constexpr Level level_info = Level::info;
 inline constexpr Level level_debug = Level::debug;
 inline constexpr Level level_trace = Level::trace;
-// What the macros paste a bare level word onto; for any other word, the name that does not exist is what the compiler says.
+// The macros paste the level word onto `a_level_comes_first_not_`; for any other word, the compiler's error has that
+// name.
 inline constexpr Level a_level_comes_first_not_error = Level::error;
 inline constexpr Level a_level_comes_first_not_warn = Level::warn;
 inline constexpr Level a_level_comes_first_not_info = Level::info;
 inline constexpr Level a_level_comes_first_not_debug = Level::debug;
 inline constexpr Level a_level_comes_first_not_trace = Level::trace;
-// What TRACING_MAX_LEVEL is pasted onto.
+// TRACING_MAX_LEVEL is pasted onto `max_level_`.
 inline constexpr LevelFilter max_level_off = LevelFilter::off;
 inline constexpr LevelFilter max_level_error = LevelFilter::error;
 inline constexpr LevelFilter max_level_warn = LevelFilter::warn;

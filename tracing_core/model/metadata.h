@@ -1,4 +1,4 @@
-// Declares Metadata, what is known about a callsite before it runs: its names, its place in the source, its fields.
+// Metadata: the constant properties of a callsite, such as names, source location and fields.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace tracing::inline v1 {
 
-/// What a callsite emits.
+/// The kind of record that a callsite emits.
 enum class Kind : std::uint8_t { event, span };
 
 class Metadata;
 
-/// The names of a callsite's fields, in the order in which they were written. A message is the field "message".
+/// The names of a callsite's fields, in source order. A message is the field "message".
 class FieldNames {
  public:
   constexpr explicit FieldNames(Metadata const& metadata) noexcept : metadata_(&metadata) {}
@@ -23,7 +23,7 @@ class FieldNames {
   constexpr bool empty() const noexcept { return size() == 0; }
   /// REQUIRES: index < size().
   constexpr std::string_view operator[](std::size_t index) const noexcept;
-  /// The index of the first field of this name; size() where there is none. Linear.
+  /// The index of the first field of this name; size() if there is none. Linear.
   constexpr std::size_t index_of(std::string_view name) const noexcept {
     std::size_t index = 0;
     while (index < size() && (*this)[index] != name) ++index;
@@ -37,15 +37,15 @@ class FieldNames {
 
 namespace internal {
 
-// Where one field's name stands in Metadata's text, and which recorded value is its own.
+// The position of a field's name in the metadata's text, and the index of its value.
 struct FieldEntry {
   std::uint32_t offset;
   std::uint32_t size : 23;
-  std::uint32_t has_special_name : 1;
+  std::uint32_t has_special_name : 1;  // is_special_name() or name_needs_escaping()
   std::uint32_t value_index : 8;
 };
 
-// The names that formats do not simply print: `log.x`, `r#x` and `message`. Most are told by a character or two.
+// Whether formats treat the name specially: `log.x`, `r#x` and `message`. One or two comparisons for most names.
 constexpr bool is_special_name(char const* name, std::size_t size) noexcept {
   if (size < 2) return false;
   if (name[0] == 'r') return name[1] == '#';
@@ -53,21 +53,23 @@ constexpr bool is_special_name(char const* name, std::size_t size) noexcept {
   return name[0] == 'm' && size == 7 && std::string_view(name, size) == "message";
 }
 
-constexpr FieldEntry field_entry(std::uint32_t offset, char const* name, std::size_t size, std::uint8_t value_index) noexcept {
+constexpr FieldEntry field_entry(std::uint32_t offset, char const* name, std::size_t size,
+                                 std::uint8_t value_index) noexcept {
   return {offset, static_cast<std::uint32_t>(size) & 0x7fffff, is_special_name(name, size), value_index};
 }
 
-// Whether text has to look at a name closely, since it may end the line or steer a terminal: not all of it is plain ASCII.
-constexpr bool is_odd_name(std::string_view name) noexcept {
+// Whether a name has bytes that are not printable ASCII and so might end the line or control a terminal.
+constexpr bool name_needs_escaping(std::string_view name) noexcept {
   for (char const c : name) {
     if (static_cast<signed char>(c) < ' ' || c == 0x7f) return true;
   }
   return false;
 }
 
-// A hole in the message: value `value_index` is printed at `offset` of the literal text. `spec_size` characters of format
-// specification stand at `spec_offset` of Metadata's text; they may hold nested holes, numbered: `{3}`.
-struct MessageHole {
+// A placeholder in the message: value `value_index` is printed at `offset` of the literal text. Its format
+// specification is at `spec_offset` of the metadata's text and may contain nested placeholders, which are numbered:
+// `{3}`.
+struct MessagePlaceholder {
   std::uint32_t offset;
   std::uint32_t spec_offset;
   std::uint16_t spec_size;
@@ -76,15 +78,15 @@ struct MessageHole {
 
 inline constexpr std::uint16_t kNotOnlyNumbers = 0xffff;
 inline constexpr std::uint8_t kMessageValue = 0xff;  // the value_index of the message itself
-inline constexpr std::string_view kMessageName = "message";  // its name, wherever its FieldEntry points
+inline constexpr std::string_view kMessageName = "message";  // its name, whatever its FieldEntry refers to
 
-// Metadata in the form that the macros make at compile time: one run of characters and where things end in it.
+// Metadata as the macros make it at compile time: all names in one text, one after the other, and their sizes.
 struct MetadataParts {
   char const* text = nullptr;  // name, target, function, module path, message literal, then field names and specs
   char const* file = nullptr;
-  char const* arguments = nullptr;     // the statement's, where there are values that only the message uses
-  FieldEntry const* fields = nullptr;  // then, `unnamed_count` of them, those values, by their places in `arguments`
-  MessageHole const* holes = nullptr;
+  char const* arguments = nullptr;     // the statement's text, if there are values that only the message uses
+  FieldEntry const* fields = nullptr;  // followed by `unnamed_count` entries of such values, positions in `arguments`
+  MessagePlaceholder const* placeholders = nullptr;
   std::uint32_t name_size = 0;
   std::uint32_t target_size = 0;
   std::uint32_t function_size = 0;
@@ -92,9 +94,9 @@ struct MetadataParts {
   std::uint32_t message_size = 0;
   std::uint32_t line = 0;
   std::uint8_t field_count = 0;
-  std::uint8_t hole_count = 0;
-  std::uint8_t unnamed_count = 0;  // values that are no field
-  std::uint8_t value_count = 0;  // how many values a record brings: fields and what only the message uses
+  std::uint8_t placeholder_count = 0;
+  std::uint8_t unnamed_count = 0;  // values that are not fields
+  std::uint8_t value_count = 0;  // values of a record: fields, and values that only the message uses
   Level level = {};
   Kind kind = Kind::event;
   LevelFilter max_level = {};  // the most verbose level compiled into that translation unit
@@ -102,20 +104,21 @@ struct MetadataParts {
   bool has_message = false;
   bool owned = false;  // made at run time: see RuntimeCallsite
   bool is_perf = false;
-  bool has_odd_names = false;  // some name in it is_odd_name(); the entries of such fields have special names
-  bool ends_perf_span = false;  // an event of a message, `duration_us` and `duration_ms`, made where a perf span ends
-  std::uint16_t numbers_size = kNotOnlyNumbers;  // the bytes of a record's values, where all of them are numbers by their types
+  bool has_names_to_escape = false;  // name, target or a field name_needs_escaping()
+  bool ends_perf_span = false;  // the event at the end of a perf span: a message, `duration_us` and `duration_ms`
+  std::uint16_t numbers_size = kNotOnlyNumbers;  // the size of a record's values in bytes, if all have number types
 };
 
-// The message without what fills its holes.
+// The literal text of the message, without its placeholders.
 constexpr std::string_view message_literal(MetadataParts const& parts) noexcept {
-  return {parts.text + parts.name_size + parts.target_size + parts.function_size + parts.module_path_size, parts.message_size};
+  return {parts.text + parts.name_size + parts.target_size + parts.function_size + parts.module_path_size,
+          parts.message_size};
 }
 
 }  // namespace internal
 
-/// What is known about a callsite before it runs. Made at compile time by the macros, at run time by RuntimeCallsite.
-/// Views returned live as long as the callsite.
+/// The constant properties of a callsite. Made at compile time by the macros, at run time by RuntimeCallsite. Returned
+/// views are valid as long as the callsite.
 class Metadata {
  public:
   constexpr explicit Metadata(internal::MetadataParts const& parts) noexcept : parts_(parts) {}
@@ -125,31 +128,32 @@ class Metadata {
   constexpr Kind kind() const noexcept { return parts_.kind; }
   constexpr bool is_span() const noexcept { return parts_.kind == Kind::span; }
   constexpr bool is_event() const noexcept { return parts_.kind == Kind::event; }
-  /// Whether it measures: a perf span, a perf event or what tells a perf span's end. Filters decide about these only where
-  /// they say so: Filter::perf_role(). Text shows a perf span as `perf{name="..." ...}`; all else knows it by its name.
+  /// Whether it measures performance: a perf span, a perf event, or the event at the end of a perf span. Filters decide
+  /// about these only by Filter::perf_role(). Text formats print a perf span as `perf{name="..." ...}`, others by its
+  /// name.
   constexpr bool is_perf() const noexcept { return parts_.is_perf; }
   constexpr Level level() const noexcept { return parts_.level; }
   /// The span's name; an event made by a macro has the name "event".
   constexpr std::string_view name() const noexcept { return {parts_.text, parts_.name_size}; }
-  /// The enclosing namespace and class, or what the callsite says instead.
+  /// The enclosing namespace and class, unless the callsite sets another target.
   constexpr std::string_view target() const noexcept { return {parts_.text + parts_.name_size, parts_.target_size}; }
   /// The enclosing function's own name.
   constexpr std::string_view function() const noexcept {
     return {parts_.text + parts_.name_size + parts_.target_size, parts_.function_size};
   }
-  /// The enclosing namespace and class even where the target says otherwise; `data() == nullptr` where not known.
+  /// The enclosing namespace and class, even if the target is another; `data() == nullptr` if not known.
   constexpr std::string_view module_path() const noexcept {
     if (!parts_.has_module_path) return {};
     return {parts_.text + parts_.name_size + parts_.target_size + parts_.function_size, parts_.module_path_size};
   }
-  /// The source file as the compiler was given it; empty where not known.
+  /// The source file as it was passed to the compiler; empty if not known.
   constexpr std::string_view file() const noexcept {
     return parts_.file == nullptr ? std::string_view() : std::string_view(parts_.file);
   }
-  /// Line in file(), from 1; 0 where not known.
+  /// Line in file(), from 1; 0 if not known.
   constexpr std::uint32_t line() const noexcept { return parts_.line; }
   constexpr FieldNames fields() const noexcept { return FieldNames(*this); }
-  /// The most verbose level that was compiled into the callsite's translation unit.
+  /// The most verbose level compiled into the callsite's translation unit.
   constexpr LevelFilter max_compiled_level() const noexcept { return parts_.max_level; }
 
   constexpr internal::MetadataParts const& parts() const noexcept { return parts_; }

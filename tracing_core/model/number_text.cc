@@ -17,18 +17,18 @@
 namespace tracing::inline v1 {
 namespace {
 
-// How a dialect writes a finite number.
+// How finite numbers are written.
 struct FloatStyle {
   int lowest_plain_exponent;       // 1.5 has the exponent 0, 0.15 has -1
   std::string_view exponent_sign;  // before an exponent that is not negative
-  bool ties_go_up;                 // of two shortest numbers equally near, the larger and not the even one
+  bool ties_go_up;                 // of two equally near shortest numbers, the larger instead of the even one
 };
 
 constexpr FloatStyle kRust{.lowest_plain_exponent = -4, .exponent_sign = "e", .ties_go_up = true};
 constexpr FloatStyle kJson{.lowest_plain_exponent = -5, .exponent_sign = "e+", .ties_go_up = false};
 constexpr int kHighestPlainExponent = 15;
 
-using internal::kMostFloatText;
+using internal::kMaxFloatText;
 
 // The number d.ddd * 10^exponent.
 struct Decimal {
@@ -37,7 +37,7 @@ struct Decimal {
   int exponent = 0;
 };
 
-// The power of two of the lowest bit that is set. REQUIRES: magnitude is positive and finite.
+// The exponent of the lowest set bit. REQUIRES: magnitude is positive and finite.
 template <class Float>
 int lowest_bit(Float magnitude) noexcept {
   using Bits = std::conditional_t<sizeof(Float) == sizeof(std::uint64_t), std::uint64_t, std::uint32_t>;
@@ -50,10 +50,10 @@ int lowest_bit(Float magnitude) noexcept {
   return std::max(biased_exponent, 1) - kExponentOfUnit + std::countr_zero(mantissa);
 }
 
-// `decimal` is one of two neighbours between which `magnitude` stands halfway: makes it the larger one.
+// `magnitude` is halfway between `decimal` and a neighbour: makes `decimal` the larger of the two.
 template <class Float>
 void round_tie_up(Decimal& decimal, Float magnitude) noexcept {
-  char text[kMostFloatText];
+  char text[kMaxFloatText];
   std::to_chars(text, text + sizeof text, magnitude, std::chars_format::scientific, decimal.count);
   char const floor_digit = decimal.count == 1 ? text[0] : text[decimal.count];
   // Never 9: the larger one would then have fewer digits, and be the shortest.
@@ -62,7 +62,7 @@ void round_tie_up(Decimal& decimal, Float magnitude) noexcept {
 
 template <class Float>
 Decimal shortest_decimal(Float magnitude, bool ties_go_up) noexcept {
-  char text[kMostFloatText];
+  char text[kMaxFloatText];
   auto const end = std::to_chars(text, text + sizeof text, magnitude, std::chars_format::scientific).ptr;
   Decimal decimal;
   char const* p = text;
@@ -71,7 +71,7 @@ Decimal shortest_decimal(Float magnitude, bool ties_go_up) noexcept {
   }
   if (*++p == '+') ++p;  // from_chars does not take a plus sign
   std::from_chars(p, end, decimal.exponent);
-  // With 2^-(n+1) as its lowest bit a number has n+1 decimals, the last of them a 5.
+  // A number whose lowest bit is 2^-(n+1) has n+1 decimals, the last of them a 5.
   int const decimals = decimal.count - 1 - decimal.exponent;
   if (ties_go_up && decimals > 0 && lowest_bit(magnitude) == -(decimals + 1)) round_tie_up(decimal, magnitude);
   return decimal;
@@ -89,10 +89,11 @@ char* write_zeros(char* at, int count) noexcept {
 
 char* write_plain(char* at, Decimal const& decimal) noexcept {
   std::string_view const digits(decimal.digits, static_cast<std::size_t>(decimal.count));
-  int const whole = decimal.exponent + 1;
-  if (whole <= 0) return write(write_zeros(write(at, "0."), -whole), digits);
-  if (whole >= decimal.count) return write(write_zeros(write(at, digits), whole - decimal.count), ".0");
-  auto const split = static_cast<std::size_t>(whole);
+  int const integer_digits = decimal.exponent + 1;
+  if (integer_digits <= 0) return write(write_zeros(write(at, "0."), -integer_digits), digits);
+  if (integer_digits >= decimal.count)
+    return write(write_zeros(write(at, digits), integer_digits - decimal.count), ".0");
+  auto const split = static_cast<std::size_t>(integer_digits);
   return write(write(write(at, digits.substr(0, split)), "."), digits.substr(split));
 }
 
@@ -106,9 +107,9 @@ char* write_with_exponent(char* at, Decimal const& decimal, FloatStyle const& st
   return internal::write_uint(at, static_cast<std::uint64_t>(std::abs(decimal.exponent)));
 }
 
-// Numbers with few decimals need no search for the shortest digits. `scaled` / kScale, a quotient of two exact numbers,
-// is rounded once, so where it is `magnitude` these digits read back as it; and as there are at most as many digits as
-// every Float keeps (digits10), no others do. Returns null for all other numbers.
+// Numbers with few decimals need no search for the shortest digits. `scaled` / kScale is a quotient of two exact
+// numbers and rounded once: if it equals `magnitude`, these digits read back as it, and no shorter ones do, as every
+// Float keeps this many digits (digits10). Returns null for all other numbers.
 template <class Float>
 char* write_short(char* at, Float magnitude) noexcept {
   constexpr bool kIsDouble = std::numeric_limits<Float>::digits10 >= 15;
@@ -157,29 +158,28 @@ char* write_finite(char* at, Float value, FloatStyle const& style) noexcept {
 }
 
 template <class Float>
-void append_finite(TextBuffer& out, Float value, FloatStyle const& style) noexcept {
-  if (char* const begin = out.reserve(kMostFloatText)) {
-    out.commit(static_cast<std::size_t>(write_finite(begin, value, style) - begin));
-  }
+char* write_rust(char* at, Float value) noexcept {
+  if (std::isnan(value)) return write(at, "NaN");
+  if (std::isinf(value)) return write(at, value < 0 ? "-inf" : "inf");
+  return write_finite(at, value, kRust);
 }
 
 template <class Float>
-void append_rust_float(TextBuffer& out, Float value) noexcept {
-  if (std::isnan(value)) return out.append("NaN");
-  if (std::isinf(value)) return out.append(value < 0 ? "-inf" : "inf");
-  append_finite(out, value, kRust);
+void append_rust(TextBuffer& out, Float value) noexcept {
+  if (char* const begin = out.reserve(kMaxFloatText))
+    out.commit(static_cast<std::size_t>(write_rust(begin, value) - begin));
 }
 
-// What write_short() leaves is rare, and not for us to know: fmt's versions differ in when a float has an exponent.
+// All but short numbers are left to fmt, whose versions differ in when they print an exponent.
 template <class Float>
 void append_as_fmt(TextBuffer& out, Float value) noexcept {
-  char* const begin = out.reserve(kMostFloatText);
+  char* const begin = out.reserve(kMaxFloatText);
   if (begin == nullptr) return;
   char* at = begin;
   if (std::signbit(value)) *at++ = '-';
   char* end = std::isnan(value) ? nullptr : write_short(at, std::abs(value));
   if (end == nullptr) {
-    end = fmt::format_to_n(begin, kMostFloatText, "{}", value).out;
+    end = fmt::format_to_n(begin, kMaxFloatText, "{}", value).out;
   } else if (end[-1] == '0' && end[-2] == '.') {
     end -= 2;
   }
@@ -189,19 +189,30 @@ void append_as_fmt(TextBuffer& out, Float value) noexcept {
 template <class Float>
 void append_json_number(TextBuffer& out, Float value) noexcept {
   if (!std::isfinite(value)) return out.append("null");
-  append_finite(out, value, kJson);
+  if (char* const begin = out.reserve(kMaxFloatText))
+    out.commit(static_cast<std::size_t>(write_finite(begin, value, kJson) - begin));
+}
+
+// Appends `[`, each byte as `write` writes it, and `]`. kMaxSize: of a byte's text with its separator.
+template <std::size_t kMaxSize, class F>
+void append_byte_list(TextBuffer& out, std::span<std::byte const> bytes, char separator, F write) noexcept {
+  char* const begin = out.reserve(kMaxSize * bytes.size() + 2);
+  if (begin == nullptr) return;
+  char* at = begin;
+  *at++ = '[';
+  for (std::byte const byte : bytes) {
+    if (at - begin > 1) *at++ = separator;
+    at = write(at, static_cast<unsigned char>(byte));
+  }
+  *at++ = ']';
+  out.commit(static_cast<std::size_t>(at - begin));
 }
 
 }  // namespace
 
-char* internal::write_float(char* at, double value) noexcept {
-  if (std::isnan(value)) return write(at, "NaN");
-  if (std::isinf(value)) return write(at, value < 0 ? "-inf" : "inf");
-  return write_finite(at, value, kRust);
-}
-
-void append_float(TextBuffer& out, double value) noexcept { append_rust_float(out, value); }
-void append_float(TextBuffer& out, float value) noexcept { append_rust_float(out, value); }
+char* internal::write_float(char* at, double value) noexcept { return write_rust(at, value); }
+void append_float(TextBuffer& out, double value) noexcept { append_rust(out, value); }
+void append_float(TextBuffer& out, float value) noexcept { append_rust(out, value); }
 void append_fmt_float(TextBuffer& out, double value) noexcept { append_as_fmt(out, value); }
 void append_fmt_float(TextBuffer& out, float value) noexcept { append_as_fmt(out, value); }
 void append_json_float(TextBuffer& out, double value) noexcept { append_json_number(out, value); }
@@ -209,10 +220,10 @@ void append_json_float(TextBuffer& out, float value) noexcept { append_json_numb
 
 double reread_json_float(double value) noexcept {
   double const magnitude = std::abs(value);
-  char scratch[kMostFloatText];
+  char scratch[kMaxFloatText];
   if (!std::isfinite(value) || write_short(scratch, magnitude) != nullptr) return value;
 
-  // The digits as the text has them, so with the zeros up to the point and the one behind it.
+  // The digits of the text, with the zeros up to the point and one after it.
   Decimal const decimal = shortest_decimal(magnitude, kJson.ties_go_up);
   std::uint64_t significand = 0;
   std::from_chars(decimal.digits, decimal.digits + decimal.count, significand);
@@ -240,9 +251,9 @@ void append_int128(TextBuffer& out, Int128 value) noexcept {
 
 void append_uint128(TextBuffer& out, Uint128 value) noexcept {
   constexpr std::size_t kGroupDigits = 19;
-  constexpr std::size_t kLongest = 39;
+  constexpr std::size_t kMaxSize = 39;
   std::uint64_t const group = internal::kPowersOfTen[kGroupDigits];
-  char* const begin = out.reserve(kLongest);
+  char* const begin = out.reserve(kMaxSize);
   if (begin == nullptr) return;
   std::uint64_t groups[3];
   int last = 0;
@@ -253,37 +264,19 @@ void append_uint128(TextBuffer& out, Uint128 value) noexcept {
 }
 
 void append_bytes(TextBuffer& out, std::span<std::byte const> bytes) noexcept {
-  char* const begin = out.reserve(3 * bytes.size() + 2);
-  if (begin == nullptr) return;
-  char* at = begin;
-  *at++ = '[';
-  for (std::byte const byte : bytes) {
-    if (at - begin > 1) *at++ = ' ';
-    at = internal::write_hex_byte(at, static_cast<unsigned char>(byte));
-  }
-  *at++ = ']';
-  out.commit(static_cast<std::size_t>(at - begin));
+  append_byte_list<3>(out, bytes, ' ', [](char* at, unsigned char byte) { return internal::write_hex_byte(at, byte); });
 }
 
 void append_json_byte_array(TextBuffer& out, std::span<std::byte const> bytes) noexcept {
-  char* const begin = out.reserve(4 * bytes.size() + 2);
-  if (begin == nullptr) return;
-  char* at = begin;
-  *at++ = '[';
-  for (std::byte const byte : bytes) {
-    if (at - begin > 1) *at++ = ',';
-    at = internal::write_uint(at, static_cast<unsigned char>(byte));
-  }
-  *at++ = ']';
-  out.commit(static_cast<std::size_t>(at - begin));
+  append_byte_list<4>(out, bytes, ',', [](char* at, unsigned char byte) { return internal::write_uint(at, byte); });
 }
 
 void append_pointer(TextBuffer& out, void const* pointer) noexcept {
-  constexpr std::size_t kLongest = 2 + 2 * sizeof(pointer);
-  if (char* const begin = out.reserve(kLongest)) {
+  constexpr std::size_t kMaxSize = 2 + 2 * sizeof(pointer);
+  if (char* const begin = out.reserve(kMaxSize)) {
     begin[0] = '0';
     begin[1] = 'x';
-    auto const end = std::to_chars(begin + 2, begin + kLongest, reinterpret_cast<std::uintptr_t>(pointer), 16).ptr;
+    auto const end = std::to_chars(begin + 2, begin + kMaxSize, reinterpret_cast<std::uintptr_t>(pointer), 16).ptr;
     out.commit(static_cast<std::size_t>(end - begin));
   }
 }

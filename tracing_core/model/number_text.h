@@ -1,4 +1,4 @@
-// Declares how floating-point and 128-bit numbers, bytes and pointers are appended as text.
+// Appends floating-point and 128-bit numbers, bytes and pointers as text.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@ __extension__ typedef __int128 Int128;
 __extension__ typedef unsigned __int128 Uint128;
 
 /// Appends the shortest digits that read back as `value`, as Rust's `{:?}` does: `1.0`, `0.1`, `-0.0`, `1e16`, `1e-5`,
-/// `NaN`, `inf`. An exponent is used from 1e16 and below 1e-4. Where two are equally near, the larger magnitude.
+/// `NaN`, `inf`. An exponent is used from 1e16 and below 1e-4. Of two equally near numbers the one of larger magnitude.
 void append_float(TextBuffer& out, double value) noexcept;
-/// As above, with the digits a float needs, not those of the double it converts to: `0.1`.
+/// The same with the digits that a float needs, not those of the double it converts to: `0.1`.
 void append_float(TextBuffer& out, float value) noexcept;
 
 /// Appends `value` as fmt's `{}` does: `1`, `0.1`, `-0`, `1e+16`, `1e-05`, `nan`.
@@ -23,28 +23,29 @@ void append_fmt_float(TextBuffer& out, float value) noexcept;
 
 namespace internal {
 // "-1.7976931348623157e+308" and "-0.000012345678901234567" are shorter.
-inline constexpr std::size_t kMostFloatText = 32;
-// Writes what append_float() appends, at most kMostFloatText characters; returns the end.
+inline constexpr std::size_t kMaxFloatText = 32;
+// Writes what append_float() appends, at most kMaxFloatText characters; returns the end.
 char* write_float(char* at, double value) noexcept;
 }  // namespace internal
 
 /// Appends the shortest digits as serde_json does: `1.0`, `0.00001`, `1e-6`, `1e+16`. An exponent is used from 1e16 and
-/// below 1e-5. Where two are equally near, the one with the even digit. NaN and the infinities, which JSON cannot say,
-/// become `null`.
+/// below 1e-5. Of two equally near numbers the one with the even digit. NaN and the infinities become `null`, as JSON
+/// has none.
 void append_json_float(TextBuffer& out, double value) noexcept;
 void append_json_float(TextBuffer& out, float value) noexcept;
 
-/// What serde_json reads from its own text of `value`: at most the last digit differs. The reference prints a span's
-/// fields as JSON from text that it reads again, so these are the numbers that stand there. Others stay as they are.
+/// The number that serde_json reads back from its own text of `value`, which may differ in the last digit. The
+/// reference reads the JSON text of a span's fields again before it prints them, so it prints these numbers. NaN and
+/// infinities are unchanged.
 double reread_json_float(double value) noexcept;
 
-/// Appends decimal digits, with a minus sign where negative.
+/// Appends decimal digits, with a minus sign if negative.
 void append_int128(TextBuffer& out, Int128 value) noexcept;
 void append_uint128(TextBuffer& out, Uint128 value) noexcept;
 
-/// Appends each byte as two hexadecimal digits: `[0a ff]`. Where memory runs out nothing is appended.
+/// Appends each byte as two hexadecimal digits: `[0a ff]`. Appends nothing if memory runs out.
 void append_bytes(TextBuffer& out, std::span<std::byte const> bytes) noexcept;
-/// Appends each byte as a decimal number: `[10,255]`. Where memory runs out nothing is appended.
+/// Appends each byte as a decimal number: `[10,255]`. Appends nothing if memory runs out.
 void append_json_byte_array(TextBuffer& out, std::span<std::byte const> bytes) noexcept;
 
 /// Appends an address in hexadecimal: `0x7f01`; null is `0x0`.

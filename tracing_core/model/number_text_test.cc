@@ -36,15 +36,34 @@ void expect_as_fmt(std::initializer_list<Float> values) {
   }
 }
 
-TEST(AppendFmtFloat, WritesWhatFmtDoes) {
+TEST(AppendFmtFloat, AgreesWithFmt) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  expect_as_fmt<double>({0, 1, 2.5, 10, 100, 0.1, 0.1 + 0.2, 0.001, 0.0001, 0.00001, 1.000001, 999999999.999999, 1e9, 1e15,
-                         1e16, 1e21, 1.5e300, 5e-324, 97691191962302.625, kInfinity, kNan});
+  expect_as_fmt<double>({0,
+                         1,
+                         2.5,
+                         10,
+                         100,
+                         0.1,
+                         0.1 + 0.2,
+                         0.001,
+                         0.0001,
+                         0.00001,
+                         1.000001,
+                         999999999.999999,
+                         1e9,
+                         1e15,
+                         1e16,
+                         1e21,
+                         1.5e300,
+                         5e-324,
+                         97691191962302.625,
+                         kInfinity,
+                         kNan});
   expect_as_fmt<float>({0, 1, 2.5F, 999, 1000, 0.1F, 0.125F, 0.001F, 1e-5F, 1e7F, 1e8F, 1e16F, 3.4e38F, 1e-45F,
                         static_cast<float>(kInfinity), static_cast<float>(kNan)});
 }
 
-TEST(AppendFloat, WritesDoublesAsRustAndSerdeJsonDo) {
+TEST(AppendFloat, WritesDoublesLikeRustAndSerdeJson) {
   FloatCase<double> const cases[] = {
       {0.0, "0.0", "0.0"},
       {-0.0, "-0.0", "-0.0"},
@@ -85,7 +104,7 @@ TEST(AppendFloat, WritesDoublesAsRustAndSerdeJsonDo) {
   }
 }
 
-TEST(AppendFloat, WritesAFloatsOwnShortestDigits) {
+TEST(AppendFloat, WritesTheShortestDigitsOfFloats) {
   FloatCase<float> const cases[] = {
       {0.1f, "0.1", "0.1"},
       {-0.0f, "-0.0", "-0.0"},
@@ -110,19 +129,19 @@ TEST(AppendFloat, WritesAFloatsOwnShortestDigits) {
   }
 }
 
-// Whatever path a number takes, its digits read back as it and no shorter ones do.
+// Compares the fast and the general path with the known shortest digits.
 TEST(AppendFloat, WritesTheShortestDigitsOfDecimalNumbers) {
-  for (int whole : {0, 1, 9, 10, 99, 12345, 999999}) {
+  for (int integer : {0, 1, 9, 10, 99, 12345, 999999}) {
     for (int micros = 1000; micros < 1000000; micros += 997) {
-      std::string expected = std::to_string(whole) + '.' + std::to_string(1000000 + micros).substr(1);
+      std::string expected = std::to_string(integer) + '.' + std::to_string(1000000 + micros).substr(1);
       while (expected.back() == '0' && expected[expected.size() - 2] != '.') expected.pop_back();
       EXPECT_EQ(text_of<double>(append_float, std::stod(expected)), expected);
     }
   }
 }
 
-// Pairs seen in the reference: an event's number, and the same as a span's.
-TEST(RereadJsonFloat, IsOffByALastDigitWhereTheReferenceIs) {
+// Observed in the reference: the number in an event, and the same number in a span.
+TEST(RereadJsonFloat, AgreesWithTheReference) {
   std::pair<double, double> const cases[] = {
       {5.0013538882334163e+17, 5.001353888233416e+17},
       {-1.8450948965097246e-31, -1.8450948965097248e-31},
@@ -144,16 +163,16 @@ TEST(RereadJsonFloat, IsOffByALastDigitWhereTheReferenceIs) {
 }
 
 TEST(AppendInt128, WritesEveryDigit) {
-  constexpr Uint128 kMost = ~Uint128{0};
+  constexpr Uint128 kMax = ~Uint128{0};
   constexpr Uint128 kTenTo19 = 10000000000000000000u;
   EXPECT_EQ(text_of<Uint128>(append_uint128, 0), "0");
   EXPECT_EQ(text_of<Uint128>(append_uint128, kTenTo19 - 1), "9999999999999999999");
   EXPECT_EQ(text_of<Uint128>(append_uint128, kTenTo19), "10000000000000000000");
   EXPECT_EQ(text_of<Uint128>(append_uint128, kTenTo19 * kTenTo19 + 7), "100000000000000000000000000000000000007");
-  EXPECT_EQ(text_of<Uint128>(append_uint128, kMost), "340282366920938463463374607431768211455");
+  EXPECT_EQ(text_of<Uint128>(append_uint128, kMax), "340282366920938463463374607431768211455");
   EXPECT_EQ(text_of<Int128>(append_int128, -1), "-1");
-  EXPECT_EQ(text_of<Int128>(append_int128, static_cast<Int128>(kMost / 2)), "170141183460469231731687303715884105727");
-  EXPECT_EQ(text_of<Int128>(append_int128, -static_cast<Int128>(kMost / 2) - 1),
+  EXPECT_EQ(text_of<Int128>(append_int128, static_cast<Int128>(kMax / 2)), "170141183460469231731687303715884105727");
+  EXPECT_EQ(text_of<Int128>(append_int128, -static_cast<Int128>(kMax / 2) - 1),
             "-170141183460469231731687303715884105728");
 }
 

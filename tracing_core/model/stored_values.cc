@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t padded(std::size_t size) noexcept { return (size + 7) & ~std::size_t{7}; }
 
-// A stored error is its own text and its causes: each a length and that many bytes, ended by a length of all ones.
+// A stored error is its own text and those of its causes: each a size and as many bytes. A size of all ones ends them.
 constexpr std::uint32_t kEndOfErrors = UINT32_MAX;
 
 constexpr ErrorType kStoredErrorType{[](void const* object, void* context, void (*each)(void*, std::string_view)) {
@@ -33,7 +33,7 @@ void append_error_texts(TextBuffer& out, Value const& error) noexcept {
   out.append({reinterpret_cast<char const*>(&kEndOfErrors), sizeof(kEndOfErrors)});
 }
 
-// A value whose payload of `size` bytes stands `offset` bytes behind the start of its group, and the same with a pointer.
+// A value of `kind` with a payload of `size` bytes.
 Value with_payload(ValueKind kind, char const* payload, std::size_t size) noexcept {
   switch (kind) {
     case ValueKind::text: return Value::of_text({payload, size});
@@ -123,13 +123,13 @@ std::size_t StoredValues::decode_group(char const* data, std::size_t at, Metadat
   auto const* const values = reinterpret_cast<Value const*>(group + 1);
   for (std::uint32_t i = 0; i < group->count; ++i) {
     Value const& value = values[i];
-    new (&out.room_[i]) Value(value);
+    new (&out.values_[i]) Value(value);
     if (is_plain(value.kind())) continue;
     auto const offset = reinterpret_cast<std::uintptr_t>(value.as_pointer());
     std::size_t const size = value.kind() == ValueKind::error ? 0 : value.as_text().size();
-    out.room_[i] = with_payload(value.kind(), data + at + offset, size);
+    out.values_[i] = with_payload(value.kind(), data + at + offset, size);
   }
-  for (std::size_t i = group->count; i < metadata.parts().value_count; ++i) new (&out.room_[i]) Value();
+  for (std::size_t i = group->count; i < metadata.parts().value_count; ++i) new (&out.values_[i]) Value();
   return at + group->size;
 }
 

@@ -1,4 +1,4 @@
-// Declares StoredValues, the values of a span or event kept after the statement that recorded them.
+// StoredValues: the values of a span or event, kept after the statement that recorded them.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,20 @@ namespace tracing::inline v1 {
 /// The values of one statement as Value again, borrowed from where they are stored.
 class DecodedValues {
  public:
-  DecodedValues() noexcept {}  // leaves the room as it is: only as many as a statement has are ever set
+  DecodedValues() noexcept {}  // leaves the values uninitialised: only as many as a statement has are ever set
 
-  Value const* data() const noexcept { return room_; }
+  Value const* data() const noexcept { return values_; }
 
  private:
   friend class StoredValues;
   union {
-    Value room_[256];
+    Value values_[256];
   };
 };
 
-/// Typed values in one run of bytes: numbers as they are, text copied, objects rendered. Holds one group for each time that
-/// values were recorded. Position-independent: the bytes may be kept elsewhere. Grows by malloc beyond its first bytes; what
-/// does not fit in memory is dropped. Single-thread.
+/// Typed values in one block of bytes: numbers as they are, text copied, objects as their printed text. Has one group
+/// for each time that values were recorded. Position-independent: the bytes may be copied elsewhere. The first bytes
+/// are inline, more are allocated by malloc; values that memory runs out for are dropped. Single-thread.
 class StoredValues {
  public:
   StoredValues() noexcept = default;
@@ -32,17 +32,17 @@ class StoredValues {
   StoredValues& operator=(StoredValues const&) = delete;
   ~StoredValues();
 
-  /// Replaces the content by one group: the values of one statement. True where some of them point to something:
-  /// keep_payloads() then has to follow before anything else.
+  /// Replaces the content by one group: the values of one statement. If true, some of them are pointers:
+  /// keep_payloads() must be called next.
   [[nodiscard]] bool start(FieldValues const& values) noexcept {
     return start(values.metadata(), values.statement_values());
   }
-  /// The same for the values of one statement of `metadata`, in its order; null: none.
+  /// The same for `values` in the order of the statement's arguments; null if all are empty.
   [[nodiscard]] bool start(Metadata const& metadata, Value const* values) noexcept {
     clear();
     return add_borrowed(metadata, values);
   }
-  /// Whether values of `metadata` are a few numbers, for which start_numbers() will do.
+  /// Whether the values of `metadata` are a few numbers, for which start_numbers() suffices.
   static bool are_few_numbers(Metadata const& metadata) noexcept {
     return metadata.parts().numbers_size <= kInlineBytes - sizeof(Group);
   }
@@ -54,38 +54,39 @@ class StoredValues {
     size_ = static_cast<std::uint32_t>(size);
     groups_ = 1;
     last_ = 0;
-    // Counted up to zero from the end: one register for both places and the end.
+    // An index that counts up to zero from the end: one register for both pointers and the end.
     char const* const from_end = reinterpret_cast<char const*>(values) + bytes;
     char* const to_end = data_ + size;
-    for (auto i = -static_cast<std::ptrdiff_t>(bytes); i != 0; i += sizeof(Value)) {
+    for (auto i = -static_cast<std::ptrdiff_t>(bytes); i != 0; i += sizeof(Value))
       *reinterpret_cast<Value*>(to_end + i) = *reinterpret_cast<Value const*>(from_end + i);
-    }
   }
   /// Adds a group: the values of one statement.
   void add(FieldValues const& values) noexcept {
     if (add_borrowed(values.metadata(), values.statement_values())) keep_payloads();
   }
-  /// Adds `count` groups as they lie in memory: `size` bytes taken from another one. False where it has no room for them,
-  /// which it then gets only if it `may_grow`.
+  /// Adds `count` groups, `size` bytes copied from another StoredValues. False if there is no room, for which it
+  /// allocates only if it `may_grow`.
   bool add_stored(char const* groups, std::size_t size, std::uint32_t count, bool may_grow = true) noexcept;
-  /// Copies what the last group's values point to; objects print themselves.
+  /// Copies the data that the last group's values point to, and prints objects.
   void keep_payloads() noexcept;
-  /// As after construction; keeps a small buffer.
+  /// Removes all groups; keeps a small buffer.
   void clear() noexcept {
-    if (capacity_ > kMostKept) shrink();
+    if (capacity_ > kMaxKept) shrink();
     size_ = 0;
     groups_ = 0;
   }
   /// Replaces the content by that of `other`.
   void copy_from(StoredValues const& other) noexcept;
 
-  /// It holds more memory than it should when it is empty: clear() gives that back.
-  bool is_large() const noexcept { return capacity_ > kMostKept; }
+  /// Whether it has more memory than clear() keeps.
+  bool is_large() const noexcept { return capacity_ > kMaxKept; }
   std::size_t size_bytes() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   std::uint32_t group_count() const noexcept { return groups_; }
-  /// How much of that is the first group; zero where there is none.
-  std::size_t first_group_bytes() const noexcept { return size_ == 0 ? 0 : reinterpret_cast<Group const*>(data_)->size; }
+  /// The size of the first group; zero if there is none.
+  std::size_t first_group_bytes() const noexcept {
+    return size_ == 0 ? 0 : reinterpret_cast<Group const*>(data_)->size;
+  }
 
   /// Calls `f(FieldValues)` for each group in order. The values are borrowed from here.
   template <class F>
@@ -97,32 +98,35 @@ class StoredValues {
     }
   }
 
-  /// The values where they stand, in the statement's order: where all are numbers by their types and were recorded once. Null
-  /// otherwise.
+  /// The stored values in the order of the statement's arguments, if all have number types and were recorded once; else
+  /// null.
   Value const* only_numbers(Metadata const& metadata) const noexcept {
     bool const are_numbers = groups_ == 1 && metadata.parts().numbers_size != internal::kNotOnlyNumbers;
     return are_numbers ? reinterpret_cast<Value const*>(data_ + sizeof(Group)) : nullptr;
   }
 
-  /// The bytes, for those who keep them elsewhere: size_bytes() of them, to be aligned to 8.
+  /// The size_bytes() bytes, to be copied elsewhere. A copy must be aligned to 8.
   char const* data() const noexcept { return data_; }
-  /// Reads the group that stands at `at` of bytes kept elsewhere; returns where the next one stands.
-  static std::size_t decode_group(char const* data, std::size_t at, Metadata const& metadata, DecodedValues& out) noexcept;
+  /// Reads the group at offset `at` of such a copy; returns the offset of the next group.
+  static std::size_t decode_group(char const* data, std::size_t at, Metadata const& metadata,
+                                  DecodedValues& out) noexcept;
 
  private:
-  // Followed by `count` values, whose pointers are offsets from here, and what those point to.
+  // Followed by `count` values, whose pointers are offsets from here, and the data they point to.
   struct Group {
-    std::uint32_t size;  // with all that follows
+    std::uint32_t size;  // including values and data
     std::uint32_t count;
   };
 
-  // A set of kinds, or-ed together: whether none of them points to something.
-  static constexpr bool is_plain(unsigned kinds) noexcept { return (kinds & static_cast<unsigned>(ValueKind::text)) == 0; }
+  // Whether none of the or-ed kinds is a pointer.
+  static constexpr bool is_plain(unsigned kinds) noexcept {
+    return (kinds & static_cast<unsigned>(ValueKind::text)) == 0;
+  }
   static constexpr bool is_plain(ValueKind kind) noexcept { return is_plain(static_cast<unsigned>(kind)); }
   static constexpr std::uint32_t group_size(std::uint32_t count) noexcept {
     return static_cast<std::uint32_t>(sizeof(Group) + count * sizeof(Value));
   }
-  // Writes values as they are; true where some of them point to something.
+  // Writes values unchanged; true if some of them are pointers.
   static bool write_group(char* at, std::uint32_t count, Value const* from) noexcept {
     *reinterpret_cast<Group*>(at) = {group_size(count), count};
     unsigned kinds = 0;
@@ -145,7 +149,7 @@ class StoredValues {
   void shrink() noexcept;
 
   static constexpr std::uint32_t kInlineBytes = 128;
-  static constexpr std::uint32_t kMostKept = 4096;
+  static constexpr std::uint32_t kMaxKept = 4096;
   char* data_ = inline_;
   std::uint32_t size_ = 0;
   std::uint32_t capacity_ = kInlineBytes;

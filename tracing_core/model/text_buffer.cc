@@ -8,7 +8,7 @@
 namespace tracing::inline v1 {
 
 void TextBuffer::append_int(std::int64_t value) noexcept {
-  char* const begin = reserve(1 + internal::kMostUintDigits);
+  char* const begin = reserve(1 + internal::kMaxUintDigits);
   if (begin == nullptr) return;
   char* at = begin;
   auto magnitude = static_cast<std::uint64_t>(value);
@@ -20,9 +20,8 @@ void TextBuffer::append_int(std::int64_t value) noexcept {
 }
 
 void TextBuffer::append_uint(std::uint64_t value) noexcept {
-  if (char* const begin = reserve(internal::kMostUintDigits)) {
+  if (char* const begin = reserve(internal::kMaxUintDigits))
     size_ += static_cast<std::size_t>(internal::write_uint(begin, value) - begin);
-  }
 }
 
 bool TextBuffer::grow(std::size_t count) noexcept {

@@ -1,4 +1,4 @@
-// Declares TextBuffer, the growing run of characters that everything printed is appended to.
+// TextBuffer: the growing buffer that all text is appended to.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace tracing::inline v1 {
 
-/// A growing run of bytes with cheap appends. Never throws: where memory cannot be had, what does not fit is dropped and
-/// truncated() says so. Starts in storage lent by a derived class; single-thread.
+/// A growing buffer of bytes with cheap appends. Never throws: if memory runs out, it drops text and truncated()
+/// returns true. A derived class may lend it its first storage. Single-thread.
 class TextBuffer {
  public:
   TextBuffer() noexcept = default;
@@ -24,7 +24,7 @@ class TextBuffer {
   bool truncated() const noexcept { return truncated_; }
 
   void clear() noexcept { size_ = 0, truncated_ = false; }
-  /// Drops what stands at and after `size`. REQUIRES: size <= size().
+  /// Drops the bytes from `size` on. REQUIRES: size <= size().
   void resize_down(std::size_t size) noexcept { size_ = size; }
 
   void append(std::string_view text) noexcept {
@@ -45,11 +45,11 @@ class TextBuffer {
       size_ += count;
     }
   }
-  /// Decimal digits, with a minus sign where negative.
+  /// Appends decimal digits, with a minus sign if negative.
   void append_int(std::int64_t value) noexcept;
   void append_uint(std::uint64_t value) noexcept;
 
-  /// Room for `count` more bytes at the end, or null where memory ran out; commit() then makes them part of the text.
+  /// Returns room for `count` more bytes at the end, or null if memory runs out; commit() then adds them to the text.
   char* reserve(std::size_t count) noexcept {
     if (capacity_ - size_ < count && !grow(count)) [[unlikely]] return nullptr;
     return data_ + size_;

@@ -22,7 +22,7 @@ TEST(TextBuffer, GrowsOutOfItsInlineStorage) {
   EXPECT_FALSE(buffer.truncated());
 }
 
-TEST(TextBuffer, DropsWhatDoesNotFitInMemoryAndSaysSo) {
+TEST(TextBuffer, DropsTextAndIsTruncatedIfMemoryRunsOut) {
   TextBuffer buffer;
   buffer.append("kept");
   EXPECT_EQ(buffer.reserve(std::numeric_limits<std::size_t>::max() / 2), nullptr);

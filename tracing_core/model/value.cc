@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "tracing_core/internal/type_information.h"
 #include "tracing_core/model/debug_writer.h"
 #include "tracing_core/model/field_values.h"
 #include "tracing_core/model/metadata.h"
@@ -30,7 +29,7 @@ void append_error(TextBuffer& out, Value const& value) noexcept {
   value.error_type().visit(value.as_pointer(), &first, first_text);
 }
 
-// What a value prints of itself where no quotes are wanted.
+// Appends the form of a value without quotes.
 void append_plain(TextBuffer& out, Value const& value) noexcept {
   switch (value.kind()) {
     case ValueKind::empty: return;
@@ -57,7 +56,7 @@ void append_plain(TextBuffer& out, Value const& value) noexcept {
   }
 }
 
-// What it prints in a message and by display(): the same, but numbers as fmt prints them, `2` and not `2.0`.
+// The form in messages and by display(): the same, but floating-point numbers as fmt prints them, `2` and not `2.0`.
 void append_display(TextBuffer& out, Value const& value) noexcept {
   if (value.kind() == ValueKind::f64) return append_fmt_float(out, value.as_double());
   if (value.kind() == ValueKind::f32) return append_fmt_float(out, static_cast<float>(value.as_double()));
@@ -105,23 +104,25 @@ class StreamBuffer final : public std::streambuf {
   TextBuffer& out_;
 };
 
-// Without the sanitizer's look at the type's description, which is what may not be there.
-__attribute__((no_sanitize("vptr"))) void visit_exception(std::exception const& e, void* context,
-                                                          void (*each)(void*, std::string_view), int depth) {
-  constexpr int kDeepest = 64;
+void visit_exception(std::exception const& e, void* context, void (*each)(void*, std::string_view), int depth) {
+  constexpr int kMaxDepth = 64;
   each(context, e.what());
-  if (depth == kDeepest || !internal::has_type_information(&e)) return;
+  if (depth == kMaxDepth) return;
   try {
     std::rethrow_if_nested(e);
   } catch (std::exception const& cause) {
     visit_exception(cause, context, each, depth + 1);
   } catch (...) {
-    each(context, "an exception that is no std::exception");
+    each(context, "an exception not derived from std::exception");
   }
 }
 
 constexpr ErrorType kExceptionType{[](void const* object, void* context, void (*each)(void*, std::string_view)) {
   visit_exception(*static_cast<std::exception const*>(object), context, each, 0);
+}};
+
+constexpr ErrorType kPlainExceptionType{[](void const* object, void* context, void (*each)(void*, std::string_view)) {
+  each(context, static_cast<std::exception const*>(object)->what());
 }};
 
 constexpr ErrorType kErrorCodeType{[](void const* object, void* context, void (*each)(void*, std::string_view)) {
@@ -135,11 +136,11 @@ constexpr ErrorType kExceptionPointerType{[](void const* object, void* context, 
   } catch (std::exception const& e) {
     visit_exception(e, context, each, 0);
   } catch (...) {
-    each(context, "an exception that is no std::exception");
+    each(context, "an exception not derived from std::exception");
   }
 }};
 
-// The value that a nested hole of a specification means: `{}` is the next one, `{2}` the third, `{n}` the field n.
+// The value of a nested placeholder in a specification: `{}` is the next one, `{2}` the third, `{n}` the field n.
 Value nested_value(std::string_view id, Metadata const& metadata, Value const* values, std::size_t& next) noexcept {
   if (id.empty()) return values[++next];
   if (id[0] >= '0' && id[0] <= '9') {
@@ -150,10 +151,11 @@ Value nested_value(std::string_view id, Metadata const& metadata, Value const* v
   return FieldValues(metadata, values).value(metadata.fields().index_of(id));
 }
 
-void append_hole(TextBuffer& out, Metadata const& metadata, Value const* values, internal::MessageHole const& hole) noexcept {
-  std::string_view const spec(metadata.parts().text + hole.spec_offset, hole.spec_size);
+void append_placeholder(TextBuffer& out, Metadata const& metadata, Value const* values,
+                        internal::MessagePlaceholder const& placeholder) noexcept {
+  std::string_view const spec(metadata.parts().text + placeholder.spec_offset, placeholder.spec_size);
   InlineTextBuffer<64> filled;
-  std::size_t next = hole.value_index;
+  std::size_t next = placeholder.value_index;
   for (std::size_t i = 0; i < spec.size(); ++i) {
     if (spec[i] != '{') {
       filled.push_back(spec[i]);
@@ -163,12 +165,13 @@ void append_hole(TextBuffer& out, Metadata const& metadata, Value const* values,
     append_plain(filled, nested_value(spec.substr(i + 1, close - i - 1), metadata, values, next));
     i = close;
   }
-  append_formatted(out, values[hole.value_index], filled.view());
+  append_formatted(out, values[placeholder.value_index], filled.view());
 }
 
 }  // namespace
 
 Value Value::of_error(std::exception const& e) noexcept { return of_error(&e, kExceptionType); }
+Value Value::of_plain_error(std::exception const& e) noexcept { return of_error(&e, kPlainExceptionType); }
 Value Value::of_error(std::error_code const& e) noexcept { return of_error(&e, kErrorCodeType); }
 Value Value::of_error(std::exception_ptr const& e) noexcept {
   return e == nullptr ? Value() : of_error(&e, kExceptionPointerType);
@@ -180,14 +183,14 @@ void append_message(TextBuffer& out, Value const& value) noexcept {
   Value const* const values = value.message_values();
   char const* const literal = internal::message_literal(parts).data();
   std::uint32_t done = 0;
-  for (std::size_t i = 0; i < parts.hole_count; ++i) {
-    internal::MessageHole const& hole = parts.holes[i];
-    out.append({literal + done, hole.offset - done});
-    done = hole.offset;
-    if (hole.spec_size == 0) {
-      append_display(out, values[hole.value_index]);
+  for (std::size_t i = 0; i < parts.placeholder_count; ++i) {
+    internal::MessagePlaceholder const& placeholder = parts.placeholders[i];
+    out.append({literal + done, placeholder.offset - done});
+    done = placeholder.offset;
+    if (placeholder.spec_size == 0) {
+      append_display(out, values[placeholder.value_index]);
     } else {
-      append_hole(out, metadata, values, hole);
+      append_placeholder(out, metadata, values, placeholder);
     }
   }
   out.append({literal + done, parts.message_size - done});

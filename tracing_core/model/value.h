@@ -1,4 +1,4 @@
-// Declares Value, one recorded value as it travels from a callsite to whoever collects it.
+// Value: one recorded value, passed from a callsite to the subscriber.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@ namespace tracing::inline v1 {
 class DebugWriter;
 class Metadata;
 
-/// How a value was recorded; decides how formats print it and how filters compare it.
+/// The type of a recorded value; decides how formats print it and how filters compare it.
 enum class ValueKind : std::uint8_t {
-  empty,     ///< nothing: a null pointer to text, an empty optional, `tracing::empty`; not printed
+  empty,     ///< no value: a null pointer to text, an empty optional, `tracing::empty`; not printed
   boolean,
   i64,
   u64,
@@ -30,37 +30,39 @@ enum class ValueKind : std::uint8_t {
   i128,
   u128,
   pointer,   ///< prints as hexadecimal
-  redacted,  ///< one that no output shows: see redaction.h; prints a token
-  text = 16, ///< UTF-8 text; prints quoted; this kind and those below, all with this bit, point to what they stand for
-  verbatim,  ///< text that some type printed of itself; prints as it is
+  redacted,  ///< a hidden value, see redaction.h; prints a token
+  text = 16, ///< UTF-8 text; prints quoted. This kind and those below, all with this bit, are pointers to data
+  verbatim,  ///< text that a type printed; prints unchanged
   bytes,
-  error,     ///< an error and what caused it
+  error,     ///< an error and its causes
   custom,    ///< an object that can print itself
-  message,   ///< an event's message: a literal with holes for values
+  message,   ///< an event's message: a literal with placeholders for values
 };
 
-/// How an object of a user's type prints itself.
+/// How objects of a user's type print.
 struct CustomType {
-  /// Writes `object` for people who debug; the writer decides between one line and several.
+  /// Writes the debug form of `object`; the writer decides between one line and several.
   void (*debug)(void const* object, DebugWriter& writer);
   /// Appends `object` by a format specification, empty for the plain form.
   void (*format)(void const* object, TextBuffer& out, std::string_view spec);
 };
 
-/// How an error tells its causes.
+/// How to get the texts of an error and its causes.
 struct ErrorType {
   /// Calls `each` with the error's own text, then with each cause's, the root cause last.
   void (*visit)(void const* object, void* context, void (*each)(void* context, std::string_view text));
 };
 
-/// One recorded value: a tag and 16 bytes. Text, bytes and objects are borrowed: they live as long as the statement that
-/// recorded them. Trivially copyable; whoever keeps a value copies what it points to.
+/// One recorded value: a tag and 16 bytes. Text, bytes and objects are borrowed, and valid as long as the statement
+/// that recorded them; StoredValues copies them. Trivially copyable.
 class Value {
  public:
   constexpr Value() noexcept = default;
 
   static constexpr Value of_bool(bool x) noexcept { return Value(ValueKind::boolean, std::uint64_t{x}); }
-  static constexpr Value of_i64(std::int64_t x) noexcept { return Value(ValueKind::i64, static_cast<std::uint64_t>(x)); }
+  static constexpr Value of_i64(std::int64_t x) noexcept {
+    return Value(ValueKind::i64, static_cast<std::uint64_t>(x));
+  }
   static constexpr Value of_u64(std::uint64_t x) noexcept { return Value(ValueKind::u64, x); }
   static constexpr Value of_f64(double x) noexcept { return Value(ValueKind::f64, x); }
   static constexpr Value of_f32(float x) noexcept { return Value(ValueKind::f32, static_cast<double>(x)); }
@@ -73,27 +75,34 @@ class Value {
     return Value(ValueKind::u128, static_cast<std::uint64_t>(x), static_cast<std::uint64_t>(x >> 64));
   }
   static constexpr Value of_text(std::string_view x) noexcept { return Value(ValueKind::text, x.data(), x.size()); }
-  static constexpr Value of_verbatim(std::string_view x) noexcept { return Value(ValueKind::verbatim, x.data(), x.size()); }
-  static constexpr Value of_bytes(void const* data, std::size_t size) noexcept { return Value(ValueKind::bytes, data, size); }
+  static constexpr Value of_verbatim(std::string_view x) noexcept {
+    return Value(ValueKind::verbatim, x.data(), x.size());
+  }
+  static constexpr Value of_bytes(void const* data, std::size_t size) noexcept {
+    return Value(ValueKind::bytes, data, size);
+  }
   static constexpr Value of_redacted() noexcept { return Value(ValueKind::redacted, std::uint64_t{0}); }
   static constexpr Value of_pointer(void const* x) noexcept { return Value(ValueKind::pointer, x); }
   static constexpr Value of_error(void const* object, ErrorType const& type) noexcept {
     return Value(ValueKind::error, object, &type);
   }
+  /// With the exceptions nested in it. Like std::rethrow_if_nested(), REQUIRES that its class was not compiled with
+  /// -fno-rtti; use of_plain_error() there.
   static Value of_error(std::exception const& e) noexcept;
+  static Value of_plain_error(std::exception const& e) noexcept;
   static Value of_error(std::error_code const& e) noexcept;
   static Value of_error(std::exception_ptr const& e) noexcept;
   static constexpr Value of_custom(void const* object, CustomType const& type) noexcept {
     return Value(ValueKind::custom, object, &type);
   }
-  /// The message of `metadata`, its holes filled from `values`, which are in the order of the statement's arguments.
+  /// The message of `metadata`; `values`, in the order of the statement's arguments, fill its placeholders.
   static constexpr Value of_message(Metadata const& metadata, Value const* values) noexcept {
     return Value(ValueKind::message, &metadata, values);
   }
 
   constexpr ValueKind kind() const noexcept { return kind_; }
   constexpr bool is_empty() const noexcept { return kind_ == ValueKind::empty; }
-  /// Under `pretty`, custom values print over several lines.
+  /// Whether it prints over several lines, if it is a custom value.
   constexpr bool is_pretty() const noexcept { return pretty_; }
   constexpr Value as_pretty() const noexcept {
     Value copy = *this;
@@ -109,7 +118,9 @@ class Value {
   constexpr Int128 as_i128() const noexcept { return static_cast<Int128>(as_u128()); }
   constexpr Uint128 as_u128() const noexcept { return (static_cast<Uint128>(second_.number) << 64) | first_.number; }
   /// The characters of text, verbatim and bytes.
-  constexpr std::string_view as_text() const noexcept { return {static_cast<char const*>(first_.pointer), second_.number}; }
+  constexpr std::string_view as_text() const noexcept {
+    return {static_cast<char const*>(first_.pointer), second_.number};
+  }
   constexpr void const* as_pointer() const noexcept { return first_.pointer; }
   constexpr CustomType const& custom_type() const noexcept { return *static_cast<CustomType const*>(second_.pointer); }
   constexpr ErrorType const& error_type() const noexcept { return *static_cast<ErrorType const*>(second_.pointer); }
@@ -135,14 +146,16 @@ class Value {
   bool pretty_ = false;
 };
 
-/// Appends the message without quotes: the literal with its holes filled. REQUIRES: value.kind() == ValueKind::message.
+/// Appends the message without quotes: the literal with its placeholders filled. REQUIRES: value.kind() ==
+/// ValueKind::message.
 void append_message(TextBuffer& out, Value const& value) noexcept;
 
-/// Appends a value by a format specification as fmt would, `2` for 2.0 where it is empty; what fmt knows nothing of in its
-/// plain form. A specification that does not fit the value counts as empty.
+/// Appends a value by a format specification as fmt would; if that is empty, `2` for 2.0. Kinds that fmt does not have
+/// print as in messages. A specification that does not fit the value counts as empty.
 void append_formatted(TextBuffer& out, Value const& value, std::string_view spec) noexcept;
 
-/// Appends a value as it stands behind `name=`: text quoted, everything else in its plain form. Appends nothing where empty.
+/// Appends a value as formats print it after `name=`: text quoted, other kinds as in messages. Appends nothing if it is
+/// empty.
 void append_debug(TextBuffer& out, Value const& value) noexcept;
 
 }  // namespace tracing::inline v1

@@ -1,4 +1,4 @@
-// Declares how values of C++ types become recorded values: value_of(), display(), debug(), pretty(), TRACE_FIELDS, TRACE_ENUM.
+// Converts values of C++ types to recorded values: display(), debug(), pretty() and, for the macros, value_of().
 #pragma once
 
 #include <concepts>
@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-// fmt 9 does not compile under nvcc in C++20 mode; there, types print by operator<<, TRACE_FIELDS and TRACE_ENUM.
+// fmt 9 does not compile with nvcc in C++20 mode; with nvcc types print by operator<<, TRACE_FIELDS and TRACE_ENUM.
 #if !defined(__CUDACC__)
 #include <fmt/core.h>
 #endif
@@ -24,46 +24,39 @@
 
 namespace tracing::inline v1 {
 
-/// A field that has no value yet: `tracing::kv("status", tracing::empty)`; record() gives it one later.
+/// The value of a field that has none yet: `tracing::kv("status", tracing::empty)`. Span::record() sets it later.
 struct Empty {};
 inline constexpr Empty empty{};
 
 namespace internal {
 
-template <class T>
-struct Display {
-  T const& value;
-};
-template <class T>
-struct Debug {
-  T const& value;
-};
-template <class T>
-struct Pretty {
+enum class PrintAs { display, debug, pretty };
+template <class T, PrintAs kAs>
+struct Wrapped {
   T const& value;
 };
 
 }  // namespace internal
 
-/// Records `x` as it prints itself, without quotes. Borrows `x` for the statement.
+/// Records `x` in its own printed form, without quotes. Borrows `x` for the statement.
 template <class T>
-constexpr internal::Display<T> display(T const& x) noexcept {
+constexpr internal::Wrapped<T, internal::PrintAs::display> display(T const& x) noexcept {
   return {x};
 }
-/// Records `x` as it prints for people who debug, on one line. Borrows `x` for the statement.
+/// Records `x` in its debug form, on one line. Borrows `x` for the statement.
 template <class T>
-constexpr internal::Debug<T> debug(T const& x) noexcept {
+constexpr internal::Wrapped<T, internal::PrintAs::debug> debug(T const& x) noexcept {
   return {x};
 }
 /// As debug(), over several lines.
 template <class T>
-constexpr internal::Pretty<T> pretty(T const& x) noexcept {
+constexpr internal::Wrapped<T, internal::PrintAs::pretty> pretty(T const& x) noexcept {
   return {x};
 }
 
 namespace internal {
 
-// ---- what a type offers ----
+// ---- how a type can print ----
 
 template <class T>
 concept DescribesFields = requires(T const& x, DebugWriter& writer) { tracing_write_fields(writer, x); };
@@ -111,20 +104,14 @@ concept SmartPointer = requires(T const& x) {
   typename T::element_type;
 };
 template <class T>
-struct IsWrapped : std::false_type {};
-template <class T>
-struct IsWrapped<Display<T>> : std::true_type {};
-template <class T>
-struct IsWrapped<Debug<T>> : std::true_type {};
-template <class T>
-struct IsWrapped<Pretty<T>> : std::true_type {};
-template <class T>
-concept Wrapped = IsWrapped<T>::value;
+inline constexpr bool kIsWrapped = false;
+template <class T, PrintAs kAs>
+inline constexpr bool kIsWrapped<Wrapped<T, kAs>> = true;
 
 template <class T>
 concept Int128Bit = std::same_as<T, Value::Int128> || std::same_as<T, Value::Uint128>;
 
-// In the order in which value_of() looks. What a container holds has to be recordable, too.
+// In the same order as value_of(). The elements of a container must be recordable, too.
 template <class T>
 constexpr bool is_recordable() noexcept;
 template <class T, std::size_t... kIndex>
@@ -136,7 +123,7 @@ constexpr bool is_recordable() noexcept {
   if constexpr (std::is_arithmetic_v<T> || Int128Bit<T> || std::is_pointer_v<T> || std::is_null_pointer_v<T> ||
                 std::is_enum_v<T> || std::is_function_v<T> || std::is_same_v<T, Value> || std::is_same_v<T, Empty>) {
     return true;
-  } else if constexpr (DescribesFields<T> || Text<T> || Wrapped<T> || std::derived_from<T, std::exception> ||
+  } else if constexpr (DescribesFields<T> || Text<T> || kIsWrapped<T> || std::derived_from<T, std::exception> ||
                        std::is_same_v<T, std::error_code> || std::is_same_v<T, std::exception_ptr>) {
     return true;
   } else if constexpr (std::is_array_v<T>) {
@@ -161,7 +148,7 @@ constexpr bool is_recordable() noexcept {
 template <class T>
 concept Recordable = is_recordable<T>();
 
-// ---- out-of-line ends of printing by fmt and by operator<< ----
+// ---- printing by fmt and by operator<<, out of line ----
 
 #if !defined(__CUDACC__)
 void append_fmt(TextBuffer& out, std::string_view spec, fmt::format_args args) noexcept;
@@ -199,7 +186,7 @@ void write_items(DebugWriter& writer, T const& x) noexcept {
   }
 }
 
-// The structure of T, without going through Value.
+// Writes the structure of `x`, which value_of() would wrap again.
 template <class T>
 void write_structure(DebugWriter& writer, T const& x) noexcept {
   if constexpr (DescribesFields<T>) {
@@ -242,7 +229,7 @@ inline constexpr CustomType kCustomType{
       }
     }};
 
-// display(x): what x prints of itself, though it would be quoted or a number otherwise.
+// display(x): the form of x in a message.
 template <class T>
 inline constexpr CustomType kDisplayType{
     [](void const* object, DebugWriter& writer) {
@@ -263,22 +250,18 @@ inline constexpr CustomType kDebugType{
       write_debug(writer, *static_cast<T const*>(object));
     }};
 
-template <class T>
-constexpr Value value_of_wrapped(Display<T> const& x) noexcept {
-  if constexpr (Text<T>) {
+template <class T, PrintAs kAs>
+constexpr Value value_of_wrapped(Wrapped<T, kAs> const& x) noexcept {
+  if constexpr (kAs == PrintAs::debug) {
+    return Value::of_custom(&x.value, kDebugType<T, false>);
+  } else if constexpr (kAs == PrintAs::pretty) {
+    return Value::of_custom(&x.value, kDebugType<T, true>).as_pretty();
+  } else if constexpr (Text<T>) {
     Value const text = value_of(x.value);
     return text.is_empty() ? text : Value::of_verbatim(text.as_text());
   } else {
     return Value::of_custom(&x.value, kDisplayType<T>);
   }
-}
-template <class T>
-constexpr Value value_of_wrapped(Debug<T> const& x) noexcept {
-  return Value::of_custom(&x.value, kDebugType<T, false>);
-}
-template <class T>
-constexpr Value value_of_wrapped(Pretty<T> const& x) noexcept {
-  return Value::of_custom(&x.value, kDebugType<T, true>).as_pretty();
 }
 
 template <class T>
@@ -309,20 +292,25 @@ constexpr Value value_of_number(T const& x) noexcept {
   }
 }
 
+// The text in an array: up to a NUL, or all of it.
+constexpr Value value_of_chars(char const* data, std::size_t size) noexcept {
+  std::string_view const all(data, size);
+  return Value::of_text(all.substr(0, all.find('\0')));
+}
+
 template <class T>
 constexpr Value value_of_text(T const& x) noexcept {
   if constexpr (std::is_pointer_v<T>) {
     if (x == nullptr) return Value();
     return Value::of_text(std::string_view(x));
   } else if constexpr (std::is_array_v<T>) {
-    std::string_view const whole(x, std::extent_v<T>);
-    return Value::of_text(whole.substr(0, whole.find('\0')));
+    return value_of_chars(x, std::extent_v<T>);
   } else {
     return Value::of_text(static_cast<std::string_view>(x));
   }
 }
 
-/// The recorded form of `x`, which is borrowed.
+/// The recorded value of `x`, which it borrows.
 template <class T>
 constexpr Value value_of(T const& x) noexcept {
   using Plain = std::remove_volatile_t<T>;
@@ -338,14 +326,19 @@ constexpr Value value_of(T const& x) noexcept {
     return Value::of_u128(x);
   } else if constexpr (std::is_arithmetic_v<Plain>) {
     return value_of_number<Plain>(x);
-  } else if constexpr (Wrapped<Plain>) {
+  } else if constexpr (kIsWrapped<Plain>) {
     return value_of_wrapped(x);
   } else if constexpr (Text<Plain>) {
     return value_of_text(x);
   } else if constexpr (std::is_enum_v<Plain>) {
     return value_of_enum<Plain>(x);
-  } else if constexpr (std::derived_from<Plain, std::exception> || std::same_as<Plain, std::error_code> ||
-                       std::same_as<Plain, std::exception_ptr>) {
+  } else if constexpr (std::derived_from<Plain, std::exception>) {
+#if defined(__cpp_rtti)
+    return Value::of_error(x);
+#else
+    return Value::of_plain_error(x);
+#endif
+  } else if constexpr (std::same_as<Plain, std::error_code> || std::same_as<Plain, std::exception_ptr>) {
     return Value::of_error(x);
   } else if constexpr (std::is_function_v<Plain>) {
     return Value::of_pointer(reinterpret_cast<void const*>(&x));

@@ -33,7 +33,7 @@ namespace value_of_test {
 using tracing::ValueKind;
 using tracing::internal::value_of;
 
-// What a value is recorded as, how it prints behind `name=`, and how in a message.
+// The kind of a recorded value, and its text after `name=` and in a message.
 struct Printed {
   ValueKind kind;
   std::string debug;
@@ -57,7 +57,7 @@ Printed same(ValueKind kind, std::string const& text) { return {kind, text, text
 Printed text(std::string const& x) { return {ValueKind::text, "\"" + x + "\"", x}; }
 Printed const absent{ValueKind::empty, "", ""};
 
-TEST(ValueOf, TakesNumbersOfEveryWidth) {
+TEST(ValueOf, ConvertsNumbersOfEveryWidth) {
   EXPECT_EQ(printed(true), same(ValueKind::boolean, "true"));
   EXPECT_EQ(printed(false), same(ValueKind::boolean, "false"));
   EXPECT_EQ(printed(static_cast<signed char>(-5)), same(ValueKind::i64, "-5"));
@@ -77,7 +77,7 @@ TEST(ValueOf, TakesNumbersOfEveryWidth) {
   EXPECT_EQ(printed(~tracing::Value::Uint128{0}), same(ValueKind::u128, "340282366920938463463374607431768211455"));
 }
 
-TEST(ValueOf, PrintsRealNumbersByTheirOwnShortestForm) {
+TEST(ValueOf, PrintsTheShortestFormOfFloatingPointNumbers) {
   EXPECT_EQ(printed(0.1F), same(ValueKind::f32, "0.1"));
   EXPECT_EQ(printed(0.1), same(ValueKind::f64, "0.1"));
   EXPECT_EQ(printed(static_cast<double>(0.1F)), same(ValueKind::f64, "0.10000000149011612"));
@@ -88,7 +88,7 @@ TEST(ValueOf, PrintsRealNumbersByTheirOwnShortestForm) {
   EXPECT_EQ(printed(-std::numeric_limits<double>::infinity()).debug, "-inf");
 }
 
-TEST(ValueOf, TakesTextOfEveryKind) {
+TEST(ValueOf, ConvertsTextOfEveryType) {
   EXPECT_EQ(printed('c'), text("c"));
   EXPECT_EQ(printed("literal"), text("literal"));
   EXPECT_EQ(printed("up to the first zero\0 and no further"), text("up to the first zero"));
@@ -105,7 +105,7 @@ TEST(ValueOf, TakesTextOfEveryKind) {
   EXPECT_EQ(printed(std::string()), text(""));
 }
 
-TEST(ValueOf, RecordsNothingWhereThereIsNothing) {
+TEST(ValueOf, IsEmptyForAbsentValues) {
   EXPECT_EQ(printed(nullptr), absent);
   EXPECT_EQ(printed(static_cast<char const*>(nullptr)), absent);
   EXPECT_EQ(printed(std::optional<int>()), absent);
@@ -134,7 +134,7 @@ TEST(ValueOf, PrintsPointersAsHexadecimal) {
   EXPECT_EQ(printed(bytes), same(ValueKind::pointer, "0x0"));
 }
 
-TEST(ValueOf, TakesBytes) {
+TEST(ValueOf, ConvertsBytes) {
   std::array<std::byte, 2> const bytes{std::byte{0x0a}, std::byte{0xff}};
   EXPECT_EQ(printed(bytes), same(ValueKind::bytes, "[0a ff]"));
   EXPECT_EQ(printed(std::span(bytes)), same(ValueKind::bytes, "[0a ff]"));
@@ -142,7 +142,7 @@ TEST(ValueOf, TakesBytes) {
   EXPECT_EQ(printed(std::vector<std::byte>()), same(ValueKind::bytes, "[]"));
 }
 
-TEST(ValueOf, TakesErrorsWithTheirCauses) {
+TEST(ValueOf, ConvertsErrorsWithTheirCauses) {
   EXPECT_EQ(printed(std::runtime_error("it broke")), same(ValueKind::error, "it broke"));
   EXPECT_EQ(printed(std::make_error_code(std::errc::timed_out)), same(ValueKind::error, "Connection timed out"));
   EXPECT_EQ(printed(std::make_exception_ptr(std::out_of_range("too far"))), same(ValueKind::error, "too far"));
@@ -183,7 +183,7 @@ struct fmt::formatter<value_of_test::Formatted> : fmt::formatter<std::string_vie
 
 namespace value_of_test {
 
-TEST(ValueOf, PrintsEnumeratorsByNameWhereItIsKnown) {
+TEST(ValueOf, PrintsEnumeratorsByNameIfKnown) {
   EXPECT_EQ(printed(Plain::b), same(ValueKind::u64, "1"));
   EXPECT_EQ(printed(kOld), same(ValueKind::u64, "3"));
   EXPECT_EQ(printed(Named::unchecked), same(ValueKind::verbatim, "unchecked"));
@@ -216,7 +216,7 @@ struct fmt::formatter<value_of_test::WithFormatter> : fmt::formatter<int> {
 
 namespace value_of_test {
 
-TEST(ValueOf, TakesWhatPrintsItself) {
+TEST(ValueOf, PrintsByFmtOrStreamOrTraceFields) {
   EXPECT_EQ(printed(WithStream()), same(ValueKind::custom, "n is 3"));
   EXPECT_EQ(printed(WithFormatter()), same(ValueKind::custom, "4"));
   EXPECT_EQ(printed(Described()), same(ValueKind::custom, "Described { n: 5, name: \"five\" }"));
@@ -230,12 +230,12 @@ struct Throws {
   friend std::ostream& operator<<(std::ostream&, Throws const&) { throw std::runtime_error("while printing"); }
 };
 
-TEST(ValueOf, SurvivesWhatThrowsWhileItPrints) {
+TEST(ValueOf, CatchesExceptionsWhilePrinting) {
   EXPECT_EQ(printed(Throws()).kind, ValueKind::custom);
   EXPECT_EQ(printed(std::vector<Throws>(2)).debug.front(), '[');
 }
 
-TEST(ValueOf, TakesContainers) {
+TEST(ValueOf, ConvertsContainers) {
   EXPECT_EQ(printed(std::vector<int>{1, 2}), same(ValueKind::custom, "[1, 2]"));
   EXPECT_EQ(printed(std::vector<bool>{true, false}), same(ValueKind::custom, "[true, false]"));
   EXPECT_EQ(printed(std::list<char>{'a'}), same(ValueKind::custom, "[\"a\"]"));
@@ -257,9 +257,9 @@ TEST(ValueOf, TakesContainers) {
   EXPECT_EQ(printed(std::vector<Named>{Named::checked}), same(ValueKind::custom, "[checked]"));
 }
 
-TEST(ValueOf, TakesAPathForText) { EXPECT_EQ(printed(std::filesystem::path("/a b")).debug, "\"/a b\""); }
+TEST(ValueOf, ConvertsAPathToText) { EXPECT_EQ(printed(std::filesystem::path("/a b")).debug, "\"/a b\""); }
 
-TEST(ValueOf, PrintsAsItIsAskedTo) {
+TEST(ValueOf, PrintsByDisplayDebugAndPretty) {
   EXPECT_EQ(printed(tracing::display("text")), same(ValueKind::verbatim, "text"));
   EXPECT_EQ(printed(tracing::display(std::string("s"))), same(ValueKind::verbatim, "s"));
   EXPECT_EQ(printed(tracing::display(static_cast<char const*>(nullptr))), absent);

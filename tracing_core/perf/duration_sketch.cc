@@ -1,6 +1,7 @@
 #include "tracing_core/perf/duration_sketch.h"
 
 #include <cmath>
+#include <functional>
 #include <new>
 
 namespace tracing::inline v1 {
@@ -15,30 +16,23 @@ DurationSketch::Bucket* DurationSketch::make(std::size_t power) noexcept {
   return made;
 }
 
-void DurationSketch::merge(DurationSketch const& other) noexcept {
+template <class F>
+void DurationSketch::combine(DurationSketch const& other, F&& f) noexcept {
   for (std::size_t power = 0; power < kPowers; ++power) {
     Bucket const* const from = other.groups_[power].load(std::memory_order_acquire);
     if (from == nullptr) continue;
     Bucket* to = groups_[power].load(std::memory_order_relaxed);
     if (to == nullptr) to = make(power);
-    if (to == nullptr) continue;
-    for (std::size_t i = 0; i < kPlaces; ++i) {
-      to[i].store(to[i].load(std::memory_order_relaxed) + from[i].load(std::memory_order_relaxed), std::memory_order_relaxed);
-    }
+    for (std::size_t i = 0; to != nullptr && i < kPlaces; ++i)
+      to[i].store(f(to[i].load(std::memory_order_relaxed), from[i].load(std::memory_order_relaxed)),
+                  std::memory_order_relaxed);
   }
 }
 
+void DurationSketch::merge(DurationSketch const& other) noexcept { combine(other, std::plus<>()); }
+
 void DurationSketch::subtract(DurationSketch const& earlier) noexcept {
-  for (std::size_t power = 0; power < kPowers; ++power) {
-    Bucket const* const from = earlier.groups_[power].load(std::memory_order_acquire);
-    Bucket* const to = groups_[power].load(std::memory_order_relaxed);
-    if (from == nullptr || to == nullptr) continue;
-    for (std::size_t i = 0; i < kPlaces; ++i) {
-      std::uint64_t const now = to[i].load(std::memory_order_relaxed);
-      std::uint64_t const before = from[i].load(std::memory_order_relaxed);
-      to[i].store(now > before ? now - before : 0, std::memory_order_relaxed);
-    }
-  }
+  combine(earlier, [](std::uint64_t now, std::uint64_t before) { return now > before ? now - before : 0; });
 }
 
 std::uint64_t DurationSketch::count() const noexcept {

@@ -1,4 +1,4 @@
-// Declares DurationSketch, which counts durations so that any quantile can be told within a known error.
+// DurationSketch: a histogram of durations from which any quantile can be read with a known error.
 #pragma once
 
 #include <array>
@@ -8,9 +8,9 @@
 
 namespace tracing::inline v1 {
 
-/// Counts durations in buckets that grow with them: 32 for each power of two (the layout of HdrHistogram), from 1 ns to all
-/// that 64 bits hold, those below 32 ns exactly. A quantile is off by at most kRelativeError. Memory: half a KiB, and 256
-/// bytes for each power of two that was met, at most 16 KiB. One thread adds; any others may read meanwhile.
+/// Counts durations in buckets, 32 for each power of two (the layout of HdrHistogram); durations below 32 ns are exact.
+/// The relative error of a quantile is at most kRelativeError. Memory: half a KiB, and 256 bytes for each power of two
+/// that occurs, at most 16 KiB. One thread may add while others read.
 class DurationSketch {
  public:
   static constexpr double kRelativeError = 1.0 / 64;
@@ -20,7 +20,7 @@ class DurationSketch {
   DurationSketch& operator=(DurationSketch const&) = delete;
   ~DurationSketch();
 
-  /// Counts one. Where there is no memory for its bucket it is not counted.
+  /// Counts one duration, unless there is no memory for its bucket.
   void add(std::uint64_t ns) noexcept {
     std::size_t const power = power_of(ns);
     Bucket* const group = groups_[power].load(std::memory_order_relaxed);
@@ -29,13 +29,14 @@ class DurationSketch {
     Bucket& bucket = buckets[place_of(ns, power)];
     bucket.store(bucket.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  /// Adds what `other` counted.
+  /// Adds the counts of `other`.
   void merge(DurationSketch const& other) noexcept;
-  /// Takes away what an earlier state of this one counted.
+  /// Subtracts the counts of an earlier state of this sketch.
   void subtract(DurationSketch const& earlier) noexcept;
 
   std::uint64_t count() const noexcept;
-  /// The least duration such that a part `q` of all, 0 to 1, is no longer; zero where none was counted.
+  /// The shortest duration that at least the fraction `q` (0 to 1) of all durations does not exceed; zero if there are
+  /// none.
   std::uint64_t quantile(double q) const noexcept;
 
  private:
@@ -44,7 +45,7 @@ class DurationSketch {
   static constexpr std::size_t kPlaces = std::size_t{1} << kBits;
   static constexpr std::size_t kPowers = 64 - kBits + 1;
 
-  // Group 0 holds what is below kPlaces, each value in its own bucket; group p, from 1, what has kBits + p bits.
+  // Group 0 holds values below kPlaces, each in its own bucket; group p, from 1, values of kBits + p bits.
   static std::size_t power_of(std::uint64_t ns) noexcept {
     return 64 - kBits - static_cast<std::size_t>(__builtin_clzll(ns | (kPlaces - 1)));
   }
@@ -53,6 +54,8 @@ class DurationSketch {
   }
   static std::uint64_t middle_of(std::size_t power, std::size_t place) noexcept;
   Bucket* make(std::size_t power) noexcept;
+  template <class F>
+  void combine(DurationSketch const& other, F&& f) noexcept;
 
   std::array<std::atomic<Bucket*>, kPowers> groups_{};
 };

@@ -24,12 +24,13 @@ void expect_quantiles(std::vector<std::uint64_t> values, std::string const& what
   ASSERT_EQ(sketch.count(), values.size());
   for (double const q : {0.0, 0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1.0}) {
     auto const exact = static_cast<double>(exact_quantile(values, q));
-    auto const told = static_cast<double>(sketch.quantile(q));
-    EXPECT_LE(std::abs(told - exact), exact * DurationSketch::kRelativeError) << what << ", quantile " << q << " of " << exact;
+    auto const estimated = static_cast<double>(sketch.quantile(q));
+    EXPECT_LE(std::abs(estimated - exact), exact * DurationSketch::kRelativeError)
+        << what << ", quantile " << q << " of " << exact;
   }
 }
 
-TEST(DurationSketch, QuantilesAreWithinTheStatedErrorOfTheExactOnes) {
+TEST(DurationSketch, QuantilesAreWithinTheStatedError) {
   std::mt19937_64 random(7);
   std::uniform_real_distribution<double> uniform(0, 1);
   std::normal_distribution<double> normal(2e6, 3e5);
@@ -53,21 +54,22 @@ TEST(DurationSketch, QuantilesAreWithinTheStatedErrorOfTheExactOnes) {
   }
 }
 
-TEST(DurationSketch, TellsEveryValueWithinTheStatedError) {
+TEST(DurationSketch, EachValueIsWithinTheStatedError) {
   std::vector<std::uint64_t> values;
   for (unsigned bit = 0; bit < 64; ++bit) {
-    for (std::int64_t const near : {-1, 0, 1}) values.push_back((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(near));
+    for (std::int64_t const near : {-1, 0, 1})
+      values.push_back((std::uint64_t{1} << bit) + static_cast<std::uint64_t>(near));
   }
   values.push_back(~std::uint64_t{0});
   for (std::uint64_t const value : values) {
     DurationSketch sketch;
     sketch.add(value);
-    double const told = static_cast<double>(sketch.quantile(0.5));
-    EXPECT_LE(std::abs(told - static_cast<double>(value)), static_cast<double>(value) / 64) << value;
+    double const estimated = static_cast<double>(sketch.quantile(0.5));
+    EXPECT_LE(std::abs(estimated - static_cast<double>(value)), static_cast<double>(value) / 64) << value;
   }
 }
 
-TEST(DurationSketch, SmallOnesAreExact) {
+TEST(DurationSketch, SmallValuesAreExact) {
   for (std::uint64_t value = 0; value < 32; ++value) {
     DurationSketch sketch;
     sketch.add(value);
@@ -89,7 +91,7 @@ TEST(DurationSketch, MergesAndSubtracts) {
   for (double const q : {0.1, 0.5, 0.9}) EXPECT_EQ(merged.quantile(q), second.quantile(q));
 }
 
-TEST(DurationSketch, OfNothingIsZero) {
+TEST(DurationSketch, IsZeroIfEmpty) {
   DurationSketch const sketch;
   EXPECT_EQ(sketch.count(), 0u);
   EXPECT_EQ(sketch.quantile(0.5), 0u);

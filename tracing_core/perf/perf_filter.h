@@ -1,4 +1,4 @@
-// Declares filters that decide about perf spans: by their own directives, and beside another filter.
+// Filters for perf spans.
 #pragma once
 
 #include <memory>
@@ -7,13 +7,13 @@
 
 namespace tracing::inline v1 {
 
-/// Lets those perf spans and perf events pass that `selection` lets pass, for all layers of the registry, or for its own
-/// alone. Nothing else passes, but the ordinary spans that directives of `selection` name: they decide about what is inside.
-/// Without `events` no perf event passes: for layers that would do nothing with them, so that they are not even made.
+/// Passes the perf spans and perf events that `selection` selects, and the ordinary spans that its directives name,
+/// since those select what is inside of them. `role` says if this decides for all layers of the registry or for its own
+/// layer. Without `events` no perf event passes, so that none is made for a layer that ignores them.
 std::unique_ptr<Filter> perf_filter(EnvFilter selection, PerfRole role = PerfRole::registry, bool events = true);
 
-/// Lets all perf spans and perf events pass to its layer, and of everything else what `ordinary` lets pass; all where that is
-/// null. For registries that print records which were selected before.
+/// Passes all perf spans and perf events, and of other records those that `ordinary` passes; all of them if it is null.
+/// For registries that print records which were selected before.
 std::unique_ptr<Filter> with_perf_spans(std::unique_ptr<Filter> ordinary);
 
 }  // namespace tracing::inline v1

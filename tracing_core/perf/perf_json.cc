@@ -5,24 +5,23 @@
 
 #include "tracing_core/format/datetime.h"
 #include "tracing_core/format/json_value.h"
+#include "tracing_core/format/perf_line.h"
 #include "tracing_core/format/timer.h"
-#include "tracing_core/perf/completion.h"
 
 namespace tracing::inline v1::internal {
 namespace {
 
-void append_field(TextBuffer& out, std::string_view name, Value const& value) noexcept {
+bool is_ours(std::string_view name) noexcept {
+  return name == "event" || name == "name" || name == "duration_us" || name == "duration_ms";
+}
+
+void append_field(TextBuffer& out, std::string_view name, Value const& value, bool prefixed) noexcept {
   if (value.is_empty()) return;
-  bool const is_ours = name == "event" || name == "name" || name == "duration_us" || name == "duration_ms";
+  InlineTextBuffer<64> key;
+  if (prefixed) key.append("fields.");
+  key.append(name);
   out.push_back(',');
-  if (is_ours) {
-    InlineTextBuffer<64> whole;
-    whole.append("fields.");
-    whole.append(name);
-    append_json_text(out, whole.view());
-  } else {
-    append_json_text(out, name);
-  }
+  append_json_text(out, key.view());
   out.push_back(':');
   append_json_value(out, value);
 }
@@ -47,7 +46,7 @@ void append_perf_span(TextBuffer& out, SpanRef span, std::uint64_t duration_ns, 
   {
     SpanLock const lock = span.lock();
     std::size_t const count = metadata.parts().field_count;
-    // Of a field that was recorded again the last value.
+    // A field that was recorded more than once has its last value.
     for (std::size_t i = 0; i < count; ++i) {
       std::uint32_t last = 0, group = 0;
       span.values().for_each_group(metadata, [&](FieldValues const& values) {
@@ -56,7 +55,7 @@ void append_perf_span(TextBuffer& out, SpanRef span, std::uint64_t duration_ns, 
       });
       group = 0;
       span.values().for_each_group(metadata, [&](FieldValues const& values) {
-        if (++group == last) append_field(out, values.name(i), values.value(i));
+        if (++group == last) append_field(out, values.name(i), values.value(i), is_ours(values.name(i)));
       });
     }
   }
@@ -77,15 +76,7 @@ void append_perf_event(TextBuffer& out, Event const& event, Instant time) noexce
   begin_perf_object(out, time, metadata.level(), message.view());
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (fields.value(i).kind() == ValueKind::message) continue;
-    // An event has no name and no duration of ours.
-    if (fields.name(i) == "event") {
-      append_field(out, "event", fields.value(i));
-    } else if (!fields.value(i).is_empty()) {
-      out.push_back(',');
-      append_json_text(out, fields.name(i));
-      out.push_back(':');
-      append_json_value(out, fields.value(i));
-    }
+    append_field(out, fields.name(i), fields.value(i), fields.name(i) == "event");
   }
   out.append("}}\n");
 }

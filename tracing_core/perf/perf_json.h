@@ -1,4 +1,4 @@
-// Declares the objects that the perf layer writes as JSON, one on a line.
+// The JSON objects that the perf layer writes, one per line.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace tracing::inline v1::internal {
 // `{"timestamp":"...","level":"DEBUG","fields":{"event":"<event>"`: two braces are left open.
 void begin_perf_object(TextBuffer& out, Instant time, Level level, std::string_view event) noexcept;
 
-// How long a span took, with its name and fields. A field that is called like one of ours has `fields.` in front.
+// The duration of a span, with its name and fields. A field with the name of one of ours is prefixed with `fields.`.
 void append_perf_span(TextBuffer& out, SpanRef span, std::uint64_t duration_ns, Instant time) noexcept;
 
 // A perf event: its message is the value of "event".

@@ -18,7 +18,7 @@
 namespace tracing::perf_test {
 namespace {
 
-TEST(PerfJson, IsTheLineThatIsPromised) {
+TEST(PerfJson, IsTheLineInTheDocumentation) {
   std::string json;
   Collected collected({.json = to_text(json)});
   OpenSpan const span = program_span().open({Value::of_i64(3), Value::of_i64(1), Value::of_i64(1)});
@@ -27,12 +27,13 @@ TEST(PerfJson, IsTheLineThatIsPromised) {
   tracing::testing::expect_approved("perf_json.txt", std::regex_replace(json, time, "2026-01-08T23:56:09.977977Z"));
 }
 
-TEST(PerfJson, IsOneValidObjectOnALineWhateverTheFieldsAre) {
+TEST(PerfJson, IsOneValidObjectPerLineForAnyField) {
   std::string json;
   Collected collected({.json = to_text(json)});
   std::string const large(1 << 20, 'x');
   {
-    TRACE_PERF("odd \"name\"\n", kv("name", "mine"), kv("a b", "line\nend \xFF \x1b"), kv("none", nullptr), kv("large", large));
+    TRACE_PERF("odd \"name\"\n", kv("name", "mine"), kv("a b", "line\nend \xFF \x1b"), kv("none", nullptr),
+               kv("large", large));
   }
   std::istringstream lines(json);
   std::string line;
@@ -45,7 +46,7 @@ TEST(PerfJson, IsOneValidObjectOnALineWhateverTheFieldsAre) {
   EXPECT_FALSE(std::getline(lines, line));
 }
 
-TEST(PerfJson, AForkedChildWritesNothingToItsParentsFile) {
+TEST(PerfJson, IsNotWrittenByAForkedChild) {
   tracing_test::TemporaryFile const file;
   std::error_code error;
   Collected collected({.json = to_sink(FdSink::append_to(file.path(), error))});

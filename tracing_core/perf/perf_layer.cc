@@ -1,16 +1,12 @@
 #include "tracing_core/perf/perf_layer.h"
 
-#include <signal.h>
-
 #include <cerrno>
 #include <utility>
 
 #include "tracing_core/collect/registry.h"
-#include "tracing_core/export/fork_count.h"
 #include "tracing_core/export/line_buffer.h"
-#include "tracing_core/export/without_signal.h"
 #include "tracing_core/filter/env_filter.h"
-#include "tracing_core/perf/completion.h"
+#include "tracing_core/internal/fork.h"
 #include "tracing_core/perf/perf_filter.h"
 #include "tracing_core/perf/perf_json.h"
 #include "tracing_core/perf/perf_statistics.h"
@@ -21,7 +17,7 @@ namespace {
 using internal::PerfCell;
 using internal::PerfTable;
 
-// What lines of JSON are to a writer.
+// The metadata of JSON lines, for the writer.
 constexpr char kLineText[] = "perftracing::perf";
 constexpr Metadata kLine([] {
   internal::MetadataParts parts;
@@ -38,17 +34,14 @@ class Collector final : public Layer {
       : table_(std::move(table)),
         json_(std::move(options.json)),
         threshold_ns_(options.threshold.count() > 0 ? static_cast<std::uint64_t>(options.threshold.count()) : 0),
-        reports_(options.report) {
-    internal::count_forks();
-    forks_when_made_ = internal::fork_count();
-  }
+        reports_(options.report) {}
 
   Hooks hooks() const noexcept override { return json_ != nullptr ? Hooks::timed | Hooks::event : Hooks::timed; }
 
   void on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept override {
     Metadata const& metadata = span.metadata();
     if (!metadata.is_perf() || metadata.parts().owned) [[unlikely]] return;
-    PerfCell* const cell = table_->cell(metadata);
+    PerfCell* const cell = table_->cell(metadata, context.track());
     if (cell == nullptr) [[unlikely]] return;
     cell->add(timing);
     if (!reports_) return;
@@ -66,28 +59,24 @@ class Collector final : public Layer {
   }
 
  private:
-  // An event below the span, for the other layers that see it, and a line of JSON.
+  // Emits an event inside the span, for the other layers that see the span, and a line of JSON.
   void report(SpanRef span, std::uint64_t duration_ns, PerfCell const& cell, Context const& context) noexcept {
     std::uint64_t const us = duration_ns / 1000;
     Value const values[] = {Value::of_u64(us), Value::of_f64(static_cast<double>(us) / 1000)};
-    context.registry().event(Event{FieldValues(*cell.completion, values), {}, span.verdict() & ~span.mask(), {}});
+    context.registry().event(Event{FieldValues(*cell.completion, values), {}, span.layers() & ~span.mask(), {}});
     if (json_ == nullptr) [[likely]] return;
     write_line([&](TextBuffer& line) { internal::append_perf_span(line, span, duration_ns, context.time()); });
   }
 
   template <class F>
   void write_line(F&& append) noexcept {
-    if (is_in_forked_child()) return;  // the file is the parent's
+    if (is_in_forked_child()) return;  // the file belongs to the parent
     internal::LineBuffer line;
     if (!line) return;
     append(*line);
     if (line->truncated()) return;
     int const saved = errno;
-    {
-      internal::WithoutSignal signal(SIGXFSZ);
-      json_->write({kLine, line->view(), {}});
-      signal.take();
-    }
+    json_->write({kLine, line->view(), {}});
     errno = saved;
   }
 
@@ -97,7 +86,7 @@ class Collector final : public Layer {
   WriterPtr const json_;
   std::uint64_t const threshold_ns_;
   bool const reports_;
-  unsigned forks_when_made_;
+  unsigned const forks_when_made_ = internal::fork_count();
 };
 
 }  // namespace
@@ -105,8 +94,8 @@ class Collector final : public Layer {
 PerfLayer perf_layer(PerfOptions options, std::vector<ParseError>* errors) {
   EnvFilter selection = EnvFilter::parse_lossy(options.directives, {}, errors);
   auto const role = options.report ? PerfRole::registry : PerfRole::layer;
-  bool const events = options.report || options.json != nullptr;  // sums are of spans alone
-  auto table = std::make_shared<PerfTable>(options.most_names);
+  bool const events = options.report || options.json != nullptr;  // only spans are summed up
+  auto table = std::make_shared<PerfTable>();
   PerfLayer made;
   made.layer = std::make_unique<Collector>(std::move(options), table);
   made.filter = perf_filter(std::move(selection), role, events);

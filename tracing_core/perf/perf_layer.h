@@ -1,8 +1,7 @@
-// Declares the layer that perf spans are collected by, what it is told to do, and the running summary that it keeps.
+// The layer that collects perf spans, and the summary that it keeps.
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,24 +14,20 @@
 
 namespace tracing::inline v1 {
 
-/// What becomes of perf spans.
 struct PerfOptions {
-  /// Which ones; everything by default. The grammar is that of EnvFilter: `gpu=debug,[launch{stream=7}]=trace`.
+  /// Selects perf spans; all by default. The grammar is that of EnvFilter: `gpu=debug,[launch{stream=7}]=trace`.
   std::string directives = "trace";
-  /// Whether every layer of the registry sees them and is told, by an event, how long each took. Off: they are summed up,
-  /// and no other layer sees them, which costs half as much.
+  /// If true, all layers of the registry see perf spans, and an event reports the duration of each. If false, perf
+  /// spans are only summed up, which costs half as much.
   bool report = true;
-  /// Spans that are shorter do not report how long they took, unless they have a threshold of their own. All are summed up.
+  /// Shorter spans do not report their duration, unless they have a threshold of their own. All are summed up.
   std::chrono::nanoseconds threshold{0};
-  /// Gets an object on a line for each report and each perf event, where that is not null.
+  /// Receives a JSON object per line for each report and each perf event; null: none.
   WriterPtr json{};
-  /// Names that have a row of their own in the summary. What comes later shares the row `(others)`. Each takes some 3 KiB
-  /// for each thread that uses it.
-  std::size_t most_names = 1024;
 };
 
-/// How long perf spans took so far. Thread-safe; reading takes a lock that only threads wait for which meet a name for the
-/// first time.
+/// The durations of perf spans so far. Thread-safe; reading takes a lock that other threads take only when they meet a
+/// callsite for the first time.
 class PerfStatistics {
  public:
   PerfStatistics() = default;
@@ -44,7 +39,7 @@ class PerfStatistics {
   virtual PerfSummary summary() const = 0;
 };
 
-/// The layer, the filter to attach it with, and the statistics, which live on without the layer.
+/// The layer, the filter to attach it with, and the statistics, which may outlive the layer.
 struct PerfLayer {
   std::unique_ptr<Layer> layer;
   std::unique_ptr<Filter> filter;
@@ -57,8 +52,8 @@ struct PerfLayer {
 ///     tracing::set_global_default(
 ///         tracing::RegistryBuilder().with(print_layer()).with(std::move(layer), std::move(filter)).build());
 ///
-/// Its directives alone select perf spans: the other layers' filters are not asked about them. Directives that are wrong are
-/// left out; they are added to `errors`, or written to standard error where that is null.
+/// Only `directives` selects perf spans: the filters of other layers are not asked about them. Invalid directives are
+/// skipped and added to `errors`, or written to standard error if that is null.
 PerfLayer perf_layer(PerfOptions options = {}, std::vector<ParseError>* errors = nullptr);
 
 }  // namespace tracing::inline v1

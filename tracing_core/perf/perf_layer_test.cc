@@ -26,8 +26,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-TEST(PerfSelection, IsByItselfWhateverOtherFiltersSay) {
-  Collected collected({}, FormatKind::full, boxed(EnvFilter::parse_lossy("error")));
+TEST(PerfSelection, IgnoresOtherFilters) {
+  Collected collected({}, FormatKind::full, to_filter(EnvFilter::parse_lossy("error")));
   {
     TRACE_SPAN(info, "hidden");
     lib::ldg(4);
@@ -37,7 +37,7 @@ TEST(PerfSelection, IsByItselfWhateverOtherFiltersSay) {
             "DEBUG perf{name=\"cpu_ldg\" bytes=4}: lib: performance_span_complete duration_us=<us> duration_ms=<ms>\n");
 }
 
-TEST(PerfSelection, TakesDirectivesThatKnowTheRealName) {
+TEST(PerfSelection, TakesDirectivesWithTheRealName) {
   Collected collected({.directives = "other=trace,[cpu_ldg]=debug"});
   lib::program(1);
   EXPECT_EQ(collected.take_without_durations(),
@@ -50,7 +50,7 @@ TEST(PerfSelection, TakesDirectivesThatKnowTheRealName) {
             "duration_ms=<ms>\n");
 }
 
-TEST(PerfSelection, CanNameTheOrdinarySpanAroundThem) {
+TEST(PerfSelection, CanNameTheOrdinarySpanAroundPerfSpans) {
   Collected collected({.directives = "[launch{stream=7}]=debug"});
   lib::ldg(1);
   lib::Machine::run();
@@ -58,7 +58,7 @@ TEST(PerfSelection, CanNameTheOrdinarySpanAroundThem) {
   EXPECT_EQ(collected.summary().find("cpu_ldg")->count, 2u);
 }
 
-TEST(PerfSelection, WrongDirectivesAreLeftOutAndTold) {
+TEST(PerfSelection, SkipsAndReportsInvalidDirectives) {
   std::vector<ParseError> errors;
   auto const perf = perf_layer({.directives = "lib=debgu,lib=debug"}, &errors);
   EXPECT_THAT(errors, SizeIs(1));
@@ -76,7 +76,7 @@ TEST(PerfSelection, DoesNotTurnOrdinaryRecordsOn) {
   EXPECT_EQ(evaluated, 0);
 }
 
-TEST(PerfThreshold, HidesTheShorterOnesAndSumsAllUp) {
+TEST(PerfThreshold, HidesShorterSpansAndSumsUpAll) {
   Collected collected({.threshold = 500us});
   load(499'999);
   load(500'000);
@@ -84,7 +84,7 @@ TEST(PerfThreshold, HidesTheShorterOnesAndSumsAllUp) {
   EXPECT_EQ(collected.summary().find("cpu_ldg")->count, 2u);
 }
 
-TEST(PerfThreshold, OfTheSpanItselfCountsInPlaceOfTheOther) {
+TEST(PerfThreshold, OfTheSpanReplacesTheOption) {
   Collected collected({.threshold = 1h});
   { TRACE_PERF("always", threshold(0us), target("t")); }
   { TRACE_PERF("never", target("t")); }
@@ -95,14 +95,17 @@ TEST(PerfThreshold, OfTheSpanItselfCountsInPlaceOfTheOther) {
   EXPECT_EQ(without.take(), "");
 }
 
-// As nanoseconds they have no room in 64 bits: they counted as zero.
-TEST(PerfThreshold, MayBeAsLongAsADurationCanBe) {
+// These do not fit into 64 bits of nanoseconds.
+TEST(PerfThreshold, MayBeTheMaximumOfADuration) {
   Collected collected;
   { TRACE_PERF("seconds", threshold(std::chrono::seconds::max()), target("t")); }
   { TRACE_PERF("hours", threshold(std::chrono::hours::max()), target("t")); }
   { TRACE_PERF("microseconds", threshold(std::chrono::microseconds::max()), target("t")); }
   { TRACE_PERF("nanoseconds", threshold(std::chrono::nanoseconds::max()), target("t")); }
-  { TRACE_PERF("infinite", threshold(std::chrono::duration<double>(std::numeric_limits<double>::infinity())), target("t")); }
+  {
+    TRACE_PERF("infinite", threshold(std::chrono::duration<double>(std::numeric_limits<double>::infinity())),
+               target("t"));
+  }
   EXPECT_EQ(collected.take(), "");
   using Seconds = std::chrono::duration<double>;
   constexpr std::uint64_t kLongest = ~std::uint64_t{0} - 1;
@@ -115,15 +118,16 @@ TEST(PerfThreshold, MayBeAsLongAsADurationCanBe) {
   EXPECT_EQ(threshold(Seconds(-std::numeric_limits<double>::infinity())).ns, 0u);
 }
 
-TEST(PerfEvent, IsOnWherePerfSpansAre) {
+TEST(PerfEvent, IsOnIfPerfSpansAre) {
   std::string json;
-  Collected collected({.json = to_text(json)}, FormatKind::full, boxed(EnvFilter::parse_lossy("off")));
+  Collected collected({.json = to_text(json)}, FormatKind::full, to_filter(EnvFilter::parse_lossy("off")));
   TRACE_PERF_EVENT("cache {}", "cold", kv("misses", 3), target("t"));
   EXPECT_EQ(collected.take(), "DEBUG t: cache cold misses=3\n");
-  EXPECT_EQ(json.substr(json.find("\"level\"")), "\"level\":\"DEBUG\",\"fields\":{\"event\":\"cache cold\",\"misses\":3}}\n");
+  EXPECT_EQ(json.substr(json.find("\"level\"")),
+            "\"level\":\"DEBUG\",\"fields\":{\"event\":\"cache cold\",\"misses\":3}}\n");
 }
 
-// Notes names and events.
+// Notes the names of spans and the places of events.
 class Noting final : public Layer {
  public:
   explicit Noting(std::vector<std::string>& notes) : notes_(notes) {}
@@ -163,7 +167,7 @@ TEST(PerfSummaryMode, IsSeenByNoOtherLayer) {
   EXPECT_EQ(collected.summary().find("cpu_ldg")->count, 2u);
 }
 
-// So nobody works for them: a recorder evaluates nothing, and a kernel's instructions are not counted.
+// So that their arguments, such as counts of a kernel's instructions, are not computed.
 TEST(PerfSummaryMode, MakesNoPerfEvents) {
   int evaluated = 0;
   {
@@ -175,10 +179,10 @@ TEST(PerfSummaryMode, MakesNoPerfEvents) {
   std::string json;
   Collected with_file({.report = false, .json = to_text(json)});
   TRACE_PERF_EVENT("counted", kv("count", ++evaluated), target("t"));
-  EXPECT_EQ(evaluated, 1) << "a file has them";
+  EXPECT_EQ(evaluated, 1) << "a file receives them";
 }
 
-TEST(PerfSpan, IsPrintedFromARingAsItWasLive) {
+TEST(PerfSpan, PrintsTheSameLiveAndFromARing) {
   auto const ring = RecordRing::make();
   auto [layer, filter, statistics] = perf_layer();
   std::string live, replayed;
@@ -196,7 +200,7 @@ TEST(PerfSpan, IsPrintedFromARingAsItWasLive) {
   EXPECT_THAT(live, HasSubstr("perf{name=\"cpu_ldg\" bytes=4}"));
 }
 
-TEST(PerfSpan, AMillionOfThemTakeNoMemory) {
+TEST(PerfSpan, MemoryDoesNotGrowWithTheirNumber) {
   Collected collected({.threshold = 1h});
   for (int i = 0; i < 1000; ++i) lib::program(i);
   std::size_t const before = tracing_test::resident_kib();

@@ -13,7 +13,7 @@ void PerfScope::start(OpenSpan span, std::uint64_t threshold_ns) noexcept {
   subscriber_ = span.subscriber;
   threshold_ns_ = threshold_ns;
   siblings_before_ns_ = std::exchange(thread_state.timed_children_ns, 0);
-  begin_ = ticks_now();  // last: what it costs itself does not count
+  begin_ = ticks_now();  // last, so that the lines above do not count
 }
 
 std::uint64_t PerfScope::measure() const noexcept { return ns_between(begin_, ticks_now()); }

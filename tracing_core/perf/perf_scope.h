@@ -1,14 +1,14 @@
-// Declares the macros of perf spans and perf events, and PerfScope, the span that tells how long it took.
+// Macros for perf spans, which measure a scope, and for perf events.
 //
-// Instrumented code gets it with tracing.h; it is off until somebody collects perf spans: perf_layer().
+// Included by tracing.h. Perf spans are off until a registry has a perf_layer().
 #pragma once
 
 #include "tracing_core/emit/macros.h"
 
 namespace tracing::inline v1::internal {
 
-// A span that lives exactly as long as a block and tells how long that took: what TRACE_PERF declares. While it is off it is
-// no more than the scope of an ordinary span.
+// The variable that TRACE_PERF declares: a span that measures its block. While the span is off it costs as much as the
+// scope of an ordinary span.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -21,7 +21,7 @@ class PerfScope {
   constexpr ~PerfScope() {
     if (id_) [[unlikely]] close();
   }
-  /// Nanoseconds since it began; zero while it is off.
+  /// Nanoseconds since the span began; zero while it is off.
   std::uint64_t elapsed_ns() const noexcept { return id_ ? measure() : 0; }
 
   // For the macros.
@@ -32,17 +32,17 @@ class PerfScope {
   std::uint64_t measure() const noexcept;
 
   SpanId id_{};
-  // Set with the id:
+  // Set together with the id:
   Subscriber* subscriber_;
-  std::uint64_t begin_;               // by the span clock
+  std::uint64_t begin_;  // ticks of the span clock
   std::uint64_t threshold_ns_;
-  std::uint64_t siblings_before_ns_;  // of the perf scope around it, what its children took until this one began
+  std::uint64_t siblings_before_ns_;  // the sum of earlier perf scopes inside the enclosing one
 };
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
 
-// In the place of one whose level is compiled out.
+// Takes the place of PerfScope if the level is compiled out.
 struct [[maybe_unused]] NoPerfScope {
   constexpr std::uint64_t elapsed_ns() const noexcept { return 0; }
 };
@@ -60,16 +60,16 @@ constexpr std::uint64_t threshold_of(A const& first, Rest const&... rest) noexce
 }
 
 template <class... A>
-constexpr void open_perf_scope(NoPerfScope&, Callsite const&, Verdict, Level, char const*, A const&...) noexcept {}
+constexpr void open_perf_scope(NoPerfScope&, Callsite const&, LayerMask, Level, char const*, A const&...) noexcept {}
 template <class... A>
-[[gnu::always_inline]] inline void open_perf_scope(PerfScope& scope, Callsite const& callsite, Verdict verdict, Level,
+[[gnu::always_inline]] inline void open_perf_scope(PerfScope& scope, Callsite const& callsite, LayerMask mask, Level,
                                                    char const*, A const&... args) noexcept {
-  scope.start(open_bare<decltype(bare(args))...>(callsite, verdict, bare(args)...), threshold_of(args...));
+  scope.start(open_bare<decltype(bare(args))...>(callsite, mask, bare(args)...), threshold_of(args...));
 }
 
 }  // namespace tracing::inline v1::internal
 
-// As TRACING_INTERNAL_SCOPE_ of an ordinary span. `variable` is the scope's name.
+// Like TRACING_INTERNAL_SCOPE_ for ordinary spans. `variable` names the PerfScope.
 #define TRACING_INTERNAL_PERF_(skipped, name, text, ...) \
   TRACING_INTERNAL_PERF_N_(__COUNTER__, skipped, name, text, __VA_ARGS__)
 #define TRACING_INTERNAL_PERF_N_(n, skipped, name, text, ...) \
@@ -86,7 +86,7 @@ template <class... A>
       decltype(::tracing::internal::a_span_takes_a_level_a_name_and_values(__VA_ARGS__));                              \
   static_assert(put_braces_around_this_span_##n::kCount <= ::tracing::internal::kMaxArguments);                        \
   [[maybe_unused]] constexpr ::tracing::internal::NoPerfScope variable;                                                \
-  if (false) ::tracing::internal::consider(__VA_ARGS__)
+  if (false) ::tracing::internal::mark_used(__VA_ARGS__)
 #else
 #define TRACING_INTERNAL_PERF_NN_(n, variable, skipped, name, text, ...)                                              \
   using put_braces_around_this_span_##n [[maybe_unused]] =                                                            \
@@ -96,40 +96,38 @@ template <class... A>
           ? nullptr                                                                                                   \
           : TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kPerfSpanKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
                                        put_braces_around_this_span_##n, text, skipped, name, nullptr, 0);             \
-  ::tracing::Verdict const tracing_verdict_##n = ::tracing::internal::verdict_of(tracing_callsite_##n);               \
+  ::tracing::LayerMask const tracing_mask_##n = ::tracing::internal::mask_of(tracing_callsite_##n);               \
   ::tracing::internal::PerfScopeOf<TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))> variable;   \
-  if (tracing_verdict_##n != 0) [[unlikely]]                                                                          \
-  ::tracing::internal::open_perf_scope(variable, *tracing_callsite_##n, tracing_verdict_##n, __VA_ARGS__)
+  if (tracing_mask_##n != 0) [[unlikely]]                                                                          \
+  ::tracing::internal::open_perf_scope(variable, *tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__)
 #endif
 
-#define TRACING_INTERNAL_PERF_EVENT_(level, text, ...) TRACING_INTERNAL_PERF_EVENT_N_(__COUNTER__, level, text, __VA_ARGS__)
+#define TRACING_INTERNAL_PERF_EVENT_(level, text, ...) \
+  TRACING_INTERNAL_PERF_EVENT_N_(__COUNTER__, level, text, __VA_ARGS__)
 #define TRACING_INTERNAL_PERF_EVENT_N_(n, level, text, ...) \
   TRACING_INTERNAL_EVENT_OF_KIND_(n, ::tracing::internal::kPerfEventKind, level, text, __VA_ARGS__)
 
-/// A span of level debug from here to the end of the scope that tells how long it took: TRACING_PERF("cpu_ldg", bytes). Its
-/// arguments are those of TRACING_SPAN without the level, and `tracing::threshold(500us)`: shorter ones are not reported.
-#define TRACING_PERF(...) \
-  TRACING_INTERNAL_PERF_(1, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), #__VA_ARGS__, ::tracing::internal::level_debug, __VA_ARGS__)
-/// The same of another level, a bare word: TRACING_PERF_AT(info, "cpu_execute_program", blocks).
+/// A span of level debug from here to the end of the scope that reports its duration: TRACING_PERF("cpu_ldg", bytes).
+/// It takes the arguments of TRACING_SPAN without the level, and `tracing::threshold(500us)`: shorter spans are not
+/// reported.
+#define TRACING_PERF(...)                                                                                           \
+  TRACING_INTERNAL_PERF_(1, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), #__VA_ARGS__, ::tracing::internal::level_debug, \
+                         __VA_ARGS__)
+/// The same with a level, a bare word: TRACING_PERF_AT(info, "cpu_execute_program", blocks).
 #define TRACING_PERF_AT(...)                                                                                        \
   TRACING_INTERNAL_PERF_(2, TRACING_INTERNAL_SECOND_(::tracing::internal::a_level_comes_first_not_##__VA_ARGS__, ), \
                          #__VA_ARGS__, ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
-/// TRACING_PERF with a name by which to ask how long it takes so far: TRACING_PERF_AS(load, "load"); load.elapsed_ns().
+/// TRACING_PERF with a variable for the duration so far: TRACING_PERF_AS(load, "load"); load.elapsed_ns().
 #define TRACING_PERF_AS(variable, ...)                                                                            \
   TRACING_INTERNAL_PERF_AS_(variable, 1, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), #__VA_ARGS__,                   \
                             ::tracing::internal::level_debug, __VA_ARGS__)
-/// An event of level debug that is on where perf spans are: TRACING_PERF_EVENT("cache", hits, misses).
+/// An event of level debug that is on if perf spans are: TRACING_PERF_EVENT("cache", hits, misses).
 #define TRACING_PERF_EVENT(...) \
   TRACING_INTERNAL_PERF_EVENT_(::tracing::internal::level_debug, #__VA_ARGS__, __VA_ARGS__)
 
 #if !defined(TRACING_NO_SHORT_MACROS)
-#define TRACE_PERF(...) \
-  TRACING_INTERNAL_PERF_(1, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), #__VA_ARGS__, ::tracing::internal::level_debug, __VA_ARGS__)
-#define TRACE_PERF_AT(...)                                                                                          \
-  TRACING_INTERNAL_PERF_(2, TRACING_INTERNAL_SECOND_(::tracing::internal::a_level_comes_first_not_##__VA_ARGS__, ), \
-                         #__VA_ARGS__, ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
-#define TRACE_PERF_AS(variable, ...)                                                           \
-  TRACING_INTERNAL_PERF_AS_(variable, 1, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), #__VA_ARGS__, \
-                            ::tracing::internal::level_debug, __VA_ARGS__)
-#define TRACE_PERF_EVENT(...) TRACING_INTERNAL_PERF_EVENT_(::tracing::internal::level_debug, #__VA_ARGS__, __VA_ARGS__)
+#define TRACE_PERF TRACING_PERF
+#define TRACE_PERF_AT TRACING_PERF_AT
+#define TRACE_PERF_AS TRACING_PERF_AS
+#define TRACE_PERF_EVENT TRACING_PERF_EVENT
 #endif

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 
 // ---- off ----
 
-TEST(PerfSpan, IsOffWhereNothingCollectsPerfSpans) {
+TEST(PerfSpan, IsOffWithoutAPerfLayer) {
   std::string text;
   auto const registry = RegistryBuilder().with(print_layer({.writer = to_text(text)})).build();
   int evaluated = 0;
@@ -35,12 +35,12 @@ TEST(PerfSpan, IsOffWhereNothingCollectsPerfSpans) {
   EXPECT_EQ(evaluated, 0);
 }
 
-TEST(PerfSpan, IsOffAtAnyLevelOfOrdinaryFilters) {
+TEST(PerfSpan, IsNotTurnedOnByOrdinaryFilters) {
   std::string text;
   auto const registry =
       RegistryBuilder()
-          .with(print_layer({.writer = to_text(text)}), boxed(EnvFilter::parse_lossy("trace,[cpu_ldg]=trace")))
-          .with_filter(boxed(EnvFilter::parse_lossy("trace")))
+          .with(print_layer({.writer = to_text(text)}), to_filter(EnvFilter::parse_lossy("trace,[cpu_ldg]=trace")))
+          .with_filter(to_filter(EnvFilter::parse_lossy("trace")))
           .build();
   with_default(registry, [] { lib::ldg(4); });
   EXPECT_EQ(text, "");
@@ -84,7 +84,7 @@ TEST(PerfSpan, IsContextOfOrdinaryEvents) {
             "DEBUG perf{name=\"cpu_sts\" bytes=8}: machine: performance_span_complete duration_us=<us> duration_ms=<ms>\n");
 }
 
-TEST(PerfSpan, LooksAsApprovedInEveryFormat) {
+TEST(PerfSpan, PrintsAsApprovedInEachFormat) {
   std::string text;
   for (auto const& [kind, ansi] : std::vector<std::pair<FormatKind, bool>>{{FormatKind::full, false},
                                                                            {FormatKind::full, true},
@@ -98,10 +98,11 @@ TEST(PerfSpan, LooksAsApprovedInEveryFormat) {
   tracing::testing::expect_approved("perf_formats.txt", text);
 }
 
-TEST(PerfSpan, MillisecondsHaveThreeDecimalsWithoutTrailingZerosButOne) {
+TEST(PerfSpan, MillisecondsHaveOneToThreeDecimals) {
   Collected collected;
   std::string text;
-  for (std::uint64_t const us : {0ULL, 3ULL, 80ULL, 100ULL, 999ULL, 1'000ULL, 1'500ULL, 1'234'567ULL, 86'400'000'000ULL}) {
+  for (std::uint64_t const us :
+       {0ULL, 3ULL, 80ULL, 100ULL, 999ULL, 1'000ULL, 1'500ULL, 1'234'567ULL, 86'400'000'000ULL}) {
     load(us * 1000 + 999);
     std::string const line = collected.take();
     text += line.substr(line.find("duration_us"));
@@ -113,8 +114,8 @@ TEST(PerfSpan, MillisecondsHaveThreeDecimalsWithoutTrailingZerosButOne) {
             "duration_us=86400000000 duration_ms=86400000.0\n");
 }
 
-// Most lines take a short way; what these show does not fit on it.
-TEST(PerfSpan, PrintsWhatIsRareAsIfItWereCommon) {
+// These do not fit the fast path for short names and integers.
+TEST(PerfSpan, PrintsRareFieldsLikeCommonOnes) {
   Collected collected;
   { TRACE_PERF("a", kv("half", -0.5), kv("less", -7), kv("most", ~std::uint64_t{0}), target("t")); }
   { TRACE_PERF("b", kv("yes", true), kv("r#type", 1), target("t")); }
@@ -132,7 +133,7 @@ TEST(PerfSpan, PrintsWhatIsRareAsIfItWereCommon) {
   EXPECT_THAT(collected.take(), HasSubstr(" duration_us=18446744073709551 duration_ms=18446744073709.55\n"));
 }
 
-TEST(PerfSpan, WithoutFieldsOrValuesShowsItsNameAlone) {
+TEST(PerfSpan, WithoutValuesPrintsItsNameAlone) {
   Collected collected;
   { TRACE_PERF("cpu_exit", target("t")); }
   { TRACE_PERF("cpu_ret", kv("to", nullptr), target("t")); }
@@ -164,7 +165,8 @@ TEST(PerfSpan, MeasuresWithTheClock) {
     TRACE_PERF("sleep");
     std::this_thread::sleep_for(30ms);
   }
-  auto const took = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - began).count();
+  auto const took =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - began).count();
   PerfSummary const summary = collected.summary();
   EXPECT_GE(summary.find("sleep")->total_ns, 29'900'000u);
   EXPECT_LE(summary.find("sleep")->total_ns, static_cast<std::uint64_t>(took) + 100'000);

@@ -1,4 +1,4 @@
-// Declares PerfTable, the running sums of perf spans: each thread has its own, which are added up when somebody asks.
+// PerfTable: sums of perf spans. Each track has sums of its own, which are added up on demand.
 #pragma once
 
 #include <array>
@@ -6,27 +6,30 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string_view>
 #include <unordered_map>
-#include <vector>
 
-#include "tracing_core/dispatch/subscriber.h"
+#include "tracing_core/export/per_track.h"
+#include "tracing_core/internal/mutex.h"
 #include "tracing_core/perf/perf_layer.h"
 
 namespace tracing::inline v1::internal {
 
-// What one thread knows of one callsite. Only its thread writes, and without read-modify-write; others read.
+// One lock for all tables: taken to read them, and when a track meets a table or a callsite for the first time.
+extern constinit Mutex perf_mutex;
+
+// Sorts the rows by self time and sets their shares.
+void sort_and_set_shares(PerfSummary& summary);
+
+// The sums of one callsite on one track. Only its thread writes, without read-modify-write; others may read.
 struct PerfCell {
   Metadata const* metadata = nullptr;
-  Metadata const* completion = nullptr;  // what is emitted when such a span ends
-  std::uint32_t name = 0;
+  Metadata const* completion = nullptr;  // of the event that is emitted when such a span ends
   std::atomic<std::uint64_t> count{0};
   std::atomic<std::uint64_t> total_ns{0};
   std::atomic<std::uint64_t> self_ns{0};
   std::atomic<std::uint64_t> min_ns{~std::uint64_t{0}};
   std::atomic<std::uint64_t> max_ns{0};
   DurationSketch durations;
-  PerfCell* next = nullptr;  // of the same thread
 
   void add(Timing const& timing) noexcept {
     auto const bump = [](std::atomic<std::uint64_t>& sum, std::uint64_t by) {
@@ -43,68 +46,36 @@ struct PerfCell {
   }
 };
 
-// The cells of one thread, found by callsite. A thread that ends leaves them to another.
-struct PerfThread {
-  std::atomic<PerfCell*> first{nullptr};
-  PerfThread* next = nullptr;
-  bool retired = false;
-  // Of the thread alone:
-  PerfCell* last = nullptr;  // the one found last
-  std::vector<PerfCell*> places;  // a power of two of them, half of which are free; by the callsite's address
-  std::size_t used = 0;
+// The cells of one track.
+struct PerfTrack {
+  PerfTrack* next = nullptr;
+  std::array<PerfCell*, 64> recent{};  // by hash of the callsite; used by the track's thread alone
+  std::unordered_map<Metadata const*, PerfCell> cells TRACING_GUARDED_BY(perf_mutex);
 
-  PerfCell* find(Metadata const& metadata) noexcept {
-    if (last != nullptr && last->metadata == &metadata) [[likely]] return last;
-    if (places.empty()) return nullptr;
-    for (std::size_t at = hash(metadata);; ++at) {
-      PerfCell* const cell = places[at & (places.size() - 1)];
-      if (cell == nullptr) return nullptr;
-      if (cell->metadata == &metadata) return last = cell;
-    }
+  PerfCell*& recent_of(Metadata const& metadata) noexcept {
+    return recent[(reinterpret_cast<std::uintptr_t>(&metadata) >> 4) * 0x9E3779B97F4A7C15 >> 58];
   }
-  std::size_t hash(Metadata const& metadata) const noexcept {
-    return static_cast<std::size_t>((reinterpret_cast<std::uintptr_t>(&metadata) >> 4) * 0x9E3779B97F4A7C15 >> 32);
-  }
-  void insert(PerfCell& cell);
 };
-
-struct CachedPerfThread {
-  std::uint64_t table = 0;
-  PerfThread* thread = nullptr;
-};
-extern constinit thread_local CachedPerfThread cached_perf_thread;
 
 class PerfTable final : public PerfStatistics {
  public:
-  explicit PerfTable(std::size_t most_names);
-  ~PerfTable() override;
+  PerfTable();
 
   PerfSummary summary() const override;
 
-  // The calling thread's cell; null where memory ran out.
-  PerfCell* cell(Metadata const& metadata) noexcept {
-    CachedPerfThread const& cached = cached_perf_thread;
-    if (cached.table == number_) [[likely]] {
-      if (PerfCell* const found = cached.thread->find(metadata)) [[likely]] return found;
+  // The cell of the track, which must be the calling thread's own; null if memory ran out.
+  PerfCell* cell(Metadata const& metadata, Track const& track) noexcept {
+    if (PerfTrack* const own = tracks_.own(track)) [[likely]] {
+      PerfCell* const recent = own->recent_of(metadata);
+      if (recent != nullptr && recent->metadata == &metadata) [[likely]] return recent;
     }
-    return find_cell(metadata);
+    return find_or_add_cell(metadata, track);
   }
 
-  // The thread of `thread` ended. REQUIRES: the lock of all tables is held.
-  static void retire(PerfThread& thread) noexcept { thread.retired = true; }
-  std::uint64_t number() const noexcept { return number_; }
-
  private:
-  [[gnu::cold, gnu::noinline]] PerfCell* find_cell(Metadata const& metadata) noexcept;
-  PerfThread& this_thread();
-  std::uint32_t number_of(std::string_view name);
+  [[gnu::cold, gnu::noinline]] PerfCell* find_or_add_cell(Metadata const& metadata, Track const& track) noexcept;
 
-  std::uint64_t const number_;  // never used again
-  std::size_t const most_names_;
-  // Guarded by the lock of all tables:
-  PerfThread* threads_ = nullptr;
-  std::vector<std::string_view> names_;  // the first is that of the others
-  std::unordered_map<std::string_view, std::uint32_t> numbers_;
+  PerTrack<PerfTrack> tracks_;  // objects are added while perf_mutex is held
 };
 
 }  // namespace tracing::inline v1::internal

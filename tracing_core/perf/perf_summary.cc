@@ -6,10 +6,8 @@
 #include "tracing_core/format/datetime.h"
 #include "tracing_core/format/duration_text.h"
 #include "tracing_core/format/json_value.h"
-#include "tracing_core/internal/digits.h"
-#include "tracing_core/internal/utf8.h"
-#include "tracing_core/perf/completion.h"
 #include "tracing_core/perf/perf_json.h"
+#include "tracing_core/perf/perf_statistics.h"
 
 namespace tracing::inline v1 {
 namespace {
@@ -32,7 +30,7 @@ void append_left(TextBuffer& out, std::string_view text, std::size_t width) noex
   if (size < width) out.append(width - size, ' ');
 }
 
-// A name without what would move the terminal's cursor.
+// A name without characters that would move the terminal's cursor.
 std::string shown_name(std::string_view name) {
   InlineTextBuffer<128> safe;
   append_sanitized(safe, name);
@@ -78,43 +76,20 @@ void append_seconds(TextBuffer& out, std::uint64_t ns) noexcept {
   out.append({digits, size});
 }
 
-void append_hex_bytes(TextBuffer& out, std::string_view bytes) noexcept {
-  for (char const c : bytes) {
-    out.append("\\\\x");
-    char digits[2];
-    internal::write_hex_byte(digits, static_cast<unsigned char>(c));
-    out.append({digits, 2});
-  }
-}
-
-// `{name="cpu_ldg"`, in which a backslash, a quote and a line end are written with a backslash; the text has to be UTF-8. Where
-// the name is not, bytes are read as `\xff`, backslashes as two, and another label tells it from a name that is just so.
+// `{name="cpu_ldg"`, with backslashes, quotes and line ends escaped.
 void append_label(TextBuffer& out, std::string_view name) noexcept {
-  bool const is_text = internal::is_utf8(name);
   out.append("{name=\"");
-  while (!name.empty()) {
-    internal::DecodedChar const c = internal::decode_utf8(name);
-    if (!c.valid) {
-      append_hex_bytes(out, name.substr(0, c.size));
-    } else if (c.value == U'\n') {
-      out.append("\\n");
-    } else if (c.value == U'\\') {
-      out.append(is_text ? "\\\\" : "\\\\\\\\");
-    } else {
-      if (c.value == U'"') out.push_back('\\');
-      out.append(name.substr(0, c.size));
-    }
-    name.remove_prefix(c.size);
+  for (char const c : name) {
+    if (c == '\\' || c == '"' || c == '\n') out.push_back('\\');
+    out.push_back(c == '\n' ? 'n' : c);
   }
-  out.append(is_text ? "\"" : "\",encoding=\"escaped\"");
+  out.push_back('"');
 }
 
 void append_family(TextBuffer& out, std::string_view name, std::string_view type, std::string_view help) noexcept {
-  for (std::string_view const piece :
-       {std::string_view("# HELP "), name, std::string_view(" "), help, std::string_view("\n# TYPE "), name,
-        std::string_view(" "), type, std::string_view("\n")}) {
+  using View = std::string_view;
+  for (View const piece : {View("# HELP "), name, View(" "), help, View("\n# TYPE "), name, View(" "), type, View("\n")})
     out.append(piece);
-  }
 }
 
 // `<metric>{name="..."} `
@@ -139,10 +114,11 @@ void append_simple_family(TextBuffer& out, PerfSummary const& summary, std::stri
 
 namespace internal {
 
-void order(PerfSummary& summary) {
+void sort_and_set_shares(PerfSummary& summary) {
   std::uint64_t all = 0;
   for (PerfRow const& row : summary.rows) all += row.self_ns;
-  for (PerfRow& row : summary.rows) row.share = all == 0 ? 0 : static_cast<double>(row.self_ns) / static_cast<double>(all);
+  for (PerfRow& row : summary.rows)
+    row.share = all == 0 ? 0 : static_cast<double>(row.self_ns) / static_cast<double>(all);
   std::sort(summary.rows.begin(), summary.rows.end(), [](PerfRow const& a, PerfRow const& b) {
     return a.self_ns != b.self_ns ? a.self_ns > b.self_ns : a.name < b.name;
   });
@@ -182,7 +158,7 @@ PerfSummary PerfSummary::since(PerfSummary const& earlier) const {
     left.durations = std::move(durations);
     result.rows.push_back(std::move(left));
   }
-  internal::order(result);
+  internal::sort_and_set_shares(result);
   return result;
 }
 
@@ -219,7 +195,7 @@ void append_perf_table(TextBuffer& out, PerfSummary const& summary) {
 
 void append_perf_prometheus(TextBuffer& out, PerfSummary const& summary) {
   constexpr std::string_view kSpans = "tracing_perf_span_seconds";
-  append_family(out, kSpans, "summary", "How long perf spans took.");
+  append_family(out, kSpans, "summary", "Durations of perf spans.");
   for (PerfRow const& row : summary.rows) {
     for (std::size_t i = 0; i < kQuantiles.size(); ++i) {
       out.append(kSpans);
@@ -238,13 +214,14 @@ void append_perf_prometheus(TextBuffer& out, PerfSummary const& summary) {
     out.push_back('\n');
   }
   append_simple_family(out, summary, "tracing_perf_span_self_seconds_total", "counter",
-                       "Time in perf spans without that in perf spans inside of them.",
+                       "Time in perf spans without perf spans inside of them.",
                        [&](PerfRow const& row) { append_seconds(out, row.self_ns); });
   append_simple_family(out, summary, "tracing_perf_span_min_seconds", "gauge", "The shortest perf span.",
                        [&](PerfRow const& row) { append_seconds(out, row.min_ns); });
   append_simple_family(out, summary, "tracing_perf_span_max_seconds", "gauge", "The longest perf span.",
                        [&](PerfRow const& row) { append_seconds(out, row.max_ns); });
-  append_simple_family(out, summary, "tracing_perf_span_share_ratio", "gauge", "The part of all self time of perf spans.",
+  append_simple_family(out, summary, "tracing_perf_span_share_ratio", "gauge",
+                       "Share of the self time of all perf spans.",
                        [&](PerfRow const& row) { append_json_float(out, row.share); });
 }
 

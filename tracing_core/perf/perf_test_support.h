@@ -1,5 +1,4 @@
-// Declares what the tests of perf spans have in common: spans of a library and spans whose durations a test chooses, and what
-// is printed of them.
+// Perf spans for tests: of a library, and with durations that the test chooses.
 #pragma once
 
 #include <array>
@@ -38,7 +37,7 @@ struct Machine {
 
 namespace tracing::perf_test {
 
-// A registry with a layer that prints and perf spans as `options` say, in force while it lives.
+// While it lives, a registry that prints and collects perf spans is the thread's default.
 class Collected {
  public:
   explicit Collected(PerfOptions options = {}, FormatKind kind = FormatKind::full,
@@ -61,7 +60,7 @@ class Collected {
 
   std::shared_ptr<Registry> const& registry() const { return registry_; }
   std::string take() { return std::exchange(text_, {}); }
-  // What was printed, each duration as `<us>` and `<ms>`.
+  // The output since the last take, with durations replaced by `<us>` and `<ms>`.
   std::string take_without_durations() {
     return std::regex_replace(take(), std::regex("duration_us=[0-9]+ duration_ms=[0-9]+\\.[0-9]+"),
                               "duration_us=<us> duration_ms=<ms>");
@@ -110,8 +109,8 @@ struct Fixed {
         }()) {}
 
   OpenSpan open(std::array<Value, kFields> const& values) {
-    Verdict const verdict = callsite.enabled();
-    return verdict == 0 ? OpenSpan{} : current_subscriber()->open_scope(metadata, verdict, values.data());
+    LayerMask const mask = callsite.enabled();
+    return mask == 0 ? OpenSpan{} : current_subscriber()->open_scope(metadata, mask, values.data());
   }
   static void close(OpenSpan span, std::uint64_t duration_ns, std::uint64_t self_ns) {
     if (span.id) span.subscriber->close_timed_scope(span.id, {duration_ns, self_ns, Timing::kNoThreshold});

@@ -1,8 +1,8 @@
-// Declares the typed recorders: perf events about allocations, executions, transfers, throughput and floating-point operations,
-// each with the same fields wherever it stands.
+// Typed recorders: perf events for allocations, executions, transfers, throughput and floating-point operations, with
+// the same fields in all programs.
 //
-// They are events of level debug with the target of the code that they stand in, on where perf spans are. Arguments are
-// evaluated once, and not at all while they are off. Durations are of <chrono>.
+// They are events of level debug with the target of the code around them, on if perf spans are. Arguments are evaluated
+// once, and not at all while perf events are off. Durations are <chrono> durations.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace tracing::inline v1 {
 
-/// Which way a transfer goes between host and device.
+/// The direction of a transfer between host and device.
 enum class TransferDirection : std::uint8_t { h2d, d2h, d2d };
 inline constexpr TransferDirection H2D = TransferDirection::h2d;
 inline constexpr TransferDirection D2H = TransferDirection::d2h;
@@ -24,14 +24,14 @@ constexpr std::string_view name(TransferDirection direction) noexcept {
 
 namespace internal {
 
-// A duration in the ways in which recorders tell it.
+// A duration in the units that recorders write.
 struct RecordedDuration {
   double seconds;
   std::uint64_t us;
   double ms;
 
-  // How many of `what` in a second; zero where it took no time.
-  constexpr double rate(double what) const noexcept { return seconds > 0 ? what / seconds : 0; }
+  // Amount per second; zero for an empty duration.
+  constexpr double rate(double amount) const noexcept { return seconds > 0 ? amount / seconds : 0; }
 };
 
 template <class Duration>
@@ -44,62 +44,64 @@ constexpr RecordedDuration recorded_duration(Duration const& duration) noexcept 
 }  // namespace internal
 }  // namespace tracing::inline v1
 
-#define TRACING_INTERNAL_WHERE_PERF_(...)                                                                               \
-  do {                                                                                                                  \
-    if (TRACING_INTERNAL_PERF_ENABLED_("debug", ::tracing::internal::level_debug)) [[unlikely]] {                       \
-      __VA_ARGS__                                                                                                       \
-    }                                                                                                                   \
+#define TRACING_INTERNAL_IF_PERF_(...)                                                            \
+  do {                                                                                            \
+    if (TRACING_INTERNAL_PERF_ENABLED_("debug", ::tracing::internal::level_debug)) [[unlikely]] { \
+      __VA_ARGS__                                                                                 \
+    }                                                                                             \
   } while (false)
 #define TRACING_INTERNAL_PERF_ENABLED_(text, level) TRACING_INTERNAL_PERF_ENABLED_N_(__COUNTER__, text, level)
 #define TRACING_INTERNAL_PERF_ENABLED_N_(n, text, level) TRACING_INTERNAL_PERF_ENABLED_NN_(n, text, level)
-#define TRACING_INTERNAL_PERF_ENABLED_NN_(n, text, level)                                                      \
-  (TRACING_INTERNAL_COMPILED_IN_(level) &&                                                                     \
-   ::tracing::internal::verdict_by(TRACING_INTERNAL_CALLSITE_LAMBDA_(                                          \
-       n, ::tracing::internal::kPerfEventKind, level,                                                          \
+#define TRACING_INTERNAL_PERF_ENABLED_NN_(n, text, level)          \
+  (TRACING_INTERNAL_COMPILED_IN_(level) &&                         \
+   ::tracing::internal::mask_by(TRACING_INTERNAL_CALLSITE_LAMBDA_( \
+       n, ::tracing::internal::kPerfEventKind, level,              \
        decltype(::tracing::internal::this_takes_a_level_and_values(level)), text, 1, "enabled", nullptr, 0)) != 0)
 
-/// `memory_allocation size=4096 type="pool"`: bytes, and what allocated them or for what.
+/// `memory_allocation size=4096 type="pool"`: bytes, and the allocator or the purpose.
 #define TRACING_PERF_ALLOCATION(size, type) \
-  TRACING_INTERNAL_WHERE_PERF_(             \
+  TRACING_INTERNAL_IF_PERF_(                \
       TRACING_PERF_EVENT("memory_allocation", ::tracing::kv("size", size), ::tracing::kv("type", type));)
 /// `execution name="gemm" duration_us=83 duration_ms=0.083`.
-#define TRACING_PERF_EXECUTION(name, duration)                                                                   \
-  TRACING_INTERNAL_WHERE_PERF_(                                                                                   \
-      auto const tracing_took = ::tracing::internal::recorded_duration(duration);                                 \
-      TRACING_PERF_EVENT("execution", ::tracing::kv("name", name),                                                \
-                         ::tracing::kv("duration_us", tracing_took.us), ::tracing::kv("duration_ms", tracing_took.ms));)
-/// `data_transfer bytes=4096 kb=4.0 mb=0.00390625 direction="H2D" duration_us=250 duration_ms=0.25 bandwidth_mbps=15.625
-/// bandwidth_gbps=0.0152587890625`: TRACING_PERF_TRANSFER(bytes, tracing::H2D, duration). Kilo is 1024; bandwidths are MiB and
-/// GiB in a second, zero where it took no time.
-#define TRACING_PERF_TRANSFER(bytes, direction, duration)                                                                 \
-  TRACING_INTERNAL_WHERE_PERF_(                                                                                            \
-      auto const tracing_bytes = static_cast<std::uint64_t>(bytes);                                                        \
-      auto const tracing_took = ::tracing::internal::recorded_duration(duration);                                          \
-      double const tracing_mb = static_cast<double>(tracing_bytes) / (1024.0 * 1024.0);                                    \
-      TRACING_PERF_EVENT("data_transfer", ::tracing::kv("bytes", tracing_bytes), ::tracing::kv("kb", tracing_mb * 1024.0), \
-                         ::tracing::kv("mb", tracing_mb), ::tracing::kv("direction", ::tracing::name(direction)),          \
-                         ::tracing::kv("duration_us", tracing_took.us), ::tracing::kv("duration_ms", tracing_took.ms),     \
-                         ::tracing::kv("bandwidth_mbps", tracing_took.rate(tracing_mb)),                                   \
-                         ::tracing::kv("bandwidth_gbps", tracing_took.rate(tracing_mb) / 1024.0));)
-/// `operation_throughput items=1000 per_second=4000000.0`: what `items` in a duration are in a second.
-#define TRACING_PERF_THROUGHPUT(items, duration)                                                                   \
-  TRACING_INTERNAL_WHERE_PERF_(                                                                                     \
-      auto const tracing_items = static_cast<std::uint64_t>(items);                                                 \
-      auto const tracing_took = ::tracing::internal::recorded_duration(duration);                                   \
-      TRACING_PERF_EVENT("operation_throughput", ::tracing::kv("items", tracing_items),                             \
+#define TRACING_PERF_EXECUTION(name, duration)                                                                  \
+  TRACING_INTERNAL_IF_PERF_(                                                                                    \
+      auto const tracing_took = ::tracing::internal::recorded_duration(duration);                               \
+      TRACING_PERF_EVENT("execution", ::tracing::kv("name", name), ::tracing::kv("duration_us", tracing_took.us), \
+                         ::tracing::kv("duration_ms", tracing_took.ms));)
+/// `data_transfer bytes=4096 kb=4.0 mb=0.00390625 direction="H2D" duration_us=250 duration_ms=0.25
+/// bandwidth_mbps=15.625 bandwidth_gbps=0.0152587890625`: TRACING_PERF_TRANSFER(bytes, tracing::H2D, duration). Kilo is
+/// 1024; bandwidths are MiB and GiB per second, zero for an empty duration.
+#define TRACING_PERF_TRANSFER(bytes, direction, duration)                                                   \
+  TRACING_INTERNAL_IF_PERF_(                                                                                \
+      auto const tracing_bytes = static_cast<std::uint64_t>(bytes);                                         \
+      auto const tracing_took = ::tracing::internal::recorded_duration(duration);                           \
+      double const tracing_mb = static_cast<double>(tracing_bytes) / (1024.0 * 1024.0);                     \
+      TRACING_PERF_EVENT(                                                                                   \
+          "data_transfer", ::tracing::kv("bytes", tracing_bytes), ::tracing::kv("kb", tracing_mb * 1024.0), \
+          ::tracing::kv("mb", tracing_mb), ::tracing::kv("direction", ::tracing::name(direction)),          \
+          ::tracing::kv("duration_us", tracing_took.us), ::tracing::kv("duration_ms", tracing_took.ms),     \
+          ::tracing::kv("bandwidth_mbps", tracing_took.rate(tracing_mb)),                                   \
+          ::tracing::kv("bandwidth_gbps", tracing_took.rate(tracing_mb) / 1024.0));)
+/// `operation_throughput items=1000 per_second=4000000.0`.
+#define TRACING_PERF_THROUGHPUT(items, duration)                                        \
+  TRACING_INTERNAL_IF_PERF_(                                                            \
+      auto const tracing_items = static_cast<std::uint64_t>(items);                     \
+      auto const tracing_took = ::tracing::internal::recorded_duration(duration);       \
+      TRACING_PERF_EVENT("operation_throughput", ::tracing::kv("items", tracing_items), \
                          ::tracing::kv("per_second", tracing_took.rate(static_cast<double>(tracing_items))));)
-/// `compute_performance operations=4194304 gflops=0.8388608`: floating-point operations, and billions of them in a second.
-#define TRACING_PERF_FLOPS(operations, duration)                                                                   \
-  TRACING_INTERNAL_WHERE_PERF_(                                                                                     \
-      auto const tracing_operations = static_cast<std::uint64_t>(operations);                                       \
-      auto const tracing_took = ::tracing::internal::recorded_duration(duration);                                   \
-      TRACING_PERF_EVENT("compute_performance", ::tracing::kv("operations", tracing_operations),                    \
+/// `compute_performance operations=4194304 gflops=0.8388608`: floating-point operations, and billions of them per
+/// second.
+#define TRACING_PERF_FLOPS(operations, duration)                                                 \
+  TRACING_INTERNAL_IF_PERF_(                                                                     \
+      auto const tracing_operations = static_cast<std::uint64_t>(operations);                    \
+      auto const tracing_took = ::tracing::internal::recorded_duration(duration);                \
+      TRACING_PERF_EVENT("compute_performance", ::tracing::kv("operations", tracing_operations), \
                          ::tracing::kv("gflops", tracing_took.rate(static_cast<double>(tracing_operations)) / 1e9));)
 
 #if !defined(TRACING_NO_SHORT_MACROS)
-#define TRACE_PERF_ALLOCATION(size, type) TRACING_PERF_ALLOCATION(size, type)
-#define TRACE_PERF_EXECUTION(name, duration) TRACING_PERF_EXECUTION(name, duration)
-#define TRACE_PERF_TRANSFER(bytes, direction, duration) TRACING_PERF_TRANSFER(bytes, direction, duration)
-#define TRACE_PERF_THROUGHPUT(items, duration) TRACING_PERF_THROUGHPUT(items, duration)
-#define TRACE_PERF_FLOPS(operations, duration) TRACING_PERF_FLOPS(operations, duration)
+#define TRACE_PERF_ALLOCATION TRACING_PERF_ALLOCATION
+#define TRACE_PERF_EXECUTION TRACING_PERF_EXECUTION
+#define TRACE_PERF_TRANSFER TRACING_PERF_TRANSFER
+#define TRACE_PERF_THROUGHPUT TRACING_PERF_THROUGHPUT
+#define TRACE_PERF_FLOPS TRACING_PERF_FLOPS
 #endif

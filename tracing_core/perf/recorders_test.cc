@@ -39,15 +39,16 @@ std::string recorded(FormatKind kind) {
   std::string text;
   auto [layer, filter, statistics] = perf_layer();
   WriterPtr writer = to_sink(make_sink([&](Level, std::string_view line) { text += line; }));
-  auto const registry = RegistryBuilder()
-                            .with(print_layer({.format = {.kind = kind, .timer = nullptr}, .writer = std::move(writer)}))
-                            .with(std::move(layer), std::move(filter))
-                            .build();
+  auto const registry =
+      RegistryBuilder()
+          .with(print_layer({.format = {.kind = kind, .timer = nullptr}, .writer = std::move(writer)}))
+          .with(std::move(layer), std::move(filter))
+          .build();
   with_default(registry, gpu::record_all);
   return text;
 }
 
-TEST(Recorders, HaveTheFieldsThatAreApproved) {
+TEST(Recorders, HaveTheApprovedFields) {
   tracing::testing::expect_approved("recorders.txt", recorded(FormatKind::full) + "\n" + recorded(FormatKind::json));
 }
 
@@ -58,7 +59,7 @@ TEST(Recorders, TakeAnyDuration) {
   static_assert(kNone.us == 0 && kNone.seconds == 0 && kNone.rate(1) == 0);
 }
 
-TEST(Recorders, EvaluateNothingWhileTheyAreOff) {
+TEST(Recorders, EvaluateNothingWhileOff) {
   int evaluated = 0;
   TRACE_PERF_ALLOCATION(++evaluated, "x");
   TRACE_PERF_EXECUTION("x", std::chrono::seconds(++evaluated));
@@ -68,7 +69,7 @@ TEST(Recorders, EvaluateNothingWhileTheyAreOff) {
   EXPECT_EQ(evaluated, 0);
 }
 
-TEST(Timed, TellsTheResultAndTheDuration) {
+TEST(Timed, ReturnsResultAndDuration) {
   auto const [result, duration] = timed([] {
     std::this_thread::sleep_for(2ms);
     return std::string("done");
@@ -78,7 +79,7 @@ TEST(Timed, TellsTheResultAndTheDuration) {
   EXPECT_GE(timed([] { std::this_thread::sleep_for(2ms); }), 2ms);
 }
 
-TEST(Timed, PassesReferencesOnAndExceptions) {
+TEST(Timed, PassesOnReferencesAndExceptions) {
   int value = 0;
   timed([&]() -> int& { return value; }).result = 7;
   EXPECT_EQ(value, 7);

@@ -1,4 +1,4 @@
-// Declares timed(), which calls a function and tells what it returned and how long it took.
+// timed(): calls a function and returns its result and its duration.
 #pragma once
 
 #include <chrono>
@@ -7,15 +7,15 @@
 
 namespace tracing::inline v1 {
 
-/// What timed() returns, for `auto [result, duration] = ...`.
+/// The result of timed(), for `auto [result, duration] = ...`.
 template <class T>
 struct Timed {
   T result;
   std::chrono::nanoseconds duration;
 };
 
-/// Calls `f()`; returns what it returns together with how long it took, or how long it took alone where it returns nothing.
-/// Measures whether anybody listens or not; a perf span inside of `f` tells those who do:
+/// Calls `f()` and returns its result together with its duration, or the duration alone if `f` returns void. Always
+/// measures; a perf span inside of `f` reports the duration to the layers:
 ///
 ///     auto const [sum, duration] = tracing::timed([&] { TRACE_PERF("sum", n); return add_up(values, n); });
 template <class F>

@@ -1,4 +1,4 @@
-// Reads any bytes as PTX: a diagnosis names a place in the text, a refusal its line.
+// Parses any bytes as PTX: a diagnostic has a place in the text, a refusal has a line.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -9,16 +9,16 @@
 
 namespace {
 
-void require(bool holds) {
-  if (!holds) std::abort();
+void require(bool condition) {
+  if (!condition) std::abort();
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   auto const parsed = cuda_tests::ptx::parse({reinterpret_cast<char const*>(data), size});
-  if (auto const* const diagnosis = std::get_if<cuda_tests::ptx::Diagnosis>(&parsed)) {
-    require(diagnosis->line > 0 && diagnosis->column > 0 && !diagnosis->message.empty());
+  if (auto const* const diagnostic = std::get_if<cuda_tests::ptx::Diagnostic>(&parsed)) {
+    require(diagnostic->line > 0 && diagnostic->column > 0 && !diagnostic->message.empty());
     return 0;
   }
   for (auto const& function : std::get<0>(parsed)->functions()) {

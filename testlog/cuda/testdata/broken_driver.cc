@@ -1,5 +1,5 @@
-// A library that a process finds as its CUDA driver: of its two devices the second has a context, which some other thread
-// uses, and from break_device() on that is lost.
+// A library that a process loads as its CUDA driver. The second of its two devices has a primary context, which is lost
+// after break_device().
 #include <cuda.h>
 
 namespace {

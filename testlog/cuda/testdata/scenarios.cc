@@ -1,5 +1,5 @@
-// The tests that health_test.cc runs as a program of their own. They call what they take for the runtime API: the driver is
-// loaded by somebody else.
+// The tests that device_check_test.cc runs as a separate program. They use a driver that tracing::cuda has not opened,
+// as code that calls the runtime API does.
 #include <dlfcn.h>
 #include <testlog/testlog.h>
 
@@ -18,14 +18,14 @@ void launch(char const* kernel) {
 }
 
 TEST_LOG(Device, IsNotLoadedYet) {}
-TEST_LOG(Device, IsWell) {
+TEST_LOG(Device, Works) {
   ASSERT_NE(driver(), nullptr) << dlerror();
   launch("fine");
 }
 TEST_LOG(Device, IsLeftCapturing) {
   reinterpret_cast<void (*)()>(dlsym(driver(), "begin_capture"))();
 }
-TEST_LOG(Device, IsWellAgain) { reinterpret_cast<void (*)()>(dlsym(driver(), "end_capture"))(); }
+TEST_LOG(Device, WorksAgain) { reinterpret_cast<void (*)()>(dlsym(driver(), "end_capture"))(); }
 TEST_LOG(Device, IsBroken) {
   TRACE_SPAN(info, "step", tracing::kv("number", 3));
   launch("first");
@@ -33,7 +33,7 @@ TEST_LOG(Device, IsBroken) {
   reinterpret_cast<void (*)()>(dlsym(driver(), "break_device"))();
 }
 TEST_LOG(Device, FailsAfterwards) { FAIL() << "the device does not answer"; }
-TEST_LOG(Device, IsNotUsedAfterwards) {}
+TEST_LOG(Device, IsUnusedAfterwards) {}
 
 TEST_LOG(Context, IsDestroyed) { reinterpret_cast<void (*)()>(dlsym(driver(), "destroy_current"))(); }
 

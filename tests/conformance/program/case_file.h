@@ -1,4 +1,4 @@
-// Declares Case and how the cases of a file are read.
+// Reads the cases of a file.
 #pragma once
 
 #include <filesystem>
@@ -9,18 +9,18 @@
 
 namespace conformance {
 
-/// One question and the answer that is expected. Both are JSON as text: parsed, all cases take many times as much memory,
-/// which makes each fork slow.
+/// An input and its expected answer, both as JSON text: parsed, all cases would take many times as much memory, which
+/// would slow down each fork.
 struct Case {
   std::string id;
   std::string tag;
   std::string input;
   std::string expected;
-  bool any = false;     ///< any answer will do, as long as there is one
-  std::string problem;  ///< why it cannot be run; empty: it can
+  bool any = false;     ///< any answer passes, as long as there is one
+  std::string problem;  ///< why it cannot be run; empty if it can
 };
 
-/// Reads a file of cases. Throws std::runtime_error where it is not one; a case that has no proper form has a problem.
+/// Reads a file of cases. Throws std::runtime_error if it is not an array of cases; a malformed case has a `problem`.
 std::vector<Case> read_cases(std::filesystem::path const& path);
 
 }  // namespace conformance

@@ -1,4 +1,4 @@
-// The cases of chrome.json: the whole text of a trace, in the reference's way, without its times.
+// The cases of chrome.json: the complete text of a trace in the reference's form, without its times.
 #include <map>
 #include <memory>
 #include <string>
@@ -29,8 +29,8 @@ tracing::ChromeOptions chrome_options(Json const& config) {
   return options;
 }
 
-// Calls `replace(number)` for each number behind `key` and puts what it returns in its place. Arguments are no numbers but
-// texts, and in texts quotes are escaped: what it finds are the records' own members.
+// Replaces each number after `key` by `replace(number)`. It finds only members of the records: arguments are strings,
+// and in strings quotes are escaped.
 template <class F>
 void replace_numbers(std::string& text, std::string const& key, F replace) {
   for (std::size_t at = text.find(key); at != text.npos; at = text.find(key, at)) {
@@ -48,7 +48,7 @@ Json trace(Json const& input, std::size_t) {
   tracing::ChromeOptions options = chrome_options(reader.at("config"));
   reader.finish();
 
-  auto& text = *new std::string;  // as the registry, it is there until the process ends
+  auto& text = *new std::string;  // never destroyed, like the registry
   options.sink = tracing::make_sink([&text](tracing::Level, std::string_view records) { text += records; });
   {
     auto [layer, guard] = tracing::chrome_layer(std::move(options));
@@ -62,7 +62,7 @@ Json trace(Json const& input, std::size_t) {
   return {{"text", text}};
 }
 
-// Only which of the reference's ids are the same means something: they are counted in the order in which they come.
+// Only the equality of ids is compared: replaces them by numbers in the order in which they appear.
 void count_ids(Json& answer) {
   auto const text = answer.find("text");
   if (text == answer.end() || !text->is_string()) return;

@@ -1,4 +1,4 @@
-// Declares differences(), which tells where an answer is not what a case expects.
+// Compares an answer with the expected one.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,8 +8,8 @@
 
 namespace conformance {
 
-/// One line or more for each place where the two differ, with its path; empty where they agree. Keys on one side only are
-/// differences. An expected object with the key "panic" agrees with any answer: the reference crashed there.
+/// Text for each difference, with its path; empty if there is none. A key on one side only is a difference. An expected
+/// object with the key "panic" is equal to any answer, as the reference crashed there.
 std::vector<std::string> differences(nlohmann::json const& expected, nlohmann::json const& got);
 
 }  // namespace conformance

@@ -1,12 +1,12 @@
-// The cases of env_filter_dynamic.json and env_filter_values.json: filters that follow the spans which threads are in.
+// The cases of env_filter_dynamic.json and env_filter_values.json: filters that depend on the current spans of threads.
 #include <memory>
 #include <utility>
 
 #include "filter_text.h"
-#include "observer.h"
 #include "recorded_values.h"
 #include "scenario.h"
 #include "suite.h"
+#include "tracing_core/collect/layer.h"
 #include "tracing_core/collect/registry.h"
 
 namespace conformance {
@@ -14,7 +14,19 @@ namespace {
 
 using tracing::EnvFilter;
 
-// What settled whether a callsite is on: its level, what the filter says once and for all, or a question each time.
+// Counts the spans and events that reach it.
+class Observer final : public tracing::Layer {
+ public:
+  explicit Observer(std::size_t& seen) : seen_(seen) {}
+  tracing::Hooks hooks() const noexcept override { return tracing::Hooks::new_span | tracing::Hooks::event; }
+  void on_new_span(tracing::SpanRef, tracing::NewSpan const&, tracing::Context const&) noexcept override { ++seen_; }
+  void on_event(tracing::Event const&, tracing::Context const&) noexcept override { ++seen_; }
+
+ private:
+  std::size_t& seen_;
+};
+
+// What decides whether a callsite is enabled: the maximum level, or the filter's interest in the callsite.
 std::string_view stage(EnvFilter& filter, tracing::Metadata const& metadata) {
   if (!(metadata.level() <= filter.max_level_hint())) return "max_level";
   return name_of(filter.callsite_enabled(metadata));
@@ -82,12 +94,15 @@ Json values(Json const& input, std::size_t) {
   Json matched = Json::array();
   for (Json const& value : list) {
     Json const recorded = Json::array({{"x", value}});
-    auto const inside = tracing::Span::make(span.callsite(), RecordedValues(recorded, span.metadata()).data()).entered();
+    auto const inside =
+        tracing::Span::make(span.callsite(), RecordedValues(recorded, span.metadata()).data()).entered();
     seen = 0;
     tracing::emit_event(event.callsite(), message.data());
     matched.push_back(seen == 1);
   }
-  return {{"display", filter.to_string()}, {"max_level_hint", tracing::name(filter.max_level_hint())}, {"matched", matched}};
+  return {{"display", filter.to_string()},
+          {"max_level_hint", tracing::name(filter.max_level_hint())},
+          {"matched", matched}};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The cases of env_filter_parse.json, env_filter_static.json and targets.json: filters read from a text, and what they say
-// to callsites when no span is open.
+// The cases of env_filter_parse.json, env_filter_static.json and targets.json: parsing of filters, and their decisions
+// about callsites when no span is open.
 #include <memory>
 #include <string>
 #include <utility>
@@ -19,27 +19,27 @@ namespace {
 using tracing::EnvFilter;
 using tracing::ParseError;
 
-Json shown(tracing::Filter const& filter, std::string const& text) {
+Json description_of(tracing::Filter const& filter, std::string const& text) {
   return {{"display", text}, {"max_level_hint", tracing::name(filter.max_level_hint())}};
 }
 
-Json shown(EnvFilter const& filter) { return shown(filter, filter.to_string()); }
+Json description_of(EnvFilter const& filter) { return description_of(filter, filter.to_string()); }
 
-Json failed(ParseError const& error) { return {{"ok", false}, {"error", error.message}}; }
+Json error_answer(ParseError const& error) { return {{"ok", false}, {"error", error.message}}; }
 
 Json parse(std::string const& text, tracing::EnvFilterOptions const& options) {
   ParseError error;
   auto const filter = EnvFilter::parse(text, options, &error);
-  if (!filter) return failed(error);
-  Json out = shown(*filter);
+  if (!filter) return error_answer(error);
+  Json out = description_of(*filter);
   out["ok"] = true;
   return out;
 }
 
-// What the reference writes to standard error, where ours adds the place and what would be right.
+// As the reference writes errors to standard error; our own text also has the position and the expected text.
 Json parse_lossy(std::string const& text, tracing::EnvFilterOptions const& options) {
   std::vector<ParseError> errors;
-  Json out = shown(EnvFilter::parse_lossy(text, options, &errors));
+  Json out = description_of(EnvFilter::parse_lossy(text, options, &errors));
   std::string lines;
   for (ParseError const& error : errors) lines += "ignoring `" + error.piece + "`: " + error.message + "\n";
   out["stderr"] = lines;
@@ -62,15 +62,15 @@ Json env_filter_parse(Json const& input, std::size_t) {
   if (has_default) return out;
   {
     StderrCapture const capture;
-    out["new"] = shown(EnvFilter(text));
+    out["new"] = description_of(EnvFilter(text));
   }
   ParseError error;
   auto const directive = tracing::Directive::parse(text, &error);
-  out["directive"] = directive ? Json{{"ok", true}, {"display", directive->to_string()}} : failed(error);
+  out["directive"] = directive ? Json{{"ok", true}, {"display", directive->to_string()}} : error_answer(error);
   return out;
 }
 
-// What is wrong with a pattern is ours to say: each line is cut where that begins.
+// Errors in patterns have another wording than the reference's: cuts each line where that begins.
 void cut_pattern_errors(Json& answer) {
   if (answer.is_structured()) {
     for (Json& inner : answer) cut_pattern_errors(inner);
@@ -105,7 +105,7 @@ Json env_filter_static(Json const& input, std::size_t) {
   EnvFilter filter = settings.make();
   tracing::ScopedDefault const scope(
       tracing::RegistryBuilder().with_filter(std::make_unique<EnvFilter>(settings.make())).build());
-  Json out = shown(filter);
+  Json out = description_of(filter);
   out["decisions"] = Json::array();
   for (Json const& query : queries) {
     auto const callsite = queried_callsite(query);
@@ -124,8 +124,8 @@ Json targets(Json const& input, std::size_t) {
 
   ParseError error;
   auto filter = tracing::Targets::parse(text, &error);
-  if (!filter) return failed(error);
-  Json out = shown(*filter, filter->to_string());
+  if (!filter) return error_answer(error);
+  Json out = description_of(*filter, filter->to_string());
   out["ok"] = true;
   auto const default_level = filter->default_level();
   out["default_level"] = default_level ? Json(tracing::name(*default_level)) : Json();
@@ -146,7 +146,8 @@ Json targets(Json const& input, std::size_t) {
 
 constinit Suite const kEnvFilterParse{
     .file = "env_filter_parse", .tasks_per_process = 64, .answer = env_filter_parse, .normalise = cut_pattern_errors};
-constinit Suite const kEnvFilterStatic{.file = "env_filter_static", .tasks_per_process = 16, .answer = env_filter_static};
+constinit Suite const kEnvFilterStatic{
+    .file = "env_filter_static", .tasks_per_process = 16, .answer = env_filter_static};
 constinit Suite const kTargets{.file = "targets", .tasks_per_process = 64, .answer = targets};
 
 }  // namespace conformance

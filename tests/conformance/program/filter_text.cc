@@ -46,7 +46,8 @@ std::string_view name_of(tracing::Interest interest) {
   return "unknown";
 }
 
-StderrCapture::StderrCapture() : file_(memfd_create("stderr", MFD_CLOEXEC)), before_(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {
+StderrCapture::StderrCapture()
+    : file_(memfd_create("stderr", MFD_CLOEXEC)), before_(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {
   std::fflush(stderr);
   if (file_ < 0 || before_ < 0 || dup2(file_, STDERR_FILENO) < 0) {
     throw std::system_error(errno, std::generic_category(), "redirecting stderr");

@@ -1,4 +1,4 @@
-// Declares how the suites make filters of what a case says, and what they tell about them.
+// Makes the filters that a case describes.
 #pragma once
 
 #include <string>
@@ -9,23 +9,23 @@
 
 namespace conformance {
 
-/// A directive that a case adds or sets as the default. Throws BadCase where it is none.
+/// A directive that a case adds or sets as the default. Throws BadCase if it cannot be parsed.
 tracing::Directive directive_of(std::string const& text);
 
-/// What an input says about an EnvFilter: `filter`, and where present `regex`, `default_directive`, `add_directives`.
+/// The settings of an EnvFilter in an input: `filter`, and optionally `regex`, `default_directive`, `add_directives`.
 struct FilterSettings {
   std::string text;
   tracing::EnvFilterOptions options;
   std::vector<std::string> added;
 
   explicit FilterSettings(ObjectReader& reader);
-  /// Read leniently; what is wrong in the text is not told.
+  /// Parses leniently and does not report errors.
   tracing::EnvFilter make() const;
 };
 
 std::string_view name_of(tracing::Interest interest);
 
-/// Whatever is written to standard error while it lives, instead of where it would go.
+/// Captures standard error while it exists.
 class StderrCapture {
  public:
   StderrCapture();

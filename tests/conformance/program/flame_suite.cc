@@ -1,4 +1,4 @@
-// The cases of flame.json: folded stacks, to the byte but for the durations.
+// The cases of flame.json: folded stacks, byte for byte except durations.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,7 +27,7 @@ tracing::FlameOptions flame_options(ObjectReader& input) {
   return options;
 }
 
-// Its lines with `<ns>` for the number at their ends; a last line without an end stays in sight as it is.
+// The lines of `text` with `<ns>` for the number at their end; marks a last line without a line end.
 Json lines_of(std::string const& text) {
   Json lines = Json::array();
   std::size_t begin = 0;
@@ -48,9 +48,10 @@ Json flame(Json const& input, std::size_t) {
   tracing::FlameOptions const options = flame_options(reader);
   reader.finish();
 
-  auto& text = *new std::string;  // as the registry, it is there until the process ends
+  auto& text = *new std::string;  // never destroyed, like the registry
   auto [layer, guard] = tracing::flame_layer(
-      tracing::to_sink(tracing::make_sink([&text](tracing::Level, std::string_view block) { text += block; })), options);
+      tracing::to_sink(tracing::make_sink([&text](tracing::Level, std::string_view block) { text += block; })),
+      options);
   tracing::set_global_default(tracing::RegistryBuilder().with(std::move(layer)).build());
   for (Json const& operation : operations) scenario.play(operation);
   guard.flush();

@@ -1,4 +1,4 @@
-// The cases of fmt_scenarios.json and values.json: what is printed, to the byte.
+// The cases of fmt_scenarios.json and values.json: printed text, byte for byte.
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,7 +39,8 @@ SpanEvents span_events(Json const& list) {
       {"NONE", SpanEvents::none}};
   if (!list.is_array()) throw BadCase("`span_events` is not a list");
   SpanEvents all = SpanEvents::none;
-  for (Json const& one : list) all = all | look_up(kNames, "span event", one.is_string() ? one.get<std::string>() : one.dump());
+  for (Json const& one : list)
+    all = all | look_up(kNames, "span event", one.is_string() ? one.get<std::string>() : one.dump());
   return all;
 }
 
@@ -66,7 +67,7 @@ tracing::PrintOptions print_options(Json const& config) {
   tracing::PrintOptions options;
   tracing::FormatOptions& format = options.format;
   format.kind = format_kind(reader.get<std::string>("format"));
-  format.name_sanitization = false;  // the reference prints names as they are
+  format.name_sanitization = false;  // the reference prints names unchanged
   format.timer = timer(reader.get_or<std::string>("time", "fixed"));
   for (auto const& [key, option] : {std::pair{"ansi", &format.ansi},
                                     {"ansi_sanitization", &format.ansi_sanitization},
@@ -99,7 +100,7 @@ Json scenario(Json const& input, std::size_t part) {
   Json const& config = reader.at("configs").at(part);
   reader.finish();
 
-  auto& text = *new std::string;  // as the registry, it is there until the process ends
+  auto& text = *new std::string;  // never destroyed, like the registry
   tracing::set_global_default(printing_registry(print_options(config), text));
   for (Json const& operation : operations) scenario.play(operation);
   return without_durations(text);
@@ -117,7 +118,7 @@ tracing::PrintOptions bare(FormatKind kind) {
   return options;
 }
 
-// What an event with this one field prints.
+// The line of an event with this one field.
 std::string event_line(FormatKind kind, char const* field, Json const& value) {
   std::string text;
   tracing::ScopedDefault const scope(printing_registry(bare(kind), text));
@@ -127,7 +128,7 @@ std::string event_line(FormatKind kind, char const* field, Json const& value) {
   return text;
 }
 
-// What an event without fields prints inside a span with the field.
+// The line of an event without fields in a span with the field.
 std::string line_in_span(FormatKind kind, Json const& value) {
   std::string text;
   tracing::ScopedDefault const scope(printing_registry(bare(kind), text));

@@ -1,4 +1,4 @@
-// The cases of inferno.json: where the frames of a flame graph stand, what their titles say, how large the picture is.
+// The cases of inferno.json: positions and titles of the frames of a flame graph, and the size of the picture.
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -33,7 +33,7 @@ Options read_options(Json const& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     std::string const word = words[i].get<std::string>();
     bool const takes_value = word == "--title" || word == "--min-width";
-    if (takes_value && i + 1 == words.size()) throw BadCase("no value behind " + word);
+    if (takes_value && i + 1 == words.size()) throw BadCase("no value after " + word);
     if (word == "--reverse") {
       options.kind = tracing::FlameKind::reversed;
     } else if (word == "--flamechart") {
@@ -41,7 +41,7 @@ Options read_options(Json const& words) {
     } else if (word == "--title") {
       options.picture.title = words[++i].get<std::string>();
     } else if (word == "--min-width") {
-      options.picture.geometry.min_width_percent = number_of(words[++i].get<std::string>());
+      options.picture.min_width_percent = number_of(words[++i].get<std::string>());
     } else {
       throw BadCase("unknown option: " + word);
     }
@@ -49,7 +49,7 @@ Options read_options(Json const& words) {
   return options;
 }
 
-// What stands between `before` and `after`, from `at` on; moves `at` behind it.
+// The text between `before` and `after`, searched from `at` on; sets `at` to its end.
 std::string between(std::string const& text, std::string_view before, std::string_view after, std::size_t& at) {
   std::size_t const begin = text.find(before, at);
   std::size_t const end = begin == text.npos ? begin : text.find(after, begin + before.size());
@@ -68,7 +68,7 @@ std::string without_escapes(std::string text) {
   return text;
 }
 
-// The frames as they stand in the picture, by y, then by x, as the cases have them.
+// The frames in the picture, sorted by y, then by x, as in the cases.
 Json frames_in(std::string const& svg) {
   std::vector<std::tuple<int, double, Json>> frames;
   for (std::size_t at = 0; (at = svg.find("<g class=\"f\"", at)) != svg.npos;) {
@@ -105,7 +105,7 @@ Json inferno(Json const& input, std::size_t) {
   return {{"ok", true}, {"width", width}, {"height", height}, {"frames", frames_in(svg)}};
 }
 
-// How it says that there is nothing to draw is its own affair.
+// The message for a graph without frames is not compared.
 void without_words(Json& answer) {
   if (answer.value("ok", true)) return;
   answer.erase("error");

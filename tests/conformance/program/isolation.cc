@@ -37,7 +37,7 @@ void write_all(int fd, void const* data, std::size_t size) {
   }
 }
 
-// Answers travel as a size and so many bytes.
+// Sends each answer as its size and its bytes.
 [[noreturn]] void work(Range range, int pipe, Answer const& answer) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (std::size_t task = range.begin; task < range.end; ++task) {
@@ -49,7 +49,7 @@ void write_all(int fd, void const* data, std::size_t size) {
   _exit(0);
 }
 
-// A process and what was read from it so far.
+// A process and the bytes received from it so far.
 struct Worker {
   pid_t pid;
   int pipe;
@@ -90,7 +90,7 @@ std::string describe(int status) {
   return "ended with exit status " + std::to_string(WEXITSTATUS(status));
 }
 
-// False once the process has nothing more to say.
+// False at the end of the process's output.
 bool read_some(Worker& worker) {
   char room[65536];
   ssize_t const count = ::read(worker.pipe, room, sizeof(room));
@@ -111,7 +111,7 @@ std::string finish(Worker& worker, bool timed_out, std::chrono::milliseconds tim
 }  // namespace
 
 std::vector<Outcome> run_isolated(std::size_t count, Isolation const& isolation, Answer const& answer) {
-  std::fflush(nullptr);  // or each process would write it once more
+  std::fflush(nullptr);  // or each process would write the buffered text again
   std::vector<Outcome> outcomes(count);
   std::deque<Range> waiting;
   for (std::size_t begin = 0; begin < count; begin += isolation.tasks_per_process) {
@@ -133,10 +133,10 @@ std::vector<Outcome> run_isolated(std::size_t count, Isolation const& isolation,
     poll(polls.data(), polls.size(), static_cast<int>(std::max<std::int64_t>(0, wait.count())));
     for (std::size_t i = workers.size(); i-- > 0;) {
       Worker& worker = workers[i];
-      bool const talks = polls[i].revents == 0 || read_some(worker);
+      bool const is_open = polls[i].revents == 0 || read_some(worker);
       take_answers(worker, isolation.timeout, outcomes);
-      bool const timed_out = talks && Clock::now() >= worker.deadline;
-      if (talks && !timed_out) continue;
+      bool const timed_out = is_open && Clock::now() >= worker.deadline;
+      if (is_open && !timed_out) continue;
       std::string const death = finish(worker, timed_out, isolation.timeout);
       if (worker.left.begin < worker.left.end) {
         outcomes[worker.left.begin++].death = death;

@@ -1,4 +1,4 @@
-// Declares run_isolated(), which computes answers in processes of their own.
+// Computes answers in separate processes.
 #pragma once
 
 #include <chrono>
@@ -9,21 +9,21 @@
 
 namespace conformance {
 
-/// What came of one task: its answer, or how its process ended without one.
+/// The result of one task: its answer, or how its process ended without one.
 struct Outcome {
   std::string answer;
-  std::string death;  ///< "killed by signal 11 (Segmentation fault)"; empty: it answered
+  std::string death;  ///< "killed by signal 11 (Segmentation fault)"; empty if it answered
 };
 
-/// How tasks are spread over processes.
+/// How tasks are distributed to processes.
 struct Isolation {
-  std::size_t tasks_per_process = 1;    ///< 1: each task begins in a process that has done nothing else
-  std::size_t processes = 2;            ///< how many run at the same time
-  std::chrono::milliseconds timeout{10'000};  ///< for one task; then its process is killed
+  std::size_t tasks_per_process = 1;    ///< 1: each task has a new process
+  std::size_t processes = 2;            ///< the maximum number of concurrent processes
+  std::chrono::milliseconds timeout{10'000};  ///< of one task, after which its process is killed
 };
 
-/// Calls `answer(i)` for i in [0, count) in forked processes and returns the outcomes in that order. A process that dies
-/// costs the task that it was at; those behind it get a new process. REQUIRES: this process has one thread.
+/// Calls `answer(i)` for i in [0, count) in forked processes and returns the outcomes in that order. If a process dies,
+/// only its current task has no answer; the tasks after that get a new process. REQUIRES: this process has one thread.
 std::vector<Outcome> run_isolated(std::size_t count, Isolation const& isolation,
                                   std::function<std::string(std::size_t task)> const& answer);
 

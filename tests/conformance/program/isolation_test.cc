@@ -19,19 +19,19 @@ TEST(RunIsolated, ReturnsAnswersInTheOrderOfTasks) {
   for (std::size_t i = 0; i < outcomes.size(); ++i) EXPECT_EQ(outcomes[i].answer, std::to_string(i * i));
 }
 
-TEST(RunIsolated, GivesEachTaskAProcessOfItsOwnWhereAsked) {
+TEST(RunIsolated, CanRunEachTaskInItsOwnProcess) {
   std::set<std::string> processes{process(0)};
   for (Outcome const& outcome : run_isolated(10, {.tasks_per_process = 1}, process)) processes.insert(outcome.answer);
   EXPECT_EQ(processes.size(), 11U);
 }
 
-TEST(RunIsolated, TakesAnswersLargerThanAPipe) {
+TEST(RunIsolated, ReceivesAnswersLargerThanAPipe) {
   std::string const large(1'000'000, 'x');
   auto const outcomes = run_isolated(4, {.tasks_per_process = 2}, [&](std::size_t) { return large; });
   for (Outcome const& outcome : outcomes) EXPECT_EQ(outcome.answer, large);
 }
 
-TEST(RunIsolated, ADeathCostsOneTask) {
+TEST(RunIsolated, LosesOneTaskIfAProcessDies) {
   auto const outcomes = run_isolated(5, {.tasks_per_process = 5}, [](std::size_t task) -> std::string {
     if (task == 1) {
       signal(SIGTERM, SIG_DFL);
@@ -48,7 +48,7 @@ TEST(RunIsolated, ADeathCostsOneTask) {
   }
 }
 
-TEST(RunIsolated, AHangCostsOneTask) {
+TEST(RunIsolated, LosesOneTaskIfAProcessHangs) {
   auto const outcomes = run_isolated(3, {.tasks_per_process = 3, .timeout = std::chrono::milliseconds(300)},
                                      [](std::size_t task) -> std::string {
                                        while (task == 1) pause();

@@ -1,4 +1,4 @@
-// The cases of levels.json: texts read as a level and as a level filter.
+// The cases of levels.json: texts parsed as a level and as a level filter.
 #include "tracing_core/model/level.h"
 
 #include "object_reader.h"

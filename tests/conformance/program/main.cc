@@ -1,7 +1,8 @@
-// tracing_conformance --dir DIR: runs the case files of a folder against the installed libraries.
+// tracing_conformance --dir DIR: runs the case files of a folder, which have answers of the Rust crates, against our
+// libraries.
 //
-// The files' cases say what the Rust crates do. Each file is closed by a line `name: N passed, M failed`, the run by
-// `N passed, M failed`; the exit status is 0 only where nothing failed and something passed.
+// Prints `name: N passed, M failed` after each file and `N passed, M failed` at the end. The exit status is 0 only if
+// cases passed and none failed.
 
 #include <algorithm>
 #include <charconv>
@@ -28,9 +29,9 @@ constexpr char kUsage[] =
     "  --dir DIR       the folder with the case files\n"
     "  --only FILE     only this file, with or without .json\n"
     "  --case ID       only the case of this id\n"
-    "  --verbose       print all failures, not the first of each file\n"
-    "  --jobs N        processes at the same time; default: as many as there are processors\n"
-    "  --timeout-ms N  for one answer; default 10000\n";
+    "  --verbose       print all failures instead of the first ones of each file\n"
+    "  --jobs N        concurrent processes; default: the number of processors\n"
+    "  --timeout-ms N  timeout of one answer; default 10000\n";
 
 constexpr std::size_t kFailuresShown = 10;  // of each file
 constexpr std::size_t kLinesShown = 4;      // of each failure
@@ -96,7 +97,8 @@ void print_failures(std::string const& file, std::vector<Failure> const& failure
     for (std::size_t line = 0; line < lines; ++line) std::printf("  %s\n", failure.lines[line].c_str());
     if (lines < failure.lines.size()) std::printf("  and %zu more\n", failure.lines.size() - lines);
   }
-  if (shown < failures.size()) std::printf("and %zu more failed cases; --verbose shows them\n", failures.size() - shown);
+  if (shown < failures.size())
+    std::printf("and %zu more failed cases; --verbose shows them\n", failures.size() - shown);
 }
 
 struct Totals {
@@ -108,7 +110,7 @@ void run_one(fs::path const& path, Options const& options, Totals& totals) {
   std::string const name = path.filename().string();
   Suite const* const suite = find_suite(path);
   if (suite == nullptr) {
-    std::printf("skipped: %s is not known here\n", name.c_str());
+    std::printf("skipped: %s: unknown file\n", name.c_str());
     return;
   }
   std::string const stem = path.stem().string();
@@ -116,7 +118,7 @@ void run_one(fs::path const& path, Options const& options, Totals& totals) {
   try {
     result = run_file(path, *suite, options.run);
   } catch (std::exception const& error) {
-    result.failures.push_back({name, "the whole file", {error.what()}});
+    result.failures.push_back({name, "the file", {error.what()}});
   }
   print_failures(stem, result.failures, options.verbose);
   std::printf("%s: %zu passed, %zu failed\n", stem.c_str(), result.passed, result.failures.size());
@@ -131,7 +133,8 @@ int run(Options const& options) {
   for (fs::directory_iterator entry(options.dir, error), end; !error && entry != end; entry.increment(error)) {
     fs::path const& path = entry->path();
     if (!entry->is_regular_file()) continue;
-    if (options.only.empty() || std::find(options.only.begin(), options.only.end(), path.stem()) != options.only.end()) {
+    if (options.only.empty() ||
+        std::find(options.only.begin(), options.only.end(), path.stem()) != options.only.end()) {
       files.push_back(path);
     }
   }

@@ -1,4 +1,4 @@
-// Declares ObjectReader, which reads a JSON object and complains of every key that nobody asked for.
+// ObjectReader: reads a JSON object and rejects unknown keys.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,23 +13,23 @@ namespace conformance {
 
 using Json = nlohmann::json;
 
-/// A case that cannot be run: it asks for something that this program does not know.
+/// A case that cannot be run because of something unknown in it.
 class BadCase : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Reads an object key by key; finish() then throws BadCase where keys are left, so that no setting is silently ignored.
+/// Reads an object key by key; finish() throws BadCase if there are other keys, so that no setting is silently ignored.
 class ObjectReader {
  public:
-  /// `what` names the object in complaints. REQUIRES: `object` outlives this.
+  /// `what` names the object in errors. REQUIRES: `object` outlives this.
   ObjectReader(Json const& object, std::string what) : object_(object), what_(std::move(what)) {
     if (!object.is_object()) throw BadCase(what_ + " is not an object: " + object.dump());
   }
 
-  /// Null where there is no such key, or nothing behind it.
+  /// Null if there is no such key, or its value is null.
   Json const* find(std::string const& key) {
-    asked_.insert(key);
+    read_.insert(key);
     auto const found = object_.find(key);
     return found == object_.end() || found->is_null() ? nullptr : &*found;
   }
@@ -38,7 +38,7 @@ class ObjectReader {
     if (found == nullptr) throw BadCase(what_ + " has no `" + key + "`: " + object_.dump());
     return *found;
   }
-  /// Throws BadCase where the value is of another type.
+  /// Throws BadCase if the value has another type.
   template <class T>
   T get(std::string const& key) {
     return convert<T>(key, at(key));
@@ -50,7 +50,7 @@ class ObjectReader {
   }
   void finish() const {
     for (auto const& [key, value] : object_.items()) {
-      if (!asked_.contains(key)) throw BadCase(what_ + " has the unknown key `" + key + "`");
+      if (!read_.contains(key)) throw BadCase(what_ + " has the unknown key `" + key + "`");
     }
   }
 
@@ -66,7 +66,7 @@ class ObjectReader {
 
   Json const& object_;
   std::string what_;
-  std::set<std::string> asked_;
+  std::set<std::string> read_;
 };
 
 }  // namespace conformance

@@ -1,4 +1,4 @@
-// Declares what the format suites share: a place that printed text goes to, and texts without the durations in them.
+// Used by the format suites: a registry that prints to a string, and removal of durations.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace conformance {
 
-/// A registry with one print layer that appends to `out`, which outlives it. For one thread at a time.
+/// A registry with one print layer that appends to `out`, which must outlive it. Single-thread.
 std::shared_ptr<tracing::Registry> printing_registry(tracing::PrintOptions options, std::string& out);
 
-/// The text with `<T>` where a value of `time.busy` or `time.idle` stands, whatever the format.
+/// The text with `<T>` for the values of `time.busy` and `time.idle`, in any format.
 std::string without_durations(std::string const& text);
 
 }  // namespace conformance

@@ -64,7 +64,8 @@ Value error(Json const& texts) {
 
 }  // namespace
 
-RecordedValues::RecordedValues(Json const& list, tracing::Metadata const& metadata) : values_(metadata.fields().size()) {
+RecordedValues::RecordedValues(Json const& list, tracing::Metadata const& metadata)
+    : values_(metadata.fields().size()) {
   if (!list.is_array()) bad("a list of values", list.dump());
   for (Json const& entry : list) {
     if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string()) bad("a name and a value", entry.dump());

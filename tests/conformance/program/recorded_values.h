@@ -1,4 +1,4 @@
-// Declares RecordedValues, the values of one statement made from a case.
+// RecordedValues: the values of one statement, made from a case.
 #pragma once
 
 #include <deque>
@@ -11,12 +11,12 @@
 
 namespace conformance {
 
-/// Values as an instrumented program would record them. They borrow from the case and from here. Throws BadCase where a
-/// value is of an unknown kind.
+/// Values as an instrumented program would record them. They borrow from the case and from this object. Throws BadCase
+/// if a value has an unknown kind.
 class RecordedValues {
  public:
-  /// `list` is [[name, value]...]; the values come to stand in the order of the callsite's fields. Names that the callsite
-  /// does not have are ignored.
+  /// `list` is [[name, value]...]; data() is in the order of the callsite's fields. Names that the callsite does not
+  /// have are ignored.
   RecordedValues(Json const& list, tracing::Metadata const& metadata);
 
   tracing::Value const* data() const noexcept { return values_.data(); }

@@ -30,9 +30,9 @@ std::vector<Task> make_tasks(std::vector<Case>& cases, Suite const& suite) {
   return tasks;
 }
 
-// Runs in a process of its own; what it returns is read by take().
+// Runs in a separate process; take() reads the result.
 std::string answer_text(Suite const& suite, std::string const& input, std::size_t part) {
-  // Never destroyed: what a case leaves open refers to it.
+  // Never destroyed, as spans that a case leaves open refer to it.
   auto const& parsed = *new Json(Json::parse(input));
   Json message;
   try {
@@ -43,7 +43,7 @@ std::string answer_text(Suite const& suite, std::string const& input, std::size_
   return message.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// What is known of a case once all its tasks ran.
+// The results of all tasks of a case.
 struct Answered {
   Json parts = Json::array();
   std::vector<std::string> problems;
@@ -62,7 +62,7 @@ void take(Outcome const& outcome, Answered& out) {
   }
 }
 
-std::vector<std::string> judge(Case const& one, Suite const& suite, Answered& answered) {
+std::vector<std::string> failures_of(Case const& one, Suite const& suite, Answered& answered) {
   if (!one.problem.empty()) return {one.problem};
   if (!answered.problems.empty() || one.any) return std::move(answered.problems);
   Json answer = suite.join != nullptr ? suite.join(std::move(answered.parts)) : std::move(answered.parts.at(0));
@@ -88,7 +88,7 @@ FileResult run_file(std::filesystem::path const& path, Suite const& suite, RunOp
   for (std::size_t i = 0; i < tasks.size(); ++i) take(outcomes[i], answered[tasks[i].case_index]);
   FileResult result;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    auto lines = judge(cases[i], suite, answered[i]);
+    auto lines = failures_of(cases[i], suite, answered[i]);
     if (lines.empty()) {
       ++result.passed;
     } else {

@@ -1,4 +1,4 @@
-// Declares run_file(), which asks the cases of one file and compares the answers.
+// Runs the cases of one file and compares the answers.
 #pragma once
 
 #include <chrono>
@@ -12,15 +12,15 @@
 namespace conformance {
 
 struct RunOptions {
-  std::size_t processes = 2;                  ///< how many run at the same time
-  std::chrono::milliseconds timeout{10'000};  ///< for one answer
-  std::string only_id;                        ///< run this case alone; empty: all
+  std::size_t processes = 2;                  ///< the maximum number of concurrent processes
+  std::chrono::milliseconds timeout{10'000};  ///< of one answer
+  std::string only_id;                        ///< run only this case; empty for all
 };
 
 struct Failure {
   std::string id;
   std::string tag;
-  std::vector<std::string> lines;  ///< what was expected and what came instead
+  std::vector<std::string> lines;  ///< the expected and the actual answer, or the error
 };
 
 struct FileResult {
@@ -28,7 +28,7 @@ struct FileResult {
   std::vector<Failure> failures;
 };
 
-/// Throws std::runtime_error where the file cannot be read.
+/// Throws std::runtime_error if the file cannot be read.
 FileResult run_file(std::filesystem::path const& path, Suite const& suite, RunOptions const& options);
 
 }  // namespace conformance

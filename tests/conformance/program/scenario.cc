@@ -11,10 +11,10 @@
 
 namespace conformance {
 
-// A thread that lives as long as the scenario and does one thing at a time.
+// A thread that exists as long as the scenario and runs one function at a time.
 class Scenario::Worker {
  public:
-  /// A name that begins with '#' is not the thread's own: it has none.
+  /// The thread has no name if `name` begins with '#'.
   explicit Worker(std::string const& name) : thread_([this, name] { work(name); }) {}
 
   void run(std::function<void()> const& f) {
@@ -27,7 +27,7 @@ class Scenario::Worker {
 
  private:
   void work(std::string const& name) {
-    tracing::set_thread_name(name.starts_with('#') ? "" : name);  // and so it has its number
+    tracing::set_thread_name(name.starts_with('#') ? "" : name);  // also assigns its number
     std::unique_lock lock(mutex_);
     while (true) {
       changed_.wait(lock, [this] { return task_ != nullptr; });
@@ -65,8 +65,9 @@ tracing::RuntimeCallsite make_callsite(Json const& json, std::string const& what
   auto const file = reader.get_or<std::string>("file", "");
   description.file = file;
   if (reader.find("line") != nullptr) description.line = reader.get<std::uint32_t>("line");
-  // The reference's names come from a place that is always known, even where the metadata keep it to themselves.
-  auto const place = "event " + (file.empty() ? "src/main.rs" : file) + ":" + std::to_string(description.line.value_or(0));
+  // The reference makes names from the source location, even if the metadata does not have it.
+  auto const place =
+      "event " + (file.empty() ? "src/main.rs" : file) + ":" + std::to_string(description.line.value_or(0));
   auto const name = kind == "span" ? reader.get<std::string>("name") : reader.get_or<std::string>("name", place);
   description.name = name;
   auto const target = reader.get<std::string>("target");
@@ -84,7 +85,7 @@ tracing::RuntimeCallsite make_callsite(Json const& json, std::string const& what
 }
 
 Scenario::Scenario(Json const& callsites) {
-  tracing::set_thread_name("main");  // and so it is the first thread
+  tracing::set_thread_name("main");  // also makes it the first thread
   if (!callsites.is_object()) throw BadCase("`callsites` is not an object");
   for (auto const& [key, json] : callsites.items()) callsites_.emplace(key, make_callsite(json, "callsite " + key));
 }
@@ -149,9 +150,9 @@ Step Scenario::change(std::string const& operation, ObjectReader& reader, Thread
   if (std::exchange(open.closed, open.closed || operation == "close") && operation != "exit") {
     throw BadCase("the span is closed, so it has no " + operation);
   }
-  RecordedValues const values(list, *open.metadata);  // what is no value is refused for a span that is off, too
+  RecordedValues const values(list, *open.metadata);  // rejects unknown values even if the span is disabled
   if (!open.id) {
-    on_thread(thread, [] {});  // it counts all the same
+    on_thread(thread, [] {});  // assigns the thread's number all the same
     return {.on_disabled_span = true};
   }
   Entered& entered = open.entered[thread.value_or("")];
@@ -163,7 +164,7 @@ Step Scenario::change(std::string const& operation, ObjectReader& reader, Thread
   } else if (operation == "close") {
     on_thread(thread, [&] { open.span = tracing::Span(); });
   } else {
-    // As Span::record() does, which has nothing to say about names that the span was not made with.
+    // Like Span::record(), which ignores names that the span was not made with.
     if (values.names_a_field()) on_thread(thread, [&] { open.span.record_all(values.data()); });
   }
   return {};

@@ -1,4 +1,4 @@
-// Declares Scenario, which plays the operations of a case: spans and events of callsites made at run time, on threads.
+// Scenario: executes the operations of a case, which make spans and events of runtime callsites on threads.
 #pragma once
 
 #include <functional>
@@ -14,20 +14,20 @@
 
 namespace conformance {
 
-/// What an operation came to.
+/// The result of an operation.
 struct Step {
-  bool on_disabled_span = false;               ///< its span was never made, so nothing happened
-  tracing::Metadata const* emitted = nullptr;  ///< the callsite that it ran; null: it made neither span nor event
+  bool on_disabled_span = false;               ///< its span is disabled, so nothing happened
+  tracing::Metadata const* emitted = nullptr;  ///< the callsite of the new span or event, else null
 };
 
 /// The callsites, spans and threads of one case.
 class Scenario {
  public:
-  /// To be called by the main thread, in a process where no other thread has used the library. The scenario is left as it
-  /// is when the process ends: a span that a case does not close stays open.
+  /// Must be called by the main thread, in a process where no other thread has used the library. The scenario is never
+  /// destroyed: spans that a case does not close stay open.
   static Scenario& start(Json const& callsites);
 
-  /// Does what one operation says and returns when it is done. Throws BadCase where it is not understood.
+  /// Executes one operation. Throws BadCase if it is unknown.
   Step play(Json const& operation);
 
  private:
@@ -37,8 +37,8 @@ class Scenario {
 
   struct OpenSpan {
     tracing::Span span;
-    tracing::Metadata const* metadata = nullptr;  // also where it is off
-    tracing::SpanId id{};  // also once the handle is gone
+    tracing::Metadata const* metadata = nullptr;  // also if it is disabled
+    tracing::SpanId id{};  // also after the handle is closed
     bool closed = false;
     std::map<std::string, Entered> entered;  // by thread
   };
@@ -60,10 +60,10 @@ class Scenario {
   std::map<std::string, OpenSpan> spans_;
 };
 
-/// A callsite made from its description in a case; `what` names it in complaints.
+/// A callsite made from its description in a case; `what` names it in errors.
 tracing::RuntimeCallsite make_callsite(Json const& description, std::string const& what);
 
-/// Throws BadCase where it is none of ERROR, WARN, INFO, DEBUG, TRACE.
+/// Throws BadCase unless it is ERROR, WARN, INFO, DEBUG or TRACE.
 tracing::Level level_of(std::string const& text);
 
 }  // namespace conformance

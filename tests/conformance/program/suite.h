@@ -1,4 +1,4 @@
-// Declares Suite, how the cases of one file are answered, and the table of all suites.
+// Suite: how the cases of one file are answered. all_suites() lists all of them.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,18 +12,18 @@ namespace conformance {
 
 using Json = nlohmann::json;
 
-/// How the cases of one file are answered. An answer is computed from the input alone and has the form of what the case
-/// expects; comparing the two is not the suite's business. Answers are computed in processes of their own.
+/// How the cases of one file are answered. An answer is computed only from the input, in a separate process, and has
+/// the form of the expected one. The suite does not compare them.
 struct Suite {
   std::string_view file;              ///< without ".json"
-  std::size_t tasks_per_process = 1;  ///< 1 where answers depend on what the process did before
-  /// How many answers a case needs; null: one.
+  std::size_t tasks_per_process = 1;  ///< 1 if answers depend on what the process did before
+  /// The number of answers of a case; null for one.
   std::size_t (*parts)(Json const& input) = nullptr;
-  /// Part `part` of the answer; throws BadCase where the input asks for something unknown.
+  /// Part `part` of the answer; throws BadCase for unknown input.
   Json (*answer)(Json const& input, std::size_t part) = nullptr;
-  /// Puts the parts together; null: there is one, which is the answer.
+  /// Combines the parts; null if there is one part.
   Json (*join)(Json&& parts) = nullptr;
-  /// Removes from an answer and from what is expected what may differ; null: nothing may.
+  /// Removes allowed differences from an answer and from the expected one; null if there are none.
   void (*normalise)(Json& answer) = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// The cases of datetime.json and timing_display.json: how moments and durations are written.
+// The cases of datetime.json and timing_display.json: text of times and durations.
 #include "tracing_core/format/datetime.h"
 #include "tracing_core/format/duration_text.h"
 

@@ -1,5 +1,5 @@
-// A library in the place of a CUDA driver that fails in one of the ways in which drivers do. The file name is not that of the
-// driver, since NVRTC would take it for one.
+// A library that fails in one of the ways of a CUDA driver. It does not have the driver's file name, because NVRTC
+// would use it.
 #include <cuda.h>
 #include <cudaTypedefs.h>
 
@@ -12,7 +12,7 @@
 
 namespace {
 
-// How many calls were asked for in another version than that of their row.
+// How many calls were resolved in a version other than that of their row.
 [[maybe_unused]] int not_of_its_row = 0;
 
 struct Row {
@@ -39,7 +39,6 @@ struct Row {
 
 }  // namespace
 
-#ifndef FAKE_EMPTY
 FAKE CUresult cuDriverGetVersion([[maybe_unused]] int* version) {
 #ifdef FAKE_STUB
   return CUDA_ERROR_STUB_LIBRARY;
@@ -48,9 +47,8 @@ FAKE CUresult cuDriverGetVersion([[maybe_unused]] int* version) {
   return CUDA_SUCCESS;
 #endif
 }
-#endif
 
-#if FAKE_VERSION >= 12000 && !defined(FAKE_WITHOUT_GET_ADDRESS)
+#if FAKE_VERSION >= 12000
 FAKE CUresult cuGetProcAddress_v2(char const* symbol, void** address, int version, cuuint64_t,
                                   CUdriverProcAddressQueryResult* result) {
   *address = nullptr;

@@ -1,4 +1,4 @@
-// A library that has NVRTC's calls, and a version; none of the others is to be called.
+// A library with NVRTC's calls, of which only nvrtcVersion() may be called.
 #include <nvrtc.h>
 
 nvrtcResult nvrtcVersion(int* major, int* minor) {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fails where the loader would look for a CUDA library to start the file $1.
+# Fails if the file $1 needs a CUDA library to start.
 set -eu
 needed=$(readelf -d "$1" | grep -F '(NEEDED)')
 echo "$needed"

@@ -1,4 +1,4 @@
-// Starts on every machine: there is no driver in what the loader needs for it.
+// Starts on machines without a driver, because it does not link one.
 #include <cstdio>
 
 #include "tracing_core/cuda/driver_library.h"

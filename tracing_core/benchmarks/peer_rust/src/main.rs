@@ -1,5 +1,5 @@
-// The same questions put to Rust's tracing: prints one JSON object per row, the lowest of many repetitions in nanoseconds.
-// Each row runs in a process of its own: `peer_rust NAME`.
+// The same benchmarks with Rust's tracing: `peer_rust NAME` prints one JSON object, with the lowest time of many repetitions in
+// nanoseconds.
 use std::hint::black_box;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -113,6 +113,6 @@ fn main() {
         _ => return println!("{{\"name\":\"{name}\",\"ns\":null}}"),
     };
     let prints = name.starts_with("line");
-    assert!(!prints || BYTES.load(Ordering::Relaxed) > 0, "no byte arrived");
+    assert!(!prints || BYTES.load(Ordering::Relaxed) > 0, "no bytes written");
     println!("{{\"name\":\"{name}\",\"ns\":{ns:.3}}}");
 }

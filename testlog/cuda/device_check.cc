@@ -1,0 +1,116 @@
+#include "testlog/cuda/device_check.h"
+
+#include <algorithm>
+#include <sstream>
+#include <vector>
+
+#include "testlog/checks.h"
+#include "testlog/listener.h"
+#include "testlog/records.h"
+#include "tracing_core/cuda/errors.h"
+#include "tracing_core/format/span_path.h"
+
+namespace testlog::inline v1 {
+namespace {
+
+constexpr std::size_t kMaxCandidates = 8;
+
+std::string name_of(testing::TestInfo const& test) { return std::string(test.test_suite_name()) + "." + test.name(); }
+
+}  // namespace
+
+void DeviceCheckListener::OnTestEnd(testing::TestInfo const& test) {
+  if (session_.environment().device_check == DeviceCheck::off) return;
+  if (!broken_by_.empty()) return mark_consequence(test);
+  bool has_devices = false;
+  tracing::cuda::for_each_driver([&](tracing::cuda::Driver& driver) {
+    if (!driver.has_device()) return;
+    has_devices = true;
+    check(driver, test);
+  });
+  for (tracing::cuda::Loss const& loss : tracing::cuda::take_losses_of_destroyed_drivers())
+    fail(test, loss.to_string() + candidates_of(loss), true);
+  if (has_devices) return;
+  if (CUresult const result = process_driver_.synchronize(); result != CUDA_SUCCESS) {
+    fail(test, tracing::cuda::error_text(result) + launches_of_test(),
+         tracing::cuda::lost_with(result) != tracing::cuda::Lost::nothing);
+  }
+}
+
+void DeviceCheckListener::check(tracing::cuda::Driver& driver, testing::TestInfo const& test) {
+  CUresult const result = driver.check_device();
+  if (auto const loss = driver.loss()) {
+    fail(test, loss->to_string() + candidates_of(*loss), true);
+  } else if (result != CUDA_SUCCESS) {
+    fail(test, tracing::cuda::error_text(result, &driver.api()), false);
+  }
+}
+
+std::string DeviceCheckListener::launches_of_test() const {
+  if (std::string const why = why_incomplete(session_); !why.empty())
+    return "\n  Its launches are unknown: " + why + ".";
+  std::vector<Record> launches = records();
+  std::erase_if(launches, [](Record const& record) {
+    return !record.is_span || record.name != "launch" || record.field("kernel.name") == nullptr;
+  });
+  if (launches.empty())
+    return "\n  It made no launch with TRACE_LAUNCH or tracing::cuda::Driver; other launches are not recorded.";
+  std::size_t const shown = std::min(launches.size(), kMaxCandidates);
+  std::ostringstream text;
+  text << "\n  One of its " << launches.size() << " launches may be the cause";
+  if (shown < launches.size()) text << " (the last " << shown << " are listed)";
+  text << ":";
+  for (std::size_t i = launches.size() - shown; i < launches.size(); ++i) text << "\n    " << launches[i];
+  return text.str();
+}
+
+void DeviceCheckListener::fail(testing::TestInfo const& test, std::string const& error, bool lost) {
+  bool const stops = lost && session_.environment().device_check == DeviceCheck::stop;
+  char const* const outlook =
+      !lost ? ""
+      : stops
+          ? "\n  The remaining tests are skipped: TRACE_CUDA_HEALTH=stop."
+          : "\n  Later failures in this process may be consequences; TRACE_CUDA_HEALTH=stop skips the remaining tests.";
+  ADD_FAILURE_AT(test.file(), test.line())
+      << (lost ? "The CUDA device was broken by this test: " : "The CUDA device reported an error after this test: ")
+      << error << outlook;
+  if (lost && broken_by_.empty()) broken_by_ = name_of(test);
+  if (stops) GTEST_FLAG_SET(fail_fast, true);
+}
+
+void DeviceCheckListener::mark_consequence(testing::TestInfo const& test) {
+  if (!test.result()->Failed()) return;
+  testing::Test::RecordProperty("cuda_device_broken_by", broken_by_);
+  if (session_.is_mute()) return;
+  session_.output().write("    The CUDA device was broken by " + broken_by_ + "; this failure may be a consequence.\n");
+}
+
+std::string DeviceCheckListener::candidates_of(tracing::cuda::Loss const& loss) const {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(loss.candidates.size(), kMaxCandidates); ++i) {
+    tracing::cuda::Launch const& launch = loss.candidates[i];
+    // The registry of the session knows only its own spans.
+    if (!launch.span || launch.span.open().subscriber != &session_.registry()) continue;
+    tracing::InlineTextBuffer<512> path;
+    tracing::append_span_path(path, session_.registry().span(launch.span.id()));
+    text.append("\n    ").append(path.view());
+  }
+  return text;
+}
+
+namespace {
+
+// Appended after testlog's own listeners. OnTestEnd() is called in reverse order, so this failure is reported as part
+// of the test.
+[[maybe_unused]] bool const installed = [] {
+  internal::install_listeners();
+  Session* const session = Session::get();
+  if (session == nullptr) return false;
+  testing::UnitTest::GetInstance()->listeners().Append(new DeviceCheckListener(*session));
+  return true;
+}();
+
+}  // namespace
+}  // namespace testlog::inline v1
+
+int const testlog_cuda_keep_linked = 1;

@@ -1,0 +1,95 @@
+#include "testlog/failure_report.h"
+
+#include <utility>
+
+#include "testlog/labels.h"
+#include "tracing_core/export/line_sink.h"
+#include "tracing_core/export/print.h"
+#include "tracing_core/perf/perf_filter.h"
+
+namespace testlog::inline v1 {
+namespace {
+
+// A registry that prints like the live one, into `out`, the records that `filter` selects.
+std::shared_ptr<tracing::Registry> printing_registry(LiveOutput const& live, std::unique_ptr<tracing::Filter> filter,
+                                                     std::string& out) {
+  auto sink = tracing::make_sink([&out](tracing::Level, std::string_view line) { out += line; });
+  return tracing::RegistryBuilder()
+      .with(tracing::print_layer(live.print_options(tracing::to_sink(std::move(sink)))),
+            tracing::with_perf_spans(std::move(filter)))
+      .build();
+}
+
+}  // namespace
+
+template <class Select>
+std::string FailureReport::lines_of(tracing::RecordSnapshot const& records, std::unique_ptr<tracing::Filter> filter,
+                                    Select&& select) const {
+  Attribution const& attribution = session_.attribution();
+  TestTag const running = attribution.running();
+  std::string lines;
+  LabelledFormat::Replaying replaying;
+  auto const registry = printing_registry(session_.live(), std::move(filter), lines);
+  records.replay(*registry, [&](tracing::RecordView const& record) -> bool {
+    if (!session_.capture().unreported().contains(record.number) || !select(record)) return false;
+    replaying.set_label(label(attribution.owner_of(record), running, attribution));
+    return true;
+  });
+  return lines;
+}
+
+tracing::RecordSnapshot FailureReport::records_from(std::uint64_t number) const {
+  tracing::RecordRing const* const ring = session_.capture().ring();
+  return ring == nullptr ? tracing::RecordSnapshot() : ring->snapshot(number);
+}
+
+// A line for each kind of records that the ring has lost since record `from`.
+std::string FailureReport::overwritten(tracing::RecordSnapshot const& records, std::uint64_t from) const {
+  std::uint64_t const of_tests = session_.capture().unreported().first_of_tests();
+  std::string lines;
+  if (from < of_tests && records.first_number() > from)
+    lines += "---- earlier set-up records were overwritten (ring full) ----\n";
+  if (records.first_number() > of_tests) lines += "---- earlier records were overwritten (ring full) ----\n";
+  return lines;
+}
+
+void FailureReport::print_unreported(std::string_view headline, bool always) {
+  UnreportedRecords& unreported = session_.capture().unreported();
+  if (!session_.is_mute()) {
+    Show const show = session_.environment().show;
+    std::uint64_t const from = unreported.first();
+    tracing::RecordSnapshot const records = records_from(from);
+    std::string const lines = lines_of(records, nullptr, [&](tracing::RecordView const& record) {
+      bool const is_shown = show == Show::live || (show == Show::all && record.number < unreported.first_of_tests());
+      return !is_shown || !LiveOutput::was_selected(record.mask);
+    });
+    if (!lines.empty() || always) {
+      std::string block = "---- ";
+      block.append(headline)
+          .append(": captured records not shown yet ----\n")
+          .append(overwritten(records, from))
+          .append(lines);
+      session_.output().write(block.append("---- end of captured records ----\n"));
+    }
+  }
+  unreported.report_to(session_.capture().next_record());
+}
+
+void FailureReport::print_matching() {
+  if (!session_.is_mute()) {
+    TestTag const running = session_.attribution().running();
+    std::uint64_t const from = session_.capture().unreported().first_of_tests();
+    // The filter again, since it also decides about the spans around a record.
+    auto filter = std::make_unique<tracing::EnvFilter>(filter_of(session_.live().filter().directives()));
+    tracing::RecordSnapshot const records = records_from(from);
+    std::string const lines = lines_of(records, std::move(filter), [running](tracing::RecordView const& record) {
+      return LiveOutput::was_selected(record.mask) && (running == 0 || record.tag == 0 || record.tag == running);
+    });
+    if (!lines.empty()) session_.output().write(overwritten(records, from) + lines);
+  }
+  skip();
+}
+
+void FailureReport::skip() noexcept { session_.capture().unreported().skip_to(session_.capture().next_record()); }
+
+}  // namespace testlog::inline v1

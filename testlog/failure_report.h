@@ -1,0 +1,36 @@
+// FailureReport: prints captured records of tests that fail.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "testlog/session.h"
+
+namespace testlog::inline v1 {
+
+/// Prints the captured records of the process, each at most once. Single-thread.
+class FailureReport {
+ public:
+  explicit FailureReport(Session& session) noexcept : session_(session) {}
+
+  /// Prints, under `headline`, the records not shown yet: those since the last call of skip() or of this, and those
+  /// that set-up code made. Prints nothing if there are none, unless `always`, for a headline that is news in itself.
+  void print_unreported(std::string_view headline, bool always = false);
+  /// Prints the records that TRACE_FILTER selected, without a headline, for a test that passed.
+  void print_matching();
+  /// Marks the records of tests so far as reported.
+  void skip() noexcept;
+
+ private:
+  template <class Select>
+  std::string lines_of(tracing::RecordSnapshot const& records, std::unique_ptr<tracing::Filter> filter,
+                       Select&& select) const;
+  tracing::RecordSnapshot records_from(std::uint64_t number) const;
+  std::string overwritten(tracing::RecordSnapshot const& records, std::uint64_t from) const;
+
+  Session& session_;
+};
+
+}  // namespace testlog::inline v1

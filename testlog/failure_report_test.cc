@@ -1,0 +1,125 @@
+// Failure reports of programs, compared with approved files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "testlog/testdata/run.h"
+#include "tests/approval.h"
+
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testlog::testdata::Outcome;
+using testlog::testdata::run_scenarios;
+using testlog::testdata::Variables;
+using tracing::testing::expect_approved;
+
+// What the tests print, with paths of sources relative to the root of the tree.
+std::string text_of(std::string const& filter, Variables const& variables = {}) {
+  std::string text = run_scenarios(filter, variables).err;
+  constexpr std::string_view kPlace = "    at ";
+  for (std::size_t at = text.find(kPlace); at != text.npos; at = text.find(kPlace, at + 1)) {
+    std::size_t const path = at + kPlace.size();
+    std::size_t const tree = text.find("testlog/testdata/", path);
+    if (tree < text.find('\n', path)) text.erase(path, tree - path);
+  }
+  return text;
+}
+
+TEST(FailureReport, PrintsCapturedRecords) { expect_approved("fails.txt", text_of("Plain.Fails")); }
+TEST(FailureReport, IsOmittedIfAllRecordsWereShown) {
+  expect_approved("fails_at_trace.txt", text_of("Plain.Fails", {{"TRACE_FILTER", "trace"}}));
+}
+TEST(FailureReport, HasAllRecordsWithShowFailed) {
+  expect_approved("fails_show_failed.txt", text_of("Plain.*", {{"TRACE_SHOW", "failed"}}));
+}
+TEST(FailureReport, FollowsRecordsOfPassingTestsWithShowAll) {
+  expect_approved("show_all.txt", text_of("Plain.Passes:Plain.Fails", {{"TRACE_SHOW", "all"}}));
+}
+TEST(FailureReport, IsOmittedWithShowNone) {
+  EXPECT_THAT(run_scenarios("Plain.*", {{"TRACE_SHOW", "none"}}).err, IsEmpty());
+}
+TEST(FailureReport, IsOmittedWithoutCapture) {
+  expect_approved("fails_without_capture.txt", text_of("Plain.Fails", {{"TRACE_CAPTURE", "off"}}));
+}
+TEST(FailureReport, HasOtherFormats) {
+  for (char const* const format : {"compact", "pretty", "json"}) {
+    expect_approved(std::string("fails_") + format + ".txt", text_of("Plain.Fails", {{"TRACE_FORMAT", format}}));
+  }
+}
+TEST(FailureReport, PrintsSpanEvents) {
+  expect_approved("fails_span_events.txt",
+                  text_of("Plain.Fails", {{"TRACE_SPAN_EVENTS", "new,enter"}, {"TRACE_FILTER", "info"}}));
+}
+TEST(FailureReport, NamesTheParameterOfATest) {
+  std::string const text = text_of("*Values.Fails/1:*Types/1.Fails");
+  EXPECT_THAT(text, HasSubstr("---- Some/Values.Fails/1, where GetParam() = 2: captured records not shown yet ----"));
+  EXPECT_THAT(text, HasSubstr("---- Types/1.Fails, where TypeParam = char: captured records not shown yet ----"));
+}
+TEST(FailureReport, CutsAFieldOfAMegabyte) {
+  Outcome const outcome = run_scenarios("Captured.AFieldOfAMegabyte");
+  EXPECT_THAT(outcome.err, HasSubstr("Captured_AFieldOfAMegabyte_Test: received image=\"xxx"));
+  EXPECT_THAT(outcome.err, HasSubstr("xxx... (1048576 bytes)\"\n---- end of captured records"));
+  EXPECT_EQ(testlog::testdata::count(outcome.out, ": Failure"), 1) << outcome.out;
+  EXPECT_THAT(outcome.err + outcome.out, Not(HasSubstr("ring full")));
+}
+TEST(FailureReport, IsOmittedForSkippedAndExpectedFailures) {
+  EXPECT_THAT(text_of("Plain.Skips:Plain.ExpectsAFailure"), Not(HasSubstr("----")));
+}
+
+TEST(FailureReport, HasRecordsOfTheSuiteSetUpOnce) {
+  expect_approved("suite_set_up.txt", text_of("SetUpOnce.A*:SetUpOnce.B*:SetUpOnce.C*"));
+}
+TEST(FailureReport, HasRecordsOfTheSuiteSetUpInEachRun) {
+  Outcome const outcome = run_scenarios("SetUpOnce.A*:SetUpOnce.B*", {}, {"--gtest_repeat=2"});
+  EXPECT_EQ(testlog::testdata::count(outcome.err, "opening: SetUpOnce: device has room for 4 bytes\n"), 2)
+      << outcome.err;
+}
+TEST(FailureReport, HasNoRecordsOfTheSetUpOfOtherSuites) {
+  EXPECT_THAT(text_of("SetUpOnce.A*:Some/Values.*"), Not(HasSubstr("has room for")));
+}
+TEST(FailureReport, HasRecordsOfEnvironmentsAndInitialisersOnce) {
+  std::string const text = text_of("SetUpOnce.A*:SetUpOnce.B*:Some/Values.*", {{"SCENARIO_OUTSIDE", "1"}});
+  for (char const* const line : {"[outside any test] DEBUG library: spoken\n",
+                                 "[outside any test] DEBUG Surroundings: environment set up in detail\n"}) {
+    EXPECT_EQ(testlog::testdata::count(text, line), 1) << text;
+    EXPECT_GT(text.find(line), text.find("---- SetUpOnce.BFails")) << text;
+  }
+}
+TEST(FailureReport, HasRecordsOfTheSetUpOnceIfTestsAreShownAtTheirEnd) {
+  for (char const* const show : {"all", "failed"}) {
+    std::string const text = text_of("SetUpOnce.*:-*.D*:*.F*", {{"TRACE_SHOW", show}});
+    for (char const* const line : {"device opened\n", "device has room for 4 bytes\n"}) {
+      EXPECT_EQ(testlog::testdata::count(text, line), 1) << text;
+    }
+  }
+}
+TEST(FailureReport, SaysIfRecordsOfTheSetUpWereOverwritten) {
+  std::string const text = text_of("SetUpOnce.D*:SetUpOnce.E*");
+  EXPECT_THAT(text, HasSubstr("---- earlier set-up records were overwritten (ring full) ----\n"
+                              "DEBUG SetUpOnce_EFails_Test: of one that failed\n"));
+  EXPECT_THAT(text, Not(HasSubstr("---- earlier records were overwritten")));
+}
+TEST(CrashReport, HasRecordsOfTheSetUp) {
+  std::string const text = testlog::testdata::run_dying("SetUpOnce.A*:SetUpOnce.F*").err;
+  EXPECT_THAT(text, HasSubstr("  [outside any test] DEBUG opening: SetUpOnce: device has room for 4 bytes\n"));
+  EXPECT_THAT(text, Not(HasSubstr("of a test that passed")));
+}
+
+TEST(SpanPath, FollowsTheFailure) {
+  std::string const text = run_scenarios("Plain.FailsTwice").err;
+  EXPECT_THAT(text, HasSubstr("    in first\n    in second\n"));
+}
+TEST(SpanPath, NamesWhereAnExceptionWasThrown) {
+  EXPECT_THAT(run_scenarios("Plain.Throws").err, HasSubstr("    thrown in launch{count=3}:check\n"));
+  EXPECT_THAT(run_scenarios("Plain.ThrowsOutsideSpans").err, Not(HasSubstr("thrown in")));
+  EXPECT_THAT(run_scenarios("Exceptions.InAnInnerSpanAfterACaughtOne").err, HasSubstr("    thrown in second\n"));
+  EXPECT_THAT(run_scenarios("Exceptions.ThrownAgain").err, HasSubstr("    thrown in outer\n"));
+}
+TEST(SpanPath, IgnoresSpansOfDestructors) {
+  EXPECT_THAT(run_scenarios("Exceptions.PassThroughDestructors").err, HasSubstr("    thrown in outer:inner\n"));
+  EXPECT_THAT(run_scenarios("Exceptions.PassSpansThatAreOnlyMade").err, HasSubstr("    thrown in outer:inner\n"));
+}
+
+}  // namespace

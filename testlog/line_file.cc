@@ -1,0 +1,51 @@
+#include "testlog/line_file.h"
+
+#include <system_error>
+#include <utility>
+
+namespace testlog::inline v1 {
+
+using tracing::internal::MutexLock;
+
+// Whether this is a forked child is checked before any lock is taken: another thread of the parent may have held it.
+bool LineFile::open() noexcept {
+  if (output_.is_in_forked_child()) return false;
+  MutexLock const lock(mutex_);
+  return is_open();
+}
+
+void LineFile::write(tracing::Level level, std::string_view text) noexcept {
+  if (output_.is_in_forked_child()) return;
+  MutexLock const lock(mutex_);
+  if (is_open()) file_->write(level, text);
+}
+
+void LineFile::set_test(std::string_view test) {
+  if (path_.find("%t") == path_.npos || output_.is_in_forked_child()) return;
+  MutexLock const lock(mutex_);
+  if (file_ != nullptr) missing_ += file_->missing_lines();
+  file_ = nullptr;
+  failed_ = false;
+  test_ = test;
+}
+
+void LineFile::report_missing(std::uint64_t dropped) {
+  MutexLock const lock(mutex_);
+  std::uint64_t const of_file = file_ == nullptr ? 0 : file_->missing_lines();
+  report_missing_lines(output_.error_fd(), variable_, path_, dropped + missing_ + of_file);
+}
+
+bool LineFile::is_open() noexcept {
+  if (file_ != nullptr || failed_) return file_ != nullptr;
+  failed_ = true;
+  try {
+    std::error_code error;
+    std::string const path = filled_in(path_, test_);
+    file_ = tracing::FdSink::append_to(path, error, output_.error_fd(), end_of_broken_);
+    if (error && !std::exchange(reported_, true)) output_.write(cannot_open(variable_, path, error));
+  } catch (...) {  // out of memory
+  }
+  return file_ != nullptr;
+}
+
+}  // namespace testlog::inline v1

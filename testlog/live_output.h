@@ -1,0 +1,57 @@
+// LiveOutput: what is shown while tests run, and how its lines look.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "testlog/attribution.h"
+#include "testlog/environment.h"
+#include "testlog/output.h"
+#include "testlog/settings.h"
+#include "testlog/show_filter.h"
+#include "tracing_core/collect/layer.h"
+#include "tracing_core/export/print.h"
+
+namespace testlog::inline v1 {
+
+/// Prints records to `output` if TRACE_SHOW is live and the process is not muted; otherwise only its filter matters,
+/// which marks the records that TRACE_FILTER selects. Must outlive the layer. Tests begin and end on one thread.
+class LiveOutput {
+ public:
+  LiveOutput(Environment const& environment, Output& output, Attribution& attribution, std::string_view gtest_color,
+             bool mute);
+  LiveOutput(LiveOutput const&) = delete;
+  LiveOutput& operator=(LiveOutput const&) = delete;
+
+  /// The layer, which must be the first of its registry, and its filter.
+  std::unique_ptr<tracing::Layer> make_layer();
+  std::unique_ptr<tracing::Filter> take_filter() noexcept { return std::move(owned_filter_); }
+  /// Whether that layer saw a record.
+  static constexpr bool was_selected(tracing::LayerMask mask) noexcept { return (mask & 1) != 0; }
+
+  ShowFilter& filter() const noexcept { return *filter_; }
+  /// Changes the directives until the running test ends. False, and a report, if one is wrong; the others take effect.
+  bool set_filter(std::string_view directives);
+  /// Whether the directives differ from those outside tests.
+  bool has_filter_of_test() const { return filter_->directives() != outside_tests_; }
+
+  /// Null for no settings.
+  void begin_test(Settings const* settings);
+  void end_test();
+
+  /// The look of lines, each with a label if its record does not belong to the running test, for printing by `writer`.
+  tracing::PrintOptions print_options(tracing::WriterPtr writer) const;
+
+ private:
+  Environment const& environment_;
+  Output& output_;
+  bool const mute_;
+  std::shared_ptr<tracing::Timer const> timer_;
+  std::shared_ptr<tracing::EventFormat const> format_;
+  std::unique_ptr<ShowFilter> owned_filter_;  // until the registry has it
+  ShowFilter* const filter_;
+  std::string outside_tests_;  // the directives
+};
+
+}  // namespace testlog::inline v1

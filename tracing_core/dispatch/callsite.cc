@@ -1,0 +1,47 @@
+// How a callsite decides whether a record is wanted: from its cached answer, else by the thread level, else by its
+// subscriber.
+#include "tracing_core/dispatch/callsite.h"
+
+#include "tracing_core/dispatch/callsite_registry.h"
+#include "tracing_core/dispatch/current_subscriber.h"
+#include "tracing_core/dispatch/thread_level.h"
+
+namespace tracing::inline v1 {
+
+using internal::thread_state;
+using internal::ThreadState;
+
+// Decides by `answer` alone and not by the state, which may be older. Inlined, since a call of ask() from
+// enabled_slow() would go through the library's procedure linkage table.
+[[gnu::always_inline]] inline LayerMask Callsite::decide(std::uint64_t answer) noexcept {
+  auto const wanted = static_cast<LayerMask>(answer);
+  auto const undecided = static_cast<LayerMask>(answer >> 32) & kQuerySubscriber;
+  if (undecided == kQuerySubscriber) [[unlikely]] return query_subscriber();
+  if (state_.load(std::memory_order_relaxed) == kByThreadLevel) [[likely]] {
+    ThreadState const& thread = thread_state;
+    if (thread.thread_level_owner == internal::thread_level_owner.load(std::memory_order_relaxed)) [[likely]]
+      return level_ <= thread.thread_level ? wanted | undecided : wanted;
+  }
+  if (thread_state.in_subscriber) return 0;
+  return internal::current().enabled_now(*metadata_, wanted, undecided);
+}
+
+LayerMask Callsite::ask(std::uint64_t answer) noexcept { return decide(answer); }
+
+LayerMask Callsite::enabled_slow() noexcept {
+  std::uint64_t const answer = answer_.load(std::memory_order_acquire);
+  return is_final(answer) ? static_cast<LayerMask>(answer) : decide(answer);
+}
+
+// The first time, and if threads have different subscribers.
+LayerMask Callsite::query_subscriber() noexcept {
+  if (thread_state.in_subscriber) return 0;
+  if (state_.load(std::memory_order_acquire) == kUnregistered) internal::callsite_registry().add(*this);
+  if (interest() == Interest::never) return 0;
+  std::uint64_t const answer = answer_.load(std::memory_order_acquire);
+  if (is_final(answer)) return static_cast<LayerMask>(answer);
+  Subscriber& subscriber = internal::current();
+  return metadata_->level() <= subscriber.max_level_hint() ? subscriber.enabled(*metadata_) : 0;
+}
+
+}  // namespace tracing::inline v1

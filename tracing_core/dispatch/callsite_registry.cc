@@ -1,0 +1,148 @@
+#include "tracing_core/dispatch/callsite_registry.h"
+
+#include <algorithm>
+
+#include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/dispatch/thread_state.h"
+#include "tracing_core/internal/fork.h"
+#include "tracing_core/internal/loaded_object.h"
+#include "tracing_core/internal/never_destroyed.h"
+#include "tracing_core/internal/second_copy.h"
+#include "tracing_core/internal/span_clock.h"
+
+namespace tracing::inline v1::internal {
+namespace {
+
+constinit NeverDestroyed<CallsiteRegistry> the_registry;
+
+void lock_for_fork() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS { the_registry->lock_for_fork(); }
+void unlock_after_fork() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS { the_registry->unlock_after_fork(); }
+
+[[gnu::constructor]] void register_fork_handler() noexcept {
+  set_fork_handler(ForkStage::dispatcher, {lock_for_fork, unlock_after_fork, unlock_after_fork});
+}
+
+}  // namespace
+
+CallsiteRegistry& callsite_registry() noexcept { return *the_registry; }
+
+// Also forgets the others. Destroy the result without the lock: it may hold the last reference to a subscriber.
+CallsiteRegistry::Subscribers CallsiteRegistry::live_subscribers() {
+  Subscribers live;
+  std::erase_if(subscribers_, [&live](std::weak_ptr<Subscriber> const& weak) {
+    auto subscriber = weak.lock();
+    if (subscriber == nullptr) return true;
+    live.push_back(std::move(subscriber));
+    return false;
+  });
+  return live;
+}
+
+// The answer of a single subscriber is cached if it receives the records of every thread. Otherwise threads differ, and
+// each record queries its own subscriber.
+void CallsiteRegistry::cache_answer(Callsite& callsite, Subscribers const& live) noexcept {
+  Metadata const& metadata = callsite.metadata();
+  Registration result;
+  for (auto const& subscriber : live) {
+    if (metadata.level() > subscriber->max_level_hint()) continue;
+    Registration const one = subscriber->register_callsite(metadata);
+    if (one.interest != Interest::never) result = one;
+  }
+  bool const is_alone = live.size() == 1 && live.front() == global_ && silenced_threads_ == 0;
+  if (!is_alone && result.interest != Interest::never) result = {Interest::sometimes, 0, Callsite::kQuerySubscriber};
+  callsite.answer_.store(Callsite::answer_of(result), std::memory_order_release);
+  bool const by_thread_level = result.by_thread_level && result.interest == Interest::sometimes;
+  std::uint8_t const state = by_thread_level ? Callsite::kByThreadLevel : static_cast<std::uint8_t>(result.interest);
+  callsite.state_.store(state, std::memory_order_release);
+}
+
+// Queries the subscribers about every callsite if `change()`, called with the lock held, returns true.
+template <class F>
+void CallsiteRegistry::rebuild_if(F&& change) {
+  InSubscriber const in_subscriber;
+  Subscribers live;  // destroyed without the lock
+  MutexLock const lock(mutex_);
+  if (!change()) return;
+  live = live_subscribers();
+  for (Callsite* callsite = callsites_; callsite != nullptr; callsite = callsite->next_) cache_answer(*callsite, live);
+}
+
+void CallsiteRegistry::add(Callsite& callsite) noexcept {
+  report_second_copy_once();
+  if (!callsite.metadata().parts().owned) keep_loaded(&callsite);
+  if (callsite.metadata().is_perf()) start_span_clock();
+  InSubscriber const in_subscriber;
+  Subscribers live;
+  MutexLock const lock(mutex_);
+  if (callsite.state_.load(std::memory_order_relaxed) != Callsite::kUnregistered) return;
+  callsite.next_ = callsites_;
+  callsites_ = &callsite;
+  live = live_subscribers();
+  cache_answer(callsite, live);
+}
+
+void CallsiteRegistry::remove(Callsite& callsite) noexcept {
+  MutexLock const lock(mutex_);
+  Callsite** at = &callsites_;
+  while (*at != nullptr && *at != &callsite) at = &(*at)->next_;
+  if (*at != nullptr) *at = callsite.next_;
+}
+
+void CallsiteRegistry::visit(void (*each)(void* context, Metadata const& metadata), void* context) {
+  InSubscriber const in_subscriber;
+  MutexLock const lock(mutex_);
+  for (Callsite* callsite = callsites_; callsite != nullptr; callsite = callsite->next_)
+    each(context, callsite->metadata());
+}
+
+void CallsiteRegistry::add_subscriber(std::shared_ptr<Subscriber> const& subscriber) {
+  report_second_copy_once();
+  rebuild_if([&]() TRACING_REQUIRES(mutex_) {
+    bool const known = std::any_of(subscribers_.begin(), subscribers_.end(),
+                                   [&](auto const& weak) { return weak.lock() == subscriber; });
+    if (!known) subscribers_.push_back(subscriber);
+    return !known;
+  });
+}
+
+bool CallsiteRegistry::set_global(std::shared_ptr<Subscriber> const& subscriber) {
+  MutexLock const lock(mutex_);
+  if (global_ != nullptr) return false;
+  global_ = subscriber;
+  return true;
+}
+
+void CallsiteRegistry::remove_dead_subscribers() noexcept {
+  rebuild_if([this]() TRACING_REQUIRES(mutex_) {
+    return std::any_of(subscribers_.begin(), subscribers_.end(), [](auto const& weak) { return weak.expired(); });
+  });
+}
+
+void CallsiteRegistry::silence_thread(bool silent) {
+  rebuild_if([this, silent]() TRACING_REQUIRES(mutex_) {
+    silenced_threads_ += silent ? 1 : -1;
+    return true;
+  });
+}
+
+void CallsiteRegistry::rebuild() {
+  rebuild_if([] { return true; });
+}
+
+}  // namespace tracing::inline v1::internal
+
+namespace tracing::inline v1 {
+
+void visit_callsites(void (*visit)(void* context, Metadata const& metadata), void* context) {
+  internal::callsite_registry().visit(visit, context);
+}
+
+void rebuild_interest() { internal::callsite_registry().rebuild(); }
+
+namespace internal {
+
+void forget_dead_subscribers() noexcept { callsite_registry().remove_dead_subscribers(); }
+void forget_callsite(Callsite& callsite) noexcept { callsite_registry().remove(callsite); }
+
+}  // namespace internal
+}  // namespace tracing::inline v1

@@ -1,0 +1,19 @@
+// current(): the subscriber that receives the records of the calling thread.
+#pragma once
+
+#include <atomic>
+
+#include "tracing_core/dispatch/thread_state.h"
+
+namespace tracing::inline v1::internal {
+
+// That of the process; one that drops everything until set_global_default().
+[[gnu::visibility("hidden")]] extern constinit std::atomic<Subscriber*> global_subscriber;
+
+inline Subscriber& current() noexcept {
+  Subscriber* const own = thread_state.subscriber;
+  if (own != nullptr) [[unlikely]] return *own;
+  return *global_subscriber.load(std::memory_order_acquire);
+}
+
+}  // namespace tracing::inline v1::internal

@@ -1,0 +1,46 @@
+// LineFramer: begins each line of text on a line of its own, also after a line that broke off.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tracing_core/export/write_all.h"
+
+namespace tracing::inline v1::internal {
+
+// Writes lines to a descriptor. After a line that broke off, because the disk was full or its writer was killed, it
+// ends that line first; otherwise the next line would be lost with it. Thread-safe and async-signal-safe, without a
+// lock: threads that write after a broken line at the same time may end it twice.
+class LineFramer {
+ public:
+  // `end_of_broken`, a string literal, ends a line that broke off.
+  constexpr explicit LineFramer(std::string_view end_of_broken = "\n") noexcept : end_of_broken_(end_of_broken) {}
+
+  // Writes lines, each with its end, by one call of write_all(), unless the line before broke off. Returns 0, or the
+  // error for which lines are missing.
+  int write(int descriptor, bool blocks_signals, std::string_view lines) noexcept {
+    std::string_view rest = lines;
+    int error = is_broken_.load(std::memory_order_relaxed) ? end_broken(descriptor) : 0;
+    if (error == 0) error = write_all(descriptor, rest, blocks_signals);
+    if (error != 0) [[unlikely]] count_missing(lines, rest);
+    return error;
+  }
+  // The descriptor is now the file at `path`: checks whether its last line broke off. A line that another process is
+  // just writing may be taken for one that did.
+  void check_file(std::string const& path) noexcept;
+
+  // Lines that were not written completely.
+  std::uint64_t missing() const noexcept { return missing_.load(std::memory_order_relaxed); }
+
+ private:
+  int end_broken(int descriptor) noexcept;
+  void count_missing(std::string_view lines, std::string_view rest) noexcept;
+
+  std::string_view const end_of_broken_;
+  std::atomic<bool> is_broken_{false};
+  std::atomic<std::uint64_t> missing_{0};
+};
+
+}  // namespace tracing::inline v1::internal

@@ -1,0 +1,12 @@
+#include "tracing_core/export/per_track.h"
+
+namespace tracing::inline v1::internal {
+
+constinit thread_local TrackCache track_cache{};
+
+std::uint64_t next_per_track_number() noexcept {
+  static constinit std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+}  // namespace tracing::inline v1::internal

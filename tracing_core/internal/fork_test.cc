@@ -1,0 +1,66 @@
+#include "tracing_core/internal/fork.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+
+namespace {
+
+using tracing::internal::fork_count;
+using tracing::internal::ForkHandler;
+using tracing::internal::ForkStage;
+using tracing::internal::set_fork_handler;
+
+std::string calls;
+
+struct SetHandlers {
+  SetHandlers() {
+    // Set last to first: the order of calls is that of the stages.
+    set_fork_handler(ForkStage::spans, {[]() noexcept { calls += "s("; }, []() noexcept { calls += ")s"; },
+                                        []() noexcept { calls += "]s"; }});
+    set_fork_handler(ForkStage::session, {[]() noexcept { calls += "t("; }, []() noexcept { calls += ")t"; },
+                                          []() noexcept { calls += "]t"; }});
+  }
+  ~SetHandlers() {
+    set_fork_handler(ForkStage::spans, {});
+    set_fork_handler(ForkStage::session, {});
+  }
+};
+
+bool child_agrees(bool (*check)()) {
+  pid_t const child = fork();
+  if (child == 0) _exit(check() ? 0 : 1);
+  int status = 1;
+  waitpid(child, &status, 0);
+  return status == 0;
+}
+
+TEST(Fork, RunsStagesInOrderBeforeAndInReverseAfter) {
+  SetHandlers const set;
+  calls.clear();
+  EXPECT_TRUE(child_agrees([] { return calls == "t(s(]s]t"; }));
+  EXPECT_EQ(calls, "t(s()s)t");
+}
+
+TEST(Fork, CountsForksInTheChildOnly) {
+  static unsigned count;
+  count = fork_count();
+  EXPECT_TRUE(child_agrees([] { return fork_count() == count + 1; }));
+  EXPECT_EQ(fork_count(), count);
+}
+
+TEST(Fork, SkipsMissingHandlers) {
+  set_fork_handler(ForkStage::session, {nullptr, nullptr, nullptr});
+  EXPECT_TRUE(child_agrees([] { return true; }));
+}
+
+TEST(Fork, LetsAChildSetHandlers) {
+  EXPECT_TRUE(child_agrees([] {
+    set_fork_handler(ForkStage::session, {});
+    return true;
+  }));
+}
+
+}  // namespace
