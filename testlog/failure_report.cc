@@ -10,7 +10,7 @@
 namespace testlog::inline v1 {
 namespace {
 
-// A registry that prints like the live one, into `out`, the records that `filter` selects.
+// A registry that prints the records that `filter` selects into `out`, in the format of the live output.
 std::shared_ptr<tracing::Registry> printing_registry(LiveOutput const& live, std::unique_ptr<tracing::Filter> filter,
                                                      std::string& out) {
   auto sink = tracing::make_sink([&out](tracing::Level, std::string_view line) { out += line; });
@@ -43,7 +43,7 @@ tracing::RecordSnapshot FailureReport::records_from(std::uint64_t number) const 
   return ring == nullptr ? tracing::RecordSnapshot() : ring->snapshot(number);
 }
 
-// A line for each kind of records that the ring has lost since record `from`.
+// One line for each kind of record that the ring has overwritten since record number `from`.
 std::string FailureReport::overwritten(tracing::RecordSnapshot const& records, std::uint64_t from) const {
   std::uint64_t const of_tests = session_.capture().unreported().first_of_tests();
   std::string lines;
@@ -79,7 +79,7 @@ void FailureReport::print_matching() {
   if (!session_.is_mute()) {
     TestTag const running = session_.attribution().running();
     std::uint64_t const from = session_.capture().unreported().first_of_tests();
-    // The filter again, since it also decides about the spans around a record.
+    // Filters again, since the filter also decides which spans around a record are printed.
     auto filter = std::make_unique<tracing::EnvFilter>(filter_of(session_.live().filter().directives()));
     tracing::RecordSnapshot const records = records_from(from);
     std::string const lines = lines_of(records, std::move(filter), [running](tracing::RecordView const& record) {

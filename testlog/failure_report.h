@@ -15,8 +15,8 @@ class FailureReport {
  public:
   explicit FailureReport(Session& session) noexcept : session_(session) {}
 
-  /// Prints, under `headline`, the records not shown yet: those since the last call of skip() or of this, and those
-  /// that set-up code made. Prints nothing if there are none, unless `always`, for a headline that is news in itself.
+  /// Prints, under `headline`, the records not shown yet: those since the last call of skip() or of this function, and
+  /// those of set-up code. If there are none, prints nothing unless `always`, for a headline that is always needed.
   void print_unreported(std::string_view headline, bool always = false);
   /// Prints the records that TRACE_FILTER selected, without a headline, for a test that passed.
   void print_matching();

@@ -32,7 +32,7 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
   environment_ = read_environment([](char const* name) -> char const* { return std::getenv(name); }, reports);
   mute_ = role.death_test_child || environment_.show == Show::none;
   if (!environment_.redact.empty()) tracing::redact(environment_.redact, environment_.redact_token);
-  // Functions registered first run last: the files report to the output.
+  // Functions registered first run last, so the output is finished after the files, which report to it.
   if (!role.death_test_child) {
     output_.open(environment_.output);
     std::atexit([] { get()->output_.report_missing(); });
@@ -62,8 +62,7 @@ void Session::make_registry() {
   registry_ = std::move(builder).build();
 }
 
-// Files hold what TRACE_CAPTURE selects, and everything if it selects nothing: when they are read it is too late to ask
-// for more.
+// Files contain what TRACE_CAPTURE selects, or everything if it selects nothing, since records cannot be added later.
 std::unique_ptr<tracing::Filter> Session::file_filter() const {
   if (environment_.capture == "trace") return nullptr;
   return std::make_unique<tracing::EnvFilter>(filter_of(environment_.capture));

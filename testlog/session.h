@@ -1,4 +1,4 @@
-// Session: everything that testlog has in a process, from its settings to the registry that receives the records.
+// Session: the state of testlog in a process, from its settings to the registry that receives the records.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ class Session {
   /// Makes the session of this process and its registry the global default, unless tests are only listed. REQUIRES: not
   /// called before.
   static void start(internal::ProcessRole const& role);
-  /// Null before start(), and while tests are listed.
+  /// Null before start(), and if tests are only listed.
   static Session* get() noexcept;
 
   Environment const& environment() const noexcept { return environment_; }
@@ -33,7 +33,7 @@ class Session {
   Attribution& attribution() noexcept { return attribution_; }
   Capture& capture() noexcept { return *capture_; }
   LiveOutput& live() noexcept { return *live_; }
-  /// Null if no file was asked for.
+  /// Null if neither a Chrome trace nor folded stacks are written.
   FileOutputs const* files() const noexcept { return files_.get(); }
   /// Null if perf spans are off.
   PerfOutputs* perf() const noexcept { return perf_.get(); }
@@ -43,10 +43,11 @@ class Session {
   bool is_mute() const noexcept { return mute_; }
 
 
-  /// True the first time: a program and a library of it may each hold a testlog that installs its listeners.
+  /// True on the first call only: a program and one of its libraries may both contain testlog and try to install its
+  /// listeners.
   bool take_listeners() noexcept { return !listeners_taken_.exchange(true); }
 
-  /// `name` must live as long as the program; null settings are none.
+  /// `name` must live as long as the program. Null: no settings.
   void begin_test(std::string const& name, Settings const* settings);
   void end_test();
 

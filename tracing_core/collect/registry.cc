@@ -16,14 +16,14 @@ using internal::TrackState;
 
 // ---- spans ----
 
-// Objects format themselves here, and what they emit meanwhile is dropped.
+// Objects format themselves here; records that they emit while they do so are dropped.
 [[gnu::noinline]] static void keep_payloads(SpanSlot& slot) noexcept {
   internal::InSubscriber const in_subscriber;
   slot.values.keep_payloads();
   if (slot.values.is_large()) slot.special.store(true, std::memory_order_relaxed);
 }
 
-// Sets all members but the id.
+// Sets all members except the id.
 static void fill(SpanSlot& slot, NewSpan const& span, SpanSlot* parent) noexcept {
   slot.metadata = &span.metadata();
   slot.mask = span.mask;
@@ -49,7 +49,7 @@ SpanSlot* Registry::make(NewSpan const& span, TrackState& own, TrackState& track
 
 namespace {
 
-// The slot's array of filter states, allocated at its first use.
+// The slot's array of filter states, allocated on first use; null if memory ran out.
 std::uintptr_t* filter_states(SpanSlot& slot, std::size_t count) noexcept {
   if (slot.filter_states == nullptr) slot.filter_states.reset(new (std::nothrow) std::uintptr_t[count]());
   return slot.filter_states.get();
@@ -96,7 +96,7 @@ SpanId Registry::new_span(NewSpan const& span) noexcept {
   return slot->span_id();
 }
 
-// Calls a hook that gets nothing but the span.
+// Calls a hook that takes only the span and the context.
 template <auto kHook>
 void Registry::notify(LayerMask layers, SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
   if (layers == 0) [[likely]] return;
@@ -116,7 +116,7 @@ OpenSpan Registry::open_scope(Metadata const& metadata, LayerMask mask, Value co
 }
 
 OpenSpan Registry::open_scope_slow(Metadata const& metadata, LayerMask mask, Value const* values) noexcept {
-  if ((masks_.creation & mask) == 0) {  // only entering the span must be notified
+  if ((masks_.creation & mask) == 0) {  // only its entry must be notified
     SpanSlot* const slot = store_->open_scope_fast(metadata, mask, values);
     if (slot != nullptr) [[likely]] {
       internal::InSubscriber const in_subscriber;
@@ -228,7 +228,7 @@ void Registry::drop_reference(SpanId id, Origin const& origin) noexcept {
 }
 
 void Registry::release(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
-  // Read first: a retired registry may be destroyed as soon as its last slot is free.
+  // Must be read first: a retired registry may be destroyed as soon as its last slot is free.
   bool const retired = retired_.load(std::memory_order_acquire);
   for (SpanSlot* next = &slot; next != nullptr;) {
     // The owner of the only reference needs no read-modify-write: no other thread can add one.
@@ -274,7 +274,7 @@ void add_values(SpanSlot& slot, FieldValues const& values) noexcept {
     internal::MutexLock const lock(SpanStore::lock_of(slot));
     slot.values.add_stored(added.data(), added.size_bytes(), added.group_count());
   }
-  // After the values, so that a thread that sees the new number sees the new values.
+  // Incremented after the values are stored, so that a thread that sees the new number also sees the new values.
   internal::value_changes.fetch_add(1, std::memory_order_release);
 }
 
@@ -307,7 +307,7 @@ void Registry::follows_from(SpanId id, SpanId cause_id) noexcept {
 
 // ---- events ----
 
-// The layers that see the event after filters have seen its values.
+// Returns those of `layers` whose filters accept the event, including its values.
 LayerMask Registry::query_event_filters(Event const& event, LayerMask layers) noexcept {
   if (event.metadata().is_perf()) return layers;
   for (auto const& filter : filters_) {

@@ -17,8 +17,8 @@ class SpanStore;
 
 namespace internal {
 
-// Which layers are called for which record, a bit for each layer. Computed once, by compute_masks() in
-// registry_masks.cc; what a registry does with a record is decided by these alone.
+// Which layers are called for which record, one bit per layer. Computed once, by compute_masks() in registry_masks.cc.
+// Only these masks decide what a registry does with a record.
 struct RegistryMasks {
   static constexpr LayerMask kAll = ~LayerMask{0};
 
@@ -39,7 +39,7 @@ struct RegistryMasks {
   LayerMask event = 0;
   LayerMask creation = 0;
   LayerMask scope = 0;
-  LayerMask end() const noexcept { return on_exit | on_close; }  // a filter's state makes a span close slowly anyway
+  LayerMask end() const noexcept { return on_exit | on_close; }  // a span with filter state takes the slow path anyway
 };
 
 }  // namespace internal
@@ -81,7 +81,7 @@ class Registry final : public Subscriber {
   /// Calls `visit(context, span)` for each span that the calling thread is in, innermost first.
   void visit_current_spans(void (*visit)(void* context, SpanRef span), void* context) const noexcept;
   /// Calls `visit` for each track and each span that it is in, outermost first, to inspect a process that crashes or
-  /// hangs. Takes no lock and allocates nothing. Other threads continue meanwhile, so a span may be closing while it is
+  /// hangs. Takes no lock and allocates nothing. Other threads keep running, so a span may be closing while it is
   /// visited: its values may then be inconsistent, but they are never outside of a span's memory.
   void visit_all_tracks(void (*visit)(void* context, Track const& track, std::int64_t os_thread, SpanRef span),
                         void* context) const noexcept;
@@ -131,7 +131,7 @@ class Registry final : public Subscriber {
   Filters filters_;  // of the entire registry
   internal::RegistryMasks const masks_;
   std::unique_ptr<SpanStore> store_;
-  // layers_ again, reached by one load.
+  // The pointers in layers_ again, so that one load reaches them.
   std::array<Layer*, kMaxLayers> layer_pointers_{};
   std::array<Filter*, kMaxLayers> layer_filters_{};
   std::atomic<bool> retired_{false};  // it has no owner any more and is destroyed with its last span
@@ -153,7 +153,7 @@ class RegistryBuilder {
   /// Adds a filter for the entire registry: no layer sees what it rejects.
   RegistryBuilder&& with_filter(std::unique_ptr<Filter> filter) &&;
 
-  /// The registry. It is destroyed when its last owner and its last open span are gone.
+  /// Returns the registry. It is destroyed when it has neither an owner nor an open span any more.
   std::shared_ptr<Registry> build() &&;
 
  private:

@@ -16,19 +16,19 @@
 namespace tracing::inline v1::cuda {
 
 struct DriverOptions {
-  /// A launch that failed, by current_launch() when it was made, and what is known about it; zero if none failed.
+  /// A launch that failed, identified by what current_launch() returned during it, and what is known about it; zero if
+  /// none failed.
   struct Failed {
     LaunchId launch = 0;
     std::string detail;
   };
-  /// For drivers that know which launch failed, as a GPU's driver does not. Called when the context is lost.
+  /// For drivers that, unlike a GPU's, know which launch failed. Called when the context is lost.
   std::function<Failed()> failed_launch;
-  /// For drivers that know more than the code about why the latest call of this thread failed; empty if there is no
-  /// more to say. Called on the thread of the failed call before any other call; recorded as `detail` in the event of
-  /// the error.
+  /// For drivers that can explain why the latest call of this thread failed; empty if they know only the code. Called
+  /// on the thread of the failed call before any other call; recorded as `detail` in the event of the error.
   std::function<std::string()> last_message;
-  /// Each launch waits for its end: errors name the launch exactly, and spans last as long as the kernel, but nothing
-  /// overlaps. By default true if CUDA_LAUNCH_BLOCKING=1 in the environment.
+  /// Each launch waits for its kernel to end: errors name the launch exactly, and spans last as long as the kernel, but
+  /// nothing overlaps. By default true if CUDA_LAUNCH_BLOCKING=1 in the environment.
   std::optional<bool> launch_blocking;
 };
 
@@ -39,7 +39,8 @@ struct DriverOptions {
 ///   sizes, stream and device.
 /// * A failed call is an event, level ERROR, with the text of the call, the code, its name and its meaning. After the
 ///   context is lost, when all calls fail, it is level WARN.
-/// * The driver's log of a module load is recorded as events: errors as ERROR, other lines as WARN.
+/// * The driver's log of a module load is recorded as events: errors as ERROR, lines that begin with `info` or
+///   `ptxas info` as DEBUG, other lines as WARN.
 /// * A launch keeps its span open until a query, an event or a synchronisation observes its end, which is an event
 ///   `completed` in that span. An error that is reported later names the launches that may have caused it.
 ///

@@ -11,7 +11,7 @@ namespace tracing::inline v1 {
 using internal::thread_state;
 using internal::ThreadState;
 
-// Decides by `answer` alone and not by the state, which may be older. Inlined, since a call of ask() from
+// Decides by `answer` rather than by the state, which may be older. Inlined, because a call of ask() from
 // enabled_slow() would go through the library's procedure linkage table.
 [[gnu::always_inline]] inline LayerMask Callsite::decide(std::uint64_t answer) noexcept {
   auto const wanted = static_cast<LayerMask>(answer);
@@ -33,7 +33,7 @@ LayerMask Callsite::enabled_slow() noexcept {
   return is_final(answer) ? static_cast<LayerMask>(answer) : decide(answer);
 }
 
-// The first time, and if threads have different subscribers.
+// Called for the callsite's first record, and for each record if threads have different subscribers.
 LayerMask Callsite::query_subscriber() noexcept {
   if (thread_state.in_subscriber) return 0;
   if (state_.load(std::memory_order_acquire) == kUnregistered) internal::callsite_registry().add(*this);

@@ -86,7 +86,7 @@ class Callsite {
   Callsite* next_ = nullptr;
   std::atomic<std::uint64_t> answer_{kUndecided | std::uint64_t{kQuerySubscriber} << 32};
   std::atomic<std::uint8_t> state_{kUnregistered};
-  Level level_;  // that of the metadata, one load nearer
+  Level level_;  // the metadata's level, copied here to save a load
 };
 
 /// Calls `visit(context, metadata)` for every callsite reached so far, newest first. `visit` must not reach new

@@ -26,7 +26,8 @@ void unlock_after_fork() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS { the_regist
 
 CallsiteRegistry& callsite_registry() noexcept { return *the_registry; }
 
-// Also forgets the others. Destroy the result without the lock: it may hold the last reference to a subscriber.
+// Also removes dead ones from the list. Destroy the result after releasing the lock: it may hold the last reference to
+// a subscriber.
 CallsiteRegistry::Subscribers CallsiteRegistry::live_subscribers() {
   Subscribers live;
   std::erase_if(subscribers_, [&live](std::weak_ptr<Subscriber> const& weak) {
@@ -38,8 +39,8 @@ CallsiteRegistry::Subscribers CallsiteRegistry::live_subscribers() {
   return live;
 }
 
-// The answer of a single subscriber is cached if it receives the records of every thread. Otherwise threads differ, and
-// each record queries its own subscriber.
+// Caches the answer of a subscriber if that alone receives the records of all threads. Otherwise the answer depends on
+// the thread, and each record queries the subscriber of its thread.
 void CallsiteRegistry::cache_answer(Callsite& callsite, Subscribers const& live) noexcept {
   Metadata const& metadata = callsite.metadata();
   Registration result;
@@ -60,7 +61,7 @@ void CallsiteRegistry::cache_answer(Callsite& callsite, Subscribers const& live)
 template <class F>
 void CallsiteRegistry::rebuild_if(F&& change) {
   InSubscriber const in_subscriber;
-  Subscribers live;  // destroyed without the lock
+  Subscribers live;  // destroyed after the lock is released
   MutexLock const lock(mutex_);
   if (!change()) return;
   live = live_subscribers();

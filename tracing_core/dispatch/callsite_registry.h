@@ -1,5 +1,4 @@
-// CallsiteRegistry: which callsites were reached, which subscribers there are, and what each callsite caches of their
-// answers.
+// CallsiteRegistry: the callsites that were reached, the subscribers, and the answers that callsites cache.
 #pragma once
 
 #include <cstddef>
@@ -24,11 +23,11 @@ class CallsiteRegistry {
 
   /// Adds a subscriber, unless it is known already, and queries all subscribers about every callsite.
   void add_subscriber(std::shared_ptr<Subscriber> const& subscriber);
-  /// Makes `subscriber` that of the process, which is kept for good. False if there is one.
+  /// Makes `subscriber` the subscriber of the process, which is never released. False if there is one already.
   bool set_global(std::shared_ptr<Subscriber> const& subscriber);
   /// Forgets subscribers that were destroyed.
   void remove_dead_subscribers() noexcept;
-  /// One more, or one less, thread whose records are dropped.
+  /// Increments or decrements the number of threads whose records are dropped.
   void silence_thread(bool silent);
   /// Queries all subscribers about every callsite.
   void rebuild();

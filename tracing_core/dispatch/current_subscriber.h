@@ -7,7 +7,7 @@
 
 namespace tracing::inline v1::internal {
 
-// That of the process; one that drops everything until set_global_default().
+// The subscriber of the process; until set_global_default(), one that drops everything.
 [[gnu::visibility("hidden")]] extern constinit std::atomic<Subscriber*> global_subscriber;
 
 inline Subscriber& current() noexcept {

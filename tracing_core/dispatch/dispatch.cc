@@ -1,4 +1,4 @@
-// Passes records to the subscriber, without the values that redact() hides. Drops what a subscriber emits.
+// Passes records to the subscriber, with hidden values (see redact()) replaced. Drops records that a subscriber emits.
 #include "tracing_core/dispatch/dispatch.h"
 
 #include "tracing_core/dispatch/current_subscriber.h"

@@ -8,7 +8,7 @@
 namespace tracing::inline v1::internal {
 
 // Called after Callsite::enabled() returned `mask`. The first argument reserves the register that the call of the
-// subscriber needs for its `this`, so that the others stay in theirs.
+// subscriber needs for `this`, so that the other arguments stay in their registers.
 void dispatch_event(std::nullptr_t, Metadata const& metadata, LayerMask mask, Value const* values) noexcept;
 // An event with an explicit parent, or none.
 void dispatch_event_below(Callsite const& callsite, LayerMask mask, Value const* values, Parent parent) noexcept;

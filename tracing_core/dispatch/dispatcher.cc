@@ -8,7 +8,7 @@
 namespace tracing::inline v1 {
 namespace {
 
-// Drops everything.
+// The subscriber until there is another one: drops everything.
 class NoSubscriber final : public Subscriber {
  public:
   Registration register_callsite(Metadata const&) noexcept override { return {}; }

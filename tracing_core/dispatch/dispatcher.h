@@ -43,7 +43,7 @@ void rebuild_interest();
 
 namespace internal {
 
-// Call it after a subscriber was destroyed, so that callsites forget its answers.
+// Call it after a subscriber was destroyed, to discard the answers that callsites have cached.
 void forget_dead_subscribers() noexcept;
 // REQUIRES: no thread emits from the callsite any more.
 void forget_callsite(Callsite& callsite) noexcept;

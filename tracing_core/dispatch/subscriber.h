@@ -13,7 +13,7 @@ namespace tracing::inline v1 {
 struct Origin {
   Track const* track = nullptr;
   Instant time{};
-  bool restored = false;  ///< sets up state from before the replayed records: layers keep it but print nothing
+  bool restored = false;  ///< restores state from before the replayed records: layers store it but print nothing
 };
 
 /// A span that is being created. Everything it points to is valid during the call only.
@@ -41,7 +41,7 @@ struct Timing {
   static constexpr std::uint64_t kNoThreshold = ~std::uint64_t{0};
 
   std::uint64_t duration_ns;
-  std::uint64_t self_ns;       ///< without the perf spans that its thread entered meanwhile
+  std::uint64_t self_ns;       ///< without the perf spans nested in it on its thread
   std::uint64_t threshold_ns;  ///< of this span; kNoThreshold if it has none
 };
 

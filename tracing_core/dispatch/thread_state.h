@@ -17,7 +17,7 @@ struct ThreadState {
 
 extern constinit thread_local ThreadState thread_state;
 
-// Drops what this thread emits during its lifetime: it comes from a subscriber.
+// During its lifetime, records that this thread emits are dropped: they come from a subscriber.
 class InSubscriber {
  public:
   InSubscriber() noexcept : before_(std::exchange(thread_state.in_subscriber, true)) {}

@@ -12,12 +12,12 @@ namespace tracing::inline v1 {
 
 class EnteredSpan;
 
-/// A handle to a span, or to none if the span was not enabled: then all functions do nothing. The span closes when its
-/// last handle is destroyed and no thread is in it. Copies share the span. Thread-compatible; different handles of one
-/// span may be used on different threads at the same time.
+/// A handle to a span. The handle is empty if the span was not enabled: then all functions do nothing. The span closes
+/// when its last handle is destroyed and no thread is in it. Copies share the span. Thread-compatible; different
+/// handles of one span may be used on different threads at the same time.
 class Span {
  public:
-  /// No span.
+  /// An empty handle.
   constexpr Span() noexcept = default;
   Span(Span const& other) noexcept : open_(other.open_), metadata_(other.metadata_) { add_reference(); }
   Span(Span&& other) noexcept
@@ -57,7 +57,7 @@ class Span {
   /// Records that `cause` led to this span.
   Span const& follows_from(Span const& cause) const noexcept;
 
-  /// This span, or the current one if this is none.
+  /// This span, or the current one if this handle is empty.
   Span or_current() const& noexcept { return is_none() ? current() : *this; }
   Span or_current() && noexcept { return is_none() ? current() : std::move(*this); }
 
@@ -65,7 +65,7 @@ class Span {
   constexpr bool is_disabled() const noexcept { return is_none(); }
   constexpr explicit operator bool() const noexcept { return !is_none(); }
   constexpr SpanId id() const noexcept { return open_.id; }
-  /// Null if this is none.
+  /// Null if this handle is empty.
   constexpr Metadata const* metadata() const noexcept { return metadata_; }
   bool has_field(std::string_view name) const noexcept {
     return metadata_ != nullptr && metadata_->fields().contains(name);
@@ -91,7 +91,7 @@ class Span {
 
 namespace internal {
 
-// Keeps the thread in the span while this exists; does not own the span.
+// Keeps the thread in the span during its lifetime; does not own the span.
 class [[nodiscard]] Entered {
  public:
   explicit Entered(OpenSpan span) noexcept : span_(span) {
@@ -107,9 +107,9 @@ class [[nodiscard]] Entered {
   OpenSpan span_;
 };
 
-// The scope that TRACE_SPAN declares: its span lives as long as the block. It stays in memory, since the functions that
-// open it are not inlined: a disabled span costs the function no register that it would have to save. `subscriber_` is
-// set with the id and read only if there is one, which GCC cannot always see.
+// The scope that TRACE_SPAN declares: its span is open until the end of the block. The object stays in memory, because
+// the functions that open it are not inlined, so a disabled span does not make the enclosing function save a register.
+// `subscriber_` is set together with the id and read only if the id is set, which GCC cannot always see.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -160,7 +160,7 @@ template <class... B>
   return dispatch_new_span(callsite, mask, statement.values, statement.parent);
 }
 
-// Called by the macros with all arguments, of which level and name are already in the callsite.
+// Called by the macros with all their arguments. Level and name are ignored, since the callsite has them.
 template <class... A>
 constexpr void open_scope(NoScope&, Callsite const&, LayerMask, Level, char const*, A const&...) noexcept {}
 template <class... A>
@@ -217,7 +217,7 @@ decltype(auto) Span::in_scope(F&& f) const {
   return std::forward<F>(f)();
 }
 
-/// Wraps `f` to be called, on any thread, inside the current span of this thread.
+/// Returns a callable that calls `f` inside the current span of this thread, on whichever thread it is called.
 template <class F>
 auto with_current_span(F&& f) {
   return [span = Span::current(), f = std::forward<F>(f)]<class... A>(A&&... args) mutable -> decltype(auto) {

@@ -14,8 +14,8 @@ namespace {
 using internal::ChromeOutput;
 using internal::ChromeStream;
 
-// The row of a span in the style async: that of its root, whose category is a part of the row's identity. Stored in the
-// span.
+// The row of a span in the style async, which is the row of its root. Viewers identify it by the id and the root's
+// category. Stored in the span.
 struct AsyncRow {
   std::uint64_t id = 0;
   std::shared_ptr<std::string const> category{};  // null: each span's own
@@ -66,11 +66,12 @@ class ChromeLayer final : public Layer {
     add_span(phase, row.id, span, context, is_usual, category);
   }
 
-  // Callsites made at run time may be gone when the record becomes text, and a given time is not of the fast clock.
+  // False for callsites made at run time, which may be destroyed before the record is formatted, and for records with
+  // an explicit time, which was not read from the fast clock.
   bool is_plain(Metadata const& metadata, Context const& context) const noexcept {
     return are_plain_ && !metadata.parts().owned && !context.is_dated();
   }
-  // Objects must be printed while they exist, and messages have formats of their own.
+  // False for objects, which must be formatted while they exist, and for messages, which have format strings.
   static bool is_plain(Event const& event) noexcept {
     Value const* const values = event.fields.statement_values();
     if (values == nullptr) return false;
@@ -90,7 +91,7 @@ class ChromeLayer final : public Layer {
     });
   }
 
-  // These copy the values for the writer. False, and nothing is done, if there is no stream.
+  // These copy the values for the writer. They return false and do nothing if there is no stream.
   bool add_values(char phase, std::uint64_t id, SpanRef span, Context const& context) const noexcept {
     ChromeStream* const stream = output_->own_stream(context.track());
     if (stream == nullptr) [[unlikely]] return false;
@@ -129,7 +130,7 @@ class ChromeLayer final : public Layer {
     output_->commit(stream, bytes, ticks);
   }
 
-  // Adds the text that `append(out, place)` makes.
+  // Adds the text that `append(out, place)` appends.
   template <class F>
   void add_text(Context const& context, F append) const noexcept {
     Track const& track = context.track();
@@ -150,7 +151,7 @@ class ChromeLayer final : public Layer {
   std::atomic<std::uint64_t> last_id_{0};
 };
 
-// The file of a trace; none, with `error` set, if it cannot be created.
+// Creates the file of a trace. If that fails, sets `error` and returns no file.
 ChromeOutput::Destination open_file(std::string path, int error_fd, std::error_code& error) {
   if (path.empty()) path = internal::default_trace_path();
   return {internal::TraceFile::create(std::move(path), error_fd, error), nullptr};

@@ -22,7 +22,7 @@ class ChromeOutput;
 enum class ChromeStyle : std::uint8_t {
   /// `B` and `E` on each thread that enters and leaves it: shows what the threads were doing.
   threaded,
-  /// `b` and `e` when it is created and closed, in one row with its root, whose category it has: shows how long things
+  /// `b` and `e` when it is created and closed, in the row and with the category of its root: shows how long things
   /// took.
   async,
 };
@@ -77,17 +77,17 @@ class [[nodiscard]] ChromeGuard {
 
   /// Writes all waiting records.
   void flush() const noexcept;
-  /// Completes the trace and goes on in a new file, named after the time if `path` is empty. Each record is in one of
-  /// the two. If the file cannot be created, returns the error and goes on in the present one. Times still count from
+  /// Completes the trace and continues in a new file, named after the time if `path` is empty. Each record is in one of
+  /// the two. If the file cannot be created, returns the error and continues in the current one. Times still count from
   /// the same moment.
-  /// REQUIRES: `path` is not the present file.
+  /// REQUIRES: `path` is not the current file.
   std::error_code start_new(std::string path = {}) const noexcept;
   /// The same, in a sink, which is not null.
   void start_new(std::shared_ptr<LineSink> sink) const noexcept;
   /// Completes the trace. Later records are dropped until start_new().
   void stop() const noexcept;
 
-  /// The error for which there is no file; none if there is one.
+  /// Why the file could not be created; no error if it could.
   std::error_code error() const noexcept;
   /// The file; empty if the trace goes to a sink.
   std::string path() const;

@@ -63,9 +63,9 @@ class TraceFile {
   bool failed_ = false;
 };
 
-// Traced threads leave records in streams of their own; a worker turns them into JSON, in the order of time, and writes
-// it. Thread-safe. In a forked child it does nothing: the file is the parent's, and a lock may be held by a thread that
-// is not there.
+// Each traced thread stores its records in its own stream; a worker formats them as JSON, in the order of time, and
+// writes them. Thread-safe. In a forked child it does nothing: the file is the parent's, and a lock may be held by a
+// thread that does not exist in the child.
 class ChromeOutput {
  public:
   struct Destination {
@@ -116,9 +116,9 @@ class ChromeOutput {
   // ---- for the guard ----
 
   void flush() noexcept;
-  // Completes the present file, if any, and goes on in another. Each record is in one of the two.
+  // Completes the current file, if any, and continues in another. Each record is in one of the two.
   void start_new(Destination destination) noexcept;
-  // Remembers why no new file could be created.
+  // Stores the reason why no new file could be created.
   void fail(std::error_code error) noexcept;
   void close() noexcept;
   // close() for good; ends the worker.
@@ -131,7 +131,7 @@ class ChromeOutput {
   std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
 
  private:
-  // The worker waits so long for more records, or until so many bytes wait, as waking it costs more than many records.
+  // The worker waits this long for more records, or until this many bytes are waiting, since waking it is expensive.
   static constexpr std::chrono::milliseconds kPollInterval{10};
   static constexpr std::size_t kEnoughBytes = 256 * 1024;
 
@@ -140,7 +140,7 @@ class ChromeOutput {
     TextBuffer text;
     std::uint32_t records = 0;
   };
-  // A file, and how far it has come.
+  // A destination, and what has been written to it.
   struct Target {
     Destination destination;
     bool has_head = false;    // the bracket is written
@@ -203,7 +203,7 @@ class ChromeOutput {
   std::atomic<bool> has_worker_{false};  // otherwise threads write each record at once
 
   // Lock order: others_mutex_, writing_, mutex_.
-  Mutex others_mutex_;  // serialises those who add to other_streams_
+  Mutex others_mutex_;  // serialises additions to other_streams_
 
   mutable Mutex writing_;
   Target target_ TRACING_GUARDED_BY(writing_);

@@ -70,7 +70,7 @@ class [[nodiscard]] FlameGuard {
 ///
 /// Costs a read of the processor's counter and a copy of the line; takes a lock only to write, and allocates nothing
 /// once it has seen the deepest stack. Memory: a buffer and a stack for each live thread. In a forked child it writes
-/// nothing: the file is the parent's. A child that wants one creates a registry of its own.
+/// nothing: the file is the parent's. To record the child, create a registry in it.
 class FlameLayer final : public Layer {
  public:
   /// Use flame_layer() instead.

@@ -9,7 +9,7 @@
 namespace tracing::inline v1 {
 namespace {
 
-// The longest thread name seen, in bytes.
+// The length of the longest thread name seen so far, in bytes.
 constinit std::atomic<std::size_t> longest_thread_name{0};
 
 std::size_t note_thread_name(std::size_t size) noexcept {
@@ -36,7 +36,7 @@ std::shared_ptr<EventFormat const> make_event_format(FormatOptions const& option
 }
 
 void visit_from_root(SpanRef leaf, void (*visit)(void* context, SpanRef span), void* context) noexcept {
-  // Walks the path again for each kRoom spans, so that any depth works without allocation.
+  // Walks the path once for every kRoom spans, so that any depth works without allocation.
   constexpr std::size_t kRoom = 128;
   std::size_t depth = 0;
   for (SpanRef span = leaf; span; span = span.parent()) ++depth;
@@ -72,7 +72,7 @@ void keep_path(TextBuffer const& out, std::size_t begin, SpanRef leaf, void cons
   if (!again && path.key != nullptr) return;  // another format uses it
   path.key = key;
   path.mask = leaf.mask();
-  if (!again) return;  // cached from the second time on, as many spans have only one event
+  if (!again) return;  // cached only from the second time on, since many spans have only one event
   path.text.clear();
   path.text.append(out.view().substr(begin));
   path.changes = path.text.truncated() ? 0 : changes;

@@ -1,4 +1,4 @@
-// Code shared by the formats: spans from the root on, cached texts of spans, times, threads.
+// Code shared by the formats: visiting spans from the root, cached text of spans, times, threads.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace tracing::inline v1::internal {
 
-// Calls `f(span)` for `leaf` and all spans above it, the outermost first. Any depth; no allocation.
+// Calls `f(span)` for `leaf` and all its ancestors, outermost first. Any depth; does not allocate.
 template <class F>
 inline void for_each_from_root(SpanRef leaf, F&& f) noexcept {
   constexpr std::size_t kRoom = 16;
@@ -30,7 +30,7 @@ inline void for_each_from_root(SpanRef leaf, F&& f) noexcept {
   while (depth > 0) f(room.spans[--depth]);
 }
 
-// Identifies a span's cached text: formats of different appearance have different keys.
+// Identifies a span's cached text: formats that print spans differently have different keys.
 inline void const* text_key(FieldFormat const& fields, TextStyle style, unsigned shape) noexcept {
   return reinterpret_cast<void const*>(fields.number() << 8 | shape << 3 | unsigned{style.sanitize_names} << 2 |
                                        unsigned{style.ansi} << 1 | unsigned{style.sanitize});
@@ -39,11 +39,11 @@ inline void const* text_key(FieldFormat const& fields, TextStyle style, unsigned
 // The name that is printed for a span.
 inline std::string_view printed_name(Metadata const& span) noexcept { return span.is_perf() ? "perf" : span.name(); }
 
-// Appends a name with its control characters escaped, between two escape sequences.
+// Appends `before`, the name with its control characters escaped, and `after`.
 void append_escaped_name(TextBuffer& out, std::string_view before, std::string_view name,
                          std::string_view after) noexcept;
 
-// Makes the text of a span in one format.
+// Appends the text of a span in one format.
 class SpanTextMaker {
  public:
   virtual void append_span(TextBuffer& out, SpanRef span) const noexcept = 0;
@@ -52,13 +52,13 @@ class SpanTextMaker {
   ~SpanTextMaker() = default;
 };
 
-// The base of full, compact and pretty. Whether to use ANSI colours is a template parameter: most of the text is
-// constant then.
+// The base of full, compact and pretty. Whether to use ANSI colours is a template parameter, so that most of the text
+// is constant.
 template <bool kAnsi>
 class TextFormat : public EventFormat, protected SpanTextMaker {
  protected:
-  // `fields` is used if the options have none; `location` is the default for file and line; `shape` distinguishes the
-  // cached texts of this format from those of others.
+  // `fields` is used if the options specify none; `location` is the default for file and line; `shape` distinguishes
+  // the cached texts of this format from those of others.
   TextFormat(FormatOptions const& options, std::shared_ptr<FieldFormat const> fields, bool location, unsigned shape)
       : options_(options),
         timer_(options.timer.get()),
@@ -71,7 +71,7 @@ class TextFormat : public EventFormat, protected SpanTextMaker {
   bool shows_file(Metadata const& metadata) const noexcept { return file_ && !metadata.file().empty(); }
   bool shows_line(Metadata const& metadata) const noexcept { return line_number_ && metadata.line() != 0; }
 
-  // Whether the names of a callsite must be appended by append_escaped_name(). Names taken from source code need not.
+  // Whether the names of a callsite must be appended by append_escaped_name(). Names from source code need not.
   bool needs_escaping(Metadata const& metadata) const noexcept {
     return metadata.parts().has_names_to_escape && style_.sanitize_names;
   }
@@ -99,7 +99,7 @@ std::shared_ptr<EventFormat const> make_text_format(FormatOptions const& options
   return std::make_shared<Format<false> const>(options);
 }
 
-// append_cached() for a text that is not up to date, or a span that another thread may use.
+// Slow path of append_cached(): the text is out of date, or another thread may use the span.
 void append_cached_slowly(TextBuffer& out, SpanRef span, void const* key, SpanTextMaker const& maker) noexcept;
 
 // Appends the text of a span, which is cached until values are recorded.
@@ -112,8 +112,8 @@ inline void append_cached(TextBuffer& out, SpanRef span, void const* key, SpanTe
   }
 }
 
-// Whether this is the only line of a perf span, the one at its end. Its text is not worth caching, and a span without a
-// cached text closes in fewer instructions.
+// Whether this is the only line that a perf span prints, the one at its end. The span's text is then not worth caching:
+// a span without cached text closes in fewer instructions.
 inline bool prints_once(EventView const& event) noexcept {
   if (!event.metadata.is_perf()) [[likely]] return false;
   return event.scope.metadata().is_perf() && !event.scope.has_extras() && !event.scope.is_shared();
@@ -122,7 +122,7 @@ inline bool prints_once(EventView const& event) noexcept {
 // Caches the text in `out` from `begin` on as the path of `leaf`, unless another thread may use the span.
 void keep_path(TextBuffer const& out, std::size_t begin, SpanRef leaf, void const* key, std::uint64_t changes) noexcept;
 
-// Appends the path of `leaf`, the text of it and all its ancestors, which `make()` appends if it is not cached.
+// Appends the path of `leaf`: the texts of its ancestors and its own. If it is not cached, `make()` appends it.
 template <class F>
 inline void append_path(TextBuffer& out, SpanRef leaf, void const* key, F&& make) noexcept {
   std::uint64_t const changes = SpanRef::value_changes();
@@ -164,7 +164,7 @@ inline void append_target(TextBuffer& out, std::string_view target, bool ansi) n
   }
 }
 
-// tracing::append_time() with a timer.
+// Like tracing::append_time(), with a timer that is known to exist.
 inline void append_known_time(TextBuffer& out, Timer const& timer, EventView const& event, bool ansi) noexcept {
   if (ansi) out.append(kDim);
   if (!timer.append(out, event.context.time())) [[unlikely]] out.append("<unknown time>");

@@ -57,7 +57,7 @@ class Full final : public TextFormat<kAnsi> {
     });
   }
 
-  // The same if the innermost prints only this line, as a perf span does. Not inlined into the path of ordinary events.
+  // Like append_spans(), for a `leaf` that is a perf span and prints only this line. Not inlined, since it is rare.
   [[gnu::noinline]] void append_perf_spans(TextBuffer& out, SpanRef leaf) const noexcept {
     if (SpanRef const parent = leaf.parent()) append_spans(out, parent);
     Value const* const numbers = kAnsi || !has_default_fields_ ? nullptr : leaf.values().only_numbers(leaf.metadata());
