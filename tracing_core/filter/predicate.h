@@ -23,32 +23,23 @@ class FilterContext {
 
 namespace internal {
 
-template <class F>
+// If `kDynamic`, `f` also gets a FilterContext, and its results are not cached.
+template <class F, bool kDynamic>
 class FilterFn final : public Filter {
  public:
   FilterFn(F f, LevelFilter max_level) : f_(std::move(f)), max_level_(max_level) {}
 
   Interest callsite_enabled(Metadata const& metadata) noexcept override {
+    if constexpr (kDynamic) return metadata.level() <= max_level_ ? Interest::sometimes : Interest::never;
     return enabled(metadata) ? Interest::always : Interest::never;
   }
-  bool enabled(Metadata const& metadata) noexcept override { return metadata.level() <= max_level_ && f_(metadata); }
-  LevelFilter max_level_hint() const noexcept override { return max_level_; }
-
- private:
-  F f_;
-  LevelFilter max_level_;
-};
-
-template <class F>
-class DynamicFilterFn final : public Filter {
- public:
-  DynamicFilterFn(F f, LevelFilter max_level) : f_(std::move(f)), max_level_(max_level) {}
-
-  Interest callsite_enabled(Metadata const& metadata) noexcept override {
-    return metadata.level() <= max_level_ ? Interest::sometimes : Interest::never;
-  }
   bool enabled(Metadata const& metadata) noexcept override {
-    return metadata.level() <= max_level_ && f_(metadata, FilterContext());
+    if (metadata.level() > max_level_) return false;
+    if constexpr (kDynamic) {
+      return f_(metadata, FilterContext());
+    } else {
+      return f_(metadata);
+    }
   }
   LevelFilter max_level_hint() const noexcept override { return max_level_; }
 
@@ -64,14 +55,14 @@ class DynamicFilterFn final : public Filter {
 template <class F>
 requires std::is_invocable_r_v<bool, F&, Metadata const&> std::unique_ptr<Filter> filter_fn(
     F f, LevelFilter max_level = internal::max_level_trace) {
-  return std::make_unique<internal::FilterFn<F>>(std::move(f), max_level);
+  return std::make_unique<internal::FilterFn<F, false>>(std::move(f), max_level);
 }
 
 /// As filter_fn(), but `f(metadata, context)` is called for every record.
 template <class F>
 requires std::is_invocable_r_v<bool, F&, Metadata const&, FilterContext const&> std::unique_ptr<Filter>
 dynamic_filter_fn(F f, LevelFilter max_level = internal::max_level_trace) {
-  return std::make_unique<internal::DynamicFilterFn<F>>(std::move(f), max_level);
+  return std::make_unique<internal::FilterFn<F, true>>(std::move(f), max_level);
 }
 
 /// Lets everything up to a level pass.
