@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "tracing_core/filter/directive_scan.h"
-#include "tracing_core/filter/level_hint.h"
+#include "tracing_core/filter/nearest.h"
 #include "tracing_core/internal/alphanumeric.h"
 #include "tracing_core/internal/utf8.h"
 
@@ -153,10 +153,6 @@ class Parser {
   ParseError* const error_;
 };
 
-std::weak_ordering compare(std::optional<std::string> const& a, std::optional<std::string> const& b) noexcept {
-  return a <=> b;
-}
-
 }  // namespace
 
 std::weak_ordering operator<=>(FieldMatch const& a, FieldMatch const& b) noexcept {
@@ -206,8 +202,8 @@ std::weak_ordering compare_specificity(Directive const& a, Directive const& b) n
   if (auto const order = target_size(b) <=> target_size(a); order != 0) return order;
   if (auto const order = b.span.has_value() <=> a.span.has_value(); order != 0) return order;
   if (auto const order = b.fields.size() <=> a.fields.size(); order != 0) return order;
-  if (auto const order = compare(b.target, a.target); order != 0) return order;
-  if (auto const order = compare(b.span, a.span); order != 0) return order;
+  if (auto const order = b.target <=> a.target; order != 0) return order;
+  if (auto const order = b.span <=> a.span; order != 0) return order;
   for (std::size_t i = 0; i < a.fields.size(); ++i) {
     if (auto const order = b.fields[i] <=> a.fields[i]; order != 0) return order;
   }

@@ -7,13 +7,6 @@
 #include "tracing_core/model/value.h"
 
 namespace tracing::inline v1::internal {
-namespace {
-
-bool precedes(Directive const& a, Directive const& b) noexcept { return compare_specificity(a, b) < 0; }
-
-bool has_value(FieldMatch const& field) noexcept { return field.value.has_value(); }
-
-}  // namespace
 
 bool value_matches(ValueMatch const& wanted, Value const& value) noexcept {
   switch (value.kind()) {
@@ -41,35 +34,16 @@ bool value_matches(ValueMatch const& wanted, Value const& value) noexcept {
   return wanted.is_pattern() ? wanted.matches_pattern(printed.view()) : wanted.matches_literal(printed.view());
 }
 
-DynamicDirectives::DynamicDirectives(std::vector<Directive> directives) : directives_(std::move(directives)) {
-  for (Directive const& directive : directives_) max_level_ = std::max(max_level_, directive.level);
-  std::stable_sort(directives_.begin(), directives_.end(), precedes);
-  auto const same = [](Directive const& a, Directive const& b) { return compare_specificity(a, b) == 0; };
-  auto const first = std::unique(directives_.rbegin(), directives_.rend(), same).base();
-  directives_.erase(directives_.begin(), first);
-  index();
-}
+DynamicDirectives::DynamicDirectives(std::vector<Directive> directives)
+    : DirectiveList(std::move(directives)), values_found_(new std::atomic<bool>[directives_.size()]()) {}
 
 void DynamicDirectives::add(Directive directive) {
-  max_level_ = std::max(max_level_, directive.level);
-  auto const place = std::lower_bound(directives_.begin(), directives_.end(), directive, precedes);
-  if (place != directives_.end() && compare_specificity(*place, directive) == 0) {
-    *place = std::move(directive);
-  } else {
-    directives_.insert(place, std::move(directive));
-  }
-  index();
+  DirectiveList::add(std::move(directive));
+  values_found_ = std::make_unique<std::atomic<bool>[]>(directives_.size());
 }
 
-void DynamicDirectives::index() {
-  rows_.clear();
-  rows_.reserve(directives_.size());
-  for (Directive const& directive : directives_) {
-    bool const values = std::any_of(directive.fields.begin(), directive.fields.end(), has_value);
-    rows_.push_back({directive.target ? TargetPrefix(*directive.target) : TargetPrefix(), values});
-    has_values_ = has_values_ || values;
-  }
-  values_found_ = std::make_unique<std::atomic<bool>[]>(directives_.size());
+bool DynamicDirectives::has_values() const noexcept {
+  return std::any_of(rows_.begin(), rows_.end(), [](Row const& row) { return row.has_values; });
 }
 
 bool DynamicDirectives::values_found(std::size_t index) const noexcept {
@@ -113,13 +87,6 @@ SpanMatch DynamicDirectives::match(FieldValues const& values) const {
   }
   match.record(values);
   return match;
-}
-
-void DynamicDirectives::append_to(std::string& out) const {
-  for (Directive const& directive : directives_) {
-    if (&directive != directives_.data()) out += ',';
-    directive.append_to(out);
-  }
 }
 
 void SpanMatch::raise(LevelFilter level) noexcept {

@@ -5,11 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "tracing_core/filter/directive.h"
-#include "tracing_core/filter/target_prefix.h"
+#include "tracing_core/filter/directive_list.h"
 #include "tracing_core/model/field_values.h"
 #include "tracing_core/model/metadata.h"
 
@@ -17,23 +15,14 @@ namespace tracing::inline v1::internal {
 
 class SpanMatch;
 
-/// Rules for records inside of spans, the most specific first. All that match a span take effect. Thread-compatible,
-/// but values_found() is thread-safe.
-class DynamicDirectives {
+/// Rules for records inside of spans. All that match a span take effect. values_found() is thread-safe.
+class DynamicDirectives : public DirectiveList {
  public:
-  DynamicDirectives() = default;
-  /// Of equivalent directives, the last one counts: see compare_specificity().
   explicit DynamicDirectives(std::vector<Directive> directives);
-
-  /// Adds a directive, replacing an equivalent one.
   void add(Directive directive);
 
-  bool empty() const noexcept { return directives_.empty(); }
-  std::vector<Directive> const& directives() const noexcept { return directives_; }
-  /// The most verbose level of any directive ever added.
-  LevelFilter max_level() const noexcept { return max_level_; }
   /// True if any directive requires a value: then it is not known which spans match before they are created.
-  bool has_values() const noexcept { return has_values_; }
+  bool has_values() const noexcept;
   /// True if a span has had all values that directive `index` requires.
   bool values_found(std::size_t index) const noexcept;
 
@@ -42,24 +31,12 @@ class DynamicDirectives {
   /// Matches a new span with these values. REQUIRES: this object outlives the result.
   SpanMatch match(FieldValues const& values) const;
 
-  /// Appends the directives, joined by commas.
-  void append_to(std::string& out) const;
-
  private:
   friend class SpanMatch;
 
-  struct Row {
-    TargetPrefix prefix;
-    bool has_values;
-  };
-  void index();
   bool applies(std::size_t row, TargetKey const& key, Metadata const& span) const noexcept;
 
-  std::vector<Directive> directives_;
-  std::vector<Row> rows_;  // the parts of the directives that are tested first; points into them
   std::unique_ptr<std::atomic<bool>[]> values_found_;  // of each directive
-  LevelFilter max_level_{};
-  bool has_values_ = false;
 };
 
 /// The effect of dynamic directives on one span: the level that passes inside of it, which rises as required values are

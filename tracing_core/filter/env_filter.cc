@@ -38,12 +38,6 @@ void take_literally(Directive& directive) {
   }
 }
 
-internal::StaticDirective to_static(Directive&& directive) {
-  internal::StaticDirective out{std::move(directive.target), {}, directive.level};
-  for (FieldMatch const& field : directive.fields) out.fields.push_back(field.name);
-  return out;
-}
-
 // A span's state is either its final level, as an odd number, or the address of a match that waits for values. Spans
 // that match no directive have no state.
 struct WaitingSpan {
@@ -93,12 +87,11 @@ EnvFilter::EnvFilter(std::vector<Directive> directives, Options const& options) 
   rules_.regex = options.regex;
   if (directives.empty() && options.default_directive) directives.push_back(*options.default_directive);
   if (!options.regex) std::for_each(directives.begin(), directives.end(), take_literally);
-  std::vector<internal::StaticDirective> statics;
-  std::vector<Directive> dynamics;
+  std::vector<Directive> statics, dynamics;
   statics.reserve(directives.size());
   for (Directive& directive : directives) {
     if (directive.is_dynamic()) dynamics.push_back(directive);
-    if (directive.is_static()) statics.push_back(to_static(std::move(directive)));
+    if (directive.is_static()) statics.push_back(std::move(directive));
   }
   rules_.statics = internal::StaticDirectives(std::move(statics));
   rules_.has_dynamics = !dynamics.empty();
@@ -109,7 +102,7 @@ EnvFilter::EnvFilter(std::vector<Directive> directives, Options const& options) 
 EnvFilter& EnvFilter::add_directive(Directive directive) & {
   if (!rules_.regex) take_literally(directive);
   if (directive.is_static()) {
-    rules_.statics.add(to_static(std::move(directive)));
+    rules_.statics.add(std::move(directive));
     return *this;
   }
   rules_.dynamics->add(std::move(directive));

@@ -9,11 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "tracing_core/filter/directive.h"
+#include "tracing_core/filter/directive_list.h"
 #include "tracing_core/filter/dynamic_directives.h"
 #include "tracing_core/filter/filter.h"
 #include "tracing_core/filter/parse_error.h"
-#include "tracing_core/filter/static_directives.h"
 #include "tracing_core/filter/thread_levels.h"
 
 namespace tracing::inline v1 {
@@ -60,9 +59,7 @@ class EnvFilter : public Filter {
   /// The text of all directives, those without spans first. `[{x}]=level` is of both kinds and appears twice.
   std::string to_string() const;
 
-  std::vector<internal::StaticDirective> const& static_directives() const noexcept {
-    return rules_.statics.directives();
-  }
+  std::vector<Directive> const& static_directives() const noexcept { return rules_.statics.directives(); }
   internal::DynamicDirectives const& dynamic_directives() const noexcept { return *rules_.dynamics; }
 
   Interest callsite_enabled(Metadata const& metadata) noexcept override;

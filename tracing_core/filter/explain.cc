@@ -34,16 +34,16 @@ bool has_target(Metadata const& metadata, std::optional<std::string> const& targ
   return !target || metadata.target().starts_with(*target);
 }
 
-bool has_fields(Metadata const& metadata, std::vector<std::string> const& fields) {
-  return std::all_of(fields.begin(), fields.end(), [&](std::string const& f) { return metadata.fields().contains(f); });
+bool has_fields(Metadata const& metadata, std::vector<FieldMatch> const& fields) {
+  return std::all_of(fields.begin(), fields.end(),
+                     [&](FieldMatch const& field) { return metadata.fields().contains(field.name); });
 }
 
 // Finds the part of a directive that no callsite matched: target, span or fields, in this order.
 class Explainer {
  public:
-  Explainer(Reached reached, std::optional<std::string> const& target, std::optional<std::string> const& span,
-            std::vector<std::string> const& fields)
-      : reached_(reached), target_(target), span_(span), fields_(fields) {}
+  Explainer(Reached reached, Directive const& directive)
+      : reached_(reached), target_(directive.target), span_(directive.span), fields_(directive.fields) {}
 
   // Why nothing matched; empty if something did.
   std::string reason() const {
@@ -69,8 +69,7 @@ class Explainer {
     for (Metadata const* m : reached_) add_target(names, m->target());
     std::string const meant = did_you_mean(*target_, names);
     if (!meant.empty()) return "no target begins with " + quoted(*target_) + meant;
-    constexpr std::string_view kLevels[] = {"off", "error", "warn", "info", "debug", "trace"};
-    if (auto const level = internal::nearest(*target_, kLevels); !level.empty() && fields_.empty() && !span_) {
+    if (auto const level = internal::nearest_level(*target_); !level.empty() && fields_.empty() && !span_) {
       return "no target begins with " + quoted(*target_) + "; did you mean the level " + quoted(level) + "?";
     }
     if (any([this](Metadata const& m) { return m.is_span() && m.name() == *target_; })) {
@@ -106,10 +105,10 @@ class Explainer {
       if (!is_candidate(*m)) continue;
       for (std::size_t i = 0; i < m->fields().size(); ++i) names.insert(m->fields()[i]);
     }
-    for (std::string const& field : fields_) {
-      if (names.contains(field)) continue;
+    for (FieldMatch const& field : fields_) {
+      if (names.contains(field.name)) continue;
       std::string const where = span_ ? "span " + quoted(*span_) + " has no field " : "nothing has a field ";
-      return where + quoted(field) + did_you_mean(field, names);
+      return where + quoted(field.name) + did_you_mean(field.name, names);
     }
     return "nothing has all these fields";
   }
@@ -117,7 +116,7 @@ class Explainer {
   Reached const reached_;
   std::optional<std::string> const& target_;
   std::optional<std::string> const& span_;
-  std::vector<std::string> const& fields_;
+  std::vector<FieldMatch> const& fields_;
 };
 
 // The most verbose level that is compiled into any callsite with this target.
@@ -169,35 +168,29 @@ void append_summary(std::string& out, std::string_view target, TargetSummary con
 
 std::vector<DirectiveNote> explain(EnvFilter const& filter, std::span<Metadata const* const> reached) {
   std::vector<DirectiveNote> notes;
-  auto const note = [&](std::string text, LevelFilter level, std::string const& reason,
+  auto const note = [&](Directive const& directive, std::string const& reason,
                         std::optional<std::string> const& target) {
     if (!reason.empty()) {
-      notes.push_back(unmatched(std::move(text), reason));
-    } else if (LevelFilter const compiled = compiled_level(reached, target); level > compiled) {
-      notes.push_back(compiled_out(std::move(text), target, compiled));
+      notes.push_back(unmatched(directive.to_string(), reason));
+    } else if (LevelFilter const compiled = compiled_level(reached, target); directive.level > compiled) {
+      notes.push_back(compiled_out(directive.to_string(), target, compiled));
     }
   };
   if (reached.empty()) return notes;
-  for (internal::StaticDirective const& directive : filter.static_directives()) {
-    std::string text;
-    directive.append_to(text);
-    note(text, directive.level, Explainer(reached, directive.target, std::nullopt, directive.fields).reason(),
-         directive.target);
-  }
+  for (Directive const& directive : filter.static_directives())
+    note(directive, Explainer(reached, directive).reason(), directive.target);
   auto const& dynamics = filter.dynamic_directives();
   for (std::size_t i = 0; i < dynamics.directives().size(); ++i) {
     Directive const& directive = dynamics.directives()[i];
     if (directive.is_static()) continue;  // explained above
-    std::vector<std::string> fields;
-    for (FieldMatch const& field : directive.fields) fields.push_back(field.name);
-    std::string reason = Explainer(reached, directive.target, directive.span, fields).reason();
+    std::string reason = Explainer(reached, directive).reason();
     bool const has_values = std::any_of(directive.fields.begin(), directive.fields.end(),
-                                        [](auto const& f) { return f.value.has_value(); });
+                                        [](FieldMatch const& field) { return field.value.has_value(); });
     if (reason.empty() && has_values && !dynamics.values_found(i)) {
       reason = directive.span ? "no span " + quoted(*directive.span) : std::string("no span");
       reason += " recorded these values";
     }
-    note(directive.to_string(), directive.level, reason, std::nullopt);
+    note(directive, reason, std::nullopt);
   }
   return notes;
 }

@@ -4,6 +4,9 @@
 #include <array>
 #include <utility>
 
+#include "tracing_core/filter/directive_scan.h"
+#include "tracing_core/model/level.h"
+
 namespace tracing::inline v1::internal {
 namespace {
 
@@ -41,6 +44,23 @@ std::string_view nearest(std::string_view name, std::span<std::string_view const
     if (distance < best) best = distance, found = candidate;
   }
   return found;
+}
+
+std::string_view nearest_level(std::string_view text) noexcept {
+  constexpr std::string_view kLevels[] = {"off", "error", "warn", "info", "debug", "trace"};
+  return nearest(text, kLevels);
+}
+
+std::string level_hint(std::string_view text) {
+  Slice const word = trim(text, {0, text.size()});
+  if (word.size < text.size() && parse_level_filter(text.substr(word.begin, word.size))) {
+    return "blanks around \"=\" are not allowed";
+  }
+  std::string hint = "not a level; ";
+  if (auto const meant = nearest_level(text); !meant.empty()) {
+    hint.append("did you mean \"").append(meant).append("\"? ");
+  }
+  return hint + "levels are off, error, warn, info, debug, trace or 0 to 5";
 }
 
 }  // namespace tracing::inline v1::internal

@@ -1,8 +1,9 @@
-// nearest(): the name that was probably meant.
+// nearest(): the name that was probably meant. level_hint(): the same for a level.
 #pragma once
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace tracing::inline v1::internal {
@@ -14,5 +15,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) noexcept;
 /// The candidate that is nearest to `name`, if its distance is at most a third of the name's length, rounded to between
 /// 1 and 4 edits; otherwise an empty view.
 std::string_view nearest(std::string_view name, std::span<std::string_view const> candidates) noexcept;
+
+/// The level that is nearest to `text`, by nearest().
+std::string_view nearest_level(std::string_view text) noexcept;
+/// The hint of an error about `text`, which is not a level.
+std::string level_hint(std::string_view text);
 
 }  // namespace tracing::inline v1::internal

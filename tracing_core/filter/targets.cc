@@ -3,26 +3,24 @@
 #include <algorithm>
 #include <utility>
 
-#include "tracing_core/filter/level_hint.h"
+#include "tracing_core/filter/nearest.h"
 
 namespace tracing::inline v1 {
 namespace {
-
-using internal::StaticDirective;
 
 // Parses one directive. Positions refer to it.
 class Parser {
  public:
   Parser(std::string_view text, ParseError& error) : text_(text), error_(error) {}
 
-  std::optional<StaticDirective> run() {
+  std::optional<Directive> run() {
     std::size_t const equals = text_.find('=');
     if (equals == text_.npos) return word();
     if (std::size_t const second = text_.find('=', equals + 1); second != text_.npos) {
       return fail("invalid filter directive: too many '=' in filter directive, expected 0 or 1", second, 1,
                   "only one \"=\" may separate a target and its level");
     }
-    StaticDirective directive;
+    Directive directive;
     if (!target(text_.substr(0, equals), directive)) return std::nullopt;
     std::string_view const level = text_.substr(equals + 1);
     std::string_view error;
@@ -38,12 +36,17 @@ class Parser {
     return std::nullopt;
   }
 
-  std::optional<StaticDirective> word() const {
-    if (auto const level = parse_level_filter(text_)) return StaticDirective{std::nullopt, {}, *level};
-    return StaticDirective{std::string(text_), {}, LevelFilter::trace};
+  Directive word() const {
+    Directive directive;
+    if (auto const level = parse_level_filter(text_)) {
+      directive.level = *level;
+    } else {
+      directive.target = text_;
+    }
+    return directive;
   }
 
-  bool target(std::string_view text, StaticDirective& out) {
+  bool target(std::string_view text, Directive& out) {
     std::size_t const open = text.find("[{");
     out.target = text.substr(0, open);
     if (open == text.npos) return true;
@@ -61,7 +64,7 @@ class Parser {
     while (list.ends_with("}]")) list.remove_suffix(2);
     while (!list.empty()) {
       std::string_view const field = list.substr(0, list.find(','));
-      if (!field.empty()) out.fields.emplace_back(field);
+      if (!field.empty()) out.fields.push_back({std::string(field), std::nullopt});
       list.remove_prefix(std::min(list.size(), field.size() + 1));
     }
     return true;
@@ -74,7 +77,7 @@ class Parser {
 }  // namespace
 
 std::optional<Targets> Targets::parse(std::string_view text, ParseError* error) {
-  std::vector<StaticDirective> directives;
+  std::vector<Directive> directives;
   for (std::size_t begin = 0; begin <= text.size();) {
     std::size_t const end = std::min(text.find(',', begin), text.size());
     ParseError mistake;
@@ -93,17 +96,17 @@ std::optional<Targets> Targets::parse(std::string_view text, ParseError* error) 
 }
 
 Targets& Targets::with_target(std::string_view target, LevelFilter level) & {
-  directives_.add({std::string(target), {}, level});
+  directives_.add({std::string(target), std::nullopt, {}, level});
   return *this;
 }
 
 Targets& Targets::with_default(LevelFilter level) & {
-  directives_.add({std::nullopt, {}, level});
+  directives_.add({std::nullopt, std::nullopt, {}, level});
   return *this;
 }
 
 std::optional<LevelFilter> Targets::default_level() const {
-  for (StaticDirective const& directive : directives_.directives()) {
+  for (Directive const& directive : directives_.directives()) {
     if (!directive.target) return directive.level;
   }
   return std::nullopt;
@@ -111,7 +114,7 @@ std::optional<LevelFilter> Targets::default_level() const {
 
 std::vector<std::pair<std::string_view, LevelFilter>> Targets::targets() const {
   std::vector<std::pair<std::string_view, LevelFilter>> out;
-  for (StaticDirective const& directive : directives_.directives()) {
+  for (Directive const& directive : directives_.directives()) {
     if (directive.target) out.emplace_back(*directive.target, directive.level);
   }
   return out;

@@ -9,7 +9,7 @@
 
 #include "tracing_core/filter/filter.h"
 #include "tracing_core/filter/parse_error.h"
-#include "tracing_core/filter/static_directives.h"
+#include "tracing_core/filter/directive_list.h"
 
 namespace tracing::inline v1 {
 

@@ -1,0 +1,68 @@
+// DirectiveList: the rules of a filter. StaticDirectives: those that the metadata of a callsite alone decides.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tracing_core/filter/directive.h"
+#include "tracing_core/filter/target_prefix.h"
+#include "tracing_core/model/level.h"
+#include "tracing_core/model/metadata.h"
+
+namespace tracing::inline v1::internal {
+
+/// Rules, the most specific first: see compare_specificity(). Thread-compatible.
+class DirectiveList {
+ public:
+  DirectiveList() = default;
+  /// Of equivalent directives, the last one counts.
+  explicit DirectiveList(std::vector<Directive> directives);
+  DirectiveList(DirectiveList&&) noexcept = default;
+  DirectiveList& operator=(DirectiveList&&) noexcept = default;
+
+  /// Adds a directive, replacing an equivalent one.
+  void add(Directive directive);
+
+  bool empty() const noexcept { return directives_.empty(); }
+  std::vector<Directive> const& directives() const noexcept { return directives_; }
+  /// The most verbose level of any directive ever added.
+  LevelFilter max_level() const noexcept { return max_level_; }
+
+  /// Appends the directives, joined by commas.
+  void append_to(std::string& out) const;
+
+ protected:
+  // The parts of a directive that are tested first. The prefix points into the directive.
+  struct Row {
+    TargetPrefix prefix;
+    LevelFilter level;
+    bool has_fields;
+    bool has_values;
+  };
+
+  std::vector<Directive> directives_;
+  std::vector<Row> rows_;
+
+ private:
+  void index();
+
+  LevelFilter max_level_{};
+};
+
+/// Rules without span and values. The first that applies decides alone. Requires fields of events, not of spans.
+class StaticDirectives : public DirectiveList {
+ public:
+  using DirectiveList::DirectiveList;
+
+  /// The decision of the first directive that applies; false if none does. One short test per directive.
+  bool enabled(Metadata const& metadata) const noexcept;
+  /// The same for any record with this target; directives with fields do not apply.
+  bool target_enabled(std::string_view target, Level level) const noexcept;
+
+ private:
+  bool fields_apply(std::size_t row, Metadata const& metadata) const noexcept;
+};
+
+}  // namespace tracing::inline v1::internal
