@@ -1,5 +1,6 @@
 #include "tracing_core/format/datetime.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -25,20 +26,13 @@ struct Date {
   std::uint32_t day;
 };
 
-// Howard Hinnant's civil_from_days (https://howardhinnant.github.io/date_algorithms.html): in eras of 400
-// years, with years that begin in March so that the leap day is the last day.
-constexpr Date date_of(std::int64_t days_since_epoch) noexcept {
-  constexpr std::int64_t kDaysFromMarchOfYear0ToEpoch = 719'468;
-  constexpr std::int64_t kDaysPerEra = 146'097;
-  auto const days = days_since_epoch + kDaysFromMarchOfYear0ToEpoch;
-  auto const era = floor_divide(days, kDaysPerEra);
-  auto const day_of_era = static_cast<std::uint32_t>(days - era * kDaysPerEra);
-  auto const year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-  auto const day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-  auto const month_from_march = (5 * day_of_year + 2) / 153;
-  auto const day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-  auto const month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
-  return {year_of_era + era * 400 + (month <= 2 ? 1 : 0), month, day};
+// The calendar repeats every 400 years, so the years of std::chrono, which have 16 bits, suffice.
+Date date_of(std::int64_t days_since_epoch) noexcept {
+  constexpr std::int64_t kDaysPerCycle = 146'097;
+  std::int64_t const cycle = floor_divide(days_since_epoch, kDaysPerCycle);
+  std::chrono::days const days(days_since_epoch - cycle * kDaysPerCycle);
+  std::chrono::year_month_day const date{std::chrono::sys_days(days)};
+  return {int{date.year()} + cycle * 400, unsigned{date.month()}, unsigned{date.day()}};
 }
 
 char* write_year(char* at, std::int64_t year) noexcept {

@@ -1,33 +1,20 @@
 #include "tracing_core/format/timer.h"
 
+#include <chrono>
+#include <cstdint>
+
 #include "tracing_core/format/datetime.h"
 
 namespace tracing::inline v1 {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
-
-struct SplitTime {
-  std::int64_t seconds;  // rounded down
-  std::uint32_t nanoseconds;
-};
-
-constexpr SplitTime split(Instant time) noexcept {
-  std::int64_t seconds = time.ns / kSecond;
-  std::int64_t rest = time.ns % kSecond;
-  if (rest < 0) {
-    rest += kSecond;
-    --seconds;
-  }
-  return {seconds, static_cast<std::uint32_t>(rest)};
-}
-
 template <auto kAppend>
 class CalendarTimer final : public Timer {
  public:
   bool append(TextBuffer& out, Instant time) const noexcept override {
-    SplitTime const parts = split(time);
-    kAppend(out, parts.seconds, parts.nanoseconds);
+    std::chrono::nanoseconds const since_epoch(time.ns);
+    auto const seconds = std::chrono::floor<std::chrono::seconds>(since_epoch);
+    kAppend(out, seconds.count(), static_cast<std::uint32_t>((since_epoch - seconds).count()));
     return true;
   }
   bool is_plain() const noexcept override { return true; }
