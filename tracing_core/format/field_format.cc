@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <atomic>
 
-#include "tracing_core/format/ansi.h"
-#include "tracing_core/format/error_text.h"
+#include "tracing_core/format/format_parts.h"
 #include "tracing_core/format/perf_line.h"
-#include "tracing_core/model/text_scan.h"
 #include "tracing_core/model/text_escape.h"
 
 namespace tracing::inline v1 {
@@ -22,7 +20,7 @@ std::uint64_t next_number() noexcept {
 bool is_log_field(std::string_view name) noexcept { return name.starts_with("log."); }
 
 // Rust keywords have the prefix in `r#type`.
-std::string_view printed_name(std::string_view name) noexcept {
+std::string_view without_raw_prefix(std::string_view name) noexcept {
   if (name.starts_with("r#")) name.remove_prefix(2);
   return name;
 }
@@ -41,6 +39,32 @@ void sanitize_from(TextBuffer& out, std::size_t begin) noexcept {
   copy.append(text);
   out.resize_down(begin);
   append_sanitized(out, copy.view());
+}
+
+// Appends a value: an error as its own text and, if it has causes, `append_key()` and `[cause, cause]`.
+template <class F>
+void append_value(TextBuffer& out, Value const& value, TextStyle style, F append_key) noexcept {
+  if (value.kind() != ValueKind::error) return append_debug(out, value);
+  std::size_t count = 0;
+  auto append_text = [&](std::string_view text) {
+    if (count == 1) append_key();
+    if (count > 0) out.append(count == 1 ? "[" : ", ");
+    style.sanitize ? append_sanitized(out, text) : out.append(text);
+    ++count;
+  };
+  value.error_type().visit(value.as_pointer(), &append_text, [](void* append, std::string_view text) {
+    (*static_cast<decltype(append_text)*>(append))(text);
+  });
+  if (count > 1) out.push_back(']');
+}
+
+// The same for the field `message`.
+template <class F>
+void append_message_value(TextBuffer& out, Value const& value, TextStyle style, F append_key) noexcept {
+  if (value.kind() != ValueKind::error) return append_message_text(out, value, style);
+  std::size_t const begin = out.size();
+  append_value(out, value, style, append_key);
+  if (style.sanitize) sanitize_from(out, begin);
 }
 
 template <bool kAnsi>
@@ -94,9 +118,12 @@ class DefaultFieldsPrinter {
   [[gnu::noinline]] bool print_special(bool first, std::string_view name, Value const& value) noexcept {
     if (is_log_field(name)) return false;
     if (!first) out_.push_back(' ');
-    if (name == "message") return print_message(value), true;
+    if (name == "message") {
+      append_message_value(out_, value, style_, [&] { print_sources_key(name); });
+      return true;
+    }
     if (kAnsi) out_.append(internal::kItalic);
-    append_field_name(out_, printed_name(name), style_);
+    append_field_name(out_, without_raw_prefix(name), style_);
     if (kAnsi) out_.append(internal::kReset);
     append_painted(out_, kAnsi, internal::kDim, "=");
     return print_value(name, value), true;
@@ -135,26 +162,16 @@ class DefaultFieldsPrinter {
   }
 
   void print_value(std::string_view name, Value const& value) noexcept {
-    if (value.kind() == ValueKind::error) return print_error(name, value);
-    append_debug(out_, value);
+    append_value(out_, value, style_, [&] { print_sources_key(name); });
   }
 
-  void print_message(Value const& value) noexcept {
-    if (value.kind() != ValueKind::error) return append_message_text(out_, value, style_);
-    std::size_t const begin = out_.size();
-    print_error("message", value);
-    if (style_.sanitize) sanitize_from(out_, begin);
-  }
-
-  void print_error(std::string_view name, Value const& value) noexcept {
-    internal::append_error_text(out_, value, style_, [&] {
-      out_.push_back(' ');
-      if (kAnsi) out_.append(internal::kItalic);
-      append_field_name(out_, name, style_);
-      if (kAnsi) out_.append(internal::kReset);
-      append_painted(out_, kAnsi, internal::kItalic, ".sources");
-      append_painted(out_, kAnsi, internal::kDim, "=");
-    });
+  void print_sources_key(std::string_view name) noexcept {
+    out_.push_back(' ');
+    if (kAnsi) out_.append(internal::kItalic);
+    append_field_name(out_, name, style_);
+    if (kAnsi) out_.append(internal::kReset);
+    append_painted(out_, kAnsi, internal::kItalic, ".sources");
+    append_painted(out_, kAnsi, internal::kDim, "=");
   }
 
   TextBuffer& out_;
@@ -280,24 +297,14 @@ void append_pretty_fields(TextBuffer& out, FieldValues const& fields, TextStyle 
     };
     if (name == "message") {
       out.append(text_prefix);
-      if (value.kind() == ValueKind::error) {
-        std::size_t const begin = out.size();
-        append_error_text(out, value, style, append_sources_key);
-        if (style.sanitize) sanitize_from(out, begin);
-      } else {
-        append_message_text(out, value, style);
-      }
+      append_message_value(out, value, style, append_sources_key);
       continue;
     }
     out.append(key_prefix);
-    append_field_name(out, printed_name(name), style);
+    append_field_name(out, without_raw_prefix(name), style);
     out.append(key_suffix);
     out.append(": ");
-    if (value.kind() == ValueKind::error) {
-      append_error_text(out, value, style, append_sources_key);
-    } else {
-      append_debug(out, value);
-    }
+    append_value(out, value, style, append_sources_key);
   }
 }
 

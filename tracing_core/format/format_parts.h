@@ -43,6 +43,10 @@ inline std::string_view printed_name(Metadata const& span) noexcept { return spa
 void append_escaped_name(TextBuffer& out, std::string_view before, std::string_view name,
                          std::string_view after) noexcept;
 
+// Appends `text, name: value`, with `text_prefix` before a message, `key_prefix` and `key_suffix` around names.
+void append_pretty_fields(TextBuffer& out, FieldValues const& fields, TextStyle style, std::string_view text_prefix,
+                          std::string_view key_prefix, std::string_view key_suffix, bool first) noexcept;
+
 // Appends the text of a span in one format.
 class SpanTextMaker {
  public:

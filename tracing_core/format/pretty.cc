@@ -1,4 +1,3 @@
-#include "tracing_core/format/error_text.h"
 #include "tracing_core/format/format_parts.h"
 
 namespace tracing::inline v1::internal {
