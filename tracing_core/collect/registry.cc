@@ -57,6 +57,18 @@ std::uintptr_t* filter_states(SpanSlot& slot, std::size_t count) noexcept {
 
 }  // namespace
 
+// Calls a hook that takes the span, these arguments and the context.
+template <auto kHook, class... A>
+void Registry::notify(LayerMask layers, SpanSlot& slot, TrackState& track, Origin const& origin,
+                      A const&... arguments) noexcept {
+  if (layers == 0) [[likely]] return;
+  Context context(*this, track, origin, 0);
+  for_each_layer(layers, [&](std::size_t i) {
+    context.set_mask(bit(i));
+    (layer_pointers_[i]->*kHook)(SpanRef(&slot, bit(i)), arguments..., context);
+  });
+}
+
 void Registry::notify_created(SpanSlot& slot, NewSpan const& span, TrackState& track) noexcept {
   if (masks_.creation == masks_.kAll || (masks_.span_filters & slot.mask) != 0) [[unlikely]] {
     if (std::uintptr_t* const states = filter_states(slot, filters_.size() + layers_.size())) {
@@ -68,13 +80,7 @@ void Registry::notify_created(SpanSlot& slot, NewSpan const& span, TrackState& t
       set_has_extras(slot);
     }
   }
-  LayerMask const listeners = masks_.on_new_span & slot.mask;
-  if (listeners == 0) return;
-  Context context(*this, track, span.origin, 0);
-  for_each_layer(listeners, [&](std::size_t i) {
-    context.set_mask(bit(i));
-    layer_pointers_[i]->on_new_span(SpanRef(&slot, bit(i)), span, context);
-  });
+  notify<&Layer::on_new_span>(masks_.on_new_span & slot.mask, slot, track, span.origin, span);
 }
 
 template <class F>
@@ -94,17 +100,6 @@ SpanId Registry::new_span(NewSpan const& span) noexcept {
   if (slot == nullptr) return {};
   notify_created(*slot, span, *track);
   return slot->span_id();
-}
-
-// Calls a hook that takes only the span and the context.
-template <auto kHook>
-void Registry::notify(LayerMask layers, SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
-  if (layers == 0) [[likely]] return;
-  Context context(*this, track, origin, 0);
-  for_each_layer(layers, [&](std::size_t i) {
-    context.set_mask(bit(i));
-    (layer_pointers_[i]->*kHook)(SpanRef(&slot, bit(i)), context);
-  });
 }
 
 OpenSpan Registry::open_scope(Metadata const& metadata, LayerMask mask, Value const* values) noexcept {
@@ -176,11 +171,7 @@ void Registry::close_timed_scope(SpanId id, Timing const& timing) noexcept {
   LayerMask const listeners = slot != nullptr ? masks_.on_timed & slot->mask : 0;
   if (listeners != 0) {
     internal::InSubscriber const in_subscriber;
-    Context context(*this, *track, Origin{}, 0);
-    for_each_layer(listeners, [&](std::size_t i) {
-      context.set_mask(bit(i));
-      layer_pointers_[i]->on_timed(SpanRef(slot, bit(i)), timing, context);
-    });
+    notify<&Layer::on_timed>(listeners, *slot, *track, {}, timing);
   }
   close_scope(id);
 }
@@ -286,11 +277,7 @@ void Registry::record(SpanId id, FieldValues const& values) noexcept {
   if (track == nullptr || slot == nullptr) return;
   add_values(*slot, values);
   for_each_filter_state(*slot, [&](Filter& filter, std::uintptr_t& state) { filter.on_record(values, state); });
-  Context context(*this, *track, Origin{}, 0);
-  for_each_layer(masks_.on_record & slot->mask, [&](std::size_t i) {
-    context.set_mask(bit(i));
-    layer_pointers_[i]->on_record(SpanRef(slot, bit(i)), values, context);
-  });
+  notify<&Layer::on_record>(masks_.on_record & slot->mask, *slot, *track, {}, values);
 }
 
 void Registry::follows_from(SpanId id, SpanId cause_id) noexcept {

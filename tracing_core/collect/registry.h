@@ -17,8 +17,8 @@ class SpanStore;
 
 namespace internal {
 
-// Which layers are called for which record, one bit per layer. Computed once, by compute_masks() in registry_masks.cc.
-// Only these masks decide what a registry does with a record.
+// Which layers are called for which record, one bit per layer. Computed once, by compute_masks() in
+// registry_builder.cc. Only these masks decide what a registry does with a record.
 struct RegistryMasks {
   static constexpr LayerMask kAll = ~LayerMask{0};
 
@@ -103,8 +103,9 @@ class Registry final : public Subscriber {
   [[gnu::noinline]] void close_scope_slow(SpanId id) noexcept;
   bool close_scope_notifying(SpanId id, internal::TrackState& track) noexcept;
   void notify_created(internal::SpanSlot& slot, NewSpan const& span, internal::TrackState& track) noexcept;
-  template <auto kHook>
-  void notify(LayerMask layers, internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
+  template <auto kHook, class... A>
+  void notify(LayerMask layers, internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin,
+              A const&... arguments) noexcept;
   template <class F>
   void for_each_filter_state(internal::SpanSlot& slot, F&& f) noexcept;
   bool needs_release(internal::SpanSlot const& slot) const noexcept;
