@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "tracing_core/collect/cut_values.h"
 #include "tracing_core/collect/record_ring_state.h"
 #include "tracing_core/collect/span_store.h"
 

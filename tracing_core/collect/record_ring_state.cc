@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/never_destroyed.h"
+#include "tracing_core/internal/utf8.h"
+#include "tracing_core/model/value.h"
 
 namespace tracing::inline v1 {
 namespace {
@@ -71,7 +76,63 @@ internal::RingState::~RingState() {
   }
 }
 
+// ---- large values ----
+
+namespace {
+
+// What can be cut: the bytes of a text or bytes value, or an error's own text without sources. Empty for other kinds.
+std::string_view bytes_of(Value const& value) noexcept {
+  std::string_view bytes;
+  switch (value.kind()) {
+    case ValueKind::text:
+    case ValueKind::verbatim:
+    case ValueKind::bytes: return value.as_text();
+    case ValueKind::error:
+      value.error_type().visit(value.as_pointer(), &bytes, [](void* context, std::string_view text) {
+        auto& first = *static_cast<std::string_view*>(context);
+        if (first.data() == nullptr) first = text;
+      });
+      return bytes;
+    default: return {};
+  }
+}
+
+std::string cut(ValueKind kind, std::string_view bytes, std::size_t max_bytes) {
+  std::string text;
+  if (kind == ValueKind::bytes) {
+    InlineTextBuffer<256> printed;
+    append_debug(printed, Value::of_bytes(bytes.data(), max_bytes / 4));  // each prints as three or four characters
+    text = printed.view();
+  } else {
+    text = bytes.substr(0, internal::char_start(bytes, max_bytes));
+  }
+  return text.append("... (").append(std::to_string(bytes.size())).append(" bytes)");
+}
+
+}  // namespace
+
 namespace internal {
+
+void cut_values(StoredValues& values, Metadata const& metadata, std::size_t max_bytes) noexcept {
+  try {
+    DecodedValues decoded;
+    StoredValues::decode_group(values.data(), 0, metadata, decoded);
+    std::size_t const count = metadata.parts().value_count;
+    std::vector<Value> shorter(decoded.data(), decoded.data() + count);
+    std::vector<std::string> texts(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      Value& value = shorter[i];
+      std::string_view const bytes = bytes_of(value);
+      if (bytes.size() <= max_bytes) continue;
+      texts[i] = cut(value.kind(), bytes, max_bytes);
+      value = value.kind() == ValueKind::text ? Value::of_text(texts[i]) : Value::of_verbatim(texts[i]);
+    }
+    StoredValues fresh;
+    if (fresh.start(metadata, shorter.data())) fresh.keep_payloads();
+    values.copy_from(fresh);
+  } catch (...) {
+  }
+}
 
 void fold_values(RecordedSpan& span, char const* group, std::size_t size, bool may_grow) noexcept {
   constexpr std::size_t kMaxBytes = 16384;

@@ -137,6 +137,11 @@ struct RingState {
   void make_room(std::size_t size, DeferredReleases& deferred) noexcept;
 };
 
+// Cuts each text, bytes value and error in the only group of `values` to at most `max_bytes`, at the end of a
+// character, and appends its original size: `"the first of i... (1048576 bytes)"`. Bytes and errors become text.
+// Leaves the values unchanged if memory runs out.
+void cut_values(StoredValues& values, Metadata const& metadata, std::size_t max_bytes) noexcept;
+
 // A layer that fills `ring`, which `owner` owns.
 std::unique_ptr<Layer> make_ring_layer(std::shared_ptr<RecordRing> owner, RingState& ring);
 
