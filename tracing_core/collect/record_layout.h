@@ -77,7 +77,7 @@ struct KnownSpan : RecordedSpan {
   bool known = false;
   bool made = false;  // its new_span record was overwritten; `values` hold the values of that
 
-  // Copies a known span whose parent is in `spans`. Retains its metadata.
+  // Copies a known span whose parent is in `spans`. Does not retain its metadata.
   void assign(KnownSpan const& from, KnownSpan const* spans) noexcept;
 };
 

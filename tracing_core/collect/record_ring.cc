@@ -75,7 +75,9 @@ RecordSnapshot RecordRing::snapshot(std::uint64_t from_number) const {
   content->span_count = ring.spans.size();
   for (std::uint32_t i = 0; i < ring.spans.size(); ++i) {
     KnownSpan const& from = ring.spans[i];
-    if (from.known) content->spans[i].assign(from, content->spans.get());
+    if (!from.known) continue;
+    content->spans[i].assign(from, content->spans.get());
+    retain(*from.metadata);
   }
   content->for_each_header([](char const*, RecordHeader const& header) {
     if (header.owned) retain(*header.event_metadata());

@@ -24,7 +24,6 @@ void internal::KnownSpan::assign(KnownSpan const& from, KnownSpan const* spans) 
   parent_kind = from.parent_kind;
   known = true;
   made = from.made;
-  retain(*metadata);
 }
 
 RecordSnapshot::Content::~Content() {
@@ -51,23 +50,17 @@ std::uint64_t RecordSnapshot::first_number() const noexcept { return content_ ==
 namespace {
 
 // The spans of a snapshot as they were before its first record.
-std::unique_ptr<RecordedSpan[]> first_spans(KnownSpan const* known, std::uint32_t count) {
-  auto spans = std::make_unique<RecordedSpan[]>(count);
+std::unique_ptr<KnownSpan[]> first_spans(KnownSpan const* known, std::uint32_t count) {
+  auto spans = std::make_unique<KnownSpan[]>(count);
   for (std::uint32_t i = 0; i < count; ++i) {
-    if (!known[i].known) continue;
-    spans[i].number = known[i].number;
-    spans[i].metadata = known[i].metadata;
-    spans[i].parent = known[i].parent_index == kNoIndex ? nullptr : &spans[known[i].parent_index];
-    spans[i].tag = known[i].tag;
-    spans[i].time = known[i].time;
-    spans[i].values.copy_from(known[i].values);
+    if (known[i].known) spans[i].assign(known[i], spans.get());
   }
   return spans;
 }
 
 // Calls `f(view, header)` for all records, and adds their values to `spans` as it passes them.
 template <class Content, class F>
-void walk(Content const& content, RecordedSpan* spans, F&& f) {
+void walk(Content const& content, KnownSpan* spans, F&& f) {
   std::uint64_t number = content.oldest;
   content.for_each_header([&](char const* at, RecordHeader const& header) {
     internal::RecordParts parts;
@@ -89,7 +82,7 @@ class Replay {
       : to_(to), known_(known), tracks_(tracks), ids_(span_count), entered_(tracks.size()) {}
 
   // Sets up the state before the first record.
-  void restore(RecordedSpan const* spans) {
+  void restore(KnownSpan const* spans) {
     std::vector<std::uint32_t> before;
     for (std::uint32_t i = 0; i < ids_.size(); ++i) {
       if (known_[i].known && known_[i].made) before.push_back(i);
