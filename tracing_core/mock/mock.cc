@@ -5,6 +5,8 @@
 namespace tracing::inline v1::mock {
 namespace {
 
+std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+
 enum class Kind : std::uint8_t { new_span, enter, exit, close, record, follows_from, event, nothing };
 
 constexpr char const* kNames[] = {"a new ",       "enter of ",        "exit of ", "close of ",
@@ -34,36 +36,22 @@ struct Found {
 
   std::string describe() const {
     Metadata const& metadata = kind == Kind::event ? fields.metadata() : span.metadata();
-    InlineTextBuffer<256> out;
-    out.append(kNames[static_cast<int>(kind)]);
-    if (kind != Kind::event) {
-      out.append("span \"");
-      out.append(metadata.name());
-      out.push_back('"');
-    } else {
-      out.append("event");
-    }
-    out.append(" at level ");
-    out.append(tracing::name(metadata.level()));
-    out.append(" with target \"");
-    out.append(metadata.target());
-    out.push_back('"');
+    std::string out = kNames[static_cast<int>(kind)];
+    out += kind == Kind::event ? "event" : "span " + quoted(metadata.name());
+    out.append(" at level ").append(tracing::name(metadata.level()));
+    out += " with target " + quoted(metadata.target());
     for (std::size_t i = 0; i < fields.size(); ++i) {
       if (fields.value(i).is_empty()) continue;
-      out.push_back(' ');
-      out.append(fields.name(i));
-      out.push_back('=');
-      append_debug(out, fields.value(i));
+      InlineTextBuffer<256> value;
+      append_debug(value, fields.value(i));
+      out.append(" ").append(fields.name(i)).append("=").append(value.view());
     }
     SpanRef const parent = kind == Kind::event ? span : span.parent();
-    out.append(parent ? ", parent \"" : ", no parent");
-    if (parent) out.append(parent.metadata().name()), out.push_back('"');
+    out += parent ? ", parent " + quoted(parent.metadata().name()) : ", no parent";
     if (!metadata.file().empty()) {
-      out.append(", at ");
-      out.append(metadata.file());
-      out.append(":" + std::to_string(metadata.line()));
+      out.append(", at ").append(metadata.file()).append(":").append(std::to_string(metadata.line()));
     }
-    return std::string(out.view());
+    return out;
   }
 };
 
@@ -141,15 +129,11 @@ class MockLayer final : public Layer {
     }
     std::vector<Value> last(256);
     Metadata const& metadata = span.metadata();
-    std::vector<std::unique_ptr<DecodedValues>> decoded;
-    std::size_t at = 0;
-    while (at < values.size_bytes()) {
-      decoded.push_back(std::make_unique<DecodedValues>());
-      at = StoredValues::decode_group(values.data(), at, metadata, *decoded.back());
+    values.for_each_group(metadata, [&](FieldValues const& group) {
       for (std::size_t i = 0; i < metadata.parts().value_count; ++i) {
-        if (!decoded.back()->data()[i].is_empty()) last[i] = decoded.back()->data()[i];
+        if (!group.statement_values()[i].is_empty()) last[i] = group.statement_values()[i];
       }
-    }
+    });
     script_->compare({kind, span, FieldValues(metadata, last.data())});
   }
 
@@ -172,28 +156,25 @@ std::string MockHandle::failure() const {
 
 Mock::Mock() : script_(std::make_shared<internal::Script>()) {}
 
-Mock&& Mock::new_span(ExpectedSpan span) && {
-  return script_->list.push_back({Kind::new_span, std::move(span)}), std::move(*this);
+namespace {
+
+Mock&& add(Mock& mock, internal::Script& script, Expected expected) {
+  script.list.push_back(std::move(expected));
+  return std::move(mock);
 }
-Mock&& Mock::enter(ExpectedSpan span) && {
-  return script_->list.push_back({Kind::enter, std::move(span)}), std::move(*this);
-}
-Mock&& Mock::exit(ExpectedSpan span) && {
-  return script_->list.push_back({Kind::exit, std::move(span)}), std::move(*this);
-}
-Mock&& Mock::close(ExpectedSpan span) && {
-  return script_->list.push_back({Kind::close, std::move(span)}), std::move(*this);
-}
-Mock&& Mock::record(ExpectedSpan span) && {
-  return script_->list.push_back({Kind::record, std::move(span)}), std::move(*this);
-}
+
+}  // namespace
+
+Mock&& Mock::new_span(ExpectedSpan span) && { return add(*this, *script_, {Kind::new_span, std::move(span)}); }
+Mock&& Mock::enter(ExpectedSpan span) && { return add(*this, *script_, {Kind::enter, std::move(span)}); }
+Mock&& Mock::exit(ExpectedSpan span) && { return add(*this, *script_, {Kind::exit, std::move(span)}); }
+Mock&& Mock::close(ExpectedSpan span) && { return add(*this, *script_, {Kind::close, std::move(span)}); }
+Mock&& Mock::record(ExpectedSpan span) && { return add(*this, *script_, {Kind::record, std::move(span)}); }
 Mock&& Mock::follows_from(ExpectedSpan span, ExpectedSpan cause) && {
-  return script_->list.push_back({Kind::follows_from, std::move(span), std::move(cause)}), std::move(*this);
+  return add(*this, *script_, {Kind::follows_from, std::move(span), std::move(cause)});
 }
-Mock&& Mock::event(ExpectedEvent event) && {
-  return script_->list.push_back({Kind::event, {}, {}, std::move(event)}), std::move(*this);
-}
-Mock&& Mock::only() && { return script_->list.push_back({Kind::nothing}), std::move(*this); }
+Mock&& Mock::event(ExpectedEvent event) && { return add(*this, *script_, {Kind::event, {}, {}, std::move(event)}); }
+Mock&& Mock::only() && { return add(*this, *script_, {Kind::nothing}); }
 Mock&& Mock::with_filter(std::unique_ptr<Filter> filter) && { return filter_ = std::move(filter), std::move(*this); }
 
 std::pair<std::shared_ptr<Registry>, MockHandle> Mock::run_with_handle() && {
