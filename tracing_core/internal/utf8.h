@@ -1,4 +1,4 @@
-// decode_utf8() reads one character of UTF-8; is_utf8() validates a text.
+// decode_utf8() reads one character of UTF-8; char_start() finds where one begins.
 #pragma once
 
 #include <cstddef>
@@ -40,16 +40,6 @@ constexpr DecodedChar decode_utf8(std::string_view text) noexcept {
 constexpr std::size_t char_start(std::string_view text, std::size_t index) noexcept {
   while (index > 0 && index < text.size() && (static_cast<unsigned char>(text[index]) & 0xC0) == 0x80) --index;
   return index;
-}
-
-/// True if all of `text` is valid UTF-8.
-constexpr bool is_utf8(std::string_view text) noexcept {
-  while (!text.empty()) {
-    DecodedChar const c = decode_utf8(text);
-    if (!c.valid) return false;
-    text.remove_prefix(c.size);
-  }
-  return true;
 }
 
 }  // namespace tracing::inline v1::internal
