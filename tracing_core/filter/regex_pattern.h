@@ -1,5 +1,7 @@
-// RegexPattern: a compiled regular expression, without RE2's headers.
+// RegexPattern: a compiled regular expression.
 #pragma once
+
+#include <re2/re2.h>
 
 #include <memory>
 #include <string>
@@ -13,20 +15,16 @@ class RegexPattern {
   /// If the pattern cannot be compiled, returns null and sets `error` to the reason.
   static std::shared_ptr<RegexPattern const> compile(std::string_view pattern, std::string& error);
 
-  ~RegexPattern();
-  RegexPattern(RegexPattern const&) = delete;
-  RegexPattern& operator=(RegexPattern const&) = delete;
+  // For compile(): `translated` is the pattern in RE2's syntax.
+  RegexPattern(std::string_view pattern, std::string const& translated) : text_(pattern), re_(translated, RE2::Quiet) {}
 
   std::string const& text() const noexcept { return text_; }
   /// True if the leftmost-first match ends at the end of `text`.
   bool matches_until_end(std::string_view text) const noexcept;
 
  private:
-  struct Compiled;
-  RegexPattern(std::string_view pattern, std::unique_ptr<Compiled> compiled);
-
   std::string text_;
-  std::unique_ptr<Compiled> compiled_;
+  RE2 re_;
 };
 
 }  // namespace tracing::inline v1::internal

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include "tracing_core/filter/regex_pattern.h"
@@ -78,12 +79,6 @@ void append_plain(std::string& out, double value) {
   } else {
     out.append(digits, 0, shift + 1).append(".").append(digits, shift + 1);
   }
-}
-
-// std::get() without a check of the alternative.
-template <class T, class Variant>
-T const& as(Variant const& value) noexcept {
-  return *std::get_if<T>(&value);
 }
 
 }  // namespace
@@ -160,20 +155,19 @@ void ValueMatch::append_to(std::string& out) const {
 std::weak_ordering ValueMatch::compare(ValueMatch const& b) const noexcept {
   using Order = std::weak_ordering;
   if (value_.index() != b.value_.index()) return value_.index() <=> b.value_.index();
-  struct Compare {
-    Alternatives const& b;
-    Order operator()(bool x) const { return x <=> as<bool>(b); }
-    Order operator()(double x) const {
-      double const y = as<double>(b);
-      return x < y ? Order::less : x > y ? Order::greater : Order::equivalent;
+  auto const compare_same_type = [&b]<class T>(T const& x) -> Order {
+    T const& y = *std::get_if<T>(&b.value_);
+    if constexpr (std::is_same_v<T, Pattern>) {
+      return x->text() <=> y->text();
+    } else if constexpr (std::is_same_v<T, Literal>) {
+      return x.text <=> y.text;
+    } else if constexpr (std::is_arithmetic_v<T>) {
+      return x < y ? Order::less : y < x ? Order::greater : Order::equivalent;
+    } else {
+      return Order::equivalent;  // not a number
     }
-    Order operator()(NotANumber) const { return Order::equivalent; }
-    Order operator()(std::uint64_t x) const { return x <=> as<std::uint64_t>(b); }
-    Order operator()(std::int64_t x) const { return x <=> as<std::int64_t>(b); }
-    Order operator()(Pattern const& x) const { return x->text() <=> as<Pattern>(b)->text(); }
-    Order operator()(Literal const& x) const { return x.text <=> as<Literal>(b).text; }
   };
-  return std::visit(Compare{b.value_}, value_);
+  return std::visit(compare_same_type, value_);
 }
 
 }  // namespace tracing::inline v1
