@@ -26,12 +26,6 @@ void report(std::vector<ParseError> const& errors, std::string_view text) {
   [[maybe_unused]] auto const written = ::write(STDERR_FILENO, out.data(), out.size());
 }
 
-Directive everything_at(LevelFilter level) {
-  Directive directive;
-  directive.level = level;
-  return directive;
-}
-
 void take_literally(Directive& directive) {
   for (FieldMatch& field : directive.fields) {
     if (field.value) field.value = field.value->without_regex();
@@ -81,7 +75,7 @@ EnvFilter EnvFilter::from_env(Options const& options, std::vector<ParseError>* e
 }
 
 EnvFilter::EnvFilter(std::string_view text)
-    : EnvFilter(parse_lossy(text, {.default_directive = everything_at(LevelFilter::error)})) {}
+    : EnvFilter(parse_lossy(text, {.default_directive = Directive::parse("error")})) {}
 
 EnvFilter::EnvFilter(std::vector<Directive> directives, Options const& options) {
   rules_.regex = options.regex;

@@ -134,11 +134,6 @@ DirectiveNote compiled_out(std::string directive, std::optional<std::string> con
   return {std::move(directive), sentence + " (TRACING_MAX_LEVEL)"};
 }
 
-DirectiveNote unmatched(std::string directive, std::string_view reason) {
-  std::string sentence = quoted(directive) + " matched nothing that ran: ";
-  return {std::move(directive), sentence.append(reason)};
-}
-
 // The callsites of one target.
 struct TargetSummary {
   std::set<Level> levels;
@@ -170,10 +165,11 @@ std::vector<DirectiveNote> explain(EnvFilter const& filter, std::span<Metadata c
   std::vector<DirectiveNote> notes;
   auto const note = [&](Directive const& directive, std::string const& reason,
                         std::optional<std::string> const& target) {
+    std::string const text = directive.to_string();
     if (!reason.empty()) {
-      notes.push_back(unmatched(directive.to_string(), reason));
+      notes.push_back({text, quoted(text) + " matched nothing that ran: " + reason});
     } else if (LevelFilter const compiled = compiled_level(reached, target); directive.level > compiled) {
-      notes.push_back(compiled_out(directive.to_string(), target, compiled));
+      notes.push_back(compiled_out(text, target, compiled));
     }
   };
   if (reached.empty()) return notes;
