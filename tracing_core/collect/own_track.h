@@ -17,8 +17,7 @@ struct CachedTrack {
 };
 extern constinit thread_local CachedTrack cached_track;
 
-// True if `track` is the calling thread's in the registry that is calling a layer. May be false for it outside of such
-// a call.
+// True if `track` is the calling thread's. For layers while they are called: at other times it may be false even then.
 inline bool is_own_track(Track const& track) noexcept { return cached_track.track == &track; }
 
 }  // namespace tracing::inline v1::internal

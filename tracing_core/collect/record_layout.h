@@ -75,7 +75,7 @@ struct KnownSpan : RecordedSpan {
   std::uint32_t track = kNoIndex;
   Parent::Kind parent_kind = Parent::Kind::contextual;
   bool known = false;
-  bool made = false;  // its new_span record was overwritten; `values` hold the values of that
+  bool made = false;  // its new_span record was overwritten; `values` has the values from it
 
   // Copies a known span whose parent is in `spans`. Does not retain its metadata.
   void assign(KnownSpan const& from, KnownSpan const* spans) noexcept;

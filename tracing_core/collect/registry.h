@@ -33,9 +33,8 @@ struct RegistryMasks {
   LayerMask perf_filters = 0;     // layers whose filter decides about perf spans
   LayerMask perf_for_all = 0;     // layers whose filter decides about perf spans for all layers
 
-  // Layers that are called, or whose filter is, for an event, when a span is created, and at any time between that and
-  // its close. kAll if a filter of the entire registry is called, too. A record without such a layer takes the fast
-  // path.
+  // The layers to call, or whose filter to call, for an event, for a new span, and for all that happens to a scope.
+  // kAll if a filter of the entire registry must be called, too. A record without such a layer takes the fast path.
   LayerMask event = 0;
   LayerMask creation = 0;
   LayerMask scope = 0;

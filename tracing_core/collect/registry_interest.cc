@@ -30,7 +30,7 @@ Registration Registry::register_perf(Metadata const& metadata) noexcept {
   result.undecided &= ~result.wanted;
   result.interest = result.wanted != 0 ? Interest::always : Interest::never;
   if (result.undecided != 0) {
-    result.undecided |= kGlobalUndecided;  // never a single filter: see enabled_now()
+    result.undecided |= kGlobalUndecided;  // a second bit, so that enabled_now() calls query_filters()
     result.interest = Interest::sometimes;
   }
   return result;

@@ -101,7 +101,7 @@ struct TrackState {
   // Removes a span that was closed while the track was in it.
   void forget(SpanId id) noexcept;
   void remove(std::size_t at) noexcept;
-  // For a thread that ends: the innermost scope that it did not leave. Leaves spans within that scope that others hold.
+  // For a thread that ends: makes it leave the spans that others hold, up to its innermost scope, and returns that.
   SpanId innermost_scope() noexcept;
   [[gnu::cold, gnu::noinline]] bool grow() noexcept;
 };

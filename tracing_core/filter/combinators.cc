@@ -12,9 +12,9 @@ namespace {
 
 using Filters = std::vector<std::unique_ptr<Filter>>;
 
-// Several filters as one: lets pass what all of them let pass or, if not `kAll`, what any of them lets pass. If one of
-// them follows spans, its state is the state of this filter; if several do, the state is the address of an array of
-// their states.
+// Several filters as one. Lets a record pass if all of them do or, if not `kAll`, if at least one does. If one of them
+// follows spans, its state is the state of this filter; if several do, the state is the address of an array of their
+// states.
 template <bool kAll>
 class Combined final : public Filter {
  public:
@@ -31,7 +31,7 @@ class Combined final : public Filter {
   bool enabled(Metadata const& metadata) noexcept override {
     return decide([&](Filter& f) { return f.enabled(metadata); });
   }
-  // Of any filters, ignores the decision of one that rejects the metadata.
+  // If not `kAll`, ignores the decision of a filter that rejects the metadata.
   bool event_enabled(Event const& event) noexcept override {
     return decide([&](Filter& f) { return f.event_enabled(event) && (kAll || f.enabled(event.metadata())); });
   }

@@ -48,20 +48,19 @@ std::vector<std::unique_ptr<Filter>> to_filters(F&&... filters) {
 
 }  // namespace internal
 
-/// Lets pass what all of the filters let pass. Takes anything that to_filter() takes.
+/// Lets a record pass if all of the filters do. Takes anything that to_filter() takes.
 template <class... F>
 std::unique_ptr<Filter> filter_all(F&&... filters) {
   return internal::filter_all(internal::to_filters(std::forward<F>(filters)...));
 }
 
-/// Lets pass what at least one of the filters lets pass.
+/// Lets a record pass if at least one of the filters does.
 template <class... F>
 std::unique_ptr<Filter> filter_any(F&&... filters) {
   return internal::filter_any(internal::to_filters(std::forward<F>(filters)...));
 }
 
-/// Lets pass what none of the filters lets pass by its metadata. Their decisions about the values of events are
-/// ignored.
+/// Lets a record pass if all of the filters reject its metadata. Ignores their decisions about the values of events.
 template <class... F>
 std::unique_ptr<Filter> filter_none(F&&... filters) {
   return internal::filter_none(internal::filter_any(internal::to_filters(std::forward<F>(filters)...)));

@@ -23,7 +23,7 @@ class DynamicDirectives : public DirectiveList {
 
   /// True if any directive requires a value: then it is not known which spans match before they are created.
   bool has_values() const noexcept;
-  /// True if a span has had all values that directive `index` requires.
+  /// True if some span has recorded all values that directive `index` requires.
   bool values_found(std::size_t index) const noexcept;
 
   /// True if any directive may match spans of this callsite.

@@ -12,8 +12,8 @@ namespace tracing::inline v1::internal {
 /// Ignores ASCII case, and bytes after the first 64.
 std::size_t edit_distance(std::string_view a, std::string_view b) noexcept;
 
-/// The candidate that is nearest to `name`, if its distance is at most a third of the name's length, rounded to between
-/// 1 and 4 edits; otherwise an empty view.
+/// The candidate that is nearest to `name`; an empty view if even that one is too far away. The largest distance is a
+/// third of the name's length, but at least 1 and at most 4.
 std::string_view nearest(std::string_view name, std::span<std::string_view const> candidates) noexcept;
 
 /// The level that is nearest to `text`, by nearest().

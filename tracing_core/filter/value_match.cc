@@ -28,7 +28,7 @@ std::optional<Integer> parse_integer(std::string_view text) noexcept {
   return value;
 }
 
-// The power of ten of the first non-zero digit. Distinguishes underflow to zero from overflow to infinity.
+// True if a number out of range overflows to infinity, false if it underflows to zero.
 // REQUIRES: `text` is digits, an optional point and an optional exponent.
 bool is_huge(std::string_view text) noexcept {
   std::size_t const e = text.find_first_of("eE");

@@ -21,8 +21,8 @@ class FieldFormat {
 
   /// Appends the fields that have a value.
   virtual void append(TextBuffer& out, FieldValues const& fields, TextStyle style) const noexcept = 0;
-  /// Appends values added by record() to a span whose other fields have been appended from `begin` of `out` on,
-  /// possibly as nothing. Unless overridden, a blank and append().
+  /// Appends values added by record(), after a span's other fields, which `out` holds from `begin` on and which may be
+  /// empty. Unless overridden: a blank, if they are not empty, and append().
   virtual void append_recorded(TextBuffer& out, std::size_t begin, FieldValues const& fields,
                                TextStyle style) const noexcept;
 

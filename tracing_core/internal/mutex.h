@@ -16,7 +16,8 @@
 
 // On data: use it only while `mutex` is held.
 #define TRACING_GUARDED_BY(mutex) TRACING_INTERNAL_ANNOTATE_(guarded_by(mutex))
-// On functions: the caller holds the mutex; does not hold it; the function locks it; unlocks it; may lock it.
+// On functions, in this order: the caller holds the mutex; does not hold it; the function locks it; unlocks it; locks
+// it if it can.
 #define TRACING_REQUIRES(...) TRACING_INTERNAL_ANNOTATE_(requires_capability(__VA_ARGS__))
 #define TRACING_EXCLUDES(...) TRACING_INTERNAL_ANNOTATE_(locks_excluded(__VA_ARGS__))
 #define TRACING_ACQUIRE(...) TRACING_INTERNAL_ANNOTATE_(acquire_capability(__VA_ARGS__))

@@ -2,8 +2,8 @@
 //
 // It reads the processor's counter if that is reliable, at less than half the cost of the system's clock. The counter's
 // rate is calibrated against the system's clock without waiting: from the start until now, and again whenever the
-// elapsed time has doubled. The error of a duration is that of two calibration readings, some ten nanoseconds, and soon
-// a millionth.
+// elapsed time has doubled. The rate is wrong by the error of two readings, some ten nanoseconds, divided by the
+// elapsed time, which is soon less than a millionth.
 #pragma once
 
 #include <atomic>
