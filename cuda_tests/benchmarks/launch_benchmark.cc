@@ -10,7 +10,7 @@
 
 namespace {
 
-using tracing::CountingSink;
+using bench::CountingSink;
 using tracing::RegistryBuilder;
 
 constexpr char kEmptyKernel[] = R"(

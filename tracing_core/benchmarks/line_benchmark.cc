@@ -12,7 +12,7 @@
 
 namespace {
 
-using tracing::CountingSink;
+using bench::CountingSink;
 using tracing::FormatKind;
 using tracing::RegistryBuilder;
 

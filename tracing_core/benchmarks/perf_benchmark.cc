@@ -9,7 +9,7 @@
 
 namespace {
 
-using tracing::CountingSink;
+using bench::CountingSink;
 using tracing::RegistryBuilder;
 
 std::shared_ptr<tracing::Registry> collecting(tracing::PerfOptions options, std::shared_ptr<CountingSink> const& sink) {

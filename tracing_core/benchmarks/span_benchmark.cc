@@ -16,7 +16,7 @@ TRACING_BENCHMARK(span_registry)->Name("span_registry_2_threads")->Threads(2);
 
 void span_full(benchmark::State& state) {
   bench::use(state, [] {
-    auto const sink = std::make_shared<tracing::CountingSink>();
+    auto const sink = std::make_shared<bench::CountingSink>();
     return RegistryBuilder().with(tracing::print_layer({.writer = tracing::to_sink(sink)})).build();
   });
   int i = 0;

@@ -11,7 +11,7 @@
 
 namespace {
 
-using tracing::CountingSink;
+using bench::CountingSink;
 
 void log_lines(benchmark::State& state, spdlog::logger& logger) {
   int i = 0;

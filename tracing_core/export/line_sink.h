@@ -1,10 +1,8 @@
-// LineSink: a spdlog sink that takes complete lines as they are; and the sinks that count bytes or call a function.
+// LineSink: a spdlog sink that takes complete lines as they are; make_sink(): one that calls a function.
 #pragma once
 
 #include <spdlog/sinks/sink.h>
 
-#include <atomic>
-#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -35,27 +33,6 @@ class LineSink : public spdlog::sinks::sink {
  private:
   struct Formatting;
   std::unique_ptr<Formatting> const formatting_;
-};
-
-/// A sink that only counts bytes, for benchmarks. Each thread has its own counter, so that no thread waits for another.
-class CountingSink final : public LineSink {
- public:
-  CountingSink();
-  ~CountingSink() override;
-
-  void write(Level, std::string_view text) noexcept override {
-    std::atomic<std::uint64_t>& count = counter();
-    count.store(count.load(std::memory_order_relaxed) + text.size(), std::memory_order_relaxed);
-  }
-  /// The bytes of all threads, including those that have ended.
-  std::uint64_t bytes() const noexcept;
-
- private:
-  struct Counters;
-  std::atomic<std::uint64_t>& counter() noexcept;
-
-  std::uint64_t const number_;  // unique; identifies the sink of a thread's counter
-  std::unique_ptr<Counters> const counters_;
 };
 
 /// A sink that calls `write`, a `void(Level level, std::string_view text)` that is thread-safe and does not throw.
