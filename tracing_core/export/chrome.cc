@@ -166,21 +166,12 @@ std::pair<std::unique_ptr<Layer>, ChromeGuard> chrome_layer(ChromeOptions option
     destination.sink = options.sink;
     if (options.sink == nullptr) destination = open_file(options.path, options.error_fd, error);
   }
-  auto output = ChromeOutput::make(std::move(destination), options, error);
-  auto layer = std::make_unique<ChromeLayer>(options, output);
-  return {std::move(layer), ChromeGuard(std::move(output))};
+  auto const output = ChromeOutput::make(std::move(destination), options, error);
+  return {std::make_unique<ChromeLayer>(options, output), ChromeGuard(output)};
 }
 
-ChromeGuard::ChromeGuard(std::shared_ptr<ChromeOutput> output) noexcept : output_(std::move(output)) {}
-
-ChromeGuard& ChromeGuard::operator=(ChromeGuard&& other) noexcept {
-  ChromeGuard before(std::exchange(output_, std::move(other.output_)));
-  return *this;
-}
-
-ChromeGuard::~ChromeGuard() {
-  if (output_ != nullptr) output_->finish();
-}
+ChromeGuard::ChromeGuard(std::shared_ptr<ChromeOutput> const& output)
+    : output_(output.get(), [output](ChromeOutput* own) { own->finish(); }) {}
 
 void ChromeGuard::flush() const noexcept {
   if (output_ != nullptr) output_->flush();

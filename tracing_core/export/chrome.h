@@ -72,8 +72,7 @@ class [[nodiscard]] ChromeGuard {
  public:
   ChromeGuard() noexcept = default;
   ChromeGuard(ChromeGuard&&) noexcept = default;
-  ChromeGuard& operator=(ChromeGuard&& other) noexcept;
-  ~ChromeGuard();
+  ChromeGuard& operator=(ChromeGuard&&) noexcept = default;
 
   /// Writes all waiting records.
   void flush() const noexcept;
@@ -99,9 +98,9 @@ class [[nodiscard]] ChromeGuard {
 
  private:
   friend std::pair<std::unique_ptr<Layer>, ChromeGuard> chrome_layer(ChromeOptions options);
-  explicit ChromeGuard(std::shared_ptr<internal::ChromeOutput> output) noexcept;
+  explicit ChromeGuard(std::shared_ptr<internal::ChromeOutput> const& output);
 
-  std::shared_ptr<internal::ChromeOutput> output_;
+  std::shared_ptr<internal::ChromeOutput> output_;  // its deleter completes the trace
 };
 
 /// The layer and its guard:

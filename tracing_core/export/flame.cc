@@ -10,13 +10,8 @@ void FlameLayer::on_enter(SpanRef span, Context const& context) noexcept { lines
 void FlameLayer::on_exit(SpanRef span, Context const& context) noexcept { lines_->exit(span, context); }
 void FlameLayer::flush() noexcept { lines_->flush(); }
 
-FlameGuard& FlameGuard::operator=(FlameGuard&& other) noexcept {
-  FlameGuard old(std::exchange(lines_, std::move(other.lines_)));
-  return *this;
-}
-FlameGuard::~FlameGuard() {
-  if (lines_ != nullptr) lines_->stop_buffering();
-}
+FlameGuard::FlameGuard(std::shared_ptr<internal::FoldedLines> const& lines)
+    : lines_(lines.get(), [lines](internal::FoldedLines* own) { own->stop_buffering(); }) {}
 void FlameGuard::flush() noexcept {
   if (lines_ != nullptr) lines_->flush();
 }
@@ -24,18 +19,16 @@ std::uint64_t FlameGuard::dropped_lines() const noexcept { return lines_ == null
 
 std::pair<std::unique_ptr<FlameLayer>, FlameGuard> flame_layer(WriterPtr writer, FlameOptions const& options) {
   if (writer == nullptr) return {};
-  auto lines = internal::FoldedLines::make(std::move(writer), options);
-  auto layer = std::make_unique<FlameLayer>(lines);
-  return {std::move(layer), FlameGuard(std::move(lines))};
+  auto const lines = internal::FoldedLines::make(std::move(writer), options);
+  return {std::make_unique<FlameLayer>(lines), FlameGuard(lines)};
 }
 
 std::pair<std::unique_ptr<FlameLayer>, FlameGuard> flame_layer(std::string const& path, std::error_code& error,
                                                                FlameOptions const& options) {
   auto file = FdSink::append_to(path, error, options.error_fd, internal::kEndOfBrokenStack);
   if (file == nullptr) return {};
-  auto lines = internal::FoldedLines::make(to_sink(file), options, file);
-  auto layer = std::make_unique<FlameLayer>(lines);
-  return {std::move(layer), FlameGuard(std::move(lines))};
+  auto const lines = internal::FoldedLines::make(to_sink(file), options, file);
+  return {std::make_unique<FlameLayer>(lines), FlameGuard(lines)};
 }
 
 }  // namespace tracing::inline v1

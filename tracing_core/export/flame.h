@@ -44,10 +44,9 @@ class FoldedLines;
 class [[nodiscard]] FlameGuard {
  public:
   FlameGuard() noexcept = default;
-  explicit FlameGuard(std::shared_ptr<internal::FoldedLines> lines) noexcept : lines_(std::move(lines)) {}
+  explicit FlameGuard(std::shared_ptr<internal::FoldedLines> const& lines);
   FlameGuard(FlameGuard&&) noexcept = default;
-  FlameGuard& operator=(FlameGuard&& other) noexcept;
-  ~FlameGuard();
+  FlameGuard& operator=(FlameGuard&&) noexcept = default;
 
   /// Returns when all earlier lines have been passed to the writer, and that is flushed. Thread-safe.
   void flush() noexcept;
@@ -56,7 +55,7 @@ class [[nodiscard]] FlameGuard {
   std::uint64_t dropped_lines() const noexcept;
 
  private:
-  std::shared_ptr<internal::FoldedLines> lines_;
+  std::shared_ptr<internal::FoldedLines> lines_;  // its deleter writes the waiting lines
 };
 
 /// Writes a line whenever a thread enters or leaves a span: the spans it was in until then, from the outside in, and

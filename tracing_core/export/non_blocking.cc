@@ -11,14 +11,8 @@ void append_dropped_lines(TextBuffer& out, std::uint64_t count) noexcept {
   out.append(", more than the writing thread's queue holds\n");
 }
 
-WorkerGuard& WorkerGuard::operator=(WorkerGuard&& other) noexcept {
-  WorkerGuard before(std::exchange(queue_, std::move(other.queue_)));
-  return *this;
-}
-
-WorkerGuard::~WorkerGuard() {
-  if (queue_ != nullptr) queue_->finish();
-}
+WorkerGuard::WorkerGuard(std::shared_ptr<internal::LineQueue> const& queue)
+    : queue_(queue.get(), [queue](internal::LineQueue* own) { own->finish(); }) {}
 
 std::pair<std::shared_ptr<NonBlockingSink>, WorkerGuard> NonBlockingSink::make(SinkPtr sink,
                                                                                NonBlockingOptions options) {

@@ -41,14 +41,13 @@ class [[nodiscard]] WorkerGuard {
  public:
   WorkerGuard() noexcept = default;
   WorkerGuard(WorkerGuard&&) noexcept = default;
-  WorkerGuard& operator=(WorkerGuard&& other) noexcept;
-  ~WorkerGuard();
+  WorkerGuard& operator=(WorkerGuard&&) noexcept = default;
 
  private:
   friend class NonBlockingSink;
-  explicit WorkerGuard(std::shared_ptr<internal::LineQueue> queue) noexcept : queue_(std::move(queue)) {}
+  explicit WorkerGuard(std::shared_ptr<internal::LineQueue> const& queue);
 
-  std::shared_ptr<internal::LineQueue> queue_;
+  std::shared_ptr<internal::LineQueue> queue_;  // its deleter ends the thread
 };
 
 /// Puts lines into a bounded queue, from which a thread of its own passes them one by one to another sink: the traced
