@@ -1,4 +1,4 @@
-// Calls of spdlog sinks, which take more than text and may throw.
+// Calls of spdlog sinks, which take more than text and may throw. Defined in writer.cc.
 #pragma once
 
 #include <spdlog/sinks/sink.h>
