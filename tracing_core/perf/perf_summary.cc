@@ -1,7 +1,8 @@
 #include "tracing_core/perf/perf_summary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 
 #include "tracing_core/format/datetime.h"
 #include "tracing_core/format/duration_text.h"
@@ -16,20 +17,6 @@ std::size_t count_characters(std::string_view text) noexcept {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-constexpr std::size_t kColumnWidth = 9;
-
-void append_right(TextBuffer& out, std::string_view text, std::size_t width) noexcept {
-  std::size_t const size = count_characters(text);
-  if (size < width) out.append(width - size, ' ');
-  out.append(text);
-}
-
-void append_left(TextBuffer& out, std::string_view text, std::size_t width) noexcept {
-  out.append(text);
-  std::size_t const size = count_characters(text);
-  if (size < width) out.append(width - size, ' ');
-}
-
 // A name without characters that would move the terminal's cursor.
 std::string shown_name(std::string_view name) {
   InlineTextBuffer<128> safe;
@@ -39,75 +26,42 @@ std::string shown_name(std::string_view name) {
   return text;
 }
 
-void append_duration_column(TextBuffer& out, std::uint64_t ns) noexcept {
+std::string duration_text(std::uint64_t ns) {
   InlineTextBuffer<32> text;
   append_duration(text, ns);
-  out.push_back(' ');
-  append_right(out, text.view(), kColumnWidth);
+  return std::string(text.view());
 }
-
-// `62.5%`, rounded.
-void append_share(TextBuffer& out, double share) noexcept {
-  auto const tenths = static_cast<std::uint64_t>(share * 1000 + 0.5);
-  InlineTextBuffer<32> text;
-  text.append_uint(tenths / 10);
-  text.push_back('.');
-  text.append_uint(tenths % 10);
-  text.push_back('%');
-  out.push_back(' ');
-  append_right(out, text.view(), 6);
-}
-
-constexpr std::array kQuantiles{0.5, 0.95, 0.99};
-constexpr std::array<std::string_view, 3> kQuantileTexts{"0.5", "0.95", "0.99"};
 
 // ---- Prometheus ----
 
 // Nanoseconds as seconds: `0.000083`, `2.5`, `0`.
-void append_seconds(TextBuffer& out, std::uint64_t ns) noexcept {
-  out.append_uint(ns / 1'000'000'000);
-  std::uint64_t left = ns % 1'000'000'000;
-  if (left == 0) return;
-  char digits[9];
-  for (std::size_t i = 9; i > 0; left /= 10) digits[--i] = static_cast<char>('0' + left % 10);
-  std::size_t size = 9;
-  while (digits[size - 1] == '0') --size;
-  out.push_back('.');
-  out.append({digits, size});
+std::string seconds(std::uint64_t ns) {
+  std::string text = fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
 }
 
-// `{name="cpu_ldg"`, with backslashes, quotes and line ends escaped.
-void append_label(TextBuffer& out, std::string_view name) noexcept {
-  out.append("{name=\"");
+// `name="cpu_ldg"`, with backslashes, quotes and line ends escaped.
+std::string label(std::string_view name) {
+  std::string text = "name=\"";
   for (char const c : name) {
-    if (c == '\\' || c == '"' || c == '\n') out.push_back('\\');
-    out.push_back(c == '\n' ? 'n' : c);
+    if (c == '\\' || c == '"' || c == '\n') text += '\\';
+    text += c == '\n' ? 'n' : c;
   }
-  out.push_back('"');
+  return text += '"';
 }
 
-void append_family(TextBuffer& out, std::string_view name, std::string_view type, std::string_view help) noexcept {
-  using View = std::string_view;
-  for (View const piece : {View("# HELP "), name, View(" "), help, View("\n# TYPE "), name, View(" "), type, View("\n")})
-    out.append(piece);
-}
-
-// `<metric>{name="..."} `
-void append_sample(TextBuffer& out, std::string_view metric, PerfRow const& row) noexcept {
-  out.append(metric);
-  append_label(out, row.name);
-  out.append("} ");
+void append_head(TextBuffer& out, std::string_view family, std::string_view type, std::string_view help) {
+  out.append(fmt::format("# HELP {0} {1}\n# TYPE {0} {2}\n", family, help, type));
 }
 
 template <class F>
-void append_simple_family(TextBuffer& out, PerfSummary const& summary, std::string_view name, std::string_view type,
-                          std::string_view help, F&& append_value) noexcept {
-  append_family(out, name, type, help);
-  for (PerfRow const& row : summary.rows) {
-    append_sample(out, name, row);
-    append_value(row);
-    out.push_back('\n');
-  }
+void append_family(TextBuffer& out, PerfSummary const& summary, std::string_view family, std::string_view type,
+                   std::string_view help, F&& value_of) {
+  append_head(out, family, type, help);
+  for (PerfRow const& row : summary.rows)
+    out.append(fmt::format("{}{{{}}} {}\n", family, label(row.name), value_of(row)));
 }
 
 }  // namespace
@@ -170,59 +124,46 @@ void append_perf_table(TextBuffer& out, PerfSummary const& summary) {
     names.push_back(shown_name(row.name));
     width = std::max(width, count_characters(names.back()));
   }
-  append_left(out, "name", width);
-  out.push_back(' ');
-  append_right(out, "count", kColumnWidth);
-  for (std::string_view const title : {"total", "self", "min", "p50", "p95", "p99", "max"}) {
-    out.push_back(' ');
-    append_right(out, title, kColumnWidth);
-  }
+  out.append("name");
+  out.append(width - 4, ' ');
+  for (std::string_view const title : {"count", "total", "self", "min", "p50", "p95", "p99", "max"})
+    out.append(fmt::format(" {:>9}", title));
   out.append("  share\n");
   for (std::size_t i = 0; i < names.size(); ++i) {
     PerfRow const& row = summary.rows[i];
-    InlineTextBuffer<32> count;
-    count.append_uint(row.count);
-    append_left(out, names[i], width);
-    out.push_back(' ');
-    append_right(out, count.view(), kColumnWidth);
-    for (std::uint64_t const ns : {row.total_ns, row.self_ns, row.min_ns}) append_duration_column(out, ns);
-    for (double const q : kQuantiles) append_duration_column(out, row.quantile_ns(q));
-    append_duration_column(out, row.max_ns);
-    append_share(out, row.share);
-    out.push_back('\n');
+    out.append(names[i]);
+    out.append(width - count_characters(names[i]), ' ');
+    out.append(fmt::format(" {:>9}", row.count));
+    for (std::uint64_t const ns : {row.total_ns, row.self_ns, row.min_ns, row.quantile_ns(0.5), row.quantile_ns(0.95),
+                                   row.quantile_ns(0.99), row.max_ns})
+      out.append(fmt::format(" {:>9}", duration_text(ns)));
+    out.append(fmt::format(" {:5.1f}%\n", row.share * 100));
   }
 }
 
 void append_perf_prometheus(TextBuffer& out, PerfSummary const& summary) {
   constexpr std::string_view kSpans = "tracing_perf_span_seconds";
-  append_family(out, kSpans, "summary", "Durations of perf spans.");
+  append_head(out, kSpans, "summary", "Durations of perf spans.");
   for (PerfRow const& row : summary.rows) {
-    for (std::size_t i = 0; i < kQuantiles.size(); ++i) {
-      out.append(kSpans);
-      append_label(out, row.name);
-      out.append(",quantile=\"");
-      out.append(kQuantileTexts[i]);
-      out.append("\"} ");
-      append_seconds(out, row.quantile_ns(kQuantiles[i]));
-      out.push_back('\n');
-    }
-    append_sample(out, "tracing_perf_span_seconds_sum", row);
-    append_seconds(out, row.total_ns);
-    out.push_back('\n');
-    append_sample(out, "tracing_perf_span_seconds_count", row);
-    out.append_uint(row.count);
-    out.push_back('\n');
+    std::string const name = label(row.name);
+    for (double const q : {0.5, 0.95, 0.99})
+      out.append(fmt::format("{}{{{},quantile=\"{}\"}} {}\n", kSpans, name, q, seconds(row.quantile_ns(q))));
+    out.append(fmt::format("{}_sum{{{}}} {}\n", kSpans, name, seconds(row.total_ns)));
+    out.append(fmt::format("{}_count{{{}}} {}\n", kSpans, name, row.count));
   }
-  append_simple_family(out, summary, "tracing_perf_span_self_seconds_total", "counter",
-                       "Time in perf spans without perf spans inside of them.",
-                       [&](PerfRow const& row) { append_seconds(out, row.self_ns); });
-  append_simple_family(out, summary, "tracing_perf_span_min_seconds", "gauge", "The shortest perf span.",
-                       [&](PerfRow const& row) { append_seconds(out, row.min_ns); });
-  append_simple_family(out, summary, "tracing_perf_span_max_seconds", "gauge", "The longest perf span.",
-                       [&](PerfRow const& row) { append_seconds(out, row.max_ns); });
-  append_simple_family(out, summary, "tracing_perf_span_share_ratio", "gauge",
-                       "Share of the self time of all perf spans.",
-                       [&](PerfRow const& row) { append_json_float(out, row.share); });
+  append_family(out, summary, "tracing_perf_span_self_seconds_total", "counter",
+                "Time in perf spans without perf spans inside of them.",
+                [](PerfRow const& row) { return seconds(row.self_ns); });
+  append_family(out, summary, "tracing_perf_span_min_seconds", "gauge", "The shortest perf span.",
+                [](PerfRow const& row) { return seconds(row.min_ns); });
+  append_family(out, summary, "tracing_perf_span_max_seconds", "gauge", "The longest perf span.",
+                [](PerfRow const& row) { return seconds(row.max_ns); });
+  append_family(out, summary, "tracing_perf_span_share_ratio", "gauge", "Share of the self time of all perf spans.",
+                [](PerfRow const& row) {
+                  InlineTextBuffer<32> text;
+                  append_json_float(text, row.share);
+                  return std::string(text.view());
+                });
 }
 
 void append_perf_json(TextBuffer& out, PerfSummary const& summary, Instant time) {
