@@ -4,9 +4,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "cuda_tests/cpu/calls.h"
 #include "cuda_tests/cpu/device.h"
-#include "cuda_tests/cpu/limits.h"
 #include "tracing_core/cuda/errors.h"
 
 namespace cuda_tests::cpu {

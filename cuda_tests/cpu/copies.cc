@@ -7,7 +7,6 @@
 #include <limits>
 #include <vector>
 
-#include "cuda_tests/cpu/calls.h"
 #include "cuda_tests/cpu/device.h"
 
 namespace cuda_tests::cpu {
@@ -95,15 +94,6 @@ CUresult fill(Device& device, CUdeviceptr to, T value, std::size_t count, Stream
   if (!target.is_known) return out_of_bounds("target", to, count * sizeof(T));
   device.submit(stream, [target, value, count] { std::fill_n(static_cast<T*>(target.memory), count, value); });
   return CUDA_SUCCESS;
-}
-
-// Runs `call(device, stream)` with the stream of a handle.
-template <class Call>
-CUresult on_stream(CUstream handle, Call const& call) {
-  return in_context([&](Device& device) {
-    auto const stream = device.find_stream(handle);
-    return stream == nullptr ? CUDA_ERROR_INVALID_HANDLE : call(device, stream);
-  });
 }
 
 }  // namespace

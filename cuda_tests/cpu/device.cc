@@ -175,6 +175,14 @@ namespace cuda_tests {
 
 using cpu::Device;
 
+tracing::cuda::DriverApi cpu_driver_api() noexcept {
+  tracing::cuda::DriverApi api;
+#define CUDA_TESTS_FILL(member, symbol, version) api.member = cpu::member;
+  TRACING_CUDA_DRIVER_CALLS(CUDA_TESTS_FILL)
+#undef CUDA_TESTS_FILL
+  return api;
+}
+
 bool set_cpu_driver_options(CpuDriverOptions const& options) {
   cpu::MutexLock const lock(cpu::start_mutex);
   if (Device::get() != nullptr) return false;

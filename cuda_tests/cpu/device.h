@@ -1,4 +1,4 @@
-// Device: the state of the CPU backend's device, and the checks that each call begins with.
+// Device: the state and the properties of the CPU backend's device; the calls, and the checks that each begins with.
 #pragma once
 
 #include <atomic>
@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include "cuda_tests/cpu/cpu_driver.h"
@@ -21,9 +22,27 @@
 #include "cuda_tests/executor/device_memory.h"
 #include "cuda_tests/executor/executor.h"
 #include "cuda_tests/executor/program.h"
+#include "tracing_core/cuda/driver_api.h"
 #include "tracing_core/internal/mutex.h"
 
 namespace cuda_tests::cpu {
+
+// The calls, with the driver's signatures, under their names in the table of calls.
+#define CUDA_TESTS_DECLARE(member, symbol, version) std::remove_pointer_t<PFN_##symbol##_v##version> member;
+TRACING_CUDA_DRIVER_CALLS(CUDA_TESTS_DECLARE)
+#undef CUDA_TESTS_DECLARE
+
+// The properties of the device, and the limits of a launch.
+inline constexpr std::string_view kDeviceName = "testlog CPU device";
+inline constexpr int kDriverVersion = 13000;
+inline constexpr int kCapability = 90;        // compute capability 9.0
+inline constexpr int kNewestPtxVersion = 90;  // 9.0
+inline constexpr int kMaxThreads = 1024;      // in a block
+inline constexpr int kMaxBlockZ = 64;
+inline constexpr int kMaxGridX = 2147483647;
+inline constexpr int kMaxGridYZ = 65535;
+inline constexpr int kSharedBytes = 48 * 1024;  // in a block
+inline constexpr int kSharedBytesOnRequest = 227 * 1024;
 
 using tracing::internal::Mutex;
 using tracing::internal::MutexLock;
@@ -212,6 +231,15 @@ CUresult in_context(Body const& body) noexcept {
   return guarded([&]() -> CUresult {
     if (auto const result = check_context(); result != CUDA_SUCCESS) return result;
     return body(*Device::get());
+  });
+}
+
+/// Runs the body of a call that needs a current context and a stream, given by its handle.
+template <class Body>
+CUresult on_stream(CUstream handle, Body const& body) noexcept {
+  return in_context([&](Device& device) {
+    Streams::Handle const stream = device.find_stream(handle);
+    return stream == nullptr ? CUDA_ERROR_INVALID_HANDLE : body(device, stream);
   });
 }
 

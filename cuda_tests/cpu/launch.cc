@@ -2,15 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <tuple>
 #include <vector>
 
-#include "cuda_tests/cpu/calls.h"
 #include "cuda_tests/cpu/device.h"
-#include "cuda_tests/cpu/limits.h"
-#include "cuda_tests/cpu/opcode_totals.h"
 #include "tracing_core/cuda/launch_log.h"
-#include "tracing_core/emit/span.h"
+#include "tracing_core/perf/recorders.h"
+#include "tracing_core/tracing.h"
 
 namespace cuda_tests::cpu {
 namespace {
@@ -105,6 +105,38 @@ CUresult read_parameters(ptx::Function const& entry, void** pointers, void** ext
   return CUDA_SUCCESS;
 }
 
+// Whether a subscriber on this thread wants the totals by opcode. Only then does a launch count and time its
+// instructions.
+bool reports_opcode_totals() {
+  return TRACING_INTERNAL_PERF_ENABLED_("opcode_total", ::tracing::internal::level_debug);
+}
+
+// Emits a perf event for each opcode: `opcode_total name="cpu_ldg" opcode="ld.global.f32" count=16 threads=512
+// duration_us=83 duration_ms=0.083`. `name` is that of the perf span of one such instruction, if it has one. Then the
+// same for each block in the statistics: `block_opcode_total block=(1, 0, 0) ...`.
+void report_opcode_totals(RunStatistics const& statistics) {
+  using tracing::kv;
+  auto const took = [](OpcodeStatistics const& its) {
+    return tracing::internal::recorded_duration(std::chrono::nanoseconds(its.nanoseconds));
+  };
+  // span.data() is a literal, or null, which omits the field.
+  for (auto const& [opcode, all] : statistics.opcodes) {
+    TRACE_PERF_EVENT("opcode_total", kv("name", all.span.data()), kv("opcode", opcode), kv("count", all.count),
+                     kv("threads", all.threads), kv("duration_us", took(all).us), kv("duration_ms", took(all).ms));
+  }
+  std::vector<BlockStatistics const*> blocks;
+  for (auto const& block : statistics.blocks) blocks.push_back(&block);
+  std::ranges::sort(blocks, {}, [](auto const* its) { return std::tuple(its->block.z, its->block.y, its->block.x); });
+  for (auto const* const of : blocks) {
+    for (auto const& [opcode, its] : of->opcodes) {
+      TRACE_PERF_EVENT("block_opcode_total", kv("block", std::tuple(of->block.x, of->block.y, of->block.z)),
+                       kv("name", statistics.opcodes.at(opcode).span.data()), kv("opcode", opcode),
+                       kv("count", its.count), kv("threads", its.threads), kv("duration_us", took(its).us),
+                       kv("duration_ms", took(its).ms));
+    }
+  }
+}
+
 // On the stream's thread, in the span of the launch, which becomes the parent of the executor's spans.
 void run(Device& device, Launch const& launch) {
   auto const entered = launch.span.enter();
@@ -129,10 +161,9 @@ void run(Device& device, Launch const& launch) {
 CUresult launch_kernel(CUfunction handle, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream_handle,
                        void** pointers, void** extra) {
-  return in_context([&](Device& device) {
+  return on_stream(stream_handle, [&](Device& device, auto& stream) {
     auto const function = device.functions.find(handle);
-    auto const stream = device.find_stream(stream_handle);
-    if (function == nullptr || stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     auto const launch = std::make_shared<Launch>();
     launch->function = function;
     launch->shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};

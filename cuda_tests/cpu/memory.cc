@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <new>
 
-#include "cuda_tests/cpu/calls.h"
 #include "cuda_tests/cpu/device.h"
 
 namespace cuda_tests::cpu {
@@ -57,16 +56,11 @@ CUresult mem_free(CUdeviceptr address) {
 }
 
 CUresult mem_alloc_async(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
-  return in_context([&](Device& device) {
-    if (device.find_stream(stream) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    return allocate(device, address, bytes, true);
-  });
+  return on_stream(stream, [&](Device& device, auto&) { return allocate(device, address, bytes, true); });
 }
 
 CUresult mem_free_async(CUdeviceptr address, CUstream handle) {
-  return in_context([&](Device& device) {
-    auto const stream = device.find_stream(handle);
-    if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  return on_stream(handle, [&](Device& device, auto& stream) {
     if (address == 0) return CUDA_SUCCESS;
     if (!take(device, address, true)) return CUDA_ERROR_INVALID_VALUE;
     ++device.pending_frees;

@@ -8,9 +8,7 @@
 #include <string_view>
 #include <variant>
 
-#include "cuda_tests/cpu/calls.h"
 #include "cuda_tests/cpu/device.h"
-#include "cuda_tests/cpu/limits.h"
 #include "cuda_tests/ptx/parse.h"
 
 namespace cuda_tests::cpu {

@@ -1,7 +1,6 @@
 // The calls about streams and events.
 #include <chrono>
 
-#include "cuda_tests/cpu/calls.h"
 #include "cuda_tests/cpu/device.h"
 #include "tracing_core/emit/span.h"
 
@@ -48,56 +47,44 @@ CUresult stream_destroy(CUstream handle) {
 }
 
 CUresult stream_synchronize(CUstream handle) {
-  return in_context([&](Device& device) {
-    auto const stream = device.find_stream(handle);
-    return stream == nullptr ? CUDA_ERROR_INVALID_HANDLE : device.wait(device.streams.end_of(stream));
-  });
+  return on_stream(handle, [](Device& device, auto& stream) { return device.wait(device.streams.end_of(stream)); });
 }
 
 CUresult stream_query(CUstream handle) {
-  return in_context([&](Device& device) {
-    auto const stream = device.find_stream(handle);
-    if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-    if (!device.streams.are_done(device.streams.end_of(stream))) return CUDA_ERROR_NOT_READY;
-    return device.sticky();
+  return on_stream(handle, [](Device& device, auto& stream) {
+    return device.streams.are_done(device.streams.end_of(stream)) ? device.sticky() : CUDA_ERROR_NOT_READY;
   });
 }
 
 CUresult stream_wait_event(CUstream handle, CUevent event_handle, unsigned flags) {
-  return in_context([&](Device& device) {
+  return on_stream(handle, [&](Device& device, auto& stream) {
     if (flags != CU_EVENT_WAIT_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
-    auto const stream = device.find_stream(handle);
     auto const event = device.events.find(event_handle);
-    if (stream == nullptr || event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     if (auto const recording = latest_of(*event)) device.streams.wait_for(stream, recording->mark);
     return CUDA_SUCCESS;
   });
 }
 
 CUresult stream_is_capturing(CUstream handle, CUstreamCaptureStatus* status) {
-  return in_context([&](Device& device) {
+  return on_stream(handle, [&](Device&, auto&) {
     if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    if (device.find_stream(handle) == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     *status = CU_STREAM_CAPTURE_STATUS_NONE;  // there are no graphs here
     return CUDA_SUCCESS;
   });
 }
 
 CUresult stream_get_id(CUstream handle, unsigned long long* id) {
-  return in_context([&](Device& device) {
+  return on_stream(handle, [&](Device&, auto& stream) {
     if (id == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    auto const stream = device.find_stream(handle);
-    if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     *id = stream->id;
     return CUDA_SUCCESS;
   });
 }
 
 CUresult launch_host_func(CUstream handle, CUhostFn function, void* data) {
-  return in_context([&](Device& device) {
+  return on_stream(handle, [&](Device& device, auto& stream) {
     if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    auto const stream = device.find_stream(handle);
-    if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     device.submit_host_function(stream, [function, data, span = tracing::Span::current()] {
       auto const entered = span.enter();
       HostFunctionScope const scope;
@@ -126,10 +113,9 @@ CUresult event_destroy(CUevent handle) {
 }
 
 CUresult event_record(CUevent handle, CUstream stream_handle) {
-  return in_context([&](Device& device) {
+  return on_stream(stream_handle, [&](Device& device, auto& stream) {
     auto const event = device.events.find(handle);
-    auto const stream = device.find_stream(stream_handle);
-    if (event == nullptr || stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (event == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     auto const recording = std::make_shared<Recording>();
     recording->mark = device.streams.submit_short(stream, [recording] { recording->time_ns = now_ns(); });
     MutexLock const lock(event->mutex);
