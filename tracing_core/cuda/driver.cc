@@ -67,10 +67,9 @@ CUresult Driver::open_device(int ordinal) {
   CUdevice device = 0;
   CUcontext context = nullptr;
   if (auto const code = check(api.init(0), "cuInit(0)"); code != CUDA_SUCCESS) return code;
-  auto code = state_->check(api.device_get(&device, ordinal), [&] { return fmt::format("cuDeviceGet({})", ordinal); });
+  auto code = state_->check(api.device_get(&device, ordinal), "cuDeviceGet({})", ordinal);
   if (code != CUDA_SUCCESS) return code;
-  code = state_->check(api.device_primary_ctx_retain(&context, device),
-                       [&] { return fmt::format("cuDevicePrimaryCtxRetain(device {})", ordinal); });
+  code = state_->check(api.device_primary_ctx_retain(&context, device), "cuDevicePrimaryCtxRetain(device {})", ordinal);
   if (code != CUDA_SUCCESS) return code;
   {
     MutexLock const lock(state_->mutex);

@@ -39,9 +39,7 @@ std::string Loss::to_string() const {
   return detail.empty() ? text : text + " (" + detail + ")";
 }
 
-CUresult Driver::check(CUresult result, std::string_view call) {
-  return state_->check(result, [&] { return call; });
-}
+CUresult Driver::check(CUresult result, std::string_view call) { return state_->check(result, "{}", call); }
 
 std::optional<Loss> Driver::loss() const {
   MutexLock const lock(state_->mutex);

@@ -51,10 +51,10 @@ CUresult Driver::module_load(CUmodule* module, void const* image, std::string_vi
   CUresult const result = state_->api.module_load_data_ex(module, image, static_cast<unsigned>(options.size()),
                                                           options.data(), values.data());
   report_load_log(remarks.data());
-  auto const call = [&] { return fmt::format("cuModuleLoadDataEx({})", name); };
-  if (result == CUDA_SUCCESS || errors.front() == '\0') return state_->check(result, call);
+  if (result == CUDA_SUCCESS || errors.front() == '\0') return state_->check(result, "cuModuleLoadDataEx({})", name);
   TRACE_ERROR("{}", std::string_view(errors.data()));
-  state_->report_error(result, call(), {});  // without DriverOptions::last_message, which repeats the log
+  // Without DriverOptions::last_message, which repeats the log.
+  state_->report_error(result, fmt::format("cuModuleLoadDataEx({})", name), {});
   return result;
 }
 
@@ -73,7 +73,7 @@ CUresult Driver::module_get_function(CUfunction* function, CUmodule module, char
     MutexLock const lock(state_->mutex);
     state_->kernels[*function] = {module, name};
   }
-  return state_->check(result, [&] { return fmt::format("cuModuleGetFunction({})", name); });
+  return state_->check(result, "cuModuleGetFunction({})", name);
 }
 
 std::string Driver::State::kernel_of(CUfunction function) const {
@@ -126,10 +126,8 @@ CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsig
   }
   // A refused launch cannot be the cause of the error. If launches block, its kernel may have run and failed.
   if (result != CUDA_SUCCESS && !state.blocking) state.log.remove(launch.id);
-  state.check(result, [&] {
-    return fmt::format("cuLaunchKernel({}, grid ({}, {}, {}), block ({}, {}, {}), {} bytes shared, {})", launch.kernel,
-                       grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, state.text_of(stream));
-  });
+  state.check(result, "cuLaunchKernel({}, grid ({}, {}, {}), block ({}, {}, {}), {} bytes shared, {})", launch.kernel,
+              grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, stream);
   if (result != CUDA_SUCCESS) state.log.remove(launch.id);
   return result;
 }
@@ -138,15 +136,14 @@ CUresult Driver::launch_host_func(CUstream stream, CUhostFn function, void* data
   Span const span = TRACE_MAKE_SPAN(trace, "launch_host_func", tracing::kv("stream", state_->log.number_of(stream)),
                                     tracing::kv("capture", tracing::empty));
   auto const entered = span.enter();
-  auto const text = [&] { return fmt::format("cuLaunchHostFunc({})", state_->text_of(stream)); };
   // A graph may call a captured function any number of times, so it is passed on as it is. So is null, which is an
   // error.
   if (state_->is_capturing(span, stream) || function == nullptr)
-    return state_->check(state_->api.launch_host_func(stream, function, data), text);
+    return state_->check(state_->api.launch_host_func(stream, function, data), "cuLaunchHostFunc({})", stream);
   auto call = std::make_unique<HostCall>(HostCall{function, data, span});
   CUresult const result = state_->api.launch_host_func(stream, run_host_call, call.get());
   if (result == CUDA_SUCCESS) static_cast<void>(call.release());  // run_host_call() deletes it
-  return state_->check(result, text);
+  return state_->check(result, "cuLaunchHostFunc({})", stream);
 }
 
 }  // namespace tracing::inline v1::cuda

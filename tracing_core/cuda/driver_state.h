@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -28,14 +29,18 @@ inline std::string text_of_stream(std::uint64_t number) {
 }
 
 struct Driver::State {
+  template <class T>
+  using Shown = std::conditional_t<std::is_same_v<T, CUstream> || std::is_same_v<T, CUevent>, std::string, T const&>;
+
   State(DriverApi const& table, DriverOptions given);
 
-  /// Reports `result` if it is an error; returns it. `call` makes the text of the call, only for an error.
-  template <class F>
-  CUresult check(CUresult result, F&& call) {
+  /// Reports `result` if it is an error; returns it. `call` and `arguments` are the text of the call, which is made
+  /// only for an error; streams and events appear by their numbers.
+  template <class... A>
+  CUresult check(CUresult result, fmt::format_string<Shown<A>...> call, A const&... arguments) {
     if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY) [[unlikely]] {
       std::string detail = options.last_message ? options.last_message() : std::string();  // before any other call
-      report_error(result, std::forward<F>(call)(), std::move(detail));
+      report_error(result, fmt::format(call, shown(arguments)...), std::move(detail));
     }
     return result;
   }
@@ -47,8 +52,13 @@ struct Driver::State {
   /// The context of open_device(); null before.
   CUcontext opened() const;
   std::string kernel_of(CUfunction function) const;
-  std::string text_of(CUstream stream) { return text_of_stream(log.number_of(stream)); }
-  std::string text_of(CUevent event) { return fmt::format("event {}", log.number_of(event)); }
+  /// What stands for an argument in the text of a call.
+  std::string shown(CUstream stream) { return text_of_stream(log.number_of(stream)); }
+  std::string shown(CUevent event) { return fmt::format("event {}", log.number_of(event)); }
+  template <class T>
+  static T const& shown(T const& argument) {
+    return argument;
+  }
   /// Whether calls on the stream are captured into a graph instead of executed; recorded in the span.
   bool is_capturing(Span const& span, CUstream stream) const;
 

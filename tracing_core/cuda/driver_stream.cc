@@ -13,15 +13,14 @@ CUresult Driver::stream_create(CUstream* stream, unsigned flags) {
     state_->log.add_stream(*stream, (flags & CU_STREAM_NON_BLOCKING) == 0);
     span.record(tracing::kv("stream", state_->log.number_of(*stream)));
   }
-  return state_->check(result, [&] { return fmt::format("cuStreamCreate(flags {})", flags); });
+  return state_->check(result, "cuStreamCreate(flags {})", flags);
 }
 
 CUresult Driver::stream_destroy(CUstream stream) {
   std::uint64_t const number = state_->log.number_of(stream);
   TRACE_SPAN(trace, "stream_destroy", tracing::kv("stream", number));
   state_->log.remove_stream(stream);
-  return state_->check(state_->api.stream_destroy(stream),
-                       [&] { return fmt::format("cuStreamDestroy({})", text_of_stream(number)); });
+  return state_->check(state_->api.stream_destroy(stream), "cuStreamDestroy({})", text_of_stream(number));
 }
 
 CUresult Driver::stream_synchronize(CUstream stream) {
@@ -30,7 +29,7 @@ CUresult Driver::stream_synchronize(CUstream stream) {
   CUresult const result = state_->api.stream_synchronize(stream);
   if (result == CUDA_SUCCESS)
     state_->report_completed(state_->log.complete_stream(stream, before), "cuStreamSynchronize");
-  return state_->check(result, [&] { return fmt::format("cuStreamSynchronize({})", state_->text_of(stream)); });
+  return state_->check(result, "cuStreamSynchronize({})", stream);
 }
 
 CUresult Driver::stream_query(CUstream stream) {
@@ -42,15 +41,13 @@ CUresult Driver::stream_query(CUstream stream) {
   if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
     span.record(tracing::kv("ready", result == CUDA_SUCCESS));
   if (result == CUDA_SUCCESS) state_->report_completed(state_->log.complete_stream(stream, before), "cuStreamQuery");
-  return state_->check(result, [&] { return fmt::format("cuStreamQuery({})", state_->text_of(stream)); });
+  return state_->check(result, "cuStreamQuery({})", stream);
 }
 
 CUresult Driver::stream_wait_event(CUstream stream, CUevent event, unsigned flags) {
   TRACE_SPAN(trace, "stream_wait_event", tracing::kv("stream", state_->log.number_of(stream)),
              tracing::kv("event", state_->log.number_of(event)));
-  return state_->check(state_->api.stream_wait_event(stream, event, flags), [&] {
-    return fmt::format("cuStreamWaitEvent({}, {})", state_->text_of(stream), state_->text_of(event));
-  });
+  return state_->check(state_->api.stream_wait_event(stream, event, flags), "cuStreamWaitEvent({}, {})", stream, event);
 }
 
 CUresult Driver::event_create(CUevent* event, unsigned flags) {
@@ -58,15 +55,14 @@ CUresult Driver::event_create(CUevent* event, unsigned flags) {
   auto const entered = span.enter();
   CUresult const result = state_->api.event_create(event, flags);
   if (result == CUDA_SUCCESS) span.record(tracing::kv("event", state_->log.number_of(*event)));
-  return state_->check(result, [&] { return fmt::format("cuEventCreate(flags {})", flags); });
+  return state_->check(result, "cuEventCreate(flags {})", flags);
 }
 
 CUresult Driver::event_destroy(CUevent event) {
   std::uint64_t const number = state_->log.number_of(event);
   TRACE_SPAN(trace, "event_destroy", tracing::kv("event", number));
   state_->log.remove_event(event);
-  return state_->check(state_->api.event_destroy(event),
-                       [&] { return fmt::format("cuEventDestroy(event {})", number); });
+  return state_->check(state_->api.event_destroy(event), "cuEventDestroy(event {})", number);
 }
 
 CUresult Driver::event_record(CUevent event, CUstream stream) {
@@ -80,8 +76,7 @@ CUresult Driver::event_record(CUevent event, CUstream stream) {
   CUresult const result = state_->api.event_record(event, stream);
   // A captured event does not wait for launches.
   if (result == CUDA_SUCCESS && !captured) state_->log.record_event(event, stream, before);
-  return state_->check(
-      result, [&] { return fmt::format("cuEventRecord({}, {})", state_->text_of(event), state_->text_of(stream)); });
+  return state_->check(result, "cuEventRecord({}, {})", event, stream);
 }
 
 CUresult Driver::event_query(CUevent event) {
@@ -93,7 +88,7 @@ CUresult Driver::event_query(CUevent event) {
   if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
     span.record(tracing::kv("ready", result == CUDA_SUCCESS));
   if (result == CUDA_SUCCESS) state_->report_completed(state_->log.complete_event(mark), "cuEventQuery");
-  return state_->check(result, [&] { return fmt::format("cuEventQuery({})", state_->text_of(event)); });
+  return state_->check(result, "cuEventQuery({})", event);
 }
 
 CUresult Driver::event_synchronize(CUevent event) {
@@ -101,7 +96,7 @@ CUresult Driver::event_synchronize(CUevent event) {
   LaunchLog::EventMark const mark = state_->log.mark_of(event);
   CUresult const result = state_->api.event_synchronize(event);
   if (result == CUDA_SUCCESS) state_->report_completed(state_->log.complete_event(mark), "cuEventSynchronize");
-  return state_->check(result, [&] { return fmt::format("cuEventSynchronize({})", state_->text_of(event)); });
+  return state_->check(result, "cuEventSynchronize({})", event);
 }
 
 CUresult Driver::event_elapsed_time(float* milliseconds, CUevent start, CUevent end) {
@@ -111,8 +106,7 @@ CUresult Driver::event_elapsed_time(float* milliseconds, CUevent start, CUevent 
   auto const entered = span.enter();
   CUresult const result = state_->api.event_elapsed_time(milliseconds, start, end);
   if (result == CUDA_SUCCESS) span.record(tracing::kv("elapsed_ms", *milliseconds));
-  return state_->check(
-      result, [&] { return fmt::format("cuEventElapsedTime({}, {})", state_->text_of(start), state_->text_of(end)); });
+  return state_->check(result, "cuEventElapsedTime({}, {})", start, end);
 }
 
 }  // namespace tracing::inline v1::cuda
