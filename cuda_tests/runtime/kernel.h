@@ -10,7 +10,6 @@
 #include <variant>
 #include <vector>
 
-#include "tracing_core/cuda/dim3.h"
 #include "tracing_core/model/debug_writer.h"
 #include "tracing_core/model/describe.h"
 

@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "tracing_core/cuda/compile_internal.h"
-#include "tracing_core/cuda/compile_key.h"
-#include "tracing_core/cuda/kernel_file.h"
 #include "tracing_core/internal/mutex.h"
 #include "tracing_core/tracing.h"
 

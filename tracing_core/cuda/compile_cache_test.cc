@@ -14,9 +14,8 @@
 #include <vector>
 
 #include "tests/approval.h"
-#include "tracing_core/cuda/compile_key.h"
+#include "tracing_core/cuda/compile_internal.h"
 #include "tracing_core/cuda/compile_test_support.h"
-#include "tracing_core/cuda/kernel_file.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing::cuda_test {

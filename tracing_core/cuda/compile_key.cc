@@ -1,5 +1,3 @@
-#include "tracing_core/cuda/compile_key.h"
-
 #include <dlfcn.h>
 #include <sys/stat.h>
 
@@ -10,7 +8,6 @@
 
 #include "tracing_core/cuda/compile_internal.h"
 #include "tracing_core/cuda/digest.h"
-#include "tracing_core/cuda/included_files.h"
 
 namespace tracing::inline v1::cuda::internal {
 namespace {

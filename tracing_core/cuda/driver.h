@@ -9,9 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tracing_core/cuda/dim3.h"
 #include "tracing_core/cuda/driver_api.h"
-#include "tracing_core/cuda/loss.h"
+#include "tracing_core/cuda/launch.h"
 
 namespace tracing::inline v1::cuda {
 

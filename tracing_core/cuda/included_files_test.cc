@@ -1,4 +1,4 @@
-#include "tracing_core/cuda/included_files.h"
+#include "tracing_core/cuda/compile_internal.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

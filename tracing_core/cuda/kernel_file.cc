@@ -1,4 +1,4 @@
-#include "tracing_core/cuda/kernel_file.h"
+#include "tracing_core/cuda/compile_internal.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,14 +1,29 @@
-// Launch: a kernel launch that a Driver has made.
+// Launch: a kernel launch that a Driver has made; Loss: how a launch cost a Driver its context.
 #pragma once
+
+#include <cuda.h>
 
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <tuple>
+#include <vector>
 
-#include "tracing_core/cuda/dim3.h"
 #include "tracing_core/emit/span.h"
 
 namespace tracing::inline v1::cuda {
+
+/// A number of blocks or threads along each of three axes. Recorded as a field it prints as `(4, 64, 1)`; see fields().
+struct Dim3 {
+  unsigned x = 1;
+  unsigned y = 1;
+  unsigned z = 1;
+
+  std::uint64_t count() const noexcept { return std::uint64_t{x} * y * z; }
+  /// The value of a field.
+  std::tuple<unsigned, unsigned, unsigned> fields() const noexcept { return {x, y, z}; }
+  friend bool operator==(Dim3 const&, Dim3 const&) = default;
+};
 
 /// The number of a launch, counted from 1 in the process; zero is none.
 using LaunchId = std::uint64_t;
@@ -22,6 +37,23 @@ struct Launch {
   std::uint64_t stream = 0;  ///< as in the field `stream`: 0 for the default stream
   std::chrono::steady_clock::time_point at;
   Span span;  ///< none if it is disabled
+};
+
+/// How a context was lost: the first call that reported the error, and the launches that may have caused it. A GPU does
+/// not report which launch that was. It is known if only one was outstanding, if launches block
+/// (CUDA_LAUNCH_BLOCKING=1), or if DriverOptions::failed_launch knows it.
+struct Loss {
+  CUresult code = CUDA_SUCCESS;
+  std::string call;                ///< such as `cuStreamSynchronize(stream 1)`
+  std::vector<Launch> candidates;  ///< oldest first; keeps their spans open
+  std::uint64_t forgotten = 0;     ///< how many further candidates there are
+  bool exact = false;              ///< the only candidate certainly caused the error
+  LaunchId launch = 0;             ///< as given by DriverOptions::failed_launch, also if it is not among the candidates
+  std::string detail;              ///< what else the driver reported: kernel, line, address
+
+  /// One line: `CUDA_ERROR_ILLEGAL_ADDRESS (700) from cuCtxSynchronize(): a kernel read or wrote an invalid address;
+  /// caused by launch 3 of out_of_bounds`.
+  std::string to_string() const;
 };
 
 /// The launch that this thread is making; zero outside of Driver::launch_kernel(). A driver implemented in the same
