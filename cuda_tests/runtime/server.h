@@ -34,8 +34,6 @@ class Server {
   /// True if the stream has no pending work.
   bool is_done(StreamId stream);
 
-  Backend& backend() noexcept { return backend_; }
-
  private:
   Stream& stream(StreamId id) TRACING_REQUIRES(mutex_);
   Command on(Stream& stream) TRACING_REQUIRES(mutex_) { return {backend_.driver(), stream, streams_}; }
