@@ -22,7 +22,7 @@ constexpr std::string_view kFileOptions[] = {
 // These add options and include folders.
 constexpr char const* kVariables[] = {"NVRTC_PREPEND_FLAGS", "NVRTC_APPEND_FLAGS", "CPPCX_INCLUDE_PATH"};
 
-// Why the result depends on what cannot be known; empty if it does not.
+// What makes the result depend on files that cannot be known; empty if nothing does.
 std::string why_unknown(CompileRequest const& request) {
   for (std::string const& option : request.options) {
     auto const begins = [&](std::string_view prefix) { return option.starts_with(prefix); };

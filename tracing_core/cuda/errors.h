@@ -11,8 +11,8 @@
 
 namespace tracing::inline v1::cuda {
 
-/// The name of the code in cuda.h, such as CUDA_ERROR_ILLEGAL_ADDRESS. For a code that is not in our table `driver` is
-/// asked; empty if that is null or does not know the code. Static storage. Thread-safe.
+/// The name of the code in cuda.h, such as CUDA_ERROR_ILLEGAL_ADDRESS. For a code that is not in our table, asks
+/// `driver`; empty if that is null or does not know the code. Static storage. Thread-safe.
 std::string_view error_name(CUresult code, DriverApi const* driver = nullptr) noexcept;
 
 /// What the code means, and often what to do, in one sentence without a full stop. Otherwise as error_name().

@@ -199,8 +199,8 @@ bool ChromeOutput::wait_for_records() noexcept {
   return !stopping_;
 }
 
-// Waits until a thread's first record leads it to check_deadline(). A record that is being made just now may be
-// compared with the earlier deadline; that a store is not seen by then takes far less than the first wait.
+// Waits until a thread's first record leads it to check_deadline(). A record that is being made just now may still be
+// compared with the earlier deadline. It is published long before the first wait ends, so is_behind() finds it.
 void ChromeOutput::park() noexcept {
   worker_state_ = WorkerState::parked;
   for_each_stream([](ChromeStream& stream) { stream.deadline.store(0, std::memory_order_relaxed); });

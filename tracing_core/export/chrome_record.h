@@ -47,7 +47,6 @@ class ChromeRecords {
   // Appends the time since the trace's own beginning and ends the record.
   void end(TextBuffer& out, std::int64_t time_ns) const noexcept;
 
-
  private:
   class Members;
   bool has_location(Metadata const& metadata) const noexcept;

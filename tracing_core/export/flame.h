@@ -63,9 +63,9 @@ class [[nodiscard]] FlameGuard {
 /// last line, at first from the creation of the layer. A span is listed after its parent, whichever spans the thread
 /// entered in between. Events and fields are not written.
 ///
-/// Names keep their blanks; in them `;` becomes `:`, line ends and NUL a blank, and bytes that are not UTF-8 U+FFFD. So
-/// files of several threads, processes and runs may be concatenated, or written together: a block of lines is one
-/// write(2).
+/// Names keep their blanks. In names `;` becomes `:`, line ends and NUL become blanks, and bytes that are not UTF-8
+/// become U+FFFD. A block of lines is one write(2), so several threads, processes and runs may write to one file, and
+/// files may be concatenated.
 ///
 /// Costs a read of the processor's counter and a copy of the line; takes a lock only to write, and allocates nothing
 /// once it has seen the deepest stack. Memory: a buffer and a stack for each live thread. In a forked child it writes

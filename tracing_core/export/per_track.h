@@ -12,8 +12,8 @@
 
 namespace tracing::inline v1::internal {
 
-// What a thread found for its own track, at the place of its owner's number modulo its size. The owner is a PerTrack's
-// number, since its address may be used again.
+// What a thread found for its own track. The owner is the number of a PerTrack, since its address may be used again;
+// modulo the size of the cache it is the entry's place.
 struct TrackCacheEntry {
   std::uint64_t owner = 0;
   Track const* track = nullptr;

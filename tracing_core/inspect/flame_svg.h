@@ -28,10 +28,9 @@ struct FlamePicture {
 };
 
 /// Writes an SVG document in pieces, laid out as by inferno-flamegraph: the root at the bottom, callees on top of their
-/// callers. It is self-contained, script included, and a plain picture where scripts do not
-/// run. Names may hold any bytes: those that are not valid become U+FFFD. The first lines say the unit, the total, and
-/// how many frames were too narrow to be drawn. REQUIRES: !graph.frames.empty(). Throws what `write` throws.
-/// Thread-safe.
+/// callers. It contains its script, and is a plain picture where scripts do not run. Names may hold any bytes: those
+/// that are not valid become U+FFFD. The first lines say the unit, the total, and how many frames were too narrow to be
+/// drawn. REQUIRES: !graph.frames.empty(). Throws what `write` throws. Thread-safe.
 ///
 /// In a differential flame graph a frame is red if its own count grew and blue if it shrank, the stronger the nearer
 /// that change is to the largest one of all frames, drawn or not.
