@@ -105,7 +105,7 @@ void span_events(Environment& environment, Input const& input) {
 
 void redact_token(Environment& environment, Input const& input) {
   if (std::any_of(input.value.begin(), input.value.end(), is_control))
-    return input.reject(input.value, "has a control character");
+    return input.reject(input.value, "contains a control character");
   environment.redact_token = input.value;
 }
 

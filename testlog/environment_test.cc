@@ -106,7 +106,7 @@ TEST(Environment, ReportsBadValuesAndUsesDefaults) {
       "full, none (did you mean close?)\n"
       "testlog: TRACE_TIME=UTC: unknown value; expected one of utc, local, uptime, none (did you mean utc?)\n"
       "testlog: TRACE_COLOR=?[1m: unknown value; expected one of auto, always, never\n"
-      "testlog: TRACE_REDACT_TOKEN=two?lines: has a control character; expected one line of text\n");
+      "testlog: TRACE_REDACT_TOKEN=two?lines: contains a control character; expected one line of text\n");
   EXPECT_EQ(e.show, Show::live);
   EXPECT_EQ(e.span_events, tracing::SpanEvents::none);
   EXPECT_EQ(e.redact_token, "***REDACTED***");

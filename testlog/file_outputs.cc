@@ -223,7 +223,7 @@ FileOutputs::FileOutputs(Environment const& environment, Attribution& attributio
   if (!chrome.empty()) add<ChromeSeries>("TRACE_CHROME", chrome, ".json");
   if (!flame.empty() && flame == chrome && !is_folder(flame) && !is_no_file(flame)) {
     output.write("testlog: TRACE_FLAME=" + flame +
-                 ": is the file of TRACE_CHROME; expected another path, or a folder\n");
+                 ": is already used by TRACE_CHROME; expected another path, or a folder\n");
   } else if (!flame.empty()) {
     add<FlameSeries>("TRACE_FLAME", flame, ".folded");
   }

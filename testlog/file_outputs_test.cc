@@ -7,6 +7,7 @@
 #include <fstream>
 #include <regex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -232,7 +233,9 @@ TEST_F(FileOutputs, ForkedChildrenWriteNothing) {
 TEST_F(FileOutputs, CrashLeavesCompleteRecords) {
   for (char const* const test : {"Dies.BySegv", "Dies.ByAbort", "Dies.Killed"}) {
     EXPECT_NE(run_dying(test, {{"TRACE_CHROME", path(test)}, {"TRACE_SHOW", "none"}}).signal, 0);
-    std::string const text = content_of(path(test));
+    std::string text = content_of(path(test));
+    // SIGKILL may interrupt the write() of the last records.
+    if (std::string_view(test) == "Dies.Killed") text.resize(std::min(text.rfind(",\n"), text.size()));
     EXPECT_TRUE(Json::accept(text + "]")) << text.substr(0, 1000);
   }
   // The handler of the signal waited for the thread that writes.
@@ -274,7 +277,7 @@ TEST_F(FileOutputs, TwoFormatsNeverShareAFile) {
       run_scenarios("Plain.Passes", {{"TRACE_CHROME", path("both")}, {"TRACE_FLAME", path("both")}});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.err, HasSubstr("testlog: TRACE_FLAME=" + path("both") +
-                                     ": is the file of TRACE_CHROME; expected another path, or a folder\n"));
+                                     ": is already used by TRACE_CHROME; expected another path, or a folder\n"));
   EXPECT_TRUE(Json::accept(content_of(path("both"))));
 }
 

@@ -58,7 +58,7 @@ void PerfOutputs::end_test() {
 void PerfOutputs::print(std::string_view headline, tracing::PerfSummary const& summary) {
   if (summary.empty()) return;
   tracing::InlineTextBuffer<4096> text;
-  text.append("---- how long perf spans took");
+  text.append("---- perf spans");
   text.append(headline);
   text.append(" ----\n");
   append_perf_table(text, summary);
@@ -87,7 +87,7 @@ void PerfOutputs::report_if_none_was_selected(bool ran_all) {
   if (filter_of(directives).max_level_hint() == tracing::LevelFilter::off) return;
   if (!any_perf_span_ran()) return;
   output_.write("testlog: TRACE_PERF=" + directives +
-                ": selected none of the perf spans that ran, whose usual level is debug; expected off, on, summary, or "
+                ": matched none of the perf spans that ran (default level: debug); expected off, on, summary, or "
                 "directives\n");
 }
 

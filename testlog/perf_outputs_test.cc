@@ -88,14 +88,14 @@ TEST_F(PerfOutputs, PrintsAsApproved) {
 TEST_F(PerfOutputs, ReportsOnceThatNoSpanWasSelected) {
   auto const reported = [](char const* tests, std::string const& value) {
     std::string const err = run_scenarios(tests, {{"TRACE_PERF", value}}).err;
-    EXPECT_EQ(count(err, "selected none of the perf spans that ran"), count(err, "testlog: TRACE_PERF")) << err;
-    return count(err, "selected none of the perf spans that ran") == 1 ? err : std::string();
+    EXPECT_EQ(count(err, "matched none of the perf spans that ran"), count(err, "testlog: TRACE_PERF")) << err;
+    return count(err, "matched none of the perf spans that ran") == 1 ? err : std::string();
   };
   EXPECT_EQ(reported("Perf.Passes", "warn"),
-            "testlog: TRACE_PERF=warn: selected none of the perf spans that ran, whose usual level is debug; expected "
+            "testlog: TRACE_PERF=warn: matched none of the perf spans that ran (default level: debug); expected "
             "off, on, summary, or directives\n");
-  EXPECT_THAT(reported("Perf.Passes", "2"), HasSubstr("TRACE_PERF=2: selected none"));
-  EXPECT_THAT(reported("Perf.Passes:Perf.PassesOnceMore", "summary,nonsense"), HasSubstr("TRACE_PERF=nonsense: selected none"));
+  EXPECT_THAT(reported("Perf.Passes", "2"), HasSubstr("TRACE_PERF=2: matched none"));
+  EXPECT_THAT(reported("Perf.Passes:Perf.PassesOnceMore", "summary,nonsense"), HasSubstr("TRACE_PERF=nonsense: matched none"));
   for (char const* const value : {"0", "info", "summary,info", "machine", "on", "elsewhere=debug", "[elsewhere]"}) {
     EXPECT_EQ(reported("Perf.Passes", value), "") << value;
   }

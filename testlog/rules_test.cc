@@ -417,7 +417,7 @@ std::vector<BadCase> const& bad_cases() {
       {"TRACE_CUDA_HEALTH", "sometimes",
        "testlog: TRACE_CUDA_HEALTH=sometimes: unknown value; expected one of on, stop, off\n"},
       {"TRACE_REDACT_TOKEN", "two\nlines",
-       "testlog: TRACE_REDACT_TOKEN=two?lines: has a control character; expected one line of text\n"},
+       "testlog: TRACE_REDACT_TOKEN=two?lines: contains a control character; expected one line of text\n"},
       {"TRACE_PERF", "gpu=bogus",
        "testlog: TRACE_PERF: invalid filter directive\n  gpu=bogus\n"
        "      ^~~~~ not a level; levels are off, error, warn, info, debug, trace or 0 to 5\n"},

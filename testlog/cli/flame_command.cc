@@ -75,8 +75,8 @@ class Reader {
     for (std::string const& path : options_.files) {
       if (!read(path, /*is_before=*/false)) return false;
     }
-    if (bad_ > kMaxBadLinesShown) print("and " + std::to_string(bad_ - kMaxBadLinesShown) + " more bad lines");
-    if (cut_ > 0) print("counts with a fraction, which was cut: " + std::to_string(cut_));
+    if (bad_ > kMaxBadLinesShown) print("and " + std::to_string(bad_ - kMaxBadLinesShown) + " more malformed lines");
+    if (cut_ > 0) print("fractions dropped from counts: " + std::to_string(cut_));
     return true;
   }
   FlameGraph build() {

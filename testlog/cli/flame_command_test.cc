@@ -142,7 +142,7 @@ TEST(FlameCommand, ReportsBadLinesAndDrawsTheOthers) {
   EXPECT_EQ(outcome.err,
             "testlog flame: " + run + ":2: 'main;x': missing count; expected a line like `outer;inner 120`\n" +
                 "testlog flame: " + run + ":3: '-4': the count is negative; expected a line like `outer;inner 120`\n" +
-                "testlog flame: counts with a fraction, which was cut: 1\n");
+                "testlog flame: fractions dropped from counts: 1\n");
   EXPECT_THAT(titles(outcome.out), testing::ElementsAre("all (3 ns, 100%)", "main (3 ns, 100.00%)"));
 }
 
@@ -152,7 +152,7 @@ TEST(FlameCommand, CountsManyBadLines) {
   for (int i = 0; i < 1000; ++i) text += "bad\n";
   Outcome const outcome = flame({folder.write("run", text)});
   EXPECT_EQ(testlog::testdata::count(outcome.err, "\n"), 11);
-  EXPECT_THAT(outcome.err, HasSubstr("testlog flame: and 990 more bad lines\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("testlog flame: and 990 more malformed lines\n"));
 }
 
 TEST(FlameCommand, FailsIfThereIsNothingToDraw) {

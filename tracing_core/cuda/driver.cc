@@ -35,7 +35,7 @@ Driver::State::State(DriverApi const& table, DriverOptions given)
 
 Driver::Driver(DriverApi const& api, DriverOptions options) : state_(std::make_unique<State>(api, std::move(options))) {
   if (state_->blocking) {
-    TRACE_INFO("Each launch waits for its end: {}",
+    TRACE_INFO("Each launch waits for its kernel to end: {}",
                state_->options.launch_blocking ? "DriverOptions::launch_blocking" : "CUDA_LAUNCH_BLOCKING=1");
   }
   MutexLock const lock(drivers().mutex);

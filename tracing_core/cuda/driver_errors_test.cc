@@ -110,10 +110,10 @@ TEST(Driver, ReportsWhyLaunchesBlock) {
   DriverOptions options;
   options.launch_blocking = true;
   EXPECT_EQ(printed_of_driver([&] { Driver const driver(answering(), options); }),
-            " INFO tracing::cuda: Each launch waits for its end: DriverOptions::launch_blocking\n");
+            " INFO tracing::cuda: Each launch waits for its kernel to end: DriverOptions::launch_blocking\n");
   setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
   EXPECT_EQ(printed_of_driver([&] { Driver const driver(answering()); }),
-            " INFO tracing::cuda: Each launch waits for its end: CUDA_LAUNCH_BLOCKING=1\n");
+            " INFO tracing::cuda: Each launch waits for its kernel to end: CUDA_LAUNCH_BLOCKING=1\n");
   unsetenv("CUDA_LAUNCH_BLOCKING");
 }
 

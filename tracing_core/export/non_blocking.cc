@@ -8,7 +8,7 @@ void append_dropped_lines(TextBuffer& out, std::uint64_t count) noexcept {
   out.append("tracing: ");
   out.append_uint(count);
   out.append(count == 1 ? " line dropped" : " lines dropped");
-  out.append(", more than the writing thread's queue holds\n");
+  out.append(": the writing thread's queue was full\n");
 }
 
 WorkerGuard::WorkerGuard(std::shared_ptr<internal::LineQueue> const& queue)

@@ -14,7 +14,7 @@ namespace tracing::inline v1 {
 
 class TextBuffer;
 
-/// Appends `tracing: 7 lines dropped, more than the writing thread's queue holds` and a line end.
+/// Appends `tracing: 7 lines dropped: the writing thread's queue was full` and a line end.
 void append_dropped_lines(TextBuffer& out, std::uint64_t count) noexcept;
 
 struct NonBlockingOptions {

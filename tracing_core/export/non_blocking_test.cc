@@ -95,7 +95,7 @@ TEST(NonBlockingSink, CountsAndReportsLinesDroppedByAFullQueue) {
   EXPECT_EQ(sink->dropped(), 7U);
   gate->open();
   sink->flush();
-  std::string const dropped = "tracing: 7 lines dropped, more than the writing thread's queue holds\n";
+  std::string const dropped = "tracing: 7 lines dropped: the writing thread's queue was full\n";
   EXPECT_EQ(gate->text(), numbers(0, 10) + dropped + "(flush)");
   write_numbers(*sink, 17, 20);
   guard = {};
