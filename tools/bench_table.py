@@ -15,7 +15,7 @@ import time
 TURNS = 7
 
 
-PROGRAMS = ("tracing_benchmarks", "spdlog_benchmarks")
+PROGRAMS = ("tracing_benchmarks",)
 
 # Rows that are compared with another row.
 OWN_PEERS = {"perf_off": "off_span", "perf_below": "span_full", "perf_summary": "span_full", "perf_printed": "line_full",
