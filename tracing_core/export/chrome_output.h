@@ -12,6 +12,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "tracing_core/export/chrome_callsites.h"
 #include "tracing_core/export/chrome_record.h"
 #include "tracing_core/export/chrome_stream.h"
 #include "tracing_core/export/line_sink.h"
@@ -210,6 +211,7 @@ class ChromeOutput {
   std::error_code error_ TRACING_GUARDED_BY(writing_);
   Block block_ TRACING_GUARDED_BY(writing_);
   TickConverter clock_ TRACING_GUARDED_BY(writing_);
+  ChromeCallsites callsites_ TRACING_GUARDED_BY(writing_){records_, pid_};
 
   Mutex mutex_;
   CondVar wake_;

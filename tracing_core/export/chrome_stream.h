@@ -126,8 +126,9 @@ class ChromeStream {
 
     std::int64_t last_ns = INT64_MIN;
     std::int64_t tid = 0;
-    std::uint64_t named_in = 0;  // the last file that has the thread's name
-    TextBuffer name;             // the record that names the thread
+    InlineTextBuffer<32> tid_text;  // with what follows it in a record, up to the time
+    std::uint64_t named_in = 0;     // the last file that has the thread's name
+    TextBuffer name;                // the record that names the thread
   };
   Reading reading;
 

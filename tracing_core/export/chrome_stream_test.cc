@@ -108,6 +108,27 @@ TEST(ChromeStream, WritesTheSameAsIfWrittenThrough) {
   }
 }
 
+// A function for names has each record formatted by itself.
+TEST(ChromeStream, WritesTheSameSpansIfEachIsFormattedByItself) {
+  for (bool const args : {true, false}) {
+    for (bool const locations : {true, false}) {
+      std::string texts[2];
+      for (bool const by_itself : {true, false}) {
+        ChromeOptions options{.include_args = args, .include_locations = locations};
+        if (by_itself) options.name = [](TextBuffer& out, ChromeSubject const& s) { out.append(s.metadata.name()); };
+        std::string const text = trace_text(options, [] {
+          for (int i = 0; i < 3; ++i) emit_everything(std::to_string(i));
+        });
+        std::regex const spans(R"x(\n\{.*"ph":"[BE]".*"ts":)x");
+        std::sregex_iterator at(text.begin(), text.end(), spans);
+        for (; at != std::sregex_iterator(); ++at) texts[by_itself] += at->str();
+      }
+      EXPECT_EQ(texts[0], texts[1]) << args << locations;
+      EXPECT_GT(texts[0].size(), 2000U);
+    }
+  }
+}
+
 TEST(ChromeStream, MeasuresTimeLikeTheClock) {
   using Clock = std::chrono::steady_clock;
   std::vector<Clock::time_point> before, after;

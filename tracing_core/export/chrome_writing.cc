@@ -99,7 +99,11 @@ void ChromeOutput::take(ChromeStream& stream, ChromeRecordHead const& head) noex
   } else {
     auto const& record = reinterpret_cast<ChromeValuesRecord const&>(head);
     std::string_view const groups(reinterpret_cast<char const*>(&record + 1), head.size - sizeof(record));
-    records_.append_stored(text, head.phase, record.id, *record.metadata, groups, {pid_, reading.tid});
+    if (callsites_.append(text, record, groups)) [[likely]] {
+      text.append(reading.tid_text.view());
+    } else {
+      records_.append_stored(text, head.phase, record.id, *record.metadata, groups, {pid_, reading.tid});
+    }
     records_.end(text, next_time(reading, head.ticks));
   }
   end_record(begin, 1);
@@ -107,6 +111,9 @@ void ChromeOutput::take(ChromeStream& stream, ChromeRecordHead const& head) noex
 
 void ChromeStream::Reading::set_thread(ChromeThreadRecord const& record) noexcept {
   tid = record.tid;
+  tid_text.clear();
+  tid_text.append_int(tid);
+  tid_text.append(",\"ts\":");
   name.clear();
   name.append({reinterpret_cast<char const*>(&record + 1), record.text_size});
   named_in = 0;
