@@ -171,8 +171,8 @@ std::optional<Directive> Directive::parse(std::string_view text, ParseError* err
   return directive;
 }
 
-bool Directive::is_static() const noexcept {
-  return !span && std::none_of(fields.begin(), fields.end(), [](FieldMatch const& f) { return f.value.has_value(); });
+bool Directive::has_values() const noexcept {
+  return std::any_of(fields.begin(), fields.end(), [](FieldMatch const& field) { return field.value.has_value(); });
 }
 
 void Directive::append_to(std::string& out) const {

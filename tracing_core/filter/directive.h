@@ -34,8 +34,10 @@ struct Directive {
   /// it is the debug output of the value.
   static std::optional<Directive> parse(std::string_view text, ParseError* error = nullptr, bool regex = true);
 
+  /// True if it requires a field to have a certain value.
+  bool has_values() const noexcept;
   /// True if the metadata of a callsite alone decides: the directive names neither a span nor a value.
-  bool is_static() const noexcept;
+  bool is_static() const noexcept { return !span && !has_values(); }
   /// True if the directive applies inside of spans: it names a span or a field.
   bool is_dynamic() const noexcept { return span.has_value() || !fields.empty(); }
 

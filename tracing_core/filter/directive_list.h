@@ -34,20 +34,14 @@ class DirectiveList {
   void append_to(std::string& out) const;
 
  protected:
-  // The parts of a directive that are tested first. The prefix points into the directive.
-  struct Row {
-    TargetPrefix prefix;
-    LevelFilter level;
-    bool has_fields;
-    bool has_values;
-  };
+  /// The index of the first directive, from `begin` on, whose target is a prefix of the key; size() if there is none.
+  std::size_t find(TargetKey const& key, std::size_t begin) const noexcept;
+  std::size_t size() const noexcept { return directives_.size(); }
 
   std::vector<Directive> directives_;
-  std::vector<Row> rows_;
 
  private:
-  void index();
-
+  std::vector<TargetPrefix> prefixes_;  // of each directive: a search reads little else
   LevelFilter max_level_{};
 };
 
@@ -60,9 +54,6 @@ class StaticDirectives : public DirectiveList {
   bool enabled(Metadata const& metadata) const noexcept;
   /// The same for any record with this target; directives with fields do not apply.
   bool target_enabled(std::string_view target, Level level) const noexcept;
-
- private:
-  bool fields_apply(std::size_t row, Metadata const& metadata) const noexcept;
 };
 
 }  // namespace tracing::inline v1::internal

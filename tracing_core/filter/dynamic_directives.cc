@@ -1,6 +1,7 @@
 #include "tracing_core/filter/dynamic_directives.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "tracing_core/model/text_buffer.h"
@@ -35,46 +36,41 @@ bool value_matches(ValueMatch const& wanted, Value const& value) noexcept {
 }
 
 DynamicDirectives::DynamicDirectives(std::vector<Directive> directives)
-    : DirectiveList(std::move(directives)), values_found_(new std::atomic<bool>[directives_.size()]()) {}
+    : DirectiveList(std::move(directives)),
+      has_values_(std::any_of(directives_.begin(), directives_.end(), std::mem_fn(&Directive::has_values))),
+      values_found_(new std::atomic<bool>[size()]()) {}
 
 void DynamicDirectives::add(Directive directive) {
+  has_values_ = has_values_ || directive.has_values();
   DirectiveList::add(std::move(directive));
-  values_found_ = std::make_unique<std::atomic<bool>[]>(directives_.size());
-}
-
-bool DynamicDirectives::has_values() const noexcept {
-  return std::any_of(rows_.begin(), rows_.end(), [](Row const& row) { return row.has_values; });
+  values_found_ = std::make_unique<std::atomic<bool>[]>(size());
 }
 
 bool DynamicDirectives::values_found(std::size_t index) const noexcept {
   return values_found_[index].load(std::memory_order_relaxed);
 }
 
-bool DynamicDirectives::applies(std::size_t row, TargetKey const& key, Metadata const& span) const noexcept {
-  if (!rows_[row].prefix.begins(key)) return false;
-  Directive const& directive = directives_[row];
-  if (directive.span && *directive.span != span.name()) return false;
-  return std::all_of(directive.fields.begin(), directive.fields.end(),
-                     [&span](FieldMatch const& field) { return span.fields().contains(field.name); });
+std::size_t DynamicDirectives::find_match(Metadata const& span, std::size_t begin) const noexcept {
+  auto const applies = [&span](Directive const& directive) {
+    return (!directive.span || *directive.span == span.name()) &&
+           std::all_of(directive.fields.begin(), directive.fields.end(),
+                       [&](FieldMatch const& field) { return span.fields().contains(field.name); });
+  };
+  TargetKey const key(span.target());
+  std::size_t i = find(key, begin);
+  while (i < size() && !applies(directives_[i])) i = find(key, i + 1);
+  return i;
 }
 
-bool DynamicDirectives::matches(Metadata const& span) const noexcept {
-  TargetKey const key(span.target());
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    if (applies(i, key, span)) return true;
-  }
-  return false;
-}
+bool DynamicDirectives::matches(Metadata const& span) const noexcept { return find_match(span, 0) < size(); }
 
 SpanMatch DynamicDirectives::match(FieldValues const& values) const {
   Metadata const& span = values.metadata();
-  TargetKey const key(span.target());
   SpanMatch match;
   match.directives_ = this;
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    if (!applies(i, key, span)) continue;
+  for (std::size_t i = find_match(span, 0); i < size(); i = find_match(span, i + 1)) {
     Directive const& directive = directives_[i];
-    if (!rows_[i].has_values) match.raise(directive.level);
+    if (!directive.has_values()) match.raise(directive.level);
     for (auto field = directive.fields.begin(); field != directive.fields.end(); ++field) {
       // If a directive names a field several times, the last value counts.
       bool const again = std::any_of(field + 1, directive.fields.end(), [&field](FieldMatch const& later) {

@@ -22,7 +22,7 @@ class DynamicDirectives : public DirectiveList {
   void add(Directive directive);
 
   /// True if any directive requires a value: then it is not known which spans match before they are created.
-  bool has_values() const noexcept;
+  bool has_values() const noexcept { return has_values_; }
   /// True if some span has recorded all values that directive `index` requires.
   bool values_found(std::size_t index) const noexcept;
 
@@ -34,8 +34,10 @@ class DynamicDirectives : public DirectiveList {
  private:
   friend class SpanMatch;
 
-  bool applies(std::size_t row, TargetKey const& key, Metadata const& span) const noexcept;
+  // The index of the first directive, from `begin` on, that may match spans of this callsite; size() if there is none.
+  std::size_t find_match(Metadata const& span, std::size_t begin) const noexcept;
 
+  bool has_values_ = false;
   std::unique_ptr<std::atomic<bool>[]> values_found_;  // of each directive
 };
 

@@ -180,9 +180,7 @@ std::vector<DirectiveNote> explain(EnvFilter const& filter, std::span<Metadata c
     Directive const& directive = dynamics.directives()[i];
     if (directive.is_static()) continue;  // explained above
     std::string reason = Explainer(reached, directive).reason();
-    bool const has_values = std::any_of(directive.fields.begin(), directive.fields.end(),
-                                        [](FieldMatch const& field) { return field.value.has_value(); });
-    if (reason.empty() && has_values && !dynamics.values_found(i)) {
+    if (reason.empty() && directive.has_values() && !dynamics.values_found(i)) {
       reason = directive.span ? "no span " + quoted(*directive.span) : std::string("no span");
       reason += " recorded these values";
     }

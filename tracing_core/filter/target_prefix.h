@@ -15,33 +15,29 @@ class TargetKey {
     std::memcpy(&head_, target.data(), target.size() < sizeof head_ ? target.size() : sizeof head_);
   }
 
+  std::string_view text() const noexcept { return text_; }
+
  private:
   friend class TargetPrefix;
   std::string_view text_;
   std::uint64_t head_ = 0;
 };
 
-/// A prefix that a directive requires. Does not own the text.
+/// The first eight bytes of a prefix that a directive requires, which rule out almost all other targets.
 class TargetPrefix {
  public:
-  TargetPrefix() noexcept = default;  ///< a prefix of every target
-  explicit TargetPrefix(std::string_view prefix) noexcept : data_(prefix.data()), size_(prefix.size()) {
-    std::size_t const count = size_ < sizeof head_ ? size_ : sizeof head_;
-    std::memcpy(&head_, data_, count);
+  explicit TargetPrefix(std::string_view prefix) noexcept {
+    std::size_t const count = prefix.size() < sizeof head_ ? prefix.size() : sizeof head_;
+    std::memcpy(&head_, prefix.data(), count);
     std::memset(&mask_, 0xFF, count);
   }
 
-  bool begins(TargetKey const& key) const noexcept {
-    if ((key.head_ & mask_) != head_ || key.text_.size() < size_) return false;
-    return size_ <= sizeof head_ ||
-           std::memcmp(key.text_.data() + sizeof head_, data_ + sizeof head_, size_ - sizeof head_) == 0;
-  }
+  /// False if the target certainly does not begin with the prefix.
+  bool may_begin(TargetKey const& key) const noexcept { return (key.head_ & mask_) == head_; }
 
  private:
   std::uint64_t head_ = 0;
   std::uint64_t mask_ = 0;
-  char const* data_ = nullptr;
-  std::size_t size_ = 0;
 };
 
 }  // namespace tracing::inline v1::internal
