@@ -81,13 +81,18 @@ EnvFilter::EnvFilter(std::vector<Directive> directives, Options const& options) 
   rules_.regex = options.regex;
   if (directives.empty() && options.default_directive) directives.push_back(*options.default_directive);
   if (!options.regex) std::for_each(directives.begin(), directives.end(), take_literally);
-  std::vector<Directive> statics, dynamics;
-  statics.reserve(directives.size());
+  // Static directives stay where they are: filters of many directives are mostly of these.
+  std::vector<Directive> dynamics;
+  auto end = directives.begin();
   for (Directive& directive : directives) {
-    if (directive.is_dynamic()) dynamics.push_back(directive);
-    if (directive.is_static()) statics.push_back(std::move(directive));
+    bool const is_static = directive.is_static();
+    if (directive.is_dynamic()) dynamics.push_back(is_static ? directive : std::move(directive));
+    if (!is_static) continue;
+    if (&*end != &directive) *end = std::move(directive);
+    ++end;
   }
-  rules_.statics = internal::StaticDirectives(std::move(statics));
+  directives.erase(end, directives.end());
+  rules_.statics = internal::StaticDirectives(std::move(directives));
   rules_.has_dynamics = !dynamics.empty();
   rules_.dynamics = std::make_unique<internal::DynamicDirectives>(std::move(dynamics));
   rules_.dynamic_max_level = rules_.dynamics->max_level();
