@@ -37,6 +37,18 @@ void dynamic_off(benchmark::State& state) {
 }
 TRACING_BENCHMARK(dynamic_off);
 
+// 1,000 directives for spans of other targets.
+void span_foreign_1000(benchmark::State& state) {
+  bench::use(state, [] {
+    std::string text = "info";
+    for (int i = 0; i < 1000; ++i) text += ",foreign" + std::to_string(i) + "[span{x=1}]=trace";
+    return RegistryBuilder().with(std::make_unique<NoHooks>(), std::make_unique<EnvFilter>(text)).build();
+  });
+  int i = 0;
+  for (auto _ : state) workload::span(i++, 2);
+}
+TRACING_BENCHMARK(span_foreign_1000);
+
 std::string directives(int count) {
   std::string text;
   for (int i = 0; i < count; ++i)

@@ -1,10 +1,13 @@
-// DynamicDirectives: the rules of a filter that name spans or fields. SpanMatch: their effect on one span.
+// DynamicDirectives: the rules of a filter that name spans or fields. CallsiteMatch: those that may match the spans of a
+// callsite. SpanMatch: their effect on one span.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "tracing_core/filter/directive_list.h"
@@ -15,7 +18,42 @@ namespace tracing::inline v1::internal {
 
 class SpanMatch;
 
-/// Rules for records inside of spans. All that match a span take effect. values_found() is thread-safe.
+/// The directives that may match the spans of a callsite.
+struct CallsiteMatch {
+  struct Awaited {
+    std::uint32_t directive;
+    std::uint32_t field;  // in the metadata
+    ValueMatch const* value;
+  };
+
+  bool any = false;
+  LevelFilter level{};           // the most verbose one of those that require no values
+  std::vector<Awaited> awaited;  // the values that the others require, grouped by directive
+};
+
+/// The match of each callsite, which is found once. Found in a few nanoseconds; entries are only added. Thread-safe.
+class CallsiteMatches {
+ public:
+  CallsiteMatches() = default;
+  CallsiteMatches(CallsiteMatches const&) = delete;
+  CallsiteMatches& operator=(CallsiteMatches const&) = delete;
+  ~CallsiteMatches();
+
+  /// Null if there is none.
+  CallsiteMatch const* find(Metadata const& span) const noexcept;
+  CallsiteMatch const& add(Metadata const& span, CallsiteMatch match);
+
+ private:
+  struct Entry {
+    Metadata const* span;
+    CallsiteMatch match;
+    Entry* next;
+  };
+  std::array<std::atomic<Entry*>, 256> lists_{};  // by a hash of the callsite's address
+};
+
+/// Rules for records inside of spans. All that match a span take effect. Set them up on one thread; afterwards they are
+/// thread-safe.
 class DynamicDirectives : public DirectiveList {
  public:
   explicit DynamicDirectives(std::vector<Directive> directives);
@@ -37,15 +75,20 @@ class DynamicDirectives : public DirectiveList {
   // The index of the first directive, from `begin` on, that may match spans of this callsite; size() if there is none.
   std::size_t find_match(Metadata const& span, std::size_t begin) const noexcept;
 
+  CallsiteMatch find_matches(Metadata const& span) const;
+  // What is known about a callsite, or what is found out now. Null if it cannot be kept.
+  CallsiteMatch const* known(Metadata const& span) const noexcept;
+  void forget();
+
   bool has_values_ = false;
   std::unique_ptr<std::atomic<bool>[]> values_found_;  // of each directive
+  std::unique_ptr<CallsiteMatches> known_;             // null if there are no directives
 };
 
 /// The effect of dynamic directives on one span: the level that passes inside of it, which rises as required values are
 /// recorded. level() is thread-safe; record() is not.
 class SpanMatch {
  public:
-  SpanMatch() = default;
   SpanMatch(SpanMatch&& other) noexcept
       : level_(other.level()), waiting_(std::move(other.waiting_)), directives_(other.directives_) {}
   SpanMatch& operator=(SpanMatch&&) = delete;
@@ -60,16 +103,12 @@ class SpanMatch {
  private:
   friend class DynamicDirectives;
 
-  struct Awaited {
-    std::uint32_t directive;
-    std::uint32_t field;  // in the metadata
-    ValueMatch const* value;
-  };
-  void raise(LevelFilter level) noexcept;
+  SpanMatch(DynamicDirectives const& directives, CallsiteMatch match) noexcept
+      : level_(match.level), waiting_(std::move(match.awaited)), directives_(&directives) {}
 
-  std::atomic<LevelFilter> level_{};
-  std::vector<Awaited> waiting_;  // grouped by directive
-  DynamicDirectives const* directives_ = nullptr;
+  std::atomic<LevelFilter> level_;
+  std::vector<CallsiteMatch::Awaited> waiting_;
+  DynamicDirectives const* directives_;
 };
 
 /// True if a recorded value is the one that a directive requires. An empty value never is.

@@ -235,5 +235,74 @@ TEST(EnvFilter, AcceptsDirectivesLater) {
   span.exit();
 }
 
+// A callsite as macros make them: its metadata is never destroyed. The name and target may be changed, to see whether
+// they are read again.
+struct StaticSpan {
+  char text[6] = {'s', 'a', 'p', 'p', 'x', 0};
+  internal::FieldEntry const field = internal::field_entry(4, "x", 1, 0);
+  Metadata const metadata{internal::MetadataParts{.text = text,
+                                                  .fields = &field,
+                                                  .name_size = 1,
+                                                  .target_size = 3,
+                                                  .field_count = 1,
+                                                  .value_count = 1,
+                                                  .level = Level::info,
+                                                  .kind = Kind::span}};
+};
+
+// The level of the state of a new span as a filter stores it: whether trace passes inside of it.
+bool lets_trace_pass(EnvFilter& f, Metadata const& span, std::int64_t x) {
+  Recorded const values = {{"x", Value::of_i64(x)}};
+  std::uintptr_t state = 0;
+  f.on_new_span(NewSpan{Values(span, values).fields()}, state);
+  if (state == 0) return false;
+  f.on_enter(state);
+  bool const passes_now = passes(f, event_site("a", Level::trace));
+  f.on_exit(state);
+  f.on_close(state);
+  return passes_now;
+}
+
+TEST(EnvFilter, FindsTheDirectivesOfACallsiteOnce) {
+  EnvFilter f = filter("app[s{x=1}]=trace,app[s]=info,other[s{x=2}]=trace,error");
+  StaticSpan matched, foreign;
+  foreign.text[1] = 'A';
+  EXPECT_EQ(f.callsite_enabled(matched.metadata), Interest::always);
+  EXPECT_EQ(f.callsite_enabled(foreign.metadata), Interest::sometimes);
+  std::swap(matched.text[1], foreign.text[1]);  // not read again
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(lets_trace_pass(f, matched.metadata, 1));
+    EXPECT_FALSE(lets_trace_pass(f, matched.metadata, 2)) << "each span has its own values";
+    EXPECT_FALSE(lets_trace_pass(f, foreign.metadata, 1));
+  }
+  f.add_directive(*Directive::parse("[{x=3}]=trace"));  // what was found is forgotten
+  EXPECT_EQ(f.callsite_enabled(matched.metadata), Interest::always);
+  EXPECT_FALSE(lets_trace_pass(f, matched.metadata, 1));
+  EXPECT_TRUE(lets_trace_pass(f, matched.metadata, 3));
+  EXPECT_TRUE(lets_trace_pass(f, foreign.metadata, 1));
+}
+
+TEST(EnvFilter, FindsTheDirectivesOfManyCallsitesOnAnyThread) {
+  EnvFilter f = filter("app[s{x=1}]=trace");
+  std::vector<StaticSpan> spans(2000);
+  for (std::size_t i = 0; i < spans.size(); i += 2) spans[i].text[1] = 'A';
+  auto const use_all = [&] {
+    for (std::size_t i = 0; i < spans.size(); ++i) EXPECT_EQ(lets_trace_pass(f, spans[i].metadata, 1), i % 2 == 1) << i;
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back(use_all);
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(EnvFilter, ACallsiteMadeAtRunTimeMayReplaceAnother) {
+  EnvFilter f = filter("[s]=trace");
+  for (int i = 0; i < 100; ++i) {  // often at the same address
+    bool const is_named = i % 2 == 0;
+    auto const span = span_site("app", is_named ? "s" : "t", Level::info, {"x"});
+    EXPECT_EQ(f.callsite_enabled(span.metadata()), is_named ? Interest::always : Interest::sometimes);
+    EXPECT_EQ(lets_trace_pass(f, span.metadata(), 0), is_named);
+  }
+}
+
 }  // namespace
 }  // namespace tracing

@@ -104,6 +104,11 @@ fn main() {
             let _scope = scope.entered();
             lowest(1_000_000, |i| event(i, 2))
         }
+        "span_foreign_1000" => {
+            let foreign: String = (0..1000).map(|i| format!(",foreign{i}[span{{x=1}}]=trace")).collect();
+            tracing_subscriber::registry().with(EnvFilter::new("info".to_owned() + &foreign)).init();
+            lowest(100_000, |i| span(i, 2))
+        }
         "parse_100_directives" => {
             let text = hundred_directives();
             lowest(1_000, |_| {
