@@ -6,6 +6,10 @@
 
 #include "kernels.h"
 
+// As the statement macros of GoogleTest do.
+#define FORWARD(statement) FORWARD_AGAIN(statement)
+#define FORWARD_AGAIN(statement) statement
+
 namespace gpu {
 namespace {
 
@@ -34,7 +38,7 @@ void work() {
   float* values = nullptr;
   cudaError_t const failed = TRACE_CUDA_CHECK(cudaMalloc(&values, 512 * sizeof(float)));
   TRACE_INFO("the value of the check", tracing::kv("code", static_cast<int>(failed)));
-  TRACE_LAUNCH(nothing, 1, 1, 16, 0);  // after a failed call, whose error is pending
+  FORWARD(TRACE_LAUNCH(nothing, 1, 1, 16, 0));  // after a failed call, whose error is pending
   in_a_template(values);
   unsigned const blocks = 3;
   if (TRACE_LAUNCH((scale<float, 2>), blocks, 32, 0, nullptr, values, 96) != cudaSuccess)

@@ -138,7 +138,7 @@ std::tuple<unsigned, unsigned, unsigned> extent(Dim const& dim) noexcept {
 #define TRACING_INTERNAL_LAUNCH_(n, text, kernel, grid, block, shared_bytes, stream, ...) \
   TRACING_INTERNAL_LAUNCH_N_(n, text, kernel, grid, block, shared_bytes, stream __VA_OPT__(, ) __VA_ARGS__)
 #define TRACING_INTERNAL_LAUNCH_N_(n, text, kernel, grid, block, shared_bytes, stream, ...)                        \
-  __extension__({                                                                                                  \
+  (__extension__({                                                                                                 \
     ::dim3 const tracing_grid_##n(grid);                                                                           \
     ::dim3 const tracing_block_##n(block);                                                                         \
     ::std::size_t const tracing_shared_##n = shared_bytes;                                                         \
@@ -159,7 +159,7 @@ std::tuple<unsigned, unsigned, unsigned> extent(Dim const& dim) noexcept {
     if (tracing_code_##n.failed()) [[unlikely]]                                                                    \
       TRACING_INTERNAL_CUDA_REPORT_(TRACING_ERROR, tracing_code_##n, "launch of {} failed: {}", tracing_name_##n); \
     ::tracing::cuda::internal::discardable(tracing_result_##n);                                                    \
-  })
+  }))
 
 /// kernel<<<grid, block, shared_bytes, stream>>>(arguments...) in a span `launch`, level TRACE, with the fields
 /// kernel.name, grid, block, shared_bytes, stream, and `blocking` if CUDA_LAUNCH_BLOCKING=1. Gives the cudaError_t of

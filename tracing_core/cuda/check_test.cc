@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <regex>
 #include <string>
 
@@ -119,6 +120,14 @@ TEST(CudaCheck, PendingWorkIsNoError) {
     TRACE_CUDA_CHECK_THROW(ncclInProgress);
   });
   EXPECT_EQ(text, "");
+}
+
+TEST(CudaCheck, MayBeInsideMacrosThatForwardStatements) {
+  std::string const text = traced([] {
+    EXPECT_NO_THROW({ TRACE_CUDA_CHECK(returned(cudaErrorMade, 64)); });
+    EXPECT_THROW({ TRACE_CUDA_CHECK_THROW(returned(cudaErrorMade, 64)); }, tracing::cuda::CallError);
+  });
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
 }
 
 TEST(CudaCheck, ThrowsAfterTheEvent) {

@@ -3,7 +3,8 @@
 //
 // Every public macro stringises its arguments and pastes the level itself, because forwarding would expand them first:
 // a field `errno` keeps its name, and a program that defines `debug` as a macro can still use the level. Variables
-// declared by an expansion carry a number, so that expansions can nest or share a line without shadowing.
+// declared by an expansion carry a number, so that expansions can nest or share a line without shadowing. Every comma of
+// an expansion is inside parentheses, because the statement macros of GoogleTest forward what they are given.
 #pragma once
 
 #include <type_traits>
@@ -88,17 +89,22 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 // A constant pointer to the statement's own callsite. It takes a lambda because a constexpr function may not declare a
 // static variable; of the user's code, only the level, the name and the message are inside it.
 #define TRACING_INTERNAL_CALLSITE_(...) TRACING_INTERNAL_CALLSITE_LAMBDA_(__VA_ARGS__)()
-#define TRACING_INTERNAL_CALLSITE_LAMBDA_(n, kind, level, types, text, skipped, name, message, message_size) \
-  []() noexcept -> ::tracing::Callsite* {                                                                    \
+#define TRACING_INTERNAL_CALLSITE_LAMBDA_(...) \
+  []() noexcept -> ::tracing::Callsite* TRACING_INTERNAL_CALLSITE_BODY_(__VA_ARGS__)
+// With the types of the arguments as a parameter: inside a lambda that initializes a member of a class template, GCC does
+// not find the other members.
+#define TRACING_INTERNAL_CALLSITE_TEMPLATE_(types, ...) \
+  []<class types>(types*) noexcept -> ::tracing::Callsite* TRACING_INTERNAL_CALLSITE_BODY_(__VA_ARGS__)
+#define TRACING_INTERNAL_CALLSITE_BODY_(n, kind, level, types, text, skipped, name, message, message_size)   \
+  {                                                                                                          \
     static constexpr auto tracing_parsed_##n = ::tracing::internal::parse_statement<types>(                  \
-        {text, sizeof(text) - 1, __PRETTY_FUNCTION__, sizeof(__PRETTY_FUNCTION__) - 1, __FILE__, name,       \
+        {text, sizeof(text) - 1, __PRETTY_FUNCTION__, __builtin_strlen(__PRETTY_FUNCTION__), __FILE__, name, \
          TRACING_INTERNAL_TARGET_, message, message_size, skipped, kind, level, TRACING_INTERNAL_MAX_LEVEL_, \
          __LINE__});                                                                                         \
     constexpr unsigned tracing_mistake_##n = tracing_parsed_##n.mistake_number();                            \
     TRACING_INTERNAL_CHECK_(tracing_mistake_##n, text);                                                      \
-    static constexpr ::tracing::internal::StaticMetadata<                                                    \
-        tracing_parsed_##n.value_count, tracing_parsed_##n.placeholder_count,                                \
-        tracing_parsed_##n.characters> tracing_metadata_##n(tracing_parsed_##n);                             \
+    static constexpr ::tracing::internal::StaticMetadata<tracing_parsed_##n.sizes()> tracing_metadata_##n(   \
+        tracing_parsed_##n);                                                                                 \
     static TRACING_INTERNAL_CONSTINIT_ ::tracing::Callsite tracing_static_##n(tracing_metadata_##n);         \
     return &tracing_static_##n;                                                                              \
   }
@@ -119,8 +125,8 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
     TRACING_INTERNAL_IF_COMPILED_IN_(level) {                                                                        \
       if (!TRACING_INTERNAL_AT_COMPILE_TIME_) {                                                                      \
         ::tracing::Callsite* const tracing_callsite_##n = TRACING_INTERNAL_CALLSITE_(                                \
-            n, kind, level, tracing_types_##n, text, 1, "event",                                                     \
-            TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), sizeof(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) - 1);             \
+            n, kind, level, tracing_types_##n, text, 1, "event", TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),             \
+            sizeof(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) - 1);                                                     \
         if (tracing_callsite_##n->may_be_enabled()) [[unlikely]]                                                     \
           if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow())                                    \
             ::tracing::internal::emit_event(*tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__);                   \
@@ -179,21 +185,17 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 
 #define TRACING_INTERNAL_HANDLE_(text, ...) TRACING_INTERNAL_HANDLE_N_(__COUNTER__, text, __VA_ARGS__)
 #define TRACING_INTERNAL_HANDLE_N_(n, text, ...) TRACING_INTERNAL_HANDLE_NN_(n, text, __VA_ARGS__)
-#define TRACING_INTERNAL_HANDLE_NN_(n, text, ...)                                                                      \
-  __extension__({                                                                                                      \
-    using tracing_types_##n [[maybe_unused]] =                                                                         \
-        decltype(::tracing::internal::a_span_takes_a_level_a_name_and_values(__VA_ARGS__));                            \
-    ::tracing::Callsite* const tracing_callsite_##n =                                                                  \
-        !TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))                                         \
-            ? nullptr                                                                                                  \
-            : TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kSpanKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),    \
-                                         tracing_types_##n, text, 2, TRACING_INTERNAL_SECOND_(__VA_ARGS__, ), nullptr, \
-                                         0);                                                                           \
-    ::tracing::LayerMask const tracing_mask_##n = ::tracing::internal::mask_of(tracing_callsite_##n);                  \
-    tracing_mask_##n == 0                                                                                              \
-        ? ::tracing::Span()                                                                                            \
-        : ::tracing::internal::make_span(*tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__);                        \
-  })
+// One expression, so that it can initialize globals and members: what the condition finds, the branch takes from a
+// variable of the thread, before it evaluates the arguments.
+#define TRACING_INTERNAL_HANDLE_NN_(n, text, ...)                                                                    \
+  (!TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) ||                                         \
+           !::tracing::internal::find_span<decltype(                                                                 \
+               ::tracing::internal::a_span_takes_a_level_a_name_and_values(__VA_ARGS__))>(                           \
+               TRACING_INTERNAL_CALLSITE_TEMPLATE_(tracing_types_##n, n, ::tracing::internal::kSpanKind,             \
+                                                   TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), tracing_types_##n, text,  \
+                                                   2, TRACING_INTERNAL_SECOND_(__VA_ARGS__, ), nullptr, 0))          \
+       ? ::tracing::Span()                                                                                           \
+       : ::tracing::internal::found_span()(__VA_ARGS__))
 
 #define TRACING_INTERNAL_ENABLED_(text, ...) TRACING_INTERNAL_ENABLED_N_(__COUNTER__, text, __VA_ARGS__)
 #define TRACING_INTERNAL_ENABLED_N_(n, text, ...) TRACING_INTERNAL_ENABLED_NN_(n, text, __VA_ARGS__)

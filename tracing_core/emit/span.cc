@@ -6,6 +6,20 @@
 
 namespace tracing::inline v1 {
 
+namespace internal {
+namespace {
+constinit thread_local FoundSpan found{};
+}
+
+bool find_enabled_span(Callsite& callsite) noexcept {
+  found = {&callsite, callsite.enabled_slow()};
+  return found.mask != 0;
+}
+
+FoundSpan found_span() noexcept { return found; }
+
+}  // namespace internal
+
 void emit_event(Callsite& callsite, Value const* values, Parent parent, Origin const& origin) noexcept {
   LayerMask const mask = callsite.enabled();
   if (mask != 0) internal::dispatch_event_at(callsite, mask, values, parent, origin);

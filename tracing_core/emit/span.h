@@ -175,10 +175,24 @@ template <class... A>
                                                        Level, A const&... args) noexcept {
   scope.hold(open_bare<decltype(bare(args))...>(callsite, mask, bare(args)...));
 }
-template <class... A>
-[[gnu::always_inline]] inline Span make_span(Callsite const& callsite, LayerMask mask, Level, char const*,
-                                             A const&... args) noexcept {
-  return Span(make_bare<decltype(bare(args))...>(callsite, mask, bare(args)...), callsite.metadata());
+// The callsite and the layers of an enabled TRACE_MAKE_SPAN.
+struct FoundSpan {
+  Callsite const* callsite;
+  LayerMask mask;
+
+  template <class... A>
+  [[gnu::always_inline]] inline Span operator()(Level, char const*, A const&... args) const noexcept {
+    return Span(make_bare<decltype(bare(args))...>(*callsite, mask, bare(args)...), callsite->metadata());
+  }
+};
+
+// Whether the callsite of `find` is enabled. If so, keeps it for the found_span() of this thread that follows.
+bool find_enabled_span(Callsite& callsite) noexcept;
+FoundSpan found_span() noexcept;
+template <class Types, class F>
+[[gnu::always_inline]] inline bool find_span(F find) noexcept {
+  Callsite* const callsite = find(static_cast<Types*>(nullptr));
+  return callsite->may_be_enabled() && find_enabled_span(*callsite);
 }
 
 }  // namespace internal

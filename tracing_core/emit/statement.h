@@ -67,6 +67,13 @@ struct StatementText {
   std::uint32_t line;
 };
 
+// The sizes of the arrays in a statement's metadata. A structure, so that the macros name them without a comma.
+struct MetadataSizes {
+  std::size_t fields;
+  std::size_t placeholders;
+  std::size_t characters;
+};
+
 // A parsed statement without its arrays, which are in ParsedStatement.
 struct StatementOutline {
   StatementText text{};
@@ -86,6 +93,7 @@ struct StatementOutline {
   constexpr unsigned mistake_number() const noexcept {
     return static_cast<unsigned>(mistake) + (mistaken_argument < 4 ? mistaken_argument : 4U);
   }
+  constexpr MetadataSizes sizes() const noexcept { return {value_count, placeholder_count, characters}; }
   constexpr void fail(Mistake what, std::size_t argument = 0) noexcept {
     if (mistake != Mistake::none) return;
     mistake = what;

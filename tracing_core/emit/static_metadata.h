@@ -266,11 +266,11 @@ inline constexpr StatementKind kPerfEventKind = {Kind::event, true};
 inline constexpr StatementKind kPerfSpanKind = {Kind::span, true};
 
 // The metadata of one callsite and the data that it points to.
-template <std::size_t kFields, std::size_t kPlaceholders, std::size_t kCharacters>
+template <MetadataSizes kSizes>
 struct StaticMetadata {
-  FieldEntry fields[kFields + 1] = {};
-  MessagePlaceholder placeholders[kPlaceholders == 0 ? 1 : kPlaceholders] = {};
-  char text[kCharacters] = {};
+  FieldEntry fields[kSizes.fields + 1] = {};
+  MessagePlaceholder placeholders[kSizes.placeholders == 0 ? 1 : kSizes.placeholders] = {};
+  char text[kSizes.characters] = {};
   Metadata metadata;
 
   template <class Parsed>
