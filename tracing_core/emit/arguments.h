@@ -86,6 +86,8 @@ template <class T>
 constexpr FormatAs format_of() noexcept {
   if constexpr (std::is_same_v<T, bool>) {
     return FormatAs::boolean;
+  } else if constexpr (PrintsItself<T> && !DescribesFields<T>) {
+    return HasFormatter<T> ? FormatAs::own : FormatAs::nothing;
   } else if constexpr (Text<T> || std::is_same_v<T, char>) {
     return FormatAs::text;
   } else if constexpr (std::is_floating_point_v<T>) {

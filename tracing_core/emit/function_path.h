@@ -2,7 +2,7 @@
 //
 // GCC has `int ns::{anonymous}::Foo<T>::bar(int) [with T = int]::<lambda()>`, Clang `auto ns::(anonymous
 // namespace)::Foo<int>::bar(int)::(anonymous class)::operator()() const`; both give the target `ns::Foo` and the name
-// `bar`.
+// `bar`. The body of a test, `ns::Suite_Name_Test::TestBody()`, has the target `ns`.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,9 @@
 #include "tracing_core/emit/argument_text.h"
 
 namespace tracing::inline v1::internal {
+
+// The function of the class that GoogleTest makes of a test. The class is not part of the target.
+constexpr bool is_test_body(std::string_view function) noexcept { return function == "TestBody"; }
 
 // The parts of a qualified name without anonymous and inline namespaces, as ranges of the compiler's text.
 struct PathParts {
@@ -26,7 +29,15 @@ struct PathParts {
   constexpr std::string_view part(std::size_t i) const noexcept {
     return {text + begin[i], static_cast<std::size_t>(end[i] - begin[i])};
   }
-  constexpr std::size_t target_parts() const noexcept { return has_function ? count - 1 : count; }
+  constexpr std::size_t target_parts() const noexcept {
+    std::size_t parts = has_function ? count - 1 : count;
+    if (has_function && parts > 0 && is_test_body(part(parts))) {
+      --parts;
+      // TYPED_TEST_P also makes a namespace.
+      if (parts > 0 && part(parts - 1).starts_with("gtest_suite_")) --parts;
+    }
+    return parts;
+  }
   // The target's length: its parts joined by `::`.
   constexpr std::size_t target_size() const noexcept {
     std::size_t size = 0;
@@ -202,6 +213,10 @@ constexpr bool parse_simple(FunctionPath& path, char const* text, std::size_t si
   }
   path.function = {text + part, end - part};
   if (part > begin) path.target = {text + begin, part - begin - 2};
+  if (is_test_body(path.function)) {
+    std::size_t const colons = path.target.rfind("::");
+    path.target = path.target.substr(0, colons == std::string_view::npos ? 0 : colons);
+  }
   path.target_size = path.target.size();
   return true;
 }

@@ -88,6 +88,13 @@ TEST(FunctionPath, ParsesFunctionNamesOfGcc) {
       {"void ns::run(ns::run(int)::_Z3runi.Frame*)", "ns|run"},
       {"ns::Foo<T>::bar<U>(int)::<lambda()> [with U = int; T = long int]", "ns::Foo|bar"},
       {"void ns::f(void (*)(int), std::function<void()>)", "ns|f"},
+      {"virtual void ns::Suite_Name_Test::TestBody()", "ns|TestBody"},
+      {"virtual void Suite_Name_Test::TestBody()", "|TestBody"},
+      {"virtual void ns::{anonymous}::Suite_Name_Test::TestBody()", "ns|TestBody"},
+      {"ns::Suite_Name_Test::TestBody()::<lambda()>", "ns|TestBody"},
+      {"void ns::Suite_Name_Test<gtest_TypeParam_>::TestBody() [with gtest_TypeParam_ = int]", "ns|TestBody"},
+      {"void ns::gtest_suite_Suite_::Name<T>::TestBody() [with T = int]", "ns|TestBody"},
+      {"void ns::Suite_Name_Test::helper()", "ns::Suite_Name_Test|helper"},
   };
   for (Case const& c : cases) EXPECT_EQ(parsed(c.text), c.expected) << c.text;
 }

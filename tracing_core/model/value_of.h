@@ -71,6 +71,28 @@ concept FmtPrintable = false;
 #endif
 template <class T>
 concept StreamPrintable = requires(std::ostream& os, T const& x) { os << x; };
+
+// The standard library's types do not print themselves: fmt/ranges.h and fmt/std.h give them formatters, but only in files
+// that include these headers.
+template <class T>
+constexpr bool is_standard() noexcept {
+  std::string_view const function = __PRETTY_FUNCTION__;  // `... is_standard() [with T = std::vector<int>]`
+  return function.find("T = std::") != function.npos || function.find("T=std::") != function.npos;
+}
+#if !defined(__CUDACC__)
+template <class T>
+concept HasFormatter = std::is_default_constructible_v<fmt::formatter<T, char>>;
+#else
+template <class T>
+concept HasFormatter = false;
+#endif
+// A type that converts to bool or to a pointer can always be streamed, as what it converts to.
+template <class T>
+concept HasStreamOperator = StreamPrintable<T> && !std::convertible_to<T const&, bool>;
+// A class with a formatter or an operator<< of its own, which are preferred to what can be made of a container or a text.
+template <class T>
+concept PrintsItself = std::is_class_v<T> && !is_standard<T>() && (HasFormatter<T> || HasStreamOperator<T>);
+
 template <class T>
 concept Text = std::convertible_to<T const&, std::string_view> && !std::is_null_pointer_v<T>;
 template <class T>
@@ -123,7 +145,7 @@ constexpr bool is_recordable() noexcept {
   if constexpr (std::is_arithmetic_v<T> || Int128Bit<T> || std::is_pointer_v<T> || std::is_null_pointer_v<T> ||
                 std::is_enum_v<T> || std::is_function_v<T> || std::is_same_v<T, Value> || std::is_same_v<T, Empty>) {
     return true;
-  } else if constexpr (DescribesFields<T> || Text<T> || kIsWrapped<T> || std::derived_from<T, std::exception> ||
+  } else if constexpr (DescribesFields<T> || PrintsItself<T> || Text<T> || kIsWrapped<T> || std::derived_from<T, std::exception> ||
                        std::is_same_v<T, std::error_code> || std::is_same_v<T, std::exception_ptr>) {
     return true;
   } else if constexpr (std::is_array_v<T>) {
@@ -157,7 +179,7 @@ void append_stream(TextBuffer& out, void const* object, void (*print)(std::ostre
 
 template <class T>
 void print_plain(TextBuffer& out, T const& x, [[maybe_unused]] std::string_view spec) noexcept {
-  if constexpr (FmtPrintable<T>) {
+  if constexpr (FmtPrintable<T> && (HasFormatter<T> || !StreamPrintable<T>)) {
 #if !defined(__CUDACC__)
     append_fmt(out, spec, fmt::make_format_args(x));
 #endif
@@ -186,11 +208,20 @@ void write_items(DebugWriter& writer, T const& x) noexcept {
   }
 }
 
+template <class T>
+void write_plain(DebugWriter& writer, T const& x) noexcept {
+  InlineTextBuffer<256> text;
+  print_plain(text, x, {});
+  writer.raw(text.view());
+}
+
 // Writes the structure of `x`, which value_of() would wrap again.
 template <class T>
 void write_structure(DebugWriter& writer, T const& x) noexcept {
   if constexpr (DescribesFields<T>) {
     tracing_write_fields(writer, x);
+  } else if constexpr (PrintsItself<T>) {
+    write_plain(writer, x);
   } else if constexpr (std::is_array_v<T>) {
     writer.begin('[');
     write_items(writer, x);
@@ -204,9 +235,7 @@ void write_structure(DebugWriter& writer, T const& x) noexcept {
     std::apply([&](auto const&... element) { ((writer.item(), write_debug(writer, element)), ...); }, x);
     writer.end();
   } else {
-    InlineTextBuffer<256> text;
-    print_plain(text, x, {});
-    writer.raw(text.view());
+    write_plain(writer, x);
   }
 }
 
@@ -220,8 +249,9 @@ inline constexpr CustomType kCustomType{
     [](void const* object, DebugWriter& writer) { write_structure(writer, *static_cast<T const*>(object)); },
     [](void const* object, TextBuffer& out, [[maybe_unused]] std::string_view spec) {
       T const& x = *static_cast<T const*>(object);
-      if constexpr (!std::is_array_v<T> && !DescribesFields<T> && !Range<T> && !TupleLike<T> &&
-                    (FmtPrintable<T> || StreamPrintable<T>)) {
+      if constexpr (!DescribesFields<T> &&
+                    (PrintsItself<T> || (!std::is_array_v<T> && !Range<T> && !TupleLike<T> &&
+                                         (FmtPrintable<T> || StreamPrintable<T>)))) {
         print_plain(out, x, spec);
       } else {
         DebugWriter writer(out, false);
@@ -256,7 +286,7 @@ constexpr Value value_of_wrapped(Wrapped<T, kAs> const& x) noexcept {
     return Value::of_custom(&x.value, kDebugType<T, false>);
   } else if constexpr (kAs == PrintAs::pretty) {
     return Value::of_custom(&x.value, kDebugType<T, true>).as_pretty();
-  } else if constexpr (Text<T>) {
+  } else if constexpr (Text<T> && !DescribesFields<T> && !PrintsItself<T>) {
     Value const text = value_of(x.value);
     return text.is_empty() ? text : Value::of_verbatim(text.as_text());
   } else {
@@ -328,10 +358,6 @@ constexpr Value value_of(T const& x) noexcept {
     return value_of_number<Plain>(x);
   } else if constexpr (kIsWrapped<Plain>) {
     return value_of_wrapped(x);
-  } else if constexpr (Text<Plain>) {
-    return value_of_text(x);
-  } else if constexpr (std::is_enum_v<Plain>) {
-    return value_of_enum<Plain>(x);
   } else if constexpr (std::derived_from<Plain, std::exception>) {
 #if defined(__cpp_rtti)
     return Value::of_error(x);
@@ -340,6 +366,12 @@ constexpr Value value_of(T const& x) noexcept {
 #endif
   } else if constexpr (std::same_as<Plain, std::error_code> || std::same_as<Plain, std::exception_ptr>) {
     return Value::of_error(x);
+  } else if constexpr (DescribesFields<Plain> || PrintsItself<Plain>) {
+    return Value::of_custom(&x, kCustomType<Plain>);
+  } else if constexpr (Text<Plain>) {
+    return value_of_text(x);
+  } else if constexpr (std::is_enum_v<Plain>) {
+    return value_of_enum<Plain>(x);
   } else if constexpr (std::is_function_v<Plain>) {
     return Value::of_pointer(reinterpret_cast<void const*>(&x));
   } else if constexpr (std::is_pointer_v<Plain>) {
@@ -350,8 +382,6 @@ constexpr Value value_of(T const& x) noexcept {
     }
   } else if constexpr (ByteRange<Plain>) {
     return Value::of_bytes(x.data(), x.size());
-  } else if constexpr (DescribesFields<Plain>) {
-    return Value::of_custom(&x, kCustomType<Plain>);
   } else if constexpr (Optional<Plain>) {
     return x.has_value() ? value_of(*x) : Value();
   } else if constexpr (SmartPointer<Plain>) {

@@ -29,6 +29,15 @@
 #include "tracing_core/model/describe.h"
 
 namespace value_of_test {
+struct Shape;
+}
+template <>
+struct fmt::formatter<value_of_test::Shape> : fmt::formatter<std::string> {
+  template <class Context>
+  auto format(value_of_test::Shape const& shape, Context& context) const;
+};
+
+namespace value_of_test {
 
 using tracing::ValueKind;
 using tracing::internal::value_of;
@@ -229,6 +238,91 @@ TEST(ValueOf, PrintsByFmtOrStreamOrTraceFields) {
 struct Throws {
   friend std::ostream& operator<<(std::ostream&, Throws const&) { throw std::runtime_error("while printing"); }
 };
+
+// Types that could print as text, bytes, a list, a tuple or an optional, and have a printed form of their own.
+struct Slice {  // LevelDB's
+  char const* begin() const { return data(); }
+  char const* end() const { return data() + size(); }
+  char const* data() const { return "foo"; }
+  std::size_t size() const { return 3; }
+  friend std::ostream& operator<<(std::ostream& os, Slice const& x) { return os << std::string_view(x.data(), x.size()); }
+};
+struct Shape : std::vector<int> {
+  using std::vector<int>::vector;
+};
+struct Digest {
+  unsigned char const* data() const { return reinterpret_cast<unsigned char const*>("\x01\x02"); }
+  std::size_t size() const { return 2; }
+  friend std::ostream& operator<<(std::ostream& os, Digest const&) { return os << "sha:0102"; }
+};
+struct Path {  // boost::filesystem's: its elements are paths
+  Path const* begin() const { return this; }
+  Path const* end() const { return this + 1; }
+  friend std::ostream& operator<<(std::ostream& os, Path const&) { return os << "/usr/lib"; }
+};
+struct Odd;
+struct Even {
+  Odd const* begin() const { return nullptr; }
+  Odd const* end() const { return nullptr; }
+  friend std::ostream& operator<<(std::ostream& os, Even const&) { return os << "even"; }
+};
+struct Odd {
+  Even const* begin() const { return nullptr; }
+  Even const* end() const { return nullptr; }
+};
+struct Name {
+  operator std::string_view() const { return "secret"; }
+  friend std::ostream& operator<<(std::ostream& os, Name const&) { return os << "a name"; }
+};
+struct Text {
+  operator std::string_view() const { return "text"; }
+};
+struct Result {
+  bool has_value() const { return true; }
+  int operator*() const { return 1; }
+  friend std::ostream& operator<<(std::ostream& os, Result const&) { return os << "OK"; }
+};
+struct Flags {  // can be streamed, as a bool
+  int const* begin() const { return bits; }
+  int const* end() const { return bits + 2; }
+  operator bool() const { return true; }
+  int bits[2] = {1, 0};
+};
+struct Both : Slice {};
+void tracing_write_fields(tracing::DebugWriter& writer, Both const&) {
+  writer.begin_struct("Both");
+  writer.end();
+}
+
+}  // namespace value_of_test
+
+template <class Context>
+auto fmt::formatter<value_of_test::Shape>::format(value_of_test::Shape const& shape, Context& context) const {
+  return fmt::formatter<std::string>::format(std::to_string(shape[0]) + "x" + std::to_string(shape[1]), context);
+}
+
+namespace value_of_test {
+
+TEST(ValueOf, PrefersATypesOwnPrintedForm) {
+  EXPECT_EQ(printed(Slice()), same(ValueKind::custom, "foo"));
+  EXPECT_EQ(printed(Shape{2, 3}), same(ValueKind::custom, "2x3"));
+  EXPECT_EQ(printed(Digest()), same(ValueKind::custom, "sha:0102"));
+  EXPECT_EQ(printed(Path()), same(ValueKind::custom, "/usr/lib"));
+  EXPECT_EQ(printed(Even()), same(ValueKind::custom, "even"));
+  EXPECT_EQ(printed(Odd()), same(ValueKind::custom, "[]"));
+  EXPECT_EQ(printed(Name()), same(ValueKind::custom, "a name"));
+  EXPECT_EQ(printed(Result()), same(ValueKind::custom, "OK"));
+  EXPECT_EQ(printed(Both()), same(ValueKind::custom, "Both"));
+  EXPECT_EQ(printed(std::vector<Slice>(2)), same(ValueKind::custom, "[foo, foo]"));
+  EXPECT_EQ(printed(tracing::display(Slice())).plain, "foo");
+  EXPECT_EQ(printed(tracing::display(Name())).plain, "a name");
+  EXPECT_EQ(printed(tracing::debug(Slice())).debug, "foo");
+}
+
+TEST(ValueOf, PrintsOtherTextsAndContainersByTheirContents) {
+  EXPECT_EQ(printed(Text()), text("text"));
+  EXPECT_EQ(printed(Flags()), same(ValueKind::custom, "[1, 0]"));
+}
 
 TEST(ValueOf, CatchesExceptionsWhilePrinting) {
   EXPECT_EQ(printed(Throws()).kind, ValueKind::custom);
