@@ -59,7 +59,7 @@ TEST(FailureReport, NamesTheParameterOfATest) {
 }
 TEST(FailureReport, CutsAFieldOfAMegabyte) {
   Outcome const outcome = run_scenarios("Captured.AFieldOfAMegabyte");
-  EXPECT_THAT(outcome.err, HasSubstr("Captured_AFieldOfAMegabyte_Test: received image=\"xxx"));
+  EXPECT_THAT(outcome.err, HasSubstr("scenarios: received image=\"xxx"));
   EXPECT_THAT(outcome.err, HasSubstr("xxx... (1048576 bytes)\"\n---- end of captured records"));
   EXPECT_EQ(testlog::testdata::count(outcome.out, ": Failure"), 1) << outcome.out;
   EXPECT_THAT(outcome.err + outcome.out, Not(HasSubstr("ring full")));
@@ -98,7 +98,7 @@ TEST(FailureReport, HasRecordsOfTheSetUpOnceIfTestsAreShownAtTheirEnd) {
 TEST(FailureReport, SaysIfRecordsOfTheSetUpWereOverwritten) {
   std::string const text = text_of("SetUpOnce.D*:SetUpOnce.E*");
   EXPECT_THAT(text, HasSubstr("---- earlier set-up records were overwritten (ring full) ----\n"
-                              "DEBUG SetUpOnce_EFails_Test: of one that failed\n"));
+                              "DEBUG scenarios: of one that failed\n"));
   EXPECT_THAT(text, Not(HasSubstr("---- earlier records were overwritten")));
 }
 TEST(CrashReport, HasRecordsOfTheSetUp) {

@@ -253,7 +253,7 @@ TEST_F(FileOutputs, CrashLeavesStacksOfEarlierSpans) {
     EXPECT_EQ(count(before, "\n"), 4) << "a test that ended is there";
     std::string const text = content_of(path("Dies.AfterAWhile.folded"));
     EXPECT_TRUE(is_folded(text));
-    EXPECT_THAT(text, HasSubstr(";Dies_AfterAWhile_Test::long_ago "));
+    EXPECT_THAT(text, HasSubstr(";dying_scenarios::long_ago "));
     EXPECT_THAT(text, Not(HasSubstr("just_now"))) << "lines wait for up to 100 ms";
     for (std::string const& name : files()) fs::remove(path(name));
   }

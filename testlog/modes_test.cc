@@ -202,7 +202,7 @@ TEST(TraceTime, SelectsTheTimeOfLines) {
     return run_scenarios("Settings.ToleratesWarnings", {{"TRACE_FILTER", "warn"}, {"TRACE_TIME", time}}).err;
   };
   constexpr char const* kDate = "20[0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9]\\.[0-9]{6}";
-  constexpr char const* kRest = "  WARN Settings_ToleratesWarnings_Test: tolerated\n";
+  constexpr char const* kRest = "  WARN scenarios: tolerated\n";
   EXPECT_THAT(line("utc"), MatchesRegex(kDate + std::string("Z") + kRest));
   EXPECT_THAT(line("local"), MatchesRegex(kDate + std::string("[+-][0-9][0-9]:[0-9][0-9]") + kRest));
   EXPECT_THAT(line("uptime"), MatchesRegex(" +[0-9]+\\.[0-9]{9}s" + std::string(kRest)));
@@ -228,7 +228,7 @@ TEST(TraceCapture, SelectsTheRecordsOfFailureReports) {
   EXPECT_THAT(report("library=info"),
               AllOf(HasSubstr(" INFO "), Not(HasSubstr("DEBUG")), Not(HasSubstr("after the failure"))));
   EXPECT_EQ(count(report("library=info"), "spoken"), 3);
-  EXPECT_THAT(report("[outer]=debug"), AllOf(HasSubstr("DEBUG outer{id=7}:inner: Plain_Fails_Test: after the failure"),
+  EXPECT_THAT(report("[outer]=debug"), AllOf(HasSubstr("DEBUG outer{id=7}:inner: scenarios: after the failure"),
                                              Not(HasSubstr("spoken"))));
 }
 TEST(TraceColor, TakesPrecedenceOverOtherSettings) {

@@ -129,7 +129,7 @@ TEST(OwnMain, NeedsNoCallOfTestlog) {
 TEST(Fork, ParentAndChildContinue) {
   Outcome const outcome = run_scenarios("Processes.ForkGoesOn", {{"TRACE_FILTER", "info"}});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
-  EXPECT_THAT(outcome.err, HasSubstr("parent: Processes_ForkGoesOn_Test: in the parent"));
+  EXPECT_THAT(outcome.err, HasSubstr("parent: process_scenarios: in the parent"));
   EXPECT_THAT(outcome.err, HasSubstr("in the child"));
 }
 
@@ -202,7 +202,7 @@ TEST(RecordOutsideTests, IsLabelled) {
     EXPECT_THAT(outcome.err.substr(begin), StartsWith("[outside any test] ")) << text;
   }
   for (char const* const line :
-       {" INFO Fixture: constructed\n", " INFO Fixture: set up\n", " INFO Fixture_Shows_Test: body\n",
+       {" INFO Fixture: constructed\n", " INFO Fixture: set up\n", " INFO scenarios: body\n",
         " INFO Fixture: torn down\n", " INFO Fixture: destroyed\n"}) {
     EXPECT_THAT(outcome.err, HasSubstr(std::string("\n") + line));
   }
@@ -254,7 +254,7 @@ TEST(Exit, DuringATestIsReported) {
   EXPECT_EQ(outcome.exit_code, 5);
   EXPECT_EQ(outcome.err,
             "---- Dies.ByExit: the process called exit(), in outer{id=7}: captured records not shown yet ----\n"
-            "DEBUG outer{id=7}: Dies_ByExit_Test: not shown\n"
+            "DEBUG outer{id=7}: dying_scenarios: not shown\n"
             "---- end of captured records ----\n");
   EXPECT_THAT(run_scenarios("Dies.ByExitOnAnotherThread").err, HasSubstr("the process called exit(): captured"));
 }
@@ -305,7 +305,7 @@ TEST(FailureReport, IsPrintedAtTheFailureWithThrowOnFailure) {
   Outcome const outcome = run_scenarios("Fixture.Fails", {}, {"--gtest_throw_on_failure"});
   EXPECT_NE(outcome.exit_code, 0);
   EXPECT_THAT(outcome.err,
-              HasSubstr("---- Fixture.Fails: captured records not shown yet ----\nDEBUG Fixture_Fails_Test: deep\n"));
+              HasSubstr("---- Fixture.Fails: captured records not shown yet ----\nDEBUG scenarios: deep\n"));
 }
 
 // ---- filters of tests ----

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -57,9 +58,10 @@ void print(std::string const& text) { std::fprintf(stderr, "testlog flame: %s\n"
 std::string title_of(Options const& options) {
   if (!options.title.empty()) return options.title;
   if (options.chart) return "Flame chart";
-  std::string title = options.is_differential() ? "Differential flame graph" : "Flame graph";
-  if (options.reverse) title += ", reversed";
-  return title;
+  std::string title = options.picture.inverted ? "icicle graph" : "flame graph";
+  if (options.is_differential()) title = "differential " + title;
+  title.front() = static_cast<char>(std::toupper(title.front()));
+  return options.reverse ? title + ", reversed" : title;
 }
 
 // Reads all files.
@@ -182,7 +184,7 @@ Command add_flame_command(CLI::App& program) {
       ->type_name("FILE")
       ->capture_default_str();
   command.add_option("--title", options.title, "The title")->type_name("TEXT");
-  command.add_option("--unit", options.picture.unit, "The unit of the counts; TRACE_FLAME counts nanoseconds")
+  command.add_option("--unit,--count-name", options.picture.unit, "The unit of the counts; TRACE_FLAME counts nanoseconds")
       ->type_name("NAME")
       ->capture_default_str();
   command.add_option("--width", options.picture.width, "The width of the picture in pixels, 400 to 100000")
@@ -203,6 +205,7 @@ Command add_flame_command(CLI::App& program) {
                                   ->capture_default_str();
   CLI::Option* const reverse =
       command.add_flag("--reverse", options.reverse, "Reverses stacks: callers on top of what they called");
+  command.add_flag("--inverted", options.picture.inverted, "Draws an icicle graph: the root at the top");
   CLI::Option* const chart =
       command.add_flag("--flamechart,--chart", options.chart,
                        "Draws a flame chart: keeps the order of the lines, time runs to the right");

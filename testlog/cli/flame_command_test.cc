@@ -102,6 +102,8 @@ TEST(FlameCommand, HonoursItsOptions) {
   std::string const reversed = flame({run, "--reverse"}).out;
   EXPECT_THAT(reversed, HasSubstr(">Flame graph, reversed<"));
   EXPECT_THAT(titles(reversed), testing::Contains("b (10 ns, 28.57%)"));
+  EXPECT_THAT(flame({run, "--inverted", "--count-name", "bytes"}).out,
+              testing::AllOf(HasSubstr(">Icicle graph<"), HasSubstr(">Width: bytes, 35 in all<")));
 }
 
 TEST(FlameCommand, DrawsCharts) {

@@ -160,9 +160,9 @@ TEST(Place, Lambdas) {
 
 TEST(Place, Templates) {
   EXPECT_THAT(emitted_by([] { hygiene::in_templates(7); }),
-              ElementsAre("event INFO hygiene::Box \"made\" x_=7", "new 1 compare x_=7 x_=7 y=2.5",
+              ElementsAre("event INFO hygiene::Box \"made\" x_=7", "new 1 compare x_=7 y=2.5",
                           "event INFO hygiene::Box \"7 2.5\"", "event INFO hygiene::Box \"made\" x_=\"text\"",
-                          "new 2 compare x_=\"text\" x_=\"text\" y=\"other\"", "event INFO hygiene::Box \"text other\"",
+                          "new 2 compare x_=\"text\" y=\"other\"", "event INFO hygiene::Box \"text other\"",
                           "new 3 shared x=7", "new 4 pack count=3", "new 5 each x=7", "new 6 each x=2",
                           "new 7 each x=3", "event INFO hygiene \"sum 12\" all=(7, 2, 3)", "new 8 pack count=2",
                           "new 9 each x=\"a\"", "new 10 each x=\"b\"",

@@ -112,7 +112,7 @@ class Box {
   explicit Box(T x) : x_(std::move(x)) { TRACE_INFO("made", x_); }
   template <class U>
   void compare(U const& y) const {
-    TRACE_SPAN(info, "compare", x_, this->x_, y);
+    TRACE_SPAN(info, "compare", this->x_, y);
     TRACE_INFO("{} {}", x_, y);
   }
   static void shared(T const& x) { TRACE_FN(info, x); }

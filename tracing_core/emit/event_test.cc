@@ -37,12 +37,12 @@ TEST_F(Event, HasLevelAndTarget) {
   TRACE_TRACE("e");
   TRACE_LOG(warn, "f");
   EXPECT_EQ(recording_->take(), (std::vector<std::string>{
-                                    "event ERROR event_test::Event_HasLevelAndTarget_Test \"a\"",
-                                    "event WARN event_test::Event_HasLevelAndTarget_Test \"b\"",
-                                    "event INFO event_test::Event_HasLevelAndTarget_Test \"c\"",
-                                    "event DEBUG event_test::Event_HasLevelAndTarget_Test \"d\"",
-                                    "event TRACE event_test::Event_HasLevelAndTarget_Test \"e\"",
-                                    "event WARN event_test::Event_HasLevelAndTarget_Test \"f\"",
+                                    "event ERROR event_test \"a\"",
+                                    "event WARN event_test \"b\"",
+                                    "event INFO event_test \"c\"",
+                                    "event DEBUG event_test \"d\"",
+                                    "event TRACE event_test \"e\"",
+                                    "event WARN event_test \"f\"",
                                 }));
   EXPECT_EQ(recording_->last_event()->line(), __LINE__ - 9U);
   EXPECT_EQ(recording_->last_event()->file(), __FILE__);

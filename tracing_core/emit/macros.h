@@ -84,7 +84,8 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
   static_assert(mistake != 80, "the message names a field that is not among the arguments: (" text ")");               \
   static_assert(mistake != 90, "the message mixes {} with numbered placeholders: (" text ")");                         \
   TRACING_INTERNAL_CHECK_ARGUMENT_(mistake, 101, 102, 103, 104,                                                        \
-                                   "cannot be printed with the message's format specification", text)
+                                   "cannot be printed with the message's format specification", text);                 \
+  static_assert(mistake != 110, "two fields have the same name: (" text ")")
 
 // A constant pointer to the statement's own callsite. It takes a lambda because a constexpr function may not declare a
 // static variable; of the user's code, only the level, the name and the message are inside it.

@@ -25,6 +25,7 @@ enum class Mistake : std::uint8_t {
   no_such_field = 80,     // `{n}` without a field n
   mixed_numbering = 90,   // `{}` and `{0}` in one message
   wrong_spec = 100,       // `{:d}` for text
+  duplicate_name = 110,   // two fields `n`
 };
 
 struct ParsedPlaceholder {

@@ -64,6 +64,22 @@ constexpr void parse_fields(StatementOutline& out, ParsedValue const* values, Pa
   }
 }
 
+constexpr std::string_view name_of(StatementOutline const& out, ParsedField const& field) noexcept {
+  ArgumentInfo const& traits = out.arguments[field.argument];
+  if (traits.kind == ArgumentKind::constant_name) return traits.name;
+  return {out.text.arguments + field.begin, std::size_t(field.end) - field.begin};
+}
+
+constexpr void check_names(StatementOutline& out, ParsedField const* fields) noexcept {
+  for (std::size_t i = 1; i < out.field_count; ++i) {
+    std::string_view const name = name_of(out, fields[i]);
+    for (std::size_t k = 0; k < i; ++k) {
+      std::string_view const other = name_of(out, fields[k]);
+      if (name.size() == other.size() && name == other) out.fail(Mistake::duplicate_name);
+    }
+  }
+}
+
 // A nested `{}` is written with its number, which has at most two digits.
 constexpr std::size_t spec_room(ParsedPlaceholder const& placeholder) noexcept {
   return std::size_t(placeholder.spec_end) - placeholder.spec_begin + std::size_t{2} * placeholder.nested_count;
@@ -94,6 +110,7 @@ consteval ParsedStatement<Types::kCount> parse_statement(StatementText const& te
   parse_values(out, ranges, kArguments, values);
   if (text.message != nullptr) MessageParser(out, out.placeholders, max_placeholders(kArguments), values).parse();
   parse_fields(out, values, out.fields);
+  check_names(out, out.fields);
 
   out.path = parse_function(text.function, text.function_size);
   out.name = text.name[0] != '\0' ? std::string_view(text.name, __builtin_strlen(text.name)) : out.path.function;

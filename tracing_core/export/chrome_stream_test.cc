@@ -77,7 +77,7 @@ void emit_everything(std::string const& tag) {
   TRACE_INFO("nothing but this");
   span.record(tracing::kv("later", *text));
   {
-    TRACE_SPAN(debug, "twice", tracing::kv("x", 1), tracing::kv("x", *text));
+    TRACE_SPAN(debug, "two", tracing::kv("x", 1), tracing::kv("y", *text));
     TRACE_SPAN(debug, "no fields");
     TRACE_SPAN(debug, ".file", tracing::kv(".file", -3));
   }

@@ -219,7 +219,7 @@ TEST(NonBlockingSink, DiscardsRecordsThatItsSinkEmits) {
   set_global_default(RegistryBuilder().with(print_layer(std::move(options))).build());
   TRACE_INFO("ready");
   guard = {};
-  EXPECT_EQ(*text, " INFO tracing::NonBlockingSink_DiscardsRecordsThatItsSinkEmits_Test: ready\n");
+  EXPECT_EQ(*text, " INFO tracing: ready\n");
 }
 
 // ---- forks ----

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/format/ansi.h"
 #include "tracing_core/format/event_format.h"
 #include "tracing_core/model/text_scan.h"
@@ -73,7 +74,7 @@ class TextFormat : public EventFormat, protected SpanTextMaker {
         key_(text_key(*fields_, style_, shape)) {}
 
   bool shows_file(Metadata const& metadata) const noexcept { return file_ && !metadata.file().empty(); }
-  bool shows_line(Metadata const& metadata) const noexcept { return line_number_ && metadata.line() != 0; }
+  bool shows_line(Metadata const& metadata) const noexcept { return line_number_ && knows_line(metadata); }
 
   // Whether the names of a callsite must be appended by append_escaped_name(). Names from source code need not.
   bool needs_escaping(Metadata const& metadata) const noexcept {

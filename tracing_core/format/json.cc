@@ -144,7 +144,7 @@ class Json final : public EventFormat, private SpanTextMaker {
     if (!options_.flatten_event) end_list(out, '}');
     if (options_.target) append_text(out, "\"target\":", metadata.target());
     if (options_.file.value_or(false) && !metadata.file().empty()) append_text(out, "\"filename\":", metadata.file());
-    if (options_.line_number.value_or(false) && metadata.line() != 0) {
+    if (options_.line_number.value_or(false) && knows_line(metadata)) {
       out.append("\"line_number\":");
       out.append_uint(metadata.line());
       out.push_back(',');

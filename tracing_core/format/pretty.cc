@@ -43,7 +43,7 @@ class Pretty final : public TextFormat<kAnsi> {
       append_target(out, metadata, bold, plain);
       out.push_back(':');
     }
-    if (line_number_ && !file_ && metadata.line() != 0) {
+    if (shows_line(metadata) && !file_) {
       out.append(color);
       out.append_uint(metadata.line());
       out.push_back(':');

@@ -227,7 +227,8 @@ class Drawing {
     double const begin = static_cast<double>(frame.start) * percent_of_one_;
     double const width = static_cast<double>(frame.start + frame.width) * percent_of_one_ - begin;
     // The row of pixels above a frame is the gap to the next.
-    int const y = lowest_ - static_cast<int>(frame.depth) * kFrameHeight + 1;
+    int const offset = static_cast<int>(frame.depth) * kFrameHeight;
+    int const y = (picture_.inverted ? kTop + offset : lowest_ - offset) + 1;
     add("<g class=\"f\" data-f=\"{},{},{},{}\"><title>{}</title>", frame.depth, frame.start, frame.width,
         graph_.width == FlameWidth::after ? frame.self : frame.self_before,
         as_xml(describe(graph_, frame, name, picture_.unit)));
@@ -254,7 +255,7 @@ class Drawing {
   double const percent_of_one_;
   std::uint64_t largest_change_ = 0;
   std::size_t drawn_ = 0;
-  int lowest_ = 0;  // the upper edge of the root
+  int lowest_ = 0;  // the upper edge of the lowest row
   std::string text_;
 };
 

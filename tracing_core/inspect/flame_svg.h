@@ -22,13 +22,14 @@ struct FlamePicture {
   std::string title = "Flame graph";
   std::string unit = "ns";  ///< of the counts; times in ns, us, ms and s are also shown in a larger unit that fits
   FlameColors colors = FlameColors::hot;
-  int width = 1200;  ///< in pixels; the height is what the frames need
+  bool inverted = false;  ///< the root at the top, an icicle graph
+  int width = 1200;       ///< in pixels; the height is what the frames need
   /// Frames narrower than this are left out, in percent of the total width. Less makes larger files.
   double min_width_percent = 0.01;
 };
 
 /// Writes an SVG document in pieces, laid out as by inferno-flamegraph: the root at the bottom, callees on top of their
-/// callers. It contains its script, and is a plain picture where scripts do not run. Names may hold any bytes: those
+/// callers, unless the picture is inverted. It contains its script, and is a plain picture where scripts do not run. Names may hold any bytes: those
 /// that are not valid become U+FFFD. The first lines say the unit, the total, and how many frames were too narrow to be
 /// drawn. REQUIRES: !graph.frames.empty(). Throws what `write` throws. Thread-safe.
 ///

@@ -74,6 +74,7 @@ TEST(FlameSvg, IsAsApproved) {
   testing::expect_approved("graph.svg", shown(sample()));
   testing::expect_approved("reversed.svg", shown(sample(FlameKind::reversed), {.title = "Reversed"}));
   testing::expect_approved("chart.svg", shown(sample(FlameKind::chart), {.colors = FlameColors::module}));
+  testing::expect_approved("icicle.svg", shown(sample(), {.title = "Icicle graph", .inverted = true}));
   testing::expect_approved("difference.svg", shown(changed()));
 }
 

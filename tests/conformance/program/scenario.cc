@@ -164,8 +164,12 @@ Step Scenario::change(std::string const& operation, ObjectReader& reader, Thread
   } else if (operation == "close") {
     on_thread(thread, [&] { open.span = tracing::Span(); });
   } else {
-    // Like Span::record(), which ignores names that the span was not made with.
-    if (values.names_a_field()) on_thread(thread, [&] { open.span.record_all(values.data()); });
+    // Like Span::record(): in the given order, and without names that the span was not made with.
+    for (Json const& item : list) {
+      Json const alone = Json::array({item});
+      RecordedValues const value(alone, *open.metadata);
+      if (value.names_a_field()) on_thread(thread, [&] { open.span.record_all(value.data()); });
+    }
   }
   return {};
 }
