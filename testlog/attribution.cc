@@ -11,7 +11,10 @@ using tracing::internal::this_thread_info;
 
 // Homes of threads, beside tests.
 constexpr TestTag kAnyTest = 0;
+constexpr TestTag kServesAllTests = ~TestTag{1};
 constexpr TestTag kRunsTests = ~TestTag{0};  // any test, even inside a span that an earlier test left open
+
+bool is_test(TestTag home) noexcept { return home != kAnyTest && home < kServesAllTests; }
 
 constinit thread_local bool has_home = false;
 
@@ -36,7 +39,18 @@ std::string_view Attribution::name_of(TestTag test) const noexcept {
   return found.tag.load() == test ? std::string_view(*name) : std::string_view();
 }
 
-void Attribution::serve_all_tests() noexcept { set_home(kAnyTest); }
+void Attribution::serve_all_tests() noexcept { set_home(kServesAllTests); }
+
+TestTag Attribution::test_of_this_thread() const noexcept {
+  TestTag const home = has_home ? home_of(this_thread_info().number) : kAnyTest;
+  return is_test(home) ? home : running();
+}
+
+void Attribution::serve_test(TestTag test) noexcept {
+  observe_event();
+  TestTag const home = home_of(this_thread_info().number);
+  if (is_test(home) || home == kAnyTest) set_home(test);
+}
 
 void Attribution::set_home(TestTag home) noexcept {
   has_home = true;
@@ -50,7 +64,7 @@ void Attribution::observe_event() noexcept {
   if (has_home) [[likely]]
     return;
   bool const is_main_thread = this_thread_info().os_thread == getpid();
-  set_home(is_main_thread ? kAnyTest : running());
+  set_home(is_main_thread ? kServesAllTests : running());
 }
 
 TestTag Attribution::home_of(std::uint64_t thread_number) const noexcept {
@@ -65,7 +79,7 @@ std::atomic<TestTag>& Attribution::tag_of(tracing::SpanRef span) noexcept {
 
 Owner Attribution::decide(TestTag running, TestTag home, bool inside_running, TestTag outermost) const noexcept {
   if (home == kRunsTests || (running != 0 && inside_running)) return {running, false};
-  if (home != kAnyTest && home != running) return {home, true};
+  if (is_test(home) && home != running) return {home, true};
   if (outermost != 0 && outermost != running) return {outermost, true};
   return {running, false};
 }

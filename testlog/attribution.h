@@ -2,7 +2,8 @@
 //
 // A record belongs to the running test, unless it is late: made by a thread whose first record was in an earlier test,
 // or inside a span of such a test, but not by the thread that runs the tests. What happens inside a span of the running
-// test (see tracing::with_current_span) belongs to that test on every thread.
+// test belongs to that test on every thread. Work that tracing::with_current_span() brings to a thread makes that thread
+// one of the test that submitted it, until other such work comes.
 #pragma once
 
 #include <array>
@@ -42,6 +43,11 @@ class Attribution {
 
   /// From now on the records of the calling thread belong to the running test.
   void serve_all_tests() noexcept;
+
+  /// The test whose work the calling thread does, for with_current_span().
+  TestTag test_of_this_thread() const noexcept;
+  /// From now on the records of the calling thread belong to this test, unless they belong to any running test.
+  void serve_test(TestTag test) noexcept;
 
   /// The owner of a record that is made now on this thread inside `span`.
   Owner owner_now(tracing::SpanRef span) noexcept;

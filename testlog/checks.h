@@ -1,16 +1,11 @@
-// Checks of the captured records of a test.
+// The captured records of the running test.
 #pragma once
 
 #include <string>
 
 #include "testlog/session.h"
-#include "tracing_core/model/level.h"
 
 namespace testlog::inline v1 {
-
-/// Raises a failure for each event of `level` or a more severe one that the running test recorded, and one if such
-/// events may be missing: TRACE_CAPTURE is off or leaves the level out, or the ring lost records of the test.
-void check_fail_on(Session& session, tracing::Level level);
 
 /// Calls `f` with each captured record that belongs to the running test, oldest first.
 template <class F>

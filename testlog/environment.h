@@ -39,6 +39,7 @@ struct Environment {
   Show show = Show::live;                                        ///< TRACE_SHOW
   std::string capture = "trace";                                 ///< TRACE_CAPTURE, unless it selects nothing
   bool capture_off = false;                                      ///< TRACE_CAPTURE selects nothing
+  tracing::LevelFilter fail_on = tracing::LevelFilter::off;      ///< TRACE_FAIL_ON
   tracing::FormatKind format = tracing::FormatKind::full;        ///< TRACE_FORMAT
   tracing::SpanEvents span_events = tracing::SpanEvents::none;   ///< TRACE_SPAN_EVENTS
   TimeStyle time = TimeStyle::utc;                               ///< TRACE_TIME

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <utility>
 
-#include "testlog/checks.h"
 #include "testlog/crash.h"
 #include "testlog/explanation.h"
 #include "testlog/failure_report.h"
@@ -83,7 +82,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     path_recorded_ = false;
     forget_unwound();
     session_.begin_test(name_of(test),
-                        find_settings(test.test_suite_name(), test.name(), test.type_param() != nullptr));
+                        settings_of(test.test_suite_name(), test.name(), test.type_param() != nullptr));
     attach_loggers();  // those that were registered since
   }
 
@@ -180,10 +179,7 @@ class Checker final : public testing::EmptyTestEventListener {
  public:
   explicit Checker(Session& session) : session_(session) {}
 
-  void OnTestEnd(TestInfo const& test) override {
-    Settings const* const settings = find_settings(test.test_suite_name(), test.name(), test.type_param() != nullptr);
-    if (settings != nullptr && settings->fail_on) check_fail_on(session_, *settings->fail_on);
-  }
+  void OnTestEnd(TestInfo const& test) override { session_.fail_on().raise_failures(test); }
 
  private:
   Session& session_;

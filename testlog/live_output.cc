@@ -79,10 +79,9 @@ bool LiveOutput::set_filter(std::string_view directives) {
   return errors.empty();
 }
 
-void LiveOutput::begin_test(Settings const* settings) {
+void LiveOutput::begin_test(Settings const& settings) {
   outside_tests_ = filter_->directives();
-  if (settings != nullptr && !settings->default_filter.empty() && !environment_.filter)
-    set_filter(settings->default_filter);
+  if (!settings.default_filter.empty() && !environment_.filter) set_filter(settings.default_filter);
 }
 
 void LiveOutput::end_test() {

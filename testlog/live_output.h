@@ -37,7 +37,7 @@ class LiveOutput {
   bool has_filter_of_test() const { return filter_->directives() != outside_tests_; }
 
   /// Null for no settings.
-  void begin_test(Settings const* settings);
+  void begin_test(Settings const& settings);
   void end_test();
 
   /// The look of lines, each with a label if its record does not belong to the running test, for printing by `writer`.

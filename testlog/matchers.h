@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "testlog/allow_events.h"
 #include "testlog/records.h"
 
 namespace testlog::inline v1 {

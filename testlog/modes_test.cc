@@ -129,6 +129,28 @@ TEST(TestLog, FailOnFailsAtTheLineOfTheEvent) {
                 "  library: spoken\n"));
   EXPECT_EQ(count(outcome.out, "The test recorded an event"), 2);
 }
+TEST(TestLog, FailOnNeedsNoCapturedRecords) {
+  EXPECT_EQ(run_scenarios("Captured.TooMuchWithoutAnError").exit_code, 0);
+  for (char const* const capture : {"off", "error"}) {
+    Outcome const outcome = run_scenarios("Settings.FailsOnWarnings:Settings.ToleratesWarnings",
+                                          {{"TRACE_CAPTURE", capture}, {"TRACE_FILTER", "off"}});
+    EXPECT_EQ(count(outcome.out, "The test recorded an event"), 2);
+    EXPECT_EQ(count(outcome.out, "[       OK ]"), 1);
+  }
+}
+TEST(TestLog, AllowEventsAllowsThoseThatMatchInItsScope) {
+  EXPECT_EQ(count(run_scenarios("Settings.AllowsSomeWarnings").out, "The test recorded an event"), 1);
+}
+TEST(TestLog, FailOnOfASuiteAppliesToItsTests) {
+  Outcome const outcome = run_scenarios("StrictSuite.*");
+  EXPECT_EQ(count(outcome.out, "The test recorded an event of level warn; its .fail_on is warn:\n"), 1);
+  EXPECT_EQ(count(outcome.out, "[       OK ]"), 1);
+}
+TEST(TestLog, TraceFailOnAppliesToTestsWithoutFailOn) {
+  Outcome const outcome = run_scenarios("Plain.Passes:Settings.ToleratesWarnings", {{"TRACE_FAIL_ON", "warn"}});
+  EXPECT_EQ(count(outcome.out, "The test recorded an event of level warn; TRACE_FAIL_ON is warn:\n"), 1) << outcome.out;
+  EXPECT_EQ(count(outcome.out, "[       OK ]"), 1);
+}
 TEST(TestLog, SettingsApplyToEveryInstance) {
   EXPECT_EQ(count(run_scenarios("*Values.*:*Types*:*Patterns*").out, "[  FAILED  ]"), 5 * 2 + 1);
 }

@@ -2,72 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <ostream>
 #include <utility>
 
 #include "testlog/checks.h"
+#include "testlog/record_of.h"
 #include "testlog/session.h"
 
 namespace testlog::inline v1 {
 namespace {
-
-using tracing::Value;
-using tracing::ValueKind;
-
-FieldValue field_value(Value const& value) {
-  switch (value.kind()) {
-    case ValueKind::boolean: return value.as_bool();
-    case ValueKind::i64: return value.as_i64();
-    case ValueKind::u64: return value.as_u64();
-    case ValueKind::text: return value.as_text();
-    default: break;
-  }
-  tracing::InlineTextBuffer<256> text;
-  tracing::append_debug(text, value);
-  if (value.kind() == ValueKind::f64 || value.kind() == ValueKind::f32) {
-    return FieldValue::number(value.as_double(), std::string(text.view()));
-  }
-  return FieldValue::printed(std::string(text.view()));
-}
-
-void add_fields(std::vector<Field>& out, tracing::FieldValues const& values, std::string* message) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    Value const value = values.value(i);
-    if (value.is_empty()) continue;
-    if (message != nullptr && values.name(i) == "message") {
-      *message = field_value(value).text();
-    } else {
-      out.push_back({std::string(values.name(i)), field_value(value)});
-    }
-  }
-}
-
-SpanInfo span_info(tracing::RecordedSpan const& span) {
-  SpanInfo info{std::string(span.metadata->name()), std::string(span.metadata->target()), span.metadata->level(), {}};
-  span.values.for_each_group(*span.metadata,
-                             [&info](tracing::FieldValues const& group) { add_fields(info.fields, group, nullptr); });
-  return info;
-}
-
-Record record_of(tracing::RecordView const& view) {
-  Record record;
-  tracing::Metadata const& metadata = view.metadata();
-  record.is_span = metadata.is_span();
-  record.name = metadata.name();
-  record.target = metadata.target();
-  record.level = metadata.level();
-  add_fields(record.fields, view.values, record.is_span ? nullptr : &record.message);
-  tracing::RecordedSpan const* const around = record.is_span && view.span != nullptr ? view.span->parent : view.span;
-  for (auto const* span = around; span != nullptr; span = span->parent) record.spans.push_back(span_info(*span));
-  std::reverse(record.spans.begin(), record.spans.end());
-  record.file = metadata.file();
-  record.line = metadata.line();
-  record.thread = view.track.name;
-  record.thread_number = view.track.number;
-  record.time = view.time;
-  return record;
-}
 
 std::ostream& print(std::ostream& out, std::vector<Field> const& fields) {
   char const* separator = "";

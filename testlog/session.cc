@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "tracing_core/dispatch/carried_context.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/never_destroyed.h"
 
@@ -20,14 +21,24 @@ void Session::start(internal::ProcessRole const& role) {
   if (role.listing || get() != nullptr) return;
   auto* const made = new Session(role);
   session.store(made, std::memory_order_release);
-  static constexpr auto kUnlock = []() noexcept { get()->live_->filter().unlock_after_fork(); };
-  tracing::internal::set_fork_handler(
-      tracing::internal::ForkStage::session,
-      {.before = []() noexcept { get()->live_->filter().lock_for_fork(); }, .in_parent = kUnlock, .in_child = kUnlock});
+  static constexpr auto kLock = []() noexcept {
+    get()->live_->filter().lock_for_fork();
+    get()->fail_on_.lock_for_fork();
+  };
+  static constexpr auto kUnlock = []() noexcept {
+    get()->fail_on_.unlock_after_fork();
+    get()->live_->filter().unlock_after_fork();
+  };
+  tracing::internal::set_fork_handler(tracing::internal::ForkStage::session,
+                                      {.before = kLock, .in_parent = kUnlock, .in_child = kUnlock});
+  static constexpr tracing::ContextCarrier kRunningTest{
+      .capture = []() noexcept { return get()->attribution_.test_of_this_thread(); },
+      .adopt = [](std::uint32_t test) noexcept { get()->attribution_.serve_test(test); }};
+  tracing::set_context_carrier(&kRunningTest);
   tracing::set_global_default(made->registry_);
 }
 
-Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribution) {
+Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribution), fail_on_(attribution_) {
   std::string reports;
   environment_ = read_environment([](char const* name) -> char const* { return std::getenv(name); }, reports);
   mute_ = role.death_test_child || environment_.show == Show::none;
@@ -54,7 +65,8 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
 void Session::make_registry() {
   auto builder = tracing::RegistryBuilder()
                      .with(live_->make_layer(), live_->take_filter())
-                     .with(capture_->make_layer(attribution_), capture_->take_filter());
+                     .with(capture_->make_layer(attribution_), capture_->take_filter())
+                     .with(fail_on_.make_layer(), fail_on_.take_filter());
   if (files_ != nullptr) {
     for (auto& layer : files_->take_layers()) std::move(builder).with(std::move(layer), file_filter());
   }
@@ -68,11 +80,16 @@ std::unique_ptr<tracing::Filter> Session::file_filter() const {
   return std::make_unique<tracing::EnvFilter>(filter_of(environment_.capture));
 }
 
-void Session::begin_test(std::string const& name, Settings const* settings) {
+void Session::begin_test(std::string const& name, Settings const& settings) {
   output_.set_test(name);
   if (files_ != nullptr) files_->begin_test(name);
   if (perf_ != nullptr) perf_->begin_test(name);
   live_->begin_test(settings);
+  if (settings.fail_on) {
+    fail_on_.begin_test(tracing::as_filter(*settings.fail_on), "its .fail_on");
+  } else {
+    fail_on_.begin_test(environment_.fail_on, "TRACE_FAIL_ON");
+  }
   capture_->begin_test(attribution_.begin_test(name));
 }
 

@@ -8,6 +8,7 @@
 #include "testlog/attribution.h"
 #include "testlog/capture.h"
 #include "testlog/environment.h"
+#include "testlog/fail_on.h"
 #include "testlog/file_outputs.h"
 #include "testlog/internal/process.h"
 #include "testlog/live_output.h"
@@ -33,6 +34,7 @@ class Session {
   Attribution& attribution() noexcept { return attribution_; }
   Capture& capture() noexcept { return *capture_; }
   LiveOutput& live() noexcept { return *live_; }
+  FailOn& fail_on() noexcept { return fail_on_; }
   /// Null if neither a Chrome trace nor folded stacks are written.
   FileOutputs const* files() const noexcept { return files_.get(); }
   /// Null if perf spans are off.
@@ -42,13 +44,12 @@ class Session {
   /// Whether nothing is printed in this process: TRACE_SHOW is none, or it is the child of a threadsafe death test.
   bool is_mute() const noexcept { return mute_; }
 
-
   /// True on the first call only: a program and one of its libraries may both contain testlog and try to install its
   /// listeners.
   bool take_listeners() noexcept { return !listeners_taken_.exchange(true); }
 
-  /// `name` must live as long as the program. Null: no settings.
-  void begin_test(std::string const& name, Settings const* settings);
+  /// `name` must live as long as the program.
+  void begin_test(std::string const& name, Settings const& settings);
   void end_test();
 
  private:
@@ -61,6 +62,7 @@ class Session {
   std::atomic<bool> listeners_taken_{false};
   Output output_;
   Attribution& attribution_;
+  FailOn fail_on_;
   std::unique_ptr<Capture> capture_;
   std::unique_ptr<LiveOutput> live_;
   std::unique_ptr<FileOutputs> files_;

@@ -23,13 +23,19 @@ RegisteredSettings::RegisteredSettings(std::string_view suite, std::string_view 
 
 }  // namespace internal
 
-Settings const* find_settings(std::string_view suite, std::string_view name, bool typed) noexcept {
+Settings settings_of(std::string_view suite, std::string_view name, bool typed) noexcept {
   suite = written_suite(suite, typed);
   name = name.substr(0, name.find('/'));
+  Settings own;
+  Settings of_suite;
   for (auto const* one = first; one != nullptr; one = one->next_) {
-    if (one->suite_ == suite && one->name_ == name) return &one->settings_;
+    if (one->suite_ != suite) continue;
+    if (one->name_ == name) own = one->settings_;
+    if (one->name_.empty()) of_suite = one->settings_;
   }
-  return nullptr;
+  if (own.default_filter.empty()) own.default_filter = of_suite.default_filter;
+  if (!own.fail_on) own.fail_on = of_suite.fail_on;
+  return own;
 }
 
 }  // namespace testlog::inline v1

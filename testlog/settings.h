@@ -17,13 +17,14 @@ struct Settings {
   std::optional<tracing::Level> fail_on{};
 };
 
-/// Finds the settings of a test by its names as GoogleTest prints them; an instance of a parameterised or typed test
-/// has those of the test. Null if there are none.
-Settings const* find_settings(std::string_view suite, std::string_view name, bool typed) noexcept;
+/// The settings of a test by its names as GoogleTest prints them: its own, and what it leaves open those of its suite. An
+/// instance of a parameterised or typed test has those of the test.
+Settings settings_of(std::string_view suite, std::string_view name, bool typed) noexcept;
 
 namespace internal {
 
-/// Registers settings in a static initialiser. Both names must live as long as the program.
+/// Registers settings in a static initialiser; an empty name: of all tests of the suite. Both names must live as long
+/// as the program.
 class RegisteredSettings {
  public:
   RegisteredSettings(std::string_view suite, std::string_view name, Settings settings) noexcept;
@@ -31,7 +32,7 @@ class RegisteredSettings {
   RegisteredSettings& operator=(RegisteredSettings const&) = delete;
 
  private:
-  friend Settings const* v1::find_settings(std::string_view, std::string_view, bool) noexcept;
+  friend Settings v1::settings_of(std::string_view, std::string_view, bool) noexcept;
 
   std::string_view suite_;
   std::string_view name_;

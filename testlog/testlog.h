@@ -16,6 +16,14 @@
         return {__VA_ARGS__};                                                                       \
       }());
 
+/// Settings of all tests of a suite, which their own settings override one by one: TEST_LOG_SUITE(Suite, .fail_on = warn);
+#define TEST_LOG_SUITE(suite, ...)                                                                               \
+  [[maybe_unused]] static ::testlog::internal::RegisteredSettings const testlog_settings_of_suite_##suite(        \
+      #suite, "", []() -> ::testlog::Settings {                                                                   \
+        using enum ::tracing::Level;                                                                              \
+        return {__VA_ARGS__};                                                                                     \
+      }())
+
 /// Like TEST, with settings: TEST_LOG(Suite, Name, .default_filter = "gpu=debug", .fail_on = warn).
 #define TEST_LOG(suite, name, ...)                              \
   TESTLOG_INTERNAL_SETTINGS_(suite, name __VA_OPT__(, ) __VA_ARGS__) \

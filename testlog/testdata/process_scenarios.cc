@@ -5,12 +5,15 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -145,6 +148,7 @@ std::vector<std::function<void(int)>> lock_users() {
                               [n] { work(n); });
       },
       [](int) { testlog::perf_summary(); },
+      [](int) { testlog::AllowEvents const allow(HasMessage("expected")); },
   };
 }
 
@@ -227,6 +231,36 @@ void start_pool() {
 void run_on_pool() {
   int const job = ++pool_go;
   while (pool_go == job) library::wait_ms(1);
+}
+// A pool of one thread that knows nothing of tests.
+void run_as_job(std::function<void()> job) {
+  // Not destroyed, since the thread waits for jobs until the process ends.
+  static auto& mutex = *new std::mutex;
+  static auto& changed = *new std::condition_variable;
+  static auto& next = *new std::function<void()>;
+  static bool const started = [] {
+    std::thread([] {
+      std::unique_lock lock(mutex);
+      for (;; changed.notify_all()) {
+        changed.wait(lock, [] { return next != nullptr; });
+        std::exchange(next, nullptr)();
+      }
+    }).detach();
+    return true;
+  }();
+  ASSERT_TRUE(started);
+  std::unique_lock lock(mutex);
+  next = std::move(job);
+  changed.notify_all();
+  changed.wait(lock, [] { return next == nullptr; });
+}
+TEST(Threads, JobsStart) {
+  run_as_job([] { TRACE_INFO("ready"); });
+  EXPECT_THAT(records(), ElementsAre(Event(HasMessage("ready"))));
+}
+TEST_LOG(Threads, JobsOfThisTestFailIt, .fail_on = warn) {
+  run_as_job(tracing::with_current_span([] { TRACE_WARN("from the job"); }));
+  EXPECT_THAT(records(), ElementsAre(Event(HasMessage("from the job"))));
 }
 TEST(Threads, PoolStarts) {
   start_pool();

@@ -140,7 +140,7 @@ TEST(Captured, TooMuch) {
   for (int i = 0; i < 200000; ++i) TRACE_TRACE("filling", i);
   EXPECT_THAT(records(), Not(IsEmpty()));
 }
-TEST_LOG(Captured, TooMuchToJudge, .fail_on = error) {
+TEST_LOG(Captured, TooMuchWithoutAnError, .fail_on = error) {
   for (int i = 0; i < 200000; ++i) TRACE_TRACE("filling", i);
 }
 TEST_LOG(Captured, AFieldOfAMegabyte, .fail_on = error) {
@@ -162,6 +162,20 @@ TEST_LOG(Settings, MisspeltFilter, .default_filter = "librray=debug") {
 TEST_LOG(Settings, WrongFilter, .default_filter = "info,library=debgu") { work(); }
 TEST_LOG(Settings, FailsOnWarnings, .fail_on = warn) { work(); }
 TEST_LOG(Settings, ToleratesWarnings, .default_filter = "off", .fail_on = error) { TRACE_WARN("tolerated"); }
+TEST_LOG(Settings, AllowsSomeWarnings, .fail_on = warn) {
+  {
+    testlog::AllowEvents const allow(Event(HasTarget("scenarios"), HasMessage("expected"), InSpan("inside")));
+    TRACE_SPAN(info, "inside");
+    TRACE_WARN("expected");
+    std::thread(tracing::with_current_span([] { TRACE_WARN("expected"); })).join();
+  }
+  TRACE_WARN("expected");
+}
+
+TEST_LOG_SUITE(StrictSuite, .fail_on = warn);
+TEST(StrictSuite, FailsOnWarnings) { TRACE_WARN("too much"); }
+TEST_LOG(StrictSuite, MayTolerateThem, .fail_on = error) { TRACE_WARN("tolerated"); }
+
 TEST_LOG(Settings, DISABLED_IsDisabled, .fail_on = warn) { FAIL(); }
 
 class Fixture : public testing::Test {

@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tracing_core/dispatch/carried_context.h"
 #include "tracing_core/dispatch/dispatch.h"
 #include "tracing_core/emit/arguments.h"
 #include "tracing_core/emit/emit.h"
@@ -232,9 +233,12 @@ decltype(auto) Span::in_scope(F&& f) const {
 }
 
 /// Returns a callable that calls `f` inside the current span of this thread, on whichever thread it is called.
+/// In a test program the records of the call belong to the same test as those of this thread, also if there is no span.
 template <class F>
 auto with_current_span(F&& f) {
-  return [span = Span::current(), f = std::forward<F>(f)]<class... A>(A&&... args) mutable -> decltype(auto) {
+  return [span = Span::current(), context = internal::capture_context(),
+          f = std::forward<F>(f)]<class... A>(A&&... args) mutable -> decltype(auto) {
+    internal::adopt_context(context);
     internal::Entered const scope(span.open());
     return f(std::forward<A>(args)...);
   };

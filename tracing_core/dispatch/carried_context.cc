@@ -1,0 +1,24 @@
+#include "tracing_core/dispatch/carried_context.h"
+
+#include <atomic>
+
+namespace tracing::inline v1 {
+namespace {
+constinit std::atomic<ContextCarrier const*> context_carrier{nullptr};
+}
+
+void set_context_carrier(ContextCarrier const* carrier) noexcept {
+  context_carrier.store(carrier, std::memory_order_release);
+}
+
+std::uint32_t internal::capture_context() noexcept {
+  ContextCarrier const* const carrier = context_carrier.load(std::memory_order_acquire);
+  return carrier == nullptr ? 0 : carrier->capture();
+}
+
+void internal::adopt_context(std::uint32_t context) noexcept {
+  ContextCarrier const* const carrier = context_carrier.load(std::memory_order_acquire);
+  if (carrier != nullptr && context != 0) carrier->adopt(context);
+}
+
+}  // namespace tracing::inline v1
