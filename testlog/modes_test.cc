@@ -129,6 +129,11 @@ TEST(TestLog, FailOnFailsAtTheLineOfTheEvent) {
                 "  library: spoken\n"));
   EXPECT_EQ(count(outcome.out, "The test recorded an event"), 2);
 }
+TEST(TestLog, ScopedFilterRestoresWhatWasShownBefore) {
+  std::string const err = run_scenarios("Settings.ScopedFilters").err;
+  EXPECT_EQ(count(err, "scenarios: shown\n"), 2) << err;
+  EXPECT_EQ(count(err, "not shown"), 0) << err;
+}
 TEST(TestLog, FailOnNeedsNoCapturedRecords) {
   EXPECT_EQ(run_scenarios("Captured.TooMuchWithoutAnError").exit_code, 0);
   for (char const* const capture : {"off", "error"}) {

@@ -69,6 +69,7 @@ Record record_of(tracing::RecordView const& view) {
   for (auto const* span = around; span != nullptr; span = span->parent)
     record.spans.push_back(span_info(*span->metadata, span->values));
   std::reverse(record.spans.begin(), record.spans.end());
+  record.number = view.number;
   record.time = view.time;
   return record;
 }

@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ostream>
 #include <utility>
 
 #include "testlog/checks.h"
 #include "testlog/record_of.h"
 #include "testlog/session.h"
+#include "tracing_core/dispatch/dispatcher.h"
 
 namespace testlog::inline v1 {
 namespace {
@@ -84,8 +86,18 @@ std::ostream& operator<<(std::ostream& out, Record const& record) {
   return out;
 }
 
-std::vector<Record> records(char const* file, int line) {
-  std::vector<Record> all;
+Mark mark() noexcept {
+  Session* const session = Session::get();
+  return {session == nullptr ? 0 : session->capture().next_record()};
+}
+
+Records Records::since(Mark mark) const {
+  auto const first = std::find_if(begin(), end(), [&](Record const& record) { return record.number >= mark.number; });
+  return Records(first, end());
+}
+
+Records records(char const* file, int line) {
+  Records all;
   Session* const session = Session::get();
   if (session == nullptr) return all;
   if (std::string const why = why_incomplete(*session); !why.empty()) {
@@ -106,6 +118,16 @@ void serve_all_tests() {
 bool set_filter(std::string_view directives) {
   Session* const session = Session::get();
   return session == nullptr || session->live().set_filter(directives);
+}
+
+ScopedFilter::ScopedFilter(std::string_view directives)
+    : before_(Session::get() == nullptr ? std::string() : Session::get()->live().filter().directives()) {
+  set_filter(directives);
+}
+
+ScopedFilter::~ScopedFilter() {
+  Session* const session = Session::get();
+  if (session != nullptr && session->live().filter().set(before_, nullptr)) tracing::rebuild_interest();
 }
 
 }  // namespace testlog::inline v1

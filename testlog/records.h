@@ -85,6 +85,7 @@ struct Record {
   std::uint32_t line = 0;
   std::string thread;  ///< its name; may be empty
   std::uint64_t thread_number = 0;
+  std::uint64_t number = 0;  ///< in the order of capture, also across tests
   tracing::Instant time{};
 
   /// The last field with this name; null if there is none.
@@ -93,11 +94,28 @@ struct Record {
   friend std::ostream& operator<<(std::ostream& out, Record const& record);
 };
 
+/// A place in the sequence of captured records: see mark().
+struct Mark {
+  std::uint64_t number = 0;
+};
+
+/// The place after all records so far: `auto const before = testlog::mark(); f(); records().since(before)`.
+Mark mark() noexcept;
+
+/// Records, oldest first.
+class Records : public std::vector<Record> {
+ public:
+  using std::vector<Record>::vector;
+
+  /// Those after the mark.
+  Records since(Mark mark) const;
+};
+
 /// The events and new spans of the running test so far, on all its threads, oldest first; outside tests, those since
 /// the last test ended. Raises a test failure at `file` and `line`, those of the caller, if records are missing:
 /// nothing is captured (TRACE_CAPTURE=off), or the ring was full. Takes time proportional to the number of captured
 /// records.
-std::vector<Record> records(char const* file = __builtin_FILE(), int line = __builtin_LINE());
+Records records(char const* file = __builtin_FILE(), int line = __builtin_LINE());
 
 /// From now on the records of the calling thread belong to the running test: for threads of pools that tests share.
 void serve_all_tests();
@@ -105,5 +123,18 @@ void serve_all_tests();
 /// Changes the directives that select what is shown, until the running test ends. Reports wrong ones and then returns
 /// false; the others take effect.
 bool set_filter(std::string_view directives);
+
+/// set_filter() for a scope: what was shown before is shown again after it. Scopes must end in reverse order, on the
+/// thread that runs the test.
+class [[nodiscard]] ScopedFilter {
+ public:
+  explicit ScopedFilter(std::string_view directives);
+  ScopedFilter(ScopedFilter const&) = delete;
+  ScopedFilter& operator=(ScopedFilter const&) = delete;
+  ~ScopedFilter();
+
+ private:
+  std::string const before_;
+};
 
 }  // namespace testlog::inline v1

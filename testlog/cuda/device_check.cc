@@ -49,7 +49,7 @@ void DeviceCheckListener::check(tracing::cuda::Driver& driver, testing::TestInfo
 std::string DeviceCheckListener::launches_of_test() const {
   if (std::string const why = why_incomplete(session_); !why.empty())
     return "\n  Its launches are unknown: " + why + ".";
-  std::vector<Record> launches = records();
+  Records launches = records();
   std::erase_if(launches, [](Record const& record) {
     return !record.is_span || record.name != "launch" || record.field("kernel.name") == nullptr;
   });

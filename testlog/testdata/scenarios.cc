@@ -136,6 +136,13 @@ TEST(Captured, SpansAtTrace) {
   TRACE_SPAN(trace, "deep", tracing::kv("n", 1u));
   EXPECT_THAT(records(), ElementsAre(Span("deep", HasField("n", 1))));
 }
+TEST(Captured, SinceAMark) {
+  TRACE_INFO("before");
+  testlog::Mark const mark = testlog::mark();
+  TRACE_INFO("after");
+  EXPECT_THAT(records().since(mark), ElementsAre(Event(HasMessage("after"))));
+  EXPECT_THAT(records().since(testlog::mark()), IsEmpty());
+}
 TEST(Captured, TooMuch) {
   for (int i = 0; i < 200000; ++i) TRACE_TRACE("filling", i);
   EXPECT_THAT(records(), Not(IsEmpty()));
@@ -160,6 +167,18 @@ TEST_LOG(Settings, MisspeltFilter, .default_filter = "librray=debug") {
   ADD_FAILURE();
 }
 TEST_LOG(Settings, WrongFilter, .default_filter = "info,library=debgu") { work(); }
+TEST_LOG(Settings, ScopedFilters, .default_filter = "error") {
+  {
+    testlog::ScopedFilter const filter("scenarios=debug");
+    TRACE_DEBUG("shown");
+    {
+      testlog::ScopedFilter const inner("off");
+      TRACE_ERROR("not shown");
+    }
+    TRACE_DEBUG("shown");
+  }
+  TRACE_DEBUG("not shown");
+}
 TEST_LOG(Settings, FailsOnWarnings, .fail_on = warn) { work(); }
 TEST_LOG(Settings, ToleratesWarnings, .default_filter = "off", .fail_on = error) { TRACE_WARN("tolerated"); }
 TEST_LOG(Settings, AllowsSomeWarnings, .fail_on = warn) {

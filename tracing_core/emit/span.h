@@ -187,6 +187,10 @@ struct FoundSpan {
   }
 };
 
+// A condition that the compiler knows before it optimises.
+template <bool kValue>
+inline constexpr bool kConstant = kValue;
+
 // Whether the callsite of `find` is enabled. If so, keeps it for the found_span() of this thread that follows.
 bool find_enabled_span(Callsite& callsite) noexcept;
 FoundSpan found_span() noexcept;
