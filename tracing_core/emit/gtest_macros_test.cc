@@ -13,6 +13,9 @@
 #include "tracing_core/perf/recorders.h"
 #include "tracing_core/tracing.h"
 
+// GoogleTest makes a string literal of the expansions.
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+
 namespace {
 
 constexpr std::size_t kStatements = 19;
