@@ -12,7 +12,7 @@ namespace tracing::inline v1::internal {
 class TargetKey {
  public:
   explicit TargetKey(std::string_view target) noexcept : text_(target) {
-    std::memcpy(&head_, target.data(), target.size() < sizeof head_ ? target.size() : sizeof head_);
+    target.copy(reinterpret_cast<char*>(&head_), sizeof head_);
   }
 
   std::string_view text() const noexcept { return text_; }
@@ -27,8 +27,7 @@ class TargetKey {
 class TargetPrefix {
  public:
   explicit TargetPrefix(std::string_view prefix) noexcept {
-    std::size_t const count = prefix.size() < sizeof head_ ? prefix.size() : sizeof head_;
-    std::memcpy(&head_, prefix.data(), count);
+    std::size_t const count = prefix.copy(reinterpret_cast<char*>(&head_), sizeof head_);
     std::memset(&mask_, 0xFF, count);
   }
 
