@@ -230,7 +230,6 @@ class SpanStore {
   [[gnu::cold, gnu::noinline]] void pass_on(internal::TrackState& track) noexcept;
 
   Subscriber& owner_;
-  std::uint64_t const number_;  // never reused, unlike the address: identifies the store in caches of threads
   std::atomic<internal::TrackState*> tracks_{nullptr};
   internal::ZeroedPages room_;
   std::atomic<Page*>* pages_ = nullptr;  // kMaxPages of them, allocated with the first page
@@ -238,6 +237,9 @@ class SpanStore {
   // Guarded by the one lock of all stores:
   std::vector<internal::FreeSlots> spare_;
   std::unordered_map<std::uint64_t, internal::TrackState*> foreign_tracks_;
+  // Never reused, unlike the address: identifies the store in caches of threads. Initialized last, because that makes the
+  // store known to the handlers of fork().
+  std::uint64_t const number_;
 };
 
 }  // namespace tracing::inline v1
