@@ -12,6 +12,7 @@
 #include "tracing_core/export/chrome.h"
 #include "tracing_core/export/flame.h"
 #include "tracing_core/export/flame_lines.h"
+#include "tracing_core/export/scoped_no_cancellation.h"
 #include "tracing_core/internal/mutex.h"
 
 namespace testlog::inline v1 {
@@ -63,6 +64,7 @@ class FileOutputs::ChromeSeries final : public Series {
     MutexLock const lock(mutex_);
     if (state_ != State::closed) return state_ == State::open;
     state_ = State::failed;
+    tracing::internal::ScopedNoCancellation const no_cancellation;  // open(2) is a cancellation point
     try {
       std::error_code error;
       std::string const path = filled_in(path_, test_);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -255,6 +256,27 @@ TEST(FdSink, LeavesThePendingSignalsOfTheProgram) {
   timespec const no_wait{};
   sigtimedwait(&sigpipe, nullptr, &no_wait);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+// ---- cancellation ----
+
+// A thread that is to be cancelled writes a line, which must not be a point at which it ends.
+TEST(FdSink, LetsNoThreadBeCancelledWithinALine) {
+  Ends const ends = make_pipe();
+  FdSink sink(ends.in);
+  pthread_t thread;
+  auto const write_and_end = [](void* context) -> void* {
+    pthread_cancel(pthread_self());
+    static_cast<FdSink*>(context)->write(Level::info, "a line\n");
+    pthread_testcancel();
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&thread, nullptr, write_and_end, &sink), 0);
+  void* result = nullptr;
+  pthread_join(thread, &result);
+  EXPECT_EQ(result, PTHREAD_CANCELED);
+  EXPECT_EQ(read_once(ends.out), "a line\n");
+  close(ends.out);
 }
 
 }  // namespace

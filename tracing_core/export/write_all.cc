@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "tracing_core/export/scoped_no_cancellation.h"
 #include "tracing_core/export/scoped_signal_block.h"
 #include "tracing_core/model/text_buffer.h"
 
@@ -47,6 +48,7 @@ bool may_raise_signal(int descriptor) noexcept {
 }
 
 int write_all(int descriptor, std::string_view& text, bool blocks_signals) noexcept {
+  ScopedNoCancellation const no_cancellation;
   if (!blocks_signals) [[likely]] {
     ssize_t const written = ::write(descriptor, text.data(), text.size());
     if (written == static_cast<ssize_t>(text.size())) [[likely]] return 0;

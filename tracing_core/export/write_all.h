@@ -15,8 +15,8 @@ bool may_raise_signal(int descriptor) noexcept;
 
 // Writes all of `text` by one write(2), or more if the system takes only a part; `text` becomes the part that is not
 // written. Returns 0 or an error number. Waits up to a second for room if the descriptor is non-blocking.
-// `blocks_signals` keeps SIGPIPE and SIGXFSZ from the program, at the cost of two more system calls. Async-signal-safe.
-// May change errno.
+// `blocks_signals` keeps SIGPIPE and SIGXFSZ from the program, at the cost of two more system calls. Is no point at which
+// pthread_cancel() ends the thread. Async-signal-safe. May change errno.
 int write_all(int descriptor, std::string_view& text, bool blocks_signals) noexcept;
 // The same for a single write to any descriptor: blocks the signals.
 int write_once(int descriptor, std::string_view text) noexcept;
