@@ -57,16 +57,16 @@ void Output::set_test(std::string_view test) {
   if (changes_with_tests_) open_path(test.empty() ? kOutsideTests : test);
 }
 
-int Output::write_lines(std::string_view lines) noexcept {
+int Output::write_lines(std::string_view lines, tracing::internal::Turns turns) noexcept {
   int const error_before = errno;
   int const descriptor = this->descriptor();
-  int const error = descriptor < 0 ? 0 : lines_.write(descriptor, blocks_signals_, lines);
+  int const error = descriptor < 0 ? 0 : lines_.write(descriptor, blocks_signals_, lines, turns);
   errno = error_before;
   return error;
 }
 
 void Output::write(std::string_view lines) noexcept {
-  if (int const error = write_lines(lines)) [[unlikely]]
+  if (int const error = write_lines(lines, tracing::internal::Turns::take)) [[unlikely]]
     report_once(error);
 }
 

@@ -27,8 +27,8 @@ class Output {
   /// Writes lines with one write(2), or more if the system takes only a part. Drops them if nothing is open. Reports
   /// the first failure on the standard error.
   void write(std::string_view lines) noexcept;
-  /// The same for the handler of a fatal signal, without a report. Async-signal-safe.
-  void write_dying(std::string_view lines) noexcept { (void)write_lines(lines); }
+  /// The same for the handler of a fatal signal: waits for no other thread, and reports nothing. Async-signal-safe.
+  void write_dying(std::string_view lines) noexcept { (void)write_lines(lines, tracing::internal::Turns::skip); }
   /// Reports on the standard error how many lines are missing in the files, if any. Called when the program ends.
   void report_missing() noexcept;
 
@@ -42,7 +42,7 @@ class Output {
  private:
   void open_path(std::string_view test);
   void use(int descriptor) noexcept;
-  int write_lines(std::string_view lines) noexcept;
+  int write_lines(std::string_view lines, tracing::internal::Turns turns) noexcept;
   void report_once(int error) noexcept;
 
   std::string path_;  // of a file, with %p and %t; empty for the standard streams

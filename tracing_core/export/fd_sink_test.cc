@@ -6,11 +6,15 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -19,6 +23,7 @@
 
 #include "tests/approval.h"
 #include "tests/support/temporary_file.h"
+#include "tracing_core/export/write_all.h"
 
 namespace tracing {
 namespace {
@@ -187,6 +192,77 @@ TEST(FdSink, KeepsErrno) {
   sink.write(Level::info, "nowhere");
   EXPECT_EQ(errno, ENOTTY);
   EXPECT_EQ(sink.failed_writes(), 1U);
+}
+
+// ---- lines that are longer than a pipe takes in one piece ----
+
+TEST(FdSink, KeepsLongLinesOfSeveralThreadsApartOnAPipe) {
+  for (Ends const ends : {make_pipe(), make_sockets(SOCK_STREAM)}) {
+    constexpr int kThreads = 4;
+    constexpr int kLines = 100;
+    std::string got;
+    std::thread reader([&] { got = read_all(ends.out); });
+    {
+      FdSink first(ends.in);
+      first.write(Level::info, std::string(5000, '-') + "\n");  // from now on threads take turns
+      auto const second = FdSink::duplicate_of(ends.in);
+      std::vector<std::thread> threads;
+      for (int t = 0; t < kThreads; ++t) {
+        threads.emplace_back([&, t] {
+          FdSink& sink = t % 2 == 0 ? first : *second;
+          std::string const line(t == 0 ? 100 : 30'000, static_cast<char>('a' + t));
+          for (int i = 0; i < kLines; ++i) sink.write(Level::info, line + "\n");
+        });
+      }
+      for (auto& thread : threads) thread.join();
+    }
+    reader.join();
+    std::istringstream lines(got);
+    int count = 0;
+    for (std::string line; std::getline(lines, line); ++count) {
+      EXPECT_TRUE(line.size() == 100 || line.size() == 5000 || line.size() == 30'000) << line.size();
+      EXPECT_EQ(line.find_first_not_of(line[0]), std::string::npos) << "a line within a line of " << line[0];
+    }
+    EXPECT_EQ(count, 1 + kThreads * kLines);
+    close(ends.out);
+  }
+}
+
+bool is_quick(std::function<void()> const& f) {
+  auto const begin = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(900);
+}
+
+TEST(FdSink, WaitsNotForeverAndInAForkedChildNotAtAllForTheTurnOfAnotherThread) {
+  Ends const stuck = make_pipe(), ends = make_pipe();
+  std::string const line = std::string(5000, 'x') + "\n";
+  std::atomic<bool> is_full{false};
+  std::thread writer([&] {
+    FdSink sink(stuck.in);
+    sink.write(Level::info, std::string(4000, 'x') + "\n");
+    is_full = true;
+    sink.write(Level::info, std::string(1 << 20, 'x') + "\n");  // waits until the pipe is read
+  });
+  while (!is_full) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  FdSink sink(ends.in);
+  pid_t const child = fork();
+  if (child == 0) _exit(is_quick([&] { sink.write(Level::info, line); }) ? 0 : 1);
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(is_quick([&] {
+    std::string_view text = line;
+    EXPECT_EQ(internal::write_all(ends.in, text, /*blocks_signals=*/true, internal::Turns::skip), 0);
+  })) << "as the handler of a fatal signal writes";
+  sink.write(Level::info, line);
+  EXPECT_EQ(read_once(ends.out), line + line + line);
+  std::thread reader([&] { read_all(stuck.out); });
+  writer.join();
+  reader.join();
+  close(stuck.out);
+  close(ends.out);
 }
 
 // ---- failed writes are counted and reported once ----

@@ -20,9 +20,9 @@ void LineFramer::check_file(std::string const& path) noexcept {
   is_broken_.store(last != '\n', std::memory_order_relaxed);
 }
 
-int LineFramer::end_broken(int descriptor) noexcept {
+int LineFramer::end_broken(int descriptor, Turns turns) noexcept {
   std::string_view end = end_of_broken_;
-  int const error = write_all(descriptor, end, /*blocks_signals=*/true);
+  int const error = write_all(descriptor, end, /*blocks_signals=*/true, turns);
   if (error == 0) is_broken_.store(false, std::memory_order_relaxed);
   return error;
 }

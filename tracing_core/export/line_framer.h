@@ -20,10 +20,10 @@ class LineFramer {
 
   // Writes lines, each with its end, by one call of write_all(), unless the line before broke off. Returns 0, or the
   // error for which lines are missing.
-  int write(int descriptor, bool blocks_signals, std::string_view lines) noexcept {
+  int write(int descriptor, bool blocks_signals, std::string_view lines, Turns turns = Turns::take) noexcept {
     std::string_view rest = lines;
-    int error = is_broken_.load(std::memory_order_relaxed) ? end_broken(descriptor) : 0;
-    if (error == 0) error = write_all(descriptor, rest, blocks_signals);
+    int error = is_broken_.load(std::memory_order_relaxed) ? end_broken(descriptor, turns) : 0;
+    if (error == 0) error = write_all(descriptor, rest, blocks_signals, turns);
     if (error != 0) [[unlikely]] count_missing(lines, rest);
     return error;
   }
@@ -35,7 +35,7 @@ class LineFramer {
   std::uint64_t missing() const noexcept { return missing_.load(std::memory_order_relaxed); }
 
  private:
-  int end_broken(int descriptor) noexcept;
+  int end_broken(int descriptor, Turns turns) noexcept;
   void count_missing(std::string_view lines, std::string_view rest) noexcept;
 
   std::string_view const end_of_broken_;
