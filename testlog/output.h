@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -36,7 +37,8 @@ class Output {
   bool is_in_forked_child() const noexcept;
   bool is_terminal() const noexcept;
   /// The descriptor for reports of failures: the standard error even if text goes to a file.
-  int error_fd() const noexcept { return standard_error_ >= 0 ? standard_error_ : descriptor(); }
+  /// Negative if the program closed it.
+  int error_fd() const noexcept;
   int descriptor() const noexcept { return descriptor_.load(std::memory_order_relaxed); }
 
  private:
@@ -52,6 +54,7 @@ class Output {
   bool changes_with_tests_ = false;
   unsigned fork_count_ = 0;  // when it was opened
   int standard_error_ = -1;  // a duplicate, if text goes to a file
+  std::uint64_t standard_error_identity_ = 0;
   std::atomic<bool> reported_{false};
 };
 

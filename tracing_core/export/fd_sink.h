@@ -20,6 +20,10 @@ namespace tracing::inline v1 {
 /// and counts what could not be written. Is no point at which pthread_cancel() ends a thread. Raises no SIGPIPE, and no
 /// SIGXFSZ with one exception: if RLIMIT_FSIZE is set after the sink was made, and a line ends exactly at the limit,
 /// the next write raises it. On a non-blocking descriptor, waits up to a second before it drops a line.
+///
+/// A program that closes all descriptors may get this number for a file of its own. Nothing is written to that, or
+/// closed, in a forked child, where each line costs an fstat(2) for it, and in other processes after a write to the
+/// closed descriptor failed.
 class FdSink final : public LineSink {
  public:
   /// Takes ownership of `descriptor`; every write to a negative one fails. Reports the first failed write on

@@ -334,6 +334,53 @@ TEST(FdSink, LeavesThePendingSignalsOfTheProgram) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+// ---- descriptors whose numbers the program uses for files of its own ----
+
+void reuse(int number, char const* path) {
+  int const file = open(path, O_WRONLY | O_CLOEXEC);
+  ASSERT_EQ(dup2(file, number), number);
+  close(file);
+}
+
+TEST(FdSink, LeavesAFileThatHasItsNumberInAForkedChild) {
+  TemporaryFile const log, other;
+  std::error_code error;
+  auto sink = FdSink::append_to(log.path(), error);
+  sink->write(Level::info, "before\n");
+  pid_t const child = fork();
+  if (child == 0) {
+    int const number = sink->descriptor();
+    sink->write(Level::info, "in the child\n");
+    reuse(number, other.path());
+    for (int i = 0; i < 2; ++i) sink->write(Level::info, "not ours\n");
+    bool const counts = sink->missing_lines() == 2;
+    sink.reset();
+    _exit(counts && fcntl(number, F_GETFD) >= 0 ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  sink->write(Level::info, "after\n");
+  EXPECT_EQ(other.text(), "");
+  EXPECT_EQ(log.text(), "before\nin the child\nafter\n");
+}
+
+TEST(FdSink, LeavesAFileThatHasItsNumberAfterAWriteFailed) {
+  TemporaryFile const log, other;
+  std::error_code error;
+  auto sink = FdSink::append_to(log.path(), error, -1);
+  int const number = sink->descriptor();
+  close(number);
+  sink->write(Level::info, "nowhere\n");
+  reuse(number, other.path());
+  sink->write(Level::info, "not ours\n");
+  EXPECT_EQ(sink->missing_lines(), 2U);
+  sink.reset();
+  EXPECT_GE(fcntl(number, F_GETFD), 0) << "it was closed";
+  close(number);
+  EXPECT_EQ(log.text() + other.text(), "");
+}
+
 // ---- cancellation ----
 
 // A thread that is to be cancelled writes a line, which must not be a point at which it ends.
