@@ -49,6 +49,7 @@ struct Environment {
   std::string output = "stderr";                       ///< TRACE_OUTPUT: stderr, stdout or a path with %p and %t
   std::string chrome;                                  ///< TRACE_CHROME: a path with %p and %t, or a folder
   std::string flame;                                   ///< TRACE_FLAME: likewise
+  bool flame_idle = false;                             ///< TRACE_FLAME_IDLE
   bool spdlog = true;                                  ///< TRACE_SPDLOG
   DeviceCheck device_check = DeviceCheck::on;          ///< TRACE_CUDA_HEALTH
   std::string redact;                                  ///< TRACE_REDACT: names separated by commas

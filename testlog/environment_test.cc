@@ -79,6 +79,8 @@ TEST(Environment, ReadsWordsAsTheSettingsTheyName) {
   EXPECT_EQ(read({{"TRACE_COLOR", "never"}}).color, tracing::ColorChoice::never);
   EXPECT_EQ(read({{"TRACE_CUDA_HEALTH", "stop"}}).device_check, DeviceCheck::stop);
   EXPECT_EQ(read({{"TRACE_CUDA_HEALTH", "off"}}).device_check, DeviceCheck::off);
+  EXPECT_TRUE(read({{"TRACE_FLAME_IDLE", "on"}}).flame_idle);
+  EXPECT_FALSE(read({}).flame_idle);
   EXPECT_FALSE(read({{"TRACE_SPDLOG", "off"}}).spdlog);
   EXPECT_TRUE(read({{"TRACE_SPDLOG", "on"}}).spdlog);
 }

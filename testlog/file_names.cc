@@ -82,8 +82,10 @@ std::string create_complete_file(std::string const& path, std::string_view conte
     error.assign(write_file(path, O_APPEND, content), std::generic_category());
     return path;
   }
+  // Others may know the name in advance, and have put a link there: it is removed, never followed.
   std::string const part = path + "." + std::to_string(getpid()) + ".part";
-  error.assign(write_file(part, O_CREAT | O_TRUNC, content), std::generic_category());
+  unlink(part.c_str());
+  error.assign(write_file(part, O_CREAT | O_EXCL | O_NOFOLLOW, content), std::generic_category());
   std::string made = path;
   // link() and not rename(), which would replace a file.
   if (!error)

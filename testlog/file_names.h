@@ -23,8 +23,8 @@ bool is_no_file(std::string const& path) noexcept;
 std::string create_unique_file(std::string const& path, std::error_code& error);
 
 /// Creates a file with this content, named as create_unique_file() would name it, in one step: it is written as
-/// `<path>.<process>.part` and then linked to its name, which needs a filesystem with hard links. Returns its path. On
-/// failure, `error` says why, and no file is left.
+/// `<path>.<process>.part` and then linked to its name, which needs a filesystem with hard links. Follows no symbolic
+/// link. Returns its path. On failure, `error` says why, and no file is left.
 std::string create_complete_file(std::string const& path, std::string_view content, std::error_code& error);
 
 /// The report that the file of a variable cannot be opened.

@@ -12,6 +12,7 @@
 #include "tracing_core/export/chrome.h"
 #include "tracing_core/export/flame.h"
 #include "tracing_core/export/flame_lines.h"
+#include "tracing_core/export/scoped_no_cancellation.h"
 #include "tracing_core/internal/mutex.h"
 
 namespace testlog::inline v1 {
@@ -63,6 +64,7 @@ class FileOutputs::ChromeSeries final : public Series {
     MutexLock const lock(mutex_);
     if (state_ != State::closed) return state_ == State::open;
     state_ = State::failed;
+    tracing::internal::ScopedNoCancellation const no_cancellation;  // open(2) is a cancellation point
     try {
       std::error_code error;
       std::string const path = filled_in(path_, test_);
@@ -124,11 +126,11 @@ class FileOutputs::ChromeSeries final : public Series {
 
 class FileOutputs::FlameSeries final : public Series {
  public:
-  FlameSeries(std::string variable, std::string path, Output& output)
+  FlameSeries(std::string variable, std::string path, Output& output, tracing::FlameOptions const& options)
       : output_(output),
         file_(std::make_shared<LineFile>(std::move(variable), std::move(path), output,
                                          tracing::internal::kEndOfBrokenStack)) {
-    std::tie(layer_, guard_) = tracing::flame_layer(tracing::to_sink(file_));
+    std::tie(layer_, guard_) = tracing::flame_layer(tracing::to_sink(file_), options);
   }
 
   Layer& layer() noexcept override { return *layer_; }
@@ -225,20 +227,20 @@ FileOutputs::FileOutputs(Environment const& environment, Attribution& attributio
     output.write("testlog: TRACE_FLAME=" + flame +
                  ": is already used by TRACE_CHROME; expected another path, or a folder\n");
   } else if (!flame.empty()) {
-    add<FlameSeries>("TRACE_FLAME", flame, ".folded");
+    add<FlameSeries>("TRACE_FLAME", flame, ".folded", tracing::FlameOptions{.empty_samples = environment.flame_idle});
   }
 }
 
 FileOutputs::~FileOutputs() = default;
 
-template <class S>
-void FileOutputs::add(char const* variable, std::string path, char const* suffix) {
+template <class S, class... Options>
+void FileOutputs::add(char const* variable, std::string path, char const* suffix, Options const&... options) {
   std::error_code ignored;
   path = std::filesystem::absolute(path, ignored).string();  // tests may change their working directory
   if (is_folder(path)) path.append(path.ends_with('/') ? "%t" : "/%t").append(suffix);
-  auto outside = std::make_unique<S>(variable, path, output_);
+  auto outside = std::make_unique<S>(variable, path, output_, options...);
   if (path.find("%t") != path.npos) {
-    auto of_tests = std::make_unique<S>(variable, path, output_);
+    auto of_tests = std::make_unique<S>(variable, path, output_, options...);
     layers_.push_back(std::make_unique<ByTest>(*of_tests, *outside, attribution_));
     of_tests_.push_back(std::move(of_tests));
   } else if (outside->open()) {

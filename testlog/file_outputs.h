@@ -40,8 +40,8 @@ class FileOutputs {
   class FlameSeries;
   class ByTest;
 
-  template <class S>
-  void add(char const* variable, std::string path, char const* suffix);
+  template <class S, class... Options>
+  void add(char const* variable, std::string path, char const* suffix, Options const&... options);
 
   Attribution& attribution_;
   Output& output_;

@@ -96,9 +96,21 @@ TEST_F(FileOutputs, ContainAllLevelsWhateverIsShown) {
     EXPECT_EQ(trace(path("trace.json")), kWork);
     std::string const folded = content_of(path("run.folded"));
     EXPECT_TRUE(is_folded(folded));
-    EXPECT_EQ(count(folded, "\n"), 4) << folded;
+    EXPECT_EQ(count(folded, "\n"), 3) << folded;
     EXPECT_THAT(folded, HasSubstr("ThreadId(1)-main;library::launch;library::compile "));
     for (std::string const& name : files()) fs::remove(path(name));
+  }
+}
+
+TEST_F(FileOutputs, FoldedStacksHaveTheTimeInNoSpanOnlyOnDemand) {
+  for (bool const is_wanted : {false, true}) {
+    run_scenarios("Plain.Passes",
+                  {{"TRACE_FLAME", path("run.folded")}, {"TRACE_FLAME_IDLE", is_wanted ? "on" : "off"}});
+    std::string const folded = content_of(path("run.folded"));
+    EXPECT_TRUE(is_folded(folded));
+    EXPECT_EQ(count(folded, "ThreadId(1)-main "), is_wanted ? 1 : 0) << folded;
+    EXPECT_EQ(count(folded, "ThreadId(1)-main;library::launch "), 2) << folded;
+    fs::remove(path("run.folded"));
   }
 }
 
@@ -197,7 +209,7 @@ TEST_F(FileOutputs, ManyProcessesLoseNoRecord) {
   }
   std::string const folded = content_of(path("run.folded"));
   EXPECT_TRUE(is_folded(folded));
-  EXPECT_EQ(count(folded, "\n"), kProcesses * 200 * 4);
+  EXPECT_EQ(count(folded, "\n"), kProcesses * 200 * 3);
 }
 
 TEST_F(FileOutputs, ListingTestsMakesNoFile) {
@@ -225,7 +237,7 @@ TEST_F(FileOutputs, ForkedChildrenWriteNothing) {
   EXPECT_THAT(records, Contains("i in the parent"));
   EXPECT_THAT(trace(path("Processes.ForkGoesOn.json")), ElementsAre("B parent", "i in the parent", "E parent"));
   EXPECT_EQ(trace(path("Both_Streams.CapturesInTheChildToo_1.json")), kWork);
-  EXPECT_EQ(count(content_of(path("flame/Both_Streams.CapturesInTheChildToo_0.folded")), "\n"), 2 * 4);
+  EXPECT_EQ(count(content_of(path("flame/Both_Streams.CapturesInTheChildToo_0.folded")), "\n"), 2 * 3);
 }
 
 // ---- crashes and failures ----
@@ -250,7 +262,7 @@ TEST_F(FileOutputs, CrashLeavesStacksOfEarlierSpans) {
     EXPECT_EQ(run_dying("Plain.Passes:Dies.AfterAWhile", variables).signal, is_killed ? SIGKILL : SIGSEGV);
     std::string const before = content_of(path("Plain.Passes.folded"));
     EXPECT_TRUE(is_folded(before));
-    EXPECT_EQ(count(before, "\n"), 4) << "a test that ended is there";
+    EXPECT_EQ(count(before, "\n"), 3) << "a test that ended is there";
     std::string const text = content_of(path("Dies.AfterAWhile.folded"));
     EXPECT_TRUE(is_folded(text));
     EXPECT_THAT(text, HasSubstr(";dying_scenarios::long_ago "));

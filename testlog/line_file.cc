@@ -3,6 +3,8 @@
 #include <system_error>
 #include <utility>
 
+#include "tracing_core/export/scoped_no_cancellation.h"
+
 namespace testlog::inline v1 {
 
 using tracing::internal::MutexLock;
@@ -38,6 +40,7 @@ void LineFile::report_missing(std::uint64_t dropped) {
 bool LineFile::is_open() noexcept {
   if (file_ != nullptr || failed_) return file_ != nullptr;
   failed_ = true;
+  tracing::internal::ScopedNoCancellation const no_cancellation;  // open(2) is a cancellation point, too
   try {
     std::error_code error;
     std::string const path = filled_in(path_, test_);

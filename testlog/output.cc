@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "testlog/file_names.h"
+#include "tracing_core/export/open_file.h"
 #include "tracing_core/internal/fork.h"
 
 namespace testlog::inline v1 {
@@ -25,6 +26,7 @@ void Output::open(std::string const& destination) {
   }
   path_ = destination;
   standard_error_ = duplicate(STDERR_FILENO);
+  standard_error_identity_ = tracing::internal::file_identity(standard_error_);
   changes_with_tests_ = destination.find("%t") != destination.npos;
   open_path(kOutsideTests);
   // A descriptor that becomes another file later may then raise a signal.
@@ -33,12 +35,13 @@ void Output::open(std::string const& destination) {
 
 // Takes ownership of the descriptor.
 void Output::use(int descriptor) noexcept {
-  if (descriptor_ < 0) {
+  if (descriptor_ < 0 || !lines_.is_still(descriptor_)) {
     descriptor_ = descriptor;
   } else if (descriptor >= 0) {
     dup3(descriptor, descriptor_, O_CLOEXEC);  // in place, since another thread may be writing
     close(descriptor);
   }
+  lines_.opened(descriptor_);
 }
 
 void Output::open_path(std::string_view test) {
@@ -54,29 +57,30 @@ void Output::open_path(std::string_view test) {
 }
 
 void Output::set_test(std::string_view test) {
+  if (descriptor() >= 0) lines_.check_still(descriptor());
   if (changes_with_tests_) open_path(test.empty() ? kOutsideTests : test);
 }
 
-int Output::write_lines(std::string_view lines) noexcept {
+int Output::write_lines(std::string_view lines, tracing::internal::Turns turns) noexcept {
   int const error_before = errno;
   int const descriptor = this->descriptor();
-  int const error = descriptor < 0 ? 0 : lines_.write(descriptor, blocks_signals_, lines);
+  int const error = descriptor < 0 ? 0 : lines_.write(descriptor, blocks_signals_, lines, turns);
   errno = error_before;
   return error;
 }
 
 void Output::write(std::string_view lines) noexcept {
-  if (int const error = write_lines(lines)) [[unlikely]]
+  if (int const error = write_lines(lines, tracing::internal::Turns::take)) [[unlikely]]
     report_once(error);
 }
 
 void Output::report_once(int error) noexcept {
-  if (path_.empty() || reported_.exchange(true)) return;
+  if (path_.empty() || error == lines_.kNotOurs || reported_.exchange(true)) return;
   int const error_before = errno;
   try {
-    tracing::internal::write_once(standard_error_, "testlog: could not write TRACE_OUTPUT=" + path_ + ": " +
-                                                       std::generic_category().message(error) +
-                                                       "; lines may be missing\n");
+    tracing::internal::write_once(error_fd(), "testlog: could not write TRACE_OUTPUT=" + path_ + ": " +
+                                                  std::generic_category().message(error) +
+                                                  "; lines may be missing\n");
   } catch (...) {  // out of memory
   }
   errno = error_before;
@@ -84,7 +88,12 @@ void Output::report_once(int error) noexcept {
 
 void Output::report_missing() noexcept {
   if (path_.empty() || is_in_forked_child()) return;  // a child has its parent's count
-  report_missing_lines(standard_error_, "TRACE_OUTPUT", path_, lines_.missing());
+  report_missing_lines(error_fd(), "TRACE_OUTPUT", path_, lines_.missing());
+}
+
+int Output::error_fd() const noexcept {
+  if (standard_error_ < 0) return lines_.is_still(descriptor()) ? descriptor() : -1;
+  return tracing::internal::file_identity(standard_error_) == standard_error_identity_ ? standard_error_ : -1;
 }
 
 bool Output::is_in_forked_child() const noexcept { return fork_count_ != tracing::internal::fork_count(); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -27,8 +28,8 @@ class Output {
   /// Writes lines with one write(2), or more if the system takes only a part. Drops them if nothing is open. Reports
   /// the first failure on the standard error.
   void write(std::string_view lines) noexcept;
-  /// The same for the handler of a fatal signal, without a report. Async-signal-safe.
-  void write_dying(std::string_view lines) noexcept { (void)write_lines(lines); }
+  /// The same for the handler of a fatal signal: waits for no other thread, and reports nothing. Async-signal-safe.
+  void write_dying(std::string_view lines) noexcept { (void)write_lines(lines, tracing::internal::Turns::skip); }
   /// Reports on the standard error how many lines are missing in the files, if any. Called when the program ends.
   void report_missing() noexcept;
 
@@ -36,13 +37,14 @@ class Output {
   bool is_in_forked_child() const noexcept;
   bool is_terminal() const noexcept;
   /// The descriptor for reports of failures: the standard error even if text goes to a file.
-  int error_fd() const noexcept { return standard_error_ >= 0 ? standard_error_ : descriptor(); }
+  /// Negative if the program closed it.
+  int error_fd() const noexcept;
   int descriptor() const noexcept { return descriptor_.load(std::memory_order_relaxed); }
 
  private:
   void open_path(std::string_view test);
   void use(int descriptor) noexcept;
-  int write_lines(std::string_view lines) noexcept;
+  int write_lines(std::string_view lines, tracing::internal::Turns turns) noexcept;
   void report_once(int error) noexcept;
 
   std::string path_;  // of a file, with %p and %t; empty for the standard streams
@@ -52,6 +54,7 @@ class Output {
   bool changes_with_tests_ = false;
   unsigned fork_count_ = 0;  // when it was opened
   int standard_error_ = -1;  // a duplicate, if text goes to a file
+  std::uint64_t standard_error_identity_ = 0;
   std::atomic<bool> reported_{false};
 };
 

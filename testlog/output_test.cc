@@ -1,6 +1,7 @@
 // Output when files are cut short and processes are forked.
 #include "testlog/output.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -68,6 +69,34 @@ TEST(OutputFile, ContainsLinesOfForkedChildren) {
   in_child(folder / "err", [&] { output.write("in the child\n"); });
   output.write("after\n");
   EXPECT_EQ(folder.read(std::to_string(getpid())), "before\nin the child\nafter\n");
+}
+
+// As after a daemon's fork(), or closefrom() in a test.
+TEST(OutputFile, IsNotAFileForWhichTheProgramUsesItsDescriptor) {
+  TemporaryFolder const folder;
+  std::string const other = folder.write("other", "precious");
+  auto const reuse = [&other](int number) {
+    int const file = open(other.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    dup2(file, number);
+    close(file);
+  };
+  in_child(folder / "err", [&] {
+    Output output;
+    output.open(folder / "log");
+    output.write("ours\n");
+    if (pid_t const daemon = fork(); daemon != 0) {
+      waitpid(daemon, nullptr, 0);
+      reuse(output.descriptor());
+      output.set_test("the next test");
+    } else {
+      reuse(output.descriptor());
+    }
+    output.write("not ours\n");
+    output.report_missing();
+  });
+  EXPECT_EQ(folder.read("other"), "precious");
+  EXPECT_EQ(folder.read("log"), "ours\n");
+  EXPECT_EQ(folder.read("err"), "testlog: 1 line is missing in TRACE_OUTPUT=" + (folder / "log") + "\n");
 }
 
 }  // namespace

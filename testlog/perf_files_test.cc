@@ -99,6 +99,29 @@ TEST_F(PerfFiles, ReportAPathThatIsAFolderOnce) {
   EXPECT_EQ(names_in(folder_ / "").size(), 2u) << "the sums are in a file of another name";
 }
 
+TEST_F(PerfFiles, FollowNoLinkAtTheirTemporaryName) {
+  std::string const victim = folder_.write("victim", "precious");
+  std::string const part = folder_ / ("file.prom." + std::to_string(getpid()) + ".part");
+  for (std::string const& target : {victim, folder_ / "missing"}) {
+    fs::create_symlink(target, part);
+    std::error_code error;
+    fs::remove(folder_ / "file.prom");
+    EXPECT_EQ(testlog::create_complete_file(folder_ / "file.prom", "sums", error), folder_ / "file.prom");
+    EXPECT_FALSE(error) << error.message();
+  }
+  EXPECT_EQ(folder_.read("victim"), "precious");
+  EXPECT_EQ(folder_.read("file.prom"), "sums");
+  EXPECT_THAT(names_in(folder_ / ""), testing::UnorderedElementsAre("victim", "file.prom"));
+}
+
+TEST_F(PerfFiles, ReplaceOnesThatAKilledProcessOfThisNumberLeft) {
+  folder_.write("file.prom." + std::to_string(getpid()) + ".part", "a longer text than the new one");
+  std::error_code error;
+  testlog::create_complete_file(folder_ / "file.prom", "sums", error);
+  EXPECT_FALSE(error) << error.message();
+  EXPECT_EQ(folder_.read("file.prom"), "sums");
+}
+
 // ---- several processes ----
 
 TEST_F(PerfFiles, AreNotWrittenByAForkedChild) {

@@ -1,4 +1,5 @@
 // The files of Chrome traces: when they are created, complete and replaced, and what a forked child does.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,6 +55,33 @@ TEST_F(ChromeFile, IsCompleteWhenTheGuardIsDestroyed) {
   EXPECT_TRUE(text.ends_with("\n]\n")) << text;
   EXPECT_EQ(records_of(text).size(), 7U);
   EXPECT_EQ(text.find("too late"), text.npos);
+}
+
+// The number of the descriptor that is open for a file.
+int descriptor_of(std::string const& file) {
+  for (auto const& entry : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code ignored;
+    if (fs::read_symlink(entry.path(), ignored) == file) return std::stoi(entry.path().filename());
+  }
+  return -1;
+}
+
+TEST_F(ChromeFile, LeavesAFileForWhichTheProgramUsesItsDescriptor) {
+  std::ofstream(path("other")) << "precious";
+  auto [layer, guard] = chrome_layer({.path = path()});
+  int const number = descriptor_of(path());
+  ASSERT_GE(number, 0);
+  std::string const before = content(path());
+  int const other = open(path("other").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  ASSERT_EQ(dup2(other, number), number);
+  with_default(RegistryBuilder().with(std::move(layer)).build(), [&, &guard = guard] {
+    emit_a_little();
+    guard = {};
+  });
+  EXPECT_EQ(content(path("other")), "precious");
+  EXPECT_EQ(content(path()), before);
+  EXPECT_EQ(close(number), 0) << "it was closed";
+  close(other);
 }
 
 TEST_F(ChromeFile, HasAllRecordsWhenFlushed) {

@@ -57,6 +57,7 @@ class TraceFile {
   static void report_failure(int error_fd, std::string_view path, int error) noexcept;
 
   int const descriptor_;
+  std::uint64_t const identity_;  // a program that closes all descriptors may use this number for a file of its own
   bool const blocks_signals_;
   std::string const path_;
   int const error_fd_;

@@ -208,18 +208,21 @@ std::unique_ptr<TraceFile> TraceFile::create(std::string path, int error_fd, std
 }
 
 TraceFile::TraceFile(int descriptor, std::string path, int error_fd) noexcept
-    : descriptor_(descriptor), blocks_signals_(may_raise_signal(descriptor)), path_(std::move(path)),
-      error_fd_(error_fd) {}
+    : descriptor_(descriptor), identity_(file_identity(descriptor)), blocks_signals_(may_raise_signal(descriptor)),
+      path_(std::move(path)), error_fd_(error_fd) {}
 
-TraceFile::~TraceFile() { close(descriptor_); }
+TraceFile::~TraceFile() {
+  if (file_identity(descriptor_) == identity_) close(descriptor_);
+}
 
 bool TraceFile::append(std::string_view text) noexcept {
   int const saved = errno;
   std::string_view rest = text;
-  int const error = write_all(descriptor_, rest, blocks_signals_);
+  bool const is_ours = file_identity(descriptor_) == identity_;  // a call for each block
+  int const error = is_ours ? write_all(descriptor_, rest, blocks_signals_) : EBADF;
   if (error == 0) [[likely]] {
     size_ += text.size();
-  } else {
+  } else if (is_ours) {
     // A part of it may be there, and half a record would spoil what follows.
     (void)!ftruncate(descriptor_, static_cast<off_t>(size_));
     if (!std::exchange(failed_, true)) report_failure(error_fd_, path_, error);
@@ -229,7 +232,7 @@ bool TraceFile::append(std::string_view text) noexcept {
 }
 
 void TraceFile::report_missing(std::uint64_t count) const noexcept {
-  if (count == 0 || error_fd_ < 0) return;
+  if (count == 0 || error_fd_ < 0 || file_identity(descriptor_) != identity_) return;
   InlineTextBuffer<512> line;
   line.append("tracing: ");
   line.append_uint(count);

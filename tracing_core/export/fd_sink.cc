@@ -13,10 +13,12 @@ namespace tracing::inline v1 {
 
 FdSink::FdSink(int descriptor, std::string name, int error_fd, std::string_view end_of_broken) noexcept
     : descriptor_(descriptor), blocks_signals_(internal::may_raise_signal(descriptor)), error_fd_(error_fd),
-      name_(std::move(name)), lines_(end_of_broken) {}
+      name_(std::move(name)), lines_(end_of_broken) {
+  lines_.opened(descriptor);
+}
 
 FdSink::~FdSink() {
-  if (descriptor_ >= 0) close(descriptor_);
+  if (descriptor_ >= 0 && lines_.is_still(descriptor_)) close(descriptor_);
 }
 
 std::shared_ptr<FdSink> FdSink::duplicate_of(int descriptor) {
@@ -48,6 +50,7 @@ void FdSink::write(Level, std::string_view text) noexcept {
 
 void FdSink::report_failure(int error) noexcept {
   if (failed_writes_.fetch_add(1, std::memory_order_relaxed) != 0 || error_fd_ < 0) return;
+  if (error == internal::LineFramer::kNotOurs) return;  // error_fd_ may be a file of the program, too
   InlineTextBuffer<512> line;
   line.append("tracing: cannot write to ");
   line.append(name_.empty() ? std::string_view("a file descriptor") : std::string_view(name_));

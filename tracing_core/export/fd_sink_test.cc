@@ -2,14 +2,19 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -18,6 +23,7 @@
 
 #include "tests/approval.h"
 #include "tests/support/temporary_file.h"
+#include "tracing_core/export/write_all.h"
 
 namespace tracing {
 namespace {
@@ -188,6 +194,77 @@ TEST(FdSink, KeepsErrno) {
   EXPECT_EQ(sink.failed_writes(), 1U);
 }
 
+// ---- lines that are longer than a pipe takes in one piece ----
+
+TEST(FdSink, KeepsLongLinesOfSeveralThreadsApartOnAPipe) {
+  for (Ends const ends : {make_pipe(), make_sockets(SOCK_STREAM)}) {
+    constexpr int kThreads = 4;
+    constexpr int kLines = 100;
+    std::string got;
+    std::thread reader([&] { got = read_all(ends.out); });
+    {
+      FdSink first(ends.in);
+      first.write(Level::info, std::string(5000, '-') + "\n");  // from now on threads take turns
+      auto const second = FdSink::duplicate_of(ends.in);
+      std::vector<std::thread> threads;
+      for (int t = 0; t < kThreads; ++t) {
+        threads.emplace_back([&, t] {
+          FdSink& sink = t % 2 == 0 ? first : *second;
+          std::string const line(t == 0 ? 100 : 30'000, static_cast<char>('a' + t));
+          for (int i = 0; i < kLines; ++i) sink.write(Level::info, line + "\n");
+        });
+      }
+      for (auto& thread : threads) thread.join();
+    }
+    reader.join();
+    std::istringstream lines(got);
+    int count = 0;
+    for (std::string line; std::getline(lines, line); ++count) {
+      EXPECT_TRUE(line.size() == 100 || line.size() == 5000 || line.size() == 30'000) << line.size();
+      EXPECT_EQ(line.find_first_not_of(line[0]), std::string::npos) << "a line within a line of " << line[0];
+    }
+    EXPECT_EQ(count, 1 + kThreads * kLines);
+    close(ends.out);
+  }
+}
+
+bool is_quick(std::function<void()> const& f) {
+  auto const begin = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(900);
+}
+
+TEST(FdSink, WaitsNotForeverAndInAForkedChildNotAtAllForTheTurnOfAnotherThread) {
+  Ends const stuck = make_pipe(), ends = make_pipe();
+  std::string const line = std::string(5000, 'x') + "\n";
+  std::atomic<bool> is_full{false};
+  std::thread writer([&] {
+    FdSink sink(stuck.in);
+    sink.write(Level::info, std::string(4000, 'x') + "\n");
+    is_full = true;
+    sink.write(Level::info, std::string(1 << 20, 'x') + "\n");  // waits until the pipe is read
+  });
+  while (!is_full) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  FdSink sink(ends.in);
+  pid_t const child = fork();
+  if (child == 0) _exit(is_quick([&] { sink.write(Level::info, line); }) ? 0 : 1);
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(is_quick([&] {
+    std::string_view text = line;
+    EXPECT_EQ(internal::write_all(ends.in, text, /*blocks_signals=*/true, internal::Turns::skip), 0);
+  })) << "as the handler of a fatal signal writes";
+  sink.write(Level::info, line);
+  EXPECT_EQ(read_once(ends.out), line + line + line);
+  std::thread reader([&] { read_all(stuck.out); });
+  writer.join();
+  reader.join();
+  close(stuck.out);
+  close(ends.out);
+}
+
 // ---- failed writes are counted and reported once ----
 
 // The error report of a sink that writes three lines.
@@ -255,6 +332,74 @@ TEST(FdSink, LeavesThePendingSignalsOfTheProgram) {
   timespec const no_wait{};
   sigtimedwait(&sigpipe, nullptr, &no_wait);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+// ---- descriptors whose numbers the program uses for files of its own ----
+
+void reuse(int number, char const* path) {
+  int const file = open(path, O_WRONLY | O_CLOEXEC);
+  ASSERT_EQ(dup2(file, number), number);
+  close(file);
+}
+
+TEST(FdSink, LeavesAFileThatHasItsNumberInAForkedChild) {
+  TemporaryFile const log, other;
+  std::error_code error;
+  auto sink = FdSink::append_to(log.path(), error);
+  sink->write(Level::info, "before\n");
+  pid_t const child = fork();
+  if (child == 0) {
+    int const number = sink->descriptor();
+    sink->write(Level::info, "in the child\n");
+    reuse(number, other.path());
+    for (int i = 0; i < 2; ++i) sink->write(Level::info, "not ours\n");
+    bool const counts = sink->missing_lines() == 2;
+    sink.reset();
+    _exit(counts && fcntl(number, F_GETFD) >= 0 ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  sink->write(Level::info, "after\n");
+  EXPECT_EQ(other.text(), "");
+  EXPECT_EQ(log.text(), "before\nin the child\nafter\n");
+}
+
+TEST(FdSink, LeavesAFileThatHasItsNumberAfterAWriteFailed) {
+  TemporaryFile const log, other;
+  std::error_code error;
+  auto sink = FdSink::append_to(log.path(), error, -1);
+  int const number = sink->descriptor();
+  close(number);
+  sink->write(Level::info, "nowhere\n");
+  reuse(number, other.path());
+  sink->write(Level::info, "not ours\n");
+  EXPECT_EQ(sink->missing_lines(), 2U);
+  sink.reset();
+  EXPECT_GE(fcntl(number, F_GETFD), 0) << "it was closed";
+  close(number);
+  EXPECT_EQ(log.text() + other.text(), "");
+}
+
+// ---- cancellation ----
+
+// A thread that is to be cancelled writes a line, which must not be a point at which it ends.
+TEST(FdSink, LetsNoThreadBeCancelledWithinALine) {
+  Ends const ends = make_pipe();
+  FdSink sink(ends.in);
+  pthread_t thread;
+  auto const write_and_end = [](void* context) -> void* {
+    pthread_cancel(pthread_self());
+    static_cast<FdSink*>(context)->write(Level::info, "a line\n");
+    pthread_testcancel();
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&thread, nullptr, write_and_end, &sink), 0);
+  void* result = nullptr;
+  pthread_join(thread, &result);
+  EXPECT_EQ(result, PTHREAD_CANCELED);
+  EXPECT_EQ(read_once(ends.out), "a line\n");
+  close(ends.out);
 }
 
 }  // namespace

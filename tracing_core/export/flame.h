@@ -27,6 +27,10 @@ struct FlameOptions {
   /// stay too. Line ends are replaced all the same. Each line is written at once, so lines of different threads are in
   /// the order of time.
   bool as_tracing_flame = false;
+  /// How many spans of a stack become frames, from the outside in. The time in deeper ones is that of a last frame
+  /// `...`. A recursion of depth n writes 2n lines of up to n frames, so without a limit it may fill a disk. Without
+  /// effect if `as_tracing_flame`.
+  std::size_t max_frames = 1000;
   /// The lines of each thread that wait to be written together, in bytes. More takes memory and may be lost when a
   /// signal ends the process; 0 writes each line at once, which costs ten times as much as everything else.
   std::size_t buffered_bytes = 64 * 1024;

@@ -56,32 +56,42 @@ FoldedLines::FoldedLines(WriterPtr writer, FlameOptions const& options, std::sha
 
 void FoldedLines::enter(SpanRef span, Context const& context) noexcept {
   SpanRef const parent = span.parent();
-  add(parent, parent || options_.empty_samples, context);
+  add(parent, Change::enter, parent || options_.empty_samples, context);
 }
 
-void FoldedLines::add(SpanRef span, bool is_wanted, Context const& context) noexcept {
+void FoldedLines::add(SpanRef span, Change change, bool is_wanted, Context const& context) noexcept {
   if (is_in_forked_child()) return;
+  is_wanted = is_wanted && !context.is_restored();
   Moment const now = context.is_dated() ? Moment{0, context.time()} : Moment{ticks_now(), {}};
   Track const& named = context.track();
   TrackLines* const own = tracks_.own(named);
   if (own != nullptr && own->stack.track_number() == named.number) [[likely]] {
-    return add_to(*own, span, is_wanted, context.is_restored(), now);
+    return add_to(*own, span, change, is_wanted, now);
   }
   MutexLock const lock(others_mutex_);
   TrackLines* const track = find(named);
   if (track == nullptr) [[unlikely]] return count_dropped();
-  add_to(*track, span, is_wanted, context.is_restored(), now);
+  add_to(*track, span, change, is_wanted, now);
 }
 
-void FoldedLines::add_to(TrackLines& track, SpanRef span, bool is_wanted, bool is_restored,
-                         Moment const& now) noexcept {
+void FoldedLines::add_to(TrackLines& track, SpanRef span, Change change, bool is_wanted, Moment const& now) noexcept {
   bool const by_ticks = track.last.ticks != 0 && now.ticks != 0;
   std::uint64_t const ns = by_ticks ? ns_between(track.last.ticks, now.ticks) : ns_by_instants(track.last, now);
-  track.last = now;
+  Moment const before = std::exchange(track.last, now);
+  bool const has_stack = is_wanted && track.stack.go_to(span, options_);
+  if (has_stack && stays_left_out(track.stack.depth(), change)) [[unlikely]] {
+    track.last = before;
+    return;
+  }
   track.waiting_ns += ns;
-  if (!is_wanted || is_restored) return;
-  if (!track.stack.go_to(span, options_)) [[unlikely]] return count_dropped();
-  add_line(track, ns);
+  if (has_stack) [[likely]] return add_line(track, ns);
+  if (is_wanted) [[unlikely]] count_dropped();
+}
+
+// Whether the thread comes from and goes to spans that are left out: one line has the time of them all.
+bool FoldedLines::stays_left_out(std::size_t depth, Change change) const noexcept {
+  if (depth <= options_.max_frames || options_.as_tracing_flame) [[likely]] return false;
+  return change == Change::enter || depth - 1 > options_.max_frames;
 }
 
 // Null if memory ran out.

@@ -60,7 +60,7 @@ class FoldedLines {
                                            std::shared_ptr<FdSink const> file = nullptr);
 
   void enter(SpanRef span, Context const& context) noexcept;
-  void exit(SpanRef span, Context const& context) noexcept { add(span, true, context); }
+  void exit(SpanRef span, Context const& context) noexcept { add(span, Change::exit, true, context); }
   void flush() noexcept;
   // Writes all lines, and later ones at once.
   void stop_buffering() noexcept;
@@ -86,9 +86,13 @@ class FoldedLines {
   ~FoldedLines() = default;
   bool is_in_forked_child() const noexcept { return fork_count() != forks_when_made_; }
 
-  // Time has passed in `span`; makes a line of it if `is_wanted`.
-  void add(SpanRef span, bool is_wanted, Context const& context) noexcept;
-  void add_to(TrackLines& track, SpanRef span, bool is_wanted, bool is_restored, Moment const& now) noexcept;
+  enum class Change : bool { enter, exit };
+
+  // Time has passed in `span`, in which the thread now enters another span, or which it exits; makes a line of it if
+  // `is_wanted`.
+  void add(SpanRef span, Change change, bool is_wanted, Context const& context) noexcept;
+  void add_to(TrackLines& track, SpanRef span, Change change, bool is_wanted, Moment const& now) noexcept;
+  bool stays_left_out(std::size_t depth, Change change) const noexcept;
   TrackLines* find(Track const& track) noexcept;
   static std::uint64_t ns_by_instants(Moment const& begin, Moment const& end) noexcept;
   void add_line(TrackLines& track, std::uint64_t ns) noexcept;

@@ -115,7 +115,11 @@ void FoldedStack::append_frame(SpanRef span, FlameOptions const& options) {
   }
   frames_.resize(depth_);
   text_.resize_down(end_);
-  append_span(text_, metadata, options);
+  if (depth_ < options.max_frames || options.as_tracing_flame) {
+    append_span(text_, metadata, options);
+  } else if (depth_ == options.max_frames) {
+    text_.append(";...");
+  }
   frames_.push_back({span.id(), &metadata, text_.size()});
   cut(frames_.size());
 }

@@ -9,7 +9,8 @@
 //     exit a    ThreadId(1)-main;a          40
 //
 // which is correct since a span's name and parent never change. Spans are identified by their ids, so parts of closed
-// spans do no harm. Text that was cut off stays in the buffer: the next span there is usually of the same callsite.
+// spans do no harm. Spans that are left out, as the stack is too deep, end where the frame `...` ends. Text that was cut
+// off stays in the buffer: the next span there is usually of the same callsite.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +39,8 @@ class FoldedStack {
     return walk_to(span, options);
   }
   std::string_view text() const noexcept { return {text_.data(), end_}; }
+  // How many spans it has, with those that are left out of the text.
+  std::size_t depth() const noexcept { return depth_; }
 
  private:
   struct Frame {

@@ -87,6 +87,47 @@ TEST(FlameLayer, WritesNoLineForARestoredEnter) {
   EXPECT_EQ(recorder.text, "ThreadId(1000000)-stream 7;a 300\n");
 }
 
+TEST(FlameLayer, LeavesOutFramesBeyondTheGreatestDepth) {
+  Recorder recorder({.max_frames = 2});
+  Feeder feeder(*recorder.registry);
+  std::vector<tracing::SpanId> spans;
+  std::int64_t now = 0;
+  for (char const* name : {"a", "b", "c", "d", "e"}) {
+    spans.push_back(feeder.make(name, tracing::Parent::below(spans.empty() ? tracing::SpanId() : spans.back())));
+    feeder.enter(spans.back(), now += 10);
+  }
+  feeder.exit(spans[4], now += 10);
+  auto const other = feeder.make("f", tracing::Parent::below(spans[3]));
+  feeder.enter(other, now += 10);
+  feeder.exit(other, now += 10);
+  for (int i = 3; i >= 0; --i) feeder.exit(spans[static_cast<std::size_t>(i)], now += 10);
+  recorder.guard.flush();
+  std::string text = recorder.text;
+  text.erase(0, text.find('\n') + 1);  // the time since the creation of the layer
+  EXPECT_EQ(text,
+            "ThreadId(1000000)-stream 7;a 10\n"
+            "ThreadId(1000000)-stream 7;a;b 10\n"
+            "ThreadId(1000000)-stream 7;a;b;... 70\n"
+            "ThreadId(1000000)-stream 7;a;b 10\n"
+            "ThreadId(1000000)-stream 7;a 10\n");
+}
+
+void recurse(int depth) {
+  TRACE_SPAN(info, "r");
+  if (depth > 1) recurse(depth - 1);
+}
+
+TEST(FlameLayer, WritesALineForEachFrameOfADeepRecursionAndNoMore) {
+  Recorder recorder({.module_path = false});
+  tracing::with_default(recorder.registry, [] { recurse(3000); });
+  recorder.guard.flush();
+  auto const lines = parse(recorder.text);
+  EXPECT_EQ(lines.size(), 2U * 1000 + 2);  // in, in no span and once beyond; out
+  std::size_t longest = 0;
+  for (auto const& line : lines) longest = std::max(longest, line.stack.size());
+  EXPECT_EQ(longest, this_thread().size() + 2 * 1000 + 4);
+}
+
 TEST(FlameLayer, HonoursItsOptions) {
   struct Case {
     FlameOptions options;

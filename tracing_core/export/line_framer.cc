@@ -5,8 +5,39 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+
+#include "tracing_core/export/open_file.h"
+#include "tracing_core/internal/fork.h"
 
 namespace tracing::inline v1::internal {
+
+int LineFramer::write(int descriptor, bool blocks_signals, std::string_view lines, Turns turns) noexcept {
+  if (forks_.load(std::memory_order_relaxed) != fork_count()) [[unlikely]] check_still(descriptor);
+  std::string_view rest = lines;
+  int error = 0;
+  if (is_lost_.load(std::memory_order_relaxed)) [[unlikely]] {
+    error = kNotOurs;
+  } else if (is_broken_.load(std::memory_order_relaxed)) [[unlikely]] {
+    error = end_broken(descriptor, turns);
+  }
+  if (error == 0) error = write_all(descriptor, rest, blocks_signals, turns);
+  if (error != 0) [[unlikely]] {
+    if (error == EBADF) is_lost_.store(true, std::memory_order_relaxed);
+    count_missing(lines, rest);
+  }
+  return error;
+}
+
+void LineFramer::opened(int descriptor) noexcept {
+  identity_.store(file_identity(descriptor), std::memory_order_relaxed);
+  forks_.store(fork_count(), std::memory_order_relaxed);
+  is_lost_.store(false, std::memory_order_relaxed);
+}
+
+bool LineFramer::is_still(int descriptor) const noexcept {
+  return file_identity(descriptor) == identity_.load(std::memory_order_relaxed);
+}
 
 void LineFramer::check_file(std::string const& path) noexcept {
   is_broken_.store(false, std::memory_order_relaxed);
@@ -20,9 +51,9 @@ void LineFramer::check_file(std::string const& path) noexcept {
   is_broken_.store(last != '\n', std::memory_order_relaxed);
 }
 
-int LineFramer::end_broken(int descriptor) noexcept {
+int LineFramer::end_broken(int descriptor, Turns turns) noexcept {
   std::string_view end = end_of_broken_;
-  int const error = write_all(descriptor, end, /*blocks_signals=*/true);
+  int const error = write_all(descriptor, end, /*blocks_signals=*/true, turns);
   if (error == 0) is_broken_.store(false, std::memory_order_relaxed);
   return error;
 }

@@ -18,14 +18,19 @@ class LineFramer {
   // `end_of_broken`, a string literal, ends a line that broke off.
   constexpr explicit LineFramer(std::string_view end_of_broken = "\n") noexcept : end_of_broken_(end_of_broken) {}
 
-  // Writes lines, each with its end, by one call of write_all(), unless the line before broke off. Returns 0, or the
-  // error for which lines are missing.
-  int write(int descriptor, bool blocks_signals, std::string_view lines) noexcept {
-    std::string_view rest = lines;
-    int error = is_broken_.load(std::memory_order_relaxed) ? end_broken(descriptor) : 0;
-    if (error == 0) error = write_all(descriptor, rest, blocks_signals);
-    if (error != 0) [[unlikely]] count_missing(lines, rest);
-    return error;
+  // Writes lines, each with its end, by one call of write_all(), unless the line before broke off. Returns 0, the error
+  // for which lines are missing, or kNotOurs.
+  int write(int descriptor, bool blocks_signals, std::string_view lines, Turns turns = Turns::take) noexcept;
+  // The program closed the descriptor, and may use its number for a file of its own: nothing was or will be written.
+  static constexpr int kNotOurs = -1;
+  // This descriptor is now used: remembers which file it is. A forked child checks that before each write, since daemons
+  // close all descriptors after fork(); other processes notice a closed descriptor when a write fails.
+  void opened(int descriptor) noexcept;
+  // Whether it still is that file. A system call.
+  bool is_still(int descriptor) const noexcept;
+  // Writes no more if it is not.
+  void check_still(int descriptor) noexcept {
+    if (!is_still(descriptor)) is_lost_.store(true, std::memory_order_relaxed);
   }
   // The descriptor is now the file at `path`: checks whether its last line broke off. A line that another process is
   // just writing may be taken for one that did.
@@ -35,10 +40,13 @@ class LineFramer {
   std::uint64_t missing() const noexcept { return missing_.load(std::memory_order_relaxed); }
 
  private:
-  int end_broken(int descriptor) noexcept;
+  int end_broken(int descriptor, Turns turns) noexcept;
   void count_missing(std::string_view lines, std::string_view rest) noexcept;
 
   std::string_view const end_of_broken_;
+  std::atomic<std::uint64_t> identity_{0};
+  std::atomic<unsigned> forks_{0};  // when it was opened
+  std::atomic<bool> is_lost_{false};
   std::atomic<bool> is_broken_{false};
   std::atomic<std::uint64_t> missing_{0};
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tracing_core/dispatch/thread_state.h"
+#include "tracing_core/export/scoped_no_cancellation.h"
 #include "tracing_core/export/scoped_signal_block.h"
 #include "tracing_core/export/sink_call.h"
 #include "tracing_core/internal/thread_info.h"
@@ -61,6 +62,7 @@ bool LineQueue::wait_for_room(std::size_t bytes) noexcept {
   if (std::this_thread::get_id() == worker_id_) return false;
   wake();
   if (!stopping_ && options_.lossy) return false;
+  ScopedNoCancellation const no_cancellation;
   while (!stopping_ && is_full(bytes)) progress_.wait(mutex_);
   if (!stopping_) return true;
   while (!ended_.load(std::memory_order_relaxed)) progress_.wait(mutex_);  // so that lines keep their order
@@ -114,6 +116,7 @@ void LineQueue::flush() noexcept {
   if (ended_.load(std::memory_order_acquire)) return flush_sink(*sink_);
   MutexLock const lock(mutex_);
   if (std::this_thread::get_id() == worker_id_) return;
+  ScopedNoCancellation const no_cancellation;
   std::uint64_t const own = ++flushes_requested_;
   wake();
   while (flushes_done_ < own && !ended_.load(std::memory_order_relaxed)) progress_.wait(mutex_);

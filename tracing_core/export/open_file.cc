@@ -37,4 +37,11 @@ int open_new_file(char const* path, int flags) noexcept {
   return open_file(path, flags | O_CREAT | O_TRUNC);
 }
 
+std::uint64_t file_identity(int descriptor) noexcept {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0) return 0;
+  // Devices are small numbers, so that they change the upper bits.
+  return static_cast<std::uint64_t>(status.st_ino) ^ (static_cast<std::uint64_t>(status.st_dev) + 1) * 0x9e3779b97f4a7c15;
+}
+
 }  // namespace tracing::inline v1::internal

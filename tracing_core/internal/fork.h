@@ -18,8 +18,9 @@ enum class ForkStage : unsigned char {
   ring,          // captured records
   spans,         // open spans, the tracks of threads
   thread_info,   // thread numbers and names
+  writes,        // turns of threads that write to pipes
 };
-inline constexpr unsigned kForkStages = 7;
+inline constexpr unsigned kForkStages = 8;
 
 /// Any of the three may be null.
 struct ForkHandler {

@@ -97,11 +97,22 @@ void DebugWriter::field(std::string_view name) noexcept {
 void DebugWriter::mapped() noexcept {
   std::size_t const end = out_.size();
   raw(": ");
-  if (depth_ == 0 || depth_ > kMaxDepth) return;
-  std::string_view key = out_.view().substr(0, end);
-  key.remove_prefix(std::min(open_[depth_ - 1].item_begin, end));
-  if (key.size() >= 2 && key.front() == '"' && key.back() == '"') key = key.substr(1, key.size() - 2);
-  hide_if_redacted(key);
+  if (depth_ > 0 && depth_ <= kMaxDepth) hide_if_redacted(open_[depth_ - 1].item_begin, end);
+}
+
+void DebugWriter::keyed_item() noexcept {
+  std::size_t const begin = depth_ > 0 && depth_ <= kMaxDepth ? open_[depth_ - 1].item_begin : out_.size();
+  std::size_t const end = out_.size();
+  item();
+  hide_if_redacted(begin, end);
+}
+
+// The name is that part of the text, in quotes or not.
+void DebugWriter::hide_if_redacted(std::size_t begin, std::size_t end) noexcept {
+  if (begin >= end || end > out_.size()) return;  // in a hidden value, or memory ran out
+  std::string_view name = out_.view().substr(begin, end - begin);
+  if (name.size() >= 2 && name.front() == '"' && name.back() == '"') name = name.substr(1, name.size() - 2);
+  hide_if_redacted(name);
 }
 
 void DebugWriter::end() noexcept {

@@ -32,6 +32,8 @@ class DebugWriter {
   void begin_struct(std::string_view name) noexcept;
   /// Starts the next item of the innermost open structure.
   void item() noexcept;
+  /// Starts the second item of a pair, whose first may be the name of a value to hide.
+  void keyed_item() noexcept;
   /// Starts the next field of the open struct.
   void field(std::string_view name) noexcept;
   /// Ends a map's key and starts its value.
@@ -50,6 +52,7 @@ class DebugWriter {
   void open(char closing) noexcept;
   void new_line() noexcept;
   void hide_if_redacted(std::string_view name) noexcept;
+  void hide_if_redacted(std::size_t begin, std::size_t end) noexcept;
   void remove_hidden() noexcept;
 
   TextBuffer& out_;

@@ -12,11 +12,11 @@ inline constexpr std::string_view kRedactionToken = "***REDACTED***";
 /// output prints `token` instead. An empty list ends this.
 ///
 /// Names are compared exactly, with the field's name or the part of it after a dot: `password` hides the fields
-/// `password` and `user.password`, not `Password` or `password_age`. It hides fields of spans and events, members
-/// listed by TRACE_FIELDS and values of map entries whose key is that text, at any depth, and arguments of a message
-/// that are just that variable or member: TRACE_INFO("for {}", user->password). It does not hide what a message prints
-/// of other expressions, such as `mask(password)`, what a type prints by fmt or operator<<, or what was recorded
-/// before.
+/// `password` and `user.password`, not `Password` or `password_age`. It hides fields of spans and events; at any depth
+/// members listed by TRACE_FIELDS, values of map entries whose key is that text, and the second element of a pair whose
+/// first is that text; and arguments of a message that are just that variable or member:
+/// TRACE_INFO("for {}", user->password). It does not hide what a message prints of other expressions, such as
+/// `mask(password)`, what a type prints by fmt or operator<<, or what was recorded before.
 ///
 /// Thread-safe. Costs one load for each span and event while nothing is hidden, and a search through the names
 /// otherwise. Replaced lists stay in memory.

@@ -232,7 +232,15 @@ void write_structure(DebugWriter& writer, T const& x) noexcept {
     writer.end();
   } else if constexpr (TupleLike<T>) {
     writer.begin('(');
-    std::apply([&](auto const&... element) { ((writer.item(), write_debug(writer, element)), ...); }, x);
+    if constexpr (std::tuple_size_v<T> == 2) {
+      auto const& [key, value] = x;
+      writer.item();
+      write_debug(writer, key);
+      writer.keyed_item();
+      write_debug(writer, value);
+    } else {
+      std::apply([&](auto const&... element) { ((writer.item(), write_debug(writer, element)), ...); }, x);
+    }
     writer.end();
   } else {
     write_plain(writer, x);
