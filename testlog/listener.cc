@@ -105,7 +105,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     Show const show = session_.environment().show;
     if (failed) {
       report_.print_unreported(headline_of(test));
-      report_unmatched(session_);
+      report_unmatched(session_, Unmatched::all);
     } else if (show == Show::all) {
       report_.print_matching();
     }
@@ -121,7 +121,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     if (session_.environment().spdlog) tracing::bridge::detach_all();
     if (session_.environment().show == Show::all) report_.print_matching();
     bool const ran_all = program.test_to_run_count() == program.total_test_count() - program.disabled_test_count();
-    if (ran_all) report_unmatched(session_);
+    report_unmatched(session_, ran_all ? Unmatched::all : Unmatched::near);
     if (session_.environment().filter_help) print_filter_help(session_);
     if (session_.perf() == nullptr) return;
     if (!session_.is_mute()) {

@@ -1,5 +1,7 @@
 #include "testlog/session.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <utility>
 
@@ -41,6 +43,7 @@ void Session::start(internal::ProcessRole const& role) {
 Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribution), fail_on_(attribution_) {
   std::string reports;
   environment_ = read_environment([](char const* name) -> char const* { return std::getenv(name); }, reports);
+  report_misspelt_variables(environ, reports);
   mute_ = role.death_test_child || environment_.show == Show::none;
   if (!environment_.redact.empty()) tracing::redact(environment_.redact, environment_.redact_token);
   // Functions registered first run last, so the output is finished after the files, which report to it.
