@@ -111,7 +111,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     }
     report_.skip();
     bool const prints = show == Show::all || (show == Show::failed && failed);
-    if (session_.perf() != nullptr && prints && !session_.is_mute()) session_.perf()->print_test();
+    if (prints && !session_.is_mute()) session_.perf().print_test();
     session_.end_test();
     test_ = nullptr;
   }
@@ -123,12 +123,11 @@ class Recorder final : public testing::EmptyTestEventListener {
     bool const ran_all = program.test_to_run_count() == program.total_test_count() - program.disabled_test_count();
     report_unmatched(session_, ran_all ? Unmatched::all : Unmatched::near);
     if (session_.environment().filter_help) print_filter_help(session_);
-    if (session_.perf() == nullptr) return;
     if (!session_.is_mute()) {
-      session_.perf()->report_if_none_was_selected(ran_all);
-      session_.perf()->print_run();
+      session_.perf().report_if_none_was_measured(ran_all);
+      session_.perf().print_run();
     }
-    session_.perf()->finish();
+    session_.perf().finish();
   }
 
  private:
