@@ -185,4 +185,23 @@ Environment read_environment(char const* (*get)(char const* name), std::string& 
   return environment;
 }
 
+void report_misspelt_variables(char const* const* environment, std::string& reports) {
+  constexpr std::string_view kPrefix = "TRACE_";
+  std::vector<std::string_view> known;  // without the prefix, which would make all of them similar
+  for (Variable const& variable : kVariables) {
+    std::string_view const name = variable.name;
+    if (name.starts_with(kPrefix)) known.push_back(name.substr(kPrefix.size()));
+  }
+  for (; *environment != nullptr; ++environment) {
+    std::string_view const entry = *environment;
+    std::size_t const end = entry.find('=');
+    if (!entry.starts_with(kPrefix) || end >= entry.size() - 1) continue;  // an empty one counts as unset
+    std::string_view const name = entry.substr(kPrefix.size(), end - kPrefix.size());
+    std::string_view const meant = tracing::internal::nearest(name, known);
+    if (meant.empty() || meant == name) continue;
+    reports.append("testlog: ").append(kPrefix).append(printable(name)).append(": unknown variable; did you mean ");
+    reports.append(kPrefix).append(meant).append("?\n");
+  }
+}
+
 }  // namespace testlog::inline v1

@@ -87,4 +87,9 @@ std::span<ProfileSetting const> profile_settings() noexcept;
 /// expected one of live, failed, all, none (did you mean live?)`
 Environment read_environment(char const* (*get)(char const* name), std::string& reports);
 
+/// Appends a line about each variable in `environment`, which is like environ, that begins with TRACE_, is not read, but
+/// nearly has the name of one that is: `testlog: TRACE_FITLER: unknown variable; did you mean TRACE_FILTER?` Others may
+/// belong to other programs.
+void report_misspelt_variables(char const* const* environment, std::string& reports);
+
 }  // namespace testlog::inline v1

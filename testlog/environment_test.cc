@@ -125,6 +125,26 @@ TEST(Environment, ReportsWrongDirectivesAndUsesTheOthers) {
                      testing::HasSubstr("testlog: TRACE_CAPTURE: invalid filter directive\n  a=b=c\n")));
 }
 
+TEST(Environment, ReportsVariablesWithNearlyAKnownName) {
+  auto const reports_of = [](std::vector<char const*> environment) {
+    environment.push_back(nullptr);
+    std::string reports;
+    report_misspelt_variables(environment.data(), reports);
+    return reports;
+  };
+  EXPECT_EQ(reports_of({"HOME=/", "TRACE_FITLER=mylb=trace", "TRACE_SHOW=all", "TRACE_PERF_JSNO=x", "TRACE_colour=1"}),
+            "testlog: TRACE_FITLER: unknown variable; did you mean TRACE_FILTER?\n"
+            "testlog: TRACE_PERF_JSNO: unknown variable; did you mean TRACE_PERF_JSON?\n"
+            "testlog: TRACE_colour: unknown variable; did you mean TRACE_COLOR?\n");
+  for (char const* const foreign : {"TRACE_SOMETHING_ELSE=1", "TRACE_ID=1", "TRACE_FILE=x", "TRACE_LEVEL=2", "TRACE_=1",
+                                    "TRACE_FITLER=", "TRACE_FITLER", "FITLER=info", "XTRACE_FITLER=info"}) {
+    EXPECT_EQ(reports_of({foreign}), "") << foreign;
+  }
+  for (Variable const& variable : variables()) {
+    EXPECT_EQ(reports_of({(std::string(variable.name) + "=x").c_str()}), "") << variable.name;
+  }
+}
+
 TEST(Environment, TreatsBlankDirectivesAsUnset) {
   for (char const* const blank : {" ", ",", " , "}) {
     std::string reports;

@@ -20,9 +20,10 @@ std::vector<tracing::Metadata const*> reached_callsites() {
   return all;
 }
 
-void report_unmatched(Session& session, std::string const& origin, tracing::EnvFilter const& filter) {
+void report_unmatched(Session& session, Unmatched which, std::string const& origin, tracing::EnvFilter const& filter) {
   static std::vector<std::string> reported;
   for (tracing::DirectiveNote const& note : tracing::explain(filter, reached_callsites())) {
+    if (which == Unmatched::near && !note.is_near) continue;
     std::string line = "testlog: " + origin + ": " + note.sentence + "\n";
     if (std::find(reported.begin(), reported.end(), line) != reported.end()) continue;
     session.output().write(line);
@@ -32,15 +33,16 @@ void report_unmatched(Session& session, std::string const& origin, tracing::EnvF
 
 }  // namespace
 
-void report_unmatched(Session& session) {
+void report_unmatched(Session& session, Unmatched which) {
   if (session.is_mute()) return;
   Environment const& environment = session.environment();
   if (environment.filter) {
-    report_unmatched(session, "TRACE_FILTER", session.live().filter().current());
+    report_unmatched(session, which, "TRACE_FILTER", session.live().filter().current());
   } else if (session.live().has_filter_of_test()) {
-    report_unmatched(session, "the test's filter", session.live().filter().current());
+    report_unmatched(session, which, "the test's filter", session.live().filter().current());
   }
-  if (auto const* const captured = session.capture().filter()) report_unmatched(session, "TRACE_CAPTURE", *captured);
+  if (auto const* const captured = session.capture().filter())
+    report_unmatched(session, which, "TRACE_CAPTURE", *captured);
 }
 
 void print_filter_help(Session& session) {

@@ -1,5 +1,7 @@
 #include "testlog/failure_report.h"
 
+#include <cstdint>
+#include <unordered_set>
 #include <utility>
 
 #include "testlog/labels.h"
@@ -10,26 +12,46 @@
 namespace testlog::inline v1 {
 namespace {
 
+using tracing::RecordKind;
+using tracing::SpanEvents;
+
 // A registry that prints the records that `filter` selects into `out`, in the format of the live output.
 std::shared_ptr<tracing::Registry> printing_registry(LiveOutput const& live, std::unique_ptr<tracing::Filter> filter,
-                                                     std::string& out) {
+                                                     SpanEvents span_events, std::string& out) {
   auto sink = tracing::make_sink([&out](tracing::Level, std::string_view line) { out += line; });
+  tracing::PrintOptions options = live.print_options(tracing::to_sink(std::move(sink)));
+  options.span_events = span_events;
   return tracing::RegistryBuilder()
-      .with(tracing::print_layer(live.print_options(tracing::to_sink(std::move(sink)))),
-            tracing::with_perf_spans(std::move(filter)))
+      .with(tracing::print_layer(std::move(options)), tracing::with_perf_spans(std::move(filter)))
       .build();
+}
+
+// The numbers of the spans that began and ended in `records` without an event or another span inside. Not perf spans,
+// which report themselves.
+std::unordered_set<std::uint64_t> silent_spans(tracing::RecordSnapshot const& records) {
+  std::unordered_set<std::uint64_t> open, silent;
+  records.for_each([&](tracing::RecordView const& record) {
+    if (record.span == nullptr) return;
+    if (record.kind == RecordKind::event) open.erase(record.span->number);
+    if (record.kind == RecordKind::new_span) {
+      if (record.span->parent != nullptr) open.erase(record.span->parent->number);
+      if (!record.metadata().is_perf()) open.insert(record.span->number);
+    }
+    if (record.kind == RecordKind::close && open.erase(record.span->number) > 0) silent.insert(record.span->number);
+  });
+  return silent;
 }
 
 }  // namespace
 
 template <class Select>
 std::string FailureReport::lines_of(tracing::RecordSnapshot const& records, std::unique_ptr<tracing::Filter> filter,
-                                    Select&& select) const {
+                                    SpanEvents span_events, Select&& select) const {
   Attribution const& attribution = session_.attribution();
   TestTag const running = attribution.running();
   std::string lines;
   LabelledFormat::Replaying replaying;
-  auto const registry = printing_registry(session_.live(), std::move(filter), lines);
+  auto const registry = printing_registry(session_.live(), std::move(filter), span_events, lines);
   records.replay(*registry, [&](tracing::RecordView const& record) -> bool {
     if (!session_.capture().unreported().contains(record.number) || !select(record)) return false;
     replaying.set_label(label(attribution.owner_of(record), running, attribution));
@@ -59,10 +81,15 @@ void FailureReport::print_unreported(std::string_view headline, bool always) {
     Show const show = session_.environment().show;
     std::uint64_t const from = unreported.first();
     tracing::RecordSnapshot const records = records_from(from);
-    std::string const lines = lines_of(records, nullptr, [&](tracing::RecordView const& record) {
+    SpanEvents const span_events = session_.environment().span_events;
+    bool const adds_silent = span_events == SpanEvents::none;  // otherwise all spans have lines
+    auto const silent = adds_silent ? silent_spans(records) : std::unordered_set<std::uint64_t>();
+    auto const select = [&](tracing::RecordView const& record) {
+      if (record.kind == RecordKind::close && adds_silent) return silent.contains(record.span->number);
       bool const is_shown = show == Show::live || (show == Show::all && record.number < unreported.first_of_tests());
       return !is_shown || !LiveOutput::was_selected(record.mask);
-    });
+    };
+    std::string const lines = lines_of(records, nullptr, adds_silent ? SpanEvents::close : span_events, select);
     if (!lines.empty() || always) {
       std::string block = "---- ";
       block.append(headline)
@@ -82,9 +109,10 @@ void FailureReport::print_matching() {
     // Filters again, since the filter also decides which spans around a record are printed.
     auto filter = std::make_unique<tracing::EnvFilter>(filter_of(session_.live().filter().directives()));
     tracing::RecordSnapshot const records = records_from(from);
-    std::string const lines = lines_of(records, std::move(filter), [running](tracing::RecordView const& record) {
+    auto const select = [running](tracing::RecordView const& record) {
       return LiveOutput::was_selected(record.mask) && (running == 0 || record.tag == 0 || record.tag == running);
-    });
+    };
+    std::string const lines = lines_of(records, std::move(filter), session_.environment().span_events, select);
     if (!lines.empty()) session_.output().write(overwritten(records, from) + lines);
   }
   skip();

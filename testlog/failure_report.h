@@ -10,7 +10,8 @@
 
 namespace testlog::inline v1 {
 
-/// Prints the captured records of the process, each at most once. Single-thread.
+/// Prints the captured records of the process, each at most once. Without TRACE_SPAN_EVENTS, each span in which nothing
+/// was recorded has a line, too, as that variable prints `close`. Single-thread.
 class FailureReport {
  public:
   explicit FailureReport(Session& session) noexcept : session_(session) {}
@@ -26,7 +27,7 @@ class FailureReport {
  private:
   template <class Select>
   std::string lines_of(tracing::RecordSnapshot const& records, std::unique_ptr<tracing::Filter> filter,
-                       Select&& select) const;
+                       tracing::SpanEvents span_events, Select&& select) const;
   tracing::RecordSnapshot records_from(std::uint64_t number) const;
   std::string overwritten(tracing::RecordSnapshot const& records, std::uint64_t from) const;
 

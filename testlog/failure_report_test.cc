@@ -52,6 +52,33 @@ TEST(FailureReport, PrintsSpanEvents) {
   expect_approved("fails_span_events.txt",
                   text_of("Plain.Fails", {{"TRACE_SPAN_EVENTS", "new,enter"}, {"TRACE_FILTER", "info"}}));
 }
+TEST(FailureReport, HasSpansInWhichNothingWasRecorded) {
+  std::string text;
+  for (char const* const format : {"full", "compact", "pretty", "json"}) {
+    text += text_of("SpansOnly.*", {{"TRACE_FORMAT", format}}) + "\n";
+  }
+  expect_approved("fails_spans_only.txt", text);
+}
+TEST(FailureReport, HasTheDurationsOfSilentSpansIfLinesHaveTimes) {
+  Variables const uptime{{"TRACE_TIME", "uptime"}};
+  EXPECT_THAT(run_scenarios("SpansOnly.Fails", uptime).err,
+              testing::ContainsRegex("multiply\\{rows=2 columns=3\\}: [a-z]+: close "
+                                     "time.busy=[0-9.]+ms time.idle=[0-9.]+[^ ]*s\n"));
+  Variables slow = uptime;
+  slow.emplace_back("TRACE_PERF_THRESHOLD_US", "60000000");
+  EXPECT_EQ(run_scenarios("SpansOnly.Fails", slow).err, "    in checking\n");
+}
+TEST(FailureReport, HasSilentSpansOnceIfChangesOfSpansAreShown) {
+  for (char const* const show : {"live", "failed", "all"}) {
+    std::string const text =
+        text_of("SpansOnly.Fails", {{"TRACE_SHOW", show}, {"TRACE_SPAN_EVENTS", "close"}, {"TRACE_FILTER", "info"}});
+    EXPECT_EQ(testlog::testdata::count(text, ": close\n"), 6) << show << text;
+    std::string const begins =
+        text_of("SpansOnly.Fails", {{"TRACE_SHOW", show}, {"TRACE_SPAN_EVENTS", "new"}, {"TRACE_FILTER", "info"}});
+    EXPECT_EQ(testlog::testdata::count(begins, ": new\n"), 6) << show << begins;
+    EXPECT_THAT(begins, Not(HasSubstr("close")));
+  }
+}
 TEST(FailureReport, NamesTheParameterOfATest) {
   std::string const text = text_of("*Values.Fails/1:*Types/1.Fails");
   EXPECT_THAT(text, HasSubstr("---- Some/Values.Fails/1, where GetParam() = 2: captured records not shown yet ----"));

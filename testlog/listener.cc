@@ -105,13 +105,13 @@ class Recorder final : public testing::EmptyTestEventListener {
     Show const show = session_.environment().show;
     if (failed) {
       report_.print_unreported(headline_of(test));
-      report_unmatched(session_);
+      report_unmatched(session_, Unmatched::all);
     } else if (show == Show::all) {
       report_.print_matching();
     }
     report_.skip();
     bool const prints = show == Show::all || (show == Show::failed && failed);
-    if (session_.perf() != nullptr && prints && !session_.is_mute()) session_.perf()->print_test();
+    if (prints && !session_.is_mute()) session_.perf().print_test();
     session_.end_test();
     test_ = nullptr;
   }
@@ -121,14 +121,13 @@ class Recorder final : public testing::EmptyTestEventListener {
     if (session_.environment().spdlog) tracing::bridge::detach_all();
     if (session_.environment().show == Show::all) report_.print_matching();
     bool const ran_all = program.test_to_run_count() == program.total_test_count() - program.disabled_test_count();
-    if (ran_all) report_unmatched(session_);
+    report_unmatched(session_, ran_all ? Unmatched::all : Unmatched::near);
     if (session_.environment().filter_help) print_filter_help(session_);
-    if (session_.perf() == nullptr) return;
     if (!session_.is_mute()) {
-      session_.perf()->report_if_none_was_selected(ran_all);
-      session_.perf()->print_run();
+      session_.perf().report_if_none_was_measured(ran_all);
+      session_.perf().print_run();
     }
-    session_.perf()->finish();
+    session_.perf().finish();
   }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <strings.h>
 
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -67,6 +68,7 @@ tracing::PrintOptions LiveOutput::print_options(tracing::WriterPtr writer) const
   return {.format = {.timer = timer_},
           .event_format = format_,
           .span_events = environment_.span_events,
+          .threshold = std::chrono::microseconds(environment_.perf.threshold_us),
           .writer = std::move(writer)};
 }
 

@@ -189,8 +189,21 @@ TEST(UnmatchedDirectives, OfCaptureAreReportedWithAFailure) {
             1);
 }
 TEST(UnmatchedDirectives, AreReportedAfterARunOfAllTests) {
-  EXPECT_THAT(run_own_main({{"TRACE_FILTER", "librray=debug"}}).err, HasSubstr("did you mean \"library\"?\n"));
-  EXPECT_THAT(run_scenarios("Plain.Passes", {{"TRACE_FILTER", "librray=debug"}}).err, IsEmpty());
+  EXPECT_EQ(run_own_main({{"TRACE_FILTER", "network=debug"}}).err,
+            "testlog: TRACE_FILTER: \"network=debug\" matched nothing that ran: no target begins with \"network\"\n");
+}
+// As CTest runs tests: one in each process.
+TEST(UnmatchedDirectives, AreReportedAfterAnyRunThatReachedANearName) {
+  std::string const typo =
+      "\"librray=debug\" matched nothing that ran: no target begins with \"librray\"; did you mean \"library\"?\n";
+  EXPECT_EQ(run_scenarios("Plain.Passes", {{"TRACE_FILTER", "librray=debug,network=debug"}}).err,
+            "testlog: TRACE_FILTER: " + typo);
+  EXPECT_EQ(run_scenarios("Plain.Passes", {{"TRACE_FILTER", "off"}, {"TRACE_CAPTURE", "librray=debug"}}).err,
+            "testlog: TRACE_CAPTURE: " + typo);
+  EXPECT_THAT(run_scenarios("Captured.StartsEmpty", {{"TRACE_FILTER", "librray=debug"}}).err, IsEmpty())
+      << "it reached nothing";
+  EXPECT_THAT(run_scenarios("Plain.Passes", {{"TRACE_FILTER", "librray=debug"}, {"TRACE_SHOW", "none"}}).err,
+              IsEmpty());
 }
 TEST(FilterHelp, IsPrintedAtTheEnd) {
   Outcome const outcome = run_own_main({{"TRACE_FILTER", "help"}});
@@ -200,6 +213,11 @@ TEST(FilterHelp, IsPrintedAtTheEnd) {
 }
 
 // ---- variables ----
+
+TEST(MisspeltVariables, AreReported) {
+  EXPECT_THAT(run_scenarios("Plain.Passes", {{"TRACE_FITLER", "library=trace"}}).err,
+              testing::StartsWith("testlog: TRACE_FITLER: unknown variable; did you mean TRACE_FILTER?\n"));
+}
 
 TEST(TraceOutput, AppendsToAFile) {
   std::string const path = fresh_path("output");

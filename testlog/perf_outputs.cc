@@ -7,7 +7,9 @@
 #include "testlog/file_names.h"
 #include "testlog/perf.h"
 #include "testlog/session.h"
+#include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/filter/env_filter.h"
+#include "tracing_core/filter/forwarding_filter.h"
 #include "tracing_core/filter/parse_error.h"
 
 namespace testlog::inline v1 {
@@ -25,32 +27,70 @@ bool any_perf_span_ran() {
   return found;
 }
 
+// Lets nothing pass while a flag does not have the wanted value.
+class SwitchedFilter final : public tracing::ForwardingFilter {
+ public:
+  SwitchedFilter(std::unique_ptr<tracing::Filter> filter, std::atomic<bool> const& flag, bool wanted)
+      : BasicForwardingFilter(std::move(filter)), flag_(flag), wanted_(wanted) {}
+
+  tracing::Interest callsite_enabled(tracing::Metadata const& metadata) noexcept override {
+    return is_on() ? child().callsite_enabled(metadata) : tracing::Interest::never;
+  }
+  bool enabled(tracing::Metadata const& metadata) noexcept override { return is_on() && child().enabled(metadata); }
+  bool enabled_now(tracing::Metadata const& metadata) noexcept override {
+    return is_on() && child().enabled_now(metadata);
+  }
+  tracing::LevelFilter max_level_hint() const noexcept override {
+    return is_on() ? child().max_level_hint() : tracing::LevelFilter::off;
+  }
+
+ private:
+  bool is_on() const noexcept { return flag_.load(std::memory_order_relaxed) == wanted_; }
+
+  std::atomic<bool> const& flag_;
+  bool const wanted_;
+};
+
 }  // namespace
 
 PerfOutputs::PerfOutputs(PerfSettings const& settings, Output& output, bool files)
-    : settings_(settings), output_(output), files_(files) {
+    : settings_(settings), output_(output), files_(files && settings.any()) {
   tracing::PerfOptions options;
-  options.directives = settings.directives;
-  options.report = settings.report;
   options.threshold = std::chrono::microseconds(settings.threshold_us);
-  if (files && !settings.json.empty()) {
+  if (files_ && !settings.json.empty()) {
     json_ = std::make_shared<LineFile>("TRACE_PERF_JSON", settings.json, output);
     if (!is_per_test(settings.json)) json_->open();
     options.json = tracing::to_sink(json_);
   }
-  std::vector<tracing::ParseError> reported;  // by set_perf()
-  layer_ = tracing::perf_layer(std::move(options), &reported);
+  add_layer(options, true);
+  if (!settings.any()) return;
+  options.directives = settings.directives;
+  options.report = settings.report;
+  add_layer(std::move(options), false);
 }
 
-void PerfOutputs::begin_test(std::string const& name) {
+void PerfOutputs::add_layer(tracing::PerfOptions options, bool of_tests) {
+  std::vector<tracing::ParseError> reported;  // by set_perf()
+  tracing::PerfLayer made = tracing::internal::perf_layer(std::move(options), sums_, &reported);
+  made.filter = std::make_unique<SwitchedFilter>(std::move(made.filter), all_are_on_, of_tests);
+  layers_.push_back(std::move(made));
+}
+
+void PerfOutputs::turn_all_on(bool on) {
+  if (all_are_on_.exchange(on, std::memory_order_relaxed) != on) tracing::rebuild_interest();
+}
+
+void PerfOutputs::begin_test(std::string const& name, bool all) {
+  turn_all_on(all);
   test_ = name;
-  at_begin_ = layer_.statistics->summary();
+  at_begin_ = sums_->summary();
   if (json_ != nullptr) json_->set_test(name);
 }
 
 void PerfOutputs::end_test() {
   if (!output_.is_in_forked_child()) write_files(of_test(), test_, true);
   if (json_ != nullptr) json_->set_test(kOutsideTests);
+  turn_all_on(false);
   test_.clear();
   at_begin_ = {};
 }
@@ -73,19 +113,26 @@ void PerfOutputs::print_test() {
 
 void PerfOutputs::print_run() {
   if (!settings_.summary || output_.is_in_forked_child()) return;
-  tracing::PerfSummary const run = layer_.statistics->summary();
+  tracing::PerfSummary const run = sums_->summary();
   std::uint64_t counted = 0;
   for (tracing::PerfRow const& row : run.rows) counted += row.count;
   for (tracing::PerfRow const& row : printed_.rows) counted -= std::min(counted, row.count);
   if (counted > 0) print(", all tests", run);
 }
 
-void PerfOutputs::report_if_none_was_selected(bool ran_all) {
+void PerfOutputs::report_if_none_was_measured(bool ran_all) {
+  if (!settings_.any() || output_.is_in_forked_child() || !sums_->summary().empty()) return;
+  if (!any_perf_span_ran()) {
+    if (settings_.is_set && settings_.summary) {
+      output_.write(
+          "testlog: TRACE_PERF=summary: no perf span ran; TRACE_PERF(\"name\"); at the start of a block measures it\n");
+    }
+    return;
+  }
   std::string const& directives = settings_.directives;
   bool const is_plain = directives.find_first_of("=[") == directives.npos;
-  if (output_.is_in_forked_child() || (!ran_all && !is_plain) || !layer_.statistics->summary().empty()) return;
+  if (!ran_all && !is_plain) return;
   if (filter_of(directives).max_level_hint() == tracing::LevelFilter::off) return;
-  if (!any_perf_span_ran()) return;
   output_.write("testlog: TRACE_PERF=" + directives +
                 ": matched none of the perf spans that ran (default level: debug); expected off, on, summary, or "
                 "directives\n");
@@ -93,7 +140,7 @@ void PerfOutputs::report_if_none_was_selected(bool ran_all) {
 
 void PerfOutputs::finish() {
   if (std::exchange(finished_, true) || output_.is_in_forked_child()) return;
-  write_files(layer_.statistics->summary(), kOutsideTests, false);
+  write_files(sums_->summary(), kOutsideTests, false);
   if (json_ != nullptr) json_->report_missing();
 }
 
@@ -126,7 +173,7 @@ void PerfOutputs::write_prometheus(tracing::PerfSummary const& summary, std::str
 
 tracing::PerfSummary perf_summary() {
   Session* const session = Session::get();
-  return session == nullptr || session->perf() == nullptr ? tracing::PerfSummary() : session->perf()->of_test();
+  return session == nullptr ? tracing::PerfSummary() : session->perf().of_test();
 }
 
 }  // namespace testlog::inline v1

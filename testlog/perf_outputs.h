@@ -1,19 +1,22 @@
 // PerfOutputs: the tables and files of TRACE_PERF, TRACE_PERF_JSON and TRACE_PERF_PROM.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "testlog/environment.h"
 #include "testlog/line_file.h"
 #include "testlog/output.h"
-#include "tracing_core/perf/perf_layer.h"
+#include "tracing_core/perf/perf_statistics.h"
 
 namespace testlog::inline v1 {
 
-/// Sums up perf spans for the run and for each test, prints tables and writes files. Never destroyed. A forked child
-/// writes nothing. Single-thread, except for the layer.
+/// Sums up perf spans for the run and for each test, prints tables and writes files. Has one layer for what TRACE_PERF
+/// selects and another one for tests that turn perf spans on; never are both on. Never destroyed. A forked child writes
+/// nothing. Single-thread, except for the layers.
 class PerfOutputs {
  public:
   /// Without `files`, as in the child of a death test, no file is written. Errors are written to `output`.
@@ -21,24 +24,28 @@ class PerfOutputs {
   PerfOutputs(PerfOutputs const&) = delete;
   PerfOutputs& operator=(PerfOutputs const&) = delete;
 
-  /// The layer and its filter, which the caller moves out once.
-  tracing::PerfLayer& layer() noexcept { return layer_; }
+  /// The layers and their filters. Called once.
+  std::vector<tracing::PerfLayer> take_layers() noexcept { return std::move(layers_); }
 
-  void begin_test(std::string const& name);
+  /// With `all`, all perf spans are on until the test ends.
+  void begin_test(std::string const& name, bool all);
   void end_test();
   /// The perf spans that ended since the running test began.
-  tracing::PerfSummary of_test() const { return layer_.statistics->summary().since(at_begin_); }
+  tracing::PerfSummary of_test() const { return sums_->summary().since(at_begin_); }
   /// Prints the table of the running test if TRACE_PERF asks for tables.
   void print_test();
   /// Prints the table of the run likewise, unless it would repeat the table of a single test.
   void print_run();
-  /// Reports that perf spans ran and the directives of TRACE_PERF selected none of them. Directives with targets or
-  /// spans may be meant for tests that were filtered out, so they are only reported if all tests ran.
-  void report_if_none_was_selected(bool ran_all);
+  /// Reports that the sums are empty since no perf span ran, or that perf spans ran and the directives of TRACE_PERF
+  /// selected none of them. Directives with targets or spans may be meant for tests that were filtered out, so they are
+  /// only reported if all tests ran.
+  void report_if_none_was_measured(bool ran_all);
   /// Writes the sums of the run into the files. Does nothing the second time.
   void finish();
 
  private:
+  void add_layer(tracing::PerfOptions options, bool of_tests);
+  void turn_all_on(bool on);
   void print(std::string_view headline, tracing::PerfSummary const& summary);
   void write_files(tracing::PerfSummary const& summary, std::string_view test, bool per_test);
   void write_prometheus(tracing::PerfSummary const& summary, std::string_view test);
@@ -49,7 +56,9 @@ class PerfOutputs {
   bool finished_ = false;
   bool prometheus_failed_ = false;  // and was reported
   std::shared_ptr<LineFile> json_;  // null if there is no TRACE_PERF_JSON
-  tracing::PerfLayer layer_;
+  std::shared_ptr<tracing::internal::PerfTable> const sums_ = std::make_shared<tracing::internal::PerfTable>();
+  std::vector<tracing::PerfLayer> layers_;
+  std::atomic<bool> all_are_on_{false};  // the running test turned perf spans on
   tracing::PerfSummary at_begin_;  // the run's sums when the running test began
   std::string test_;               // empty if none runs
   tracing::PerfSummary printed_;   // by the last print_test()

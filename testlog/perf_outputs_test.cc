@@ -102,6 +102,47 @@ TEST_F(PerfOutputs, ReportsOnceThatNoSpanWasSelected) {
   EXPECT_EQ(reported("Plain.Passes", "nonsense"), "");  // no perf span ran
 }
 
+TEST_F(PerfOutputs, SayThatNoPerfSpanRan) {
+  std::string const report =
+      "testlog: TRACE_PERF=summary: no perf span ran; TRACE_PERF(\"name\"); at the start of a block measures it\n";
+  for (char const* const tests : {"Plain.Passes", "Plain.Passes:Plain.Fails"}) {
+    EXPECT_EQ(count(run_scenarios(tests, {{"TRACE_PERF", "summary"}}).err, report), 1) << tests;
+  }
+  for (Variables const& variables :
+       std::vector<Variables>{{}, {{"TRACE_PERF", "on"}}, {{"TRACE_PERF", "summary"}, {"TRACE_SHOW", "none"}}}) {
+    EXPECT_EQ(count(run_scenarios("Plain.Passes", variables).err, "no perf span ran"), 0);
+  }
+  EXPECT_EQ(count(run_scenarios("Perf.Passes", {{"TRACE_PERF", "summary"}}).err, "no perf span ran"), 0);
+}
+
+TEST_F(PerfOutputs, AreOnInTestsThatTurnThemOn) {
+  for (char const* const perf : {"", "off", "on", "summary", "[elsewhere]"}) {
+    Outcome const outcome = run_scenarios("PerfOfATest.IsOn:PerfOfASuite.IsOn", {{"TRACE_PERF", perf}});
+    EXPECT_EQ(outcome.exit_code, 0) << perf << outcome.out;
+    EXPECT_EQ(count(outcome.err, "performance_span_complete"), 3 + 1) << perf << outcome.err;
+  }
+  for (char const* const perf : {"", "off", "summary,[elsewhere]"}) {
+    Outcome const outcome = run_scenarios("PerfOfA*", {{"TRACE_PERF", perf}});
+    EXPECT_EQ(outcome.exit_code, 0) << perf << outcome.out;
+  }
+  std::string const sums = run_scenarios("PerfOfATest.IsOn:Perf.PassesOnceMore", {{"TRACE_PERF", "summary"}}).err;
+  EXPECT_THAT(sums, testing::ContainsRegex("\ncpu_ldg +3 ")) << "of all tests";
+}
+
+TEST_F(PerfOutputs, ThresholdAppliesToEveryDuration) {
+  std::string const recorded =
+      run_scenarios("PerfRecorders.Record",
+                    {{"TRACE_PERF", "on"}, {"TRACE_PERF_THRESHOLD_US", "500"}, {"TRACE_PERF_JSON", path("perf.jsonl")}})
+          .err;
+  for (std::string const& text : {recorded, content_of(path("perf.jsonl"))}) {
+    EXPECT_THAT(text, AllOf(Not(HasSubstr("short")), HasSubstr("long"), HasSubstr("pool")));
+  }
+  Variables ends{{"TRACE_FILTER", "library=info"}, {"TRACE_SPAN_EVENTS", "close"}, {"TRACE_TIME", "uptime"}};
+  EXPECT_THAT(run_scenarios("Plain.Passes", ends).err, HasSubstr("library: close time.busy="));
+  ends.emplace_back("TRACE_PERF_THRESHOLD_US", "60000000");
+  EXPECT_THAT(run_scenarios("Plain.Passes", ends).err, Not(HasSubstr("library: close")));
+}
+
 TEST_F(PerfOutputs, AppearInSpanPathsOfFailuresAndCrashes) {
   EXPECT_THAT(run_scenarios("Perf.FailsInside", {{"TRACE_PERF", "on"}}).err,
               HasSubstr("    in perf{name=\"cpu_bra\" to=4}\n"));

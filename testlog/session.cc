@@ -1,5 +1,7 @@
 #include "testlog/session.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <utility>
 
@@ -41,6 +43,7 @@ void Session::start(internal::ProcessRole const& role) {
 Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribution), fail_on_(attribution_) {
   std::string reports;
   environment_ = read_environment([](char const* name) -> char const* { return std::getenv(name); }, reports);
+  report_misspelt_variables(environ, reports);
   mute_ = role.death_test_child || environment_.show == Show::none;
   if (!environment_.redact.empty()) tracing::redact(environment_.redact, environment_.redact_token);
   // Functions registered first run last, so the output is finished after the files, which report to it.
@@ -54,10 +57,8 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
     files_ = std::make_unique<FileOutputs>(environment_, attribution_, output_);
     std::atexit([] { get()->files_->finish(); });
   }
-  if (environment_.perf.any()) {
-    perf_ = std::make_unique<PerfOutputs>(environment_.perf, output_, !role.death_test_child);
-    if (!role.death_test_child) std::atexit([] { get()->perf_->finish(); });
-  }
+  perf_ = std::make_unique<PerfOutputs>(environment_.perf, output_, !role.death_test_child);
+  if (!role.death_test_child) std::atexit([] { get()->perf_->finish(); });
   make_registry();
   if (!reports.empty()) output_.write(reports);
 }
@@ -70,7 +71,9 @@ void Session::make_registry() {
   if (files_ != nullptr) {
     for (auto& layer : files_->take_layers()) std::move(builder).with(std::move(layer), file_filter());
   }
-  if (perf_ != nullptr) std::move(builder).with(std::move(perf_->layer().layer), std::move(perf_->layer().filter));
+  for (auto& [layer, filter, statistics] : perf_->take_layers()) {
+    std::move(builder).with(std::move(layer), std::move(filter));
+  }
   registry_ = std::move(builder).build();
 }
 
@@ -83,7 +86,7 @@ std::unique_ptr<tracing::Filter> Session::file_filter() const {
 void Session::begin_test(std::string const& name, Settings const& settings) {
   output_.set_test(name);
   if (files_ != nullptr) files_->begin_test(name);
-  if (perf_ != nullptr) perf_->begin_test(name);
+  perf_->begin_test(name, settings.perf.value_or(false));
   live_->begin_test(settings);
   if (settings.fail_on) {
     fail_on_.begin_test(tracing::as_filter(*settings.fail_on), "its .fail_on");
@@ -99,7 +102,7 @@ void Session::end_test() {
   live_->end_test();
   output_.set_test({});
   if (files_ != nullptr) files_->end_test();
-  if (perf_ != nullptr) perf_->end_test();
+  perf_->end_test();
 }
 
 }  // namespace testlog::inline v1

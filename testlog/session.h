@@ -37,8 +37,7 @@ class Session {
   FailOn& fail_on() noexcept { return fail_on_; }
   /// Null if neither a Chrome trace nor folded stacks are written.
   FileOutputs const* files() const noexcept { return files_.get(); }
-  /// Null if perf spans are off.
-  PerfOutputs* perf() const noexcept { return perf_.get(); }
+  PerfOutputs& perf() noexcept { return *perf_; }
   tracing::Registry& registry() const noexcept { return *registry_; }
 
   /// Whether nothing is printed in this process: TRACE_SHOW is none, or it is the child of a threadsafe death test.

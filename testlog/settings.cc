@@ -35,6 +35,7 @@ Settings settings_of(std::string_view suite, std::string_view name, bool typed) 
   }
   if (own.default_filter.empty()) own.default_filter = of_suite.default_filter;
   if (!own.fail_on) own.fail_on = of_suite.fail_on;
+  if (!own.perf) own.perf = of_suite.perf;
   return own;
 }
 

@@ -8,13 +8,15 @@
 
 namespace testlog::inline v1 {
 
-/// The settings of TEST_LOG(Suite, Name, .default_filter = "gpu=debug", .fail_on = warn); all are optional, in this
-/// order.
+/// The settings of TEST_LOG(Suite, Name, .default_filter = "gpu=debug", .fail_on = warn, .perf = true); all are
+/// optional, in this order.
 struct Settings {
   /// What is shown while the test runs, unless TRACE_FILTER is set. The text must live as long as the program.
   std::string_view default_filter{};
   /// The test fails at its end if it recorded an event of this level or a more severe one.
   std::optional<tracing::Level> fail_on{};
+  /// Perf spans are on while the test runs, as with TRACE_PERF=on, whatever TRACE_PERF says.
+  std::optional<bool> perf{};
 };
 
 /// The settings of a test by its names as GoogleTest prints them: its own, and what it leaves open those of its suite. An

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <thread>
 #include <vector>
@@ -12,6 +13,7 @@
 #include <testlog/matchers.h>
 #include <testlog/perf.h>
 #include <testlog/testlog.h>
+#include <tracing_core/perf/recorders.h>
 #include <tracing_core/tracing.h>
 
 namespace {
@@ -82,6 +84,35 @@ TEST(Perf, Forks) {
   }
   waitpid(child, nullptr, 0);
 }
+
+auto const is_measured = Contains(Event(HasMessage("performance_span_complete"), InSpan("cpu_ldg")));
+
+TEST_LOG(PerfOfATest, IsOn, .perf = true) {
+  execute();
+  EXPECT_THAT(records(), is_measured);
+  EXPECT_EQ(testlog::perf_summary().find("cpu_ldg")->count, 2u);
+}
+TEST(PerfOfATest, IsOffAgain) {
+  execute();
+  EXPECT_THAT(records(), Not(is_measured));
+  EXPECT_TRUE(testlog::perf_summary().empty());
+}
+TEST_LOG_SUITE(PerfOfASuite, .perf = true);
+TEST(PerfOfASuite, IsOn) {
+  load();
+  EXPECT_THAT(records(), is_measured);
+}
+TEST_LOG(PerfOfASuite, MayBeOff, .perf = false) {
+  load();
+  EXPECT_THAT(records(), Not(is_measured));
+}
+TEST(PerfRecorders, Record) {
+  using namespace std::chrono_literals;
+  TRACE_PERF_EXECUTION("short", 499us);
+  TRACE_PERF_EXECUTION("long", 500us);
+  TRACE_PERF_ALLOCATION(4096, "pool");
+}
+
 TEST(PerfDeathTest, Dies) {
   execute();
   EXPECT_EXIT((load(), std::exit(3)), testing::ExitedWithCode(3), "^$");

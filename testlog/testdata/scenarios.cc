@@ -158,6 +158,33 @@ TEST_LOG(Captured, AFieldOfAMegabyte, .fail_on = error) {
   ADD_FAILURE();
 }
 
+// ---- a library that records only spans ----
+
+namespace numbers {
+
+void multiply(int rows, int columns) {
+  TRACE_SPAN(debug, "multiply", rows, columns);
+  library::wait_ms(1);
+}
+void forward() {
+  TRACE_SPAN(info, "forward");
+  {
+    TRACE_SPAN(debug, "attention", tracing::kv("heads", 2));
+    multiply(2, 3);
+    multiply(4, 5);
+  }
+  TRACE_SPAN(info, "norm");
+}
+
+}  // namespace numbers
+
+TEST(SpansOnly, Passes) { numbers::forward(); }
+TEST(SpansOnly, Fails) {
+  numbers::forward();
+  TRACE_SPAN(info, "checking");
+  ADD_FAILURE();
+}
+
 // ---- settings ----
 
 TEST_LOG(Settings, None) { work(); }

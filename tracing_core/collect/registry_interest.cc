@@ -14,9 +14,10 @@ using internal::lowest;
 template <class F>
 void Registry::for_each_perf_filter(Metadata const& metadata, F&& f) noexcept {
   LayerMask const all = static_cast<LayerMask>((std::uint64_t{1} << layers_.size()) - 1);
+  LayerMask const others = all & ~masks_.perf_filters;
   for_each_layer(masks_.perf_filters, [&](std::size_t i) {
     if (metadata.level() <= layer_filters_[i]->max_level_hint())
-      f(*layer_filters_[i], (masks_.perf_for_all & bit(i)) != 0 ? all : bit(i));
+      f(*layer_filters_[i], (masks_.perf_for_all & bit(i)) != 0 ? others | bit(i) : bit(i));
   });
 }
 

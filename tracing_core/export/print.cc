@@ -2,6 +2,7 @@
 
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/line_buffer.h"
+#include "tracing_core/export/short_event.h"
 #include "tracing_core/format/duration_text.h"
 
 namespace tracing::inline v1 {
@@ -55,6 +56,7 @@ PrintLayer::PrintLayer(PrintOptions options)
     : format_(options.event_format != nullptr ? std::move(options.event_format) : make_event_format(options.format)),
       writer_(options.writer != nullptr ? std::move(options.writer) : to_sink(FdSink::duplicate_of(2))),
       line_sink_(dynamic_cast<LineSink*>(writer_->only_sink())), span_events_(options.span_events),
+      threshold_ns_(options.threshold.count() > 0 ? static_cast<std::uint64_t>(options.threshold.count()) : 0),
       prints_time_(options.format.timer != nullptr), timing_(prints_time_ && has(span_events_, SpanEvents::close)) {}
 
 PrintLayer::~PrintLayer() = default;
@@ -69,6 +71,7 @@ Hooks PrintLayer::hooks() const noexcept {
 }
 
 void PrintLayer::on_event(Event const& event, Context const& context) noexcept {
+  if (internal::is_shorter(event, threshold_ns_)) [[unlikely]] return;
   SpanRef scope;
   SpanRef shown;
   if (event.parent.kind == Parent::Kind::contextual) [[likely]] {
@@ -106,8 +109,10 @@ void PrintLayer::on_close(SpanRef span, Context const& context) noexcept {
   InlineTextBuffer<32> idle;
   Value values[3] = {Value::of_text("close"), {}, {}};
   if (auto* const timings = timing_ ? span.extensions().get<Timings>() : nullptr) {
-    append_duration(busy, timings->busy_ns());
-    append_duration(idle, timings->idle_ns(context.time()));
+    std::uint64_t const busy_ns = timings->busy_ns(), idle_ns = timings->idle_ns(context.time());
+    if (busy_ns + idle_ns < threshold_ns_) return;
+    append_duration(busy, busy_ns);
+    append_duration(idle, idle_ns);
     values[1] = Value::of_verbatim(busy.view());
     values[2] = Value::of_verbatim(idle.view());
   }

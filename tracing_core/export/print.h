@@ -1,6 +1,7 @@
 // PrintLayer: a layer that prints events, and on demand the steps of spans, as text.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -34,6 +35,9 @@ struct PrintOptions {
   FormatOptions format{};
   std::shared_ptr<EventFormat const> event_format{};  ///< replaces the one that `format` selects; null: that one
   SpanEvents span_events = SpanEvents::none;
+  /// Shorter durations are not printed: the end of a span that was open for less, if its line has the duration, and
+  /// perf events with a shorter `duration_us`. Perf spans have a threshold in PerfOptions.
+  std::chrono::nanoseconds threshold{0};
   WriterPtr writer{};  ///< null: a duplicate of stderr, made by the constructor
 };
 
@@ -60,6 +64,7 @@ class PrintLayer final : public Layer {
   WriterPtr const writer_;
   LineSink* const line_sink_;  // the only sink, if that is one of ours, else null
   SpanEvents const span_events_;
+  std::uint64_t const threshold_ns_;
   bool const prints_time_;
   bool const timing_;
 };

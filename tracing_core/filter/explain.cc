@@ -16,10 +16,31 @@ using Names = std::set<std::string_view>;
 
 std::string quoted(std::string_view text) { return std::string("\"").append(text).append("\""); }
 
-std::string did_you_mean(std::string_view name, Names const& names) {
+// Why a directive matched nothing; empty if it matched something.
+struct Reason {
+  std::string text;
+  bool is_near = false;  // see DirectiveNote
+};
+
+// The parts of a path differ in single letters: `mylib::nett` is near `mylib::net`, `mylib::io` is not.
+bool is_near(std::string_view a, std::string_view b) {
+  while (true) {
+    std::size_t const end_a = a.find("::"), end_b = b.find("::");
+    std::string_view const candidates[] = {b.substr(0, end_b)};
+    bool const is_last = end_a == a.npos || end_b == b.npos;
+    if (candidates[0].empty() || internal::nearest(a.substr(0, end_a), candidates).empty()) return false;
+    if (is_last) return end_a == end_b;
+    a.remove_prefix(end_a + 2);
+    b.remove_prefix(end_b + 2);
+  }
+}
+
+// `text; did you mean "name"?`, or `text` alone if nothing has a similar name.
+Reason with_nearest(std::string text, std::string_view name, Names const& names) {
   std::vector<std::string_view> const candidates(names.begin(), names.end());
   std::string_view const meant = internal::nearest(name, candidates);
-  return meant.empty() ? std::string() : "; did you mean " + quoted(meant) + "?";
+  if (meant.empty()) return {std::move(text)};
+  return {std::move(text) + "; did you mean " + quoted(meant) + "?", is_near(name, meant)};
 }
 
 // Adds a target and its prefixes: `a::b::c`, `a::b`, `a`.
@@ -45,8 +66,7 @@ class Explainer {
   Explainer(Reached reached, Directive const& directive)
       : reached_(reached), target_(directive.target), span_(directive.span), fields_(directive.fields) {}
 
-  // Why nothing matched; empty if something did.
-  std::string reason() const {
+  Reason reason() const {
     if (!any([this](Metadata const& m) { return has_target(m, target_); })) return no_target();
     if (span_) {
       if (!any([this](Metadata const& m) { return m.is_span() && m.name() == *span_; })) return no_span();
@@ -64,42 +84,44 @@ class Explainer {
   bool is_wanted_span(Metadata const& m) const { return m.is_span() && m.name() == *span_ && has_target(m, target_); }
   bool is_candidate(Metadata const& m) const { return span_ ? is_wanted_span(m) : has_target(m, target_); }
 
-  std::string no_target() const {
+  Reason no_target() const {
     Names names;
     for (Metadata const* m : reached_) add_target(names, m->target());
-    std::string const meant = did_you_mean(*target_, names);
-    if (!meant.empty()) return "no target begins with " + quoted(*target_) + meant;
+    std::string const text = "no target begins with " + quoted(*target_);
+    Reason reason = with_nearest(text, *target_, names);
+    if (reason.text != text) return reason;
     if (auto const level = internal::nearest_level(*target_); !level.empty() && fields_.empty() && !span_) {
-      return "no target begins with " + quoted(*target_) + "; did you mean the level " + quoted(level) + "?";
+      return {text + "; did you mean the level " + quoted(level) + "?", true};
     }
     if (any([this](Metadata const& m) { return m.is_span() && m.name() == *target_; })) {
-      return quoted(*target_) + " is a span; write \"[" + *target_ + "]\"";
+      return {quoted(*target_) + " is a span; write \"[" + *target_ + "]\"", true};
     }
-    return "no target begins with " + quoted(*target_);
+    return reason;
   }
 
-  std::string no_span() const {
+  Reason no_span() const {
     Names names;
     for (Metadata const* m : reached_) {
       if (m->is_span()) names.insert(m->name());
     }
-    if (names.empty()) return "no span was reached";
-    std::string const meant = did_you_mean(*span_, names);
-    if (meant.empty() && any([this](Metadata const& m) { return m.target().starts_with(*span_); })) {
-      return quoted(*span_) + " is a target; write it without brackets";
+    if (names.empty()) return {"no span was reached"};
+    std::string const text = "no span is named " + quoted(*span_);
+    Reason reason = with_nearest(text, *span_, names);
+    if (reason.text == text && any([this](Metadata const& m) { return m.target().starts_with(*span_); })) {
+      return {quoted(*span_) + " is a target; write it without brackets", true};
     }
-    return "no span is named " + quoted(*span_) + meant;
+    return reason;
   }
 
-  std::string span_elsewhere() const {
+  Reason span_elsewhere() const {
     for (Metadata const* m : reached_) {
       if (m->is_span() && m->name() == *span_)
-        return "the target of span " + quoted(*span_) + " is " + quoted(m->target());
+        return {"the target of span " + quoted(*span_) + " is " + quoted(m->target())};
     }
     return {};
   }
 
-  std::string no_field() const {
+  Reason no_field() const {
     Names names;
     for (Metadata const* m : reached_) {
       if (!is_candidate(*m)) continue;
@@ -108,9 +130,9 @@ class Explainer {
     for (FieldMatch const& field : fields_) {
       if (names.contains(field.name)) continue;
       std::string const where = span_ ? "span " + quoted(*span_) + " has no field " : "nothing has a field ";
-      return where + quoted(field.name) + did_you_mean(field.name, names);
+      return with_nearest(where + quoted(field.name), field.name, names);
     }
-    return "nothing has all these fields";
+    return {"nothing has all these fields"};
   }
 
   Reached const reached_;
@@ -163,11 +185,10 @@ void append_summary(std::string& out, std::string_view target, TargetSummary con
 
 std::vector<DirectiveNote> explain(EnvFilter const& filter, std::span<Metadata const* const> reached) {
   std::vector<DirectiveNote> notes;
-  auto const note = [&](Directive const& directive, std::string const& reason,
-                        std::optional<std::string> const& target) {
+  auto const note = [&](Directive const& directive, Reason const& reason, std::optional<std::string> const& target) {
     std::string const text = directive.to_string();
-    if (!reason.empty()) {
-      notes.push_back({text, quoted(text) + " matched nothing that ran: " + reason});
+    if (!reason.text.empty()) {
+      notes.push_back({text, quoted(text) + " matched nothing that ran: " + reason.text, reason.is_near});
     } else if (LevelFilter const compiled = compiled_level(reached, target); directive.level > compiled) {
       notes.push_back(compiled_out(text, target, compiled));
     }
@@ -179,10 +200,10 @@ std::vector<DirectiveNote> explain(EnvFilter const& filter, std::span<Metadata c
   for (std::size_t i = 0; i < dynamics.directives().size(); ++i) {
     Directive const& directive = dynamics.directives()[i];
     if (directive.is_static()) continue;  // explained above
-    std::string reason = Explainer(reached, directive).reason();
-    if (reason.empty() && directive.has_values() && !dynamics.values_found(i)) {
-      reason = directive.span ? "no span " + quoted(*directive.span) : std::string("no span");
-      reason += " recorded these values";
+    Reason reason = Explainer(reached, directive).reason();
+    if (reason.text.empty() && directive.has_values() && !dynamics.values_found(i)) {
+      reason.text = directive.span ? "no span " + quoted(*directive.span) : std::string("no span");
+      reason.text += " recorded these values";
     }
     note(directive, reason, std::nullopt);
   }

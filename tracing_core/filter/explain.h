@@ -15,6 +15,8 @@ struct DirectiveNote {
   std::string directive;  ///< Directive::to_string()
   /// `"[lanch]=trace" matched nothing that ran: no span is named "lanch"; did you mean "launch"?`
   std::string sentence;
+  /// It matched nothing, and something that ran has nearly this name: probably a typo, even if not all code ran.
+  bool is_near = false;
 };
 
 /// Explains the directives that matched none of the callsites that ran, with the nearest name that did run, and those

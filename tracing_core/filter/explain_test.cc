@@ -65,6 +65,22 @@ TEST_F(Explain, SuggestsTheNearestNameThatRan) {
   for (auto const& c : cases) EXPECT_EQ(notes(c.text), c.note) << c.text;
 }
 
+TEST_F(Explain, TellsTyposFromNamesOfOtherParts) {
+  for (char const* const typo :
+       {"gpo", "gpu::compiel=debug", "gup::memory", "debgu", "launch=info", "[host]", "[lanch]", "[launch{cuont}]"}) {
+    auto const notes = explain(*EnvFilter::parse(typo), reached_);
+    ASSERT_EQ(notes.size(), 1u) << typo;
+    EXPECT_TRUE(notes[0].is_near) << typo;
+  }
+  // Of these, the similar path has other names, or more of them.
+  for (char const* const other : {"gpu::metrics", "hosts::gpu", "gpu::memory::io", "network", "[upload]",
+                                  "host[launch]", "[launch{width}]", "[launch{count=7}]"}) {
+    for (DirectiveNote const& note : explain(*EnvFilter::parse(other), reached_)) {
+      EXPECT_FALSE(note.is_near) << note.sentence;
+    }
+  }
+}
+
 TEST_F(Explain, ReportsValuesThatWereNotRecorded) {
   EnvFilter filter = *EnvFilter::parse("[launch{count=7}],[launch{count=8}]");
   FilteredSpan const span(filter, sites_[0], {{"count", Value::of_i64(7)}});

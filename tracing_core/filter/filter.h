@@ -12,7 +12,7 @@ namespace tracing::inline v1 {
 enum class PerfRole : std::uint8_t {
   none,      ///< for none: it is not queried about them
   layer,     ///< for its own layer
-  registry,  ///< for all layers of its registry
+  registry,  ///< for its own layer, and for all those of its registry whose filters have the role `none`
 };
 
 /// Decides which spans and events a layer sees, from their metadata and possibly from the spans that the thread is in.

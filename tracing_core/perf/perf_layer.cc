@@ -5,6 +5,7 @@
 
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/line_buffer.h"
+#include "tracing_core/export/short_event.h"
 #include "tracing_core/filter/env_filter.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/perf/perf_filter.h"
@@ -50,7 +51,7 @@ class Collector final : public Layer {
   }
 
   void on_event(Event const& event, Context const& context) noexcept override {
-    if (!event.metadata().is_perf() || context.is_restored()) return;
+    if (!event.metadata().is_perf() || context.is_restored() || internal::is_shorter(event, threshold_ns_)) return;
     write_line([&](TextBuffer& line) { internal::append_perf_event(line, event, context.time()); });
   }
 
@@ -91,16 +92,20 @@ class Collector final : public Layer {
 
 }  // namespace
 
-PerfLayer perf_layer(PerfOptions options, std::vector<ParseError>* errors) {
+PerfLayer internal::perf_layer(PerfOptions options, std::shared_ptr<PerfTable> table,
+                               std::vector<ParseError>* errors) {
   EnvFilter selection = EnvFilter::parse_lossy(options.directives, {}, errors);
   auto const role = options.report ? PerfRole::registry : PerfRole::layer;
   bool const events = options.report || options.json != nullptr;  // only spans are summed up
-  auto table = std::make_shared<PerfTable>();
   PerfLayer made;
   made.layer = std::make_unique<Collector>(std::move(options), table);
   made.filter = perf_filter(std::move(selection), role, events);
   made.statistics = std::move(table);
   return made;
+}
+
+PerfLayer perf_layer(PerfOptions options, std::vector<ParseError>* errors) {
+  return internal::perf_layer(std::move(options), std::make_shared<PerfTable>(), errors);
 }
 
 }  // namespace tracing::inline v1

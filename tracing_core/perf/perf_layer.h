@@ -20,7 +20,8 @@ struct PerfOptions {
   /// If true, all layers of the registry see perf spans, and an event reports the duration of each. If false, perf
   /// spans are only summed up, which costs half as much.
   bool report = true;
-  /// Shorter spans do not report their duration, unless they have a threshold of their own. All are summed up.
+  /// Shorter spans do not report their duration, unless they have a threshold of their own, nor does `json` get events
+  /// of recorders with a shorter one. All spans are summed up.
   std::chrono::nanoseconds threshold{0};
   /// Receives a JSON object per line for each report and each perf event; null: none.
   WriterPtr json{};

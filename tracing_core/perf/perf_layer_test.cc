@@ -50,6 +50,20 @@ TEST(PerfSelection, TakesDirectivesWithTheRealName) {
             "duration_ms=<ms>\n");
 }
 
+TEST(PerfSelection, IsEachLayersOwn) {
+  auto [info_layer, info_filter, info] = perf_layer({.directives = "info"});
+  auto [load_layer, load_filter, loads] = perf_layer({.directives = "[cpu_ldg]=debug"});
+  auto const registry = RegistryBuilder()
+                            .with(std::move(info_layer), std::move(info_filter))
+                            .with(std::move(load_layer), std::move(load_filter))
+                            .build();
+  with_default(registry, [] { lib::program(1); });
+  EXPECT_THAT(info->summary().rows, SizeIs(1));
+  EXPECT_EQ(info->summary().find("cpu_execute_program")->count, 1u);
+  EXPECT_THAT(loads->summary().rows, SizeIs(1));
+  EXPECT_EQ(loads->summary().find("cpu_ldg")->count, 2u);
+}
+
 TEST(PerfSelection, CanNameTheOrdinarySpanAroundPerfSpans) {
   Collected collected({.directives = "[launch{stream=7}]=debug"});
   lib::ldg(1);

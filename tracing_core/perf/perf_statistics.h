@@ -78,4 +78,7 @@ class PerfTable final : public PerfStatistics {
   PerTrack<PerfTrack> tracks_;  // objects are added while perf_mutex is held
 };
 
+// As perf_layer(), with sums that several layers may share.
+PerfLayer perf_layer(PerfOptions options, std::shared_ptr<PerfTable> table, std::vector<ParseError>* errors);
+
 }  // namespace tracing::inline v1::internal

@@ -35,13 +35,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string recorded(FormatKind kind) {
+std::string recorded(FormatKind kind, std::chrono::nanoseconds threshold = 0ns) {
   std::string text;
   auto [layer, filter, statistics] = perf_layer();
   WriterPtr writer = to_sink(make_sink([&](Level, std::string_view line) { text += line; }));
   auto const registry =
       RegistryBuilder()
-          .with(print_layer({.format = {.kind = kind, .timer = nullptr}, .writer = std::move(writer)}))
+          .with(print_layer(
+              {.format = {.kind = kind, .timer = nullptr}, .threshold = threshold, .writer = std::move(writer)}))
           .with(std::move(layer), std::move(filter))
           .build();
   with_default(registry, gpu::record_all);
@@ -50,6 +51,17 @@ std::string recorded(FormatKind kind) {
 
 TEST(Recorders, HaveTheApprovedFields) {
   tracing::testing::expect_approved("recorders.txt", recorded(FormatKind::full) + "\n" + recorded(FormatKind::json));
+}
+
+TEST(Recorders, AreNotPrintedBelowTheThreshold) {
+  std::string const all = recorded(FormatKind::full), long_ones = recorded(FormatKind::full, 250us);
+  for (char const* const duration : {"duration_us=83 ", "duration_us=0 "}) {
+    EXPECT_NE(all.find(duration), all.npos);
+    EXPECT_EQ(long_ones.find(duration), long_ones.npos);
+  }
+  for (char const* const kept : {"duration_us=250 ", "duration_us=1000 ", "memory_allocation", "gflops"}) {
+    EXPECT_NE(long_ones.find(kept), long_ones.npos) << kept;
+  }
 }
 
 TEST(Recorders, TakeAnyDuration) {
