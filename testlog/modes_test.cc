@@ -3,10 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "testlog/testdata/run.h"
+#include "tracing_core/internal/utf8.h"
 
 namespace {
 
@@ -16,6 +21,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
 using testing::Not;
+using testing::StartsWith;
 using testlog::testdata::content_of;
 using testlog::testdata::count;
 using testlog::testdata::Outcome;
@@ -31,6 +37,17 @@ std::string fresh_path(char const* name) {
   return path;
 }
 
+// Whether a strict parser of XML accepts every character.
+bool is_xml_text(std::string_view text) {
+  while (!text.empty()) {
+    auto const c = tracing::internal::decode_utf8(text);
+    bool const is_control = c.value < 0x20 && c.value != '\t' && c.value != '\n' && c.value != '\r';
+    if (!c.valid || is_control || c.value == 0xFFFE || c.value == 0xFFFF) return false;
+    text.remove_prefix(c.size);
+  }
+  return true;
+}
+
 // ---- GoogleTest ----
 
 TEST(Modes, XmlAndJsonReportsHaveTheSpanPath) {
@@ -41,6 +58,15 @@ TEST(Modes, XmlAndJsonReportsHaveTheSpanPath) {
   std::string const json = fresh_path("report.json");
   run_scenarios("Plain.Fails", {}, {"--gtest_output=json:" + json});
   EXPECT_THAT(content_of(json), HasSubstr("\"trace_span_path\": \"outer{id=7}:inner\""));
+}
+TEST(Modes, XmlReportIsWellFormedWhateverSpansContain) {
+  std::string const xml = fresh_path("hostile.xml");
+  run_scenarios("Hostile.Fails:Hostile.Throws*", {}, {"--gtest_output=xml:" + xml});
+  std::string const text = content_of(xml);
+  EXPECT_TRUE(is_xml_text(text)) << text;
+  EXPECT_THAT(text, HasSubstr("\"trace_span_path\" value=\"outer{path=\\xff\\x1b[2J&#x0A;       INFO scenarios: "
+                              "forged \\u{ffff}}\""));
+  EXPECT_THAT(text, HasSubstr("\"trace_span_path\" value=\"cut{path=\u00e9\u00e9"));
 }
 TEST(Modes, RepeatedAndShuffledTestsStartWithoutRecords) {
   Outcome const outcome = run_scenarios("Captured.ContainsEverything:Captured.StartsEmpty:Filter.*", {},
