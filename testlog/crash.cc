@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "testlog/labels.h"
+#include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/value.h"
 
 namespace testlog::inline v1 {
@@ -47,11 +49,13 @@ class Line {
     while ((number /= 10) != 0);
     return *this << std::string_view(digits + at, sizeof(digits) - at);
   }
-  // Text of the program: control characters become question marks.
+  // Text of the program: control characters, and bytes that are not UTF-8, become question marks.
   void add_text(std::string_view text) noexcept {
-    for (char const c : text) {
-      char const shown = static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-      *this << std::string_view(&shown, 1);
+    while (!text.empty() && !is_cut_) {
+      auto const c = tracing::internal::decode_utf8(text);
+      bool const is_control = c.value < 0x20 || (c.value >= 0x7f && c.value < 0xa0);
+      *this << (c.valid && !is_control ? text.substr(0, c.size) : "?");
+      text.remove_prefix(c.size);
     }
   }
   void add_value(tracing::Value const& value) noexcept;
@@ -61,7 +65,7 @@ class Line {
   void write_to(Output& output) noexcept {
     constexpr std::string_view kCut = "...";
     if (is_cut_ || size_ == kBytes) {
-      size_ = kBytes - kCut.size() - 1;
+      size_ = tracing::internal::char_start({bytes_, size_}, kBytes - kCut.size() - 1);
       is_cut_ = false;
       *this << kCut;
     }
@@ -178,8 +182,9 @@ void write_open_spans(Session& session) noexcept {
         auto& [current, output] = *static_cast<Visiting*>(context);
         if (track.number != current) {
           if (current != 0) line.write_to(output);
-          line << "  thread " << (track.name.empty() ? std::string_view("without a name") : track.name) << " ("
-               << static_cast<std::uint64_t>(os_thread) << ") is in ";
+          line << "  thread ";
+          line.add_text(track.name.empty() ? std::string_view("without a name") : track.name);
+          line << " (" << static_cast<std::uint64_t>(os_thread) << ") is in ";
         } else {
           line << ":";
         }

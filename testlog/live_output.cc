@@ -53,6 +53,7 @@ LiveOutput::LiveOutput(Environment const& environment, Output& output, Attributi
   tracing::FormatOptions options;
   options.kind = environment.format;
   options.ansi = use_color(environment, std::string(gtest_color), output.is_terminal());
+  options.value_sanitization = true;
   options.timer = timer_;
   format_ = std::make_shared<LabelledFormat>(tracing::make_event_format(options), attribution);
 }

@@ -139,6 +139,30 @@ TEST(Redact, PrintsTheChosenToken) {
   EXPECT_THAT(shown.err, AllOf(HasSubstr("open{token=(hidden)}"), Not(HasSubstr("***"))));
 }
 
+// ---- text of the program ----
+
+TEST(Printed, NoTextControlsTheTerminalOrLooksLikeARecord) {
+  for (char const* const format : {"full", "compact", "pretty", "json"}) {
+    for (char const* const show : {"live", "failed", "all"}) {
+      for (char const* const color : {"never", "always"}) {
+        Variables const variables{{"TRACE_FORMAT", format}, {"TRACE_SHOW", show}, {"TRACE_COLOR", color},
+                                  {"TRACE_THREADS", "on"}};
+        Outcome const failed = run_scenarios("Hostile.Fails", variables);
+        Outcome const dead = run_dying("Hostile.Dies", variables);
+        EXPECT_THAT(failed.err, HasSubstr("from a thread"));
+        for (std::string const& text : {failed.err, failed.out, dead.err}) {
+          EXPECT_THAT(text, AllOf(HasSubstr("INFO scenarios: forged"), Not(HasSubstr("\n INFO")),
+                                  Not(HasSubstr("\xff")), Not(HasSubstr("\x1b[2J"))))
+              << format << ' ' << show << ' ' << color;
+        }
+      }
+    }
+  }
+  EXPECT_THAT(run_scenarios("Hostile.Fails").err,
+              HasSubstr(" WARN outer{path=\\xff\\x1b[2J\n       INFO scenarios: forged \\u{ffff}}: scenarios: message "
+                        "\\xff\\x1b[2J\n       INFO scenarios: forged \\u{ffff} value="));
+}
+
 // ---- settings ----
 
 TEST(TestLog, DefaultFilterSelectsWhatIsShown) {
