@@ -69,14 +69,33 @@ class Line {
       is_cut_ = false;
       *this << kCut;
     }
-    bytes_[size_++] = '\n';
-    output.write_dying({bytes_, size_});
+    if (output.is_json_file()) {
+      write_json_to(output);
+    } else {
+      bytes_[size_++] = '\n';
+      output.write_dying({bytes_, size_});
+    }
     size_ = 0;
     is_cut_ = false;
   }
 
  private:
   static constexpr std::size_t kBytes = 4096;
+
+  // The same text as an object. It has no control characters.
+  void write_json_to(Output& output) noexcept {
+    constexpr std::string_view kBefore = "{\"kind\":\"crash_report\",\"text\":\"";
+    constexpr std::string_view kAfter = "\"}\n";
+    static constinit char object[kBefore.size() + 2 * kBytes + kAfter.size()] = {};
+    char* at = object + kBefore.copy(object, kBefore.size());
+    for (char const c : without_frame({bytes_, size_})) {
+      if (c == '"' || c == '\\') *at++ = '\\';
+      *at++ = c;
+    }
+    at += kAfter.copy(at, kAfter.size());
+    output.write_dying({object, static_cast<std::size_t>(at - object)});
+  }
+
   std::size_t size_ = 0;
   bool is_cut_ = false;
   char bytes_[kBytes] = {};

@@ -25,7 +25,7 @@ void report_unmatched(Session& session, std::string const& origin, tracing::EnvF
   for (tracing::DirectiveNote const& note : tracing::explain(filter, reached_callsites())) {
     std::string line = "testlog: " + origin + ": " + note.sentence + "\n";
     if (std::find(reported.begin(), reported.end(), line) != reported.end()) continue;
-    session.output().write(line);
+    session.output().write_note("report", line);
     reported.push_back(std::move(line));
   }
 }
@@ -44,7 +44,8 @@ void report_unmatched(Session& session) {
 }
 
 void print_filter_help(Session& session) {
-  if (!session.is_mute()) session.output().write(tracing::filter_help("TRACE_FILTER", reached_callsites()));
+  if (session.is_mute()) return;
+  session.output().write_note("filter_help", tracing::filter_help("TRACE_FILTER", reached_callsites()));
 }
 
 }  // namespace testlog::inline v1

@@ -5,6 +5,7 @@
 #include "testlog/labels.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/export/print.h"
+#include "tracing_core/model/text_escape.h"
 #include "tracing_core/perf/perf_filter.h"
 
 namespace testlog::inline v1 {
@@ -45,11 +46,12 @@ tracing::RecordSnapshot FailureReport::records_from(std::uint64_t number) const 
 
 // One line for each kind of record that the ring has overwritten since record number `from`.
 std::string FailureReport::overwritten(tracing::RecordSnapshot const& records, std::uint64_t from) const {
+  auto const note = [this](std::string_view text) { return session_.output().note("failure_report", {}, text); };
   std::uint64_t const of_tests = session_.capture().unreported().first_of_tests();
   std::string lines;
   if (from < of_tests && records.first_number() > from)
-    lines += "---- earlier set-up records were overwritten (ring full) ----\n";
-  if (records.first_number() > of_tests) lines += "---- earlier records were overwritten (ring full) ----\n";
+    lines += note("---- earlier set-up records were overwritten (ring full) ----\n");
+  if (records.first_number() > of_tests) lines += note("---- earlier records were overwritten (ring full) ----\n");
   return lines;
 }
 
@@ -64,18 +66,20 @@ void FailureReport::print_unreported(std::string_view headline, bool always) {
       return !is_shown || !LiveOutput::was_selected(record.mask);
     });
     if (!lines.empty() || always) {
-      std::string block = "---- ";
-      block.append(headline)
-          .append(": captured records not shown yet ----\n")
-          .append(overwritten(records, from))
-          .append(lines);
-      session_.output().write(block.append("---- end of captured records ----\n"));
+      Output& output = session_.output();
+      std::string_view const test = session_.attribution().name_of(session_.attribution().running());
+      tracing::InlineTextBuffer<256> first;
+      first.append("---- ");
+      tracing::append_sanitized_in_line(first, headline);
+      first.append(": captured records not shown yet ----\n");
+      output.write(output.note("failure_report", test, first.view()) + overwritten(records, from) + lines +
+                   output.note("end_of_failure_report", test, "---- end of captured records ----\n"));
     }
   }
   unreported.report_to(session_.capture().next_record());
 }
 
-void FailureReport::print_matching() {
+void FailureReport::print_matching(std::string_view test) {
   if (!session_.is_mute()) {
     TestTag const running = session_.attribution().running();
     std::uint64_t const from = session_.capture().unreported().first_of_tests();
@@ -85,7 +89,11 @@ void FailureReport::print_matching() {
     std::string const lines = lines_of(records, std::move(filter), [running](tracing::RecordView const& record) {
       return LiveOutput::was_selected(record.mask) && (running == 0 || record.tag == 0 || record.tag == running);
     });
-    if (!lines.empty()) session_.output().write(overwritten(records, from) + lines);
+    if (!lines.empty()) {
+      std::string const headline = "---- " + std::string(test) + " ----\n";
+      Output& output = session_.output();
+      output.write((test.empty() ? "" : output.note("test", test, headline)) + overwritten(records, from) + lines);
+    }
   }
   skip();
 }

@@ -75,7 +75,8 @@ bool LiveOutput::set_filter(std::string_view directives) {
   std::vector<tracing::ParseError> errors;
   if (filter_->set(directives, &errors)) tracing::rebuild_interest();
   for (auto const& error : errors) {
-    if (!mute_) output_.write("testlog: " + tracing::render(error, directives, "the test's filter") + "\n");
+    if (mute_) continue;
+    output_.write_note("report", "testlog: " + tracing::render(error, directives, "the test's filter") + "\n");
   }
   return errors.empty();
 }

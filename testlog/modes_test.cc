@@ -257,6 +257,36 @@ TEST(TraceOutput, NamesFilesAfterTests) {
   EXPECT_EQ(count(content_of(passes), "spoken"), 3);
   EXPECT_THAT(content_of(value), AllOf(HasSubstr("value n=1"), Not(HasSubstr("spoken"))));
 }
+TEST(TraceOutput, HasOnlyJsonInAFileIfRecordsAreJson) {
+  std::string const path = fresh_path("output.jsonl");
+  std::string const tests = "Plain.*:Hostile.Fails:Settings.*Filter:SetUpOnce.D*:SetUpOnce.E*:Captured.AField*";
+  for (Variables const& more : std::vector<Variables>{
+           {},
+           {{"TRACE_SHOW", "all"}, {"TRACE_PERF", "summary"}, {"TRACE_COLOR", "wrong"}},
+           {{"TRACE_SHOW", "failed"}, {"TRACE_FILTER", "librray=debug"}, {"TRACE_CHROME", "/nowhere/at/all"}},
+           {{"TRACE_FILTER", "help"}}}) {
+    Variables variables{{"TRACE_FORMAT", "json"}, {"TRACE_OUTPUT", path}};
+    variables.insert(variables.end(), more.begin(), more.end());
+    run_scenarios(tests, variables);
+    run_scenarios("Dies.ByExit", variables);
+    run_dying("Dies.BySegv", variables);
+    run_dying("Hostile.Dies", variables);
+  }
+  std::map<std::string, int> kinds;
+  std::istringstream lines(content_of(path));
+  for (std::string line; std::getline(lines, line);) {
+    auto const object = nlohmann::json::parse(line, nullptr, false);
+    ASSERT_TRUE(object.is_object()) << line;
+    ++kinds[object.value("kind", "")];
+  }
+  for (char const* const kind : {"", "report", "failure", "failure_report", "end_of_failure_report", "crash_report",
+                                 "filter_help", "test"}) {
+    EXPECT_GT(kinds[kind], 0) << kind;
+  }
+  EXPECT_THAT(content_of(path),
+              AllOf(HasSubstr(R"({"kind":"failure","test":"Plain.Fails","text":"in outer{id=7}:inner"})"),
+                    HasSubstr(R"({"kind":"crash_report","text":"SIGSEGV in Dies.BySegv: )")));
+}
 TEST(TraceOutput, MayBeStdout) {
   Outcome const outcome = run_scenarios("Plain.Passes", {{"TRACE_OUTPUT", "stdout"}});
   EXPECT_THAT(outcome.err, IsEmpty());

@@ -62,7 +62,7 @@ void PerfOutputs::print(std::string_view headline, tracing::PerfSummary const& s
   text.append(headline);
   text.append(" ----\n");
   append_perf_table(text, summary);
-  output_.write(text.view());
+  output_.write_note("perf", text.view());
 }
 
 void PerfOutputs::print_test() {
@@ -86,9 +86,9 @@ void PerfOutputs::report_if_none_was_selected(bool ran_all) {
   if (output_.is_in_forked_child() || (!ran_all && !is_plain) || !layer_.statistics->summary().empty()) return;
   if (filter_of(directives).max_level_hint() == tracing::LevelFilter::off) return;
   if (!any_perf_span_ran()) return;
-  output_.write("testlog: TRACE_PERF=" + directives +
-                ": matched none of the perf spans that ran (default level: debug); expected off, on, summary, or "
-                "directives\n");
+  output_.write_note("report", "testlog: TRACE_PERF=" + directives +
+                                   ": matched none of the perf spans that ran (default level: debug); expected off, "
+                                   "on, summary, or directives\n");
 }
 
 void PerfOutputs::finish() {
@@ -117,10 +117,11 @@ void PerfOutputs::write_prometheus(tracing::PerfSummary const& summary, std::str
   std::string const made = create_complete_file(path, text.view(), error);
   if (error) {
     if (std::exchange(prometheus_failed_, true)) return;
-    output_.write("testlog: TRACE_PERF_PROM=" + path + ": could not be written: " + error.message() +
-                  "; no file was created\n");
+    output_.write_note("report", "testlog: TRACE_PERF_PROM=" + path + ": could not be written: " + error.message() +
+                                     "; no file was created\n");
   } else if (made != path) {
-    output_.write("testlog: TRACE_PERF_PROM: " + path + " already exists; writing " + made + " instead\n");
+    output_.write_note("report",
+                       "testlog: TRACE_PERF_PROM: " + path + " already exists; writing " + made + " instead\n");
   }
 }
 
