@@ -214,13 +214,21 @@ void write_open_spans(Session& session) noexcept {
   if (visiting.track != 0) line.write_to(session.output());
 }
 
-void add_label(Attribution const& attribution, tracing::RecordView const& record) noexcept {
+void add_owner(Attribution const& attribution, tracing::RecordView const& record) noexcept {
   Owner const owner = attribution.owner_of(record);
   if (owner.test == 0) line << "[outside any test] ";
   if (!owner.late) return;
   line << "[late, from ";
   line.add_text(attribution.name_of(owner.test));
   line << "] ";
+}
+
+void add_labels(Session& session, tracing::RecordView const& record) noexcept {
+  add_owner(session.attribution(), record);
+  if (!names_thread(session.environment().threads, record.track, session.attribution())) return;
+  tracing::InlineTextBuffer<512> name;
+  append_thread_name(name, record.track);
+  line << "[" << name.view() << "] ";
 }
 
 void write_records(Session& session) noexcept {
@@ -232,7 +240,7 @@ void write_records(Session& session) noexcept {
         if (record.kind != tracing::RecordKind::event || !dying.capture().unreported().contains(record.number)) return;
         if (dying.environment().show == Show::live && LiveOutput::was_selected(record.mask)) return;
         line << "  ";
-        add_label(dying.attribution(), record);
+        add_labels(dying, record);
         line << tracing::name(record.metadata().level()) << " ";
         add_path(record.span);
         line.add_text(record.metadata().target());

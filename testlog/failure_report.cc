@@ -27,13 +27,12 @@ template <class Select>
 std::string FailureReport::lines_of(tracing::RecordSnapshot const& records, std::unique_ptr<tracing::Filter> filter,
                                     Select&& select) const {
   Attribution const& attribution = session_.attribution();
-  TestTag const running = attribution.running();
   std::string lines;
   LabelledFormat::Replaying replaying;
   auto const registry = printing_registry(session_.live(), std::move(filter), lines);
   records.replay(*registry, [&](tracing::RecordView const& record) -> bool {
     if (!session_.capture().unreported().contains(record.number) || !select(record)) return false;
-    replaying.set_label(label(attribution.owner_of(record), running, attribution));
+    replaying.set_owner(attribution.owner_of(record));
     return true;
   });
   return lines;
@@ -46,8 +45,8 @@ tracing::RecordSnapshot FailureReport::records_from(std::uint64_t number) const 
 
 // One line for each kind of record that the ring has overwritten since record number `from`.
 std::string FailureReport::overwritten(tracing::RecordSnapshot const& records, std::uint64_t from) const {
-  auto const note = [this](std::string_view text) { return session_.output().note("failure_report", {}, text); };
   std::uint64_t const of_tests = session_.capture().unreported().first_of_tests();
+  auto const note = [this](std::string_view text) { return session_.output().note("failure_report", {}, text); };
   std::string lines;
   if (from < of_tests && records.first_number() > from)
     lines += note("---- earlier set-up records were overwritten (ring full) ----\n");

@@ -55,7 +55,8 @@ LiveOutput::LiveOutput(Environment const& environment, Output& output, Attributi
   options.ansi = use_color(environment, std::string(gtest_color), output.is_terminal());
   options.value_sanitization = true;
   options.timer = timer_;
-  format_ = std::make_shared<LabelledFormat>(tracing::make_event_format(options), attribution);
+  format_ = std::make_shared<LabelledFormat>(tracing::make_event_format(options), attribution,
+                                             options.kind == tracing::FormatKind::json, environment.threads);
 }
 
 std::unique_ptr<tracing::Layer> LiveOutput::make_layer() {

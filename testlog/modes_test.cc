@@ -299,6 +299,27 @@ TEST(TraceOutput, ReportsAFullDiskOnceAndCountsLines) {
             "testlog: could not write TRACE_OUTPUT=/dev/full: No space left on device; lines may be missing\n"
             "testlog: 3 lines are missing in TRACE_OUTPUT=/dev/full\n");
 }
+TEST(TraceThreads, SelectsTheLinesThatNameTheirThread) {
+  auto const text = [](Variables const& variables) { return run_scenarios("Threads.With*", variables).err; };
+  std::string const begin = "---- Threads.WithAndWithoutNames: captured records not shown yet ----\n";
+  std::string const end = "---- end of captured records ----\n";
+  EXPECT_EQ(text({}),
+            " INFO process_scenarios: from the test\n"
+            "[worker-1]  INFO process_scenarios: from a worker\n" +
+                begin + "[thread 3] DEBUG process_scenarios: from another\n" + end);
+  EXPECT_THAT(text({{"TRACE_THREADS", "on"}}),
+              AllOf(StartsWith("[main]  INFO process_scenarios: from the test\n[worker-1]  INFO"),
+                    HasSubstr("[thread 3] ")));
+  EXPECT_THAT(text({{"TRACE_THREADS", "off"}}), Not(HasSubstr("[")));
+}
+TEST(TraceFormat, JsonNamesTheTestAndTheThread) {
+  std::string const tests = "Threads.With*:Threads.Leaves*:Threads.NextIs*";
+  std::string const text = run_scenarios(tests, {{"TRACE_FORMAT", "json"}}).err;
+  std::string const test = R"("target":"process_scenarios","test":"Threads.WithAndWithoutNames",)";
+  EXPECT_THAT(text, AllOf(HasSubstr(test + "\"thread\":\"main\"}\n"), HasSubstr(test + "\"thread\":\"worker-1\"}\n"),
+                          HasSubstr(test + "\"thread\":\"thread 3\"}\n")));
+  EXPECT_THAT(text, HasSubstr(R"("test":"Threads.LeavesAThreadBehind","late":true,"thread":"thread )"));
+}
 TEST(TraceTime, SelectsTheTimeOfLines) {
   auto const line = [](char const* time) {
     return run_scenarios("Settings.ToleratesWarnings", {{"TRACE_FILTER", "warn"}, {"TRACE_TIME", time}}).err;
