@@ -23,6 +23,7 @@ constinit thread_local bool has_home = false;
 TestTag Attribution::begin_test(std::string const& name) {
   ++last_;
   set_home(kRunsTests);
+  test_thread_ = this_thread_info().number;
   // A late thread may be reading the name of the test that had this place.
   Test& test = tests_[last_ % kTests];
   test.tag.store(0);
@@ -65,6 +66,7 @@ void Attribution::observe_event() noexcept {
     return;
   bool const is_main_thread = this_thread_info().os_thread == getpid();
   set_home(is_main_thread ? kServesAllTests : running());
+  if (is_main_thread && test_thread_ == 0) test_thread_ = this_thread_info().number;
 }
 
 TestTag Attribution::home_of(std::uint64_t thread_number) const noexcept {

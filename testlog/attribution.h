@@ -44,6 +44,11 @@ class Attribution {
   /// From now on the records of the calling thread belong to the running test.
   void serve_all_tests() noexcept;
 
+  /// Whether this thread runs the tests; before the first test, whether it is the main thread and has made a record.
+  bool runs_tests(std::uint64_t thread_number) const noexcept {
+    return test_thread_.load(std::memory_order_relaxed) == thread_number;
+  }
+
   /// The test whose work the calling thread does, for with_current_span().
   TestTag test_of_this_thread() const noexcept;
   /// From now on the records of the calling thread belong to this test, unless they belong to any running test.
@@ -78,6 +83,7 @@ class Attribution {
   static constexpr std::size_t kSpans = 65536;   // more open spans share tags
 
   std::atomic<TestTag> running_{0};
+  std::atomic<std::uint64_t> test_thread_{0};  // its number
   TestTag last_ = 0;
   std::array<Test, kTests> tests_{};        // by tag
   std::array<Thread, kThreads> threads_{};  // by number

@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "testlog/labels.h"
+#include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/value.h"
 
 namespace testlog::inline v1 {
@@ -47,11 +49,13 @@ class Line {
     while ((number /= 10) != 0);
     return *this << std::string_view(digits + at, sizeof(digits) - at);
   }
-  // Text of the program: control characters become question marks.
+  // Text of the program: control characters, and bytes that are not UTF-8, become question marks.
   void add_text(std::string_view text) noexcept {
-    for (char const c : text) {
-      char const shown = static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-      *this << std::string_view(&shown, 1);
+    while (!text.empty() && !is_cut_) {
+      auto const c = tracing::internal::decode_utf8(text);
+      bool const is_control = c.value < 0x20 || (c.value >= 0x7f && c.value < 0xa0);
+      *this << (c.valid && !is_control ? text.substr(0, c.size) : "?");
+      text.remove_prefix(c.size);
     }
   }
   void add_value(tracing::Value const& value) noexcept;
@@ -61,18 +65,37 @@ class Line {
   void write_to(Output& output) noexcept {
     constexpr std::string_view kCut = "...";
     if (is_cut_ || size_ == kBytes) {
-      size_ = kBytes - kCut.size() - 1;
+      size_ = tracing::internal::char_start({bytes_, size_}, kBytes - kCut.size() - 1);
       is_cut_ = false;
       *this << kCut;
     }
-    bytes_[size_++] = '\n';
-    output.write_dying({bytes_, size_});
+    if (output.is_json_file()) {
+      write_json_to(output);
+    } else {
+      bytes_[size_++] = '\n';
+      output.write_dying({bytes_, size_});
+    }
     size_ = 0;
     is_cut_ = false;
   }
 
  private:
   static constexpr std::size_t kBytes = 4096;
+
+  // The same text as an object. It has no control characters.
+  void write_json_to(Output& output) noexcept {
+    constexpr std::string_view kBefore = "{\"kind\":\"crash_report\",\"text\":\"";
+    constexpr std::string_view kAfter = "\"}\n";
+    static constinit char object[kBefore.size() + 2 * kBytes + kAfter.size()] = {};
+    char* at = object + kBefore.copy(object, kBefore.size());
+    for (char const c : without_frame({bytes_, size_})) {
+      if (c == '"' || c == '\\') *at++ = '\\';
+      *at++ = c;
+    }
+    at += kAfter.copy(at, kAfter.size());
+    output.write_dying({object, static_cast<std::size_t>(at - object)});
+  }
+
   std::size_t size_ = 0;
   bool is_cut_ = false;
   char bytes_[kBytes] = {};
@@ -178,8 +201,9 @@ void write_open_spans(Session& session) noexcept {
         auto& [current, output] = *static_cast<Visiting*>(context);
         if (track.number != current) {
           if (current != 0) line.write_to(output);
-          line << "  thread " << (track.name.empty() ? std::string_view("without a name") : track.name) << " ("
-               << static_cast<std::uint64_t>(os_thread) << ") is in ";
+          line << "  thread ";
+          line.add_text(track.name.empty() ? std::string_view("without a name") : track.name);
+          line << " (" << static_cast<std::uint64_t>(os_thread) << ") is in ";
         } else {
           line << ":";
         }
@@ -190,13 +214,21 @@ void write_open_spans(Session& session) noexcept {
   if (visiting.track != 0) line.write_to(session.output());
 }
 
-void add_label(Attribution const& attribution, tracing::RecordView const& record) noexcept {
+void add_owner(Attribution const& attribution, tracing::RecordView const& record) noexcept {
   Owner const owner = attribution.owner_of(record);
   if (owner.test == 0) line << "[outside any test] ";
   if (!owner.late) return;
   line << "[late, from ";
   line.add_text(attribution.name_of(owner.test));
   line << "] ";
+}
+
+void add_labels(Session& session, tracing::RecordView const& record) noexcept {
+  add_owner(session.attribution(), record);
+  if (!names_thread(session.environment().threads, record.track, session.attribution())) return;
+  tracing::InlineTextBuffer<512> name;
+  append_thread_name(name, record.track);
+  line << "[" << name.view() << "] ";
 }
 
 void write_records(Session& session) noexcept {
@@ -208,7 +240,7 @@ void write_records(Session& session) noexcept {
         if (record.kind != tracing::RecordKind::event || !dying.capture().unreported().contains(record.number)) return;
         if (dying.environment().show == Show::live && LiveOutput::was_selected(record.mask)) return;
         line << "  ";
-        add_label(dying.attribution(), record);
+        add_labels(dying, record);
         line << tracing::name(record.metadata().level()) << " ";
         add_path(record.span);
         line.add_text(record.metadata().target());

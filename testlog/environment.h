@@ -29,6 +29,12 @@ enum class DeviceCheck : std::uint8_t {
   off,   ///< nothing
 };
 enum class TimeStyle : std::uint8_t { utc, local, uptime, none };
+/// Which lines of text name their thread.
+enum class ThreadLabels : std::uint8_t {
+  automatic,  ///< those of threads other than the one that runs the tests
+  on,         ///< all
+  off,        ///< none
+};
 
 /// The settings of a process. Directives are kept as text, of which at least one directive is valid.
 struct Environment {
@@ -43,6 +49,7 @@ struct Environment {
   tracing::FormatKind format = tracing::FormatKind::full;        ///< TRACE_FORMAT
   tracing::SpanEvents span_events = tracing::SpanEvents::none;   ///< TRACE_SPAN_EVENTS
   TimeStyle time = TimeStyle::utc;                               ///< TRACE_TIME
+  ThreadLabels threads = ThreadLabels::automatic;                ///< TRACE_THREADS
   tracing::ColorChoice color = tracing::ColorChoice::automatic;  ///< TRACE_COLOR
   bool no_color = false;                                         ///< NO_COLOR
   bool force_color = false;                                      ///< CLICOLOR_FORCE, unless 0

@@ -42,6 +42,7 @@ TEST(Environment, HasTheDocumentedDefaults) {
   EXPECT_EQ(e.format, tracing::FormatKind::full);
   EXPECT_EQ(e.span_events, tracing::SpanEvents::none);
   EXPECT_EQ(e.time, TimeStyle::utc);
+  EXPECT_EQ(e.threads, ThreadLabels::automatic);
   EXPECT_EQ(e.color, tracing::ColorChoice::automatic);
   EXPECT_EQ(e.output, "stderr");
   EXPECT_EQ(e.chrome + e.flame, "");
@@ -75,6 +76,7 @@ TEST(Environment, ReadsWordsAsTheSettingsTheyName) {
   EXPECT_EQ(read({{"TRACE_FORMAT", "json"}}).format, tracing::FormatKind::json);
   EXPECT_EQ(read({{"TRACE_TIME", "local"}}).time, TimeStyle::local);
   EXPECT_EQ(read({{"TRACE_TIME", "none"}}).time, TimeStyle::none);
+  EXPECT_EQ(read({{"TRACE_THREADS", "on"}}).threads, ThreadLabels::on);
   EXPECT_EQ(read({{"TRACE_COLOR", "always"}}).color, tracing::ColorChoice::always);
   EXPECT_EQ(read({{"TRACE_COLOR", "never"}}).color, tracing::ColorChoice::never);
   EXPECT_EQ(read({{"TRACE_CUDA_HEALTH", "stop"}}).device_check, DeviceCheck::stop);

@@ -26,7 +26,7 @@ void report_unmatched(Session& session, Unmatched which, std::string const& orig
     if (which == Unmatched::near && !note.is_near) continue;
     std::string line = "testlog: " + origin + ": " + note.sentence + "\n";
     if (std::find(reported.begin(), reported.end(), line) != reported.end()) continue;
-    session.output().write(line);
+    session.output().write_note("report", line);
     reported.push_back(std::move(line));
   }
 }
@@ -46,7 +46,8 @@ void report_unmatched(Session& session, Unmatched which) {
 }
 
 void print_filter_help(Session& session) {
-  if (!session.is_mute()) session.output().write(tracing::filter_help("TRACE_FILTER", reached_callsites()));
+  if (session.is_mute()) return;
+  session.output().write_note("filter_help", tracing::filter_help("TRACE_FILTER", reached_callsites()));
 }
 
 }  // namespace testlog::inline v1

@@ -7,6 +7,7 @@
 #include "testlog/record_of.h"
 #include "testlog/session.h"
 #include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/model/text_escape.h"
 
 namespace testlog::inline v1 {
 namespace {
@@ -30,7 +31,9 @@ std::string text_of(tracing::Event const& event) {
       tracing::append_debug(text, value);
     }
   }
-  return std::string(text.view());
+  tracing::InlineTextBuffer<256> printable;
+  tracing::append_sanitized_lines(printable, text.view());
+  return std::string(printable.view());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "testlog/labels.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/export/print.h"
+#include "tracing_core/model/text_escape.h"
 #include "tracing_core/perf/perf_filter.h"
 
 namespace testlog::inline v1 {
@@ -48,13 +49,12 @@ template <class Select>
 std::string FailureReport::lines_of(tracing::RecordSnapshot const& records, std::unique_ptr<tracing::Filter> filter,
                                     SpanEvents span_events, Select&& select) const {
   Attribution const& attribution = session_.attribution();
-  TestTag const running = attribution.running();
   std::string lines;
   LabelledFormat::Replaying replaying;
   auto const registry = printing_registry(session_.live(), std::move(filter), span_events, lines);
   records.replay(*registry, [&](tracing::RecordView const& record) -> bool {
     if (!session_.capture().unreported().contains(record.number) || !select(record)) return false;
-    replaying.set_label(label(attribution.owner_of(record), running, attribution));
+    replaying.set_owner(attribution.owner_of(record));
     return true;
   });
   return lines;
@@ -68,10 +68,11 @@ tracing::RecordSnapshot FailureReport::records_from(std::uint64_t number) const 
 // One line for each kind of record that the ring has overwritten since record number `from`.
 std::string FailureReport::overwritten(tracing::RecordSnapshot const& records, std::uint64_t from) const {
   std::uint64_t const of_tests = session_.capture().unreported().first_of_tests();
+  auto const note = [this](std::string_view text) { return session_.output().note("failure_report", {}, text); };
   std::string lines;
   if (from < of_tests && records.first_number() > from)
-    lines += "---- earlier set-up records were overwritten (ring full) ----\n";
-  if (records.first_number() > of_tests) lines += "---- earlier records were overwritten (ring full) ----\n";
+    lines += note("---- earlier set-up records were overwritten (ring full) ----\n");
+  if (records.first_number() > of_tests) lines += note("---- earlier records were overwritten (ring full) ----\n");
   return lines;
 }
 
@@ -91,18 +92,20 @@ void FailureReport::print_unreported(std::string_view headline, bool always) {
     };
     std::string const lines = lines_of(records, nullptr, adds_silent ? SpanEvents::close : span_events, select);
     if (!lines.empty() || always) {
-      std::string block = "---- ";
-      block.append(headline)
-          .append(": captured records not shown yet ----\n")
-          .append(overwritten(records, from))
-          .append(lines);
-      session_.output().write(block.append("---- end of captured records ----\n"));
+      Output& output = session_.output();
+      std::string_view const test = session_.attribution().name_of(session_.attribution().running());
+      tracing::InlineTextBuffer<256> first;
+      first.append("---- ");
+      tracing::append_sanitized_in_line(first, headline);
+      first.append(": captured records not shown yet ----\n");
+      output.write(output.note("failure_report", test, first.view()) + overwritten(records, from) + lines +
+                   output.note("end_of_failure_report", test, "---- end of captured records ----\n"));
     }
   }
   unreported.report_to(session_.capture().next_record());
 }
 
-void FailureReport::print_matching() {
+void FailureReport::print_matching(std::string_view test) {
   if (!session_.is_mute()) {
     TestTag const running = session_.attribution().running();
     std::uint64_t const from = session_.capture().unreported().first_of_tests();
@@ -113,7 +116,12 @@ void FailureReport::print_matching() {
       return LiveOutput::was_selected(record.mask) && (running == 0 || record.tag == 0 || record.tag == running);
     };
     std::string const lines = lines_of(records, std::move(filter), session_.environment().span_events, select);
-    if (!lines.empty()) session_.output().write(overwritten(records, from) + lines);
+    if (!lines.empty()) {
+      std::string const headline = "---- " + std::string(test) + " ----
+";
+      Output& output = session_.output();
+      output.write((test.empty() ? "" : output.note("test", test, headline)) + overwritten(records, from) + lines);
+    }
   }
   skip();
 }

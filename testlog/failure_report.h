@@ -19,8 +19,9 @@ class FailureReport {
   /// Prints, under `headline`, the records not shown yet: those since the last call of skip() or of this function, and
   /// those of set-up code. If there are none, prints nothing unless `always`, for a headline that is always needed.
   void print_unreported(std::string_view headline, bool always = false);
-  /// Prints the records that TRACE_FILTER selected, without a headline, for a test that passed.
-  void print_matching();
+  /// Prints the records that TRACE_FILTER selected, under the name of the test that passed or, after the last test,
+  /// without a headline.
+  void print_matching(std::string_view test);
   /// Marks the records of tests so far as reported.
   void skip() noexcept;
 

@@ -106,7 +106,7 @@ class FileOutputs::ChromeSeries final : public Series {
   // Checked before any lock is taken: another thread of the parent may have held it.
   bool is_in_forked_child() const noexcept { return output_.is_in_forked_child(); }
   void report(std::string const& line) TRACING_REQUIRES(mutex_) {
-    if (!std::exchange(reported_, true)) output_.write(line);
+    if (!std::exchange(reported_, true)) output_.write_note("report", line);
   }
   void stop() TRACING_REQUIRES(mutex_) {
     state_ = State::failed;
@@ -224,8 +224,8 @@ FileOutputs::FileOutputs(Environment const& environment, Attribution& attributio
   std::string const& flame = environment.flame;
   if (!chrome.empty()) add<ChromeSeries>("TRACE_CHROME", chrome, ".json");
   if (!flame.empty() && flame == chrome && !is_folder(flame) && !is_no_file(flame)) {
-    output.write("testlog: TRACE_FLAME=" + flame +
-                 ": is already used by TRACE_CHROME; expected another path, or a folder\n");
+    output.write_note("report", "testlog: TRACE_FLAME=" + flame +
+                                    ": is already used by TRACE_CHROME; expected another path, or a folder\n");
   } else if (!flame.empty()) {
     add<FlameSeries>("TRACE_FLAME", flame, ".folded", tracing::FlameOptions{.empty_samples = environment.flame_idle});
   }

@@ -1,26 +1,32 @@
-// LabelledFormat: marks the lines of records that do not belong to the running test.
+// LabelledFormat: marks the lines of records that do not belong to the running test or come from other threads.
 #pragma once
 
 #include <memory>
-#include <string>
+#include <utility>
 
 #include "testlog/attribution.h"
+#include "testlog/environment.h"
 #include "tracing_core/format/event_format.h"
 
 namespace testlog::inline v1 {
 
-/// `[outside any test] ` or `[late, from Suite.Name] `; empty for a record of `running`.
-std::string label(Owner owner, TestTag running, Attribution const& attribution);
+/// Appends `worker-1`, or `thread 3` if the thread has no name. Async-signal-safe if `out` need not grow.
+void append_thread_name(tracing::TextBuffer& out, tracing::Track const& track) noexcept;
 
-/// Wraps another format: a label precedes each line or, as its first member "testlog", is inside each JSON object.
+/// Whether lines of text of this thread have its name.
+bool names_thread(ThreadLabels labels, tracing::Track const& track, Attribution const& attribution) noexcept;
+
+/// Wraps another format. In text, labels precede each line: `[outside any test]` or `[late, from Suite.Name]`, and
+/// `[worker-1]`. JSON objects end with the members "test", "late" and "thread".
 class LabelledFormat final : public tracing::EventFormat {
  public:
-  LabelledFormat(std::shared_ptr<tracing::EventFormat const> format, Attribution& attribution)
-      : format_(std::move(format)), attribution_(attribution) {}
+  LabelledFormat(std::shared_ptr<tracing::EventFormat const> format, Attribution& attribution, bool is_json,
+                 ThreadLabels threads)
+      : format_(std::move(format)), attribution_(attribution), is_json_(is_json), threads_(threads) {}
 
   bool append(tracing::TextBuffer& out, tracing::EventView const& event) const noexcept override;
 
-  /// While one exists, the lines that this thread makes are those of captured records, with the label that is set here.
+  /// While one exists, the lines that this thread makes are those of captured records, with the owner that is set here.
   class Replaying {
    public:
     Replaying() noexcept;
@@ -28,16 +34,21 @@ class LabelledFormat final : public tracing::EventFormat {
     Replaying& operator=(Replaying const&) = delete;
     ~Replaying();
 
-    void set_label(std::string label) noexcept { label_ = std::move(label); }
+    void set_owner(Owner owner) noexcept { owner_ = owner; }
 
    private:
     friend class LabelledFormat;
-    std::string label_;
+    Owner owner_;
   };
 
  private:
+  bool append_json(tracing::TextBuffer& out, tracing::EventView const& event, Owner owner) const noexcept;
+  void append_owner(tracing::TextBuffer& out, Owner owner) const noexcept;
+
   std::shared_ptr<tracing::EventFormat const> format_;
   Attribution& attribution_;
+  bool const is_json_;
+  ThreadLabels const threads_;
 };
 
 }  // namespace testlog::inline v1

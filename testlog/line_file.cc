@@ -45,7 +45,7 @@ bool LineFile::is_open() noexcept {
     std::error_code error;
     std::string const path = filled_in(path_, test_);
     file_ = tracing::FdSink::append_to(path, error, output_.error_fd(), end_of_broken_);
-    if (error && !std::exchange(reported_, true)) output_.write(cannot_open(variable_, path, error));
+    if (error && !std::exchange(reported_, true)) output_.write_note("report", cannot_open(variable_, path, error));
   } catch (...) {  // out of memory
   }
   return file_ != nullptr;

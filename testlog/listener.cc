@@ -90,8 +90,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     if (!result.failed()) return;
     Place const place = place_of(result);
     if (!place.path.empty()) {
-      if (!session_.is_mute())
-        session_.output().write("    " + std::string(place.preposition) + " " + place.path + "\n");
+      if (!session_.is_mute()) print_place(place);
       if (!path_recorded_) testing::Test::RecordProperty("trace_span_path", place.path);
       path_recorded_ = true;
     }
@@ -107,7 +106,7 @@ class Recorder final : public testing::EmptyTestEventListener {
       report_.print_unreported(headline_of(test));
       report_unmatched(session_, Unmatched::all);
     } else if (show == Show::all) {
-      report_.print_matching();
+      report_.print_matching(name_of(test));
     }
     report_.skip();
     bool const prints = show == Show::all || (show == Show::failed && failed);
@@ -119,7 +118,7 @@ class Recorder final : public testing::EmptyTestEventListener {
   void OnTestProgramEnd(UnitTest const& program) override {
     runs_ = false;
     if (session_.environment().spdlog) tracing::bridge::detach_all();
-    if (session_.environment().show == Show::all) report_.print_matching();
+    if (session_.environment().show == Show::all) report_.print_matching({});
     bool const ran_all = program.test_to_run_count() == program.total_test_count() - program.disabled_test_count();
     report_unmatched(session_, ran_all ? Unmatched::all : Unmatched::near);
     if (session_.environment().filter_help) print_filter_help(session_);
@@ -131,6 +130,12 @@ class Recorder final : public testing::EmptyTestEventListener {
   }
 
  private:
+  void print_place(Place const& place) {
+    Output& output = session_.output();
+    std::string_view const test = test_ == nullptr ? std::string_view() : name_of(*test_);
+    output.write(output.note("failure", test, "    " + std::string(place.preposition) + " " + place.path + "\n"));
+  }
+
   std::uint64_t next_record() const noexcept { return session_.capture().next_record(); }
   void attach_loggers() {
     using tracing::bridge::Console;

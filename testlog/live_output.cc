@@ -54,8 +54,10 @@ LiveOutput::LiveOutput(Environment const& environment, Output& output, Attributi
   tracing::FormatOptions options;
   options.kind = environment.format;
   options.ansi = use_color(environment, std::string(gtest_color), output.is_terminal());
+  options.value_sanitization = true;
   options.timer = timer_;
-  format_ = std::make_shared<LabelledFormat>(tracing::make_event_format(options), attribution);
+  format_ = std::make_shared<LabelledFormat>(tracing::make_event_format(options), attribution,
+                                             options.kind == tracing::FormatKind::json, environment.threads);
 }
 
 std::unique_ptr<tracing::Layer> LiveOutput::make_layer() {
@@ -76,7 +78,8 @@ bool LiveOutput::set_filter(std::string_view directives) {
   std::vector<tracing::ParseError> errors;
   if (filter_->set(directives, &errors)) tracing::rebuild_interest();
   for (auto const& error : errors) {
-    if (!mute_) output_.write("testlog: " + tracing::render(error, directives, "the test's filter") + "\n");
+    if (mute_) continue;
+    output_.write_note("report", "testlog: " + tracing::render(error, directives, "the test's filter") + "\n");
   }
   return errors.empty();
 }

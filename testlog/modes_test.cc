@@ -3,10 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "testlog/testdata/run.h"
+#include "tracing_core/internal/utf8.h"
 
 namespace {
 
@@ -16,6 +21,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
 using testing::Not;
+using testing::StartsWith;
 using testlog::testdata::content_of;
 using testlog::testdata::count;
 using testlog::testdata::Outcome;
@@ -31,6 +37,17 @@ std::string fresh_path(char const* name) {
   return path;
 }
 
+// Whether a strict parser of XML accepts every character.
+bool is_xml_text(std::string_view text) {
+  while (!text.empty()) {
+    auto const c = tracing::internal::decode_utf8(text);
+    bool const is_control = c.value < 0x20 && c.value != '\t' && c.value != '\n' && c.value != '\r';
+    if (!c.valid || is_control || c.value == 0xFFFE || c.value == 0xFFFF) return false;
+    text.remove_prefix(c.size);
+  }
+  return true;
+}
+
 // ---- GoogleTest ----
 
 TEST(Modes, XmlAndJsonReportsHaveTheSpanPath) {
@@ -41,6 +58,15 @@ TEST(Modes, XmlAndJsonReportsHaveTheSpanPath) {
   std::string const json = fresh_path("report.json");
   run_scenarios("Plain.Fails", {}, {"--gtest_output=json:" + json});
   EXPECT_THAT(content_of(json), HasSubstr("\"trace_span_path\": \"outer{id=7}:inner\""));
+}
+TEST(Modes, XmlReportIsWellFormedWhateverSpansContain) {
+  std::string const xml = fresh_path("hostile.xml");
+  run_scenarios("Hostile.Fails:Hostile.Throws*", {}, {"--gtest_output=xml:" + xml});
+  std::string const text = content_of(xml);
+  EXPECT_TRUE(is_xml_text(text)) << text;
+  EXPECT_THAT(text, HasSubstr("\"trace_span_path\" value=\"outer{path=\\xff\\x1b[2J&#x0A;       INFO scenarios: "
+                              "forged \\u{ffff}}\""));
+  EXPECT_THAT(text, HasSubstr("\"trace_span_path\" value=\"cut{path=\u00e9\u00e9"));
 }
 TEST(Modes, RepeatedAndShuffledTestsStartWithoutRecords) {
   Outcome const outcome = run_scenarios("Captured.ContainsEverything:Captured.StartsEmpty:Filter.*", {},
@@ -111,6 +137,30 @@ TEST(Redact, IsOffByDefault) {
 TEST(Redact, PrintsTheChosenToken) {
   Outcome const shown = run_scenarios("Secrets.Fails", {{"TRACE_REDACT", "token"}, {"TRACE_REDACT_TOKEN", "(hidden)"}});
   EXPECT_THAT(shown.err, AllOf(HasSubstr("open{token=(hidden)}"), Not(HasSubstr("***"))));
+}
+
+// ---- text of the program ----
+
+TEST(Printed, NoTextControlsTheTerminalOrLooksLikeARecord) {
+  for (char const* const format : {"full", "compact", "pretty", "json"}) {
+    for (char const* const show : {"live", "failed", "all"}) {
+      for (char const* const color : {"never", "always"}) {
+        Variables const variables{{"TRACE_FORMAT", format}, {"TRACE_SHOW", show}, {"TRACE_COLOR", color},
+                                  {"TRACE_THREADS", "on"}};
+        Outcome const failed = run_scenarios("Hostile.Fails", variables);
+        Outcome const dead = run_dying("Hostile.Dies", variables);
+        EXPECT_THAT(failed.err, HasSubstr("from a thread"));
+        for (std::string const& text : {failed.err, failed.out, dead.err}) {
+          EXPECT_THAT(text, AllOf(HasSubstr("INFO scenarios: forged"), Not(HasSubstr("\n INFO")),
+                                  Not(HasSubstr("\xff")), Not(HasSubstr("\x1b[2J"))))
+              << format << ' ' << show << ' ' << color;
+        }
+      }
+    }
+  }
+  EXPECT_THAT(run_scenarios("Hostile.Fails").err,
+              HasSubstr(" WARN outer{path=\\xff\\x1b[2J\n       INFO scenarios: forged \\u{ffff}}: scenarios: message "
+                        "\\xff\\x1b[2J\n       INFO scenarios: forged \\u{ffff} value="));
 }
 
 // ---- settings ----
@@ -230,6 +280,36 @@ TEST(TraceOutput, NamesFilesAfterTests) {
   EXPECT_EQ(count(content_of(passes), "spoken"), 3);
   EXPECT_THAT(content_of(value), AllOf(HasSubstr("value n=1"), Not(HasSubstr("spoken"))));
 }
+TEST(TraceOutput, HasOnlyJsonInAFileIfRecordsAreJson) {
+  std::string const path = fresh_path("output.jsonl");
+  std::string const tests = "Plain.*:Hostile.Fails:Settings.*Filter:SetUpOnce.D*:SetUpOnce.E*:Captured.AField*";
+  for (Variables const& more : std::vector<Variables>{
+           {},
+           {{"TRACE_SHOW", "all"}, {"TRACE_PERF", "summary"}, {"TRACE_COLOR", "wrong"}},
+           {{"TRACE_SHOW", "failed"}, {"TRACE_FILTER", "librray=debug"}, {"TRACE_CHROME", "/nowhere/at/all"}},
+           {{"TRACE_FILTER", "help"}}}) {
+    Variables variables{{"TRACE_FORMAT", "json"}, {"TRACE_OUTPUT", path}};
+    variables.insert(variables.end(), more.begin(), more.end());
+    run_scenarios(tests, variables);
+    run_scenarios("Dies.ByExit", variables);
+    run_dying("Dies.BySegv", variables);
+    run_dying("Hostile.Dies", variables);
+  }
+  std::map<std::string, int> kinds;
+  std::istringstream lines(content_of(path));
+  for (std::string line; std::getline(lines, line);) {
+    auto const object = nlohmann::json::parse(line, nullptr, false);
+    ASSERT_TRUE(object.is_object()) << line;
+    ++kinds[object.value("kind", "")];
+  }
+  for (char const* const kind : {"", "report", "failure", "failure_report", "end_of_failure_report", "crash_report",
+                                 "filter_help", "test"}) {
+    EXPECT_GT(kinds[kind], 0) << kind;
+  }
+  EXPECT_THAT(content_of(path),
+              AllOf(HasSubstr(R"({"kind":"failure","test":"Plain.Fails","text":"in outer{id=7}:inner"})"),
+                    HasSubstr(R"({"kind":"crash_report","text":"SIGSEGV in Dies.BySegv: )")));
+}
 TEST(TraceOutput, MayBeStdout) {
   Outcome const outcome = run_scenarios("Plain.Passes", {{"TRACE_OUTPUT", "stdout"}});
   EXPECT_THAT(outcome.err, IsEmpty());
@@ -241,6 +321,27 @@ TEST(TraceOutput, ReportsAFullDiskOnceAndCountsLines) {
   EXPECT_EQ(outcome.err,
             "testlog: could not write TRACE_OUTPUT=/dev/full: No space left on device; lines may be missing\n"
             "testlog: 3 lines are missing in TRACE_OUTPUT=/dev/full\n");
+}
+TEST(TraceThreads, SelectsTheLinesThatNameTheirThread) {
+  auto const text = [](Variables const& variables) { return run_scenarios("Threads.With*", variables).err; };
+  std::string const begin = "---- Threads.WithAndWithoutNames: captured records not shown yet ----\n";
+  std::string const end = "---- end of captured records ----\n";
+  EXPECT_EQ(text({}),
+            " INFO process_scenarios: from the test\n"
+            "[worker-1]  INFO process_scenarios: from a worker\n" +
+                begin + "[thread 3] DEBUG process_scenarios: from another\n" + end);
+  EXPECT_THAT(text({{"TRACE_THREADS", "on"}}),
+              AllOf(StartsWith("[main]  INFO process_scenarios: from the test\n[worker-1]  INFO"),
+                    HasSubstr("[thread 3] ")));
+  EXPECT_THAT(text({{"TRACE_THREADS", "off"}}), Not(HasSubstr("[")));
+}
+TEST(TraceFormat, JsonNamesTheTestAndTheThread) {
+  std::string const tests = "Threads.With*:Threads.Leaves*:Threads.NextIs*";
+  std::string const text = run_scenarios(tests, {{"TRACE_FORMAT", "json"}}).err;
+  std::string const test = R"("target":"process_scenarios","test":"Threads.WithAndWithoutNames",)";
+  EXPECT_THAT(text, AllOf(HasSubstr(test + "\"thread\":\"main\"}\n"), HasSubstr(test + "\"thread\":\"worker-1\"}\n"),
+                          HasSubstr(test + "\"thread\":\"thread 3\"}\n")));
+  EXPECT_THAT(text, HasSubstr(R"("test":"Threads.LeavesAThreadBehind","late":true,"thread":"thread )"));
 }
 TEST(TraceTime, SelectsTheTimeOfLines) {
   auto const line = [](char const* time) {

@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
 #include "testlog/file_names.h"
 #include "tracing_core/export/open_file.h"
 #include "tracing_core/internal/fork.h"
+#include "tracing_core/model/text_escape.h"
 
 namespace testlog::inline v1 {
 namespace {
@@ -17,7 +19,13 @@ int duplicate(int descriptor) noexcept { return fcntl(descriptor, F_DUPFD_CLOEXE
 
 }  // namespace
 
-void Output::open(std::string const& destination) {
+std::string_view without_frame(std::string_view text) noexcept {
+  constexpr std::string_view kFrame = " -\n";
+  text.remove_prefix(std::min(text.find_first_not_of(kFrame), text.size()));
+  return text.substr(0, text.find_last_not_of(kFrame) + 1);
+}
+
+void Output::open(std::string const& destination, bool is_json) {
   fork_count_ = tracing::internal::fork_count();
   if (destination == "stderr" || destination == "stdout") {
     int const descriptor = duplicate(destination == "stdout" ? STDOUT_FILENO : STDERR_FILENO);
@@ -25,6 +33,7 @@ void Output::open(std::string const& destination) {
     return use(descriptor);
   }
   path_ = destination;
+  is_json_file_ = is_json;
   standard_error_ = duplicate(STDERR_FILENO);
   standard_error_identity_ = tracing::internal::file_identity(standard_error_);
   changes_with_tests_ = destination.find("%t") != destination.npos;
@@ -51,6 +60,7 @@ void Output::open_path(std::string_view test) {
   use(error == 0 ? opened : duplicate(standard_error_));
   if (error == 0) return lines_.check_file(path);
   changes_with_tests_ = false;
+  is_json_file_ = false;
   reported_ = true;
   write("testlog: TRACE_OUTPUT=" + path + ": could not be opened: " + std::generic_category().message(error) +
         "; expected stderr, stdout or a path that can be written to\n");
@@ -72,6 +82,22 @@ int Output::write_lines(std::string_view lines, tracing::internal::Turns turns) 
 void Output::write(std::string_view lines) noexcept {
   if (int const error = write_lines(lines, tracing::internal::Turns::take)) [[unlikely]]
     report_once(error);
+}
+
+std::string Output::note(std::string_view kind, std::string_view test, std::string_view text) const {
+  if (!is_json_file()) return std::string(text);
+  tracing::InlineTextBuffer<1024> line;
+  line.append("{\"kind\":\"");
+  line.append(kind);
+  line.push_back('"');
+  if (!test.empty()) {
+    line.append(",\"test\":");
+    tracing::append_json_string(line, test);
+  }
+  line.append(",\"text\":");
+  tracing::append_json_string(line, without_frame(text));
+  line.append("}\n");
+  return std::string(line.view());
 }
 
 void Output::report_once(int error) noexcept {

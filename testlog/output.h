@@ -10,6 +10,9 @@
 
 namespace testlog::inline v1 {
 
+/// A report without its indentation, dashes and line end: `---- a headline ----` becomes `a headline`.
+std::string_view without_frame(std::string_view text) noexcept;
+
 /// A descriptor of its own, closed on exec, so that a test that redirects its standard error neither sees this text nor
 /// loses it. Failures to write never fail or end the program. A forked child writes to its parent's file. Thread-safe.
 class Output {
@@ -19,11 +22,20 @@ class Output {
   Output& operator=(Output const&) = delete;
 
   /// Opens "stderr", "stdout" or a file, which is appended to; %p in its path is the process, %t the running test. If
-  /// the file cannot be opened, reports it and continues on the standard error. Called before there are other threads.
-  void open(std::string const& destination);
+  /// the file cannot be opened, reports it and continues on the standard error. `is_json`: the records are JSON. Called
+  /// before there are other threads.
+  void open(std::string const& destination, bool is_json = false);
   /// A test begins, or ends if the name is empty: with a %t in the path, continues in another file. Called by one
   /// thread.
   void set_test(std::string_view test);
+
+  /// Text that is no record, as it is to be written: in a file of JSON records {"kind":...,"test":...,"text":...} on
+  /// one line, without "test" if that is empty; elsewhere unchanged. `kind` is a word.
+  std::string note(std::string_view kind, std::string_view test, std::string_view text) const;
+  /// Writes a note without a test.
+  void write_note(std::string_view kind, std::string_view text) { write(note(kind, {}, text)); }
+  /// Whether every line must be JSON.
+  bool is_json_file() const noexcept { return is_json_file_.load(std::memory_order_relaxed); }
 
   /// Writes lines with one write(2), or more if the system takes only a part. Drops them if nothing is open. Reports
   /// the first failure on the standard error.
@@ -52,6 +64,7 @@ class Output {
   bool blocks_signals_ = true;
   tracing::internal::LineFramer lines_;
   bool changes_with_tests_ = false;
+  std::atomic<bool> is_json_file_{false};
   unsigned fork_count_ = 0;  // when it was opened
   int standard_error_ = -1;  // a duplicate, if text goes to a file
   std::uint64_t standard_error_identity_ = 0;

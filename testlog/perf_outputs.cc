@@ -102,7 +102,7 @@ void PerfOutputs::print(std::string_view headline, tracing::PerfSummary const& s
   text.append(headline);
   text.append(" ----\n");
   append_perf_table(text, summary);
-  output_.write(text.view());
+  output_.write_note("perf", text.view());
 }
 
 void PerfOutputs::print_test() {
@@ -124,7 +124,8 @@ void PerfOutputs::report_if_none_was_measured(bool ran_all) {
   if (!settings_.any() || output_.is_in_forked_child() || !sums_->summary().empty()) return;
   if (!any_perf_span_ran()) {
     if (settings_.is_set && settings_.summary) {
-      output_.write(
+      output_.write_note(
+          "report",
           "testlog: TRACE_PERF=summary: no perf span ran; TRACE_PERF(\"name\"); at the start of a block measures it\n");
     }
     return;
@@ -133,9 +134,10 @@ void PerfOutputs::report_if_none_was_measured(bool ran_all) {
   bool const is_plain = directives.find_first_of("=[") == directives.npos;
   if (!ran_all && !is_plain) return;
   if (filter_of(directives).max_level_hint() == tracing::LevelFilter::off) return;
-  output_.write("testlog: TRACE_PERF=" + directives +
-                ": matched none of the perf spans that ran (default level: debug); expected off, on, summary, or "
-                "directives\n");
+  output_.write_note("report", "testlog: TRACE_PERF=" + directives +
+                                   ": matched none of the perf spans that ran (default level: debug); expected off, "
+                                   "on, summary, or directives
+");
 }
 
 void PerfOutputs::finish() {
@@ -164,10 +166,11 @@ void PerfOutputs::write_prometheus(tracing::PerfSummary const& summary, std::str
   std::string const made = create_complete_file(path, text.view(), error);
   if (error) {
     if (std::exchange(prometheus_failed_, true)) return;
-    output_.write("testlog: TRACE_PERF_PROM=" + path + ": could not be written: " + error.message() +
-                  "; no file was created\n");
+    output_.write_note("report", "testlog: TRACE_PERF_PROM=" + path + ": could not be written: " + error.message() +
+                                     "; no file was created\n");
   } else if (made != path) {
-    output_.write("testlog: TRACE_PERF_PROM: " + path + " already exists; writing " + made + " instead\n");
+    output_.write_note("report",
+                       "testlog: TRACE_PERF_PROM: " + path + " already exists; writing " + made + " instead\n");
   }
 }
 

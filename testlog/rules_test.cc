@@ -178,7 +178,7 @@ TEST(HelperThread, BelongsToTheRunningTest) { EXPECT_EQ(run_scenarios("Threads.H
 TEST(LateRecord, IsLabelledWithItsTest) {
   Outcome const outcome = run_scenarios("Threads.LeavesAThreadBehind:Threads.NextIsNotBlamed");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
-  EXPECT_THAT(outcome.err, HasSubstr("[late, from Threads.LeavesAThreadBehind]  WARN"));
+  EXPECT_THAT(outcome.err, HasSubstr("[late, from Threads.LeavesAThreadBehind] [thread 2]  WARN"));
 }
 
 TEST(SharedThread, BelongsToTheRunningTest) {
@@ -348,8 +348,9 @@ int spoken_lines(std::string const& text, std::size_t* rest = nullptr) {
   std::size_t begin = 0;
   for (std::size_t end; (end = text.find('\n', begin)) != text.npos; begin = end + 1, ++lines) {
     std::string const line = text.substr(begin, end - begin);
-    EXPECT_THAT(line, testing::MatchesRegex("(ERROR| WARN| INFO|DEBUG|TRACE) launch\\{count=[0-9]+\\}"
-                                            "(:compile\\{kernel=\"double\"\\})?: library: spoken"));
+    EXPECT_THAT(line, testing::MatchesRegex("\\[thread [0-9]+\\] (ERROR| WARN| INFO|DEBUG|TRACE) "
+                                            "launch\\{count=[0-9]+\\}(:compile\\{kernel=\"double\"\\})?: "
+                                            "library: spoken"));
     if (testing::Test::HasFailure()) break;
   }
   if (rest != nullptr) *rest = text.size() - begin;
@@ -408,6 +409,7 @@ std::vector<BadCase> const& bad_cases() {
        "active, "
        "full, none\n"},
       {"TRACE_TIME", "swatch", "testlog: TRACE_TIME=swatch: unknown value; expected one of utc, local, uptime, none\n"},
+      {"TRACE_THREADS", "some", "testlog: TRACE_THREADS=some: unknown value; expected one of auto, on, off\n"},
       {"TRACE_COLOR", "green", "testlog: TRACE_COLOR=green: unknown value; expected one of auto, always, never\n"},
       {"TRACE_OUTPUT", "/nowhere/at/all",
        "testlog: TRACE_OUTPUT" + not_opened + "stderr, stdout or a path that can be written to\n"},

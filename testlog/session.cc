@@ -48,7 +48,7 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
   if (!environment_.redact.empty()) tracing::redact(environment_.redact, environment_.redact_token);
   // Functions registered first run last, so the output is finished after the files, which report to it.
   if (!role.death_test_child) {
-    output_.open(environment_.output);
+    output_.open(environment_.output, environment_.format == tracing::FormatKind::json);
     std::atexit([] { get()->output_.report_missing(); });
   }
   capture_ = std::make_unique<Capture>(environment_);
@@ -60,7 +60,7 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
   perf_ = std::make_unique<PerfOutputs>(environment_.perf, output_, !role.death_test_child);
   if (!role.death_test_child) std::atexit([] { get()->perf_->finish(); });
   make_registry();
-  if (!reports.empty()) output_.write(reports);
+  if (!reports.empty()) output_.write_note("report", reports);
 }
 
 void Session::make_registry() {

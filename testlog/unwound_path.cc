@@ -1,9 +1,11 @@
 #include "testlog/unwound_path.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 
 #include "tracing_core/format/span_path.h"
+#include "tracing_core/internal/utf8.h"
 
 namespace testlog::inline v1 {
 namespace {
@@ -46,7 +48,8 @@ void observe_exit(tracing::SpanRef span) noexcept {
   if (path_size > 0) return;
   tracing::InlineTextBuffer<sizeof(path)> text;
   tracing::append_span_path(text, span);
-  path_size = text.view().copy(path, sizeof(path));
+  path_size = tracing::internal::char_start(text.view(), std::min(text.size(), sizeof(path)));
+  text.view().copy(path, path_size);
 }
 
 }  // namespace testlog::inline v1

@@ -81,6 +81,7 @@ class Scenarios : public ::testing::TestWithParam<char const*> {
   static Outcome run(std::string const& filter, Variables variables = {}) {
     variables.emplace_back("CUDA_TESTS_BACKEND", GetParam());
     variables.emplace_back("TRACE_TIME", "none");
+    variables.emplace_back("TRACE_THREADS", "off");  // the numbers of the CPU device's threads depend on the run
     return testlog::testdata::run({CUDA_TESTS_SCENARIOS, "--gtest_filter=" + filter}, variables);
   }
 

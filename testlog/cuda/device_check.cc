@@ -82,7 +82,8 @@ void DeviceCheckListener::mark_consequence(testing::TestInfo const& test) {
   if (!test.result()->Failed()) return;
   testing::Test::RecordProperty("cuda_device_broken_by", broken_by_);
   if (session_.is_mute()) return;
-  session_.output().write("    The CUDA device was broken by " + broken_by_ + "; this failure may be a consequence.\n");
+  session_.output().write_note(
+      "failure", "    The CUDA device was broken by " + broken_by_ + "; this failure may be a consequence.\n");
 }
 
 std::string DeviceCheckListener::candidates_of(tracing::cuda::Loss const& loss) const {

@@ -24,6 +24,7 @@
 #include <testlog/perf.h>
 #include <testlog/testlog.h>
 #include <tracing_core/bridge/spdlog.h>
+#include <tracing_core/dispatch/thread_name.h>
 #include <tracing_core/setup.h>
 
 #include "testlog/session.h"
@@ -191,6 +192,15 @@ TEST(Threads, ManyWrite) {
   std::vector<std::thread> writers;
   for (int i = 0; i < 4; ++i) writers.emplace_back([] { for (int n = 0; n < 50; ++n) work(n); });
   for (std::thread& writer : writers) writer.join();
+}
+TEST(Threads, WithAndWithoutNames) {
+  TRACE_INFO("from the test");
+  std::thread([] {
+    tracing::set_thread_name("worker-1");
+    TRACE_INFO("from a worker");
+  }).join();
+  std::thread([] { TRACE_DEBUG("from another"); }).join();
+  ADD_FAILURE();
 }
 TEST(Threads, HelpersBelongToTheTest) {
   std::thread([] { TRACE_WARN("from a helper"); }).join();

@@ -15,6 +15,7 @@
 #include <testlog/matchers.h>
 #include <testlog/testlog.h>
 #include <tracing_core/collect/span_trace.h>
+#include <tracing_core/dispatch/thread_name.h>
 
 #include "testlog/testdata/library.h"
 
@@ -316,6 +317,36 @@ TEST(Filter, ChangesInATest) {
   TRACE_DEBUG("after the change");
 }
 TEST(Filter, IsRestored) { TRACE_DEBUG("in the next test"); }
+
+// ---- text that would control a terminal or look like a record ----
+
+void say_hostile_things() {
+  std::string const text = "\xff\x1b[2J\n INFO scenarios: forged \uffff";
+  TRACE_WARN("message {}", text, tracing::kv("value", tracing::display(text)));
+  TRACE_DEBUG("message {}", text, tracing::kv("value", tracing::display(text)));
+  std::thread([&text] {
+    tracing::set_thread_name(text);
+    TRACE_SPAN(info, "threaded", tracing::kv("path", tracing::display(text)));
+    TRACE_WARN("from a thread");
+    TRACE_DEBUG("from a thread");
+  }).join();
+}
+TEST_LOG(Hostile, Fails, .fail_on = warn) {
+  TRACE_SPAN(info, "outer", tracing::kv("path", tracing::display("\xff\x1b[2J\n INFO scenarios: forged \uffff")));
+  say_hostile_things();
+  ADD_FAILURE();
+}
+TEST(Hostile, ThrowsInALongPath) {
+  std::string text;
+  while (text.size() < 1000) text += "\u00e9";
+  TRACE_SPAN(info, "cut", tracing::kv("path", tracing::display(text)));
+  throw std::runtime_error("in a long path");
+}
+TEST(Hostile, Dies) {
+  TRACE_SPAN(info, "outer", tracing::kv("path", tracing::display("\xff\x1b[2J\n INFO scenarios: forged \uffff")));
+  say_hostile_things();
+  std::abort();
+}
 
 // ---- redacted values ----
 

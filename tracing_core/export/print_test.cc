@@ -12,6 +12,7 @@
 #include "tests/support/printed.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
+#include "tracing_core/dispatch/thread_name.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/filter/env_filter.h"
 #include "tracing_core/tracing.h"
@@ -175,6 +176,51 @@ TEST(EscapedNames, MayBeConstantsOfTheProgram) {
                       TRACE_INFO("spoken", tracing::target("t"));
                     }),
             " INFO a\\nb\\x1b:caf\xc3\xa9: t: spoken\n");
+}
+
+// Text of types, as display() prints it, may have line ends and control sequences.
+TEST(EscapedValues, StayInTheirRecord) {
+  std::string const odd = "a\n INFO t: forged \x1b[31m\xff";
+  std::string const shown = "a\n       INFO t: forged \\x1b[31m\\xff";
+  auto const emit = [&] {
+    TRACE_SPAN(info, "s", tracing::target("t"), tracing::kv("v", tracing::display(odd)));
+    for (int i = 0; i < 3; ++i)
+      TRACE_INFO("m {}", odd, tracing::target("t"), tracing::kv("d", tracing::display(odd)), tracing::kv("q", odd));
+  };
+  auto const thrice = [](std::string const& line) { return line + line + line; };
+  std::string const quoted = "\"a\\n INFO t: forged \\u{1b}[31m\\xff\"";
+  FormatOptions options{.value_sanitization = true, .timer = nullptr};
+  EXPECT_EQ(printed(format(options), emit),
+            thrice(" INFO s{v=" + shown + "}: t: m " + shown + " d=" + shown + " q=" + quoted + "\n"));
+  options.ansi = true;
+  EXPECT_NE(printed(format(options), emit).find("m " + shown + " "), std::string::npos);
+  EXPECT_EQ(printed(format(options), emit).find(odd), std::string::npos);
+  options = {.kind = FormatKind::pretty, .value_sanitization = true, .timer = nullptr};
+  EXPECT_EQ(printed(format(options), emit),
+            thrice("   INFO t: m " + shown + ", d: " + shown + ", q: " + quoted + "\n    in t::s with v: " + shown +
+                   "\n\n"));
+  options = {.ansi_sanitization = false, .timer = nullptr};  // as tracing-subscriber prints them
+  EXPECT_EQ(printed(format(options), emit),
+            thrice(" INFO s{v=" + odd + "}: t: m " + odd + " d=" + odd + " q=" + quoted + "\n"));
+}
+
+TEST(EscapedValues, OfErrorsStayInTheirRecord) {
+  auto const error = std::make_exception_ptr(std::runtime_error("no\n INFO such \x1b file"));
+  auto const emit = [&] { TRACE_INFO("failed", tracing::target("t"), tracing::kv("error", error)); };
+  EXPECT_EQ(printed(format({.value_sanitization = true, .timer = nullptr}), emit),
+            " INFO t: failed error=no\n       INFO such \\x1b file\n");
+}
+
+TEST(EscapedNames, OfThreadsStayInTheirRecord) {
+  std::thread([] {
+    set_thread_name("w\n\x1b[2J");
+    for (FormatKind const kind : {FormatKind::full, FormatKind::compact, FormatKind::pretty}) {
+      std::string const text = printed(format({.kind = kind, .thread_names = true, .timer = nullptr}),
+                                       [] { TRACE_INFO("spoken", tracing::target("t")); });
+      EXPECT_NE(text.find("w\\n\\x1b[2J"), text.npos) << text;
+      EXPECT_EQ(text.find('\x1b'), text.npos) << text;
+    }
+  }).join();
 }
 
 // As in tracing-subscriber.

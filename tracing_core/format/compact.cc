@@ -12,7 +12,7 @@ class Compact final : public TextFormat<kAnsi> {
     if (timer_ != nullptr) append_known_time(out, *timer_, event, kAnsi);
     if (options_.level) append_level(out, event.metadata.level(), kAnsi);
     if (options_.thread_names || options_.thread_ids)
-      append_thread(out, event.context.track(), options_.thread_names, options_.thread_ids);
+      append_thread(out, event.context.track(), options_);
     if (event.shown) {
       for_each_from_root(event.shown, [&](SpanRef span) {
         append_name(out, span.metadata(), kBold, printed_name(span.metadata()));

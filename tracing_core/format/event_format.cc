@@ -98,15 +98,20 @@ void append_thread_id(TextBuffer& out, Track const& track, unsigned digits) noex
   out.push_back(')');
 }
 
-void append_thread(TextBuffer& out, Track const& track, bool names, bool ids) noexcept {
+void append_thread_name(TextBuffer& out, std::string_view name, FormatOptions const& options) noexcept {
+  options.name_sanitization ? append_sanitized_in_line(out, name) : out.append(name);
+}
+
+void append_thread(TextBuffer& out, Track const& track, FormatOptions const& options) noexcept {
+  bool const names = options.thread_names;
   if (names && !track.name.empty()) {
     std::size_t const width = note_thread_name(track.name.size());
     std::size_t const characters = count_characters(track.name);
     if (characters < width) out.append(width - characters, ' ');
-    out.append(track.name);
+    append_thread_name(out, track.name, options);
     out.push_back(' ');
   }
-  if (ids || (names && track.name.empty())) {
+  if (options.thread_ids || (names && track.name.empty())) {
     append_thread_id(out, track, 2);
     out.push_back(' ');
   }

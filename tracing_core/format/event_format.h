@@ -46,7 +46,8 @@ struct FormatOptions {
   FormatKind kind = FormatKind::full;
   bool ansi = false;               ///< colours; JSON has none
   bool ansi_sanitization = true;   ///< escape control characters in messages and error texts
-  bool name_sanitization = true;   ///< escape these and line ends in names of targets, spans and fields
+  bool name_sanitization = true;   ///< escape these and line ends in names of targets, spans, fields and threads
+  bool value_sanitization = false; ///< escape these in all values, too, and indent further lines; JSON needs neither
   bool target = true;
   bool level = true;
   std::optional<bool> file{};         ///< on for pretty, off for the others

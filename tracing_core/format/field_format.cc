@@ -31,29 +31,43 @@ void append_field_name(TextBuffer& out, std::string_view name, TextStyle style) 
   escape ? append_sanitized_in_line(out, name) : out.append(name);
 }
 
-// Sanitizes the text in `out` from `begin` on.
-void sanitize_from(TextBuffer& out, std::size_t begin) noexcept {
-  std::string_view const text = out.view().substr(begin);
-  if (internal::is_plain<internal::needs_sanitizing>(text)) [[likely]] return;
+// Appends the text of a message, an error or another value.
+void append_text(TextBuffer& out, std::string_view text, TextStyle style) noexcept {
+  if (style.sanitize_values) return append_sanitized_lines(out, text);
+  style.sanitize ? append_sanitized(out, text) : out.append(text);
+}
+
+[[gnu::noinline]] void replace_sanitized(TextBuffer& out, std::size_t begin, TextStyle style) noexcept {
   InlineTextBuffer<512> copy;
-  copy.append(text);
+  copy.append(out.view().substr(begin));
   out.resize_down(begin);
-  append_sanitized(out, copy.view());
+  append_text(out, copy.view(), style);
+}
+
+// Sanitizes the text in `out` from `begin` on.
+void sanitize_from(TextBuffer& out, std::size_t begin, TextStyle style) noexcept {
+  bool const plain = internal::is_plain<internal::needs_sanitizing>(out.view().substr(begin));
+  if (!plain) [[unlikely]] replace_sanitized(out, begin, style);
 }
 
 // Appends a value: an error as its own text and, if it has causes, `append_key()` and `[cause, cause]`.
 template <class F>
 void append_value(TextBuffer& out, Value const& value, TextStyle style, F append_key) noexcept {
-  if (value.kind() != ValueKind::error) return append_debug(out, value);
+  if (value.kind() != ValueKind::error) {
+    std::size_t const begin = out.size();
+    append_debug(out, value);
+    if (style.sanitize_values && value.kind() != ValueKind::text) sanitize_from(out, begin, style);
+    return;
+  }
   std::size_t count = 0;
-  auto append_text = [&](std::string_view text) {
+  auto append_one = [&](std::string_view text) {
     if (count == 1) append_key();
     if (count > 0) out.append(count == 1 ? "[" : ", ");
-    style.sanitize ? append_sanitized(out, text) : out.append(text);
+    append_text(out, text, style);
     ++count;
   };
-  value.error_type().visit(value.as_pointer(), &append_text, [](void* append, std::string_view text) {
-    (*static_cast<decltype(append_text)*>(append))(text);
+  value.error_type().visit(value.as_pointer(), &append_one, [](void* append, std::string_view text) {
+    (*static_cast<decltype(append_one)*>(append))(text);
   });
   if (count > 1) out.push_back(']');
 }
@@ -64,7 +78,7 @@ void append_message_value(TextBuffer& out, Value const& value, TextStyle style, 
   if (value.kind() != ValueKind::error) return append_message_text(out, value, style);
   std::size_t const begin = out.size();
   append_value(out, value, style, append_key);
-  if (style.sanitize) sanitize_from(out, begin);
+  if (style.sanitize && !style.sanitize_values) sanitize_from(out, begin, style);
 }
 
 template <bool kAnsi>
@@ -103,7 +117,7 @@ class DefaultFieldsPrinter {
   void print_own_message(bool first, Metadata const& metadata, Value const* values) noexcept {
     std::string_view const literal = internal::message_literal(metadata.parts());
     bool const simple = metadata.parts().placeholder_count == 0 &&
-                        (!style_.sanitize || internal::is_plain<internal::needs_sanitizing>(literal));
+                        (!style_.sanitizes_text() || internal::is_plain<internal::needs_sanitizing>(literal));
     char* const at = simple ? out_.reserve(literal.size() + 1) : nullptr;
     if (at != nullptr) [[likely]] {
       *at = ' ';  // overwritten by the first
@@ -262,11 +276,11 @@ std::shared_ptr<FieldFormat const> pretty_fields() {
 }
 
 void append_message_text(TextBuffer& out, Value const& value, TextStyle style) noexcept {
-  if (value.kind() == ValueKind::text)
-    return style.sanitize ? append_sanitized(out, value.as_text()) : out.append(value.as_text());
+  if (value.kind() == ValueKind::text) return append_text(out, value.as_text(), style);
   if (value.kind() == ValueKind::message && value.message_metadata().parts().placeholder_count == 0) {
     std::string_view const text = internal::message_literal(value.message_metadata().parts());
-    if (!style.sanitize || internal::is_plain<internal::needs_sanitizing>(text)) [[likely]] return out.append(text);
+    if (!style.sanitizes_text() || internal::is_plain<internal::needs_sanitizing>(text)) [[likely]]
+      return out.append(text);
   }
   std::size_t const begin = out.size();
   if (value.kind() == ValueKind::message) {
@@ -274,7 +288,7 @@ void append_message_text(TextBuffer& out, Value const& value, TextStyle style) n
   } else {
     append_debug(out, value);
   }
-  if (style.sanitize) sanitize_from(out, begin);
+  if (style.sanitizes_text()) sanitize_from(out, begin, style);
 }
 
 namespace internal {

@@ -33,8 +33,9 @@ inline void for_each_from_root(SpanRef leaf, F&& f) noexcept {
 
 // Identifies a span's cached text: formats that print spans differently have different keys.
 inline void const* text_key(FieldFormat const& fields, TextStyle style, unsigned shape) noexcept {
-  return reinterpret_cast<void const*>(fields.number() << 8 | shape << 3 | unsigned{style.sanitize_names} << 2 |
-                                       unsigned{style.ansi} << 1 | unsigned{style.sanitize});
+  return reinterpret_cast<void const*>(fields.number() << 8 | shape << 4 | unsigned{style.sanitize_values} << 3 |
+                                       unsigned{style.sanitize_names} << 2 | unsigned{style.ansi} << 1 |
+                                       unsigned{style.sanitize});
 }
 
 // The name that is printed for a span.
@@ -68,7 +69,7 @@ class TextFormat : public EventFormat, protected SpanTextMaker {
       : options_(options),
         timer_(options.timer.get()),
         fields_(options.fields != nullptr ? options.fields : std::move(fields)),
-        style_{kAnsi, options.ansi_sanitization, options.name_sanitization},
+        style_{kAnsi, options.ansi_sanitization, options.name_sanitization, options.value_sanitization},
         file_(options.file.value_or(location)),
         line_number_(options.line_number.value_or(location)),
         key_(text_key(*fields_, style_, shape)) {}
@@ -138,7 +139,9 @@ inline void append_path(TextBuffer& out, SpanRef leaf, void const* key, F&& make
 }
 
 // `main ThreadId(01) `, as in full and compact.
-void append_thread(TextBuffer& out, Track const& track, bool names, bool ids) noexcept;
+void append_thread(TextBuffer& out, Track const& track, FormatOptions const& options) noexcept;
+// The name of a thread, as the options say.
+void append_thread_name(TextBuffer& out, std::string_view name, FormatOptions const& options) noexcept;
 
 // `ThreadId(1)`, the number with at least `digits` digits.
 void append_thread_id(TextBuffer& out, Track const& track, unsigned digits) noexcept;

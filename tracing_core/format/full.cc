@@ -15,7 +15,7 @@ class Full final : public TextFormat<kAnsi> {
     if (timer_ != nullptr) append_known_time(out, *timer_, event, kAnsi);
     if (options_.level) append_level(out, metadata.level(), kAnsi);
     if (options_.thread_names || options_.thread_ids) [[unlikely]]
-      append_thread(out, event.context.track(), options_.thread_names, options_.thread_ids);
+      append_thread(out, event.context.track(), options_);
     append_context(out, event);
     if (file_ || line_number_) [[unlikely]] append_location(out, metadata);
     if (!metadata.parts().ends_perf_span || !append_end(out, event.fields)) [[likely]]

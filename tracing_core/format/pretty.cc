@@ -84,7 +84,7 @@ class Pretty final : public TextFormat<kAnsi> {
     out.push_back(' ');
     Track const& track = event.context.track();
     if (options_.thread_names && !track.name.empty()) {
-      out.append(track.name);
+      append_thread_name(out, track.name, options_);
       if (options_.thread_ids) out.push_back(' ');
     }
     if (options_.thread_ids) append_thread_id(out, track, 1);

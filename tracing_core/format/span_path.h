@@ -6,7 +6,8 @@
 
 namespace tracing::inline v1 {
 
-/// Appends the path of `leaf` from the root on; nothing if it is empty.
+/// Appends the path of `leaf` from the root on; nothing if it is empty. It has no control characters but the line ends
+/// of values, after which it is indented.
 void append_span_path(TextBuffer& out, SpanRef leaf) noexcept;
 
 /// Appends the path of the calling thread's current span; nothing if the thread's subscriber is not a Registry.

@@ -11,6 +11,10 @@ struct TextStyle {
   bool ansi = false;     ///< colours and bold by escape sequences
   bool sanitize = true;  ///< escape control characters in messages and error texts
   bool sanitize_names = true;  ///< escape these and line ends in names
+  bool sanitize_values = false;  ///< escape these in all values, and indent further lines of messages and values
+
+  /// Whether messages and error texts are printed with escapes.
+  constexpr bool sanitizes_text() const noexcept { return sanitize || sanitize_values; }
 
   friend constexpr bool operator==(TextStyle, TextStyle) noexcept = default;
 };

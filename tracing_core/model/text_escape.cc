@@ -142,12 +142,30 @@ class Sanitized {
   static void append_invalid(TextBuffer& out, std::string_view bytes) noexcept { append_byte_escapes(out, bytes); }
 };
 
-class SanitizedInLine : public Sanitized {
+class SanitizedInLine {
+ public:
+  static constexpr auto test = internal::needs_sanitizing;
+
+  std::size_t append_special(TextBuffer& out, std::string_view text) noexcept {
+    char const c = text.front();
+    if (append_letter_escape(out, c, "\n\t\r", "ntr")) return 1;
+    if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) return append_wide(*this, out, text);
+    append_byte_escapes(out, text.substr(0, 1));
+    return 1;
+  }
+
+  static bool must_escape(char32_t code_point) noexcept {
+    return Sanitized::must_escape(code_point) || code_point == 0xFFFE || code_point == 0xFFFF;
+  }
+  static void append_invalid(TextBuffer& out, std::string_view bytes) noexcept { append_byte_escapes(out, bytes); }
+};
+
+class SanitizedLines : public SanitizedInLine {
  public:
   std::size_t append_special(TextBuffer& out, std::string_view text) noexcept {
-    if (append_letter_escape(out, text.front(), "\n\t\r", "ntr")) return 1;
-    if (static_cast<unsigned char>(text.front()) >= 0x20) return Sanitized::append_special(out, text);
-    append_byte_escapes(out, text.substr(0, 1));
+    bool const stays = text.front() == '\t' || (text.front() == '\n' && text.size() > 1);
+    if (!stays) return SanitizedInLine::append_special(out, text);
+    out.append(text.front() == '\t' ? "\t" : "\n      ");
     return 1;
   }
 };
@@ -176,6 +194,9 @@ void append_quoted(TextBuffer& out, std::string_view text) noexcept { append_in_
 void append_sanitized(TextBuffer& out, std::string_view text) noexcept { append_escaped<Sanitized>(out, text); }
 void append_sanitized_in_line(TextBuffer& out, std::string_view text) noexcept {
   append_escaped<SanitizedInLine>(out, text);
+}
+void append_sanitized_lines(TextBuffer& out, std::string_view text) noexcept {
+  append_escaped<SanitizedLines>(out, text);
 }
 void append_json_string(TextBuffer& out, std::string_view text) noexcept { append_in_quotes<Json>(out, text); }
 

@@ -19,8 +19,12 @@ void append_quoted(TextBuffer& out, std::string_view text) noexcept;
 void append_sanitized(TextBuffer& out, std::string_view text) noexcept;
 
 /// The same for text that must stay on its line: line ends and tabs become `\n`, `\r` and `\t`, other control
-/// characters `\x00`.
+/// characters `\x00`. U+FFFE and U+FFFF, which XML does not allow, become `\u{fffe}` and `\u{ffff}`.
 void append_sanitized_in_line(TextBuffer& out, std::string_view text) noexcept;
+
+/// The same for text of several lines: lines after the first are indented by six blanks, so that none of them looks
+/// like a record, and tabs stay. A line end at the end of the text becomes `\n`.
+void append_sanitized_lines(TextBuffer& out, std::string_view text) noexcept;
 
 /// Appends `text` as a JSON string with its quotes, as serde_json does: `\"`, `\\`, `\b`, `\f`, `\n`, `\r`, `\t`, other
 /// characters below U+0020 as `\u001b`, the rest raw. Bytes that are not UTF-8 become U+FFFD.

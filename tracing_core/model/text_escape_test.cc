@@ -116,6 +116,23 @@ TEST(AppendSanitizedInLine, EscapesLineEnds) {
   EXPECT_EQ(out.view(), "a\\n\\r\\tb\\x00\\x0b\\x1b\\x7f \\u{85}\\xff\\caf\xc3\xa9");
 }
 
+TEST(AppendSanitizedInLine, LeavesNothingThatXmlForbids) {
+  EXPECT_EQ(escaped(append_sanitized_in_line, "\uffff|\ufffe|\ufffd|\xed\xa0\x80|\x01"),
+            "\\u{ffff}|\\u{fffe}|\ufffd|\\xed\\xa0\\x80|\\x01");
+}
+
+TEST(AppendSanitizedLines, IndentsFurtherLines) {
+  Case const cases[] = {
+      {"", ""},
+      {"one line, caf\u00e9", "one line, caf\u00e9"},
+      {"first\nsecond\n\n\tthird", "first\n      second\n      \n      \tthird"},
+      {"first\r\nsecond\r", "first\\r\n      second\\r"},
+      {"done\n", "done\\n"},
+      {"\x1b[1A\0\v\u009b\xff"sv, "\\x1b[1A\\x00\\x0b\\u{9b}\\xff"},
+  };
+  for (auto const& [text, expected] : cases) EXPECT_EQ(escaped(append_sanitized_lines, text), expected);
+}
+
 TEST(EscapeRuns, AgreeWithRustInEveryBlock) {
   constexpr std::uint32_t kExpected[] = {
 #include "tracing_core/internal/unicode_escapes_sample.inc"
