@@ -131,19 +131,20 @@ TEST_F(Redact, HidesMembersAndMapEntriesAtAnyDepth) {
 }
 TEST_F(Redact, HidesTheSecondOfAPairWhoseFirstIsAName) {
   tracing::redact("token,authorization");
-  std::pair<std::string, std::string> const token("token", "hunter2");
+  using Header = std::pair<std::string, std::string>;
+  Header const header("token", "hunter2");
   std::vector<std::pair<std::string_view, std::string>> const headers{
       {"accept", "all"}, {"authorization", "hunter2"}, {"host", "a"}};
-  EXPECT_EQ(line([&] { TRACE_INFO("{}", token, headers); }),
+  EXPECT_EQ(line([&] { TRACE_INFO("{}", header, headers); }),
             "(\"token\", ***REDACTED***) headers=[(\"accept\", \"all\"), (\"authorization\", ***REDACTED***), "
             "(\"host\", \"a\")]\n");
-  std::tuple<char const*, std::vector<decltype(token)>> const nested("in", {token, {"n", "token"}});
+  std::tuple<char const*, std::vector<Header>> const nested("in", {header, {"n", "token"}});
   EXPECT_EQ(line([&] { TRACE_INFO("in", nested); }),
             "in nested=(\"in\", [(\"token\", ***REDACTED***), (\"n\", \"token\")])\n");
   std::pair<std::string, std::vector<int>> const structure("token", {1, 2});
   EXPECT_EQ(line([&] { TRACE_INFO("in", structure, tracing::kv("n", 1)); }),
             "in structure=(\"token\", ***REDACTED***) n=1\n");
-  EXPECT_EQ(line([&] { TRACE_INFO("{}", tracing::pretty(token)); }), "(\n    \"token\",\n    ***REDACTED***,\n)\n");
+  EXPECT_EQ(line([&] { TRACE_INFO("{}", tracing::pretty(header)); }), "(\n    \"token\",\n    ***REDACTED***,\n)\n");
   std::tuple<std::string, int, int> const three("token", 1, 2);
   EXPECT_EQ(line([&] { TRACE_INFO("in", three); }), "in three=(\"token\", 1, 2)\n");
   EXPECT_EQ(line([&] { TRACE_INFO("in", headers); }, tracing::FormatKind::json).find("hunter2"), std::string::npos);

@@ -86,6 +86,12 @@ void FoldedLines::add_to(TrackLines& track, SpanRef span, Change change, bool is
   track.waiting_ns += ns;
   if (has_stack) [[likely]] return add_line(track, ns);
   if (is_wanted) [[unlikely]] count_dropped();
+  if (track.waiting_ns > kMaxAgeNs && track.lines.bytes() > 0) [[unlikely]] write_waiting(track);
+}
+
+void FoldedLines::write_waiting(TrackLines& track) noexcept {
+  MutexLock const lock(mutex_);
+  write(track.lines.take());
 }
 
 // Whether the thread comes from and goes to spans that are left out: one line has the time of them all.
@@ -135,10 +141,7 @@ void FoldedLines::add_line(TrackLines& track, std::uint64_t ns) noexcept {
   at = write_uint(at, ns);
   *at++ = '\n';
   track.lines.commit(static_cast<std::size_t>(at - begin));
-  if (track.lines.bytes() >= buffered || track.waiting_ns > kMaxAgeNs) [[unlikely]] {
-    MutexLock const lock(mutex_);
-    write(track.lines.take());
-  }
+  if (track.lines.bytes() >= buffered || track.waiting_ns > kMaxAgeNs) [[unlikely]] write_waiting(track);
 }
 
 char* FoldedLines::make_room(TrackLines& track, std::size_t bytes) noexcept {

@@ -96,6 +96,7 @@ class FoldedLines {
   TrackLines* find(Track const& track) noexcept;
   static std::uint64_t ns_by_instants(Moment const& begin, Moment const& end) noexcept;
   void add_line(TrackLines& track, std::uint64_t ns) noexcept;
+  void write_waiting(TrackLines& track) noexcept;
   char* make_room(TrackLines& track, std::size_t bytes) noexcept;
   void write(std::string_view lines) noexcept TRACING_REQUIRES(mutex_);
   void count_dropped() noexcept { dropped_.fetch_add(1, std::memory_order_relaxed); }
