@@ -117,8 +117,7 @@ void FailureReport::print_matching(std::string_view test) {
     };
     std::string const lines = lines_of(records, std::move(filter), session_.environment().span_events, select);
     if (!lines.empty()) {
-      std::string const headline = "---- " + std::string(test) + " ----
-";
+      std::string const headline = "---- " + std::string(test) + " ----\n";
       Output& output = session_.output();
       output.write((test.empty() ? "" : output.note("test", test, headline)) + overwritten(records, from) + lines);
     }

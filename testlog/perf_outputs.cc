@@ -136,8 +136,7 @@ void PerfOutputs::report_if_none_was_measured(bool ran_all) {
   if (filter_of(directives).max_level_hint() == tracing::LevelFilter::off) return;
   output_.write_note("report", "testlog: TRACE_PERF=" + directives +
                                    ": matched none of the perf spans that ran (default level: debug); expected off, "
-                                   "on, summary, or directives
-");
+                                   "on, summary, or directives\n");
 }
 
 void PerfOutputs::finish() {
