@@ -6,11 +6,19 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 
 #include "tracing_core/export/open_file.h"
+#include "tracing_core/export/scoped_no_cancellation.h"
 #include "tracing_core/internal/fork.h"
 
 namespace tracing::inline v1::internal {
+namespace {
+
+// How often the end of a file is looked at, to tell a line that broke off from one that another thread is just writing.
+constexpr int kMaxLooks = 10;
+
+}  // namespace
 
 int LineFramer::write(int descriptor, bool blocks_signals, std::string_view lines, Turns turns) noexcept {
   if (forks_.load(std::memory_order_relaxed) != fork_count()) [[unlikely]] check_still(descriptor);
@@ -40,13 +48,22 @@ bool LineFramer::is_still(int descriptor) const noexcept {
 }
 
 void LineFramer::check_file(std::string const& path) noexcept {
+  ScopedNoCancellation const no_cancellation;
   is_broken_.store(false, std::memory_order_relaxed);
   int const file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return;
-  struct stat status {};
   char last = '\n';
-  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
-    (void)!pread(file, &last, 1, status.st_size - 1);
+  off_t size_before = 0;
+  for (int looks = 0; looks < kMaxLooks; ++looks) {
+    struct stat status {};
+    last = '\n';
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
+      (void)!pread(file, &last, 1, status.st_size - 1);
+    if (last == '\n' || status.st_size == size_before) break;
+    size_before = status.st_size;
+    constexpr timespec kMillisecond{0, 1'000'000};
+    nanosleep(&kMillisecond, nullptr);
+  }
   close(file);
   is_broken_.store(last != '\n', std::memory_order_relaxed);
 }

@@ -32,8 +32,8 @@ class LineFramer {
   void check_still(int descriptor) noexcept {
     if (!is_still(descriptor)) is_lost_.store(true, std::memory_order_relaxed);
   }
-  // The descriptor is now the file at `path`: checks whether its last line broke off. A line that another process is
-  // just writing may be taken for one that did.
+  // The descriptor is now the file at `path`: checks whether its last line broke off. Looks again after a
+  // millisecond if so, since another thread or process may be just writing it.
   void check_file(std::string const& path) noexcept;
 
   // Lines that were not written completely.
