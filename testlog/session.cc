@@ -68,9 +68,9 @@ void Session::make_registry() {
                      .with(capture_->make_layer(attribution_), capture_->take_filter())
                      .with(fail_on_.make_layer(), fail_on_.take_filter());
   if (files_ != nullptr) {
-    for (auto& layer : files_->take_layers()) std::move(builder).with(std::move(layer), file_filter());
+    for (auto& layer : files_->take_layers()) builder.with(std::move(layer), file_filter());
   }
-  if (perf_ != nullptr) std::move(builder).with(std::move(perf_->layer().layer), std::move(perf_->layer().filter));
+  if (perf_ != nullptr) builder.with(std::move(perf_->layer().layer), std::move(perf_->layer().filter));
   registry_ = std::move(builder).build();
 }
 
