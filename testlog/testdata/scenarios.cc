@@ -151,6 +151,13 @@ TEST_LOG(Captured, AFieldOfAMegabyte, .fail_on = error) {
   ADD_FAILURE();
 }
 
+// ---- what is enabled ----
+
+TEST(Enabled, IsPrinted) {
+  bool const span = !TRACE_MAKE_SPAN(error, "span").is_disabled();
+  std::printf("enabled: event %d, span %d\n", TRACE_ENABLED(error), span);
+}
+
 // ---- settings ----
 
 TEST_LOG(Settings, None) { work(); }
