@@ -77,6 +77,7 @@ void CallsiteRegistry::add(Callsite& callsite) noexcept {
   MutexLock const lock(mutex_);
   if (callsite.state_.load(std::memory_order_relaxed) != Callsite::kUnregistered) return;
   callsite.next_ = callsites_;
+  if (callsites_ != nullptr) callsites_->previous_ = &callsite;
   callsites_ = &callsite;
   live = live_subscribers();
   cache_answer(callsite, live);
@@ -84,9 +85,9 @@ void CallsiteRegistry::add(Callsite& callsite) noexcept {
 
 void CallsiteRegistry::remove(Callsite& callsite) noexcept {
   MutexLock const lock(mutex_);
-  Callsite** at = &callsites_;
-  while (*at != nullptr && *at != &callsite) at = &(*at)->next_;
-  if (*at != nullptr) *at = callsite.next_;
+  if (callsite.state_.load(std::memory_order_relaxed) == Callsite::kUnregistered) return;
+  (callsite.previous_ != nullptr ? callsite.previous_->next_ : callsites_) = callsite.next_;
+  if (callsite.next_ != nullptr) callsite.next_->previous_ = callsite.previous_;
 }
 
 void CallsiteRegistry::visit(void (*each)(void* context, Metadata const& metadata), void* context) {
