@@ -15,7 +15,8 @@ class CallsiteRegistry {
  public:
   constexpr CallsiteRegistry() noexcept = default;
 
-  /// Adds a callsite that was reached for the first time and caches the subscribers' answer in it.
+  /// Adds a callsite that was reached for the first time and caches the subscribers' answer in it. If memory runs out,
+  /// its next record adds it, and this one queries its subscriber.
   void add(Callsite& callsite) noexcept;
   /// Removes a callsite that is about to be freed, in constant time. Does nothing if it was never reached.
   void remove(Callsite& callsite) noexcept;

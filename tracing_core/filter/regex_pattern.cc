@@ -1,6 +1,7 @@
 #include "tracing_core/filter/regex_pattern.h"
 
 #include <algorithm>
+#include <new>
 
 #include "tracing_core/filter/regex_syntax.h"
 
@@ -61,7 +62,11 @@ std::shared_ptr<RegexPattern const> RegexPattern::compile(std::string_view patte
 bool RegexPattern::matches_until_end(std::string_view text) const noexcept {
   re2::StringPiece const input(text.data(), text.size());
   re2::StringPiece match;
-  if (!re_.Match(input, 0, input.size(), RE2::UNANCHORED, &match, 1)) return false;
+  try {
+    if (!re_.Match(input, 0, input.size(), RE2::UNANCHORED, &match, 1)) return false;
+  } catch (std::bad_alloc const&) {
+    return false;
+  }
   return match.data() + match.size() == input.data() + input.size();
 }
 

@@ -23,7 +23,7 @@ class RegexPattern {
   RegexPattern(std::string_view pattern, std::string const& translated, std::int64_t max_bytes);
 
   std::string const& text() const noexcept { return text_; }
-  /// True if the leftmost-first match ends at the end of `text`.
+  /// True if the leftmost-first match ends at the end of `text`. False if memory runs out.
   bool matches_until_end(std::string_view text) const noexcept;
 
  private:
