@@ -61,7 +61,8 @@ LiveOutput::LiveOutput(Environment const& environment, Output& output, Attributi
 }
 
 std::unique_ptr<tracing::Layer> LiveOutput::make_layer() {
-  if (environment_.show != Show::live || mute_) return std::make_unique<MarkingLayer>();
+  if (mute_) return nullptr;
+  if (environment_.show != Show::live) return std::make_unique<MarkingLayer>();
   auto sink = tracing::make_sink([this](tracing::Level, std::string_view line) { output_.write(line); });
   return tracing::print_layer(print_options(tracing::to_sink(std::move(sink))));
 }

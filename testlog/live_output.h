@@ -15,8 +15,8 @@
 
 namespace testlog::inline v1 {
 
-/// Prints records to `output` if TRACE_SHOW is live and the process is not muted; otherwise only its filter matters,
-/// which marks the records that TRACE_FILTER selects. Must outlive the layer. Tests begin and end on one thread.
+/// Prints records to `output` if TRACE_SHOW is live. If it is failed or all, only its filter matters, which marks the
+/// records that TRACE_FILTER selects. Must outlive the layer. Tests begin and end on one thread.
 class LiveOutput {
  public:
   LiveOutput(Environment const& environment, Output& output, Attribution& attribution, std::string_view gtest_color,
@@ -24,9 +24,10 @@ class LiveOutput {
   LiveOutput(LiveOutput const&) = delete;
   LiveOutput& operator=(LiveOutput const&) = delete;
 
-  /// The layer, which must be the first of its registry, and its filter.
+  /// The layer, which must be the first of its registry, and its filter. Both are null if the process is muted, so that
+  /// this does not enable any callsite.
   std::unique_ptr<tracing::Layer> make_layer();
-  std::unique_ptr<tracing::Filter> take_filter() noexcept { return std::move(owned_filter_); }
+  std::unique_ptr<tracing::Filter> take_filter() noexcept { return mute_ ? nullptr : std::move(owned_filter_); }
   /// Whether that layer saw a record.
   static constexpr bool was_selected(tracing::LayerMask mask) noexcept { return (mask & 1) != 0; }
 
@@ -49,7 +50,7 @@ class LiveOutput {
   bool const mute_;
   std::shared_ptr<tracing::Timer const> timer_;
   std::shared_ptr<tracing::EventFormat const> format_;
-  std::unique_ptr<ShowFilter> owned_filter_;  // until the registry has it
+  std::unique_ptr<ShowFilter> owned_filter_;  // until the registry has it, if it takes it
   ShowFilter* const filter_;
   std::string outside_tests_;  // the directives
 };

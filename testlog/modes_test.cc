@@ -193,6 +193,17 @@ TEST(TestLog, FailOnNeedsNoCapturedRecords) {
     EXPECT_EQ(count(outcome.out, "[       OK ]"), 1);
   }
 }
+TEST(TestLog, NothingIsEnabledUnlessItIsShownCapturedWrittenOrAsserted) {
+  auto const run = [](Variables variables) {
+    variables.insert(variables.begin(), {{"TRACE_SHOW", "none"}, {"TRACE_CAPTURE", "off"}, {"TRACE_FILTER", "trace"}});
+    return run_scenarios("Enabled.IsPrinted:Settings.FailsOnWarnings", variables, {"--gtest_repeat=2"}).out;
+  };
+  std::string const out = run({});
+  EXPECT_EQ(count(out, "enabled: event 0, span 0\n"), 2) << out;
+  EXPECT_EQ(count(out, "The test recorded an event of level "), 4) << out;
+  EXPECT_EQ(count(run({{"TRACE_FAIL_ON", "error"}}), "enabled: event 1, span 1\n"), 2);
+  EXPECT_EQ(count(run({{"TRACE_CHROME", "/dev/null"}}), "enabled: event 1, span 1\n"), 2);
+}
 TEST(TestLog, AllowEventsAllowsThoseThatMatchInItsScope) {
   EXPECT_EQ(count(run_scenarios("Settings.AllowsSomeWarnings").out, "The test recorded an event"), 1);
 }

@@ -69,11 +69,9 @@ void Session::make_registry() {
                      .with(capture_->make_layer(attribution_), capture_->take_filter())
                      .with(fail_on_.make_layer(), fail_on_.take_filter());
   if (files_ != nullptr) {
-    for (auto& layer : files_->take_layers()) std::move(builder).with(std::move(layer), file_filter());
+    for (auto& layer : files_->take_layers()) builder.with(std::move(layer), file_filter());
   }
-  for (auto& [layer, filter, statistics] : perf_->take_layers()) {
-    std::move(builder).with(std::move(layer), std::move(filter));
-  }
+  for (auto& [layer, filter, statistics] : perf_->take_layers()) builder.with(std::move(layer), std::move(filter));
   registry_ = std::move(builder).build();
 }
 

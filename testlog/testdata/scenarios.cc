@@ -184,6 +184,11 @@ TEST(SpansOnly, Fails) {
   numbers::forward();
   TRACE_SPAN(info, "checking");
   ADD_FAILURE();
+// ---- what is enabled ----
+
+TEST(Enabled, IsPrinted) {
+  bool const span = !TRACE_MAKE_SPAN(error, "span").is_disabled();
+  std::printf("enabled: event %d, span %d\n", TRACE_ENABLED(error), span);
 }
 
 // ---- settings ----

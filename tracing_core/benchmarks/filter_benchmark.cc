@@ -1,4 +1,6 @@
 // The cost of a filter's decision: by a dynamic directive for each record, and by many directives once.
+#include <deque>
+
 #include "support.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/filter/env_filter.h"
@@ -76,5 +78,18 @@ void register_against_100(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(filter.callsite_enabled(callsite.metadata()));
 }
 TRACING_BENCHMARK(register_against_100);
+
+// A callsite made at run time, reached and freed beside 40,000 others, of which the oldest is freed.
+void runtime_callsite_40000(benchmark::State& state) {
+  bench::use(state, [] { return RegistryBuilder().with(std::make_unique<NoHooks>()).build(); });
+  std::deque<tracing::RuntimeCallsite> callsites;
+  auto const add = [&callsites] { callsites.emplace_back(tracing::CallsiteDescription{}).callsite().enabled(); };
+  for (int i = 0; i < 40'000; ++i) add();
+  for (auto _ : state) {
+    add();
+    callsites.pop_front();
+  }
+}
+TRACING_BENCHMARK(runtime_callsite_40000);
 
 }  // namespace

@@ -138,6 +138,7 @@ class Registry final : public Subscriber {
 };
 
 /// Builds a registry: auto registry = RegistryBuilder().with(print_layer).with(other_layer, filter).build();
+/// Or, where layers are optional: RegistryBuilder builder; if (c) builder.with(layer); std::move(builder).build();
 class RegistryBuilder {
  public:
   static constexpr std::size_t kMaxLayers = Registry::kMaxLayers;
@@ -149,9 +150,11 @@ class RegistryBuilder {
 
   /// Adds a layer that sees what `filter` lets pass, or everything if `filter` is null. A null layer is ignored, so
   /// that a layer can be optional, and so are layers after the first kMaxLayers.
-  RegistryBuilder&& with(std::unique_ptr<Layer> layer, std::unique_ptr<Filter> filter = nullptr) &&;
+  RegistryBuilder& with(std::unique_ptr<Layer> layer, std::unique_ptr<Filter> filter = nullptr) &;
+  [[nodiscard]] RegistryBuilder with(std::unique_ptr<Layer> layer, std::unique_ptr<Filter> filter = nullptr) &&;
   /// Adds a filter for the entire registry: no layer sees what it rejects.
-  RegistryBuilder&& with_filter(std::unique_ptr<Filter> filter) &&;
+  RegistryBuilder& with_filter(std::unique_ptr<Filter> filter) &;
+  [[nodiscard]] RegistryBuilder with_filter(std::unique_ptr<Filter> filter) &&;
 
   /// Returns the registry. It is destroyed when it has neither an owner nor an open span any more.
   std::shared_ptr<Registry> build() &&;

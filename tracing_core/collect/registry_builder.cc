@@ -60,15 +60,25 @@ RegistryBuilder::RegistryBuilder(RegistryBuilder&&) noexcept = default;
 RegistryBuilder& RegistryBuilder::operator=(RegistryBuilder&&) noexcept = default;
 RegistryBuilder::~RegistryBuilder() = default;
 
-RegistryBuilder&& RegistryBuilder::with(std::unique_ptr<Layer> layer, std::unique_ptr<Filter> filter) && {
+RegistryBuilder& RegistryBuilder::with(std::unique_ptr<Layer> layer, std::unique_ptr<Filter> filter) & {
   if (layer != nullptr && layers_.size() < kMaxLayers)
     layers_.push_back(std::make_unique<Registry::Attached>(Registry::Attached{std::move(layer), std::move(filter)}));
-  return std::move(*this);
+  return *this;
 }
 
-RegistryBuilder&& RegistryBuilder::with_filter(std::unique_ptr<Filter> filter) && {
+RegistryBuilder& RegistryBuilder::with_filter(std::unique_ptr<Filter> filter) & {
   if (filter != nullptr) filters_.push_back(std::move(filter));
-  return std::move(*this);
+  return *this;
+}
+
+// These return a new builder rather than a reference, since `builder = std::move(builder).with(layer)` would then move
+// the builder to itself, which empties it.
+RegistryBuilder RegistryBuilder::with(std::unique_ptr<Layer> layer, std::unique_ptr<Filter> filter) && {
+  return std::move(with(std::move(layer), std::move(filter)));
+}
+
+RegistryBuilder RegistryBuilder::with_filter(std::unique_ptr<Filter> filter) && {
+  return std::move(with_filter(std::move(filter)));
 }
 
 namespace {

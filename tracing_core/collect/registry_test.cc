@@ -375,6 +375,20 @@ TEST(Registry, RuntimeCallsitesLiveAsLongAsTheirSpans) {
   });
 }
 
+TEST(RegistryBuilder, KeepsItsLayersWhenTheResultIsAssignedToItself) {
+  Lines first, second;
+  RegistryBuilder builder;
+  builder = std::move(builder).with(std::make_unique<Journal>(first));
+  builder = std::move(builder).with_filter(std::make_unique<NotNamed>("hidden"));
+  builder.with(std::make_unique<Journal>(second));
+  with_default(std::move(builder).build(), [] {
+    TRACE_SPAN(info, "hidden");
+    TRACE_INFO("event");
+  });
+  EXPECT_EQ(first, (Lines{"event "}));
+  EXPECT_EQ(second, first);
+}
+
 TEST(Registry, OutdatedIdsReferToNoSpan) {
   auto const registry = RegistryBuilder().build();
   with_default(registry, [&] {

@@ -83,7 +83,8 @@ class Callsite {
   [[gnu::noinline]] LayerMask query_subscriber() noexcept;
 
   Metadata const* metadata_;
-  Callsite* next_ = nullptr;
+  Callsite* next_ = nullptr;      // in the list of the registry
+  Callsite* previous_ = nullptr;  // and back, so that a callsite made at run time is removed in constant time
   std::atomic<std::uint64_t> answer_{kUndecided | std::uint64_t{kQuerySubscriber} << 32};
   std::atomic<std::uint8_t> state_{kUnregistered};
   Level level_;  // the metadata's level, copied here to save a load

@@ -1,6 +1,7 @@
 #include "tracing_core/dispatch/callsite_registry.h"
 
 #include <algorithm>
+#include <new>
 
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/dispatch/thread_state.h"
@@ -30,6 +31,7 @@ CallsiteRegistry& callsite_registry() noexcept { return *the_registry; }
 // a subscriber.
 CallsiteRegistry::Subscribers CallsiteRegistry::live_subscribers() {
   Subscribers live;
+  live.reserve(subscribers_.size());  // so that nothing throws while the list changes
   std::erase_if(subscribers_, [&live](std::weak_ptr<Subscriber> const& weak) {
     auto subscriber = weak.lock();
     if (subscriber == nullptr) return true;
@@ -76,17 +78,22 @@ void CallsiteRegistry::add(Callsite& callsite) noexcept {
   Subscribers live;
   MutexLock const lock(mutex_);
   if (callsite.state_.load(std::memory_order_relaxed) != Callsite::kUnregistered) return;
+  try {
+    live = live_subscribers();
+  } catch (std::bad_alloc const&) {
+    return;
+  }
   callsite.next_ = callsites_;
+  if (callsites_ != nullptr) callsites_->previous_ = &callsite;
   callsites_ = &callsite;
-  live = live_subscribers();
   cache_answer(callsite, live);
 }
 
 void CallsiteRegistry::remove(Callsite& callsite) noexcept {
   MutexLock const lock(mutex_);
-  Callsite** at = &callsites_;
-  while (*at != nullptr && *at != &callsite) at = &(*at)->next_;
-  if (*at != nullptr) *at = callsite.next_;
+  if (callsite.state_.load(std::memory_order_relaxed) == Callsite::kUnregistered) return;
+  (callsite.previous_ != nullptr ? callsite.previous_->next_ : callsites_) = callsite.next_;
+  if (callsite.next_ != nullptr) callsite.next_->previous_ = callsite.previous_;
 }
 
 void CallsiteRegistry::visit(void (*each)(void* context, Metadata const& metadata), void* context) {
@@ -114,9 +121,12 @@ bool CallsiteRegistry::set_global(std::shared_ptr<Subscriber> const& subscriber)
 }
 
 void CallsiteRegistry::remove_dead_subscribers() noexcept {
-  rebuild_if([this]() TRACING_REQUIRES(mutex_) {
-    return std::any_of(subscribers_.begin(), subscribers_.end(), [](auto const& weak) { return weak.expired(); });
-  });
+  try {
+    rebuild_if([this]() TRACING_REQUIRES(mutex_) {
+      return std::any_of(subscribers_.begin(), subscribers_.end(), [](auto const& weak) { return weak.expired(); });
+    });
+  } catch (std::bad_alloc const&) {  // the next rebuild removes them
+  }
 }
 
 void CallsiteRegistry::silence_thread(bool silent) {

@@ -15,8 +15,10 @@ class CallsiteRegistry {
  public:
   constexpr CallsiteRegistry() noexcept = default;
 
-  /// Adds a callsite that was reached for the first time and caches the subscribers' answer in it.
+  /// Adds a callsite that was reached for the first time and caches the subscribers' answer in it. If memory runs out,
+  /// its next record adds it, and this one queries its subscriber.
   void add(Callsite& callsite) noexcept;
+  /// Removes a callsite that is about to be freed, in constant time. Does nothing if it was never reached.
   void remove(Callsite& callsite) noexcept;
   /// Calls `each` for every callsite, newest first, with the lock held.
   void visit(void (*each)(void* context, Metadata const& metadata), void* context);
@@ -44,7 +46,7 @@ class CallsiteRegistry {
   void rebuild_if(F&& change);
 
   Mutex mutex_;
-  Callsite* callsites_ TRACING_GUARDED_BY(mutex_) = nullptr;  // linked through Callsite::next_
+  Callsite* callsites_ TRACING_GUARDED_BY(mutex_) = nullptr;  // linked both ways
   std::vector<std::weak_ptr<Subscriber>> subscribers_ TRACING_GUARDED_BY(mutex_);
   std::shared_ptr<Subscriber> global_ TRACING_GUARDED_BY(mutex_);
   std::size_t silenced_threads_ TRACING_GUARDED_BY(mutex_) = 0;

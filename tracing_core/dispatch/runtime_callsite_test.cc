@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -139,6 +140,36 @@ TEST(RuntimeCallsite, IsKeptWhileItsMetadataIsRetained) {
   EXPECT_EQ(callsites_of("retained"), 1);
   release(*kept);
   EXPECT_EQ(callsites_of("retained"), 0);
+}
+
+TEST(RuntimeCallsite, LeavesTheOthersInTheList) {
+  auto const make = [] {
+    std::optional<RuntimeCallsite> callsite(CallsiteDescription{.target = "list"});
+    callsite->callsite().enabled();
+    return callsite;
+  };
+  Recording const recording;
+  auto first = make(), second = make(), third = make(), fourth = make();
+  second.reset();
+  EXPECT_EQ(callsites_of("list"), 3);
+  fourth.reset();
+  EXPECT_EQ(callsites_of("list"), 2);
+  second = make();
+  first.reset();
+  EXPECT_EQ(callsites_of("list"), 2);
+  third.reset(), second.reset();
+  EXPECT_EQ(callsites_of("list"), 0);
+}
+
+TEST(RuntimeCallsite, IsFreedInConstantTime) {
+  Recording const recording;
+  std::vector<std::optional<RuntimeCallsite>> callsites(100'000);
+  for (auto& callsite : callsites) callsite.emplace(CallsiteDescription{.target = "many"}).callsite().enabled();
+  EXPECT_EQ(callsites_of("many"), 100'000);
+  auto const start = std::chrono::steady_clock::now();
+  for (auto& callsite : callsites) callsite.reset();  // the last in the list comes first
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+  EXPECT_EQ(callsites_of("many"), 0);
 }
 
 TEST(RuntimeCallsite, MayBeCreatedAndFreedByManyThreads) {

@@ -381,7 +381,7 @@ TEST(KilledProcesses, LeaveAtMostOneBrokenRecord) {
         if (kind.record_one == record_perf) {
           perf = registry_of(recorders.back());
         } else {
-          std::move(builder).with(std::move(recorders.back().layer));
+          builder.with(std::move(recorders.back().layer));
         }
       }
       auto const registry = std::move(builder).build();

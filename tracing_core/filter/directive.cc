@@ -11,6 +11,7 @@
 
 #include "tracing_core/filter/directive_scan.h"
 #include "tracing_core/filter/nearest.h"
+#include "tracing_core/filter/pattern_budget.h"
 #include "tracing_core/internal/alphanumeric.h"
 #include "tracing_core/internal/utf8.h"
 
@@ -30,8 +31,8 @@ bool begins_target(std::string_view text) noexcept {
 // Parses text_ as one directive. Positions refer to text_.
 class Parser {
  public:
-  Parser(std::string_view text, bool regex, Directive& directive, ParseError* error)
-      : text_(text), regex_(regex), directive_(directive), error_(error) {}
+  Parser(std::string_view text, bool regex, internal::PatternBudget& budget, Directive& directive, ParseError* error)
+      : text_(text), regex_(regex), budget_(budget), directive_(directive), error_(error) {}
 
   bool run() { return text_.starts_with('[') ? span(0) : word(); }
 
@@ -137,10 +138,10 @@ class Parser {
     if (equals != text.npos) {
       std::string why;
       std::string_view const value = text.substr(equals + 1);
-      field.value = ValueMatch::parse(value, regex_, why);
+      field.value = ValueMatch::parse(value, regex_, budget_, why);
       if (!field.value) {
         return fail(std::string(kInvalidField).append(why), position + equals + 1, value.size(),
-                    "not a regular expression: " + why);
+                    budget_.exceeded ? why : "not a regular expression: " + why);
       }
     }
     directive_.fields.push_back(std::move(field));
@@ -149,6 +150,7 @@ class Parser {
 
   std::string_view const text_;
   bool const regex_;
+  internal::PatternBudget& budget_;
   Directive& directive_;
   ParseError* const error_;
 };
@@ -164,7 +166,8 @@ std::weak_ordering operator<=>(FieldMatch const& a, FieldMatch const& b) noexcep
 std::optional<Directive> Directive::parse(std::string_view text, ParseError* error, bool regex) {
   internal::Slice const slice = internal::trim(text, {0, text.size()});
   std::optional<Directive> directive(std::in_place);
-  if (!Parser(text.substr(slice.begin, slice.size), regex, *directive, error).run()) {
+  internal::PatternBudget budget(text);
+  if (!Parser(text.substr(slice.begin, slice.size), regex, budget, *directive, error).run()) {
     if (error != nullptr) error->position += slice.begin;
     directive.reset();
   }
@@ -214,11 +217,12 @@ ParsedDirectives parse_directives(std::string_view text, bool regex) {
   ParsedDirectives parsed;
   auto const slices = internal::split_directives(text);
   parsed.directives.reserve(slices.size());
+  internal::PatternBudget budget(text);
   ParseError error;
   for (internal::Slice const slice : slices) {
     std::string_view const piece = text.substr(slice.begin, slice.size);
     Directive& directive = parsed.directives.emplace_back();
-    if (Parser(piece, regex, directive, &error).run()) continue;
+    if (Parser(piece, regex, budget, directive, &error).run()) continue;
     error.position += slice.begin;
     parsed.errors.push_back(std::move(error));
     parsed.directives.pop_back();

@@ -203,6 +203,51 @@ TEST(Directive, TakesTimeLinearInTheText) {
   }
 }
 
+// The parts of the text are joined by commas, each as `[{x=pattern}]`. Returns the hint of each error.
+std::vector<std::string> errors_of_patterns(std::vector<std::string> const& patterns) {
+  std::string text;
+  for (std::string const& pattern : patterns) text += "[{x=" + pattern + "}],";
+  std::vector<std::string> hints;
+  for (ParseError const& error : parse_directives(text).errors) hints.push_back(error.hint);
+  return hints;
+}
+
+std::string repeated(std::string_view piece, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += piece;
+  return text;
+}
+
+TEST(Directive, PatternsHaveABudget) {
+  constexpr char kTooLong[] = "the pattern is longer than 4096 bytes";
+  constexpr char kTooLarge[] = "the pattern takes more than 2 MiB";
+  constexpr char kTooMany[] = "the patterns of the filter take more than 8 MiB";
+  using Errors = std::vector<std::string>;
+  EXPECT_EQ(errors_of_patterns({std::string(4096, 'a'), R"(\w+@\w+\.\w+)", R"((?i)get|put|\d{1,3})"}), Errors{});
+  EXPECT_EQ(errors_of_patterns(std::vector<std::string>(500, "matmul_.*|GET /[a-z]+")), Errors{});
+  EXPECT_EQ(errors_of_patterns({std::string(4097, 'a'), "a+"}), Errors{kTooLong});
+  EXPECT_EQ(errors_of_patterns({R"(\w{900})", "a+"}), Errors{kTooLarge});
+  EXPECT_EQ(errors_of_patterns({repeated(R"(\pL)", 1300), "a+"}), Errors{kTooLarge});
+  Errors const many = errors_of_patterns(std::vector<std::string>(1000, R"(\w+)"));
+  ASSERT_GT(many.size(), 0u);
+  EXPECT_EQ(many.front(), kTooMany);
+  EXPECT_LT(many.size(), 1000u - 30);
+  auto const parsed = parse_directives("info,[{x=" + repeated("a", 5000) + "}]=trace");
+  ASSERT_EQ(parsed.errors.size(), 1u);
+  EXPECT_EQ(parsed.errors[0].message, std::string("invalid field filter: ") + kTooLong);
+  EXPECT_EQ(parsed.errors[0].position, 9u);
+  EXPECT_EQ(parsed.errors[0].length, 5000u);
+}
+
+TEST(Directive, HostilePatternsTakeLittleTime) {
+  for (std::string const& pattern : {std::string(R"(\w{900})"), repeated(R"(\pL)", 1300), repeated(R"((?i)\w)", 600),
+                                     repeated("(", 900) + "a" + repeated(")", 900), repeated("a{1000}", 500)}) {
+    auto const start = std::chrono::steady_clock::now();
+    errors_of_patterns(std::vector<std::string>(50, pattern));
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2)) << pattern.substr(0, 20);
+  }
+}
+
 TEST(ParseError, ShowsACaretBelowTheError) {
   auto const shown = [](std::string_view text) {
     auto const parsed = parse_directives(text);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "tracing_core/dispatch/thread_level.h"
@@ -15,6 +16,7 @@ struct Stack {
   std::uint64_t filter;
   std::weak_ptr<std::uint64_t const> owner;
   std::vector<LevelFilter> levels;
+  std::size_t lost = 0;  // further levels, from the first on for which there was no memory
 };
 
 // A thread's stacks. Freed when the thread ends. Levels pushed by later destructors are ignored.
@@ -37,14 +39,29 @@ Stack* find(std::uint64_t filter) noexcept {
   return found == stacks->end() ? nullptr : &*found;
 }
 
-Stack& add(std::uint64_t filter, std::shared_ptr<std::uint64_t const> const& owner) {
-  if (stacks == nullptr) {
-    static thread_local FreeStacks free_stacks;
-    static_cast<void>(&free_stacks);
-    stacks = new std::vector<Stack>();
+// Null if memory runs out.
+Stack* add(std::uint64_t filter, std::shared_ptr<std::uint64_t const> const& owner) noexcept {
+  try {
+    if (stacks == nullptr) {
+      static thread_local FreeStacks free_stacks;
+      static_cast<void>(&free_stacks);
+      stacks = new std::vector<Stack>();
+    }
+    std::erase_if(*stacks, [](Stack const& stack) { return stack.owner.expired(); });
+    return &stacks->emplace_back(Stack{filter, owner, {}, 0});
+  } catch (std::bad_alloc const&) {
+    return nullptr;
   }
-  std::erase_if(*stacks, [](Stack const& stack) { return stack.owner.expired(); });
-  return stacks->emplace_back(Stack{filter, owner, {}});
+}
+
+// False if memory runs out.
+bool append(std::vector<LevelFilter>& levels, LevelFilter level) noexcept {
+  try {
+    levels.push_back(level);
+    return true;
+  } catch (std::bad_alloc const&) {
+    return false;
+  }
 }
 
 LevelFilter remember(std::uint64_t filter, LevelFilter level) noexcept {
@@ -75,16 +92,25 @@ void push_level(ThreadLevelsOwner const& owner, LevelFilter level) noexcept {
   if (ended) return;
   std::uint64_t const filter = owner.number();
   Stack* stack = find(filter);
-  if (stack == nullptr) stack = &add(filter, owner.number_);
+  if (stack == nullptr) stack = add(filter, owner.number_);
+  if (stack == nullptr) return;
   if (!stack->levels.empty()) level = std::max(level, stack->levels.back());
-  stack->levels.push_back(level);
-  remember(filter, level);
+  if (stack->lost > 0 || !append(stack->levels, level)) {
+    ++stack->lost;
+  } else {
+    remember(filter, level);
+  }
 }
 
 void pop_level(ThreadLevelsOwner const& owner) noexcept {
   std::uint64_t const filter = owner.number();
   Stack* const stack = find(filter);
-  if (stack == nullptr || stack->levels.empty()) return;
+  if (stack == nullptr) return;
+  if (stack->lost > 0) {
+    --stack->lost;
+    return;
+  }
+  if (stack->levels.empty()) return;
   stack->levels.pop_back();
   remember(filter, stack->levels.empty() ? LevelFilter::off : stack->levels.back());
 }

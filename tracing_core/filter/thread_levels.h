@@ -41,6 +41,7 @@ inline LevelFilter current_level(std::uint64_t filter) noexcept {
   return recent.filter == filter ? recent.level : look_up_level(filter);
 }
 
+/// If memory runs out, the level and those pushed until it is popped are dropped.
 void push_level(ThreadLevelsOwner const& owner, LevelFilter level) noexcept;
 /// Removes the level that was pushed last on this thread, if there is one.
 void pop_level(ThreadLevelsOwner const& owner) noexcept;

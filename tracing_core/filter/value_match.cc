@@ -84,12 +84,18 @@ void append_plain(std::string& out, double value) {
 }  // namespace
 
 std::optional<ValueMatch> ValueMatch::parse(std::string_view text, bool regex, std::string& error) {
+  internal::PatternBudget budget({});
+  return parse(text, regex, budget, error);
+}
+
+std::optional<ValueMatch> ValueMatch::parse(std::string_view text, bool regex, internal::PatternBudget& budget,
+                                            std::string& error) {
   if (text == "true" || text == "false") return ValueMatch(text == "true");
   if (auto const x = parse_integer<std::uint64_t>(text)) return ValueMatch(*x);
   if (auto const x = parse_integer<std::int64_t>(text)) return ValueMatch(*x);
   if (auto const x = parse_float(text)) return std::isnan(*x) ? ValueMatch(NotANumber()) : ValueMatch(*x);
   if (!regex) return ValueMatch(Literal{std::string(text)});
-  auto pattern = internal::RegexPattern::compile(text, error);
+  auto pattern = internal::RegexPattern::compile(text, budget, error);
   if (!pattern) return std::nullopt;
   return ValueMatch(std::move(pattern));
 }

@@ -14,16 +14,20 @@ namespace tracing::inline v1 {
 
 namespace internal {
 class RegexPattern;
-}
+class PatternBudget;
+}  // namespace internal
 
 /// The value that a field must have. Text is tried in this order: `true` or `false`, unsigned, signed, floating-point,
 /// `nan`. Anything else is a regular expression or, with regex off, the debug output of the value. Copies share one
 /// compiled pattern. Immutable, so thread-safe.
 class ValueMatch {
  public:
-  /// Parses a value. If it is a regular expression that cannot be compiled, returns nothing and sets `error` to the
-  /// reason.
+  /// Parses a value. If it is a regular expression that cannot be compiled, or takes too much memory, returns nothing
+  /// and sets `error` to the reason.
   static std::optional<ValueMatch> parse(std::string_view text, bool regex, std::string& error);
+  // The same for a value of several, all of which have one budget.
+  static std::optional<ValueMatch> parse(std::string_view text, bool regex, internal::PatternBudget& budget,
+                                         std::string& error);
 
   // True if a value that was recorded with this type matches. Integers never match a floating-point number, nor the
   // reverse. Numbers and booleans never match a pattern. Floats match within the machine epsilon, so an infinity never

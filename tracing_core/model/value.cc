@@ -126,7 +126,12 @@ constexpr ErrorType kPlainExceptionType{[](void const* object, void* context, vo
 }};
 
 constexpr ErrorType kErrorCodeType{[](void const* object, void* context, void (*each)(void*, std::string_view)) {
-  std::string const text = static_cast<std::error_code const*>(object)->message();
+  std::string text;
+  try {
+    text = static_cast<std::error_code const*>(object)->message();
+  } catch (...) {
+    text = "unknown";  // needs no allocation
+  }
   each(context, text);
 }};
 
