@@ -184,6 +184,8 @@ TEST(SpansOnly, Fails) {
   numbers::forward();
   TRACE_SPAN(info, "checking");
   ADD_FAILURE();
+}
+
 // ---- what is enabled ----
 
 TEST(Enabled, IsPrinted) {
