@@ -16,7 +16,7 @@ namespace testlog::inline v1 {
 /// to `output` once that it cannot be opened. A forked child writes nothing. Thread-safe.
 class LineFile final : public tracing::LineSink {
  public:
-  /// `end_of_broken`, a string literal, ends a line that broke off.
+  /// `end_of_broken`, a string literal, ends an incomplete line.
   LineFile(std::string variable, std::string path, Output& output, std::string_view end_of_broken = "\n")
       : variable_(std::move(variable)), path_(std::move(path)), output_(output), end_of_broken_(end_of_broken) {}
 

@@ -52,7 +52,7 @@ struct Driver::State {
   /// The context of open_device(); null before.
   CUcontext opened() const;
   std::string kernel_of(CUfunction function) const;
-  /// What stands for an argument in the text of a call.
+  /// The placeholder of an argument in the text of a call.
   std::string shown(CUstream stream) { return text_of_stream(log.number_of(stream)); }
   std::string shown(CUevent event) { return fmt::format("event {}", log.number_of(event)); }
   template <class T>

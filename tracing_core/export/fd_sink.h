@@ -15,10 +15,10 @@ namespace tracing::inline v1 {
 
 /// Writes each line or block by one write(2), so that lines of several threads and processes do not mix; on a pipe or
 /// socket, those of other processes may come within one of more than 4096 bytes. Goes on if the system takes only a
-/// part, and begins a new line after one that broke off. Takes no lock but one for pipes and sockets, for which nobody
-/// waits longer than a second and which a forked child finds free. A child's lines go to the same file. Never throws,
-/// and counts what could not be written. Is no point at which pthread_cancel() ends a thread. Raises no SIGPIPE, and no
-/// SIGXFSZ with one exception: if RLIMIT_FSIZE is set after the sink was made, and a line ends exactly at the limit,
+/// part, and begins a new line after an incomplete one. Takes no lock but one for pipes and sockets, for which no
+/// thread waits longer than a second and which a forked child finds free. A child's lines go to the same file. Never
+/// throws, and counts what could not be written. pthread_cancel() does not end a thread in it. Raises no SIGPIPE, and
+/// no SIGXFSZ with one exception: if RLIMIT_FSIZE is set after the sink was made, and a line ends exactly at the limit,
 /// the next write raises it. On a non-blocking descriptor, waits up to a second before it drops a line.
 ///
 /// A program that closes all descriptors may get this number for a file of its own. Nothing is written to that, or
@@ -28,7 +28,7 @@ class FdSink final : public LineSink {
  public:
   /// Takes ownership of `descriptor`; every write to a negative one fails. Reports the first failed write on
   /// `error_fd`, naming the sink `name`; reports nothing if `error_fd` is negative. `end_of_broken`, a string literal,
-  /// ends a line that broke off.
+  /// ends an incomplete line.
   explicit FdSink(int descriptor, std::string name = {}, int error_fd = 2,
                   std::string_view end_of_broken = "\n") noexcept;
   ~FdSink() override;

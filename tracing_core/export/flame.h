@@ -96,7 +96,7 @@ class FlameLayer final : public Layer {
 ///     auto [layer, guard] = tracing::flame_layer("run.folded", error);
 ///     tracing::set_global_default(tracing::RegistryBuilder().with(std::move(layer)).build());
 std::pair<std::unique_ptr<FlameLayer>, FlameGuard> flame_layer(WriterPtr writer, FlameOptions const& options = {});
-/// The same to a file, which is created if it does not exist and otherwise appended to; a last line that broke off is
+/// The same to a file, which is created if it does not exist and otherwise appended to; an incomplete last line is
 /// ended. If the file cannot be opened, sets `error` and returns a null layer. Reports the first failed write on
 /// standard error.
 std::pair<std::unique_ptr<FlameLayer>, FlameGuard> flame_layer(std::string const& path, std::error_code& error,

@@ -18,7 +18,7 @@
 
 namespace tracing::inline v1::internal {
 
-// Ends a line that broke off, so that no reader takes the first digits of a number for all of it.
+// Ends an incomplete line, so that no reader takes the first digits of a number for all of it.
 inline constexpr std::string_view kEndOfBrokenStack = " (cut)\n";
 
 // Lines that one thread adds while another may take those that are there. Taking and restarting needs a lock.

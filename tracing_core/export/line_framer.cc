@@ -15,7 +15,7 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-// How often the end of a file is looked at, to tell a line that broke off from one that another thread is just writing.
+// How often the end of a file is read, to distinguish an incomplete line from one that another thread is writing.
 constexpr int kMaxLooks = 10;
 
 }  // namespace

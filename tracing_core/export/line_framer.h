@@ -1,4 +1,4 @@
-// LineFramer: begins each line of text on a line of its own, also after a line that broke off.
+// LineFramer: begins each line of text on a line of its own, also after an incomplete one.
 #pragma once
 
 #include <atomic>
@@ -10,16 +10,16 @@
 
 namespace tracing::inline v1::internal {
 
-// Writes lines to a descriptor. After a line that broke off, because the disk was full or its writer was killed, it
+// Writes lines to a descriptor. After an incomplete line, because the disk was full or its writer was killed, it
 // ends that line first; otherwise the next line would be lost with it. Thread-safe and async-signal-safe, without a
 // lock: threads that write after a broken line at the same time may end it twice.
 class LineFramer {
  public:
-  // `end_of_broken`, a string literal, ends a line that broke off.
+  // `end_of_broken`, a string literal, ends an incomplete line.
   constexpr explicit LineFramer(std::string_view end_of_broken = "\n") noexcept : end_of_broken_(end_of_broken) {}
 
-  // Writes lines, each with its end, by one call of write_all(), unless the line before broke off. Returns 0, the error
-  // for which lines are missing, or kNotOurs.
+  // Writes lines, each with its end, by one call of write_all(), unless the line before is incomplete. Returns 0, the
+  // error for which lines are missing, or kNotOurs.
   int write(int descriptor, bool blocks_signals, std::string_view lines, Turns turns = Turns::take) noexcept;
   // The program closed the descriptor, and may use its number for a file of its own: nothing was or will be written.
   static constexpr int kNotOurs = -1;
@@ -32,7 +32,7 @@ class LineFramer {
   void check_still(int descriptor) noexcept {
     if (!is_still(descriptor)) is_lost_.store(true, std::memory_order_relaxed);
   }
-  // The descriptor is now the file at `path`: checks whether its last line broke off. Looks again after a
+  // The descriptor is now the file at `path`: checks whether its last line is incomplete. Looks again after a
   // millisecond if so, since another thread or process may be just writing it.
   void check_file(std::string const& path) noexcept;
 

@@ -23,9 +23,9 @@ enum class Turns : bool { take, skip };
 //
 // The system may cut text of more than PIPE_BUF bytes (4096) for a pipe or socket into pieces, and let other threads
 // write in between. So with `blocks_signals` threads take turns from the first such text on, whichever their
-// descriptors. Nobody waits for a turn for more than a second: the thread that would read the pipe may be the one that
-// waits. A forked child finds the turn free. Text of other processes, and a line that was begun before that first text,
-// may still come in between.
+// descriptors. No thread waits for a turn for more than a second: the thread that would read the pipe may be the one
+// that waits. A forked child finds the turn free. Text of other processes, and a line that was begun before that first
+// text, may still come in between.
 int write_all(int descriptor, std::string_view& text, bool blocks_signals, Turns turns = Turns::take) noexcept;
 // The same for a single write to any descriptor: blocks the signals.
 int write_once(int descriptor, std::string_view text) noexcept;

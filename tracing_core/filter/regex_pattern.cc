@@ -40,7 +40,7 @@ std::shared_ptr<RegexPattern const> RegexPattern::compile(std::string_view patte
   }
   auto const translated = to_re2_syntax(pattern, error);
   if (!translated) return nullptr;
-  // RE2 does not tell how much a pattern needs, so that it gets more until it fits.
+  // RE2 does not say how much a pattern needs, so that it gets more until it fits.
   std::int64_t const most = std::min(budget.left_bytes, PatternBudget::kMaxBytes);
   std::int64_t const first = std::max(estimate_bytes(*translated), std::min(budget.share_bytes(), most));
   for (std::int64_t bytes = first; bytes <= most; bytes = std::min(bytes * 4, most)) {
