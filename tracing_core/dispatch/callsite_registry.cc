@@ -106,8 +106,10 @@ void CallsiteRegistry::visit(void (*each)(void* context, Metadata const& metadat
 void CallsiteRegistry::add_subscriber(std::shared_ptr<Subscriber> const& subscriber) {
   report_second_copy_once();
   rebuild_if([&]() TRACING_REQUIRES(mutex_) {
-    bool const known = std::any_of(subscribers_.begin(), subscribers_.end(),
-                                   [&](auto const& weak) { return weak.lock() == subscriber; });
+    // Without weak.lock(): its result might be the last reference, whose end takes the lock that is held here.
+    bool const known = std::any_of(subscribers_.begin(), subscribers_.end(), [&](auto const& weak) {
+      return !weak.owner_before(subscriber) && !subscriber.owner_before(weak);
+    });
     if (!known) subscribers_.push_back(subscriber);
     return !known;
   });
