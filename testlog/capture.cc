@@ -69,4 +69,11 @@ void Capture::end_test() noexcept {
   if (ring_ != nullptr) ring_->set_tag(0);
 }
 
+std::string Capture::why_incomplete() const {
+  if (ring_ == nullptr) return "nothing is captured: TRACE_CAPTURE is off";
+  std::uint64_t const lost = ring_->dropped_of(ring_->tag());
+  if (lost == 0) return {};
+  return "the ring was full and lost " + std::to_string(lost) + " records of this test";
+}
+
 }  // namespace testlog::inline v1

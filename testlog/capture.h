@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "testlog/attribution.h"
 #include "testlog/environment.h"
@@ -35,6 +36,8 @@ class Capture {
   std::uint64_t first_record_of_test() const noexcept { return first_record_of_test_; }
   /// The number that the next record gets.
   std::uint64_t next_record() const noexcept { return ring_ == nullptr ? 0 : ring_->next_number(); }
+  /// Why captured records of the running test are missing; empty if none are.
+  std::string why_incomplete() const;
   UnreportedRecords& unreported() noexcept { return unreported_; }
 
  private:

@@ -37,7 +37,6 @@ class LiveOutput {
   /// Whether the directives differ from those outside tests.
   bool has_filter_of_test() const { return filter_->directives() != outside_tests_; }
 
-  /// Null for no settings.
   void begin_test(Settings const& settings);
   void end_test();
 

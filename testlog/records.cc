@@ -6,7 +6,6 @@
 #include <ostream>
 #include <utility>
 
-#include "testlog/checks.h"
 #include "testlog/record_of.h"
 #include "testlog/session.h"
 #include "tracing_core/dispatch/dispatcher.h"
@@ -100,13 +99,15 @@ Records records(char const* file, int line) {
   Records all;
   Session* const session = Session::get();
   if (session == nullptr) return all;
-  if (std::string const why = why_incomplete(*session); !why.empty()) {
-    ADD_FAILURE_AT(file, line)
-        << "testlog::records() does not have all records of the test: " << why << ".";
-  }
-  for_each_record_of_test(*session, [&all](tracing::RecordView const& view) {
-    if (view.kind == tracing::RecordKind::event || view.kind == tracing::RecordKind::new_span)
-      all.push_back(record_of(view));
+  Capture const& capture = session->capture();
+  if (std::string const why = capture.why_incomplete(); !why.empty())
+    ADD_FAILURE_AT(file, line) << "testlog::records() does not have all records of the test: " << why << ".";
+  if (capture.ring() == nullptr) return all;
+  Attribution const& attribution = session->attribution();
+  capture.ring()->snapshot(capture.first_record_of_test()).for_each([&](tracing::RecordView const& view) {
+    if (view.kind != tracing::RecordKind::event && view.kind != tracing::RecordKind::new_span) return;
+    Owner const owner = attribution.owner_of(view);
+    if (!owner.late && owner.test == attribution.running()) all.push_back(record_of(view));
   });
   return all;
 }

@@ -7,22 +7,19 @@
 
 #include "testlog/settings.h"
 
+#define TESTLOG_INTERNAL_SETTINGS_(suite, name, ...) \
+  __VA_OPT__(TESTLOG_INTERNAL_REGISTER_(testlog_settings_##suite##_##name, #suite, #name, __VA_ARGS__);)
 // The lambda makes the names of the levels visible to the settings only.
-#define TESTLOG_INTERNAL_SETTINGS_(suite, name, ...) __VA_OPT__(TESTLOG_INTERNAL_REGISTER_(suite, name, __VA_ARGS__))
-#define TESTLOG_INTERNAL_REGISTER_(suite, name, ...)                                                \
-  [[maybe_unused]] static ::testlog::internal::RegisteredSettings const testlog_settings_##suite##_##name( \
-      #suite, #name, []() -> ::testlog::Settings {                                                  \
-        using enum ::tracing::Level;                                                                \
-        return {__VA_ARGS__};                                                                       \
-      }());
+#define TESTLOG_INTERNAL_REGISTER_(variable, suite, name, ...)                       \
+  [[maybe_unused]] static ::testlog::internal::RegisteredSettings const variable( \
+      suite, name, []() -> ::testlog::Settings {                                     \
+        using enum ::tracing::Level;                                                 \
+        return {__VA_ARGS__};                                                        \
+      }())
 
 /// Settings of all tests of a suite, which their own settings override one by one: TEST_LOG_SUITE(Suite, .fail_on = warn);
-#define TEST_LOG_SUITE(suite, ...)                                                                               \
-  [[maybe_unused]] static ::testlog::internal::RegisteredSettings const testlog_settings_of_suite_##suite(        \
-      #suite, "", []() -> ::testlog::Settings {                                                                   \
-        using enum ::tracing::Level;                                                                              \
-        return {__VA_ARGS__};                                                                                     \
-      }())
+#define TEST_LOG_SUITE(suite, ...) \
+  TESTLOG_INTERNAL_REGISTER_(testlog_settings_of_suite_##suite, #suite, "", __VA_ARGS__)
 
 /// Like TEST, with settings: TEST_LOG(Suite, Name, .default_filter = "gpu=debug", .fail_on = warn).
 #define TEST_LOG(suite, name, ...)                              \

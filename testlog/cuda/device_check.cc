@@ -4,7 +4,6 @@
 #include <sstream>
 #include <vector>
 
-#include "testlog/checks.h"
 #include "testlog/listener.h"
 #include "testlog/records.h"
 #include "tracing_core/cuda/errors.h"
@@ -47,7 +46,7 @@ void DeviceCheckListener::check(tracing::cuda::Driver& driver, testing::TestInfo
 }
 
 std::string DeviceCheckListener::launches_of_test() const {
-  if (std::string const why = why_incomplete(session_); !why.empty())
+  if (std::string const why = session_.capture().why_incomplete(); !why.empty())
     return "\n  Its launches are unknown: " + why + ".";
   Records launches = records();
   std::erase_if(launches, [](Record const& record) {
