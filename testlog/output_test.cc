@@ -72,7 +72,7 @@ TEST(OutputFile, ContainsLinesOfForkedChildren) {
 }
 
 // As after a daemon's fork(), or closefrom() in a test.
-TEST(OutputFile, IsNotAFileForWhichTheProgramUsesItsDescriptor) {
+TEST(OutputFile, IsNotWrittenToAFileThatReusesItsDescriptor) {
   TemporaryFolder const folder;
   std::string const other = folder.write("other", "precious");
   auto const reuse = [&other](int number) {

@@ -114,7 +114,7 @@ TEST_F(PerfFiles, FollowNoLinkAtTheirTemporaryName) {
   EXPECT_THAT(names_in(folder_ / ""), testing::UnorderedElementsAre("victim", "file.prom"));
 }
 
-TEST_F(PerfFiles, ReplaceOnesThatAKilledProcessOfThisNumberLeft) {
+TEST_F(PerfFiles, ReplaceTemporaryFilesOfKilledProcesses) {
   folder_.write("file.prom." + std::to_string(getpid()) + ".part", "a longer text than the new one");
   std::error_code error;
   testlog::create_complete_file(folder_ / "file.prom", "sums", error);

@@ -66,7 +66,7 @@ int descriptor_of(std::string const& file) {
   return -1;
 }
 
-TEST_F(ChromeFile, LeavesAFileForWhichTheProgramUsesItsDescriptor) {
+TEST_F(ChromeFile, WritesNothingToAFileThatReusesItsDescriptor) {
   std::ofstream(path("other")) << "precious";
   auto [layer, guard] = chrome_layer({.path = path()});
   int const number = descriptor_of(path());

@@ -108,8 +108,8 @@ TEST(ChromeStream, WritesTheSameAsIfWrittenThrough) {
   }
 }
 
-// A function for names has each record formatted by itself.
-TEST(ChromeStream, WritesTheSameSpansIfEachIsFormattedByItself) {
+// With a function for names, each record is formatted separately.
+TEST(ChromeStream, WritesTheSameSpansIfEachIsFormattedSeparately) {
   for (bool const args : {true, false}) {
     for (bool const locations : {true, false}) {
       std::string texts[2];

@@ -234,7 +234,7 @@ bool is_quick(std::function<void()> const& f) {
   return std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(900);
 }
 
-TEST(FdSink, WaitsNotForeverAndInAForkedChildNotAtAllForTheTurnOfAnotherThread) {
+TEST(FdSink, WaitsAtMostASecondForAnotherThreadAndNotAtAllInAForkedChild) {
   Ends const stuck = make_pipe(), ends = make_pipe();
   std::string const line = std::string(5000, 'x') + "\n";
   std::atomic<bool> is_full{false};
@@ -343,7 +343,7 @@ void reuse(int number, char const* path) {
   close(file);
 }
 
-TEST(FdSink, LeavesAFileThatHasItsNumberInAForkedChild) {
+TEST(FdSink, WritesNothingToAFileThatReusesItsDescriptorInAForkedChild) {
   TemporaryFile const log, other;
   std::error_code error;
   auto sink = FdSink::append_to(log.path(), error);
@@ -366,7 +366,7 @@ TEST(FdSink, LeavesAFileThatHasItsNumberInAForkedChild) {
   EXPECT_EQ(log.text(), "before\nin the child\nafter\n");
 }
 
-TEST(FdSink, LeavesAFileThatHasItsNumberAfterAWriteFailed) {
+TEST(FdSink, WritesNothingToAFileThatReusesItsDescriptorAfterAFailedWrite) {
   TemporaryFile const log, other;
   std::error_code error;
   auto sink = FdSink::append_to(log.path(), error, -1);

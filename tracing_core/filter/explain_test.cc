@@ -65,7 +65,7 @@ TEST_F(Explain, SuggestsTheNearestNameThatRan) {
   for (auto const& c : cases) EXPECT_EQ(notes(c.text), c.note) << c.text;
 }
 
-TEST_F(Explain, TellsTyposFromNamesOfOtherParts) {
+TEST_F(Explain, DistinguishesTyposFromNamesOfOtherParts) {
   for (char const* const typo :
        {"gpo", "gpu::compiel=debug", "gup::memory", "debgu", "launch=info", "[host]", "[lanch]", "[launch{cuont}]"}) {
     auto const notes = explain(*EnvFilter::parse(typo), reached_);
