@@ -105,10 +105,13 @@ endfunction()
 
 # Every variable that testlog reads, and those of others that change what tests print.
 set(TESTLOG_SCRUBBED_ENVIRONMENT CI=unset: TRACEPARENT=unset: CUDA_LAUNCH_BLOCKING=unset:)
-set(variables ${CMAKE_CURRENT_LIST_DIR}/../testlog/variables.inc)
+set(variables ${CMAKE_CURRENT_LIST_DIR}/../tracing_core/environment/variables.inc
+  ${CMAKE_CURRENT_LIST_DIR}/../testlog/variables.inc)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${variables})
-file(STRINGS ${variables} rows REGEX "^TESTLOG_VARIABLE")
-foreach(row IN LISTS rows)
-  string(REGEX MATCH "[(]([A-Z_]+)" name "${row}")
-  list(APPEND TESTLOG_SCRUBBED_ENVIRONMENT ${CMAKE_MATCH_1}=unset:)
+foreach(table IN LISTS variables)
+  file(STRINGS ${table} rows REGEX "^TESTLOG_VARIABLE")
+  foreach(row IN LISTS rows)
+    string(REGEX MATCH "[(]([A-Z_]+)" name "${row}")
+    list(APPEND TESTLOG_SCRUBBED_ENVIRONMENT ${CMAKE_MATCH_1}=unset:)
+  endforeach()
 endforeach()

@@ -1,4 +1,4 @@
-// Shared by the examples: a registry that prints to the standard output, and the flag --tracing.
+// Shared by the examples: output to the standard output, and the flag --tracing.
 #pragma once
 
 #include <cstdio>
@@ -13,12 +13,11 @@ namespace examples {
 /// A writer to the standard output.
 inline tracing::WriterPtr standard_output() { return tracing::to_sink(tracing::FdSink::duplicate_of(1)); }
 
-/// Prints everything that `filter` passes to the standard output, in the full format.
-inline void print_everything(std::unique_ptr<tracing::Filter> filter = nullptr) {
-  tracing::set_global_default(
-      tracing::RegistryBuilder()
-          .with(tracing::print_layer({.writer = standard_output()}), std::move(filter))
-          .build());
+/// As a program sets itself up; without variables it prints everything to the standard output.
+inline tracing::EnvGuard init(tracing::EnvOptions defaults = {}, tracing::RegistryBuilder builder = {}) {
+  if (defaults.filter == tracing::EnvOptions().filter) defaults.filter = "trace";
+  defaults.output = "stdout";
+  return tracing::init_from_env(std::move(defaults), std::move(builder));
 }
 
 /// With `--tracing` a layer that writes a Chrome trace, trace-<microseconds since 1970>.json, and the guard that
@@ -28,16 +27,6 @@ inline std::pair<std::unique_ptr<tracing::Layer>, tracing::ChromeGuard> trace_if
   auto made = tracing::chrome_layer();
   std::printf("the trace is in %s\n", made.second.path().c_str());
   return made;
-}
-
-/// Prints everything, and writes a Chrome trace of it if asked.
-[[nodiscard]] inline tracing::ChromeGuard print_everything(int argc, char** argv) {
-  auto [chrome, guard] = trace_if_asked(argc, argv);
-  tracing::set_global_default(tracing::RegistryBuilder()
-                                  .with(tracing::print_layer({.writer = standard_output()}))
-                                  .with(std::move(chrome))
-                                  .build());
-  return std::move(guard);
 }
 
 }  // namespace examples

@@ -91,12 +91,9 @@ Task load(std::thread& disk) {
 }  // namespace loader
 
 int main(int argc, char** argv) {
-  auto [chrome, guard] = examples::trace_if_asked(argc, argv);
-  tracing::set_global_default(
-      tracing::RegistryBuilder()
-          .with(tracing::print_layer({.format = {.thread_names = true}, .writer = examples::standard_output()}))
-          .with(std::move(chrome))
-          .build());
+  auto [chrome, chrome_guard] = examples::trace_if_asked(argc, argv);
+  auto const tracing_guard =
+      examples::init({.threads = tracing::ThreadLabels::on}, tracing::RegistryBuilder().with(std::move(chrome)));
   int const id = 1;
   std::thread disk;
   loader::Task const task = tracing::instrument(TRACE_MAKE_SPAN(info, "request", id), loader::load(disk));

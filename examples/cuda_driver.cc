@@ -66,7 +66,7 @@ class Scaler {
 }  // namespace images
 
 int main() {
-  examples::print_everything();
+  auto const tracing_guard = examples::init();
   tracing::cuda::DriverOptions options;
   options.failed_launch = [] {
     auto const fault = cuda_tests::cpu_driver_last_fault();

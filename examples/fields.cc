@@ -58,7 +58,7 @@ void errors() {
 }
 
 int main() {
-  examples::print_everything();
+  auto const tracing_guard = examples::init();
   names();
   numbers_and_text();
   absent();

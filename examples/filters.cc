@@ -20,7 +20,7 @@ void launch(int stream) {
 
 int main() {
   // Warnings of all targets, app::net from debug on, and everything inside of launches with stream 7.
-  examples::print_everything(tracing::to_filter(tracing::EnvFilter("warn,app::net=debug,[launch{stream=7}]=trace")));
+  auto const tracing_guard = examples::init({.filter = "warn,app::net=debug,[launch{stream=7}]=trace"});
   app::net::send(100);
   app::gpu::launch(1);
   app::gpu::launch(7);

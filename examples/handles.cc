@@ -39,12 +39,9 @@ void causes() {
 }  // namespace server
 
 int main(int argc, char** argv) {
-  auto [chrome, guard] = examples::trace_if_asked(argc, argv);
-  tracing::set_global_default(
-      tracing::RegistryBuilder()
-          .with(tracing::print_layer({.format = {.thread_names = true}, .writer = examples::standard_output()}))
-          .with(std::move(chrome))
-          .build());
+  auto [chrome, chrome_guard] = examples::trace_if_asked(argc, argv);
+  auto const tracing_guard =
+      examples::init({.threads = tracing::ThreadLabels::on}, tracing::RegistryBuilder().with(std::move(chrome)));
   server::handle(1);
   server::causes();
 }

@@ -39,6 +39,6 @@ void report() {
 }  // namespace gpu
 
 int main() {
-  examples::print_everything();
+  auto const tracing_guard = examples::init();
   gpu::report();
 }

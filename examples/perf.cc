@@ -1,6 +1,5 @@
 // Perf spans: durations, with a line for each span and a summary.
 #include <chrono>
-#include <cstdio>
 #include <thread>
 
 #include <tracing_core/tracing.h>
@@ -21,22 +20,9 @@ void execute(int instructions) {
 }  // namespace machine
 
 int main(int argc, char** argv) {
-  auto [layer, filter, statistics] = tracing::perf_layer();
-  auto print = tracing::print_layer({.writer = examples::standard_output()});
-  auto [chrome, guard] = examples::trace_if_asked(argc, argv);
-  auto const registry = tracing::RegistryBuilder()
-                            .with(std::move(print))
-                            .with(std::move(chrome))
-                            .with(std::move(layer), std::move(filter))
-                            .build();
-  tracing::with_default(registry, [] {
-    TRACE_SPAN(info, "launch", tracing::kv("stream", 7));
-    machine::execute(3);
-  });
-
-  std::puts("");
-  std::fflush(stdout);
-  tracing::InlineTextBuffer<1024> table;
-  append_perf_table(table, statistics->summary());
-  std::fwrite(table.data(), 1, table.size(), stdout);
+  auto [chrome, chrome_guard] = examples::trace_if_asked(argc, argv);
+  auto const tracing_guard = examples::init({.perf = {.report = true, .summary = true}},
+                                            tracing::RegistryBuilder().with(std::move(chrome)));
+  TRACE_SPAN(info, "launch", tracing::kv("stream", 7));
+  machine::execute(3);
 }

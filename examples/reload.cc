@@ -10,7 +10,10 @@ void work(int round) {
 
 int main() {
   auto [filter, handle] = tracing::reloadable(tracing::to_filter(tracing::EnvFilter("info")));
-  examples::print_everything(std::move(filter));
+  tracing::set_global_default(
+      tracing::RegistryBuilder()
+          .with(tracing::print_layer({.writer = examples::standard_output()}), std::move(filter))
+          .build());
   work(1);
   handle.reload(tracing::to_filter(tracing::EnvFilter("debug")));
   work(2);

@@ -9,7 +9,7 @@
 #include "collect.h"
 
 int main() {
-  examples::print_everything();
+  auto const tracing_guard = examples::init();
   TRACE_INFO("to the process's subscriber");
 
   std::vector<std::string> lines;

@@ -23,7 +23,7 @@ void compile(std::string_view kernel) {
 }  // namespace compiler
 
 int main() {
-  examples::print_everything(tracing::to_filter(tracing::LevelFilter::debug));
+  auto const tracing_guard = examples::init({.filter = "debug"});
   try {
     compiler::compile("double");
   } catch (std::runtime_error const& error) {

@@ -22,7 +22,8 @@ void order(int customer, int items) {
 }  // namespace shop
 
 int main(int argc, char** argv) {
-  auto const guard = examples::print_everything(argc, argv);  // --tracing also writes a Chrome trace
+  auto [chrome, chrome_guard] = examples::trace_if_asked(argc, argv);  // --tracing also writes a Chrome trace
+  auto const tracing_guard = examples::init({}, tracing::RegistryBuilder().with(std::move(chrome)));
   shop::order(7, 2);
   shop::order(8, 200);
   TRACE_VALUES(info, tracing::kv("orders", 2));  // fields and no message

@@ -50,7 +50,7 @@ Capture::Capture(Environment const& environment) {
   if (environment.capture_off) return;
   ring_ = tracing::RecordRing::make();
   if (environment.capture == "trace") return;  // no filter is the fastest
-  owned_filter_ = std::make_unique<tracing::EnvFilter>(filter_of(environment.capture));
+  owned_filter_ = std::make_unique<tracing::EnvFilter>(tracing::internal::filter_of(environment.capture));
   filter_ = owned_filter_.get();
 }
 

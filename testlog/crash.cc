@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "testlog/labels.h"
+#include "tracing_core/environment/thread_labels.h"
 #include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/value.h"
 
@@ -88,7 +89,7 @@ class Line {
     constexpr std::string_view kAfter = "\"}\n";
     static constinit char object[kBefore.size() + 2 * kBytes + kAfter.size()] = {};
     char* at = object + kBefore.copy(object, kBefore.size());
-    for (char const c : without_frame({bytes_, size_})) {
+    for (char const c : tracing::internal::without_frame({bytes_, size_})) {
       if (c == '"' || c == '\\') *at++ = '\\';
       *at++ = c;
     }
@@ -227,7 +228,7 @@ void add_labels(Session& session, tracing::RecordView const& record) noexcept {
   add_owner(session.attribution(), record);
   if (!names_thread(session.environment().threads, record.track, session.attribution())) return;
   tracing::InlineTextBuffer<512> name;
-  append_thread_name(name, record.track);
+  tracing::internal::append_thread_name(name, record.track);
   line << "[" << name.view() << "] ";
 }
 

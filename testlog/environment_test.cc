@@ -6,9 +6,18 @@
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <vector>
 
 namespace testlog {
 namespace {
+
+using tracing::PerfSettings;
+using tracing::TimeStyle;
+using tracing::internal::ProfileSetting;
+using tracing::internal::Variable;
+using tracing::internal::VariableTable;
+
+std::vector<VariableTable> const tables{tracing::internal::common_variables(), test_variables()};
 
 std::map<std::string, std::string, std::less<>> set_to;
 
@@ -29,6 +38,20 @@ std::string reports_of(std::map<std::string, std::string, std::less<>> values) {
   return reports;
 }
 
+std::vector<Variable> all_variables() {
+  std::vector<Variable> all;
+  for (VariableTable const& table : tables) all.insert(all.end(), table.variables.begin(), table.variables.end());
+  return all;
+}
+
+std::vector<ProfileSetting> profile_settings() {
+  std::vector<ProfileSetting> all;
+  for (VariableTable const& table : tables) {
+    all.insert(all.end(), table.profile_settings.begin(), table.profile_settings.end());
+  }
+  return all;
+}
+
 std::string environment_page() {
   std::ostringstream page;
   page << std::ifstream(TESTLOG_TEST_DIR "/../docs/environment.md").rdbuf();
@@ -37,7 +60,8 @@ std::string environment_page() {
 
 TEST(Environment, HasTheDocumentedDefaults) {
   Environment const e = read({});
-  EXPECT_FALSE(e.filter || e.filter_help || e.capture_off || e.no_color || e.force_color);
+  EXPECT_EQ(e.filter, "info");
+  EXPECT_FALSE(e.filter_is_set || e.filter_help || e.capture_off || e.no_color || e.force_color);
   EXPECT_EQ(e.show, Show::live);
   EXPECT_EQ(e.format, tracing::FormatKind::full);
   EXPECT_EQ(e.span_events, tracing::SpanEvents::none);
@@ -49,7 +73,7 @@ TEST(Environment, HasTheDocumentedDefaults) {
 }
 
 TEST(Environment, AcceptsEveryWordOfTheTable) {
-  for (Variable const& variable : variables()) {
+  for (Variable const& variable : all_variables()) {
     std::string_view values = variable.values;
     for (std::size_t begin; (begin = values.find('`')) != values.npos;) {
       std::size_t const end = values.find('`', begin + 1);
@@ -60,13 +84,15 @@ TEST(Environment, AcceptsEveryWordOfTheTable) {
   }
 }
 
-TEST(Environment, TableEqualsTheDocumentation) {
-  std::string table = "| variable | values | default | meaning |\n|---|---|---|---|\n";
-  for (Variable const& variable : variables()) {
-    table.append("| `").append(variable.name).append("` | ").append(variable.values).append(" | ");
-    table.append(variable.default_value).append(" | ").append(variable.help).append(" |\n");
+TEST(Environment, TablesEqualTheDocumentation) {
+  for (VariableTable const& variables : tables) {
+    std::string table = "| variable | values | default | meaning |\n|---|---|---|---|\n";
+    for (Variable const& variable : variables.variables) {
+      table.append("| `").append(variable.name).append("` | ").append(variable.values).append(" | ");
+      table.append(variable.default_value).append(" | ").append(variable.help).append(" |\n");
+    }
+    EXPECT_NE(environment_page().find(table), std::string::npos) << "docs/environment.md should have\n" << table;
   }
-  EXPECT_NE(environment_page().find(table), std::string::npos) << "docs/environment.md should have\n" << table;
 }
 
 TEST(Environment, ReadsWordsAsTheSettingsTheyName) {
@@ -105,12 +131,12 @@ TEST(Environment, ReportsBadValuesAndUsesDefaults) {
                              &reports);
   EXPECT_EQ(
       reports,
-      "testlog: TRACE_SHOW=alive: unknown value; expected one of live, failed, all, none (did you mean live?)\n"
       "testlog: TRACE_SPAN_EVENTS=new,clsoe: unknown value \"clsoe\"; expected one of new, enter, exit, close, active, "
       "full, none (did you mean close?)\n"
       "testlog: TRACE_TIME=UTC: unknown value; expected one of utc, local, uptime, none (did you mean utc?)\n"
       "testlog: TRACE_COLOR=?[1m: unknown value; expected one of auto, always, never\n"
-      "testlog: TRACE_REDACT_TOKEN=two?lines: contains a control character; expected one line of text\n");
+      "testlog: TRACE_REDACT_TOKEN=two?lines: contains a control character; expected one line of text\n"
+      "testlog: TRACE_SHOW=alive: unknown value; expected one of live, failed, all, none (did you mean live?)\n");
   EXPECT_EQ(e.show, Show::live);
   EXPECT_EQ(e.span_events, tracing::SpanEvents::none);
   EXPECT_EQ(e.redact_token, "***REDACTED***");
@@ -131,7 +157,7 @@ TEST(Environment, ReportsVariablesWithNearlyAKnownName) {
   auto const reports_of = [](std::vector<char const*> environment) {
     environment.push_back(nullptr);
     std::string reports;
-    report_misspelt_variables(environment.data(), reports);
+    tracing::internal::report_misspelt_variables({tables[0], tables[1]}, environment.data(), reports);
     return reports;
   };
   EXPECT_EQ(reports_of({"HOME=/", "TRACE_FITLER=mylb=trace", "TRACE_SHOW=all", "TRACE_PERF_JSNO=x", "TRACE_colour=1"}),
@@ -142,7 +168,7 @@ TEST(Environment, ReportsVariablesWithNearlyAKnownName) {
                                     "TRACE_FITLER=", "TRACE_FITLER", "FITLER=info", "XTRACE_FITLER=info"}) {
     EXPECT_EQ(reports_of({foreign}), "") << foreign;
   }
-  for (Variable const& variable : variables()) {
+  for (Variable const& variable : all_variables()) {
     EXPECT_EQ(reports_of({(std::string(variable.name) + "=x").c_str()}), "") << variable.name;
   }
 }
@@ -151,14 +177,14 @@ TEST(Environment, TreatsBlankDirectivesAsUnset) {
   for (char const* const blank : {" ", ",", " , "}) {
     std::string reports;
     Environment const e = read({{"TRACE_FILTER", blank}, {"TRACE_CAPTURE", blank}, {"TRACE_PERF", blank}}, &reports);
-    EXPECT_FALSE(e.filter || e.capture_off || e.perf.any());
+    EXPECT_FALSE(e.filter_is_set || e.capture_off || e.perf.any());
     EXPECT_EQ(reports, "");
   }
 }
 
 TEST(Environment, ReadsHelpAndOff) {
   EXPECT_TRUE(read({{"TRACE_FILTER", " help "}}).filter_help);
-  EXPECT_FALSE(read({{"TRACE_FILTER", "help"}}).filter);
+  EXPECT_FALSE(read({{"TRACE_FILTER", "help"}}).filter_is_set);
   for (char const* const off : {"off", "OFF", "0"}) EXPECT_TRUE(read({{"TRACE_CAPTURE", off}}).capture_off) << off;
 }
 
@@ -195,7 +221,7 @@ TEST(Environment, IgnoresWrongDirectivesOfPerf) {
     char const* in_profile_performance;
   };
   for (Row const& row : {Row{"summary,gpu=bogus", "summary", "summary"}, Row{"gpu=bogus,on", "on", "on"},
-                         Row{"bogus=bogus", "off", "summary"}, Row{"off,a=b=c", "off", "off"},
+                         Row{"bogus=bogus", "off", "on,summary"}, Row{"off,a=b=c", "off", "off"},
                          Row{"a=b,c=debug", "on,a=b,c=debug", "on,a=b,c=debug"}}) {
     std::string reports;
     EXPECT_EQ(to_string(read({{"TRACE_PERF", row.text}}, &reports).perf), row.expected) << row.text;
@@ -224,9 +250,9 @@ TEST(Environment, PerfThresholdIsANumber) {
   }
 }
 
-TEST(Profile, IsLocalOrCiIfCiIsSet) {
-  EXPECT_EQ(read({}).profile, "local");
-  EXPECT_EQ(read({{"CI", ""}}).profile, "local");
+TEST(Profile, IsCiIfCiIsSetAndElseNone) {
+  EXPECT_EQ(read({}).profile, "");
+  EXPECT_EQ(read({{"CI", ""}}).profile, "");
   EXPECT_EQ(read({{"CI", "true"}}).profile, "ci");
   EXPECT_EQ(read({{"CI", "true"}, {"TRACE_PROFILE", "local"}}).profile, "local");
   EXPECT_EQ(read({{"TRACE_PROFILE", "performance"}}).profile, "performance");
@@ -237,10 +263,10 @@ TEST(Profile, SetsTheVariablesOfItsTable) {
   EXPECT_EQ(ci.show, Show::failed);
   EXPECT_EQ(ci.color, tracing::ColorChoice::never);
   Environment const performance = read({{"TRACE_PROFILE", "performance"}});
-  EXPECT_TRUE(performance.perf.summary);
-  EXPECT_EQ(performance.default_filter, "warn");
-  EXPECT_FALSE(performance.filter);
-  EXPECT_EQ(performance.time, TimeStyle::uptime);
+  EXPECT_TRUE(performance.perf.report && performance.perf.summary);
+  EXPECT_EQ(performance.format, tracing::FormatKind::json);
+  EXPECT_EQ(performance.span_events, tracing::SpanEvents::close);
+  EXPECT_EQ(read({{"TRACE_PROFILE", "local"}}).format, tracing::FormatKind::pretty);
 }
 
 TEST(Profile, TableHoldsValidValues) {
@@ -267,7 +293,7 @@ TEST(Profile, IsTheDefaultOneIfTheNameIsUnknown) {
 
 TEST(Profile, HoldsForVariablesWithBadValues) {
   EXPECT_EQ(read({{"TRACE_SHOW", "alive"}, {"CI", "true"}}).show, Show::failed);
-  EXPECT_EQ(read({{"TRACE_FILTER", "a=b=c"}, {"TRACE_PROFILE", "performance"}}).default_filter, "warn");
+  EXPECT_EQ(read({{"TRACE_FORMAT", "ful"}, {"TRACE_PROFILE", "local"}}).format, tracing::FormatKind::pretty);
 }
 
 TEST(Profile, TableEqualsTheDocumentation) {

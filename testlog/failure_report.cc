@@ -110,7 +110,7 @@ void FailureReport::print_matching(std::string_view test) {
     TestTag const running = session_.attribution().running();
     std::uint64_t const from = session_.capture().unreported().first_of_tests();
     // Filters again, since the filter also decides which spans around a record are printed.
-    auto filter = std::make_unique<tracing::EnvFilter>(filter_of(session_.live().filter().directives()));
+    auto filter = std::make_unique<tracing::EnvFilter>(tracing::internal::filter_of(session_.live().filter().directives()));
     tracing::RecordSnapshot const records = records_from(from);
     auto const select = [running](tracing::RecordView const& record) {
       return LiveOutput::was_selected(record.mask) && (running == 0 || record.tag == 0 || record.tag == running);

@@ -1,5 +1,6 @@
 #include "testlog/labels.h"
 
+#include "tracing_core/environment/thread_labels.h"
 #include "tracing_core/model/text_escape.h"
 
 namespace testlog::inline v1 {
@@ -8,12 +9,6 @@ namespace {
 constinit thread_local LabelledFormat::Replaying const* replaying = nullptr;
 
 }  // namespace
-
-void append_thread_name(tracing::TextBuffer& out, tracing::Track const& track) noexcept {
-  if (!track.name.empty()) return tracing::append_sanitized_in_line(out, track.name);
-  out.append("thread ");
-  out.append_uint(track.number);
-}
 
 bool names_thread(ThreadLabels labels, tracing::Track const& track, Attribution const& attribution) noexcept {
   return labels == ThreadLabels::on || (labels == ThreadLabels::automatic && !attribution.runs_tests(track.number));
@@ -33,11 +28,7 @@ bool LabelledFormat::append(tracing::TextBuffer& out, tracing::EventView const& 
     return format_->append(out, event);
   std::size_t const begin = out.size();
   if (has_owner) append_owner(out, owner);
-  if (has_thread) {
-    out.push_back('[');
-    append_thread_name(out, track);
-    out.append("] ");
-  }
+  if (has_thread) tracing::internal::append_thread_label(out, track);
   if (format_->append(out, event)) return true;
   out.resize_down(begin);
   return false;
@@ -54,22 +45,12 @@ void LabelledFormat::append_owner(tracing::TextBuffer& out, Owner owner) const n
 bool LabelledFormat::append_json(tracing::TextBuffer& out, tracing::EventView const& event,
                                  Owner owner) const noexcept {
   if (!format_->append(out, event)) return false;
-  if (!out.view().ends_with("}\n")) return true;  // out of memory
-  out.resize_down(out.size() - 2);
-  auto const append_key = [&out](std::string_view key) {
-    if (!out.view().ends_with('{')) out.push_back(',');
-    out.append(key);
-  };
-  if (std::string_view const name = attribution_.name_of(owner.test); !name.empty()) {
-    append_key("\"test\":");
-    tracing::append_json_string(out, name);
-  }
-  if (owner.late) append_key("\"late\":true");
-  append_key("\"thread\":");
-  tracing::InlineTextBuffer<64> thread;
-  append_thread_name(thread, event.context.track());
-  tracing::append_json_string(out, thread.view());
-  out.append("}\n");
+  tracing::internal::JsonMembers members(out);
+  if (!members.is_open()) return true;
+  if (std::string_view const name = attribution_.name_of(owner.test); !name.empty())
+    tracing::append_json_string(members.add("test"), name);
+  if (owner.late) members.add("late").append("true");
+  members.add_thread(event.context.track());
   return true;
 }
 

@@ -10,9 +10,6 @@
 
 namespace testlog::inline v1 {
 
-/// Appends `worker-1`, or `thread 3` if the thread has no name. Async-signal-safe if `out` need not grow.
-void append_thread_name(tracing::TextBuffer& out, tracing::Track const& track) noexcept;
-
 /// Whether lines of text of this thread have its name.
 bool names_thread(ThreadLabels labels, tracing::Track const& track, Attribution const& attribution) noexcept;
 

@@ -10,13 +10,12 @@
 #include <utility>
 
 #include "testlog/crash.h"
-#include "testlog/explanation.h"
 #include "testlog/failure_report.h"
-#include "testlog/perf_outputs.h"
 #include "testlog/session.h"
 #include "testlog/settings.h"
 #include "testlog/unwound_path.h"
 #include "tracing_core/bridge/spdlog.h"
+#include "tracing_core/environment/unmatched.h"
 #include "tracing_core/format/span_path.h"
 
 namespace testlog::inline v1::internal {
@@ -51,6 +50,23 @@ std::string headline_of(TestInfo const& test) {
   if (test.value_param() != nullptr) text.append(", where GetParam() = ").append(test.value_param());
   if (test.type_param() != nullptr) text.append(", where TypeParam = ").append(test.type_param());
   return text;
+}
+
+using tracing::internal::Unmatched;
+
+// Of TRACE_FILTER, of the running test's own filter and of TRACE_CAPTURE.
+void report_unmatched(Session& session, Unmatched which) {
+  if (session.is_mute()) return;
+  auto const report = [&](char const* origin, tracing::EnvFilter const& filter) {
+    tracing::internal::report_unmatched(session.output(), which, origin, filter);
+  };
+  tracing::EnvFilter const& shown = session.live().filter().current();
+  if (session.environment().filter_is_set) {
+    report("TRACE_FILTER", shown);
+  } else if (session.live().has_filter_of_test()) {
+    report("the test's filter", shown);
+  }
+  if (auto const* const captured = session.capture().filter()) report("TRACE_CAPTURE", *captured);
 }
 
 // Shows and reports records. Added before the checker: it sees the failures that the checker raises and, since
@@ -121,8 +137,8 @@ class Recorder final : public testing::EmptyTestEventListener {
     if (session_.environment().show == Show::all) report_.print_matching({});
     bool const ran_all = program.test_to_run_count() == program.total_test_count() - program.disabled_test_count();
     report_unmatched(session_, ran_all ? Unmatched::all : Unmatched::near);
-    if (session_.environment().filter_help) print_filter_help(session_);
     if (!session_.is_mute()) {
+      if (session_.environment().filter_help) tracing::internal::print_filter_help(session_.output());
       session_.perf().report_if_none_was_measured(ran_all);
       session_.perf().print_run();
     }

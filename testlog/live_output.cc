@@ -13,25 +13,11 @@
 namespace testlog::inline v1 {
 namespace {
 
-std::shared_ptr<tracing::Timer const> timer_of(TimeStyle style) {
-  switch (style) {
-    case TimeStyle::utc: return tracing::utc_timer();
-    case TimeStyle::local: return tracing::local_timer();
-    case TimeStyle::uptime: return tracing::uptime_timer(tracing::Instant::now());
-    case TimeStyle::none: break;
-  }
-  return nullptr;
-}
-
-// The first of these decides: TRACE_COLOR, NO_COLOR, CLICOLOR_FORCE, --gtest_color as GoogleTest reads it, the
-// terminal.
-bool use_color(Environment const& environment, std::string const& gtest_color, bool is_terminal) {
-  if (environment.color != tracing::ColorChoice::automatic) return environment.color == tracing::ColorChoice::always;
-  if (environment.no_color) return false;
-  if (environment.force_color) return true;
+// --gtest_color as GoogleTest reads it.
+tracing::ColorChoice choice_of(std::string const& gtest_color) {
   auto const is = [&](char const* word) { return strcasecmp(gtest_color.c_str(), word) == 0; };
-  if (is("yes") || is("true") || is("t") || is("1")) return true;
-  return (is("") || is("auto")) && is_terminal;
+  if (is("yes") || is("true") || is("t") || is("1")) return tracing::ColorChoice::always;
+  return is("") || is("auto") ? tracing::ColorChoice::automatic : tracing::ColorChoice::never;
 }
 
 // Prints nothing: its filter marks the records that TRACE_FILTER selects.
@@ -47,13 +33,13 @@ LiveOutput::LiveOutput(Environment const& environment, Output& output, Attributi
     : environment_(environment),
       output_(output),
       mute_(mute),
-      timer_(timer_of(environment.time)),
-      owned_filter_(std::make_unique<ShowFilter>(environment.filter.value_or(environment.default_filter), nullptr)),
+      timer_(tracing::internal::timer_of(environment.time)),
+      owned_filter_(std::make_unique<ShowFilter>(environment.filter, nullptr)),
       filter_(owned_filter_.get()),
       outside_tests_(filter_->directives()) {
   tracing::FormatOptions options;
   options.kind = environment.format;
-  options.ansi = use_color(environment, std::string(gtest_color), output.is_terminal());
+  options.ansi = tracing::internal::use_color(environment, output.is_terminal(), choice_of(std::string(gtest_color)));
   options.value_sanitization = true;
   options.timer = timer_;
   format_ = std::make_shared<LabelledFormat>(tracing::make_event_format(options), attribution,
@@ -87,7 +73,7 @@ bool LiveOutput::set_filter(std::string_view directives) {
 
 void LiveOutput::begin_test(Settings const& settings) {
   outside_tests_ = filter_->directives();
-  if (!settings.default_filter.empty() && !environment_.filter) set_filter(settings.default_filter);
+  if (!settings.default_filter.empty() && !environment_.filter_is_set) set_filter(settings.default_filter);
 }
 
 void LiveOutput::end_test() {

@@ -7,7 +7,6 @@
 
 #include "testlog/attribution.h"
 #include "testlog/environment.h"
-#include "testlog/output.h"
 #include "testlog/settings.h"
 #include "testlog/show_filter.h"
 #include "tracing_core/collect/layer.h"

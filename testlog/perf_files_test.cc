@@ -17,7 +17,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "testlog/file_names.h"
+#include "tracing_core/environment/file_names.h"
 #include "testlog/testdata/run.h"
 #include "tests/support/campaign.h"
 #include "tests/support/prometheus_text.h"
@@ -106,7 +106,7 @@ TEST_F(PerfFiles, FollowNoLinkAtTheirTemporaryName) {
     fs::create_symlink(target, part);
     std::error_code error;
     fs::remove(folder_ / "file.prom");
-    EXPECT_EQ(testlog::create_complete_file(folder_ / "file.prom", "sums", error), folder_ / "file.prom");
+    EXPECT_EQ(tracing::internal::create_complete_file(folder_ / "file.prom", "sums", error), folder_ / "file.prom");
     EXPECT_FALSE(error) << error.message();
   }
   EXPECT_EQ(folder_.read("victim"), "precious");
@@ -117,7 +117,7 @@ TEST_F(PerfFiles, FollowNoLinkAtTheirTemporaryName) {
 TEST_F(PerfFiles, ReplaceTemporaryFilesOfKilledProcesses) {
   folder_.write("file.prom." + std::to_string(getpid()) + ".part", "a longer text than the new one");
   std::error_code error;
-  testlog::create_complete_file(folder_ / "file.prom", "sums", error);
+  tracing::internal::create_complete_file(folder_ / "file.prom", "sums", error);
   EXPECT_FALSE(error) << error.message();
   EXPECT_EQ(folder_.read("file.prom"), "sums");
 }
@@ -175,7 +175,7 @@ TEST_F(PerfFiles, AreCompleteOrMissingAfterAKill) {
   for (int turn = 0; turn < rounds; ++turn) {
     kill_after(std::chrono::microseconds(random() % 2000), [&] {
       std::error_code error;
-      for (;;) testlog::create_complete_file(folder_ / "file.prom", text, error);
+      for (;;) tracing::internal::create_complete_file(folder_ / "file.prom", text, error);
     });
     for (std::string const& name : names_in(folder_ / "")) {
       if (!name.ends_with(".part")) {

@@ -1,5 +1,5 @@
 // TRACE_PERF, TRACE_PERF_JSON and TRACE_PERF_PROM in test programs.
-#include "testlog/perf_outputs.h"
+#include "tracing_core/environment/perf_outputs.h"
 
 #include <unistd.h>
 

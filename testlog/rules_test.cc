@@ -461,9 +461,16 @@ TEST(BadValues, AreNotReportedWhileTestsAreListed) {
   EXPECT_THAT(run_scenarios("*", all, {"--gtest_list_tests"}).err, IsEmpty());
 }
 
+std::vector<tracing::internal::Variable> all_variables() {
+  std::vector<tracing::internal::Variable> all;
+  for (auto const& table : {tracing::internal::common_variables(), testlog::test_variables()})
+    all.insert(all.end(), table.variables.begin(), table.variables.end());
+  return all;
+}
+
 TEST(BadValues, AreTestedForEveryVariable) {
   std::vector<std::string> read, tried{"TRACE_REDACT", "NO_COLOR", "CLICOLOR_FORCE", "TRACE_PERF_PROM"};  // these take any text
-  for (testlog::Variable const& variable : testlog::variables()) read.emplace_back(variable.name);
+  for (tracing::internal::Variable const& variable : all_variables()) read.emplace_back(variable.name);
   for (BadCase const& one : bad_cases()) tried.push_back(one.variable);
   std::sort(tried.begin(), tried.end());
   tried.erase(std::unique(tried.begin(), tried.end()), tried.end());
@@ -472,7 +479,7 @@ TEST(BadValues, AreTestedForEveryVariable) {
 
 TEST(EmptyValues, CountAsUnset) {
   Variables all;
-  for (testlog::Variable const& variable : testlog::variables()) {
+  for (tracing::internal::Variable const& variable : all_variables()) {
     if (std::string_view(variable.name) != "TRACE_TIME") all.emplace_back(variable.name, "");
   }
   EXPECT_EQ(run_scenarios("Plain.Passes", all).err, run_scenarios("Plain.Passes").err);

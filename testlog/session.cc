@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "testlog/perf.h"
 #include "tracing_core/dispatch/carried_context.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/never_destroyed.h"
@@ -43,7 +44,8 @@ void Session::start(internal::ProcessRole const& role) {
 Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribution), fail_on_(attribution_) {
   std::string reports;
   environment_ = read_environment([](char const* name) -> char const* { return std::getenv(name); }, reports);
-  report_misspelt_variables(environ, reports);
+  tracing::internal::report_misspelt_variables({tracing::internal::common_variables(), test_variables()}, environ,
+                                               reports);
   mute_ = role.death_test_child || environment_.show == Show::none;
   if (!environment_.redact.empty()) tracing::redact(environment_.redact, environment_.redact_token);
   // Functions registered first run last, so the output is finished after the files, which report to it.
@@ -54,10 +56,15 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
   capture_ = std::make_unique<Capture>(environment_);
   live_ = std::make_unique<LiveOutput>(environment_, output_, attribution_, role.gtest_color, mute_);
   if (!role.death_test_child && !(environment_.chrome.empty() && environment_.flame.empty())) {
-    files_ = std::make_unique<FileOutputs>(environment_, attribution_, output_);
+    files_ = std::make_unique<FileOutputs>(environment_, output_, [this](tracing::SpanRef span) {
+      attribution_.observe_event();
+      Owner const owner = attribution_.owner_now(span);
+      return owner.test != 0 && !owner.late;
+    });
     std::atexit([] { get()->files_->finish(); });
   }
-  perf_ = std::make_unique<PerfOutputs>(environment_.perf, output_, !role.death_test_child);
+  perf_ = std::make_unique<PerfOutputs>(environment_.perf, output_,
+                                        PerfOutputs::Use{.files = !role.death_test_child, .tests = true});
   if (!role.death_test_child) std::atexit([] { get()->perf_->finish(); });
   make_registry();
   if (!reports.empty()) output_.write_note("report", reports);
@@ -78,7 +85,7 @@ void Session::make_registry() {
 // Files contain what TRACE_CAPTURE selects, or everything if it selects nothing, since records cannot be added later.
 std::unique_ptr<tracing::Filter> Session::file_filter() const {
   if (environment_.capture == "trace") return nullptr;
-  return std::make_unique<tracing::EnvFilter>(filter_of(environment_.capture));
+  return std::make_unique<tracing::EnvFilter>(tracing::internal::filter_of(environment_.capture));
 }
 
 void Session::begin_test(std::string const& name, Settings const& settings) {
@@ -101,6 +108,11 @@ void Session::end_test() {
   output_.set_test({});
   if (files_ != nullptr) files_->end_test();
   perf_->end_test();
+}
+
+tracing::PerfSummary perf_summary() {
+  Session* const session = Session::get();
+  return session == nullptr ? tracing::PerfSummary() : session->perf().of_test();
 }
 
 }  // namespace testlog::inline v1

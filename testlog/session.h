@@ -9,15 +9,17 @@
 #include "testlog/capture.h"
 #include "testlog/environment.h"
 #include "testlog/fail_on.h"
-#include "testlog/file_outputs.h"
 #include "testlog/internal/process.h"
 #include "testlog/live_output.h"
-#include "testlog/output.h"
-#include "testlog/perf_outputs.h"
 #include "testlog/settings.h"
 #include "tracing_core/collect/registry.h"
+#include "tracing_core/environment/file_outputs.h"
+#include "tracing_core/environment/perf_outputs.h"
 
 namespace testlog::inline v1 {
+
+using tracing::internal::FileOutputs;
+using tracing::internal::PerfOutputs;
 
 /// Made once, before main() and most static initialisers, and never destroyed. Owns the parts and connects them to a
 /// registry.
@@ -59,7 +61,7 @@ class Session {
   Environment environment_;
   bool mute_ = false;
   std::atomic<bool> listeners_taken_{false};
-  Output output_;
+  Output output_{"outside_tests"};
   Attribution& attribution_;
   FailOn fail_on_;
   std::unique_ptr<Capture> capture_;

@@ -3,6 +3,7 @@
 
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/collect/reload.h"
+#include "tracing_core/environment/init.h"
 #include "tracing_core/export/chrome.h"
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/flame.h"

@@ -6,10 +6,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace testlog::inline v1 {
-
-/// The text for %t while no test runs.
-inline constexpr std::string_view kOutsideTests = "outside_tests";
+namespace tracing::inline v1::internal {
 
 /// `path` with this process for %p and the test for %t, in whose name `/` becomes `_`.
 std::string filled_in(std::string_view path, std::string_view test);
@@ -34,4 +31,4 @@ std::string cannot_open(std::string const& variable, std::string const& path, st
 /// descriptor takes no report.
 void report_missing_lines(int error_fd, std::string_view variable, std::string_view path, std::uint64_t count) noexcept;
 
-}  // namespace testlog::inline v1
+}  // namespace tracing::inline v1::internal

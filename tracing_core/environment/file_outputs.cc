@@ -1,4 +1,4 @@
-#include "testlog/file_outputs.h"
+#include "tracing_core/environment/file_outputs.h"
 
 #include <time.h>
 
@@ -7,21 +7,16 @@
 #include <system_error>
 #include <utility>
 
-#include "testlog/file_names.h"
-#include "testlog/line_file.h"
+#include "tracing_core/environment/file_names.h"
+#include "tracing_core/environment/line_file.h"
 #include "tracing_core/export/chrome.h"
 #include "tracing_core/export/flame.h"
 #include "tracing_core/export/flame_lines.h"
 #include "tracing_core/export/scoped_no_cancellation.h"
 #include "tracing_core/internal/mutex.h"
 
-namespace testlog::inline v1 {
+namespace tracing::inline v1::internal {
 
-using tracing::Context;
-using tracing::Layer;
-using tracing::SpanRef;
-using tracing::internal::Mutex;
-using tracing::internal::MutexLock;
 
 // The files of one variable, one after the other. Thread-safe.
 class FileOutputs::Series {
@@ -37,7 +32,7 @@ class FileOutputs::Series {
   virtual bool open() noexcept = 0;
   // Whether the layer can take a record now; `may_open` the file for it.
   virtual bool is_ready(bool may_open) noexcept = 0;
-  // Completes the file. The next one is named after `test` and opened by its first record.
+  // Completes the file. The next one is named after `test`, which is empty for none, and opened by its first record.
   virtual void begin(std::string_view test) = 0;
   virtual void flush() = 0;
   virtual void finish() = 0;
@@ -50,10 +45,10 @@ class FileOutputs::ChromeSeries final : public Series {
   // `path` may contain %p and %t.
   ChromeSeries(std::string variable, std::string path, Output& output)
       : variable_(std::move(variable)), path_(std::move(path)), output_(output) {
-    tracing::ChromeOptions options;
+    ChromeOptions options;
     options.started = false;
     options.error_fd = output.error_fd();
-    std::tie(layer_, guard_) = tracing::chrome_layer(std::move(options));
+    std::tie(layer_, guard_) = chrome_layer(std::move(options));
   }
 
   Layer& layer() noexcept override { return *layer_; }
@@ -64,10 +59,10 @@ class FileOutputs::ChromeSeries final : public Series {
     MutexLock const lock(mutex_);
     if (state_ != State::closed) return state_ == State::open;
     state_ = State::failed;
-    tracing::internal::ScopedNoCancellation const no_cancellation;  // open(2) is a cancellation point
+    ScopedNoCancellation const no_cancellation;  // open(2) is a cancellation point
     try {
       std::error_code error;
-      std::string const path = filled_in(path_, test_);
+      std::string const path = filled_in(path_, test_.empty() ? output_.outside_tests() : test_);
       std::string const own = create_unique_file(path, error);
       if (error) {
         report(cannot_open(variable_, own, error));
@@ -117,20 +112,20 @@ class FileOutputs::ChromeSeries final : public Series {
   std::string const path_;
   Output& output_;
   std::unique_ptr<Layer> layer_;
-  tracing::ChromeGuard guard_;
+  ChromeGuard guard_;
   std::atomic<State> state_{State::closed};  // stored while mutex_ is held
   Mutex mutex_;
   bool reported_ TRACING_GUARDED_BY(mutex_) = false;  // the first failure or other name
-  std::string test_ TRACING_GUARDED_BY(mutex_){kOutsideTests};
+  std::string test_ TRACING_GUARDED_BY(mutex_);
 };
 
 class FileOutputs::FlameSeries final : public Series {
  public:
-  FlameSeries(std::string variable, std::string path, Output& output, tracing::FlameOptions const& options)
+  FlameSeries(std::string variable, std::string path, Output& output, FlameOptions const& options)
       : output_(output),
         file_(std::make_shared<LineFile>(std::move(variable), std::move(path), output,
-                                         tracing::internal::kEndOfBrokenStack)) {
-    std::tie(layer_, guard_) = tracing::flame_layer(tracing::to_sink(file_), options);
+                                         kEndOfBrokenStack)) {
+    std::tie(layer_, guard_) = flame_layer(to_sink(file_), options);
   }
 
   Layer& layer() noexcept override { return *layer_; }
@@ -154,26 +149,26 @@ class FileOutputs::FlameSeries final : public Series {
   Output& output_;
   std::shared_ptr<LineFile> const file_;
   std::unique_ptr<Layer> layer_;
-  tracing::FlameGuard guard_;
+  FlameGuard guard_;
 };
 
 // Forwards records of the running test to the layer of one series, all others to that of another.
 class FileOutputs::ByTest final : public Layer {
  public:
-  ByTest(Series& of_tests, Series& outside, Attribution& attribution)
-      : of_tests_(of_tests), outside_(outside), attribution_(attribution) {}
+  ByTest(Series& of_tests, Series& outside, IsOfRunningTest const& is_of_running_test)
+      : of_tests_(of_tests), outside_(outside), is_of_running_test_(is_of_running_test) {}
 
-  tracing::Hooks hooks() const noexcept override { return of_tests_.layer().hooks(); }
-  void on_new_span(SpanRef span, tracing::NewSpan const& made, Context const& context) noexcept override {
+  Hooks hooks() const noexcept override { return of_tests_.layer().hooks(); }
+  void on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept override {
     if (Layer* const layer = layer_for(span, false)) layer->on_new_span(span, made, context);
   }
-  void on_record(SpanRef span, tracing::FieldValues const& values, Context const& context) noexcept override {
+  void on_record(SpanRef span, FieldValues const& values, Context const& context) noexcept override {
     if (Layer* const layer = layer_for(span, false)) layer->on_record(span, values, context);
   }
   void on_follows_from(SpanRef span, SpanRef cause, Context const& context) noexcept override {
     if (Layer* const layer = layer_for(span, false)) layer->on_follows_from(span, cause, context);
   }
-  void on_event(tracing::Event const& event, Context const& context) noexcept override {
+  void on_event(Event const& event, Context const& context) noexcept override {
     if (Layer* const layer = layer_for(context.event_span(event), true)) layer->on_event(event, context);
   }
   void on_enter(SpanRef span, Context const& context) noexcept override {
@@ -185,7 +180,7 @@ class FileOutputs::ByTest final : public Layer {
   void on_close(SpanRef span, Context const& context) noexcept override {
     if (Layer* const layer = layer_for(span, false)) layer->on_close(span, context);
   }
-  void on_timed(SpanRef span, tracing::Timing const& timing, Context const& context) noexcept override {
+  void on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept override {
     if (Layer* const layer = layer_for(span, false)) layer->on_timed(span, timing, context);
   }
   void flush() noexcept override {
@@ -196,15 +191,13 @@ class FileOutputs::ByTest final : public Layer {
  private:
   // Null if there is no file for the record.
   Layer* layer_for(SpanRef span, bool may_open) noexcept {
-    attribution_.observe_event();
-    Owner const owner = attribution_.owner_now(span);
-    Series& series = owner.test != 0 && !owner.late ? of_tests_ : outside_;
+    Series& series = is_of_running_test_(span) ? of_tests_ : outside_;
     return series.is_ready(may_open) ? &series.layer() : nullptr;
   }
 
   Series& of_tests_;
   Series& outside_;
-  Attribution& attribution_;
+  IsOfRunningTest const& is_of_running_test_;
 };
 
 namespace {
@@ -218,16 +211,16 @@ bool is_folder(std::string const& path) {
 
 }  // namespace
 
-FileOutputs::FileOutputs(Environment const& environment, Attribution& attribution, Output& output)
-    : attribution_(attribution), output_(output) {
-  std::string const& chrome = environment.chrome;
-  std::string const& flame = environment.flame;
+FileOutputs::FileOutputs(EnvOptions const& options, Output& output, IsOfRunningTest is_of_running_test)
+    : output_(output), is_of_running_test_(std::move(is_of_running_test)) {
+  std::string const& chrome = options.chrome;
+  std::string const& flame = options.flame;
   if (!chrome.empty()) add<ChromeSeries>("TRACE_CHROME", chrome, ".json");
   if (!flame.empty() && flame == chrome && !is_folder(flame) && !is_no_file(flame)) {
     output.write_note("report", "testlog: TRACE_FLAME=" + flame +
                                     ": is already used by TRACE_CHROME; expected another path, or a folder\n");
   } else if (!flame.empty()) {
-    add<FlameSeries>("TRACE_FLAME", flame, ".folded", tracing::FlameOptions{.empty_samples = environment.flame_idle});
+    add<FlameSeries>("TRACE_FLAME", flame, ".folded", FlameOptions{.empty_samples = options.flame_idle});
   }
 }
 
@@ -239,9 +232,9 @@ void FileOutputs::add(char const* variable, std::string path, char const* suffix
   path = std::filesystem::absolute(path, ignored).string();  // tests may change their working directory
   if (is_folder(path)) path.append(path.ends_with('/') ? "%t" : "/%t").append(suffix);
   auto outside = std::make_unique<S>(variable, path, output_, options...);
-  if (path.find("%t") != path.npos) {
+  if (is_of_running_test_ && path.find("%t") != path.npos) {
     auto of_tests = std::make_unique<S>(variable, path, output_, options...);
-    layers_.push_back(std::make_unique<ByTest>(*of_tests, *outside, attribution_));
+    layers_.push_back(std::make_unique<ByTest>(*of_tests, *outside, is_of_running_test_));
     of_tests_.push_back(std::move(of_tests));
   } else if (outside->open()) {
     layers_.push_back(outside->take_layer());
@@ -256,7 +249,7 @@ void FileOutputs::begin_test(std::string const& name) {
 }
 
 void FileOutputs::end_test() {
-  for (auto const& series : of_tests_) series->begin(kOutsideTests);
+  for (auto const& series : of_tests_) series->begin({});
   flush();
 }
 
@@ -281,4 +274,4 @@ void FileOutputs::wait_for_writers() const noexcept {
   for (int i = 0; i < 100 && (is_behind(of_tests_) || is_behind(outside_)); ++i) nanosleep(&kMillisecond, nullptr);
 }
 
-}  // namespace testlog::inline v1
+}  // namespace tracing::inline v1::internal

@@ -1,26 +1,24 @@
-#include "testlog/perf_outputs.h"
+#include "tracing_core/environment/perf_outputs.h"
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
-#include "testlog/file_names.h"
-#include "testlog/perf.h"
-#include "testlog/session.h"
+#include "tracing_core/environment/file_names.h"
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/filter/env_filter.h"
 #include "tracing_core/filter/forwarding_filter.h"
 #include "tracing_core/filter/parse_error.h"
 
-namespace testlog::inline v1 {
+namespace tracing::inline v1::internal {
 namespace {
 
 bool is_per_test(std::string const& path) { return path.find("%t") != path.npos; }
 
 bool any_perf_span_ran() {
   bool found = false;
-  tracing::visit_callsites(
-      [](void* context, tracing::Metadata const& metadata) {
+  visit_callsites(
+      [](void* context, Metadata const& metadata) {
         *static_cast<bool*>(context) |= metadata.is_perf() && metadata.is_span() && !metadata.parts().owned;
       },
       &found);
@@ -28,20 +26,20 @@ bool any_perf_span_ran() {
 }
 
 // Lets nothing pass while a flag does not have the wanted value.
-class SwitchedFilter final : public tracing::ForwardingFilter {
+class SwitchedFilter final : public ForwardingFilter {
  public:
-  SwitchedFilter(std::unique_ptr<tracing::Filter> filter, std::atomic<bool> const& flag, bool wanted)
+  SwitchedFilter(std::unique_ptr<Filter> filter, std::atomic<bool> const& flag, bool wanted)
       : BasicForwardingFilter(std::move(filter)), flag_(flag), wanted_(wanted) {}
 
-  tracing::Interest callsite_enabled(tracing::Metadata const& metadata) noexcept override {
-    return is_on() ? child().callsite_enabled(metadata) : tracing::Interest::never;
+  Interest callsite_enabled(Metadata const& metadata) noexcept override {
+    return is_on() ? child().callsite_enabled(metadata) : Interest::never;
   }
-  bool enabled(tracing::Metadata const& metadata) noexcept override { return is_on() && child().enabled(metadata); }
-  bool enabled_now(tracing::Metadata const& metadata) noexcept override {
+  bool enabled(Metadata const& metadata) noexcept override { return is_on() && child().enabled(metadata); }
+  bool enabled_now(Metadata const& metadata) noexcept override {
     return is_on() && child().enabled_now(metadata);
   }
-  tracing::LevelFilter max_level_hint() const noexcept override {
-    return is_on() ? child().max_level_hint() : tracing::LevelFilter::off;
+  LevelFilter max_level_hint() const noexcept override {
+    return is_on() ? child().max_level_hint() : LevelFilter::off;
   }
 
  private:
@@ -53,31 +51,31 @@ class SwitchedFilter final : public tracing::ForwardingFilter {
 
 }  // namespace
 
-PerfOutputs::PerfOutputs(PerfSettings const& settings, Output& output, bool files)
-    : settings_(settings), output_(output), files_(files && settings.any()) {
-  tracing::PerfOptions options;
+PerfOutputs::PerfOutputs(PerfSettings const& settings, Output& output, Use use)
+    : settings_(settings), output_(output), files_(use.files && settings.any()), tests_(use.tests) {
+  PerfOptions options;
   options.threshold = std::chrono::microseconds(settings.threshold_us);
   if (files_ && !settings.json.empty()) {
     json_ = std::make_shared<LineFile>("TRACE_PERF_JSON", settings.json, output);
     if (!is_per_test(settings.json)) json_->open();
-    options.json = tracing::to_sink(json_);
+    options.json = to_sink(json_);
   }
-  add_layer(options, true);
+  if (tests_) add_layer(options, true);
   if (!settings.any()) return;
   options.directives = settings.directives;
   options.report = settings.report;
   add_layer(std::move(options), false);
 }
 
-void PerfOutputs::add_layer(tracing::PerfOptions options, bool of_tests) {
-  std::vector<tracing::ParseError> reported;  // by set_perf()
-  tracing::PerfLayer made = tracing::internal::perf_layer(std::move(options), sums_, &reported);
+void PerfOutputs::add_layer(PerfOptions options, bool of_tests) {
+  std::vector<ParseError> reported;  // by set_perf()
+  PerfLayer made = perf_layer(std::move(options), sums_, &reported);
   made.filter = std::make_unique<SwitchedFilter>(std::move(made.filter), all_are_on_, of_tests);
   layers_.push_back(std::move(made));
 }
 
 void PerfOutputs::turn_all_on(bool on) {
-  if (all_are_on_.exchange(on, std::memory_order_relaxed) != on) tracing::rebuild_interest();
+  if (all_are_on_.exchange(on, std::memory_order_relaxed) != on) rebuild_interest();
 }
 
 void PerfOutputs::begin_test(std::string const& name, bool all) {
@@ -89,15 +87,15 @@ void PerfOutputs::begin_test(std::string const& name, bool all) {
 
 void PerfOutputs::end_test() {
   if (!output_.is_in_forked_child()) write_files(of_test(), test_, true);
-  if (json_ != nullptr) json_->set_test(kOutsideTests);
+  if (json_ != nullptr) json_->set_test({});
   turn_all_on(false);
   test_.clear();
   at_begin_ = {};
 }
 
-void PerfOutputs::print(std::string_view headline, tracing::PerfSummary const& summary) {
+void PerfOutputs::print(std::string_view headline, PerfSummary const& summary) {
   if (summary.empty()) return;
-  tracing::InlineTextBuffer<4096> text;
+  InlineTextBuffer<4096> text;
   text.append("---- perf spans");
   text.append(headline);
   text.append(" ----\n");
@@ -113,11 +111,11 @@ void PerfOutputs::print_test() {
 
 void PerfOutputs::print_run() {
   if (!settings_.summary || output_.is_in_forked_child()) return;
-  tracing::PerfSummary const run = sums_->summary();
+  PerfSummary const run = sums_->summary();
   std::uint64_t counted = 0;
-  for (tracing::PerfRow const& row : run.rows) counted += row.count;
-  for (tracing::PerfRow const& row : printed_.rows) counted -= std::min(counted, row.count);
-  if (counted > 0) print(", all tests", run);
+  for (PerfRow const& row : run.rows) counted += row.count;
+  for (PerfRow const& row : printed_.rows) counted -= std::min(counted, row.count);
+  if (counted > 0) print(tests_ ? ", all tests" : "", run);
 }
 
 void PerfOutputs::report_if_none_was_measured(bool ran_all) {
@@ -133,7 +131,7 @@ void PerfOutputs::report_if_none_was_measured(bool ran_all) {
   std::string const& directives = settings_.directives;
   bool const is_plain = directives.find_first_of("=[") == directives.npos;
   if (!ran_all && !is_plain) return;
-  if (filter_of(directives).max_level_hint() == tracing::LevelFilter::off) return;
+  if (filter_of(directives).max_level_hint() == LevelFilter::off) return;
   output_.write_note("report", "testlog: TRACE_PERF=" + directives +
                                    ": matched none of the perf spans that ran (default level: debug); expected off, "
                                    "on, summary, or directives\n");
@@ -141,24 +139,24 @@ void PerfOutputs::report_if_none_was_measured(bool ran_all) {
 
 void PerfOutputs::finish() {
   if (std::exchange(finished_, true) || output_.is_in_forked_child()) return;
-  write_files(sums_->summary(), kOutsideTests, false);
+  write_files(sums_->summary(), output_.outside_tests(), false);
   if (json_ != nullptr) json_->report_missing();
 }
 
 // Files with a %t in their path are written at the end of each test, others at the end of the run.
-void PerfOutputs::write_files(tracing::PerfSummary const& summary, std::string_view test, bool per_test) {
+void PerfOutputs::write_files(PerfSummary const& summary, std::string_view test, bool per_test) {
   if (!files_ || summary.empty()) return;
   if (json_ != nullptr && is_per_test(settings_.json) == per_test) {
-    tracing::InlineTextBuffer<4096> text;
-    append_perf_json(text, summary, tracing::Instant::now());
-    json_->write(tracing::Level::info, text.view());
+    InlineTextBuffer<4096> text;
+    append_perf_json(text, summary, Instant::now());
+    json_->write(Level::info, text.view());
   }
   bool const has_prometheus = !settings_.prometheus.empty() && !prometheus_failed_;
   if (has_prometheus && is_per_test(settings_.prometheus) == per_test) write_prometheus(summary, test);
 }
 
-void PerfOutputs::write_prometheus(tracing::PerfSummary const& summary, std::string_view test) {
-  tracing::InlineTextBuffer<4096> text;
+void PerfOutputs::write_prometheus(PerfSummary const& summary, std::string_view test) {
+  InlineTextBuffer<4096> text;
   append_perf_prometheus(text, summary);
   std::string const path = filled_in(settings_.prometheus, test);
   std::error_code error;
@@ -173,9 +171,4 @@ void PerfOutputs::write_prometheus(tracing::PerfSummary const& summary, std::str
   }
 }
 
-tracing::PerfSummary perf_summary() {
-  Session* const session = Session::get();
-  return session == nullptr ? tracing::PerfSummary() : session->perf().of_test();
-}
-
-}  // namespace testlog::inline v1
+}  // namespace tracing::inline v1::internal

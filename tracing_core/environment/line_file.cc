@@ -1,13 +1,12 @@
-#include "testlog/line_file.h"
+#include "tracing_core/environment/line_file.h"
 
 #include <system_error>
 #include <utility>
 
 #include "tracing_core/export/scoped_no_cancellation.h"
 
-namespace testlog::inline v1 {
+namespace tracing::inline v1::internal {
 
-using tracing::internal::MutexLock;
 
 // Whether this is a forked child is checked before any lock is taken: another thread of the parent may have held it.
 bool LineFile::open() noexcept {
@@ -16,7 +15,7 @@ bool LineFile::open() noexcept {
   return is_open();
 }
 
-void LineFile::write(tracing::Level level, std::string_view text) noexcept {
+void LineFile::write(Level level, std::string_view text) noexcept {
   if (output_.is_in_forked_child()) return;
   MutexLock const lock(mutex_);
   if (is_open()) file_->write(level, text);
@@ -40,15 +39,15 @@ void LineFile::report_missing(std::uint64_t dropped) {
 bool LineFile::is_open() noexcept {
   if (file_ != nullptr || failed_) return file_ != nullptr;
   failed_ = true;
-  tracing::internal::ScopedNoCancellation const no_cancellation;  // open(2) is a cancellation point, too
+  ScopedNoCancellation const no_cancellation;  // open(2) is a cancellation point, too
   try {
     std::error_code error;
-    std::string const path = filled_in(path_, test_);
-    file_ = tracing::FdSink::append_to(path, error, output_.error_fd(), end_of_broken_);
+    std::string const path = filled_in(path_, test_.empty() ? output_.outside_tests() : test_);
+    file_ = FdSink::append_to(path, error, output_.error_fd(), end_of_broken_);
     if (error && !std::exchange(reported_, true)) output_.write_note("report", cannot_open(variable_, path, error));
   } catch (...) {  // out of memory
   }
   return file_ != nullptr;
 }
 
-}  // namespace testlog::inline v1
+}  // namespace tracing::inline v1::internal

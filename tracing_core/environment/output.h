@@ -8,7 +8,7 @@
 
 #include "tracing_core/export/line_framer.h"
 
-namespace testlog::inline v1 {
+namespace tracing::inline v1::internal {
 
 /// A report without its indentation, dashes and line end: `---- a headline ----` becomes `a headline`.
 std::string_view without_frame(std::string_view text) noexcept;
@@ -17,7 +17,8 @@ std::string_view without_frame(std::string_view text) noexcept;
 /// loses it. Failures to write never fail or end the program. A forked child writes to its parent's file. Thread-safe.
 class Output {
  public:
-  Output() = default;
+  /// `outside_tests` stands for %t while no test runs. It must live as long as the program.
+  explicit Output(std::string_view outside_tests) : outside_tests_(outside_tests) {}
   Output(Output const&) = delete;
   Output& operator=(Output const&) = delete;
 
@@ -41,7 +42,7 @@ class Output {
   /// the first failure on the standard error.
   void write(std::string_view lines) noexcept;
   /// The same for the handler of a fatal signal: waits for no other thread, and reports nothing. Async-signal-safe.
-  void write_dying(std::string_view lines) noexcept { (void)write_lines(lines, tracing::internal::Turns::skip); }
+  void write_dying(std::string_view lines) noexcept { (void)write_lines(lines, Turns::skip); }
   /// Reports on the standard error how many lines are missing in the files, if any. Called when the program ends.
   void report_missing() noexcept;
 
@@ -51,18 +52,20 @@ class Output {
   /// The descriptor for reports of failures: the standard error even if text goes to a file.
   /// Negative if the program closed it.
   int error_fd() const noexcept;
+  std::string_view outside_tests() const noexcept { return outside_tests_; }
   int descriptor() const noexcept { return descriptor_.load(std::memory_order_relaxed); }
 
  private:
   void open_path(std::string_view test);
   void use(int descriptor) noexcept;
-  int write_lines(std::string_view lines, tracing::internal::Turns turns) noexcept;
+  int write_lines(std::string_view lines, Turns turns) noexcept;
   void report_once(int error) noexcept;
 
+  std::string_view const outside_tests_;
   std::string path_;  // of a file, with %p and %t; empty for the standard streams
   std::atomic<int> descriptor_{-1};
   bool blocks_signals_ = true;
-  tracing::internal::LineFramer lines_;
+  LineFramer lines_;
   bool changes_with_tests_ = false;
   std::atomic<bool> is_json_file_{false};
   unsigned fork_count_ = 0;  // when it was opened
@@ -71,4 +74,4 @@ class Output {
   std::atomic<bool> reported_{false};
 };
 
-}  // namespace testlog::inline v1
+}  // namespace tracing::inline v1::internal

@@ -1,29 +1,33 @@
 // FileOutputs: the files of TRACE_CHROME and TRACE_FLAME.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "testlog/attribution.h"
-#include "testlog/environment.h"
-#include "testlog/output.h"
+#include "tracing_core/environment/env_options.h"
+#include "tracing_core/environment/output.h"
 #include "tracing_core/collect/layer.h"
 
-namespace testlog::inline v1 {
+namespace tracing::inline v1::internal {
 
 /// Each variable makes one file or, if its path names a folder or contains %t, a file for each test that records
 /// something and one for the records that belong to no test, such as late ones. A forked child writes nothing. Must
 /// outlive the layers. Failures are reported to `output`.
 class FileOutputs {
  public:
-  FileOutputs(Environment const& environment, Attribution& attribution, Output& output);
+  /// Whether a record that is made now on this thread inside this span belongs to the running test. Thread-safe.
+  using IsOfRunningTest = std::function<bool(SpanRef)>;
+
+  /// Without `is_of_running_test`, no record belongs to a test.
+  FileOutputs(EnvOptions const& options, Output& output, IsOfRunningTest is_of_running_test = {});
   FileOutputs(FileOutputs const&) = delete;
   FileOutputs& operator=(FileOutputs const&) = delete;
   ~FileOutputs();
 
   /// The layers that write the files; may be called once.
-  std::vector<std::unique_ptr<tracing::Layer>> take_layers();
+  std::vector<std::unique_ptr<Layer>> take_layers();
 
   void begin_test(std::string const& name);
   void end_test();
@@ -43,11 +47,11 @@ class FileOutputs {
   template <class S, class... Options>
   void add(char const* variable, std::string path, char const* suffix, Options const&... options);
 
-  Attribution& attribution_;
   Output& output_;
+  IsOfRunningTest const is_of_running_test_;
   std::vector<std::unique_ptr<Series>> of_tests_;
   std::vector<std::unique_ptr<Series>> outside_;  // the records of no test, or all records
-  std::vector<std::unique_ptr<tracing::Layer>> layers_;
+  std::vector<std::unique_ptr<Layer>> layers_;
 };
 
-}  // namespace testlog::inline v1
+}  // namespace tracing::inline v1::internal

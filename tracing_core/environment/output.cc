@@ -1,4 +1,4 @@
-#include "testlog/output.h"
+#include "tracing_core/environment/output.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -7,12 +7,12 @@
 #include <cerrno>
 #include <system_error>
 
-#include "testlog/file_names.h"
+#include "tracing_core/environment/file_names.h"
 #include "tracing_core/export/open_file.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/model/text_escape.h"
 
-namespace testlog::inline v1 {
+namespace tracing::inline v1::internal {
 namespace {
 
 int duplicate(int descriptor) noexcept { return fcntl(descriptor, F_DUPFD_CLOEXEC, 3); }
@@ -26,20 +26,20 @@ std::string_view without_frame(std::string_view text) noexcept {
 }
 
 void Output::open(std::string const& destination, bool is_json) {
-  fork_count_ = tracing::internal::fork_count();
+  fork_count_ = fork_count();
   if (destination == "stderr" || destination == "stdout") {
     int const descriptor = duplicate(destination == "stdout" ? STDOUT_FILENO : STDERR_FILENO);
-    blocks_signals_ = tracing::internal::may_raise_signal(descriptor);
+    blocks_signals_ = may_raise_signal(descriptor);
     return use(descriptor);
   }
   path_ = destination;
   is_json_file_ = is_json;
   standard_error_ = duplicate(STDERR_FILENO);
-  standard_error_identity_ = tracing::internal::file_identity(standard_error_);
+  standard_error_identity_ = file_identity(standard_error_);
   changes_with_tests_ = destination.find("%t") != destination.npos;
-  open_path(kOutsideTests);
+  open_path({});
   // A descriptor that becomes another file later may then raise a signal.
-  blocks_signals_ = changes_with_tests_ || tracing::internal::may_raise_signal(this->descriptor());
+  blocks_signals_ = changes_with_tests_ || may_raise_signal(this->descriptor());
 }
 
 // Takes ownership of the descriptor.
@@ -54,7 +54,7 @@ void Output::use(int descriptor) noexcept {
 }
 
 void Output::open_path(std::string_view test) {
-  std::string const path = filled_in(path_, test);
+  std::string const path = filled_in(path_, test.empty() ? outside_tests_ : test);
   int const opened = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   int const error = opened < 0 ? errno : 0;
   use(error == 0 ? opened : duplicate(standard_error_));
@@ -68,10 +68,10 @@ void Output::open_path(std::string_view test) {
 
 void Output::set_test(std::string_view test) {
   if (descriptor() >= 0) lines_.check_still(descriptor());
-  if (changes_with_tests_) open_path(test.empty() ? kOutsideTests : test);
+  if (changes_with_tests_) open_path(test);
 }
 
-int Output::write_lines(std::string_view lines, tracing::internal::Turns turns) noexcept {
+int Output::write_lines(std::string_view lines, Turns turns) noexcept {
   int const error_before = errno;
   int const descriptor = this->descriptor();
   int const error = descriptor < 0 ? 0 : lines_.write(descriptor, blocks_signals_, lines, turns);
@@ -80,22 +80,22 @@ int Output::write_lines(std::string_view lines, tracing::internal::Turns turns) 
 }
 
 void Output::write(std::string_view lines) noexcept {
-  if (int const error = write_lines(lines, tracing::internal::Turns::take)) [[unlikely]]
+  if (int const error = write_lines(lines, Turns::take)) [[unlikely]]
     report_once(error);
 }
 
 std::string Output::note(std::string_view kind, std::string_view test, std::string_view text) const {
   if (!is_json_file()) return std::string(text);
-  tracing::InlineTextBuffer<1024> line;
+  InlineTextBuffer<1024> line;
   line.append("{\"kind\":\"");
   line.append(kind);
   line.push_back('"');
   if (!test.empty()) {
     line.append(",\"test\":");
-    tracing::append_json_string(line, test);
+    append_json_string(line, test);
   }
   line.append(",\"text\":");
-  tracing::append_json_string(line, without_frame(text));
+  append_json_string(line, without_frame(text));
   line.append("}\n");
   return std::string(line.view());
 }
@@ -104,7 +104,7 @@ void Output::report_once(int error) noexcept {
   if (path_.empty() || error == lines_.kNotOurs || reported_.exchange(true)) return;
   int const error_before = errno;
   try {
-    tracing::internal::write_once(error_fd(), "testlog: could not write TRACE_OUTPUT=" + path_ + ": " +
+    write_once(error_fd(), "testlog: could not write TRACE_OUTPUT=" + path_ + ": " +
                                                   std::generic_category().message(error) +
                                                   "; lines may be missing\n");
   } catch (...) {  // out of memory
@@ -119,11 +119,11 @@ void Output::report_missing() noexcept {
 
 int Output::error_fd() const noexcept {
   if (standard_error_ < 0) return lines_.is_still(descriptor()) ? descriptor() : -1;
-  return tracing::internal::file_identity(standard_error_) == standard_error_identity_ ? standard_error_ : -1;
+  return file_identity(standard_error_) == standard_error_identity_ ? standard_error_ : -1;
 }
 
-bool Output::is_in_forked_child() const noexcept { return fork_count_ != tracing::internal::fork_count(); }
+bool Output::is_in_forked_child() const noexcept { return fork_count_ != fork_count(); }
 
 bool Output::is_terminal() const noexcept { return isatty(descriptor()) == 1; }
 
-}  // namespace testlog::inline v1
+}  // namespace tracing::inline v1::internal

@@ -1,5 +1,5 @@
 // Output when files are cut short and processes are forked.
-#include "testlog/output.h"
+#include "tracing_core/environment/output.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-namespace testlog {
+namespace tracing::internal {
 namespace {
 
 using tracing_test::TemporaryFolder;
@@ -32,7 +32,7 @@ void in_child(std::string const& err, F f) {
 
 TEST(OutputFile, StartsANewLineAfterAnIncompleteOne) {
   TemporaryFolder const folder;
-  Output output;
+  Output output("outside_tests");
   output.open(folder.write("log", "whole\nbroken o"));
   output.write("a line\n");
   EXPECT_EQ(folder.read("log"), "whole\nbroken o\na line\n");
@@ -45,7 +45,7 @@ TEST(OutputFile, CountsLinesThatCouldNotBeWritten) {
     getrlimit(RLIMIT_FSIZE, &limit);
     limit.rlim_cur = 405;
     setrlimit(RLIMIT_FSIZE, &limit);
-    Output output;
+    Output output("outside_tests");
     output.open(folder / "log");
     for (int i = 0; i < 45; ++i) output.write("ten bytes\n");
     limit.rlim_cur = limit.rlim_max;
@@ -63,7 +63,7 @@ TEST(OutputFile, CountsLinesThatCouldNotBeWritten) {
 
 TEST(OutputFile, ContainsLinesOfForkedChildren) {
   TemporaryFolder const folder;
-  Output output;
+  Output output("outside_tests");
   output.open(folder / "%p");
   output.write("before\n");
   in_child(folder / "err", [&] { output.write("in the child\n"); });
@@ -81,7 +81,7 @@ TEST(OutputFile, IsNotWrittenToAFileThatReusesItsDescriptor) {
     close(file);
   };
   in_child(folder / "err", [&] {
-    Output output;
+    Output output("outside_tests");
     output.open(folder / "log");
     output.write("ours\n");
     if (pid_t const daemon = fork(); daemon != 0) {
@@ -100,4 +100,4 @@ TEST(OutputFile, IsNotWrittenToAFileThatReusesItsDescriptor) {
 }
 
 }  // namespace
-}  // namespace testlog
+}  // namespace tracing::internal

@@ -7,31 +7,35 @@
 #include <string_view>
 #include <vector>
 
-#include "testlog/environment.h"
-#include "testlog/line_file.h"
-#include "testlog/output.h"
+#include "tracing_core/environment/perf_settings.h"
+#include "tracing_core/environment/line_file.h"
+#include "tracing_core/environment/output.h"
 #include "tracing_core/perf/perf_statistics.h"
 
-namespace testlog::inline v1 {
+namespace tracing::inline v1::internal {
 
 /// Sums up perf spans for the run and for each test, prints tables and writes files. Has one layer for what TRACE_PERF
 /// selects and another one for tests that turn perf spans on; never are both on. Never destroyed. A forked child writes
 /// nothing. Single-thread, except for the layers.
 class PerfOutputs {
  public:
-  /// Without `files`, as in the child of a death test, no file is written. Errors are written to `output`.
-  PerfOutputs(PerfSettings const& settings, Output& output, bool files);
+  struct Use {
+    bool files;  ///< files are written; not in the child of a death test
+    bool tests;  ///< this is a test program
+  };
+  /// Errors are written to `output`.
+  PerfOutputs(PerfSettings const& settings, Output& output, Use use);
   PerfOutputs(PerfOutputs const&) = delete;
   PerfOutputs& operator=(PerfOutputs const&) = delete;
 
   /// The layers and their filters. Called once.
-  std::vector<tracing::PerfLayer> take_layers() noexcept { return std::move(layers_); }
+  std::vector<PerfLayer> take_layers() noexcept { return std::move(layers_); }
 
   /// With `all`, all perf spans are on until the test ends.
   void begin_test(std::string const& name, bool all);
   void end_test();
   /// The perf spans that ended since the running test began.
-  tracing::PerfSummary of_test() const { return sums_->summary().since(at_begin_); }
+  PerfSummary of_test() const { return sums_->summary().since(at_begin_); }
   /// Prints the table of the running test if TRACE_PERF asks for tables.
   void print_test();
   /// Prints the table of the run likewise, unless it would repeat the table of a single test.
@@ -44,24 +48,25 @@ class PerfOutputs {
   void finish();
 
  private:
-  void add_layer(tracing::PerfOptions options, bool of_tests);
+  void add_layer(PerfOptions options, bool of_tests);
   void turn_all_on(bool on);
-  void print(std::string_view headline, tracing::PerfSummary const& summary);
-  void write_files(tracing::PerfSummary const& summary, std::string_view test, bool per_test);
-  void write_prometheus(tracing::PerfSummary const& summary, std::string_view test);
+  void print(std::string_view headline, PerfSummary const& summary);
+  void write_files(PerfSummary const& summary, std::string_view test, bool per_test);
+  void write_prometheus(PerfSummary const& summary, std::string_view test);
 
   PerfSettings const& settings_;
   Output& output_;
   bool const files_;
+  bool const tests_;
   bool finished_ = false;
   bool prometheus_failed_ = false;  // and was reported
   std::shared_ptr<LineFile> json_;  // null if there is no TRACE_PERF_JSON
-  std::shared_ptr<tracing::internal::PerfTable> const sums_ = std::make_shared<tracing::internal::PerfTable>();
-  std::vector<tracing::PerfLayer> layers_;
+  std::shared_ptr<PerfTable> const sums_ = std::make_shared<PerfTable>();
+  std::vector<PerfLayer> layers_;
   std::atomic<bool> all_are_on_{false};  // the running test turned perf spans on
-  tracing::PerfSummary at_begin_;  // the run's sums when the running test began
+  PerfSummary at_begin_;  // the run's sums when the running test began
   std::string test_;               // empty if none runs
-  tracing::PerfSummary printed_;   // by the last print_test()
+  PerfSummary printed_;   // by the last print_test()
 };
 
-}  // namespace testlog::inline v1
+}  // namespace tracing::inline v1::internal

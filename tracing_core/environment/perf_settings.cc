@@ -1,21 +1,21 @@
-#include "testlog/perf_settings.h"
+#include "tracing_core/environment/perf_settings.h"
 
 #include <vector>
 
 #include "tracing_core/filter/directive_scan.h"
 
-namespace testlog::inline v1 {
+namespace tracing::inline v1::internal {
 
-tracing::EnvFilter filter_of(std::string_view directives) {
-  std::vector<tracing::ParseError> ignored;
-  return tracing::EnvFilter::parse_lossy(directives, {}, &ignored);
+EnvFilter filter_of(std::string_view directives) {
+  std::vector<ParseError> ignored;
+  return EnvFilter::parse_lossy(directives, {}, &ignored);
 }
 
 bool check_directives(std::string_view directives, std::string_view variable, std::string& reports) {
-  std::vector<tracing::ParseError> errors;
-  bool const any_is_valid = !tracing::EnvFilter::parse_lossy(directives, {}, &errors).to_string().empty();
+  std::vector<ParseError> errors;
+  bool const any_is_valid = !EnvFilter::parse_lossy(directives, {}, &errors).to_string().empty();
   for (auto const& error : errors) {
-    reports.append("testlog: ").append(tracing::render(error, directives, variable)).append("\n");
+    reports.append("testlog: ").append(render(error, directives, variable)).append("\n");
   }
   return any_is_valid;
 }
@@ -24,7 +24,7 @@ bool check_directives(std::string_view directives, std::string_view variable, st
 void set_perf(PerfSettings& settings, std::string_view value, std::string& reports) {
   bool off = false, on = false, summary = false;
   std::string directives;
-  for (auto const& slice : tracing::internal::split_directives(value)) {
+  for (auto const& slice : split_directives(value)) {
     std::string_view const item = value.substr(slice.begin, slice.size);
     off = off || item == "off";
     on = on || item == "on";
@@ -42,4 +42,4 @@ void set_perf(PerfSettings& settings, std::string_view value, std::string& repor
   settings.directives = directives.empty() ? "trace" : directives;
 }
 
-}  // namespace testlog::inline v1
+}  // namespace tracing::inline v1::internal

@@ -5,16 +5,16 @@
 #include <string>
 #include <string_view>
 
-#include "testlog/file_names.h"
-#include "testlog/output.h"
+#include "tracing_core/environment/file_names.h"
+#include "tracing_core/environment/output.h"
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/internal/mutex.h"
 
-namespace testlog::inline v1 {
+namespace tracing::inline v1::internal {
 
 /// Appends to the file at a path that may contain %p and %t; opened by the first line, and with %t one per test. Reports
 /// to `output` once that it cannot be opened. A forked child writes nothing. Thread-safe.
-class LineFile final : public tracing::LineSink {
+class LineFile final : public LineSink {
  public:
   /// `end_of_broken`, a string literal, ends an incomplete line.
   LineFile(std::string variable, std::string path, Output& output, std::string_view end_of_broken = "\n")
@@ -22,8 +22,8 @@ class LineFile final : public tracing::LineSink {
 
   /// Opens the file now. False if that fails.
   bool open() noexcept;
-  void write(tracing::Level level, std::string_view text) noexcept override;
-  /// Later lines go to the file of `test`.
+  void write(Level level, std::string_view text) noexcept override;
+  /// Later lines go to the file of `test`; empty: of no test.
   void set_test(std::string_view test);
   /// Reports how many lines are missing, those that `dropped` counts and those that could not be written.
   void report_missing(std::uint64_t dropped = 0);
@@ -35,12 +35,12 @@ class LineFile final : public tracing::LineSink {
   std::string const path_;
   Output& output_;
   std::string_view const end_of_broken_;
-  tracing::internal::Mutex mutex_;
-  std::shared_ptr<tracing::FdSink> file_ TRACING_GUARDED_BY(mutex_);
+  Mutex mutex_;
+  std::shared_ptr<FdSink> file_ TRACING_GUARDED_BY(mutex_);
   std::uint64_t missing_ TRACING_GUARDED_BY(mutex_) = 0;  // in files that were closed
   bool failed_ TRACING_GUARDED_BY(mutex_) = false;
   bool reported_ TRACING_GUARDED_BY(mutex_) = false;
-  std::string test_ TRACING_GUARDED_BY(mutex_){kOutsideTests};
+  std::string test_ TRACING_GUARDED_BY(mutex_);
 };
 
-}  // namespace testlog::inline v1
+}  // namespace tracing::inline v1::internal

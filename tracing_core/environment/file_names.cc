@@ -1,4 +1,4 @@
-#include "testlog/file_names.h"
+#include "tracing_core/environment/file_names.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,14 +12,14 @@
 #include "tracing_core/export/write_all.h"
 #include "tracing_core/model/text_buffer.h"
 
-namespace testlog::inline v1 {
+namespace tracing::inline v1::internal {
 namespace {
 
 // Writes a file; returns 0 or an error number.
 int write_file(std::string const& path, int flags, std::string_view content) noexcept {
-  int const descriptor = tracing::internal::open_file(path.c_str(), O_WRONLY | flags);
+  int const descriptor = open_file(path.c_str(), O_WRONLY | flags);
   if (descriptor < 0) return errno;
-  int const error = tracing::internal::write_once(descriptor, content);
+  int const error = write_once(descriptor, content);
   // Some file systems report only now that the disk is full.
   return close(descriptor) != 0 && error == 0 ? errno : error;
 }
@@ -102,7 +102,7 @@ std::string cannot_open(std::string const& variable, std::string const& path, st
 void report_missing_lines(int error_fd, std::string_view variable, std::string_view path,
                           std::uint64_t count) noexcept {
   if (count == 0 || error_fd < 0) return;
-  tracing::InlineTextBuffer<512> line;
+  InlineTextBuffer<512> line;
   line.append("testlog: ");
   line.append_uint(count);
   line.append(count == 1 ? " line is missing in " : " lines are missing in ");
@@ -110,7 +110,7 @@ void report_missing_lines(int error_fd, std::string_view variable, std::string_v
   line.push_back('=');
   line.append(path);
   line.push_back('\n');
-  (void)tracing::internal::write_once(error_fd, line.view());
+  (void)write_once(error_fd, line.view());
 }
 
-}  // namespace testlog::inline v1
+}  // namespace tracing::inline v1::internal

@@ -1,0 +1,58 @@
+// EnvOptions: what the TRACE_ variables of every program say.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tracing_core/environment/perf_settings.h"
+#include "tracing_core/export/print.h"
+#include "tracing_core/model/redaction.h"
+
+namespace tracing::inline v1 {
+
+// The enumerators of a setting have the order of the values in variables.inc.
+enum class TimeStyle : std::uint8_t { utc, local, uptime, none };
+/// Which lines of text name their thread.
+enum class ThreadLabels : std::uint8_t {
+  automatic,  ///< those of threads other than the one that called init_from_env() or runs the tests
+  on,         ///< all
+  off,        ///< none
+};
+
+/// Each member is the default of the variable in its comment: docs/environment.md describes their values.
+///
+///     tracing::init_from_env({.filter = "mylib=debug", .format = tracing::FormatKind::compact})
+struct EnvOptions {
+  std::string filter = "info";                   ///< TRACE_FILTER: directives
+  FormatKind format = FormatKind::full;          ///< TRACE_FORMAT
+  SpanEvents span_events = SpanEvents::none;     ///< TRACE_SPAN_EVENTS
+  TimeStyle time = TimeStyle::utc;               ///< TRACE_TIME
+  ThreadLabels threads = ThreadLabels::automatic; ///< TRACE_THREADS
+  ColorChoice color = ColorChoice::automatic;    ///< TRACE_COLOR
+  std::string output = "stderr";                 ///< TRACE_OUTPUT: stderr, stdout or a path with %p and %t
+  std::string chrome{};                          ///< TRACE_CHROME: a path with %p and %t, or a folder; empty: off
+  std::string flame{};                           ///< TRACE_FLAME: likewise
+  bool flame_idle = false;                       ///< TRACE_FLAME_IDLE
+  std::string redact{};                          ///< TRACE_REDACT: names separated by commas
+  std::string redact_token{kRedactionToken};     ///< TRACE_REDACT_TOKEN
+  PerfSettings perf{};                           ///< TRACE_PERF and the variables whose names begin with it
+
+  // What only the environment says.
+  std::string profile{};          ///< TRACE_PROFILE
+  bool filter_is_set = false;     ///< `filter` is TRACE_FILTER
+  bool filter_help = false;       ///< TRACE_FILTER=help
+  bool no_color = false;          ///< NO_COLOR
+  bool force_color = false;       ///< CLICOLOR_FORCE, unless 0
+};
+
+namespace internal {
+
+/// Where text, or a report, gets its time from: null for TimeStyle::none.
+std::shared_ptr<Timer const> timer_of(TimeStyle style);
+
+/// The first of these decides: TRACE_COLOR, NO_COLOR, CLICOLOR_FORCE, `fallback` unless it is automatic, the
+/// terminal.
+bool use_color(EnvOptions const& options, bool is_terminal, ColorChoice fallback = ColorChoice::automatic);
+
+}  // namespace internal
+}  // namespace tracing::inline v1

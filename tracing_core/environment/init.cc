@@ -1,0 +1,132 @@
+#include "tracing_core/environment/init.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/environment/file_outputs.h"
+#include "tracing_core/environment/output.h"
+#include "tracing_core/environment/perf_outputs.h"
+#include "tracing_core/environment/thread_labels.h"
+#include "tracing_core/environment/unmatched.h"
+#include "tracing_core/environment/variables.h"
+#include "tracing_core/export/line_sink.h"
+#include "tracing_core/filter/env_filter.h"
+
+namespace tracing::inline v1 {
+namespace internal {
+namespace {
+
+constexpr auto kEnvironmentVariable = [](char const* name) -> char const* { return std::getenv(name); };
+
+}  // namespace
+
+// What init_from_env() made. Never destroyed, since records may come until the process ends.
+class EnvSession {
+ public:
+  explicit EnvSession(EnvOptions defaults) : options_(std::move(defaults)), output_(program_invocation_short_name) {
+    std::string reports;
+    check_directives(options_.filter, "init_from_env(), filter", reports);
+    read_variables({common_variables()}, kEnvironmentVariable, options_, reports);
+    report_misspelt_variables({common_variables()}, environ, reports);
+    if (!options_.redact.empty()) redact(options_.redact, options_.redact_token);
+    output_.open(options_.output, options_.format == FormatKind::json);
+    if (!reports.empty()) output_.write_note("report", reports);
+    if (!options_.chrome.empty() || !options_.flame.empty())
+      files_ = std::make_unique<FileOutputs>(options_, output_);
+    perf_ = std::make_unique<PerfOutputs>(options_.perf, output_, PerfOutputs::Use{.files = true, .tests = false});
+  }
+
+  std::shared_ptr<Registry> make_registry(RegistryBuilder builder) {
+    auto filter = std::make_unique<EnvFilter>(filter_of(options_.filter));
+    filter_ = filter.get();
+    builder.with(make_print_layer(), std::move(filter));
+    if (files_ != nullptr) {
+      for (auto& layer : files_->take_layers()) builder.with(std::move(layer));
+    }
+    for (auto& [layer, filter_of_perf, statistics] : perf_->take_layers())
+      builder.with(std::move(layer), std::move(filter_of_perf));
+    return std::move(builder).build();
+  }
+
+  void flush() noexcept {
+    if (files_ != nullptr) files_->flush();
+  }
+
+  void finish() {
+    if (finished_.exchange(true) || output_.is_in_forked_child()) return;
+    if (options_.filter_is_set) report_unmatched(output_, Unmatched::near, "TRACE_FILTER", *filter_);
+    if (options_.filter_help) print_filter_help(output_);
+    perf_->report_if_none_was_measured(true);
+    perf_->print_run();
+    perf_->finish();
+    if (files_ != nullptr) files_->finish();
+    output_.report_missing();
+  }
+
+ private:
+  std::unique_ptr<Layer> make_print_layer() {
+    FormatOptions format;
+    format.kind = options_.format;
+    format.ansi = use_color(options_, output_.is_terminal());
+    format.value_sanitization = true;
+    format.timer = timer_of(options_.time);
+    auto sink = make_sink([this](Level, std::string_view line) { output_.write(line); });
+    return print_layer({.format = format,
+                        .event_format = std::make_shared<ThreadLabelFormat>(
+                            make_event_format(format), format.kind == FormatKind::json, options_.threads),
+                        .span_events = options_.span_events,
+                        .threshold = std::chrono::microseconds(options_.perf.threshold_us),
+                        .writer = to_sink(std::move(sink))});
+  }
+
+  EnvOptions options_;
+  Output output_;
+  std::unique_ptr<FileOutputs> files_;  // null if there are none
+  std::unique_ptr<PerfOutputs> perf_;
+  EnvFilter const* filter_ = nullptr;  // of the registry, which is never destroyed
+  std::atomic<bool> finished_{false};
+};
+
+}  // namespace internal
+
+EnvGuard& EnvGuard::operator=(EnvGuard&& other) noexcept {
+  if (this == &other) return *this;
+  finish();
+  session_ = std::exchange(other.session_, nullptr);
+  return *this;
+}
+
+void EnvGuard::flush() const noexcept {
+  if (session_ != nullptr) session_->flush();
+}
+
+void EnvGuard::finish() noexcept {
+  if (session_ == nullptr) return;
+  try {
+    session_->finish();
+  } catch (...) {  // out of memory
+  }
+}
+
+EnvGuard init_from_env(EnvOptions defaults, RegistryBuilder builder) {
+  static internal::EnvSession* session = nullptr;
+  if (current_subscriber() != nullptr) {
+    internal::write_once(STDERR_FILENO,
+                         "testlog: init_from_env(): there is a subscriber already, such as that of a test program; "
+                         "nothing was changed\n");
+    return {};
+  }
+  session = new internal::EnvSession(std::move(defaults));
+  set_global_default(session->make_registry(std::move(builder)));
+  std::atexit([] { (void)EnvGuard(session); });
+  return EnvGuard(session);
+}
+
+}  // namespace tracing::inline v1

@@ -1,0 +1,138 @@
+// Programs that call init_from_env(): what they print and write, and what the variables change.
+#include "tracing_core/environment/init.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/support/temporary_folder.h"
+
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+class InitFromEnv : public testing::Test {
+ protected:
+  // What the scenario writes to its standard error, with these variables and no others, in the folder.
+  std::string run(std::string const& variables = "TRACE_TIME=none", std::string const& scenario = "plain") const {
+    std::string const command = "cd " + (folder_ / ".") + " && env -i " + sanitizer_options() + variables +
+                                " " INIT_SCENARIOS " '" + scenario + "' > out 2> err";
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;
+    EXPECT_EQ(folder_.read("out"), "");
+    return folder_.read("err");
+  }
+  std::string read(std::string_view name) const { return folder_.read(name); }
+
+  tracing_test::TemporaryFolder const folder_;
+
+ private:
+  static std::string sanitizer_options() {
+    std::string all;
+    for (char const* const name : {"ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"}) {
+      if (char const* const value = std::getenv(name)) all.append(name).append("='").append(value).append("' ");
+    }
+    return all;
+  }
+};
+
+constexpr char const* kInfo = " INFO request{id=7 password=\"secret\"}: library: done\n";
+
+TEST_F(InitFromEnv, PrintsInfoWithoutVariables) { EXPECT_EQ(run(), kInfo); }
+
+TEST_F(InitFromEnv, TakesDefaultsFromTheCode) {
+  EXPECT_EQ(run("", "defaults"),
+            "DEBUG request: library: preparing id=7 password=\"secret\"\n"
+            " INFO request: library: done id=7 password=\"secret\"\n");
+}
+
+TEST_F(InitFromEnv, PrefersTheEnvironmentToItsProfileAndThatToTheCode) {
+  EXPECT_EQ(run("TRACE_FILTER=info", "defaults"), " INFO request: library: done id=7 password=\"secret\"\n");
+  EXPECT_THAT(run("TRACE_PROFILE=local", "defaults"), StartsWith("  DEBUG library: preparing\n"));
+  EXPECT_EQ(run("TRACE_PROFILE=local TRACE_FORMAT=full TRACE_FILTER=info", "defaults"), kInfo);
+}
+
+TEST_F(InitFromEnv, PrintsAsTheVariablesSay) {
+  EXPECT_THAT(run("TRACE_FORMAT=json"), AllOf(HasSubstr(R"("fields":{"message":"done"})"), HasSubstr(R"("thread":"main"})")));
+  EXPECT_THAT(run("TRACE_TIME=uptime"), StartsWith("   0.0"));
+  EXPECT_THAT(run("TRACE_COLOR=always"), HasSubstr("\x1b[32m INFO"));
+  EXPECT_THAT(run("TRACE_TIME=none TRACE_SPAN_EVENTS=new"),
+              StartsWith(" INFO request{id=7 password=\"secret\"}: library: new\n"));
+  EXPECT_THAT(run("TRACE_REDACT=password"), Not(HasSubstr("secret")));
+}
+
+TEST_F(InitFromEnv, NamesOtherThreads) {
+  EXPECT_EQ(run("TRACE_TIME=none", "has a worker"), std::string(kInfo) + "[worker] " + kInfo);
+  EXPECT_EQ(run("TRACE_TIME=none TRACE_THREADS=off", "has a worker"), std::string(kInfo) + kInfo);
+  EXPECT_EQ(run("TRACE_TIME=none TRACE_THREADS=on"), std::string("[main] ") + kInfo);
+}
+
+TEST_F(InitFromEnv, PrintsToTheOutput) {
+  EXPECT_EQ(run("TRACE_TIME=none TRACE_OUTPUT=log"), "");
+  EXPECT_EQ(read("log"), kInfo);
+}
+
+TEST_F(InitFromEnv, ReportsBadValuesAndUsesTheDefaults) {
+  EXPECT_EQ(run("TRACE_TIME=none TRACE_FORMAT=ful TRACE_FITLER=trace"),
+            std::string("testlog: TRACE_FORMAT=ful: unknown value; expected one of full, compact, pretty, json (did "
+                        "you mean full?)\n"
+                        "testlog: TRACE_FITLER: unknown variable; did you mean TRACE_FILTER?\n") +
+                kInfo);
+}
+
+TEST_F(InitFromEnv, ReportsWrongDirectivesOfTheCode) {
+  EXPECT_THAT(run("TRACE_TIME=none", "wrong default"),
+              AllOf(StartsWith("testlog: init_from_env(), filter: invalid filter directive\n  info,library=debgu\n"),
+                    HasSubstr(kInfo)));
+}
+
+TEST_F(InitFromEnv, ReportsDirectivesThatNearlyMatch) {
+  EXPECT_THAT(run("TRACE_FILTER=libary=trace"), HasSubstr("did you mean \"library\"?"));
+}
+
+TEST_F(InitFromEnv, ExplainsDirectives) {
+  EXPECT_THAT(run("TRACE_FILTER=help"), AllOf(HasSubstr("library"), HasSubstr("request")));
+}
+
+TEST_F(InitFromEnv, CompletesFilesWhenTheGuardIsDestroyedOrTheProgramExits) {
+  for (char const* const scenario : {"plain", "exit", "forks"}) {
+    std::string const name = std::string(scenario) + ".json";
+    EXPECT_EQ(run("TRACE_TIME=none TRACE_FLAME=run.folded TRACE_CHROME=" + name, scenario), kInfo);
+    EXPECT_THAT(nlohmann::json::parse(read(name), nullptr, false).dump(), HasSubstr("request")) << scenario;
+  }
+  EXPECT_THAT(read("run.folded"), HasSubstr("library::request"));
+}
+
+TEST_F(InitFromEnv, NamesFilesInFoldersAfterTheProgram) {
+  run("TRACE_CHROME=traces/");
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "traces/tracing_init_scenarios.json"));
+}
+
+TEST_F(InitFromEnv, ReportsFilesThatExist) {
+  run("TRACE_CHROME=run.json");
+  EXPECT_THAT(run("TRACE_CHROME=run.json"), HasSubstr("run.json already exists; writing "));
+}
+
+TEST_F(InitFromEnv, MeasuresPerfSpans) {
+  EXPECT_THAT(run("TRACE_TIME=none TRACE_PERF=on"), HasSubstr("perf{name=\"copy\" bytes=64}"));
+  EXPECT_THAT(run("TRACE_PERF=summary TRACE_PERF_JSON=perf.json TRACE_PERF_PROM=perf.prom"),
+              HasSubstr("---- perf spans ----\n"));
+  EXPECT_THAT(read("perf.json"), HasSubstr("copy"));
+  EXPECT_THAT(read("perf.prom"), HasSubstr("copy"));
+}
+
+TEST_F(InitFromEnv, LeavesAnEarlierSubscriberInPlaceAndSaysSo) {
+  EXPECT_EQ(run("", "has a subscriber"),
+            "testlog: init_from_env(): there is a subscriber already, such as that of a test program; nothing was "
+            "changed\n");
+}
+
+TEST_F(InitFromEnv, DoesNotReadVariablesOfTests) { EXPECT_EQ(run("TRACE_TIME=none TRACE_SHOW=none"), kInfo); }
+
+}  // namespace

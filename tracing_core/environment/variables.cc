@@ -1,0 +1,96 @@
+#include "tracing_core/environment/variables.h"
+
+#include "tracing_core/filter/nearest.h"
+
+namespace tracing::inline v1::internal {
+namespace {
+
+bool is_control_character(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+std::string printable(std::string_view text) {
+  std::string out(text);
+  std::replace_if(out.begin(), out.end(), is_control_character, '?');
+  return out;
+}
+
+bool is_set(char const* value) noexcept { return value != nullptr && *value != '\0'; }
+
+Variable const* find(std::initializer_list<VariableTable> tables, std::string_view name) {
+  for (VariableTable const& table : tables) {
+    for (Variable const& variable : table.variables) {
+      if (variable.name == name) return &variable;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<std::string_view> words_of(std::string_view values) {
+  std::vector<std::string_view> words;
+  for (std::size_t begin; (begin = values.find('`')) != values.npos;) {
+    std::size_t const end = values.find('`', begin + 1);
+    words.push_back(values.substr(begin + 1, end - begin - 1));
+    values.remove_prefix(end + 1);
+  }
+  return words;
+}
+
+void VariableInput::reject(std::string_view piece, std::string_view what) const {
+  reports.append("testlog: ").append(variable.name).append("=").append(printable(value)).append(": ").append(what);
+  if (piece != value) reports.append(" \"").append(printable(piece)).append("\"");
+  auto const words = words_of(variable.values);
+  std::string expected = variable.values;
+  std::erase(expected, '`');
+  reports.append(variable.values[0] == '`' ? "; expected one of " : "; expected ").append(expected);
+  std::string_view const meant = nearest(piece, words);
+  if (!meant.empty()) reports.append(" (did you mean ").append(meant).append("?)");
+  reports += '\n';
+}
+
+void read_variables(std::initializer_list<VariableTable> tables, char const* (*get)(char const* name),
+                    EnvOptions& options, std::string& reports) {
+  auto const set = [&](Variable const& variable, char const* value) {
+    if (is_set(value)) variable.parse(options, VariableInput{variable, value, reports});
+  };
+  constexpr std::string_view kProfile = "TRACE_PROFILE";
+  if (is_set(get("CI"))) options.profile = "ci";
+  set(*find(tables, kProfile), get(kProfile.data()));
+  for (VariableTable const& table : tables) {
+    for (ProfileSetting const& setting : table.profile_settings) {
+      if (options.profile == setting.profile) set(*find(tables, setting.variable), setting.value);
+    }
+  }
+  options.filter_is_set = false;  // the filter of a profile yields to the .default_filter of a test
+  for (VariableTable const& table : tables) {
+    for (Variable const& variable : table.variables) {
+      if (variable.name != kProfile) set(variable, get(variable.name));
+    }
+  }
+  PerfSettings& perf = options.perf;
+  if (!perf.is_set && (!perf.json.empty() || !perf.prometheus.empty())) perf.summary = true;
+}
+
+void report_misspelt_variables(std::initializer_list<VariableTable> tables, char const* const* environment,
+                               std::string& reports) {
+  constexpr std::string_view kPrefix = "TRACE_";
+  std::vector<std::string_view> known;  // without the prefix, which would make all of them similar
+  for (VariableTable const& table : tables) {
+    for (Variable const& variable : table.variables) {
+      std::string_view const name = variable.name;
+      if (name.starts_with(kPrefix)) known.push_back(name.substr(kPrefix.size()));
+    }
+  }
+  for (; *environment != nullptr; ++environment) {
+    std::string_view const entry = *environment;
+    std::size_t const end = entry.find('=');
+    if (!entry.starts_with(kPrefix) || end >= entry.size() - 1) continue;  // an empty one counts as unset
+    std::string_view const name = entry.substr(kPrefix.size(), end - kPrefix.size());
+    std::string_view const meant = nearest(name, known);
+    if (meant.empty() || meant == name) continue;
+    reports.append("testlog: ").append(kPrefix).append(printable(name)).append(": unknown variable; did you mean ");
+    reports.append(kPrefix).append(meant).append("?\n");
+  }
+}
+
+}  // namespace tracing::inline v1::internal
