@@ -52,13 +52,14 @@ class FileOutputs : public testing::Test {
   fs::path const folder_ = fs::path(testing::TempDir()) / ("file_outputs_test." + std::to_string(getpid()));
 };
 
-// The records of a trace that is strict JSON, as `B launch`; without those that name processes and threads.
+// The records of a trace that is strict JSON, as `B launch`; without those that name processes and threads,
+// and the slices of tests.
 std::vector<std::string> records_in(std::string const& text) {
   Json const all = Json::parse(text, nullptr, false);
   EXPECT_TRUE(all.is_array()) << text;
   std::vector<std::string> records;
   for (Json const& record : all.is_array() ? all : Json::array()) {
-    if (record["ph"] == "M") continue;
+    if (record["ph"] == "M" || record.value("cat", "") == "test") continue;
     records.push_back(record["ph"].get<std::string>() + " " + record["name"].get<std::string>());
   }
   return records;
@@ -127,6 +128,29 @@ TEST_F(FileOutputs, ContainAllTestsAndRecordsOutsideTests) {
   EXPECT_EQ(std::count(records.begin(), records.end(), "B launch"), 2);
   EXPECT_EQ(std::count(records.begin(), records.end(), "i spoken"), 15);
   EXPECT_THAT(records, Contains("i environment torn down"));
+}
+
+TEST_F(FileOutputs, TraceOfTheProgramHasASliceAroundTheSpansOfEachTest) {
+  run_scenarios("Plain.Passes:Settings.None", {{"TRACE_CHROME", path("trace.json")}});
+  std::vector<std::string> slices;
+  for (Json const& record : Json::parse(content_of(path("trace.json")))) {
+    bool const is_outer = record.value("cat", "") == "test" || record.value("name", "") == "launch";
+    if (is_outer) slices.push_back(record["ph"].get<std::string>() + " " + record["name"].get<std::string>());
+    EXPECT_TRUE(!is_outer || record["tid"] == record["pid"]) << record;
+  }
+  EXPECT_THAT(slices, ElementsAre("B Plain.Passes", "B launch", "E launch", "E Plain.Passes", "B Settings.None",
+                                  "B launch", "E launch", "E Settings.None"));
+}
+
+TEST_F(FileOutputs, FoldedStacksHaveTheTestAsRootOnDemand) {
+  run_scenarios("Plain.Passes:Settings.None", {{"TRACE_FLAME", path("run.folded")},
+                                               {"TRACE_FLAME_TESTS", "on"},
+                                               {"SCENARIO_OUTSIDE", "1"}});
+  std::string const folded = content_of(path("run.folded"));
+  EXPECT_TRUE(is_folded(folded));
+  EXPECT_EQ(count(folded, "Plain.Passes;ThreadId(1)-main;library::launch;library::compile "), 1) << folded;
+  EXPECT_EQ(count(folded, "Settings.None;ThreadId(1)-main;library::launch "), 2) << folded;
+  EXPECT_EQ(count(folded, "\nThreadId"), 0) << folded;
 }
 
 TEST_F(FileOutputs, AreWrittenByAProgramWithItsOwnMain) {

@@ -417,6 +417,7 @@ std::vector<BadCase> const& bad_cases() {
        "testlog: TRACE_CHROME" + not_opened + "a path that can be written to\n"},
       {"TRACE_FLAME", "/nowhere/at/all",
        "testlog: TRACE_FLAME" + not_opened + "a path that can be written to\n"},
+      {"TRACE_FLAME_TESTS", "yes", "testlog: TRACE_FLAME_TESTS=yes: unknown value; expected one of on, off\n"},
       {"TRACE_FLAME_IDLE", "sometimes", "testlog: TRACE_FLAME_IDLE=sometimes: unknown value; expected one of on, off\n"},
       {"TRACE_SPDLOG", "sometimes", "testlog: TRACE_SPDLOG=sometimes: unknown value; expected one of on, off\n"},
       {"TRACE_CUDA_HEALTH", "sometimes",

@@ -38,6 +38,7 @@ struct EnvOptions {
   PerfSettings perf{};                           ///< TRACE_PERF and the variables whose names begin with it
 
   // What only the environment says.
+  bool flame_tests = false;       ///< TRACE_FLAME_TESTS, of test programs
   std::string profile{};          ///< TRACE_PROFILE
   bool filter_is_set = false;     ///< `filter` is TRACE_FILTER
   bool filter_help = false;       ///< TRACE_FILTER=help

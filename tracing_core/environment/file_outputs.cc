@@ -34,6 +34,9 @@ class FileOutputs::Series {
   virtual bool is_ready(bool may_open) noexcept = 0;
   // Completes the file. The next one is named after `test`, which is empty for none, and opened by its first record.
   virtual void begin(std::string_view test) = 0;
+  // A test begins or ends whose records go into the same file as those of others.
+  virtual void begin_test(std::string_view) noexcept {}
+  virtual void end_test() noexcept {}
   virtual void flush() = 0;
   virtual void finish() = 0;
   // Whether a thread still has records to write. Async-signal-safe.
@@ -87,6 +90,14 @@ class FileOutputs::ChromeSeries final : public Series {
     test_ = test;
     state_ = State::closed;
   }
+  void begin_test(std::string_view test) noexcept override {
+    if (is_in_forked_child()) return;
+    shown_test_ = test;
+    guard_.begin_slice(test);
+  }
+  void end_test() noexcept override {
+    if (!is_in_forked_child()) guard_.end_slice(shown_test_);
+  }
   void flush() override { guard_.flush(); }
   void finish() override {
     if (is_in_forked_child()) return;
@@ -117,14 +128,15 @@ class FileOutputs::ChromeSeries final : public Series {
   Mutex mutex_;
   bool reported_ TRACING_GUARDED_BY(mutex_) = false;  // the first failure or other name
   std::string test_ TRACING_GUARDED_BY(mutex_);
+  std::string_view shown_test_;  // the running one; its name lives as long as the program
 };
 
 class FileOutputs::FlameSeries final : public Series {
  public:
-  FlameSeries(std::string variable, std::string path, Output& output, FlameOptions const& options)
+  FlameSeries(std::string variable, std::string path, Output& output, FlameOptions const& options, bool test_is_root)
       : output_(output),
-        file_(std::make_shared<LineFile>(std::move(variable), std::move(path), output,
-                                         kEndOfBrokenStack)) {
+        file_(std::make_shared<LineFile>(std::move(variable), std::move(path), output, kEndOfBrokenStack,
+                                         test_is_root)) {
     std::tie(layer_, guard_) = flame_layer(to_sink(file_), options);
   }
 
@@ -215,24 +227,26 @@ FileOutputs::FileOutputs(EnvOptions const& options, Output& output, IsOfRunningT
     : output_(output), is_of_running_test_(std::move(is_of_running_test)) {
   std::string const& chrome = options.chrome;
   std::string const& flame = options.flame;
-  if (!chrome.empty()) add<ChromeSeries>("TRACE_CHROME", chrome, ".json");
+  if (!chrome.empty()) add<ChromeSeries>("TRACE_CHROME", chrome, ".json", false);
   if (!flame.empty() && flame == chrome && !is_folder(flame) && !is_no_file(flame)) {
     output.write_note("report", "testlog: TRACE_FLAME=" + flame +
                                     ": is already used by TRACE_CHROME; expected another path, or a folder\n");
   } else if (!flame.empty()) {
-    add<FlameSeries>("TRACE_FLAME", flame, ".folded", FlameOptions{.empty_samples = options.flame_idle});
+        add<FlameSeries>("TRACE_FLAME", flame, ".folded", options.flame_tests,
+                     FlameOptions{.empty_samples = options.flame_idle}, options.flame_tests);
   }
 }
 
 FileOutputs::~FileOutputs() = default;
 
 template <class S, class... Options>
-void FileOutputs::add(char const* variable, std::string path, char const* suffix, Options const&... options) {
+void FileOutputs::add(char const* variable, std::string path, char const* suffix, bool separates_tests,
+                      Options const&... options) {
   std::error_code ignored;
   path = std::filesystem::absolute(path, ignored).string();  // tests may change their working directory
   if (is_folder(path)) path.append(path.ends_with('/') ? "%t" : "/%t").append(suffix);
   auto outside = std::make_unique<S>(variable, path, output_, options...);
-  if (is_of_running_test_ && path.find("%t") != path.npos) {
+  if (is_of_running_test_ && (separates_tests || path.find("%t") != path.npos)) {
     auto of_tests = std::make_unique<S>(variable, path, output_, options...);
     layers_.push_back(std::make_unique<ByTest>(*of_tests, *outside, is_of_running_test_));
     of_tests_.push_back(std::move(of_tests));
@@ -246,10 +260,12 @@ std::vector<std::unique_ptr<Layer>> FileOutputs::take_layers() { return std::mov
 
 void FileOutputs::begin_test(std::string const& name) {
   for (auto const& series : of_tests_) series->begin(name);
+  for (auto const& series : outside_) series->begin_test(name);
 }
 
 void FileOutputs::end_test() {
   for (auto const& series : of_tests_) series->begin({});
+  for (auto const& series : outside_) series->end_test();
   flush();
 }
 

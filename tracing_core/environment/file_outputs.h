@@ -29,6 +29,7 @@ class FileOutputs {
   /// The layers that write the files; may be called once.
   std::vector<std::unique_ptr<Layer>> take_layers();
 
+  /// `name` must live as long as the program.
   void begin_test(std::string const& name);
   void end_test();
   /// Writes all records so far.
@@ -45,7 +46,7 @@ class FileOutputs {
   class ByTest;
 
   template <class S, class... Options>
-  void add(char const* variable, std::string path, char const* suffix, Options const&... options);
+  void add(char const* variable, std::string path, char const* suffix, bool separates_tests, Options const&... options);
 
   Output& output_;
   IsOfRunningTest const is_of_running_test_;

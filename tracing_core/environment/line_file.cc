@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tracing_core/export/scoped_no_cancellation.h"
+#include "tracing_core/model/text_buffer.h"
 
 namespace tracing::inline v1::internal {
 
@@ -18,16 +19,26 @@ bool LineFile::open() noexcept {
 void LineFile::write(Level level, std::string_view text) noexcept {
   if (output_.is_in_forked_child()) return;
   MutexLock const lock(mutex_);
-  if (is_open()) file_->write(level, text);
+  if (!is_open()) return;
+  if (!test_is_root_) return file_->write(level, text);
+  TextBuffer lines;
+  for (std::size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
+    for (char const c : test()) lines.push_back(c == ';' ? ':' : c);  // `;` separates frames
+    lines.push_back(';');
+    lines.append(text.substr(0, end + 1));
+  }
+  file_->write(level, lines.view());
 }
 
 void LineFile::set_test(std::string_view test) {
-  if (path_.find("%t") == path_.npos || output_.is_in_forked_child()) return;
+  bool const changes_file = path_.find("%t") != path_.npos;
+  if ((!changes_file && !test_is_root_) || output_.is_in_forked_child()) return;
   MutexLock const lock(mutex_);
+  test_ = test;
+  if (!changes_file) return;
   if (file_ != nullptr) missing_ += file_->missing_lines();
   file_ = nullptr;
   failed_ = false;
-  test_ = test;
 }
 
 void LineFile::report_missing(std::uint64_t dropped) {
@@ -42,7 +53,7 @@ bool LineFile::is_open() noexcept {
   ScopedNoCancellation const no_cancellation;  // open(2) is a cancellation point, too
   try {
     std::error_code error;
-    std::string const path = filled_in(path_, test_.empty() ? output_.outside_tests() : test_);
+    std::string const path = filled_in(path_, test());
     file_ = FdSink::append_to(path, error, output_.error_fd(), end_of_broken_);
     if (error && !std::exchange(reported_, true)) output_.write_note("report", cannot_open(variable_, path, error));
   } catch (...) {  // out of memory

@@ -16,9 +16,15 @@ namespace tracing::inline v1::internal {
 /// to `output` once that it cannot be opened. A forked child writes nothing. Thread-safe.
 class LineFile final : public LineSink {
  public:
-  /// `end_of_broken`, a string literal, ends an incomplete line.
-  LineFile(std::string variable, std::string path, Output& output, std::string_view end_of_broken = "\n")
-      : variable_(std::move(variable)), path_(std::move(path)), output_(output), end_of_broken_(end_of_broken) {}
+  /// `end_of_broken`, a string literal, ends an incomplete line. With `test_is_root`, lines are folded stacks, to which
+  /// the test is added as the outermost frame.
+  LineFile(std::string variable, std::string path, Output& output, std::string_view end_of_broken = "\n",
+           bool test_is_root = false)
+      : variable_(std::move(variable)),
+        path_(std::move(path)),
+        output_(output),
+        end_of_broken_(end_of_broken),
+        test_is_root_(test_is_root) {}
 
   /// Opens the file now. False if that fails.
   bool open() noexcept;
@@ -30,11 +36,15 @@ class LineFile final : public LineSink {
 
  private:
   bool is_open() noexcept TRACING_REQUIRES(mutex_);
+  std::string_view test() const noexcept TRACING_REQUIRES(mutex_) {
+    return test_.empty() ? output_.outside_tests() : test_;
+  }
 
   std::string const variable_;
   std::string const path_;
   Output& output_;
   std::string_view const end_of_broken_;
+  bool const test_is_root_;
   Mutex mutex_;
   std::shared_ptr<FdSink> file_ TRACING_GUARDED_BY(mutex_);
   std::uint64_t missing_ TRACING_GUARDED_BY(mutex_) = 0;  // in files that were closed

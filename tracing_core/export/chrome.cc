@@ -198,6 +198,14 @@ void ChromeGuard::stop() const noexcept {
   if (output_ != nullptr) output_->close();
 }
 
+void ChromeGuard::begin_slice(std::string_view name) const noexcept {
+  if (output_ != nullptr && output_->is_open()) output_->add_slice('B', name);
+}
+
+void ChromeGuard::end_slice(std::string_view name) const noexcept {
+  if (output_ != nullptr && output_->is_open()) output_->add_slice('E', name);
+}
+
 std::error_code ChromeGuard::error() const noexcept {
   return output_ != nullptr ? output_->error() : std::error_code();
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -85,6 +86,11 @@ class [[nodiscard]] ChromeGuard {
   void start_new(std::shared_ptr<LineSink> sink) const noexcept;
   /// Completes the trace. Later records are dropped until start_new().
   void stop() const noexcept;
+
+  /// Begins a slice in the row of the calling thread that is no span, such as a test, around the spans that the thread
+  /// enters until it calls end_slice(). Its category is `test`.
+  void begin_slice(std::string_view name) const noexcept;
+  void end_slice(std::string_view name) const noexcept;
 
   /// Why the file could not be created; no error if it could.
   std::error_code error() const noexcept;

@@ -159,6 +159,17 @@ void ChromeOutput::add_text(ChromeStream* own, Track const& track, std::string_v
   commit(*own, bytes, ticks);
 }
 
+void ChromeOutput::add_slice(char phase, std::string_view name) noexcept {
+  std::uint64_t const ticks = ticks_now();
+  ThreadInfo const& thread = this_thread_info();
+  LineBuffer line;
+  if (!line) [[unlikely]] return count_dropped(1);
+  records_.append_slice(*line, phase, name, {pid_, thread.os_thread});
+  if (line->truncated()) [[unlikely]] return count_dropped(1);
+  // Not the stream of the thread's own records, which is known by a track of the registry.
+  add_text(nullptr, Track{.number = thread.number, .name = {}}, line->view(), false, ticks);
+}
+
 // ---- the worker ----
 
 void ChromeOutput::start_worker() noexcept {

@@ -113,6 +113,8 @@ class ChromeOutput {
   // Adds a record that is text already, up to its time unless `has_time`, to any track. `own` is own_stream(track).
   void add_text(ChromeStream* own, Track const& track, std::string_view text, bool has_time,
                 std::uint64_t ticks) noexcept;
+  // Adds the beginning or the end of a slice that is no span to the calling thread.
+  void add_slice(char phase, std::string_view name) noexcept;
   void count_dropped(std::uint32_t count) noexcept { dropped_.fetch_add(count, std::memory_order_relaxed); }
 
   // ---- for the guard ----

@@ -207,6 +207,17 @@ void ChromeRecords::append(TextBuffer& out, char phase, std::uint64_t id, std::s
   out.append(",\"ts\":");
 }
 
+void ChromeRecords::append_slice(TextBuffer& out, char phase, std::string_view name,
+                                 ChromePlace const& place) const noexcept {
+  out.append(",\n{\"cat\":\"test\",\"name\":");
+  append_json_text(out, name);
+  out.append(",\"ph\":\"");
+  out.push_back(phase);
+  out.push_back('"');
+  append_place(out, place, false);
+  out.append(",\"ts\":");
+}
+
 void ChromeRecords::append_place(TextBuffer& out, ChromePlace const& place, bool is_event) noexcept {
   out.append(",\"pid\":");
   out.append_int(place.pid);

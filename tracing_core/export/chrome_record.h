@@ -38,6 +38,8 @@ class ChromeRecords {
   // The category of all spans below this root, since viewers identify a row by its category, too. Null if each span has
   // its own, as in tracing-chrome.
   std::shared_ptr<std::string const> category_of_root(SpanRef span) const noexcept;
+  // A slice of the category `test` that is no span; `phase` is B or E.
+  void append_slice(TextBuffer& out, char phase, std::string_view name, ChromePlace const& place) const noexcept;
   void append_event(TextBuffer& out, Event const& event, ChromePlace const& place) const noexcept;
   // Appends the same as append_span() or append_event() from groups of values as StoredValues has them; for a span's
   // end, from those after the first.
