@@ -12,8 +12,7 @@ namespace cuda_tests {
 void Client::launch(Kernel const& kernel, CubeCount count, std::vector<Argument> const& arguments, ExecutionMode mode,
                     unsigned shared_bytes) const {
   TRACE_SPAN(trace, "launch_inner", count, mode, tracing::kv("stream_id", stream_),
-             tracing::kv("kernel.name", tracing::display(kernel.name)),
-             tracing::kv("kernel.id", tracing::pretty(kernel.id)));
+             tracing::kv("kernel.name", tracing::display(kernel.name)));
   server_->launch(stream_, kernel, count, arguments, mode, shared_bytes);
 }
 

@@ -84,5 +84,7 @@ struct Kernel {
 
 /// The key of a compiled kernel.
 std::string key_of(Kernel const& kernel, ExecutionMode mode);
+/// The id over several lines.
+std::string pretty_text(KernelId const& id);
 
 }  // namespace cuda_tests
