@@ -81,6 +81,16 @@ CUresult mem_get_info(std::size_t* free, std::size_t* total) {
   });
 }
 
+CUresult mem_get_address_range(CUdeviceptr* begin, std::size_t* bytes, CUdeviceptr address) {
+  return in_context([&](Device& device) {
+    auto const range = device.memory.find(address, 1);
+    if (!range || range->storage == nullptr) return CUDA_ERROR_NOT_FOUND;  // not of host memory
+    if (begin != nullptr) *begin = range->begin;
+    if (bytes != nullptr) *bytes = range->end - range->begin;
+    return CUDA_SUCCESS;
+  });
+}
+
 CUresult mem_host_alloc(void** out, std::size_t bytes, unsigned flags) {
   return in_context([&](Device& device) {
     constexpr unsigned kKnown = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;

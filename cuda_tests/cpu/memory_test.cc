@@ -56,6 +56,22 @@ TEST_F(CpuDriver, RunsOutOfMemoryAtItsCapacity) {
   EXPECT_EQ(cpu_driver_last_message(), "") << "of the latest call only";
 }
 
+TEST_F(CpuDriver, KnowsTheAllocationOfAnAddress) {
+  auto const address = allocate(100);
+  CUdeviceptr begin = 0;
+  std::size_t bytes = 0;
+  EXPECT_EQ(api.mem_get_address_range(&begin, &bytes, address + 99), CUDA_SUCCESS);
+  EXPECT_EQ(begin, address);
+  EXPECT_EQ(bytes, 100u);
+  EXPECT_EQ(api.mem_get_address_range(nullptr, nullptr, address), CUDA_SUCCESS);
+  EXPECT_EQ(api.mem_get_address_range(&begin, &bytes, address + 100), CUDA_ERROR_NOT_FOUND);
+  void* host = nullptr;
+  ASSERT_EQ(api.mem_host_alloc(&host, 64, 0), CUDA_SUCCESS);
+  EXPECT_EQ(api.mem_get_address_range(&begin, &bytes, reinterpret_cast<CUdeviceptr>(host)), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(api.mem_free_host(host), CUDA_SUCCESS);
+  EXPECT_EQ(api.mem_free(address), CUDA_SUCCESS);
+}
+
 TEST_F(CpuDriver, FreesEachAllocationOnce) {
   auto const address = allocate(100);
   EXPECT_EQ(api.mem_free(address + 4), CUDA_ERROR_INVALID_VALUE);

@@ -82,16 +82,6 @@ bool can_compile(tracing::cuda::NvrtcApi const& nvrtc, std::string_view arch,
   return nvrtc.compile_program != nullptr && knows(nvrtc, arch) && std::ranges::any_of(include_folders, has_headers);
 }
 
-bool Backend::has_compiled(std::string const& key) const {
-  tracing::internal::MutexLock const lock(mutex_);
-  return compiled_.contains(key);
-}
-
-void Backend::mark_compiled(std::string const& key) {
-  tracing::internal::MutexLock const lock(mutex_);
-  compiled_.insert(key);
-}
-
 Backend* Backend::cpu(std::string& why) {
   why = nvrtc().explanation;
   if (!nvrtc()) return nullptr;

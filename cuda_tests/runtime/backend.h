@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +9,6 @@
 #include "tracing_core/cuda/compile_cache.h"
 #include "tracing_core/cuda/driver.h"
 #include "tracing_core/cuda/nvrtc_library.h"
-#include "tracing_core/internal/mutex.h"
 
 namespace cuda_tests {
 
@@ -28,9 +26,6 @@ class Backend {
   /// True if kernels are compiled with NVRTC; otherwise they are embedded in the program as machine code.
   bool compiles() const noexcept { return compiles_; }
   tracing::cuda::CompileCache& compiler() noexcept { return compiler_; }
-  /// True if the kernel with this key was compiled in this process.
-  bool has_compiled(std::string const& key) const;
-  void mark_compiled(std::string const& key);
   /// The target of compilations: `compute_75` for the CPU, the architecture of the device, such as `sm_90`, for a GPU.
   std::string const& arch() const noexcept { return arch_; }
   /// The folders of the headers that kernels include.
@@ -44,8 +39,6 @@ class Backend {
   tracing::cuda::Driver driver_;
   tracing::cuda::CompileCache compiler_;
   bool compiles_ = false;
-  mutable tracing::internal::Mutex mutex_;
-  std::set<std::string> compiled_ TRACING_GUARDED_BY(mutex_);
   std::string arch_;
   std::vector<std::string> include_folders_;
 };

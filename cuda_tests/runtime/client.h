@@ -45,10 +45,13 @@ class Client {
   /// Launches `count` blocks; returns before they end.
   void launch(Kernel const& kernel, CubeCount count, std::vector<Argument> const& arguments,
               ExecutionMode mode = ExecutionMode::Unchecked, unsigned shared_bytes = 0) const;
-  /// Waits for this stream and copies the memory to memory of the other client's stream.
+  /// Copies the memory to memory of the other client's stream: on the device if it is the same one, and then without
+  /// waiting; otherwise by change_client_sync().
   Handle to_client(Handle const& handle, Client const& other, FloatKind dtype) const;
   /// The same for a tensor. Throws Error if the size of the memory differs.
   Handle to_client_tensor(Handle const& handle, Shape const& shape, Client const& other, FloatKind dtype) const;
+  /// Copies through memory of the host, between any two clients. Waits for this stream.
+  Handle change_client_sync(Handle const& handle, Shape const& shape, std::size_t elem_size, Client const& other) const;
 
   /// Waits for the stream.
   void sync() const;
@@ -57,6 +60,8 @@ class Client {
  private:
   template <class F>
   static decltype(auto) block_on(F&& f);
+  Handle transfer(Handle const& handle, Shape const& shape, std::size_t elem_size, Client const& other,
+                  FloatKind dtype) const;
 
   std::shared_ptr<Server> server_;
   StreamId stream_;

@@ -75,10 +75,24 @@ std::vector<std::byte> Command::write_to_cpu(Handle const& handle, Shape const& 
   return {buffer.data, buffer.data + handle.bytes};
 }
 
+void Command::copy(Handle const& to, Handle const& from) {
+  if (from.bytes == 0) return;
+  check(driver_.memcpy_dtod_async(to.address(), from.address(), from.bytes, stream_.get()),
+        "cannot copy on the device");
+}
+
 void Command::wait_for(Stream& other) {
   TRACE_DEBUG("Waiting on {} from {}", other.id().value, stream_.id().value);
-  check(driver_.event_record(other.event(), other.get()), "cannot record an event");
-  check(driver_.stream_wait_event(stream_.get(), other.event(), 0), "cannot wait for an event");
+  wait_for(Command(driver_, other, all_).record());
+}
+
+void Command::wait_for(CUevent event) {
+  check(driver_.stream_wait_event(stream_.get(), event, 0), "cannot wait for an event");
+}
+
+CUevent Command::record() {
+  check(driver_.event_record(stream_.event(), stream_.get()), "cannot record an event");
+  return stream_.event();
 }
 
 }  // namespace cuda_tests

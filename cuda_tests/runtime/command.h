@@ -36,8 +36,15 @@ class Command {
   /// Waits for the stream.
   std::vector<std::byte> write_to_cpu(Handle const& handle, Shape const& shape, std::size_t elem_size);
 
+  /// Copies memory on the device.
+  void copy(Handle const& to, Handle const& from);
+
   /// Later work on this stream waits for the present work of `other`.
   void wait_for(Stream& other);
+  /// Later work on this stream waits for the event.
+  void wait_for(CUevent event);
+  /// The event of this stream, recorded after its present work. Valid until it is recorded again, later.
+  CUevent record();
 
  private:
   void reclaim();

@@ -5,6 +5,7 @@
 
 #include "cuda_tests/kernels/embedded.h"
 #include "cuda_tests/runtime/error.h"
+#include "cuda_tests/runtime/integrator.h"
 #include "tracing_core/tracing.h"
 
 namespace cuda_tests {
@@ -17,39 +18,23 @@ CUfunction Context::function(Kernel const& kernel, ExecutionMode mode) {
   std::string key = key_of(kernel, mode);
   auto const found = loaded_.find(key);
   if (found != loaded_.end()) return found->second.function;
-  LoadedKernel const loaded = load(kernel, key);
+  LoadedKernel const loaded = load(kernel, mode);
   loaded_.emplace(std::move(key), loaded);
   return loaded.function;
 }
 
-LoadedKernel Context::load(Kernel const& kernel, std::string const& key) {
+LoadedKernel Context::load(Kernel const& kernel, ExecutionMode mode) {
   if (!backend_.compiles()) {
     std::string_view const image = embedded_module(kernel.file);
     if (image.empty())
       throw Error(CUDA_ERROR_NOT_FOUND, "there is no NVRTC, and the program does not embed " + kernel.file);
-    TRACE_TRACE("Using embedded kernel");
+    TRACE_TRACE("Using embedded kernel", tracing::kv("kernel.id", tracing::pretty(kernel.id)));
     return load_image(kernel, image, std::string(embedded_entry(kernel.entry)));
   }
-  bool const is_template = kernel.entry.find('<') != std::string::npos;
-  tracing::cuda::CompileRequest request;
-  request.name = kernel.file;
-  request.source = kernel.source;
-  request.arch = backend_.arch();
-  request.options = kernel.options;
-  request.include_folders = backend_.include_folders();
-  request.kernel_name = kernel.name;
-  request.no_cache = true;
-  if (is_template) request.name_expressions = {kernel.entry};
-
-  if (backend_.has_compiled(key)) {
-    TRACE_TRACE("Using PTX cache");
-  } else {
-    TRACE_TRACE("Compiling kernel");
-  }
-  auto const compiled = backend_.compiler().get(request);
-  backend_.mark_compiled(key);  // not before: a failed compilation is repeated
+  auto const compiled = backend_.compiler().get(
+      integrate(kernel, {kernel.id.cube_dim, mode, backend_.arch(), backend_.include_folders()}));
   return load_image(kernel, compiled->cubin.empty() ? compiled->ptx : compiled->cubin,
-                    is_template ? compiled->lowered_names.front() : kernel.entry);
+                    compiled->lowered_names.empty() ? kernel.entry : compiled->lowered_names.front());
 }
 
 LoadedKernel Context::load_image(Kernel const& kernel, std::string_view image, std::string const& entry) {

@@ -28,7 +28,7 @@ class Context {
   CUfunction function(Kernel const& kernel, ExecutionMode mode);
 
  private:
-  LoadedKernel load(Kernel const& kernel, std::string const& key);
+  LoadedKernel load(Kernel const& kernel, ExecutionMode mode);
   LoadedKernel load_image(Kernel const& kernel, std::string_view image, std::string const& entry);
 
   Backend& backend_;

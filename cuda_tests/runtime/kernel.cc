@@ -43,12 +43,22 @@ void tracing_write_fields(tracing::DebugWriter& writer, KernelId const& id) {
   writer.end();
 }
 
-std::string key_of(Kernel const& kernel, ExecutionMode mode) {
-  tracing::InlineTextBuffer<512> id;
-  tracing::DebugWriter writer(id, false);
-  tracing_write_fields(writer, kernel.id);
-  return fmt::format("{} {:x} {} {} {} {}", kernel.file, std::hash<std::string_view>()(kernel.source), kernel.entry,
-                     tracing_enumerator_name(mode), id.view(), fmt::join(kernel.options, " "));
+namespace {
+
+std::string text_of(KernelId const& id, bool pretty) {
+  tracing::InlineTextBuffer<512> text;
+  tracing::DebugWriter writer(text, pretty);
+  tracing_write_fields(writer, id);
+  return std::string(text.view());
 }
+
+}  // namespace
+
+std::string key_of(Kernel const& kernel, ExecutionMode mode) {
+  return fmt::format("{} {:x} {} {} {} {}", kernel.file, std::hash<std::string_view>()(kernel.source), kernel.entry,
+                     tracing_enumerator_name(mode), text_of(kernel.id, false), fmt::join(kernel.options, " "));
+}
+
+std::string pretty_text(KernelId const& id) { return text_of(id, true); }
 
 }  // namespace cuda_tests

@@ -38,6 +38,13 @@ struct StreamId {
 };
 TRACE_FIELDS(StreamId, value)
 
+struct DeviceId {
+  std::uint32_t index_id = 0;
+
+  friend bool operator==(DeviceId const&, DeviceId const&) = default;
+};
+TRACE_FIELDS(DeviceId, index_id)
+
 enum class FloatKind : std::uint8_t { F16, F32, F64 };
 TRACE_ENUM(FloatKind, F16, F32, F64)
 
@@ -84,5 +91,7 @@ struct Kernel {
 
 /// The key of a compiled kernel.
 std::string key_of(Kernel const& kernel, ExecutionMode mode);
+/// The id over several lines.
+std::string pretty_text(KernelId const& id);
 
 }  // namespace cuda_tests

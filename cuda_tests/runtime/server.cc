@@ -46,6 +46,29 @@ std::vector<std::byte> Server::read(StreamId id, Handle const& handle, Shape con
   return on(reader).write_to_cpu(handle, shape, elem_size);
 }
 
+CUevent Server::send(StreamId id, Handle const& handle, FloatKind dtype, DeviceId device_id_dst) {
+  TRACE_SPAN(trace, "send", dtype, tracing::kv("stream_id", id), device_id_dst);
+  tracing::internal::MutexLock const lock(mutex_);
+  Stream& own = stream(id);
+  wait_for_owners(own, {handle});
+  return on(own).record();
+}
+
+CUevent Server::recv(StreamId id, Handle const& handle, Handle const& from, CUevent complete, FloatKind dtype,
+                     DeviceId device_id_src) {
+  TRACE_SPAN(trace, "recv", handle, dtype, tracing::kv("stream_id", id), device_id_src);
+  tracing::internal::MutexLock const lock(mutex_);
+  Command command = on(stream(id));
+  command.wait_for(complete);
+  command.copy(handle, from);
+  return command.record();
+}
+
+void Server::release(Handle const& handle, CUevent copied) {
+  tracing::internal::MutexLock const lock(mutex_);
+  on(stream(handle.stream)).wait_for(copied);
+}
+
 void Server::launch(StreamId id, Kernel const& kernel, CubeCount count, std::vector<Argument> const& arguments,
                     ExecutionMode mode, unsigned shared_bytes) {
   tracing::internal::MutexLock const lock(mutex_);

@@ -28,6 +28,17 @@ class Server {
   Handle empty(StreamId stream, std::size_t size);
   Handle create(StreamId stream, std::span<std::byte const> data, Shape const& shape, std::size_t elem_size);
   std::vector<std::byte> read(StreamId stream, Handle const& handle, Shape const& shape, std::size_t elem_size);
+  /// Whether send() and recv() can copy from this server's memory to that of `other`.
+  bool shares_device_with(Server const& other) const noexcept { return &backend_ == &other.backend_; }
+  DeviceId device_id() const noexcept { return {}; }  // a backend has one device
+  /// A copy between servers, on the device: the owner's send() returns an event for when the memory is complete, recv()
+  /// copies it to `handle` on its stream after that event and returns one for when it is copied, and the owner's
+  /// release() makes it wait for that one before it reuses the memory.
+  CUevent send(StreamId stream, Handle const& handle, FloatKind dtype, DeviceId device_id_dst);
+  CUevent recv(StreamId stream, Handle const& handle, Handle const& from, CUevent complete, FloatKind dtype,
+               DeviceId device_id_src);
+  void release(Handle const& handle, CUevent copied);
+
   void launch(StreamId stream, Kernel const& kernel, CubeCount count, std::vector<Argument> const& arguments,
               ExecutionMode mode, unsigned shared_bytes);
   void sync(StreamId stream);

@@ -22,6 +22,7 @@ struct Handle {
 
   CUdeviceptr address() const noexcept { return slice == nullptr ? 0 : slice->address; }
 };
+TRACE_FIELDS(Handle, bytes, stream)
 
 /// Host memory for a copy to or from the device.
 struct PinnedBuffer {

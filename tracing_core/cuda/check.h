@@ -158,13 +158,15 @@ std::tuple<unsigned, unsigned, unsigned> extent(Dim const& dim) noexcept {
     auto const tracing_code_##n = ::tracing::cuda::internal::code_of(tracing_result_##n);                          \
     if (tracing_code_##n.failed()) [[unlikely]]                                                                    \
       TRACING_INTERNAL_CUDA_REPORT_(TRACING_ERROR, tracing_code_##n, "launch of {} failed: {}", tracing_name_##n); \
+    else                                                                                                           \
+      TRACING_TRACE("launched");                                                                                   \
     ::tracing::cuda::internal::discardable(tracing_result_##n);                                                    \
   }))
 
 /// kernel<<<grid, block, shared_bytes, stream>>>(arguments...) in a span `launch`, level TRACE, with the fields
 /// kernel.name, grid, block, shared_bytes, stream, and `blocking` if CUDA_LAUNCH_BLOCKING=1. Gives the cudaError_t of
-/// the launch, and emits an event, level ERROR, if it failed. A pending error of an earlier call is reported first,
-/// level WARN, and cleared. A kernel whose name has commas needs parentheses:
+/// the launch, and emits an event: `launched`, level TRACE, or, level ERROR, why it failed. A pending error of an
+/// earlier call is reported first, level WARN, and cleared. A kernel whose name has commas needs parentheses:
 ///
 ///     TRACING_LAUNCH((scale<float, 4>), 1, 32, 0, stream, values);
 #define TRACING_LAUNCH(kernel, grid, block, shared_bytes, stream, ...) \

@@ -4,10 +4,12 @@
 #include "tracing_core/cuda/compile.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "tracing_core/cuda/compile_internal.h"
+#include "tracing_core/cuda/stopwatch.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing::inline v1::cuda {
@@ -157,6 +159,53 @@ std::vector<std::string> all_options(NvrtcApi const& nvrtc, CompileRequest const
   return options;
 }
 
+template <class T>
+std::optional<std::vector<T>> if_any(std::vector<T> texts) {
+  return texts.empty() ? std::nullopt : std::optional(std::move(texts));
+}
+
+// What the functions of a compiled kernel use, as fields; the sizes of machine code only if there is some.
+struct Resources {
+  explicit Resources(CompiledKernel const& kernel) : ptx_bytes(kernel.ptx.size()) {
+    if (!kernel.cubin.empty()) cubin_bytes = kernel.cubin.size();
+    if (kernel.usage.empty()) return;
+    registers = shared_bytes = spill_bytes = 0;
+    for (KernelUsage const& usage : kernel.usage) {
+      registers = std::max(*registers, usage.registers);
+      shared_bytes = std::max(*shared_bytes, usage.shared_bytes);
+      *spill_bytes += usage.spill_store_bytes + usage.spill_load_bytes;
+    }
+  }
+
+  std::size_t ptx_bytes;
+  std::optional<std::size_t> cubin_bytes;
+  std::optional<std::uint64_t> registers;
+  std::optional<std::uint64_t> shared_bytes;
+  std::optional<std::uint64_t> spill_bytes;
+};
+
+Span make_compile_span(CompileRequest const& request, char const* cache) {
+  std::vector<std::string_view> headers;
+  for (MemoryHeader const& header : request.headers) headers.push_back(header.name);
+  return TRACE_MAKE_SPAN(
+      info, "compile", kv("kernel.name", request.kernel_name.empty() ? request.name : request.kernel_name),
+      kv("arch", request.arch), kv("options", if_any(shown_options(request))), kv("headers", if_any(headers)),
+      kv("no_cache", request.no_cache ? std::optional(true) : std::nullopt), kv("cache", cache),
+      kv("duration_ms", empty), kv("lowered_names", empty), kv("ptx_bytes", empty), kv("cubin_bytes", empty),
+      kv("registers", empty), kv("shared_bytes", empty), kv("spill_bytes", empty));
+}
+
+// After the event, which would otherwise show the result twice.
+void record_result(Span const& span, CompiledKernel const& kernel, Resources const& used) {
+  if (!span) return;
+  if (!kernel.lowered_names.empty()) span.record(kv("lowered_names", kernel.lowered_names));
+  span.record(kv("ptx_bytes", used.ptx_bytes));
+  if (used.cubin_bytes) span.record(kv("cubin_bytes", *used.cubin_bytes));
+  if (used.registers)
+    span.record(kv("registers", *used.registers), kv("shared_bytes", *used.shared_bytes),
+                kv("spill_bytes", *used.spill_bytes));
+}
+
 }  // namespace
 
 NvrtcVersion version_of(NvrtcApi const& nvrtc) {
@@ -171,41 +220,25 @@ std::vector<std::string> shown_options(CompileRequest const& request) {
   return options;
 }
 
-Span make_compile_span(CompileRequest const& request, char const* cache) {
-  std::vector<std::string_view> headers;
-  for (MemoryHeader const& header : request.headers) headers.push_back(header.name);
-  return TRACE_MAKE_SPAN(info, "compile",
-                         kv("kernel.name", request.kernel_name.empty() ? request.name : request.kernel_name),
-                         kv("arch", request.arch), kv("options", shown_options(request)), kv("headers", headers),
-                         kv("no_cache", request.no_cache), kv("cache", cache), kv("lowered_names", empty),
-                         kv("ptx_bytes", empty), kv("cubin_bytes", empty), kv("registers", empty),
-                         kv("shared_bytes", empty), kv("spill_bytes", empty));
-}
-
-void record_result(Span const& span, CompiledKernel const& kernel) {
-  if (!span) return;
-  span.record(kv("ptx_bytes", kernel.ptx.size()));
-  if (!kernel.lowered_names.empty()) span.record(kv("lowered_names", kernel.lowered_names));
-  if (!kernel.cubin.empty()) span.record(kv("cubin_bytes", kernel.cubin.size()));
-  if (!kernel.usage.empty()) {
-    std::uint64_t registers = 0;
-    std::uint64_t shared = 0;
-    std::uint64_t spills = 0;
-    for (KernelUsage const& usage : kernel.usage) {
-      registers = std::max(registers, usage.registers);
-      shared = std::max(shared, usage.shared_bytes);
-      spills += usage.spill_store_bytes + usage.spill_load_bytes;
-    }
-    span.record(kv("registers", registers), kv("shared_bytes", shared), kv("spill_bytes", spills));
-  }
-}
-
-CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request, char const* cache) {
-  Span const span = make_compile_span(request, cache);
+void report_hit(CompileRequest const& request, CompiledKernel const& kernel, CacheUse const& cache) {
+  Span const span = make_compile_span(request, cache.result);
   auto const inside = span.enter();
+  bool const from_disk = std::string_view(cache.result) == "disk";
+  TRACE_TRACE("{}", from_disk ? "Using second-line PTX cache" : "Using PTX cache", kv("cache_hits", cache.hits),
+              kv("cache_misses", cache.misses));
+  record_result(span, kernel, Resources(kernel));
+}
+
+CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request, CacheUse const& cache) {
+  Span const span = make_compile_span(request, cache.result);
+  auto const inside = span.enter();
+  TRACE_TRACE("Compiling kernel",
+              kv("kernel.id", request.kernel_id.empty() ? Value() : Value::of_verbatim(request.kernel_id)));
+  Stopwatch const watch;
   Program program(nvrtc);
   nvrtcResult code = program.create(request);
   if (code == NVRTC_SUCCESS) code = program.compile(all_options(nvrtc, request));
+  double const duration_ms = watch.ms();
   std::string log = program.read_text(nvrtc.get_program_log_size, nvrtc.get_program_log);
   CompiledKernel result;
   result.ptx = program.read_text(nvrtc.get_ptx_size, nvrtc.get_ptx);
@@ -218,14 +251,22 @@ CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request, cha
     result.lowered_names.push_back(program.lowered_name(expression));
   result.usage = std::move(read.usage);
   result.log = std::move(log);
-  record_result(span, result);
+  Resources const used(result);
+  bool const has_cache = cache.result != nullptr;
+  TRACE_DEBUG("compiled", duration_ms, kv("ptx_bytes", used.ptx_bytes), kv("cubin_bytes", used.cubin_bytes),
+              kv("registers", used.registers), kv("shared_bytes", used.shared_bytes),
+              kv("spill_bytes", used.spill_bytes),
+              kv("cache_hits", has_cache ? std::optional(cache.hits) : std::nullopt),
+              kv("cache_misses", has_cache ? std::optional(cache.misses) : std::nullopt));
+  span.record(kv("duration_ms", duration_ms));
+  record_result(span, result, used);
   return result;
 }
 
 }  // namespace internal
 
 CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request) {
-  return internal::compile(nvrtc, request, nullptr);
+  return internal::compile(nvrtc, request, internal::CacheUse{});
 }
 
 }  // namespace tracing::inline v1::cuda

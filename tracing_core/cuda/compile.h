@@ -26,6 +26,9 @@ struct CompileRequest {
   std::vector<std::string> include_folders{};
   std::vector<std::string> name_expressions{};  ///< templates to instantiate: `matmul<float, 16>`
   std::string kernel_name{};                    ///< the field kernel.name of the span; `name` if empty
+  /// The field kernel.id of the event "Compiling kernel": what distinguishes it from others of its name. As long as you
+  /// like, for it is in no other line.
+  std::string kernel_id{};
   bool no_cache = false;                        ///< disables the cache that NVRTC 12.9 and newer keep on disk
 };
 
@@ -55,10 +58,12 @@ class CompileError : public std::runtime_error {
 
 /// Compiles. Throws CompileError.
 ///
-/// Records a span `compile` {kernel.name, arch, options, headers, no_cache}, and at its end {lowered_names, ptx_bytes,
+/// Records a span `compile` {kernel.name, arch, options, headers, no_cache}, level INFO, and in it the events
+/// "Compiling kernel" {kernel.id}, level TRACE, and "compiled", level DEBUG, with the fields {duration_ms, ptx_bytes,
 /// cubin_bytes, registers, shared_bytes, spill_bytes}: registers and shared memory are the maximum, spills the sum over
-/// all functions. Each entry of the log is an event in the span, ERROR, WARN or INFO, with the fields source.file,
-/// source.line and source.text (the text of that line). A failure of NVRTC without a log entry is an ERROR, too.
+/// all functions. At its end the span has them, too, and {lowered_names}. Each entry of the log is an event in the
+/// span, ERROR, WARN or INFO, with the fields source.file, source.line and source.text (the text of that line). A
+/// failure of NVRTC without a log entry is an ERROR, too.
 ///
 /// Thread-safe; NVRTC compiles one source at a time in a process. Costs at least ten milliseconds.
 CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request);

@@ -31,7 +31,7 @@ struct CompileCache::State {
     while (true) {
       auto const [entry, is_new] = entries.try_emplace(key);
       if (is_new) return nullptr;
-      if (entry->second != nullptr) return ++counts.memory_hits, entry->second;
+      if (entry->second != nullptr) return entry->second;
       done.wait(mutex);
     }
   }
@@ -46,24 +46,22 @@ struct CompileCache::State {
     done.notify_all();
   }
 
-  void count(std::uint64_t Counts::* which) {
+  // Counts the use.
+  internal::CacheUse use(std::uint64_t Counts::* which, char const* result) {
     MutexLock const lock(mutex);
     ++(counts.*which);
+    return {result, counts.hits(), counts.misses};
   }
 
-  Kernel compile(CompileRequest const& request, char const* cache) {
-    count(&Counts::compiled);
-    TRACE_TRACE("Compiling kernel");
-    return std::make_shared<CompiledKernel>(internal::compile(nvrtc, request, cache));
+  Kernel compile(CompileRequest const& request, char const* result) {
+    return std::make_shared<CompiledKernel>(internal::compile(nvrtc, request, use(&Counts::misses, result)));
   }
 
   Kernel make(std::string const& key, CompileRequest const& request) {
     if (options.folder.empty()) return compile(request, "miss");
     std::string const name = key + ".kernel";
     if (auto kept = internal::read_kernel(options.folder + "/" + name)) {
-      count(&Counts::disk_hits);
-      TRACE_TRACE("Using second-line PTX cache");
-      internal::record_result(internal::make_compile_span(request, "disk"), *kept);
+      internal::report_hit(request, *kept, use(&Counts::disk_hits, "disk"));
       return std::make_shared<CompiledKernel>(std::move(*kept));
     }
     Kernel kernel = compile(request, "miss");
@@ -84,8 +82,7 @@ Kernel CompileCache::get(CompileRequest const& request) {
     return state_->compile(request, "none");
   }
   if (Kernel kernel = state_->find_or_begin(key.hex)) {
-    TRACE_TRACE("Using PTX cache");
-    internal::record_result(internal::make_compile_span(request, "memory"), *kernel);
+    internal::report_hit(request, *kernel, state_->use(&Counts::memory_hits, "memory"));
     return kernel;
   }
   Kernel kernel;

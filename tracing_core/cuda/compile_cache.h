@@ -32,9 +32,9 @@ class CompileCache {
 
   /// The result of compile() for the request. Throws CompileError; failures are not cached.
   ///
-  /// An event, level TRACE, says where it comes from: "Using PTX cache", "Using second-line PTX cache" (the folder) or
-  /// "Compiling kernel". It is followed by the span `compile` with the field `cache`: "memory", "disk", "miss", or
-  /// "none" if the request cannot be cached.
+  /// The span `compile` has the field `cache`: "memory", "disk", "miss", or "none" if the request cannot be cached.
+  /// For a hit the event in it is "Using PTX cache" or "Using second-line PTX cache" (the folder), level TRACE; a miss
+  /// has those of compile(). They have the fields cache_hits and cache_misses, the counts() until then.
   ///
   /// Costs reading all files that the source includes.
   std::shared_ptr<CompiledKernel const> get(CompileRequest const& request);
@@ -45,7 +45,9 @@ class CompileCache {
   struct Counts {
     std::uint64_t memory_hits = 0;  ///< including those that waited for the compilation of another thread
     std::uint64_t disk_hits = 0;
-    std::uint64_t compiled = 0;     ///< including failures
+    std::uint64_t misses = 0;       ///< compilations, including failures and those of requests that cannot be cached
+
+    std::uint64_t hits() const noexcept { return memory_hits + disk_hits; }
   };
   Counts counts() const;
 

@@ -83,8 +83,8 @@ TEST_F(CompileCacheTest, CompilesARequestOnce) {
   cache.clear();
   EXPECT_EQ(cache.get({.source = "x"})->ptx, "x");
   EXPECT_EQ(fake_.compiled(), 3);
-  EXPECT_EQ(cache.counts().memory_hits, 1u);
-  EXPECT_EQ(cache.counts().compiled, 3u);
+  EXPECT_EQ(cache.counts().hits(), 1u);
+  EXPECT_EQ(cache.counts().misses, 3u);
 }
 
 TEST_F(CompileCacheTest, KeyDependsOnAllThatChangesTheResult) {
@@ -114,6 +114,7 @@ TEST_F(CompileCacheTest, KeyDependsOnAllThatChangesTheResult) {
   }
   CompileRequest other_label = plain;
   other_label.kernel_name = "name in the span";
+  other_label.kernel_id = "id in an event";
   other_label.no_cache = true;
   EXPECT_EQ(key(other_label), keys[0]) << "these do not change the result";
 
@@ -151,6 +152,19 @@ TEST_F(CompileCacheTest, DoesNotCacheFailures) {
   for (int i = 0; i < 2; ++i) EXPECT_THROW(cache.get({.source = "bad"}), CompileError);
   EXPECT_EQ(fake_.compiled(), 2);
   EXPECT_EQ(cache.get({.source = "good"})->ptx, "good");
+}
+
+TEST_F(CompileCacheTest, CountsHitsAndMissesOfEachKind) {
+  CompileCache(fake_.api, {.folder = folder_.path()}).get({.source = "kept"});
+  CompileCache cache(fake_.api, {.folder = folder_.path()});
+  for (int i = 0; i < 3; ++i) cache.get({.source = "kept"});
+  cache.get({.source = "new"});
+  EXPECT_THROW(cache.get({.source = "bad"}), CompileError);
+  cache.get({.source = "#define H <a.h>\n#include H\n"});
+  EXPECT_EQ(cache.counts().disk_hits, 1u);
+  EXPECT_EQ(cache.counts().memory_hits, 2u);
+  EXPECT_EQ(cache.counts().hits(), 3u);
+  EXPECT_EQ(cache.counts().misses, 3u) << "new, failed and not cacheable";
 }
 
 TEST_F(CompileCacheTest, ThreadsWaitForOneCompilation) {

@@ -1,6 +1,7 @@
 // What compile() and CompileCache share, and the parts of CompileCache.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
@@ -9,7 +10,6 @@
 
 #include "tracing_core/cuda/compile.h"
 #include "tracing_core/cuda/nvrtc_library.h"
-#include "tracing_core/emit/span.h"
 
 namespace tracing::inline v1::cuda::internal {
 
@@ -18,11 +18,17 @@ NvrtcVersion version_of(NvrtcApi const& nvrtc);
 /// The request's options and include folders, as they are passed to NVRTC.
 std::vector<std::string> shown_options(CompileRequest const& request);
 
-/// The span `compile`; `cache` is where the result comes from, null if no cache is used.
-Span make_compile_span(CompileRequest const& request, char const* cache);
-void record_result(Span const& span, CompiledKernel const& kernel);
+/// What a cache did for a request.
+struct CacheUse {
+  char const* result = nullptr;  ///< the field `cache`; null if there is no cache
+  std::uint64_t hits = 0;        ///< of the cache until now
+  std::uint64_t misses = 0;
+};
 
-CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request, char const* cache);
+/// Emits the event that a kernel was found in a cache, in a span `compile` that has its result.
+void report_hit(CompileRequest const& request, CompiledKernel const& kernel, CacheUse const& cache);
+
+CompiledKernel compile(NvrtcApi const& nvrtc, CompileRequest const& request, CacheUse const& cache);
 
 // ---- compile_key.cc ----
 

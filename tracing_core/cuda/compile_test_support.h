@@ -77,6 +77,7 @@ std::string traced(F f) {
   std::string text = recorded(f);
   text = std::regex_replace(text, std::regex(" time\\.busy=\\S+ time\\.idle=\\S+"), "");
   text = std::regex_replace(text, std::regex("((ptx|cubin|shared|spill)_bytes|registers)=[0-9]+"), "$1=<n>");
+  text = std::regex_replace(text, std::regex("duration_ms=[0-9.]+"), "duration_ms=<ms>");
   text = std::regex_replace(text, std::regex("-I[^\"]*include"), "-I<toolkit>");
   return text;
 }

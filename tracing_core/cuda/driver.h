@@ -35,7 +35,9 @@ struct DriverOptions {
 /// returned. In addition:
 ///
 /// * Each call is a span, such as `launch`, `mem_alloc`, `memcpy_htod` or `stream_synchronize`, level TRACE, with
-///   sizes, stream and device.
+///   sizes, stream and device. In it are the events `launched`, `allocated`, `freed`, `copied` (with its duration and
+///   bandwidth) and `enqueued` of calls that succeeded. `module_load` with its event `loaded`, and the event
+///   `found kernel` with the registers and memory that a kernel uses, are of level DEBUG.
 /// * A failed call is an event, level ERROR, with the text of the call, the code, its name and its meaning. After the
 ///   context is lost, when all calls fail, it is level WARN.
 /// * The driver's log of a module load is recorded as events: errors as ERROR, lines that begin with `info` or

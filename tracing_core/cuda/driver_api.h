@@ -41,6 +41,7 @@ namespace tracing::inline v1::cuda {
   X(mem_alloc_async, cuMemAllocAsync, 11020)                          \
   X(mem_free_async, cuMemFreeAsync, 11020)                            \
   X(mem_get_info, cuMemGetInfo, 3020)                                 \
+  X(mem_get_address_range, cuMemGetAddressRange, 3020)                \
   X(mem_host_alloc, cuMemHostAlloc, 2020)                             \
   X(mem_free_host, cuMemFreeHost, 2000)                               \
   X(mem_host_get_device_pointer, cuMemHostGetDevicePointer, 3020)     \

@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "tracing_core/cuda/driver_state.h"
+#include "tracing_core/cuda/stopwatch.h"
 
 namespace tracing::inline v1::cuda {
 namespace {
@@ -26,6 +28,19 @@ void report_load_log(std::string_view log) {
   }
 }
 
+// Emits what a kernel uses. If it was compiled from PTX, only the driver knows.
+void report_kernel(DriverApi const& api, CUfunction function, char const* name) {
+  auto const attribute = [&](CUfunction_attribute which) -> std::optional<int> {
+    int value = 0;
+    if (api.func_get_attribute == nullptr) return std::nullopt;
+    return api.func_get_attribute(&value, which, function) == CUDA_SUCCESS ? std::optional(value) : std::nullopt;
+  };
+  TRACE_DEBUG("found kernel", tracing::kv("kernel.name", tracing::display(name)),
+              tracing::kv("registers", attribute(CU_FUNC_ATTRIBUTE_NUM_REGS)),
+              tracing::kv("shared_bytes", attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)),
+              tracing::kv("local_bytes", attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)));
+}
+
 // A host function, which is called in the span in which it was given to its stream.
 struct HostCall {
   CUhostFn function = nullptr;
@@ -41,16 +56,25 @@ void CUDA_CB run_host_call(void* data) {
 }  // namespace
 
 CUresult Driver::module_load(CUmodule* module, void const* image, std::string_view name, std::size_t bytes) {
-  TRACE_SPAN(trace, "module_load", tracing::kv("module", name), bytes, tracing::kv("device", state_->device.load()));
+  Span const span =
+      TRACE_MAKE_SPAN(debug, "module_load", tracing::kv("module", name), bytes,
+                      tracing::kv("device", state_->device.load()), tracing::kv("duration_ms", tracing::empty));
+  auto const entered = span.enter();
   std::array<char, 4096> errors{};
   std::array<char, 4096> remarks{};
   std::array options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER,
                      CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
   std::array<void*, 4> values{errors.data(), reinterpret_cast<void*>(errors.size()), remarks.data(),
                               reinterpret_cast<void*>(remarks.size())};
+  internal::Stopwatch const watch;
   CUresult const result = state_->api.module_load_data_ex(module, image, static_cast<unsigned>(options.size()),
                                                           options.data(), values.data());
+  double const duration_ms = watch.ms();
   report_load_log(remarks.data());
+  if (result == CUDA_SUCCESS) {
+    TRACE_DEBUG("loaded", duration_ms);
+    span.record(tracing::kv("duration_ms", duration_ms));
+  }
   if (result == CUDA_SUCCESS || errors.front() == '\0') return state_->check(result, "cuModuleLoadDataEx({})", name);
   TRACE_ERROR("{}", std::string_view(errors.data()));
   // Without DriverOptions::last_message, which repeats the log.
@@ -73,6 +97,7 @@ CUresult Driver::module_get_function(CUfunction* function, CUmodule module, char
     MutexLock const lock(state_->mutex);
     state_->kernels[*function] = {module, name};
   }
+  if (result == CUDA_SUCCESS) report_kernel(state_->api, *function, name);
   return state_->check(result, "cuModuleGetFunction({})", name);
 }
 
@@ -115,8 +140,10 @@ CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsig
   if (runs) state.log.begin(stream, launch);
   CUresult result = state.api.launch_kernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes,
                                             stream, params, nullptr);
+  if (!runs && result == CUDA_SUCCESS) TRACE_TRACE("captured");
   if (runs && result == CUDA_SUCCESS) {
     state.log.accept(launch.id);
+    TRACE_TRACE("launched");
     if (state.blocking) result = state.api.stream_synchronize(stream);
     if (state.blocking && result == CUDA_SUCCESS) {
       // Another thread may have observed the end first.

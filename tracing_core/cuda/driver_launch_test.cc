@@ -26,6 +26,8 @@ TEST(Driver, RecordsTheObservedEndInTheSpanOfTheLaunch) {
   });
   EXPECT_EQ(text,
             "TRACE caller:launch{kernel.name=first grid=(4, 2, 1) block=(64, 1, 1) shared_bytes=16 stream=0 device=0 "
+            "launch=#1}: tracing::cuda: launched\n"
+            "TRACE caller:launch{kernel.name=first grid=(4, 2, 1) block=(64, 1, 1) shared_bytes=16 stream=0 device=0 "
             "launch=#1}: tracing::cuda: completed launch=#1 observed_by=cuCtxSynchronize after_us=<us>\n");
 }
 
@@ -50,8 +52,8 @@ TEST(Driver, RecordsThatALaunchIsCaptured) {
     answers.capture = CU_STREAM_CAPTURE_STATUS_NONE;
     driver.launch_kernel(function, {}, {}, 0, nullptr, nullptr);
   }, SpanEvents::exit);
-  EXPECT_THAT(text, HasSubstr("launch=#1 capture=\"active\"}"));
-  EXPECT_THAT(text, HasSubstr("launch=#2}"));
+  EXPECT_THAT(text, HasSubstr("launch=#1 capture=\"active\"}: tracing::cuda: captured\n"));
+  EXPECT_THAT(text, HasSubstr("launch=#2}: tracing::cuda: launched\n"));
 }
 
 TEST(Driver, CapturedHostFunctionMayBeCalledMoreThanOnce) {

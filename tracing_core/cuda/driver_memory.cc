@@ -1,24 +1,53 @@
 // The methods of Driver for memory and copies.
+#include <optional>
 #include <string>
 
 #include "tracing_core/cuda/driver_state.h"
+#include "tracing_core/cuda/stopwatch.h"
 
 namespace tracing::inline v1::cuda {
 namespace {
 
-// Makes a synchronous copy and records its duration and bandwidth in its span. The duration includes waiting for
-// earlier work on the default stream.
+// In the functions below events come before the span's record(), so that a line does not show a result twice.
+
+// Makes a synchronous copy and reports its duration and bandwidth. The duration includes waiting for earlier work on
+// the default stream.
 template <class Copy>
 CUresult timed(Span const& span, std::size_t bytes, Copy copy) {
   if (!span) return copy();
-  auto const start = std::chrono::steady_clock::now();
+  internal::Stopwatch const watch;
   CUresult const result = copy();
-  std::chrono::duration<double, std::nano> const took = std::chrono::steady_clock::now() - start;
+  auto const ns = static_cast<double>(watch.ns());
   if (result == CUDA_SUCCESS) {
-    span.record(tracing::kv("duration_us", took.count() / 1e3),
-                tracing::kv("gb_per_s", took.count() > 0 ? static_cast<double>(bytes) / took.count() : 0.0));
+    double const duration_us = ns / 1e3;
+    double const gb_per_s = ns > 0 ? internal::rounded(static_cast<double>(bytes) / ns) : 0.0;
+    TRACE_TRACE("copied", duration_us, gb_per_s);
+    span.record(tracing::kv("duration_us", duration_us), tracing::kv("gb_per_s", gb_per_s));
   }
   return result;
+}
+
+void report_enqueued(CUresult result) {
+  if (result == CUDA_SUCCESS) TRACE_TRACE("enqueued");
+}
+
+void report_allocated(Span const& span, CUresult result, void const* pointer) {
+  if (result != CUDA_SUCCESS) return;
+  TRACE_TRACE("allocated", pointer);
+  span.record(tracing::kv("pointer", pointer));
+}
+
+// The size of an allocation that is about to be freed, if it will be shown and the driver knows it.
+std::optional<std::size_t> size_to_show(DriverApi const& api, CUdeviceptr pointer) {
+  if (!TRACE_ENABLED(trace) || pointer == 0 || api.mem_get_address_range == nullptr) return std::nullopt;
+  CUdeviceptr begin = 0;
+  std::size_t bytes = 0;
+  if (api.mem_get_address_range(&begin, &bytes, pointer) != CUDA_SUCCESS) return std::nullopt;
+  return bytes;
+}
+
+void report_freed(CUresult result, std::optional<std::size_t> bytes = std::nullopt) {
+  if (result == CUDA_SUCCESS) TRACE_TRACE("freed", bytes);
 }
 
 void const* address(CUdeviceptr pointer) noexcept { return reinterpret_cast<void const*>(pointer); }
@@ -30,13 +59,16 @@ CUresult Driver::mem_alloc(CUdeviceptr* pointer, std::size_t bytes) {
                                     tracing::kv("pointer", tracing::empty));
   auto const entered = span.enter();
   CUresult const result = state_->api.mem_alloc(pointer, bytes);
-  if (result == CUDA_SUCCESS) span.record(tracing::kv("pointer", address(*pointer)));
+  report_allocated(span, result, result == CUDA_SUCCESS ? address(*pointer) : nullptr);
   return state_->check(result, "cuMemAlloc({} bytes)", bytes);
 }
 
 CUresult Driver::mem_free(CUdeviceptr pointer) {
   TRACE_SPAN(trace, "mem_free", tracing::kv("pointer", address(pointer)));
-  return state_->check(state_->api.mem_free(pointer), "cuMemFree({})", address(pointer));
+  auto const bytes = size_to_show(state_->api, pointer);
+  CUresult const result = state_->api.mem_free(pointer);
+  report_freed(result, bytes);
+  return state_->check(result, "cuMemFree({})", address(pointer));
 }
 
 CUresult Driver::mem_alloc_async(CUdeviceptr* pointer, std::size_t bytes, CUstream stream) {
@@ -45,25 +77,32 @@ CUresult Driver::mem_alloc_async(CUdeviceptr* pointer, std::size_t bytes, CUstre
                                     tracing::kv("pointer", tracing::empty));
   auto const entered = span.enter();
   CUresult const result = state_->api.mem_alloc_async(pointer, bytes, stream);
-  if (result == CUDA_SUCCESS) span.record(tracing::kv("pointer", address(*pointer)));
+  report_allocated(span, result, result == CUDA_SUCCESS ? address(*pointer) : nullptr);
   return state_->check(result, "cuMemAllocAsync({} bytes, {})", bytes, stream);
 }
 
 CUresult Driver::mem_free_async(CUdeviceptr pointer, CUstream stream) {
   TRACE_SPAN(trace, "mem_free_async", tracing::kv("pointer", address(pointer)),
              tracing::kv("device", state_->device.load()), tracing::kv("stream", state_->log.number_of(stream)));
-  return state_->check(state_->api.mem_free_async(pointer, stream), "cuMemFreeAsync({}, {})", address(pointer), stream);
+  auto const bytes = size_to_show(state_->api, pointer);
+  CUresult const result = state_->api.mem_free_async(pointer, stream);
+  report_freed(result, bytes);
+  return state_->check(result, "cuMemFreeAsync({}, {})", address(pointer), stream);
 }
 
 CUresult Driver::mem_host_alloc(void** pointer, std::size_t bytes, unsigned flags) {
-  TRACE_SPAN(trace, "mem_host_alloc", bytes, flags);
-  return state_->check(state_->api.mem_host_alloc(pointer, bytes, flags), "cuMemHostAlloc({} bytes, flags {})", bytes,
-                       flags);
+  Span const span = TRACE_MAKE_SPAN(trace, "mem_host_alloc", bytes, flags, tracing::kv("pointer", tracing::empty));
+  auto const entered = span.enter();
+  CUresult const result = state_->api.mem_host_alloc(pointer, bytes, flags);
+  report_allocated(span, result, result == CUDA_SUCCESS ? *pointer : nullptr);
+  return state_->check(result, "cuMemHostAlloc({} bytes, flags {})", bytes, flags);
 }
 
 CUresult Driver::mem_free_host(void* pointer) {
   TRACE_SPAN(trace, "mem_free_host", tracing::kv("pointer", static_cast<void const*>(pointer)));
-  return check(state_->api.mem_free_host(pointer), "cuMemFreeHost()");
+  CUresult const result = state_->api.mem_free_host(pointer);
+  report_freed(result);
+  return check(result, "cuMemFreeHost()");
 }
 
 CUresult Driver::memcpy_htod(CUdeviceptr to, void const* from, std::size_t bytes) {
@@ -91,28 +130,33 @@ CUresult Driver::memcpy_dtoh(void* to, CUdeviceptr from, std::size_t bytes) {
 // Returns before the copy is done, so it is not timed.
 CUresult Driver::memcpy_dtod(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
   TRACE_SPAN(trace, "memcpy_dtod", bytes, tracing::kv("device", state_->device.load()));
-  return state_->check(state_->api.memcpy_dtod(to, from, bytes), "cuMemcpyDtoD({} bytes)", bytes);
+  CUresult const result = state_->api.memcpy_dtod(to, from, bytes);
+  report_enqueued(result);
+  return state_->check(result, "cuMemcpyDtoD({} bytes)", bytes);
 }
 
 CUresult Driver::memcpy_htod_async(CUdeviceptr to, void const* from, std::size_t bytes, CUstream stream) {
   TRACE_SPAN(trace, "memcpy_htod_async", bytes, tracing::kv("device", state_->device.load()),
              tracing::kv("stream", state_->log.number_of(stream)));
-  return state_->check(state_->api.memcpy_htod_async(to, from, bytes, stream), "cuMemcpyHtoDAsync({} bytes, {})", bytes,
-                       stream);
+  CUresult const result = state_->api.memcpy_htod_async(to, from, bytes, stream);
+  report_enqueued(result);
+  return state_->check(result, "cuMemcpyHtoDAsync({} bytes, {})", bytes, stream);
 }
 
 CUresult Driver::memcpy_dtoh_async(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   TRACE_SPAN(trace, "memcpy_dtoh_async", bytes, tracing::kv("device", state_->device.load()),
              tracing::kv("stream", state_->log.number_of(stream)));
-  return state_->check(state_->api.memcpy_dtoh_async(to, from, bytes, stream), "cuMemcpyDtoHAsync({} bytes, {})", bytes,
-                       stream);
+  CUresult const result = state_->api.memcpy_dtoh_async(to, from, bytes, stream);
+  report_enqueued(result);
+  return state_->check(result, "cuMemcpyDtoHAsync({} bytes, {})", bytes, stream);
 }
 
 CUresult Driver::memcpy_dtod_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   TRACE_SPAN(trace, "memcpy_dtod_async", bytes, tracing::kv("device", state_->device.load()),
              tracing::kv("stream", state_->log.number_of(stream)));
-  return state_->check(state_->api.memcpy_dtod_async(to, from, bytes, stream), "cuMemcpyDtoDAsync({} bytes, {})", bytes,
-                       stream);
+  CUresult const result = state_->api.memcpy_dtod_async(to, from, bytes, stream);
+  report_enqueued(result);
+  return state_->check(result, "cuMemcpyDtoDAsync({} bytes, {})", bytes, stream);
 }
 
 CUresult Driver::memset_d8(CUdeviceptr to, unsigned char value, std::size_t count) {

@@ -14,7 +14,33 @@ using ::testing::HasSubstr;
 TEST(Driver, MeasuresSynchronousCopies) {
   Driver driver(answering());
   std::string const text = printed_of_driver([&] { driver.memcpy_htod(0x1000, "abcd", 4); }, SpanEvents::exit);
-  EXPECT_THAT(text, HasSubstr("memcpy_htod{bytes=4 device=0 duration_us=<us> gb_per_s=<gb>}"));
+  EXPECT_EQ(text,
+            "TRACE memcpy_htod{bytes=4 device=0}: tracing::cuda: copied duration_us=<us> gb_per_s=<gb>\n"
+            "TRACE memcpy_htod{bytes=4 device=0 duration_us=<us> gb_per_s=<gb>}: tracing::cuda: exit\n");
+}
+
+TEST(Driver, RecordsWhatIsAllocatedAndFreed) {
+  Driver driver(answering());
+  std::string const text = printed_of_driver([&] {
+    CUdeviceptr pointer = 0;
+    driver.mem_alloc(&pointer, 64);
+    driver.mem_free(pointer);
+    driver.mem_free(0x3000);
+    driver.mem_free(0);
+  });
+  EXPECT_EQ(text,
+            "TRACE mem_alloc{bytes=64 device=0}: tracing::cuda: allocated pointer=0x1000\n"
+            "TRACE mem_free{pointer=0x1000}: tracing::cuda: freed bytes=64\n"
+            "TRACE mem_free{pointer=0x3000}: tracing::cuda: freed\n"
+            "TRACE mem_free{pointer=0x0}: tracing::cuda: freed\n");
+}
+
+TEST(Driver, ReportsNoSuccessOfAFailedCall) {
+  Driver driver(answering());
+  answers.alloc = CUDA_ERROR_OUT_OF_MEMORY;
+  CUdeviceptr pointer = 0;
+  EXPECT_THAT(printed_of_driver([&] { driver.mem_alloc(&pointer, 64); }),
+              ::testing::AllOf(HasSubstr("cuMemAlloc(64 bytes) failed"), ::testing::Not(HasSubstr("allocated"))));
 }
 
 TEST(Driver, RecordsTheStreamOfAsynchronousCalls) {
@@ -33,10 +59,15 @@ TEST(Driver, RecordsTheStreamOfAsynchronousCalls) {
     driver.memset_d32_async(0x1000, 256, 8, stream);
   }, SpanEvents::exit);
   EXPECT_EQ(text,
+            "TRACE mem_alloc_async{bytes=64 device=0 stream=1}: tracing::cuda: allocated pointer=0x2000\n"
             "TRACE mem_alloc_async{bytes=64 device=0 stream=1 pointer=0x2000}: tracing::cuda: exit\n"
+            "TRACE mem_free_async{pointer=0x2000 device=0 stream=1}: tracing::cuda: freed\n"
             "TRACE mem_free_async{pointer=0x2000 device=0 stream=1}: tracing::cuda: exit\n"
+            "TRACE memcpy_htod_async{bytes=4 device=0 stream=1}: tracing::cuda: enqueued\n"
             "TRACE memcpy_htod_async{bytes=4 device=0 stream=1}: tracing::cuda: exit\n"
+            "TRACE memcpy_dtoh_async{bytes=5 device=0 stream=1}: tracing::cuda: enqueued\n"
             "TRACE memcpy_dtoh_async{bytes=5 device=0 stream=1}: tracing::cuda: exit\n"
+            "TRACE memcpy_dtod_async{bytes=6 device=0 stream=1}: tracing::cuda: enqueued\n"
             "TRACE memcpy_dtod_async{bytes=6 device=0 stream=1}: tracing::cuda: exit\n"
             "TRACE memset_d8_async{value=255 count=7 device=0 stream=1}: tracing::cuda: exit\n"
             "TRACE memset_d32_async{value=256 count=8 device=0 stream=1}: tracing::cuda: exit\n");
@@ -50,6 +81,7 @@ TEST(Driver, RecordsTheSizeOfCopiesAndFillsOnTheDevice) {
     driver.memset_d32(0x1000, 256, 8);
   }, SpanEvents::exit);
   EXPECT_EQ(text,
+            "TRACE memcpy_dtod{bytes=16 device=0}: tracing::cuda: enqueued\n"
             "TRACE memcpy_dtod{bytes=16 device=0}: tracing::cuda: exit\n"
             "TRACE memset_d8{value=255 count=7 device=0}: tracing::cuda: exit\n"
             "TRACE memset_d32{value=256 count=8 device=0}: tracing::cuda: exit\n");

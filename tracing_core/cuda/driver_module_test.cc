@@ -29,7 +29,8 @@ TEST(DriverModule, LogOfALoadIsRecordedAsWarnings) {
       text,
       " WARN module_load{module=\"k.cu\" bytes=7 device=0}: tracing::cuda: first cannot be run: line 12: tex.2d is not "
       "supported\n"
-      " WARN module_load{module=\"k.cu\" bytes=7 device=0}: tracing::cuda: second cannot be run: line 30: wmma\n");
+      " WARN module_load{module=\"k.cu\" bytes=7 device=0}: tracing::cuda: second cannot be run: line 30: wmma\n"
+      "DEBUG module_load{module=\"k.cu\" bytes=7 device=0}: tracing::cuda: loaded duration_ms=<ms>\n");
 }
 
 TEST(DriverModule, InformationInTheLogOfALoadIsNoWarning) {
@@ -54,6 +55,28 @@ TEST(DriverModule, LogOfAFailedLoadIsRecordedOnce) {
       text, HasSubstr("ERROR module_load{module=\"k.cu\" bytes=7 device=0}: tracing::cuda: ptx input, line 3: syntax"));
   EXPECT_THAT(text, HasSubstr("cuModuleLoadDataEx(k.cu) failed: "));
   EXPECT_THAT(text, HasSubstr("code=218\n")) << "without the log as detail";
+  EXPECT_THAT(text, Not(HasSubstr("loaded")));
+}
+
+TEST(DriverModule, RecordsWhatAKernelUses) {
+  DriverApi api = answering();
+  api.func_get_attribute = [](int* value, CUfunction_attribute which, CUfunction) {
+    *value = which == CU_FUNC_ATTRIBUTE_NUM_REGS ? 40 : which == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES ? 4096 : 16;
+    return CUDA_SUCCESS;
+  };
+  Driver driver(api);
+  EXPECT_EQ(printed_of_driver([&] { function_of(driver, "first"); }),
+            "DEBUG tracing::cuda: found kernel kernel.name=first registers=40 shared_bytes=4096 local_bytes=16\n");
+}
+
+TEST(DriverModule, DoesNotAskWhatAKernelUsesIfNobodyListens) {
+  DriverApi api = answering();
+  api.func_get_attribute = [](int*, CUfunction_attribute, CUfunction) {
+    ADD_FAILURE() << "it may load the kernel";
+    return CUDA_SUCCESS;
+  };
+  Driver driver(api);
+  EXPECT_NE(function_of(driver, "first"), nullptr);
 }
 
 TEST(DriverModule, ErrorHasTheMessageOfTheDriverAsDetail) {

@@ -80,7 +80,13 @@ inline DriverApi answering() {
     *pointer = 0x2000;
     return CUDA_SUCCESS;
   };
+  api.mem_free = [](CUdeviceptr) { return CUDA_SUCCESS; };
   api.mem_free_async = [](CUdeviceptr, CUstream) { return CUDA_SUCCESS; };
+  api.mem_get_address_range = [](CUdeviceptr* begin, std::size_t* bytes, CUdeviceptr pointer) {
+    *begin = pointer;
+    *bytes = 64;
+    return pointer == 0x1000 ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+  };
   api.memset_d8 = [](CUdeviceptr, unsigned char, std::size_t) { return CUDA_SUCCESS; };
   api.memset_d32 = [](CUdeviceptr, unsigned, std::size_t) { return CUDA_SUCCESS; };
   api.memset_d8_async = [](CUdeviceptr, unsigned char, std::size_t, CUstream) { return CUDA_SUCCESS; };
@@ -144,6 +150,7 @@ inline std::string printed_of_driver(std::function<void()> const& emit, SpanEven
   text = std::regex_replace(text, std::regex("after_us=[0-9]+"), "after_us=<us>");
   text = std::regex_replace(text, std::regex("duration_us=[0-9.e+-]+ gb_per_s=[0-9.e+-]+"),
                             "duration_us=<us> gb_per_s=<gb>");
+  text = std::regex_replace(text, std::regex("duration_ms=[0-9.]+"), "duration_ms=<ms>");
   LaunchId const first = answers.launched.empty() ? 0 : answers.launched.front();
   for (LaunchId const id : answers.launched) {
     std::regex const number("launch([= ])" + std::to_string(id) + "\\b");
