@@ -14,7 +14,7 @@ struct TrackState;
 }
 
 /// The calls that a layer wants. The registry omits the others.
-enum class Hooks : std::uint8_t {
+enum class Hooks : std::uint16_t {
   none = 0,
   new_span = 1,
   record = 2,
@@ -25,12 +25,13 @@ enum class Hooks : std::uint8_t {
   close = 64,
   timed = 128,
   all = 255,
+  scopes = 256,  ///< on_scope_begin() and on_scope_end() replace four calls; not in `all`
 };
 constexpr Hooks operator|(Hooks a, Hooks b) noexcept {
-  return static_cast<Hooks>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+  return static_cast<Hooks>(static_cast<std::uint16_t>(a) | static_cast<std::uint16_t>(b));
 }
 constexpr bool has(Hooks set, Hooks one) noexcept {
-  return (static_cast<std::uint8_t>(set) & static_cast<std::uint8_t>(one)) != 0;
+  return (static_cast<std::uint16_t>(set) & static_cast<std::uint16_t>(one)) != 0;
 }
 
 /// The track and time of a call to a layer, and the spans that the track is in. Valid during the call.
@@ -62,6 +63,8 @@ class Context {
   /// The open span with this id; empty if it is closed or hidden from this layer.
   SpanRef span(SpanId id) const noexcept;
   Registry& registry() const noexcept { return registry_; }
+  /// The spans that the track is in, in the order in which it entered them, outermost first: calls `visit` for each.
+  void visit_entered(void (*visit)(void* context, SpanRef span), void* context) const noexcept;
 
   // For the registry: the same context for another layer.
   void set_mask(LayerMask mask) noexcept { mask_ = mask; }
@@ -98,6 +101,11 @@ class Layer {
   virtual void on_close(SpanRef, Context const&) noexcept {}
   /// A perf span of this thread ends; its duration. on_exit() and on_close() follow.
   virtual void on_timed(SpanRef, Timing const&, Context const&) noexcept {}
+  /// With Hooks::scopes, in place of on_new_span() and on_enter(): a span is opened and entered by one statement.
+  virtual void on_scope_begin(SpanRef, Context const&) noexcept {}
+  /// In place of on_exit() and on_close(): the innermost span, of which nothing remains. A span that is not the
+  /// innermost one, or that somebody still holds, ends by these two.
+  virtual void on_scope_end(SpanRef, Context const&) noexcept {}
   /// Writes out buffered data.
   virtual void flush() noexcept {}
 };

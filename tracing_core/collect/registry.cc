@@ -69,7 +69,7 @@ void Registry::notify(LayerMask layers, SpanSlot& slot, TrackState& track, Origi
   });
 }
 
-void Registry::notify_created(SpanSlot& slot, NewSpan const& span, TrackState& track) noexcept {
+void Registry::notify_created(SpanSlot& slot, NewSpan const& span, TrackState& track, LayerMask layers) noexcept {
   if (masks_.creation == masks_.kAll || (masks_.span_filters & slot.mask) != 0) [[unlikely]] {
     if (std::uintptr_t* const states = filter_states(slot, filters_.size() + layers_.size())) {
       for (std::size_t i = 0; i < filters_.size(); ++i) {
@@ -80,7 +80,7 @@ void Registry::notify_created(SpanSlot& slot, NewSpan const& span, TrackState& t
       set_has_extras(slot);
     }
   }
-  notify<&Layer::on_new_span>(masks_.on_new_span & slot.mask, slot, track, span.origin, span);
+  notify<&Layer::on_new_span>(masks_.on_new_span & slot.mask & layers, slot, track, span.origin, span);
 }
 
 template <class F>
@@ -98,7 +98,7 @@ SpanId Registry::new_span(NewSpan const& span) noexcept {
   if (own == nullptr || track == nullptr) return {};
   SpanSlot* const slot = make(span, *own, *track);
   if (slot == nullptr) return {};
-  notify_created(*slot, span, *track);
+  notify_created(*slot, span, *track, ~LayerMask{0});
   return slot->span_id();
 }
 
@@ -116,7 +116,9 @@ OpenSpan Registry::open_scope_slow(Metadata const& metadata, LayerMask mask, Val
     if (slot != nullptr) [[likely]] {
       internal::InSubscriber const in_subscriber;
       if ((masks_.end() & mask) != 0) slot->special.store(true, std::memory_order_relaxed);
-      notify<&Layer::on_enter>(masks_.on_enter & mask, *slot, *store_->this_thread(), {});
+      TrackState& track = *store_->this_thread();
+      notify<&Layer::on_enter>(masks_.on_enter & mask & ~masks_.scopes, *slot, track, {});
+      notify<&Layer::on_scope_begin>(masks_.scopes & mask, *slot, track, {});
       return {this, slot->span_id()};
     }
   }
@@ -127,8 +129,9 @@ OpenSpan Registry::open_scope_slow(Metadata const& metadata, LayerMask mask, Val
   fill(*slot, span, track->current(~LayerMask{0}));
   internal::InSubscriber const in_subscriber;
   if ((masks_.end() & mask) != 0) slot->special.store(true, std::memory_order_relaxed);
-  notify_created(*slot, span, *track);
-  push(*slot, *track, {});
+  notify_created(*slot, span, *track, ~masks_.scopes);
+  push(*slot, *track, {}, ~masks_.scopes);
+  notify<&Layer::on_scope_begin>(masks_.scopes & mask, *slot, *track, {});
   return {this, slot->span_id()};
 }
 
@@ -149,12 +152,15 @@ void Registry::close_scope_slow(SpanId id) noexcept {
 // Fast path for the innermost scope if only its exit must be notified. False: nothing was done.
 bool Registry::close_scope_notifying(SpanId id, TrackState& track) noexcept {
   SpanSlot* const slot = store_->innermost_scope(id, track);
-  if (slot == nullptr || (masks_.on_close & slot->mask) != 0 || needs_release(*slot)) return false;
+  if (slot == nullptr || (masks_.on_close & slot->mask & ~masks_.scopes) != 0 || needs_release(*slot))
+    return false;
   track.leave();
-  notify<&Layer::on_exit>(masks_.on_exit & slot->mask, *slot, track, {});
+  notify<&Layer::on_exit>(masks_.on_exit & slot->mask & ~masks_.scopes, *slot, track, {});
+  notify<&Layer::on_scope_end>(masks_.scopes & slot->mask, *slot, track, {});
   if (needs_release(*slot)) [[unlikely]] {  // a layer may have taken a reference or stored an extension
     release(*slot, track, {});
   } else {
+    if (slot->values.is_large()) [[unlikely]] slot->values.clear();
     store_->close(*slot, track);
   }
   return true;
@@ -162,7 +168,7 @@ bool Registry::close_scope_notifying(SpanId id, TrackState& track) noexcept {
 
 bool Registry::needs_release(SpanSlot const& slot) const noexcept {
   return slot.shared.load(std::memory_order_relaxed) || slot.has_extras.load(std::memory_order_relaxed) ||
-         slot.values.is_large() || retired_.load(std::memory_order_acquire);
+         retired_.load(std::memory_order_acquire);
 }
 
 void Registry::close_timed_scope(SpanId id, Timing const& timing) noexcept {
@@ -176,10 +182,10 @@ void Registry::close_timed_scope(SpanId id, Timing const& timing) noexcept {
   close_scope(id);
 }
 
-void Registry::push(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
+void Registry::push(SpanSlot& slot, TrackState& track, Origin const& origin, LayerMask layers) noexcept {
   for_each_filter_state(slot, [](Filter& filter, std::uintptr_t state) { filter.on_enter(state); });
   bool const entered = track.push(slot);
-  if (entered) notify<&Layer::on_enter>(masks_.on_enter & slot.mask, slot, track, origin);
+  if (entered) notify<&Layer::on_enter>(masks_.on_enter & slot.mask & layers, slot, track, origin);
 }
 
 void Registry::pop(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
@@ -347,6 +353,11 @@ Metadata const* Registry::metadata(SpanId id) const noexcept {
 }
 
 bool Registry::has_open_spans() const noexcept { return store_->any_open(); }
+
+Track const* Registry::own_track() const noexcept {
+  TrackState const* const track = store_->this_thread();
+  return track == nullptr ? nullptr : &track->track;
+}
 
 void Registry::flush() noexcept {
   for (auto const& attached : layers_) attached->layer->flush();

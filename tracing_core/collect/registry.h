@@ -25,6 +25,7 @@ struct RegistryMasks {
   // Layers that want the call: see Layer::hooks().
   LayerMask on_new_span = 0, on_record = 0, on_follows_from = 0, on_event = 0;
   LayerMask on_enter = 0, on_exit = 0, on_close = 0, on_timed = 0;
+  LayerMask scopes = 0;  // of a scope they get its beginning and its end in place of four calls
 
   LayerMask unfiltered = 0;       // layers without a filter, and the registry itself if it has no layer
   LayerMask by_thread_level = 0;  // layers whose filter decides by the thread level check
@@ -73,6 +74,8 @@ class Registry final : public Subscriber {
   bool has_open_spans() const noexcept override;
   Registry* as_registry() noexcept override { return this; }
 
+  /// The calling thread's own track; null if memory ran out.
+  Track const* own_track() const noexcept;
   /// Calls flush() of every layer.
   void flush() noexcept;
   /// The open span with this id; empty if it is closed.
@@ -101,14 +104,16 @@ class Registry final : public Subscriber {
   [[gnu::noinline]] OpenSpan open_scope_slow(Metadata const& metadata, LayerMask mask, Value const* values) noexcept;
   [[gnu::noinline]] void close_scope_slow(SpanId id) noexcept;
   bool close_scope_notifying(SpanId id, internal::TrackState& track) noexcept;
-  void notify_created(internal::SpanSlot& slot, NewSpan const& span, internal::TrackState& track) noexcept;
+  void notify_created(internal::SpanSlot& slot, NewSpan const& span, internal::TrackState& track,
+                      LayerMask layers) noexcept;
   template <auto kHook, class... A>
   void notify(LayerMask layers, internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin,
               A const&... arguments) noexcept;
   template <class F>
   void for_each_filter_state(internal::SpanSlot& slot, F&& f) noexcept;
   bool needs_release(internal::SpanSlot const& slot) const noexcept;
-  void push(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
+  void push(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin,
+            LayerMask layers = ~LayerMask{0}) noexcept;
   void pop(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   void release(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   // Returns the parent that it held a reference to, or null.

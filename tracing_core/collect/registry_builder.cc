@@ -22,6 +22,7 @@ internal::RegistryMasks Registry::compute_masks(Layers const& layers, Filters co
     add(masks.on_exit, has(hooks, Hooks::exit));
     add(masks.on_close, has(hooks, Hooks::close));
     add(masks.on_timed, has(hooks, Hooks::timed));
+    add(masks.scopes, has(hooks, Hooks::scopes));
     Filter* const filter = layers[i]->filter.get();
     add(masks.unfiltered, filter == nullptr);
     if (filter == nullptr) continue;
@@ -33,12 +34,12 @@ internal::RegistryMasks Registry::compute_masks(Layers const& layers, Filters co
   }
   if (layers.empty()) masks.unfiltered = internal::kRegistryItself;
   masks.event = masks.event_filters != 0 ? masks.kAll : masks.on_event;
-  masks.creation = masks.on_new_span | masks.span_filters;
+  masks.creation = (masks.on_new_span & ~masks.scopes) | masks.span_filters;
   for (auto const& filter : filters) {
     if (filter->wants_events()) masks.event = masks.kAll;
     if (filter->follows_spans()) masks.creation = masks.kAll;
   }
-  masks.scope = masks.creation | masks.on_enter | masks.end();
+  masks.scope = masks.creation | masks.scopes | masks.on_enter | masks.end();
   return masks;
 }
 

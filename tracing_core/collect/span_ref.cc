@@ -29,6 +29,14 @@ CachedPath& SpanRef::cached_path() const noexcept {
 }
 
 Track const& Context::track() const noexcept { return track_.track; }
+void Context::visit_entered(void (*visit)(void* context, SpanRef span), void* context) const noexcept {
+  internal::EnteredSpan const* const entries = track_.stack.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < track_.depth.load(std::memory_order_relaxed); ++i) {
+    internal::SpanSlot* const slot = entries[i].slot;
+    bool const is_open = slot != nullptr && slot->id.load(std::memory_order_relaxed) == entries[i].id;
+    if (is_open && (slot->mask & mask_) != 0) visit(context, SpanRef(slot, mask_));
+  }
+}
 SpanRef Context::current_span() const noexcept { return {track_.current(mask_), mask_}; }
 SpanRef Context::span(SpanId id) const noexcept {
   SpanRef const found = registry_.span(id);

@@ -37,6 +37,7 @@ struct alignas(64) SpanSlot {
   Metadata const* metadata = nullptr;
   SpanSlot* parent = nullptr;
   std::uint64_t parent_id = 0;
+  std::uint64_t record_key = 0;  // of a recording
   std::atomic<std::uint32_t> references{1};  // also 1 while closed
   LayerMask mask = 0;
   // Any thread may have a handle, and the span holds a reference to its parent. False while closed.

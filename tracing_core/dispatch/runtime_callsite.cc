@@ -9,6 +9,10 @@
 
 namespace tracing::inline v1 {
 
+namespace {
+constinit std::atomic<std::uint64_t> next_serial{1};
+}  // namespace
+
 // The metadata comes first, so that of() can convert its address to that of the object.
 struct RuntimeCallsite::Owned {
   explicit Owned(CallsiteDescription const& description)
@@ -18,6 +22,7 @@ struct RuntimeCallsite::Owned {
   Callsite callsite;
   bool const knows_line;
   std::atomic<std::size_t> references{1};
+  std::uint64_t const serial = next_serial.fetch_add(1, std::memory_order_relaxed);
 
   static Owned* of(Metadata const& metadata) noexcept {
     return const_cast<Owned*>(reinterpret_cast<Owned const*>(&metadata));
@@ -86,6 +91,10 @@ Callsite& RuntimeCallsite::callsite() const noexcept { return owned_->callsite; 
 
 bool knows_line(Metadata const& metadata) noexcept {
   return metadata.line() != 0 || (metadata.parts().owned && RuntimeCallsite::Owned::of(metadata)->knows_line);
+}
+
+std::uint64_t internal::serial_of(Metadata const& metadata) noexcept {
+  return metadata.parts().owned ? RuntimeCallsite::Owned::of(metadata)->serial : 0;
 }
 
 void retain(Metadata const& metadata) noexcept {

@@ -25,6 +25,11 @@ struct CallsiteDescription {
   bool is_perf = false;                    ///< see Metadata::is_perf()
 };
 
+namespace internal {
+/// Tells callsites made at run time apart, whose addresses are reused; 0 for one made at compile time.
+std::uint64_t serial_of(Metadata const& metadata) noexcept;
+}  // namespace internal
+
 /// A callsite that is created at run time, for bridges and replayers. Copies share it by reference counting; spans and
 /// stored records hold references, too. So a program may use any number of names over its lifetime. Copying is
 /// thread-safe.
@@ -46,6 +51,7 @@ class RuntimeCallsite {
   friend void retain(Metadata const& metadata) noexcept;
   friend void release(Metadata const& metadata) noexcept;
   friend bool knows_line(Metadata const& metadata) noexcept;
+  friend std::uint64_t internal::serial_of(Metadata const& metadata) noexcept;
 
   Owned* owned_;
 };

@@ -17,7 +17,7 @@
 
 #include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/export/line_buffer.h"
-#include "tracing_core/export/scoped_signal_block.h"
+#include "tracing_core/internal/scoped_signal_block.h"
 #include "tracing_core/internal/thread_info.h"
 
 namespace tracing::inline v1::internal {

@@ -16,7 +16,7 @@
 #include "tracing_core/export/chrome_record.h"
 #include "tracing_core/export/chrome_stream.h"
 #include "tracing_core/export/line_sink.h"
-#include "tracing_core/export/per_track.h"
+#include "tracing_core/collect/per_track.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/mutex.h"
 #include "tracing_core/internal/tick_converter.h"

@@ -11,7 +11,7 @@
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/flame.h"
 #include "tracing_core/export/flame_stack.h"
-#include "tracing_core/export/per_track.h"
+#include "tracing_core/collect/per_track.h"
 #include "tracing_core/export/writer.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/mutex.h"

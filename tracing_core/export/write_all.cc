@@ -15,7 +15,7 @@
 #include <system_error>
 
 #include "tracing_core/export/scoped_no_cancellation.h"
-#include "tracing_core/export/scoped_signal_block.h"
+#include "tracing_core/internal/scoped_signal_block.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/model/text_buffer.h"
 

@@ -22,7 +22,21 @@ constexpr ErrorType kStoredErrorType{[](void const* object, void* context, void 
   }
 }};
 
-void append_error_texts(TextBuffer& out, Value const& error) noexcept {
+// A value of `kind` with a payload of `size` bytes.
+Value with_payload(ValueKind kind, char const* payload, std::size_t size) noexcept {
+  switch (kind) {
+    case ValueKind::text: return Value::of_text({payload, size});
+    case ValueKind::bytes: return Value::of_bytes(payload, size);
+    case ValueKind::error: return internal::stored_error(payload);
+    default: return Value::of_verbatim({payload, size});
+  }
+}
+
+}  // namespace
+
+namespace internal {
+
+void append_stored_error(TextBuffer& out, Value const& error) noexcept {
   auto append_one = [](void* context, std::string_view text) {
     auto& buffer = *static_cast<TextBuffer*>(context);
     auto const size = static_cast<std::uint32_t>(text.size());
@@ -33,17 +47,18 @@ void append_error_texts(TextBuffer& out, Value const& error) noexcept {
   out.append({reinterpret_cast<char const*>(&kEndOfErrors), sizeof(kEndOfErrors)});
 }
 
-// A value of `kind` with a payload of `size` bytes.
-Value with_payload(ValueKind kind, char const* payload, std::size_t size) noexcept {
-  switch (kind) {
-    case ValueKind::text: return Value::of_text({payload, size});
-    case ValueKind::bytes: return Value::of_bytes(payload, size);
-    case ValueKind::error: return Value::of_error(payload, kStoredErrorType);
-    default: return Value::of_verbatim({payload, size});
+Value stored_error(char const* bytes) noexcept { return Value::of_error(bytes, kStoredErrorType); }
+
+bool is_stored_error(std::string_view bytes) noexcept {
+  for (std::uint32_t size; bytes.size() >= sizeof(size); bytes.remove_prefix(sizeof(size) + size)) {
+    std::memcpy(&size, bytes.data(), sizeof(size));
+    if (size == kEndOfErrors) return true;
+    if (size > bytes.size() - sizeof(size)) return false;
   }
+  return false;
 }
 
-}  // namespace
+}  // namespace internal
 
 StoredValues::~StoredValues() {
   if (data_ != inline_) std::free(data_);
@@ -95,7 +110,7 @@ void StoredValues::keep_payloads() noexcept {
     if (kind == ValueKind::text || kind == ValueKind::verbatim || kind == ValueKind::bytes) {
       payload = value.as_text();
     } else if (kind == ValueKind::error) {
-      append_error_texts(rendered, value);
+      internal::append_stored_error(rendered, value);
       payload = rendered.view();
     } else {
       append_debug(rendered, value);

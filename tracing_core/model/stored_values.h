@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "tracing_core/model/field_values.h"
 
@@ -158,4 +159,14 @@ class StoredValues {
   alignas(8) char inline_[kInlineBytes];
 };
 
+namespace internal {
+
+/// Appends an error's own text and those of its causes, as stored_error() takes them.
+void append_stored_error(TextBuffer& out, Value const& error) noexcept;
+/// Such an error, borrowed from its bytes.
+Value stored_error(char const* bytes) noexcept;
+/// Whether these bytes are an error, however they were obtained.
+bool is_stored_error(std::string_view bytes) noexcept;
+
+}  // namespace internal
 }  // namespace tracing::inline v1

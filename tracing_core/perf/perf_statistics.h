@@ -8,7 +8,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "tracing_core/export/per_track.h"
+#include "tracing_core/collect/per_track.h"
 #include "tracing_core/internal/mutex.h"
 #include "tracing_core/perf/perf_layer.h"
 

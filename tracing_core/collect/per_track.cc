@@ -1,4 +1,4 @@
-#include "tracing_core/export/per_track.h"
+#include "tracing_core/collect/per_track.h"
 
 namespace tracing::inline v1::internal {
 

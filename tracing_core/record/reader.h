@@ -1,0 +1,103 @@
+// Recording: a recording that is read, in the process that writes it or from a file.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "tracing_core/model/field_values.h"
+#include "tracing_core/model/instant.h"
+#include "tracing_core/record/layout.h"
+#include "tracing_core/record/site_reader.h"
+
+namespace tracing::inline v1::internal {
+
+class Region;
+
+/// One record. Everything in it is valid during the call that it was passed to.
+struct RecordEntry {
+  RecordType type = RecordType::event;
+  std::uint8_t flags = 0;
+  std::uint32_t tag = 0;
+  std::uint64_t ticks = 0;
+  Instant time{};
+  std::uint64_t writer = 0;   ///< the track that recorded it
+  std::uint64_t ordinal = 0;  ///< how many records that track made before; of a restated record, of the next one
+  std::uint64_t track = 0;    ///< the same as `writer`, unless it is foreign
+  std::uint64_t span = 0;     ///< its key; of an event, its parent or zero
+  std::uint64_t parent = 0;   ///< of a span that begins: its parent or zero
+  std::uint64_t cause = 0;    ///< of follows_from
+  std::uint64_t duration_ns = 0;  ///< of timed
+  Metadata const* metadata = nullptr;  ///< null if the record has no callsite
+  Value const* values = nullptr;       ///< in the order of the statement's arguments; null if it has none
+};
+
+struct RecordedTrack {
+  std::uint64_t number = 0;
+  std::int64_t os_thread = 0;
+  std::string name{};
+  std::vector<std::uint64_t> open;  ///< keys of the spans that it is in, outermost first, after the last record
+  std::uint64_t lost = 0;           ///< records of it that are not in the recording
+};
+
+/// Reads what makes sense of any bytes, and says in problems() where that ends. Takes memory proportional to the
+/// recording. Thread-compatible.
+class Recording {
+ public:
+  /// Null, and `error` says why, if there is no such file or it is no recording.
+  static std::unique_ptr<Recording> read_file(std::string const& path, std::string& error);
+  /// The same from the bytes of a file.
+  static std::unique_ptr<Recording> read_bytes(std::string_view bytes, std::string& error);
+  /// What a region contains now, while other threads write to it.
+  static std::unique_ptr<Recording> read_region(Region const& region);
+  Recording(Recording const&) = delete;
+  Recording& operator=(Recording const&) = delete;
+  ~Recording();
+
+  /// Calls `f(RecordEntry const&)` for each record in the order of time.
+  template <class F>
+  void for_each(F&& f) {
+    using Function = std::remove_reference_t<F>;
+    visit([](void* context, RecordEntry const& entry) { (*static_cast<Function*>(context))(entry); },
+          const_cast<void*>(static_cast<void const*>(&f)));
+  }
+
+  std::uint64_t process() const noexcept { return process_; }
+  /// The threads, by number. `open` and `lost` are known after for_each().
+  std::vector<RecordedTrack> const& tracks() const noexcept { return tracks_; }
+  /// The number of records for which there was no room at all.
+  std::uint64_t dropped() const noexcept { return dropped_; }
+  /// A sentence for each piece that makes no sense.
+  std::vector<std::string> const& problems() const noexcept { return problems_; }
+
+ private:
+  struct Chunk;
+  class Source;
+  class Cursor;
+
+  Recording();
+  static std::unique_ptr<Recording> read(Source const& source, std::string& error);
+  void read_chunk(Source const& source, std::uint32_t number);
+  void read_sites();
+  void add_track(std::vector<Chunk*> chunks);
+  void visit(void (*each)(void* context, RecordEntry const& entry), void* context);
+  Instant time_of(std::uint64_t ticks) const noexcept;
+  void report(std::string problem);
+
+  std::uint64_t process_ = 0;
+  std::uint64_t start_ticks_ = 0;
+  std::int64_t start_ns_ = 0;
+  std::uint64_t ns_per_tick_ = 0;
+  std::uint64_t dropped_ = 0;
+  std::deque<Chunk> chunks_;
+  std::vector<std::unique_ptr<RecordedSite>> sites_;  // by number, from 1
+  std::vector<RecordedTrack> tracks_;
+  std::vector<std::vector<Chunk*>> chunks_of_tracks_;  // the same order
+  std::vector<std::string> problems_;
+};
+
+}  // namespace tracing::inline v1::internal

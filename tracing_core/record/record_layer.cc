@@ -1,0 +1,186 @@
+#include "tracing_core/record/record_layer.h"
+
+#include <new>
+#include <utility>
+
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/internal/fork.h"
+#include "tracing_core/internal/thread_info.h"
+
+namespace tracing::inline v1::internal {
+namespace {
+
+std::uint64_t key_of(SpanRef span) noexcept { return span ? span.slot()->record_key : 0; }
+
+// Describes a span that was opened before the writer's chunk.
+void describe(Writer& writer, SpanRef span, bool entered) noexcept {
+  std::uint64_t const key = key_of(span);
+  if (key == 0) return;  // is being opened
+  SpanRef const parent = span.parent();
+  if (parent && !writer.knows(key_of(parent))) describe(writer, parent, false);
+  SpanLock const lock = span.lock();
+  bool is_first = true;
+  span.values().for_each_group(span.metadata(), [&](FieldValues const& values) {
+    if (std::exchange(is_first, false)) {
+      writer.state(span.metadata(), values.statement_values(), key, key_of(parent), entered);
+    } else {
+      writer.state_values(span.metadata(), values.statement_values(), key);
+    }
+  });
+  if (is_first) writer.state(span.metadata(), nullptr, key, key_of(parent), entered);
+}
+
+// So that a reader who does not have the chunk of its beginning knows the span.
+void make_known(Writer& writer, SpanRef span) noexcept {
+  if (span && !writer.knows(key_of(span))) describe(writer, span, false);
+}
+
+void describe_entered(void const* around, Writer& writer) noexcept {
+  struct Both {
+    RecordLayer::Around const& around;
+    Writer& writer;
+  } both{*static_cast<RecordLayer::Around const*>(around), writer};
+  both.around.context.visit_entered(
+      [](void* context, SpanRef span) {
+        auto const& all = *static_cast<Both const*>(context);
+        if (span != all.around.entered) describe(all.writer, span, true);
+      },
+      &both);
+  if (both.around.left) describe(writer, both.around.left, true);
+}
+
+std::uint8_t flags_of(Parent const& parent) noexcept { return static_cast<std::uint8_t>(parent.kind); }
+
+}  // namespace
+
+RecordStore::RecordStore(std::unique_ptr<Region> region) noexcept
+    : region_(std::move(region)), sites_(*region_), parts_{*region_, sites_, tag_} {}
+
+RecordLayer::RecordLayer(std::shared_ptr<RecordStore> store) noexcept
+    : store_(std::move(store)), forks_when_made_(fork_count()) {}
+
+RecordLayer::~RecordLayer() = default;
+
+// The calling thread's writer, ready for a record. Null if there is none.
+[[gnu::always_inline]] inline Writer* RecordLayer::writer_for(Around const& around, Place& place) noexcept {
+  Context const& context = around.context;
+  place.around = &around;
+  Writer* const writer = writers_.own(context.track());
+  bool const is_usual = writer != nullptr && writer->track_number() == context.track().number &&
+                        forks_when_made_ == fork_count() && !context.is_dated() && !context.is_restored();
+  return is_usual ? writer : unusual_writer(context, place);
+}
+
+Writer* RecordLayer::unusual_writer(Context const& context, Place& place) noexcept {
+  if (forks_when_made_ != fork_count() || context.is_restored()) return nullptr;
+  Track const& track = context.track();
+  Track const* const own = is_own_track(track) ? &track : context.registry().own_track();
+  if (own == nullptr) return nullptr;
+  if (own != &track || context.is_dated()) {
+    place.flags |= kForeign;
+    place.track = track.number;
+    place.time_ns = context.time().ns;
+  }
+  return start_writer(*own);
+}
+
+Writer* RecordLayer::start_writer(Track const& track) noexcept {
+  try {
+    MutexLock const lock(mutex_);
+    Writer& writer = writers_.find(track);
+    if (writer.track_number() != track.number) 
+      writer.start(store_->parts_, track, this_thread_info().os_thread, describe_entered);
+    return &writer;
+  } catch (std::bad_alloc const&) {
+    return nullptr;
+  }
+}
+
+void RecordLayer::on_scope_begin(SpanRef span, Context const& context) noexcept {
+  Place place;
+  span.slot()->record_key = 0;  // that of an earlier span
+  Around const around{context};
+  Writer* const writer = writer_for(around, place);
+  if (writer == nullptr) [[unlikely]] return;
+  StoredValues const& values = span.values();
+  Value const* const numbers = values.only_numbers(span.metadata());
+  if (numbers != nullptr) [[likely]] {
+    span.slot()->record_key = writer->scope_begin(span.metadata(), numbers, place);
+    return;
+  }
+  DecodedValues decoded;
+  if (!values.empty()) StoredValues::decode_group(values.data(), 0, span.metadata(), decoded);
+  span.slot()->record_key = writer->scope_begin(span.metadata(), values.empty() ? nullptr : decoded.data(), place);
+}
+
+void RecordLayer::on_scope_end(SpanRef span, Context const& context) noexcept {
+  Place place;
+  Around const around{context, span};
+  if (Writer* const writer = writer_for(around, place)) writer->scope_end(place);
+}
+
+void RecordLayer::on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept {
+  span.slot()->record_key = 0;
+  Place place{.flags = flags_of(made.parent)};
+  Around const around{context};
+  Writer* const writer = writer_for(around, place);
+  if (writer == nullptr) return;
+  SpanRef const parent = span.parent();
+  bool const is_explicit = made.parent.kind == Parent::Kind::span;
+  if (is_explicit) make_known(*writer, parent);
+  span.slot()->record_key =
+      writer->new_span(span.metadata(), made.fields.statement_values(), place, is_explicit ? key_of(parent) : 0);
+}
+
+void RecordLayer::on_event(Event const& event, Context const& context) noexcept {
+  Place place{.flags = flags_of(event.parent)};
+  Around const around{context};
+  Writer* const writer = writer_for(around, place);
+  if (writer == nullptr) [[unlikely]] return;
+  Value const* const values = event.fields.statement_values();
+  if (event.parent.kind != Parent::Kind::span) [[likely]] return writer->event(event.metadata(), values, place);
+  SpanRef const parent = context.event_span(event);
+  make_known(*writer, parent);
+  writer->event_below(event.metadata(), values, place, key_of(parent));
+}
+
+void RecordLayer::on_record(SpanRef span, FieldValues const& values, Context const& context) noexcept {
+  Place place;
+  Around const around{context};
+  Writer* const writer = writer_for(around, place);
+  if (writer == nullptr || key_of(span) == 0) return;
+  make_known(*writer, span);
+  writer->values(span.metadata(), values.statement_values(), key_of(span), place);
+}
+
+void RecordLayer::on_follows_from(SpanRef span, SpanRef cause, Context const& context) noexcept {
+  Place place;
+  Around const around{context};
+  Writer* const writer = writer_for(around, place);
+  if (writer == nullptr || key_of(span) == 0) return;
+  make_known(*writer, span);
+  make_known(*writer, cause);
+  writer->follows_from(span.metadata(), key_of(span), key_of(cause), place);
+}
+
+void RecordLayer::step(RecordType type, SpanRef span, Context const& context) noexcept {
+  Place place;
+  Around const around{context, type == RecordType::exit ? span : SpanRef(),
+                      type == RecordType::enter ? span : SpanRef()};
+  Writer* const writer = writer_for(around, place);
+  if (writer == nullptr || key_of(span) == 0) return;
+  make_known(*writer, span);
+  writer->step(type, span.metadata(), key_of(span), place);
+}
+
+void RecordLayer::on_enter(SpanRef span, Context const& context) noexcept { step(RecordType::enter, span, context); }
+void RecordLayer::on_exit(SpanRef span, Context const& context) noexcept { step(RecordType::exit, span, context); }
+void RecordLayer::on_close(SpanRef span, Context const& context) noexcept { step(RecordType::close, span, context); }
+
+void RecordLayer::on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept {
+  Place place;
+  Around const around{context};
+  if (Writer* const writer = writer_for(around, place)) writer->timed(span.metadata(), timing.duration_ns, place);
+}
+
+}  // namespace tracing::inline v1::internal

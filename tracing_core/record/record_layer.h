@@ -1,0 +1,74 @@
+// RecordLayer: records what a registry sees.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "tracing_core/collect/layer.h"
+#include "tracing_core/collect/per_track.h"
+#include "tracing_core/internal/mutex.h"
+#include "tracing_core/record/region.h"
+#include "tracing_core/record/sites.h"
+#include "tracing_core/record/writer.h"
+
+namespace tracing::inline v1::internal {
+
+/// What the layer fills; it may outlive the layer, and is read by Recording::read_region(). Thread-safe.
+class RecordStore {
+ public:
+  explicit RecordStore(std::unique_ptr<Region> region) noexcept;
+  RecordStore(RecordStore const&) = delete;
+  RecordStore& operator=(RecordStore const&) = delete;
+
+  Region& region() noexcept { return *region_; }
+  /// Records from now on have this tag, such as the number of the running test.
+  void set_tag(std::uint32_t tag) noexcept { tag_.store(tag, std::memory_order_relaxed); }
+
+ private:
+  friend class RecordLayer;
+
+  std::unique_ptr<Region> const region_;
+  Sites sites_;
+  std::atomic<std::uint32_t> tag_{0};
+  RecordingParts const parts_;
+};
+
+/// At most one in a registry, since spans keep their place in the recording. A forked child records nothing.
+class RecordLayer final : public Layer {
+ public:
+  /// A call of the registry, and what a new chunk has to describe: the spans that the track was in before it.
+  struct Around {
+    Context const& context;
+    SpanRef left{};     ///< by this call: still to be described
+    SpanRef entered{};  ///< by this call: not yet
+  };
+
+  explicit RecordLayer(std::shared_ptr<RecordStore> store) noexcept;
+  ~RecordLayer() override;
+
+  Hooks hooks() const noexcept override { return Hooks::all | Hooks::scopes; }
+  void on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept override;
+  void on_record(SpanRef span, FieldValues const& values, Context const& context) noexcept override;
+  void on_follows_from(SpanRef span, SpanRef cause, Context const& context) noexcept override;
+  void on_event(Event const& event, Context const& context) noexcept override;
+  void on_enter(SpanRef span, Context const& context) noexcept override;
+  void on_exit(SpanRef span, Context const& context) noexcept override;
+  void on_close(SpanRef span, Context const& context) noexcept override;
+  void on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept override;
+  void on_scope_begin(SpanRef span, Context const& context) noexcept override;
+  void on_scope_end(SpanRef span, Context const& context) noexcept override;
+
+ private:
+  Writer* writer_for(Around const& around, Place& place) noexcept;
+  Writer* unusual_writer(Context const& context, Place& place) noexcept;
+  Writer* start_writer(Track const& track) noexcept;
+  void step(RecordType type, SpanRef span, Context const& context) noexcept;
+
+  std::shared_ptr<RecordStore> const store_;
+  unsigned const forks_when_made_;
+  Mutex mutex_;  // taken by a thread's first record
+  PerTrack<Writer> writers_;
+};
+
+}  // namespace tracing::inline v1::internal

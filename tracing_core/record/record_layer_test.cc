@@ -1,0 +1,282 @@
+// What is recorded is read back, in memory and from a file, whole and after chunks were given away.
+#include "tracing_core/record/record_layer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <latch>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/support/temporary_folder.h"
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/dispatch/runtime_callsite.h"
+#include "tracing_core/dispatch/thread_name.h"
+#include "tracing_core/record/reader.h"
+#include "tracing_core/tracing.h"
+
+namespace tracing::internal {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+char const* name_of(RecordType type) {
+  constexpr char const* kNames[] = {"?",         "site",  "track",    "tag",   "state", "begin", "end",         "event",
+                                    "new",       "enter", "exit",     "close", "values", "follows_from", "timed"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+// `event m{a=1}` and so on.
+std::string text_of(RecordEntry const& entry) {
+  InlineTextBuffer<512> out;
+  out.append(name_of(entry.type));
+  if (entry.metadata == nullptr) return std::string(out.view());
+  out.push_back(' ');
+  if (entry.metadata->is_span()) out.append(entry.metadata->name());
+  if (entry.values == nullptr) return std::string(out.view());
+  FieldValues const values(*entry.metadata, entry.values);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values.name(i) == "message") append_message(out, values.value(i));
+  }
+  out.push_back('{');
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values.name(i) == "message" || values.value(i).is_empty()) continue;
+    if (!out.view().ends_with('{')) out.push_back(' ');
+    out.append(values.name(i));
+    out.push_back('=');
+    append_debug(out, values.value(i));
+  }
+  out.push_back('}');
+  return std::string(out.view());
+}
+
+std::vector<std::string> texts_of(Recording& recording) {
+  std::vector<std::string> texts;
+  recording.for_each([&](RecordEntry const& entry) { texts.push_back(text_of(entry)); });
+  EXPECT_THAT(recording.problems(), IsEmpty());
+  return texts;
+}
+
+class RecordLayerTest : public testing::Test {
+ protected:
+  explicit RecordLayerTest(std::unique_ptr<Region> region = Region::make_anonymous(1 << 20))
+      : store_(std::make_shared<RecordStore>(std::move(region))),
+        registry_(RegistryBuilder().with(std::make_unique<RecordLayer>(store_)).build()) {}
+
+  template <class F>
+  void record(F f) {
+    with_default(registry_, f);
+  }
+  std::unique_ptr<Recording> read() { return Recording::read_region(store_->region()); }
+  std::vector<std::string> texts() { return texts_of(*read()); }
+
+  std::shared_ptr<RecordStore> const store_;
+  std::shared_ptr<Registry> const registry_;
+};
+
+TEST_F(RecordLayerTest, ReadsBackScopesAndEvents) {
+  record([] {
+    int const a = 1;
+    TRACE_SPAN(info, "outer", a);
+    TRACE_INFO("first");
+    TRACE_SPAN(debug, "inner");
+    TRACE_DEBUG("moved {} bytes", 64, kv("to", "b"));
+  });
+  EXPECT_THAT(texts(), ElementsAre("begin outer{a=1}", "event first{}", "begin inner{}", "event moved 64 bytes{to=\"b\"}", "end",
+                                   "end"));
+}
+
+TEST_F(RecordLayerTest, EventsKnowTheirSpans) {
+  record([] {
+    TRACE_SPAN(info, "outer");
+    TRACE_INFO("in outer");
+  });
+  std::uint64_t outer = 0;
+  read()->for_each([&](RecordEntry const& entry) {
+    if (entry.type == RecordType::scope_begin) outer = entry.span;
+    EXPECT_TRUE(entry.type != RecordType::event || entry.span == outer);
+  });
+  EXPECT_NE(outer, 0u);
+}
+
+TEST_F(RecordLayerTest, ReadsBackValuesOfAllKinds) {
+  record([] {
+    std::string const text = "text";
+    std::runtime_error const error("an error");
+    TRACE_VALUES(info, kv("b", true), kv("i", -1), kv("u", 2u), kv("f", 1.5), kv("g", 0.1f), kv("text", text),
+                 kv("p", reinterpret_cast<void const*>(0x10)), kv("error", error),
+                 kv("list", std::vector<int>{1, 2}), kv("big", static_cast<Value::Int128>(-5)),
+                 kv("none", std::optional<int>()));
+  });
+  EXPECT_THAT(texts(), ElementsAre("event {b=true i=-1 u=2 f=1.5 g=0.1 text=\"text\" p=0x10 error=an error list=[1, 2] big=-5}"));
+}
+
+TEST_F(RecordLayerTest, CutsLongTextsAndSaysHowLongTheyWere) {
+  record([] { TRACE_INFO("long", kv("text", std::string(1'000'000, 'x')), kv("after", 7)); });
+  EXPECT_THAT(texts(), ElementsAre("event long{text=\"" + std::string(kMaxValueBytes, 'x') +
+                                   "... (1000000 bytes)\" after=7}"));
+}
+
+TEST_F(RecordLayerTest, RecordsManyLongTextsOfOneStatement) {
+  std::string const text(10'000, 'x');
+  record([&] {
+    TRACE_INFO("long", kv("a", text), kv("b", text), kv("c", text), kv("d", text), kv("e", text), kv("f", 7));
+  });
+  EXPECT_THAT(texts(), ElementsAre(HasSubstr("f=7")));
+}
+
+TEST_F(RecordLayerTest, ReadsBackHandlesOfAnotherThread) {
+  record([this] {
+    auto span = TRACE_MAKE_SPAN(info, "request", kv("id", 7), kv("status", empty));
+    std::thread([&] {
+      with_default(registry_, [&] {
+        span.in_scope([] { TRACE_INFO("working"); });
+        span.record(kv("status", 200));
+      });
+    }).join();
+  });
+  EXPECT_THAT(texts(), ElementsAre("new request{id=7}", "state request{id=7}", "enter request", "event working{}",
+                                   "exit request", "values request{status=200}", "close request"));
+}
+
+TEST_F(RecordLayerTest, NamesThreads) {
+  record([this] {
+    std::thread([this] {
+      with_default(registry_, [] {
+        set_thread_name("worker");
+        TRACE_INFO("there");
+      });
+    }).join();
+  });
+  auto const recording = read();
+  texts_of(*recording);
+  ASSERT_EQ(recording->tracks().size(), 1u);
+  EXPECT_EQ(recording->tracks()[0].name, "worker");
+}
+
+TEST_F(RecordLayerTest, RecordsTheTag) {
+  record([this] {
+    TRACE_INFO("before");
+    store_->set_tag(5);
+    TRACE_INFO("after");
+  });
+  std::vector<std::uint32_t> tags;
+  read()->for_each([&](RecordEntry const& entry) { tags.push_back(entry.tag); });
+  EXPECT_THAT(tags, ElementsAre(0, 5));
+}
+
+// What is left of many records.
+struct Rest {
+  std::map<std::uint64_t, std::uint64_t> next;  // ordinal by track
+  std::uint64_t records = 0, gaps = 0, unknown_spans = 0;
+
+  explicit Rest(Recording& recording) {
+    std::map<std::uint64_t, std::string> spans;
+    std::uint64_t last_ticks = 0;
+    recording.for_each([&](RecordEntry const& entry) {
+      bool const begins = entry.type == RecordType::state || entry.type == RecordType::scope_begin;
+      if (begins) spans[entry.span] = text_of(entry);
+      unknown_spans += entry.span != 0 && !spans.contains(entry.span);
+      EXPECT_GE(entry.ticks, last_ticks);
+      last_ticks = entry.ticks;
+      if ((entry.flags & kRestated) != 0) return;
+      ++records;
+      auto const [found, is_first] = next.try_emplace(entry.writer, entry.ordinal);
+      gaps += !is_first && found->second != entry.ordinal;
+      found->second = entry.ordinal + 1;
+    });
+    EXPECT_THAT(recording.problems(), IsEmpty());
+  }
+};
+
+TEST_F(RecordLayerTest, LastRecordsOfALongRunKnowTheirSpans) {
+  record([] {
+    TRACE_SPAN(info, "outer", kv("name", "first"));
+    for (int i = 0; i < 200'000; ++i) {
+      TRACE_SPAN(info, "inner", i);
+      TRACE_INFO("step", i);
+    }
+  });
+  auto const recording = read();
+  Rest const rest(*recording);
+  EXPECT_EQ(rest.unknown_spans, 0u);
+  EXPECT_EQ(rest.gaps, 0u);
+  EXPECT_GT(rest.records, (1u << 20) / 32 / 2);
+  EXPECT_EQ(recording->dropped(), 0u);
+  ASSERT_EQ(recording->tracks().size(), 1u);
+  EXPECT_EQ(recording->tracks()[0].lost + rest.records, 2 + 3 * 200'000u);
+}
+
+TEST_F(RecordLayerTest, ManyThreadsLoseOnlyTheirOldestRecords) {
+  std::vector<std::thread> threads;
+  std::latch all_started(8), all_ended(8);  // the chunks of a thread that ended are soon given away
+  for (int thread = 0; thread < 8; ++thread) {
+    threads.emplace_back([this, thread, &all_started, &all_ended] {
+      all_started.arrive_and_wait();
+      with_default(registry_, [&] {
+        TRACE_SPAN(info, "thread", thread);
+        for (int i = 0; i < 20'000; ++i)
+          TRACE_INFO("step", i, kv("text", std::string_view("abcdefghij").substr(0, static_cast<std::size_t>(i % 11))));
+      });
+      all_ended.arrive_and_wait();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  auto const recording = read();
+  Rest const rest(*recording);
+  EXPECT_EQ(rest.next.size(), 8u);
+  for (auto const& [track, next] : rest.next) EXPECT_EQ(next, 20'002u) << track;
+  EXPECT_EQ(rest.unknown_spans, 0u);
+}
+
+TEST_F(RecordLayerTest, DescribesCallsitesMadeAtRunTimeWhereTheyAreUsed) {
+  record([] {
+    for (int i = 0; i < 20'000; ++i) {
+      std::string const name = "span " + std::to_string(i);
+      RuntimeCallsite const callsite({.kind = Kind::span, .name = name});
+      Span const span = Span::make(callsite.callsite(), nullptr);
+    }
+  });
+  auto const recording = read();
+  std::string last;
+  recording->for_each([&](RecordEntry const& entry) { last = text_of(entry); });
+  EXPECT_EQ(last, "close span 19999");
+  EXPECT_THAT(recording->problems(), IsEmpty());
+}
+
+TEST_F(RecordLayerTest, FileHasWhatTheRegionHas) {
+  tracing_test::TemporaryFolder const folder;
+  std::error_code error;
+  auto const store = std::make_shared<RecordStore>(Region::make_file(folder / "a.rec", 1 << 20, error));
+  ASSERT_FALSE(error) << error.message();
+  auto const registry = RegistryBuilder().with(std::make_unique<RecordLayer>(store)).build();
+  with_default(registry, [] {
+    TRACE_SPAN(info, "outer");
+    for (int i = 0; i < 1000; ++i) TRACE_INFO("step", i);
+  });
+  std::string problem;
+  auto const file = Recording::read_file(folder / "a.rec", problem);
+  ASSERT_NE(file, nullptr) << problem;
+  EXPECT_EQ(texts_of(*file), texts_of(*Recording::read_region(store->region())));
+  EXPECT_EQ(file->process(), static_cast<std::uint64_t>(getpid()));
+}
+
+TEST(RecordingFile, SaysWhatIsWrong) {
+  tracing_test::TemporaryFolder const folder;
+  auto const problem_of = [](std::string const& path) {
+    std::string problem;
+    EXPECT_EQ(Recording::read_file(path, problem), nullptr);
+    return problem;
+  };
+  EXPECT_EQ(problem_of(folder / "none"), "could not be opened: No such file or directory");
+  EXPECT_EQ(problem_of(folder.write("short", "x")), "is no recording: it has fewer than 4096 bytes");
+  EXPECT_EQ(problem_of(folder.write("other", std::string(5000, 'x'))), "is no recording: it begins with other bytes");
+}
+
+}  // namespace
+}  // namespace tracing::internal

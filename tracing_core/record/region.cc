@@ -1,0 +1,205 @@
+#include "tracing_core/record/region.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "tracing_core/internal/scoped_signal_block.h"
+#include "tracing_core/internal/fork.h"
+#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/model/instant.h"
+
+namespace tracing::inline v1::internal {
+namespace {
+
+// A file grows by these steps: a short recording stays small, a long one is not extended often.
+constexpr std::uint32_t kFirstChunks = 4;
+
+std::uint32_t chunks_in(std::size_t limit_bytes) noexcept {
+  constexpr std::size_t kMaxChunks = (std::size_t{1} << 40) / kChunkBytes;
+  return static_cast<std::uint32_t>(std::clamp(limit_bytes, Region::kMinBytes, kMaxChunks * kChunkBytes) / kChunkBytes);
+}
+
+std::size_t bytes_for(std::uint32_t chunks) noexcept {
+  return sizeof(RegionHeader) + (chunks + kChunksPerGroup - 1) / kChunksPerGroup * kGroupBytes;
+}
+
+// Up to the end of the last of these chunks.
+std::size_t size_bytes_of(std::uint32_t chunks) noexcept {
+  return chunks == 0 ? 0 : offset_of_chunk(chunks - 1) + kChunkBytes;
+}
+
+std::uint64_t rate_now() noexcept {
+  if (!span_clock.uses_counter.load(std::memory_order_relaxed)) return std::uint64_t{1} << 32;
+  return span_clock.ns_per_tick.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+Region::Region(char* base, std::size_t bytes, std::uint32_t chunks, int descriptor) noexcept
+    : base_(base), bytes_(bytes), chunks_(chunks), descriptor_(descriptor), forks_when_made_(fork_count()) {}
+
+Region::~Region() {
+  munmap(base_, bytes_);
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+std::unique_ptr<Region> Region::make_anonymous(std::size_t limit_bytes) noexcept {
+  std::uint32_t const usable = chunks_in(limit_bytes);
+  std::uint32_t const chunks = usable + 2 * kMaxTracks;
+  std::size_t const bytes = bytes_for(chunks);
+  void* const base =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) return nullptr;
+  madvise(base, bytes, MADV_NOHUGEPAGE);  // a page for each chunk that is used, not 2 MiB
+  std::unique_ptr<Region> region(new (std::nothrow) Region(static_cast<char*>(base), bytes, chunks, -1));
+  if (region == nullptr) return nullptr;
+  region->grown_ = chunks;
+  region->start(usable);
+  return region;
+}
+
+std::unique_ptr<Region> Region::make_file(std::string const& path, std::size_t limit_bytes,
+                                          std::error_code& error) noexcept {
+  error.clear();
+  auto const fail = [&error] { error.assign(errno, std::generic_category()); };
+  int const descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (descriptor < 0) return fail(), nullptr;
+  std::uint32_t const usable = chunks_in(limit_bytes);
+  std::uint32_t const chunks = usable + 2 * kMaxTracks;
+  std::size_t const bytes = bytes_for(chunks);
+  void* const base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+  if (base == MAP_FAILED) {
+    fail();
+    close(descriptor);
+    unlink(path.c_str());
+    return nullptr;
+  }
+  std::unique_ptr<Region> region(new (std::nothrow) Region(static_cast<char*>(base), bytes, chunks, descriptor));
+  // The first growth makes the header, so it is an error here if the disk is full.
+  if (region == nullptr || !region->grow()) {
+    error = region == nullptr ? std::make_error_code(std::errc::not_enough_memory)
+                              : std::error_code(errno, std::generic_category());
+    unlink(path.c_str());
+    return nullptr;
+  }
+  region->start(usable);
+  return region;
+}
+
+void Region::start(std::uint32_t usable) noexcept {
+  start_span_clock();
+  RegionHeader& all = header();
+  all.version = kRecordingVersion;
+  all.byte_order = kByteOrderMark;
+  all.header_bytes = sizeof(RegionHeader);
+  all.chunk_bytes = kChunkBytes;
+  all.chunk_head_bytes = sizeof(ChunkHead);
+  all.chunks_per_group = kChunksPerGroup;
+  all.process = static_cast<std::uint64_t>(getpid());
+  std::uint64_t const before = ticks_now();
+  all.start_ns = Instant::now().ns;
+  all.start_ticks = before + (ticks_now() - before) / 2;
+  all.ns_per_tick.store(rate_now(), std::memory_order_relaxed);
+  all.usable.store(usable, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  std::memcpy(all.magic, kRecordingMagic, sizeof(all.magic));
+}
+
+bool Region::is_usable() const noexcept { return descriptor_ < 0 || forks_when_made_ == fork_count(); }
+
+std::size_t Region::size_bytes() const noexcept {
+  return size_bytes_of(grown_.load(std::memory_order_acquire));
+}
+
+void Region::add_track() noexcept {
+  std::uint32_t usable = header().usable.load(std::memory_order_relaxed);
+  while (usable + 2 <= chunks_ && !header().usable.compare_exchange_weak(usable, usable + 2, std::memory_order_relaxed)) {
+  }
+}
+
+std::uint32_t Region::take() noexcept {
+  RegionHeader& all = header();
+  std::uint64_t const ticks = ticks_now();
+  (void)ns_between(all.start_ticks, ticks);  // calibrates the clock now and then
+  all.ns_per_tick.store(rate_now(), std::memory_order_relaxed);
+  std::uint32_t count = all.usable.load(std::memory_order_relaxed);
+  for (std::uint32_t tries = 0; tries < count; ++tries) {
+    std::uint32_t const turn = all.hand.fetch_add(1, std::memory_order_relaxed) % count;
+    if (!has_memory(turn)) {
+      count = std::min(count, grown_.load(std::memory_order_acquire));  // what there is goes round
+      continue;
+    }
+    ChunkHead& chunk = head(turn);
+    std::uint32_t free = 0;
+    if (chunk.owned.load(std::memory_order_relaxed) != 0 ||
+        !chunk.owned.compare_exchange_strong(free, 1, std::memory_order_acquire))
+      continue;
+    chunk.generation.store(chunk.generation.load(std::memory_order_relaxed) | 1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    return turn;
+  }
+  return kNone;
+}
+
+void Region::publish(std::uint32_t chunk) noexcept {
+  std::atomic<std::uint64_t>& generation = head(chunk).generation;
+  generation.store(generation.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+// Whether a chunk has memory. A file is extended ahead of the hand, so that threads seldom wait for the one that does.
+bool Region::has_memory(std::uint32_t chunk) noexcept {
+  constexpr std::uint32_t kAhead = kChunksPerGroup / 2;
+  std::uint32_t grown = grown_.load(std::memory_order_acquire);
+  if (chunk + std::min(kAhead, grown / 2) < grown) [[likely]] return true;
+  (void)grow();
+  constexpr int kMaxTurns = 10'000;  // another thread may have been killed while it extended the file
+  for (int turns = 0; turns < kMaxTurns; ++turns) {
+    if (chunk < grown_.load(std::memory_order_acquire)) return true;
+    if (is_full_.load(std::memory_order_relaxed)) return false;
+    if (!grow()) sched_yield();
+  }
+  return false;
+}
+
+// False if the file cannot grow, or if another thread is at it.
+bool Region::grow() noexcept {
+  if (is_full_.load(std::memory_order_relaxed) || growing_.test_and_set(std::memory_order_acquire)) return false;
+  std::uint32_t const grown = grown_.load(std::memory_order_relaxed);
+  std::uint32_t const end_of_group = (grown / kChunksPerGroup + 1) * kChunksPerGroup;
+  std::uint32_t const wanted = std::min(grown == 0 ? kFirstChunks : end_of_group, chunks_);
+  int const error = wanted == grown ? ENOSPC : extend(size_bytes_of(grown), size_bytes_of(wanted));
+  if (error == 0) {
+    grown_.store(wanted, std::memory_order_release);
+  } else {
+    is_full_.store(true, std::memory_order_relaxed);
+    errno = error;
+  }
+  growing_.clear(std::memory_order_release);
+  return error == 0;
+}
+
+// Writes zeros, so that a full disk is an error here and not a signal where a record is written. Returns it.
+int Region::extend(std::size_t from, std::size_t to) const noexcept {
+  static char const zeros[64 * 1024] = {};
+  ScopedSignalBlock blocked;
+  while (from < to) {
+    ssize_t const written = pwrite(descriptor_, zeros, std::min(to - from, sizeof(zeros)), static_cast<off_t>(from));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      int const error = written == 0 ? ENOSPC : errno;
+      if (error == EFBIG) blocked.discard(SIGXFSZ);
+      return error;
+    }
+    from += static_cast<std::size_t>(written);
+  }
+  return 0;
+}
+
+}  // namespace tracing::inline v1::internal

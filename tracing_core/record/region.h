@@ -1,0 +1,67 @@
+// Region: the memory of a recording, anonymous or that of a file.
+//
+// Threads take chunks from it in turn, so the oldest go first. No thread waits for another one: what is shared are the
+// position of the hand and an owner per chunk.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "tracing_core/record/layout.h"
+
+namespace tracing::inline v1::internal {
+
+class Region {
+ public:
+  static constexpr std::size_t kMinBytes = 16 * kChunkBytes;
+  static constexpr std::uint32_t kMaxTracks = 4096;
+
+  /// About `limit_bytes` of records, besides two chunks for each track. Null if memory ran out.
+  static std::unique_ptr<Region> make_anonymous(std::size_t limit_bytes) noexcept;
+  /// The same in a new file, which grows as it is filled. Null, with `error` set, if it cannot be created or mapped.
+  static std::unique_ptr<Region> make_file(std::string const& path, std::size_t limit_bytes,
+                                           std::error_code& error) noexcept;
+  Region(Region const&) = delete;
+  Region& operator=(Region const&) = delete;
+  ~Region();
+
+  RegionHeader& header() const noexcept { return *reinterpret_cast<RegionHeader*>(base_); }
+  ChunkHead& head(std::uint32_t chunk) const noexcept {
+    return *reinterpret_cast<ChunkHead*>(base_ + offset_of_head(chunk));
+  }
+  char* chunk(std::uint32_t chunk) const noexcept { return base_ + offset_of_chunk(chunk); }
+
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  /// A chunk that nobody owns, the oldest first; now the caller owns it, and its generation is odd until publish().
+  /// kNone if there is none.
+  std::uint32_t take() noexcept;
+  void publish(std::uint32_t chunk) noexcept;
+  void give_back(std::uint32_t chunk) noexcept { head(chunk).owned.store(0, std::memory_order_release); }
+  /// Another track records: makes room for the chunks that it keeps.
+  void add_track() noexcept;
+
+  /// How many bytes of it have memory.
+  std::size_t size_bytes() const noexcept;
+  /// In a forked child of a process with a file, nothing may be written: it is the parent's.
+  bool is_usable() const noexcept;
+
+ private:
+  Region(char* base, std::size_t bytes, std::uint32_t chunks, int descriptor) noexcept;
+  void start(std::uint32_t usable) noexcept;
+  bool has_memory(std::uint32_t chunk) noexcept;
+  bool grow() noexcept;
+  int extend(std::size_t from, std::size_t to) const noexcept;
+
+  char* const base_;
+  std::size_t const bytes_;
+  std::uint32_t const chunks_;  // for which there are addresses
+  int const descriptor_;        // negative: anonymous
+  unsigned const forks_when_made_;
+  std::atomic<std::uint32_t> grown_{0};  // how many chunks have memory
+  std::atomic_flag growing_ = ATOMIC_FLAG_INIT;
+  std::atomic<bool> is_full_{false};  // the file cannot grow
+};
+
+}  // namespace tracing::inline v1::internal

@@ -1,0 +1,138 @@
+#include "tracing_core/record/sites.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "tracing_core/internal/span_clock.h"
+
+namespace tracing::inline v1::internal {
+namespace {
+
+// Where the names of fields and the specifications end, which follow the other names.
+std::uint32_t text_size(MetadataParts const& parts) noexcept {
+  std::uint32_t size =
+      parts.name_size + parts.target_size + parts.function_size + parts.module_path_size + parts.message_size;
+  for (std::uint32_t i = 0; i < parts.field_count; ++i) {
+    FieldEntry const& field = parts.fields[i];
+    if (field.value_index != kMessageValue) size = std::max(size, field.offset + field.size);
+  }
+  for (std::uint32_t i = 0; i < parts.placeholder_count; ++i)
+    size = std::max(size, parts.placeholders[i].spec_offset + parts.placeholders[i].spec_size);
+  return size;
+}
+
+std::uint32_t size_of(char const* text) noexcept {
+  return text == nullptr ? 0 : static_cast<std::uint32_t>(std::strlen(text));
+}
+
+std::size_t hash_of(Metadata const& metadata) noexcept {
+  return static_cast<std::size_t>((reinterpret_cast<std::uintptr_t>(&metadata) >> 3) * 0x9e3779b97f4a7c15u >> 32);
+}
+
+}  // namespace
+
+std::size_t size_of_site(Metadata const& metadata) noexcept {
+  MetadataParts const& parts = metadata.parts();
+  return padded_to_word(sizeof(RecordHead) + sizeof(SiteRow) +
+                        (std::size_t{parts.field_count} + parts.unnamed_count) * sizeof(SiteField) +
+                        parts.placeholder_count * sizeof(SitePlaceholder) + text_size(parts) + size_of(parts.file) +
+                        size_of(parts.arguments));
+}
+
+void write_site(char* to, Metadata const& metadata, std::uint32_t number) noexcept {
+  MetadataParts const& parts = metadata.parts();
+  RecordHead head{};
+  head.site = number;
+  head.words = static_cast<std::uint16_t>(size_of_site(metadata) / 8);
+  head.type = RecordType::site;
+  head.flags = kRestated;
+  SiteRow row{};
+  row.kind = static_cast<std::uint8_t>(parts.kind);
+  row.level = static_cast<std::uint8_t>(parts.level);
+  row.max_level = static_cast<std::uint8_t>(parts.max_level);
+  row.flags = static_cast<std::uint8_t>(
+      (parts.has_module_path ? kSiteHasModulePath : 0) | (parts.has_message ? kSiteHasMessage : 0) |
+      (parts.is_perf ? kSiteIsPerf : 0) | (parts.ends_perf_span ? kSiteEndsPerfSpan : 0) |
+      (parts.file != nullptr ? kSiteHasFile : 0));
+  row.field_count = parts.field_count;
+  row.unnamed_count = parts.unnamed_count;
+  row.value_count = parts.value_count;
+  row.placeholder_count = parts.placeholder_count;
+  row.line = parts.line;
+  row.name_size = parts.name_size;
+  row.target_size = parts.target_size;
+  row.function_size = parts.function_size;
+  row.module_path_size = parts.module_path_size;
+  row.message_size = parts.message_size;
+  row.text_size = text_size(parts);
+  row.file_size = size_of(parts.file);
+  row.arguments_size = size_of(parts.arguments);
+  auto const put = [&to](void const* from, std::size_t size) {
+    if (size != 0) std::memcpy(to, from, size);
+    to += size;
+  };
+  char const* const end = to + std::size_t{head.words} * 8;
+  put(&head, sizeof(head));
+  put(&row, sizeof(row));
+  for (std::uint32_t i = 0; i < std::uint32_t{parts.field_count} + parts.unnamed_count; ++i) {
+    FieldEntry const& entry = parts.fields[i];
+    SiteField const field{entry.offset, entry.size | std::uint32_t{entry.value_index} << 24};
+    put(&field, sizeof(field));
+  }
+  for (std::uint32_t i = 0; i < parts.placeholder_count; ++i) {
+    MessagePlaceholder const& from = parts.placeholders[i];
+    SitePlaceholder const placeholder{from.offset, from.spec_offset, from.spec_size, from.value_index};
+    put(&placeholder, sizeof(placeholder));
+  }
+  put(parts.text, row.text_size);
+  put(parts.file, row.file_size);
+  put(parts.arguments, row.arguments_size);
+  std::memset(to, 0, static_cast<std::size_t>(end - to));
+}
+
+Sites::Entry* Sites::find(Metadata const& metadata) const noexcept {
+  Entry* const entries = entries_.load(std::memory_order_acquire);
+  if (entries == nullptr) return nullptr;
+  for (std::size_t i = hash_of(metadata) % kEntries;; i = (i + 1) % kEntries) {
+    Metadata const* const found = entries[i].metadata.load(std::memory_order_acquire);
+    if (found == &metadata || found == nullptr) return &entries[i];
+  }
+}
+
+std::uint32_t Sites::number_of(Metadata const& metadata) noexcept {
+  Entry const* const found = find(metadata);
+  if (found != nullptr && found->metadata.load(std::memory_order_acquire) != nullptr) return found->number;
+  MutexLock const lock(mutex_);
+  return add(metadata);
+}
+
+std::uint32_t Sites::add(Metadata const& metadata) noexcept {
+  if (entries_.load(std::memory_order_relaxed) == nullptr)
+    entries_.store(reinterpret_cast<Entry*>(pages_.map(kEntries * sizeof(Entry))), std::memory_order_release);
+  Entry* const entry = find(metadata);
+  if (entry == nullptr) return 0;
+  if (entry->metadata.load(std::memory_order_relaxed) != nullptr) return entry->number;  // by another thread meanwhile
+  std::size_t const bytes = size_of_site(metadata);
+  if (count_ == kMaxSites || bytes > kChunkBytes) return 0;
+  std::uint32_t used = chunk_ == Region::kNone ? kChunkBytes : region_.head(chunk_).used.load(std::memory_order_relaxed);
+  if (used + bytes > kChunkBytes) {
+    std::uint32_t const chunk = region_.take();
+    if (chunk == Region::kNone) return 0;
+    region_.add_track();  // this chunk is on top of the limit
+    ChunkHead& head = region_.head(chunk);
+    head.used.store(0, std::memory_order_relaxed);
+    head.track = 0;
+    head.first_ticks = ticks_now();
+    head.first_record = head.first_span = head.tag = 0;
+    region_.publish(chunk);
+    chunk_ = chunk;
+    used = 0;
+  }
+  write_site(region_.chunk(chunk_) + used, metadata, ++count_);
+  region_.head(chunk_).used.store(used + static_cast<std::uint32_t>(bytes), std::memory_order_release);
+  entry->number = count_;
+  entry->metadata.store(&metadata, std::memory_order_release);
+  return count_;
+}
+
+}  // namespace tracing::inline v1::internal

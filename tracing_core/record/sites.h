@@ -1,0 +1,50 @@
+// Sites: gives each callsite a number, and describes it in the recording.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "tracing_core/internal/mutex.h"
+#include "tracing_core/internal/zeroed_pages.h"
+#include "tracing_core/model/metadata.h"
+#include "tracing_core/record/region.h"
+
+namespace tracing::inline v1::internal {
+
+/// Descriptions of callsites that live as long as the program are in chunks of their own, which are never given away.
+/// Thread-safe.
+class Sites {
+ public:
+  explicit Sites(Region& region) noexcept : region_(region) {}
+  Sites(Sites const&) = delete;
+  Sites& operator=(Sites const&) = delete;
+
+  /// The number of a callsite that lives as long as the program. Zero if there are too many of them, or no room: then
+  /// each chunk describes it for itself.
+  std::uint32_t number_of(Metadata const& metadata) noexcept;
+
+ private:
+  struct Entry {
+    std::atomic<Metadata const*> metadata;  // stored last
+    std::uint32_t number;
+  };
+  static constexpr std::size_t kEntries = std::size_t{1} << 16;
+  static constexpr std::uint32_t kMaxSites = kEntries / 2;
+
+  Entry* find(Metadata const& metadata) const noexcept;
+  std::uint32_t add(Metadata const& metadata) noexcept TRACING_REQUIRES(mutex_);
+
+  Region& region_;
+  ZeroedPages pages_;
+  std::atomic<Entry*> entries_{nullptr};
+  Mutex mutex_;  // taken where a callsite is recorded for the first time
+  std::uint32_t count_ TRACING_GUARDED_BY(mutex_) = 0;
+  std::uint32_t chunk_ TRACING_GUARDED_BY(mutex_) = Region::kNone;
+};
+
+/// The size of a `site` record.
+std::size_t size_of_site(Metadata const& metadata) noexcept;
+/// Writes one; `to` has room for it.
+void write_site(char* to, Metadata const& metadata, std::uint32_t number) noexcept;
+
+}  // namespace tracing::inline v1::internal

@@ -1,0 +1,279 @@
+#include "tracing_core/record/writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tracing_core/dispatch/runtime_callsite.h"
+#include "tracing_core/model/stored_values.h"
+
+namespace tracing::inline v1::internal {
+namespace {
+
+// The values of spans that are described again are short, so that there is room for the records of the chunk.
+constexpr std::size_t kMaxStateText = 128;
+
+constexpr std::uint8_t kTextKind = static_cast<std::uint8_t>(ValueKind::text);
+
+constexpr std::size_t extra_kinds_bytes(std::size_t values) noexcept {
+  return values <= kInlineKinds ? 0 : padded_to_word(values - kInlineKinds);
+}
+
+template <class T>
+char* put_word(char* to, T word) noexcept {
+  static_assert(sizeof(T) == 8);
+  std::memcpy(to, &word, 8);
+  return to + 8;
+}
+
+// The size of the longest beginning of at most `size` bytes that ends with a whole character.
+std::size_t cut_size(std::string_view text, std::size_t size) noexcept {
+  if (text.size() <= size) return text.size();
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
+  return size;
+}
+
+}  // namespace
+
+void Writer::start(RecordingParts const& parts, Track const& track, std::int64_t os_thread, Restate restate) noexcept {
+  finish();
+  if (parts_ == nullptr) parts.region.add_track();
+  parts_ = &parts;
+  restate_ = restate;
+  track_ = track.number;
+  os_thread_ = os_thread;
+  name_size_ = static_cast<std::uint8_t>(std::min(track.name.size(), sizeof(name_)));
+  track.name.copy(name_, name_size_);
+  spans_ = records_ = 0;
+  tag_ = parts.tag.load(std::memory_order_relaxed);
+}
+
+void Writer::finish() noexcept {
+  if (chunk_ != Region::kNone) parts_->region.give_back(chunk_);
+  if (previous_ != Region::kNone) parts_->region.give_back(previous_);
+  chunk_ = previous_ = Region::kNone;
+  at_ = end_ = nullptr;
+  head_ = nullptr;
+}
+
+std::uint64_t Writer::new_span(Metadata const& metadata, Value const* values, Place const& place,
+                               std::uint64_t parent) noexcept {
+  std::uint64_t const key = make_span_key(track_, spans_);
+  put(RecordType::new_span, metadata, values, place, parent != 0 ? 2 : 1, key, parent);
+  ++spans_;
+  return key;
+}
+
+std::uint32_t Writer::find_site(Metadata const& metadata) noexcept {
+  std::uint64_t const serial = serial_of(metadata);
+  if (serial == 0) {
+    std::uint32_t const number = parts_->sites.number_of(metadata);
+    if (number != 0) {
+      sites_[(reinterpret_cast<std::uintptr_t>(&metadata) >> 4) % kCachedSites] = {&metadata, number};
+      return number;
+    }
+  }
+  // May be gone before the recording is read, or found no room among the others: this chunk describes it.
+  LocalSite& cached = sites_of_chunk_[serial % kLocalSites];
+  if (serial != 0 && cached.serial == serial) return cached.number;
+  std::size_t const bytes = size_of_site(metadata);
+  if (end_ - at_ < static_cast<std::ptrdiff_t>(bytes)) return 0;
+  std::uint32_t const number = kLocalSite | ++local_sites_;
+  write_site(at_, metadata, number);
+  commit(at_ + bytes, kRestated);
+  cached = {serial, number};
+  return number;
+}
+
+// False if the chunk is too old for the record's time to be counted from its first one.
+bool Writer::stamp(RecordHead& head) noexcept {
+  std::uint64_t const ticks = ticks_now() - first_ticks_;
+  head.ticks = static_cast<std::uint32_t>(ticks);
+  return ticks >> 32 == 0;
+}
+
+void Writer::put_end(Place const& place) noexcept {
+  if (std::uint32_t const tag = parts_->tag.load(std::memory_order_relaxed); tag != tag_) change_tag(tag, place);
+  RecordHead head{};
+  head.type = RecordType::scope_end;
+  head.words = sizeof(RecordHead) / 8;
+  for (int tries = 0; tries < 2; ++tries) {
+    if (end_ - at_ >= static_cast<std::ptrdiff_t>(sizeof(head)) && stamp(head)) {
+      std::memcpy(at_, &head, sizeof(head));
+      return commit(at_ + sizeof(head), 0);
+    }
+    if (!next_chunk(place)) return drop();
+  }
+}
+
+void Writer::drop() noexcept {
+  ++records_;
+  parts_->region.header().dropped.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Writer::put(RecordType type, Metadata const& metadata, Value const* values, Place const& place,
+                 unsigned references, std::uint64_t first, std::uint64_t second) noexcept {
+  RecordHead head{};
+  head.type = type;
+  head.flags = place.flags | (values != nullptr ? kHasValues : 0) | (restating_ ? kRestated : 0);
+  std::uint64_t const both[2] = {first, second};
+  if (std::uint32_t const tag = parts_->tag.load(std::memory_order_relaxed); tag != tag_) [[unlikely]]
+    change_tag(tag, place);
+  if (append(head, metadata, values, place, both, references)) [[likely]] return;
+  // While spans are described again there is no other chunk: what does not fit is left out.
+  if (restating_) return;
+  if (!next_chunk(place) || !append(head, metadata, values, place, both, references)) drop();
+}
+
+// False, and nothing is written, if there is no room.
+bool Writer::append(RecordHead head, Metadata const& metadata, Value const* values, Place const& place,
+                    std::uint64_t const (&references)[2], unsigned count) noexcept {
+  std::size_t const value_count = values == nullptr ? 0 : metadata.parts().value_count;
+  std::size_t const fixed = sizeof(head) + extra_kinds_bytes(value_count) + 16 + 16;
+  if (end_ - at_ < static_cast<std::ptrdiff_t>(fixed)) [[unlikely]] return false;
+  head.site = site_of(metadata);
+  if (head.site == 0) [[unlikely]] return false;
+  char* to = at_ + sizeof(head) + extra_kinds_bytes(value_count);
+  if (to + 32 > end_) [[unlikely]] return false;  // the description of the site took the room
+  if ((head.flags & kForeign) != 0) [[unlikely]] to = put_word(put_word(to, place.track), place.time_ns);
+  for (unsigned i = 0; i < count; ++i) to = put_word(to, references[i]);
+  if (value_count != 0) to = append_values(to, head, metadata, values);
+  if (to == nullptr) [[unlikely]] return false;
+  if (!stamp(head)) [[unlikely]] return false;
+  head.words = static_cast<std::uint16_t>((to - at_) / 8);
+  std::memcpy(at_, &head, sizeof(head));
+  commit(to, head.flags);
+  return true;
+}
+
+// Null if there is no room.
+char* Writer::append_values(char* to, RecordHead& head, Metadata const& metadata, Value const* values) noexcept {
+  std::size_t const count = metadata.parts().value_count;
+  auto* const more = reinterpret_cast<std::uint8_t*>(at_ + sizeof(RecordHead));
+  for (std::size_t i = 0; i < count; ++i) {
+    Value const& value = values[i];
+    text_end_ = at_ + kMaxRecordBytes - (count - i) * 16;
+    auto kind = static_cast<std::uint8_t>(value.kind());
+    if (kind < kTextKind) [[likely]] {
+      if (end_ - to < 16) [[unlikely]] return nullptr;
+      if (value.kind() == ValueKind::i128 || value.kind() == ValueKind::u128) {
+        Value::Uint128 const number = value.as_u128();
+        std::memcpy(to, &number, 16);
+        to += 16;
+      } else if (value.kind() != ValueKind::empty && value.kind() != ValueKind::redacted) {
+        to = put_word(to, value.as_u64());
+      }
+    } else {
+      to = append_text(to, kind, value);
+      if (to == nullptr) return nullptr;
+    }
+    i < kInlineKinds ? head.kinds[i] = kind : more[i - kInlineKinds] = kind;
+  }
+  if (count > kInlineKinds) {
+    for (std::size_t i = count - kInlineKinds; i % 8 != 0; ++i) more[i] = 0;
+  }
+  return to;
+}
+
+// Appends the sizes, of the text that is stored and of all of it, and the text; null if there is no room.
+char* Writer::append_text(char* to, std::uint8_t& kind, Value const& value) noexcept {
+  InlineTextBuffer<256> printed;
+  std::string_view text;
+  switch (value.kind()) {
+    case ValueKind::text:
+    case ValueKind::verbatim:
+    case ValueKind::bytes: text = value.as_text(); break;
+    case ValueKind::error:
+      append_stored_error(printed, value);
+      text = printed.view();
+      break;
+    default:
+      append_debug(printed, value);
+      text = printed.view();
+      kind = static_cast<std::uint8_t>(ValueKind::verbatim);
+  }
+  // Leaves room for the values that follow, which may all be texts.
+  std::size_t const room = static_cast<std::size_t>(text_end_ - to > 16 ? text_end_ - to - 16 : 0);
+  std::size_t const size = cut_size(text, std::min(restating_ ? kMaxStateText : kMaxValueBytes, room & ~std::size_t{7}));
+  if (size < text.size()) kind |= kCutValue;
+  std::size_t const bytes = padded_to_word(size);
+  if (end_ - to < static_cast<std::ptrdiff_t>(bytes + 8)) return nullptr;
+  std::uint32_t const sizes[2] = {static_cast<std::uint32_t>(size),
+                                  static_cast<std::uint32_t>(std::min<std::size_t>(text.size(), UINT32_MAX))};
+  std::memcpy(to, sizes, 8);
+  to += 8;
+  if (bytes != 0) std::memset(to + bytes - 8, 0, 8);
+  if (size != 0) std::memcpy(to, text.data(), size);
+  return to + bytes;
+}
+
+void Writer::change_tag(std::uint32_t tag, Place const& place) noexcept {
+  tag_ = tag;
+  RecordHead head{};
+  head.type = RecordType::tag;
+  head.flags = kRestated;
+  head.site = tag;
+  head.words = sizeof(head) / 8;
+  if (end_ - at_ < static_cast<std::ptrdiff_t>(sizeof(head)) || !stamp(head)) {
+    (void)next_chunk(place);  // whose head has the tag
+    return;
+  }
+  std::memcpy(at_, &head, sizeof(head));
+  commit(at_ + sizeof(head), kRestated);
+}
+
+bool Writer::next_chunk(Place const& place) noexcept {
+  Region& region = parts_->region;
+  if (previous_ != Region::kNone) region.give_back(previous_);
+  previous_ = chunk_;
+  chunk_ = Region::kNone;
+  at_ = end_ = nullptr;
+  std::uint32_t const taken = region.take();
+  if (taken == Region::kNone) return false;
+  chunk_ = taken;
+  head_ = &region.head(taken);
+  first_ticks_ = ticks_now();
+  head_->used.store(0, std::memory_order_relaxed);
+  head_->track = track_;
+  head_->first_ticks = first_ticks_;
+  head_->first_record = records_;
+  head_->first_span = first_span_ = spans_;
+  head_->tag = tag_;
+  at_ = region.chunk(taken);
+  end_ = at_ + kChunkBytes;
+  if (std::exchange(local_sites_, 0) != 0) sites_of_chunk_.fill({});
+  known_.fill(0);
+  restating_ = true;
+  describe_track();
+  if (restate_ != nullptr) restate_(place.around, *this);
+  restating_ = false;
+  region.publish(taken);
+  return true;
+}
+
+void Writer::state(Metadata const& metadata, Value const* values, std::uint64_t span, std::uint64_t parent,
+                   bool entered) noexcept {
+  bool const has_room = at_ < end_ - kChunkBytes / 2;
+  put(RecordType::state, metadata, has_room ? values : nullptr,
+      {.flags = static_cast<std::uint8_t>(kRestated | (entered ? kEntered : 0))}, 2, span, parent);
+  known_[span % kKnownSpans] = span;
+}
+
+void Writer::state_values(Metadata const& metadata, Value const* values, std::uint64_t span) noexcept {
+  if (at_ < end_ - kChunkBytes / 2) put(RecordType::values, metadata, values, {.flags = kRestated}, 1, span);
+}
+
+void Writer::describe_track() noexcept {
+  RecordHead head{};
+  head.type = RecordType::track;
+  head.flags = kRestated;
+  head.words = static_cast<std::uint16_t>((sizeof(head) + 16 + padded_to_word(name_size_)) / 8);
+  char* to = at_;
+  std::memcpy(to, &head, sizeof(head));
+  to = put_word(to + sizeof(head), os_thread_);
+  to = put_word(to, std::uint64_t{name_size_});
+  std::memset(to, 0, padded_to_word(name_size_));
+  std::memcpy(to, name_, name_size_);
+  commit(at_ + std::size_t{head.words} * 8, kRestated);
+}
+
+}  // namespace tracing::inline v1::internal

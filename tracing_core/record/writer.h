@@ -1,0 +1,206 @@
+// Writer: appends the records of one thread to its chunk.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/model/field_values.h"
+#include "tracing_core/model/ids.h"
+#include "tracing_core/record/region.h"
+#include "tracing_core/record/sites.h"
+
+namespace tracing::inline v1::internal {
+
+class Writer;
+
+/// What the writers of a recording share.
+struct RecordingParts {
+  Region& region;
+  Sites& sites;
+  std::atomic<std::uint32_t> const& tag;
+};
+
+/// Describes the spans that the thread is in, outermost first, by Writer::state() and Writer::state_values(). Called at
+/// the start of each chunk, since the one before may be gone when the recording is read. `around` is that of the record
+/// which needs the chunk.
+using Restate = void (*)(void const* around, Writer& writer);
+
+/// How a record differs from the usual one: in a contextual place, of the calling thread, of now.
+struct Place {
+  std::uint8_t flags = 0;  // kParentMask, kShown, kForeign
+  std::uint64_t track = 0;   // with kForeign
+  std::int64_t time_ns = 0;  // with kForeign
+  void const* around = nullptr;  // for Restate
+};
+
+/// Single-thread. No call waits for another thread, allocates or makes a system call while there is room in the chunk.
+/// A record for which there is no chunk is counted.
+class Writer {
+ public:
+  Writer() = default;
+  Writer(Writer const&) = delete;
+  Writer& operator=(Writer const&) = delete;
+
+  /// From now on the records are those of another thread.
+  void start(RecordingParts const& parts, Track const& track, std::int64_t os_thread, Restate restate) noexcept;
+  /// Gives its chunks back; start() must be called before further records.
+  void finish() noexcept;
+  std::uint64_t track_number() const noexcept { return track_; }
+
+  void event(Metadata const& metadata, Value const* values, Place const& place) noexcept {
+    if (place.flags != 0 || !put_numbers(RecordType::event, metadata, values)) put(RecordType::event, metadata, values, place);
+  }
+  void event_below(Metadata const& metadata, Value const* values, Place const& place, std::uint64_t parent) noexcept {
+    put(RecordType::event, metadata, values, place, 1, parent);
+  }
+  /// Returns the span's key.
+  std::uint64_t scope_begin(Metadata const& metadata, Value const* values, Place const& place) noexcept {
+    if (!put_numbers(RecordType::scope_begin, metadata, values)) put(RecordType::scope_begin, metadata, values, place);
+    return make_span_key(track_, spans_++);
+  }
+  void scope_end(Place const& place) noexcept {
+    RecordHead* const head = reserve(sizeof(RecordHead));
+    if (head == nullptr) [[unlikely]] return put_end(place);
+    head->site = 0;
+    head->words = sizeof(RecordHead) / 8;
+    head->type = RecordType::scope_end;
+    head->flags = 0;
+    commit(reinterpret_cast<char*>(head + 1), 0);
+  }
+  /// Returns the span's key.
+  std::uint64_t new_span(Metadata const& metadata, Value const* values, Place const& place,
+                         std::uint64_t parent) noexcept;
+  void values(Metadata const& metadata, Value const* values, std::uint64_t span, Place const& place) noexcept {
+    put(RecordType::values, metadata, values, place, 1, span);
+  }
+  /// enter, exit or close.
+  void step(RecordType type, Metadata const& metadata, std::uint64_t span, Place const& place) noexcept {
+    put(type, metadata, nullptr, place, 1, span);
+  }
+  void follows_from(Metadata const& metadata, std::uint64_t span, std::uint64_t cause, Place const& place) noexcept {
+    put(RecordType::follows_from, metadata, nullptr, place, 2, span, cause);
+  }
+  void timed(Metadata const& metadata, std::uint64_t ns, Place const& place) noexcept {
+    put(RecordType::timed, metadata, nullptr, place, 1, ns);
+  }
+  /// For Restate: a span that was opened before, with the values of its first group.
+  void state(Metadata const& metadata, Value const* values, std::uint64_t span, std::uint64_t parent,
+             bool entered) noexcept;
+  void state_values(Metadata const& metadata, Value const* values, std::uint64_t span) noexcept;
+  /// Whether the chunk has, or need not have, a description of the span.
+  bool knows(std::uint64_t span) const noexcept {
+    if (span == 0) return true;
+    bool const is_own = span >> 40 == track_ && head_ != nullptr && span >= make_span_key(track_, first_span_);
+    return is_own || known_[span % kKnownSpans] == span;
+  }
+
+  Writer* next = nullptr;  // of a list
+
+ private:
+  struct CachedSite {
+    Metadata const* metadata = nullptr;  // made at compile time
+    std::uint32_t number = 0;
+  };
+  struct LocalSite {
+    std::uint64_t serial = 0;  // of one made at run time, whose address may be that of an earlier one
+    std::uint32_t number = 0;
+  };
+  // The kinds of values that are one word.
+  static constexpr std::uint32_t kOneWordKinds =
+      1u << static_cast<unsigned>(ValueKind::boolean) | 1u << static_cast<unsigned>(ValueKind::i64) |
+      1u << static_cast<unsigned>(ValueKind::u64) | 1u << static_cast<unsigned>(ValueKind::f64) |
+      1u << static_cast<unsigned>(ValueKind::f32) | 1u << static_cast<unsigned>(ValueKind::pointer);
+  static constexpr std::size_t kCachedSites = 256;
+  static constexpr std::size_t kLocalSites = 32;
+  static constexpr std::size_t kKnownSpans = 64;
+
+  // Room for a record, stamped with the time; null if the chunk is full or too old, or if the tag changed.
+  RecordHead* reserve(std::size_t bytes) noexcept {
+    auto* const head = reinterpret_cast<RecordHead*>(at_);
+    std::uint64_t const ticks = ticks_now() - first_ticks_;
+    bool const fits = end_ - at_ >= static_cast<std::ptrdiff_t>(bytes) && ticks >> 32 == 0 &&
+                      parts_->tag.load(std::memory_order_relaxed) == tag_;
+    if (!fits) [[unlikely]] return nullptr;
+    head->ticks = static_cast<std::uint32_t>(ticks);
+    return head;
+  }
+  // The usual record, of a few numbers. False, and nothing is written, if it is another one or finds no room.
+  bool put_numbers(RecordType type, Metadata const& metadata, Value const* values) noexcept {
+    CachedSite const& cached = cached_site(metadata);
+    std::size_t const count = metadata.parts().value_count;
+    if (count > kInlineKinds || cached.metadata != &metadata) return false;
+    RecordHead* const head = reserve(sizeof(RecordHead) + kInlineKinds * 8);
+    if (head == nullptr) [[unlikely]] return false;
+    char* to = reinterpret_cast<char*>(head + 1);
+    std::uint32_t kinds = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      auto const kind = static_cast<std::uint32_t>(values[i].kind());
+      if ((kOneWordKinds >> kind & 1) == 0) return false;
+      kinds |= kind << (8 * i);
+      std::uint64_t const word = values[i].as_u64();
+      std::memcpy(to, &word, 8);
+      to += 8;
+    }
+    head->site = cached.number;
+    head->words = static_cast<std::uint16_t>(sizeof(RecordHead) / 8 + count);
+    head->type = type;
+    head->flags = kHasValues;
+    std::memcpy(head->kinds, &kinds, sizeof(kinds));
+    commit(to, 0);
+    return true;
+  }
+  void put(RecordType type, Metadata const& metadata, Value const* values, Place const& place, unsigned references = 0,
+           std::uint64_t first = 0, std::uint64_t second = 0) noexcept;
+  void put_end(Place const& place) noexcept;
+  void drop() noexcept;
+  bool append(RecordHead head, Metadata const& metadata, Value const* values, Place const& place,
+              std::uint64_t const (&references)[2], unsigned count) noexcept;
+  char* append_values(char* to, RecordHead& head, Metadata const& metadata, Value const* values) noexcept;
+  char* append_text(char* to, std::uint8_t& kind, Value const& value) noexcept;
+  CachedSite& cached_site(Metadata const& metadata) noexcept {
+    return sites_[(reinterpret_cast<std::uintptr_t>(&metadata) >> 4) % kCachedSites];
+  }
+  std::uint32_t site_of(Metadata const& metadata) noexcept {
+    CachedSite const& cached = cached_site(metadata);
+    return cached.metadata == &metadata ? cached.number : find_site(metadata);
+  }
+  std::uint32_t find_site(Metadata const& metadata) noexcept;
+  bool stamp(RecordHead& head) noexcept;
+  void commit(char* end, std::uint8_t flags) noexcept {
+    at_ = end;
+    records_ += (flags & kRestated) == 0;
+    head_->used.store(static_cast<std::uint32_t>(kChunkBytes - (end_ - end)), std::memory_order_release);
+  }
+  bool next_chunk(Place const& place) noexcept;
+  void change_tag(std::uint32_t tag, Place const& place) noexcept;
+  void describe_track() noexcept;
+
+  char* at_ = nullptr;
+  char* end_ = nullptr;
+  ChunkHead* head_ = nullptr;
+  char* text_end_ = nullptr;  // of the texts of the record that is being written
+  std::uint64_t first_ticks_ = 0;
+  std::uint64_t spans_ = 0;
+  std::uint64_t first_span_ = 0;  // of the chunk
+  std::uint64_t records_ = 0;
+  std::uint32_t tag_ = 0;
+  RecordingParts const* parts_ = nullptr;
+
+  std::uint64_t track_ = 0;
+  std::uint32_t chunk_ = Region::kNone;
+  std::uint32_t previous_ = Region::kNone;  // the last full one, kept so that a thread's last records survive
+  std::uint32_t local_sites_ = 0;           // described in this chunk
+  bool restating_ = false;
+  Restate restate_ = nullptr;
+  std::int64_t os_thread_ = 0;
+  char name_[64] = {};
+  std::uint8_t name_size_ = 0;
+  std::array<std::uint64_t, kKnownSpans> known_{};  // described in this chunk; others may be, too
+  std::array<CachedSite, kCachedSites> sites_{};
+  std::array<LocalSite, kLocalSites> sites_of_chunk_{};
+};
+
+}  // namespace tracing::inline v1::internal
