@@ -99,8 +99,9 @@ class RecordRing : public std::enable_shared_from_this<RecordRing> {
 
   /// For the handler of a fatal signal: calls `visit` for each record from `from_number`, oldest first, and removes
   /// them. Async-signal-safe: it neither allocates nor frees memory. If the ring is being written to, it waits at most
-  /// about 100 ms and then reads without the lock, as far as the records are consistent. Values after a span's first
-  /// 100 bytes may be missing. Needs about 8 KiB of stack.
+  /// about 100 ms and then reads without the lock, as far as the records are consistent. A span's values are read by
+  /// RecordedSpan::for_each_group(); of a span recorded to more than 15 times, the earlier ones of these are left out.
+  /// Needs about 8 KiB of stack.
   void drain_dying(std::uint64_t from_number, void (*visit)(void* context, RecordView const& record),
                    void* context) noexcept;
 
