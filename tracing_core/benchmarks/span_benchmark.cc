@@ -14,6 +14,12 @@ void span_registry(benchmark::State& state) {
 TRACING_BENCHMARK(span_registry);
 TRACING_BENCHMARK(span_registry)->Name("span_registry_2_threads")->Threads(2);
 
+void open_span(benchmark::State& state) {
+  bench::use(state, [] { return RegistryBuilder().build(); });
+  bench::time_open_span(state, [] { return workload::open_span(1, 2); });
+}
+TRACING_BENCHMARK(open_span);
+
 void span_full(benchmark::State& state) {
   bench::use(state, [] {
     auto const sink = std::make_shared<bench::CountingSink>();

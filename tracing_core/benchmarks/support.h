@@ -4,12 +4,16 @@
 
 #include <benchmark/benchmark.h>
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/print.h"
@@ -58,6 +62,30 @@ inline void expect_bytes(benchmark::State& state, CountingSink const& sink) {
   if (sink.bytes() == 0) state.SkipWithError("no bytes written");
   state.counters["bytes_per_record"] =
       static_cast<double>(sink.bytes()) / static_cast<double>(state.iterations() * state.threads());
+}
+
+/// The memory of the process that is in use, in bytes.
+inline double resident_bytes() {
+  long pages = 0;
+  if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%*s %ld", &pages) != 1) pages = 0;
+    std::fclose(file);
+  }
+  return static_cast<double>(pages) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+/// Times a span handle from `open()` to its end, and reports the memory of one among many open ones.
+template <class F>
+void time_open_span(benchmark::State& state, F open) {
+  static double const bytes = [&open] {  // once, since a benchmark is called many times and memory is reused
+    constexpr int kSpans = 100'000;
+    std::vector<decltype(open())> spans(kSpans);
+    double const before = resident_bytes();
+    for (auto& span : spans) span = open();
+    return (resident_bytes() - before) / kSpans;
+  }();
+  state.counters["bytes_of_open_span"] = bytes;
+  for (auto _ : state) open();
 }
 
 /// Sets the number of iterations from the environment, to count instructions by the difference of two runs.

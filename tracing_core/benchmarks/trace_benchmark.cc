@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <utility>
@@ -83,6 +84,26 @@ void chrome_span(benchmark::State& state) { write_chrome(state, false); }
 TRACING_BENCHMARK(chrome_span);
 void chrome_span_complete(benchmark::State& state) { write_chrome(state, true); }
 TRACING_BENCHMARK(chrome_span_complete)->UseRealTime();
+
+// One file of 10^7 spans, until it is complete.
+void chrome_span_10m(benchmark::State& state) {
+  constexpr int kSpans = 10'000'000;
+  using Clock = std::chrono::steady_clock;
+  std::string const& path = temporary_path();
+  for (auto _ : state) {
+    double const before = peak_kib();
+    auto made = tracing::chrome_layer({.path = path});
+    bench::use(state, [&made] { return RegistryBuilder().with(std::move(made.first)).build(); });
+    auto const begin = Clock::now();
+    for (int i = 0; i < kSpans; ++i) workload::span(i, 2);
+    made.second.stop();
+    state.SetIterationTime(std::chrono::duration<double>(Clock::now() - begin).count() / kSpans);
+    if (made.second.dropped() != 0) state.SkipWithError("records are missing");
+    state.counters["bytes_per_span"] = size_of(path) / kSpans;
+    state.counters["peak_kib_more"] = peak_kib() - before;
+  }
+}
+BENCHMARK(chrome_span_10m)->Iterations(1)->Repetitions(1)->UseManualTime();
 
 void folded_span(benchmark::State& state) {
   std::string const& path = temporary_path();
