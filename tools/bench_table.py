@@ -19,7 +19,7 @@ PROGRAMS = ("tracing_core/benchmarks/tracing_benchmarks", "testlog/benchmarks/te
 
 # Rows that are compared with another row.
 OWN_PEERS = {"perf_off": "off_span", "perf_below": "span_full", "perf_summary": "span_full", "perf_printed": "line_full",
-             "perf_summary_2_threads": "perf_summary", "span_registry_2_threads": "span_registry", "line_full_2_threads": "line_full",
+             "perf_summary_2_threads": "perf_summary", "span_registry_2_threads": "span_registry", "request_full_2_threads": "request_full",
              "spdlog_bridged": "spdlog_alone", "captured_event": "captured_spdlog",
              "captured_event_2_threads": "captured_event", "captured_event_4_threads": "captured_event",
              "captured_spdlog_2_threads": "captured_spdlog", "captured_spdlog_4_threads": "captured_spdlog"}
@@ -90,6 +90,10 @@ def in_turns(*measurements, turns=TURNS):
             if value is not None and (best[i] is None or value < best[i]):
                 best[i] = value
     return best
+
+
+def has_instructions(name):
+    return name not in LONG and not name.endswith("_threads")
 
 
 def instructions(program, name):
@@ -231,7 +235,7 @@ def main():
             peer, peer_ns = "spdlog", measured["line_spdlog"]
         if peer_ns is None and OWN_PEERS.get(base) in measured:
             peer, peer_ns = OWN_PEERS[base], measured[OWN_PEERS[base]]
-        add(base, ours, peer, peer_ns, static_ns, instructions(shared, name) if args.instructions and base not in LONG else None, more)
+        add(base, ours, peer, peer_ns, static_ns, instructions(shared, name) if args.instructions and has_instructions(base) else None, more)
     if args.cuda and re.search(args.only, "launch"):
         found = measured_in_turns("launch", *(
             lambda program=program, name=name: ours_ns(f"{args.cuda}/benchmarks/{program}", name, "cpu_time")

@@ -11,23 +11,33 @@
 namespace {
 
 // The peer: spdlog's sink that keeps the last messages.
-void captured_spdlog(benchmark::State& state) {
+void log_to_ring(int rows, int columns) {
   static spdlog::logger logger("workload", std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(32768));
+  logger.info("step rows={} columns={}", rows, columns);
+}
+void captured_spdlog(benchmark::State& state) {
   int i = 0;
-  for (auto _ : state) logger.info("step rows={} columns={}", i++, 2);
+  for (auto _ : state) log_to_ring(i++, 2);
 }
 TRACING_BENCHMARK(captured_spdlog);
-TRACING_BENCHMARK(captured_spdlog)->Name("captured_spdlog_2_threads")->Threads(2)->UseRealTime();
-TRACING_BENCHMARK(captured_spdlog)->Name("captured_spdlog_4_threads")->Threads(4)->UseRealTime();
+template <int kThreads>
+void captured_spdlog_threads(benchmark::State& state) {
+  bench::on_threads(state, kThreads, [](int i) { log_to_ring(i, 2); });
+}
+TRACING_THREADS_BENCHMARK(captured_spdlog_threads<2>)->Name("captured_spdlog_2_threads");
+TRACING_THREADS_BENCHMARK(captured_spdlog_threads<4>)->Name("captured_spdlog_4_threads");
 
 void captured_event(benchmark::State& state) {
   int i = 0;
   for (auto _ : state) workload::event(i++, 2);
 }
 TRACING_BENCHMARK(captured_event);
-// The time between two events of any threads.
-TRACING_BENCHMARK(captured_event)->Name("captured_event_2_threads")->Threads(2)->UseRealTime();
-TRACING_BENCHMARK(captured_event)->Name("captured_event_4_threads")->Threads(4)->UseRealTime();
+template <int kThreads>
+void captured_event_threads(benchmark::State& state) {
+  bench::on_threads(state, kThreads, [](int i) { workload::event(i, 2); });
+}
+TRACING_THREADS_BENCHMARK(captured_event_threads<2>)->Name("captured_event_2_threads");
+TRACING_THREADS_BENCHMARK(captured_event_threads<4>)->Name("captured_event_4_threads");
 
 void captured_span(benchmark::State& state) {
   int i = 0;

@@ -40,7 +40,6 @@ void print_lines(benchmark::State& state, FormatKind kind) {
 
 void line_full(benchmark::State& state) { print_lines(state, FormatKind::full); }
 TRACING_BENCHMARK(line_full);
-TRACING_BENCHMARK(line_full)->Name("line_full_2_threads")->Threads(2);
 void line_compact(benchmark::State& state) { print_lines(state, FormatKind::compact); }
 TRACING_BENCHMARK(line_compact);
 void line_json(benchmark::State& state) { print_lines(state, FormatKind::json); }
@@ -54,6 +53,12 @@ void request_full(benchmark::State& state) {
   bench::expect_bytes(state, *sink);
 }
 TRACING_BENCHMARK(request_full);
+void request_full_2_threads(benchmark::State& state) {
+  auto const& sink = use_print_layer(state, FormatKind::full);
+  bench::on_threads(state, 2, [](int i) { workload::request(i, 2); });
+  if (sink->bytes() == 0) state.SkipWithError("no bytes written");
+}
+TRACING_THREADS_BENCHMARK(request_full_2_threads);
 
 // One write(2) to a file for each line; write_alone is the system's part of it.
 void line_full_file(benchmark::State& state) {

@@ -6,13 +6,17 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <latch>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "tracing_core/export/fd_sink.h"
@@ -64,6 +68,32 @@ inline void expect_bytes(benchmark::State& state, CountingSink const& sink) {
       static_cast<double>(sink.bytes()) / static_cast<double>(state.iterations() * state.threads());
 }
 
+/// Calls `f(i)` on several threads at once. An iteration's time is that from the first call to the last end, divided by
+/// the number of all calls: with enough processors and no waiting, the time of one thread divided by `threads`.
+template <class F>
+void on_threads(benchmark::State& state, std::size_t threads, F f) {
+  constexpr int kCalls = 100'000;
+  using Clock = std::chrono::steady_clock;
+  for (auto _ : state) {
+    std::latch ready(static_cast<std::ptrdiff_t>(threads));
+    std::vector<std::thread> running;
+    std::vector<Clock::time_point> begins(threads), ends(threads);
+    for (std::size_t t = 0; t < threads; ++t) {
+      running.emplace_back([&, t] {
+        f(0);  // the first record of a thread costs more
+        ready.arrive_and_wait();
+        begins[t] = Clock::now();
+        for (int i = 0; i < kCalls; ++i) f(i);
+        ends[t] = Clock::now();
+      });
+    }
+    for (std::thread& thread : running) thread.join();
+    auto const took = *std::max_element(ends.begin(), ends.end()) - *std::min_element(begins.begin(), begins.end());
+    double const calls = kCalls * static_cast<double>(threads);
+    state.SetIterationTime(std::chrono::duration<double>(took).count() / calls);
+  }
+}
+
 /// The memory of the process that is in use, in bytes.
 inline double resident_bytes() {
   long pages = 0;
@@ -96,3 +126,5 @@ inline void count(benchmark::internal::Benchmark* one) {
 }  // namespace bench
 
 #define TRACING_BENCHMARK(f) BENCHMARK(f)->Apply(bench::count)
+/// For on_threads().
+#define TRACING_THREADS_BENCHMARK(f) BENCHMARK(f)->Iterations(4)->UseManualTime()

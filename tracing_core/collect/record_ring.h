@@ -62,7 +62,7 @@ class RecordSnapshot {
 };
 
 /// The last records of a process; the oldest are overwritten first. A span is kept, with its values at the oldest
-/// stored record, while it is open or a stored record refers to it. Thread-safe. An event costs about 50 ns, including
+/// stored record, while it is open or a stored record refers to it. Thread-safe. An event costs about 65 ns, including
 /// the clock. A forked child inherits the records. If a record is larger than a quarter of the ring, its texts are cut
 /// to a 64th of the ring each, followed by `... (1048576 bytes)`.
 class RecordRing : public std::enable_shared_from_this<RecordRing> {
