@@ -1,6 +1,6 @@
 # Draws a picture by PROGRAM with ARGUMENTS and compares it with the file APPROVED, which the documentation shows.
 # `TESTLOG_APPROVE=1 ctest -R docs.picture` renews those files.
-# With RECORDED, first runs that program with --tracing; it writes a trace, which becomes trace.json. Times may differ then.
+# With RECORDED, first runs that program with --tracing; it writes a trace, which becomes trace.json.
 if(RECORDED)
   file(GLOB earlier trace-*.json)
   foreach(file IN LISTS earlier)
@@ -18,11 +18,6 @@ endif()
 set(approved "")
 if(EXISTS ${APPROVED})
   file(READ ${APPROVED} approved)
-endif()
-if(RECORDED)
-  foreach(picture IN ITEMS drawn approved)
-    string(REGEX REPLACE "( x=\"| width=\"|d=\"M|>|: )[0-9.]+" "\\1" ${picture} "${${picture}}")
-  endforeach()
 endif()
 if(NOT "${drawn}" STREQUAL "${approved}")
   message(FATAL_ERROR "${APPROVED} differs from the picture that is drawn now.\n"

@@ -10,11 +10,13 @@
 
 #include "collect.h"
 
+using namespace std::chrono_literals;
+
 namespace model {
 
 void attention(int layer) {
   TRACE_FN(trace, layer);
-  std::this_thread::sleep_for(std::chrono::milliseconds(2));  // hard work
+  examples::work_for(2ms);
   TRACE_DEBUG("{} heads", 8, tracing::kv("head_size", 64));
 }
 
@@ -37,7 +39,8 @@ int main(int argc, char** argv) {
   model::forward(2);
   std::thread([] {
     tracing::set_thread_name("loader");
+    examples::work_for(500us);
     TRACE_SPAN(info, "read", tracing::kv("file", "weights.bin"));
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    examples::work_for(1ms);
   }).join();
 }  // the guard completes the trace

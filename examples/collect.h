@@ -1,14 +1,32 @@
 // Shared by the examples: output to the standard output, and the flag --tracing.
 #pragma once
 
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string_view>
+#include <thread>
 #include <utility>
 
+#include <tracing_core/internal/span_clock.h>
 #include <tracing_core/setup.h>
 
 namespace examples {
+
+/// Whether the clocks advance in work_for() only, so that a test can compare times.
+inline bool const is_time_simulated = [] {
+  if (std::getenv("EXAMPLE_SIMULATED_TIME") == nullptr) return false;
+  tracing::internal::simulate_time(1'767'916'569'977'977'000);
+  return true;
+}();
+
+/// Hard work. With simulated time, records of different threads are in order only if there is some in between.
+inline void work_for(std::chrono::nanoseconds duration) {
+  if (!is_time_simulated) return std::this_thread::sleep_for(duration);
+  auto const passed = static_cast<std::uint64_t>(duration.count());
+  tracing::internal::simulate_time(tracing::internal::simulated_ns + passed);
+}
 
 /// A writer to the standard output.
 inline tracing::WriterPtr standard_output() { return tracing::to_sink(tracing::FdSink::duplicate_of(1)); }

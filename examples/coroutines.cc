@@ -1,4 +1,5 @@
 // Coroutines: with traced_promise, a coroutine keeps its spans on any thread that resumes it.
+#include <chrono>
 #include <coroutine>
 #include <cstdlib>
 #include <thread>
@@ -67,6 +68,7 @@ struct OnThread {
     std::thread& started = thread;  // the coroutine may end and destroy this awaiter before the assignment below
     started = std::thread([coroutine] {
       tracing::set_thread_name("disk");
+      examples::work_for(std::chrono::milliseconds(1));
       coroutine.resume();
     });
   }
@@ -99,5 +101,6 @@ int main(int argc, char** argv) {
   loader::Task const task = tracing::instrument(TRACE_MAKE_SPAN(info, "request", id), loader::load(disk));
   task.handle().resume();
   disk.join();
+  examples::work_for(std::chrono::milliseconds(1));
   TRACE_INFO("done");
 }

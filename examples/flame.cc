@@ -1,39 +1,34 @@
 // Folded stacks of the spans in which threads spend their time: the input of flame graphs.
+#include <chrono>
 #include <cstdio>
-#include <string>
 
 #include <tracing_core/tracing.h>
 
 #include "collect.h"
 
+using namespace std::chrono_literals;
+
 namespace kernels {
 
 void compile(int count) {
   TRACE_SPAN(debug, "compile", count);
+  examples::work_for(40us);
   TRACE_SPAN(trace, "optimise; twice");  // a semicolon would end the frame
+  examples::work_for(160us);
 }
 
 void launch() {
   TRACE_SPAN(info, "launch");
   compile(4);
+  examples::work_for(20us);
 }
 
 }  // namespace kernels
 
 namespace {
 
-// Prints folded stacks without their durations, which differ each time.
-tracing::WriterPtr without_numbers() {
-  return tracing::to_sink(tracing::make_sink([](tracing::Level, std::string_view lines) {
-    for (std::size_t end; (end = lines.find('\n')) != lines.npos; lines.remove_prefix(end + 1)) {
-      std::string_view const stack = lines.substr(0, lines.rfind(' ', end));
-      std::printf("%.*s <ns>\n", static_cast<int>(stack.size()), stack.data());
-    }
-  }));
-}
-
 void record(tracing::FlameOptions const& options) {
-  auto [layer, guard] = tracing::flame_layer(without_numbers(), options);
+  auto [layer, guard] = tracing::flame_layer(examples::standard_output(), options);
   tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), kernels::launch);
 }
 
@@ -42,5 +37,6 @@ void record(tracing::FlameOptions const& options) {
 int main() {
   record({});
   std::printf("\nall threads as one, without the time in no span, names alone\n");
+  std::fflush(stdout);
   record({.empty_samples = false, .threads_collapsed = true, .module_path = false});
 }

@@ -1,4 +1,5 @@
 // A span as a handle: entered on several threads, given values later, closed when its last handle is destroyed.
+#include <chrono>
 #include <thread>
 #include <utility>
 
@@ -14,12 +15,14 @@ void handle(int id) {
   {
     auto const inside = request.enter();  // until the end of this block
     TRACE_INFO("accepted");
+    examples::work_for(std::chrono::milliseconds(1));
 
     // Another thread works inside the current span of this one.
     std::thread([work = tracing::with_current_span([] { TRACE_INFO("working"); })]() mutable {
       tracing::set_thread_name("worker");  // before anything else on the thread
       work();
     }).join();
+    examples::work_for(std::chrono::milliseconds(1));
   }
   request.record(tracing::kv("status", 200));  // a value that was not known at first
   request.in_scope([] { TRACE_INFO("answered"); });

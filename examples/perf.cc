@@ -1,20 +1,24 @@
 // Perf spans: durations, with a line for each span and a summary.
 #include <chrono>
-#include <thread>
 
 #include <tracing_core/tracing.h>
 
 #include "collect.h"
 
+using namespace std::chrono_literals;
+
 namespace machine {
 
-void load(int bytes) { TRACE_PERF("cpu_ldg", bytes); }
+void load(int bytes) {
+  TRACE_PERF("cpu_ldg", bytes);
+  examples::work_for(bytes * 21us);
+}
 
 void execute(int instructions) {
   TRACE_PERF("cpu_execute_program", instructions, tracing::kv("grid_size", 1), tracing::kv("block_size", 1));
-  std::this_thread::sleep_for(std::chrono::milliseconds(2));  // to be the slowest on any machine
+  examples::work_for(300us);
   load(4);
-  load(4);
+  load(8);
 }
 
 }  // namespace machine

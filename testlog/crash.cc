@@ -59,6 +59,11 @@ class Line {
       text.remove_prefix(c.size);
     }
   }
+  // A text value, of which a long one leaves room for other values: `the first of i... (1048576 bytes)`.
+  void add_shortened(std::string_view text) noexcept {
+    add_text(text.substr(0, tracing::internal::char_start(text, kMaxTextBytes)));
+    if (text.size() > kMaxTextBytes) *this << "... (" << std::uint64_t{text.size()} << " bytes)";
+  }
   void add_value(tracing::Value const& value) noexcept;
   void add_message(tracing::Value const& value) noexcept;
   void add_fields(tracing::FieldValues const& fields) noexcept;
@@ -82,6 +87,7 @@ class Line {
 
  private:
   static constexpr std::size_t kBytes = 4096;
+  static constexpr std::size_t kMaxTextBytes = 512;
 
   // The same text as an object. It has no control characters.
   void write_json_to(Output& output) noexcept {
@@ -110,10 +116,10 @@ void Line::add_value(tracing::Value const& value) noexcept {
     case tracing::ValueKind::text:
     case tracing::ValueKind::bytes:
       *this << "\"";
-      add_text(value.as_text());
+      add_shortened(value.as_text());
       *this << "\"";
       break;
-    case tracing::ValueKind::verbatim: return add_text(value.as_text());
+    case tracing::ValueKind::verbatim: return add_shortened(value.as_text());
     case tracing::ValueKind::redacted: return add_text(tracing::internal::redaction_token());
     case tracing::ValueKind::message: return add_message(value);
     case tracing::ValueKind::custom:
@@ -138,7 +144,7 @@ void Line::add_message(tracing::Value const& value) noexcept {
     at = placeholder.offset;
     auto const& filling = value.message_values()[placeholder.value_index];
     if (filling.kind() == tracing::ValueKind::text) {
-      add_text(filling.as_text());
+      add_shortened(filling.as_text());
     } else {
       add_value(filling);
     }
@@ -154,7 +160,7 @@ void Line::add_fields(tracing::FieldValues const& fields) noexcept {
     if (!first) *this << " ";
     first = false;
     if (fields.name(i) == "message") {
-      value.kind() == tracing::ValueKind::text ? add_text(value.as_text()) : add_value(value);
+      value.kind() == tracing::ValueKind::text ? add_shortened(value.as_text()) : add_value(value);
       continue;
     }
     add_text(fields.name(i));
@@ -163,7 +169,9 @@ void Line::add_fields(tracing::FieldValues const& fields) noexcept {
   }
 }
 
-void add_span(std::string_view name, tracing::Metadata const& metadata, tracing::StoredValues const& values) noexcept {
+// `for_each_group(f)` calls `f(FieldValues const&)` for each group of the span's values.
+template <class F>
+void add_span(std::string_view name, tracing::Metadata const& metadata, F&& for_each_group) noexcept {
   bool any = metadata.is_perf();
   if (any) {
     line << "perf{name=";
@@ -171,7 +179,7 @@ void add_span(std::string_view name, tracing::Metadata const& metadata, tracing:
   } else {
     line.add_text(name);
   }
-  values.for_each_group(metadata, [&any](tracing::FieldValues const& group) {
+  for_each_group([&any](tracing::FieldValues const& group) {
     if (group.size() == 0) return;
     line << (any ? " " : "{");
     any = true;
@@ -187,7 +195,8 @@ void add_path(tracing::RecordedSpan const* span) noexcept {
   for (; span != nullptr && depth < kDepth; span = span->parent) path[depth++] = span;
   if (span != nullptr) line << "...:";
   for (std::size_t i = depth; i > 0; --i) {
-    add_span(path[i - 1]->metadata->name(), *path[i - 1]->metadata, path[i - 1]->values);
+    add_span(path[i - 1]->metadata->name(), *path[i - 1]->metadata,
+             [shown = path[i - 1]](auto&& f) { shown->for_each_group(f); });
     line << (i == 1 ? ": " : ":");
   }
 }
@@ -209,7 +218,8 @@ void write_open_spans(Session& session) noexcept {
           line << ":";
         }
         current = track.number;
-        add_span(span.metadata().name(), span.metadata(), span.values());
+        add_span(span.metadata().name(), span.metadata(),
+                 [&span](auto&& f) { span.values().for_each_group(span.metadata(), f); });
       },
       &visiting);
   if (visiting.track != 0) line.write_to(session.output());

@@ -251,6 +251,20 @@ TEST(FatalSignal, ReportCutsLongLines) {
   EXPECT_THAT(outcome.err, HasSubstr(":level{levels=0}: dying_scenarios: bottom\n"));
 }
 
+TEST(FatalSignal, ReportShortensLongTextsAndKeepsAllFields) {
+  Outcome const outcome = run_dying("Dies.WithLongTexts");
+  EXPECT_EQ(outcome.signal, SIGSEGV);
+  std::string const a(100, 'a');
+  std::string const b = std::string(512, 'b') + "... (1000 bytes)";
+  std::string const c = std::string(512, 'c') + "... (100000 bytes)";
+  std::string const span = "m{a=\"" + a + "\" b=\"" + b + "\" c=\"" + c + "\" k=7";
+  std::string const recorded = " status=\"" + std::string(200, 's') + "\"}";
+  EXPECT_THAT(outcome.err, HasSubstr(" is in " + span + recorded + "\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("  DEBUG " + span + "}: dying_scenarios: first\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("  DEBUG " + span + recorded + ": dying_scenarios: second " + c + " a=\"" + a +
+                                     "\" b=\"" + b + "\" n=8\n"));
+}
+
 TEST(Exit, DuringATestIsReported) {
   Outcome const outcome = run_scenarios("Dies.ByExit");
   EXPECT_EQ(outcome.exit_code, 5);

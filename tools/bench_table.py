@@ -15,14 +15,19 @@ import time
 TURNS = 7
 
 
-PROGRAMS = ("tracing_benchmarks",)
+PROGRAMS = ("tracing_core/benchmarks/tracing_benchmarks", "testlog/benchmarks/testlog_benchmarks")
 
 # Rows that are compared with another row.
 OWN_PEERS = {"perf_off": "off_span", "perf_below": "span_full", "perf_summary": "span_full", "perf_printed": "line_full",
-             "spdlog_bridged": "spdlog_alone"}
+             "perf_summary_2_threads": "perf_summary", "span_registry_2_threads": "span_registry", "request_full_2_threads": "request_full",
+             "spdlog_bridged": "spdlog_alone", "captured_event": "captured_spdlog",
+             "captured_event_2_threads": "captured_event", "captured_event_4_threads": "captured_event",
+             "captured_spdlog_2_threads": "captured_spdlog", "captured_spdlog_4_threads": "captured_spdlog"}
 
 # Rows whose iterations are too long for counting instructions.
-LONG = ("parse_100000_directives",)
+LONG = ("parse_100000_directives", "chrome_span_10m")
+# Rows whose runs take seconds and are long enough for one turn.
+ONE_TURN = ("chrome_span_10m",)
 
 
 class Failed(Exception):
@@ -47,7 +52,8 @@ def names(program):
 
 # What a benchmark counts besides its time (the maximum of all runs) and the size of the compiled code: keys of --json and their
 # formats.
-COUNTED = {"bytes_per_span": "{:.0f} bytes a span", "peak_kib_more": "{:.0f} KiB more at the peak"}
+COUNTED = {"bytes_per_span": "{:.0f} bytes a span", "peak_kib_more": "{:.0f} KiB more at the peak",
+           "bytes_of_open_span": "{:.0f} bytes an open span"}
 SHOWN = COUNTED | {"text_bytes": "{:.0f} bytes of code"}
 
 
@@ -75,15 +81,19 @@ def rust_ns(rust, name):
     return json.loads(run([rust, name]))["ns"] if rust else None
 
 
-def in_turns(*measurements):
+def in_turns(*measurements, turns=TURNS):
     """The lowest of several alternating runs of each; None for a missing measurement."""
     best = [None] * len(measurements)
-    for _ in range(TURNS):
+    for _ in range(turns):
         for i, measure in enumerate(measurements):
             value = measure() if measure else None
             if value is not None and (best[i] is None or value < best[i]):
                 best[i] = value
     return best
+
+
+def has_instructions(name):
+    return name not in LONG and not name.endswith("_threads")
 
 
 def instructions(program, name):
@@ -166,10 +176,9 @@ def versions(rust):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--programs", required=True, metavar="FOLDER", help="folder of " + " and ".join(PROGRAMS))
-    parser.add_argument("--static-programs", default="", metavar="FOLDER", help="folder of the same, linked statically")
+    parser.add_argument("--programs", required=True, metavar="FOLDER", help="build folder of " + " and ".join(PROGRAMS))
+    parser.add_argument("--static-programs", default="", metavar="FOLDER", help="build folder of the same, linked statically")
     parser.add_argument("--rust", default="")
-    parser.add_argument("--startup", default="", metavar="FOLDER", help="folder of startup_testlog and startup_plain")
     parser.add_argument("--cuda", default="", metavar="FOLDER", help="folder of the benchmarks of cuda_tests")
     parser.add_argument("--include", action="append", default=[], metavar="FOLDER", help="include folders for the compile-time rows")
     parser.add_argument("--json", metavar="FILE")
@@ -198,10 +207,10 @@ def main():
 
     failed = []
 
-    def measured_in_turns(name, *measurements):
+    def measured_in_turns(name, *measurements, turns=TURNS):
         """None, and an error message, if a benchmark failed; the other rows are still measured."""
         try:
-            return in_turns(*measurements)
+            return in_turns(*measurements, turns=turns)
         except Failed as error:
             failed.append(name)
             print(error, file=sys.stderr)
@@ -216,7 +225,7 @@ def main():
         more = {}
         found = measured_in_turns(base, lambda: ours_ns(shared, name, counted=more),
                                   (lambda: ours_ns(static, name)) if args.static_programs else None,
-                                  lambda: rust_ns(args.rust, base))
+                                  lambda: rust_ns(args.rust, base), turns=1 if base in ONE_TURN else TURNS)
         if found is None:
             continue
         ours, static_ns, peer_ns = found
@@ -226,7 +235,7 @@ def main():
             peer, peer_ns = "spdlog", measured["line_spdlog"]
         if peer_ns is None and OWN_PEERS.get(base) in measured:
             peer, peer_ns = OWN_PEERS[base], measured[OWN_PEERS[base]]
-        add(base, ours, peer, peer_ns, static_ns, instructions(shared, name) if args.instructions and base not in LONG else None, more)
+        add(base, ours, peer, peer_ns, static_ns, instructions(shared, name) if args.instructions and has_instructions(base) else None, more)
     if args.cuda and re.search(args.only, "launch"):
         found = measured_in_turns("launch", *(
             lambda program=program, name=name: ours_ns(f"{args.cuda}/benchmarks/{program}", name, "cpu_time")
@@ -240,8 +249,8 @@ def main():
             one, two = in_turns(lambda: instruction_ns(program, kernel, 1), lambda: instruction_ns(program, kernel, 2))
             add(f"executor_{kernel}", one, None, None)
             add(f"executor_{kernel}_2", two, f"executor_{kernel}", one)
-    if args.startup and re.search(args.only, "startup"):
-        add("startup", startup_ns(args.startup), None, None)
+    if re.search(args.only, "startup"):
+        add("startup", startup_ns(f"{args.programs}/testlog/benchmarks"), None, None)
     if args.include and re.search(args.only, "compile"):
         for row in compile_rows(args.include):
             add(*row[:4], more=row[4])

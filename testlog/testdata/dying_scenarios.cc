@@ -34,6 +34,15 @@ TEST(Dies, ByWildPointer) {
   *reinterpret_cast<int volatile*>(nowhere) = 1;
 }
 TEST(Dies, ByAbort) { std::abort(); }
+TEST(Dies, WithLongTexts) {
+  std::string const a(100, 'a'), b(1000, 'b'), c(100'000, 'c');
+  auto span = TRACE_MAKE_SPAN(info, "m", a, b, c, tracing::kv("k", 7), tracing::kv("status", tracing::empty));
+  auto const entered = span.enter();
+  TRACE_DEBUG("first");
+  span.record(tracing::kv("status", std::string(200, 's')));
+  TRACE_DEBUG("second {}", c, a, b, tracing::kv("n", 8));
+  raise(SIGSEGV);
+}
 TEST(Dies, ByExit) {
   TRACE_SPAN(info, "outer", tracing::kv("id", 7));
   TRACE_DEBUG("not shown");

@@ -13,6 +13,7 @@
 #include <testlog/matchers.h>
 #include <testlog/perf.h>
 #include <testlog/testlog.h>
+#include <tracing_core/internal/span_clock.h>
 #include <tracing_core/perf/recorders.h>
 #include <tracing_core/tracing.h>
 
@@ -27,11 +28,25 @@ using testlog::InSpan;
 using testlog::Span;
 using testlog::records;
 
-void load() { TRACE_PERF("cpu_ldg", tracing::kv("bytes", 4), tracing::target("machine")); }
+// With SCENARIO_SIMULATED_TIME, time passes in simulate_us() only.
+bool const is_time_simulated = [] {
+  if (std::getenv("SCENARIO_SIMULATED_TIME") == nullptr) return false;
+  tracing::internal::simulate_time(1'767'916'569'977'977'000);
+  return true;
+}();
+void simulate_us(unsigned count) {
+  if (is_time_simulated) tracing::internal::simulate_time(tracing::internal::simulated_ns + count * 1000);
+}
+
+void load() {
+  TRACE_PERF("cpu_ldg", tracing::kv("bytes", 4), tracing::target("machine"));
+  simulate_us(83);
+}
 void execute() {
   TRACE_SPAN(info, "launch", tracing::target("machine"));
   TRACE_PERF_AT(info, "cpu_execute_program", tracing::target("machine"));
   usleep(2000);  // to be the longest span on any machine
+  simulate_us(300);
   load();
   load();
 }

@@ -16,13 +16,18 @@ using bench::CountingSink;
 using tracing::FormatKind;
 using tracing::RegistryBuilder;
 
-void print_lines(benchmark::State& state, FormatKind kind) {
+std::shared_ptr<CountingSink> const& use_print_layer(benchmark::State& state, FormatKind kind) {
   static auto const sink = std::make_shared<CountingSink>();
   bench::use(state, [kind] {
     return RegistryBuilder()
         .with(tracing::print_layer({.format = {.kind = kind}, .writer = tracing::to_sink(sink)}))
         .build();
   });
+  return sink;
+}
+
+void print_lines(benchmark::State& state, FormatKind kind) {
+  auto const& sink = use_print_layer(state, kind);
   int i = 0;
   workload::in_three_spans([&] {
     for (auto _ : state) {
@@ -35,11 +40,25 @@ void print_lines(benchmark::State& state, FormatKind kind) {
 
 void line_full(benchmark::State& state) { print_lines(state, FormatKind::full); }
 TRACING_BENCHMARK(line_full);
-TRACING_BENCHMARK(line_full)->Name("line_full_2_threads")->Threads(2);
 void line_compact(benchmark::State& state) { print_lines(state, FormatKind::compact); }
 TRACING_BENCHMARK(line_compact);
 void line_json(benchmark::State& state) { print_lines(state, FormatKind::json); }
 TRACING_BENCHMARK(line_json);
+
+// A span with three events.
+void request_full(benchmark::State& state) {
+  auto const& sink = use_print_layer(state, FormatKind::full);
+  int i = 0;
+  for (auto _ : state) workload::request(i++, 2);
+  bench::expect_bytes(state, *sink);
+}
+TRACING_BENCHMARK(request_full);
+void request_full_2_threads(benchmark::State& state) {
+  auto const& sink = use_print_layer(state, FormatKind::full);
+  bench::on_threads(state, 2, [](int i) { workload::request(i, 2); });
+  if (sink->bytes() == 0) state.SkipWithError("no bytes written");
+}
+TRACING_THREADS_BENCHMARK(request_full_2_threads);
 
 // One write(2) to a file for each line; write_alone is the system's part of it.
 void line_full_file(benchmark::State& state) {

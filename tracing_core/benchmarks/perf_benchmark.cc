@@ -45,7 +45,11 @@ void perf_summary(benchmark::State& state) {
   for (auto _ : state) workload::perf_span(i++, 2);
 }
 TRACING_BENCHMARK(perf_summary);
-TRACING_BENCHMARK(perf_summary)->Name("perf_summary_2_threads")->Threads(2);
+void perf_summary_2_threads(benchmark::State& state) {
+  bench::use(state, [] { return collecting({.report = false}, std::make_shared<CountingSink>()); });
+  bench::on_threads(state, 2, [](int i) { workload::perf_span(i, 2); });
+}
+TRACING_THREADS_BENCHMARK(perf_summary_2_threads);
 
 // Inside three spans with two fields each, like the lines that it is compared with.
 void perf_printed(benchmark::State& state) {

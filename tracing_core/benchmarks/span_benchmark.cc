@@ -12,7 +12,17 @@ void span_registry(benchmark::State& state) {
   for (auto _ : state) workload::span(i++, 2);
 }
 TRACING_BENCHMARK(span_registry);
-TRACING_BENCHMARK(span_registry)->Name("span_registry_2_threads")->Threads(2);
+void span_registry_2_threads(benchmark::State& state) {
+  bench::use(state, [] { return RegistryBuilder().build(); });
+  bench::on_threads(state, 2, [](int i) { workload::span(i, 2); });
+}
+TRACING_THREADS_BENCHMARK(span_registry_2_threads);
+
+void open_span(benchmark::State& state) {
+  bench::use(state, [] { return RegistryBuilder().build(); });
+  bench::time_open_span(state, [] { return workload::open_span(1, 2); });
+}
+TRACING_BENCHMARK(open_span);
 
 void span_full(benchmark::State& state) {
   bench::use(state, [] {

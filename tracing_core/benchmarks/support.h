@@ -4,12 +4,20 @@
 
 #include <benchmark/benchmark.h>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <latch>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <vector>
 
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/print.h"
@@ -60,6 +68,56 @@ inline void expect_bytes(benchmark::State& state, CountingSink const& sink) {
       static_cast<double>(sink.bytes()) / static_cast<double>(state.iterations() * state.threads());
 }
 
+/// Calls `f(i)` on several threads at once. An iteration's time is that from the first call to the last end, divided by
+/// the number of all calls: with enough processors and no waiting, the time of one thread divided by `threads`.
+template <class F>
+void on_threads(benchmark::State& state, std::size_t threads, F f) {
+  constexpr int kCalls = 100'000;
+  using Clock = std::chrono::steady_clock;
+  for (auto _ : state) {
+    std::latch ready(static_cast<std::ptrdiff_t>(threads));
+    std::vector<std::thread> running;
+    std::vector<Clock::time_point> begins(threads), ends(threads);
+    for (std::size_t t = 0; t < threads; ++t) {
+      running.emplace_back([&, t] {
+        f(0);  // the first record of a thread costs more
+        ready.arrive_and_wait();
+        begins[t] = Clock::now();
+        for (int i = 0; i < kCalls; ++i) f(i);
+        ends[t] = Clock::now();
+      });
+    }
+    for (std::thread& thread : running) thread.join();
+    auto const took = *std::max_element(ends.begin(), ends.end()) - *std::min_element(begins.begin(), begins.end());
+    double const calls = kCalls * static_cast<double>(threads);
+    state.SetIterationTime(std::chrono::duration<double>(took).count() / calls);
+  }
+}
+
+/// The memory of the process that is in use, in bytes.
+inline double resident_bytes() {
+  long pages = 0;
+  if (std::FILE* const file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%*s %ld", &pages) != 1) pages = 0;
+    std::fclose(file);
+  }
+  return static_cast<double>(pages) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+/// Times a span handle from `open()` to its end, and reports the memory of one among many open ones.
+template <class F>
+void time_open_span(benchmark::State& state, F open) {
+  static double const bytes = [&open] {  // once, since a benchmark is called many times and memory is reused
+    constexpr int kSpans = 100'000;
+    std::vector<decltype(open())> spans(kSpans);
+    double const before = resident_bytes();
+    for (auto& span : spans) span = open();
+    return (resident_bytes() - before) / kSpans;
+  }();
+  state.counters["bytes_of_open_span"] = bytes;
+  for (auto _ : state) open();
+}
+
 /// Sets the number of iterations from the environment, to count instructions by the difference of two runs.
 inline void count(benchmark::internal::Benchmark* one) {
   if (char const* const iterations = std::getenv("TRACING_BENCH_ITERATIONS")) one->Iterations(std::atol(iterations));
@@ -68,3 +126,5 @@ inline void count(benchmark::internal::Benchmark* one) {
 }  // namespace bench
 
 #define TRACING_BENCHMARK(f) BENCHMARK(f)->Apply(bench::count)
+/// For on_threads().
+#define TRACING_THREADS_BENCHMARK(f) BENCHMARK(f)->Iterations(4)->UseManualTime()

@@ -11,6 +11,15 @@ void span(int rows, int columns) {
   asm volatile("" ::: "memory");
 }
 
+tracing::Span open_span(int rows, int columns) { return TRACE_MAKE_SPAN(info, "work", rows, columns); }
+
+void request(int rows, int columns) {
+  TRACE_SPAN(info, "request", rows, columns);
+  TRACE_DEBUG("received", rows, columns);
+  TRACE_DEBUG("looked up", rows, columns);
+  TRACE_DEBUG("answered", rows, columns);
+}
+
 void perf_span(int rows, int columns) {
   TRACE_PERF("work", rows, columns);
   asm volatile("" ::: "memory");

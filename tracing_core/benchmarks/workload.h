@@ -3,13 +3,19 @@
 
 #include <cstdint>
 
+#include "tracing_core/emit/span.h"
+
 namespace workload {
 
 /// A debug event with two integer fields and no message arguments.
 void event(int rows, int columns);
 /// An info span with two integer fields and nothing inside.
 void span(int rows, int columns);
-/// The same as a perf span.
+/// The same span as a handle, which is not entered.
+tracing::Span open_span(int rows, int columns);
+/// An info span with two integer fields and, inside, three debug events with two integer fields each.
+void request(int rows, int columns);
+/// span() as a perf span.
 void perf_span(int rows, int columns);
 /// The same without a span, for the cost of the loop and the call.
 void nothing(int rows, int columns);

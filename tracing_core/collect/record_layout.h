@@ -4,6 +4,7 @@
 // their index in the ring's tables. Sizes are multiples of eight.
 #pragma once
 
+#include <cstddef>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -23,7 +24,7 @@ struct RecordHeader {
   std::int64_t time_ns;
   std::uint32_t track;
   std::uint32_t span;
-  std::uint64_t extra;  // an event's metadata, the cause of follows_from
+  std::uint64_t extra;  // an event's metadata, the cause of follows_from; room for a StoredGroup
 
   static RecordHeader read(char const* at) noexcept {
     RecordHeader header;
@@ -36,7 +37,7 @@ struct RecordHeader {
   std::uint32_t cause() const noexcept { return static_cast<std::uint32_t>(extra); }
   bool has_values() const noexcept { return size > sizeof(RecordHeader); }
 };
-static_assert(sizeof(RecordHeader) == 40);
+static_assert(sizeof(RecordHeader) == 40 && offsetof(RecordHeader, extra) == 40 - sizeof(RecordedSpan::StoredGroup));
 
 constexpr std::uint32_t kNoIndex = UINT32_MAX;
 
@@ -76,13 +77,15 @@ struct KnownSpan : RecordedSpan {
   Parent::Kind parent_kind = Parent::Kind::contextual;
   bool known = false;
   bool made = false;  // its new_span record was overwritten; `values` has the values from it
+  StoredGroup* last_more = nullptr;  // of `more_values`
+  std::uint32_t more_count = 0;
 
   // Copies a known span whose parent is in `spans`. Does not retain its metadata.
   void assign(KnownSpan const& from, KnownSpan const* spans) noexcept;
 };
 
 // Adds a group to a span's values. If they grow large, keeps only the last value of each field.
-void fold_values(RecordedSpan& span, char const* group, std::size_t size, bool may_grow) noexcept;
+void fold_values(RecordedSpan& span, char const* group, std::size_t size) noexcept;
 
 struct KnownTrack {
   std::uint64_t number = 0;

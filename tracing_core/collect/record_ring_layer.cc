@@ -59,9 +59,17 @@ void internal::RingState::drop_span(std::uint32_t index, DeferredReleases& defer
   }
 }
 
-void internal::RingState::keep_values(KnownSpan& span, char const* record, RecordHeader const& header) noexcept {
+void internal::RingState::keep_values(KnownSpan& span, char* record, RecordHeader const& header) noexcept {
   span.made = true;
-  internal::fold_values(span, record + sizeof(RecordHeader), header.size - sizeof(RecordHeader), !dying);
+  if (!dying)
+    return internal::fold_values(span, record + sizeof(RecordHeader), header.size - sizeof(RecordHeader));
+  // Copying may need memory. The record stays where it is, since nothing is appended any more.
+  auto* const group = new (record + offsetof(RecordHeader, extra)) RecordedSpan::StoredGroup{nullptr};
+  (span.last_more == nullptr ? span.more_values : span.last_more->next) = group;
+  span.last_more = group;
+  constexpr std::uint32_t kMaxMore = 16;
+  // Recorded over and over: the first group, which is the span's creation, and the last ones suffice.
+  if (++span.more_count > kMaxMore) span.more_values->next = span.more_values->next->next;
 }
 
 // ---- making room ----
@@ -75,7 +83,7 @@ void internal::RingState::count_dropped(std::uint32_t lost_tag) noexcept {
 
 // Applies the changes of the oldest record to its span and track.
 void internal::RingState::overwrite_oldest(DeferredReleases& deferred) noexcept {
-  char const* const at = bytes + tail;
+  char* const at = bytes + tail;
   RecordHeader const header = RecordHeader::read(at);
   KnownSpan* const about = span(header.span);
   KnownTrack& track = tracks[header.track];
@@ -206,7 +214,7 @@ class RecordRingLayer final : public Layer {
     header.parent_kind = made.parent.kind;
     if (!appending.append(header, context, known, &values)) {
       known->made = true;
-      internal::fold_values(*known, values.data(), values.size_bytes(), true);
+      internal::fold_values(*known, values.data(), values.size_bytes());
     }
   }
 

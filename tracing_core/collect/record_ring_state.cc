@@ -134,9 +134,9 @@ void cut_values(StoredValues& values, Metadata const& metadata, std::size_t max_
   }
 }
 
-void fold_values(RecordedSpan& span, char const* group, std::size_t size, bool may_grow) noexcept {
+void fold_values(RecordedSpan& span, char const* group, std::size_t size) noexcept {
   constexpr std::size_t kMaxBytes = 16384;
-  span.values.add_stored(group, size, 1, may_grow);
+  span.values.add_stored(group, size, 1);
   if (span.values.size_bytes() <= kMaxBytes || span.values.group_count() < 2) return;
   // Recorded over and over: keep only the last value of each field.
   std::array<Value, 256> last;

@@ -131,7 +131,7 @@ struct RingState {
   KnownTrack* find_track(Track const& track) noexcept;
   void drop_track(KnownTrack& track) noexcept;
   void drop_span(std::uint32_t index, DeferredReleases& deferred) noexcept;
-  void keep_values(KnownSpan& span, char const* record, RecordHeader const& header) noexcept;
+  void keep_values(KnownSpan& span, char* record, RecordHeader const& header) noexcept;
   void count_dropped(std::uint32_t lost_tag) noexcept;
   void overwrite_oldest(DeferredReleases& deferred) noexcept;
   void make_room(std::size_t size, DeferredReleases& deferred) noexcept;

@@ -43,7 +43,7 @@ std::string text_of(tracing::FieldValues const& values) {
 std::string text_of(tracing::RecordedSpan const& span) {
   std::string out(span.metadata->name());
   out += "{";
-  span.values.for_each_group(*span.metadata, [&](tracing::FieldValues const& values) {
+  span.for_each_group([&](tracing::FieldValues const& values) {
     if (out.back() != '{') out += " ";
     out += text_of(values);
   });
@@ -162,6 +162,22 @@ TEST(RecordRing, DrainDyingVisitsAllRecords) {
     EXPECT_EQ(seen.back(), "event outer{n=1} message=event 99");
     TRACE_INFO("too late");
     EXPECT_EQ(ring->snapshot().size(), 0U);
+  });
+}
+
+TEST(RecordRing, DrainDyingKeepsTheFirstAndTheLastValuesOfASpan) {
+  auto const ring = RecordRing::make();
+  auto const registry = RegistryBuilder().with(ring->make_layer()).build();
+  tracing::with_default(registry, [&] {
+    auto span = TRACE_MAKE_SPAN(info, "m", tracing::kv("name", std::string(200, 'n')), tracing::kv("i", tracing::empty));
+    for (int i = 0; i < 1000; ++i) span.record(tracing::kv("i", i));
+    auto const entered = span.enter();
+    std::string seen;
+    ring->drain_dying(
+        0, [](void* out, RecordView const& record) { *static_cast<std::string*>(out) = text_of(*record.span); }, &seen);
+    std::string expected = "m{name=\"" + std::string(200, 'n') + "\"";
+    for (int i = 985; i < 1000; ++i) expected += " i=" + std::to_string(i);
+    EXPECT_EQ(seen, expected + "}");
   });
 }
 

@@ -68,7 +68,7 @@ void walk(Content const& content, KnownSpan* spans, F&& f) {
     if (header.kind == RecordKind::follows_from) parts.cause = &spans[header.cause()];
     parts.track = content.tracks[header.track].track();
     if (header.kind == RecordKind::new_span || header.kind == RecordKind::record)
-      internal::fold_values(spans[header.span], at + sizeof(header), header.size - sizeof(header), true);
+      internal::fold_values(spans[header.span], at + sizeof(header), header.size - sizeof(header));
     Metadata const& metadata = header.kind == RecordKind::event ? *header.event_metadata() : *parts.span->metadata;
     DecodedValues decoded;
     f(internal::view_record(at, header, number++, parts, metadata, decoded), header);

@@ -36,6 +36,8 @@ bool system_distrusts_counter() noexcept {
   return source.starts_with("hpet") || source.starts_with("acpi_pm") || source.starts_with("jiffies");
 }
 
+bool counter_is_reliable() noexcept { return counts_evenly() && !system_distrusts_counter(); }
+
 // Reads the counter and the system's clock at one moment: the best of three tries, since the thread may be interrupted.
 ClockPair read_counter_and_system() noexcept {
   ClockPair best{};
@@ -54,8 +56,16 @@ ClockPair read_counter_and_system() noexcept {
 }  // namespace
 
 constinit SpanClock span_clock;
+constinit std::atomic<std::uint64_t> simulated_ns{0};
+
+void simulate_time(std::uint64_t ns) noexcept {
+  start_span_clock();
+  simulated_ns.store(ns, std::memory_order_relaxed);
+  span_clock.uses_counter.store(ns == 0 && counter_is_reliable(), std::memory_order_release);
+}
 
 std::uint64_t system_ns() noexcept {
+  if (std::uint64_t const simulated = simulated_ns.load(std::memory_order_relaxed)) [[unlikely]] return simulated;
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
@@ -71,7 +81,7 @@ void start_span_clock() noexcept {
     ClockPair const start = read_counter_and_system();
     span_clock.start_ticks = start.ticks;
     span_clock.start_ns = start.ns;
-    if (counts_evenly() && !system_distrusts_counter()) span_clock.uses_counter.store(true, std::memory_order_release);
+    if (counter_is_reliable()) span_clock.uses_counter.store(true, std::memory_order_release);
     return true;
   }();
 }

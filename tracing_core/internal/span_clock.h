@@ -30,6 +30,12 @@ extern constinit SpanClock span_clock;
 /// Chooses the source in its first call. REQUIRES: called before the other functions here. Thread-safe.
 void start_span_clock() noexcept;
 
+/// For programs whose output is compared: from now on this clock and Instant::now() show `ns` since 1970, until the next
+/// call; 0: the real time again. Spans that are open have no valid duration unless time was simulated before.
+void simulate_time(std::uint64_t ns) noexcept;
+/// The simulated time; 0 if time is real.
+extern constinit std::atomic<std::uint64_t> simulated_ns;
+
 std::uint64_t system_ns() noexcept;
 /// ticks_now() and system_ns() at one moment. Takes about 100 ns.
 struct ClockPair {

@@ -30,6 +30,17 @@ fn span(rows: i32, columns: i32) {
     black_box(());
 }
 #[inline(never)]
+fn open_span(rows: i32, columns: i32) -> tracing::Span {
+    tracing::info_span!("work", rows, columns)
+}
+#[inline(never)]
+fn request(rows: i32, columns: i32) {
+    let _scope = tracing::info_span!("request", rows, columns).entered();
+    tracing::debug!(rows, columns, "received");
+    tracing::debug!(rows, columns, "looked up");
+    tracing::debug!(rows, columns, "answered");
+}
+#[inline(never)]
 fn message(moved: i32, ratio: f64) {
     tracing::info!(moved, ratio, "moved the block");
 }
@@ -72,6 +83,14 @@ fn main() {
         "span_registry" => {
             tracing_subscriber::registry().init();
             lowest(100_000, |i| span(i, 2))
+        }
+        "open_span" => {
+            tracing_subscriber::registry().init();
+            lowest(100_000, |i| drop(open_span(i, 2)))
+        }
+        "request_full" => {
+            tracing_subscriber::registry().with(fmt()).init();
+            lowest(20_000, |i| request(i, 2))
         }
         "span_full" => {
             tracing_subscriber::registry().with(fmt()).init();
@@ -117,7 +136,7 @@ fn main() {
         }
         _ => return println!("{{\"name\":\"{name}\",\"ns\":null}}"),
     };
-    let prints = name.starts_with("line");
+    let prints = name.starts_with("line") || name == "request_full";
     assert!(!prints || BYTES.load(Ordering::Relaxed) > 0, "no bytes written");
     println!("{{\"name\":\"{name}\",\"ns\":{ns:.3}}}");
 }
