@@ -13,26 +13,26 @@ namespace {
 std::uint64_t key_of(SpanRef span) noexcept { return span ? span.slot()->record_key : 0; }
 
 // Describes a span that was opened before the writer's chunk.
-void describe(Writer& writer, SpanRef span, bool entered) noexcept {
+void describe(Writer& writer, SpanRef span, bool entered, void const* around) noexcept {
   std::uint64_t const key = key_of(span);
   if (key == 0) return;  // is being opened
   SpanRef const parent = span.parent();
-  if (parent && !writer.knows(key_of(parent))) describe(writer, parent, false);
+  if (parent && !writer.knows(key_of(parent))) describe(writer, parent, false, around);
   SpanLock const lock = span.lock();
   bool is_first = true;
   span.values().for_each_group(span.metadata(), [&](FieldValues const& values) {
     if (std::exchange(is_first, false)) {
-      writer.state(span.metadata(), values.statement_values(), key, key_of(parent), entered);
+      writer.state(span.metadata(), values.statement_values(), key, key_of(parent), entered, around);
     } else {
-      writer.state_values(span.metadata(), values.statement_values(), key);
+      writer.state_values(span.metadata(), values.statement_values(), key, around);
     }
   });
-  if (is_first) writer.state(span.metadata(), nullptr, key, key_of(parent), entered);
+  if (is_first) writer.state(span.metadata(), nullptr, key, key_of(parent), entered, around);
 }
 
 // So that a reader who does not have the chunk of its beginning knows the span.
-void make_known(Writer& writer, SpanRef span) noexcept {
-  if (span && !writer.knows(key_of(span))) describe(writer, span, false);
+void make_known(Writer& writer, SpanRef span, Place const& place) noexcept {
+  if (span && !writer.knows(key_of(span))) describe(writer, span, false, place.around);
 }
 
 void describe_entered(void const* around, Writer& writer) noexcept {
@@ -43,10 +43,10 @@ void describe_entered(void const* around, Writer& writer) noexcept {
   both.around.context.visit_entered(
       [](void* context, SpanRef span) {
         auto const& all = *static_cast<Both const*>(context);
-        if (span != all.around.entered) describe(all.writer, span, true);
+        if (span != all.around.entered) describe(all.writer, span, true, &all.around);
       },
       &both);
-  if (both.around.left) describe(writer, both.around.left, true);
+  if (both.around.left) describe(writer, both.around.left, true, around);
 }
 
 std::uint8_t flags_of(Parent const& parent) noexcept { return static_cast<std::uint8_t>(parent.kind); }
@@ -127,7 +127,7 @@ void RecordLayer::on_new_span(SpanRef span, NewSpan const& made, Context const& 
   if (writer == nullptr) return;
   SpanRef const parent = span.parent();
   bool const is_explicit = made.parent.kind == Parent::Kind::span;
-  if (is_explicit) make_known(*writer, parent);
+  if (is_explicit) make_known(*writer, parent, place);
   span.slot()->record_key =
       writer->new_span(span.metadata(), made.fields.statement_values(), place, is_explicit ? key_of(parent) : 0);
 }
@@ -140,7 +140,7 @@ void RecordLayer::on_event(Event const& event, Context const& context) noexcept 
   Value const* const values = event.fields.statement_values();
   if (event.parent.kind != Parent::Kind::span) [[likely]] return writer->event(event.metadata(), values, place);
   SpanRef const parent = context.event_span(event);
-  make_known(*writer, parent);
+  make_known(*writer, parent, place);
   writer->event_below(event.metadata(), values, place, key_of(parent));
 }
 
@@ -149,7 +149,7 @@ void RecordLayer::on_record(SpanRef span, FieldValues const& values, Context con
   Around const around{context};
   Writer* const writer = writer_for(around, place);
   if (writer == nullptr || key_of(span) == 0) return;
-  make_known(*writer, span);
+  make_known(*writer, span, place);
   writer->values(span.metadata(), values.statement_values(), key_of(span), place);
 }
 
@@ -158,8 +158,8 @@ void RecordLayer::on_follows_from(SpanRef span, SpanRef cause, Context const& co
   Around const around{context};
   Writer* const writer = writer_for(around, place);
   if (writer == nullptr || key_of(span) == 0) return;
-  make_known(*writer, span);
-  make_known(*writer, cause);
+  make_known(*writer, span, place);
+  make_known(*writer, cause, place);
   writer->follows_from(span.metadata(), key_of(span), key_of(cause), place);
 }
 
@@ -169,7 +169,7 @@ void RecordLayer::step(RecordType type, SpanRef span, Context const& context) no
                       type == RecordType::enter ? span : SpanRef()};
   Writer* const writer = writer_for(around, place);
   if (writer == nullptr || key_of(span) == 0) return;
-  make_known(*writer, span);
+  make_known(*writer, span, place);
   writer->step(type, span.metadata(), key_of(span), place);
 }
 

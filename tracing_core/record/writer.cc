@@ -251,15 +251,16 @@ bool Writer::next_chunk(Place const& place) noexcept {
 }
 
 void Writer::state(Metadata const& metadata, Value const* values, std::uint64_t span, std::uint64_t parent,
-                   bool entered) noexcept {
+                   bool entered, void const* around) noexcept {
   bool const has_room = at_ < end_ - kChunkBytes / 2;
   put(RecordType::state, metadata, has_room ? values : nullptr,
-      {.flags = static_cast<std::uint8_t>(kRestated | (entered ? kEntered : 0))}, 2, span, parent);
+      {.flags = static_cast<std::uint8_t>(kRestated | (entered ? kEntered : 0)), .around = around}, 2, span, parent);
   known_[span % kKnownSpans] = span;
 }
 
-void Writer::state_values(Metadata const& metadata, Value const* values, std::uint64_t span) noexcept {
-  if (at_ < end_ - kChunkBytes / 2) put(RecordType::values, metadata, values, {.flags = kRestated}, 1, span);
+void Writer::state_values(Metadata const& metadata, Value const* values, std::uint64_t span,
+                          void const* around) noexcept {
+  if (at_ < end_ - kChunkBytes / 2) put(RecordType::values, metadata, values, {.flags = kRestated, .around = around}, 1, span);
 }
 
 void Writer::describe_track() noexcept {

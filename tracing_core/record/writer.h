@@ -86,10 +86,10 @@ class Writer {
   void timed(Metadata const& metadata, std::uint64_t ns, Place const& place) noexcept {
     put(RecordType::timed, metadata, nullptr, place, 1, ns);
   }
-  /// For Restate: a span that was opened before, with the values of its first group.
+  /// A span that was opened before, with the values of its first group; `around` is that of the record which needs it.
   void state(Metadata const& metadata, Value const* values, std::uint64_t span, std::uint64_t parent,
-             bool entered) noexcept;
-  void state_values(Metadata const& metadata, Value const* values, std::uint64_t span) noexcept;
+             bool entered, void const* around) noexcept;
+  void state_values(Metadata const& metadata, Value const* values, std::uint64_t span, void const* around) noexcept;
   /// Whether the chunk has, or need not have, a description of the span.
   bool knows(std::uint64_t span) const noexcept {
     if (span == 0) return true;
