@@ -1,0 +1,95 @@
+// The parts of a Recording: where its bytes come from, its chunks, and the records of one track.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tracing_core/record/reader.h"
+
+namespace tracing::inline v1::internal {
+
+template <class T>
+T load(char const* at) noexcept {
+  T out;
+  std::memcpy(&out, at, sizeof(T));
+  return out;
+}
+
+// Bytes that another process or thread may be writing to.
+class Recording::Source {
+ public:
+  Source() = default;
+  Source(Source const&) = delete;
+  Source& operator=(Source const&) = delete;
+  virtual ~Source() = default;
+  virtual std::size_t size() const noexcept = 0;
+  // False if there are not so many bytes.
+  virtual bool read(std::size_t offset, void* to, std::size_t bytes) const noexcept = 0;
+};
+
+struct Recording::Chunk {
+  std::uint64_t generation = 0;
+  std::uint64_t track = 0;
+  std::uint64_t first_ticks = 0;
+  std::uint64_t first_record = 0;
+  std::uint64_t first_span = 0;
+  std::uint32_t tag = 0;
+  std::uint32_t number = 0;  // its place in the recording
+  std::vector<std::uint64_t> words{};
+  std::vector<std::unique_ptr<RecordedSite>> sites{};  // described in it, from kLocalSite + 1
+
+  char const* data() const noexcept { return reinterpret_cast<char const*>(words.data()); }
+  std::size_t size() const noexcept { return words.size() * 8; }
+};
+
+// Reads the records of a track, one after the other.
+class Recording::Cursor {
+ public:
+  Cursor(Recording& recording, RecordedTrack& track, std::vector<Chunk*> const& chunks);
+  Cursor(Cursor const&) = delete;
+  Cursor& operator=(Cursor const&) = delete;
+
+  // Goes to the next record; false at the end.
+  bool next();
+  RecordEntry const& entry() const noexcept { return entry_; }
+
+ private:
+  Chunk const& chunk() const noexcept { return *chunks_[chunk_]; }
+  void begin_chunk();
+  bool fail(char const* what);
+  bool read_record();
+  bool decode(RecordHead const& head);
+  bool decode_usual(RecordHead const& head);
+  void decode_place(RecordHead const& head);
+  void read_values(RecordHead const& head, std::string_view more_kinds, std::size_t count);
+  Value read_value(std::uint8_t kind);
+  Value read_text(ValueKind kind, bool is_cut);
+  void read_track();
+  RecordedSite const* site_of(std::uint32_t number) const noexcept;
+  std::uint64_t innermost() const noexcept { return stack_.empty() ? 0 : stack_.back(); }
+  std::string_view take(std::size_t bytes) noexcept;
+  std::uint64_t take_word() noexcept;
+
+  Recording& recording_;
+  RecordedTrack& track_;
+  std::vector<Chunk*> const& chunks_;
+  std::size_t chunk_ = 0;
+  std::size_t at_ = 0;  // in the chunk
+  std::string_view rest_;  // of the record
+  char const* failed_ = nullptr;
+  std::uint64_t ordinal_ = 0;
+  std::uint64_t span_ = 0;
+  std::uint32_t tag_ = 0;
+  std::vector<std::uint64_t> stack_;
+  RecordEntry entry_;
+  std::vector<Value> values_;
+  std::deque<std::string> cut_texts_;
+};
+
+}  // namespace tracing::inline v1::internal

@@ -1,0 +1,113 @@
+// Where the bytes of a recording come from.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <system_error>
+
+#include "tracing_core/record/reader_parts.h"
+#include "tracing_core/record/region.h"
+
+namespace tracing::inline v1::internal {
+
+namespace {
+
+// Copies words that a thread may be writing; such copies are found out by the generation and thrown away.
+#if defined(__SANITIZE_THREAD__) || defined(__clang__)
+__attribute__((no_sanitize("thread")))
+#endif
+void copy_words(char const* from, char* to, std::size_t bytes) noexcept {
+  for (std::size_t at = 0; at < bytes; at += 8) {
+    std::uint64_t const word = __atomic_load_n(reinterpret_cast<std::uint64_t const*>(from + at), __ATOMIC_ACQUIRE);
+    std::memcpy(to + at, &word, 8);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Recording> Recording::read_region(Region const& region) {
+  class Memory final : public Source {
+   public:
+    explicit Memory(Region const& region) noexcept
+        : base_(reinterpret_cast<char const*>(&region.header())), size_(region.size_bytes()) {}
+    std::size_t size() const noexcept override { return size_; }
+    bool read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
+      if (offset > size_ || bytes > size_ - offset) return false;
+      copy_words(base_ + offset, static_cast<char*>(to), bytes);
+      std::atomic_thread_fence(std::memory_order_acquire);
+      return true;
+    }
+
+   private:
+    char const* base_;
+    std::size_t size_;
+  };
+  std::string error;
+  return read(Memory(region), error);
+}
+
+std::unique_ptr<Recording> Recording::read_bytes(std::string_view bytes, std::string& error) {
+  class Bytes final : public Source {
+   public:
+    explicit Bytes(std::string_view bytes) noexcept : bytes_(bytes) {}
+    std::size_t size() const noexcept override { return bytes_.size(); }
+    bool read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
+      if (offset > bytes_.size() || bytes > bytes_.size() - offset) return false;
+      if (bytes != 0) std::memcpy(to, bytes_.data() + offset, bytes);
+      return true;
+    }
+
+   private:
+    std::string_view bytes_;
+  };
+  return read(Bytes(bytes), error);
+}
+
+std::unique_ptr<Recording> Recording::read_file(std::string const& path, std::string& error) {
+  class File final : public Source {
+   public:
+    explicit File(std::string const& path) noexcept : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+      struct stat status {};
+      if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {
+        error_ = errno;
+      } else {
+        size_ = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0));
+      }
+    }
+    File(File const&) = delete;
+    File& operator=(File const&) = delete;
+    ~File() override {
+      if (descriptor_ >= 0) close(descriptor_);
+    }
+    int error() const noexcept { return error_; }
+    std::size_t size() const noexcept override { return size_; }
+    bool read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
+      auto* out = static_cast<char*>(to);
+      while (bytes > 0) {
+        ssize_t const got = pread(descriptor_, out, bytes, static_cast<off_t>(offset));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        out += got;
+        offset += static_cast<std::size_t>(got);
+        bytes -= static_cast<std::size_t>(got);
+      }
+      return true;
+    }
+
+   private:
+    int const descriptor_;
+    int error_ = 0;
+    std::size_t size_ = 0;
+  };
+  File const file(path);
+  if (file.error() != 0) {
+    error = "could not be opened: " + std::generic_category().message(file.error());
+    return nullptr;
+  }
+  return read(file, error);
+}
+
+}  // namespace tracing::inline v1::internal
