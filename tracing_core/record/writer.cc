@@ -10,7 +10,7 @@ namespace tracing::inline v1::internal {
 namespace {
 
 // The values of spans that are described again are short, so that there is room for the records of the chunk.
-constexpr std::size_t kMaxStateText = 128;
+constexpr std::size_t kMaxStateText = 1024;
 
 constexpr std::uint8_t kTextKind = static_cast<std::uint8_t>(ValueKind::text);
 
@@ -252,7 +252,7 @@ bool Writer::next_chunk(Place const& place) noexcept {
 
 void Writer::state(Metadata const& metadata, Value const* values, std::uint64_t span, std::uint64_t parent,
                    bool entered, void const* around) noexcept {
-  bool const has_room = at_ < end_ - kChunkBytes / 2;
+  bool const has_room = !restating_ || at_ < end_ - kChunkBytes / 2;
   put(RecordType::state, metadata, has_room ? values : nullptr,
       {.flags = static_cast<std::uint8_t>(kRestated | (entered ? kEntered : 0)), .around = around}, 2, span, parent);
   known_[span % kKnownSpans] = span;
@@ -260,7 +260,8 @@ void Writer::state(Metadata const& metadata, Value const* values, std::uint64_t 
 
 void Writer::state_values(Metadata const& metadata, Value const* values, std::uint64_t span,
                           void const* around) noexcept {
-  if (at_ < end_ - kChunkBytes / 2) put(RecordType::values, metadata, values, {.flags = kRestated, .around = around}, 1, span);
+  if (!restating_ || at_ < end_ - kChunkBytes / 2)
+    put(RecordType::values, metadata, values, {.flags = kRestated, .around = around}, 1, span);
 }
 
 void Writer::describe_track() noexcept {

@@ -1,0 +1,180 @@
+#include "tracing_core/record/replay.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tracing_core/dispatch/thread_state.h"
+
+namespace tracing::inline v1::internal {
+namespace {
+
+// Maps the spans of the recording to those of the subscriber, and knows which ones each track is in.
+class Replay {
+ public:
+  Replay(Recording const& recording, Subscriber& to) : to_(to) {
+    for (RecordedTrack const& track : recording.tracks()) tracks_[track.number].name = track.name;
+  }
+
+  void feed(RecordEntry const& entry, bool selected) {
+    OnTrack& writer = tracks_[entry.writer];
+    if (entry.ordinal > writer.next_ordinal) forget(entry, writer);
+    writer.next_ordinal = entry.ordinal + ((entry.flags & kRestated) == 0);
+    Track const track{entry.track, tracks_[entry.track].name};
+    Origin const origin{&track, entry.time, !selected};
+    Origin const restored{&track, entry.time, true};
+    switch (entry.type) {
+      case RecordType::state: restore(entry, writer, restored); break;
+      case RecordType::scope_begin:
+        make_span(entry, origin);
+        enter(entry.span, origin);
+        break;
+      case RecordType::scope_end:
+        exit(entry.span, origin);
+        close(entry.span, origin);
+        break;
+      case RecordType::event:
+        if (selected) feed_event(entry, origin);
+        break;
+      case RecordType::new_span: make_span(entry, origin); break;
+      case RecordType::enter: enter(entry.span, origin); break;
+      case RecordType::exit: exit(entry.span, origin); break;
+      case RecordType::close: close(entry.span, origin); break;
+      case RecordType::values:
+        if ((entry.flags & kRestated) == 0 || writer.restored == entry.span) feed_values(entry);
+        break;
+      case RecordType::follows_from:
+        if (id_of(entry.span) && id_of(entry.cause) && selected)
+          to_.follows_from(id_of(entry.span), id_of(entry.cause));
+        break;
+      default: break;
+    }
+  }
+
+  void finish(Instant time) {
+    for (auto& [number, track] : tracks_) {
+      Track const on{number, track.name};
+      while (!track.entered.empty()) exit(track.entered.back(), {&on, time, true});
+    }
+    for (auto const& [key, span] : spans_) {
+      if (span.id) to_.drop_reference(span.id, {nullptr, time, true});
+    }
+  }
+
+ private:
+  struct SpanHere {
+    SpanId id{};  // empty if the subscriber does not want it
+    std::uint64_t parent = 0;
+  };
+  struct OnTrack {
+    std::string name;
+    std::uint64_t next_ordinal = 0;
+    std::vector<std::uint64_t> entered;
+    std::uint64_t restored = 0;  // the span whose further values are new as well
+  };
+
+  LayerMask wanted(Metadata const& metadata) {
+    return metadata.level() <= to_.max_level_hint() ? to_.enabled(metadata) : LayerMask{0};
+  }
+  SpanId id_of(std::uint64_t key) const {
+    auto const found = spans_.find(key);
+    return found == spans_.end() ? SpanId{} : found->second.id;
+  }
+  // The nearest ancestor that the subscriber has.
+  Parent below(std::uint64_t key) const {
+    for (int depth = 0; key != 0 && depth < kMaxDepth; ++depth) {
+      auto const found = spans_.find(key);
+      if (found == spans_.end()) break;
+      if (found->second.id) return Parent::below(found->second.id);
+      key = found->second.parent;
+    }
+    return Parent::root();
+  }
+  Parent parent_of(RecordEntry const& entry, std::uint64_t parent) const {
+    auto const kind = static_cast<Parent::Kind>(std::min(entry.flags & kParentMask, 2));
+    return kind == Parent::Kind::span ? below(parent) : Parent{kind, {}};
+  }
+
+  void make_span(RecordEntry const& entry, Origin const& origin) {
+    add_span(entry, parent_of(entry, entry.parent), origin);
+  }
+  void add_span(RecordEntry const& entry, Parent const& parent, Origin const& origin) {
+    SpanHere& span = spans_[entry.span];
+    span.parent = entry.parent;
+    LayerMask const mask = wanted(*entry.metadata);
+    if (mask != 0) span.id = to_.new_span({FieldValues(*entry.metadata, entry.values), parent, mask, origin});
+  }
+
+  // A chunk begins with the spans around it: those that are not known are made now.
+  void restore(RecordEntry const& entry, OnTrack& writer, Origin const& restored) {
+    writer.restored = 0;
+    if (!spans_.contains(entry.span)) {
+      writer.restored = entry.span;
+      add_span(entry, below(entry.parent), restored);
+    }
+    auto const& entered = writer.entered;
+    bool const is_inside = std::find(entered.begin(), entered.end(), entry.span) != entered.end();
+    if ((entry.flags & kEntered) != 0 && !is_inside) enter(entry.span, restored);
+  }
+
+  // Records of the track are missing: which spans it left meanwhile is not known.
+  void forget(RecordEntry const& entry, OnTrack& writer) {
+    Track const track{entry.writer, writer.name};
+    while (!writer.entered.empty()) exit(writer.entered.back(), {&track, entry.time, true});
+  }
+
+  void feed_event(RecordEntry const& entry, Origin const& origin) {
+    LayerMask const mask = wanted(*entry.metadata);
+    if (mask != 0)
+      to_.event({FieldValues(*entry.metadata, entry.values), parent_of(entry, entry.span), mask, origin});
+  }
+  void feed_values(RecordEntry const& entry) {
+    if (SpanId const id = id_of(entry.span)) to_.record(id, FieldValues(*entry.metadata, entry.values));
+  }
+
+  void enter(std::uint64_t key, Origin const& origin) {
+    SpanId const id = id_of(key);
+    if (!id) return;
+    to_.enter(id, origin);
+    tracks_[origin.track->number].entered.push_back(key);
+  }
+  void exit(std::uint64_t key, Origin const& origin) {
+    auto& entered = tracks_[origin.track->number].entered;
+    auto const found = std::find(entered.rbegin(), entered.rend(), key);
+    if (found == entered.rend()) return;
+    entered.erase(std::next(found).base());
+    to_.exit(id_of(key), origin);
+  }
+  void close(std::uint64_t key, Origin const& origin) {
+    auto const found = spans_.find(key);
+    if (found == spans_.end()) return;
+    if (found->second.id) to_.drop_reference(found->second.id, origin);
+    spans_.erase(found);
+  }
+
+  static constexpr int kMaxDepth = 10'000;  // a damaged recording may have a span that is below itself
+
+  Subscriber& to_;
+  std::unordered_map<std::uint64_t, SpanHere> spans_;  // by key
+  std::unordered_map<std::uint64_t, OnTrack> tracks_;  // by number
+};
+
+}  // namespace
+
+void replay_selected(Recording& recording, Subscriber& to, bool (*select)(void* context, RecordEntry const& entry),
+                     void* context) {
+  Replay replay(recording, to);
+  bool const before = std::exchange(thread_state.in_subscriber, true);
+  Instant last;
+  recording.for_each([&](RecordEntry const& entry) {
+    bool const is_restated = (entry.flags & kRestated) != 0;
+    replay.feed(entry, !is_restated && select(context, entry));
+    last = entry.time;
+  });
+  replay.finish(last);
+  thread_state.in_subscriber = before;
+}
+
+}  // namespace tracing::inline v1::internal

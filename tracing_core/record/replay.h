@@ -1,0 +1,26 @@
+// replay(): feeds a recording to a subscriber, as if it happened again.
+#pragma once
+
+#include <type_traits>
+
+#include "tracing_core/dispatch/subscriber.h"
+#include "tracing_core/record/reader.h"
+
+namespace tracing::inline v1::internal {
+
+void replay_selected(Recording& recording, Subscriber& to, bool (*select)(void* context, RecordEntry const& entry),
+                     void* context);
+
+/// Each record has its own track and time. Records that `select(RecordEntry const&)` rejects, and what was lost, are
+/// replayed only as context of others and marked as restored, so that layers print nothing for them. Spans that are open
+/// at the end are closed, marked as restored. Records that layers of `to` emit meanwhile are dropped.
+template <class F>
+void replay(Recording& recording, Subscriber& to, F&& select) {
+  using Function = std::remove_reference_t<F>;
+  replay_selected(
+      recording, to,
+      [](void* context, RecordEntry const& entry) -> bool { return (*static_cast<Function*>(context))(entry); },
+      const_cast<void*>(static_cast<void const*>(&select)));
+}
+
+}  // namespace tracing::inline v1::internal

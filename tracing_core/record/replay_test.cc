@@ -1,0 +1,101 @@
+// A replayed recording prints what was printed live.
+#include "tracing_core/record/replay.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/export/line_sink.h"
+#include "tracing_core/export/print.h"
+#include "tracing_core/record/record_layer.h"
+#include "tracing_core/tracing.h"
+
+namespace tracing::internal {
+namespace {
+
+std::unique_ptr<Layer> printing_to(std::string& text, FormatKind kind) {
+  auto sink = make_sink([&text](Level, std::string_view line) { text += line; });
+  FormatOptions format;
+  format.kind = kind;
+  format.timer = nullptr;
+  return print_layer({.format = format, .span_events = SpanEvents::full, .writer = to_sink(std::move(sink))});
+}
+
+class Replayed : public testing::TestWithParam<FormatKind> {
+ protected:
+  template <class F>
+  void record(F f, std::size_t bytes = 1 << 20) {
+    auto const store = std::make_shared<RecordStore>(Region::make_anonymous(bytes));
+    auto const registry = RegistryBuilder()
+                              .with(std::make_unique<RecordLayer>(store))
+                              .with(printing_to(live_, GetParam()))
+                              .build();
+    with_default(registry, [&] { f(registry); });
+    auto const recording = Recording::read_region(store->region());
+    auto const to = RegistryBuilder().with(printing_to(replayed_, GetParam())).build();
+    replay(*recording, *to, [](RecordEntry const&) { return true; });
+    EXPECT_THAT(recording->problems(), testing::IsEmpty());
+  }
+
+  std::string live_, replayed_;
+};
+
+TEST_P(Replayed, PrintsTheSameForScopesHandlesAndValues) {
+  record([](std::shared_ptr<Registry> const&) {
+    int const count = 4;
+    TRACE_SPAN(info, "launch", count, kv("kernel.name", "double"));
+    TRACE_INFO("moved {} bytes {:>8} {:#x}", 64, "to", 255, kv("pointer", reinterpret_cast<void const*>(0x10)));
+    auto request = TRACE_MAKE_SPAN(warn, "request", kv("status", empty));
+    request.in_scope([] { TRACE_WARN("inside", kv("list", std::vector<int>{1, 2, 3})); });
+    request.record(kv("status", 200));
+    TRACE_ERROR("below", parent(request));
+    TRACE_DEBUG("at the root", parent(nullptr), kv("error", std::runtime_error("an error")));
+    auto other = TRACE_MAKE_SPAN(info, "other", parent(nullptr));
+    other.follows_from(request);
+    TRACE_VALUES(trace, count, kv("f", 0.1f), kv("text", "two\nlines"));
+  });
+  EXPECT_EQ(replayed_, live_);
+  EXPECT_NE(live_, "");
+}
+
+TEST_P(Replayed, PrintsTheSameForSpansOfSeveralThreads) {
+  record([](std::shared_ptr<Registry> const& registry) {
+    auto request = TRACE_MAKE_SPAN(info, "request", kv("id", 7));
+    std::thread([&] {
+      ScopedDefault const use(registry);
+      request.in_scope([] { TRACE_INFO("working"); });
+      TRACE_SPAN(info, "own");
+      TRACE_INFO("alone");
+    }).join();
+    TRACE_INFO("done", parent(request));
+  });
+  EXPECT_EQ(replayed_, live_);
+}
+
+TEST_P(Replayed, PrintsTheLastLinesIfTheFirstAreLost) {
+  record(
+      [](std::shared_ptr<Registry> const&) {
+        TRACE_SPAN(info, "outer", kv("id", 7));
+        auto held = TRACE_MAKE_SPAN(info, "held", kv("text", "long ago"));
+        for (int i = 0; i < 100'000; ++i) {
+          TRACE_SPAN(debug, "inner", i);
+          TRACE_INFO("step");
+        }
+        TRACE_INFO("the end", parent(held));
+      },
+      Region::kMinBytes);
+  ASSERT_GT(replayed_.size(), 10'000u);
+  std::size_t const end = replayed_.size() - replayed_.find("99990");  // those before it may begin within a span
+  EXPECT_EQ(replayed_.substr(replayed_.size() - end), live_.substr(live_.size() - end));
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, Replayed,
+                         testing::Values(FormatKind::full, FormatKind::compact, FormatKind::pretty, FormatKind::json));
+
+}  // namespace
+}  // namespace tracing::internal
