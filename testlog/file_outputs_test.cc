@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "testlog/testdata/run.h"
+#include "tracing_core/record/reader.h"
 
 namespace {
 
@@ -151,6 +152,18 @@ TEST_F(FileOutputs, FoldedStacksHaveTheTestAsRootOnDemand) {
   EXPECT_EQ(count(folded, "Plain.Passes;ThreadId(1)-main;library::launch;library::compile "), 1) << folded;
   EXPECT_EQ(count(folded, "Settings.None;ThreadId(1)-main;library::launch "), 2) << folded;
   EXPECT_EQ(count(folded, "\nThreadId"), 0) << folded;
+}
+
+TEST_F(FileOutputs, RecordingOfACrashEndsWithTheLastRecord) {
+  run_dying("Dies.BySegv", {{"TRACE_RECORD", path("crash.rec")}});
+  std::string error;
+  auto const recording = tracing::internal::Recording::read_file(path("crash.rec"), error);
+  ASSERT_NE(recording, nullptr) << error;
+  int records = 0;
+  recording->for_each([&](tracing::internal::RecordEntry const&) { ++records; });
+  EXPECT_GT(records, 0);
+  ASSERT_FALSE(recording->tracks().empty());
+  EXPECT_FALSE(recording->tracks().front().open.empty()) << "the spans in which it crashed";
 }
 
 TEST_F(FileOutputs, AreWrittenByAProgramWithItsOwnMain) {

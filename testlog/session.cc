@@ -55,7 +55,7 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
   }
   capture_ = std::make_unique<Capture>(environment_);
   live_ = std::make_unique<LiveOutput>(environment_, output_, attribution_, role.gtest_color, mute_);
-  if (!role.death_test_child && !(environment_.chrome.empty() && environment_.flame.empty())) {
+  if (!role.death_test_child && !(environment_.chrome.empty() && environment_.flame.empty() && environment_.record.empty())) {
     files_ = std::make_unique<FileOutputs>(environment_, output_, [this](tracing::SpanRef span) {
       attribution_.observe_event();
       Owner const owner = attribution_.owner_now(span);
@@ -111,8 +111,8 @@ void Session::end_test() {
 }
 
 tracing::PerfSummary perf_summary() {
-  Session* const session = Session::get();
-  return session == nullptr ? tracing::PerfSummary() : session->perf().of_test();
+  Session* const started = Session::get();
+  return started == nullptr ? tracing::PerfSummary() : started->perf().of_test();
 }
 
 }  // namespace testlog::inline v1

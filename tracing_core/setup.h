@@ -16,3 +16,4 @@
 #include "tracing_core/filter/targets.h"
 #include "tracing_core/model/redaction.h"
 #include "tracing_core/perf/perf_layer.h"
+#include "tracing_core/record/record.h"

@@ -47,6 +47,19 @@ void parse_redact_token(EnvOptions& options, VariableInput const& input) {
   options.redact_token = input.value;
 }
 
+// A number, which may be followed by K, M or G.
+void parse_record_limit(EnvOptions& options, VariableInput const& input) {
+  std::string_view const text = trimmed(input.value);
+  std::uint64_t number = 0;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  std::string_view const unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  unsigned const shift = unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : 0;
+  bool const is_unit = unit.empty() || shift != 0;
+  if (error != std::errc() || !is_unit || number == 0 || number > (std::uint64_t{1} << 40 >> shift))
+    return input.reject(input.value, "not a valid size");
+  options.record_limit = number << shift;
+}
+
 void parse_perf(EnvOptions& options, VariableInput const& input) { set_perf(options.perf, input.value, input.reports); }
 
 void parse_perf_threshold(EnvOptions& options, VariableInput const& input) {

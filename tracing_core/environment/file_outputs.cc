@@ -1,5 +1,6 @@
 #include "tracing_core/environment/file_outputs.h"
 
+#include <errno.h>
 #include <time.h>
 
 #include <atomic>
@@ -14,6 +15,7 @@
 #include "tracing_core/export/flame_lines.h"
 #include "tracing_core/export/scoped_no_cancellation.h"
 #include "tracing_core/internal/mutex.h"
+#include "tracing_core/record/record.h"
 
 namespace tracing::inline v1::internal {
 
@@ -225,6 +227,7 @@ bool is_folder(std::string const& path) {
 
 FileOutputs::FileOutputs(EnvOptions const& options, Output& output, IsOfRunningTest is_of_running_test)
     : output_(output), is_of_running_test_(std::move(is_of_running_test)) {
+  if (!options.record.empty()) add_recording(options.record, options.record_limit);
   std::string const& chrome = options.chrome;
   std::string const& flame = options.flame;
   if (!chrome.empty()) add<ChromeSeries>("TRACE_CHROME", chrome, ".json", false);
@@ -238,6 +241,20 @@ FileOutputs::FileOutputs(EnvOptions const& options, Output& output, IsOfRunningT
 }
 
 FileOutputs::~FileOutputs() = default;
+
+// One file for the process, whatever its tests.
+void FileOutputs::add_recording(std::string path, std::uint64_t limit_bytes) {
+  if (is_folder(path)) path.append(path.ends_with('/') ? "" : "/").append(program_invocation_short_name).append(".rec");
+  std::error_code error;
+  path = filled_in(std::filesystem::absolute(path, error).string(), program_invocation_short_name);
+  std::string const own = create_unique_file(path, error);
+  std::unique_ptr<Layer> layer;
+  if (!error) std::tie(layer, error) = record_layer({.path = own, .limit_bytes = limit_bytes});
+  if (error) return output_.write_note("report", cannot_open("TRACE_RECORD", own, error));
+  if (own != path)
+    output_.write_note("report", "testlog: TRACE_RECORD: " + path + " already exists; writing " + own + " instead\n");
+  layers_.push_back(std::move(layer));
+}
 
 template <class S, class... Options>
 void FileOutputs::add(char const* variable, std::string path, char const* suffix, bool separates_tests,

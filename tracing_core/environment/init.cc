@@ -38,7 +38,7 @@ class EnvSession {
     if (!options_.redact.empty()) redact(options_.redact, options_.redact_token);
     output_.open(options_.output, options_.format == FormatKind::json);
     if (!reports.empty()) output_.write_note("report", reports);
-    if (!options_.chrome.empty() || !options_.flame.empty())
+    if (!options_.chrome.empty() || !options_.flame.empty() || !options_.record.empty())
       files_ = std::make_unique<FileOutputs>(options_, output_);
     perf_ = std::make_unique<PerfOutputs>(options_.perf, output_, PerfOutputs::Use{.files = true, .tests = false});
   }

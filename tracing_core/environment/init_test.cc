@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tests/support/temporary_folder.h"
+#include "tracing_core/record/reader.h"
 
 namespace {
 
@@ -112,6 +113,19 @@ TEST_F(InitFromEnv, CompletesFilesWhenTheGuardIsDestroyedOrTheProgramExits) {
 TEST_F(InitFromEnv, NamesFilesInFoldersAfterTheProgram) {
   run("TRACE_CHROME=traces/");
   EXPECT_TRUE(std::filesystem::exists(folder_ / "traces/tracing_init_scenarios.json"));
+}
+
+TEST_F(InitFromEnv, RecordsInAFileOrAFolder) {
+  run("TRACE_RECORD=a.rec TRACE_RECORD_LIMIT=1M");
+  run("TRACE_RECORD=./");
+  for (char const* const name : {"a.rec", "tracing_init_scenarios.rec"}) {
+    std::string error;
+    auto const recording = tracing::internal::Recording::read_file(folder_ / name, error);
+    ASSERT_NE(recording, nullptr) << name << ' ' << error;
+    int records = 0;
+    recording->for_each([&](tracing::internal::RecordEntry const&) { ++records; });
+    EXPECT_GE(records, 4) << name;  // a span begins and ends, and there are two events in it
+  }
 }
 
 TEST_F(InitFromEnv, ReportsFilesThatExist) {

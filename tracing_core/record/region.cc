@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -69,8 +70,14 @@ std::unique_ptr<Region> Region::make_file(std::string const& path, std::size_t l
                                           std::error_code& error) noexcept {
   error.clear();
   auto const fail = [&error] { error.assign(errno, std::generic_category()); };
-  int const descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  int const descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor < 0) return fail(), nullptr;
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size != 0) {
+    error = std::make_error_code(S_ISREG(status.st_mode) ? std::errc::file_exists : std::errc::invalid_argument);
+    close(descriptor);
+    return nullptr;
+  }
   std::uint32_t const usable = chunks_in(limit_bytes);
   std::uint32_t const chunks = usable + 2 * kMaxTracks;
   std::size_t const bytes = bytes_for(chunks);

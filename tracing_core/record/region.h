@@ -20,7 +20,8 @@ class Region {
 
   /// About `limit_bytes` of records, besides two chunks for each track. Null if memory ran out.
   static std::unique_ptr<Region> make_anonymous(std::size_t limit_bytes) noexcept;
-  /// The same in a new file, which grows as it is filled. Null, with `error` set, if it cannot be created or mapped.
+  /// The same in a file, which is created or empty, and grows as it is filled. Null, with `error` set, if it cannot be
+  /// created or mapped, or has content.
   static std::unique_ptr<Region> make_file(std::string const& path, std::size_t limit_bytes,
                                            std::error_code& error) noexcept;
   Region(Region const&) = delete;

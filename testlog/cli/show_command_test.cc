@@ -1,0 +1,122 @@
+// `testlog show` on recordings of processes that ended, or were killed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "testlog/cli/command_test_support.h"
+#include "testlog/testdata/run.h"
+#include "tests/support/temporary_folder.h"
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/record/record.h"
+#include "tracing_core/tracing.h"
+
+namespace {
+
+using testing::HasSubstr;
+using testlog::testdata::Outcome;
+using testlog::testdata::run;
+
+class Show : public testing::Test {
+ protected:
+  // Records what `f` does, with this process's clock.
+  template <class F>
+  std::string record(std::string_view name, F f) const {
+    auto [layer, error] = tracing::record_layer({.path = folder_ / name});
+    EXPECT_FALSE(error) << error.message();
+    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), f);
+    return folder_ / name;
+  }
+  Outcome show(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {TESTLOG_COMMAND, "show"});
+    return run(arguments);
+  }
+
+  tracing_test::TemporaryFolder const folder_;
+};
+
+void work(int id) {
+  TRACE_SPAN(info, "request", id);
+  TRACE_DEBUG("preparing");
+  TRACE_INFO("done", tracing::kv("status", 200));
+}
+
+TEST_F(Show, PrintsEverything) {
+  std::string const file = record("a.rec", [] { work(7); });
+  Outcome const shown = show({file, "--time=none"});
+  EXPECT_EQ(shown.out,
+            "DEBUG request{id=7}: show_command_test: preparing\n"
+            " INFO request{id=7}: show_command_test: done status=200\n");
+  EXPECT_EQ(shown.err, "");
+  EXPECT_EQ(shown.exit_code, 0);
+}
+
+TEST_F(Show, FiltersAndFormats) {
+  std::string const file = record("a.rec", [] {
+    work(7);
+    work(8);
+  });
+  EXPECT_EQ(show({file, "--time=none", "--filter=[request{id=8}]=info"}).out,
+            " INFO request{id=8}: show_command_test: done status=200\n");
+  EXPECT_THAT(show({file, "--format=json", "--filter=info"}).out, HasSubstr(R"("fields":{"message":"done","status":200})"));
+  EXPECT_THAT(show({file, "--color=always"}).out, HasSubstr("\x1b[34mDEBUG"));
+}
+
+TEST_F(Show, PrintsSeveralInTheOrderOfTime) {
+  auto [first, error] = tracing::record_layer({.path = folder_ / "first"});
+  auto [second, other_error] = tracing::record_layer({.path = folder_ / "second"});
+  auto const one = tracing::RegistryBuilder().with(std::move(first)).build();
+  auto const two = tracing::RegistryBuilder().with(std::move(second)).build();
+  tracing::with_default(one, [] { TRACE_INFO("1"); });
+  tracing::with_default(two, [] { TRACE_INFO("2"); });
+  tracing::with_default(one, [] { TRACE_INFO("3"); });
+  EXPECT_EQ(show({folder_ / "second", folder_ / "first", "--time=none"}).out,
+            " INFO show_command_test: 1\n INFO show_command_test: 2\n INFO show_command_test: 3\n");
+}
+
+TEST_F(Show, NamesTheSpansOfAKilledProcess) {
+  std::string const file = folder_ / "killed.rec";
+  pid_t const child = fork();
+  if (child == 0) {
+    auto [layer, error] = tracing::record_layer({.path = file});
+    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
+      TRACE_SPAN(info, "outer");
+      TRACE_SPAN(info, "inner");
+      TRACE_WARN("the last words");
+      kill(getpid(), SIGKILL);
+    });
+  }
+  waitpid(child, nullptr, 0);
+  Outcome const shown = show({file, "--time=none"});
+  EXPECT_EQ(shown.out, " WARN outer:inner: show_command_test: the last words\n");
+  EXPECT_EQ(shown.err, "testlog show: " + file + ": at its end main is in outer:inner\n");
+}
+
+TEST_F(Show, SaysWhatIsMissing) {
+  auto [layer, error] = tracing::record_layer({.path = folder_ / "small", .limit_bytes = 1});
+  tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
+    for (int i = 0; i < 100'000; ++i) TRACE_INFO("step", i);
+  });
+  Outcome const shown = show({folder_ / "small", "--time=none"});
+  EXPECT_THAT(shown.out, HasSubstr("step i=99999\n"));
+  EXPECT_THAT(shown.err, HasSubstr(" earlier records were overwritten; TRACE_RECORD_LIMIT keeps more\n"));
+}
+
+TEST_F(Show, RejectsWhatIsNoRecording) {
+  std::string const file = folder_.write("text", std::string(5000, 'x'));
+  Outcome const shown = show({file});
+  EXPECT_EQ(shown.err, "testlog show: " + file + ": is no recording: it begins with other bytes\n");
+  EXPECT_EQ(shown.exit_code, 1);
+}
+
+TEST_F(Show, RejectsWrongDirectives) {
+  Outcome const shown = show({"a.rec", "--filter=a=b=c"});
+  EXPECT_THAT(shown.err, HasSubstr("--filter: invalid filter directive\n  a=b=c\n"));
+  EXPECT_EQ(shown.exit_code, 2);
+}
+
+}  // namespace
