@@ -301,7 +301,7 @@ TEST(TestlogCommand, ReportsAMissingOrUnknownCommand) {
   }
   expect_approved("mistakes.txt", messages);
   EXPECT_THAT(testlog::testdata::run({TESTLOG_COMMAND, "dance"}).err,
-              StartsWith("testlog: unknown command 'dance'; expected one of flame, repair\n"));
+              StartsWith("testlog: unknown command 'dance'; expected one of flame, repair, show\n"));
 }
 
 }  // namespace
