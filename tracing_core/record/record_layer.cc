@@ -61,17 +61,19 @@ RecordLayer::RecordLayer(std::shared_ptr<RecordStore> store) noexcept
 
 RecordLayer::~RecordLayer() = default;
 
-// The calling thread's writer, ready for a record. Null if there is none.
-[[gnu::always_inline]] inline Writer* RecordLayer::writer_for(Around const& around, Place& place) noexcept {
-  Context const& context = around.context;
-  place.around = &around;
+// The calling thread's writer, if the record is of that thread and of now.
+[[gnu::always_inline]] inline Writer* RecordLayer::usual_writer(Context const& context) const noexcept {
   Writer* const writer = writers_.own(context.track());
   bool const is_usual = writer != nullptr && writer->track_number() == context.track().number &&
                         forks_when_made_ == fork_count() && !context.is_dated() && !context.is_restored();
-  return is_usual ? writer : unusual_writer(context, place);
+  return is_usual ? writer : nullptr;
 }
 
-Writer* RecordLayer::unusual_writer(Context const& context, Place& place) noexcept {
+// The calling thread's writer, ready for any record. Null if there is none.
+Writer* RecordLayer::writer_for(Around const& around, Place& place) noexcept {
+  Context const& context = around.context;
+  place.around = &around;
+  if (Writer* const writer = usual_writer(context)) return writer;
   if (forks_when_made_ != fork_count() || context.is_restored()) return nullptr;
   Track const& track = context.track();
   Track const* const own = is_own_track(track) ? &track : context.registry().own_track();
@@ -97,23 +99,29 @@ Writer* RecordLayer::start_writer(Track const& track) noexcept {
 }
 
 void RecordLayer::on_scope_begin(SpanRef span, Context const& context) noexcept {
+  std::uint64_t& key = span.slot()->record_key;
+  key = 0;  // that of an earlier span
+  Writer* const usual = usual_writer(context);
+  Value const* const numbers = span.values().only_numbers(span.metadata());
+  if (usual != nullptr && numbers != nullptr) [[likely]]
+    key = usual->try_scope_begin(span.metadata(), numbers);
+  if (key == 0) [[unlikely]] key = begin_scope(span, context);
+}
+
+std::uint64_t RecordLayer::begin_scope(SpanRef span, Context const& context) noexcept {
   Place place;
-  span.slot()->record_key = 0;  // that of an earlier span
   Around const around{context};
   Writer* const writer = writer_for(around, place);
-  if (writer == nullptr) [[unlikely]] return;
+  if (writer == nullptr) return 0;
   StoredValues const& values = span.values();
-  Value const* const numbers = values.only_numbers(span.metadata());
-  if (numbers != nullptr) [[likely]] {
-    span.slot()->record_key = writer->scope_begin(span.metadata(), numbers, place);
-    return;
-  }
   DecodedValues decoded;
   if (!values.empty()) StoredValues::decode_group(values.data(), 0, span.metadata(), decoded);
-  span.slot()->record_key = writer->scope_begin(span.metadata(), values.empty() ? nullptr : decoded.data(), place);
+  return writer->scope_begin(span.metadata(), values.empty() ? nullptr : decoded.data(), place);
 }
 
 void RecordLayer::on_scope_end(SpanRef span, Context const& context) noexcept {
+  Writer* const usual = usual_writer(context);
+  if (usual != nullptr && usual->try_scope_end()) [[likely]] return;
   Place place;
   Around const around{context, span};
   if (Writer* const writer = writer_for(around, place)) writer->scope_end(place);
@@ -133,6 +141,15 @@ void RecordLayer::on_new_span(SpanRef span, NewSpan const& made, Context const& 
 }
 
 void RecordLayer::on_event(Event const& event, Context const& context) noexcept {
+  if (event.parent.kind == Parent::Kind::contextual) [[likely]] {
+    Writer* const usual = usual_writer(context);
+    Value const* const values = event.fields.statement_values();
+    if (usual != nullptr && values != nullptr && usual->try_event(event.metadata(), values)) [[likely]] return;
+  }
+  add_event(event, context);
+}
+
+void RecordLayer::add_event(Event const& event, Context const& context) noexcept {
   Place place{.flags = flags_of(event.parent)};
   Around const around{context};
   Writer* const writer = writer_for(around, place);

@@ -60,9 +60,11 @@ class RecordLayer final : public Layer {
   void on_scope_end(SpanRef span, Context const& context) noexcept override;
 
  private:
+  Writer* usual_writer(Context const& context) const noexcept;
   Writer* writer_for(Around const& around, Place& place) noexcept;
-  Writer* unusual_writer(Context const& context, Place& place) noexcept;
   Writer* start_writer(Track const& track) noexcept;
+  std::uint64_t begin_scope(SpanRef span, Context const& context) noexcept;
+  void add_event(Event const& event, Context const& context) noexcept;
   void step(RecordType type, SpanRef span, Context const& context) noexcept;
 
   std::shared_ptr<RecordStore> const store_;

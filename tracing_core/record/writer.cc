@@ -91,7 +91,7 @@ bool Writer::stamp(RecordHead& head) noexcept {
   return ticks >> 32 == 0;
 }
 
-void Writer::put_end(Place const& place) noexcept {
+void Writer::scope_end(Place const& place) noexcept {
   if (std::uint32_t const tag = parts_->tag.load(std::memory_order_relaxed); tag != tag_) change_tag(tag, place);
   RecordHead head{};
   head.type = RecordType::scope_end;

@@ -50,26 +50,38 @@ class Writer {
   void finish() noexcept;
   std::uint64_t track_number() const noexcept { return track_; }
 
+  /// The usual records: of this thread, of now, in a contextual place, with a few numbers. False, and nothing is written,
+  /// if they are others or find no room.
+  bool try_event(Metadata const& metadata, Value const* values) noexcept {
+    return put_numbers(RecordType::event, metadata, values);
+  }
+  /// Returns the span's key, or zero.
+  std::uint64_t try_scope_begin(Metadata const& metadata, Value const* values) noexcept {
+    return put_numbers(RecordType::scope_begin, metadata, values) ? make_span_key(track_, spans_++) : 0;
+  }
+  bool try_scope_end() noexcept {
+    RecordHead* const head = reserve(sizeof(RecordHead));
+    if (head == nullptr) [[unlikely]] return false;
+    head->site = 0;
+    head->words = sizeof(RecordHead) / 8;
+    head->type = RecordType::scope_end;
+    head->flags = 0;
+    commit(reinterpret_cast<char*>(head + 1), 0);
+    return true;
+  }
+
   void event(Metadata const& metadata, Value const* values, Place const& place) noexcept {
-    if (place.flags != 0 || !put_numbers(RecordType::event, metadata, values)) put(RecordType::event, metadata, values, place);
+    put(RecordType::event, metadata, values, place);
   }
   void event_below(Metadata const& metadata, Value const* values, Place const& place, std::uint64_t parent) noexcept {
     put(RecordType::event, metadata, values, place, 1, parent);
   }
   /// Returns the span's key.
   std::uint64_t scope_begin(Metadata const& metadata, Value const* values, Place const& place) noexcept {
-    if (!put_numbers(RecordType::scope_begin, metadata, values)) put(RecordType::scope_begin, metadata, values, place);
+    put(RecordType::scope_begin, metadata, values, place);
     return make_span_key(track_, spans_++);
   }
-  void scope_end(Place const& place) noexcept {
-    RecordHead* const head = reserve(sizeof(RecordHead));
-    if (head == nullptr) [[unlikely]] return put_end(place);
-    head->site = 0;
-    head->words = sizeof(RecordHead) / 8;
-    head->type = RecordType::scope_end;
-    head->flags = 0;
-    commit(reinterpret_cast<char*>(head + 1), 0);
-  }
+  void scope_end(Place const& place) noexcept;
   /// Returns the span's key.
   std::uint64_t new_span(Metadata const& metadata, Value const* values, Place const& place,
                          std::uint64_t parent) noexcept;
@@ -127,7 +139,6 @@ class Writer {
     head->ticks = static_cast<std::uint32_t>(ticks);
     return head;
   }
-  // The usual record, of a few numbers. False, and nothing is written, if it is another one or finds no room.
   bool put_numbers(RecordType type, Metadata const& metadata, Value const* values) noexcept {
     CachedSite const& cached = cached_site(metadata);
     std::size_t const count = metadata.parts().value_count;
@@ -154,7 +165,6 @@ class Writer {
   }
   void put(RecordType type, Metadata const& metadata, Value const* values, Place const& place, unsigned references = 0,
            std::uint64_t first = 0, std::uint64_t second = 0) noexcept;
-  void put_end(Place const& place) noexcept;
   void drop() noexcept;
   bool append(RecordHead head, Metadata const& metadata, Value const* values, Place const& place,
               std::uint64_t const (&references)[2], unsigned count) noexcept;
