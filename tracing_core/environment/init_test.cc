@@ -104,7 +104,9 @@ TEST_F(InitFromEnv, ExplainsDirectives) {
 TEST_F(InitFromEnv, CompletesFilesWhenTheGuardIsDestroyedOrTheProgramExits) {
   for (char const* const scenario : {"plain", "exit", "forks"}) {
     std::string const name = std::string(scenario) + ".json";
-    EXPECT_EQ(run("TRACE_TIME=none TRACE_FLAME=run.folded TRACE_CHROME=" + name, scenario), kInfo);
+    // LeakSanitizer reports that a forked child lacks the thread that writes the trace.
+    EXPECT_EQ(run("ASAN_OPTIONS=detect_leaks=0 TRACE_TIME=none TRACE_FLAME=run.folded TRACE_CHROME=" + name, scenario),
+              kInfo);
     EXPECT_THAT(nlohmann::json::parse(read(name), nullptr, false).dump(), HasSubstr("request")) << scenario;
   }
   EXPECT_THAT(read("run.folded"), HasSubstr("library::request"));
