@@ -1,197 +1,222 @@
 #!/usr/bin/env python3
-"""Prints the records of a recording, in the order of time: read_recording.py FILE. Written from docs/recording-format.md."""
+"""Prints a recording, one record a line, in the order of time: read_recording.py <file>
+
+Written from docs/recording-format.md, with the standard library only. `testlog show` has filters and formats.
+"""
+import datetime
+import heapq
+import pathlib
 import struct
 import sys
 
-HEADER, HEAD, CHUNK, PER_GROUP = 4096, 128, 16384, 64
-MAGIC = b"\x89TLREC\r\n"
-(CALLSITE, TRACK, TAG, STATE, SCOPE_BEGIN, SCOPE_END, EVENT, NEW_SPAN, ENTER, EXIT, CLOSE, VALUES, FOLLOWS_FROM,
- TIMED) = range(1, 15)
-NAMES = "callsite track tag state scope_begin scope_end event new_span enter exit close values follows_from timed".split()
-REFERENCES = {STATE: 2, ENTER: 1, EXIT: 1, CLOSE: 1, VALUES: 1, FOLLOWS_FROM: 2, TIMED: 1}
+HEADER, CHUNK, HEAD, PER_GROUP = 4096, 16384, 128, 64
+LEVELS = '? ERROR WARN INFO DEBUG TRACE'.split()
+VERBS = '? site track tag state begin end event new enter exit close values follows_from timed'.split()
+SITE, TRACK, TAG, STATE, BEGIN, END, EVENT, NEW_SPAN, ENTER, EXIT, CLOSE, VALUES, FOLLOWS_FROM, TIMED = range(1, 15)
 HAS_VALUES, RESTATED, ENTERED, FOREIGN = 4, 8, 16, 32
-LOCAL = 1 << 31
-LEVELS = ["", "ERROR", "WARN", "INFO", "DEBUG", "TRACE"]
+NUMBERS = {1: '<Q', 2: '<q', 3: '<Q', 4: '<d', 5: '<d', 8: '<Q'}  # by kind of value
 
 
-class Words:
+class Bytes:
     def __init__(self, data):
-        self.data, self.at = data, 0
+        self.data = data
 
-    def take(self, size):
-        if self.at + size > len(self.data):
-            raise ValueError("a record ends too early")
-        self.at += size
-        return self.data[self.at - size:self.at]
+    def raw(self, size):
+        if size > len(self.data):
+            raise ValueError('a record ends too early')
+        taken, self.data = self.data[:size], self.data[size:]
+        return taken
 
-    def unpack(self, layout):
-        return struct.unpack("<" + layout, self.take(struct.calcsize("<" + layout)))
-
-    def word(self):
-        return self.unpack("Q")[0]
-
-    def padded(self, size):
-        return self.take((size + 7) // 8 * 8)[:size]
+    def take(self, form):
+        values = struct.unpack(form, self.raw(struct.calcsize(form)))
+        return values[0] if len(values) == 1 else values
 
 
-class Callsite:
-    def __init__(self, content):
-        words = Words(content)
-        (self.kind, self.level, _, flags, fields, unnamed, self.values, placeholders, self.line, *sizes, text_size,
-         _, _, _) = words.unpack("8B I 5I 4I")
-        entries = [words.unpack("II") for _ in range(fields + unnamed)]
-        self.placeholders = [words.unpack("IIHH") for _ in range(placeholders)]
-        text = words.take(text_size)
-        names, at = [], 0
-        for size in sizes:
-            names.append(text[at:at + size])
-            at += size
-        self.name, self.target = (name.decode(errors="replace") for name in names[:2])
-        self.message = names[4] if flags & 2 else None
-        self.fields = []
-        for offset, packed in entries[:fields]:
-            if packed >> 24 != 255:
-                self.fields.append((text[offset:offset + (packed & 0xffffff)].decode(errors="replace"), packed >> 24))
-
-    def text_of(self, values):
-        """The message with its values, then the fields."""
-        out, done = "", 0
-        for offset, _, _, value in self.placeholders if values else ():
-            out += self.message[done:offset].decode(errors="replace") + str(values[value]).strip('"')
-            done = offset
-        pieces = [out + self.message[done:].decode(errors="replace")] if self.message is not None else []
-        shown = [f"{name}={values[value]}" for name, value in self.fields if values and values[value] is not None]
-        return " ".join(pieces + shown)
+def text_of(data):
+    return ''.join(c if c.isprintable() else repr(c)[1:-1] for c in data.decode('utf-8', 'replace'))
 
 
 def error_text(data):
     texts = []
-    words = Words(data)
-    while (size := words.unpack("I")[0]) != 0xffffffff:
-        texts.append(words.take(size).decode(errors="replace"))
-    return ": ".join(texts)
+    while len(data) > 4 and data[:4] != b'\xff\xff\xff\xff':
+        end = 4 + int.from_bytes(data[:4], 'little')
+        texts.append(text_of(data[4:end]))
+        data = data[end:]
+    return ': '.join(texts)
 
 
-def read_value(kind, words):
-    cut, kind = kind & 128, kind & 127
+def read_value(rest, kind):
+    """As fields show it, as messages do, and what a format specification is for."""
+    is_cut, kind = kind & 128, kind & 127
     if kind in (0, 9):
-        return None if kind == 0 else "***"
-    if kind == 1:
-        return "true" if words.word() else "false"
-    if kind in (2, 3):
-        return words.unpack("q" if kind == 2 else "Q")[0]
-    if kind in (4, 5):
-        return words.unpack("d")[0]
-    if kind in (6, 7):
-        return int.from_bytes(words.take(16), "little", signed=kind == 6)
-    if kind == 8:
-        return hex(words.word())
-    if kind not in (16, 17, 18, 19):
-        raise ValueError(f"values of kind {kind} are unknown")
-    size, whole = words.unpack("II")
-    data = words.padded(size)
-    if kind == 19:
-        return error_text(data)
-    text = repr(data) if kind == 18 else data.decode(errors="replace")
-    text += f"... ({whole} bytes)" if cut else ""
-    return f'"{text}"' if kind == 16 else text
+        return ('[redacted]', '[redacted]', None) if kind == 9 else (None, '', None)
+    if kind in NUMBERS or kind in (6, 7):
+        x = rest.take(NUMBERS[kind]) if kind in NUMBERS else int.from_bytes(rest.raw(16), 'little', signed=kind == 6)
+        x = bool(x) if kind == 1 else float(f'{x:.7g}') if kind == 5 else x
+        text = hex(x) if kind == 8 else str(x).lower()
+        return text, text.removesuffix('.0'), x
+    if not 16 <= kind <= 19:
+        raise ValueError('the kind of a value is unknown')
+    size, whole = rest.take('<II')
+    data = rest.raw(size + -size % 8)[:size]
+    text = (error_text if kind == 19 else text_of)(data) + (f'... ({whole} bytes)' if is_cut else '')
+    return f'"{text}"' if kind == 16 else text, text, text
+
+
+class Site:
+    def __init__(self, rest):
+        (_, self.level, _, _, fields, unnamed, self.value_count, holes, _, name, target, function, module, message, text, file,
+         arguments, _) = rest.take('<8B10I')
+        entries = [rest.take('<II') for _ in range(fields + unnamed)][:fields]
+        holes = [rest.take('<IIHH') for _ in range(holes)]
+        text, _ = rest.raw(text), rest.raw(file + arguments)
+        self.name = text_of(text[:name])
+        self.message = text[name + target + function + module:][:message]
+        self.fields = [(text_of(text[at:at + (size & 0xffffff)]), size >> 24) for at, size in entries if size >> 24 != 255]
+        self.holes = [(at, text_of(text[spec:spec + size]), value) for at, spec, size, value in holes]
+        if self.level not in range(1, 6) or any(entry[-1] >= self.value_count for entry in self.fields + self.holes):
+            raise ValueError('the description of a callsite makes no sense')
+
+    def message_of(self, values):
+        out, done = '', 0
+        for at, spec, index in self.holes:
+            _, text, x = values[index]
+            try:  # a specification that is nested, or that Python does not have, is left out
+                text = format(x, spec) if 0 < len(spec) < 5 and x is not None else text
+            except (ValueError, OverflowError):
+                pass
+            out, done = out + text_of(self.message[done:at]) + text, at
+        return out + text_of(self.message[done:])
+
+    def fields_of(self, values):
+        return ' '.join(f'{name}={values[v][0]}' for name, v in self.fields if values[v][0] is not None)
 
 
 class Recording:
     def __init__(self, data):
-        if data[:8] != MAGIC:
-            raise SystemExit("read_recording.py: this is no recording")
-        (version, order, *sizes, self.process, self.start_ticks, self.start_ns, self.rate,
-         self.dropped) = struct.unpack_from("<2I 4I Q Q q Q Q", data, 8)
-        if version != 1 or order != 0x01020304 or sizes != [HEADER, CHUNK, HEAD, PER_GROUP]:
-            raise SystemExit(f"read_recording.py: version {version} of recordings cannot be read; expected 1")
-        self.callsites, self.spans, self.names, self.problems = {}, {}, {}, []
-        chunks, number = [], 0
-        while True:
-            group = HEADER + number // PER_GROUP * PER_GROUP * (HEAD + CHUNK)
-            head, at = group + number % PER_GROUP * HEAD, group + PER_GROUP * HEAD + number % PER_GROUP * CHUNK
-            if at + CHUNK > len(data):
-                break
-            generation, _, used, *rest = struct.unpack_from("<Q 2I 4Q I", data, head)
-            if generation and generation % 2 == 0 and used <= CHUNK:
-                chunks.append((*rest, data[at:at + used]))
-            number += 1
-        for track, *_, content in chunks:
-            for record in self.records(content) if track == 0 else ():
-                self.callsites[record[1]] = Callsite(record[-1])
-        self.chunks = sorted((chunk for chunk in chunks if chunk[0]), key=lambda chunk: (chunk[0], chunk[2]))
+        self.start_ticks, self.start_ns, self.rate = struct.unpack_from('<QqQ', data, 40)
+        self.sites, self.names, self.spans, self.open, self.lost, self.chunks, self.problems = {}, {}, {}, {}, {}, {}, []
+        for group in range(HEADER, len(data), PER_GROUP * (HEAD + CHUNK)):
+            for i, at in enumerate(range(group + PER_GROUP * HEAD, len(data), CHUNK)[:PER_GROUP]):
+                number = (group - HEADER) // (HEAD + CHUNK) + i
+                self.add_chunk(number, data[group + i * HEAD:][:HEAD], data[at:at + CHUNK])
 
-    @staticmethod
-    def records(content):
-        at = 0
-        while at + 16 <= len(content):
-            ticks, callsite, words, kind, flags, kinds = struct.unpack_from("<2I H 2B 4s", content, at)
-            if words < 2 or at + words * 8 > len(content):
-                raise ValueError("the size of a record is wrong")
-            yield ticks, callsite, kind, flags, kinds, content[at + 16:at + words * 8]
-            at += words * 8
+    def add_chunk(self, number, head, data):
+        generation, used, track, ticks, record, span = struct.unpack_from('<Q4xIQQQQ', head)
+        if generation == 0 or generation % 2 != 0:
+            return
+        if used > len(data):
+            self.problems.append(f'chunk {number}: is cut off, or its size is wrong')
+        self.chunks.setdefault(track, []).append((record, ticks, span, number, data[:used]))
 
-    def lines(self):
-        """(ticks, text) of all records that are not restated."""
-        for chunk in self.chunks:
+    def records(self):
+        list(self.records_of(0, self.chunks.pop(0, [])))  # callsites
+        return heapq.merge(*(self.records_of(*item) for item in self.chunks.items()), key=lambda record: record[:2])
+
+    def records_of(self, track, chunks):
+        """(moment, track, flags, type, ...) of each record."""
+        self.lost[track] = end = 0
+        for first_record, first_ticks, spans, chunk, data in sorted(chunks):
+            self.lost[track] += max(first_record - end, 0)
+            end, at, stack, local = first_record, 0, [], {}
+            self.open[track] = stack
             try:
-                yield from self.lines_of(*chunk)
-            except ValueError as error:
-                self.problems.append(f"track {chunk[0]}: {error}")
+                while at + 16 <= len(data):
+                    ticks, site, words, type, flags, kinds = struct.unpack_from('<IIHBB4s', data, at)
+                    if words < 2 or at + words * 8 > len(data):
+                        raise ValueError('the size of a record is wrong')
+                    rest, sites = Bytes(data[at + 16:at + words * 8]), local if site >= 2**31 else self.sites
+                    if type == SITE:
+                        sites[site] = Site(rest)
+                    elif type == TRACK:
+                        _, size = rest.take('<qQ')
+                        self.names[track] = text_of(rest.raw(size))
+                    elif STATE <= type <= TIMED:
+                        record = self.read(type, flags, sites.get(site), kinds, rest, stack, track << 40 | spans % 2**40)
+                        yield ((first_ticks + ticks) % 2**64, track, flags, type) + record
+                    elif type != TAG:
+                        self.problems.append(f'chunk {chunk}, byte {at}: skipped a record of the unknown type {type}')
+                    spans += type in (BEGIN, NEW_SPAN)
+                    end += not flags & RESTATED
+                    at += words * 8
+            except ValueError as what:
+                self.problems.append(f'chunk {chunk}, byte {at}: {what}')
 
-    def lines_of(self, track, first_ticks, _, next_span, tag, content):
-        stack, local = [], {}
-        for ticks, number, kind, flags, kinds, rest in self.records(content):
-            words = Words(rest)
-            if kind == CALLSITE:
-                local[number] = Callsite(rest)
-            elif kind == TRACK:
-                _, size = words.unpack("qQ")
-                self.names[track] = words.padded(size).decode(errors="replace")
-            elif kind == TAG:
-                tag = number
-            elif kind == SCOPE_END:
-                path = ":".join(self.spans.get(span, "?") for span in stack)
-                yield first_ticks + ticks, f"[{self.names.get(track)}] scope_end {path}"
-                stack = stack[:-1]
-            elif 1 <= kind <= 14:
-                site = local.get(number) if number & LOCAL else self.callsites.get(number)
-                if site is None:
-                    raise ValueError("a record is of a callsite that is not described")
-                values = None
-                count = site.values if flags & HAS_VALUES else 0
-                kinds += words.padded(count - 4) if count > 4 else b""
-                on = track if not flags & FOREIGN else words.unpack("Qq")[0]
-                explicit = flags & 3 == 2
-                expected = REFERENCES.get(kind, {EVENT: explicit, NEW_SPAN: 1 + explicit}.get(kind, 0))
-                references = [words.word() for _ in range(expected)]
-                if flags & HAS_VALUES:
-                    values = [read_value(kinds[i], words) for i in range(count)]
-                span = references[0] if references else None
-                if kind in (SCOPE_BEGIN, NEW_SPAN):
-                    span = track << 40 | next_span
-                    next_span += 1
-                if kind in (SCOPE_BEGIN, NEW_SPAN, STATE):
-                    self.spans[span] = site.name + "{" + site.text_of(values) + "}"
-                if kind in (SCOPE_BEGIN, ENTER) or (kind == STATE and flags & ENTERED):
-                    stack = stack + [span]
-                if kind == EXIT and span in stack:
-                    stack = stack[:len(stack) - 1 - stack[::-1].index(span)]
-                if not flags & RESTATED:
-                    path = ":".join(self.spans.get(s, "?") for s in (stack if kind != EVENT or flags & 3 == 0 else references))
-                    what = site.text_of(values) if kind in (EVENT, VALUES) else self.spans.get(span, "")
-                    yield (first_ticks + ticks, f"[{self.names.get(on, on)}] {NAMES[kind - 1]} {LEVELS[site.level]} "
-                           f"{path}: {site.target}: {what}")
+    def read(self, type, flags, site, kinds, rest, stack, new_key):
+        """(track and time if foreign, site, span, parent, cause or duration, values)"""
+        if type == END:
+            return None, None, stack.pop() if stack else 0, 0, 0, None
+        if site is None:
+            raise ValueError('a record is of a callsite that is not described')
+        count = site.value_count if flags & HAS_VALUES else 0
+        kinds += rest.raw((max(count - 4, 0) + 7) // 8 * 8)
+        foreign = rest.take('<Qq') if flags & FOREIGN else None
+        is_explicit = flags & 3 == 2
+        around = stack[-1] if stack and flags & 3 == 0 and not foreign else 0
+        references = {BEGIN: 0, EVENT: int(is_explicit), NEW_SPAN: 1 + is_explicit, STATE: 2, FOLLOWS_FROM: 2}.get(type, 1)
+        named = [rest.take('<Q') for _ in range(references)]
+        span = new_key if type == BEGIN else around if type == TIMED or not named else named[0]
+        parent, more = named[1] if references == 2 else around, named[-1] if named else 0
+        if type == BEGIN or (type == ENTER and not foreign) or (type == STATE and flags & ENTERED):
+            stack.append(span)
+        elif type == EXIT and not foreign and span in stack:
+            del stack[len(stack) - 1 - stack[::-1].index(span)]
+        return foreign, site, span, parent, more, [read_value(rest, kinds[i] if count else 0) for i in range(site.value_count)]
 
-    def time_of(self, ticks):
-        return self.start_ns + ((ticks - self.start_ticks) * self.rate >> 32)
+    def path_of(self, span):
+        names = []
+        while span in self.spans and len(names) < 1000:  # a damaged one may be inside itself
+            name, fields, span = self.spans[span]
+            names.append(name + (f'{{{fields}}}' if fields else ''))
+        return ':'.join(reversed(names))
+
+    def name_of(self, track):
+        return self.names.get(track) or f'thread-{track}'
+
+    def print(self, moment, track, flags, type, foreign, site, span, parent, more, values):
+        since = (moment - self.start_ticks + 2**63) % 2**64 - 2**63
+        track, ns = foreign or (track, self.start_ns + (since * self.rate >> 32))
+        fields = site.fields_of(values) if site else ''
+        if type in (BEGIN, NEW_SPAN) or (type == STATE and span not in self.spans):
+            self.spans[span] = site.name, fields, parent
+        text = self.path_of(span)
+        if type == EVENT:
+            text = ': '.join(filter(None, (text, f'{site.message_of(values)} {fields}'.strip())))
+        elif type == VALUES:
+            text += ' ' + fields
+            name, before, above = self.spans.get(span, (site.name, '', 0))
+            self.spans[span] = name, before if flags & RESTATED else f'{before} {fields}'.strip(), above
+        elif type in (FOLLOWS_FROM, TIMED):
+            text += ' ' + self.path_of(more) if type == FOLLOWS_FROM else f' {more} ns'
+        elif type in (CLOSE, END):
+            self.spans.pop(span, None)
+        second = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=min(max(ns // 10**9, 0), 2**37))
+        verb = LEVELS[site.level] if type == EVENT else VERBS[type]
+        if not flags & RESTATED:
+            print(f'{second.isoformat()}.{ns % 10**9:09}Z {self.name_of(track)} {verb} {text}')
 
 
-if __name__ == "__main__":
-    with open(sys.argv[1], "rb") as input_file:
-        recording = Recording(input_file.read())
-    for ticks, text in sorted(recording.lines(), key=lambda line: line[0]):
-        ns = recording.time_of(ticks)
-        print(f"{ns // 10**9}.{ns % 10**9:09} {text}")
+def main():
+    path = sys.argv[1] if len(sys.argv) == 2 else sys.exit('usage: read_recording.py <file>')
+    try:
+        data = pathlib.Path(path).read_bytes()
+    except OSError as error:
+        sys.exit(f'{path}: {error.strerror}')
+    if len(data) < HEADER or data[:8] != b'\x89TLREC\r\n':
+        sys.exit(f'{path}: is no recording')
+    if struct.unpack_from('<6I', data, 8) != (1, 0x01020304, HEADER, CHUNK, HEAD, PER_GROUP):
+        sys.exit(f'{path}: is a recording of another version or byte order, or damaged')
+    recording = Recording(data)
+    for record in recording.records():
+        recording.print(*record)
+    for track in sorted(recording.chunks):
+        if recording.open[track]:
+            print(f'# {recording.name_of(track)} is in {recording.path_of(recording.open[track][-1])}')
+        if recording.lost[track]:
+            print(f'# {recording.name_of(track)} lost {recording.lost[track]} records')
     for problem in recording.problems:
-        print(f"read_recording.py: {problem}", file=sys.stderr)
+        print(f'# {problem}')
+
+
+if __name__ == '__main__':
+    main()

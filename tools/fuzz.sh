@@ -11,9 +11,9 @@ readonly seconds=${1:-60}
 tools/setup.sh fuzz
 readonly build=build/asan
 cmake --preset asan >/dev/null
-cmake --build --preset asan --target directive_fuzzer folded_fuzzer ptx_fuzzer
+cmake --build --preset asan --target directive_fuzzer folded_fuzzer ptx_fuzzer recording_fuzzer recording_seeds
 
-fuzz() {  # <program> [folder of texts to begin with]
+fuzz() {  # <program> [folder of inputs to begin with]
   local name=${1##*/}
   local corpus=$build/corpus/$name log=$build/$name.log
   mkdir -p "$corpus"
@@ -26,4 +26,6 @@ fuzz() {  # <program> [folder of texts to begin with]
 
 fuzz tracing_core/fuzz/directive_fuzzer
 fuzz tracing_core/fuzz/folded_fuzzer
+$build/tracing_core/fuzz/recording_seeds $build/recording_seeds
+fuzz tracing_core/fuzz/recording_fuzzer $build/recording_seeds
 fuzz cuda_tests/ptx/fuzz/ptx_fuzzer cuda_tests/executor/testdata

@@ -1,0 +1,77 @@
+// Reads any bytes as a recording, prints every value and message in it, and replays it to a layer that prints.
+//
+// An input is a recording without its unused bytes (see packed_recording.h), so that most changes of a byte change
+// something that is read.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/export/line_sink.h"
+#include "tracing_core/export/print.h"
+#include "tracing_core/fuzz/packed_recording.h"
+#include "tracing_core/model/text_buffer.h"
+#include "tracing_core/record/reader.h"
+#include "tracing_core/record/replay.h"
+
+namespace {
+
+using tracing::FormatKind;
+using tracing::internal::Recording;
+using tracing::internal::RecordEntry;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+// The sum of all bytes, so that a sanitizer sees each of them read.
+std::size_t sum_of(std::string_view text) {
+  std::size_t sum = text.size();
+  for (char const c : text) sum += static_cast<unsigned char>(c);
+  return sum;
+}
+
+std::size_t print(RecordEntry const& entry) {
+  if (entry.metadata == nullptr) return 0;
+  tracing::Metadata const& metadata = *entry.metadata;
+  std::size_t sum = sum_of(metadata.name()) + sum_of(metadata.target()) + sum_of(metadata.function()) +
+                    sum_of(metadata.module_path()) + sum_of(metadata.file()) + sum_of(name(metadata.level()));
+  tracing::FieldValues const values(metadata, entry.values);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    tracing::InlineTextBuffer<256> out;
+    append_debug(out, values.value(i));
+    if (values.value(i).kind() == tracing::ValueKind::message) append_message(out, values.value(i));
+    sum += sum_of(values.name(i)) + sum_of(out.view());
+  }
+  return sum;
+}
+
+void read(std::string_view bytes) {
+  std::string error;
+  std::unique_ptr<Recording> const recording = Recording::read_bytes(bytes, error);
+  require((recording == nullptr) == !error.empty());
+  if (recording == nullptr) return;
+  std::size_t sum = 0;
+  recording->for_each([&](RecordEntry const& entry) { sum += print(entry); });
+  for (std::string const& problem : recording->problems()) require(!problem.empty());
+  constexpr FormatKind kKinds[] = {FormatKind::full, FormatKind::pretty, FormatKind::json};
+  auto const line = [&sum](tracing::Level, std::string_view text) { sum += sum_of(text); };
+  auto const registry = tracing::RegistryBuilder()
+                            .with(tracing::print_layer({.format = {.kind = kKinds[sum % std::size(kKinds)]},
+                                                        .span_events = tracing::SpanEvents::full,
+                                                        .writer = tracing::to_sink(tracing::make_sink(line))}))
+                            .build();
+  replay(*recording, *registry, [](RecordEntry const&) { return true; });
+  require(sum != SIZE_MAX);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  read(tracing_fuzz::unpack({reinterpret_cast<char const*>(data), size}));
+  return 0;
+}
