@@ -141,6 +141,9 @@ TEST_F(InitFromEnv, MeasuresPerfSpans) {
               HasSubstr("---- perf spans ----\n"));
   EXPECT_THAT(read("perf.json"), HasSubstr("copy"));
   EXPECT_THAT(read("perf.prom"), HasSubstr("copy"));
+  run("TRACE_PERF_JSON=%t.json TRACE_PERF_PROM=%t.prom");
+  EXPECT_THAT(read("tracing_init_scenarios.json"), HasSubstr("performance_summary"));
+  EXPECT_THAT(read("tracing_init_scenarios.prom"), HasSubstr("copy"));
 }
 
 TEST_F(InitFromEnv, LeavesAnEarlierSubscriberInPlaceAndSaysSo) {

@@ -13,8 +13,6 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-bool is_per_test(std::string const& path) { return path.find("%t") != path.npos; }
-
 bool any_perf_span_ran() {
   bool found = false;
   visit_callsites(
@@ -143,7 +141,10 @@ void PerfOutputs::finish() {
   if (json_ != nullptr) json_->report_missing();
 }
 
-// Files with a %t in their path are written at the end of each test, others at the end of the run.
+// Files with a %t in their path are written at the end of each test, others at the end of the run. A program without
+// tests has only the latter: there %t is the program's name.
+bool PerfOutputs::is_per_test(std::string const& path) const { return tests_ && path.find("%t") != path.npos; }
+
 void PerfOutputs::write_files(PerfSummary const& summary, std::string_view test, bool per_test) {
   if (!files_ || summary.empty()) return;
   if (json_ != nullptr && is_per_test(settings_.json) == per_test) {

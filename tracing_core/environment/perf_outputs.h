@@ -51,6 +51,7 @@ class PerfOutputs {
   void add_layer(PerfOptions options, bool of_tests);
   void turn_all_on(bool on);
   void print(std::string_view headline, PerfSummary const& summary);
+  bool is_per_test(std::string const& path) const;
   void write_files(PerfSummary const& summary, std::string_view test, bool per_test);
   void write_prometheus(PerfSummary const& summary, std::string_view test);
 
