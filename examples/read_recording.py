@@ -3,11 +3,7 @@
 
 Written from docs/recording-format.md, with the standard library only. `testlog show` has filters and formats.
 """
-import datetime
-import heapq
-import pathlib
-import struct
-import sys
+import datetime, heapq, pathlib, struct, sys
 
 HEADER, CHUNK, HEAD, PER_GROUP = 4096, 16384, 128, 64
 LEVELS = '? ERROR WARN INFO DEBUG TRACE'.split()
@@ -16,25 +12,20 @@ SITE, TRACK, TAG, STATE, BEGIN, END, EVENT, NEW_SPAN, ENTER, EXIT, CLOSE, VALUES
 HAS_VALUES, RESTATED, ENTERED, FOREIGN = 4, 8, 16, 32
 NUMBERS = {1: '<Q', 2: '<q', 3: '<Q', 4: '<d', 5: '<d', 8: '<Q'}  # by kind of value
 
-
 class Bytes:
     def __init__(self, data):
         self.data = data
-
     def raw(self, size):
         if size > len(self.data):
             raise ValueError('a record ends too early')
         taken, self.data = self.data[:size], self.data[size:]
         return taken
-
     def take(self, form):
         values = struct.unpack(form, self.raw(struct.calcsize(form)))
         return values[0] if len(values) == 1 else values
 
-
 def text_of(data):
     return ''.join(c if c.isprintable() else repr(c)[1:-1] for c in data.decode('utf-8', 'replace'))
-
 
 def error_text(data):
     texts = []
@@ -43,7 +34,6 @@ def error_text(data):
         texts.append(text_of(data[4:end]))
         data = data[end:]
     return ': '.join(texts)
-
 
 def read_value(rest, kind):
     """As fields show it, as messages do, and what a format specification is for."""
@@ -62,7 +52,6 @@ def read_value(rest, kind):
     text = (error_text if kind == 19 else text_of)(data) + (f'... ({whole} bytes)' if is_cut else '')
     return f'"{text}"' if kind == 16 else text, text, text
 
-
 class Site:
     def __init__(self, rest):
         (_, self.level, _, _, fields, unnamed, self.value_count, holes, _, name, target, function, module, message, text, file,
@@ -76,7 +65,6 @@ class Site:
         self.holes = [(at, text_of(text[spec:spec + size]), value) for at, spec, size, value in holes]
         if self.level not in range(1, 6) or any(entry[-1] >= self.value_count for entry in self.fields + self.holes):
             raise ValueError('the description of a callsite makes no sense')
-
     def message_of(self, values):
         out, done = '', 0
         for at, spec, index in self.holes:
@@ -87,10 +75,8 @@ class Site:
                 pass
             out, done = out + text_of(self.message[done:at]) + text, at
         return out + text_of(self.message[done:])
-
     def fields_of(self, values):
         return ' '.join(f'{name}={values[v][0]}' for name, v in self.fields if values[v][0] is not None)
-
 
 class Recording:
     def __init__(self, data):
@@ -100,7 +86,6 @@ class Recording:
             for i, at in enumerate(range(group + PER_GROUP * HEAD, len(data), CHUNK)[:PER_GROUP]):
                 number = (group - HEADER) // (HEAD + CHUNK) + i
                 self.add_chunk(number, data[group + i * HEAD:][:HEAD], data[at:at + CHUNK])
-
     def add_chunk(self, number, head, data):
         generation, used, track, ticks, record, span = struct.unpack_from('<Q4xIQQQQ', head)
         if generation == 0 or generation % 2 != 0:
@@ -108,11 +93,9 @@ class Recording:
         if used > len(data):
             self.problems.append(f'chunk {number}: is cut off, or its size is wrong')
         self.chunks.setdefault(track, []).append((record, ticks, span, number, data[:used]))
-
     def records(self):
         list(self.records_of(0, self.chunks.pop(0, [])))  # callsites
         return heapq.merge(*(self.records_of(*item) for item in self.chunks.items()), key=lambda record: record[:2])
-
     def records_of(self, track, chunks):
         """(moment, track, flags, type, ...) of each record."""
         self.lost[track] = end = 0
@@ -141,7 +124,6 @@ class Recording:
                     at += words * 8
             except ValueError as what:
                 self.problems.append(f'chunk {chunk}, byte {at}: {what}')
-
     def read(self, type, flags, site, kinds, rest, stack, new_key):
         """(track and time if foreign, site, span, parent, cause or duration, values)"""
         if type == END:
@@ -162,17 +144,14 @@ class Recording:
         elif type == EXIT and not foreign and span in stack:
             del stack[len(stack) - 1 - stack[::-1].index(span)]
         return foreign, site, span, parent, more, [read_value(rest, kinds[i] if count else 0) for i in range(site.value_count)]
-
     def path_of(self, span):
         names = []
         while span in self.spans and len(names) < 1000:  # a damaged one may be inside itself
             name, fields, span = self.spans[span]
             names.append(name + (f'{{{fields}}}' if fields else ''))
         return ':'.join(reversed(names))
-
     def name_of(self, track):
         return self.names.get(track) or f'thread-{track}'
-
     def print(self, moment, track, flags, type, foreign, site, span, parent, more, values):
         since = (moment - self.start_ticks + 2**63) % 2**64 - 2**63
         track, ns = foreign or (track, self.start_ns + (since * self.rate >> 32))
@@ -195,7 +174,6 @@ class Recording:
         if not flags & RESTATED:
             print(f'{second.isoformat()}.{ns % 10**9:09}Z {self.name_of(track)} {verb} {text}')
 
-
 def main():
     path = sys.argv[1] if len(sys.argv) == 2 else sys.exit('usage: read_recording.py <file>')
     try:
@@ -216,7 +194,6 @@ def main():
             print(f'# {recording.name_of(track)} lost {recording.lost[track]} records')
     for problem in recording.problems:
         print(f'# {problem}')
-
 
 if __name__ == '__main__':
     main()

@@ -5,8 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <regex>
 #include <string>
 
 #include "testlog/cli/command_test_support.h"
@@ -106,26 +104,6 @@ TEST_F(Show, SaysWhatIsMissing) {
   Outcome const shown = show({folder_ / "small", "--time=none"});
   EXPECT_THAT(shown.out, HasSubstr("step i=99999\n"));
   EXPECT_THAT(shown.err, HasSubstr(" earlier records were overwritten; TRACE_RECORD_LIMIT keeps more\n"));
-}
-
-// docs/recording-format.md is enough to read a recording: the script knows nothing else.
-TEST_F(Show, ScriptOfTheFormatsDescriptionReadsTheSame) {
-  if (std::system("python3 --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no python3";
-  std::string const file = record("a.rec", [] {
-    work(7);
-    TRACE_VALUES(warn, tracing::kv("a", 1.5), tracing::kv("b", true), tracing::kv("c", "text"), tracing::kv("d", -1),
-                 tracing::kv("e", std::string(5000, 'x')));
-  });
-  Outcome const read = run({"/usr/bin/env", "python3", TESTLOG_TEST_DIR "/../../examples/read_recording.py", file});
-  std::string const without_times = std::regex_replace(read.out, std::regex("[0-9]+\\.[0-9]{9} "), "");
-  EXPECT_EQ(without_times,
-            "[main] scope_begin INFO request{id=7}: show_command_test: request{id=7}\n"
-            "[main] event DEBUG request{id=7}: show_command_test: preparing\n"
-            "[main] event INFO request{id=7}: show_command_test: done status=200\n"
-            "[main] scope_end request{id=7}\n"
-            "[main] event WARN : show_command_test: a=1.5 b=true c=\"text\" d=-1 e=\"" +
-                std::string(4096, 'x') + "... (5000 bytes)\"\n");
-  EXPECT_EQ(read.err, "");
 }
 
 TEST_F(Show, RejectsWhatIsNoRecording) {
