@@ -116,7 +116,8 @@ bool Recording::Cursor::decode(RecordHead const& head) {
     case RecordType::follows_from:
     case RecordType::timed: return decode_usual(head);
   }
-  failed_ = "the type of a record is unknown";
+  recording_.report("chunk " + std::to_string(chunk().number) + ", byte " + std::to_string(at_) +
+                    ": skipped a record of the unknown type " + std::to_string(static_cast<unsigned>(head.type)));
   return false;
 }
 

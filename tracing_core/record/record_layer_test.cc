@@ -15,6 +15,7 @@
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/dispatch/thread_name.h"
+#include "tracing_core/filter/combinators.h"
 #include "tracing_core/record/reader.h"
 #include "tracing_core/tracing.h"
 
@@ -142,6 +143,39 @@ TEST_F(RecordLayerTest, ReadsBackHandlesOfAnotherThread) {
   });
   EXPECT_THAT(texts(), ElementsAre("new request{id=7}", "state request{id=7}", "enter request", "event working{}",
                                    "exit request", "values request{status=200}", "close request"));
+}
+
+TEST_F(RecordLayerTest, RecordsChildrenOfSpansThatItsFilterRejects) {
+  auto const registry = RegistryBuilder()
+                            .with(std::make_unique<RecordLayer>(store_), to_filter(LevelFilter::info))
+                            .build();
+  with_default(registry, [] {
+    auto const hidden = TRACE_MAKE_SPAN(debug, "hidden");
+    auto const child = TRACE_MAKE_SPAN(info, "child", parent(hidden), kv("a", 7));
+    TRACE_INFO("after");
+  });
+  EXPECT_THAT(texts(), ElementsAre("new child{a=7}", "event after{}", "close child"));
+}
+
+TEST_F(RecordLayerTest, SpansAfterOneThatFindsNoRoomKeepTheirNames) {
+  record([] {
+    RuntimeCallsite const callsite({.kind = Kind::span, .name = std::string(17'000, 'x')});
+    auto const before = TRACE_MAKE_SPAN(info, "before");
+    Span const large = Span::make(callsite.callsite(), nullptr);
+    auto const after = TRACE_MAKE_SPAN(info, "after");
+    TRACE_SPAN(info, "scope");
+    TRACE_INFO("inside");
+  });
+  std::map<std::uint64_t, std::string> names;
+  read()->for_each([&](RecordEntry const& entry) {
+    if (entry.metadata == nullptr) return;
+    if (entry.metadata->is_span()) {
+      auto const name = names.emplace(entry.span, entry.metadata->name()).first;
+      EXPECT_EQ(name->second, entry.metadata->name()) << "two spans with one key";
+    } else {
+      EXPECT_EQ(names[entry.span], "scope");
+    }
+  });
 }
 
 TEST_F(RecordLayerTest, NamesThreads) {

@@ -58,7 +58,8 @@ void Writer::finish() noexcept {
 std::uint64_t Writer::new_span(Metadata const& metadata, Value const* values, Place const& place,
                                std::uint64_t parent) noexcept {
   std::uint64_t const key = make_span_key(track_, spans_);
-  put(RecordType::new_span, metadata, values, place, parent != 0 ? 2 : 1, key, parent);
+  bool const is_explicit = (place.flags & kParentMask) == static_cast<std::uint8_t>(Parent::Kind::span);
+  put(RecordType::new_span, metadata, values, place, is_explicit ? 2 : 1, key, parent);
   ++spans_;
   return key;
 }
@@ -105,7 +106,9 @@ void Writer::scope_end(Place const& place) noexcept {
   }
 }
 
+// The next record begins a chunk, whose head has the right numbers.
 void Writer::drop() noexcept {
+  at_ = end_;
   ++records_;
   parts_->region.header().dropped.fetch_add(1, std::memory_order_relaxed);
 }
@@ -116,8 +119,8 @@ void Writer::put(RecordType type, Metadata const& metadata, Value const* values,
   head.type = type;
   head.flags = place.flags | (values != nullptr ? kHasValues : 0) | (restating_ ? kRestated : 0);
   std::uint64_t const both[2] = {first, second};
-  if (std::uint32_t const tag = parts_->tag.load(std::memory_order_relaxed); tag != tag_) [[unlikely]]
-    change_tag(tag, place);
+  std::uint32_t const tag = parts_->tag.load(std::memory_order_relaxed);
+  if (tag != tag_ && !restating_) [[unlikely]] change_tag(tag, place);
   if (append(head, metadata, values, place, both, references)) [[likely]] return;
   // While spans are described again there is no other chunk: what does not fit is left out.
   if (restating_) return;
