@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "testlog/labels.h"
 #include "tracing_core/environment/thread_labels.h"
@@ -50,12 +51,12 @@ class Line {
     while ((number /= 10) != 0);
     return *this << std::string_view(digits + at, sizeof(digits) - at);
   }
-  // Text of the program: control characters, and bytes that are not UTF-8, become question marks.
+  // Text of the program: line ends become `\n`, other control characters and bytes that are not UTF-8 question marks.
   void add_text(std::string_view text) noexcept {
     while (!text.empty() && !is_cut_) {
       auto const c = tracing::internal::decode_utf8(text);
       bool const is_control = c.value < 0x20 || (c.value >= 0x7f && c.value < 0xa0);
-      *this << (c.valid && !is_control ? text.substr(0, c.size) : "?");
+      *this << (c.value == '\n' ? "\\n" : c.valid && !is_control ? text.substr(0, c.size) : "?");
       text.remove_prefix(c.size);
     }
   }
@@ -65,6 +66,7 @@ class Line {
     if (text.size() > kMaxTextBytes) *this << "... (" << std::uint64_t{text.size()} << " bytes)";
   }
   void add_value(tracing::Value const& value) noexcept;
+  void add_error(tracing::Value const& value) noexcept;
   void add_message(tracing::Value const& value) noexcept;
   void add_fields(tracing::FieldValues const& fields) noexcept;
 
@@ -110,7 +112,7 @@ class Line {
 
 constinit Line line;  // not on the stack, which may be small; one thread uses it
 
-// Numbers fit into the buffer below; objects were captured as text.
+// Numbers fit into the buffer below; objects and errors were captured as text.
 void Line::add_value(tracing::Value const& value) noexcept {
   switch (value.kind()) {
     case tracing::ValueKind::text:
@@ -122,14 +124,27 @@ void Line::add_value(tracing::Value const& value) noexcept {
     case tracing::ValueKind::verbatim: return add_shortened(value.as_text());
     case tracing::ValueKind::redacted: return add_text(tracing::internal::redaction_token());
     case tracing::ValueKind::message: return add_message(value);
-    case tracing::ValueKind::custom:
-    case tracing::ValueKind::error: *this << "?"; break;
+    case tracing::ValueKind::error: return add_error(value);
+    case tracing::ValueKind::custom: *this << "?"; break;
     default: {
       tracing::InlineTextBuffer<128> text;
       tracing::append_debug(text, value);
       *this << text.view();
     }
   }
+}
+
+// The error's own text, then those of its causes.
+void Line::add_error(tracing::Value const& value) noexcept {
+  struct Visiting {
+    Line& to;
+    bool first = true;
+  } visiting{*this};
+  value.error_type().visit(value.as_pointer(), &visiting, [](void* context, std::string_view text) {
+    auto& [to, first] = *static_cast<Visiting*>(context);
+    if (!std::exchange(first, false)) to << ": ";
+    to.add_shortened(text);
+  });
 }
 
 // The literal with its placeholders filled, ignoring format specifications.

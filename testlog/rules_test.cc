@@ -265,6 +265,13 @@ TEST(FatalSignal, ReportShortensLongTextsAndKeepsAllFields) {
                                      "\" b=\"" + b + "\" n=8\n"));
 }
 
+TEST(FatalSignal, ReportHasErrorsAndKeepsLineEndsApart) {
+  Outcome const outcome = run_dying("Dies.WithErrorsAndLines");
+  EXPECT_THAT(outcome.err, HasSubstr("  DEBUG open{error=Connection timed out}: dying_scenarios: not shown a\\nb?\\n "
+                                     "error=No such file or directory\n"));
+  EXPECT_THAT(outcome.err, HasSubstr(": dying_scenarios: nested error=outer: inner\n"));
+}
+
 TEST(Exit, DuringATestIsReported) {
   Outcome const outcome = run_scenarios("Dies.ByExit");
   EXPECT_EQ(outcome.exit_code, 5);

@@ -7,7 +7,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -41,6 +44,21 @@ TEST(Dies, WithLongTexts) {
   TRACE_DEBUG("first");
   span.record(tracing::kv("status", std::string(200, 's')));
   TRACE_DEBUG("second {}", c, a, b, tracing::kv("n", 8));
+  raise(SIGSEGV);
+}
+TEST(Dies, WithErrorsAndLines) {
+  TRACE_SPAN(info, "open", tracing::kv("error", std::make_error_code(std::errc::timed_out)));
+  TRACE_DEBUG("not shown {}", tracing::display("a\nb\x1b\n"),
+              tracing::kv("error", std::make_error_code(std::errc::no_such_file_or_directory)));
+  try {
+    try {
+      throw std::runtime_error("inner");
+    } catch (...) {
+      std::throw_with_nested(std::runtime_error("outer"));
+    }
+  } catch (std::exception const& error) {
+    TRACE_DEBUG("nested", error);
+  }
   raise(SIGSEGV);
 }
 TEST(Dies, ByExit) {
