@@ -16,16 +16,24 @@
 
 namespace testlog::inline v1 {
 
+namespace internal {
+
+MATCHER(IsEvent, negation ? "is a span" : "is an event") {
+  (void)result_listener;
+  return !arg.is_span;
+}
+
+}  // namespace internal
+
 /// Matches an event that all matchers match.
 template <class... M>
 auto Event(M const&... matchers) {
-  return testing::AllOf(testing::Field("is_span", &Record::is_span, false), matchers...);
+  return testing::AllOf(internal::IsEvent(), matchers...);
 }
 /// Matches a new span: Span("compile", HasField("mode", "Checked")).
 template <class N, class... M>
 auto Span(N const& name, M const&... matchers) {
-  return testing::AllOf(testing::Field("is_span", &Record::is_span, true), testing::Field("name", &Record::name, name),
-                        matchers...);
+  return testing::AllOf(testing::Not(internal::IsEvent()), testing::Field("name", &Record::name, name), matchers...);
 }
 
 /// Matches the level: a level, or a matcher of one. Larger levels are more verbose.
