@@ -98,11 +98,11 @@ class Recording:
         return heapq.merge(*(self.records_of(*item) for item in self.chunks.items()), key=lambda record: record[:2])
     def records_of(self, track, chunks):
         """(moment, track, flags, type, ...) of each record."""
-        self.lost[track] = end = 0
+        self.lost[track], end, stack = 0, 0, self.open.setdefault(track, [])
         for first_record, first_ticks, spans, chunk, data in sorted(chunks):
             self.lost[track] += max(first_record - end, 0)
-            end, at, stack, local = first_record, 0, [], {}
-            self.open[track] = stack
+            follows, end, at, local = first_record == end, first_record, 0, {}
+            stack[:] = stack if follows else []
             try:
                 while at + 16 <= len(data):
                     ticks, site, words, type, flags, kinds = struct.unpack_from('<IIHBB4s', data, at)
@@ -112,9 +112,10 @@ class Recording:
                     if type == SITE:
                         sites[site] = Site(rest)
                     elif type == TRACK:
-                        _, size = rest.take('<qQ')
-                        self.names[track] = text_of(rest.raw(size))
+                        number, size = rest.take('<qQ')
+                        self.names[number if flags & FOREIGN else track] = text_of(rest.raw(size))
                     elif STATE <= type <= TIMED:
+                        flags &= ~ENTERED if follows else 255  # the spans that it is in are known
                         record = self.read(type, flags, sites.get(site), kinds, rest, stack, track << 40 | spans % 2**40)
                         yield ((first_ticks + ticks) % 2**64, track, flags, type) + record
                     elif type != TAG:
@@ -135,10 +136,10 @@ class Recording:
         foreign = rest.take('<Qq') if flags & FOREIGN else None
         is_explicit = flags & 3 == 2
         around = stack[-1] if stack and flags & 3 == 0 and not foreign else 0
-        references = {BEGIN: 0, EVENT: int(is_explicit), NEW_SPAN: 1 + is_explicit, STATE: 2, FOLLOWS_FROM: 2}.get(type, 1)
+        references = {BEGIN: 0, EVENT: int(is_explicit), NEW_SPAN: 1 + is_explicit, STATE: 3, FOLLOWS_FROM: 2}.get(type, 1)
         named = [rest.take('<Q') for _ in range(references)]
         span = new_key if type == BEGIN else around if type == TIMED or not named else named[0]
-        parent, more = named[1] if references == 2 else around, named[-1] if named else 0
+        parent, more = named[1] if references > 1 else around, named[-1] if named else 0
         if type == BEGIN or (type == ENTER and not foreign) or (type == STATE and flags & ENTERED):
             stack.append(span)
         elif type == EXIT and not foreign and span in stack:

@@ -97,14 +97,13 @@ Owner Attribution::owner_now(tracing::SpanRef span) noexcept {
   return decide(running, home_of(this_thread_info().number), inside_running, outermost);
 }
 
-Owner Attribution::owner_of(tracing::RecordView const& record) const noexcept {
-  TestTag outermost = 0;
-  bool inside_running = false;
-  for (auto const* span = record.span; span != nullptr; span = span->parent) {
-    outermost = span->tag;
-    inside_running |= span->tag == record.tag;
-  }
-  return decide(record.tag, home_of(record.track.number), inside_running, outermost);
+Owner Attribution::owner_of(tracing::internal::RecordEntry const& entry,
+                            tracing::internal::RecordedSpan const* span) const noexcept {
+  return owner_of(entry.tag, entry.track, [&span] {
+    TestTag const tag = span == nullptr ? kNoSpan : span->tag;
+    if (span != nullptr) span = span->parent.get();
+    return tag;
+  });
 }
 
 void Attribution::observe_span(tracing::SpanRef span) noexcept {

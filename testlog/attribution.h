@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "tracing_core/collect/layer.h"
-#include "tracing_core/collect/record_view.h"
+#include "tracing_core/record/recorded_spans.h"
 
 namespace testlog::inline v1 {
 
@@ -56,8 +56,22 @@ class Attribution {
 
   /// The owner of a record that is made now on this thread inside `span`.
   Owner owner_now(tracing::SpanRef span) noexcept;
-  /// The owner of a captured record.
-  Owner owner_of(tracing::RecordView const& record) const noexcept;
+  /// The owner of a captured record: made while the test `tag` ran, on this thread, inside of spans that began in the
+  /// tests that `next_span_tag()` names, innermost first, and kNoSpan at the end.
+  template <class F>
+  Owner owner_of(TestTag tag, std::uint64_t thread_number, F&& next_span_tag) const noexcept {
+    TestTag outermost = 0;
+    bool inside_running = false;
+    for (TestTag span = next_span_tag(); span != kNoSpan; span = next_span_tag()) {
+      outermost = span;
+      inside_running |= span == tag;
+    }
+    return decide(tag, home_of(thread_number), inside_running, outermost);
+  }
+  /// The same; `span` is the one that the entry is about, or in which it is.
+  Owner owner_of(tracing::internal::RecordEntry const& entry,
+                 tracing::internal::RecordedSpan const* span) const noexcept;
+  static constexpr TestTag kNoSpan = ~TestTag{0};
 
   /// Called by layers before anything else: notes in which test threads and spans began.
   void observe_span(tracing::SpanRef span) noexcept;

@@ -1,79 +1,128 @@
 #include "testlog/capture.h"
 
+#include <new>
 #include <utility>
 
+#include "testlog/live_output.h"
 #include "testlog/unwound_path.h"
-#include "tracing_core/collect/forwarding_layer.h"
+#include "tracing_core/internal/span_clock.h"
 
 namespace testlog::inline v1 {
 namespace {
 
 using tracing::Context;
-using tracing::ForwardingLayer;
 using tracing::SpanRef;
+using tracing::internal::RecordLayer;
+using tracing::internal::RecordStore;
+using tracing::internal::Region;
 
-// Notes what the attribution of records and the report of exceptions need, and forwards everything to the ring.
-class CaptureLayer final : public tracing::ForwardingLayer {
+// Notes what the attribution of records and the report of exceptions need, and records.
+class CaptureLayer final : public tracing::Layer {
  public:
-  CaptureLayer(std::unique_ptr<Layer> ring, Attribution& attribution)
-      : ForwardingLayer(std::move(ring)), attribution_(attribution) {}
+  CaptureLayer(std::shared_ptr<RecordStore> store, Attribution& attribution)
+      : record_(std::move(store), LiveOutput::kLayer), attribution_(attribution) {}
 
-  tracing::Hooks hooks() const noexcept override {
-    return ForwardingLayer::hooks() | tracing::Hooks::enter | tracing::Hooks::exit;
-  }
+  tracing::Hooks hooks() const noexcept override { return record_.hooks(); }
   void on_new_span(SpanRef span, tracing::NewSpan const& made, Context const& context) noexcept override {
     attribution_.observe_span(span);
     observe_record();
-    ForwardingLayer::on_new_span(span, made, context);
+    record_.on_new_span(span, made, context);
   }
   void on_event(tracing::Event const& event, Context const& context) noexcept override {
     attribution_.observe_event();
     observe_record();
-    ForwardingLayer::on_event(event, context);
+    record_.on_event(event, context);
   }
   void on_enter(SpanRef span, Context const& context) noexcept override {
     observe_enter();
-    ForwardingLayer::on_enter(span, context);
+    record_.on_enter(span, context);
   }
   void on_exit(SpanRef span, Context const& context) noexcept override {
     observe_exit(span);
-    ForwardingLayer::on_exit(span, context);
+    record_.on_exit(span, context);
+  }
+  void on_scope_begin(SpanRef span, Context const& context) noexcept override {
+    attribution_.observe_span(span);
+    observe_record();
+    observe_enter();
+    record_.on_scope_begin(span, context);
+  }
+  void on_scope_end(SpanRef span, Context const& context) noexcept override {
+    observe_exit(span);
+    record_.on_scope_end(span, context);
+  }
+  void on_record(SpanRef span, tracing::FieldValues const& values, Context const& context) noexcept override {
+    record_.on_record(span, values, context);
+  }
+  void on_follows_from(SpanRef span, SpanRef cause, Context const& context) noexcept override {
+    record_.on_follows_from(span, cause, context);
+  }
+  void on_close(SpanRef span, Context const& context) noexcept override { record_.on_close(span, context); }
+  void on_timed(SpanRef span, tracing::Timing const& timing, Context const& context) noexcept override {
+    record_.on_timed(span, timing, context);
   }
 
  private:
+  RecordLayer record_;
   Attribution& attribution_;
 };
 
 }  // namespace
 
-Capture::Capture(Environment const& environment) {
-  if (environment.capture_off) return;
-  ring_ = tracing::RecordRing::make();
+Capture::Capture(Environment const& environment, std::unique_ptr<Region> file) : is_off_(environment.capture_off) {
+  if (is_off_ && file == nullptr) return;
+  if (file == nullptr) file = Region::make_anonymous(environment.record_limit);
+  if (file == nullptr) return;
+  store_ = std::make_shared<RecordStore>(std::move(file));
   if (environment.capture == "trace") return;  // no filter is the fastest
   owned_filter_ = std::make_unique<tracing::EnvFilter>(tracing::internal::filter_of(environment.capture));
   filter_ = owned_filter_.get();
 }
 
 std::unique_ptr<tracing::Layer> Capture::make_layer(Attribution& attribution) {
-  if (ring_ == nullptr) return nullptr;
-  return std::make_unique<CaptureLayer>(ring_->make_layer(), attribution);
+  if (store_ == nullptr) return nullptr;
+  return std::make_unique<CaptureLayer>(store_, attribution);
+}
+
+std::unique_ptr<tracing::internal::Recording> Capture::read(std::uint64_t from) const {
+  if (store() == nullptr) return nullptr;
+  try {
+    return tracing::internal::Recording::read_region(store_->region(), from);
+  } catch (std::bad_alloc const&) {
+    return nullptr;
+  }
 }
 
 void Capture::begin_test(TestTag tag) noexcept {
-  if (ring_ == nullptr) return;
-  ring_->set_tag(tag);
-  first_record_of_test_ = ring_->next_number();
+  if (store_ != nullptr) store_->set_tag(tag);
+  begin_of_test_ = now();
 }
 
 void Capture::end_test() noexcept {
-  if (ring_ != nullptr) ring_->set_tag(0);
+  if (store_ != nullptr) store_->set_tag(0);
+}
+
+// Later than every record so far, although the clock may show the same for some time.
+std::uint64_t Capture::now() const noexcept {
+  constexpr int kMaxReadings = 10'000;
+  std::uint64_t const before = tracing::internal::ticks_now();
+  std::uint64_t after = before;
+  for (int i = 0; i < kMaxReadings && after == before; ++i) after = tracing::internal::ticks_now();
+  return after;
+}
+
+bool Capture::is_overwritten(std::uint64_t place) const noexcept {
+  if (store() == nullptr) return false;
+  std::uint64_t const until = store_->region().header().overwritten_until.load(std::memory_order_relaxed);
+  return until != 0 && until >= place;
 }
 
 std::string Capture::why_incomplete() const {
-  if (ring_ == nullptr) return "nothing is captured: TRACE_CAPTURE is off";
-  std::uint64_t const lost = ring_->dropped_of(ring_->tag());
+  if (is_off_) return "nothing is captured: TRACE_CAPTURE is off";
+  if (store_ == nullptr) return "nothing is captured: there was no memory";
+  std::uint64_t const lost = store_->region().lost_of(store_->tag());
   if (lost == 0) return {};
-  return "the ring was full and lost " + std::to_string(lost) + " records of this test";
+  return std::to_string(lost) + " records of this test were overwritten (TRACE_RECORD_LIMIT)";
 }
 
 }  // namespace testlog::inline v1

@@ -1,4 +1,4 @@
-// Capture: the ring of captured records, and which of them may still be reported.
+// Capture: the recording of the process, and which of its records may still be reported.
 #pragma once
 
 #include <cstdint>
@@ -9,42 +9,51 @@
 #include "testlog/environment.h"
 #include "testlog/unreported_records.h"
 #include "tracing_core/collect/layer.h"
-#include "tracing_core/collect/record_ring.h"
 #include "tracing_core/filter/env_filter.h"
+#include "tracing_core/record/reader.h"
+#include "tracing_core/record/record_layer.h"
 
 namespace testlog::inline v1 {
 
-/// The layer and the ring may be used by all threads, the rest by the one that runs the tests.
+/// Records into the file of TRACE_RECORD or, without it, into memory. The layer and the recording may be used by all
+/// threads, the rest by the one that runs the tests. Places in the recording are moments of the clock: a record that
+/// another thread is just making at such a moment may come before it and be read after it.
 class Capture {
  public:
-  explicit Capture(Environment const& environment);
+  /// `file` is that of TRACE_RECORD, or null.
+  Capture(Environment const& environment, std::unique_ptr<tracing::internal::Region> file);
   Capture(Capture const&) = delete;
   Capture& operator=(Capture const&) = delete;
 
-  /// Null if nothing is captured.
-  tracing::RecordRing* ring() const noexcept { return ring_.get(); }
+  /// Null if nothing is captured: TRACE_CAPTURE is off, or memory ran out.
+  tracing::internal::RecordStore const* store() const noexcept { return is_off_ ? nullptr : store_.get(); }
+  /// The records from a place. Null if there are none, or if memory ran out.
+  std::unique_ptr<tracing::internal::Recording> read(std::uint64_t from) const;
   /// The directives of TRACE_CAPTURE; null if everything is captured, or nothing. The registry owns it.
   tracing::EnvFilter const* filter() const noexcept { return filter_; }
 
-  /// The layer that fills the ring, null if nothing is captured, and its filter. Each may be called once.
+  /// The layer that records, null if there is nothing to do, and its filter. Each may be called once.
   std::unique_ptr<tracing::Layer> make_layer(Attribution& attribution);
   std::unique_ptr<tracing::Filter> take_filter() noexcept { return std::move(owned_filter_); }
 
   void begin_test(TestTag tag) noexcept;
   void end_test() noexcept;
-  /// The number of the first record that the running test may have made.
-  std::uint64_t first_record_of_test() const noexcept { return first_record_of_test_; }
-  /// The number that the next record gets.
-  std::uint64_t next_record() const noexcept { return ring_ == nullptr ? 0 : ring_->next_number(); }
+  /// The first place of the running test.
+  std::uint64_t begin_of_test() const noexcept { return begin_of_test_; }
+  /// The place after all records so far.
+  std::uint64_t now() const noexcept;
+  /// Whether a record after this place was overwritten.
+  bool is_overwritten(std::uint64_t place) const noexcept;
   /// Why captured records of the running test are missing; empty if none are.
   std::string why_incomplete() const;
   UnreportedRecords& unreported() noexcept { return unreported_; }
 
  private:
-  std::shared_ptr<tracing::RecordRing> ring_;
+  bool const is_off_;
+  std::shared_ptr<tracing::internal::RecordStore> store_;
   std::unique_ptr<tracing::EnvFilter> owned_filter_;
   tracing::EnvFilter const* filter_ = nullptr;
-  std::uint64_t first_record_of_test_ = 0;
+  std::uint64_t begin_of_test_ = 0;
   UnreportedRecords unreported_;
 };
 

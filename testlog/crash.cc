@@ -13,15 +13,20 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "testlog/labels.h"
 #include "tracing_core/environment/thread_labels.h"
 #include "tracing_core/internal/utf8.h"
+#include "tracing_core/internal/zeroed_pages.h"
 #include "tracing_core/model/value.h"
+#include "tracing_core/record/dying_reader.h"
 
 namespace testlog::inline v1 {
 namespace {
+
+using tracing::internal::DyingReader;
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr std::string_view kSignalNames[] = {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT"};
@@ -31,6 +36,7 @@ struct Handling {
   struct sigaction before[std::size(kSignals)] = {};
   std::atomic<long> reporter{0};  // the thread that writes, or has written, the report
   std::atomic<bool> reported{false};
+  DyingReader* reader = nullptr;  // made beforehand; null if there was no memory
 };
 constinit Handling handling;
 
@@ -62,9 +68,13 @@ class Line {
   }
   // A text value, of which a long one leaves room for other values: `the first of i... (1048576 bytes)`.
   void add_shortened(std::string_view text) noexcept {
-    add_text(text.substr(0, tracing::internal::char_start(text, kMaxTextBytes)));
-    if (text.size() > kMaxTextBytes) *this << "... (" << std::uint64_t{text.size()} << " bytes)";
+    std::size_t const whole_size = reader_ == nullptr ? text.size() : reader_->whole_size(text);
+    std::string_view const shown = text.substr(0, tracing::internal::char_start(text, kMaxTextBytes));
+    add_text(shown);
+    if (whole_size > shown.size()) *this << "... (" << std::uint64_t{whole_size} << " bytes)";
   }
+  /// Texts are those of a recording, which may be cut already.
+  void set_reader(DyingReader const* reader) noexcept { reader_ = reader; }
   void add_value(tracing::Value const& value) noexcept;
   void add_error(tracing::Value const& value) noexcept;
   void add_message(tracing::Value const& value) noexcept;
@@ -105,6 +115,7 @@ class Line {
     output.write_dying({object, static_cast<std::size_t>(at - object)});
   }
 
+  DyingReader const* reader_ = nullptr;
   std::size_t size_ = 0;
   bool is_cut_ = false;
   char bytes_[kBytes] = {};
@@ -203,15 +214,11 @@ void add_span(std::string_view name, tracing::Metadata const& metadata, F&& for_
   if (any) line << "}";
 }
 
-void add_path(tracing::RecordedSpan const* span) noexcept {
-  constexpr std::size_t kDepth = 64;
-  tracing::RecordedSpan const* path[kDepth];
-  std::size_t depth = 0;
-  for (; span != nullptr && depth < kDepth; span = span->parent) path[depth++] = span;
-  if (span != nullptr) line << "...:";
-  for (std::size_t i = depth; i > 0; --i) {
-    add_span(path[i - 1]->metadata->name(), *path[i - 1]->metadata,
-             [shown = path[i - 1]](auto&& f) { shown->for_each_group(f); });
+void add_path(DyingReader& reader) noexcept {
+  if (reader.has_more_spans()) line << "...:";
+  for (std::size_t i = reader.depth(); i > 0; --i) {
+    tracing::Metadata const& metadata = reader.span(i - 1);
+    add_span(metadata.name(), metadata, [&reader, i](auto&& f) { reader.for_each_group(i - 1, f); });
     line << (i == 1 ? ": " : ":");
   }
 }
@@ -240,8 +247,10 @@ void write_open_spans(Session& session) noexcept {
   if (visiting.track != 0) line.write_to(session.output());
 }
 
-void add_owner(Attribution const& attribution, tracing::RecordView const& record) noexcept {
-  Owner const owner = attribution.owner_of(record);
+void add_owner(Attribution const& attribution, DyingReader const& reader) noexcept {
+  Owner const owner = attribution.owner_of(reader.tag(), reader.track().number, [&reader, i = std::size_t{0}]() mutable {
+    return i < reader.depth() ? reader.tag_of_span(i++) : Attribution::kNoSpan;
+  });
   if (owner.test == 0) line << "[outside any test] ";
   if (!owner.late) return;
   line << "[late, from ";
@@ -249,32 +258,36 @@ void add_owner(Attribution const& attribution, tracing::RecordView const& record
   line << "] ";
 }
 
-void add_labels(Session& session, tracing::RecordView const& record) noexcept {
-  add_owner(session.attribution(), record);
-  if (!names_thread(session.environment().threads, record.track, session.attribution())) return;
+void add_labels(Session& session, DyingReader const& reader) noexcept {
+  add_owner(session.attribution(), reader);
+  if (!names_thread(session.environment().threads, reader.track(), session.attribution())) return;
   tracing::InlineTextBuffer<512> name;
-  tracing::internal::append_thread_name(name, record.track);
+  tracing::internal::append_thread_name(name, reader.track());
   line << "[" << name.view() << "] ";
 }
 
 void write_records(Session& session) noexcept {
-  if (session.capture().ring() == nullptr) return;
-  session.capture().ring()->drain_dying(
-      session.capture().unreported().first(),
-      [](void* context, tracing::RecordView const& record) {
-        auto& dying = *static_cast<Session*>(context);
-        if (record.kind != tracing::RecordKind::event || !dying.capture().unreported().contains(record.number)) return;
-        if (dying.environment().show == Show::live && LiveOutput::was_selected(record.mask)) return;
-        line << "  ";
-        add_labels(dying, record);
-        line << tracing::name(record.metadata().level()) << " ";
-        add_path(record.span);
-        line.add_text(record.metadata().target());
-        line << ": ";
-        line.add_fields(record.values);
-        line.write_to(dying.output());
-      },
-      &session);
+  if (session.capture().store() == nullptr || handling.reader == nullptr) return;
+  DyingReader& reader = *handling.reader;
+  UnreportedRecords const& unreported = session.capture().unreported();
+  reader.start(*session.capture().store(), unreported.first());
+  while (reader.next()) {
+    if (!unreported.contains(reader.ticks())) continue;
+    if (session.environment().show == Show::live && reader.shown()) continue;
+    line.set_reader(&reader);
+    line << "  ";
+    add_labels(session, reader);
+    line << tracing::name(reader.values().metadata().level()) << " ";
+    add_path(reader);
+    line.add_text(reader.values().metadata().target());
+    line << ": ";
+    line.add_fields(reader.values());
+    line.set_reader(nullptr);
+    line.write_to(session.output());
+  }
+  if (!reader.skips_tracks()) return;
+  line << "  (records of further threads are not shown)";
+  line.write_to(session.output());
 }
 
 void write_report(Session& session, int signal) noexcept {
@@ -335,11 +348,19 @@ void set_signal_stack() noexcept {
   sigaltstack(&ours, nullptr);
 }
 
+// Takes memory when it is used.
+DyingReader* make_reader() noexcept {
+  static tracing::internal::ZeroedPages pages;
+  char* const at = pages.map(sizeof(DyingReader));
+  return at == nullptr ? nullptr : new (at) DyingReader;
+}
+
 }  // namespace
 
 void install_crash_handlers(Session& session) {
   if (handling.session != nullptr) return;
   handling.session = &session;
+  handling.reader = make_reader();
   set_signal_stack();
   struct sigaction action {};
   action.sa_sigaction = on_signal;

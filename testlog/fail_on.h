@@ -17,7 +17,7 @@
 
 namespace testlog::inline v1 {
 
-/// Counts the events as they happen and keeps the first few, so that neither TRACE_CAPTURE nor the ring's size matters.
+/// Counts the events as they happen and keeps the first few, so that neither TRACE_CAPTURE nor TRACE_RECORD_LIMIT matters.
 /// The layer may be used by all threads, begin_test() and raise_failures() by the one that runs the tests.
 class FailOn {
  public:

@@ -9,12 +9,17 @@
 #include "tracing_core/export/print.h"
 #include "tracing_core/model/text_escape.h"
 #include "tracing_core/perf/perf_filter.h"
+#include "tracing_core/record/recorded_spans.h"
+#include "tracing_core/record/replay.h"
 
 namespace testlog::inline v1 {
 namespace {
 
-using tracing::RecordKind;
 using tracing::SpanEvents;
+using tracing::internal::RecordedSpan;
+using tracing::internal::RecordEntry;
+using tracing::internal::Recording;
+using tracing::internal::RecordType;
 
 // A registry that prints the records that `filter` selects into `out`, in the format of the live output.
 std::shared_ptr<tracing::Registry> printing_registry(LiveOutput const& live, std::unique_ptr<tracing::Filter> filter,
@@ -27,70 +32,89 @@ std::shared_ptr<tracing::Registry> printing_registry(LiveOutput const& live, std
       .build();
 }
 
-// The numbers of the spans that began and ended in `records` without an event or another span inside. Not perf spans,
+// The keys of the spans that began and ended in the recording without an event or another span inside. Not perf spans,
 // which report themselves.
-std::unordered_set<std::uint64_t> silent_spans(tracing::RecordSnapshot const& records) {
+std::unordered_set<std::uint64_t> silent_spans(Recording& recording) {
   std::unordered_set<std::uint64_t> open, silent;
-  records.for_each([&](tracing::RecordView const& record) {
-    if (record.span == nullptr) return;
-    if (record.kind == RecordKind::event) open.erase(record.span->number);
-    if (record.kind == RecordKind::new_span) {
-      if (record.span->parent != nullptr) open.erase(record.span->parent->number);
-      if (!record.metadata().is_perf()) open.insert(record.span->number);
+  recording.for_each([&](RecordEntry const& entry) {
+    switch (entry.type) {
+      case RecordType::event: open.erase(entry.span); break;
+      case RecordType::scope_begin:
+      case RecordType::new_span:
+        open.erase(entry.parent);
+        if (!entry.metadata->is_perf()) open.insert(entry.span);
+        break;
+      case RecordType::scope_end:
+      case RecordType::close:
+        if (open.erase(entry.span) > 0) silent.insert(entry.span);
+        break;
+      default: break;
     }
-    if (record.kind == RecordKind::close && open.erase(record.span->number) > 0) silent.insert(record.span->number);
   });
   return silent;
+}
+
+bool is_end(RecordEntry const& entry) noexcept {
+  return entry.type == RecordType::scope_end || entry.type == RecordType::close;
+}
+
+// Whether TRACE_FILTER selected it.
+bool was_selected(RecordEntry const& entry, RecordedSpan const* span) noexcept {
+  if (entry.type == RecordType::event) return (entry.flags & tracing::internal::kShown) != 0;
+  return span != nullptr && span->shown;
 }
 
 }  // namespace
 
 template <class Select>
-std::string FailureReport::lines_of(tracing::RecordSnapshot const& records, std::unique_ptr<tracing::Filter> filter,
+std::string FailureReport::lines_of(Recording& recording, std::unique_ptr<tracing::Filter> filter,
                                     SpanEvents span_events, Select&& select) const {
   Attribution const& attribution = session_.attribution();
   std::string lines;
   LabelledFormat::Replaying replaying;
   auto const registry = printing_registry(session_.live(), std::move(filter), span_events, lines);
-  records.replay(*registry, [&](tracing::RecordView const& record) -> bool {
-    if (!session_.capture().unreported().contains(record.number) || !select(record)) return false;
-    replaying.set_owner(attribution.owner_of(record));
+  tracing::internal::RecordedSpans spans;
+  tracing::internal::replay(recording, *registry, [&](RecordEntry const& entry) -> bool {
+    spans.follow(entry);
+    if (!session_.capture().unreported().contains(entry.ticks) || !select(entry, spans.current())) return false;
+    replaying.set_owner(attribution.owner_of(entry, spans.current()));
     return true;
   });
   return lines;
 }
 
-tracing::RecordSnapshot FailureReport::records_from(std::uint64_t number) const {
-  tracing::RecordRing const* const ring = session_.capture().ring();
-  return ring == nullptr ? tracing::RecordSnapshot() : ring->snapshot(number);
-}
-
-// One line for each kind of record that the ring has overwritten since record number `from`.
-std::string FailureReport::overwritten(tracing::RecordSnapshot const& records, std::uint64_t from) const {
-  std::uint64_t const of_tests = session_.capture().unreported().first_of_tests();
+// One line for each kind of unreported record that was overwritten; `from` is the first place that is unreported.
+std::string FailureReport::overwritten(std::uint64_t from) const {
+  Capture& capture = session_.capture();
+  std::uint64_t const of_tests = capture.unreported().first_of_tests();
   auto const note = [this](std::string_view text) { return session_.output().note("failure_report", {}, text); };
   std::string lines;
-  if (from < of_tests && records.first_number() > from)
-    lines += note("---- earlier set-up records were overwritten (ring full) ----\n");
-  if (records.first_number() > of_tests) lines += note("---- earlier records were overwritten (ring full) ----\n");
+  if (from < of_tests && capture.is_overwritten(from))
+    lines += note("---- earlier set-up records were overwritten (TRACE_RECORD_LIMIT) ----\n");
+  if (capture.is_overwritten(of_tests))
+    lines += note("---- earlier records were overwritten (TRACE_RECORD_LIMIT) ----\n");
   return lines;
 }
 
 void FailureReport::print_unreported(std::string_view headline, bool always) {
-  UnreportedRecords& unreported = session_.capture().unreported();
+  Capture& capture = session_.capture();
+  UnreportedRecords& unreported = capture.unreported();
+  std::uint64_t const now = capture.now();
   if (!session_.is_mute()) {
     Show const show = session_.environment().show;
     std::uint64_t const from = unreported.first();
-    tracing::RecordSnapshot const records = records_from(from);
     SpanEvents const span_events = session_.environment().span_events;
     bool const adds_silent = span_events == SpanEvents::none;  // otherwise all spans have lines
-    auto const silent = adds_silent ? silent_spans(records) : std::unordered_set<std::uint64_t>();
-    auto const select = [&](tracing::RecordView const& record) {
-      if (record.kind == RecordKind::close && adds_silent) return silent.contains(record.span->number);
-      bool const is_shown = show == Show::live || (show == Show::all && record.number < unreported.first_of_tests());
-      return !is_shown || !LiveOutput::was_selected(record.mask);
-    };
-    std::string const lines = lines_of(records, nullptr, adds_silent ? SpanEvents::close : span_events, select);
+    std::string lines;
+    if (auto const recording = capture.read(from)) {
+      auto const silent = adds_silent ? silent_spans(*recording) : std::unordered_set<std::uint64_t>();
+      auto const select = [&](RecordEntry const& entry, RecordedSpan const* span) {
+        if (adds_silent && is_end(entry)) return silent.contains(entry.span);
+        bool const is_shown = show == Show::live || (show == Show::all && entry.ticks < unreported.first_of_tests());
+        return !is_shown || !was_selected(entry, span);
+      };
+      lines = lines_of(*recording, nullptr, adds_silent ? SpanEvents::close : span_events, select);
+    }
     if (!lines.empty() || always) {
       Output& output = session_.output();
       std::string_view const test = session_.attribution().name_of(session_.attribution().running());
@@ -98,33 +122,33 @@ void FailureReport::print_unreported(std::string_view headline, bool always) {
       first.append("---- ");
       tracing::append_sanitized_in_line(first, headline);
       first.append(": captured records not shown yet ----\n");
-      output.write(output.note("failure_report", test, first.view()) + overwritten(records, from) + lines +
+      output.write(output.note("failure_report", test, first.view()) + overwritten(from) + lines +
                    output.note("end_of_failure_report", test, "---- end of captured records ----\n"));
     }
   }
-  unreported.report_to(session_.capture().next_record());
+  unreported.report_to(now);
 }
 
 void FailureReport::print_matching(std::string_view test) {
-  if (!session_.is_mute()) {
+  std::uint64_t const from = session_.capture().unreported().first_of_tests();
+  auto const recording = session_.is_mute() ? nullptr : session_.capture().read(from);
+  if (recording != nullptr) {
     TestTag const running = session_.attribution().running();
-    std::uint64_t const from = session_.capture().unreported().first_of_tests();
     // Filters again, since the filter also decides which spans around a record are printed.
     auto filter = std::make_unique<tracing::EnvFilter>(tracing::internal::filter_of(session_.live().filter().directives()));
-    tracing::RecordSnapshot const records = records_from(from);
-    auto const select = [running](tracing::RecordView const& record) {
-      return LiveOutput::was_selected(record.mask) && (running == 0 || record.tag == 0 || record.tag == running);
+    auto const select = [running](RecordEntry const& entry, RecordedSpan const* span) {
+      return was_selected(entry, span) && (running == 0 || entry.tag == 0 || entry.tag == running);
     };
-    std::string const lines = lines_of(records, std::move(filter), session_.environment().span_events, select);
+    std::string const lines = lines_of(*recording, std::move(filter), session_.environment().span_events, select);
     if (!lines.empty()) {
       std::string const headline = "---- " + std::string(test) + " ----\n";
       Output& output = session_.output();
-      output.write((test.empty() ? "" : output.note("test", test, headline)) + overwritten(records, from) + lines);
+      output.write((test.empty() ? "" : output.note("test", test, headline)) + overwritten(from) + lines);
     }
   }
   skip();
 }
 
-void FailureReport::skip() noexcept { session_.capture().unreported().skip_to(session_.capture().next_record()); }
+void FailureReport::skip() noexcept { session_.capture().unreported().skip_to(session_.capture().now()); }
 
 }  // namespace testlog::inline v1

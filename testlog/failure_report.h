@@ -27,10 +27,9 @@ class FailureReport {
 
  private:
   template <class Select>
-  std::string lines_of(tracing::RecordSnapshot const& records, std::unique_ptr<tracing::Filter> filter,
+  std::string lines_of(tracing::internal::Recording& recording, std::unique_ptr<tracing::Filter> filter,
                        tracing::SpanEvents span_events, Select&& select) const;
-  tracing::RecordSnapshot records_from(std::uint64_t number) const;
-  std::string overwritten(tracing::RecordSnapshot const& records, std::uint64_t from) const;
+  std::string overwritten(std::uint64_t from) const;
 
   Session& session_;
 };

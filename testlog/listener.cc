@@ -88,12 +88,12 @@ class Recorder final : public testing::EmptyTestEventListener {
     unreported_.begin(UnreportedRecords::of_environments, unreported_.first_of_tests());
   }
   void OnEnvironmentsSetUpEnd(UnitTest const&) override {
-    unreported_.end(UnreportedRecords::of_environments, next_record());
+    unreported_.end(UnreportedRecords::of_environments, now());
   }
-  void OnTestSuiteStart(TestSuite const&) override { unreported_.begin(UnreportedRecords::of_suite, next_record()); }
+  void OnTestSuiteStart(TestSuite const&) override { unreported_.begin(UnreportedRecords::of_suite, now()); }
 
   void OnTestStart(TestInfo const& test) override {
-    unreported_.end(UnreportedRecords::of_suite, next_record());
+    unreported_.end(UnreportedRecords::of_suite, now());
     test_ = &test;
     path_recorded_ = false;
     forget_unwound();
@@ -152,7 +152,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     output.write(output.note("failure", test, "    " + std::string(place.preposition) + " " + place.path + "\n"));
   }
 
-  std::uint64_t next_record() const noexcept { return session_.capture().next_record(); }
+  std::uint64_t now() const noexcept { return session_.capture().now(); }
   void attach_loggers() {
     using tracing::bridge::Console;
     Environment const& environment = session_.environment();

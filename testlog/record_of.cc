@@ -63,14 +63,13 @@ Record without_spans(tracing::FieldValues const& values, tracing::Track const& t
 
 }  // namespace
 
-Record record_of(tracing::RecordView const& view) {
-  Record record = without_spans(view.values, view.track);
-  tracing::RecordedSpan const* const around = record.is_span && view.span != nullptr ? view.span->parent : view.span;
-  for (auto const* span = around; span != nullptr; span = span->parent)
-    record.spans.push_back(span_info(*span->metadata, span->values));
+Record record_of(tracing::internal::RecordEntry const& entry, tracing::internal::RecordedSpan const* span) {
+  Record record = without_spans(tracing::FieldValues(*entry.metadata, entry.values), {entry.track, entry.track_name});
+  if (record.is_span && span != nullptr) span = span->parent.get();
+  for (; span != nullptr; span = span->parent.get()) record.spans.push_back(span_info(*span->metadata, span->values));
   std::reverse(record.spans.begin(), record.spans.end());
-  record.number = view.number;
-  record.time = view.time;
+  record.number = entry.ticks;
+  record.time = entry.time;
   return record;
 }
 

@@ -87,7 +87,7 @@ std::ostream& operator<<(std::ostream& out, Record const& record) {
 
 Mark mark() noexcept {
   Session* const session = Session::get();
-  return {session == nullptr ? 0 : session->capture().next_record()};
+  return {session == nullptr ? 0 : session->capture().now()};
 }
 
 Records Records::since(Mark mark) const {
@@ -102,12 +102,18 @@ Records records(char const* file, int line) {
   Capture const& capture = session->capture();
   if (std::string const why = capture.why_incomplete(); !why.empty())
     ADD_FAILURE_AT(file, line) << "testlog::records() does not have all records of the test: " << why << ".";
-  if (capture.ring() == nullptr) return all;
+  auto const recording = capture.read(capture.begin_of_test());
+  if (recording == nullptr) return all;
   Attribution const& attribution = session->attribution();
-  capture.ring()->snapshot(capture.first_record_of_test()).for_each([&](tracing::RecordView const& view) {
-    if (view.kind != tracing::RecordKind::event && view.kind != tracing::RecordKind::new_span) return;
-    Owner const owner = attribution.owner_of(view);
-    if (!owner.late && owner.test == attribution.running()) all.push_back(record_of(view));
+  tracing::internal::RecordedSpans spans;
+  recording->for_each([&](tracing::internal::RecordEntry const& entry) {
+    using tracing::internal::RecordType;
+    spans.follow(entry);
+    bool const is_record = entry.type == RecordType::event || entry.type == RecordType::new_span ||
+                           entry.type == RecordType::scope_begin;
+    if (!is_record || entry.ticks < capture.begin_of_test()) return;
+    Owner const owner = attribution.owner_of(entry, spans.current());
+    if (!owner.late && owner.test == attribution.running()) all.push_back(record_of(entry, spans.current()));
   });
   return all;
 }

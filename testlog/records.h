@@ -85,7 +85,7 @@ struct Record {
   std::uint32_t line = 0;
   std::string thread;  ///< its name; may be empty
   std::uint64_t thread_number = 0;
-  std::uint64_t number = 0;  ///< in the order of capture, also across tests
+  std::uint64_t number = 0;  ///< grows in the order of capture, also across tests
   tracing::Instant time{};
 
   /// The last field with this name; null if there is none.
@@ -113,7 +113,7 @@ class Records : public std::vector<Record> {
 
 /// The events and new spans of the running test so far, on all its threads, oldest first; outside tests, those since
 /// the last test ended. Raises a test failure at `file` and `line`, those of the caller, if records are missing:
-/// nothing is captured (TRACE_CAPTURE=off), or the ring was full. Takes time proportional to the number of captured
+/// nothing is captured (TRACE_CAPTURE=off), or some were overwritten (TRACE_RECORD_LIMIT). Takes time proportional to the number of captured
 /// records.
 Records records(char const* file = __builtin_FILE(), int line = __builtin_LINE());
 

@@ -7,6 +7,7 @@
 
 #include "testlog/perf.h"
 #include "tracing_core/dispatch/carried_context.h"
+#include "tracing_core/environment/record_output.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/never_destroyed.h"
 
@@ -53,9 +54,10 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
     output_.open(environment_.output, environment_.format == tracing::FormatKind::json);
     std::atexit([] { get()->output_.report_missing(); });
   }
-  capture_ = std::make_unique<Capture>(environment_);
+  capture_ = std::make_unique<Capture>(
+      environment_, role.death_test_child ? nullptr : tracing::internal::open_recording(environment_, output_));
   live_ = std::make_unique<LiveOutput>(environment_, output_, attribution_, role.gtest_color, mute_);
-  if (!role.death_test_child && !(environment_.chrome.empty() && environment_.flame.empty() && environment_.record.empty())) {
+  if (!role.death_test_child && !(environment_.chrome.empty() && environment_.flame.empty())) {
     files_ = std::make_unique<FileOutputs>(environment_, output_, [this](tracing::SpanRef span) {
       attribution_.observe_event();
       Owner const owner = attribution_.owner_now(span);

@@ -8,14 +8,14 @@
 
 namespace testlog::inline v1 {
 
-/// Records are known by their numbers in the ring. The records of passing tests are never reported; those made while
+/// Records are known by their places in the recording, see Capture. The records of passing tests are never reported; those made while
 /// the environments and the running test's suite were set up wait for the first test that fails. Single-thread, except
 /// that the handler of a fatal signal may read on any thread.
 class UnreportedRecords {
  public:
   enum SetUp : std::size_t { of_environments, of_suite };
 
-  /// A set-up begins with record `next`, or ends before that record.
+  /// A set-up begins, or ends, at the place `next`.
   void begin(SetUp which, std::uint64_t next) noexcept {
     set_ups_[which].end = kOpen;
     set_ups_[which].first = next;
@@ -32,7 +32,7 @@ class UnreportedRecords {
     for (Range& set_up : set_ups_) set_up.first = std::max(set_up.first.load(), next);
   }
 
-  bool contains(std::uint64_t number) const noexcept { return number >= first_of_tests_ || is_of_set_up(number); }
+  bool contains(std::uint64_t place) const noexcept { return place >= first_of_tests_ || is_of_set_up(place); }
   /// The first record since the last report or passing test.
   std::uint64_t first_of_tests() const noexcept { return first_of_tests_; }
   /// No record before this one is unreported.
@@ -50,9 +50,9 @@ class UnreportedRecords {
   };
   static constexpr std::uint64_t kOpen = ~std::uint64_t{0};
 
-  bool is_of_set_up(std::uint64_t number) const noexcept {
+  bool is_of_set_up(std::uint64_t place) const noexcept {
     return std::any_of(set_ups_.begin(), set_ups_.end(),
-                       [number](Range const& set_up) { return set_up.first <= number && number < set_up.end; });
+                       [place](Range const& set_up) { return set_up.first <= place && place < set_up.end; });
   }
 
   std::atomic<std::uint64_t> first_of_tests_{0};

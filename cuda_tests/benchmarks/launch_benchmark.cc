@@ -5,7 +5,7 @@
 
 #include "cuda_tests/cpu/cpu_driver.h"
 #include "tracing_core/benchmarks/support.h"
-#include "tracing_core/collect/record_ring.h"
+#include "tracing_core/record/record_layer.h"
 #include "tracing_core/cuda/driver.h"
 
 namespace {
@@ -70,8 +70,9 @@ void launch_off(benchmark::State& state) { through_driver(state); }
 TRACING_BENCHMARK(launch_off);
 
 void launch_captured(benchmark::State& state) {
-  static auto const ring = tracing::RecordRing::make();
-  bench::use(state, [] { return RegistryBuilder().with(ring->make_layer()).build(); });
+  using namespace tracing::internal;
+  static auto const store = std::make_shared<RecordStore>(Region::make_anonymous(std::size_t{64} << 20));
+  bench::use(state, [] { return RegistryBuilder().with(std::make_unique<RecordLayer>(store)).build(); });
   through_driver(state);
 }
 TRACING_BENCHMARK(launch_captured);

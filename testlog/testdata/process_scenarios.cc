@@ -141,11 +141,13 @@ std::vector<std::function<void(int)>> lock_users() {
       [logger](int n) { logger->info("logged {}", n); },
       [](int) {
         std::size_t records = 0;
-        testlog::Session::get()->capture().ring()->snapshot().for_each(
-            [&records](tracing::RecordView const&) { ++records; });
+        testlog::Session::get()->capture().read(0)->for_each(
+            [&records](tracing::internal::RecordEntry const&) { ++records; });
       },
       [](int n) {
-        tracing::with_default(tracing::RegistryBuilder().with(tracing::RecordRing::make(4096)->make_layer()).build(),
+        using namespace tracing::internal;
+        auto const store = std::make_shared<RecordStore>(Region::make_anonymous(Region::kMinBytes));
+        tracing::with_default(tracing::RegistryBuilder().with(std::make_unique<RecordLayer>(store)).build(),
                               [n] { work(n); });
       },
       [](int) { testlog::perf_summary(); },

@@ -11,13 +11,17 @@
 
 #include "tests/support/resident_memory.h"
 #include "tests/support/sanitizers.h"
-#include "tracing_core/collect/record_ring.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/collect/registry_test_support.h"
+#include "tracing_core/record/record_layer.h"
 #include "tracing_core/tracing.h"
 
 namespace registry_test {
 namespace {
+
+using tracing::internal::RecordLayer;
+using tracing::internal::RecordStore;
+using tracing::internal::Region;
 
 // By how much the memory of the process may grow; sanitizers use some themselves.
 #if TESTLOG_TSAN || TESTLOG_ASAN
@@ -148,9 +152,9 @@ TEST(Registry, ManyThreadsShareASpanAndRecordToIt) {
   EXPECT_FALSE(registry->has_open_spans());
 }
 
-// Takes the locks of the dispatcher, of registries without owner, of the ring and of spans.
-void use_every_lock(std::shared_ptr<Registry> const& registry, tracing::RecordRing& ring) {
-  with_default(RegistryBuilder().with(ring.make_layer()).build(), [] { TRACE_SPAN(info, "short-lived"); });
+// Takes the locks of the dispatcher, of registries without owner, of a recording and of spans.
+void use_every_lock(std::shared_ptr<Registry> const& registry, std::shared_ptr<RecordStore> const& store) {
+  with_default(RegistryBuilder().with(std::make_unique<RecordLayer>(store)).build(), [] { TRACE_SPAN(info, "short-lived"); });
   with_default(registry, [] {
     TRACE_SPAN(info, "busy");
     auto const handle = TRACE_MAKE_SPAN(info, "handle", tracing::kv("late", tracing::empty));
@@ -173,19 +177,19 @@ TEST(Registry, AForkedChildFindsEveryLockFreeWhileOtherThreadsWork) {
   GTEST_SKIP() << "a forked child may find the allocator of ThreadSanitizer locked for good";
 #endif
   auto const registry = RegistryBuilder().build();
-  auto const ring = tracing::RecordRing::make(65536);
+  auto const store = std::make_shared<RecordStore>(Region::make_anonymous(Region::kMinBytes));
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
   for (int t = 0; t < 2; ++t) {
     threads.emplace_back([&] {
-      while (!stop) use_every_lock(registry, *ring);
+      while (!stop) use_every_lock(registry, store);
     });
   }
   for (int i = 0; i < 20; ++i) {
     pid_t const child = fork();
     if (child == 0) {
       alarm(10);
-      for (int n = 0; n < 50; ++n) use_every_lock(registry, *ring);
+      for (int n = 0; n < 50; ++n) use_every_lock(registry, store);
       _exit(spans_of_other_threads(*registry));
     }
     int status = 0;

@@ -45,6 +45,7 @@ struct alignas(64) SpanSlot {
   std::atomic<bool> has_extras{false};  // close() must clear filter states, texts or extensions
   std::atomic<bool> special{true};      // excludes close_scope_fast(); false while a slot of a stack is closed
   bool of_stack = false;                // permanently belongs to an entry of a track's stack, never to a free list
+  std::uint32_t record_tag = 0;         // of a recording, when the span was opened
   SpanSlot* next_free = nullptr;
   StoredValues values;
   std::array<CachedText, 2> texts;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <iterator>
 
 #include "tracing_core/export/open_file.h"
@@ -61,6 +62,12 @@ std::string filled_in(std::string_view path, std::string_view test) {
     path.remove_prefix(mark + (kind == 'p' || kind == 't' ? 2 : 1));
   }
   return out += path;
+}
+
+bool is_folder(std::string const& path) {
+  std::error_code ignored;
+  if (path.ends_with('/')) std::filesystem::create_directories(path, ignored);
+  return path.ends_with('/') || std::filesystem::is_directory(path, ignored);
 }
 
 bool is_no_file(std::string const& path) noexcept {

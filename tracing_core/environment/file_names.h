@@ -11,6 +11,9 @@ namespace tracing::inline v1::internal {
 /// `path` with this process for %p and the test for %t, in whose name `/` becomes `_`.
 std::string filled_in(std::string_view path, std::string_view test);
 
+/// True for an existing folder and for a path that ends in `/`, which creates the folder.
+bool is_folder(std::string const& path);
+
 /// True for a pipe or a device: something that exists and is neither a file nor a folder.
 bool is_no_file(std::string const& path) noexcept;
 

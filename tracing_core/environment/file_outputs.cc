@@ -1,6 +1,5 @@
 #include "tracing_core/environment/file_outputs.h"
 
-#include <errno.h>
 #include <time.h>
 
 #include <atomic>
@@ -15,10 +14,8 @@
 #include "tracing_core/export/flame_lines.h"
 #include "tracing_core/export/scoped_no_cancellation.h"
 #include "tracing_core/internal/mutex.h"
-#include "tracing_core/record/record.h"
 
 namespace tracing::inline v1::internal {
-
 
 // The files of one variable, one after the other. Thread-safe.
 class FileOutputs::Series {
@@ -214,20 +211,8 @@ class FileOutputs::ByTest final : public Layer {
   IsOfRunningTest const& is_of_running_test_;
 };
 
-namespace {
-
-// True for an existing folder and for a path that ends in `/`, which creates the folder.
-bool is_folder(std::string const& path) {
-  std::error_code ignored;
-  if (path.ends_with('/')) std::filesystem::create_directories(path, ignored);
-  return path.ends_with('/') || std::filesystem::is_directory(path, ignored);
-}
-
-}  // namespace
-
 FileOutputs::FileOutputs(EnvOptions const& options, Output& output, IsOfRunningTest is_of_running_test)
     : output_(output), is_of_running_test_(std::move(is_of_running_test)) {
-  if (!options.record.empty()) add_recording(options.record, options.record_limit);
   std::string const& chrome = options.chrome;
   std::string const& flame = options.flame;
   if (!chrome.empty()) add<ChromeSeries>("TRACE_CHROME", chrome, ".json", false);
@@ -235,26 +220,12 @@ FileOutputs::FileOutputs(EnvOptions const& options, Output& output, IsOfRunningT
     output.write_note("report", "testlog: TRACE_FLAME=" + flame +
                                     ": is already used by TRACE_CHROME; expected another path, or a folder\n");
   } else if (!flame.empty()) {
-        add<FlameSeries>("TRACE_FLAME", flame, ".folded", options.flame_tests,
+    add<FlameSeries>("TRACE_FLAME", flame, ".folded", options.flame_tests,
                      FlameOptions{.empty_samples = options.flame_idle}, options.flame_tests);
   }
 }
 
 FileOutputs::~FileOutputs() = default;
-
-// One file for the process, whatever its tests.
-void FileOutputs::add_recording(std::string path, std::uint64_t limit_bytes) {
-  if (is_folder(path)) path.append(path.ends_with('/') ? "" : "/").append(program_invocation_short_name).append(".rec");
-  std::error_code error;
-  path = filled_in(std::filesystem::absolute(path, error).string(), program_invocation_short_name);
-  std::string const own = create_unique_file(path, error);
-  std::unique_ptr<Layer> layer;
-  if (!error) std::tie(layer, error) = record_layer({.path = own, .limit_bytes = limit_bytes});
-  if (error) return output_.write_note("report", cannot_open("TRACE_RECORD", own, error));
-  if (own != path)
-    output_.write_note("report", "testlog: TRACE_RECORD: " + path + " already exists; writing " + own + " instead\n");
-  layers_.push_back(std::move(layer));
-}
 
 template <class S, class... Options>
 void FileOutputs::add(char const* variable, std::string path, char const* suffix, bool separates_tests,

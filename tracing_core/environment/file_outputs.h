@@ -45,7 +45,6 @@ class FileOutputs {
   class FlameSeries;
   class ByTest;
 
-  void add_recording(std::string path, std::uint64_t limit_bytes);
   template <class S, class... Options>
   void add(char const* variable, std::string path, char const* suffix, bool separates_tests, Options const&... options);
 

@@ -13,11 +13,13 @@
 #include "tracing_core/environment/file_outputs.h"
 #include "tracing_core/environment/output.h"
 #include "tracing_core/environment/perf_outputs.h"
+#include "tracing_core/environment/record_output.h"
 #include "tracing_core/environment/thread_labels.h"
 #include "tracing_core/environment/unmatched.h"
 #include "tracing_core/environment/variables.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/filter/env_filter.h"
+#include "tracing_core/record/record_layer.h"
 
 namespace tracing::inline v1 {
 namespace internal {
@@ -38,7 +40,9 @@ class EnvSession {
     if (!options_.redact.empty()) redact(options_.redact, options_.redact_token);
     output_.open(options_.output, options_.format == FormatKind::json);
     if (!reports.empty()) output_.write_note("report", reports);
-    if (!options_.chrome.empty() || !options_.flame.empty() || !options_.record.empty())
+    if (auto region = open_recording(options_, output_))
+      recording_ = std::make_shared<RecordStore>(std::move(region));
+    if (!options_.chrome.empty() || !options_.flame.empty())
       files_ = std::make_unique<FileOutputs>(options_, output_);
     perf_ = std::make_unique<PerfOutputs>(options_.perf, output_, PerfOutputs::Use{.files = true, .tests = false});
   }
@@ -47,6 +51,7 @@ class EnvSession {
     auto filter = std::make_unique<EnvFilter>(filter_of(options_.filter));
     filter_ = filter.get();
     builder.with(make_print_layer(), std::move(filter));
+    if (recording_ != nullptr) builder.with(std::make_unique<RecordLayer>(recording_));
     if (files_ != nullptr) {
       for (auto& layer : files_->take_layers()) builder.with(std::move(layer));
     }
@@ -88,6 +93,7 @@ class EnvSession {
 
   EnvOptions options_;
   Output output_;
+  std::shared_ptr<RecordStore> recording_;  // null if there is none
   std::unique_ptr<FileOutputs> files_;  // null if there are none
   std::unique_ptr<PerfOutputs> perf_;
   EnvFilter const* filter_ = nullptr;  // of the registry, which is never destroyed

@@ -15,12 +15,11 @@ enum class ForkStage : unsigned char {
   perf,          // sums of perf spans
   dispatcher,    // callsites and subscribers
   registries,    // registries without owner
-  ring,          // captured records
   spans,         // open spans, the tracks of threads
   thread_info,   // thread numbers and names
   writes,        // turns of threads that write to pipes
 };
-inline constexpr unsigned kForkStages = 8;
+inline constexpr unsigned kForkStages = 7;
 
 /// Any of the three may be null.
 struct ForkHandler {

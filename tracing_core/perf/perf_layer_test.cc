@@ -12,11 +12,12 @@
 #include <vector>
 
 #include "tests/support/resident_memory.h"
-#include "tracing_core/collect/record_ring.h"
 #include "tracing_core/filter/combinators.h"
 #include "tracing_core/filter/env_filter.h"
 #include "tracing_core/perf/perf_filter.h"
 #include "tracing_core/perf/perf_test_support.h"
+#include "tracing_core/record/record_layer.h"
+#include "tracing_core/record/replay.h"
 
 namespace tracing::perf_test {
 namespace {
@@ -196,8 +197,8 @@ TEST(PerfSummaryMode, MakesNoPerfEvents) {
   EXPECT_EQ(evaluated, 1) << "a file receives them";
 }
 
-TEST(PerfSpan, PrintsTheSameLiveAndFromARing) {
-  auto const ring = RecordRing::make();
+TEST(PerfSpan, PrintsTheSameLiveAndFromARecording) {
+  auto const store = std::make_shared<internal::RecordStore>(internal::Region::make_anonymous(1 << 20));
   auto [layer, filter, statistics] = perf_layer();
   std::string live, replayed;
   auto const print = [](std::string& text) {
@@ -206,10 +207,15 @@ TEST(PerfSpan, PrintsTheSameLiveAndFromARing) {
     options.writer = to_text(text);
     return print_layer(std::move(options));
   };
-  auto const registry =
-      RegistryBuilder().with(print(live)).with(ring->make_layer()).with(std::move(layer), std::move(filter)).build();
+  auto const registry = RegistryBuilder()
+                            .with(print(live))
+                            .with(std::make_unique<internal::RecordLayer>(store))
+                            .with(std::move(layer), std::move(filter))
+                            .build();
   with_default(registry, lib::Machine::run);
-  ring->snapshot().replay(*RegistryBuilder().with(print(replayed), with_perf_spans(nullptr)).build());
+  auto const recording = internal::Recording::read_region(store->region());
+  internal::replay(*recording, *RegistryBuilder().with(print(replayed), with_perf_spans(nullptr)).build(),
+                   [](internal::RecordEntry const&) { return true; });
   EXPECT_EQ(replayed, live);
   EXPECT_THAT(live, HasSubstr("perf{name=\"cpu_ldg\" bytes=4}"));
 }

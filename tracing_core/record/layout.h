@@ -29,9 +29,15 @@ struct RegionHeader {
   std::atomic<std::uint64_t> dropped;      // records for which there was no chunk
   alignas(64) std::atomic<std::uint32_t> hand;    // the chunk that is taken next
   alignas(64) std::atomic<std::uint32_t> usable;  // how many chunks the hand passes
-  alignas(64) char reserved[3840];
+  std::atomic<std::uint64_t> overwritten_until;   // no record after this moment was overwritten
+  // Tag in the upper 24 bits, records that are lost in the others; the place is the tag modulo kLossEntries.
+  static constexpr std::size_t kLossEntries = 480;
+  alignas(64) std::atomic<std::uint64_t> losses[kLossEntries];
 };
 static_assert(sizeof(RegionHeader) == 4096);
+
+inline constexpr std::uint32_t kMaxTag = (1u << 24) - 1;
+inline constexpr std::uint64_t kMaxLoss = (std::uint64_t{1} << 40) - 1;
 
 /// What a chunk contains. Belongs to one track at a time.
 struct ChunkHead {
@@ -43,7 +49,16 @@ struct ChunkHead {
   std::uint64_t first_record;             // how many records the track made before
   std::uint64_t first_span;               // how many spans the track made before
   std::uint32_t tag;                      // see RecordType::tag
-  char reserved[76];
+  // What is lost if the chunk is given away.
+  std::uint32_t tag_changes;
+  std::uint64_t last_ticks;  // when its track left it; zero before
+  std::uint32_t records;     // that have an ordinal; zero before
+  static constexpr std::size_t kTagChanges = 7;
+  struct TagChange {
+    std::uint32_t tag;
+    std::uint32_t records;  // before it
+  } changes[kTagChanges];
+  char reserved[4];
 };
 static_assert(sizeof(ChunkHead) == 128);
 
@@ -60,7 +75,7 @@ enum class RecordType : std::uint8_t {
   site = 1,      ///< describes a callsite
   track,         ///< describes the chunk's track: its system id and name
   tag,           ///< records from here on have the tag `site`
-  state,         ///< describes a span that was opened before the chunk
+  state,         ///< describes a span that was opened before the chunk, and its tag
   scope_begin,   ///< a span is opened and entered; its parent is the innermost span
   scope_end,     ///< the innermost span is left and closed
   event,

@@ -24,7 +24,7 @@ void Recording::report(std::string problem) {
 
 // ---- chunks ----
 
-std::unique_ptr<Recording> Recording::read(Source const& source, std::string& error) {
+std::unique_ptr<Recording> Recording::read(Source const& source, std::uint64_t from_ticks, std::string& error) {
   alignas(RegionHeader) char bytes[sizeof(RegionHeader)];
   if (!source.read(0, bytes, sizeof(bytes))) {
     error = "is no recording: it has fewer than 4096 bytes";
@@ -49,7 +49,7 @@ std::unique_ptr<Recording> Recording::read(Source const& source, std::string& er
   made->start_ns_ = header.start_ns;
   made->ns_per_tick_ = header.ns_per_tick.load(std::memory_order_relaxed);
   made->dropped_ = header.dropped.load(std::memory_order_relaxed);
-  for (std::uint32_t i = 0; offset_of_chunk(i) < source.size(); ++i) made->read_chunk(source, i);
+  for (std::uint32_t i = 0; offset_of_chunk(i) < source.size(); ++i) made->read_chunk(source, i, from_ticks);
   made->read_sites();
   std::map<std::uint64_t, std::vector<Chunk*>> by_track;
   for (Chunk& chunk : made->chunks_) {
@@ -59,7 +59,7 @@ std::unique_ptr<Recording> Recording::read(Source const& source, std::string& er
   return made;
 }
 
-void Recording::read_chunk(Source const& source, std::uint32_t number) {
+void Recording::read_chunk(Source const& source, std::uint32_t number, std::uint64_t from_ticks) {
   alignas(ChunkHead) char bytes[sizeof(ChunkHead)];
   auto const& head = *reinterpret_cast<ChunkHead const*>(bytes);
   auto const name = [number] { return "chunk " + std::to_string(number); };
@@ -67,6 +67,7 @@ void Recording::read_chunk(Source const& source, std::uint32_t number) {
   std::uint64_t const generation = head.generation.load(std::memory_order_relaxed);
   std::uint32_t const used = head.used.load(std::memory_order_relaxed);
   if (generation == 0 || generation % 2 != 0) return;  // never used, or just being taken
+  if (head.last_ticks != 0 && head.last_ticks < from_ticks) return;
   if (used > kChunkBytes || used % 8 != 0) return report(name() + ": its size is wrong");
   Chunk chunk;
   chunk.generation = generation;

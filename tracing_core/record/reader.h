@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <unordered_map>
 #include <vector>
 
 #include "tracing_core/model/field_values.h"
@@ -28,9 +29,11 @@ struct RecordEntry {
   std::uint64_t writer = 0;   ///< the track that recorded it
   std::uint64_t ordinal = 0;  ///< how many records that track made before; of a restated record, of the next one
   std::uint64_t track = 0;    ///< the same as `writer`, unless it is foreign
+  std::string_view track_name{};  ///< at that moment
   std::uint64_t span = 0;     ///< its key; of an event, its parent or zero
   std::uint64_t parent = 0;   ///< of a span that begins: its parent or zero
   std::uint64_t cause = 0;    ///< of follows_from
+  std::uint32_t span_tag = 0;     ///< of `state`: the tag when the span began
   std::uint64_t duration_ns = 0;  ///< of timed
   Metadata const* metadata = nullptr;  ///< null if the record has no callsite
   Value const* values = nullptr;       ///< in the order of the statement's arguments; null if it has none
@@ -52,8 +55,9 @@ class Recording {
   static std::unique_ptr<Recording> read_file(std::string const& path, std::string& error);
   /// The same from the bytes of a file.
   static std::unique_ptr<Recording> read_bytes(std::string_view bytes, std::string& error);
-  /// What a region contains now, while other threads write to it.
-  static std::unique_ptr<Recording> read_region(Region const& region);
+  /// What a region contains now, while other threads write to it: at least the records from `from_ticks`. Null if memory
+  /// ran out.
+  static std::unique_ptr<Recording> read_region(Region const& region, std::uint64_t from_ticks = 0);
   Recording(Recording const&) = delete;
   Recording& operator=(Recording const&) = delete;
   ~Recording();
@@ -80,8 +84,8 @@ class Recording {
   class Cursor;
 
   Recording();
-  static std::unique_ptr<Recording> read(Source const& source, std::string& error);
-  void read_chunk(Source const& source, std::uint32_t number);
+  static std::unique_ptr<Recording> read(Source const& source, std::uint64_t from_ticks, std::string& error);
+  void read_chunk(Source const& source, std::uint32_t number, std::uint64_t from_ticks);
   void read_sites();
   void add_track(std::vector<Chunk*> chunks);
   void visit(void (*each)(void* context, RecordEntry const& entry), void* context);
@@ -96,6 +100,7 @@ class Recording {
   std::deque<Chunk> chunks_;
   std::vector<std::unique_ptr<RecordedSite>> sites_;  // by number, from 1
   std::vector<RecordedTrack> tracks_;
+  std::unordered_map<std::uint64_t, std::string> foreign_names_;
   std::vector<std::vector<Chunk*>> chunks_of_tracks_;  // the same order
   std::vector<std::string> problems_;
 };

@@ -2,44 +2,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "tracing_core/model/stored_values.h"
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/record/reader_parts.h"
 
 namespace tracing::inline v1::internal {
-
-namespace {
-
-// The kinds of values up to ValueKind::redacted, and how many words each takes.
-constexpr std::size_t words_of_kind(std::uint8_t kind) noexcept {
-  switch (static_cast<ValueKind>(kind)) {
-    case ValueKind::empty:
-    case ValueKind::redacted: return 0;
-    case ValueKind::i128:
-    case ValueKind::u128: return 2;
-    default: return 1;
-  }
-}
-constexpr bool is_text_kind(std::uint8_t kind) noexcept { return kind >= static_cast<std::uint8_t>(ValueKind::text); }
-
-Value number(ValueKind kind, std::uint64_t first, std::uint64_t second) noexcept {
-  switch (kind) {
-    case ValueKind::boolean: return Value::of_bool(first != 0);
-    case ValueKind::i64: return Value::of_i64(static_cast<std::int64_t>(first));
-    case ValueKind::u64: return Value::of_u64(first);
-    case ValueKind::f64: return Value::of_f64(load<double>(reinterpret_cast<char const*>(&first)));
-    case ValueKind::f32:
-      return Value::of_f32(static_cast<float>(load<double>(reinterpret_cast<char const*>(&first))));
-    case ValueKind::i128:
-      return Value::of_i128(static_cast<Value::Int128>(Value::Uint128{second} << 64 | first));
-    case ValueKind::u128: return Value::of_u128(Value::Uint128{second} << 64 | first);
-    case ValueKind::pointer: return Value::of_pointer(reinterpret_cast<void const*>(first));
-    case ValueKind::redacted: return Value::of_redacted();
-    default: return {};
-  }
-}
-
-}  // namespace
 
 Recording::Cursor::Cursor(Recording& recording, RecordedTrack& track, std::vector<Chunk*> const& chunks)
     : recording_(recording), track_(track), chunks_(chunks) {
@@ -60,11 +26,12 @@ bool Recording::Cursor::next() {
 void Recording::Cursor::begin_chunk() {
   if (chunk_ == chunks_.size()) return;
   at_ = 0;
+  knows_stack_ = chunk().first_record == ordinal_;
+  if (!knows_stack_) stack_.clear();  // the chunk describes it
   if (chunk().first_record > ordinal_) track_.lost += chunk_ == 0 ? 0 : chunk().first_record - ordinal_;
   ordinal_ = chunk().first_record;
   span_ = chunk().first_span;
   tag_ = chunk().tag;
-  stack_.clear();  // the chunk describes it
 }
 
 bool Recording::Cursor::fail(char const* what) {
@@ -77,7 +44,7 @@ bool Recording::Cursor::read_record() {
     auto const head = load<RecordHead>(chunk().data() + at_);
     std::size_t const bytes = std::size_t{head.words} * 8;
     if (bytes < sizeof(RecordHead) || bytes > chunk().size() - at_) return fail("the size of a record is wrong");
-    rest_ = {chunk().data() + at_ + sizeof(RecordHead), bytes - sizeof(RecordHead)};
+    rest_ = ValueReader({chunk().data() + at_ + sizeof(RecordHead), bytes - sizeof(RecordHead)});
     entry_ = {};
     entry_.type = head.type;
     entry_.flags = head.flags;
@@ -86,8 +53,13 @@ bool Recording::Cursor::read_record() {
     entry_.writer = entry_.track = track_.number;
     entry_.ordinal = ordinal_;
     bool const is_entry = decode(head);
-    if (failed_ != nullptr) return fail(std::exchange(failed_, nullptr));
+    if (rest_.error() != nullptr) return fail(rest_.error());
     entry_.tag = tag_;
+    entry_.track_name = track_.name;
+    if (entry_.track != entry_.writer) [[unlikely]] {
+      auto const found = recording_.foreign_names_.find(entry_.track);
+      entry_.track_name = found == recording_.foreign_names_.end() ? std::string_view() : found->second;
+    }
     if ((head.flags & kRestated) == 0) ++ordinal_;
     at_ += bytes;
     if (is_entry) return true;
@@ -100,7 +72,7 @@ bool Recording::Cursor::decode(RecordHead const& head) {
   switch (head.type) {
     case RecordType::site: return false;
     case RecordType::tag: tag_ = head.site; return false;
-    case RecordType::track: read_track(); return false;
+    case RecordType::track: read_track((head.flags & kForeign) != 0); return false;
     case RecordType::scope_end:
       entry_.span = innermost();
       if (!stack_.empty()) stack_.pop_back();
@@ -124,25 +96,25 @@ bool Recording::Cursor::decode(RecordHead const& head) {
 bool Recording::Cursor::decode_usual(RecordHead const& head) {
   RecordedSite const* const site = site_of(head.site);
   if (site == nullptr) {
-    failed_ = "a record is of a callsite that is not described";
+    rest_.fail("a record is of a callsite that is not described");
     return false;
   }
   entry_.metadata = &site->metadata();
   std::size_t const value_count = entry_.metadata->parts().value_count;
   bool const has_values = (head.flags & kHasValues) != 0;
   std::string_view const more_kinds =
-      take(has_values && value_count > kInlineKinds ? padded_to_word(value_count - kInlineKinds) : 0);
+      rest_.take(has_values && value_count > kInlineKinds ? padded_to_word(value_count - kInlineKinds) : 0);
   bool const is_foreign = (head.flags & kForeign) != 0;
   if (is_foreign) {
-    entry_.track = take_word();
-    entry_.time = Instant{static_cast<std::int64_t>(take_word())};
+    entry_.track = rest_.take_word();
+    entry_.time = Instant{static_cast<std::int64_t>(rest_.take_word())};
   }
   decode_place(head);
   // A message has placeholders for values even if the record has none.
   values_.assign(value_count + 1, Value());
   if (has_values || head.type == RecordType::event) entry_.values = values_.data();
   if (has_values) read_values(head, more_kinds, value_count);
-  return failed_ == nullptr;
+  return rest_.error() == nullptr;
 }
 
 // What the record is about.
@@ -152,117 +124,87 @@ void Recording::Cursor::decode_place(RecordHead const& head) {
   bool const is_contextual = (head.flags & kParentMask) == 0 && !is_foreign;
   std::uint64_t const around = is_contextual ? innermost() : 0;
   switch (head.type) {
-    case RecordType::event: entry_.span = is_explicit ? take_word() : around; break;
+    case RecordType::event: entry_.span = is_explicit ? rest_.take_word() : around; break;
     case RecordType::scope_begin:
       entry_.parent = around;
       entry_.span = make_span_key(track_.number, span_++);
       stack_.push_back(entry_.span);
       break;
     case RecordType::new_span:
-      entry_.span = take_word();
-      entry_.parent = is_explicit ? take_word() : around;
+      entry_.span = rest_.take_word();
+      entry_.parent = is_explicit ? rest_.take_word() : around;
       ++span_;
       break;
     case RecordType::state:
-      entry_.span = take_word();
-      entry_.parent = take_word();
-      if ((head.flags & kEntered) != 0) stack_.push_back(entry_.span);
+      entry_.span = rest_.take_word();
+      entry_.parent = rest_.take_word();
+      entry_.span_tag = static_cast<std::uint32_t>(rest_.take_word());
+      if ((head.flags & kEntered) != 0 && !knows_stack_) stack_.push_back(entry_.span);
       break;
     case RecordType::enter:
-      entry_.span = take_word();
+      entry_.span = rest_.take_word();
       if (!is_foreign) stack_.push_back(entry_.span);
       break;
     case RecordType::exit: {
-      entry_.span = take_word();
+      entry_.span = rest_.take_word();
       auto const found = std::find(stack_.rbegin(), stack_.rend(), entry_.span);
       if (!is_foreign && found != stack_.rend()) stack_.erase(std::next(found).base());
       break;
     }
     case RecordType::follows_from:
-      entry_.span = take_word();
-      entry_.cause = take_word();
+      entry_.span = rest_.take_word();
+      entry_.cause = rest_.take_word();
       break;
     case RecordType::timed:
       entry_.span = innermost();
-      entry_.duration_ns = take_word();
+      entry_.duration_ns = rest_.take_word();
       break;
-    default: entry_.span = take_word();
+    default: entry_.span = rest_.take_word();
   }
 }
 
 void Recording::Cursor::read_values(RecordHead const& head, std::string_view more_kinds, std::size_t count) {
   cut_texts_.clear();
-  for (std::size_t i = 0; i < count && failed_ == nullptr; ++i) {
+  for (std::size_t i = 0; i < count && rest_.error() == nullptr; ++i) {
     auto const kind = i < kInlineKinds ? head.kinds[i] : static_cast<std::uint8_t>(more_kinds[i - kInlineKinds]);
     values_[i] = read_value(kind);
   }
 }
 
 Value Recording::Cursor::read_value(std::uint8_t kind) {
-  bool const is_cut = (kind & kCutValue) != 0;
-  kind = static_cast<std::uint8_t>(kind & ~kCutValue);
-  if (!is_text_kind(kind)) {
-    if (kind > static_cast<std::uint8_t>(ValueKind::redacted)) failed_ = "the kind of a value is unknown";
-    std::size_t const words = words_of_kind(kind);
-    std::uint64_t const first = words > 0 ? take_word() : 0;
-    std::uint64_t const second = words > 1 ? take_word() : 0;
-    return number(static_cast<ValueKind>(kind), first, second);
-  }
-  return read_text(static_cast<ValueKind>(kind), is_cut);
-}
-
-Value Recording::Cursor::read_text(ValueKind kind, bool is_cut) {
-  std::uint64_t const sizes = take_word();
-  std::size_t const size = sizes & 0xffffffff;
-  std::string_view text = take(padded_to_word(size));
-  if (failed_ != nullptr) return {};
-  text = text.substr(0, size);
-  if (kind == ValueKind::error) {
-    if (is_stored_error(text)) return stored_error(text.data());
-    kind = ValueKind::verbatim;
-  }
-  if (is_cut) {
-    InlineTextBuffer<64> mark;
-    mark.append("... (");
-    mark.append_uint(sizes >> 32);
-    mark.append(" bytes)");
-    cut_texts_.push_back(std::string(text).append(mark.view()));
-    text = cut_texts_.back();
-  }
-  switch (kind) {
+  std::uint32_t whole_size = 0;
+  Value const value = rest_.take_value(kind, whole_size);
+  if (whole_size == 0) return value;
+  InlineTextBuffer<64> mark;
+  mark.append("... (");
+  mark.append_uint(whole_size);
+  mark.append(" bytes)");
+  std::string const& text = cut_texts_.emplace_back(std::string(value.as_text()).append(mark.view()));
+  switch (value.kind()) {
     case ValueKind::text: return Value::of_text(text);
     case ValueKind::bytes: return Value::of_bytes(text.data(), text.size());
-    case ValueKind::verbatim: return Value::of_verbatim(text);
-    default: failed_ = "the kind of a value is unknown"; return {};
+    default: return Value::of_verbatim(text);
   }
 }
 
-void Recording::Cursor::read_track() {
-  track_.os_thread = static_cast<std::int64_t>(take_word());
-  std::uint64_t const size = take_word();
-  if (size > rest_.size()) failed_ = "the name of a thread is too long";
-  if (failed_ == nullptr) track_.name = rest_.substr(0, size);
+void Recording::Cursor::read_track(bool is_foreign) {
+  std::uint64_t const number = rest_.take_word();
+  std::uint64_t const size = rest_.take_word();
+  if (size > rest_.size()) rest_.fail("the name of a thread is too long");
+  std::string_view const name = rest_.take(size);
+  if (rest_.error() != nullptr) return;
+  if (is_foreign) {
+    recording_.foreign_names_[number] = name;
+  } else {
+    track_.os_thread = static_cast<std::int64_t>(number);
+    track_.name = name;
+  }
 }
 
 RecordedSite const* Recording::Cursor::site_of(std::uint32_t number) const noexcept {
   auto const& sites = number >= kLocalSite ? chunk().sites : recording_.sites_;
   std::uint32_t const index = (number & ~kLocalSite) - 1;
   return index < sites.size() ? sites[index].get() : nullptr;
-}
-
-std::string_view Recording::Cursor::take(std::size_t bytes) noexcept {
-  if (bytes > rest_.size()) {
-    failed_ = "a record ends too early";
-    return {};
-  }
-  std::string_view const taken = rest_.substr(0, bytes);
-  rest_.remove_prefix(bytes);
-  return taken;
-}
-
-std::uint64_t Recording::Cursor::take_word() noexcept {
-  std::string_view const bytes = take(8);
-  return bytes.empty() ? 0 : load<std::uint64_t>(bytes.data());
 }
 
 }  // namespace tracing::inline v1::internal

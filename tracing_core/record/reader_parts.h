@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tracing_core/record/reader.h"
+#include "tracing_core/record/value_reader.h"
 
 namespace tracing::inline v1::internal {
 
@@ -69,24 +70,21 @@ class Recording::Cursor {
   void decode_place(RecordHead const& head);
   void read_values(RecordHead const& head, std::string_view more_kinds, std::size_t count);
   Value read_value(std::uint8_t kind);
-  Value read_text(ValueKind kind, bool is_cut);
-  void read_track();
+  void read_track(bool is_foreign);
   RecordedSite const* site_of(std::uint32_t number) const noexcept;
   std::uint64_t innermost() const noexcept { return stack_.empty() ? 0 : stack_.back(); }
-  std::string_view take(std::size_t bytes) noexcept;
-  std::uint64_t take_word() noexcept;
 
   Recording& recording_;
   RecordedTrack& track_;
   std::vector<Chunk*> const& chunks_;
   std::size_t chunk_ = 0;
   std::size_t at_ = 0;  // in the chunk
-  std::string_view rest_;  // of the record
-  char const* failed_ = nullptr;
+  ValueReader rest_;       // of the record
   std::uint64_t ordinal_ = 0;
   std::uint64_t span_ = 0;
   std::uint32_t tag_ = 0;
   std::vector<std::uint64_t> stack_;
+  bool knows_stack_ = false;  // the chunk before it is there
   RecordEntry entry_;
   std::vector<Value> values_;
   std::deque<std::string> cut_texts_;

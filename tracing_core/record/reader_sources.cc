@@ -28,7 +28,7 @@ void copy_words(char const* from, char* to, std::size_t bytes) noexcept {
 
 }  // namespace
 
-std::unique_ptr<Recording> Recording::read_region(Region const& region) {
+std::unique_ptr<Recording> Recording::read_region(Region const& region, std::uint64_t from_ticks) {
   class Memory final : public Source {
    public:
     explicit Memory(Region const& region) noexcept
@@ -46,7 +46,7 @@ std::unique_ptr<Recording> Recording::read_region(Region const& region) {
     std::size_t size_;
   };
   std::string error;
-  return read(Memory(region), error);
+  return read(Memory(region), from_ticks, error);
 }
 
 std::unique_ptr<Recording> Recording::read_bytes(std::string_view bytes, std::string& error) {
@@ -63,7 +63,7 @@ std::unique_ptr<Recording> Recording::read_bytes(std::string_view bytes, std::st
    private:
     std::string_view bytes_;
   };
-  return read(Bytes(bytes), error);
+  return read(Bytes(bytes), 0, error);
 }
 
 std::unique_ptr<Recording> Recording::read_file(std::string const& path, std::string& error) {
@@ -107,7 +107,7 @@ std::unique_ptr<Recording> Recording::read_file(std::string const& path, std::st
     error = "could not be opened: " + std::generic_category().message(file.error());
     return nullptr;
   }
-  return read(file, error);
+  return read(file, 0, error);
 }
 
 }  // namespace tracing::inline v1::internal

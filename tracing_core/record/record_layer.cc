@@ -1,5 +1,6 @@
 #include "tracing_core/record/record_layer.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -12,43 +13,6 @@ namespace {
 
 std::uint64_t key_of(SpanRef span) noexcept { return span ? span.slot()->record_key : 0; }
 
-// Describes a span that was opened before the writer's chunk.
-void describe(Writer& writer, SpanRef span, bool entered, void const* around) noexcept {
-  std::uint64_t const key = key_of(span);
-  if (key == 0) return;  // is being opened
-  SpanRef const parent = span.parent();
-  if (parent && !writer.knows(key_of(parent))) describe(writer, parent, false, around);
-  SpanLock const lock = span.lock();
-  bool is_first = true;
-  span.values().for_each_group(span.metadata(), [&](FieldValues const& values) {
-    if (std::exchange(is_first, false)) {
-      writer.state(span.metadata(), values.statement_values(), key, key_of(parent), entered, around);
-    } else {
-      writer.state_values(span.metadata(), values.statement_values(), key, around);
-    }
-  });
-  if (is_first) writer.state(span.metadata(), nullptr, key, key_of(parent), entered, around);
-}
-
-// So that a reader who does not have the chunk of its beginning knows the span.
-void make_known(Writer& writer, SpanRef span, Place const& place) noexcept {
-  if (span && !writer.knows(key_of(span))) describe(writer, span, false, place.around);
-}
-
-void describe_entered(void const* around, Writer& writer) noexcept {
-  struct Both {
-    RecordLayer::Around const& around;
-    Writer& writer;
-  } both{*static_cast<RecordLayer::Around const*>(around), writer};
-  both.around.context.visit_entered(
-      [](void* context, SpanRef span) {
-        auto const& all = *static_cast<Both const*>(context);
-        if (span != all.around.entered) describe(all.writer, span, true, &all.around);
-      },
-      &both);
-  if (both.around.left) describe(writer, both.around.left, true, around);
-}
-
 std::uint8_t flags_of(Parent const& parent) noexcept { return static_cast<std::uint8_t>(parent.kind); }
 
 }  // namespace
@@ -56,16 +20,72 @@ std::uint8_t flags_of(Parent const& parent) noexcept { return static_cast<std::u
 RecordStore::RecordStore(std::unique_ptr<Region> region) noexcept
     : region_(std::move(region)), sites_(*region_), parts_{*region_, sites_, tag_} {}
 
-RecordLayer::RecordLayer(std::shared_ptr<RecordStore> store) noexcept
-    : store_(std::move(store)), forks_when_made_(fork_count()) {}
+RecordLayer::RecordLayer(std::shared_ptr<RecordStore> store, LayerMask shown) noexcept
+    : store_(std::move(store)),
+      shown_(shown),
+      is_anonymous_(store_->region().is_anonymous()),
+      forks_when_made_(fork_count()) {}
 
 RecordLayer::~RecordLayer() = default;
+
+// Describes a span that was opened before the writer's chunk.
+void RecordLayer::describe(Writer& writer, SpanRef span, bool entered, void const* around,
+                           unsigned max_parents) const noexcept {
+  std::uint64_t const key = key_of(span);
+  if (key == 0) return;  // is being opened
+  SpanRef const parent = span.parent();
+  if (parent && max_parents > 0 && !writer.knows(key_of(parent)))
+    describe(writer, parent, false, around, max_parents - 1);
+  Place const place{.flags = static_cast<std::uint8_t>((entered ? kEntered : 0) | shown_flag(span.layers())),
+                    .around = around};
+  std::uint32_t const tag = span.slot()->record_tag;
+  SpanLock const lock = span.lock();
+  bool is_first = true;
+  span.values().for_each_group(span.metadata(), [&](FieldValues const& values) {
+    if (std::exchange(is_first, false)) {
+      writer.state(span.metadata(), values.statement_values(), key, key_of(parent), tag, place);
+    } else {
+      writer.state_values(span.metadata(), values.statement_values(), key, around);
+    }
+  });
+  if (is_first) writer.state(span.metadata(), nullptr, key, key_of(parent), tag, place);
+}
+
+// So that a reader who does not have the chunk of its beginning knows the span.
+void RecordLayer::make_known(Writer& writer, SpanRef span, Place const& place) const noexcept {
+  if (span && !writer.knows(key_of(span))) describe(writer, span, false, place.around);
+}
+
+void RecordLayer::describe_entered(void const* around, Writer& writer) noexcept {
+  struct Describing {
+    Around const& around;
+    Writer& writer;
+    unsigned skipped = 0;  // the outer ones of too many
+    unsigned count = 0;
+  } all{*static_cast<Around const*>(around), writer};
+  Context const& context = all.around.context;
+  Track const* const own =
+      is_own_track(context.track()) ? &context.track() : context.registry().own_track();
+  writer.describe_thread(own == nullptr ? std::string_view() : own->name);
+  context.visit_entered([](void* to, SpanRef) { ++static_cast<Describing*>(to)->count; }, &all);
+  all.skipped = all.count - std::min(all.count, kMaxDescribed);
+  all.count = 0;
+  context.visit_entered(
+      [](void* to, SpanRef span) {
+        auto& [in, described_by, skipped, count] = *static_cast<Describing*>(to);
+        bool const is_first = count == skipped && skipped > 0;
+        if (count++ < skipped || span == in.entered) return;
+        in.layer.describe(described_by, span, true, &in, is_first ? 0 : kMaxDescribed);
+      },
+      &all);
+  if (all.around.left) all.around.layer.describe(writer, all.around.left, true, around);
+}
 
 // The calling thread's writer, if the record is of that thread and of now.
 [[gnu::always_inline]] inline Writer* RecordLayer::usual_writer(Context const& context) const noexcept {
   Writer* const writer = writers_.own(context.track());
   bool const is_usual = writer != nullptr && writer->track_number() == context.track().number &&
-                        forks_when_made_ == fork_count() && !context.is_dated() && !context.is_restored();
+                        is_usable() && !context.is_dated() && !context.is_restored();
   return is_usual ? writer : nullptr;
 }
 
@@ -74,7 +94,7 @@ Writer* RecordLayer::writer_for(Around const& around, Place& place) noexcept {
   Context const& context = around.context;
   place.around = &around;
   if (Writer* const writer = usual_writer(context)) return writer;
-  if (forks_when_made_ != fork_count() || context.is_restored()) return nullptr;
+  if (!is_usable() || context.is_restored()) return nullptr;
   Track const& track = context.track();
   Track const* const own = is_own_track(track) ? &track : context.registry().own_track();
   if (own == nullptr) return nullptr;
@@ -83,19 +103,28 @@ Writer* RecordLayer::writer_for(Around const& around, Place& place) noexcept {
     place.track = track.number;
     place.time_ns = context.time().ns;
   }
-  return start_writer(*own);
+  Writer* const writer = start_writer(*own);
+  if (writer != nullptr && own != &track) writer->describe_foreign_track(track);
+  return writer;
 }
 
 Writer* RecordLayer::start_writer(Track const& track) noexcept {
-  try {
-    MutexLock const lock(mutex_);
-    Writer& writer = writers_.find(track);
-    if (writer.track_number() != track.number) 
-      writer.start(store_->parts_, track, this_thread_info().os_thread, describe_entered);
-    return &writer;
-  } catch (std::bad_alloc const&) {
+  // In a forked child, another thread of the parent may have held it.
+  if (forks_when_made_ == fork_count()) {
+    mutex_.lock();
+  } else if (!mutex_.try_lock()) {
     return nullptr;
   }
+  Writer* found = nullptr;
+  try {
+    Writer& writer = writers_.find(track);
+    if (writer.track_number() != track.number)
+      writer.start(store_->parts_, track.number, this_thread_info().os_thread, describe_entered);
+    found = &writer;
+  } catch (std::bad_alloc const&) {
+  }
+  mutex_.unlock();
+  return found;
 }
 
 void RecordLayer::on_scope_begin(SpanRef span, Context const& context) noexcept {
@@ -104,13 +133,14 @@ void RecordLayer::on_scope_begin(SpanRef span, Context const& context) noexcept 
   Writer* const usual = usual_writer(context);
   Value const* const numbers = span.values().only_numbers(span.metadata());
   if (usual != nullptr && numbers != nullptr) [[likely]]
-    key = usual->try_scope_begin(span.metadata(), numbers);
+    key = usual->try_scope_begin(span.metadata(), numbers, shown_flag(span.layers()));
+  span.slot()->record_tag = store_->tag();
   if (key == 0) [[unlikely]] key = begin_scope(span, context);
 }
 
 std::uint64_t RecordLayer::begin_scope(SpanRef span, Context const& context) noexcept {
-  Place place;
-  Around const around{context};
+  Place place{.flags = shown_flag(span.layers())};
+  Around const around{*this, context};
   Writer* const writer = writer_for(around, place);
   if (writer == nullptr) return 0;
   StoredValues const& values = span.values();
@@ -123,14 +153,15 @@ void RecordLayer::on_scope_end(SpanRef span, Context const& context) noexcept {
   Writer* const usual = usual_writer(context);
   if (usual != nullptr && usual->try_scope_end()) [[likely]] return;
   Place place;
-  Around const around{context, span};
+  Around const around{*this, context, span};
   if (Writer* const writer = writer_for(around, place)) writer->scope_end(place);
 }
 
 void RecordLayer::on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept {
   span.slot()->record_key = 0;
-  Place place{.flags = flags_of(made.parent)};
-  Around const around{context};
+  span.slot()->record_tag = store_->tag();
+  Place place{.flags = static_cast<std::uint8_t>(flags_of(made.parent) | shown_flag(span.layers()))};
+  Around const around{*this, context};
   Writer* const writer = writer_for(around, place);
   if (writer == nullptr) return;
   SpanRef const parent = span.parent();
@@ -144,14 +175,15 @@ void RecordLayer::on_event(Event const& event, Context const& context) noexcept 
   if (event.parent.kind == Parent::Kind::contextual) [[likely]] {
     Writer* const usual = usual_writer(context);
     Value const* const values = event.fields.statement_values();
-    if (usual != nullptr && values != nullptr && usual->try_event(event.metadata(), values)) [[likely]] return;
+    if (usual != nullptr && values != nullptr && usual->try_event(event.metadata(), values, shown_flag(event.mask))) [[likely]]
+      return;
   }
   add_event(event, context);
 }
 
 void RecordLayer::add_event(Event const& event, Context const& context) noexcept {
-  Place place{.flags = flags_of(event.parent)};
-  Around const around{context};
+  Place place{.flags = static_cast<std::uint8_t>(flags_of(event.parent) | shown_flag(event.mask))};
+  Around const around{*this, context};
   Writer* const writer = writer_for(around, place);
   if (writer == nullptr) [[unlikely]] return;
   Value const* const values = event.fields.statement_values();
@@ -163,7 +195,7 @@ void RecordLayer::add_event(Event const& event, Context const& context) noexcept
 
 void RecordLayer::on_record(SpanRef span, FieldValues const& values, Context const& context) noexcept {
   Place place;
-  Around const around{context};
+  Around const around{*this, context};
   Writer* const writer = writer_for(around, place);
   if (writer == nullptr || key_of(span) == 0) return;
   make_known(*writer, span, place);
@@ -172,7 +204,7 @@ void RecordLayer::on_record(SpanRef span, FieldValues const& values, Context con
 
 void RecordLayer::on_follows_from(SpanRef span, SpanRef cause, Context const& context) noexcept {
   Place place;
-  Around const around{context};
+  Around const around{*this, context};
   Writer* const writer = writer_for(around, place);
   if (writer == nullptr || key_of(span) == 0) return;
   make_known(*writer, span, place);
@@ -182,7 +214,7 @@ void RecordLayer::on_follows_from(SpanRef span, SpanRef cause, Context const& co
 
 void RecordLayer::step(RecordType type, SpanRef span, Context const& context) noexcept {
   Place place;
-  Around const around{context, type == RecordType::exit ? span : SpanRef(),
+  Around const around{*this, context, type == RecordType::exit ? span : SpanRef(),
                       type == RecordType::enter ? span : SpanRef()};
   Writer* const writer = writer_for(around, place);
   if (writer == nullptr || key_of(span) == 0) return;
@@ -196,7 +228,7 @@ void RecordLayer::on_close(SpanRef span, Context const& context) noexcept { step
 
 void RecordLayer::on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept {
   Place place;
-  Around const around{context};
+  Around const around{*this, context};
   if (Writer* const writer = writer_for(around, place)) writer->timed(span.metadata(), timing.duration_ns, place);
 }
 

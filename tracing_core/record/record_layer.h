@@ -7,6 +7,7 @@
 
 #include "tracing_core/collect/layer.h"
 #include "tracing_core/collect/per_track.h"
+#include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/mutex.h"
 #include "tracing_core/record/region.h"
 #include "tracing_core/record/sites.h"
@@ -21,9 +22,11 @@ class RecordStore {
   RecordStore(RecordStore const&) = delete;
   RecordStore& operator=(RecordStore const&) = delete;
 
-  Region& region() noexcept { return *region_; }
-  /// Records from now on have this tag, such as the number of the running test.
+  Region& region() const noexcept { return *region_; }
+  Sites const& sites() const noexcept { return sites_; }
+  /// Records from now on have this tag, such as the number of the running test. At most kMaxTag.
   void set_tag(std::uint32_t tag) noexcept { tag_.store(tag, std::memory_order_relaxed); }
+  std::uint32_t tag() const noexcept { return tag_.load(std::memory_order_relaxed); }
 
  private:
   friend class RecordLayer;
@@ -34,17 +37,20 @@ class RecordStore {
   RecordingParts const parts_;
 };
 
-/// At most one in a registry, since spans keep their place in the recording. A forked child records nothing.
+/// At most one in a registry, since spans keep their place in the recording. A forked child records nothing into a file,
+/// and into memory of its own otherwise.
 class RecordLayer final : public Layer {
  public:
   /// A call of the registry, and what a new chunk has to describe: the spans that the track was in before it.
   struct Around {
+    RecordLayer const& layer;
     Context const& context;
     SpanRef left{};     ///< by this call: still to be described
     SpanRef entered{};  ///< by this call: not yet
   };
 
-  explicit RecordLayer(std::shared_ptr<RecordStore> store) noexcept;
+  /// Records that one of the layers `shown` sees are marked by kShown.
+  explicit RecordLayer(std::shared_ptr<RecordStore> store, LayerMask shown = 0) noexcept;
   ~RecordLayer() override;
 
   Hooks hooks() const noexcept override { return Hooks::all | Hooks::scopes; }
@@ -60,6 +66,15 @@ class RecordLayer final : public Layer {
   void on_scope_end(SpanRef span, Context const& context) noexcept override;
 
  private:
+  // A chunk begins with as many of the spans that its thread is in, the innermost ones.
+  static constexpr unsigned kMaxDescribed = 100;
+
+  bool is_usable() const noexcept { return is_anonymous_ || forks_when_made_ == fork_count(); }
+  std::uint8_t shown_flag(LayerMask mask) const noexcept { return (mask & shown_) != 0 ? kShown : 0; }
+  void describe(Writer& writer, SpanRef span, bool entered, void const* around,
+                unsigned max_parents = kMaxDescribed) const noexcept;
+  void make_known(Writer& writer, SpanRef span, Place const& place) const noexcept;
+  static void describe_entered(void const* around, Writer& writer) noexcept;
   Writer* usual_writer(Context const& context) const noexcept;
   Writer* writer_for(Around const& around, Place& place) noexcept;
   Writer* start_writer(Track const& track) noexcept;
@@ -68,6 +83,8 @@ class RecordLayer final : public Layer {
   void step(RecordType type, SpanRef span, Context const& context) noexcept;
 
   std::shared_ptr<RecordStore> const store_;
+  LayerMask const shown_;
+  bool const is_anonymous_;
   unsigned const forks_when_made_;
   Mutex mutex_;  // taken by a thread's first record
   PerTrack<Writer> writers_;

@@ -12,7 +12,6 @@
 #include <new>
 
 #include "tracing_core/internal/scoped_signal_block.h"
-#include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/span_clock.h"
 #include "tracing_core/model/instant.h"
 
@@ -44,7 +43,7 @@ std::uint64_t rate_now() noexcept {
 }  // namespace
 
 Region::Region(char* base, std::size_t bytes, std::uint32_t chunks, int descriptor) noexcept
-    : base_(base), bytes_(bytes), chunks_(chunks), descriptor_(descriptor), forks_when_made_(fork_count()) {}
+    : base_(base), bytes_(bytes), chunks_(chunks), descriptor_(descriptor) {}
 
 Region::~Region() {
   munmap(base_, bytes_);
@@ -119,10 +118,13 @@ void Region::start(std::uint32_t usable) noexcept {
   std::memcpy(all.magic, kRecordingMagic, sizeof(all.magic));
 }
 
-bool Region::is_usable() const noexcept { return descriptor_ < 0 || forks_when_made_ == fork_count(); }
-
 std::size_t Region::size_bytes() const noexcept {
   return size_bytes_of(grown_.load(std::memory_order_acquire));
+}
+
+std::uint32_t Region::chunk_count() const noexcept {
+  std::uint32_t const grown = grown_.load(std::memory_order_acquire);
+  return std::min({grown, header().usable.load(std::memory_order_relaxed), header().hand.load(std::memory_order_relaxed)});
 }
 
 void Region::add_track() noexcept {
@@ -148,11 +150,47 @@ std::uint32_t Region::take() noexcept {
     if (chunk.owned.load(std::memory_order_relaxed) != 0 ||
         !chunk.owned.compare_exchange_strong(free, 1, std::memory_order_acquire))
       continue;
-    chunk.generation.store(chunk.generation.load(std::memory_order_relaxed) | 1, std::memory_order_relaxed);
+    std::uint64_t const generation = chunk.generation.load(std::memory_order_relaxed);
+    chunk.generation.store(generation | 1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
+    if (generation != 0) count_overwritten(chunk);
     return turn;
   }
   return kNone;
+}
+
+// The chunk is the caller's; its track has left it.
+void Region::count_overwritten(ChunkHead const& gone) noexcept {
+  std::uint32_t tag = gone.tag;
+  std::uint32_t counted = 0;
+  for (std::uint32_t i = 0; i < gone.tag_changes; ++i) {
+    count_lost(tag, gone.changes[i].records - counted);
+    tag = gone.changes[i].tag;
+    counted = gone.changes[i].records;
+  }
+  count_lost(tag, gone.records - counted);
+  std::atomic<std::uint64_t>& until = header().overwritten_until;
+  std::uint64_t before = until.load(std::memory_order_relaxed);
+  while (before < gone.last_ticks && !until.compare_exchange_weak(before, gone.last_ticks, std::memory_order_relaxed)) {
+  }
+}
+
+void Region::count_lost(std::uint32_t tag, std::uint64_t records) noexcept {
+  if (records == 0) return;
+  tag &= kMaxTag;
+  std::atomic<std::uint64_t>& entry = header().losses[tag % RegionHeader::kLossEntries];
+  std::uint64_t before = entry.load(std::memory_order_relaxed);
+  std::uint64_t after = 0;
+  do {
+    std::uint64_t const known = before >> 40 == tag ? before & kMaxLoss : 0;
+    after = std::uint64_t{tag} << 40 | std::min(known + records, kMaxLoss);
+  } while (!entry.compare_exchange_weak(before, after, std::memory_order_relaxed));
+}
+
+std::uint64_t Region::lost_of(std::uint32_t tag) const noexcept {
+  tag &= kMaxTag;
+  std::uint64_t const entry = header().losses[tag % RegionHeader::kLossEntries].load(std::memory_order_relaxed);
+  return entry >> 40 == tag ? entry & kMaxLoss : 0;
 }
 
 void Region::publish(std::uint32_t chunk) noexcept {

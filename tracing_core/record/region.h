@@ -43,23 +43,29 @@ class Region {
   /// Another track records: makes room for the chunks that it keeps.
   void add_track() noexcept;
 
+  /// Records with this tag are lost.
+  void count_lost(std::uint32_t tag, std::uint64_t records) noexcept;
+  /// How many records with this tag were lost; 0 if that is not known any more, since many other tags lost some.
+  std::uint64_t lost_of(std::uint32_t tag) const noexcept;
+
+  /// How many chunks have been taken, or may be any moment.
+  std::uint32_t chunk_count() const noexcept;
   /// How many bytes of it have memory.
   std::size_t size_bytes() const noexcept;
-  /// In a forked child of a process with a file, nothing may be written: it is the parent's.
-  bool is_usable() const noexcept;
+  bool is_anonymous() const noexcept { return descriptor_ < 0; }
 
  private:
   Region(char* base, std::size_t bytes, std::uint32_t chunks, int descriptor) noexcept;
   void start(std::uint32_t usable) noexcept;
   bool has_memory(std::uint32_t chunk) noexcept;
   bool grow() noexcept;
+  void count_overwritten(ChunkHead const& gone) noexcept;
   int extend(std::size_t from, std::size_t to) const noexcept;
 
   char* const base_;
   std::size_t const bytes_;
   std::uint32_t const chunks_;  // for which there are addresses
   int const descriptor_;        // negative: anonymous
-  unsigned const forks_when_made_;
   std::atomic<std::uint32_t> grown_{0};  // how many chunks have memory
   std::atomic_flag growing_ = ATOMIC_FLAG_INIT;
   std::atomic<bool> is_full_{false};  // the file cannot grow

@@ -14,15 +14,14 @@ namespace {
 // Maps the spans of the recording to those of the subscriber, and knows which ones each track is in.
 class Replay {
  public:
-  Replay(Recording const& recording, Subscriber& to) : to_(to) {
-    for (RecordedTrack const& track : recording.tracks()) tracks_[track.number].name = track.name;
-  }
+  explicit Replay(Subscriber& to) : to_(to) {}
 
   void feed(RecordEntry const& entry, bool selected) {
     OnTrack& writer = tracks_[entry.writer];
     if (entry.ordinal > writer.next_ordinal) forget(entry, writer);
     writer.next_ordinal = entry.ordinal + ((entry.flags & kRestated) == 0);
-    Track const track{entry.track, tracks_[entry.track].name};
+    Track const track{entry.track, entry.track_name};
+    if (OnTrack& on = tracks_[entry.track]; on.name != entry.track_name) on.name = entry.track_name;
     Origin const origin{&track, entry.time, !selected};
     Origin const restored{&track, entry.time, true};
     switch (entry.type) {
@@ -165,12 +164,12 @@ class Replay {
 
 void replay_selected(Recording& recording, Subscriber& to, bool (*select)(void* context, RecordEntry const& entry),
                      void* context) {
-  Replay replay(recording, to);
+  Replay replay(to);
   bool const before = std::exchange(thread_state.in_subscriber, true);
   Instant last;
   recording.for_each([&](RecordEntry const& entry) {
-    bool const is_restated = (entry.flags & kRestated) != 0;
-    replay.feed(entry, !is_restated && select(context, entry));
+    bool const is_selected = select(context, entry);
+    replay.feed(entry, is_selected && (entry.flags & kRestated) == 0);
     last = entry.time;
   });
   replay.finish(last);

@@ -11,9 +11,10 @@ namespace tracing::inline v1::internal {
 void replay_selected(Recording& recording, Subscriber& to, bool (*select)(void* context, RecordEntry const& entry),
                      void* context);
 
-/// Each record has its own track and time. Records that `select(RecordEntry const&)` rejects, and what was lost, are
-/// replayed only as context of others and marked as restored, so that layers print nothing for them. Spans that are open
-/// at the end are closed, marked as restored. Records that layers of `to` emit meanwhile are dropped.
+/// Each record has its own track and time. `select(RecordEntry const&)` is called for all, also for those that restate what
+/// was before. Records that it rejects, and what was lost, are replayed only as context of others and marked as restored,
+/// so that layers print nothing for them. Spans that are open at the end are closed, marked as restored. Records that layers
+/// of `to` emit meanwhile are dropped.
 template <class F>
 void replay(Recording& recording, Subscriber& to, F&& select) {
   using Function = std::remove_reference_t<F>;

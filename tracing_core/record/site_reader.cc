@@ -62,65 +62,56 @@ bool is_specification(std::string_view spec, std::size_t value_count, std::size_
 
 bool is_level(std::uint8_t level) noexcept { return level <= static_cast<std::uint8_t>(Level::trace); }
 
-}  // namespace
-
-std::unique_ptr<RecordedSite> RecordedSite::read(std::string_view content) {
-  Bytes bytes(content);
-  auto const row = bytes.take<SiteRow>();
-  auto storage = std::make_unique<Storage>();
-  MetadataParts parts;
-  std::size_t const entries = std::size_t{row.field_count} + row.unnamed_count;
-  for (std::size_t i = 0; i < entries; ++i) {
+bool read_entries(Bytes& bytes, SiteRow const& row, SiteRoom const& room) noexcept {
+  for (std::size_t i = 0; i < std::size_t{row.field_count} + row.unnamed_count; ++i) {
     auto const field = bytes.take<SiteField>();
     std::uint32_t const size = field.size_and_value & 0xffffff;
     auto const value = static_cast<std::uint8_t>(field.size_and_value >> 24);
     std::uint64_t const limit = i < row.field_count ? row.text_size : row.arguments_size;
     bool const is_message = value == kMessageValue;
-    if (!is_message && (value >= row.value_count || std::uint64_t{field.offset} + size > limit)) return nullptr;
-    storage->fields.push_back({field.offset, size & 0x7fffff, 0, value});
+    if (!is_message && (value >= row.value_count || std::uint64_t{field.offset} + size > limit)) return false;
+    room.fields[i] = {field.offset, size & 0x7fffff, 0, value};
   }
   for (std::size_t i = 0; i < row.placeholder_count; ++i) {
     auto const placeholder = bytes.take<SitePlaceholder>();
-    if (placeholder.value_index >= row.value_count || placeholder.offset > row.message_size) return nullptr;
-    if (i > 0 && placeholder.offset < storage->placeholders.back().offset) return nullptr;
-    if (std::uint64_t{placeholder.spec_offset} + placeholder.spec_size > row.text_size) return nullptr;
-    storage->placeholders.push_back({placeholder.offset, placeholder.spec_offset, placeholder.spec_size,
-                                     static_cast<std::uint8_t>(placeholder.value_index)});
+    if (placeholder.value_index >= row.value_count || placeholder.offset > row.message_size) return false;
+    if (i > 0 && placeholder.offset < room.placeholders[i - 1].offset) return false;
+    if (std::uint64_t{placeholder.spec_offset} + placeholder.spec_size > row.text_size) return false;
+    room.placeholders[i] = {placeholder.offset, placeholder.spec_offset, placeholder.spec_size,
+                            static_cast<std::uint8_t>(placeholder.value_index)};
   }
-  storage->text = bytes.take(row.text_size);
-  storage->file = bytes.take(row.file_size);
-  storage->arguments = bytes.take(row.arguments_size);
-  std::uint64_t const names = std::uint64_t{row.name_size} + row.target_size + row.function_size +
-                              row.module_path_size + row.message_size;
-  if (!bytes.ok() || names > row.text_size || !is_level(row.level) || row.level == 0 || !is_level(row.max_level) || row.kind > 1)
-    return nullptr;
+  return true;
+}
+
+// Fills in what follows from the texts, and removes specifications that no compiler accepted.
+void check_entries(SiteRow const& row, SiteRoom const& room, std::string_view text, MetadataParts& parts) noexcept {
   for (std::size_t i = 0; i < row.field_count; ++i) {
-    FieldEntry& field = storage->fields[i];
+    FieldEntry& field = room.fields[i];
     if (field.value_index == kMessageValue) {
       field.has_special_name = 1;
       continue;
     }
-    std::string_view const name(storage->text.data() + field.offset, field.size);
+    std::string_view const name = text.substr(field.offset, field.size);
     field.has_special_name = is_special_name(name.data(), name.size()) || name_needs_escaping(name);
     parts.has_names_to_escape |= name_needs_escaping(name);
   }
   auto const is_field = [&](std::string_view name) {
     for (std::size_t i = 0; i < row.field_count; ++i) {
-      FieldEntry const& field = storage->fields[i];
-      if (field.value_index != kMessageValue && name == std::string_view(storage->text).substr(field.offset, field.size))
-        return true;
+      FieldEntry const& field = room.fields[i];
+      if (field.value_index != kMessageValue && name == text.substr(field.offset, field.size)) return true;
     }
     return false;
   };
-  for (MessagePlaceholder& placeholder : storage->placeholders) {
-    std::string_view const spec(storage->text.data() + placeholder.spec_offset, placeholder.spec_size);
+  for (std::size_t i = 0; i < row.placeholder_count; ++i) {
+    MessagePlaceholder& placeholder = room.placeholders[i];
+    std::string_view const spec = text.substr(placeholder.spec_offset, placeholder.spec_size);
     if (!is_specification(spec, row.value_count, placeholder.value_index, is_field)) placeholder.spec_size = 0;
   }
-  parts.text = storage->text.c_str();
-  parts.file = (row.flags & kSiteHasFile) != 0 ? storage->file.c_str() : nullptr;
-  parts.arguments = storage->arguments.c_str();
-  parts.fields = storage->fields.data();
-  parts.placeholders = storage->placeholders.data();
+  parts.has_names_to_escape |= name_needs_escaping(text.substr(0, row.name_size)) ||
+                               name_needs_escaping(text.substr(row.name_size, row.target_size));
+}
+
+void copy_row(SiteRow const& row, MetadataParts& parts) noexcept {
   parts.name_size = row.name_size;
   parts.target_size = row.target_size;
   parts.function_size = row.function_size;
@@ -138,8 +129,43 @@ std::unique_ptr<RecordedSite> RecordedSite::read(std::string_view content) {
   parts.has_message = (row.flags & kSiteHasMessage) != 0;
   parts.is_perf = (row.flags & kSiteIsPerf) != 0;
   parts.ends_perf_span = (row.flags & kSiteEndsPerfSpan) != 0;
-  parts.has_names_to_escape |= name_needs_escaping(std::string_view(storage->text).substr(0, row.name_size)) ||
-                               name_needs_escaping(std::string_view(storage->text).substr(row.name_size, row.target_size));
+}
+
+}  // namespace
+
+bool read_site(std::string_view content, SiteRoom const& room, MetadataParts& parts, std::string_view& file) noexcept {
+  Bytes bytes(content);
+  auto const row = bytes.take<SiteRow>();
+  if (!read_entries(bytes, row, room)) return false;
+  std::string_view const text = bytes.take(row.text_size);
+  file = bytes.take(row.file_size);
+  std::string_view const arguments = bytes.take(row.arguments_size);
+  std::uint64_t const names = std::uint64_t{row.name_size} + row.target_size + row.function_size +
+                              row.module_path_size + row.message_size;
+  if (!bytes.ok() || names > row.text_size || !is_level(row.level) || row.level == 0 || !is_level(row.max_level) ||
+      row.kind > 1)
+    return false;
+  copy_row(row, parts);
+  parts.text = text.data();
+  parts.arguments = arguments.data();
+  parts.fields = room.fields;
+  parts.placeholders = room.placeholders;
+  if ((row.flags & kSiteHasFile) == 0) file = {};
+  check_entries(row, room, text, parts);
+  return true;
+}
+
+std::unique_ptr<RecordedSite> RecordedSite::read(std::string_view content) {
+  auto const row = Bytes(content).take<SiteRow>();
+  auto storage = std::make_unique<Storage>();
+  storage->content = content;
+  storage->fields.resize(std::size_t{row.field_count} + row.unnamed_count);
+  storage->placeholders.resize(row.placeholder_count);
+  MetadataParts parts;
+  std::string_view file;
+  if (!read_site(storage->content, {storage->fields.data(), storage->placeholders.data()}, parts, file)) return nullptr;
+  storage->file = file;
+  parts.file = file.data() == nullptr ? nullptr : storage->file.c_str();
   return std::unique_ptr<RecordedSite>(new RecordedSite(std::move(storage), parts));
 }
 

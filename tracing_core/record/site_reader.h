@@ -11,6 +11,18 @@
 
 namespace tracing::inline v1::internal {
 
+/// Where read_site() puts what it finds.
+struct SiteRoom {
+  static constexpr std::size_t kMaxFields = 510;
+  static constexpr std::size_t kMaxPlaceholders = 255;
+  FieldEntry* fields;              ///< for as many
+  MessagePlaceholder* placeholders;
+};
+
+/// Reads the content of a `site` record; false if it makes no sense. Texts stay in the content, where they do not end with
+/// a zero; `file` is empty if it is not known. Allocates nothing.
+bool read_site(std::string_view content, SiteRoom const& room, MetadataParts& parts, std::string_view& file) noexcept;
+
 /// Owns what its metadata refers to.
 class RecordedSite {
  public:
@@ -23,9 +35,9 @@ class RecordedSite {
 
  private:
   struct Storage {
+    std::string content, file;
     std::vector<FieldEntry> fields;
     std::vector<MessagePlaceholder> placeholders;
-    std::string text, file, arguments;
   };
   RecordedSite(std::unique_ptr<Storage> storage, MetadataParts const& parts) noexcept
       : storage_(std::move(storage)), metadata_(parts) {}

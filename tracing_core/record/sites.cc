@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/span_clock.h"
 
 namespace tracing::inline v1::internal {
@@ -99,14 +100,33 @@ Sites::Entry* Sites::find(Metadata const& metadata) const noexcept {
   }
 }
 
+Sites::Sites(Region& region) noexcept : region_(region), forks_when_made_(fork_count()) {}
+
+Metadata const* Sites::of_number(std::uint32_t number) const noexcept {
+  auto const* const all = by_number_.load(std::memory_order_acquire);
+  return all == nullptr || number > kMaxSites ? nullptr : all[number].load(std::memory_order_acquire);
+}
+
 std::uint32_t Sites::number_of(Metadata const& metadata) noexcept {
   Entry const* const found = find(metadata);
   if (found != nullptr && found->metadata.load(std::memory_order_acquire) != nullptr) return found->number;
-  MutexLock const lock(mutex_);
-  return add(metadata);
+  // In a forked child, another thread of the parent may have held it: then each chunk describes the callsite for itself.
+  if (forks_when_made_ == fork_count()) {
+    mutex_.lock();
+  } else if (!mutex_.try_lock()) {
+    return 0;
+  }
+  std::uint32_t const number = add(metadata);
+  mutex_.unlock();
+  return number;
 }
 
 std::uint32_t Sites::add(Metadata const& metadata) noexcept {
+  if (by_number_.load(std::memory_order_relaxed) == nullptr) {
+    by_number_.store(
+        reinterpret_cast<std::atomic<Metadata const*>*>(numbered_pages_.map((kMaxSites + 1) * sizeof(Metadata const*))),
+        std::memory_order_release);
+  }
   if (entries_.load(std::memory_order_relaxed) == nullptr)
     entries_.store(reinterpret_cast<Entry*>(pages_.map(kEntries * sizeof(Entry))), std::memory_order_release);
   Entry* const entry = find(metadata);
@@ -123,7 +143,8 @@ std::uint32_t Sites::add(Metadata const& metadata) noexcept {
     head.used.store(0, std::memory_order_relaxed);
     head.track = 0;
     head.first_ticks = ticks_now();
-    head.first_record = head.first_span = head.tag = 0;
+    head.first_record = head.first_span = head.last_ticks = 0;
+    head.tag = head.tag_changes = head.records = 0;
     region_.publish(chunk);
     chunk_ = chunk;
     used = 0;
@@ -131,6 +152,8 @@ std::uint32_t Sites::add(Metadata const& metadata) noexcept {
   write_site(region_.chunk(chunk_) + used, metadata, ++count_);
   region_.head(chunk_).used.store(used + static_cast<std::uint32_t>(bytes), std::memory_order_release);
   entry->number = count_;
+  if (auto* const all = by_number_.load(std::memory_order_relaxed); all != nullptr)
+    all[count_].store(&metadata, std::memory_order_release);
   entry->metadata.store(&metadata, std::memory_order_release);
   return count_;
 }

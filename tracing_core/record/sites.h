@@ -15,13 +15,15 @@ namespace tracing::inline v1::internal {
 /// Thread-safe.
 class Sites {
  public:
-  explicit Sites(Region& region) noexcept : region_(region) {}
+  explicit Sites(Region& region) noexcept;
   Sites(Sites const&) = delete;
   Sites& operator=(Sites const&) = delete;
 
   /// The number of a callsite that lives as long as the program. Zero if there are too many of them, or no room: then
   /// each chunk describes it for itself.
   std::uint32_t number_of(Metadata const& metadata) noexcept;
+  /// The callsite of a number; null if there is none. Async-signal-safe.
+  Metadata const* of_number(std::uint32_t number) const noexcept;
 
  private:
   struct Entry {
@@ -35,8 +37,10 @@ class Sites {
   std::uint32_t add(Metadata const& metadata) noexcept TRACING_REQUIRES(mutex_);
 
   Region& region_;
-  ZeroedPages pages_;
+  unsigned const forks_when_made_;
+  ZeroedPages pages_, numbered_pages_;
   std::atomic<Entry*> entries_{nullptr};
+  std::atomic<std::atomic<Metadata const*>*> by_number_{nullptr};
   Mutex mutex_;  // taken where a callsite is recorded for the first time
   std::uint32_t count_ TRACING_GUARDED_BY(mutex_) = 0;
   std::uint32_t chunk_ TRACING_GUARDED_BY(mutex_) = Region::kNone;

@@ -34,24 +34,30 @@ std::size_t cut_size(std::string_view text, std::size_t size) noexcept {
 
 }  // namespace
 
-void Writer::start(RecordingParts const& parts, Track const& track, std::int64_t os_thread, Restate restate) noexcept {
+void Writer::start(RecordingParts const& parts, std::uint64_t track, std::int64_t os_thread, Restate restate) noexcept {
   finish();
   if (parts_ == nullptr) parts.region.add_track();
   parts_ = &parts;
   restate_ = restate;
-  track_ = track.number;
+  track_ = track;
   os_thread_ = os_thread;
-  name_size_ = static_cast<std::uint8_t>(std::min(track.name.size(), sizeof(name_)));
-  track.name.copy(name_, name_size_);
   spans_ = records_ = 0;
   tag_ = parts.tag.load(std::memory_order_relaxed);
 }
 
 void Writer::finish() noexcept {
+  leave_chunk();
   if (chunk_ != Region::kNone) parts_->region.give_back(chunk_);
   if (previous_ != Region::kNone) parts_->region.give_back(previous_);
   chunk_ = previous_ = Region::kNone;
   at_ = end_ = nullptr;
+}
+
+// What follows in the chunk, if it is still the writer's, is no record.
+void Writer::leave_chunk() noexcept {
+  if (head_ == nullptr) return;
+  head_->records = static_cast<std::uint32_t>(records_ - head_->first_record);
+  head_->last_ticks = ticks_now();
   head_ = nullptr;
 }
 
@@ -108,35 +114,38 @@ void Writer::scope_end(Place const& place) noexcept {
 
 // The next record begins a chunk, whose head has the right numbers.
 void Writer::drop() noexcept {
+  leave_chunk();
   at_ = end_;
   ++records_;
   parts_->region.header().dropped.fetch_add(1, std::memory_order_relaxed);
+  parts_->region.count_lost(tag_, 1);
 }
 
 void Writer::put(RecordType type, Metadata const& metadata, Value const* values, Place const& place,
-                 unsigned references, std::uint64_t first, std::uint64_t second) noexcept {
+                 unsigned references, std::uint64_t first, std::uint64_t second, std::uint64_t third) noexcept {
   RecordHead head{};
   head.type = type;
   head.flags = place.flags | (values != nullptr ? kHasValues : 0) | (restating_ ? kRestated : 0);
-  std::uint64_t const both[2] = {first, second};
+  std::uint64_t const all[3] = {first, second, third};
   std::uint32_t const tag = parts_->tag.load(std::memory_order_relaxed);
   if (tag != tag_ && !restating_) [[unlikely]] change_tag(tag, place);
-  if (append(head, metadata, values, place, both, references)) [[likely]] return;
+  if (append(head, metadata, values, place, all, references)) [[likely]] return;
   // While spans are described again there is no other chunk: what does not fit is left out.
   if (restating_) return;
-  if (!next_chunk(place) || !append(head, metadata, values, place, both, references)) drop();
+  if (next_chunk(place) && append(head, metadata, values, place, all, references)) return;
+  if ((head.flags & kRestated) == 0) drop();
 }
 
 // False, and nothing is written, if there is no room.
 bool Writer::append(RecordHead head, Metadata const& metadata, Value const* values, Place const& place,
-                    std::uint64_t const (&references)[2], unsigned count) noexcept {
+                    std::uint64_t const (&references)[3], unsigned count) noexcept {
   std::size_t const value_count = values == nullptr ? 0 : metadata.parts().value_count;
-  std::size_t const fixed = sizeof(head) + extra_kinds_bytes(value_count) + 16 + 16;
+  std::size_t const fixed = sizeof(head) + extra_kinds_bytes(value_count) + 16 + 24;
   if (end_ - at_ < static_cast<std::ptrdiff_t>(fixed)) [[unlikely]] return false;
   head.site = site_of(metadata);
   if (head.site == 0) [[unlikely]] return false;
   char* to = at_ + sizeof(head) + extra_kinds_bytes(value_count);
-  if (to + 32 > end_) [[unlikely]] return false;  // the description of the site took the room
+  if (to + 40 > end_) [[unlikely]] return false;  // the description of the site took the room
   if ((head.flags & kForeign) != 0) [[unlikely]] to = put_word(put_word(to, place.track), place.time_ns);
   for (unsigned i = 0; i < count; ++i) to = put_word(to, references[i]);
   if (value_count != 0) to = append_values(to, head, metadata, values);
@@ -187,6 +196,12 @@ char* Writer::append_text(char* to, std::uint8_t& kind, Value const& value) noex
     case ValueKind::bytes: text = value.as_text(); break;
     case ValueKind::error:
       append_stored_error(printed, value);
+      if (printed.size() > (restating_ ? kMaxStateText : kMaxValueBytes)) {
+        // The beginning would make no sense: a text, which may be cut.
+        printed.clear();
+        append_debug(printed, value);
+        kind = static_cast<std::uint8_t>(ValueKind::verbatim);
+      }
       text = printed.view();
       break;
     default:
@@ -216,16 +231,20 @@ void Writer::change_tag(std::uint32_t tag, Place const& place) noexcept {
   head.flags = kRestated;
   head.site = tag;
   head.words = sizeof(head) / 8;
-  if (end_ - at_ < static_cast<std::ptrdiff_t>(sizeof(head)) || !stamp(head)) {
+  bool const has_room = end_ - at_ >= static_cast<std::ptrdiff_t>(sizeof(head)) && stamp(head) &&
+                        head_->tag_changes < ChunkHead::kTagChanges;
+  if (!has_room) {
     (void)next_chunk(place);  // whose head has the tag
     return;
   }
+  head_->changes[head_->tag_changes++] = {tag, static_cast<std::uint32_t>(records_ - head_->first_record)};
   std::memcpy(at_, &head, sizeof(head));
   commit(at_ + sizeof(head), kRestated);
 }
 
 bool Writer::next_chunk(Place const& place) noexcept {
   Region& region = parts_->region;
+  leave_chunk();
   if (previous_ != Region::kNone) region.give_back(previous_);
   previous_ = chunk_;
   chunk_ = Region::kNone;
@@ -241,23 +260,26 @@ bool Writer::next_chunk(Place const& place) noexcept {
   head_->first_record = records_;
   head_->first_span = first_span_ = spans_;
   head_->tag = tag_;
+  head_->tag_changes = 0;
+  head_->records = 0;
+  head_->last_ticks = 0;
   at_ = region.chunk(taken);
   end_ = at_ + kChunkBytes;
   if (std::exchange(local_sites_, 0) != 0) sites_of_chunk_.fill({});
   known_.fill(0);
+  foreign_tracks_.fill(0);
   restating_ = true;
-  describe_track();
-  if (restate_ != nullptr) restate_(place.around, *this);
+  restate_(place.around, *this);
   restating_ = false;
   region.publish(taken);
   return true;
 }
 
 void Writer::state(Metadata const& metadata, Value const* values, std::uint64_t span, std::uint64_t parent,
-                   bool entered, void const* around) noexcept {
+                   std::uint32_t tag, Place const& place) noexcept {
   bool const has_room = !restating_ || at_ < end_ - kChunkBytes / 2;
   put(RecordType::state, metadata, has_room ? values : nullptr,
-      {.flags = static_cast<std::uint8_t>(kRestated | (entered ? kEntered : 0)), .around = around}, 2, span, parent);
+      {.flags = static_cast<std::uint8_t>(kRestated | place.flags), .around = place.around}, 3, span, parent, tag);
   known_[span % kKnownSpans] = span;
 }
 
@@ -267,17 +289,28 @@ void Writer::state_values(Metadata const& metadata, Value const* values, std::ui
     put(RecordType::values, metadata, values, {.flags = kRestated, .around = around}, 1, span);
 }
 
-void Writer::describe_track() noexcept {
+void Writer::describe_foreign_track(Track const& track) noexcept {
+  std::uint64_t& known = foreign_tracks_[track.number % foreign_tracks_.size()];
+  if (known == track.number || track.name.empty()) return;
+  known = track.number;
+  describe_track(track.number, track.name);
+}
+
+// A foreign track, or the thread if that is zero.
+void Writer::describe_track(std::uint64_t foreign, std::string_view name) noexcept {
+  constexpr std::size_t kMaxName = 64;
+  name = name.substr(0, cut_size(name, kMaxName));
   RecordHead head{};
   head.type = RecordType::track;
-  head.flags = kRestated;
-  head.words = static_cast<std::uint16_t>((sizeof(head) + 16 + padded_to_word(name_size_)) / 8);
+  head.flags = kRestated | (foreign != 0 ? kForeign : 0);
+  head.words = static_cast<std::uint16_t>((sizeof(head) + 16 + padded_to_word(name.size())) / 8);
+  if (end_ - at_ < static_cast<std::ptrdiff_t>(std::size_t{head.words} * 8) || !stamp(head)) return;
   char* to = at_;
   std::memcpy(to, &head, sizeof(head));
-  to = put_word(to + sizeof(head), os_thread_);
-  to = put_word(to, std::uint64_t{name_size_});
-  std::memset(to, 0, padded_to_word(name_size_));
-  std::memcpy(to, name_, name_size_);
+  to = foreign != 0 ? put_word(to + sizeof(head), foreign) : put_word(to + sizeof(head), os_thread_);
+  to = put_word(to, std::uint64_t{name.size()});
+  std::memset(to, 0, padded_to_word(name.size()));
+  if (!name.empty()) std::memcpy(to, name.data(), name.size());
   commit(at_ + std::size_t{head.words} * 8, kRestated);
 }
 

@@ -23,7 +23,7 @@ struct RecordingParts {
   std::atomic<std::uint32_t> const& tag;
 };
 
-/// Describes the spans that the thread is in, outermost first, by Writer::state() and Writer::state_values(). Called at
+/// Describes the thread and the spans that it is in, outermost first, by Writer::state() and state_values(). Called at
 /// the start of each chunk, since the one before may be gone when the recording is read. `around` is that of the record
 /// which needs the chunk.
 using Restate = void (*)(void const* around, Writer& writer);
@@ -45,19 +45,26 @@ class Writer {
   Writer& operator=(Writer const&) = delete;
 
   /// From now on the records are those of another thread.
-  void start(RecordingParts const& parts, Track const& track, std::int64_t os_thread, Restate restate) noexcept;
+  void start(RecordingParts const& parts, std::uint64_t track, std::int64_t os_thread, Restate restate) noexcept;
   /// Gives its chunks back; start() must be called before further records.
   void finish() noexcept;
   std::uint64_t track_number() const noexcept { return track_; }
+  /// The tag of the last record.
+  std::uint32_t tag() const noexcept { return tag_; }
+
+  /// For Restate, before anything else: the name that the thread has now, of which the first 64 bytes are kept.
+  void describe_thread(std::string_view name) noexcept { describe_track(0, name); }
+  /// To be called for another track before a record with kForeign. Its name is in the recording if there is room.
+  void describe_foreign_track(Track const& track) noexcept;
 
   /// The usual records: of this thread, of now, in a contextual place, with a few numbers. False, and nothing is written,
   /// if they are others or find no room.
-  bool try_event(Metadata const& metadata, Value const* values) noexcept {
-    return put_numbers(RecordType::event, metadata, values);
+  bool try_event(Metadata const& metadata, Value const* values, std::uint8_t flags) noexcept {
+    return put_numbers(RecordType::event, metadata, values, flags);
   }
   /// Returns the span's key, or zero.
-  std::uint64_t try_scope_begin(Metadata const& metadata, Value const* values) noexcept {
-    return put_numbers(RecordType::scope_begin, metadata, values) ? make_span_key(track_, spans_++) : 0;
+  std::uint64_t try_scope_begin(Metadata const& metadata, Value const* values, std::uint8_t flags) noexcept {
+    return put_numbers(RecordType::scope_begin, metadata, values, flags) ? make_span_key(track_, spans_++) : 0;
   }
   bool try_scope_end() noexcept {
     RecordHead* const head = reserve(sizeof(RecordHead));
@@ -98,9 +105,10 @@ class Writer {
   void timed(Metadata const& metadata, std::uint64_t ns, Place const& place) noexcept {
     put(RecordType::timed, metadata, nullptr, place, 1, ns);
   }
-  /// A span that was opened before, with the values of its first group; `around` is that of the record which needs it.
+  /// A span that was opened before, with the tag of then and the values of its first group; `place` has the flags
+  /// kEntered and kShown, and `around` of the record which needs it.
   void state(Metadata const& metadata, Value const* values, std::uint64_t span, std::uint64_t parent,
-             bool entered, void const* around) noexcept;
+             std::uint32_t tag, Place const& place) noexcept;
   void state_values(Metadata const& metadata, Value const* values, std::uint64_t span, void const* around) noexcept;
   /// Whether the chunk has, or need not have, a description of the span.
   bool knows(std::uint64_t span) const noexcept {
@@ -139,7 +147,7 @@ class Writer {
     head->ticks = static_cast<std::uint32_t>(ticks);
     return head;
   }
-  bool put_numbers(RecordType type, Metadata const& metadata, Value const* values) noexcept {
+  bool put_numbers(RecordType type, Metadata const& metadata, Value const* values, std::uint8_t flags) noexcept {
     CachedSite const& cached = cached_site(metadata);
     std::size_t const count = metadata.parts().value_count;
     if (count > kInlineKinds || cached.metadata != &metadata) return false;
@@ -158,16 +166,17 @@ class Writer {
     head->site = cached.number;
     head->words = static_cast<std::uint16_t>(sizeof(RecordHead) / 8 + count);
     head->type = type;
-    head->flags = kHasValues;
+    head->flags = static_cast<std::uint8_t>(kHasValues | flags);
     std::memcpy(head->kinds, &kinds, sizeof(kinds));
     commit(to, 0);
     return true;
   }
   void put(RecordType type, Metadata const& metadata, Value const* values, Place const& place, unsigned references = 0,
-           std::uint64_t first = 0, std::uint64_t second = 0) noexcept;
+           std::uint64_t first = 0, std::uint64_t second = 0, std::uint64_t third = 0) noexcept;
+  void leave_chunk() noexcept;
   void drop() noexcept;
   bool append(RecordHead head, Metadata const& metadata, Value const* values, Place const& place,
-              std::uint64_t const (&references)[2], unsigned count) noexcept;
+              std::uint64_t const (&references)[3], unsigned count) noexcept;
   char* append_values(char* to, RecordHead& head, Metadata const& metadata, Value const* values) noexcept;
   char* append_text(char* to, std::uint8_t& kind, Value const& value) noexcept;
   CachedSite& cached_site(Metadata const& metadata) noexcept {
@@ -186,7 +195,7 @@ class Writer {
   }
   bool next_chunk(Place const& place) noexcept;
   void change_tag(std::uint32_t tag, Place const& place) noexcept;
-  void describe_track() noexcept;
+  void describe_track(std::uint64_t foreign, std::string_view name) noexcept;
 
   char* at_ = nullptr;
   char* end_ = nullptr;
@@ -206,8 +215,7 @@ class Writer {
   bool restating_ = false;
   Restate restate_ = nullptr;
   std::int64_t os_thread_ = 0;
-  char name_[64] = {};
-  std::uint8_t name_size_ = 0;
+  std::array<std::uint64_t, 4> foreign_tracks_{};  // named in this chunk
   std::array<std::uint64_t, kKnownSpans> known_{};  // described in this chunk; others may be, too
   std::array<CachedSite, kCachedSites> sites_{};
   std::array<LocalSite, kLocalSites> sites_of_chunk_{};

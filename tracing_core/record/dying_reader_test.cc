@@ -1,0 +1,198 @@
+// The handler of a fatal signal finds what another reader finds.
+#include "tracing_core/record/dying_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/dispatch/runtime_callsite.h"
+#include "tracing_core/dispatch/thread_name.h"
+#include "tracing_core/internal/zeroed_pages.h"
+#include "tracing_core/record/recorded_spans.h"
+#include "tracing_core/tracing.h"
+
+namespace tracing::internal {
+namespace {
+
+using testing::ElementsAre;
+
+void append(TextBuffer& out, FieldValues const& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values.value(i).is_empty()) continue;
+    out.push_back(' ');
+    out.append(values.name(i));
+    out.push_back('=');
+    values.name(i) == "message" ? append_message(out, values.value(i)) : append_debug(out, values.value(i));
+  }
+}
+
+class DyingReaderTest : public testing::Test {
+ protected:
+  explicit DyingReaderTest(std::size_t bytes = 1 << 20)
+      : store_(std::make_shared<RecordStore>(Region::make_anonymous(bytes))),
+        registry_(RegistryBuilder().with(std::make_unique<RecordLayer>(store_)).build()),
+        reader_(*new (pages_.map(sizeof(DyingReader))) DyingReader) {}
+
+  template <class F>
+  void record(F f) {
+    with_default(registry_, f);
+  }
+  // `outer n=1:inner: message=text`
+  std::vector<std::string> dying(std::uint64_t from = 0) {
+    std::vector<std::string> lines;
+    for (reader_.start(*store_, from); reader_.next();) {
+      InlineTextBuffer<1024> line;
+      for (std::size_t i = reader_.depth(); i > 0; --i) {
+        line.append(reader_.span(i - 1).name());
+        reader_.for_each_group(i - 1, [&](FieldValues const& values) { append(line, values); });
+        line.push_back(':');
+      }
+      append(line, reader_.values());
+      lines.push_back(std::string(line.view()));
+    }
+    return lines;
+  }
+  std::vector<std::string> read(std::uint64_t from = 0) {
+    std::vector<std::string> lines;
+    RecordedSpans spans;
+    Recording::read_region(store_->region(), from)->for_each([&](RecordEntry const& entry) {
+      spans.follow(entry);
+      if (entry.type != RecordType::event || entry.ticks < from) return;
+      std::string path;
+      for (RecordedSpan const* span = spans.current(); span != nullptr; span = span->parent.get()) {
+        InlineTextBuffer<1024> text;
+        text.append(span->metadata->name());
+        span->values.for_each_group(*span->metadata, [&](FieldValues const& values) { append(text, values); });
+        path = std::string(text.view()) + ":" + path;
+      }
+      InlineTextBuffer<1024> line;
+      append(line, FieldValues(*entry.metadata, entry.values));
+      lines.push_back(path + std::string(line.view()));
+    });
+    return lines;
+  }
+
+  std::shared_ptr<RecordStore> const store_;
+  std::shared_ptr<Registry> const registry_;
+  ZeroedPages pages_;
+  DyingReader& reader_;
+};
+
+TEST_F(DyingReaderTest, ReadsEventsWithTheirSpans) {
+  record([] {
+    TRACE_SPAN(info, "outer", kv("n", 1), kv("late", empty));
+    TRACE_INFO("first {}", 7);
+    Span::current().record(kv("late", "text"));
+    auto const held = TRACE_MAKE_SPAN(info, "held", kv("a", 1), kv("b", 2), kv("c", 3), kv("d", 4), kv("e", "five"));
+    TRACE_WARN("second", parent(held), kv("f", 0.5));
+    TRACE_WARN("root", parent(nullptr));
+    held.in_scope([] { TRACE_INFO("inside", kv("list", std::vector<int>{1, 2})); });
+    TRACE_INFO("last");
+  });
+  EXPECT_THAT(dying(), ElementsAre("outer n=1: message=first 7",
+                                   "outer n=1 late=\"text\":held a=1 b=2 c=3 d=4 e=\"five\": message=second f=0.5",
+                                   " message=root",
+                                   "outer n=1 late=\"text\":held a=1 b=2 c=3 d=4 e=\"five\": message=inside list=[1, 2]",
+                                   "outer n=1 late=\"text\": message=last"));
+  EXPECT_EQ(dying(), read());
+}
+
+TEST_F(DyingReaderTest, ReadsThreadsInTheOrderOfTime) {
+  record([this] {
+    for (int i = 0; i < 5; ++i) {
+      std::thread([this, i] {
+        with_default(registry_, [i] {
+          TRACE_SPAN(info, "worker", i);
+          for (int n = 0; n < 1000; ++n) TRACE_DEBUG("step", n);
+        });
+      }).join();
+      TRACE_INFO("joined", i);
+    }
+  });
+  EXPECT_EQ(dying().size(), 5005u);
+  EXPECT_EQ(dying(), read());
+}
+
+TEST_F(DyingReaderTest, ReadsWhatIsLeft) {
+  record([] {
+    TRACE_SPAN(info, "outer", kv("n", 1));
+    for (int i = 0; i < 100'000; ++i) {
+      TRACE_SPAN(info, "inner", i);
+      TRACE_INFO("step");
+    }
+  });
+  EXPECT_EQ(dying(), read());
+}
+
+TEST_F(DyingReaderTest, BeginsWhereItIsTold) {
+  std::uint64_t middle = 0;
+  record([&] {
+    TRACE_SPAN(info, "outer");
+    for (int i = 0; i < 5000; ++i) TRACE_INFO("step", i);
+    middle = ticks_now();
+    for (int i = 0; i < 3000; ++i) TRACE_INFO("then", i);
+  });
+  EXPECT_EQ(dying(middle).size(), 3000u);
+  EXPECT_EQ(dying(middle), read(middle));
+}
+
+TEST_F(DyingReaderTest, KnowsCallsitesThatAreGone) {
+  record([] {
+    RuntimeCallsite const span_site({.kind = Kind::span, .name = "made at run time", .fields = {"x"}});
+    RuntimeCallsite const event_site({.name = "event", .fields = {"what"}});
+    Value const value = Value::of_i64(7);
+    Span const span = Span::make(span_site.callsite(), &value);
+    auto const entered = span.enter();
+    Value const text = Value::of_text("said");
+    emit_event(event_site.callsite(), &text);
+  });
+  EXPECT_THAT(dying(), ElementsAre("made at run time x=7: what=\"said\""));
+}
+
+TEST_F(DyingReaderTest, NamesThreads) {
+  record([this] {
+    std::thread([this] {
+      with_default(registry_, [] {
+        set_thread_name("worker");
+        TRACE_INFO("there");
+      });
+    }).join();
+  });
+  reader_.start(*store_, 0);
+  ASSERT_TRUE(reader_.next());
+  EXPECT_EQ(reader_.track().name, "worker");
+}
+
+TEST_F(DyingReaderTest, ReadsWhileOtherThreadsRecord) {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t) {
+    threads.emplace_back([&] {
+      with_default(registry_, [&] {
+        for (int i = 0; !stop; ++i) {
+          TRACE_SPAN(info, "worker", i);
+          TRACE_INFO("step {}", i, kv("text", "some text"));
+        }
+      });
+    });
+  }
+  for (int round = 0; round < 20; ++round) {
+    for (std::string const& line : dying()) {
+      std::string const number = line.substr(0, line.find(':')).substr(std::string("worker i=").size());
+      ASSERT_EQ(line, "worker i=" + number + ": message=step " + number + " text=\"some text\"");
+    }
+  }
+  stop = true;
+  for (auto& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace tracing::internal

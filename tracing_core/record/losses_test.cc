@@ -1,0 +1,166 @@
+// What is lost is known: how much of each tag, and until when.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/dispatch/runtime_callsite.h"
+#include "tracing_core/record/record_layer.h"
+#include "tracing_core/record/recorded_spans.h"
+#include "tracing_core/tracing.h"
+
+namespace tracing::internal {
+namespace {
+
+class Losses : public testing::Test {
+ protected:
+  void say(std::uint32_t tag, int count) {
+    store_->set_tag(tag);
+    with_default(registry_, [count] {
+      for (int i = 0; i < count; ++i) TRACE_INFO("step", i);
+    });
+  }
+  // How many records of each tag are there.
+  std::map<std::uint32_t, std::uint64_t> rest() const {
+    std::map<std::uint32_t, std::uint64_t> counts;
+    Recording::read_region(store_->region())->for_each([&](RecordEntry const& entry) {
+      if ((entry.flags & kRestated) == 0) ++counts[entry.tag];
+    });
+    return counts;
+  }
+  Region& region() const { return store_->region(); }
+
+  std::shared_ptr<RecordStore> const store_ =
+      std::make_shared<RecordStore>(Region::make_anonymous(Region::kMinBytes));
+  std::shared_ptr<Registry> const registry_ = RegistryBuilder().with(std::make_unique<RecordLayer>(store_)).build();
+};
+
+TEST_F(Losses, AreCountedExactlyForEachTag) {
+  for (std::uint32_t tag = 1; tag <= 40; ++tag) say(tag, static_cast<int>(tag) * 37);
+  auto counts = rest();
+  EXPECT_EQ(counts[1], 0u);
+  for (std::uint32_t tag = 1; tag <= 40; ++tag) EXPECT_EQ(region().lost_of(tag) + counts[tag], tag * 37) << tag;
+}
+
+TEST_F(Losses, OfManyTagsInOneChunk) {
+  for (std::uint32_t tag = 1; tag <= 400; ++tag) say(tag, 3);
+  say(1440, 20'000);
+  for (std::uint32_t tag = 1; tag <= 400; ++tag) EXPECT_EQ(region().lost_of(tag), 3u) << tag;
+  EXPECT_EQ(region().lost_of(1440) + rest()[1440], 20'000u);
+}
+
+TEST_F(Losses, AreExactForSeveralThreads) {
+  store_->set_tag(7);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) threads.emplace_back([this] { say(7, 10'000); });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(region().lost_of(7) + rest()[7], 40'000u);
+}
+
+TEST_F(Losses, OfRecordsForWhichThereWasNoRoom) {
+  store_->set_tag(7);
+  with_default(registry_, [&] {
+    RuntimeCallsite const callsite({.kind = Kind::span, .name = std::string(17'000, 'x')});
+    Span const large = Span::make(callsite.callsite(), nullptr);
+  });
+  EXPECT_EQ(region().lost_of(7), 2u) << "its beginning and its end";
+}
+
+TEST_F(Losses, KnowUntilWhen) {
+  say(1, 100);
+  std::uint64_t const before = ticks_now();
+  auto const until = [this] { return region().header().overwritten_until.load(); };
+  EXPECT_EQ(until(), 0u);
+  say(2, 100);
+  std::uint64_t const after = ticks_now();
+  say(3, 20'000);
+  EXPECT_GT(until(), before);
+  EXPECT_GT(until(), after);
+  EXPECT_LT(until(), ticks_now());
+}
+
+TEST_F(Losses, DoNotChangeWhenASpanBeganAndWhetherItWasShown) {
+  auto const registry = RegistryBuilder()
+                            .with(std::make_unique<RecordLayer>(store_, LayerMask{1}))  // itself
+                            .build();
+  with_default(registry, [this] {
+    store_->set_tag(5);
+    TRACE_SPAN(info, "outer", kv("n", 1));
+    store_->set_tag(6);
+    for (int i = 0; i < 20'000; ++i) TRACE_INFO("step", i);
+  });
+  RecordedSpans spans;
+  std::uint64_t events = 0;
+  Recording::read_region(region())->for_each([&](RecordEntry const& entry) {
+    spans.follow(entry);
+    if (entry.type != RecordType::event) return;
+    ++events;
+    ASSERT_NE(spans.current(), nullptr);
+    EXPECT_EQ(spans.current()->tag, 5u);
+    EXPECT_TRUE(spans.current()->shown);
+  });
+  EXPECT_GT(events, 1000u);
+}
+
+void recurse(int depth, int events) {
+  TRACE_SPAN(info, "level", depth);
+  if (depth > 0) return recurse(depth - 1, events);
+  for (int i = 0; i < events; ++i) TRACE_INFO("bottom", i);
+}
+
+TEST_F(Losses, AreNoneInADeepRecursionWithRoom) {
+  store_->set_tag(1);
+  with_default(registry_, [] { recurse(1000, 2000); });
+  EXPECT_EQ(region().lost_of(1), 0u);
+  RecordedSpans spans;
+  std::size_t deepest = 0;
+  Recording::read_region(region())->for_each([&](RecordEntry const& entry) {
+    spans.follow(entry);
+    if (entry.type != RecordType::event) return;
+    std::size_t depth = 0;
+    for (RecordedSpan const* span = spans.current(); span != nullptr; span = span->parent.get()) ++depth;
+    deepest = std::max(deepest, depth);
+    EXPECT_EQ(depth, 1001u);
+  });
+  EXPECT_EQ(deepest, 1001u);
+}
+
+TEST_F(Losses, LeaveTheInnermostSpansOfADeepRecursion) {
+  with_default(registry_, [] { recurse(1000, 20'000); });
+  RecordedSpans spans;
+  auto const recording = Recording::read_region(region());
+  recording->for_each([&](RecordEntry const& entry) {
+    spans.follow(entry);
+    if (entry.type != RecordType::event) return;
+    std::size_t depth = 0;
+    for (RecordedSpan const* span = spans.current(); span != nullptr; span = span->parent.get()) ++depth;
+    EXPECT_GE(depth, 100u);
+  });
+  EXPECT_THAT(recording->problems(), testing::IsEmpty());
+}
+
+TEST_F(Losses, AreNoneIfAForkedChildRecordsIntoItsCopy) {
+  say(1, 10);
+  pid_t const child = fork();
+  if (child == 0) {
+    say(2, 10);
+    auto counts = rest();
+    _exit(counts[1] == 10 && counts[2] == 10 ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(rest()[2], 0u);
+}
+
+}  // namespace
+}  // namespace tracing::internal

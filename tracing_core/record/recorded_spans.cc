@@ -1,0 +1,84 @@
+#include "tracing_core/record/recorded_spans.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace tracing::inline v1::internal {
+
+RecordedSpan* RecordedSpans::find(std::uint64_t key) const noexcept {
+  auto const found = key == 0 ? spans_.end() : spans_.find(key);
+  return found == spans_.end() ? nullptr : found->second.get();
+}
+
+void RecordedSpans::follow(RecordEntry const& entry) {
+  if (std::uint64_t const ended = std::exchange(ended_, 0); ended != 0) spans_.erase(ended);
+  bool const is_foreign = (entry.flags & kForeign) != 0;
+  std::uint64_t key = entry.span;
+  switch (entry.type) {
+    case RecordType::state:
+      restored_[entry.writer] = find(key) == nullptr ? key : 0;
+      if (find(key) == nullptr) add(entry, entry.parent, entry.span_tag);
+      break;
+    case RecordType::scope_begin:
+    case RecordType::new_span: add(entry, entry.parent != 0 ? entry.parent : innermost(entry), entry.tag); break;
+    case RecordType::values:
+      if ((entry.flags & kRestated) == 0 || restored_[entry.writer] == key) add_values(find(key), entry);
+      break;
+    case RecordType::event:
+      if (key == 0) key = innermost(entry);
+      break;
+    case RecordType::enter:
+      if (is_foreign) foreign_[entry.track].push_back(key);
+      break;
+    case RecordType::exit:
+      if (is_foreign) {
+        auto& entered = foreign_[entry.track];
+        auto const found = std::find(entered.rbegin(), entered.rend(), key);
+        if (found != entered.rend()) entered.erase(std::next(found).base());
+      }
+      break;
+    case RecordType::scope_end:
+    case RecordType::close: ended_ = key; break;
+    default: break;
+  }
+  current_ = find(key);
+}
+
+// Of a foreign track in a contextual place: the reader does not know its spans.
+std::uint64_t RecordedSpans::innermost(RecordEntry const& entry) const {
+  if ((entry.flags & kForeign) == 0 || (entry.flags & kParentMask) != 0) return 0;
+  auto const found = foreign_.find(entry.track);
+  return found == foreign_.end() || found->second.empty() ? 0 : found->second.back();
+}
+
+void RecordedSpans::add(RecordEntry const& entry, std::uint64_t parent, std::uint32_t tag) {
+  auto span = std::make_shared<RecordedSpan>();
+  span->key = entry.span;
+  span->metadata = entry.metadata;
+  span->tag = tag;
+  span->shown = (entry.flags & kShown) != 0;
+  if (auto const found = spans_.find(parent); parent != 0 && found != spans_.end()) span->parent = found->second;
+  add_values(span.get(), entry);
+  spans_[entry.span] = std::move(span);
+}
+
+void RecordedSpans::add_values(RecordedSpan* span, RecordEntry const& entry) {
+  constexpr std::size_t kMaxBytes = 16384;
+  if (span == nullptr || entry.values == nullptr) return;
+  StoredValues& values = span->values;
+  values.add(FieldValues(*entry.metadata, entry.values));
+  if (values.size_bytes() <= kMaxBytes || values.group_count() < 2) return;
+  // Recorded over and over: keep only the last value of each field.
+  std::array<Value, 256> last;
+  values.for_each_group(*span->metadata, [&](FieldValues const& group) {
+    for (std::size_t i = 0; i < span->metadata->parts().value_count; ++i) {
+      if (!group.statement_values()[i].is_empty()) last[i] = group.statement_values()[i];
+    }
+  });
+  StoredValues merged;
+  merged.add(FieldValues(*span->metadata, last.data()));
+  values.copy_from(merged);
+}
+
+}  // namespace tracing::inline v1::internal
