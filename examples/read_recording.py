@@ -7,8 +7,8 @@ import datetime, heapq, pathlib, struct, sys
 
 HEADER, CHUNK, HEAD, PER_GROUP = 4096, 16384, 128, 64
 LEVELS = '? ERROR WARN INFO DEBUG TRACE'.split()
-VERBS = '? site track tag state begin end event new enter exit close values follows_from timed'.split()
-SITE, TRACK, TAG, STATE, BEGIN, END, EVENT, NEW_SPAN, ENTER, EXIT, CLOSE, VALUES, FOLLOWS_FROM, TIMED = range(1, 15)
+VERBS = '? site track tag state begin end event new enter exit close values follows_from timed mark'.split()
+SITE, TRACK, TAG, STATE, BEGIN, END, EVENT, NEW_SPAN, ENTER, EXIT, CLOSE, VALUES, FOLLOWS_FROM, TIMED, MARK = range(1, 16)
 HAS_VALUES, RESTATED, ENTERED, FOREIGN = 4, 8, 16, 32
 NUMBERS = {1: '<Q', 2: '<q', 3: '<Q', 4: '<d', 5: '<d', 8: '<Q'}  # by kind of value
 
@@ -114,7 +114,7 @@ class Recording:
                     elif type == TRACK:
                         number, size = rest.take('<qQ')
                         self.names[number if flags & FOREIGN else track] = text_of(rest.raw(size))
-                    elif STATE <= type <= TIMED:
+                    elif STATE <= type <= MARK:
                         flags &= ~ENTERED if follows else 255  # the spans that it is in are known
                         record = self.read(type, flags, sites.get(site), kinds, rest, stack, track << 40 | spans % 2**40)
                         yield ((first_ticks + ticks) % 2**64, track, flags, type) + record
@@ -136,7 +136,7 @@ class Recording:
         foreign = rest.take('<Qq') if flags & FOREIGN else None
         is_explicit = flags & 3 == 2
         around = stack[-1] if stack and flags & 3 == 0 and not foreign else 0
-        references = {BEGIN: 0, EVENT: int(is_explicit), NEW_SPAN: 1 + is_explicit, STATE: 3, FOLLOWS_FROM: 2}.get(type, 1)
+        references = {BEGIN: 0, MARK: 0, EVENT: int(is_explicit), NEW_SPAN: 1 + is_explicit, STATE: 3, FOLLOWS_FROM: 2}.get(type, 1)
         named = [rest.take('<Q') for _ in range(references)]
         span = new_key if type == BEGIN else around if type == TIMED or not named else named[0]
         parent, more = named[1] if references > 1 else around, named[-1] if named else 0
@@ -159,7 +159,7 @@ class Recording:
         fields = site.fields_of(values) if site else ''
         if type in (BEGIN, NEW_SPAN) or (type == STATE and span not in self.spans):
             self.spans[span] = site.name, fields, parent
-        text = self.path_of(span)
+        text = f'{site.name} {fields}' if type == MARK else self.path_of(span)
         if type == EVENT:
             text = ': '.join(filter(None, (text, f'{site.message_of(values)} {fields}'.strip())))
         elif type == VALUES:

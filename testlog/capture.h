@@ -15,18 +15,20 @@
 
 namespace testlog::inline v1 {
 
-/// Records into the file of TRACE_RECORD or, without it, into memory. The layer and the recording may be used by all
+/// Records into a file or, without it, into memory. The layer and the recording may be used by all
 /// threads, the rest by the one that runs the tests. Places in the recording are moments of the clock: a record that
 /// another thread is just making at such a moment may come before it and be read after it.
 class Capture {
  public:
-  /// `file` is that of TRACE_RECORD, or null.
+  /// `file` is that of TRACE_RECORD or TRACE_RECORD_DEFAULT, or null.
   Capture(Environment const& environment, std::unique_ptr<tracing::internal::Region> file);
   Capture(Capture const&) = delete;
   Capture& operator=(Capture const&) = delete;
 
   /// Null if nothing is captured: TRACE_CAPTURE is off, or memory ran out.
   tracing::internal::RecordStore const* store() const noexcept { return is_off_ ? nullptr : store_.get(); }
+  /// The same, also if nothing is captured for reports.
+  tracing::internal::RecordStore const* recording() const noexcept { return store_.get(); }
   /// The records from a place. Null if there are none, or if memory ran out.
   std::unique_ptr<tracing::internal::Recording> read(std::uint64_t from) const;
   /// The directives of TRACE_CAPTURE; null if everything is captured, or nothing. The registry owns it.

@@ -301,6 +301,7 @@ void write_report(Session& session, int signal) noexcept {
   }
   line << ": open spans and captured records not shown yet ----";
   line.write_to(session.output());
+  if (session.run_records() != nullptr) session.run_records()->fatal_signal(test, kSignalNames[std::find(kSignals, std::end(kSignals), signal) - kSignals]);
   write_open_spans(session);
   write_records(session);
   line << "---- end of captured records ----";

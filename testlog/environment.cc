@@ -9,6 +9,7 @@ using tracing::EnvOptions;
 using tracing::internal::check_directives;
 using tracing::internal::filter_of;
 using tracing::internal::parse_choice;
+using tracing::internal::parse_text;
 using tracing::internal::Variable;
 using tracing::internal::VariableInput;
 

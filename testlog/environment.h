@@ -29,11 +29,20 @@ enum class DeviceCheck : std::uint8_t {
   off,   ///< nothing
 };
 
+/// Which recordings stay when the program ends.
+enum class RecordKeep : std::uint8_t {
+  failed,    ///< those of processes in which a test failed, or which did not end by themselves
+  all,
+  automatic  ///< not a value of the variable: by where the file is
+};
+
 /// The settings of a process. Directives are kept as text, of which at least one directive is valid.
 struct Environment : tracing::EnvOptions {
   Show show = Show::live;                                    ///< TRACE_SHOW
   std::string capture = "trace";                             ///< TRACE_CAPTURE, unless it selects nothing
   bool capture_off = false;                                  ///< TRACE_CAPTURE selects nothing
+  std::string record_default{};                              ///< TRACE_RECORD_DEFAULT; empty: none
+  RecordKeep record_keep = RecordKeep::automatic;            ///< TRACE_RECORD_KEEP
   tracing::LevelFilter fail_on = tracing::LevelFilter::off;  ///< TRACE_FAIL_ON
   bool spdlog = true;                                        ///< TRACE_SPDLOG
   DeviceCheck device_check = DeviceCheck::on;                ///< TRACE_CUDA_HEALTH

@@ -78,9 +78,18 @@ class Recorder final : public testing::EmptyTestEventListener {
 
   void OnTestProgramStart(UnitTest const&) override {
     runs_ = true;
+    session_.recording_file().begin_run();
     install_crash_handlers(session_);
     report_exit_of_process();
     attach_loggers();
+  }
+
+  void OnTestIterationStart(UnitTest const& program, int iteration) override {
+    if (run_records_ != nullptr) run_records_->begin_repetition(program, iteration);
+  }
+  void OnTestIterationEnd(UnitTest const& program, int) override {
+    has_failed_ |= program.Failed();
+    if (run_records_ != nullptr) run_records_->end_run(program);
   }
 
   // This set-up began with the first record: static initialisers belong to it.
@@ -99,11 +108,14 @@ class Recorder final : public testing::EmptyTestEventListener {
     forget_unwound();
     session_.begin_test(name_of(test),
                         settings_of(test.test_suite_name(), test.name(), test.type_param() != nullptr));
+    if (run_records_ != nullptr) run_records_->begin_test(name_of(test), test);
     attach_loggers();  // those that were registered since
   }
 
   void OnTestPartResult(TestPartResult const& result) override {
+    if (run_records_ != nullptr) run_records_->part_result(running_test(), result);
     if (!result.failed()) return;
+    has_failed_ = true;
     Place const place = place_of(result);
     if (!place.path.empty()) {
       if (!session_.is_mute()) print_place(place);
@@ -127,6 +139,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     report_.skip();
     bool const prints = show == Show::all || (show == Show::failed && failed);
     if (prints && !session_.is_mute()) session_.perf().print_test();
+    if (run_records_ != nullptr) run_records_->end_test(name_of(test), test);
     session_.end_test();
     test_ = nullptr;
   }
@@ -143,13 +156,24 @@ class Recorder final : public testing::EmptyTestEventListener {
       session_.perf().print_run();
     }
     session_.perf().finish();
+    session_.recording_file().end_run(!has_failed_ && program.Passed());
+    if (has_failed_ && !session_.is_mute()) name_recording();
   }
 
  private:
+  std::string_view running_test() { return test_ == nullptr ? std::string_view() : name_of(*test_); }
+
+  // Where everything is that the process recorded, if nobody asked for it.
+  void name_recording() {
+    RecordingFile const& file = session_.recording_file();
+    if (!file.problem().empty()) session_.output().write_note("report", file.problem());
+    if (file.is_default() && !file.path().empty())
+      session_.output().write_note("report", "testlog: the whole recording: testlog show " + file.path() + "\n");
+  }
+
   void print_place(Place const& place) {
     Output& output = session_.output();
-    std::string_view const test = test_ == nullptr ? std::string_view() : name_of(*test_);
-    output.write(output.note("failure", test, "    " + std::string(place.preposition) + " " + place.path + "\n"));
+    output.write(output.note("failure", running_test(), "    " + std::string(place.preposition) + " " + place.path + "\n"));
   }
 
   std::uint64_t now() const noexcept { return session_.capture().now(); }
@@ -171,6 +195,7 @@ class Recorder final : public testing::EmptyTestEventListener {
   }
 
   void report_exit() {
+    if (run_records_ != nullptr) run_records_->exit_of_process(running_test());
     std::string headline = test_ == nullptr ? "the process called exit() outside any test"
                                             : headline_of(*test_) + ": the process called exit()";
     if (std::string const path = current_path(); !path.empty()) headline.append(", in ").append(path);
@@ -187,6 +212,8 @@ class Recorder final : public testing::EmptyTestEventListener {
   Session& session_;
   UnreportedRecords& unreported_;
   FailureReport report_;
+  RunRecords* const run_records_ = session_.run_records();  // null if there are none
+  bool has_failed_ = false;
   TestInfo const* test_ = nullptr;
   bool runs_ = false;  // inside RUN_ALL_TESTS()
   pid_t process_ = 0;  // the one that runs the tests

@@ -7,7 +7,6 @@
 
 #include "testlog/perf.h"
 #include "tracing_core/dispatch/carried_context.h"
-#include "tracing_core/environment/record_output.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/never_destroyed.h"
 
@@ -54,8 +53,14 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
     output_.open(environment_.output, environment_.format == tracing::FormatKind::json);
     std::atexit([] { get()->output_.report_missing(); });
   }
-  capture_ = std::make_unique<Capture>(
-      environment_, role.death_test_child ? nullptr : tracing::internal::open_recording(environment_, output_));
+  std::unique_ptr<tracing::internal::Region> region;
+  if (!role.death_test_child) region = recording_file_.open(environment_, output_, role);
+  capture_ = std::make_unique<Capture>(environment_, std::move(region));
+  if (!recording_file_.path().empty() && capture_->recording() != nullptr) {
+    run_records_ = std::make_unique<RunRecords>(*capture_->recording());
+    run_records_->begin_process(role.argc, role.argv);
+    std::atexit([] { get()->recording_file_.finish(); });
+  }
   live_ = std::make_unique<LiveOutput>(environment_, output_, attribution_, role.gtest_color, mute_);
   if (!role.death_test_child && !(environment_.chrome.empty() && environment_.flame.empty())) {
     files_ = std::make_unique<FileOutputs>(environment_, output_, [this](tracing::SpanRef span) {

@@ -11,6 +11,8 @@
 #include "testlog/fail_on.h"
 #include "testlog/internal/process.h"
 #include "testlog/live_output.h"
+#include "testlog/recording_file.h"
+#include "testlog/run_records.h"
 #include "testlog/settings.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/environment/file_outputs.h"
@@ -35,6 +37,9 @@ class Session {
   Output& output() noexcept { return output_; }
   Attribution& attribution() noexcept { return attribution_; }
   Capture& capture() noexcept { return *capture_; }
+  /// Null unless there is a file.
+  RunRecords* run_records() noexcept { return run_records_.get(); }
+  RecordingFile& recording_file() noexcept { return recording_file_; }
   LiveOutput& live() noexcept { return *live_; }
   FailOn& fail_on() noexcept { return fail_on_; }
   /// Null if neither a Chrome trace nor folded stacks are written.
@@ -64,7 +69,9 @@ class Session {
   Output output_{"outside_tests"};
   Attribution& attribution_;
   FailOn fail_on_;
+  RecordingFile recording_file_;
   std::unique_ptr<Capture> capture_;
+  std::unique_ptr<RunRecords> run_records_;
   std::unique_ptr<LiveOutput> live_;
   std::unique_ptr<FileOutputs> files_;
   std::unique_ptr<PerfOutputs> perf_;

@@ -23,18 +23,26 @@ bool is_on(std::string_view value) noexcept {
   return value.data() != nullptr && !(value.starts_with('0') || value.starts_with('f') || value.starts_with('F'));
 }
 
+bool is_one_test(std::string_view filter) noexcept { return filter.find_first_of("*?:-") == filter.npos; }
+
 }  // namespace
 
 ProcessRole read_role(int argc, char const* const* argv) noexcept {
   ProcessRole role;
+  role.argc = argc;
+  role.argv = argv;
   if (char const* const color = std::getenv("GTEST_COLOR")) role.gtest_color = color;
+  std::string_view filter;
+  if (char const* const variable = std::getenv("GTEST_FILTER")) filter = variable;
   for (int i = 1; i < argc && argv[i] != nullptr; ++i) {
     std::string_view const argument = argv[i];
     if (argument == "--") break;
     if (auto const value = flag_value(argument, "list_tests"); value.data() != nullptr) role.listing = is_on(value);
     if (flag_value(argument, "internal_run_death_test").size() > 1) role.death_test_child = true;
     if (auto const value = flag_value(argument, "color"); value.data() != nullptr) role.gtest_color = value;
+    if (auto const value = flag_value(argument, "filter"); value.data() != nullptr) filter = value;
   }
+  if (is_one_test(filter)) role.only_test = filter;
   return role;
 }
 

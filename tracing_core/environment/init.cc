@@ -40,8 +40,8 @@ class EnvSession {
     if (!options_.redact.empty()) redact(options_.redact, options_.redact_token);
     output_.open(options_.output, options_.format == FormatKind::json);
     if (!reports.empty()) output_.write_note("report", reports);
-    if (auto region = open_recording(options_, output_))
-      recording_ = std::make_shared<RecordStore>(std::move(region));
+    if (auto file = open_recording(options_, output_); file.region != nullptr)
+      recording_ = std::make_shared<RecordStore>(std::move(file.region));
     if (!options_.chrome.empty() || !options_.flame.empty())
       files_ = std::make_unique<FileOutputs>(options_, output_);
     perf_ = std::make_unique<PerfOutputs>(options_.perf, output_, PerfOutputs::Use{.files = true, .tests = false});

@@ -5,13 +5,14 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "tracing_core/environment/file_names.h"
 
 namespace tracing::inline v1::internal {
 
-std::unique_ptr<Region> open_recording(EnvOptions const& options, Output& output) {
-  if (options.record.empty()) return nullptr;
+RecordingFile open_recording(EnvOptions const& options, Output& output) {
+  if (options.record.empty() || options.record == "off") return {};
   std::string path = options.record;
   if (is_folder(path)) path.append(path.ends_with('/') ? "" : "/").append(program_invocation_short_name).append(".rec");
   std::error_code error;
@@ -24,7 +25,21 @@ std::unique_ptr<Region> open_recording(EnvOptions const& options, Output& output
   } else if (own != path) {
     output.write_note("report", "testlog: TRACE_RECORD: " + path + " already exists; writing " + own + " instead\n");
   }
-  return region;
+  return {std::move(region), own};
+}
+
+RecordingFile open_default_recording(std::string const& folder, std::string const& name, std::uint64_t limit_bytes,
+                                     std::string& error) {
+  std::error_code code;
+  std::filesystem::create_directories(folder, code);
+  std::string path = std::filesystem::absolute(folder, code).string() + "/" + filled_in("%t", name) + ".rec";
+  auto region = Region::make_file(path, limit_bytes, code, Region::Existing::replace);
+  if (code == std::errc::file_exists) {
+    path = create_unique_file(path, code);
+    if (!code) region = Region::make_file(path, limit_bytes, code);
+  }
+  if (region == nullptr) error = cannot_open("TRACE_RECORD_DEFAULT", path, code);
+  return {std::move(region), path};
 }
 
 }  // namespace tracing::inline v1::internal

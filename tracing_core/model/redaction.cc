@@ -44,6 +44,11 @@ bool covers(Redaction const& redaction, std::string_view field) noexcept {
                      [field](auto const& name) { return has_name(field, name); });
 }
 
+bool is_hidden(std::string_view field) noexcept {
+  Redaction const* const redaction = current_redaction();
+  return redaction != nullptr && covers(*redaction, field);
+}
+
 std::string_view redaction_token() noexcept {
   Redaction const* const current = current_redaction();
   return current == nullptr ? kRedactionToken : std::string_view(current->token);

@@ -31,6 +31,8 @@ inline Redaction const* current_redaction() noexcept { return the_redaction.load
 
 /// Whether the value of a field with this name must be hidden.
 bool covers(Redaction const& redaction, std::string_view field) noexcept;
+/// The same by what redact() hides now.
+bool is_hidden(std::string_view field) noexcept;
 /// The text printed for a value of ValueKind::redacted.
 std::string_view redaction_token() noexcept;
 

@@ -29,12 +29,17 @@ struct RegionHeader {
   std::atomic<std::uint64_t> dropped;      // records for which there was no chunk
   alignas(64) std::atomic<std::uint32_t> hand;    // the chunk that is taken next
   alignas(64) std::atomic<std::uint32_t> usable;  // how many chunks the hand passes
+  std::atomic<std::uint32_t> spared;              // how many chunks it passes over because of what they contain
+  std::atomic<std::uint32_t> newest_tag;          // of which the first records are kept
   std::atomic<std::uint64_t> overwritten_until;   // no record after this moment was overwritten
   // Tag in the upper 24 bits, records that are lost in the others; the place is the tag modulo kLossEntries.
   static constexpr std::size_t kLossEntries = 480;
   alignas(64) std::atomic<std::uint64_t> losses[kLossEntries];
 };
 static_assert(sizeof(RegionHeader) == 4096);
+
+/// See ChunkHead::turns.
+inline constexpr std::uint16_t kSparedTurns = 8;
 
 inline constexpr std::uint32_t kMaxTag = (1u << 24) - 1;
 inline constexpr std::uint64_t kMaxLoss = (std::uint64_t{1} << 40) - 1;
@@ -58,7 +63,8 @@ struct ChunkHead {
     std::uint32_t tag;
     std::uint32_t records;  // before it
   } changes[kTagChanges];
-  char reserved[4];
+  std::uint16_t turns;      // how often the hand still passes over it, because of WARN and ERROR
+  std::uint16_t has_first;  // it has the first records of a tag, the last one that it has
 };
 static_assert(sizeof(ChunkHead) == 128);
 
@@ -86,6 +92,7 @@ enum class RecordType : std::uint8_t {
   values,        ///< values are recorded in an open span
   follows_from,
   timed,         ///< the innermost span, a perf span, ends: its duration in nanoseconds
+  mark,          ///< like an event in no span, but about the run of tests: its callsite says what
 };
 
 /// The flags of a record.
@@ -116,6 +123,9 @@ inline constexpr std::size_t kMaxValueBytes = kChunkBytes / 4;
 inline constexpr std::size_t kMaxRecordBytes = kChunkBytes / 2;
 
 constexpr std::size_t padded_to_word(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
+
+/// The track of marks.
+inline constexpr std::uint64_t kMarksTrack = (std::uint64_t{1} << 24) - 1;
 
 /// A span is the n-th one that a track opened.
 constexpr std::uint64_t make_span_key(std::uint64_t track, std::uint64_t ordinal) noexcept {

@@ -86,7 +86,8 @@ bool Recording::Cursor::decode(RecordHead const& head) {
     case RecordType::close:
     case RecordType::values:
     case RecordType::follows_from:
-    case RecordType::timed: return decode_usual(head);
+    case RecordType::timed:
+    case RecordType::mark: return decode_usual(head);
   }
   recording_.report("chunk " + std::to_string(chunk().number) + ", byte " + std::to_string(at_) +
                     ": skipped a record of the unknown type " + std::to_string(static_cast<unsigned>(head.type)));
@@ -112,7 +113,7 @@ bool Recording::Cursor::decode_usual(RecordHead const& head) {
   decode_place(head);
   // A message has placeholders for values even if the record has none.
   values_.assign(value_count + 1, Value());
-  if (has_values || head.type == RecordType::event) entry_.values = values_.data();
+  if (has_values || head.type == RecordType::event || head.type == RecordType::mark) entry_.values = values_.data();
   if (has_values) read_values(head, more_kinds, value_count);
   return rest_.error() == nullptr;
 }
@@ -124,6 +125,7 @@ void Recording::Cursor::decode_place(RecordHead const& head) {
   bool const is_contextual = (head.flags & kParentMask) == 0 && !is_foreign;
   std::uint64_t const around = is_contextual ? innermost() : 0;
   switch (head.type) {
+    case RecordType::mark: break;
     case RecordType::event: entry_.span = is_explicit ? rest_.take_word() : around; break;
     case RecordType::scope_begin:
       entry_.parent = around;

@@ -119,7 +119,7 @@ Writer* RecordLayer::start_writer(Track const& track) noexcept {
   try {
     Writer& writer = writers_.find(track);
     if (writer.track_number() != track.number)
-      writer.start(store_->parts_, track.number, this_thread_info().os_thread, describe_entered);
+      writer.start(store_->parts(), track.number, this_thread_info().os_thread, describe_entered);
     found = &writer;
   } catch (std::bad_alloc const&) {
   }

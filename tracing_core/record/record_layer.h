@@ -23,14 +23,14 @@ class RecordStore {
   RecordStore& operator=(RecordStore const&) = delete;
 
   Region& region() const noexcept { return *region_; }
+  /// For writers besides those of the layer.
+  RecordingParts const& parts() const noexcept { return parts_; }
   Sites const& sites() const noexcept { return sites_; }
   /// Records from now on have this tag, such as the number of the running test. At most kMaxTag.
   void set_tag(std::uint32_t tag) noexcept { tag_.store(tag, std::memory_order_relaxed); }
   std::uint32_t tag() const noexcept { return tag_.load(std::memory_order_relaxed); }
 
  private:
-  friend class RecordLayer;
-
   std::unique_ptr<Region> const region_;
   Sites sites_;
   std::atomic<std::uint32_t> tag_{0};

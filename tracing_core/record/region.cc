@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@ namespace tracing::inline v1::internal {
 namespace {
 
 // A file grows by these steps: a short recording stays small, a long one is not extended often.
-constexpr std::uint32_t kFirstChunks = 4;
+constexpr std::uint32_t kFirstChunks = 8;
 
 std::uint32_t chunks_in(std::size_t limit_bytes) noexcept {
   constexpr std::size_t kMaxChunks = (std::size_t{1} << 40) / kChunkBytes;
@@ -65,18 +66,36 @@ std::unique_ptr<Region> Region::make_anonymous(std::size_t limit_bytes) noexcept
   return region;
 }
 
-std::unique_ptr<Region> Region::make_file(std::string const& path, std::size_t limit_bytes,
-                                          std::error_code& error) noexcept {
+// The descriptor of an empty, locked file, or negative.
+int Region::open_file(std::string const& path, Existing existing, std::error_code& error) noexcept {
+  for (;;) {
+    int const descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (descriptor < 0) return error.assign(errno, std::generic_category()), -1;
+    struct stat status {};
+    bool const is_locked = flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+      error = std::make_error_code(std::errc::invalid_argument);
+    } else if (is_locked && status.st_nlink == 0) {  // its process removed it meanwhile
+      close(descriptor);
+      continue;
+    } else if (!is_locked || (status.st_size != 0 && existing == Existing::keep)) {
+      error = std::make_error_code(std::errc::file_exists);
+    } else if (status.st_size == 0 || ftruncate(descriptor, 0) == 0) {
+      return descriptor;
+    } else {
+      error.assign(errno, std::generic_category());
+    }
+    close(descriptor);
+    return -1;
+  }
+}
+
+std::unique_ptr<Region> Region::make_file(std::string const& path, std::size_t limit_bytes, std::error_code& error,
+                                          Existing existing) noexcept {
   error.clear();
   auto const fail = [&error] { error.assign(errno, std::generic_category()); };
-  int const descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (descriptor < 0) return fail(), nullptr;
-  struct stat status {};
-  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size != 0) {
-    error = std::make_error_code(S_ISREG(status.st_mode) ? std::errc::file_exists : std::errc::invalid_argument);
-    close(descriptor);
-    return nullptr;
-  }
+  int const descriptor = open_file(path, existing, error);
+  if (descriptor < 0) return nullptr;
   std::uint32_t const usable = chunks_in(limit_bytes);
   std::uint32_t const chunks = usable + 2 * kMaxTracks;
   std::size_t const bytes = bytes_for(chunks);
@@ -150,6 +169,10 @@ std::uint32_t Region::take() noexcept {
     if (chunk.owned.load(std::memory_order_relaxed) != 0 ||
         !chunk.owned.compare_exchange_strong(free, 1, std::memory_order_acquire))
       continue;
+    if (is_spared(chunk)) {
+      give_back(turn);
+      continue;
+    }
     std::uint64_t const generation = chunk.generation.load(std::memory_order_relaxed);
     chunk.generation.store(generation | 1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
@@ -157,6 +180,29 @@ std::uint32_t Region::take() noexcept {
     return turn;
   }
   return kNone;
+}
+
+// Whether the hand passes over the chunk, which is the caller's: it has the first records of the newest tag, or WARN and
+// ERROR, as long as these chunks fill no more than an eighth.
+bool Region::is_spared(ChunkHead& chunk) noexcept {
+  if (chunk.generation.load(std::memory_order_relaxed) == 0) return false;
+  RegionHeader& all = header();
+  std::uint32_t const last_tag = chunk.tag_changes == 0 ? chunk.tag : chunk.changes[chunk.tag_changes - 1].tag;
+  if (chunk.has_first != 0 && last_tag == all.newest_tag.load(std::memory_order_relaxed)) return true;
+  if (chunk.turns == 0) return false;
+  bool const is_counted = chunk.turns < kSparedTurns;
+  std::uint32_t const most = all.usable.load(std::memory_order_relaxed) / 8;
+  if (!is_counted && all.spared.fetch_add(1, std::memory_order_relaxed) >= most) {
+    all.spared.fetch_sub(1, std::memory_order_relaxed);
+    return false;
+  }
+  if (--chunk.turns == 0) all.spared.fetch_sub(1, std::memory_order_relaxed);
+  return chunk.turns != 0;
+}
+
+bool Region::is_first_of(std::uint32_t tag) noexcept {
+  std::atomic<std::uint32_t>& newest = header().newest_tag;
+  return newest.load(std::memory_order_relaxed) != tag && newest.exchange(tag, std::memory_order_relaxed) != tag;
 }
 
 // The chunk is the caller's; its track has left it.

@@ -1,6 +1,7 @@
 // Region: the memory of a recording, anonymous or that of a file.
 //
-// Threads take chunks from it in turn, so the oldest go first. No thread waits for another one: what is shared are the
+// Threads take chunks from it in turn, so the oldest go first. Those with WARN or ERROR are passed over some times, if they
+// are not too many, and so is the one with the first records of the newest tag. No thread waits for another one: what is shared are the
 // position of the hand and an owner per chunk.
 #pragma once
 
@@ -20,10 +21,11 @@ class Region {
 
   /// About `limit_bytes` of records, besides two chunks for each track. Null if memory ran out.
   static std::unique_ptr<Region> make_anonymous(std::size_t limit_bytes) noexcept;
-  /// The same in a file, which is created or empty, and grows as it is filled. Null, with `error` set, if it cannot be
-  /// created or mapped, or has content.
-  static std::unique_ptr<Region> make_file(std::string const& path, std::size_t limit_bytes,
-                                           std::error_code& error) noexcept;
+  enum class Existing : bool { keep, replace };
+  /// The same in a file, which grows as it is filled, and is locked by flock() while the region exists. Null, with `error`
+  /// set, if the file cannot be created or mapped, or if another region uses it, or if it has content that is to be kept.
+  static std::unique_ptr<Region> make_file(std::string const& path, std::size_t limit_bytes, std::error_code& error,
+                                           Existing existing = Existing::keep) noexcept;
   Region(Region const&) = delete;
   Region& operator=(Region const&) = delete;
   ~Region();
@@ -43,6 +45,8 @@ class Region {
   /// Another track records: makes room for the chunks that it keeps.
   void add_track() noexcept;
 
+  /// Whether a record with this tag is the first one.
+  bool is_first_of(std::uint32_t tag) noexcept;
   /// Records with this tag are lost.
   void count_lost(std::uint32_t tag, std::uint64_t records) noexcept;
   /// How many records with this tag were lost; 0 if that is not known any more, since many other tags lost some.
@@ -56,9 +60,11 @@ class Region {
 
  private:
   Region(char* base, std::size_t bytes, std::uint32_t chunks, int descriptor) noexcept;
+  static int open_file(std::string const& path, Existing existing, std::error_code& error) noexcept;
   void start(std::uint32_t usable) noexcept;
   bool has_memory(std::uint32_t chunk) noexcept;
   bool grow() noexcept;
+  bool is_spared(ChunkHead& chunk) noexcept;
   void count_overwritten(ChunkHead const& gone) noexcept;
   int extend(std::size_t from, std::size_t to) const noexcept;
 

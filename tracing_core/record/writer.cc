@@ -154,6 +154,7 @@ bool Writer::append(RecordHead head, Metadata const& metadata, Value const* valu
   head.words = static_cast<std::uint16_t>((to - at_) / 8);
   std::memcpy(at_, &head, sizeof(head));
   commit(to, head.flags);
+  if (head.type == RecordType::event && metadata.level() <= Level::warn) [[unlikely]] spare_chunk();
   return true;
 }
 
@@ -235,8 +236,10 @@ void Writer::change_tag(std::uint32_t tag, Place const& place) noexcept {
                         head_->tag_changes < ChunkHead::kTagChanges;
   if (!has_room) {
     (void)next_chunk(place);  // whose head has the tag
+    if (head_ != nullptr && parts_->region.is_first_of(tag)) head_->has_first = 1;
     return;
   }
+  if (parts_->region.is_first_of(tag)) head_->has_first = 1;
   head_->changes[head_->tag_changes++] = {tag, static_cast<std::uint32_t>(records_ - head_->first_record)};
   std::memcpy(at_, &head, sizeof(head));
   commit(at_ + sizeof(head), kRestated);
@@ -245,7 +248,7 @@ void Writer::change_tag(std::uint32_t tag, Place const& place) noexcept {
 bool Writer::next_chunk(Place const& place) noexcept {
   Region& region = parts_->region;
   leave_chunk();
-  if (previous_ != Region::kNone) region.give_back(previous_);
+  if (previous_ != Region::kNone) pinned_chunks_left_ > 0 ? void(--pinned_chunks_left_) : region.give_back(previous_);
   previous_ = chunk_;
   chunk_ = Region::kNone;
   at_ = end_ = nullptr;
@@ -263,13 +266,14 @@ bool Writer::next_chunk(Place const& place) noexcept {
   head_->tag_changes = 0;
   head_->records = 0;
   head_->last_ticks = 0;
+  head_->turns = head_->has_first = 0;
   at_ = region.chunk(taken);
   end_ = at_ + kChunkBytes;
   if (std::exchange(local_sites_, 0) != 0) sites_of_chunk_.fill({});
   known_.fill(0);
   foreign_tracks_.fill(0);
   restating_ = true;
-  restate_(place.around, *this);
+  if (restate_ != nullptr) restate_(place.around, *this);
   restating_ = false;
   region.publish(taken);
   return true;

@@ -46,6 +46,8 @@ class Writer {
 
   /// From now on the records are those of another thread.
   void start(RecordingParts const& parts, std::uint64_t track, std::int64_t os_thread, Restate restate) noexcept;
+  /// Of its chunks, this many are never given back: for records that must not be lost.
+  void pin_chunks(std::uint32_t count) noexcept { pinned_chunks_left_ = count; }
   /// Gives its chunks back; start() must be called before further records.
   void finish() noexcept;
   std::uint64_t track_number() const noexcept { return track_; }
@@ -101,6 +103,9 @@ class Writer {
   }
   void follows_from(Metadata const& metadata, std::uint64_t span, std::uint64_t cause, Place const& place) noexcept {
     put(RecordType::follows_from, metadata, nullptr, place, 2, span, cause);
+  }
+  void mark(Metadata const& metadata, Value const* values) noexcept {
+    put(RecordType::mark, metadata, values, {.flags = static_cast<std::uint8_t>(Parent::Kind::root)});
   }
   void timed(Metadata const& metadata, std::uint64_t ns, Place const& place) noexcept {
     put(RecordType::timed, metadata, nullptr, place, 1, ns);
@@ -169,8 +174,11 @@ class Writer {
     head->flags = static_cast<std::uint8_t>(kHasValues | flags);
     std::memcpy(head->kinds, &kinds, sizeof(kinds));
     commit(to, 0);
+    if (metadata.level() <= Level::warn) [[unlikely]] spare_chunk();
     return true;
   }
+  // The chunk has something that matters more than what others have.
+  void spare_chunk() noexcept { head_->turns = kSparedTurns; }
   void put(RecordType type, Metadata const& metadata, Value const* values, Place const& place, unsigned references = 0,
            std::uint64_t first = 0, std::uint64_t second = 0, std::uint64_t third = 0) noexcept;
   void leave_chunk() noexcept;
@@ -211,6 +219,7 @@ class Writer {
   std::uint64_t track_ = 0;
   std::uint32_t chunk_ = Region::kNone;
   std::uint32_t previous_ = Region::kNone;  // the last full one, kept so that a thread's last records survive
+  std::uint32_t pinned_chunks_left_ = 0;
   std::uint32_t local_sites_ = 0;           // described in this chunk
   bool restating_ = false;
   Restate restate_ = nullptr;

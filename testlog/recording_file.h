@@ -1,0 +1,48 @@
+// RecordingFile: the file in which a test program records, and whether it stays.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "testlog/environment.h"
+#include "testlog/internal/process.h"
+#include "tracing_core/internal/fork.h"
+#include "tracing_core/record/region.h"
+
+namespace testlog::inline v1 {
+
+/// That of TRACE_RECORD or else of TRACE_RECORD_DEFAULT. Single-thread.
+class RecordingFile {
+ public:
+  RecordingFile() = default;
+  RecordingFile(RecordingFile const&) = delete;
+  RecordingFile& operator=(RecordingFile const&) = delete;
+
+  /// Makes the file; null if there is none. That of TRACE_RECORD is reported if it cannot be made; that of
+  /// TRACE_RECORD_DEFAULT only by a test that fails, see problem().
+  std::unique_ptr<tracing::internal::Region> open(Environment const& environment, Output& output,
+                                                  internal::ProcessRole const& role);
+
+  /// Empty if there is none.
+  std::string const& path() const noexcept { return path_; }
+  /// Whether nobody asked for the file by TRACE_RECORD.
+  bool is_default() const noexcept { return is_default_; }
+  /// Why there is no default file; empty if there is, or if none was wanted.
+  std::string const& problem() const noexcept { return problem_; }
+
+  /// Tests begin to run, in which the process may end.
+  void begin_run() noexcept { is_wanted_ = true; }
+  /// All tests have ended.
+  void end_run(bool passed) noexcept { is_wanted_ = !passed; }
+  /// To be called at the end of the process: removes the file if nobody wants it.
+  void finish() noexcept;
+
+ private:
+  std::string path_, problem_;
+  bool is_default_ = false;
+  bool keeps_all_ = false;
+  bool is_wanted_ = false;
+  unsigned forks_when_made_ = 0;
+};
+
+}  // namespace testlog::inline v1

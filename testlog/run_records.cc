@@ -1,0 +1,159 @@
+#include "testlog/run_records.h"
+
+#include <gtest/gtest.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "testlog/environment.h"
+#include "tracing_core/model/redaction.h"
+#include "tracing_core/record/mark_site.h"
+
+namespace testlog::inline v1 {
+namespace {
+
+using tracing::Value;
+using tracing::internal::MarkSite;
+
+// Their names and fields are part of the format of recordings.
+struct Marks {
+  MarkSite process{"process", {"pid", "host", "directory", "command", "variables", "googletest"}};
+  MarkSite repetition{"repetition", {"number", "seed", "shards", "shard"}};
+  MarkSite test_begin{"test_begin", {"test", "file", "line", "value_param", "type_param"}};
+  MarkSite test_end{"test_end", {"test", "result", "duration_ms"}};
+  MarkSite failure{"failure", {"test", "file", "line", "message", "fatal"}};
+  MarkSite skip{"skip", {"test", "file", "line", "message"}};
+  MarkSite property{"property", {"test", "name", "value"}};
+  MarkSite signal{"signal", {"test", "signal"}};
+  MarkSite exit{"exit", {"test"}};
+  MarkSite run_end{"run_end", {"tests", "failed"}};
+};
+
+Marks const& marks() {
+  static auto const* const all = new Marks;  // never destroyed
+  return *all;
+}
+
+Value as_value(std::string_view text) noexcept { return Value::of_text(text); }
+Value as_value(char const* text) noexcept { return text == nullptr ? Value() : Value::of_text(text); }
+Value as_value(std::string const& text) noexcept { return Value::of_text(text); }
+Value as_value(bool x) noexcept { return Value::of_bool(x); }
+Value as_value(int x) noexcept { return Value::of_i64(x); }
+Value as_value(std::int64_t x) noexcept { return Value::of_i64(x); }
+
+std::string set_variables() {
+  std::string text;
+  for (auto const& table : {tracing::internal::common_variables(), test_variables()}) {
+    for (auto const& variable : table.variables) {
+      char const* const value = std::getenv(std::string(variable.name).c_str());
+      if (value != nullptr) text.append(text.empty() ? "" : " ").append(variable.name).append("=").append(value);
+    }
+  }
+  return text;
+}
+
+int number_of(char const* variable, int otherwise) noexcept {
+  char const* const text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::atoi(text);
+}
+
+// An argument whose value is hidden if its name is that of a hidden field.
+std::string_view shown_part(std::string_view argument) {
+  std::size_t const equals = argument.find('=');
+  if (equals == argument.npos) return argument;
+  std::string_view name = argument.substr(0, equals);
+  name.remove_prefix(std::min(name.find_first_not_of('-'), name.size()));
+  return tracing::internal::is_hidden(name) ? argument.substr(0, equals + 1) : argument;
+}
+
+}  // namespace
+
+std::string command_line(int argc, char const* const* argv) {
+  std::string text;
+  for (int i = 0; i < argc && argv[i] != nullptr; ++i) {
+    std::string_view const shown = shown_part(argv[i]);
+    text.append(i == 0 ? "" : " ").append(shown);
+    if (shown.size() < std::string_view(argv[i]).size()) text.append(tracing::internal::redaction_token());
+  }
+  return text;
+}
+
+RunRecords::RunRecords(tracing::internal::RecordStore const& store) : forks_when_made_(tracing::internal::fork_count()) {
+  constexpr std::uint32_t kShare = 16;  // of the recording, for marks that are never overwritten
+  tracing::internal::MutexLock const lock(mutex_);
+  writer_.start(store.parts(), tracing::internal::kMarksTrack, getpid(),
+                [](void const*, tracing::internal::Writer& writer) { writer.describe_thread("testlog"); });
+  writer_.pin_chunks(store.region().header().usable.load(std::memory_order_relaxed) / kShare);
+}
+
+template <class... Values>
+void RunRecords::write_locked(tracing::Metadata const& metadata, Values const&... values) noexcept {
+  std::array<Value, sizeof...(values)> const all{as_value(values)...};
+  writer_.mark(metadata, all.data());
+}
+
+template <class... Values>
+void RunRecords::write(tracing::Metadata const& metadata, Values const&... values) noexcept {
+  if (forks_when_made_ != tracing::internal::fork_count()) return;
+  tracing::internal::MutexLock const lock(mutex_);
+  write_locked(metadata, values...);
+}
+
+void RunRecords::begin_process(int argc, char const* const* argv) {
+  utsname system{};
+  uname(&system);
+  std::array<char, 4096> folder{};
+  if (getcwd(folder.data(), folder.size()) == nullptr) folder[0] = 0;
+#if defined(TESTLOG_GOOGLETEST_VERSION)
+  char const* const googletest = TESTLOG_GOOGLETEST_VERSION;
+#else
+  char const* const googletest = nullptr;
+#endif
+  write(marks().process.metadata(), static_cast<std::int64_t>(getpid()), static_cast<char const*>(system.nodename),
+        folder.data(), command_line(argc, argv), set_variables(), googletest);
+}
+
+void RunRecords::begin_repetition(testing::UnitTest const& program, int repetition) noexcept {
+  write(marks().repetition.metadata(), repetition, program.random_seed(), number_of("GTEST_TOTAL_SHARDS", 1),
+        number_of("GTEST_SHARD_INDEX", 0));
+}
+
+void RunRecords::begin_test(std::string_view name, testing::TestInfo const& test) noexcept {
+  write(marks().test_begin.metadata(), name, test.file(), test.line(), test.value_param(), test.type_param());
+}
+
+void RunRecords::end_test(std::string_view name, testing::TestInfo const& test) noexcept {
+  testing::TestResult const& result = *test.result();
+  for (int i = 0; i < result.test_property_count(); ++i) {
+    testing::TestProperty const& property = result.GetTestProperty(i);
+    write(marks().property.metadata(), name, property.key(), property.value());
+  }
+  write(marks().test_end.metadata(), name, result.Failed() ? "failed" : result.Skipped() ? "skipped" : "passed",
+        static_cast<std::int64_t>(result.elapsed_time()));
+}
+
+void RunRecords::part_result(std::string_view test, testing::TestPartResult const& result) noexcept {
+  if (result.skipped()) {
+    write(marks().skip.metadata(), test, result.file_name(), result.line_number(), result.message());
+  } else if (result.failed()) {
+    write(marks().failure.metadata(), test, result.file_name(), result.line_number(), result.message(),
+          result.fatally_failed());
+  }
+}
+
+void RunRecords::exit_of_process(std::string_view test) noexcept { write(marks().exit.metadata(), test); }
+
+void RunRecords::fatal_signal(std::string_view test, std::string_view signal) noexcept {
+  if (forks_when_made_ != tracing::internal::fork_count() || !mutex_.try_lock()) return;
+  write_locked(marks().signal.metadata(), test, signal);
+  mutex_.unlock();
+}
+
+void RunRecords::end_run(testing::UnitTest const& program) noexcept {
+  write(marks().run_end.metadata(), program.test_to_run_count(), program.failed_test_count());
+}
+
+}  // namespace testlog::inline v1

@@ -1,0 +1,58 @@
+// RunRecords: what the recording says about the run of tests itself.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tracing_core/internal/fork.h"
+#include "tracing_core/internal/mutex.h"
+#include "tracing_core/record/record_layer.h"
+
+namespace testing {
+class TestInfo;
+class TestPartResult;
+class UnitTest;
+}  // namespace testing
+
+namespace testlog::inline v1 {
+
+/// Writes marks into a recording, on a track of their own, so that a recording alone tells the run: which process it was,
+/// which tests began and ended and how, and their failures, skips and properties. They are kept longer than other
+/// records. Thread-safe; a forked child writes none.
+class RunRecords {
+ public:
+  /// `store` must outlive it.
+  explicit RunRecords(tracing::internal::RecordStore const& store);
+  RunRecords(RunRecords const&) = delete;
+  RunRecords& operator=(RunRecords const&) = delete;
+
+  void begin_process(int argc, char const* const* argv);
+  /// `repetition` counts from 0.
+  void begin_repetition(testing::UnitTest const& program, int repetition) noexcept;
+  void begin_test(std::string_view name, testing::TestInfo const& test) noexcept;
+  void end_test(std::string_view name, testing::TestInfo const& test) noexcept;
+  /// A failure or a skip. `test` is empty outside any.
+  void part_result(std::string_view test, testing::TestPartResult const& result) noexcept;
+  /// exit() during the run of tests.
+  void exit_of_process(std::string_view test) noexcept;
+  /// For the handler of a fatal signal. Async-signal-safe. Writes nothing if another thread is writing.
+  void fatal_signal(std::string_view test, std::string_view signal) noexcept;
+  /// The tests have ended.
+  void end_run(testing::UnitTest const& program) noexcept;
+
+ private:
+  template <class... Values>
+  void write(tracing::Metadata const& metadata, Values const&... values) noexcept;
+  template <class... Values>
+  void write_locked(tracing::Metadata const& metadata, Values const&... values) noexcept TRACING_REQUIRES(mutex_);
+
+  unsigned const forks_when_made_;
+  tracing::internal::Mutex mutex_;
+  tracing::internal::Writer writer_ TRACING_GUARDED_BY(mutex_);
+};
+
+/// The command line, with the values of arguments such as `--password=x` replaced if redact() hides fields of that name.
+std::string command_line(int argc, char const* const* argv);
+
+}  // namespace testlog::inline v1
