@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <string>
 
 #include "testlog/cli/command_test_support.h"
@@ -104,6 +105,18 @@ TEST_F(Show, SaysWhatIsMissing) {
   Outcome const shown = show({folder_ / "small", "--time=none"});
   EXPECT_THAT(shown.out, HasSubstr("step i=99999\n"));
   EXPECT_THAT(shown.err, HasSubstr(" earlier records were overwritten; TRACE_RECORD_LIMIT keeps more\n"));
+}
+
+TEST_F(Show, PrintsWhatIsThereOfAFileThatIsCutOff) {
+  std::string const file = record("a.rec", [] {
+    for (int i = 0; i < 100; ++i) TRACE_INFO("step", i);
+  });
+  std::filesystem::resize_file(file, 12288 + 16384 + 16384);  // its callsites are in the second chunk
+  EXPECT_THAT(show({file, "--time=none"}).out, HasSubstr("step i=99\n"));
+  std::filesystem::resize_file(file, 12288 + 16384);
+  Outcome const shown = show({file});
+  EXPECT_THAT(shown.err, HasSubstr("testlog show: " + file + ": cut off in chunk 1, which has 0 of "));
+  EXPECT_EQ(shown.exit_code, 0);
 }
 
 TEST_F(Show, RejectsWhatIsNoRecording) {

@@ -15,6 +15,23 @@ constexpr std::size_t kMaxProblems = 20;
 
 }  // namespace
 
+// Chunks of which the file has not all records, since it is the beginning of a longer one.
+struct Recording::Cut {
+  std::uint32_t first = 0;
+  std::size_t there = 0, of = 0;  // bytes of the first one's records
+  std::uint32_t chunks = 0;
+
+  void add(std::uint32_t number, std::size_t bytes_there, std::size_t bytes) noexcept {
+    if (chunks++ == 0) first = number, there = bytes_there, of = bytes;
+  }
+  std::string description() const {
+    std::string text = "cut off in chunk " + std::to_string(first) + ", which has " + std::to_string(there) + " of " +
+                       std::to_string(of) + " bytes of records";
+    if (chunks > 1) text += "; missing chunks after it: " + std::to_string(chunks - 1);
+    return text;
+  }
+};
+
 Recording::Recording() = default;
 Recording::~Recording() = default;
 
@@ -26,7 +43,7 @@ void Recording::report(std::string problem) {
 
 std::unique_ptr<Recording> Recording::read(Source const& source, std::string& error) {
   alignas(RegionHeader) char bytes[sizeof(RegionHeader)];
-  if (!source.read(0, bytes, sizeof(bytes))) {
+  if (source.read(0, bytes, sizeof(bytes)) < sizeof(bytes)) {
     error = "is no recording: it has fewer than 4096 bytes";
     return nullptr;
   }
@@ -49,8 +66,10 @@ std::unique_ptr<Recording> Recording::read(Source const& source, std::string& er
   made->start_ns_ = header.start_ns;
   made->ns_per_tick_ = header.ns_per_tick.load(std::memory_order_relaxed);
   made->dropped_ = header.dropped.load(std::memory_order_relaxed);
-  for (std::uint32_t i = 0; offset_of_chunk(i) < source.size(); ++i) made->read_chunk(source, i);
-  made->read_sites();
+  Cut cut;
+  for (std::uint32_t i = 0; offset_of_head(i) < source.size(); ++i) made->read_chunk(source, i, cut);
+  if (cut.chunks > 0) made->report(cut.description());
+  made->read_sites(source.size() / (sizeof(RecordHead) + sizeof(SiteRow)));
   std::map<std::uint64_t, std::vector<Chunk*>> by_track;
   for (Chunk& chunk : made->chunks_) {
     if (chunk.track != 0) by_track[chunk.track].push_back(&chunk);
@@ -59,15 +78,14 @@ std::unique_ptr<Recording> Recording::read(Source const& source, std::string& er
   return made;
 }
 
-void Recording::read_chunk(Source const& source, std::uint32_t number) {
+void Recording::read_chunk(Source const& source, std::uint32_t number, Cut& cut) {
   alignas(ChunkHead) char bytes[sizeof(ChunkHead)];
   auto const& head = *reinterpret_cast<ChunkHead const*>(bytes);
-  auto const name = [number] { return "chunk " + std::to_string(number); };
-  if (!source.read(offset_of_head(number), bytes, sizeof(bytes))) return report(name() + ": is cut off");
+  if (source.read(offset_of_head(number), bytes, sizeof(bytes)) < sizeof(bytes)) return;
   std::uint64_t const generation = head.generation.load(std::memory_order_relaxed);
   std::uint32_t const used = head.used.load(std::memory_order_relaxed);
   if (generation == 0 || generation % 2 != 0) return;  // never used, or just being taken
-  if (used > kChunkBytes || used % 8 != 0) return report(name() + ": its size is wrong");
+  if (used > kChunkBytes || used % 8 != 0) return report("chunk " + std::to_string(number) + ": its size is wrong");
   Chunk chunk;
   chunk.generation = generation;
   chunk.track = head.track;
@@ -77,14 +95,29 @@ void Recording::read_chunk(Source const& source, std::uint32_t number) {
   chunk.tag = head.tag;
   chunk.number = number;
   chunk.words.resize(used / 8);
-  if (!source.read(offset_of_chunk(number), chunk.words.data(), used)) return report(name() + ": is cut off");
-  if (!source.read(offset_of_head(number), bytes, sizeof(bytes))) return;
+  std::size_t const there = source.read(offset_of_chunk(number), chunk.words.data(), used);
+  if (source.read(offset_of_head(number), bytes, sizeof(bytes)) < sizeof(bytes)) return;
   if (head.generation.load(std::memory_order_relaxed) != generation) return;  // it changed hands meanwhile
+  if (there < used) {
+    cut.add(number, there, used);
+    chunk.cut_off(there);
+  }
   chunks_.push_back(std::move(chunk));
 }
 
-void Recording::read_sites() {
-  constexpr std::uint32_t kMaxSites = 1 << 20;
+// Keeps the records that are complete in this many bytes.
+void Recording::Chunk::cut_off(std::size_t bytes) {
+  std::size_t end = 0;
+  while (end + sizeof(RecordHead) <= bytes) {
+    std::size_t const size = std::max(std::size_t{load<RecordHead>(data() + end).words} * 8, sizeof(RecordHead));
+    if (size > bytes - end) break;
+    end += size;
+  }
+  words.resize(end / 8);
+}
+
+// Numbers of callsites are as large as there may be descriptions, so that the table is no larger than the recording.
+void Recording::read_sites(std::size_t max_sites) {
   for (Chunk& chunk : chunks_) {
     for (std::size_t at = 0; at + sizeof(RecordHead) <= chunk.size();) {
       auto const head = load<RecordHead>(chunk.data() + at);
@@ -95,7 +128,7 @@ void Recording::read_sites() {
         std::uint32_t const number = is_local ? head.site - kLocalSite : head.site;
         auto& sites = is_local ? chunk.sites : sites_;
         auto site = RecordedSite::read({chunk.data() + at + sizeof(head), bytes - sizeof(head)});
-        if (site == nullptr || number == 0 || number > kMaxSites || (is_local && number > kChunkBytes / 16)) {
+        if (site == nullptr || number == 0 || number > (is_local ? kChunkBytes / sizeof(RecordHead) : max_sites)) {
           report("chunk " + std::to_string(chunk.number) + ", byte " + std::to_string(at) +
                  ": the description of a callsite makes no sense");
         } else {

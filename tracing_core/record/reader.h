@@ -76,13 +76,14 @@ class Recording {
 
  private:
   struct Chunk;
+  struct Cut;
   class Source;
   class Cursor;
 
   Recording();
   static std::unique_ptr<Recording> read(Source const& source, std::string& error);
-  void read_chunk(Source const& source, std::uint32_t number);
-  void read_sites();
+  void read_chunk(Source const& source, std::uint32_t number, Cut& cut);
+  void read_sites(std::size_t max_sites);
   void add_track(std::vector<Chunk*> chunks);
   void visit(void (*each)(void* context, RecordEntry const& entry), void* context);
   Instant time_of(std::uint64_t ticks) const noexcept;

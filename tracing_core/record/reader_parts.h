@@ -29,8 +29,8 @@ class Recording::Source {
   Source& operator=(Source const&) = delete;
   virtual ~Source() = default;
   virtual std::size_t size() const noexcept = 0;
-  // False if there are not so many bytes.
-  virtual bool read(std::size_t offset, void* to, std::size_t bytes) const noexcept = 0;
+  // Returns how many bytes there are, which is less than `bytes` at the end.
+  virtual std::size_t read(std::size_t offset, void* to, std::size_t bytes) const noexcept = 0;
 };
 
 struct Recording::Chunk {
@@ -46,6 +46,7 @@ struct Recording::Chunk {
 
   char const* data() const noexcept { return reinterpret_cast<char const*>(words.data()); }
   std::size_t size() const noexcept { return words.size() * 8; }
+  void cut_off(std::size_t bytes);
 };
 
 // Reads the records of a track, one after the other.

@@ -32,18 +32,19 @@ std::unique_ptr<Recording> Recording::read_region(Region const& region) {
   class Memory final : public Source {
    public:
     explicit Memory(Region const& region) noexcept
-        : base_(reinterpret_cast<char const*>(&region.header())), size_(region.size_bytes()) {}
-    std::size_t size() const noexcept override { return size_; }
-    bool read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
-      if (offset > size_ || bytes > size_ - offset) return false;
+        : region_(region), base_(reinterpret_cast<char const*>(&region.header())) {}
+    std::size_t size() const noexcept override { return region_.size_bytes(); }
+    std::size_t read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
+      std::size_t const size = region_.size_bytes();  // it may grow meanwhile
+      bytes = std::min(bytes, size - std::min(offset, size));
       copy_words(base_ + offset, static_cast<char*>(to), bytes);
       std::atomic_thread_fence(std::memory_order_acquire);
-      return true;
+      return bytes;
     }
 
    private:
+    Region const& region_;
     char const* base_;
-    std::size_t size_;
   };
   std::string error;
   return read(Memory(region), error);
@@ -54,10 +55,8 @@ std::unique_ptr<Recording> Recording::read_bytes(std::string_view bytes, std::st
    public:
     explicit Bytes(std::string_view bytes) noexcept : bytes_(bytes) {}
     std::size_t size() const noexcept override { return bytes_.size(); }
-    bool read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
-      if (offset > bytes_.size() || bytes > bytes_.size() - offset) return false;
-      if (bytes != 0) std::memcpy(to, bytes_.data() + offset, bytes);
-      return true;
+    std::size_t read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
+      return offset > bytes_.size() ? 0 : bytes_.copy(static_cast<char*>(to), bytes, offset);
     }
 
    private:
@@ -84,17 +83,16 @@ std::unique_ptr<Recording> Recording::read_file(std::string const& path, std::st
     }
     int error() const noexcept { return error_; }
     std::size_t size() const noexcept override { return size_; }
-    bool read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
-      auto* out = static_cast<char*>(to);
-      while (bytes > 0) {
-        ssize_t const got = pread(descriptor_, out, bytes, static_cast<off_t>(offset));
+    std::size_t read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
+      std::size_t done = 0;
+      while (done < bytes) {
+        ssize_t const got =
+            pread(descriptor_, static_cast<char*>(to) + done, bytes - done, static_cast<off_t>(offset + done));
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return false;
-        out += got;
-        offset += static_cast<std::size_t>(got);
-        bytes -= static_cast<std::size_t>(got);
+        if (got <= 0) break;
+        done += static_cast<std::size_t>(got);
       }
-      return true;
+      return done;
     }
 
    private:

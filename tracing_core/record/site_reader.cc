@@ -32,6 +32,9 @@ class Bytes {
   bool ok_ = true;
 };
 
+// A callsite has no more placeholders besides one for each value.
+constexpr std::size_t kMaxMorePlaceholders = 8;
+
 // Whether the specification is one that a compiler accepted for so many values. Long widths would print much.
 template <class IsField>
 bool is_specification(std::string_view spec, std::size_t value_count, std::size_t value_index,
@@ -39,7 +42,7 @@ bool is_specification(std::string_view spec, std::size_t value_count, std::size_
   std::size_t digits = 0;
   for (std::size_t i = 0; i < spec.size(); ++i) {
     digits = spec[i] >= '0' && spec[i] <= '9' ? digits + 1 : 0;
-    if (digits > 4 || spec[i] == '}') return false;
+    if (digits > 3 || spec[i] == '}') return false;
     if (spec[i] != '{') continue;
     std::size_t const close = spec.find('}', i);
     if (close == spec.npos) return false;
@@ -70,6 +73,9 @@ std::unique_ptr<RecordedSite> RecordedSite::read(std::string_view content) {
   auto storage = std::make_unique<Storage>();
   MetadataParts parts;
   std::size_t const entries = std::size_t{row.field_count} + row.unnamed_count;
+  std::uint64_t names = std::uint64_t{row.name_size} + row.target_size + row.function_size + row.module_path_size +
+                        row.message_size;
+  bool has_message = false;
   for (std::size_t i = 0; i < entries; ++i) {
     auto const field = bytes.take<SiteField>();
     std::uint32_t const size = field.size_and_value & 0xffffff;
@@ -77,6 +83,9 @@ std::unique_ptr<RecordedSite> RecordedSite::read(std::string_view content) {
     std::uint64_t const limit = i < row.field_count ? row.text_size : row.arguments_size;
     bool const is_message = value == kMessageValue;
     if (!is_message && (value >= row.value_count || std::uint64_t{field.offset} + size > limit)) return nullptr;
+    if (is_message && (has_message || i >= row.field_count)) return nullptr;
+    has_message |= is_message;
+    if (!is_message && i < row.field_count) names += size;
     storage->fields.push_back({field.offset, size & 0x7fffff, 0, value});
   }
   for (std::size_t i = 0; i < row.placeholder_count; ++i) {
@@ -84,14 +93,14 @@ std::unique_ptr<RecordedSite> RecordedSite::read(std::string_view content) {
     if (placeholder.value_index >= row.value_count || placeholder.offset > row.message_size) return nullptr;
     if (i > 0 && placeholder.offset < storage->placeholders.back().offset) return nullptr;
     if (std::uint64_t{placeholder.spec_offset} + placeholder.spec_size > row.text_size) return nullptr;
+    names += placeholder.spec_size;
     storage->placeholders.push_back({placeholder.offset, placeholder.spec_offset, placeholder.spec_size,
                                      static_cast<std::uint8_t>(placeholder.value_index)});
   }
   storage->text = bytes.take(row.text_size);
   storage->file = bytes.take(row.file_size);
   storage->arguments = bytes.take(row.arguments_size);
-  std::uint64_t const names = std::uint64_t{row.name_size} + row.target_size + row.function_size +
-                              row.module_path_size + row.message_size;
+  // No two names share their text, or a small file might print much.
   if (!bytes.ok() || names > row.text_size || !is_level(row.level) || row.level == 0 || !is_level(row.max_level) || row.kind > 1)
     return nullptr;
   for (std::size_t i = 0; i < row.field_count; ++i) {
@@ -116,6 +125,8 @@ std::unique_ptr<RecordedSite> RecordedSite::read(std::string_view content) {
     std::string_view const spec(storage->text.data() + placeholder.spec_offset, placeholder.spec_size);
     if (!is_specification(spec, row.value_count, placeholder.value_index, is_field)) placeholder.spec_size = 0;
   }
+  if (storage->placeholders.size() > row.value_count + kMaxMorePlaceholders)
+    storage->placeholders.resize(row.value_count + kMaxMorePlaceholders);
   parts.text = storage->text.c_str();
   parts.file = (row.flags & kSiteHasFile) != 0 ? storage->file.c_str() : nullptr;
   parts.arguments = storage->arguments.c_str();
@@ -128,7 +139,7 @@ std::unique_ptr<RecordedSite> RecordedSite::read(std::string_view content) {
   parts.message_size = row.message_size;
   parts.line = row.line;
   parts.field_count = row.field_count;
-  parts.placeholder_count = row.placeholder_count;
+  parts.placeholder_count = static_cast<std::uint8_t>(storage->placeholders.size());
   parts.unnamed_count = row.unnamed_count;
   parts.value_count = row.value_count;
   parts.level = static_cast<Level>(row.level);
