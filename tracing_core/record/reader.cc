@@ -69,7 +69,7 @@ std::unique_ptr<Recording> Recording::read(Source const& source, std::string& er
   Cut cut;
   for (std::uint32_t i = 0; offset_of_head(i) < source.size(); ++i) made->read_chunk(source, i, cut);
   if (cut.chunks > 0) made->report(cut.description());
-  made->read_sites(source.size() / (sizeof(RecordHead) + sizeof(SiteRow)));
+  made->read_descriptions(source.size() / (sizeof(RecordHead) + sizeof(SiteRow)));
   std::map<std::uint64_t, std::vector<Chunk*>> by_track;
   for (Chunk& chunk : made->chunks_) {
     if (chunk.track != 0) by_track[chunk.track].push_back(&chunk);
@@ -116,29 +116,35 @@ void Recording::Chunk::cut_off(std::size_t bytes) {
   words.resize(end / 8);
 }
 
-// Numbers of callsites are as large as there may be descriptions, so that the table is no larger than the recording.
-void Recording::read_sites(std::size_t max_sites) {
+// What any record may refer to, and threads, so that they have names from their first record on.
+void Recording::read_descriptions(std::size_t max_sites) {
   for (Chunk& chunk : chunks_) {
     for (std::size_t at = 0; at + sizeof(RecordHead) <= chunk.size();) {
       auto const head = load<RecordHead>(chunk.data() + at);
       std::size_t const bytes = std::size_t{head.words} * 8;
       if (bytes < sizeof(RecordHead) || bytes > chunk.size() - at) break;  // reported when the records are read
-      if (head.type == RecordType::site) {
-        bool const is_local = head.site >= kLocalSite;
-        std::uint32_t const number = is_local ? head.site - kLocalSite : head.site;
-        auto& sites = is_local ? chunk.sites : sites_;
-        auto site = RecordedSite::read({chunk.data() + at + sizeof(head), bytes - sizeof(head)});
-        if (site == nullptr || number == 0 || number > (is_local ? kChunkBytes / sizeof(RecordHead) : max_sites)) {
-          report("chunk " + std::to_string(chunk.number) + ", byte " + std::to_string(at) +
-                 ": the description of a callsite makes no sense");
-        } else {
-          if (sites.size() < number) sites.resize(number);
-          sites[number - 1] = std::move(site);
-        }
-      }
+      if (head.type == RecordType::site) read_site(chunk, at, max_sites);
+      if (head.type == RecordType::track)
+        chunk.thread = {chunk.data() + at + sizeof(RecordHead), bytes - sizeof(RecordHead)};
       at += bytes;
     }
   }
+}
+
+// Numbers of callsites are no larger than the number of descriptions that the recording has room for, so that the table
+// is not larger either.
+void Recording::read_site(Chunk& chunk, std::size_t at, std::size_t max_sites) {
+  auto const head = load<RecordHead>(chunk.data() + at);
+  bool const is_local = head.site >= kLocalSite;
+  std::uint32_t const number = is_local ? head.site - kLocalSite : head.site;
+  std::size_t const max_number = is_local ? kChunkBytes / sizeof(RecordHead) : max_sites;
+  auto site = RecordedSite::read({chunk.data() + at + sizeof(head), std::size_t{head.words} * 8 - sizeof(head)});
+  if (site == nullptr || number == 0 || number > max_number)
+    return report("chunk " + std::to_string(chunk.number) + ", byte " + std::to_string(at) +
+                  ": the description of a callsite makes no sense");
+  auto& sites = is_local ? chunk.sites : sites_;
+  if (sites.size() < number) sites.resize(number);
+  sites[number - 1] = std::move(site);
 }
 
 void Recording::add_track(std::vector<Chunk*> chunks) {
@@ -147,6 +153,7 @@ void Recording::add_track(std::vector<Chunk*> chunks) {
   });
   RecordedTrack track;
   track.number = chunks.front()->track;
+  for (Chunk const* const chunk : chunks) (void)read_thread(chunk->thread, track);  // the last name is the best known
   tracks_.push_back(std::move(track));
   chunks_of_tracks_.push_back(std::move(chunks));
 }

@@ -67,6 +67,8 @@ class Recording {
   }
 
   std::uint64_t process() const noexcept { return process_; }
+  /// When it began.
+  Instant start() const noexcept { return Instant{start_ns_}; }
   /// The threads, by number. `open` and `lost` are known after for_each().
   std::vector<RecordedTrack> const& tracks() const noexcept { return tracks_; }
   /// The number of records for which there was no room at all.
@@ -83,7 +85,8 @@ class Recording {
   Recording();
   static std::unique_ptr<Recording> read(Source const& source, std::string& error);
   void read_chunk(Source const& source, std::uint32_t number, Cut& cut);
-  void read_sites(std::size_t max_sites);
+  void read_descriptions(std::size_t max_sites);
+  void read_site(Chunk& chunk, std::size_t at, std::size_t max_sites);
   void add_track(std::vector<Chunk*> chunks);
   void visit(void (*each)(void* context, RecordEntry const& entry), void* context);
   Instant time_of(std::uint64_t ticks) const noexcept;

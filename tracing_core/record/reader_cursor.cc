@@ -100,7 +100,9 @@ bool Recording::Cursor::decode(RecordHead const& head) {
   switch (head.type) {
     case RecordType::site: return false;
     case RecordType::tag: tag_ = head.site; return false;
-    case RecordType::track: read_track(); return false;
+    case RecordType::track:
+      if (!read_thread(rest_, track_)) failed_ = "the description of a thread makes no sense";
+      return false;
     case RecordType::scope_end:
       entry_.span = innermost();
       if (!stack_.empty()) stack_.pop_back();
@@ -237,11 +239,14 @@ Value Recording::Cursor::read_text(ValueKind kind, bool is_cut) {
   }
 }
 
-void Recording::Cursor::read_track() {
-  track_.os_thread = static_cast<std::int64_t>(take_word());
-  std::uint64_t const size = take_word();
-  if (size > rest_.size()) failed_ = "the name of a thread is too long";
-  if (failed_ == nullptr) track_.name = rest_.substr(0, size);
+bool read_thread(std::string_view content, RecordedTrack& track) {
+  if (content.size() < 16) return false;
+  std::string_view const name = content.substr(16);
+  auto const size = load<std::uint64_t>(content.data() + 8);
+  if (size > name.size()) return false;
+  track.os_thread = load<std::int64_t>(content.data());
+  track.name = name.substr(0, size);
+  return true;
 }
 
 RecordedSite const* Recording::Cursor::site_of(std::uint32_t number) const noexcept {

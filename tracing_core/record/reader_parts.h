@@ -43,11 +43,15 @@ struct Recording::Chunk {
   std::uint32_t number = 0;  // its place in the recording
   std::vector<std::uint64_t> words{};
   std::vector<std::unique_ptr<RecordedSite>> sites{};  // described in it, from kLocalSite + 1
+  std::string_view thread{};  // the content of its last `track` record
 
   char const* data() const noexcept { return reinterpret_cast<char const*>(words.data()); }
   std::size_t size() const noexcept { return words.size() * 8; }
   void cut_off(std::size_t bytes);
 };
+
+// Reads the content of a `track` record. False if it makes no sense.
+bool read_thread(std::string_view content, RecordedTrack& track);
 
 // Reads the records of a track, one after the other.
 class Recording::Cursor {
@@ -71,7 +75,6 @@ class Recording::Cursor {
   void read_values(RecordHead const& head, std::string_view more_kinds, std::size_t count);
   Value read_value(std::uint8_t kind);
   Value read_text(ValueKind kind, bool is_cut);
-  void read_track();
   RecordedSite const* site_of(std::uint32_t number) const noexcept;
   std::uint64_t innermost() const noexcept { return stack_.empty() ? 0 : stack_.back(); }
   std::string_view take(std::size_t bytes) noexcept;
