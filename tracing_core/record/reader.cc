@@ -1,7 +1,6 @@
 #include "tracing_core/record/reader.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "tracing_core/record/reader_parts.h"
@@ -15,22 +14,12 @@ constexpr std::size_t kMaxProblems = 20;
 
 }  // namespace
 
-// Chunks of which the file has not all records, since it is the beginning of a longer one.
-struct Recording::Cut {
-  std::uint32_t first = 0;
-  std::size_t there = 0, of = 0;  // bytes of the first one's records
-  std::uint32_t chunks = 0;
-
-  void add(std::uint32_t number, std::size_t bytes_there, std::size_t bytes) noexcept {
-    if (chunks++ == 0) first = number, there = bytes_there, of = bytes;
-  }
-  std::string description() const {
-    std::string text = "cut off in chunk " + std::to_string(first) + ", which has " + std::to_string(there) + " of " +
-                       std::to_string(of) + " bytes of records";
-    if (chunks > 1) text += "; missing chunks after it: " + std::to_string(chunks - 1);
-    return text;
-  }
-};
+std::string Recording::Cut::description() const {
+  std::string text = "cut off in chunk " + std::to_string(first) + ", which has " + std::to_string(there) + " of " +
+                     std::to_string(of) + " bytes of records";
+  if (chunks > 1) text += "; missing chunks after it: " + std::to_string(chunks - 1);
+  return text;
+}
 
 Recording::Recording() = default;
 Recording::~Recording() = default;
@@ -41,7 +30,8 @@ void Recording::report(std::string problem) {
 
 // ---- chunks ----
 
-std::unique_ptr<Recording> Recording::read(Source const& source, std::string& error) {
+std::unique_ptr<Recording> Recording::read_header(Source const& source, std::string& error) {
+  error.clear();
   alignas(RegionHeader) char bytes[sizeof(RegionHeader)];
   if (source.read(0, bytes, sizeof(bytes)) < sizeof(bytes)) {
     error = "is no recording: it has fewer than 4096 bytes";
@@ -66,25 +56,45 @@ std::unique_ptr<Recording> Recording::read(Source const& source, std::string& er
   made->start_ns_ = header.start_ns;
   made->ns_per_tick_ = header.ns_per_tick.load(std::memory_order_relaxed);
   made->dropped_ = header.dropped.load(std::memory_order_relaxed);
-  Cut cut;
-  for (std::uint32_t i = 0; offset_of_head(i) < source.size(); ++i) made->read_chunk(source, i, cut);
-  if (cut.chunks > 0) made->report(cut.description());
-  made->read_descriptions(source.size() / (sizeof(RecordHead) + sizeof(SiteRow)));
-  std::map<std::uint64_t, std::vector<Chunk*>> by_track;
-  for (Chunk& chunk : made->chunks_) {
-    if (chunk.track != 0) by_track[chunk.track].push_back(&chunk);
-  }
-  for (auto& [track, chunks] : by_track) made->add_track(std::move(chunks));
   return made;
 }
 
-void Recording::read_chunk(Source const& source, std::uint32_t number, Cut& cut) {
+std::unique_ptr<Recording> Recording::read(Source const& source, std::string& error) {
+  auto made = read_header(source, error);
+  if (made == nullptr) return nullptr;
+  Cut cut;
+  std::size_t const size = source.size();
+  // A callsite is described before its first record, so descriptions are read after records.
+  for (Content const content : {Content::records, Content::sites})
+    for (std::uint32_t i = 0; offset_of_head(i) < size; ++i) made->read_chunk(source, i, content, cut);
+  if (cut.chunks > 0) made->report(cut.description());
+  made->read_descriptions(max_sites_in(size));
+  for (auto& [track, chunks] : made->chunks_by_track()) made->add_track(std::move(chunks));
+  return made;
+}
+
+// In the order of their records.
+std::map<std::uint64_t, std::vector<Recording::Chunk*>> Recording::chunks_by_track() {
+  std::map<std::uint64_t, std::vector<Chunk*>> by_track;
+  for (Chunk& chunk : chunks_) {
+    if (chunk.track != 0) by_track[chunk.track].push_back(&chunk);
+  }
+  for (auto& [track, chunks] : by_track) {
+    std::sort(chunks.begin(), chunks.end(), [](Chunk const* a, Chunk const* b) {
+      return std::pair(a->first_record, a->first_ticks) < std::pair(b->first_record, b->first_ticks);
+    });
+  }
+  return by_track;
+}
+
+void Recording::read_chunk(Source const& source, std::uint32_t number, Content content, Cut& cut) {
   alignas(ChunkHead) char bytes[sizeof(ChunkHead)];
   auto const& head = *reinterpret_cast<ChunkHead const*>(bytes);
   if (source.read(offset_of_head(number), bytes, sizeof(bytes)) < sizeof(bytes)) return;
   std::uint64_t const generation = head.generation.load(std::memory_order_relaxed);
   std::uint32_t const used = head.used.load(std::memory_order_relaxed);
   if (generation == 0 || generation % 2 != 0) return;  // never used, or just being taken
+  if ((head.track == 0) != (content == Content::sites)) return;
   if (used > kChunkBytes || used % 8 != 0) return report("chunk " + std::to_string(number) + ": its size is wrong");
   Chunk chunk;
   chunk.generation = generation;
@@ -116,6 +126,17 @@ void Recording::Chunk::cut_off(std::size_t bytes) {
   words.resize(end / 8);
 }
 
+std::uint64_t Recording::Chunk::record_count() const noexcept {
+  std::uint64_t count = 0;
+  for (std::size_t at = 0; at + sizeof(RecordHead) <= size();) {
+    auto const head = load<RecordHead>(data() + at);
+    if (head.words < 2) break;
+    count += (head.flags & kRestated) == 0;
+    at += std::size_t{head.words} * 8;
+  }
+  return count;
+}
+
 // What any record may refer to, and threads, so that they have names from their first record on.
 void Recording::read_descriptions(std::size_t max_sites) {
   for (Chunk& chunk : chunks_) {
@@ -131,8 +152,6 @@ void Recording::read_descriptions(std::size_t max_sites) {
   }
 }
 
-// Numbers of callsites are no larger than the number of descriptions that the recording has room for, so that the table
-// is not larger either.
 void Recording::read_site(Chunk& chunk, std::size_t at, std::size_t max_sites) {
   auto const head = load<RecordHead>(chunk.data() + at);
   bool const is_local = head.site >= kLocalSite;
@@ -148,9 +167,6 @@ void Recording::read_site(Chunk& chunk, std::size_t at, std::size_t max_sites) {
 }
 
 void Recording::add_track(std::vector<Chunk*> chunks) {
-  std::sort(chunks.begin(), chunks.end(), [](Chunk const* a, Chunk const* b) {
-    return std::pair(a->first_record, a->first_ticks) < std::pair(b->first_record, b->first_ticks);
-  });
   RecordedTrack track;
   track.number = chunks.front()->track;
   for (Chunk const* const chunk : chunks) (void)read_thread(chunk->thread, track);  // the last name is the best known

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -77,14 +78,19 @@ class Recording {
   std::vector<std::string> const& problems() const noexcept { return problems_; }
 
  private:
+  friend class RecordingFollower;
   struct Chunk;
   struct Cut;
   class Source;
   class Cursor;
 
   Recording();
+  static std::unique_ptr<Source> open_file(std::string const& path, std::string& error);
   static std::unique_ptr<Recording> read(Source const& source, std::string& error);
-  void read_chunk(Source const& source, std::uint32_t number, Cut& cut);
+  static std::unique_ptr<Recording> read_header(Source const& source, std::string& error);
+  enum class Content : bool { records, sites };
+  void read_chunk(Source const& source, std::uint32_t number, Content content, Cut& cut);
+  std::map<std::uint64_t, std::vector<Chunk*>> chunks_by_track();
   void read_descriptions(std::size_t max_sites);
   void read_site(Chunk& chunk, std::size_t at, std::size_t max_sites);
   void add_track(std::vector<Chunk*> chunks);

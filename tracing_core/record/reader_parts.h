@@ -48,7 +48,25 @@ struct Recording::Chunk {
   char const* data() const noexcept { return reinterpret_cast<char const*>(words.data()); }
   std::size_t size() const noexcept { return words.size() * 8; }
   void cut_off(std::size_t bytes);
+  // How many records it has that were not made before.
+  std::uint64_t record_count() const noexcept;
 };
+
+// Chunks of which the file has not all records, since it is the beginning of a longer one.
+struct Recording::Cut {
+  std::uint32_t first = 0;
+  std::size_t there = 0, of = 0;  // bytes of the first one's records
+  std::uint32_t chunks = 0;
+
+  void add(std::uint32_t number, std::size_t bytes_there, std::size_t bytes) noexcept {
+    if (chunks++ == 0) first = number, there = bytes_there, of = bytes;
+  }
+  std::string description() const;
+};
+
+// The numbers of callsites are no larger than the number of descriptions that the recording has room for, so that the
+// table is not larger either.
+constexpr std::size_t max_sites_in(std::size_t bytes) noexcept { return bytes / (sizeof(RecordHead) + sizeof(SiteRow)); }
 
 // Reads the content of a `track` record. False if it makes no sense.
 bool read_thread(std::string_view content, RecordedTrack& track);

@@ -65,24 +65,17 @@ std::unique_ptr<Recording> Recording::read_bytes(std::string_view bytes, std::st
   return read(Bytes(bytes), error);
 }
 
-std::unique_ptr<Recording> Recording::read_file(std::string const& path, std::string& error) {
+std::unique_ptr<Recording::Source> Recording::open_file(std::string const& path, std::string& error) {
   class File final : public Source {
    public:
-    explicit File(std::string const& path) noexcept : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-      struct stat status {};
-      if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {
-        error_ = errno;
-      } else {
-        size_ = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0));
-      }
-    }
+    explicit File(int descriptor) noexcept : descriptor_(descriptor) {}
     File(File const&) = delete;
     File& operator=(File const&) = delete;
-    ~File() override {
-      if (descriptor_ >= 0) close(descriptor_);
+    ~File() override { close(descriptor_); }
+    std::size_t size() const noexcept override {
+      struct stat status {};
+      return fstat(descriptor_, &status) == 0 ? static_cast<std::size_t>(std::max<off_t>(status.st_size, 0)) : 0;
     }
-    int error() const noexcept { return error_; }
-    std::size_t size() const noexcept override { return size_; }
     std::size_t read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
       std::size_t done = 0;
       while (done < bytes) {
@@ -97,15 +90,16 @@ std::unique_ptr<Recording> Recording::read_file(std::string const& path, std::st
 
    private:
     int const descriptor_;
-    int error_ = 0;
-    std::size_t size_ = 0;
   };
-  File const file(path);
-  if (file.error() != 0) {
-    error = "could not be opened: " + std::generic_category().message(file.error());
-    return nullptr;
-  }
-  return read(file, error);
+  int const descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor >= 0) return std::make_unique<File>(descriptor);
+  error = "could not be opened: " + std::generic_category().message(errno);
+  return nullptr;
+}
+
+std::unique_ptr<Recording> Recording::read_file(std::string const& path, std::string& error) {
+  auto const file = open_file(path, error);
+  return file == nullptr ? nullptr : read(*file, error);
 }
 
 }  // namespace tracing::inline v1::internal
