@@ -47,8 +47,12 @@ std::unique_ptr<RecordingFile> open_recording(std::string const& command, std::s
 
 void print_notes(std::string const& command, RecordingFile const& file) {
   std::uint64_t lost = file.recording->dropped();
+  for (RecordedTrack const& track : file.recording->tracks()) lost += track.lost;
+  print_notes(command, file, lost);
+}
+
+void print_notes(std::string const& command, RecordingFile const& file, std::uint64_t lost) {
   for (RecordedTrack const& track : file.recording->tracks()) {
-    lost += track.lost;
     if (track.open.empty()) continue;
     std::string path;
     for (std::uint64_t const key : track.open) {
@@ -81,7 +85,7 @@ void print_lines(std::string const& command, std::vector<std::unique_ptr<Recordi
     tracing::internal::replay(*file->recording, *registry, [&](RecordEntry const& entry) {
       now = entry.time;
       file->learn(entry);
-      return true;
+      return file->is_new == nullptr || file->is_new(entry);
     });
   }
   std::stable_sort(lines.begin(), lines.end(), [](Line const& a, Line const& b) { return a.time < b.time; });

@@ -19,6 +19,7 @@ namespace testlog::cli {
 struct RecordingFile {
   std::string path;
   std::unique_ptr<tracing::internal::Recording> recording;
+  std::function<bool(tracing::internal::RecordEntry const&)> is_new{};  ///< which records are printed; null: all
   std::unordered_map<std::uint64_t, std::string> spans{};  ///< names by key, of those that were replayed
 
   /// Call it for each record: learns the names of spans.
@@ -34,6 +35,8 @@ std::unique_ptr<RecordingFile> open_recording(std::string const& command, std::s
 /// Reports what a reader must know besides the records: what is missing, what makes no sense, and which spans were still
 /// open. REQUIRES: the recording was replayed.
 void print_notes(std::string const& command, RecordingFile const& file);
+/// The same, but for the number of records that are missing.
+void print_notes(std::string const& command, RecordingFile const& file, std::uint64_t lost);
 
 /// Passes the records of all files to `out` as lines, in the order of time.
 void print_lines(std::string const& command, std::vector<std::unique_ptr<RecordingFile>> const& files,

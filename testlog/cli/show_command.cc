@@ -1,5 +1,9 @@
+#include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <climits>
+#include <csignal>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -9,9 +13,13 @@
 
 #include "testlog/cli/commands.h"
 #include "testlog/cli/recordings.h"
+#include "tracing_core/record/follower.h"
 
 namespace testlog::cli {
 namespace {
+
+using tracing::internal::RecordEntry;
+using tracing::internal::RecordingFollower;
 
 struct Options {
   std::vector<std::string> files;
@@ -19,6 +27,7 @@ struct Options {
   tracing::FormatKind format = tracing::FormatKind::full;
   std::string time = "utc";
   std::string color = "auto";
+  bool follow = false;
 };
 
 tracing::FormatOptions format_of(Options const& options) {
@@ -32,8 +41,69 @@ tracing::FormatOptions format_of(Options const& options) {
 
 void print(std::string_view line) { std::fwrite(line.data(), 1, line.size(), stdout); }
 
+// ---- --follow ----
+
+volatile std::sig_atomic_t interrupted = 0;
+
+bool is_running(std::uint64_t process) noexcept {
+  if (process == 0 || process > INT_MAX) return false;
+  return kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM;
+}
+
+struct FollowedFile {
+  std::string path;
+  std::unique_ptr<RecordingFollower> follower;
+};
+
+// What is new in all files. False if there will be no more.
+bool print_new(std::vector<FollowedFile> const& followed, Options const& options) {
+  bool is_last = true;
+  std::vector<std::unique_ptr<RecordingFile>> files;
+  for (auto const& [path, follower] : followed) {
+    bool const has_ended = interrupted != 0 || !is_running(follower->process());  // before its last records are read
+    is_last &= has_ended;
+    auto recording = follower->read_new(has_ended);
+    if (recording == nullptr) continue;
+    auto const is_new = [&from = *follower](RecordEntry const& entry) { return from.is_new(entry); };
+    files.push_back(std::make_unique<RecordingFile>(RecordingFile{path, std::move(recording), is_new}));
+  }
+  print_lines("show", files, options.filter, format_of(options), print);
+  return !is_last;
+}
+
+int follow(Options const& options) {
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupted = 1; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second Ctrl-C ends it at once
+  sigaction(SIGINT, &action, nullptr);
+  std::vector<FollowedFile> followed;
+  for (std::string const& path : options.files) {
+    std::string error;
+    auto follower = RecordingFollower::open(path, error);
+    if (follower == nullptr) {
+      std::fprintf(stderr, "testlog show: %s: %s\n", path.c_str(), error.c_str());
+      return kFailed;
+    }
+    followed.push_back({path, std::move(follower)});
+  }
+  bool is_written = true;
+  while (is_written && print_new(followed, options)) {
+    is_written = std::fflush(stdout) == 0;
+    usleep(50'000);
+  }
+  is_written = std::fflush(stdout) == 0 && is_written;
+  for (auto const& [path, follower] : followed) {
+    RecordingFile all{path, follower->read_all()};
+    if (all.recording == nullptr) continue;
+    all.recording->for_each([&all](RecordEntry const& entry) { all.learn(entry); });
+    print_notes("show", all, follower->lost());
+  }
+  return is_written ? kDone : kFailed;
+}
+
 int run(Options const& options) {
   (void)filter_of("show", options.filter);
+  if (options.follow) return follow(options);
   Status status = kDone;
   std::vector<std::unique_ptr<RecordingFile>> files;
   for (std::string const& path : options.files) {
@@ -64,6 +134,8 @@ Command add_show_command(CLI::App& program) {
   app->add_option("--format", options->format, "How records look: full, compact, pretty, json")
       ->transform(CLI::CheckedTransformer(formats).description(""))
       ->default_str("full");
+  app->add_flag_callback("--json", [options] { options->format = tracing::FormatKind::json; }, "The same as --format json");
+  app->add_flag("-f,--follow", options->follow, "Also prints what is recorded from now on, until the processes have ended");
   app->add_option("--time", options->time, "The time at the start of each line: utc, local, none")
       ->check(CLI::IsMember({"utc", "local", "none"}).description(""))
       ->capture_default_str();
