@@ -86,13 +86,16 @@ std::string FailureReport::lines_of(Recording& recording, std::unique_ptr<tracin
 // One line for each kind of unreported record that was overwritten; `from` is the first place that is unreported.
 std::string FailureReport::overwritten(std::uint64_t from) const {
   Capture& capture = session_.capture();
-  std::uint64_t const of_tests = capture.unreported().first_of_tests();
+  if (capture.store() == nullptr) return {};
   auto const note = [this](std::string_view text) { return session_.output().note("failure_report", {}, text); };
+  tracing::internal::Region const& region = capture.store()->region();
+  std::uint32_t const tag = capture.store()->tag();
+  std::uint64_t const of_test = region.lost_of(tag);
   std::string lines;
-  if (from < of_tests && capture.is_overwritten(from))
+  if (tag != 0 && from < capture.begin_of_test() && region.lost_of(0) > 0 && capture.is_overwritten(from))
     lines += note("---- earlier set-up records were overwritten (TRACE_RECORD_LIMIT) ----\n");
-  if (capture.is_overwritten(of_tests))
-    lines += note("---- earlier records were overwritten (TRACE_RECORD_LIMIT) ----\n");
+  if (of_test > 0 && capture.is_overwritten(capture.unreported().first_of_tests()))
+    lines += note("---- " + std::to_string(of_test) + " earlier records were overwritten (TRACE_RECORD_LIMIT) ----\n");
   return lines;
 }
 

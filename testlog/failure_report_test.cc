@@ -123,10 +123,22 @@ TEST(FailureReport, HasRecordsOfTheSetUpOnceIfTestsAreShownAtTheirEnd) {
   }
 }
 TEST(FailureReport, SaysIfRecordsOfTheSetUpWereOverwritten) {
+  std::string const text = text_of("SetUpFills.Fails", {{"TRACE_RECORD_LIMIT", "262144"}});
+  EXPECT_THAT(text, HasSubstr("---- earlier set-up records were overwritten (TRACE_RECORD_LIMIT) ----\n"));
+  EXPECT_THAT(text, HasSubstr("DEBUG scenarios: of one that failed\n"));
+  EXPECT_THAT(text, Not(HasSubstr(" earlier records were overwritten")));
+}
+TEST(FailureReport, HasTheFirstAndTheLastRecordsOfATestThatFilledTheRecording) {
+  std::string const text = text_of("Captured.TooMuchFails", {{"TRACE_RECORD_LIMIT", "262144"}});
+  EXPECT_THAT(text, HasSubstr(" earlier records were overwritten (TRACE_RECORD_LIMIT) ----\nTRACE scenarios: filling i=0\n"));
+  EXPECT_THAT(text, HasSubstr("TRACE scenarios: filling i=199999\n"));
+  EXPECT_THAT(text, HasSubstr("ERROR scenarios: in the middle\n"));
+}
+TEST(FailureReport, HasFirstRecordsOfTheProgramAfterATestThatFilledTheRecording) {
   std::string const text = text_of("SetUpOnce.D*:SetUpOnce.E*", {{"TRACE_RECORD_LIMIT", "262144"}});
-  EXPECT_THAT(text, HasSubstr("---- earlier set-up records were overwritten (TRACE_RECORD_LIMIT) ----\n"
+  EXPECT_THAT(text, HasSubstr("[outside any test] DEBUG opening: SetUpOnce: device has room for 4 bytes\n"
                               "DEBUG scenarios: of one that failed\n"));
-  EXPECT_THAT(text, Not(HasSubstr("---- earlier records were overwritten")));
+  EXPECT_THAT(text, Not(HasSubstr("overwritten")));
 }
 TEST(CrashReport, HasRecordsOfTheSetUp) {
   std::string const text = testlog::testdata::run_dying("SetUpOnce.A*:SetUpOnce.F*").err;

@@ -455,6 +455,7 @@ std::vector<BadCase> const& bad_cases() {
       {"TRACE_FAIL_ON", "wran",
        "testlog: TRACE_FAIL_ON=wran: unknown value; expected one of off, error, warn, info, debug, trace (did you mean "
        "warn?)\n"},
+      {"TRACE_RECORD_KEEP", "non", "testlog: TRACE_RECORD_KEEP=non: unknown value; expected one of failed, all\n"},
       {"TRACE_PERF_THRESHOLD_US", "5ms",
        "testlog: TRACE_PERF_THRESHOLD_US=5ms: not a valid number; expected microseconds\n"},
       {"TRACE_PERF_JSON", "/nowhere/at/all", "testlog: TRACE_PERF_JSON" + not_opened + "a path that can be written to\n"},
@@ -495,7 +496,8 @@ std::vector<tracing::internal::Variable> all_variables() {
 }
 
 TEST(BadValues, AreTestedForEveryVariable) {
-  std::vector<std::string> read, tried{"TRACE_REDACT", "NO_COLOR", "CLICOLOR_FORCE", "TRACE_PERF_PROM"};  // these take any text
+  std::vector<std::string> read, tried{"TRACE_REDACT", "NO_COLOR", "CLICOLOR_FORCE", "TRACE_PERF_PROM",
+                                       "TRACE_RECORD_DEFAULT"};  // these take any text
   for (tracing::internal::Variable const& variable : all_variables()) read.emplace_back(variable.name);
   for (BadCase const& one : bad_cases()) tried.push_back(one.variable);
   std::sort(tried.begin(), tried.end());

@@ -29,6 +29,7 @@ struct Command {
 };
 
 /// Add a command with its options to the program.
+Command add_export_command(CLI::App& program);
 Command add_flame_command(CLI::App& program);
 Command add_repair_command(CLI::App& program);
 Command add_show_command(CLI::App& program);

@@ -285,9 +285,11 @@ TEST(TestlogCommand, PrintsHelpAndVersion) {
   outcome = flame({"--help"});
   EXPECT_EQ(outcome.exit_code, 0);
   expect_approved("flame_help.txt", outcome.out);
-  outcome = testlog::testdata::run_command("repair", {"--help"});
-  EXPECT_EQ(outcome.exit_code, 0);
-  expect_approved("repair_help.txt", outcome.out);
+  for (std::string const command : {"export", "repair", "show"}) {
+    outcome = testlog::testdata::run_command(command, {"--help"});
+    EXPECT_EQ(outcome.exit_code, 0);
+    expect_approved(command + "_help.txt", outcome.out);
+  }
 }
 
 TEST(TestlogCommand, ReportsAMissingOrUnknownCommand) {
@@ -301,7 +303,7 @@ TEST(TestlogCommand, ReportsAMissingOrUnknownCommand) {
   }
   expect_approved("mistakes.txt", messages);
   EXPECT_THAT(testlog::testdata::run({TESTLOG_COMMAND, "dance"}).err,
-              StartsWith("testlog: unknown command 'dance'; expected one of flame, repair, show\n"));
+              StartsWith("testlog: unknown command 'dance'; expected one of export, flame, repair, show\n"));
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ int run(int argc, char** argv) {
   program.failure_message([](CLI::App const* app, CLI::Error const& error) {
     return app->get_name() + ": " + error.what() + '\n' + kHelpHint;
   });
-  Command const commands[] = {add_flame_command(program), add_repair_command(program), add_show_command(program)};
+  Command const commands[] = {add_export_command(program), add_flame_command(program), add_repair_command(program),
+                              add_show_command(program)};
   try {
     if (argc > 1) check_command(program, argv[1]);
     program.parse(argc, argv);

@@ -1,29 +1,25 @@
-#include <algorithm>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <csignal>
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
 #include "testlog/cli/commands.h"
-#include "tracing_core/collect/registry.h"
-#include "tracing_core/export/line_sink.h"
-#include "tracing_core/export/print.h"
-#include "tracing_core/filter/combinators.h"
-#include "tracing_core/filter/env_filter.h"
-#include "tracing_core/record/reader.h"
-#include "tracing_core/record/replay.h"
+#include "testlog/cli/recordings.h"
+#include "tracing_core/record/follower.h"
 
 namespace testlog::cli {
 namespace {
 
-using tracing::internal::RecordedTrack;
 using tracing::internal::RecordEntry;
-using tracing::internal::Recording;
-using tracing::internal::RecordType;
+using tracing::internal::RecordingFollower;
 
 struct Options {
   std::vector<std::string> files;
@@ -31,16 +27,8 @@ struct Options {
   tracing::FormatKind format = tracing::FormatKind::full;
   std::string time = "utc";
   std::string color = "auto";
+  bool follow = false;
 };
-
-void print_error(std::string const& text) { std::fprintf(stderr, "testlog show: %s\n", text.c_str()); }
-
-tracing::EnvFilter filter_of(std::string const& directives) {
-  std::vector<tracing::ParseError> errors;
-  auto filter = tracing::EnvFilter::parse_lossy(directives, {}, &errors);
-  if (!errors.empty()) throw UsageError("show: " + tracing::render(errors.front(), directives, "--filter"));
-  return filter;
-}
 
 tracing::FormatOptions format_of(Options const& options) {
   tracing::FormatOptions format;
@@ -51,75 +39,85 @@ tracing::FormatOptions format_of(Options const& options) {
   return format;
 }
 
-struct Line {
-  tracing::Instant time;
-  std::string text;
-};
+void print(std::string_view line) { std::fwrite(line.data(), 1, line.size(), stdout); }
 
-// The lines of a recording; as they come to standard output unless `lines` takes them. Also learns the names of spans.
-void print_lines(Recording& recording, Options const& options, std::vector<Line>* lines,
-                 std::unordered_map<std::uint64_t, std::string>& names) {
-  tracing::Instant now;
-  auto sink = tracing::make_sink([&](tracing::Level, std::string_view line) {
-    if (lines != nullptr) {
-      lines->push_back({now, std::string(line)});
-    } else {
-      std::fwrite(line.data(), 1, line.size(), stdout);
-    }
-  });
-  auto const registry =
-      tracing::RegistryBuilder()
-          .with(tracing::print_layer({.format = format_of(options), .writer = tracing::to_sink(std::move(sink))}),
-                tracing::to_filter(filter_of(options.filter)))
-          .build();
-  tracing::internal::replay(recording, *registry, [&](RecordEntry const& entry) {
-    now = entry.time;
-    if (entry.metadata != nullptr && entry.metadata->is_span()) names.emplace(entry.span, entry.metadata->name());
-    return true;
-  });
+// ---- --follow ----
+
+volatile std::sig_atomic_t interrupted = 0;
+
+bool is_running(std::uint64_t process) noexcept {
+  if (process == 0 || process > INT_MAX) return false;
+  return kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM;
 }
 
-// What a reader must know besides the lines: what is missing, what makes no sense, and which spans were still open.
-void print_notes(Recording const& recording, std::string const& file,
-                 std::unordered_map<std::uint64_t, std::string> const& names) {
-  std::uint64_t lost = recording.dropped();
-  for (RecordedTrack const& track : recording.tracks()) {
-    lost += track.lost;
-    if (track.open.empty()) continue;
-    std::string path;
-    for (std::uint64_t const key : track.open) {
-      auto const found = names.find(key);
-      path.append(path.empty() ? "" : ":").append(found == names.end() ? "?" : found->second);
-    }
-    std::string const thread = track.name.empty() ? "thread " + std::to_string(track.number) : track.name;
-    print_error(file + ": at its end " + thread + " is in " + path);
+struct FollowedFile {
+  std::string path;
+  std::unique_ptr<RecordingFollower> follower;
+};
+
+// What is new in all files. False if there will be no more.
+bool print_new(std::vector<FollowedFile> const& followed, Options const& options) {
+  bool is_last = true;
+  std::vector<std::unique_ptr<RecordingFile>> files;
+  for (auto const& [path, follower] : followed) {
+    bool const has_ended = interrupted != 0 || !is_running(follower->process());  // before its last records are read
+    is_last &= has_ended;
+    auto recording = follower->read_new(has_ended);
+    if (recording == nullptr) continue;
+    auto const is_new = [&from = *follower](RecordEntry const& entry) { return from.is_new(entry); };
+    files.push_back(std::make_unique<RecordingFile>(RecordingFile{path, std::move(recording), is_new}));
   }
-  if (lost > 0)
-    print_error(file + ": " + std::to_string(lost) + " earlier records were overwritten; TRACE_RECORD_LIMIT keeps more");
-  for (std::string const& problem : recording.problems()) print_error(file + ": " + problem);
+  print_lines("show", files, options.filter, format_of(options), print);
+  return !is_last;
+}
+
+int follow(Options const& options) {
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupted = 1; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second Ctrl-C ends it at once
+  sigaction(SIGINT, &action, nullptr);
+  std::vector<FollowedFile> followed;
+  for (std::string const& path : options.files) {
+    std::string error;
+    auto follower = RecordingFollower::open(path, error);
+    if (follower == nullptr) {
+      std::fprintf(stderr, "testlog show: %s: %s\n", path.c_str(), error.c_str());
+      return kFailed;
+    }
+    followed.push_back({path, std::move(follower)});
+  }
+  bool is_written = true;
+  while (is_written && print_new(followed, options)) {
+    is_written = std::fflush(stdout) == 0;
+    usleep(50'000);
+  }
+  is_written = std::fflush(stdout) == 0 && is_written;
+  for (auto const& [path, follower] : followed) {
+    RecordingFile all{path, follower->read_all()};
+    if (all.recording == nullptr) continue;
+    all.recording->for_each([&all](RecordEntry const& entry) { all.learn(entry); });
+    print_notes("show", all, follower->lost());
+  }
+  return is_written ? kDone : kFailed;
 }
 
 int run(Options const& options) {
-  (void)filter_of(options.filter);
-  std::vector<Line> lines;
-  bool const is_merged = options.files.size() > 1;
+  (void)filter_of("show", options.filter);
+  if (options.follow) return follow(options);
   Status status = kDone;
-  for (std::string const& file : options.files) {
-    std::string error;
-    auto const recording = Recording::read_file(file, error);
-    if (recording == nullptr) {
-      print_error(file + ": " + error);
+  std::vector<std::unique_ptr<RecordingFile>> files;
+  for (std::string const& path : options.files) {
+    auto file = open_recording("show", path);
+    if (file == nullptr) {
       status = kFailed;
-      continue;
+    } else {
+      files.push_back(std::move(file));
     }
-    std::unordered_map<std::uint64_t, std::string> names;
-    print_lines(*recording, options, is_merged ? &lines : nullptr, names);
-    std::fflush(stdout);
-    print_notes(*recording, file, names);
   }
-  std::stable_sort(lines.begin(), lines.end(), [](Line const& a, Line const& b) { return a.time < b.time; });
-  for (Line const& line : lines) std::fwrite(line.text.data(), 1, line.text.size(), stdout);
-  return std::fflush(stdout) == 0 ? status : kFailed;
+  print_lines("show", files, options.filter, format_of(options), print);
+  bool const is_written = std::fflush(stdout) == 0;
+  for (auto const& file : files) print_notes("show", *file);
+  return is_written ? status : kFailed;
 }
 
 }  // namespace
@@ -136,6 +134,8 @@ Command add_show_command(CLI::App& program) {
   app->add_option("--format", options->format, "How records look: full, compact, pretty, json")
       ->transform(CLI::CheckedTransformer(formats).description(""))
       ->default_str("full");
+  app->add_flag_callback("--json", [options] { options->format = tracing::FormatKind::json; }, "The same as --format json");
+  app->add_flag("-f,--follow", options->follow, "Also prints what is recorded from now on, until the processes have ended");
   app->add_option("--time", options->time, "The time at the start of each line: utc, local, none")
       ->check(CLI::IsMember({"utc", "local", "none"}).description(""))
       ->capture_default_str();

@@ -5,13 +5,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <sstream>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "testlog/cli/command_test_support.h"
 #include "testlog/testdata/run.h"
+#include "tests/support/sanitizers.h"
 #include "tests/support/temporary_folder.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/record/follower.h"
 #include "tracing_core/record/record.h"
 #include "tracing_core/tracing.h"
 
@@ -63,6 +75,7 @@ TEST_F(Show, FiltersAndFormats) {
   EXPECT_EQ(show({file, "--time=none", "--filter=[request{id=8}]=info"}).out,
             " INFO request{id=8}: show_command_test: done status=200\n");
   EXPECT_THAT(show({file, "--format=json", "--filter=info"}).out, HasSubstr(R"("fields":{"message":"done","status":200})"));
+  EXPECT_EQ(show({file, "--json"}).out, show({file, "--format=json"}).out);
   EXPECT_THAT(show({file, "--color=always"}).out, HasSubstr("\x1b[34mDEBUG"));
 }
 
@@ -104,6 +117,104 @@ TEST_F(Show, SaysWhatIsMissing) {
   Outcome const shown = show({folder_ / "small", "--time=none"});
   EXPECT_THAT(shown.out, HasSubstr("step i=99999\n"));
   EXPECT_THAT(shown.err, HasSubstr(" earlier records were overwritten; TRACE_RECORD_LIMIT keeps more\n"));
+}
+
+// Records from several threads in a process of its own, for at least 0.3 s.
+pid_t start_recorder(std::string const& path, int process, int threads, int count, std::size_t limit_bytes) {
+  pid_t const child = fork();
+  if (child != 0) return child;
+  {
+    auto [layer, error] = tracing::record_layer({.path = path, .limit_bytes = limit_bytes});
+    auto const registry = tracing::RegistryBuilder().with(std::move(layer)).build();
+    std::vector<std::thread> all;
+    for (int thread = 0; thread < threads; ++thread) {
+      all.emplace_back([&, thread] {
+        tracing::with_default(registry, [&] {
+          TRACE_SPAN(info, "worker", process, thread);
+          for (int i = 0; i < count; ++i) {
+            if (i % (count / 30) == 0) usleep(10'000);
+            TRACE_INFO("step", i, tracing::kv("text", "some text"));
+          }
+        });
+      });
+    }
+    for (std::thread& thread : all) thread.join();
+  }
+  _exit(0);
+}
+
+// What `show --follow` prints while four processes with eight threads each record.
+struct Followed {
+  std::string problem;
+  std::map<std::pair<int, int>, std::vector<int>> steps;  // by process and thread
+  Outcome outcome;
+
+  Followed(tracing_test::TemporaryFolder const& folder, int count, std::size_t limit_bytes) {
+    std::vector<std::string> words{TESTLOG_COMMAND, "show", "--follow", "--time=none"};
+    std::vector<pid_t> recorders;
+    for (int process = 0; process < 4; ++process) {
+      words.push_back(folder / std::to_string(process));
+      recorders.push_back(start_recorder(words.back(), process, 8, count, limit_bytes));
+    }
+    std::string error;
+    for (std::size_t i = 4; i < words.size(); ++i)
+      while (tracing::internal::RecordingFollower::open(words[i], error) == nullptr) usleep(1000);
+    std::thread show([&] { outcome = run(words); });
+    for (pid_t const recorder : recorders) waitpid(recorder, nullptr, 0);
+    show.join();
+    std::istringstream lines(outcome.out);
+    for (std::string line; std::getline(lines, line);) {
+      int process = 0, thread = 0, step = 0, end = 0;
+      std::sscanf(line.c_str(), " INFO worker{process=%d thread=%d}: show_command_test: step i=%d text=\"some text\"%n",
+                  &process, &thread, &step, &end);
+      if (end == 0 || static_cast<std::size_t>(end) != line.size()) problem = line;
+      steps[{process, thread}].push_back(step);
+    }
+  }
+};
+
+TEST_F(Show, FollowsProcessesUntilTheyHaveEnded) {
+  if (TESTLOG_TSAN != 0) GTEST_SKIP() << "forked children that make threads";
+  Followed const followed(folder_, 3000, std::size_t{64} << 20);
+  EXPECT_EQ(followed.outcome.exit_code, 0);
+  EXPECT_EQ(followed.outcome.err, "");
+  EXPECT_EQ(followed.problem, "");
+  ASSERT_EQ(followed.steps.size(), 32u);
+  std::vector<int> all(3000);
+  std::iota(all.begin(), all.end(), 0);
+  for (auto const& [thread, steps] : followed.steps) EXPECT_EQ(steps, all);
+}
+
+TEST_F(Show, FollowsProcessesThatOverwriteTheirRecords) {
+  if (TESTLOG_TSAN != 0) GTEST_SKIP() << "forked children that make threads";
+  Followed const followed(folder_, 300'000, 1);
+  EXPECT_THAT(followed.outcome.err, HasSubstr(" earlier records were overwritten; TRACE_RECORD_LIMIT keeps more\n"));
+  EXPECT_EQ(followed.problem, "");
+  EXPECT_FALSE(followed.steps.empty());
+  for (auto const& [thread, steps] : followed.steps)
+    EXPECT_EQ(std::adjacent_find(steps.begin(), steps.end(), std::greater_equal<>()), steps.end());
+}
+
+TEST_F(Show, FollowingEndsByCtrlC) {
+  std::string const file = folder_ / "a.rec";
+  auto [layer, error] = tracing::record_layer({.path = file});  // of this process, which does not end
+  tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] { TRACE_INFO("there"); });
+  std::string const command = std::string("timeout --preserve-status -s INT 1 ") + TESTLOG_COMMAND + " show -f --time=none ";
+  Outcome const shown = run({"/bin/sh", "-c", command + file});
+  EXPECT_EQ(shown.out, " INFO show_command_test: there\n");
+  EXPECT_EQ(shown.exit_code, 0);
+}
+
+TEST_F(Show, PrintsWhatIsThereOfAFileThatIsCutOff) {
+  std::string const file = record("a.rec", [] {
+    for (int i = 0; i < 100; ++i) TRACE_INFO("step", i);
+  });
+  std::filesystem::resize_file(file, 12288 + 16384 + 16384);  // its callsites are in the second chunk
+  EXPECT_THAT(show({file, "--time=none"}).out, HasSubstr("step i=99\n"));
+  std::filesystem::resize_file(file, 12288 + 16384);
+  Outcome const shown = show({file});
+  EXPECT_THAT(shown.err, HasSubstr("testlog show: " + file + ": cut off in chunk 1, which has 0 of "));
+  EXPECT_EQ(shown.exit_code, 0);
 }
 
 TEST_F(Show, RejectsWhatIsNoRecording) {

@@ -148,6 +148,13 @@ TEST(Captured, TooMuch) {
   for (int i = 0; i < 200000; ++i) TRACE_TRACE("filling", i);
   EXPECT_THAT(records(), Not(IsEmpty()));
 }
+TEST(Captured, TooMuchFails) {
+  for (int i = 0; i < 200000; ++i) {
+    TRACE_TRACE("filling", i);
+    if (i == 195000) TRACE_ERROR("in the middle");
+  }
+  ADD_FAILURE();
+}
 TEST_LOG(Captured, TooMuchWithoutAnError, .fail_on = error) {
   for (int i = 0; i < 200000; ++i) TRACE_TRACE("filling", i);
 }
@@ -266,7 +273,7 @@ TEST_F(SetUpOnce, CFails) {
   TRACE_DEBUG("of the second that failed");
   ADD_FAILURE();
 }
-TEST_F(SetUpOnce, DFillsTheRing) {
+TEST_F(SetUpOnce, DFillsTheRecording) {
   for (int i = 0; i < 200000; ++i) TRACE_TRACE("filling", i);
 }
 TEST_F(SetUpOnce, EFails) {
@@ -274,6 +281,17 @@ TEST_F(SetUpOnce, EFails) {
   ADD_FAILURE();
 }
 TEST_F(SetUpOnce, FDies) { std::abort(); }
+
+class SetUpFills : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    for (int i = 0; i < 200000; ++i) TRACE_TRACE("filling", i);
+  }
+};
+TEST_F(SetUpFills, Fails) {
+  TRACE_DEBUG("of one that failed");
+  ADD_FAILURE();
+}
 
 class Values : public testing::TestWithParam<int> {
   FRIEND_TEST(Values, Fails);

@@ -69,6 +69,7 @@ TEST_F(Event, FillsItsMessageAndRecordsTheRestAsFields) {
   EXPECT_FIELDS("\"        3|\"", "{:{}}|", n, stream);
   EXPECT_FIELDS("\"        3|\"", "{0:>{1}}|", n, stream);
   EXPECT_FIELDS("\"1.500|\" stream=9", "{:.{}f}|", 1.5, n, stream);
+  EXPECT_FIELDS("\"3|\"", "{:{}}|", n, 1000);
   double const ratio = 2.0;
   EXPECT_FIELDS("\"2, 2.00 and 1e+21\" ratio=2.0", "{}, {:.2f} and {}", ratio, ratio, 1e21F,
                 tracing::kv("ratio", ratio));

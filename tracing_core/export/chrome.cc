@@ -121,7 +121,7 @@ class ChromeLayer final : public Layer {
                   std::uint64_t ticks, SpanLock& lock) const noexcept {
     using Record = internal::ChromeValuesRecord;
     std::size_t const bytes = sizeof(Record) + groups.size();
-    char* const at = bytes > internal::kMaxRecordBytes ? nullptr : output_->reserve(stream, bytes);
+    char* const at = bytes > internal::kMaxChromeRecordBytes ? nullptr : output_->reserve(stream, bytes);
     if (at == nullptr) [[unlikely]] return output_->count_dropped(1);
     new (at) Record{
         {static_cast<std::uint32_t>(bytes), internal::ChromeRecordHead::Kind::values, phase, ticks}, metadata, id};
@@ -160,13 +160,20 @@ ChromeOutput::Destination open_file(std::string path, int error_fd, std::error_c
 }  // namespace
 
 std::pair<std::unique_ptr<Layer>, ChromeGuard> chrome_layer(ChromeOptions options) {
+  internal::ChromeProcess process = internal::ChromeProcess::current();
+  if (options.as_tracing_chrome) process.pid = 1;
+  return internal::chrome_layer_of(std::move(process), std::move(options));
+}
+
+std::pair<std::unique_ptr<Layer>, ChromeGuard> internal::chrome_layer_of(ChromeProcess process,
+                                                                         ChromeOptions options) {
   std::error_code error;
   ChromeOutput::Destination destination;
   if (options.started) {
     destination.sink = options.sink;
     if (options.sink == nullptr) destination = open_file(options.path, options.error_fd, error);
   }
-  auto const output = ChromeOutput::make(std::move(destination), options, error);
+  auto const output = ChromeOutput::make(std::move(destination), options, std::move(process), error);
   return {std::make_unique<ChromeLayer>(options, output), ChromeGuard(output)};
 }
 

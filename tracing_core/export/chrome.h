@@ -17,7 +17,8 @@ namespace tracing::inline v1 {
 
 namespace internal {
 class ChromeOutput;
-}
+struct ChromeProcess;
+}  // namespace internal
 
 /// How a span is written.
 enum class ChromeStyle : std::uint8_t {
@@ -37,6 +38,13 @@ struct ChromeSubject {
 
 /// Appends a name or a category as plain text, which becomes a JSON string. Must be thread-safe and not throw.
 using ChromeText = std::function<void(TextBuffer& out, ChromeSubject const& subject)>;
+
+struct ChromeOptions;
+class ChromeGuard;
+namespace internal {
+// The layer and its guard for the trace of another process, from its recording.
+std::pair<std::unique_ptr<Layer>, ChromeGuard> chrome_layer_of(ChromeProcess process, ChromeOptions options);
+}  // namespace internal
 
 /// What the layer writes and where.
 struct ChromeOptions {
@@ -103,7 +111,8 @@ class [[nodiscard]] ChromeGuard {
   bool is_behind() const noexcept;
 
  private:
-  friend std::pair<std::unique_ptr<Layer>, ChromeGuard> chrome_layer(ChromeOptions options);
+  friend std::pair<std::unique_ptr<Layer>, ChromeGuard> internal::chrome_layer_of(internal::ChromeProcess process,
+                                                                                  ChromeOptions options);
   explicit ChromeGuard(std::shared_ptr<internal::ChromeOutput> const& output);
 
   std::shared_ptr<internal::ChromeOutput> output_;  // its deleter completes the trace

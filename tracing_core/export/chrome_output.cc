@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <new>
 #include <utility>
 
@@ -21,26 +22,22 @@
 #include "tracing_core/internal/thread_info.h"
 
 namespace tracing::inline v1::internal {
-namespace {
 
-// Tracks that are no threads of this process are numbered from here on, above all numbers that the system gives to
-// threads.
-constexpr std::int64_t kFirstOtherTrack = 1 << 30;
-
-}  // namespace
+ChromeProcess ChromeProcess::current() { return {getpid(), program_invocation_short_name, Instant::now()}; }
 
 std::shared_ptr<ChromeOutput> ChromeOutput::make(Destination destination, ChromeOptions const& options,
-                                                 std::error_code error) {
+                                                 ChromeProcess process, std::error_code error) {
   start_span_clock();
   // A forked child leaks it: another thread of the parent may have been changing it.
-  return {new ChromeOutput(std::move(destination), options, error), [](ChromeOutput* made) {
+  return {new ChromeOutput(std::move(destination), options, std::move(process), error), [](ChromeOutput* made) {
             if (!made->is_in_forked_child()) delete made;
           }};
 }
 
-ChromeOutput::ChromeOutput(Destination destination, ChromeOptions const& options, std::error_code error)
+ChromeOutput::ChromeOutput(Destination destination, ChromeOptions const& options, ChromeProcess process,
+                           std::error_code error)
     : write_through_(options.write_through), as_tracing_chrome_(options.as_tracing_chrome), error_fd_(options.error_fd),
-      pid_(options.as_tracing_chrome ? 1 : getpid()), records_(options), start_(Instant::now()), error_(error) {
+      process_(std::move(process)), records_(options), error_(error) {
   clock_.calibrate();
   max_age_ = clock_.ticks_in(kMaxAgeNs / 2);
   if (destination.file != nullptr || destination.sink != nullptr) begin(std::move(destination));
@@ -63,7 +60,7 @@ ChromeStream* ChromeOutput::find_stream(PerTrack<ChromeStream>& streams, Track c
     ChromeStream& stream = streams.find(track);
     if (stream.thread_number == track.number) return &stream;
     std::int64_t const tid = number_of(track);
-    records_.append_thread_name(*name, {pid_, tid}, track.name);
+    records_.append_thread_name(*name, {process_.pid, tid}, track.name);
     bool const waits = stream.is_behind();
     if (name->truncated() || !append_thread(stream, tid, name->view())) return nullptr;
     stream.thread_number = track.number;
@@ -77,9 +74,10 @@ ChromeStream* ChromeOutput::find_stream(PerTrack<ChromeStream>& streams, Track c
 }
 
 std::int64_t ChromeOutput::number_of(Track const& track) {
+  if (process_.tid_of != nullptr) return process_.tid_of(track);
   if (!as_tracing_chrome_) {
     ThreadInfo const& own = this_thread_info();
-    return track.number == own.number ? own.os_thread : kFirstOtherTrack + static_cast<std::int64_t>(track.number);
+    return track.number == own.number ? own.os_thread : static_cast<std::int64_t>(kFirstOtherTrack + track.number);
   }
   return tracks_.try_emplace(track.number, static_cast<std::int64_t>(tracks_.size())).first->second;
 }
@@ -89,7 +87,7 @@ std::int64_t ChromeOutput::tid_of(Track const& track) noexcept {
   try {
     return number_of(track);
   } catch (std::bad_alloc const&) {
-    return kFirstOtherTrack + static_cast<std::int64_t>(track.number);
+    return static_cast<std::int64_t>(kFirstOtherTrack + track.number);
   }
 }
 
@@ -151,7 +149,7 @@ void ChromeOutput::add_text(ChromeStream* own, Track const& track, std::string_v
     return other != nullptr ? add_text(other, track, text, has_time, ticks) : count_dropped(1);
   }
   std::size_t const bytes = padded_record(sizeof(ChromeTextRecord) + text.size());
-  char* const at = bytes > kMaxRecordBytes ? nullptr : reserve(*own, bytes);
+  char* const at = bytes > kMaxChromeRecordBytes ? nullptr : reserve(*own, bytes);
   if (at == nullptr) [[unlikely]] return count_dropped(1);
   ChromeRecordHead const head{static_cast<std::uint32_t>(bytes), ChromeRecordHead::Kind::text, 'X', ticks};
   new (at) ChromeTextRecord{head, static_cast<std::uint32_t>(text.size()), has_time};
@@ -164,7 +162,7 @@ void ChromeOutput::add_slice(char phase, std::string_view name) noexcept {
   ThreadInfo const& thread = this_thread_info();
   LineBuffer line;
   if (!line) [[unlikely]] return count_dropped(1);
-  records_.append_slice(*line, phase, name, {pid_, thread.os_thread});
+  records_.append_slice(*line, phase, name, {process_.pid, thread.os_thread});
   if (line->truncated()) [[unlikely]] return count_dropped(1);
   // Not the stream of the thread's own records, which is known by a track of the registry.
   add_text(nullptr, Track{.number = thread.number, .name = {}}, line->view(), false, ticks);

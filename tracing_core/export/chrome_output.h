@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,8 +33,12 @@ inline constexpr std::uint64_t kMaxAgeNs = 95'000'000;
 inline constexpr std::size_t kMaxBytes = 8 * 1024 * 1024;
 // The usual size of a write.
 inline constexpr std::size_t kBlockBytes = 128 * 1024;
-inline constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 30;
+inline constexpr std::size_t kMaxChromeRecordBytes = std::size_t{1} << 30;
 inline constexpr std::size_t kMaxSpareChunks = 32;
+
+// Tracks that are no threads of the process are numbered from here on, above all numbers that the system gives to
+// threads.
+inline constexpr std::uint64_t kFirstOtherTrack = 1 << 30;
 
 // A new file of records. A block of records that cannot be written completely is removed again. Single-thread; throws
 // only std::bad_alloc.
@@ -65,6 +70,19 @@ class TraceFile {
   bool failed_ = false;
 };
 
+// The process of a trace.
+struct ChromeProcess {
+  std::int64_t pid = 0;
+  std::string name{};
+  Instant start{};                                      // times count from here
+  std::function<std::int64_t(Track const&)> tid_of{};   // null: its threads are those of this process
+  // A list may have the records of several processes, one after the other.
+  bool opens_list = true;
+  bool closes_list = true;
+
+  static ChromeProcess current();
+};
+
 // Each traced thread stores its records in its own stream; a worker formats them as JSON, in the order of time, and
 // writes them. Thread-safe. In a forked child it does nothing: the file is the parent's, and a lock may be held by a
 // thread that does not exist in the child.
@@ -76,7 +94,7 @@ class ChromeOutput {
   };
 
   static std::shared_ptr<ChromeOutput> make(Destination destination, ChromeOptions const& options,
-                                            std::error_code error);
+                                            ChromeProcess process, std::error_code error);
   ~ChromeOutput();
   ChromeOutput(ChromeOutput const&) = delete;
   ChromeOutput& operator=(ChromeOutput const&) = delete;
@@ -85,9 +103,11 @@ class ChromeOutput {
   bool is_open() const noexcept { return is_open_.load(std::memory_order_relaxed) && !is_in_forked_child(); }
   bool is_in_forked_child() const noexcept { return fork_count() != forks_when_made_; }
   ChromeRecords const& records() const noexcept { return records_; }
-  std::int64_t pid() const noexcept { return pid_; }
+  std::int64_t pid() const noexcept { return process_.pid; }
   // Nanoseconds since the trace's own beginning.
-  std::int64_t time_of(Instant time) const noexcept { return time.ns - start_.ns; }
+  std::int64_t time_of(Instant time) const noexcept {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(time.ns) - static_cast<std::uint64_t>(process_.start.ns));
+  }
 
   // ---- for the threads that record ----
 
@@ -154,7 +174,7 @@ class ChromeOutput {
   };
   enum class WorkerState : unsigned char { running, polling, parked };
 
-  ChromeOutput(Destination destination, ChromeOptions const& options, std::error_code error);
+  ChromeOutput(Destination destination, ChromeOptions const& options, ChromeProcess process, std::error_code error);
   void start_worker() noexcept;
   void run() noexcept;
   bool wait_for_records() noexcept;
@@ -195,9 +215,8 @@ class ChromeOutput {
   bool const as_tracing_chrome_;
   int const error_fd_;
   unsigned const forks_when_made_ = fork_count();
-  std::int64_t const pid_;
+  ChromeProcess const process_;
   ChromeRecords const records_;
-  Instant const start_;
   std::thread worker_;
 
   std::atomic<bool> is_open_{false};
@@ -214,7 +233,7 @@ class ChromeOutput {
   std::error_code error_ TRACING_GUARDED_BY(writing_);
   Block block_ TRACING_GUARDED_BY(writing_);
   TickConverter clock_ TRACING_GUARDED_BY(writing_);
-  ChromeCallsites callsites_ TRACING_GUARDED_BY(writing_){records_, pid_};
+  ChromeCallsites callsites_ TRACING_GUARDED_BY(writing_){records_, process_.pid};
 
   Mutex mutex_;
   CondVar wake_;

@@ -27,7 +27,7 @@ void ChromeOutput::begin(Destination destination) noexcept {
 
 void ChromeOutput::complete() noexcept {
   if (target_.is_nowhere()) return;
-  if (target_.has_head || write_head()) {
+  if ((target_.has_head || write_head()) && process_.closes_list) {
     write(as_tracing_chrome_ ? "\n]" : "\n]\n");  // there may be room for it if there was none for a block
   }
   Destination& destination = target_.destination;
@@ -102,7 +102,7 @@ void ChromeOutput::take(ChromeStream& stream, ChromeRecordHead const& head) noex
     if (callsites_.append(text, record, groups)) [[likely]] {
       text.append(reading.tid_text.view());
     } else {
-      records_.append_stored(text, head.phase, record.id, *record.metadata, groups, {pid_, reading.tid});
+      records_.append_stored(text, head.phase, record.id, *record.metadata, groups, {process_.pid, reading.tid});
     }
     records_.end(text, next_time(reading, head.ticks));
   }
@@ -174,14 +174,14 @@ bool ChromeOutput::write_records(std::string_view text) noexcept {
 
 bool ChromeOutput::write_head() noexcept {
   InlineTextBuffer<512> head;
-  head.append("[\n");
+  head.append(process_.opens_list ? "[\n" : ",\n");
   if (!as_tracing_chrome_) {
     head.append("{\"args\":{\"name\":");
-    append_json_text(head, program_invocation_short_name);
+    append_json_text(head, process_.name);
     head.append("},\"name\":\"process_name\",\"ph\":\"M\",\"pid\":");
-    head.append_int(pid_);
+    head.append_int(process_.pid);
     head.append(",\"tid\":");
-    head.append_int(pid_);
+    head.append_int(process_.pid);
     head.push_back('}');
   }
   target_.has_head = write(head.view());

@@ -42,17 +42,19 @@ bool WaitingLines::restart(std::size_t capacity) noexcept {
 }
 
 std::shared_ptr<FoldedLines> FoldedLines::make(WriterPtr writer, FlameOptions const& options,
-                                               std::shared_ptr<FdSink const> file) {
+                                               std::shared_ptr<FdSink const> file, Instant start) {
   start_span_clock();
+  Moment const from = start ? Moment{0, start} : Moment{ticks_now(), Instant::now()};
   // A forked child leaks it: another thread of the parent may have been changing it.
-  return {new FoldedLines(std::move(writer), options, std::move(file)), [](FoldedLines* made) {
+  return {new FoldedLines(std::move(writer), options, std::move(file), from), [](FoldedLines* made) {
             if (!made->is_in_forked_child()) delete made;
           }};
 }
 
-FoldedLines::FoldedLines(WriterPtr writer, FlameOptions const& options, std::shared_ptr<FdSink const> file)
+FoldedLines::FoldedLines(WriterPtr writer, FlameOptions const& options, std::shared_ptr<FdSink const> file,
+                         Moment const& start)
     : writer_(std::move(writer)), file_(std::move(file)), options_(options),
-      buffered_bytes_(options.as_tracing_flame ? 0 : options.buffered_bytes), start_{ticks_now(), Instant::now()} {}
+      buffered_bytes_(options.as_tracing_flame ? 0 : options.buffered_bytes), start_(start) {}
 
 void FoldedLines::enter(SpanRef span, Context const& context) noexcept {
   SpanRef const parent = span.parent();
@@ -121,8 +123,9 @@ std::uint64_t FoldedLines::ns_by_instants(Moment const& begin, Moment const& end
     if (moment.instant) return moment.instant.ns;
     return Instant::now().ns - static_cast<std::int64_t>(ns_between(moment.ticks, ticks_now()));
   };
-  std::int64_t const ns = instant_of(end) - instant_of(begin);
-  return ns > 0 ? static_cast<std::uint64_t>(ns) : 0;  // the system's clock may be set back
+  std::int64_t const from = instant_of(begin), to = instant_of(end);
+  // The system's clock may be set back.
+  return to > from ? static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from) : 0;
 }
 
 void FoldedLines::add_line(TrackLines& track, std::uint64_t ns) noexcept {

@@ -55,9 +55,10 @@ class WaitingLines {
 // a forked child it does nothing.
 class FoldedLines {
  public:
-  // Counts the missing lines of `file`, the file that `writer` writes to, if any.
+  // Counts the missing lines of `file`, the file that `writer` writes to, if any. Time counts from `start`; if that is
+  // zero, from now on.
   static std::shared_ptr<FoldedLines> make(WriterPtr writer, FlameOptions const& options,
-                                           std::shared_ptr<FdSink const> file = nullptr);
+                                           std::shared_ptr<FdSink const> file = nullptr, Instant start = {});
 
   void enter(SpanRef span, Context const& context) noexcept;
   void exit(SpanRef span, Context const& context) noexcept { add(span, Change::exit, true, context); }
@@ -82,7 +83,7 @@ class FoldedLines {
     TrackLines* next = nullptr;
   };
 
-  FoldedLines(WriterPtr writer, FlameOptions const& options, std::shared_ptr<FdSink const> file);
+  FoldedLines(WriterPtr writer, FlameOptions const& options, std::shared_ptr<FdSink const> file, Moment const& start);
   ~FoldedLines() = default;
   bool is_in_forked_child() const noexcept { return fork_count() != forks_when_made_; }
 

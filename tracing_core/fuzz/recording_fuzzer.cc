@@ -1,4 +1,4 @@
-// Reads any bytes as a recording, prints every value and message in it, and replays it to a layer that prints.
+// Reads any bytes as a recording, prints every value and message in it, and replays it to layers that print and export.
 //
 // An input is a recording without its unused bytes (see packed_recording.h), so that most changes of a byte change
 // something that is read.
@@ -9,8 +9,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "tracing_core/collect/registry.h"
+#include "tracing_core/export/chrome_output.h"
+#include "tracing_core/export/flame_lines.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/export/print.h"
 #include "tracing_core/fuzz/packed_recording.h"
@@ -50,6 +53,18 @@ std::size_t print(RecordEntry const& entry) {
   return sum;
 }
 
+void export_all(Recording& recording, std::shared_ptr<tracing::LineSink> const& sink) {
+  auto process = tracing::internal::ChromeProcess::current();
+  process.start = recording.start();
+  auto [chrome, guard] = chrome_layer_of(std::move(process), {.sink = sink, .write_through = true});
+  auto const lines = tracing::internal::FoldedLines::make(tracing::to_sink(sink), {}, nullptr, recording.start());
+  auto const registry = tracing::RegistryBuilder()
+                            .with(std::move(chrome))
+                            .with(std::make_unique<tracing::FlameLayer>(lines))
+                            .build();
+  replay(recording, *registry, [](RecordEntry const&) { return true; }, tracing::internal::LostEntries::shown);
+}
+
 void read(std::string_view bytes) {
   std::string error;
   std::unique_ptr<Recording> const recording = Recording::read_bytes(bytes, error);
@@ -66,6 +81,7 @@ void read(std::string_view bytes) {
                                                         .writer = tracing::to_sink(tracing::make_sink(line))}))
                             .build();
   replay(*recording, *registry, [](RecordEntry const&) { return true; });
+  export_all(*recording, tracing::make_sink(line));
   require(sum != SIZE_MAX);
 }
 

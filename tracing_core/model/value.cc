@@ -156,6 +156,13 @@ Value nested_value(std::string_view id, Metadata const& metadata, Value const* v
   return FieldValues(metadata, values).value(metadata.fields().index_of(id));
 }
 
+// As many digits as widths and precisions in recordings have.
+bool is_small_number(std::string_view text) noexcept {
+  bool const has_digits = text.find_first_not_of("0123456789") == text.npos;
+  return has_digits && !text.empty() && text.size() <= 3;
+}
+
+// Without its specification if a nested value is not from 0 to 999: a line of gigabytes is a mistake, or an attack.
 void append_placeholder(TextBuffer& out, Metadata const& metadata, Value const* values,
                         internal::MessagePlaceholder const& placeholder) noexcept {
   std::string_view const spec(metadata.parts().text + placeholder.spec_offset, placeholder.spec_size);
@@ -167,7 +174,9 @@ void append_placeholder(TextBuffer& out, Metadata const& metadata, Value const* 
       continue;
     }
     std::size_t const close = spec.find('}', i);
+    std::size_t const begin = filled.size();
     append_plain(filled, nested_value(spec.substr(i + 1, close - i - 1), metadata, values, next));
+    if (!is_small_number(filled.view().substr(begin))) return append_display(out, values[placeholder.value_index]);
     i = close;
   }
   append_formatted(out, values[placeholder.value_index], filled.view());

@@ -1,7 +1,6 @@
 #include "tracing_core/record/reader.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "tracing_core/record/reader_parts.h"
@@ -15,6 +14,13 @@ constexpr std::size_t kMaxProblems = 20;
 
 }  // namespace
 
+std::string Recording::Cut::description() const {
+  std::string text = "cut off in chunk " + std::to_string(first) + ", which has " + std::to_string(there) + " of " +
+                     std::to_string(of) + " bytes of records";
+  if (chunks > 1) text += "; missing chunks after it: " + std::to_string(chunks - 1);
+  return text;
+}
+
 Recording::Recording() = default;
 Recording::~Recording() = default;
 
@@ -24,9 +30,10 @@ void Recording::report(std::string problem) {
 
 // ---- chunks ----
 
-std::unique_ptr<Recording> Recording::read(Source const& source, std::uint64_t from_ticks, std::string& error) {
+std::unique_ptr<Recording> Recording::read_header(Source const& source, std::string& error) {
+  error.clear();
   alignas(RegionHeader) char bytes[sizeof(RegionHeader)];
-  if (!source.read(0, bytes, sizeof(bytes))) {
+  if (source.read(0, bytes, sizeof(bytes)) < sizeof(bytes)) {
     error = "is no recording: it has fewer than 4096 bytes";
     return nullptr;
   }
@@ -49,26 +56,48 @@ std::unique_ptr<Recording> Recording::read(Source const& source, std::uint64_t f
   made->start_ns_ = header.start_ns;
   made->ns_per_tick_ = header.ns_per_tick.load(std::memory_order_relaxed);
   made->dropped_ = header.dropped.load(std::memory_order_relaxed);
-  for (std::uint32_t i = 0; offset_of_chunk(i) < source.size(); ++i) made->read_chunk(source, i, from_ticks);
-  made->read_sites();
-  std::map<std::uint64_t, std::vector<Chunk*>> by_track;
-  for (Chunk& chunk : made->chunks_) {
-    if (chunk.track != 0) by_track[chunk.track].push_back(&chunk);
-  }
-  for (auto& [track, chunks] : by_track) made->add_track(std::move(chunks));
   return made;
 }
 
-void Recording::read_chunk(Source const& source, std::uint32_t number, std::uint64_t from_ticks) {
+std::unique_ptr<Recording> Recording::read(Source const& source, std::uint64_t from_ticks, std::string& error) {
+  auto made = read_header(source, error);
+  if (made == nullptr) return nullptr;
+  Cut cut;
+  std::size_t const size = source.size();
+  // A callsite is described before its first record, so descriptions are read after records.
+  for (Content const content : {Content::records, Content::sites})
+    for (std::uint32_t i = 0; offset_of_head(i) < size; ++i) made->read_chunk(source, i, content, cut, from_ticks);
+  if (cut.chunks > 0) made->report(cut.description());
+  made->read_descriptions(max_sites_in(size));
+  for (auto& [track, chunks] : made->chunks_by_track()) made->add_track(std::move(chunks));
+  return made;
+}
+
+// In the order of their records.
+std::map<std::uint64_t, std::vector<Recording::Chunk*>> Recording::chunks_by_track() {
+  std::map<std::uint64_t, std::vector<Chunk*>> by_track;
+  for (Chunk& chunk : chunks_) {
+    if (chunk.track != 0) by_track[chunk.track].push_back(&chunk);
+  }
+  for (auto& [track, chunks] : by_track) {
+    std::sort(chunks.begin(), chunks.end(), [](Chunk const* a, Chunk const* b) {
+      return std::pair(a->first_record, a->first_ticks) < std::pair(b->first_record, b->first_ticks);
+    });
+  }
+  return by_track;
+}
+
+void Recording::read_chunk(Source const& source, std::uint32_t number, Content content, Cut& cut,
+                           std::uint64_t from_ticks) {
   alignas(ChunkHead) char bytes[sizeof(ChunkHead)];
   auto const& head = *reinterpret_cast<ChunkHead const*>(bytes);
-  auto const name = [number] { return "chunk " + std::to_string(number); };
-  if (!source.read(offset_of_head(number), bytes, sizeof(bytes))) return report(name() + ": is cut off");
+  if (source.read(offset_of_head(number), bytes, sizeof(bytes)) < sizeof(bytes)) return;
   std::uint64_t const generation = head.generation.load(std::memory_order_relaxed);
   std::uint32_t const used = head.used.load(std::memory_order_relaxed);
   if (generation == 0 || generation % 2 != 0) return;  // never used, or just being taken
   if (head.last_ticks != 0 && head.last_ticks < from_ticks) return;
-  if (used > kChunkBytes || used % 8 != 0) return report(name() + ": its size is wrong");
+  if ((head.track == 0) != (content == Content::sites)) return;
+  if (used > kChunkBytes || used % 8 != 0) return report("chunk " + std::to_string(number) + ": its size is wrong");
   Chunk chunk;
   chunk.generation = generation;
   chunk.track = head.track;
@@ -78,43 +107,80 @@ void Recording::read_chunk(Source const& source, std::uint32_t number, std::uint
   chunk.tag = head.tag;
   chunk.number = number;
   chunk.words.resize(used / 8);
-  if (!source.read(offset_of_chunk(number), chunk.words.data(), used)) return report(name() + ": is cut off");
-  if (!source.read(offset_of_head(number), bytes, sizeof(bytes))) return;
+  std::size_t const there = source.read(offset_of_chunk(number), chunk.words.data(), used);
+  if (source.read(offset_of_head(number), bytes, sizeof(bytes)) < sizeof(bytes)) return;
   if (head.generation.load(std::memory_order_relaxed) != generation) return;  // it changed hands meanwhile
+  if (there < used) {
+    cut.add(number, there, used);
+    chunk.cut_off(there);
+  }
   chunks_.push_back(std::move(chunk));
 }
 
-void Recording::read_sites() {
-  constexpr std::uint32_t kMaxSites = 1 << 20;
+// Keeps the records that are complete in this many bytes.
+void Recording::Chunk::cut_off(std::size_t bytes) {
+  std::size_t end = 0;
+  while (end + sizeof(RecordHead) <= bytes) {
+    std::size_t const size = std::max(std::size_t{load<RecordHead>(data() + end).words} * 8, sizeof(RecordHead));
+    if (size > bytes - end) break;
+    end += size;
+  }
+  words.resize(end / 8);
+}
+
+std::uint64_t Recording::Chunk::record_count() const noexcept {
+  std::uint64_t count = 0;
+  for (std::size_t at = 0; at + sizeof(RecordHead) <= size();) {
+    auto const head = load<RecordHead>(data() + at);
+    if (head.words < 2) break;
+    count += (head.flags & kRestated) == 0;
+    at += std::size_t{head.words} * 8;
+  }
+  return count;
+}
+
+// What any record may refer to, and threads, so that they have names from their first record on.
+void Recording::read_descriptions(std::size_t max_sites) {
   for (Chunk& chunk : chunks_) {
     for (std::size_t at = 0; at + sizeof(RecordHead) <= chunk.size();) {
       auto const head = load<RecordHead>(chunk.data() + at);
       std::size_t const bytes = std::size_t{head.words} * 8;
       if (bytes < sizeof(RecordHead) || bytes > chunk.size() - at) break;  // reported when the records are read
-      if (head.type == RecordType::site) {
-        bool const is_local = head.site >= kLocalSite;
-        std::uint32_t const number = is_local ? head.site - kLocalSite : head.site;
-        auto& sites = is_local ? chunk.sites : sites_;
-        auto site = RecordedSite::read({chunk.data() + at + sizeof(head), bytes - sizeof(head)});
-        if (site == nullptr || number == 0 || number > kMaxSites || (is_local && number > kChunkBytes / 16)) {
-          report("chunk " + std::to_string(chunk.number) + ", byte " + std::to_string(at) +
-                 ": the description of a callsite makes no sense");
-        } else {
-          if (sites.size() < number) sites.resize(number);
-          sites[number - 1] = std::move(site);
-        }
-      }
+      if (head.type == RecordType::site) read_site(chunk, at, max_sites);
+      if (head.type == RecordType::track)
+        read_thread_name(chunk, {chunk.data() + at + sizeof(RecordHead), bytes - sizeof(RecordHead)}, head.flags);
       at += bytes;
     }
   }
 }
 
+void Recording::read_thread_name(Chunk& chunk, std::string_view content, std::uint8_t flags) {
+  if ((flags & kForeign) == 0) {
+    chunk.thread = content;
+    return;
+  }
+  RecordedTrack foreign;
+  if (read_thread(content, foreign)) foreign_names_[static_cast<std::uint64_t>(foreign.os_thread)] = foreign.name;
+}
+
+void Recording::read_site(Chunk& chunk, std::size_t at, std::size_t max_sites) {
+  auto const head = load<RecordHead>(chunk.data() + at);
+  bool const is_local = head.site >= kLocalSite;
+  std::uint32_t const number = is_local ? head.site - kLocalSite : head.site;
+  std::size_t const max_number = is_local ? kChunkBytes / sizeof(RecordHead) : max_sites;
+  auto site = RecordedSite::read({chunk.data() + at + sizeof(head), std::size_t{head.words} * 8 - sizeof(head)});
+  if (site == nullptr || number == 0 || number > max_number)
+    return report("chunk " + std::to_string(chunk.number) + ", byte " + std::to_string(at) +
+                  ": the description of a callsite makes no sense");
+  auto& sites = is_local ? chunk.sites : sites_;
+  if (sites.size() < number) sites.resize(number);
+  sites[number - 1] = std::move(site);
+}
+
 void Recording::add_track(std::vector<Chunk*> chunks) {
-  std::sort(chunks.begin(), chunks.end(), [](Chunk const* a, Chunk const* b) {
-    return std::pair(a->first_record, a->first_ticks) < std::pair(b->first_record, b->first_ticks);
-  });
   RecordedTrack track;
   track.number = chunks.front()->track;
+  for (Chunk const* const chunk : chunks) (void)read_thread(chunk->thread, track);  // the last name is the best known
   tracks_.push_back(std::move(track));
   chunks_of_tracks_.push_back(std::move(chunks));
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -71,6 +72,8 @@ class Recording {
   }
 
   std::uint64_t process() const noexcept { return process_; }
+  /// When it began.
+  Instant start() const noexcept { return Instant{start_ns_}; }
   /// The threads, by number. `open` and `lost` are known after for_each().
   std::vector<RecordedTrack> const& tracks() const noexcept { return tracks_; }
   /// The number of records for which there was no room at all.
@@ -79,14 +82,22 @@ class Recording {
   std::vector<std::string> const& problems() const noexcept { return problems_; }
 
  private:
+  friend class RecordingFollower;
   struct Chunk;
+  struct Cut;
   class Source;
   class Cursor;
 
   Recording();
+  static std::unique_ptr<Source> open_file(std::string const& path, std::string& error);
   static std::unique_ptr<Recording> read(Source const& source, std::uint64_t from_ticks, std::string& error);
-  void read_chunk(Source const& source, std::uint32_t number, std::uint64_t from_ticks);
-  void read_sites();
+  static std::unique_ptr<Recording> read_header(Source const& source, std::string& error);
+  enum class Content : bool { records, sites };
+  void read_chunk(Source const& source, std::uint32_t number, Content content, Cut& cut, std::uint64_t from_ticks = 0);
+  std::map<std::uint64_t, std::vector<Chunk*>> chunks_by_track();
+  void read_descriptions(std::size_t max_sites);
+  void read_site(Chunk& chunk, std::size_t at, std::size_t max_sites);
+  void read_thread_name(Chunk& chunk, std::string_view content, std::uint8_t flags);
   void add_track(std::vector<Chunk*> chunks);
   void visit(void (*each)(void* context, RecordEntry const& entry), void* context);
   Instant time_of(std::uint64_t ticks) const noexcept;

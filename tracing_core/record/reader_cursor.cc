@@ -72,7 +72,10 @@ bool Recording::Cursor::decode(RecordHead const& head) {
   switch (head.type) {
     case RecordType::site: return false;
     case RecordType::tag: tag_ = head.site; return false;
-    case RecordType::track: read_track((head.flags & kForeign) != 0); return false;
+    case RecordType::track:
+      if ((head.flags & kForeign) == 0 && !read_thread(rest_.take(rest_.size()), track_))
+        rest_.fail("the description of a thread makes no sense");
+      return false;
     case RecordType::scope_end:
       entry_.span = innermost();
       if (!stack_.empty()) stack_.pop_back();
@@ -189,18 +192,14 @@ Value Recording::Cursor::read_value(std::uint8_t kind) {
   }
 }
 
-void Recording::Cursor::read_track(bool is_foreign) {
-  std::uint64_t const number = rest_.take_word();
-  std::uint64_t const size = rest_.take_word();
-  if (size > rest_.size()) rest_.fail("the name of a thread is too long");
-  std::string_view const name = rest_.take(size);
-  if (rest_.error() != nullptr) return;
-  if (is_foreign) {
-    recording_.foreign_names_[number] = name;
-  } else {
-    track_.os_thread = static_cast<std::int64_t>(number);
-    track_.name = name;
-  }
+bool read_thread(std::string_view content, RecordedTrack& track) {
+  if (content.size() < 16) return false;
+  std::string_view const name = content.substr(16);
+  auto const size = load<std::uint64_t>(content.data() + 8);
+  if (size > name.size()) return false;
+  track.os_thread = load<std::int64_t>(content.data());
+  track.name = name.substr(0, size);
+  return true;
 }
 
 RecordedSite const* Recording::Cursor::site_of(std::uint32_t number) const noexcept {

@@ -30,8 +30,8 @@ class Recording::Source {
   Source& operator=(Source const&) = delete;
   virtual ~Source() = default;
   virtual std::size_t size() const noexcept = 0;
-  // False if there are not so many bytes.
-  virtual bool read(std::size_t offset, void* to, std::size_t bytes) const noexcept = 0;
+  // Returns how many bytes there are, which is less than `bytes` at the end.
+  virtual std::size_t read(std::size_t offset, void* to, std::size_t bytes) const noexcept = 0;
 };
 
 struct Recording::Chunk {
@@ -44,10 +44,33 @@ struct Recording::Chunk {
   std::uint32_t number = 0;  // its place in the recording
   std::vector<std::uint64_t> words{};
   std::vector<std::unique_ptr<RecordedSite>> sites{};  // described in it, from kLocalSite + 1
+  std::string_view thread{};  // the content of its last `track` record
 
   char const* data() const noexcept { return reinterpret_cast<char const*>(words.data()); }
   std::size_t size() const noexcept { return words.size() * 8; }
+  void cut_off(std::size_t bytes);
+  // How many records it has that were not made before.
+  std::uint64_t record_count() const noexcept;
 };
+
+// Chunks of which the file has not all records, since it is the beginning of a longer one.
+struct Recording::Cut {
+  std::uint32_t first = 0;
+  std::size_t there = 0, of = 0;  // bytes of the first one's records
+  std::uint32_t chunks = 0;
+
+  void add(std::uint32_t number, std::size_t bytes_there, std::size_t bytes) noexcept {
+    if (chunks++ == 0) first = number, there = bytes_there, of = bytes;
+  }
+  std::string description() const;
+};
+
+// The numbers of callsites are no larger than the number of descriptions that the recording has room for, so that the
+// table is not larger either.
+constexpr std::size_t max_sites_in(std::size_t bytes) noexcept { return bytes / (sizeof(RecordHead) + sizeof(SiteRow)); }
+
+// Reads the content of a `track` record. False if it makes no sense.
+bool read_thread(std::string_view content, RecordedTrack& track);
 
 // Reads the records of a track, one after the other.
 class Recording::Cursor {
@@ -70,7 +93,6 @@ class Recording::Cursor {
   void decode_place(RecordHead const& head);
   void read_values(RecordHead const& head, std::string_view more_kinds, std::size_t count);
   Value read_value(std::uint8_t kind);
-  void read_track(bool is_foreign);
   RecordedSite const* site_of(std::uint32_t number) const noexcept;
   std::uint64_t innermost() const noexcept { return stack_.empty() ? 0 : stack_.back(); }
 

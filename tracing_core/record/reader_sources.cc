@@ -32,18 +32,19 @@ std::unique_ptr<Recording> Recording::read_region(Region const& region, std::uin
   class Memory final : public Source {
    public:
     explicit Memory(Region const& region) noexcept
-        : base_(reinterpret_cast<char const*>(&region.header())), size_(region.size_bytes()) {}
-    std::size_t size() const noexcept override { return size_; }
-    bool read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
-      if (offset > size_ || bytes > size_ - offset) return false;
+        : region_(region), base_(reinterpret_cast<char const*>(&region.header())) {}
+    std::size_t size() const noexcept override { return region_.size_bytes(); }
+    std::size_t read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
+      std::size_t const size = region_.size_bytes();  // it may grow meanwhile
+      bytes = std::min(bytes, size - std::min(offset, size));
       copy_words(base_ + offset, static_cast<char*>(to), bytes);
       std::atomic_thread_fence(std::memory_order_acquire);
-      return true;
+      return bytes;
     }
 
    private:
+    Region const& region_;
     char const* base_;
-    std::size_t size_;
   };
   std::string error;
   return read(Memory(region), from_ticks, error);
@@ -54,10 +55,8 @@ std::unique_ptr<Recording> Recording::read_bytes(std::string_view bytes, std::st
    public:
     explicit Bytes(std::string_view bytes) noexcept : bytes_(bytes) {}
     std::size_t size() const noexcept override { return bytes_.size(); }
-    bool read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
-      if (offset > bytes_.size() || bytes > bytes_.size() - offset) return false;
-      if (bytes != 0) std::memcpy(to, bytes_.data() + offset, bytes);
-      return true;
+    std::size_t read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
+      return offset > bytes_.size() ? 0 : bytes_.copy(static_cast<char*>(to), bytes, offset);
     }
 
    private:
@@ -66,48 +65,41 @@ std::unique_ptr<Recording> Recording::read_bytes(std::string_view bytes, std::st
   return read(Bytes(bytes), 0, error);
 }
 
-std::unique_ptr<Recording> Recording::read_file(std::string const& path, std::string& error) {
+std::unique_ptr<Recording::Source> Recording::open_file(std::string const& path, std::string& error) {
   class File final : public Source {
    public:
-    explicit File(std::string const& path) noexcept : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-      struct stat status {};
-      if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {
-        error_ = errno;
-      } else {
-        size_ = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0));
-      }
-    }
+    explicit File(int descriptor) noexcept : descriptor_(descriptor) {}
     File(File const&) = delete;
     File& operator=(File const&) = delete;
-    ~File() override {
-      if (descriptor_ >= 0) close(descriptor_);
+    ~File() override { close(descriptor_); }
+    std::size_t size() const noexcept override {
+      struct stat status {};
+      return fstat(descriptor_, &status) == 0 ? static_cast<std::size_t>(std::max<off_t>(status.st_size, 0)) : 0;
     }
-    int error() const noexcept { return error_; }
-    std::size_t size() const noexcept override { return size_; }
-    bool read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
-      auto* out = static_cast<char*>(to);
-      while (bytes > 0) {
-        ssize_t const got = pread(descriptor_, out, bytes, static_cast<off_t>(offset));
+    std::size_t read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
+      std::size_t done = 0;
+      while (done < bytes) {
+        ssize_t const got =
+            pread(descriptor_, static_cast<char*>(to) + done, bytes - done, static_cast<off_t>(offset + done));
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return false;
-        out += got;
-        offset += static_cast<std::size_t>(got);
-        bytes -= static_cast<std::size_t>(got);
+        if (got <= 0) break;
+        done += static_cast<std::size_t>(got);
       }
-      return true;
+      return done;
     }
 
    private:
     int const descriptor_;
-    int error_ = 0;
-    std::size_t size_ = 0;
   };
-  File const file(path);
-  if (file.error() != 0) {
-    error = "could not be opened: " + std::generic_category().message(file.error());
-    return nullptr;
-  }
-  return read(file, 0, error);
+  int const descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor >= 0) return std::make_unique<File>(descriptor);
+  error = "could not be opened: " + std::generic_category().message(errno);
+  return nullptr;
+}
+
+std::unique_ptr<Recording> Recording::read_file(std::string const& path, std::string& error) {
+  auto const file = open_file(path, error);
+  return file == nullptr ? nullptr : read(*file, 0, error);
 }
 
 }  // namespace tracing::inline v1::internal

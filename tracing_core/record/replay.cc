@@ -14,7 +14,7 @@ namespace {
 // Maps the spans of the recording to those of the subscriber, and knows which ones each track is in.
 class Replay {
  public:
-  explicit Replay(Subscriber& to) : to_(to) {}
+  Replay(Subscriber& to, LostEntries lost) : to_(to), hides_entries_(lost == LostEntries::restored) {}
 
   void feed(RecordEntry const& entry, bool selected) {
     OnTrack& writer = tracks_[entry.writer];
@@ -115,13 +115,13 @@ class Replay {
     }
     auto const& entered = writer.entered;
     bool const is_inside = std::find(entered.begin(), entered.end(), entry.span) != entered.end();
-    if ((entry.flags & kEntered) != 0 && !is_inside) enter(entry.span, restored);
+    if ((entry.flags & kEntered) != 0 && !is_inside) enter(entry.span, {restored.track, entry.time, hides_entries_});
   }
 
   // Records of the track are missing: which spans it left meanwhile is not known.
   void forget(RecordEntry const& entry, OnTrack& writer) {
     Track const track{entry.writer, writer.name};
-    while (!writer.entered.empty()) exit(writer.entered.back(), {&track, entry.time, true});
+    while (!writer.entered.empty()) exit(writer.entered.back(), {&track, entry.time, hides_entries_});
   }
 
   void feed_event(RecordEntry const& entry, Origin const& origin) {
@@ -156,6 +156,7 @@ class Replay {
   static constexpr int kMaxDepth = 10'000;  // a damaged recording may have a span that is below itself
 
   Subscriber& to_;
+  bool const hides_entries_;
   std::unordered_map<std::uint64_t, SpanHere> spans_;  // by key
   std::unordered_map<std::uint64_t, OnTrack> tracks_;  // by number
 };
@@ -163,8 +164,8 @@ class Replay {
 }  // namespace
 
 void replay_selected(Recording& recording, Subscriber& to, bool (*select)(void* context, RecordEntry const& entry),
-                     void* context) {
-  Replay replay(to);
+                     void* context, LostEntries lost) {
+  Replay replay(to, lost);
   bool const before = std::exchange(thread_state.in_subscriber, true);
   Instant last;
   recording.for_each([&](RecordEntry const& entry) {

@@ -8,20 +8,25 @@
 
 namespace tracing::inline v1::internal {
 
+/// What the subscriber is told of spans whose beginning was overwritten: that they are entered only as context of others,
+/// or as if that happened where the records of their track begin. If later records are missing, too, they are left and
+/// entered again.
+enum class LostEntries : bool { restored, shown };
+
 void replay_selected(Recording& recording, Subscriber& to, bool (*select)(void* context, RecordEntry const& entry),
-                     void* context);
+                     void* context, LostEntries lost);
 
 /// Each record has its own track and time. `select(RecordEntry const&)` is called for all, also for those that restate what
 /// was before. Records that it rejects, and what was lost, are replayed only as context of others and marked as restored,
 /// so that layers print nothing for them. Spans that are open at the end are closed, marked as restored. Records that layers
 /// of `to` emit meanwhile are dropped.
 template <class F>
-void replay(Recording& recording, Subscriber& to, F&& select) {
+void replay(Recording& recording, Subscriber& to, F&& select, LostEntries lost = LostEntries::restored) {
   using Function = std::remove_reference_t<F>;
   replay_selected(
       recording, to,
       [](void* context, RecordEntry const& entry) -> bool { return (*static_cast<Function*>(context))(entry); },
-      const_cast<void*>(static_cast<void const*>(&select)));
+      const_cast<void*>(static_cast<void const*>(&select)), lost);
 }
 
 }  // namespace tracing::inline v1::internal

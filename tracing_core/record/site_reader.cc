@@ -1,5 +1,6 @@
 #include "tracing_core/record/site_reader.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -32,6 +33,9 @@ class Bytes {
   bool ok_ = true;
 };
 
+// A callsite has no more placeholders besides one for each value.
+constexpr std::size_t kMaxMorePlaceholders = 8;
+
 // Whether the specification is one that a compiler accepted for so many values. Long widths would print much.
 template <class IsField>
 bool is_specification(std::string_view spec, std::size_t value_count, std::size_t value_index,
@@ -39,7 +43,7 @@ bool is_specification(std::string_view spec, std::size_t value_count, std::size_
   std::size_t digits = 0;
   for (std::size_t i = 0; i < spec.size(); ++i) {
     digits = spec[i] >= '0' && spec[i] <= '9' ? digits + 1 : 0;
-    if (digits > 4 || spec[i] == '}') return false;
+    if (digits > 3 || spec[i] == '}') return false;
     if (spec[i] != '{') continue;
     std::size_t const close = spec.find('}', i);
     if (close == spec.npos) return false;
@@ -62,7 +66,11 @@ bool is_specification(std::string_view spec, std::size_t value_count, std::size_
 
 bool is_level(std::uint8_t level) noexcept { return level <= static_cast<std::uint8_t>(Level::trace); }
 
+// Their names are part of the text, in which no two may share bytes: a small file might print much.
 bool read_entries(Bytes& bytes, SiteRow const& row, SiteRoom const& room) noexcept {
+  std::uint64_t names = std::uint64_t{row.name_size} + row.target_size + row.function_size + row.module_path_size +
+                        row.message_size;
+  bool has_message = false;
   for (std::size_t i = 0; i < std::size_t{row.field_count} + row.unnamed_count; ++i) {
     auto const field = bytes.take<SiteField>();
     std::uint32_t const size = field.size_and_value & 0xffffff;
@@ -70,6 +78,9 @@ bool read_entries(Bytes& bytes, SiteRow const& row, SiteRoom const& room) noexce
     std::uint64_t const limit = i < row.field_count ? row.text_size : row.arguments_size;
     bool const is_message = value == kMessageValue;
     if (!is_message && (value >= row.value_count || std::uint64_t{field.offset} + size > limit)) return false;
+    if (is_message && (has_message || i >= row.field_count)) return false;
+    has_message |= is_message;
+    if (!is_message && i < row.field_count) names += size;
     room.fields[i] = {field.offset, size & 0x7fffff, 0, value};
   }
   for (std::size_t i = 0; i < row.placeholder_count; ++i) {
@@ -77,10 +88,11 @@ bool read_entries(Bytes& bytes, SiteRow const& row, SiteRoom const& room) noexce
     if (placeholder.value_index >= row.value_count || placeholder.offset > row.message_size) return false;
     if (i > 0 && placeholder.offset < room.placeholders[i - 1].offset) return false;
     if (std::uint64_t{placeholder.spec_offset} + placeholder.spec_size > row.text_size) return false;
+    names += placeholder.spec_size;
     room.placeholders[i] = {placeholder.offset, placeholder.spec_offset, placeholder.spec_size,
                             static_cast<std::uint8_t>(placeholder.value_index)};
   }
-  return true;
+  return names <= row.text_size;
 }
 
 // Fills in what follows from the texts, and removes specifications that no compiler accepted.
@@ -119,7 +131,8 @@ void copy_row(SiteRow const& row, MetadataParts& parts) noexcept {
   parts.message_size = row.message_size;
   parts.line = row.line;
   parts.field_count = row.field_count;
-  parts.placeholder_count = row.placeholder_count;
+  parts.placeholder_count =
+      static_cast<std::uint8_t>(std::min<std::size_t>(row.placeholder_count, row.value_count + kMaxMorePlaceholders));
   parts.unnamed_count = row.unnamed_count;
   parts.value_count = row.value_count;
   parts.level = static_cast<Level>(row.level);
@@ -140,11 +153,7 @@ bool read_site(std::string_view content, SiteRoom const& room, MetadataParts& pa
   std::string_view const text = bytes.take(row.text_size);
   file = bytes.take(row.file_size);
   std::string_view const arguments = bytes.take(row.arguments_size);
-  std::uint64_t const names = std::uint64_t{row.name_size} + row.target_size + row.function_size +
-                              row.module_path_size + row.message_size;
-  if (!bytes.ok() || names > row.text_size || !is_level(row.level) || row.level == 0 || !is_level(row.max_level) ||
-      row.kind > 1)
-    return false;
+  if (!bytes.ok() || !is_level(row.level) || row.level == 0 || !is_level(row.max_level) || row.kind > 1) return false;
   copy_row(row, parts);
   parts.text = text.data();
   parts.arguments = arguments.data();

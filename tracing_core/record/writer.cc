@@ -236,7 +236,6 @@ void Writer::change_tag(std::uint32_t tag, Place const& place) noexcept {
                         head_->tag_changes < ChunkHead::kTagChanges;
   if (!has_room) {
     (void)next_chunk(place);  // whose head has the tag
-    if (head_ != nullptr && parts_->region.is_first_of(tag)) head_->has_first = 1;
     return;
   }
   if (parts_->region.is_first_of(tag)) head_->has_first = 1;
@@ -266,7 +265,8 @@ bool Writer::next_chunk(Place const& place) noexcept {
   head_->tag_changes = 0;
   head_->records = 0;
   head_->last_ticks = 0;
-  head_->turns = head_->has_first = 0;
+  head_->turns = 0;
+  head_->has_first = region.is_first_of(tag_) ? 1 : 0;
   at_ = region.chunk(taken);
   end_ = at_ + kChunkBytes;
   if (std::exchange(local_sites_, 0) != 0) sites_of_chunk_.fill({});

@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "testlog/cli/commands.h"
+#include "testlog/cli/output_file.h"
+#include "testlog/cli/recordings.h"
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/export/chrome_output.h"
+#include "tracing_core/export/flame_lines.h"
+#include "tracing_core/export/line_sink.h"
+#include "tracing_core/filter/combinators.h"
+#include "tracing_core/record/replay.h"
+
+namespace testlog::cli {
+namespace {
+
+using tracing::internal::LostEntries;
+using tracing::internal::RecordedTrack;
+using tracing::internal::RecordEntry;
+using Files = std::vector<std::unique_ptr<RecordingFile>>;
+
+struct Options {
+  std::vector<std::string> files;
+  std::string filter = "trace";
+  // At most one of them; its value is the output.
+  CLI::Option const* chrome = nullptr;
+  CLI::Option const* folded = nullptr;
+  CLI::Option const* json = nullptr;
+};
+
+void replay_to(std::unique_ptr<tracing::Layer> layer, RecordingFile& file, Options const& options, LostEntries lost) {
+  auto const registry = tracing::RegistryBuilder()
+                            .with(std::move(layer), tracing::to_filter(filter_of("export", options.filter)))
+                            .build();
+  auto const each = [&](RecordEntry const& entry) { return file.learn(entry), true; };
+  tracing::internal::replay(*file.recording, *registry, each, lost);
+}
+
+std::shared_ptr<tracing::LineSink> sink_of(OutputFile& output) {
+  return tracing::make_sink([&output](tracing::Level, std::string_view text) { output.write(text); });
+}
+
+// The process of a recording, with times since the first of all recordings began.
+tracing::internal::ChromeProcess process_of(RecordingFile const& file, tracing::Instant start) {
+  tracing::internal::ChromeProcess process = tracing::internal::ChromeProcess::current();
+  process.pid = static_cast<std::int64_t>(file.recording->process());
+  process.name = std::filesystem::path(file.path).stem();
+  process.start = start;
+  process.tid_of = [&file](tracing::Track const& track) {
+    auto const& threads = file.recording->tracks();
+    auto const found = std::lower_bound(threads.begin(), threads.end(), track.number,
+                                        [](RecordedTrack const& a, std::uint64_t number) { return a.number < number; });
+    if (found != threads.end() && found->number == track.number) return found->os_thread;
+    return static_cast<std::int64_t>(tracing::internal::kFirstOtherTrack + track.number);
+  };
+  return process;
+}
+
+void write_chrome(Files const& files, Options const& options, OutputFile& output) {
+  tracing::Instant start = files.front()->recording->start();
+  for (auto const& file : files) start = std::min(start, file->recording->start());
+  for (auto const& file : files) {
+    tracing::internal::ChromeProcess process = process_of(*file, start);
+    process.opens_list = file == files.front();
+    process.closes_list = file == files.back();
+    auto [layer, guard] = tracing::internal::chrome_layer_of(std::move(process), {.sink = sink_of(output)});
+    replay_to(std::move(layer), *file, options, LostEntries::shown);
+  }
+}
+
+void write_folded(Files const& files, Options const& options, OutputFile& output) {
+  for (auto const& file : files) {
+    auto const lines =
+        tracing::internal::FoldedLines::make(tracing::to_sink(sink_of(output)), {.empty_samples = false}, nullptr,
+                                             file->recording->start());
+    replay_to(std::make_unique<tracing::FlameLayer>(lines), *file, options, LostEntries::restored);
+  }
+}
+
+void write_json(Files const& files, Options const& options, OutputFile& output) {
+  tracing::FormatOptions format;
+  format.kind = tracing::FormatKind::json;
+  format.ansi = false;
+  print_lines("export", files, options.filter, format, [&output](std::string_view line) { output.write(line); });
+}
+
+std::string output_of(CLI::Option const* option) {
+  std::string const name = option->results().empty() ? "" : option->results().front();
+  return name.empty() ? "-" : name;
+}
+
+// A mistake in the command line must not cost a recording: `--chrome other.rec`.
+void check_output(Options const& options, std::string const& output) {
+  std::string error;
+  bool const is_input = std::any_of(options.files.begin(), options.files.end(),
+                                    [&output](std::string const& file) { return is_same_file(file, output); });
+  if (is_input || (output != "-" && std::filesystem::is_regular_file(output) &&
+                   tracing::internal::Recording::read_file(output, error) != nullptr))
+    throw UsageError("export: the output would overwrite the recording " + output);
+}
+
+int run(Options const& options) {
+  CLI::Option const* const formats[] = {options.chrome, options.folded, options.json};
+  auto const is_given = [](CLI::Option const* option) { return option->count() > 0; };
+  if (std::count_if(std::begin(formats), std::end(formats), is_given) != 1)
+    throw UsageError("export: expected one of --chrome, --folded, --json");
+  std::string const path = output_of(*std::find_if(std::begin(formats), std::end(formats), is_given));
+  (void)filter_of("export", options.filter);
+  check_output(options, path);
+  Files files;
+  for (std::string const& input : options.files) {
+    files.push_back(open_recording("export", input));
+    if (files.back() == nullptr) return kFailed;
+  }
+  OutputFile output(path);
+  if (is_given(options.chrome)) write_chrome(files, options, output);
+  if (is_given(options.folded)) write_folded(files, options, output);
+  if (is_given(options.json)) write_json(files, options, output);
+  if (std::error_code const error = output.finish()) {
+    std::fprintf(stderr, "testlog export: cannot write %s: %s\n", path == "-" ? "standard output" : path.c_str(),
+                 error.message().c_str());
+    return kFailed;
+  }
+  for (auto const& file : files) print_notes("export", *file);
+  return kDone;
+}
+
+constexpr char kFooter[] = R"(
+Examples:
+  testlog export run.rec --chrome run.json            then open run.json in ui.perfetto.dev
+  testlog export worker-*.rec --chrome all.json       several processes in one trace
+  testlog export run.rec --folded | testlog flame -o run.svg
+  testlog export run.rec --json | jq .fields.message
+
+Exit status: 0 the file was written, even if parts of a recording are missing; 1 a file could not be read or written;
+2 a mistake in the command line.)";
+
+}  // namespace
+
+Command add_export_command(CLI::App& program) {
+  auto const shared = std::make_shared<Options>();
+  Options& options = *shared;
+  CLI::App& command =
+      *program.add_subcommand("export", "Converts recordings to Chrome traces, folded stacks or JSON lines.");
+  command.footer(kFooter);
+  command.add_option("RECORDING", options.files, "The files")->required();
+  auto const add = [&command](char const* name, char const* description) {
+    return command.add_option(std::string(name))->description(description)->type_name("OUT")->expected(0, 1);
+  };
+  options.chrome = add("--chrome", "Writes a Chrome trace, as TRACE_CHROME does, to OUT; `-`, or no name: standard output");
+  options.folded = add("--folded", "Writes folded stacks, as TRACE_FLAME does");
+  options.json = add("--json", "Writes JSON lines, as TRACE_FORMAT=json prints them, in the order of time");
+  command.add_option("--filter", options.filter, "Directives, as in TRACE_FILTER")->capture_default_str();
+  return {&command, [shared] { return run(*shared); }};
+}
+
+}  // namespace testlog::cli

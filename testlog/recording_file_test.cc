@@ -1,0 +1,187 @@
+// Which recordings stay when a test program ends, and what they say of its tests.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "testlog/run_records.h"
+#include "testlog/testdata/run.h"
+#include "tests/support/temporary_folder.h"
+#include "tracing_core/model/redaction.h"
+#include "tracing_core/record/reader.h"
+
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testlog::testdata::Outcome;
+using testlog::testdata::run_dying;
+using testlog::testdata::run_scenarios;
+using testlog::testdata::Variables;
+
+class DefaultRecording : public testing::Test {
+ protected:
+  Outcome run(std::string const& filter, Variables variables = {}) {
+    variables.emplace_back("TRACE_RECORD_DEFAULT", folder_ / "recordings");
+    return run_scenarios(filter, variables);
+  }
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (auto const& entry : std::filesystem::directory_iterator(folder_ / "recordings"))
+      names.push_back(entry.path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+  // `test_begin test=Plain.Fails line=45`, of the marks with this name.
+  std::vector<std::string> marks(std::string const& file, std::string_view name = {}) const {
+    std::string error;
+    auto const recording = tracing::internal::Recording::read_file(folder_ / ("recordings/" + file), error);
+    std::vector<std::string> lines;
+    if (recording == nullptr) return {error};
+    recording->for_each([&](tracing::internal::RecordEntry const& entry) {
+      if (entry.type != tracing::internal::RecordType::mark) return;
+      if (!name.empty() && entry.metadata->name() != name) return;
+      tracing::InlineTextBuffer<256> line;
+      line.append(entry.metadata->name());
+      tracing::FieldValues const values(*entry.metadata, entry.values);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if (values.value(i).is_empty()) continue;
+        line.push_back(' ');
+        line.append(values.name(i));
+        line.push_back('=');
+        tracing::append_debug(line, values.value(i));
+      }
+      lines.emplace_back(line.view());
+    });
+    EXPECT_THAT(recording->problems(), IsEmpty());
+    return lines;
+  }
+
+  tracing_test::TemporaryFolder const folder_;
+};
+
+TEST_F(DefaultRecording, OfATestThatPassesIsRemoved) {
+  EXPECT_EQ(run("Plain.Passes").exit_code, 0);
+  EXPECT_THAT(files(), IsEmpty());
+}
+
+TEST_F(DefaultRecording, OfATestThatFailsStaysAndIsNamed) {
+  Outcome const outcome = run("Plain.Fails");
+  EXPECT_THAT(files(), ElementsAre("testlog_scenarios.Plain.Fails.rec"));
+  EXPECT_THAT(outcome.err, HasSubstr("testlog: the whole recording: testlog show " +
+                                     std::string(folder_ / "recordings/testlog_scenarios.Plain.Fails.rec") + "\n"));
+  struct stat status {};
+  ASSERT_EQ(stat((folder_ / "recordings/testlog_scenarios.Plain.Fails.rec").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+TEST_F(DefaultRecording, TellsHowATestRanAndFailed) {
+  run("Plain.Fails");
+  auto const all = marks("testlog_scenarios.Plain.Fails.rec");
+  ASSERT_GE(all.size(), 5u);
+  EXPECT_THAT(all[0], AllOf(HasSubstr("process pid="), HasSubstr("--gtest_filter=Plain.Fails"),
+                            HasSubstr("variables=\"TRACE_TIME=none TRACE_RECORD_DEFAULT=")));
+  EXPECT_THAT(all[1], AllOf(HasSubstr("repetition number=0 seed="), HasSubstr("shards=1 shard=0")));
+  EXPECT_THAT(all[2], AllOf(HasSubstr("test_begin test=\"Plain.Fails\" file="), HasSubstr("scenarios.cc\" line=")));
+  EXPECT_THAT(all[3], AllOf(HasSubstr("failure test=\"Plain.Fails\" file="),
+                            HasSubstr("message=\"Expected equality of these values:")));
+  EXPECT_THAT(all, Contains("property test=\"Plain.Fails\" name=\"trace_span_path\" value=\"outer{id=7}:inner\""));
+  EXPECT_THAT(all, Contains(HasSubstr("test_end test=\"Plain.Fails\" result=\"failed\" duration_ms=")));
+  EXPECT_EQ(all.back(), "run_end tests=1 failed=1");
+}
+
+TEST_F(DefaultRecording, OfSeveralTestsHasTheNameOfTheProgram) {
+  run("Plain.Fails:Plain.Passes");
+  EXPECT_THAT(files(), ElementsAre("testlog_scenarios.rec"));
+  EXPECT_THAT(marks("testlog_scenarios.rec", "test_end"),
+              testing::UnorderedElementsAre(HasSubstr("\"Plain.Passes\" result=\"passed\""),
+                                            HasSubstr("\"Plain.Fails\" result=\"failed\"")));
+}
+
+TEST_F(DefaultRecording, StaysIfTheProcessDoesNotEndByItself) {
+  run("Dies.ByExit");
+  EXPECT_THAT(marks("testlog_scenarios.Dies.ByExit.rec", "exit"), ElementsAre("exit test=\"Dies.ByExit\""));
+  run_dying("Dies.InDeepSpans", {{"TRACE_RECORD_DEFAULT", folder_ / "recordings"}});
+  EXPECT_THAT(marks("testlog_scenarios.Dies.InDeepSpans.rec", "signal"),
+              ElementsAre("signal test=\"Dies.InDeepSpans\" signal=\"SIGSEGV\""));
+}
+
+TEST_F(DefaultRecording, OfAForkedChildIsThatOfItsParent) {
+  EXPECT_EQ(run("Both/Streams.Death*").exit_code, 0);
+  EXPECT_THAT(files(), IsEmpty());
+}
+
+TEST_F(DefaultRecording, ReplacesThatOfAnEarlierRun) {
+  run("Plain.Fails");
+  auto const first = marks("testlog_scenarios.Plain.Fails.rec");
+  run("Plain.Fails");
+  EXPECT_THAT(files(), ElementsAre("testlog_scenarios.Plain.Fails.rec"));
+  EXPECT_NE(marks("testlog_scenarios.Plain.Fails.rec"), first) << "another process";
+}
+
+TEST_F(DefaultRecording, LeavesThatOfARunningProcess) {
+  run("Plain.Fails");
+  int const other = open((folder_ / "recordings/testlog_scenarios.Plain.Fails.rec").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(flock(other, LOCK_EX | LOCK_NB), 0);
+  run("Plain.Fails");
+  close(other);
+  EXPECT_EQ(files().size(), 2u);
+}
+
+TEST_F(DefaultRecording, GivesWayToTraceRecord) {
+  run("Plain.Fails", {{"TRACE_RECORD", folder_ / "own.rec"}});
+  EXPECT_TRUE(std::filesystem::exists(std::string(folder_ / "own.rec")));
+  EXPECT_FALSE(std::filesystem::exists(std::string(folder_ / "recordings")));
+  run("Plain.Fails", {{"TRACE_RECORD", "off"}});
+  EXPECT_FALSE(std::filesystem::exists(std::string(folder_ / "recordings")));
+}
+
+TEST_F(DefaultRecording, StaysIfAllShallBeKept) {
+  run("Plain.Passes", {{"TRACE_RECORD_KEEP", "all"}});
+  EXPECT_THAT(files(), ElementsAre("testlog_scenarios.Plain.Passes.rec"));
+}
+
+TEST_F(DefaultRecording, OfTraceRecordIsRemovedOnlyIfAskedFor) {
+  std::string const own = folder_ / "own.rec";
+  run("Plain.Passes", {{"TRACE_RECORD", own}});
+  EXPECT_TRUE(std::filesystem::exists(own));
+  std::filesystem::remove(own);
+  run("Plain.Passes", {{"TRACE_RECORD", own}, {"TRACE_RECORD_KEEP", "failed"}});
+  EXPECT_FALSE(std::filesystem::exists(own));
+}
+
+TEST_F(DefaultRecording, ThatCannotBeMadeIsReportedByTestsThatFail) {
+  std::string const file = folder_.write("file", "");
+  Variables const variables{{"TRACE_RECORD_DEFAULT", file + "/folder"}};
+  EXPECT_THAT(run_scenarios("Plain.Passes", variables).err, Not(HasSubstr("TRACE_RECORD_DEFAULT")));
+  Outcome const outcome = run_scenarios("Plain.Fails", variables);
+  EXPECT_THAT(outcome.err, HasSubstr("testlog: TRACE_RECORD_DEFAULT=" + file + "/folder/"));
+  EXPECT_THAT(outcome.err, HasSubstr("---- Plain.Fails: captured records not shown yet ----"));
+}
+
+TEST_F(DefaultRecording, HasMarksOfSkipsAndRepetitions) {
+  run("Captured.StartsEmpty", {{"TRACE_RECORD_KEEP", "all"}, {"GTEST_REPEAT", "2"}});
+  EXPECT_THAT(marks("testlog_scenarios.Captured.StartsEmpty.rec", "repetition"),
+              ElementsAre(HasSubstr("number=0"), HasSubstr("number=1")));
+}
+
+TEST(CommandLine, HidesValuesOfHiddenFields) {
+  tracing::redact("password");
+  char const* const words[] = {"program", "--password=secret", "password=secret", "--other=x", "plain"};
+  EXPECT_EQ(testlog::command_line(5, words),
+            "program --password=***REDACTED*** password=***REDACTED*** --other=x plain");
+  tracing::redact("");
+}
+
+}  // namespace

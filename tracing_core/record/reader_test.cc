@@ -1,0 +1,149 @@
+// Recordings that were cut off, damaged, or made to harm who reads them.
+#include "tracing_core/record/reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/export/line_sink.h"
+#include "tracing_core/export/print.h"
+#include "tracing_core/record/recording_bytes.h"
+#include "tracing_core/record/replay.h"
+
+namespace tracing::internal {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using tracing_test::record;
+using tracing_test::RecordingBytes;
+using tracing_test::SiteBytes;
+
+std::string repeated(std::string const& text, std::size_t count) {
+  std::string all;
+  while (count-- > 0) all += text;
+  return all;
+}
+
+std::unique_ptr<Recording> read(std::string_view bytes) {
+  std::string error;
+  auto recording = Recording::read_bytes(bytes, error);
+  EXPECT_NE(recording, nullptr) << error;
+  return recording;
+}
+
+TEST(RecordingThatIsCutOff, HasWhatIsThere) {
+  RecordingBytes file;
+  file.add(0, SiteBytes{}.record(1));                                // chunk 0 begins at 12288
+  file.add(1, repeated(record(RecordType::event, 1), 100));          // 28672
+  file.add(2, repeated(record(RecordType::event, 1), 1000));         // 45056
+  file.add(3, repeated(record(RecordType::scope_begin, 1), 10));     // 61440
+  struct {
+    std::size_t bytes, records;
+    char const* problem;
+  } const cases[] = {
+      {77824, 1110, ""},
+      {61600, 1110, ""},
+      {61599, 1109, "cut off in chunk 3, which has 159 of 160 bytes of records"},
+      {61440, 1100, "cut off in chunk 3, which has 0 of 160 bytes of records"},
+      {61000, 1096, "cut off in chunk 2, which has 15944 of 16000 bytes of records; missing chunks after it: 1"},
+      {45056, 100, "cut off in chunk 2, which has 0 of 16000 bytes of records; missing chunks after it: 1"},
+      {28680, 0, "cut off in chunk 1, which has 8 of 1600 bytes of records; missing chunks after it: 2"},
+  };
+  for (auto const& expected : cases) {
+    auto const recording = read(std::string_view(file.bytes()).substr(0, expected.bytes));
+    ASSERT_NE(recording, nullptr);
+    std::size_t records = 0;
+    recording->for_each([&](RecordEntry const&) { ++records; });
+    EXPECT_EQ(records, expected.records) << expected.bytes;
+    std::vector<std::string> problems;
+    if (*expected.problem != '\0') problems.emplace_back(expected.problem);
+    EXPECT_EQ(recording->problems(), problems) << expected.bytes;
+  }
+}
+
+// What `show` prints of them, at most.
+std::size_t printed_bytes(std::string_view file) {
+  auto const recording = read(file);
+  if (recording == nullptr) return 0;
+  std::size_t bytes = 0;
+  auto const count = [&](Level, std::string_view line) { bytes += line.size(); };
+  PrintOptions options;
+  options.format.timer = nullptr;
+  options.writer = to_sink(make_sink(count));
+  auto const registry = RegistryBuilder().with(print_layer(options)).build();
+  replay(*recording, *registry, [](RecordEntry const&) { return true; });
+  return bytes;
+}
+
+TEST(HostileRecording, PrintsAThousandTimesItsSizeAtMost) {
+  constexpr auto kI64 = static_cast<std::uint8_t>(ValueKind::i64);
+  constexpr auto kF64 = static_cast<std::uint8_t>(ValueKind::f64);
+  constexpr auto kText = static_cast<std::uint8_t>(ValueKind::text);
+  constexpr std::uint64_t kDigits = 0x3939393939393939;  // "99999999"
+  auto const site = [](std::string const& spec, std::size_t placeholders, std::uint8_t values) {
+    SiteBytes made;
+    made.fields = {SiteBytes::kMessage};
+    for (std::size_t i = 0; i < placeholders; ++i) {
+      made.placeholders.push_back({0, static_cast<std::uint32_t>(made.text.size()), static_cast<std::uint16_t>(spec.size()), 0});
+      made.text += spec;
+    }
+    made.row.value_count = values;
+    return made;
+  };
+  SiteBytes same_names = site("", 0, 1), same_messages = site("", 0, 0);
+  same_names.fields.assign(255, {0, 8000});
+  same_names.text.assign(8000, 'x');
+  same_messages.fields.assign(255, SiteBytes::kMessage);
+  same_messages.text.assign(8000, 'x');
+  same_messages.row.message_size = 8000;
+  struct {
+    char const* what;
+    SiteBytes site;
+    std::string event;
+  } const cases[] = {
+      {"wide placeholders", site(">9999", 255, 1), record(RecordType::event, 1, kHasValues, {7}, kI64)},
+      {"exact placeholders", site(".9999f", 255, 1), record(RecordType::event, 1, kHasValues, {7}, kF64)},
+      {"many placeholders", site(">999", 255, 1), record(RecordType::event, 1, kHasValues, {7}, kI64)},
+      {"long numbers", site("f", 255, 1), record(RecordType::event, 1, kHasValues, {0x7fe0000000000000}, kF64)},
+      {"a width that is a value", site("{}", 1, 2),
+       record(RecordType::event, 1, kHasValues, {7, 2'000'000'000}, kI64).replace(13, 1, 1, char(kI64))},
+      {"a width that is text", site("{}", 1, 2),
+       record(RecordType::event, 1, kHasValues, {7, 9, kDigits, '9'}, kI64).replace(13, 1, 1, char(kText))},
+      {"fields with the same name", same_names, record(RecordType::event, 1, kHasValues, {7}, kI64)},
+      {"many messages", same_messages, record(RecordType::event, 1)},
+  };
+  for (auto const& hostile : cases) {
+    RecordingBytes file;
+    file.add(0, hostile.site.record(1));
+    for (std::uint64_t track = 1; track < 4; ++track)
+      file.add(track, repeated(hostile.event, kChunkBytes / hostile.event.size()));
+    EXPECT_LT(printed_bytes(file.bytes()), 1024 * file.bytes().size()) << hostile.what;
+  }
+}
+
+TEST(HostileRecording, WidthsUpTo999ArePrinted) {
+  SiteBytes site;
+  site.fields = {SiteBytes::kMessage};
+  site.placeholders = {{0, 0, 4, 0}};
+  site.text = ">999";
+  site.row.value_count = 1;
+  RecordingBytes file;
+  file.add(0, site.record(1));
+  file.add(1, record(RecordType::event, 1, kHasValues, {7}, static_cast<std::uint8_t>(ValueKind::i64)));
+  EXPECT_GT(printed_bytes(file.bytes()), 999u);
+}
+
+TEST(HostileRecording, HasNoMoreCallsitesThanItsSizeAllows) {
+  RecordingBytes file;
+  file.add(0, SiteBytes{}.record(1) + SiteBytes{}.record(400) + SiteBytes{}.record(1 << 20));
+  EXPECT_THAT(read(file.bytes())->problems(),
+              ElementsAre("chunk 0, byte 128: the description of a callsite makes no sense"));
+}
+
+}  // namespace
+}  // namespace tracing::internal
