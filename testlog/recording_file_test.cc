@@ -8,11 +8,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
 #include <string>
 #include <vector>
 
 #include "testlog/run_records.h"
 #include "testlog/testdata/run.h"
+#include "tests/approval.h"
 #include "tests/support/temporary_folder.h"
 #include "tracing_core/model/redaction.h"
 #include "tracing_core/record/reader.h"
@@ -175,6 +177,30 @@ TEST_F(DefaultRecording, HasMarksOfSkipsAndRepetitions) {
   EXPECT_THAT(marks("testlog_scenarios.Captured.StartsEmpty.rec", "repetition"),
               ElementsAre(HasSubstr("number=0"), HasSubstr("number=1")));
 }
+
+#if defined(TESTLOG_COMMAND)
+TEST_F(DefaultRecording, IsShownWithTheRunOfTheTest) {
+  run("Plain.Fails");
+  auto const show = [this](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {TESTLOG_COMMAND, "show", folder_ / "recordings"});
+    return testlog::testdata::run(arguments);
+  };
+  std::string text = show({"--time", "none", "--test", "Plain.F*", "--filter", "debug"}).out;
+  text = std::regex_replace(text, std::regex("[^ \n]*(testlog/testdata/)"), "$1");
+  tracing::testing::expect_approved("show_failed.txt", std::regex_replace(text, std::regex("[0-9]+ ms"), "0 ms"));
+  EXPECT_THAT(show({"--filter", "off"}).out, testing::StartsWith("---- process "));
+  EXPECT_THAT(show({"--filter", "off", "--time", "none", "--json"}).out,
+              HasSubstr("\n{\"kind\":\"test_end\",\"test\":\"Plain.Fails\",\"result\":\"failed\",\"duration_ms\":"));
+  Outcome const none = show({"--test", "Other.*"});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_EQ(none.err, "testlog show: --test Other.*: no test matches; recorded: Plain.Fails\n");
+}
+TEST_F(DefaultRecording, FolderWithoutAnyIsReported) {
+  Outcome const outcome = testlog::testdata::run({TESTLOG_COMMAND, "show", folder_ / ""});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr(" has no recordings (*.rec)"));
+}
+#endif
 
 TEST(CommandLine, HidesValuesOfHiddenFields) {
   tracing::redact("password");

@@ -88,7 +88,7 @@ void write_json(Files const& files, Options const& options, OutputFile& output) 
   tracing::FormatOptions format;
   format.kind = tracing::FormatKind::json;
   format.ansi = false;
-  print_lines("export", files, options.filter, format, [&output](std::string_view line) { output.write(line); });
+  print_lines("export", files, {.filter = options.filter, .format = format}, [&output](std::string_view line) { output.write(line); });
 }
 
 std::string output_of(CLI::Option const* option) {

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "testlog/cli/commands.h"
+#include "testlog/cli/run_marks.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/filter/combinators.h"
@@ -15,6 +18,7 @@ namespace {
 using tracing::internal::RecordedTrack;
 using tracing::internal::RecordEntry;
 using tracing::internal::Recording;
+using tracing::internal::RecordType;
 
 struct Line {
   tracing::Instant time;
@@ -69,27 +73,54 @@ void print_notes(std::string const& command, RecordingFile const& file, std::uin
 }
 
 void print_lines(std::string const& command, std::vector<std::unique_ptr<RecordingFile>> const& files,
-                 std::string const& filter, tracing::FormatOptions const& format,
-                 std::function<void(std::string_view)> const& out) {
+                 LineOptions const& options, std::function<void(std::string_view)> const& out) {
   std::vector<Line> lines;  // of several files
   for (auto const& file : files) {
     tracing::Instant now;
-    auto sink = tracing::make_sink([&](tracing::Level, std::string_view line) {
+    auto const print = [&](std::string_view line) {
       files.size() == 1 ? out(line) : lines.push_back({now, std::string(line)});
-    });
+    };
+    auto sink = tracing::make_sink([&](tracing::Level, std::string_view line) { print(line); });
     auto const registry =
         tracing::RegistryBuilder()
-            .with(tracing::print_layer({.format = format, .writer = tracing::to_sink(std::move(sink))}),
-                  tracing::to_filter(filter_of(command, filter)))
+            .with(tracing::print_layer({.format = options.format, .writer = tracing::to_sink(std::move(sink))}),
+                  tracing::to_filter(filter_of(command, options.filter)))
             .build();
+    TestNames const tests = options.tests.empty() ? TestNames() : tests_of(*file->recording);
+    auto const is_wanted = [&](RecordEntry const& entry) {
+      if (file->is_new != nullptr && !file->is_new(entry)) return false;
+      if (options.tests.empty()) return true;
+      auto const found = tests.find(entry.tag);
+      return found != tests.end() && matches_any(found->second, options.tests);
+    };
     tracing::internal::replay(*file->recording, *registry, [&](RecordEntry const& entry) {
       now = entry.time;
       file->learn(entry);
-      return file->is_new == nullptr || file->is_new(entry);
+      bool const wanted = is_wanted(entry);
+      if (options.marks && wanted && entry.type == RecordType::mark) print(text_of_mark(entry, options.format));
+      return wanted;
     });
   }
   std::stable_sort(lines.begin(), lines.end(), [](Line const& a, Line const& b) { return a.time < b.time; });
   for (Line const& line : lines) out(line.text);
+}
+
+std::vector<std::string> with_folders_opened(std::string const& command, std::vector<std::string> const& paths) {
+  std::vector<std::string> files;
+  for (std::string const& path : paths) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> found;
+    for (auto const& entry : std::filesystem::directory_iterator(path, error))
+      if (entry.path().extension() == ".rec") found.push_back(entry.path());
+    if (found.empty()) throw UsageError(command + ": " + path + " has no recordings (*.rec)");
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
 }
 
 }  // namespace testlog::cli

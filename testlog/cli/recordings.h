@@ -38,9 +38,18 @@ void print_notes(std::string const& command, RecordingFile const& file);
 /// The same, but for the number of records that are missing.
 void print_notes(std::string const& command, RecordingFile const& file, std::uint64_t lost);
 
+struct LineOptions {
+  std::string filter = "trace";
+  tracing::FormatOptions format{};
+  std::string tests{};   ///< patterns as matches_any() takes them; empty: the records of all tests and those of none
+  bool marks = false;    ///< also what the recordings say about the run of tests
+};
+
 /// Passes the records of all files to `out` as lines, in the order of time.
 void print_lines(std::string const& command, std::vector<std::unique_ptr<RecordingFile>> const& files,
-                 std::string const& filter, tracing::FormatOptions const& format,
-                 std::function<void(std::string_view)> const& out);
+                 LineOptions const& options, std::function<void(std::string_view)> const& out);
+
+/// The files, and in place of folders the recordings in them, `*.rec`, by name. Throws UsageError if a folder has none.
+std::vector<std::string> with_folders_opened(std::string const& command, std::vector<std::string> const& paths);
 
 }  // namespace testlog::cli

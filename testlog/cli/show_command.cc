@@ -13,6 +13,7 @@
 
 #include "testlog/cli/commands.h"
 #include "testlog/cli/recordings.h"
+#include "testlog/cli/run_marks.h"
 #include "tracing_core/record/follower.h"
 
 namespace testlog::cli {
@@ -27,6 +28,7 @@ struct Options {
   tracing::FormatKind format = tracing::FormatKind::full;
   std::string time = "utc";
   std::string color = "auto";
+  std::string tests;
   bool follow = false;
 };
 
@@ -37,6 +39,10 @@ tracing::FormatOptions format_of(Options const& options) {
   format.value_sanitization = true;
   format.timer = options.time == "utc" ? tracing::utc_timer() : options.time == "local" ? tracing::local_timer() : nullptr;
   return format;
+}
+
+LineOptions lines_of(Options const& options) {
+  return {.filter = options.filter, .format = format_of(options), .tests = options.tests, .marks = true};
 }
 
 void print(std::string_view line) { std::fwrite(line.data(), 1, line.size(), stdout); }
@@ -67,7 +73,7 @@ bool print_new(std::vector<FollowedFile> const& followed, Options const& options
     auto const is_new = [&from = *follower](RecordEntry const& entry) { return from.is_new(entry); };
     files.push_back(std::make_unique<RecordingFile>(RecordingFile{path, std::move(recording), is_new}));
   }
-  print_lines("show", files, options.filter, format_of(options), print);
+  print_lines("show", files, lines_of(options), print);
   return !is_last;
 }
 
@@ -77,7 +83,7 @@ int follow(Options const& options) {
   action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second Ctrl-C ends it at once
   sigaction(SIGINT, &action, nullptr);
   std::vector<FollowedFile> followed;
-  for (std::string const& path : options.files) {
+  for (std::string const& path : with_folders_opened("show", options.files)) {
     std::string error;
     auto follower = RecordingFollower::open(path, error);
     if (follower == nullptr) {
@@ -101,12 +107,26 @@ int follow(Options const& options) {
   return is_written ? kDone : kFailed;
 }
 
+// Whether a test of a recording matches --test; reports it if not.
+bool has_test(std::vector<std::unique_ptr<RecordingFile>> const& files, std::string const& patterns) {
+  std::string names;
+  for (auto const& file : files) {
+    for (auto const& [tag, name] : tests_of(*file->recording)) {
+      if (matches_any(name, patterns)) return true;
+      if (names.size() < 200) names.append(names.empty() ? "" : ", ").append(name);
+    }
+  }
+  std::fprintf(stderr, "testlog show: --test %s: no test matches; recorded: %s\n", patterns.c_str(),
+               names.empty() ? "none" : names.c_str());
+  return false;
+}
+
 int run(Options const& options) {
   (void)filter_of("show", options.filter);
   if (options.follow) return follow(options);
   Status status = kDone;
   std::vector<std::unique_ptr<RecordingFile>> files;
-  for (std::string const& path : options.files) {
+  for (std::string const& path : with_folders_opened("show", options.files)) {
     auto file = open_recording("show", path);
     if (file == nullptr) {
       status = kFailed;
@@ -114,7 +134,8 @@ int run(Options const& options) {
       files.push_back(std::move(file));
     }
   }
-  print_lines("show", files, options.filter, format_of(options), print);
+  if (!options.tests.empty() && !has_test(files, options.tests)) return kFailed;
+  print_lines("show", files, lines_of(options), print);
   bool const is_written = std::fflush(stdout) == 0;
   for (auto const& file : files) print_notes("show", *file);
   return is_written ? status : kFailed;
@@ -125,7 +146,7 @@ int run(Options const& options) {
 Command add_show_command(CLI::App& program) {
   auto const options = std::make_shared<Options>();
   CLI::App* const app = program.add_subcommand("show", "Prints recordings (TRACE_RECORD) as they would have been printed live.");
-  app->add_option("RECORDING", options->files, "The files; several are printed as one, in the order of time")->required();
+  app->add_option("RECORDING", options->files, "The files, or folders of them; several are printed as one, in the order of time")->required();
   app->add_option("--filter", options->filter, "Directives, as in TRACE_FILTER")->capture_default_str();
   std::map<std::string, tracing::FormatKind> const formats{{"full", tracing::FormatKind::full},
                                                            {"compact", tracing::FormatKind::compact},
@@ -135,7 +156,10 @@ Command add_show_command(CLI::App& program) {
       ->transform(CLI::CheckedTransformer(formats).description(""))
       ->default_str("full");
   app->add_flag_callback("--json", [options] { options->format = tracing::FormatKind::json; }, "The same as --format json");
-  app->add_flag("-f,--follow", options->follow, "Also prints what is recorded from now on, until the processes have ended");
+  CLI::Option* const follow = app->add_flag("-f,--follow", options->follow,
+                                            "Also prints what is recorded from now on, until the processes have ended");
+  app->add_option("--test", options->tests, "Only the records of these tests: names with * and ?, separated by :")
+      ->excludes(follow);
   app->add_option("--time", options->time, "The time at the start of each line: utc, local, none")
       ->check(CLI::IsMember({"utc", "local", "none"}).description(""))
       ->capture_default_str();

@@ -3,4 +3,20 @@
 
 #include <tracing_core/model/level.h>
 
+#include <cstdlib>
+#include <string_view>
+
+std::string_view variable(char const* name) {
+  char const* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+TEST(Consumer, KeepsRecordingsInTheBuildFolder) {
+  EXPECT_TRUE(variable("TRACE_RECORD_DEFAULT").ends_with("/Testing/Temporary/testlog"));
+}
+TEST(Consumer, KeepsRecordingsInAnotherFolder) {
+  EXPECT_TRUE(variable("TRACE_RECORD_DEFAULT").ends_with("/mine"));
+  EXPECT_EQ(variable("X"), "1");
+}
+TEST(Consumer, KeepsRecordingsNowhere) { EXPECT_EQ(variable("TRACE_RECORD_DEFAULT"), ""); }
 TEST(Consumer, SeesTheLevels) { EXPECT_EQ(tracing::name(tracing::LevelFilter::off), "off"); }

@@ -111,6 +111,51 @@ TEST_F(Losses, DoNotChangeWhenASpanBeganAndWhetherItWasShown) {
   EXPECT_GT(events, 1000u);
 }
 
+TEST_F(Losses, SpareWarningsForAWhile) {
+  say(1, 10);
+  with_default(registry_, [] { TRACE_WARN("early"); });
+  say(2, 20'000);  // some laps
+  auto const has_warning = [this] {
+    bool found = false;
+    Recording::read_region(region())->for_each([&found](RecordEntry const& entry) {
+      found |= entry.metadata != nullptr && entry.metadata->level() == Level::warn;
+    });
+    return found;
+  };
+  EXPECT_TRUE(has_warning());
+  say(2, 200'000);
+  EXPECT_FALSE(has_warning()) << "or they would fill the recording";
+}
+
+TEST_F(Losses, AreBoundedIfAllRecordsAreWarnings) {
+  store_->set_tag(3);
+  with_default(registry_, [] {
+    for (int i = 0; i < 100'000; ++i) TRACE_WARN("step", i);
+  });
+  std::int64_t last = -1;
+  Recording::read_region(region())->for_each([&last](RecordEntry const& entry) {
+    if (entry.type == RecordType::event) last = entry.values[0].as_i64();
+  });
+  EXPECT_EQ(last, 99'999);
+  EXPECT_EQ(region().lost_of(3) + rest()[3], 100'000u);
+}
+
+TEST_F(Losses, SpareTheFirstRecordsOfTheNewestTag) {
+  say(1, 5);
+  say(2, 200'000);
+  auto const first_of = [this](std::uint32_t tag) {
+    std::int64_t first = -1;
+    Recording::read_region(region())->for_each([&](RecordEntry const& entry) {
+      if (entry.type == RecordType::event && entry.tag == tag && first < 0) first = entry.values[0].as_i64();
+    });
+    return first;
+  };
+  EXPECT_EQ(first_of(2), 0);
+  say(3, 200'000);
+  EXPECT_EQ(first_of(3), 0);
+  EXPECT_NE(first_of(2), 0);
+}
+
 void recurse(int depth, int events) {
   TRACE_SPAN(info, "level", depth);
   if (depth > 0) return recurse(depth - 1, events);

@@ -1,0 +1,26 @@
+// What a recording says about the run of tests.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "tracing_core/format/event_format.h"
+#include "tracing_core/record/reader.h"
+
+namespace testlog::cli {
+
+/// The tests of a recording by the tag of their records.
+using TestNames = std::map<std::uint32_t, std::string>;
+TestNames tests_of(tracing::internal::Recording& recording);
+
+/// Whether a name matches one of the patterns that `:` separates, with `*` and `?`, as in --gtest_filter.
+bool matches_any(std::string_view name, std::string_view patterns) noexcept;
+
+/// The line of a mark, or its lines, each with its end: `---- Suite.Name ----`, a failure as GoogleTest prints it; in JSON
+/// an object with its name as `kind` and its fields. Empty if the format shows nothing of it. `mark` is of
+/// RecordType::mark.
+std::string text_of_mark(tracing::internal::RecordEntry const& mark, tracing::FormatOptions const& format);
+
+}  // namespace testlog::cli
