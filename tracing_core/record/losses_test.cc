@@ -123,7 +123,7 @@ TEST_F(Losses, SpareWarningsForAWhile) {
     return found;
   };
   EXPECT_TRUE(has_warning());
-  say(2, 200'000);
+  say(3, 200'000);
   EXPECT_FALSE(has_warning()) << "or they would fill the recording";
 }
 
