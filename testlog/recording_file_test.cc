@@ -15,6 +15,7 @@
 #include "testlog/run_records.h"
 #include "testlog/testdata/run.h"
 #include "tests/approval.h"
+#include "tests/support/sanitizers.h"
 #include "tests/support/temporary_folder.h"
 #include "tracing_core/model/redaction.h"
 #include "tracing_core/record/reader.h"
@@ -176,6 +177,27 @@ TEST_F(DefaultRecording, HasMarksOfSkipsAndRepetitions) {
   run("Captured.StartsEmpty", {{"TRACE_RECORD_KEEP", "all"}, {"GTEST_REPEAT", "2"}});
   EXPECT_THAT(marks("testlog_scenarios.Captured.StartsEmpty.rec", "repetition"),
               ElementsAre(HasSubstr("number=0"), HasSubstr("number=1")));
+}
+
+// A test program captures by default: that must not hide its races.
+TEST(Capture, HidesNoRaceFromThreadSanitizer) {
+  if (TESTLOG_TSAN == 0) GTEST_SKIP() << "built without ThreadSanitizer";
+  tracing_test::TemporaryFolder const folder;
+  auto const found = [](Variables variables) {
+    variables.insert(variables.end(), {{"TRACE_FILTER", "off"}, {"TSAN_OPTIONS", "exitcode=66"}});
+    int count = 0;
+    for (int i = 0; i < 20; ++i) count += run_scenarios("Races.*", variables).exit_code == 66;
+    return count;
+  };
+  int const plain = found({{"TRACE_CAPTURE", "off"}});
+  int const captured = found({});
+  int const recorded = found({{"TRACE_RECORD_DEFAULT", folder / "recordings"}});
+  RecordProperty("found_plain", plain);
+  RecordProperty("found_captured", captured);
+  RecordProperty("found_recorded", recorded);
+  EXPECT_GT(plain, 15) << "the experiment is worth nothing";
+  EXPECT_GE(captured, plain - 1);
+  EXPECT_GE(recorded, plain - 1);
 }
 
 #if defined(TESTLOG_COMMAND)

@@ -1,5 +1,6 @@
 // What a record costs in a test program, which captures it.
 #include <gtest/gtest.h>
+#include <testlog/testlog.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/ringbuffer_sink.h>
 
@@ -7,6 +8,8 @@
 
 #include "tracing_core/benchmarks/support.h"
 #include "tracing_core/benchmarks/workload.h"
+#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/tracing.h"
 
 namespace {
 
@@ -27,7 +30,17 @@ void captured_spdlog_threads(benchmark::State& state) {
 TRACING_THREADS_BENCHMARK(captured_spdlog_threads<2>)->Name("captured_spdlog_2_threads");
 TRACING_THREADS_BENCHMARK(captured_spdlog_threads<4>)->Name("captured_spdlog_4_threads");
 
+// What no record can do without.
+void counter(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(tracing::internal::ticks_now());
+}
+TRACING_BENCHMARK(counter);
+
+// Inside three spans.
 void captured_event(benchmark::State& state) {
+  TRACE_SPAN(info, "outer", tracing::kv("id", 1));
+  TRACE_SPAN(info, "middle", tracing::kv("id", 2));
+  TRACE_SPAN(info, "inner", tracing::kv("id", 3));
   int i = 0;
   for (auto _ : state) workload::event(i++, 2);
 }
@@ -44,6 +57,11 @@ void captured_span(benchmark::State& state) {
   for (auto _ : state) workload::span(i++, 2);
 }
 TRACING_BENCHMARK(captured_span);
+template <int kThreads>
+void captured_span_threads(benchmark::State& state) {
+  bench::on_threads(state, kThreads, [](int i) { workload::span(i, 2); });
+}
+TRACING_THREADS_BENCHMARK(captured_span_threads<2>)->Name("captured_span_2_threads");
 
 void captured_open_span(benchmark::State& state) {
   bench::time_open_span(state, [] { return workload::open_span(1, 2); });
@@ -57,8 +75,8 @@ void captured_request(benchmark::State& state) {
 }
 TRACING_BENCHMARK(captured_request);
 
-// The benchmarks are a test, since testlog captures while tests run.
-TEST(Benchmarks, Run) { benchmark::RunSpecifiedBenchmarks(); }
+// The benchmarks are a test, since testlog captures while tests run. Nothing is shown.
+TEST_LOG(Benchmarks, Run, .default_filter = "off") { benchmark::RunSpecifiedBenchmarks(); }
 
 }  // namespace
 

@@ -155,6 +155,25 @@ std::vector<std::function<void(int)>> lock_users() {
   };
 }
 
+// A data race, for ThreadSanitizer: of two threads, close to each other, with records before and after.
+TEST(Races, OfTwoThreadsThatRecord) {
+  static long shared_value = 0;
+  std::atomic<int> started{0};
+  auto const race = [&started](int thread) {
+    started.fetch_add(1, std::memory_order_relaxed);
+    while (started.load(std::memory_order_relaxed) < 2) {
+    }
+    for (int i = 0; i < 2000; ++i) {
+      TRACE_SPAN(info, "step", i);
+      TRACE_INFO("working", thread);
+      if (i == 1000 + thread * 3) ++shared_value;
+    }
+  };
+  std::thread other([&race] { race(1); });
+  race(0);
+  other.join();
+}
+
 TEST(Processes, ForkWhileThreadsUseEverything) {
 #if TESTLOG_TSAN
   GTEST_SKIP() << "a forked child may find the allocator of ThreadSanitizer locked for good";
