@@ -253,8 +253,11 @@ SpanSlot* Registry::close(SpanSlot& slot, TrackState& track, Origin const& origi
 void Registry::clear_extras(SpanSlot& slot) noexcept {
   for_each_filter_state(slot, [](Filter& filter, std::uintptr_t& state) { filter.on_close(std::exchange(state, 0)); });
   slot.extensions.clear();
-  for (CachedText& text : slot.texts) text.key = nullptr, text.group_count = 0, text.text.clear();
-  slot.path.key = nullptr, slot.path.changes = 0, slot.path.text.clear();
+  if (slot.texts != nullptr) {
+    for (CachedText& text : slot.texts->texts) text.key = nullptr, text.group_count = 0, text.text.clear();
+    CachedPath& path = slot.texts->path;
+    path.key = nullptr, path.changes = 0, path.text.clear();
+  }
   slot.has_extras.store(false, std::memory_order_relaxed);
 }
 

@@ -1,5 +1,7 @@
 #include "tracing_core/collect/span_ref.h"
 
+#include <new>
+
 #include "tracing_core/collect/registry_parts.h"
 
 namespace tracing::inline v1 {
@@ -12,9 +14,20 @@ Extensions& SpanRef::extensions() const noexcept {
   return slot_->extensions;
 }
 
+namespace {
+
+internal::SpanTexts* texts_of(internal::SpanSlot& slot) noexcept {
+  if (slot.texts == nullptr) slot.texts.reset(new (std::nothrow) internal::SpanTexts);
+  if (slot.texts != nullptr) set_has_extras(slot);
+  return slot.texts.get();
+}
+
+}  // namespace
+
 CachedText* SpanRef::cached_text(void const* key) const noexcept {
-  set_has_extras(*slot_);
-  for (CachedText& text : slot_->texts) {
+  internal::SpanTexts* const texts = texts_of(*slot_);
+  if (texts == nullptr) return nullptr;
+  for (CachedText& text : texts->texts) {
     if (text.key == key) return &text;
     if (text.key != nullptr) continue;
     text.key = key;
@@ -23,9 +36,9 @@ CachedText* SpanRef::cached_text(void const* key) const noexcept {
   return nullptr;
 }
 
-CachedPath& SpanRef::cached_path() const noexcept {
-  set_has_extras(*slot_);
-  return slot_->path;
+CachedPath* SpanRef::cached_path() const noexcept {
+  internal::SpanTexts* const texts = texts_of(*slot_);
+  return texts == nullptr ? nullptr : &texts->path;
 }
 
 Track const& Context::track() const noexcept { return track_.track; }

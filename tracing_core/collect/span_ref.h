@@ -43,23 +43,23 @@ class SpanRef {
   Extensions& extensions() const noexcept;
   /// The span keeps a text, an extension or the state of a filter, which its close has to clear.
   bool has_extras() const noexcept { return slot_->has_extras.load(std::memory_order_relaxed); }
-  /// Storage for a text made from values(), empty at first. A span has storage for two keys; null for a third, whose
-  /// text must then be formatted each time. Requires lock().
+  /// Storage for a text made from values(), empty at first. A span has storage for two keys; null for a third, and if
+  /// memory ran out: then the text must be formatted each time. Requires lock().
   CachedText* cached_text(void const* key) const noexcept;
   /// The first cached text, if it has this key and shows all values. Null otherwise, and for a span that is_shared().
   CachedText const* current_text(void const* key) const noexcept {
-    CachedText const& cached = slot_->texts[0];
-    bool const usable = !is_shared() && cached.key == key && cached.group_count == slot_->values.group_count();
-    return usable ? &cached : nullptr;
+    if (is_shared() || slot_->texts == nullptr) return nullptr;
+    CachedText const& cached = slot_->texts->texts[0];
+    return cached.key == key && cached.group_count == slot_->values.group_count() ? &cached : nullptr;
   }
-  /// Storage for a text made from the span and all its parents. Not for a span that is_shared().
-  CachedPath& cached_path() const noexcept;
+  /// Storage for a text made from the span and all its parents; null if memory ran out. Not for a span that is_shared().
+  CachedPath* cached_path() const noexcept;
   /// That text, if it was made for this key and layer and no value was recorded since `changes`, which is
   /// value_changes(). Null otherwise, and for a span that is_shared().
   TextBuffer const* current_path(void const* key, std::uint64_t changes) const noexcept {
-    CachedPath const& path = slot_->path;
-    bool const made = path.key == key && path.mask == mask_ && path.changes == changes;
-    return made && !is_shared() ? &path.text : nullptr;
+    if (is_shared() || slot_->texts == nullptr) return nullptr;
+    CachedPath const& path = slot_->texts->path;
+    return path.key == key && path.mask == mask_ && path.changes == changes ? &path.text : nullptr;
   }
   /// How often values have been recorded to spans of any registry since they were created; starts at 1.
   static std::uint64_t value_changes() noexcept { return internal::value_changes.load(std::memory_order_acquire); }

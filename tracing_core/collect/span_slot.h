@@ -31,6 +31,12 @@ namespace internal {
 
 extern constinit std::atomic<std::uint64_t> value_changes;  // see SpanRef::value_changes()
 
+// What formats keep of a span. Made when the first one does, and kept with the slot.
+struct SpanTexts {
+  std::array<CachedText, 2> texts;
+  CachedPath path;
+};
+
 // An open or a free slot.
 struct alignas(64) SpanSlot {
   std::atomic<std::uint64_t> id{0};  // high half: generation, even while open; low half: index of the slot, from 1
@@ -48,8 +54,7 @@ struct alignas(64) SpanSlot {
   std::uint32_t record_tag = 0;         // of a recording, when the span was opened
   SpanSlot* next_free = nullptr;
   StoredValues values;
-  std::array<CachedText, 2> texts;
-  CachedPath path;
+  std::unique_ptr<SpanTexts> texts;
   Extensions extensions;
   std::unique_ptr<std::uintptr_t[]> filter_states;  // the registry's filters first, then those of the layers
 

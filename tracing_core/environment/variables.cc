@@ -1,5 +1,7 @@
 #include "tracing_core/environment/variables.h"
 
+#include <algorithm>
+
 #include "tracing_core/filter/nearest.h"
 
 namespace tracing::inline v1::internal {
@@ -86,8 +88,9 @@ void report_misspelt_variables(std::initializer_list<VariableTable> tables, char
     std::size_t const end = entry.find('=');
     if (!entry.starts_with(kPrefix) || end >= entry.size() - 1) continue;  // an empty one counts as unset
     std::string_view const name = entry.substr(kPrefix.size(), end - kPrefix.size());
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     std::string_view const meant = nearest(name, known);
-    if (meant.empty() || meant == name) continue;
+    if (meant.empty()) continue;
     reports.append("testlog: ").append(kPrefix).append(printable(name)).append(": unknown variable; did you mean ");
     reports.append(kPrefix).append(meant).append("?\n");
   }

@@ -67,7 +67,9 @@ void append_escaped_name(TextBuffer& out, std::string_view before, std::string_v
 void keep_path(TextBuffer const& out, std::size_t begin, SpanRef leaf, void const* key, std::uint64_t changes) noexcept {
   constexpr std::size_t kMaxKept = 4096;
   if (leaf.is_shared() || out.truncated() || out.size() - begin > kMaxKept) return;
-  CachedPath& path = leaf.cached_path();
+  CachedPath* const cached = leaf.cached_path();
+  if (cached == nullptr) return;
+  CachedPath& path = *cached;
   bool const again = path.key == key && path.mask == leaf.mask();
   if (!again && path.key != nullptr) return;  // another format uses it
   path.key = key;
