@@ -129,7 +129,7 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
             n, kind, level, tracing_types_##n, text, 1, "event", TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),             \
             sizeof(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) - 1);                                                     \
         if (tracing_callsite_##n->may_be_enabled()) [[unlikely]]                                                     \
-          if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow())                                    \
+          if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow()) [[likely]]                         \
             ::tracing::internal::emit_event(*tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__);                   \
       }                                                                                                              \
     }                                                                                                                \
@@ -148,7 +148,7 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
             TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kEventKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
                                        tracing_types_##n, text, 1, "event", nullptr, 0);                           \
         if (tracing_callsite_##n->may_be_enabled()) [[unlikely]]                                                   \
-          if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow())                                  \
+          if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow()) [[likely]]                       \
             ::tracing::internal::emit_values(*tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__);                \
       }                                                                                                            \
     }                                                                                                              \
