@@ -209,6 +209,18 @@ class MetadataWriter {
     return end_ - begin;
   }
 
+  // Of a variable or a member: `->` is written as a dot.
+  constexpr void add_name(char const* text, std::size_t begin, std::size_t end) noexcept {
+    for (std::size_t i = begin; i < end;) {
+      std::size_t const arrow = find_char(text, i, end, '-');
+      add(text + i, arrow - i);
+      if (arrow == end) return;
+      bool const is_arrow = text[arrow + 1] == '>';
+      text_[end_++] = is_arrow ? '.' : '-';
+      i = arrow + (is_arrow ? 2 : 1);
+    }
+  }
+
   constexpr FieldEntry entry(ParsedField const& field) noexcept {
     std::uint32_t const begin = end_;
     ArgumentInfo const& traits = in_.arguments[field.argument];
@@ -217,12 +229,7 @@ class MetadataWriter {
     } else if (traits.kind == ArgumentKind::key_value) {
       add(in_.text.arguments + field.begin, std::size_t(field.end) - field.begin);
     } else {
-      for (std::size_t i = field.begin; i < field.end;) {
-        std::size_t const arrow = find_char(in_.text.arguments, i, field.end, '-');
-        add(in_.text.arguments + i, arrow - i);
-        if (arrow < field.end) text_[end_++] = in_.text.arguments[arrow + 1] == '>' ? '.' : '-';
-        i = arrow + (arrow < field.end && in_.text.arguments[arrow + 1] == '>' ? 2 : 1);
-      }
+      add_name(in_.text.arguments, field.begin, field.end);
     }
     return field_entry(begin, text_ + begin, end_ - begin, field.value_index);
   }
