@@ -121,6 +121,7 @@ constexpr bool is_prefix(char const* text, std::size_t i, bool raw) noexcept {
 
 // The index after the literal that the quote at `i` opens, or after a digit separator.
 constexpr std::size_t skip_literal(char const* text, std::size_t size, std::size_t i) noexcept {
+  if (i == 0 || !is_name_char(text[i - 1])) return skip_quoted(text, size, i);
   if (text[i] == '"') return is_prefix(text, i, true) ? skip_raw_string(text, size, i) : skip_quoted(text, size, i);
   return is_prefix(text, i, false) ? skip_quoted(text, size, i) : i + 1;  // else a digit separator: 1'000
 }
@@ -171,19 +172,24 @@ constexpr bool split_arguments(char const* text, std::size_t size, ArgumentRange
 }
 
 // Keywords that look like names but are values.
-constexpr bool is_value_word(std::string_view word) noexcept {
-  if (word.size() == 4 && word[0] == 't') return word == "this" || word == "true";
-  if (word.size() == 5 && word[0] == 'f') return word == "false";
-  return word.size() == 7 && word[0] == 'n' && word == "nullptr";
+constexpr bool is_value_word(char const* word, std::size_t size) noexcept {
+  switch (word[0]) {
+    case 't': return size == 4 && (std::string_view(word, 4) == "this" || std::string_view(word, 4) == "true");
+    case 'f': return size == 5 && std::string_view(word, 5) == "false";
+    case 'n': return size == 7 && std::string_view(word, 7) == "nullptr";
+    default: return false;
+  }
 }
 
 // The range without `this->`, if it is a name: identifiers joined by `.` and `->`. Else no range.
 constexpr ArgumentRange plain_name(char const* text, ArgumentRange range) noexcept {
   std::size_t begin = range.begin;
+  if (is_simple_identifier(text, begin, range.end)) {
+    return is_value_word(text + begin, range.end - begin) ? ArgumentRange{} : range;
+  }
   while (range.end - begin > 6 && text[begin + 4] == '-' && std::string_view(text + begin, 6) == "this->") begin += 6;
-  bool const is_simple = is_simple_identifier(text, begin, range.end);
-  bool starts = !is_simple;  // an identifier must start here
-  for (std::size_t i = is_simple ? range.end : begin; i < range.end; ++i) {
+  bool starts = true;  // an identifier must start here
+  for (std::size_t i = begin; i < range.end; ++i) {
     char const c = text[i];
     if (c >= 'a' && c <= 'z') {
       starts = false;
@@ -201,7 +207,7 @@ constexpr ArgumentRange plain_name(char const* text, ArgumentRange range) noexce
       return {};
     }
   }
-  if (starts || is_value_word({text + begin, range.end - begin})) return {};
+  if (starts || is_value_word(text + begin, range.end - begin)) return {};
   return {static_cast<std::uint16_t>(begin), range.end};
 }
 

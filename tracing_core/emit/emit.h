@@ -11,15 +11,16 @@ void emit_event(Callsite& callsite, Value const* values, Parent parent = {}, Ori
 
 namespace internal {
 
-// The layers that collect what the callsite emits; none if it is null: compiled out, or the compiler is evaluating a
-// constant expression. A function, because in the macro itself GCC would warn about a call through a literal null
-// pointer.
-[[gnu::always_inline]] constexpr LayerMask mask_of(Callsite* callsite) noexcept {
-  return callsite == nullptr ? 0 : callsite->enabled();
+// The first check of a span's callsite; it is null if compiled out or while the compiler evaluates a constant
+// expression. A function, because in the macro itself GCC would warn about a call through a literal null pointer.
+// [[unlikely]] in the macro alone would leave the second check between the instructions that run while tracing is off.
+[[gnu::always_inline]] constexpr bool may_be_enabled(Callsite const* callsite) noexcept {
+  if (callsite == nullptr || !callsite->may_be_enabled()) [[likely]] return false;
+  return true;
 }
 
-// As mask_of(find()), with everything but the first check out of line, as for events: less code, and a tenth less
-// compile time.
+// The layers that collect what the callsite emits. Everything but the first check is out of line, as for events: less
+// code, and a tenth less compile time.
 template <class F>
 [[gnu::always_inline]] constexpr LayerMask mask_by(F find) noexcept {
   Callsite* const callsite = find();
@@ -34,20 +35,23 @@ constexpr void mark_used(A const&...) noexcept {}
 template <std::size_t kCount>
 struct StatementValues {
   Value values[kCount == 0 ? 1 : kCount];
-  Parent parent;
+  Parent parent{};
+  std::uint64_t threshold_ns = Timing::kNoThreshold;
 };
 
 template <class... B>
 [[gnu::always_inline]] constexpr auto collect(B const&... args) noexcept {
   constexpr std::size_t kCount = (std::size_t{0} + ... + (kIsControl<B> ? 0 : 1));
   if constexpr (kCount == sizeof...(B)) {
-    return StatementValues<kCount>{{value_of_bare(args)...}, {}};
+    return StatementValues<kCount>{{value_of_bare(args)...}};
   } else {
     StatementValues<kCount> result{};
     std::size_t count = 0;
     auto add = [&]<class T>(T const& x) {
       if constexpr (std::is_same_v<T, ParentArgument>) {
         result.parent = x.parent;
+      } else if constexpr (std::is_same_v<T, ThresholdArgument>) {
+        result.threshold_ns = x.ns;
       } else if constexpr (!kIsControl<T>) {
         result.values[count++] = value_of_bare(x);
       }

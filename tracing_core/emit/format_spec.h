@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 namespace tracing::inline v1::internal {
 
@@ -18,55 +17,71 @@ enum class FormatAs : std::uint8_t {
   own,  // any: its fmt::formatter checks them when the message is printed
 };
 
-// The presentation types that may close a specification.
-constexpr std::string_view presentations(FormatAs as) noexcept {
-  switch (as) {
-    case FormatAs::boolean: return "sbBdoxX";
-    case FormatAs::integer: return "bBcdoxX";
-    case FormatAs::real: return "aAeEfFgG";
-    case FormatAs::text: return "s";
-    case FormatAs::pointer: return "p";
-    default: return "";
+// Whether the presentation type `c` may close a specification.
+constexpr bool is_presentation(char c, FormatAs as) noexcept {
+  switch (c) {
+    case 's': return as == FormatAs::text || as == FormatAs::boolean;
+    case 'd':
+    case 'x':
+    case 'X':
+    case 'b':
+    case 'B':
+    case 'o': return as == FormatAs::integer || as == FormatAs::boolean;
+    case 'c': return as == FormatAs::integer;
+    case 'f':
+    case 'F':
+    case 'e':
+    case 'E':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A': return as == FormatAs::real;
+    case 'p': return as == FormatAs::pointer;
+    default: return false;
   }
 }
 
-// Whether `[[fill]align][sign][#][0][width][.precision][L][type]` fits. Nested placeholders are `{...}`.
-constexpr bool spec_fits(std::string_view spec, FormatAs as) noexcept {
-  if (spec.empty() || as == FormatAs::own) return true;
+constexpr bool is_align(char c) noexcept { return c == '<' || c == '>' || c == '^'; }
+
+// The index after the width or precision at `i`: a number, or a nested placeholder.
+constexpr std::size_t skip_spec_number(char const* text, std::size_t i) noexcept {
+  if (text[i] == '{') {
+    while (text[i] != '}') ++i;
+    return i + 1;
+  }
+  while (text[i] >= '0' && text[i] <= '9') ++i;
+  return i;
+}
+
+// Whether `[[fill]align][sign][#][0][width][.precision][L][type]` fits. Nested placeholders are `{...}`. The character
+// after the specification is `}`, as in the message.
+constexpr bool spec_fits(char const* spec, std::size_t size, FormatAs as) noexcept {
+  if (size == 0 || as == FormatAs::own) return true;
   if (as == FormatAs::nothing) return false;
   bool const is_number = as == FormatAs::integer || as == FormatAs::real || as == FormatAs::boolean;
   std::size_t i = 0;
-  auto at = [&](std::size_t k) { return k < spec.size() ? spec[k] : '\0'; };
-  auto is_align = [](char c) { return c == '<' || c == '>' || c == '^'; };
-  auto number = [&] {
-    if (at(i) == '{') {
-      while (at(i) != '}' && i < spec.size()) ++i;
-      ++i;
-      return true;
-    }
-    std::size_t const begin = i;
-    while (at(i) >= '0' && at(i) <= '9') ++i;
-    return i > begin;
-  };
   std::size_t fill = 1;  // one character, perhaps of several bytes
-  while (fill < spec.size() && (static_cast<unsigned char>(spec[fill]) & 0xc0) == 0x80) ++fill;
-  if (is_align(at(fill))) {
+  while ((static_cast<unsigned char>(spec[fill]) & 0xc0) == 0x80) ++fill;
+  if (is_align(spec[fill])) {
     i = fill + 1;
-  } else if (is_align(at(0))) {
+  } else if (is_align(spec[0])) {
     i = 1;
   }
-  if (is_number && (at(i) == '+' || at(i) == '-' || at(i) == ' ')) ++i;
-  if (is_number && at(i) == '#') ++i;
-  if (is_number && at(i) == '0') ++i;
-  number();
-  if (at(i) == '.') {
-    if (as != FormatAs::real && as != FormatAs::text) return false;
-    ++i;
-    if (!number()) return false;
+  if (is_number) {
+    if (spec[i] == '+' || spec[i] == '-' || spec[i] == ' ') ++i;
+    if (spec[i] == '#') ++i;
+    if (spec[i] == '0') ++i;
   }
-  if (is_number && at(i) == 'L') ++i;
-  if (i < spec.size() && presentations(as).find(spec[i]) != std::string_view::npos) ++i;
-  return i == spec.size();
+  i = skip_spec_number(spec, i);
+  if (spec[i] == '.') {
+    if (as != FormatAs::real && as != FormatAs::text) return false;
+    std::size_t const end = skip_spec_number(spec, i + 1);
+    if (end == i + 1) return false;
+    i = end;
+  }
+  if (is_number && spec[i] == 'L') ++i;
+  if (i < size && is_presentation(spec[i], as)) ++i;
+  return i == size;
 }
 
 }  // namespace tracing::inline v1::internal

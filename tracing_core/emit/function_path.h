@@ -78,12 +78,12 @@ constexpr bool is_omitted(std::string_view part) noexcept {
 }
 
 // Whether a part needs parse_parts().
-constexpr bool is_special(std::string_view part) noexcept {
+constexpr bool is_special(char const* part, std::size_t size) noexcept {
   switch (part[0]) {
     case '_':
-    case 'v': return is_omitted(part);
-    case 'd': return starts_with_at(part.data(), part.size(), 0, kDecltype);
-    case 'o': return starts_with_at(part.data(), part.size(), 0, kOperator);
+    case 'v': return is_omitted({part, size});
+    case 'd': return starts_with_at(part, size, 0, kDecltype);
+    case 'o': return starts_with_at(part, size, 0, kOperator);
     default: return false;
   }
 }
@@ -207,13 +207,13 @@ constexpr bool parse_simple(FunctionPath& path, char const* text, std::size_t si
   std::size_t part = begin;
   for (;;) {
     std::size_t const part_end = find_char(text, part, end, ':');
-    if (part >= part_end || is_special({text + part, part_end - part})) return false;
+    if (part >= part_end || is_special(text + part, part_end - part)) return false;
     if (part_end == end) break;
     part = part_end + 2;
   }
   path.function = {text + part, end - part};
   if (part > begin) path.target = {text + begin, part - begin - 2};
-  if (is_test_body(path.function)) {
+  if (text[part] == 'T' && is_test_body(path.function)) {
     std::size_t const colons = path.target.rfind("::");
     path.target = path.target.substr(0, colons == std::string_view::npos ? 0 : colons);
   }

@@ -129,7 +129,7 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
             n, kind, level, tracing_types_##n, text, 1, "event", TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),             \
             sizeof(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) - 1);                                                     \
         if (tracing_callsite_##n->may_be_enabled()) [[unlikely]]                                                     \
-          if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow())                                    \
+          if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow()) [[likely]]                         \
             ::tracing::internal::emit_event(*tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__);                   \
       }                                                                                                              \
     }                                                                                                                \
@@ -148,7 +148,7 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
             TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kEventKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
                                        tracing_types_##n, text, 1, "event", nullptr, 0);                           \
         if (tracing_callsite_##n->may_be_enabled()) [[unlikely]]                                                   \
-          if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow())                                  \
+          if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow()) [[likely]]                       \
             ::tracing::internal::emit_values(*tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__);                \
       }                                                                                                            \
     }                                                                                                              \
@@ -177,11 +177,11 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
           ? nullptr                                                                                               \
           : TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kSpanKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
                                        put_braces_around_this_span_##n, text, skipped, name, nullptr, 0);         \
-  ::tracing::LayerMask const tracing_mask_##n = ::tracing::internal::mask_of(tracing_callsite_##n);               \
   ::tracing::internal::ScopeOf<TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))>             \
       tracing_span_##n;                                                                                           \
-  if (tracing_mask_##n != 0) [[unlikely]]                                                                         \
-  ::tracing::internal::open(tracing_span_##n, *tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__)
+  if (::tracing::internal::may_be_enabled(tracing_callsite_##n)) [[unlikely]]                                     \
+    if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow())                                       \
+      ::tracing::internal::open(tracing_span_##n, *tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__)
 #endif
 
 #define TRACING_INTERNAL_HANDLE_(text, ...) TRACING_INTERNAL_HANDLE_N_(__COUNTER__, text, __VA_ARGS__)

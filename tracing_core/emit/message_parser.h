@@ -47,15 +47,18 @@ class MessageParser {
  public:
   constexpr MessageParser(StatementOutline& out, ParsedPlaceholder* placeholders, std::size_t max_placeholders,
                           ParsedValue* values) noexcept
-      : out_(out), placeholders_(placeholders), values_(values), max_placeholders_(max_placeholders) {}
+      : out_(out),
+        text_(out.text.message),
+        size_(out.text.message_size),
+        placeholders_(placeholders),
+        values_(values),
+        max_placeholders_(max_placeholders) {}
 
   constexpr void parse() noexcept {
-    char const* const text = out_.text.message;
-    std::size_t const size = out_.text.message_size;
     std::size_t skipped = 0;
-    for (std::size_t i = next_brace(text, 0, size); i < size; i = next_brace(text, i, size)) {
-      char const c = text[i];
-      if (i + 1 < size && text[i + 1] == c) {
+    for (std::size_t i = next_brace(text_, 0, size_); i < size_; i = next_brace(text_, i, size_)) {
+      char const c = text_[i];
+      if (text_[i + 1] == c) {
         ++skipped;
         i += 2;
       } else if (c == '}') {
@@ -67,7 +70,7 @@ class MessageParser {
         i = next;
       }
     }
-    out_.literal_size = static_cast<std::uint32_t>(size - skipped);
+    out_.literal_size = static_cast<std::uint32_t>(size_ - skipped);
   }
 
  private:
@@ -75,41 +78,37 @@ class MessageParser {
 
   // `i` is the index after the opening brace; returns the index after the closing one.
   constexpr std::size_t placeholder(std::size_t i, std::size_t offset) noexcept {
-    char const* const text = out_.text.message;
-    std::size_t const size = out_.text.message_size;
+    if (out_.placeholder_count == max_placeholders_ && max_placeholders_ > 0) return fail(Mistake::too_many_arguments);
+    ParsedPlaceholder& placeholder = placeholders_[out_.placeholder_count];
     std::size_t const begin = i;
-    while (i < size && text[i] != '}' && text[i] != ':' && text[i] != '{') ++i;
-    if (i >= size || text[i] == '{') return fail(Mistake::unmatched_brace);
-    ParsedPlaceholder placeholder;
+    while (i < size_ && text_[i] != '}' && text_[i] != ':' && text_[i] != '{') ++i;
+    if (i >= size_ || text_[i] == '{') return fail(Mistake::unmatched_brace);
     placeholder.offset = static_cast<std::uint32_t>(offset);
-    placeholder.value_index = argument({text + begin, i - begin});
-    if (text[i] == ':') i = specification(i + 1, placeholder);
-    if (out_.mistake != Mistake::none) return i;
-    if (out_.placeholder_count == max_placeholders_) return fail(Mistake::too_many_arguments);
-    placeholders_[out_.placeholder_count++] = placeholder;
+    placeholder.value_index = i == begin ? next_argument() : argument({text_ + begin, i - begin});
+    if (text_[i] == ':') i = specification(i + 1, placeholder);
+    ++out_.placeholder_count;
     return i + 1;
   }
 
   // Returns the index of the closing brace.
   constexpr std::size_t specification(std::size_t i, ParsedPlaceholder& placeholder) noexcept {
-    char const* const text = out_.text.message;
-    std::size_t const size = out_.text.message_size;
-    placeholder.spec_begin = static_cast<std::uint16_t>(i);
-    while (i < size && text[i] != '}') {
-      if (text[i] == '{') {
-        std::size_t const begin = ++i;
-        while (i < size && text[i] != '}') ++i;
-        if (i >= size) return fail(Mistake::unmatched_brace);
-        nested(placeholder, argument({text + begin, i - begin}));
-        if (out_.mistake != Mistake::none) return i;
-      }
+    std::size_t const begin = i;
+    for (i = next_brace(text_, i, size_); i < size_ && text_[i] == '{'; i = next_brace(text_, i, size_)) {
+      std::size_t const id = ++i;
+      while (i < size_ && text_[i] != '}') ++i;
+      if (i >= size_) return fail(Mistake::unmatched_brace);
+      nested(placeholder, argument({text_ + id, i - id}));
+      if (out_.mistake != Mistake::none) return i;
       ++i;
     }
-    if (i >= size) return fail(Mistake::unmatched_brace);
+    if (i >= size_) return fail(Mistake::unmatched_brace);
+    placeholder.spec_begin = static_cast<std::uint16_t>(begin);
     placeholder.spec_end = static_cast<std::uint16_t>(i);
+    // A nested `{}` is written with its number, which has at most two digits.
+    out_.characters += i - begin + std::size_t{2} * placeholder.nested_count;
     if (out_.mistake != Mistake::none) return i;
     std::uint8_t const at = values_[placeholder.value_index].argument;
-    if (!spec_fits({text + placeholder.spec_begin, i - placeholder.spec_begin}, out_.arguments[at].format)) {
+    if (!spec_fits(text_ + begin, i - begin, out_.arguments[at].format)) {
       out_.fail(Mistake::wrong_spec, std::size_t{at} + 1);
     }
     return i;
@@ -125,12 +124,13 @@ class MessageParser {
 
   constexpr std::size_t fail(Mistake mistake) noexcept {
     out_.fail(mistake);
-    return out_.text.message_size;
+    return size_;
   }
 
   // The value of `{}`, `{2}` or `{name}`; marks it as used unless it is named.
   constexpr std::uint8_t argument(std::string_view id) noexcept {
-    if (id.empty() || (id[0] >= '0' && id[0] <= '9')) return numbered(id);
+    if (id.empty()) return next_argument();
+    if (is_digit(id[0])) return numbered(id);
     for (std::uint8_t i = 0; i < out_.value_count; ++i) {
       ParsedValue const& value = values_[i];
       ArgumentInfo const& traits = out_.arguments[value.argument];
@@ -142,16 +142,20 @@ class MessageParser {
     return 0;
   }
 
+  constexpr std::uint8_t next_argument() noexcept { return use(next_++, Numbering::automatic); }
+
   constexpr std::uint8_t numbered(std::string_view id) noexcept {
-    Numbering const wanted = id.empty() ? Numbering::automatic : Numbering::manual;
-    if (numbering_ == Numbering::unknown) numbering_ = wanted;
     std::size_t index = 0;
     for (char c : id) {
       if (!is_digit(c)) return fail(Mistake::no_such_field), std::uint8_t{0};
       if (index > kMaxArguments) break;
       index = index * 10 + static_cast<std::size_t>(c - '0');
     }
-    if (id.empty()) index = next_++;
+    return use(index, Numbering::manual);
+  }
+
+  constexpr std::uint8_t use(std::size_t index, Numbering wanted) noexcept {
+    if (numbering_ == Numbering::unknown) numbering_ = wanted;
     if (numbering_ != wanted) out_.fail(Mistake::mixed_numbering);
     if (index >= out_.value_count) out_.fail(Mistake::no_such_argument);
     if (out_.mistake != Mistake::none) return 0;
@@ -160,6 +164,8 @@ class MessageParser {
   }
 
   StatementOutline& out_;
+  char const* text_;  // ends with a NUL
+  std::size_t size_;
   ParsedPlaceholder* placeholders_;
   ParsedValue* values_;
   std::size_t max_placeholders_;

@@ -123,7 +123,8 @@ class SpanScope {
   constexpr ~SpanScope() {
     if (id_) [[unlikely]] close();
   }
-  void hold(OpenSpan span) noexcept {
+  // For the macros. Only perf spans have a threshold.
+  void start(OpenSpan span, std::uint64_t) noexcept {
     id_ = span.id;
     subscriber_ = span.subscriber;
   }
@@ -143,15 +144,16 @@ struct [[maybe_unused]] NoScope {};
 template <bool kCompiledIn>
 using ScopeOf = std::conditional_t<kCompiledIn, SpanScope, NoScope>;
 
-// As for events, one function for each list of argument types.
-template <class... B>
-[[gnu::noinline, gnu::visibility("hidden")]] OpenSpan open_bare(Callsite const& callsite, LayerMask mask,
-                                                                B... args) noexcept {
+// As for events, one function for each list of argument types. It starts the scope itself: a result would have to be
+// stored by every statement.
+template <class Scope, class... B>
+[[gnu::noinline, gnu::visibility("hidden")]] void open_bare(Scope& scope, Callsite const& callsite, LayerMask mask,
+                                                            B... args) noexcept {
   auto const statement = collect(args...);
   if constexpr ((std::is_same_v<B, ParentArgument> || ...)) {
-    return dispatch_open_scope_below(callsite, mask, statement.values, statement.parent);
+    scope.start(dispatch_open_scope_below(callsite, mask, statement.values, statement.parent), statement.threshold_ns);
   } else {
-    return dispatch_open_scope(nullptr, callsite.metadata(), mask, statement.values);
+    scope.start(dispatch_open_scope(nullptr, callsite.metadata(), mask, statement.values), statement.threshold_ns);
   }
 }
 template <class... B>
@@ -169,12 +171,12 @@ constexpr void open_function_scope(NoScope&, Callsite const&, LayerMask, Level, 
 template <class... A>
 [[gnu::always_inline]] inline void open_scope(SpanScope& scope, Callsite const& callsite, LayerMask mask, Level,
                                               char const*, A const&... args) noexcept {
-  scope.hold(open_bare<decltype(bare(args))...>(callsite, mask, bare(args)...));
+  open_bare<SpanScope, decltype(bare(args))...>(scope, callsite, mask, bare(args)...);
 }
 template <class... A>
 [[gnu::always_inline]] inline void open_function_scope(SpanScope& scope, Callsite const& callsite, LayerMask mask,
                                                        Level, A const&... args) noexcept {
-  scope.hold(open_bare<decltype(bare(args))...>(callsite, mask, bare(args)...));
+  open_bare<SpanScope, decltype(bare(args))...>(scope, callsite, mask, bare(args)...);
 }
 // The callsite and the layers of an enabled TRACE_MAKE_SPAN.
 struct FoundSpan {

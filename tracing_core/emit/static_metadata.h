@@ -24,28 +24,32 @@ constexpr void parse_values(StatementOutline& out, ArgumentRange const* ranges, 
   for (std::size_t i = 0; i < count; ++i) {
     ArgumentInfo const& traits = out.arguments[i];
     ArgumentRange range = ranges[i + out.text.skipped];
-    if (traits.kind == ArgumentKind::parent) continue;
-    if (traits.kind == ArgumentKind::threshold) {
-      if (!(out.text.kind.is_perf && out.text.kind.kind == Kind::span)) out.fail(Mistake::not_recordable, i + 1);
-      continue;
-    }
-    if (traits.kind == ArgumentKind::target || traits.kind == ArgumentKind::key_value) {
-      range = quoted_name(text, range);
-      if (range.end == 0) out.fail(Mistake::literal_needed);
-    }
-    if (traits.kind == ArgumentKind::target) {
-      out.target = {text + range.begin, std::size_t(range.end) - range.begin};
-      continue;
-    }
-    if (!traits.is_recordable) out.fail(Mistake::not_recordable, i + 1);
-    bool is_name = range.end > 0;
-    if (traits.kind == ArgumentKind::value) {
+    bool is_name = false;
+    bool is_named = false;
+    if (traits.kind == ArgumentKind::value) {  // first, because most are
       ArgumentRange const name = plain_name(text, range);
       is_name = name.end > 0;
       if (is_name) range = name;
+    } else {
+      if (traits.kind == ArgumentKind::parent) continue;
+      if (traits.kind == ArgumentKind::threshold) {
+        if (!(out.text.kind.is_perf && out.text.kind.kind == Kind::span)) out.fail(Mistake::not_recordable, i + 1);
+        continue;
+      }
+      if (traits.kind == ArgumentKind::constant_name) {
+        range = {0, static_cast<std::uint16_t>(traits.name.size())};
+      } else {
+        range = quoted_name(text, range);
+        if (range.end == 0) out.fail(Mistake::literal_needed);
+      }
+      if (traits.kind == ArgumentKind::target) {
+        out.target = {text + range.begin, std::size_t(range.end) - range.begin};
+        continue;
+      }
+      is_name = is_named = true;
     }
-    values[out.value_count++] = {range.begin, range.end, static_cast<std::uint8_t>(i), is_name,
-                                 traits.kind != ArgumentKind::value, false};
+    if (!traits.is_recordable) out.fail(Mistake::not_recordable, i + 1);
+    values[out.value_count++] = {range.begin, range.end, static_cast<std::uint8_t>(i), is_name, is_named, false};
   }
 }
 
@@ -54,13 +58,13 @@ constexpr void parse_fields(StatementOutline& out, ParsedValue const* values, Pa
   ParsedField* unnamed = fields + out.value_count;
   for (std::uint8_t i = 0; i < out.value_count; ++i) {
     ParsedValue const& value = values[i];
-    bool const is_field = !value.is_used || value.is_named;
-    ArgumentInfo const& traits = out.arguments[value.argument];
-    bool const is_constant = traits.kind == ArgumentKind::constant_name;
-    if (is_field && !value.is_name && !is_constant) out.fail(Mistake::name_needed, std::size_t{value.argument} + 1);
-    if (is_field) out.characters += is_constant ? traits.name.size() : std::size_t(value.end) - value.begin;
-    ParsedField& field = is_field ? fields[out.field_count++] : *--unnamed;
-    field = {value.begin, value.end, i, value.argument};
+    if (value.is_used && !value.is_named) {
+      *--unnamed = {value.begin, value.end, i, value.argument};
+      continue;
+    }
+    if (!value.is_name) out.fail(Mistake::name_needed, std::size_t{value.argument} + 1);
+    out.characters += std::size_t(value.end) - value.begin;
+    fields[out.field_count++] = {value.begin, value.end, i, value.argument};
   }
 }
 
@@ -72,17 +76,12 @@ constexpr std::string_view name_of(StatementOutline const& out, ParsedField cons
 
 constexpr void check_names(StatementOutline& out, ParsedField const* fields) noexcept {
   for (std::size_t i = 1; i < out.field_count; ++i) {
-    std::string_view const name = name_of(out, fields[i]);
+    int const size = fields[i].end - fields[i].begin;
     for (std::size_t k = 0; k < i; ++k) {
-      std::string_view const other = name_of(out, fields[k]);
-      if (name.size() == other.size() && name == other) out.fail(Mistake::duplicate_name);
+      if (fields[k].end - fields[k].begin != size) continue;
+      if (name_of(out, fields[k]) == name_of(out, fields[i])) out.fail(Mistake::duplicate_name);
     }
   }
-}
-
-// A nested `{}` is written with its number, which has at most two digits.
-constexpr std::size_t spec_room(ParsedPlaceholder const& placeholder) noexcept {
-  return std::size_t(placeholder.spec_end) - placeholder.spec_begin + std::size_t{2} * placeholder.nested_count;
 }
 
 // The characters of name, function and target.
@@ -114,10 +113,14 @@ consteval ParsedStatement<Types::kCount> parse_statement(StatementText const& te
 
   out.path = parse_function(text.function, text.function_size);
   out.name = text.name[0] != '\0' ? std::string_view(text.name, __builtin_strlen(text.name)) : out.path.function;
-  if (out.target.empty() && text.target[0] != '\0') out.target = text.target;
-  if (out.target.empty()) out.target = out.path.target_size > 0 ? out.path.target : file_stem(text.file);
+  if (out.target.empty()) {
+    if (text.target[0] != '\0') {
+      out.target = text.target;
+    } else {
+      out.target = out.path.target_size > 0 ? out.path.target : file_stem(text.file);
+    }
+  }
   out.characters += out.literal_size + room_for_names(out);
-  for (std::size_t i = 0; i < out.placeholder_count; ++i) out.characters += spec_room(out.placeholders[i]);
   out.characters = (out.characters + 16) / 16 * 16;  // so that few sizes of StaticMetadata exist
   return out;
 }
@@ -206,6 +209,18 @@ class MetadataWriter {
     return end_ - begin;
   }
 
+  // Of a variable or a member: `->` is written as a dot.
+  constexpr void add_name(char const* text, std::size_t begin, std::size_t end) noexcept {
+    for (std::size_t i = begin; i < end;) {
+      std::size_t const arrow = find_char(text, i, end, '-');
+      add(text + i, arrow - i);
+      if (arrow == end) return;
+      bool const is_arrow = text[arrow + 1] == '>';
+      text_[end_++] = is_arrow ? '.' : '-';
+      i = arrow + (is_arrow ? 2 : 1);
+    }
+  }
+
   constexpr FieldEntry entry(ParsedField const& field) noexcept {
     std::uint32_t const begin = end_;
     ArgumentInfo const& traits = in_.arguments[field.argument];
@@ -214,12 +229,7 @@ class MetadataWriter {
     } else if (traits.kind == ArgumentKind::key_value) {
       add(in_.text.arguments + field.begin, std::size_t(field.end) - field.begin);
     } else {
-      for (std::size_t i = field.begin; i < field.end;) {
-        std::size_t const arrow = find_char(in_.text.arguments, i, field.end, '-');
-        add(in_.text.arguments + i, arrow - i);
-        if (arrow < field.end) text_[end_++] = in_.text.arguments[arrow + 1] == '>' ? '.' : '-';
-        i = arrow + (arrow < field.end && in_.text.arguments[arrow + 1] == '>' ? 2 : 1);
-      }
+      add_name(in_.text.arguments, field.begin, field.end);
     }
     return field_entry(begin, text_ + begin, end_ - begin, field.value_index);
   }

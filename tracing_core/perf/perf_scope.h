@@ -49,22 +49,12 @@ struct [[maybe_unused]] NoPerfScope {
 template <bool kCompiledIn>
 using PerfScopeOf = std::conditional_t<kCompiledIn, PerfScope, NoPerfScope>;
 
-constexpr std::uint64_t threshold_of() noexcept { return Timing::kNoThreshold; }
-template <class A, class... Rest>
-constexpr std::uint64_t threshold_of(A const& first, Rest const&... rest) noexcept {
-  if constexpr (std::is_same_v<A, ThresholdArgument>) {
-    return first.ns;
-  } else {
-    return threshold_of(rest...);
-  }
-}
-
 template <class... A>
 constexpr void open_perf_scope(NoPerfScope&, Callsite const&, LayerMask, Level, char const*, A const&...) noexcept {}
 template <class... A>
 [[gnu::always_inline]] inline void open_perf_scope(PerfScope& scope, Callsite const& callsite, LayerMask mask, Level,
                                                    char const*, A const&... args) noexcept {
-  scope.start(open_bare<decltype(bare(args))...>(callsite, mask, bare(args)...), threshold_of(args...));
+  open_bare<PerfScope, decltype(bare(args))...>(scope, callsite, mask, bare(args)...);
 }
 
 }  // namespace tracing::inline v1::internal
@@ -96,10 +86,10 @@ template <class... A>
           ? nullptr                                                                                                   \
           : TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kPerfSpanKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
                                        put_braces_around_this_span_##n, text, skipped, name, nullptr, 0);             \
-  ::tracing::LayerMask const tracing_mask_##n = ::tracing::internal::mask_of(tracing_callsite_##n);               \
   ::tracing::internal::PerfScopeOf<TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))> variable;   \
-  if (tracing_mask_##n != 0) [[unlikely]]                                                                          \
-  ::tracing::internal::open_perf_scope(variable, *tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__)
+  if (::tracing::internal::may_be_enabled(tracing_callsite_##n)) [[unlikely]]                                         \
+    if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow())                                           \
+      ::tracing::internal::open_perf_scope(variable, *tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__)
 #endif
 
 #define TRACING_INTERNAL_PERF_EVENT_(level, text, ...) \
