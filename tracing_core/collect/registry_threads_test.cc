@@ -153,8 +153,9 @@ TEST(Registry, ManyThreadsShareASpanAndRecordToIt) {
 }
 
 // Takes the locks of the dispatcher, of registries without owner, of a recording and of spans.
-void use_every_lock(std::shared_ptr<Registry> const& registry, std::shared_ptr<RecordStore> const& store) {
-  with_default(RegistryBuilder().with(std::make_unique<RecordLayer>(store)).build(), [] { TRACE_SPAN(info, "short-lived"); });
+void use_every_lock(std::shared_ptr<Registry> const& registry, std::shared_ptr<Registry> const& recording) {
+  with_default(RegistryBuilder().build(), [] { TRACE_SPAN(info, "short-lived"); });
+  with_default(recording, [] { TRACE_SPAN(info, "recorded"); });
   with_default(registry, [] {
     TRACE_SPAN(info, "busy");
     auto const handle = TRACE_MAKE_SPAN(info, "handle", tracing::kv("late", tracing::empty));
@@ -177,19 +178,22 @@ TEST(Registry, AForkedChildFindsEveryLockFreeWhileOtherThreadsWork) {
   GTEST_SKIP() << "a forked child may find the allocator of ThreadSanitizer locked for good";
 #endif
   auto const registry = RegistryBuilder().build();
-  auto const store = std::make_shared<RecordStore>(Region::make_anonymous(Region::kMinBytes));
+  auto const recording = RegistryBuilder()
+                             .with(std::make_unique<RecordLayer>(
+                                 std::make_shared<RecordStore>(Region::make_anonymous(Region::kMinBytes))))
+                             .build();
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
   for (int t = 0; t < 2; ++t) {
     threads.emplace_back([&] {
-      while (!stop) use_every_lock(registry, store);
+      while (!stop) use_every_lock(registry, recording);
     });
   }
   for (int i = 0; i < 20; ++i) {
     pid_t const child = fork();
     if (child == 0) {
       alarm(10);
-      for (int n = 0; n < 50; ++n) use_every_lock(registry, store);
+      for (int n = 0; n < 50; ++n) use_every_lock(registry, recording);
       _exit(spans_of_other_threads(*registry));
     }
     int status = 0;

@@ -43,6 +43,7 @@ class Writer {
   Writer() = default;
   Writer(Writer const&) = delete;
   Writer& operator=(Writer const&) = delete;
+  ~Writer() { finish(); }
 
   /// From now on the records are those of another thread.
   void start(RecordingParts const& parts, std::uint64_t track, std::int64_t os_thread, Restate restate) noexcept;
