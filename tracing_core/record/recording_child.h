@@ -55,6 +55,7 @@ class SharedProgress {
     progress->max_text = max_text;
     return *progress;
   }
+  Progress& progress() const noexcept { return *static_cast<Progress*>(memory_); }
 
  private:
   void* const memory_;
@@ -213,12 +214,13 @@ inline std::size_t expect_complete(std::string const& path, bool may_lose, Progr
   return records;
 }
 
-/// Calls `f(progress)`, which does not return, in a child, and waits until that has ended. Returns waitpid()'s status.
+/// Calls `f()` in a child and waits until that has ended. Returns waitpid()'s status. GoogleTest must not see exceptions of
+/// the child.
 template <class F>
 int status_of_child(F f) {
   pid_t const child = fork();
   if (child == 0) {
-    f();
+    [&]() noexcept { f(); }();
     _exit(101);
   }
   int status = -1;
