@@ -278,6 +278,74 @@ TEST_F(Deaths, WithoutAddressesThereIsNoFile) {
   EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
+// What there is goes round: the last records are there, without gaps, and fill most of the file.
+void expect_last_records(std::string const& path, std::size_t file_bytes, std::uint64_t made) {
+  std::string problem;
+  auto const recording = tracing::internal::Recording::read_file(path, problem);
+  ASSERT_NE(recording, nullptr) << problem;
+  std::uint64_t records = 0, contiguous = 0, next = 0;
+  recording->for_each([&](tracing::internal::RecordEntry const& entry) {
+    if ((entry.flags & tracing::internal::kRestated) != 0) return;
+    ++records;
+    contiguous = entry.ordinal == next ? contiguous + 1 : 1;
+    next = entry.ordinal + 1;
+  });
+  EXPECT_EQ(next, made);
+  EXPECT_EQ(contiguous, records) << "an older record was kept while a newer one was overwritten";
+  EXPECT_GT(records * 24, file_bytes / 2);
+  EXPECT_EQ(recording->dropped(), 0u);
+}
+
+TEST_F(Deaths, AfterTheLargestFileThatIsAllowed) {
+  constexpr std::size_t kBytes = 3'000'000;  // not the end of a group of chunks
+  constexpr int kRecords = 1'000'000;
+  int const status = status_of_child([&] {
+    limit(RLIMIT_FSIZE, kBytes);
+    (void)start_recording(path_, std::size_t{64} << 20);
+    for (int i = 0; i < kRecords; ++i) TRACE_INFO("step", i);
+    std::abort();
+  });
+  EXPECT_EQ(signal_of(status), SIGABRT);
+  EXPECT_LE(std::filesystem::file_size(path_), kBytes);
+  expect_last_records(path_, std::filesystem::file_size(path_), kRecords);
+}
+
+TEST_F(Deaths, WithManyThreadsInTheLargestFileThatIsAllowed) {
+  EXPECT_EQ(signal_of(die(kSmall,
+                          [](BusyThread& busy) {
+                            limit(RLIMIT_FSIZE, kSmall / 2);
+                            for (int i = 0; i < 10'000; ++i) busy.step();
+                            std::abort();
+                          })),
+            SIGABRT);
+}
+
+// Mounts a small file system at `folder` for this process; false if that is not allowed.
+bool mount_small(std::string const& folder) {
+  if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
+  (void)mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+  return mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=3m") == 0;
+}
+
+TEST_F(Deaths, OnAFullDisk) {
+  constexpr int kRecords = 1'000'000;
+  std::string const disk = folder_ / "disk";
+  std::filesystem::create_directory(disk);
+  int const status = status_of_child([&] {
+    if (!mount_small(disk)) _exit(5);
+    int const inner = status_of_child([&] {
+      (void)start_recording(disk + "/a.rec", std::size_t{64} << 20);
+      for (int i = 0; i < kRecords; ++i) TRACE_INFO("step", i);
+      std::abort();
+    });
+    std::filesystem::copy_file(disk + "/a.rec", path_);
+    _exit(signal_of(inner) == SIGABRT ? 3 : 4);
+  });
+  if (WEXITSTATUS(status) == 5) GTEST_SKIP() << "may not mount a file system";
+  ASSERT_EQ(WEXITSTATUS(status), 3) << status;
+  expect_last_records(path_, std::filesystem::file_size(path_), kRecords);
+}
+
 // ---- forks ----
 
 // Records in a forked child on the thread that has records of the parent, and on others.

@@ -158,6 +158,7 @@ std::uint32_t Region::take() noexcept {
   (void)ns_between(all.start_ticks, ticks);  // calibrates the clock now and then
   all.ns_per_tick.store(rate_now(), std::memory_order_relaxed);
   std::uint32_t count = all.usable.load(std::memory_order_relaxed);
+  if (is_full_.load(std::memory_order_relaxed)) count = std::min(count, grown_.load(std::memory_order_acquire));
   for (std::uint32_t tries = 0; tries < count; ++tries) {
     std::uint32_t const turn = all.hand.fetch_add(1, std::memory_order_relaxed) % count;
     if (!has_memory(turn)) {
