@@ -346,6 +346,39 @@ TEST_F(Deaths, OnAFullDisk) {
   expect_last_records(path_, std::filesystem::file_size(path_), kRecords);
 }
 
+// ---- closed descriptors ----
+
+TEST_F(Deaths, WithClosedStandardStreams) {
+  Progress& progress = shared_.start(20);
+  int const status = status_of_child([&] {
+    limit(RLIMIT_CORE, 0);
+    for (int const stream : {0, 1, 2}) close(stream);
+    (void)start_recording(path_, kSmall);
+    BusyThread busy(progress, 0);
+    for (int i = 0; i < 100; ++i) busy.step();
+    std::terminate();  // prints to standard error
+  });
+  EXPECT_EQ(signal_of(status), SIGABRT);
+  EXPECT_EQ(expect_complete(path_, false, progress), 100u);
+}
+
+TEST_F(Deaths, AfterTheProgramClosedAllDescriptors) {
+  constexpr int kRecords = 1'000'000;
+  std::string const other = folder_.write("other", "text");
+  int const status = status_of_child([&] {
+    limit(RLIMIT_CORE, 0);
+    (void)start_recording(path_, std::size_t{64} << 20);
+    for (int descriptor = 3; descriptor < 1000; ++descriptor) close(descriptor);
+    while (open(other.c_str(), O_RDWR) < 100) {  // one of them has the number of the recording's
+    }
+    for (int i = 0; i < kRecords; ++i) TRACE_INFO("step", i);
+    std::abort();
+  });
+  EXPECT_EQ(signal_of(status), SIGABRT);
+  EXPECT_EQ(folder_.read("other"), "text");
+  expect_last_records(path_, std::filesystem::file_size(path_), kRecords);
+}
+
 // ---- forks ----
 
 // Records in a forked child on the thread that has records of the parent, and on others.
