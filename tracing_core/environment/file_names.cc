@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <iterator>
 
-#include "tracing_core/export/open_file.h"
 #include "tracing_core/export/write_all.h"
+#include "tracing_core/internal/open_file.h"
 #include "tracing_core/model/text_buffer.h"
 
 namespace tracing::inline v1::internal {

@@ -8,8 +8,8 @@
 #include <system_error>
 
 #include "tracing_core/environment/file_names.h"
-#include "tracing_core/export/open_file.h"
 #include "tracing_core/internal/fork.h"
+#include "tracing_core/internal/open_file.h"
 #include "tracing_core/model/text_escape.h"
 
 namespace tracing::inline v1::internal {

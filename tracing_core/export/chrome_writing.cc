@@ -8,9 +8,9 @@
 
 #include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/export/chrome_output.h"
-#include "tracing_core/export/open_file.h"
 #include "tracing_core/export/write_all.h"
 #include "tracing_core/format/json_value.h"
+#include "tracing_core/internal/open_file.h"
 
 namespace tracing::inline v1::internal {
 

@@ -5,8 +5,8 @@
 
 #include <cerrno>
 
-#include "tracing_core/export/open_file.h"
 #include "tracing_core/export/write_all.h"
+#include "tracing_core/internal/open_file.h"
 #include "tracing_core/model/text_buffer.h"
 
 namespace tracing::inline v1 {

@@ -53,7 +53,8 @@ void RecordLayer::describe(Writer& writer, SpanRef span, bool entered, void cons
 
 // So that a reader who does not have the chunk of its beginning knows the span.
 void RecordLayer::make_known(Writer& writer, SpanRef span, Place const& place) const noexcept {
-  if (span && !writer.knows(key_of(span))) describe(writer, span, false, place.around);
+  if (!span || writer.knows(key_of(span))) return;
+  if (!writer.try_describe([&] { describe(writer, span, false, place.around); })) writer.begin_chunk(place);
 }
 
 void RecordLayer::describe_entered(void const* around, Writer& writer) noexcept {
@@ -79,6 +80,9 @@ void RecordLayer::describe_entered(void const* around, Writer& writer) noexcept 
       },
       &all);
   if (all.around.left) all.around.layer.describe(writer, all.around.left, true, around);
+  for (SpanRef const span : all.around.named) {
+    if (span && !writer.knows(key_of(span))) all.around.layer.describe(writer, span, false, around);
+  }
 }
 
 // The calling thread's writer, if the record is of that thread and of now.
@@ -161,14 +165,14 @@ void RecordLayer::on_new_span(SpanRef span, NewSpan const& made, Context const& 
   span.slot()->record_key = 0;
   span.slot()->record_tag = store_->tag();
   Place place{.flags = static_cast<std::uint8_t>(flags_of(made.parent) | shown_flag(span.layers()))};
-  Around const around{*this, context};
+  bool const is_explicit = made.parent.kind == Parent::Kind::span;
+  SpanRef const parent = is_explicit ? span.parent() : SpanRef();
+  Around const around{*this, context, {}, {}, {parent}};
   Writer* const writer = writer_for(around, place);
   if (writer == nullptr) return;
-  SpanRef const parent = span.parent();
-  bool const is_explicit = made.parent.kind == Parent::Kind::span;
-  if (is_explicit) make_known(*writer, parent, place);
+  make_known(*writer, parent, place);
   span.slot()->record_key =
-      writer->new_span(span.metadata(), made.fields.statement_values(), place, is_explicit ? key_of(parent) : 0);
+      writer->new_span(span.metadata(), made.fields.statement_values(), place, key_of(parent));
 }
 
 void RecordLayer::on_event(Event const& event, Context const& context) noexcept {
@@ -183,19 +187,20 @@ void RecordLayer::on_event(Event const& event, Context const& context) noexcept 
 
 void RecordLayer::add_event(Event const& event, Context const& context) noexcept {
   Place place{.flags = static_cast<std::uint8_t>(flags_of(event.parent) | shown_flag(event.mask))};
-  Around const around{*this, context};
+  bool const is_explicit = event.parent.kind == Parent::Kind::span;
+  SpanRef const parent = is_explicit ? context.event_span(event) : SpanRef();
+  Around const around{*this, context, {}, {}, {parent}};
   Writer* const writer = writer_for(around, place);
   if (writer == nullptr) [[unlikely]] return;
   Value const* const values = event.fields.statement_values();
-  if (event.parent.kind != Parent::Kind::span) [[likely]] return writer->event(event.metadata(), values, place);
-  SpanRef const parent = context.event_span(event);
+  if (!is_explicit) [[likely]] return writer->event(event.metadata(), values, place);
   make_known(*writer, parent, place);
   writer->event_below(event.metadata(), values, place, key_of(parent));
 }
 
 void RecordLayer::on_record(SpanRef span, FieldValues const& values, Context const& context) noexcept {
   Place place;
-  Around const around{*this, context};
+  Around const around{*this, context, {}, {}, {span}};
   Writer* const writer = writer_for(around, place);
   if (writer == nullptr || key_of(span) == 0) return;
   make_known(*writer, span, place);
@@ -204,7 +209,7 @@ void RecordLayer::on_record(SpanRef span, FieldValues const& values, Context con
 
 void RecordLayer::on_follows_from(SpanRef span, SpanRef cause, Context const& context) noexcept {
   Place place;
-  Around const around{*this, context};
+  Around const around{*this, context, {}, {}, {span, cause}};
   Writer* const writer = writer_for(around, place);
   if (writer == nullptr || key_of(span) == 0) return;
   make_known(*writer, span, place);
@@ -215,7 +220,7 @@ void RecordLayer::on_follows_from(SpanRef span, SpanRef cause, Context const& co
 void RecordLayer::step(RecordType type, SpanRef span, Context const& context) noexcept {
   Place place;
   Around const around{*this, context, type == RecordType::exit ? span : SpanRef(),
-                      type == RecordType::enter ? span : SpanRef()};
+                      type == RecordType::enter ? span : SpanRef(), {span}};
   Writer* const writer = writer_for(around, place);
   if (writer == nullptr || key_of(span) == 0) return;
   make_known(*writer, span, place);

@@ -47,6 +47,7 @@ class RecordLayer final : public Layer {
     Context const& context;
     SpanRef left{};     ///< by this call: still to be described
     SpanRef entered{};  ///< by this call: not yet
+    SpanRef named[2]{};  ///< by the record
   };
 
   /// Records that one of the layers `shown` sees are marked by kShown.

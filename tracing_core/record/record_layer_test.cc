@@ -213,9 +213,11 @@ struct Rest {
     std::map<std::uint64_t, std::string> spans;
     std::uint64_t last_ticks = 0;
     recording.for_each([&](RecordEntry const& entry) {
-      bool const begins = entry.type == RecordType::state || entry.type == RecordType::scope_begin;
+      bool const begins = entry.type == RecordType::state || entry.type == RecordType::scope_begin ||
+                          entry.type == RecordType::new_span;
       if (begins) spans[entry.span] = text_of(entry);
-      unknown_spans += entry.span != 0 && !spans.contains(entry.span);
+      for (std::uint64_t const span : {entry.span, entry.parent, entry.cause})
+        unknown_spans += span != 0 && !spans.contains(span);
       EXPECT_GE(entry.ticks, last_ticks);
       last_ticks = entry.ticks;
       if ((entry.flags & kRestated) != 0) return;
@@ -244,6 +246,26 @@ TEST_F(RecordLayerTest, LastRecordsOfALongRunKnowTheirSpans) {
   EXPECT_EQ(recording->dropped(), 0u);
   ASSERT_EQ(recording->tracks().size(), 1u);
   EXPECT_EQ(recording->tracks()[0].lost + rest.records, 2 + 3 * 200'000u);
+}
+
+TEST_F(RecordLayerTest, LastRecordsOfALongRunKnowTheSpansThatTheyName) {
+  record([] {
+    auto const a = TRACE_MAKE_SPAN(info, "a");
+    auto const b = TRACE_MAKE_SPAN(info, "b", kv("n", empty));
+    for (int i = 0; i < 20'000; ++i) {
+      TRACE_INFO("step", parent(a));
+      b.record(kv("n", i));
+      b.in_scope([] { TRACE_INFO("inside"); });
+      auto const child = TRACE_MAKE_SPAN(info, "child", parent(a));
+      child.follows_from(b);
+    }
+  });
+  // Each piece of the ring, since any of them may be what is left.
+  for (std::uint32_t first = 0; first < store_->region().chunk_count(); ++first) {
+    std::uint64_t const from = store_->region().head(first).first_ticks;
+    Rest const rest(*Recording::read_region(store_->region(), from));
+    EXPECT_EQ(rest.unknown_spans, 0u) << first;
+  }
 }
 
 TEST_F(RecordLayerTest, ManyThreadsLoseOnlyTheirOldestRecords) {

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <new>
 
+#include "tracing_core/internal/open_file.h"
 #include "tracing_core/internal/scoped_signal_block.h"
 #include "tracing_core/internal/span_clock.h"
 #include "tracing_core/model/instant.h"
@@ -44,12 +45,15 @@ std::uint64_t rate_now() noexcept {
 }  // namespace
 
 Region::Region(char* base, std::size_t bytes, std::uint32_t chunks, int descriptor) noexcept
-    : base_(base), bytes_(bytes), chunks_(chunks), descriptor_(descriptor) {}
+    : base_(base), bytes_(bytes), chunks_(chunks), descriptor_(descriptor), identity_(file_identity(descriptor)) {}
 
 Region::~Region() {
   munmap(base_, bytes_);
-  if (descriptor_ >= 0) close(descriptor_);
+  if (is_still_open()) close(descriptor_);
 }
+
+// False if the program has closed the descriptor, whose number may be that of a file of its own now.
+bool Region::is_still_open() const noexcept { return descriptor_ >= 0 && file_identity(descriptor_) == identity_; }
 
 std::unique_ptr<Region> Region::make_anonymous(std::size_t limit_bytes) noexcept {
   std::uint32_t const usable = chunks_in(limit_bytes);
@@ -69,7 +73,7 @@ std::unique_ptr<Region> Region::make_anonymous(std::size_t limit_bytes) noexcept
 // The descriptor of an empty, locked file, or negative.
 int Region::open_file(std::string const& path, Existing existing, std::error_code& error) noexcept {
   for (;;) {
-    int const descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int const descriptor = internal::open_file(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
     if (descriptor < 0) return error.assign(errno, std::generic_category()), -1;
     struct stat status {};
     bool const is_locked = flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
@@ -158,6 +162,7 @@ std::uint32_t Region::take() noexcept {
   (void)ns_between(all.start_ticks, ticks);  // calibrates the clock now and then
   all.ns_per_tick.store(rate_now(), std::memory_order_relaxed);
   std::uint32_t count = all.usable.load(std::memory_order_relaxed);
+  if (is_full_.load(std::memory_order_relaxed)) count = std::min(count, grown_.load(std::memory_order_acquire));
   for (std::uint32_t tries = 0; tries < count; ++tries) {
     std::uint32_t const turn = all.hand.fetch_add(1, std::memory_order_relaxed) % count;
     if (!has_memory(turn)) {
@@ -279,6 +284,7 @@ bool Region::grow() noexcept {
 // Writes zeros, so that a full disk is an error here and not a signal where a record is written. Returns it.
 int Region::extend(std::size_t from, std::size_t to) const noexcept {
   static char const zeros[64 * 1024] = {};
+  if (!is_still_open()) return EBADF;
   ScopedSignalBlock blocked;
   while (from < to) {
     ssize_t const written = pwrite(descriptor_, zeros, std::min(to - from, sizeof(zeros)), static_cast<off_t>(from));

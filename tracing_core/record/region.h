@@ -66,12 +66,14 @@ class Region {
   bool grow() noexcept;
   bool is_spared(ChunkHead& chunk) noexcept;
   void count_overwritten(ChunkHead const& gone) noexcept;
+  bool is_still_open() const noexcept;
   int extend(std::size_t from, std::size_t to) const noexcept;
 
   char* const base_;
   std::size_t const bytes_;
   std::uint32_t const chunks_;  // for which there are addresses
   int const descriptor_;        // negative: anonymous
+  std::uint64_t const identity_;  // of the file
   std::atomic<std::uint32_t> grown_{0};  // how many chunks have memory
   std::atomic_flag growing_ = ATOMIC_FLAG_INIT;
   std::atomic<bool> is_full_{false};  // the file cannot grow

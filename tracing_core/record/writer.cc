@@ -86,7 +86,7 @@ std::uint32_t Writer::find_site(Metadata const& metadata) noexcept {
   if (end_ - at_ < static_cast<std::ptrdiff_t>(bytes)) return 0;
   std::uint32_t const number = kLocalSite | ++local_sites_;
   write_site(at_, metadata, number);
-  commit(at_ + bytes, kRestated);
+  commit_described(at_ + bytes, kRestated);
   cached = {serial, number};
   return number;
 }
@@ -121,19 +121,23 @@ void Writer::drop() noexcept {
   parts_->region.count_lost(tag_, 1);
 }
 
-void Writer::put(RecordType type, Metadata const& metadata, Value const* values, Place const& place,
+bool Writer::put(RecordType type, Metadata const& metadata, Value const* values, Place const& place,
                  unsigned references, std::uint64_t first, std::uint64_t second, std::uint64_t third) noexcept {
   RecordHead head{};
   head.type = type;
-  head.flags = place.flags | (values != nullptr ? kHasValues : 0) | (restating_ ? kRestated : 0);
+  head.flags = place.flags | (values != nullptr ? kHasValues : 0);
   std::uint64_t const all[3] = {first, second, third};
   std::uint32_t const tag = parts_->tag.load(std::memory_order_relaxed);
-  if (tag != tag_ && !restating_) [[unlikely]] change_tag(tag, place);
-  if (append(head, metadata, values, place, all, references)) [[likely]] return;
-  // While spans are described again there is no other chunk: what does not fit is left out.
-  if (restating_) return;
-  if (next_chunk(place) && append(head, metadata, values, place, all, references)) return;
-  if ((head.flags & kRestated) == 0) drop();
+  bool const is_description = describing_ != Describing::nothing;
+  if (tag != tag_ && !is_description) [[unlikely]] change_tag(tag, place);
+  if (append(head, metadata, values, place, all, references)) [[likely]] return true;
+  if (is_description) {
+    left_out_ = true;
+    return false;
+  }
+  if (next_chunk(place) && append(head, metadata, values, place, all, references)) return true;
+  drop();
+  return false;
 }
 
 // False, and nothing is written, if there is no room.
@@ -153,7 +157,7 @@ bool Writer::append(RecordHead head, Metadata const& metadata, Value const* valu
   if (!stamp(head)) [[unlikely]] return false;
   head.words = static_cast<std::uint16_t>((to - at_) / 8);
   std::memcpy(at_, &head, sizeof(head));
-  commit(to, head.flags);
+  commit_described(to, head.flags);
   if (head.type == RecordType::event && metadata.level() <= Level::warn) [[unlikely]] spare_chunk();
   return true;
 }
@@ -189,6 +193,7 @@ char* Writer::append_values(char* to, RecordHead& head, Metadata const& metadata
 
 // Appends the sizes, of the text that is stored and of all of it, and the text; null if there is no room.
 char* Writer::append_text(char* to, std::uint8_t& kind, Value const& value) noexcept {
+  std::size_t const max_text = describing_ == Describing::nothing ? kMaxValueBytes : kMaxStateText;
   InlineTextBuffer<256> printed;
   std::string_view text;
   switch (value.kind()) {
@@ -197,7 +202,7 @@ char* Writer::append_text(char* to, std::uint8_t& kind, Value const& value) noex
     case ValueKind::bytes: text = value.as_text(); break;
     case ValueKind::error:
       append_stored_error(printed, value);
-      if (printed.size() > (restating_ ? kMaxStateText : kMaxValueBytes)) {
+      if (printed.size() > max_text) {
         // The beginning would make no sense: a text, which may be cut.
         printed.clear();
         append_debug(printed, value);
@@ -212,7 +217,7 @@ char* Writer::append_text(char* to, std::uint8_t& kind, Value const& value) noex
   }
   // Leaves room for the values that follow, which may all be texts.
   std::size_t const room = static_cast<std::size_t>(text_end_ - to > 16 ? text_end_ - to - 16 : 0);
-  std::size_t const size = cut_size(text, std::min(restating_ ? kMaxStateText : kMaxValueBytes, room & ~std::size_t{7}));
+  std::size_t const size = cut_size(text, std::min(max_text, room & ~std::size_t{7}));
   if (size < text.size()) kind |= kCutValue;
   std::size_t const bytes = padded_to_word(size);
   if (end_ - to < static_cast<std::ptrdiff_t>(bytes + 8)) return nullptr;
@@ -272,25 +277,28 @@ bool Writer::next_chunk(Place const& place) noexcept {
   if (std::exchange(local_sites_, 0) != 0) sites_of_chunk_.fill({});
   known_.fill(0);
   foreign_tracks_.fill(0);
-  restating_ = true;
+  describing_ = Describing::start_of_chunk;
   if (restate_ != nullptr) restate_(place.around, *this);
-  restating_ = false;
+  describing_ = Describing::nothing;
   region.publish(taken);
   return true;
 }
 
 void Writer::state(Metadata const& metadata, Value const* values, std::uint64_t span, std::uint64_t parent,
                    std::uint32_t tag, Place const& place) noexcept {
-  bool const has_room = !restating_ || at_ < end_ - kChunkBytes / 2;
-  put(RecordType::state, metadata, has_room ? values : nullptr,
-      {.flags = static_cast<std::uint8_t>(kRestated | place.flags), .around = place.around}, 3, span, parent, tag);
-  known_[span % kKnownSpans] = span;
+  if (put(RecordType::state, metadata, has_room_for_values() ? values : nullptr,
+          {.flags = static_cast<std::uint8_t>(kRestated | place.flags), .around = place.around}, 3, span, parent, tag))
+    known_[span % kKnownSpans] = span;
 }
 
 void Writer::state_values(Metadata const& metadata, Value const* values, std::uint64_t span,
                           void const* around) noexcept {
-  if (!restating_ || at_ < end_ - kChunkBytes / 2)
-    put(RecordType::values, metadata, values, {.flags = kRestated, .around = around}, 1, span);
+  if (has_room_for_values()) put(RecordType::values, metadata, values, {.flags = kRestated, .around = around}, 1, span);
+}
+
+// A chunk begins with the values of the outer spans, but at least half of it is for records.
+bool Writer::has_room_for_values() const noexcept {
+  return describing_ != Describing::start_of_chunk || at_ < end_ - kChunkBytes / 2;
 }
 
 void Writer::describe_foreign_track(Track const& track) noexcept {

@@ -123,9 +123,29 @@ class Writer {
     return is_own || known_[span % kKnownSpans] == span;
   }
 
+  /// Describes a span by `describe()`, which calls state() and state_values(). False, and nothing is written, if there is
+  /// no room for all of that: then begin_chunk(), whose Restate must do it. Never begins a chunk: `describe` may have
+  /// locked the span.
+  template <class F>
+  bool try_describe(F describe) noexcept {
+    char* const start = at_;
+    describing_ = Describing::in_chunk;
+    left_out_ = false;
+    describe();
+    describing_ = Describing::nothing;
+    if (left_out_) {
+      at_ = start;
+    } else if (at_ != start) {
+      commit(at_, kRestated);
+    }
+    return !left_out_;
+  }
+  void begin_chunk(Place const& place) noexcept { (void)next_chunk(place); }
+
   Writer* next = nullptr;  // of a list
 
  private:
+  enum class Describing : std::uint8_t { nothing, in_chunk, start_of_chunk };
   struct CachedSite {
     Metadata const* metadata = nullptr;  // made at compile time
     std::uint32_t number = 0;
@@ -180,8 +200,10 @@ class Writer {
   }
   // The chunk has something that matters more than what others have.
   void spare_chunk() noexcept { head_->turns = kSparedTurns; }
-  void put(RecordType type, Metadata const& metadata, Value const* values, Place const& place, unsigned references = 0,
+  // False if there is no room.
+  bool put(RecordType type, Metadata const& metadata, Value const* values, Place const& place, unsigned references = 0,
            std::uint64_t first = 0, std::uint64_t second = 0, std::uint64_t third = 0) noexcept;
+  bool has_room_for_values() const noexcept;
   void leave_chunk() noexcept;
   void drop() noexcept;
   bool append(RecordHead head, Metadata const& metadata, Value const* values, Place const& place,
@@ -201,6 +223,10 @@ class Writer {
     at_ = end;
     records_ += (flags & kRestated) == 0;
     head_->used.store(static_cast<std::uint32_t>(kChunkBytes - (end_ - end)), std::memory_order_release);
+  }
+  // A reader sees all of what try_describe() writes, or nothing.
+  void commit_described(char* end, std::uint8_t flags) noexcept {
+    describing_ == Describing::in_chunk ? void(at_ = end) : commit(end, flags);
   }
   bool next_chunk(Place const& place) noexcept;
   void change_tag(std::uint32_t tag, Place const& place) noexcept;
@@ -222,7 +248,8 @@ class Writer {
   std::uint32_t previous_ = Region::kNone;  // the last full one, kept so that a thread's last records survive
   std::uint32_t pinned_chunks_left_ = 0;
   std::uint32_t local_sites_ = 0;           // described in this chunk
-  bool restating_ = false;
+  Describing describing_ = Describing::nothing;
+  bool left_out_ = false;  // of what is described
   Restate restate_ = nullptr;
   std::int64_t os_thread_ = 0;
   std::array<std::uint64_t, 4> foreign_tracks_{};  // named in this chunk

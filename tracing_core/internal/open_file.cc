@@ -1,4 +1,4 @@
-#include "tracing_core/export/open_file.h"
+#include "tracing_core/internal/open_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -20,11 +20,10 @@ int above_standard_streams(int descriptor) noexcept {
 
 }  // namespace
 
-int open_file(char const* path, int flags) noexcept {
-  constexpr mode_t kMode = 0666;
+int open_file(char const* path, int flags, unsigned mode) noexcept {
   int descriptor;
   do {
-    descriptor = open(path, flags | O_CLOEXEC, kMode);
+    descriptor = open(path, flags | O_CLOEXEC, mode);
   } while (descriptor < 0 && errno == EINTR);
   return above_standard_streams(descriptor);
 }

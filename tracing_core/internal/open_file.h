@@ -5,10 +5,10 @@
 
 namespace tracing::inline v1::internal {
 
-// open(2) with O_CLOEXEC and mode 0666, retried when a signal interrupts it. Never returns descriptor 0, 1 or 2, so
+// open(2) with O_CLOEXEC, retried when a signal interrupts it. Never returns descriptor 0, 1 or 2, so
 // that what a program with closed standard streams prints does not land in the file. Returns a negative number and sets
 // errno on failure.
-int open_file(char const* path, int flags) noexcept;
+int open_file(char const* path, int flags, unsigned mode = 0666) noexcept;
 
 // The same for a file that begins empty. A regular file of that name is unlinked first, so that a process that still
 // writes to it does not write into the new one; if it cannot be unlinked or is a symbolic link, it is truncated.
