@@ -57,7 +57,7 @@ class Deaths : public testing::Test {
     unlink(path_.c_str());
     int const status = status_of_child([&] {
       limit(RLIMIT_CORE, 0);
-      freopen("/dev/null", "w", stderr);  // messages of glibc and sanitizers
+      if (freopen("/dev/null", "w", stderr) == nullptr) _exit(102);  // messages of glibc and sanitizers
       (void)start_recording(path_, limit_bytes);
       start_busy_threads(kOtherThreads, progress);
       BusyThread busy(progress, kOtherThreads);
