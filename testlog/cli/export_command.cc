@@ -107,11 +107,13 @@ void check_output(Options const& options, std::string const& output) {
 }
 
 int run(Options const& options) {
-  CLI::Option const* const formats[] = {options.chrome, options.folded, options.json};
-  auto const is_given = [](CLI::Option const* option) { return option->count() > 0; };
-  if (std::count_if(std::begin(formats), std::end(formats), is_given) != 1)
-    throw UsageError("export: expected one of --chrome, --folded, --json");
-  std::string const path = output_of(*std::find_if(std::begin(formats), std::end(formats), is_given));
+  CLI::Option const* format = nullptr;
+  int formats = 0;
+  for (CLI::Option const* const option : {options.chrome, options.folded, options.json}) {
+    if (option->count() > 0) format = option, ++formats;
+  }
+  if (formats != 1) throw UsageError("export: expected one of --chrome, --folded, --json");
+  std::string const path = output_of(format);
   (void)filter_of("export", options.filter);
   check_output(options, path);
   Files files;
@@ -120,9 +122,9 @@ int run(Options const& options) {
     if (files.back() == nullptr) return kFailed;
   }
   OutputFile output(path);
-  if (is_given(options.chrome)) write_chrome(files, options, output);
-  if (is_given(options.folded)) write_folded(files, options, output);
-  if (is_given(options.json)) write_json(files, options, output);
+  if (options.chrome == format) write_chrome(files, options, output);
+  if (options.folded == format) write_folded(files, options, output);
+  if (options.json == format) write_json(files, options, output);
   if (std::error_code const error = output.finish()) {
     std::fprintf(stderr, "testlog export: cannot write %s: %s\n", path == "-" ? "standard output" : path.c_str(),
                  error.message().c_str());
