@@ -134,15 +134,15 @@ class Recording:
         count = site.value_count if flags & HAS_VALUES else 0
         kinds += rest.raw((max(count - 4, 0) + 7) // 8 * 8)
         foreign = rest.take('<Qq') if flags & FOREIGN else None
-        is_explicit = flags & 3 == 2
-        around = stack[-1] if stack and flags & 3 == 0 and not foreign else 0
+        is_explicit, other = flags & 3 == 2, foreign is not None and foreign[0] != new_key >> 40
+        around = stack[-1] if stack and flags & 3 == 0 and not other else 0
         references = {BEGIN: 0, MARK: 0, EVENT: int(is_explicit), NEW_SPAN: 1 + is_explicit, STATE: 3, FOLLOWS_FROM: 2}.get(type, 1)
         named = [rest.take('<Q') for _ in range(references)]
         span = new_key if type == BEGIN else around if type == TIMED or not named else named[0]
         parent, more = named[1] if references > 1 else around, named[-1] if named else 0
-        if type == BEGIN or (type == ENTER and not foreign) or (type == STATE and flags & ENTERED):
+        if type == BEGIN or (type == ENTER and not other) or (type == STATE and flags & ENTERED):
             stack.append(span)
-        elif type == EXIT and not foreign and span in stack:
+        elif type == EXIT and not other and span in stack:
             del stack[len(stack) - 1 - stack[::-1].index(span)]
         return foreign, site, span, parent, more, [read_value(rest, kinds[i] if count else 0) for i in range(site.value_count)]
     def path_of(self, span):

@@ -290,9 +290,13 @@ void write_records(Session& session) noexcept {
   line.write_to(session.output());
 }
 
+std::string_view name_of(int signal) noexcept {
+  return kSignalNames[std::find(kSignals, std::end(kSignals), signal) - kSignals];
+}
+
 void write_report(Session& session, int signal) noexcept {
   std::string_view const test = session.attribution().name_of(session.attribution().running());
-  line << "---- " << kSignalNames[std::find(kSignals, std::end(kSignals), signal) - kSignals];
+  line << "---- " << name_of(signal);
   if (test.empty()) {
     line << " outside any test";
   } else {
@@ -301,7 +305,6 @@ void write_report(Session& session, int signal) noexcept {
   }
   line << ": open spans and captured records not shown yet ----";
   line.write_to(session.output());
-  if (session.run_records() != nullptr) session.run_records()->fatal_signal(test, kSignalNames[std::find(kSignals, std::end(kSignals), signal) - kSignals]);
   write_open_spans(session);
   write_records(session);
   line << "---- end of captured records ----";
@@ -322,7 +325,10 @@ void report_or_wait(Session& session, int signal) noexcept {
   long const self = syscall(SYS_gettid);
   long reporter = 0;
   if (handling.reporter.compare_exchange_strong(reporter, self)) {
-    write_report(session, signal);
+    Attribution const& attribution = session.attribution();
+    if (session.run_records() != nullptr)
+      session.run_records()->fatal_signal(attribution.name_of(attribution.running()), name_of(signal));
+    if (!session.is_mute()) write_report(session, signal);
     handling.reported = true;
     return;
   }
@@ -334,7 +340,7 @@ void on_signal(int signal, siginfo_t* info, void*) {
   int const error_before = errno;
   Session& session = *handling.session;
   bool const in_child = testing::internal::InDeathTestChild();
-  if (!session.is_mute() && !in_child) report_or_wait(session, signal);
+  if (!in_child) report_or_wait(session, signal);
   if (session.files() != nullptr && !in_child) session.files()->wait_for_writers();
   pass_on(signal, info);
   errno = error_before;

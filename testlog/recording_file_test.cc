@@ -158,7 +158,9 @@ TEST_F(DefaultRecording, StaysIfAllShallBeKept) {
 TEST_F(DefaultRecording, OfTraceRecordIsRemovedOnlyIfAskedFor) {
   std::string const own = folder_ / "own.rec";
   run("Plain.Passes", {{"TRACE_RECORD", own}});
-  EXPECT_TRUE(std::filesystem::exists(own));
+  struct stat status {};
+  ASSERT_EQ(stat(own.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u) << "only the user may read it";
   std::filesystem::remove(own);
   run("Plain.Passes", {{"TRACE_RECORD", own}, {"TRACE_RECORD_KEEP", "failed"}});
   EXPECT_FALSE(std::filesystem::exists(own));

@@ -86,6 +86,8 @@ RunRecords::RunRecords(tracing::internal::RecordStore const& store) : forks_when
   tracing::internal::MutexLock const lock(mutex_);
   writer_.start(store.parts(), tracing::internal::kMarksTrack, getpid(),
                 [](void const*, tracing::internal::Writer& writer) { writer.describe_thread("testlog"); });
+  // So that the handler of a fatal signal finds it without a lock.
+  (void)store.parts().sites.number_of(marks().signal.metadata());
   writer_.pin_chunks(store.region().header().usable.load(std::memory_order_relaxed) / kShare);
 }
 

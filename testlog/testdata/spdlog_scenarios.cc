@@ -58,6 +58,12 @@ TEST(Spdlog, IsRecorded) {
               Contains(testlog::Event(testlog::HasLevel(tracing::Level::info), testlog::HasTarget("spdlog"),
                                       testlog::HasMessage("by default"))));
 }
+TEST(Spdlog, IsRecordedInItsSpan) {
+  TRACE_SPAN(info, "around", tracing::kv("id", 7));
+  spdlog::info("inside");
+  EXPECT_THAT(testlog::records(),
+              Contains(testlog::Event(testlog::HasMessage("inside"), testlog::InSpan("around", testlog::HasField("id", 7)))));
+}
 TEST(Spdlog, IsCapturedByTheTest) {
   testing::internal::CaptureStdout();
   spdlog::info("by default");

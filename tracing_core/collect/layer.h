@@ -65,6 +65,8 @@ class Context {
   Registry& registry() const noexcept { return registry_; }
   /// The spans that the track is in, in the order in which it entered them, outermost first: calls `visit` for each.
   void visit_entered(void (*visit)(void* context, SpanRef span), void* context) const noexcept;
+  /// The same of the calling thread, which may make records of another track.
+  void visit_entered_here(void (*visit)(void* context, SpanRef span), void* context) const noexcept;
 
   // For the registry: the same context for another layer.
   void set_mask(LayerMask mask) noexcept { mask_ = mask; }

@@ -357,8 +357,10 @@ Metadata const* Registry::metadata(SpanId id) const noexcept {
 
 bool Registry::has_open_spans() const noexcept { return store_->any_open(); }
 
+internal::TrackState const* Registry::own_track_state() const noexcept { return store_->this_thread(); }
+
 Track const* Registry::own_track() const noexcept {
-  TrackState const* const track = store_->this_thread();
+  TrackState const* const track = own_track_state();
   return track == nullptr ? nullptr : &track->track;
 }
 

@@ -76,6 +76,7 @@ class Registry final : public Subscriber {
 
   /// The calling thread's own track; null if memory ran out.
   Track const* own_track() const noexcept;
+  internal::TrackState const* own_track_state() const noexcept;
   /// Calls flush() of every layer.
   void flush() noexcept;
   /// The open span with this id; empty if it is closed.

@@ -42,13 +42,25 @@ CachedPath* SpanRef::cached_path() const noexcept {
 }
 
 Track const& Context::track() const noexcept { return track_.track; }
-void Context::visit_entered(void (*visit)(void* context, SpanRef span), void* context) const noexcept {
-  internal::EnteredSpan const* const entries = track_.stack.load(std::memory_order_relaxed);
-  for (std::size_t i = 0; i < track_.depth.load(std::memory_order_relaxed); ++i) {
+namespace {
+
+void visit_entered_of(internal::TrackState const& track, LayerMask mask, void (*visit)(void* context, SpanRef span),
+                      void* context) noexcept {
+  internal::EnteredSpan const* const entries = track.stack.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < track.depth.load(std::memory_order_relaxed); ++i) {
     internal::SpanSlot* const slot = entries[i].slot;
     bool const is_open = slot != nullptr && slot->id.load(std::memory_order_relaxed) == entries[i].id;
-    if (is_open && (slot->mask & mask_) != 0) visit(context, SpanRef(slot, mask_));
+    if (is_open && (slot->mask & mask) != 0) visit(context, SpanRef(slot, mask));
   }
+}
+
+}  // namespace
+
+void Context::visit_entered(void (*visit)(void* context, SpanRef span), void* context) const noexcept {
+  visit_entered_of(track_, mask_, visit, context);
+}
+void Context::visit_entered_here(void (*visit)(void* context, SpanRef span), void* context) const noexcept {
+  if (internal::TrackState const* const own = registry_.own_track_state()) visit_entered_of(*own, mask_, visit, context);
 }
 SpanRef Context::current_span() const noexcept { return {track_.current(mask_), mask_}; }
 SpanRef Context::span(SpanId id) const noexcept {

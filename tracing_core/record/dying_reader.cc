@@ -25,7 +25,7 @@ unsigned references_of(RecordHead const& head) noexcept {
   }
 }
 
-bool is_foreign(RecordHead const& head) noexcept { return (head.flags & kForeign) != 0; }
+bool is_foreign(RecordHead const& head) noexcept { return (head.flags & kForeign) != 0; }  // or dated
 
 }  // namespace
 
@@ -126,7 +126,10 @@ void DyingReader::apply(Cursor& cursor, RecordHead const& head) noexcept {
     if (cursor.depth < std::size(cursor.stack)) cursor.stack[cursor.depth] = key;
     ++cursor.depth;
   };
-  bool const is_contextual = (head.flags & kParentMask) == 0 && !is_foreign(head);
+  foreign_track_ = 0;
+  std::uint64_t const named = references_of(head) > 0 ? reference(cursor, cursor.at, 0) : 0;
+  bool const is_of_other_track = foreign_track_ != 0 && foreign_track_ != cursor.track;
+  bool const is_contextual = (head.flags & kParentMask) == 0 && !is_of_other_track;
   switch (head.type) {
     case RecordType::tag: cursor.tag = head.site; break;
     case RecordType::track: {
@@ -147,23 +150,23 @@ void DyingReader::apply(Cursor& cursor, RecordHead const& head) noexcept {
     case RecordType::new_span: {
       bool const is_explicit = (head.flags & kParentMask) == 2;
       std::uint64_t const around = is_contextual ? innermost : 0;
-      add_span(cursor, reference(cursor, cursor.at, 0), is_explicit ? reference(cursor, cursor.at, 1) : around,
+      add_span(cursor, named, is_explicit ? reference(cursor, cursor.at, 1) : around,
                cursor.tag);
       ++cursor.next_span;
       break;
     }
     case RecordType::state:
-      add_span(cursor, reference(cursor, cursor.at, 0), reference(cursor, cursor.at, 1),
+      add_span(cursor, named, reference(cursor, cursor.at, 1),
                static_cast<std::uint32_t>(reference(cursor, cursor.at, 2)));
-      if ((head.flags & kEntered) != 0) push(reference(cursor, cursor.at, 0));
+      if ((head.flags & kEntered) != 0) push(named);
       break;
     case RecordType::enter:
-      if (!is_foreign(head)) push(reference(cursor, cursor.at, 0));
+      if (!is_of_other_track) push(named);
       break;
     case RecordType::exit: {
       std::uint64_t* const end = cursor.stack + std::min(cursor.depth, std::size(cursor.stack));
-      std::uint64_t* const found = std::find(cursor.stack, end, reference(cursor, cursor.at, 0));
-      if (is_foreign(head) || found == end) break;
+      std::uint64_t* const found = std::find(cursor.stack, end, named);
+      if (is_of_other_track || found == end) break;
       std::copy(found + 1, end, found);
       --cursor.depth;
       break;
@@ -257,7 +260,8 @@ bool DyingReader::read_event() noexcept {
   event_ = head_at(cursor, cursor.at);
   foreign_track_ = 0;
   if (!read_values(cursor, cursor.at, event_room_)) return false;
-  bool const is_contextual = (event_.flags & kParentMask) == 0 && !is_foreign(event_) && cursor.depth > 0;
+  bool const is_own = foreign_track_ == 0 || foreign_track_ == cursor.track;
+  bool const is_contextual = (event_.flags & kParentMask) == 0 && is_own && cursor.depth > 0;
   std::uint64_t key = is_contextual ? cursor.stack[std::min(cursor.depth, std::size(cursor.stack)) - 1] : 0;
   if ((event_.flags & kParentMask) == 2) key = reference(cursor, cursor.at, 0);
   depth_ = 0;
@@ -286,7 +290,7 @@ std::size_t DyingReader::whole_size(std::string_view text) const noexcept {
 }
 
 Track DyingReader::track() const noexcept {
-  if (foreign_track_ != 0) return {foreign_track_, {}};
+  if (foreign_track_ != 0 && foreign_track_ != now_->track) return {foreign_track_, {}};
   return {now_->track, {now_->name, now_->name_size}};
 }
 

@@ -157,6 +157,19 @@ TEST_F(DyingReaderTest, KnowsCallsitesThatAreGone) {
   EXPECT_THAT(dying(), ElementsAre("made at run time x=7: what=\"said\""));
 }
 
+// As a message of spdlog is: it came with its time.
+TEST_F(DyingReaderTest, ReadsDatedEventsInTheirSpans) {
+  record([] {
+    TRACE_SPAN(info, "outer", kv("n", 1));
+    RuntimeCallsite const site({.name = "event", .fields = {"what"}});
+    Value const text = Value::of_text("said");
+    dispatch_event_at(site.callsite(), site.callsite().enabled(), &text, {}, Origin{.time = Instant::now()});
+    TRACE_INFO("after");
+  });
+  EXPECT_THAT(dying(), ElementsAre("outer n=1: what=\"said\"", "outer n=1: message=after"));
+  EXPECT_EQ(dying(), read());
+}
+
 TEST_F(DyingReaderTest, NamesThreads) {
   record([this] {
     std::thread([this] {

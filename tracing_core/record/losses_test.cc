@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/temporary_folder.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
@@ -109,6 +110,37 @@ TEST_F(Losses, DoNotChangeWhenASpanBeganAndWhetherItWasShown) {
     EXPECT_TRUE(spans.current()->shown);
   });
   EXPECT_GT(events, 1000u);
+}
+
+TEST_F(Losses, AreOfTheOldestRecordsAlsoWhenThreadsBeginAfterManyLaps) {
+  say(1, 300'000);
+  for (int i = 0; i < 3; ++i) std::thread([this] { say(1, 1); }).join();
+  std::int64_t gap_after = -1, last = -1;
+  Recording::read_region(region())->for_each([&](RecordEntry const& entry) {
+    if (entry.type != RecordType::event || entry.values[0].as_i64() == 0) return;
+    if (last > 0 && entry.values[0].as_i64() != last + 1) gap_after = last;
+    last = entry.values[0].as_i64();
+  });
+  EXPECT_EQ(last, 299'999);
+  EXPECT_LT(gap_after, 250'000) << "only that after the first records, which are spared";
+}
+
+TEST_F(Losses, AreNoneOfTheParentIfAForkedChildDestroysTheRegistry) {
+  tracing_test::TemporaryFolder const folder;
+  std::error_code error;
+  auto const store = std::make_shared<RecordStore>(Region::make_file(folder / "a.rec", 1 << 20, error));
+  ASSERT_FALSE(error) << error.message();
+  auto registry = RegistryBuilder().with(std::make_unique<RecordLayer>(store)).build();
+  with_default(registry, [] { TRACE_INFO("before"); });
+  pid_t const child = fork();
+  if (child == 0) {
+    registry.reset();
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  std::uint32_t owned = 0;
+  for (std::uint32_t i = 0; i < store->region().chunk_count(); ++i) owned += store->region().head(i).owned;
+  EXPECT_EQ(owned, 2u) << "one of the thread, one of callsites";
 }
 
 TEST_F(Losses, SpareWarningsForAWhile) {

@@ -123,7 +123,7 @@ bool Recording::Cursor::decode_usual(RecordHead const& head) {
 
 // What the record is about.
 void Recording::Cursor::decode_place(RecordHead const& head) {
-  bool const is_foreign = (head.flags & kForeign) != 0;
+  bool const is_foreign = entry_.track != track_.number;  // a dated record of the chunk's track is in its stack
   bool const is_explicit = (head.flags & kParentMask) == 2;
   bool const is_contextual = (head.flags & kParentMask) == 0 && !is_foreign;
   std::uint64_t const around = is_contextual ? innermost() : 0;

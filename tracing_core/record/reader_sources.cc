@@ -91,7 +91,7 @@ std::unique_ptr<Recording::Source> Recording::open_file(std::string const& path,
    private:
     int const descriptor_;
   };
-  int const descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  int const descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor >= 0) return std::make_unique<File>(descriptor);
   error = "could not be opened: " + std::generic_category().message(errno);
   return nullptr;

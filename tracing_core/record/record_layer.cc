@@ -26,7 +26,11 @@ RecordLayer::RecordLayer(std::shared_ptr<RecordStore> store, LayerMask shown) no
       is_anonymous_(store_->region().is_anonymous()),
       forks_when_made_(fork_count()) {}
 
-RecordLayer::~RecordLayer() = default;
+RecordLayer::~RecordLayer() {
+  if (is_usable()) return;
+  // In a forked child the chunks are the parent's.
+  for (Writer* writer = writers_.first(); writer != nullptr; writer = writer->next) writer->abandon_chunks();
+}
 
 // Describes a span that was opened before the writer's chunk.
 void RecordLayer::describe(Writer& writer, SpanRef span, bool entered, void const* around,
@@ -68,10 +72,12 @@ void RecordLayer::describe_entered(void const* around, Writer& writer) noexcept 
   Track const* const own =
       is_own_track(context.track()) ? &context.track() : context.registry().own_track();
   writer.describe_thread(own == nullptr ? std::string_view() : own->name);
-  context.visit_entered([](void* to, SpanRef) { ++static_cast<Describing*>(to)->count; }, &all);
+  // The chunk is the calling thread's, whatever the track of the record.
+  bool const is_own = is_own_track(context.track());
+  context.visit_entered_here([](void* to, SpanRef) { ++static_cast<Describing*>(to)->count; }, &all);
   all.skipped = all.count - std::min(all.count, kMaxDescribed);
   all.count = 0;
-  context.visit_entered(
+  context.visit_entered_here(
       [](void* to, SpanRef span) {
         auto& [in, described_by, skipped, count] = *static_cast<Describing*>(to);
         bool const is_first = count == skipped && skipped > 0;
@@ -79,7 +85,7 @@ void RecordLayer::describe_entered(void const* around, Writer& writer) noexcept 
         in.layer.describe(described_by, span, true, &in, is_first ? 0 : kMaxDescribed);
       },
       &all);
-  if (all.around.left) all.around.layer.describe(writer, all.around.left, true, around);
+  if (is_own && all.around.left) all.around.layer.describe(writer, all.around.left, true, around);
   for (SpanRef const span : all.around.named) {
     if (span && !writer.knows(key_of(span))) all.around.layer.describe(writer, span, false, around);
   }
@@ -107,7 +113,8 @@ Writer* RecordLayer::writer_for(Around const& around, Place& place) noexcept {
     place.track = track.number;
     place.time_ns = context.time().ns;
   }
-  Writer* const writer = start_writer(*own);
+  Writer* writer = writers_.own(*own);
+  if (writer == nullptr || writer->track_number() != own->number) writer = start_writer(*own);
   if (writer != nullptr && own != &track) writer->describe_foreign_track(track);
   return writer;
 }

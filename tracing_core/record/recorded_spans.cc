@@ -13,7 +13,7 @@ RecordedSpan* RecordedSpans::find(std::uint64_t key) const noexcept {
 
 void RecordedSpans::follow(RecordEntry const& entry) {
   if (std::uint64_t const ended = std::exchange(ended_, 0); ended != 0) spans_.erase(ended);
-  bool const is_foreign = (entry.flags & kForeign) != 0;
+  bool const is_foreign = entry.track != entry.writer;
   std::uint64_t key = entry.span;
   switch (entry.type) {
     case RecordType::state:
@@ -47,7 +47,7 @@ void RecordedSpans::follow(RecordEntry const& entry) {
 
 // Of a foreign track in a contextual place: the reader does not know its spans.
 std::uint64_t RecordedSpans::innermost(RecordEntry const& entry) const {
-  if ((entry.flags & kForeign) == 0 || (entry.flags & kParentMask) != 0) return 0;
+  if (entry.track == entry.writer || (entry.flags & kParentMask) != 0) return 0;
   auto const found = foreign_.find(entry.track);
   return found == foreign_.end() || found->second.empty() ? 0 : found->second.back();
 }

@@ -79,12 +79,15 @@ int Region::open_file(std::string const& path, Existing existing, std::error_cod
     bool const is_locked = flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
     if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
       error = std::make_error_code(std::errc::invalid_argument);
-    } else if (is_locked && status.st_nlink == 0) {  // its process removed it meanwhile
+    } else if (is_locked && status.st_nlink == 0) {  // it was removed meanwhile
       close(descriptor);
       continue;
     } else if (!is_locked || (status.st_size != 0 && existing == Existing::keep)) {
       error = std::make_error_code(std::errc::file_exists);
-    } else if (status.st_size == 0 || ftruncate(descriptor, 0) == 0) {
+    } else if (status.st_size != 0 && unlink(path.c_str()) == 0) {  // not truncated: a process may have it mapped
+      close(descriptor);
+      continue;
+    } else if (status.st_size == 0 && fchmod(descriptor, 0600) == 0) {
       return descriptor;
     } else {
       error.assign(errno, std::generic_category());
@@ -147,13 +150,22 @@ std::size_t Region::size_bytes() const noexcept {
 
 std::uint32_t Region::chunk_count() const noexcept {
   std::uint32_t const grown = grown_.load(std::memory_order_acquire);
-  return std::min({grown, header().usable.load(std::memory_order_relaxed), header().hand.load(std::memory_order_relaxed)});
+  return std::min(grown, header().usable.load(std::memory_order_relaxed));
 }
 
 void Region::add_track() noexcept {
   std::uint32_t usable = header().usable.load(std::memory_order_relaxed);
   while (usable + 2 <= chunks_ && !header().usable.compare_exchange_weak(usable, usable + 2, std::memory_order_relaxed)) {
   }
+}
+
+// The chunk at the hand, which goes to the next one of `count`.
+std::uint32_t Region::advance_hand(std::uint32_t count) noexcept {
+  std::atomic<std::uint32_t>& hand = header().hand;
+  std::uint32_t at = hand.load(std::memory_order_relaxed);
+  while (!hand.compare_exchange_weak(at, at < count ? at + 1 : 1, std::memory_order_relaxed)) {
+  }
+  return at < count ? at : 0;
 }
 
 std::uint32_t Region::take() noexcept {
@@ -164,7 +176,7 @@ std::uint32_t Region::take() noexcept {
   std::uint32_t count = all.usable.load(std::memory_order_relaxed);
   if (is_full_.load(std::memory_order_relaxed)) count = std::min(count, grown_.load(std::memory_order_acquire));
   for (std::uint32_t tries = 0; tries < count; ++tries) {
-    std::uint32_t const turn = all.hand.fetch_add(1, std::memory_order_relaxed) % count;
+    std::uint32_t const turn = advance_hand(count);
     if (!has_memory(turn)) {
       count = std::min(count, grown_.load(std::memory_order_acquire));  // what there is goes round
       continue;
@@ -233,6 +245,7 @@ void Region::count_lost(std::uint32_t tag, std::uint64_t records) noexcept {
   std::uint64_t before = entry.load(std::memory_order_relaxed);
   std::uint64_t after = 0;
   do {
+    if (before >> 40 > tag && (before & kMaxLoss) != 0) return;  // a later tag has the place
     std::uint64_t const known = before >> 40 == tag ? before & kMaxLoss : 0;
     after = std::uint64_t{tag} << 40 | std::min(known + records, kMaxLoss);
   } while (!entry.compare_exchange_weak(before, after, std::memory_order_relaxed));

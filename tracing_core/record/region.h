@@ -52,7 +52,7 @@ class Region {
   /// How many records with this tag were lost; 0 if that is not known any more, since many other tags lost some.
   std::uint64_t lost_of(std::uint32_t tag) const noexcept;
 
-  /// How many chunks have been taken, or may be any moment.
+  /// How many chunks there are; some may never have been taken.
   std::uint32_t chunk_count() const noexcept;
   /// How many bytes of it have memory.
   std::size_t size_bytes() const noexcept;
@@ -64,6 +64,7 @@ class Region {
   void start(std::uint32_t usable) noexcept;
   bool has_memory(std::uint32_t chunk) noexcept;
   bool grow() noexcept;
+  std::uint32_t advance_hand(std::uint32_t count) noexcept;
   bool is_spared(ChunkHead& chunk) noexcept;
   void count_overwritten(ChunkHead const& gone) noexcept;
   bool is_still_open() const noexcept;

@@ -237,14 +237,16 @@ void Writer::change_tag(std::uint32_t tag, Place const& place) noexcept {
   head.flags = kRestated;
   head.site = tag;
   head.words = sizeof(head) / 8;
+  bool const is_pinned = pinned_chunks_left_ > 0;  // and so will not be lost
   bool const has_room = end_ - at_ >= static_cast<std::ptrdiff_t>(sizeof(head)) && stamp(head) &&
-                        head_->tag_changes < ChunkHead::kTagChanges;
+                        (is_pinned || head_->tag_changes < ChunkHead::kTagChanges);
   if (!has_room) {
     (void)next_chunk(place);  // whose head has the tag
     return;
   }
-  if (parts_->region.is_first_of(tag)) head_->has_first = 1;
-  head_->changes[head_->tag_changes++] = {tag, static_cast<std::uint32_t>(records_ - head_->first_record)};
+  head_->has_first = parts_->region.is_first_of(tag) ? 1 : 0;
+  if (head_->tag_changes < ChunkHead::kTagChanges)
+    head_->changes[head_->tag_changes++] = {tag, static_cast<std::uint32_t>(records_ - head_->first_record)};
   std::memcpy(at_, &head, sizeof(head));
   commit(at_ + sizeof(head), kRestated);
 }
@@ -296,7 +298,7 @@ void Writer::state_values(Metadata const& metadata, Value const* values, std::ui
   if (has_room_for_values()) put(RecordType::values, metadata, values, {.flags = kRestated, .around = around}, 1, span);
 }
 
-// A chunk begins with the values of the outer spans, but at least half of it is for records.
+// A chunk begins with the values of the outer spans, but half of it is for records, unless a span has many long texts.
 bool Writer::has_room_for_values() const noexcept {
   return describing_ != Describing::start_of_chunk || at_ < end_ - kChunkBytes / 2;
 }

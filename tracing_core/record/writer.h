@@ -44,6 +44,11 @@ class Writer {
   Writer(Writer const&) = delete;
   Writer& operator=(Writer const&) = delete;
   ~Writer() { finish(); }
+  /// Leaves its chunks as they are: in a forked child they are the parent's.
+  void abandon_chunks() noexcept {
+    head_ = nullptr;
+    chunk_ = previous_ = Region::kNone;
+  }
 
   /// From now on the records are those of another thread.
   void start(RecordingParts const& parts, std::uint64_t track, std::int64_t os_thread, Restate restate) noexcept;
