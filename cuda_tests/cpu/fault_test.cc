@@ -105,11 +105,14 @@ TEST_F(CpuFaultDeathTest, FaultNamesItsLaunchKernelAndStream) {
     Child::expect(child.launch(nullptr, "store", address, 1), CUDA_SUCCESS, "a launch that is well");
     tracing::cuda::LaunchId id = 0;
     {
-      tracing::cuda::internal::LaunchScope const scope;
-      id = tracing::cuda::current_launch();
-      Child::expect(child.launch(stream, "store", std::uint64_t{8}, 1), CUDA_SUCCESS, "one that is not");
+      HeldUp const held(child.api, stream);  // or the next launch might report the fault already
+      {
+        tracing::cuda::internal::LaunchScope const scope;
+        id = tracing::cuda::current_launch();
+        Child::expect(child.launch(stream, "store", std::uint64_t{8}, 1), CUDA_SUCCESS, "one that is not");
+      }
+      Child::expect(child.launch(stream, "add_one", std::uint64_t{8}), CUDA_SUCCESS, "one that does not come to it");
     }
-    Child::expect(child.launch(stream, "add_one", std::uint64_t{8}), CUDA_SUCCESS, "one that does not come to it");
     Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS, "ctx_synchronize");
     auto const fault = cpu_driver_last_fault();
     Child::expect(fault.has_value(), "there is one");
