@@ -6,6 +6,8 @@
 #include <functional>
 #include <new>
 
+#include "tracing_core/record/racing_copy.h"
+
 namespace tracing::inline v1::internal {
 namespace {
 
@@ -25,6 +27,17 @@ unsigned references_of(RecordHead const& head) noexcept {
   }
 }
 
+// A head as it is at one moment, which another thread may be writing to.
+struct HeadCopy {
+  alignas(ChunkHead) char bytes[sizeof(ChunkHead)];
+
+  explicit HeadCopy(ChunkHead const& head) noexcept {
+    copy_racing(reinterpret_cast<char const*>(&head), bytes, sizeof(bytes));
+    std::atomic_thread_fence(std::memory_order_acquire);
+  }
+  ChunkHead const& operator*() const noexcept { return *reinterpret_cast<ChunkHead const*>(bytes); }
+};
+
 bool is_foreign(RecordHead const& head) noexcept { return (head.flags & kForeign) != 0; }  // or dated
 
 }  // namespace
@@ -34,13 +47,15 @@ bool is_foreign(RecordHead const& head) noexcept { return (head.flags & kForeign
 void DyingReader::start(RecordStore const& store, std::uint64_t from_ticks) noexcept {
   store_ = &store;
   from_ticks_ = from_ticks;
+  until_ticks_ = ticks_now();
   track_count_ = 0;
   skips_tracks_ = false;
   now_ = nullptr;
   Region const& region = store.region();
   for (std::uint32_t i = 0; i < region.chunk_count(); ++i) {
-    ChunkHead const& head = region.head(i);
-    std::uint64_t const generation = head.generation.load(std::memory_order_acquire);
+    HeadCopy const copy(region.head(i));
+    ChunkHead const& head = *copy;
+    std::uint64_t const generation = head.generation.load(std::memory_order_relaxed);
     if (generation == 0 || generation % 2 != 0 || head.track == 0) continue;
     if (head.last_ticks == 0 || head.last_ticks >= from_ticks) (void)cursor_of(head.track);
   }
@@ -69,8 +84,11 @@ bool DyingReader::load_next_chunk(Cursor& cursor) noexcept {
     std::uint32_t best = Region::kNone;
     std::uint64_t best_ticks = 0;
     for (std::uint32_t i = 0; i < region.chunk_count(); ++i) {
-      ChunkHead const& head = region.head(i);
-      if (head.track != cursor.track || head.first_ticks <= cursor.first_ticks) continue;
+      HeadCopy const copy(region.head(i));
+      ChunkHead const& head = *copy;
+      if (head.track != cursor.track || head.first_ticks <= cursor.first_ticks ||
+          head.first_ticks > until_ticks_)
+        continue;
       if (head.last_ticks != 0 && head.last_ticks < from_ticks_) continue;
       if (best == Region::kNone || head.first_ticks < best_ticks) best = i, best_ticks = head.first_ticks;
     }
@@ -83,18 +101,20 @@ bool DyingReader::load_next_chunk(Cursor& cursor) noexcept {
 // False if the chunk is given away meanwhile.
 bool DyingReader::copy_chunk(Cursor& cursor, std::uint32_t chunk) noexcept {
   Region const& region = store_->region();
-  ChunkHead const& head = region.head(chunk);
-  std::uint64_t const generation = head.generation.load(std::memory_order_acquire);
+  HeadCopy const copy(region.head(chunk));
+  ChunkHead const& head = *copy;
+  std::uint64_t const generation = head.generation.load(std::memory_order_relaxed);
   if (generation == 0 || generation % 2 != 0) return false;
-  cursor.size = std::min<std::size_t>(head.used.load(std::memory_order_acquire), kChunkBytes);
+  cursor.size = std::min<std::size_t>(head.used.load(std::memory_order_relaxed) & ~7u, kChunkBytes);
   cursor.first_record = head.first_record;
   cursor.next_span = head.first_span;
   cursor.tag = head.tag;
   cursor.at = cursor.next = cursor.depth = cursor.found_count = 0;
   cursor.has_later_values = false;
-  std::memcpy(cursor.bytes, region.chunk(chunk), cursor.size);
+  copy_racing(region.chunk(chunk), cursor.bytes, cursor.size);
   std::atomic_thread_fence(std::memory_order_acquire);
-  return head.generation.load(std::memory_order_relaxed) == generation && head.first_ticks == cursor.first_ticks;
+  bool const is_same = region.head(chunk).generation.load(std::memory_order_relaxed) == generation;
+  return is_same && head.first_ticks == cursor.first_ticks;
 }
 
 RecordHead DyingReader::head_at(Cursor const& cursor, std::size_t at) noexcept {
@@ -115,6 +135,10 @@ void DyingReader::advance(Cursor& cursor) noexcept {
     cursor.at = cursor.next;
     cursor.next += bytes;
     cursor.event_ticks = cursor.first_ticks + head.ticks;
+    if (cursor.event_ticks > until_ticks_ && (head.flags & kRestated) == 0) {
+      cursor.is_at_end = true;
+      return;
+    }
     if (head.type == RecordType::event && cursor.event_ticks >= from_ticks_) return;
     apply(cursor, head);
   }

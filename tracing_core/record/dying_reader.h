@@ -24,7 +24,7 @@ class DyingReader {
   DyingReader(DyingReader const&) = delete;
   DyingReader& operator=(DyingReader const&) = delete;
 
-  /// Reads the records from `from_ticks`. `store` must live as long as it is read.
+  /// Reads the records from `from_ticks` until now. `store` must live as long as it is read.
   void start(RecordStore const& store, std::uint64_t from_ticks) noexcept;
   /// Goes to the next event in the order of time. False at the end.
   bool next() noexcept;
@@ -120,6 +120,7 @@ class DyingReader {
 
   RecordStore const* store_;
   std::uint64_t from_ticks_;
+  std::uint64_t until_ticks_;  // or a thread that goes on recording would be read for ever
   std::size_t track_count_;
   bool skips_tracks_;
   Cursor* now_;

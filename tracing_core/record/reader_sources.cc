@@ -8,25 +8,11 @@
 #include <cerrno>
 #include <system_error>
 
+#include "tracing_core/record/racing_copy.h"
 #include "tracing_core/record/reader_parts.h"
 #include "tracing_core/record/region.h"
 
 namespace tracing::inline v1::internal {
-
-namespace {
-
-// Copies words that a thread may be writing; such copies are found out by the generation and thrown away.
-#if defined(__SANITIZE_THREAD__) || defined(__clang__)
-__attribute__((no_sanitize("thread")))
-#endif
-void copy_words(char const* from, char* to, std::size_t bytes) noexcept {
-  for (std::size_t at = 0; at < bytes; at += 8) {
-    std::uint64_t const word = __atomic_load_n(reinterpret_cast<std::uint64_t const*>(from + at), __ATOMIC_ACQUIRE);
-    std::memcpy(to + at, &word, 8);
-  }
-}
-
-}  // namespace
 
 std::unique_ptr<Recording> Recording::read_region(Region const& region, std::uint64_t from_ticks) {
   class Memory final : public Source {
@@ -37,7 +23,7 @@ std::unique_ptr<Recording> Recording::read_region(Region const& region, std::uin
     std::size_t read(std::size_t offset, void* to, std::size_t bytes) const noexcept override {
       std::size_t const size = region_.size_bytes();  // it may grow meanwhile
       bytes = std::min(bytes, size - std::min(offset, size));
-      copy_words(base_ + offset, static_cast<char*>(to), bytes);
+      copy_racing(base_ + offset, static_cast<char*>(to), bytes);
       std::atomic_thread_fence(std::memory_order_acquire);
       return bytes;
     }
