@@ -174,8 +174,8 @@ int spans_of_other_threads(Registry const& registry) {
 }
 
 TEST(Registry, AForkedChildFindsEveryLockFreeWhileOtherThreadsWork) {
-#if TESTLOG_TSAN
-  GTEST_SKIP() << "a forked child may find the allocator of ThreadSanitizer locked for good";
+#if TESTLOG_TSAN || TESTLOG_ASAN
+  GTEST_SKIP() << "a forked child may find the allocator of the sanitizer locked for good";
 #endif
   auto const registry = RegistryBuilder().build();
   auto const recording = RegistryBuilder()
