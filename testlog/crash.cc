@@ -12,21 +12,19 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <new>
+#include <string>
 #include <utility>
 
+#include "testlog/crash_line.h"
 #include "testlog/labels.h"
 #include "tracing_core/environment/thread_labels.h"
-#include "tracing_core/internal/utf8.h"
+#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/internal/zeroed_pages.h"
-#include "tracing_core/model/value.h"
 #include "tracing_core/record/dying_reader.h"
 
 namespace testlog::inline v1 {
 namespace {
-
-using tracing::internal::DyingReader;
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr std::string_view kSignalNames[] = {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL", "SIGABRT"};
@@ -40,160 +38,7 @@ struct Handling {
 };
 constinit Handling handling;
 
-// A line that is being composed. Drops what does not fit.
-class Line {
- public:
-  Line& operator<<(std::string_view text) noexcept {
-    is_cut_ = is_cut_ || text.size() > kBytes - size_;
-    text = text.substr(0, kBytes - size_);
-    std::memcpy(bytes_ + size_, text.data(), text.size());
-    size_ += text.size();
-    return *this;
-  }
-  Line& operator<<(std::uint64_t number) noexcept {
-    char digits[20];
-    std::size_t at = sizeof(digits);
-    do digits[--at] = static_cast<char>('0' + number % 10);
-    while ((number /= 10) != 0);
-    return *this << std::string_view(digits + at, sizeof(digits) - at);
-  }
-  // Text of the program: line ends become `\n`, other control characters and bytes that are not UTF-8 question marks.
-  void add_text(std::string_view text) noexcept {
-    while (!text.empty() && !is_cut_) {
-      auto const c = tracing::internal::decode_utf8(text);
-      bool const is_control = c.value < 0x20 || (c.value >= 0x7f && c.value < 0xa0);
-      *this << (c.value == '\n' ? "\\n" : c.valid && !is_control ? text.substr(0, c.size) : "?");
-      text.remove_prefix(c.size);
-    }
-  }
-  // A text value, of which a long one leaves room for other values: `the first of i... (1048576 bytes)`.
-  void add_shortened(std::string_view text) noexcept {
-    std::size_t const whole_size = reader_ == nullptr ? text.size() : reader_->whole_size(text);
-    std::string_view const shown = text.substr(0, tracing::internal::char_start(text, kMaxTextBytes));
-    add_text(shown);
-    if (whole_size > shown.size()) *this << "... (" << std::uint64_t{whole_size} << " bytes)";
-  }
-  /// Texts are those of a recording, which may be cut already.
-  void set_reader(DyingReader const* reader) noexcept { reader_ = reader; }
-  void add_value(tracing::Value const& value) noexcept;
-  void add_error(tracing::Value const& value) noexcept;
-  void add_message(tracing::Value const& value) noexcept;
-  void add_fields(tracing::FieldValues const& fields) noexcept;
-
-  void write_to(Output& output) noexcept {
-    constexpr std::string_view kCut = "...";
-    if (is_cut_ || size_ == kBytes) {
-      size_ = tracing::internal::char_start({bytes_, size_}, kBytes - kCut.size() - 1);
-      is_cut_ = false;
-      *this << kCut;
-    }
-    if (output.is_json_file()) {
-      write_json_to(output);
-    } else {
-      bytes_[size_++] = '\n';
-      output.write_dying({bytes_, size_});
-    }
-    size_ = 0;
-    is_cut_ = false;
-  }
-
- private:
-  static constexpr std::size_t kBytes = 4096;
-  static constexpr std::size_t kMaxTextBytes = 512;
-
-  // The same text as an object. It has no control characters.
-  void write_json_to(Output& output) noexcept {
-    constexpr std::string_view kBefore = "{\"kind\":\"crash_report\",\"text\":\"";
-    constexpr std::string_view kAfter = "\"}\n";
-    static constinit char object[kBefore.size() + 2 * kBytes + kAfter.size()] = {};
-    char* at = object + kBefore.copy(object, kBefore.size());
-    for (char const c : tracing::internal::without_frame({bytes_, size_})) {
-      if (c == '"' || c == '\\') *at++ = '\\';
-      *at++ = c;
-    }
-    at += kAfter.copy(at, kAfter.size());
-    output.write_dying({object, static_cast<std::size_t>(at - object)});
-  }
-
-  DyingReader const* reader_ = nullptr;
-  std::size_t size_ = 0;
-  bool is_cut_ = false;
-  char bytes_[kBytes] = {};
-};
-
-constinit Line line;  // not on the stack, which may be small; one thread uses it
-
-// Numbers fit into the buffer below; objects and errors were captured as text.
-void Line::add_value(tracing::Value const& value) noexcept {
-  switch (value.kind()) {
-    case tracing::ValueKind::text:
-    case tracing::ValueKind::bytes:
-      *this << "\"";
-      add_shortened(value.as_text());
-      *this << "\"";
-      break;
-    case tracing::ValueKind::verbatim: return add_shortened(value.as_text());
-    case tracing::ValueKind::redacted: return add_text(tracing::internal::redaction_token());
-    case tracing::ValueKind::message: return add_message(value);
-    case tracing::ValueKind::error: return add_error(value);
-    case tracing::ValueKind::custom: *this << "?"; break;
-    default: {
-      tracing::InlineTextBuffer<128> text;
-      tracing::append_debug(text, value);
-      *this << text.view();
-    }
-  }
-}
-
-// The error's own text, then those of its causes.
-void Line::add_error(tracing::Value const& value) noexcept {
-  struct Visiting {
-    Line& to;
-    bool first = true;
-  } visiting{*this};
-  value.error_type().visit(value.as_pointer(), &visiting, [](void* context, std::string_view text) {
-    auto& [to, first] = *static_cast<Visiting*>(context);
-    if (!std::exchange(first, false)) to << ": ";
-    to.add_shortened(text);
-  });
-}
-
-// The literal with its placeholders filled, ignoring format specifications.
-void Line::add_message(tracing::Value const& value) noexcept {
-  auto const& parts = value.message_metadata().parts();
-  char const* const text =
-      parts.text + parts.name_size + parts.target_size + parts.function_size + parts.module_path_size;
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < parts.placeholder_count; ++i) {
-    auto const& placeholder = parts.placeholders[i];
-    add_text({text + at, placeholder.offset - at});
-    at = placeholder.offset;
-    auto const& filling = value.message_values()[placeholder.value_index];
-    if (filling.kind() == tracing::ValueKind::text) {
-      add_shortened(filling.as_text());
-    } else {
-      add_value(filling);
-    }
-  }
-  add_text({text + at, parts.message_size - at});
-}
-
-void Line::add_fields(tracing::FieldValues const& fields) noexcept {
-  bool first = true;
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    tracing::Value const value = fields.value(i);
-    if (value.is_empty()) continue;
-    if (!first) *this << " ";
-    first = false;
-    if (fields.name(i) == "message") {
-      value.kind() == tracing::ValueKind::text ? add_shortened(value.as_text()) : add_value(value);
-      continue;
-    }
-    add_text(fields.name(i));
-    *this << "=";
-    add_value(value);
-  }
-}
+constinit CrashLine line;  // not on the stack, which may be small; one thread uses it
 
 // `for_each_group(f)` calls `f(FieldValues const&)` for each group of the span's values.
 template <class F>
@@ -223,28 +68,43 @@ void add_path(DyingReader& reader) noexcept {
   }
 }
 
-void write_open_spans(Session& session) noexcept {
+// The threads that are in spans: only that which died, or only the others. Returns how many there are.
+int write_open_spans(Session& session, long died, bool of_died) noexcept {
   struct Visiting {
-    std::uint64_t track = 0;
     Output& output;
-  } visiting{0, session.output()};
+    long died;
+    bool of_died;
+    std::uint64_t track = 0;
+    int count = 0;
+  } visiting{session.output(), died, of_died};
   session.registry().visit_all_tracks(
       [](void* context, tracing::Track const& track, std::int64_t os_thread, tracing::SpanRef span) {
-        auto& [current, output] = *static_cast<Visiting*>(context);
-        if (track.number != current) {
-          if (current != 0) line.write_to(output);
+        auto& all = *static_cast<Visiting*>(context);
+        if ((os_thread == all.died) != all.of_died) return;
+        if (track.number == all.track) {
+          line << ":";
+        } else {
+          if (all.count++ > 0) line.write_to(all.output);
+          all.track = track.number;
           line << "  thread ";
           line.add_text(track.name.empty() ? std::string_view("without a name") : track.name);
-          line << " (" << static_cast<std::uint64_t>(os_thread) << ") is in ";
-        } else {
-          line << ":";
+          line << " (" << static_cast<std::uint64_t>(os_thread) << (all.of_died ? ") died in " : ") is in ");
         }
-        current = track.number;
         add_span(span.metadata().name(), span.metadata(),
                  [&span](auto&& f) { span.values().for_each_group(span.metadata(), f); });
       },
       &visiting);
-  if (visiting.track != 0) line.write_to(session.output());
+  if (visiting.count > 0) line.write_to(session.output());
+  return visiting.count;
+}
+
+void write_all_open_spans(Session& session) noexcept {
+  long const died = syscall(SYS_gettid);
+  if (write_open_spans(session, died, true) == 0) {
+    line << "  thread " << (died == getpid() ? "main (" : "(") << static_cast<std::uint64_t>(died) << ") died in no span";
+    line.write_to(session.output());
+  }
+  (void)write_open_spans(session, died, false);
 }
 
 void add_owner(Attribution const& attribution, DyingReader const& reader) noexcept {
@@ -276,6 +136,10 @@ void write_records(Session& session) noexcept {
     if (session.environment().show == Show::live && reader.shown()) continue;
     line.set_reader(&reader);
     line << "  ";
+    if (session.environment().time != tracing::TimeStyle::none) {
+      line.add_time_before_end(tracing::internal::ns_between(reader.ticks(), reader.until_ticks()));
+      line << " ";
+    }
     add_labels(session, reader);
     line << tracing::name(reader.values().metadata().level()) << " ";
     add_path(reader);
@@ -305,8 +169,13 @@ void write_report(Session& session, int signal) noexcept {
   }
   line << ": open spans and captured records not shown yet ----";
   line.write_to(session.output());
-  write_open_spans(session);
+  write_all_open_spans(session);
   write_records(session);
+  if (std::string const& path = session.recording_file().path(); !path.empty()) {
+    line << "  the whole recording: testlog show ";
+    line.add_text(path);
+    line.write_to(session.output());
+  }
   line << "---- end of captured records ----";
   line.write_to(session.output());
 }

@@ -139,7 +139,7 @@ TEST_F(PerfOutputs, AppearInSpanPathsOfFailuresAndCrashes) {
   EXPECT_THAT(run_scenarios("Perf.FailsInside", {{"TRACE_PERF", "on"}}).err,
               HasSubstr("    in perf{name=\"cpu_bra\" to=4}\n"));
   EXPECT_THAT(run_dying("Perf.DiesInside", {{"TRACE_PERF", "on"}}).err,
-              HasSubstr("is in perf{name=\"cpu_bra\" to=4}\n"));
+              HasSubstr("died in perf{name=\"cpu_bra\" to=4}\n"));
 }
 
 TEST_F(PerfOutputs, AreCapturedIfTheyAreOn) {

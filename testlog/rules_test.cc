@@ -16,6 +16,7 @@
 #include "testlog/environment.h"
 #include "testlog/testdata/run.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/temporary_folder.h"
 
 namespace {
 
@@ -243,10 +244,34 @@ TEST(FatalSignal, OnSeveralThreadsIsReportedOnce) {
   }
 }
 
+TEST(FatalSignal, ReportBeginsWithTheThreadThatDied) {
+  std::string const report = run_dying("Dies.OnAWorker").err;
+  std::size_t const died = report.find(") died in working{item=3}\n"), other = report.find(") is in joining\n");
+  ASSERT_NE(died, report.npos) << report;
+  ASSERT_NE(other, report.npos) << report;
+  EXPECT_LT(died, other) << report;
+}
+
+TEST(FatalSignal, ReportNamesTheMainThreadAlsoOutsideAnySpan) {
+  EXPECT_THAT(run_dying("Dies.ByAbort").err, HasSubstr("  thread main ("));
+}
+
+TEST(FatalSignal, ReportSaysHowLongBeforeTheEndRecordsWere) {
+  EXPECT_THAT(run_dying("Dies.BySegv", {{"TRACE_TIME", "utc"}}).err,
+              testing::ContainsRegex("\n  -[0-9]+\\.[0-9][0-9][0-9] m?s DEBUG outer"));
+}
+
+TEST(FatalSignal, ReportNamesTheRecording) {
+  tracing_test::TemporaryFolder const folder;
+  std::string const file = folder / "died.rec";
+  EXPECT_THAT(run_dying("Dies.BySegv", {{"TRACE_RECORD", file}}).err,
+              HasSubstr("  the whole recording: testlog show " + file + "\n---- end of captured records ----\n"));
+}
+
 TEST(FatalSignal, ReportCutsLongLines) {
   Outcome const outcome = run_dying("Dies.InDeepSpans");
   EXPECT_EQ(outcome.signal, SIGSEGV);
-  EXPECT_THAT(outcome.err, HasSubstr(" is in level{levels=999}:level{levels=998}:"));
+  EXPECT_THAT(outcome.err, HasSubstr(" died in level{levels=999}:level{levels=998}:"));
   EXPECT_THAT(outcome.err, HasSubstr("...\n  DEBUG ...:level{levels=63}:"));
   EXPECT_THAT(outcome.err, HasSubstr(":level{levels=0}: dying_scenarios: bottom\n"));
 }
@@ -259,7 +284,7 @@ TEST(FatalSignal, ReportShortensLongTextsAndKeepsAllFields) {
   std::string const c = std::string(512, 'c') + "... (100000 bytes)";
   std::string const span = "m{a=\"" + a + "\" b=\"" + b + "\" c=\"" + c + "\" k=7";
   std::string const recorded = " status=\"" + std::string(200, 's') + "\"}";
-  EXPECT_THAT(outcome.err, HasSubstr(" is in " + span + recorded + "\n"));
+  EXPECT_THAT(outcome.err, HasSubstr(" died in " + span + recorded + "\n"));
   EXPECT_THAT(outcome.err, HasSubstr("  DEBUG " + span + "}: dying_scenarios: first\n"));
   EXPECT_THAT(outcome.err, HasSubstr("  DEBUG " + span + recorded + ": dying_scenarios: second " + c + " a=\"" + a +
                                      "\" b=\"" + b + "\" n=8\n"));

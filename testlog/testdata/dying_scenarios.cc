@@ -123,6 +123,13 @@ TEST(Dies, OnSeveralThreadsAtOnce) {
   }
   for (std::thread& thread : threads) thread.join();
 }
+TEST(Dies, OnAWorker) {
+  TRACE_SPAN(info, "joining");
+  std::thread([] {
+    TRACE_SPAN(info, "working", tracing::kv("item", 3));
+    raise(SIGSEGV);
+  }).join();
+}
 void die_below(int levels) {
   TRACE_SPAN(info, "level", levels);
   if (levels > 0) return die_below(levels - 1);

@@ -26,6 +26,8 @@ class DyingReader {
 
   /// Reads the records from `from_ticks` until now. `store` must live as long as it is read.
   void start(RecordStore const& store, std::uint64_t from_ticks) noexcept;
+  /// When start() was called.
+  std::uint64_t until_ticks() const noexcept { return until_ticks_; }
   /// Goes to the next event in the order of time. False at the end.
   bool next() noexcept;
   /// Whether tracks are left out.

@@ -1,0 +1,77 @@
+// CrashLine: a line of the report of a process that dies.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "tracing_core/environment/output.h"
+#include "tracing_core/internal/utf8.h"
+#include "tracing_core/model/field_values.h"
+#include "tracing_core/model/value.h"
+#include "tracing_core/record/dying_reader.h"
+
+namespace testlog::inline v1 {
+
+using tracing::internal::DyingReader;
+using tracing::internal::Output;
+
+/// A line that is being composed. Drops what does not fit. Async-signal-safe.
+class CrashLine {
+ public:
+  CrashLine& operator<<(std::string_view text) noexcept {
+    is_cut_ = is_cut_ || text.size() > kBytes - size_;
+    text = text.substr(0, kBytes - size_);
+    std::memcpy(bytes_ + size_, text.data(), text.size());
+    size_ += text.size();
+    return *this;
+  }
+  CrashLine& operator<<(std::uint64_t number) noexcept {
+    char digits[20];
+    std::size_t at = sizeof(digits);
+    do digits[--at] = static_cast<char>('0' + number % 10);
+    while ((number /= 10) != 0);
+    return *this << std::string_view(digits + at, sizeof(digits) - at);
+  }
+  /// `-1.204 ms`, or `-12.204 s` from one second on.
+  void add_time_before_end(std::uint64_t nanoseconds) noexcept;
+  // Text of the program: line ends become `\n`, other control characters and bytes that are not UTF-8 question marks.
+  void add_text(std::string_view text) noexcept {
+    while (!text.empty() && !is_cut_) {
+      auto const c = tracing::internal::decode_utf8(text);
+      bool const is_control = c.value < 0x20 || (c.value >= 0x7f && c.value < 0xa0);
+      *this << (c.value == '\n' ? "\\n" : c.valid && !is_control ? text.substr(0, c.size) : "?");
+      text.remove_prefix(c.size);
+    }
+  }
+  // A text value, of which a long one leaves room for other values: `the first of i... (1048576 bytes)`.
+  void add_shortened(std::string_view text) noexcept {
+    std::size_t const whole_size = reader_ == nullptr ? text.size() : reader_->whole_size(text);
+    std::string_view const shown = text.substr(0, tracing::internal::char_start(text, kMaxTextBytes));
+    add_text(shown);
+    if (whole_size > shown.size()) *this << "... (" << std::uint64_t{whole_size} << " bytes)";
+  }
+  /// Texts are those of a recording, which may be cut already.
+  void set_reader(DyingReader const* reader) noexcept { reader_ = reader; }
+  void add_value(tracing::Value const& value) noexcept;
+  void add_error(tracing::Value const& value) noexcept;
+  void add_message(tracing::Value const& value) noexcept;
+  void add_fields(tracing::FieldValues const& fields) noexcept;
+
+  /// Ends the line and starts an empty one.
+  void write_to(Output& output) noexcept;
+
+ private:
+  static constexpr std::size_t kBytes = 4096;
+  static constexpr std::size_t kMaxTextBytes = 512;
+
+  void write_json_to(Output& output) noexcept;
+
+  DyingReader const* reader_ = nullptr;
+  std::size_t size_ = 0;
+  bool is_cut_ = false;
+  char bytes_[kBytes] = {};
+};
+
+}  // namespace testlog::inline v1
