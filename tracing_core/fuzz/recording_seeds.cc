@@ -28,14 +28,15 @@ using tracing::Value;
 
 template <class F>
 void write(std::string const& path, F f) {
-  std::filesystem::remove(path);
-  auto [layer, error] = tracing::record_layer({.path = path, .limit_bytes = 1 << 20});
-  if (error) throw std::system_error(error, path);
+  std::string const recording = path + ".recording";
+  std::filesystem::remove(recording);
+  auto [layer, error] = tracing::record_layer({.path = recording, .limit_bytes = 1 << 20});
+  if (error) throw std::system_error(error, recording);
   auto const registry = tracing::RegistryBuilder().with(std::move(layer)).build();
   with_default(registry, [&] { f(registry); });
-  std::ifstream file(path, std::ios::binary);
-  std::string const packed = tracing_fuzz::pack(std::string(std::istreambuf_iterator<char>(file), {}));
-  std::ofstream(path, std::ios::binary) << packed;
+  std::ifstream file(recording, std::ios::binary);
+  std::ofstream(path, std::ios::binary) << tracing_fuzz::pack(std::string(std::istreambuf_iterator<char>(file), {}));
+  std::filesystem::remove(recording);  // the registry still writes to the file, which may not be cut before it ends
 }
 
 void scopes(std::shared_ptr<tracing::Registry> const&) {
