@@ -20,16 +20,18 @@ void CrashLine::write_to(Output& output) noexcept {
     bytes_[size_++] = '\n';
     output.write_dying({bytes_, size_});
   }
-  size_ = 0;
-  is_cut_ = false;
+  clear();
 }
 
 // The same text as an object. It has no control characters.
 void CrashLine::write_json_to(Output& output) noexcept {
-  constexpr std::string_view kBefore = "{\"kind\":\"crash_report\",\"text\":\"";
+  constexpr std::string_view kBefore = "{\"kind\":\"";
+  constexpr std::string_view kBetween = "\",\"text\":\"";
   constexpr std::string_view kAfter = "\"}\n";
-  static constinit char object[kBefore.size() + 2 * kBytes + kAfter.size()] = {};
+  static constinit char object[kBefore.size() + kMaxKind + kBetween.size() + 2 * kBytes + kAfter.size()] = {};
   char* at = object + kBefore.copy(object, kBefore.size());
+  at += kind_.copy(at, kMaxKind);
+  at += kBetween.copy(at, kBetween.size());
   for (char const c : tracing::internal::without_frame({bytes_, size_})) {
     if (c == '"' || c == '\\') *at++ = '\\';
     *at++ = c;
@@ -38,11 +40,11 @@ void CrashLine::write_json_to(Output& output) noexcept {
   output.write_dying({object, static_cast<std::size_t>(at - object)});
 }
 
-void CrashLine::add_time_before_end(std::uint64_t nanoseconds) noexcept {
+void CrashLine::add_duration(std::uint64_t nanoseconds) noexcept {
   bool const is_long = nanoseconds >= 1'000'000'000;
   std::uint64_t const thousandths = nanoseconds / (is_long ? 1'000'000 : 1'000);
   std::uint64_t const rest = thousandths % 1000;
-  *this << "-" << thousandths / 1000 << "." << rest / 100 << rest / 10 % 10 << rest % 10 << (is_long ? " s" : " ms");
+  *this << thousandths / 1000 << "." << rest / 100 << rest / 10 % 10 << rest % 10 << (is_long ? " s" : " ms");
 }
 
 // Numbers fit into the buffer below; objects and errors were captured as text.

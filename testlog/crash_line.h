@@ -1,4 +1,4 @@
-// CrashLine: a line of the report of a process that dies.
+// CrashLine: a line of a report that the handler of a signal may write.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace testlog::inline v1 {
 using tracing::internal::DyingReader;
 using tracing::internal::Output;
 
-/// A line that is being composed. Drops what does not fit. Async-signal-safe.
+/// A line that is being composed. Drops what does not fit. One thread at a time. Async-signal-safe.
 class CrashLine {
  public:
   CrashLine& operator<<(std::string_view text) noexcept {
@@ -34,8 +34,32 @@ class CrashLine {
     while ((number /= 10) != 0);
     return *this << std::string_view(digits + at, sizeof(digits) - at);
   }
-  /// `-1.204 ms`, or `-12.204 s` from one second on.
-  void add_time_before_end(std::uint64_t nanoseconds) noexcept;
+  /// `1.204 ms`, or `12.204 s` from one second on.
+  void add_duration(std::uint64_t nanoseconds) noexcept;
+  /// `thread main (1234)`.
+  void add_thread(std::string_view name, std::int64_t os_thread) noexcept {
+    *this << "thread ";
+    add_text(name.empty() ? std::string_view("without a name") : name);
+    *this << " (" << static_cast<std::uint64_t>(os_thread) << ")";
+  }
+  /// `for_each_group(f)` calls `f(FieldValues const&)` for each group of the span's values.
+  template <class F>
+  void add_span(tracing::Metadata const& metadata, F&& for_each_group) noexcept {
+    bool any = metadata.is_perf();
+    if (any) {
+      *this << "perf{name=";
+      add_value(tracing::Value::of_text(metadata.name()));
+    } else {
+      add_text(metadata.name());
+    }
+    for_each_group([this, &any](tracing::FieldValues const& group) {
+      if (group.size() == 0) return;
+      *this << (any ? " " : "{");
+      any = true;
+      add_fields(group);
+    });
+    if (any) *this << "}";
+  }
   // Text of the program: line ends become `\n`, other control characters and bytes that are not UTF-8 question marks.
   void add_text(std::string_view text) noexcept {
     while (!text.empty() && !is_cut_) {
@@ -59,16 +83,27 @@ class CrashLine {
   void add_message(tracing::Value const& value) noexcept;
   void add_fields(tracing::FieldValues const& fields) noexcept;
 
+  /// A word: what the lines are in a file of JSON records.
+  void set_kind(std::string_view kind) noexcept { kind_ = kind; }
   /// Ends the line and starts an empty one.
   void write_to(Output& output) noexcept;
+  void write_unless_empty(Output& output) noexcept {
+    if (size_ > 0) write_to(output);
+  }
+  void clear() noexcept {
+    size_ = 0;
+    is_cut_ = false;
+  }
 
  private:
   static constexpr std::size_t kBytes = 4096;
   static constexpr std::size_t kMaxTextBytes = 512;
+  static constexpr std::size_t kMaxKind = 16;
 
   void write_json_to(Output& output) noexcept;
 
   DyingReader const* reader_ = nullptr;
+  std::string_view kind_;
   std::size_t size_ = 0;
   bool is_cut_ = false;
   char bytes_[kBytes] = {};

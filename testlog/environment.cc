@@ -1,6 +1,8 @@
 #include "testlog/environment.h"
 
 #include <array>
+#include <charconv>
+#include <system_error>
 
 namespace testlog::inline v1 {
 namespace {
@@ -18,6 +20,18 @@ void parse_capture(EnvOptions& options, VariableInput const& input) {
   auto& environment = static_cast<Environment&>(options);
   environment.capture_off = filter_of(input.value).max_level_hint() == tracing::LevelFilter::off;
   if (!environment.capture_off) environment.capture = input.value;
+}
+
+// Seconds, such as 2.5; or off.
+template <auto kMember>
+void parse_seconds(EnvOptions& options, VariableInput const& input) {
+  constexpr double kMax = 1e9;
+  double seconds = 0;
+  char const* const last = input.value.data() + input.value.size();
+  auto const [end, error] = std::from_chars(input.value.data(), last, seconds, std::chars_format::fixed);
+  bool const is_number = error == std::errc() && end == last && seconds >= 0 && seconds <= kMax;
+  if (!is_number && input.value != "off") return input.reject(input.value, "not a valid time");
+  tracing::internal::member_of<kMember>(options) = static_cast<std::uint64_t>(seconds * 1e9);
 }
 
 constexpr std::array kVariables{

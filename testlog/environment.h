@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "tracing_core/environment/env_options.h"
@@ -41,6 +42,8 @@ struct Environment : tracing::EnvOptions {
   Show show = Show::live;                                    ///< TRACE_SHOW
   std::string capture = "trace";                             ///< TRACE_CAPTURE, unless it selects nothing
   bool capture_off = false;                                  ///< TRACE_CAPTURE selects nothing
+  std::optional<std::uint64_t> hang_after_ns{};              ///< TRACE_HANG_AFTER; 0: off
+  std::uint64_t hang_after_default_ns = 0;                   ///< TRACE_HANG_AFTER_DEFAULT; 0: none
   std::string record_default{};                              ///< TRACE_RECORD_DEFAULT; empty: none
   RecordKeep record_keep = RecordKeep::automatic;            ///< TRACE_RECORD_KEEP
   tracing::LevelFilter fail_on = tracing::LevelFilter::off;  ///< TRACE_FAIL_ON

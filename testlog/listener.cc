@@ -11,6 +11,7 @@
 
 #include "testlog/crash.h"
 #include "testlog/failure_report.h"
+#include "testlog/hang.h"
 #include "testlog/session.h"
 #include "testlog/settings.h"
 #include "testlog/unwound_path.h"
@@ -80,6 +81,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     runs_ = true;
     session_.recording_file().begin_run();
     install_crash_handlers(session_);
+    install_hang_handlers();
     report_exit_of_process();
     attach_loggers();
   }
@@ -99,11 +101,15 @@ class Recorder final : public testing::EmptyTestEventListener {
   void OnEnvironmentsSetUpEnd(UnitTest const&) override {
     unreported_.end(UnreportedRecords::of_environments, now());
   }
-  void OnTestSuiteStart(TestSuite const&) override { unreported_.begin(UnreportedRecords::of_suite, now()); }
+  void OnTestSuiteStart(TestSuite const& suite) override {
+    begin_phase(Phase::set_up_of_suite, suite.name());
+    unreported_.begin(UnreportedRecords::of_suite, now());
+  }
 
   void OnTestStart(TestInfo const& test) override {
     unreported_.end(UnreportedRecords::of_suite, now());
     test_ = &test;
+    begin_phase(Phase::test, name_of(test).c_str());
     path_recorded_ = false;
     forget_unwound();
     session_.begin_test(name_of(test),
@@ -142,10 +148,12 @@ class Recorder final : public testing::EmptyTestEventListener {
     if (run_records_ != nullptr) run_records_->end_test(name_of(test), test);
     session_.end_test();
     test_ = nullptr;
+    begin_phase(Phase::after_test, name_of(test).c_str());
   }
 
   void OnTestProgramEnd(UnitTest const& program) override {
     runs_ = false;
+    begin_phase(Phase::after_tests, "");
     if (session_.environment().spdlog) tracing::bridge::detach_all();
     if (session_.environment().show == Show::all) report_.print_matching({});
     bool const ran_all = program.test_to_run_count() == program.total_test_count() - program.disabled_test_count();

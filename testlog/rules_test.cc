@@ -480,6 +480,9 @@ std::vector<BadCase> const& bad_cases() {
       {"TRACE_FAIL_ON", "wran",
        "testlog: TRACE_FAIL_ON=wran: unknown value; expected one of off, error, warn, info, debug, trace (did you mean "
        "warn?)\n"},
+      {"TRACE_HANG_AFTER", "10s", "testlog: TRACE_HANG_AFTER=10s: not a valid time; expected seconds, or off\n"},
+      {"TRACE_HANG_AFTER_DEFAULT", "-1",
+       "testlog: TRACE_HANG_AFTER_DEFAULT=-1: not a valid time; expected seconds, or off\n"},
       {"TRACE_RECORD_KEEP", "non", "testlog: TRACE_RECORD_KEEP=non: unknown value; expected one of failed, all\n"},
       {"TRACE_PERF_THRESHOLD_US", "5ms",
        "testlog: TRACE_PERF_THRESHOLD_US=5ms: not a valid number; expected microseconds\n"},

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "testlog/hang.h"
 #include "testlog/perf.h"
 #include "tracing_core/dispatch/carried_context.h"
 #include "tracing_core/internal/fork.h"
@@ -39,6 +40,7 @@ void Session::start(internal::ProcessRole const& role) {
       .adopt = [](std::uint32_t test) noexcept { get()->attribution_.serve_test(test); }};
   tracing::set_context_carrier(&kRunningTest);
   tracing::set_global_default(made->registry_);
+  if (!role.death_test_child && !made->mute_) watch_for_hangs(*made);
 }
 
 Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribution), fail_on_(attribution_) {

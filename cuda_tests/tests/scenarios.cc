@@ -65,6 +65,15 @@ TEST_LOG(Scenario, FailsToCompileTwice) {
   for (int i = 0; i < 2; ++i) EXPECT_THROW(client.launch(kernel, {1, 1, 1}, {}), tracing::cuda::CompileError);
 }
 
+TEST_LOG(Scenario, NeverEnds) {
+  Client const client(backend());
+  Kernel kernel = faults_kernel("spin");
+  kernel.source = "extern \"C\" __global__ void spin(float volatile* x) {\n  while (*x == 0) {}\n}\n";
+  Handle const x = client.create(std::vector<float>(1));
+  client.launch(kernel, {1, 1, 1}, {x});
+  client.read<float>(x);
+}
+
 TEST_LOG(Scenario, HasTooManyThreads) {
   Client const client(backend());
   EXPECT_THROW(client.launch(faults_kernel("empty", 2048), {1, 1, 1}, {}), Error);

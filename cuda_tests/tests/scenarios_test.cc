@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <signal.h>
+
 #include <regex>
 #include <span>
 #include <string>
@@ -15,6 +17,7 @@
 namespace cuda_tests {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testlog::testdata::Outcome;
 using testlog::testdata::Variables;
@@ -141,6 +144,17 @@ TEST(WithoutDevice, MakesTheOutputOfAGpuEqualToThatOfTheCpu) {
     EXPECT_EQ(without_device(replaced(cpu, kGpu)), without_device(cpu)) << file;
     EXPECT_NE(without_device(cpu), without_device(approved("trap.txt")));
   }
+}
+
+TEST_P(Scenarios, ThatNeverEndIsReportedWithItsUnfinishedLaunches) {
+  if (!is_cpu()) GTEST_SKIP() << "A GPU would go on after the process was killed.";
+  Variables const variables{{"TRACE_HANG_AFTER", "2"}, {"TRACE_SHOW", "failed"}};
+  Outcome const outcome = testlog::testdata::run({CUDA_TESTS_SCENARIOS, "--gtest_filter=Scenario.NeverEnds"}, variables,
+                                                 {{"---- end of the report ----\n", SIGKILL}});
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("---- still running: Scenario.NeverEnds, for 2."),
+                                 HasSubstr("  launches whose end was not observed, the oldest first:\n"
+                                           "    stream "),
+                                 HasSubstr(": launch 1 of spin, grid (1, 1, 1), block (1, 1, 1), launched ")));
 }
 
 TEST_P(Scenarios, PrintsTheIdentityOfHalvesLikeCubeCl) {

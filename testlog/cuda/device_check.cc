@@ -1,11 +1,14 @@
 #include "testlog/cuda/device_check.h"
 
 #include <algorithm>
+#include <chrono>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "testlog/listener.h"
 #include "testlog/records.h"
+#include "testlog/state_report.h"
 #include "tracing_core/cuda/errors.h"
 #include "tracing_core/format/span_path.h"
 
@@ -13,6 +16,7 @@ namespace testlog::inline v1 {
 namespace {
 
 constexpr std::size_t kMaxCandidates = 8;
+constexpr std::size_t kMaxLaunches = 32;  // in the report of a hang
 
 std::string name_of(testing::TestInfo const& test) { return std::string(test.test_suite_name()) + "." + test.name(); }
 
@@ -100,6 +104,47 @@ std::string DeviceCheckListener::candidates_of(tracing::cuda::Loss const& loss) 
 
 namespace {
 
+void add_dim(CrashLine& line, std::string_view before, tracing::cuda::Dim3 const& dim) noexcept {
+  line << before << std::uint64_t{dim.x} << ", " << std::uint64_t{dim.y} << ", " << std::uint64_t{dim.z};
+}
+
+// The part of a report of a hang that tells what the devices have not finished.
+void write_outstanding_launches(CrashLine& line, Output& output) noexcept {
+  struct Visiting {
+    CrashLine& line;
+    Output& output;
+    std::size_t count = 0;
+  } visiting{line, output};
+  bool const is_complete = tracing::cuda::Driver::visit_outstanding(
+      [](void* context, tracing::cuda::Launch const& launch) {
+        auto& all = *static_cast<Visiting*>(context);
+        if (all.count++ == 0) {
+          all.line << "  launches whose end was not observed, the oldest first:";
+          all.line.write_to(all.output);
+        }
+        if (all.count > kMaxLaunches) return;
+        all.line << "    " << (launch.stream == 0 ? "the default stream" : "stream ");
+        if (launch.stream != 0) all.line << launch.stream;
+        all.line << ": launch " << launch.id << " of ";
+        all.line.add_text(launch.kernel);
+        add_dim(all.line, ", grid (", launch.grid);
+        add_dim(all.line, "), block (", launch.block);
+        all.line << "), launched ";
+        auto const age = std::chrono::steady_clock::now() - launch.at;
+        all.line.add_duration(static_cast<std::uint64_t>(std::chrono::nanoseconds(age).count()));
+        all.line << " ago";
+        all.line.write_to(all.output);
+      },
+      &visiting);
+  if (visiting.count > kMaxLaunches) {
+    line << "    and " << visiting.count - kMaxLaunches << " more";
+    line.write_to(output);
+  }
+  if (is_complete) return;
+  line << "  launches of drivers that are in use are left out";
+  line.write_to(output);
+}
+
 // Appended after testlog's own listeners. OnTestEnd() is called in reverse order, so this failure is reported as part
 // of the test.
 [[maybe_unused]] bool const installed = [] {
@@ -107,6 +152,7 @@ namespace {
   Session* const session = Session::get();
   if (session == nullptr) return false;
   testing::UnitTest::GetInstance()->listeners().Append(new DeviceCheckListener(*session));
+  StateReport::get().add_section(write_outstanding_launches);
   return true;
 }();
 

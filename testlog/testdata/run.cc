@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -84,8 +85,29 @@ Variables without_times(Variables const& variables) {
   return all;
 }
 
+// Sends the signals of the steps whose texts have come.
+class Stepping {
+ public:
+  Stepping(pid_t child, std::vector<Step> const& steps) : child_(child), steps_(steps) {}
+
+  void look_at(std::string const& text) {
+    for (; next_ < steps_.size(); ++next_) {
+      std::size_t const found = text.find(steps_[next_].text, at_);
+      if (found == text.npos) return;
+      at_ = found + steps_[next_].text.size();
+      kill(child_, steps_[next_].signal);
+    }
+  }
+
+ private:
+  pid_t const child_;
+  std::vector<Step> const& steps_;
+  std::size_t next_ = 0;
+  std::size_t at_ = 0;
+};
+
 // Ignores a negative descriptor.
-void read_both(int out, int err, Outcome& outcome) {
+void read_both(int out, int err, Outcome& outcome, Stepping* stepping = nullptr) {
   std::array<pollfd, 2> sources{{{out, POLLIN, 0}, {err, POLLIN, 0}}};
   int open = (out >= 0) + (err >= 0);
   while (open > 0 && poll(sources.data(), sources.size(), -1) > 0) {
@@ -95,6 +117,7 @@ void read_both(int out, int err, Outcome& outcome) {
       ssize_t const size = read(sources[i].fd, bytes, sizeof(bytes));
       if (size > 0) {
         (i == 0 ? outcome.out : outcome.err).append(bytes, static_cast<std::size_t>(size));
+        if (stepping != nullptr) stepping->look_at(outcome.err);
       } else if (size == 0 || errno != EINTR) {
         sources[i].fd = -1;
         --open;
@@ -103,13 +126,15 @@ void read_both(int out, int err, Outcome& outcome) {
   }
 }
 
-Outcome run(std::vector<std::string> const& words, Variables const& variables, bool read_err) {
+Outcome run_reading(bool read_err, std::vector<std::string> const& words, Variables const& variables,
+                    std::vector<Step> const& steps = {}) {
   int out[2], err[2];
   EXPECT_EQ(pipe2(out, O_CLOEXEC) | pipe2(err, O_CLOEXEC), 0);
   if (!read_err) close(std::exchange(err[0], -1));
   Outcome outcome;
   if (pid_t const child = start(words, environment_with(variables), out[1], err[1])) {
-    read_both(out[0], err[0], outcome);
+    Stepping stepping(child, steps);
+    read_both(out[0], err[0], outcome, &stepping);
     int const status = status_of(child);
     if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
@@ -121,7 +146,9 @@ Outcome run(std::vector<std::string> const& words, Variables const& variables, b
 
 }  // namespace
 
-Outcome run(std::vector<std::string> const& words, Variables const& variables) { return run(words, variables, true); }
+Outcome run(std::vector<std::string> const& words, Variables const& variables, std::vector<Step> const& steps) {
+  return run_reading(true, words, variables, steps);
+}
 
 Outcome run_scenarios(std::string const& filter, Variables const& variables, std::vector<std::string> const& more) {
   return run(scenario_words(filter, more), without_times(variables));
@@ -135,6 +162,12 @@ Variables with_sanitizer_options(Variables variables, std::string_view options) 
   return variables;
 }
 
+Outcome run_with_signals(std::string const& filter, std::vector<Step> const& steps, Variables const& variables) {
+  Variables all = variables;
+  all.emplace_back("SCENARIO_ALARM", "60");
+  return run(scenario_words(filter, {}), all, steps);
+}
+
 // Sanitizers end the program with a report and an exit status of their own if one of these options is missing.
 Outcome run_dying(std::string const& filter, Variables const& variables, std::vector<std::string> const& more) {
   constexpr char kHandleNothing[] =
@@ -143,7 +176,7 @@ Outcome run_dying(std::string const& filter, Variables const& variables, std::ve
 }
 
 Outcome run_unread_scenarios(std::string const& filter, Variables const& variables) {
-  return run(scenario_words(filter, {}), without_times(variables), false);
+  return run_reading(false, scenario_words(filter, {}), without_times(variables));
 }
 
 std::string run_on_terminal(std::string const& filter, Variables const& variables) {

@@ -17,13 +17,22 @@ struct Outcome {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
+/// A signal for a program, sent once it has written `text` to its standard error after that of the step before.
+struct Step {
+  std::string text;
+  int signal = 0;
+};
+
 /// Runs the program words[0] with `variables` added to the environment of this process, less the variables that testlog
 /// and GoogleTest read. Both outputs are pipes.
-Outcome run(std::vector<std::string> const& words, Variables const& variables = {});
+Outcome run(std::vector<std::string> const& words, Variables const& variables = {}, std::vector<Step> const& steps = {});
 
 /// run() of the program `testlog_scenarios` with the tests that `filter` selects, without times.
 Outcome run_scenarios(std::string const& filter, Variables const& variables = {},
                       std::vector<std::string> const& more = {});
+
+/// run_scenarios() of tests that do not end by themselves. They end after a minute. With times.
+Outcome run_with_signals(std::string const& filter, std::vector<Step> const& steps, Variables const& variables = {});
 
 /// `variables` with further options for sanitizers.
 Variables with_sanitizer_options(Variables variables, std::string_view options);

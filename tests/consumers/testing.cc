@@ -19,4 +19,8 @@ TEST(Consumer, KeepsRecordingsInAnotherFolder) {
   EXPECT_EQ(variable("X"), "1");
 }
 TEST(Consumer, KeepsRecordingsNowhere) { EXPECT_EQ(variable("TRACE_RECORD_DEFAULT"), ""); }
+TEST(Consumer, KnowsWhenItsTimeIsNearlyOver) {
+  EXPECT_EQ(variable("TRACE_HANG_AFTER_DEFAULT"), "9.6");
+  EXPECT_TRUE(variable("TRACE_RECORD_DEFAULT").ends_with("/Testing/Temporary/testlog"));
+}
 TEST(Consumer, SeesTheLevels) { EXPECT_EQ(tracing::name(tracing::LevelFilter::off), "off"); }

@@ -53,6 +53,15 @@ void for_each_driver(std::function<void(Driver&)> const& f) {
   for (Driver* const driver : drivers().alive) f(*driver);
 }
 
+bool Driver::visit_outstanding(void (*visit)(void* context, Launch const& launch), void* context) noexcept {
+  if (!drivers().mutex.try_lock()) return false;
+  bool is_complete = true;
+  for (Driver* const driver : drivers().alive)
+    is_complete &= driver->state_->log.try_visit([&](Launch const& launch) { visit(context, launch); });
+  drivers().mutex.unlock();
+  return is_complete;
+}
+
 std::vector<Loss> take_losses_of_destroyed_drivers() {
   MutexLock const lock(drivers().mutex);
   return std::exchange(drivers().losses_of_destroyed, {});

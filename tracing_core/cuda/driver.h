@@ -118,6 +118,9 @@ class Driver {
 
   /// The launches whose end has not been observed, oldest first; at most the last 256 of each stream.
   std::vector<Launch> outstanding_launches() const;
+  /// Calls `visit` for those of all drivers. For handlers of signals: neither waits nor allocates, but leaves out the launches
+  /// of drivers that are in use at this moment; then it returns false.
+  static bool visit_outstanding(void (*visit)(void* context, Launch const& launch), void* context) noexcept;
 
  private:
   struct State;

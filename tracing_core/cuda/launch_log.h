@@ -63,6 +63,15 @@ class LaunchLog {
 
   /// A copy of the outstanding launches, oldest first.
   std::vector<Launch> outstanding() const;
+  /// Calls `f(Launch const&)` for each outstanding launch in the order of their begin. Neither waits nor allocates: false if
+  /// another thread uses the log, or the calling one does and was interrupted by a signal.
+  template <class F>
+  bool try_visit(F&& f) const {
+    if (!mutex_.try_lock()) return false;
+    for (Entry const& entry : entries_) f(entry.launch);
+    mutex_.unlock();
+    return true;
+  }
   /// How many outstanding launches are only counted.
   std::uint64_t forgotten() const;
 

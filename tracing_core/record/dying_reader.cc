@@ -6,6 +6,7 @@
 #include <functional>
 #include <new>
 
+#include "tracing_core/record/head_copy.h"
 #include "tracing_core/record/racing_copy.h"
 
 namespace tracing::inline v1::internal {
@@ -27,36 +28,29 @@ unsigned references_of(RecordHead const& head) noexcept {
   }
 }
 
-// A head as it is at one moment, which another thread may be writing to.
-struct HeadCopy {
-  alignas(ChunkHead) char bytes[sizeof(ChunkHead)];
-
-  explicit HeadCopy(ChunkHead const& head) noexcept {
-    copy_racing(reinterpret_cast<char const*>(&head), bytes, sizeof(bytes));
-    std::atomic_thread_fence(std::memory_order_acquire);
-  }
-  ChunkHead const& operator*() const noexcept { return *reinterpret_cast<ChunkHead const*>(bytes); }
-};
-
 bool is_foreign(RecordHead const& head) noexcept { return (head.flags & kForeign) != 0; }  // or dated
 
 }  // namespace
 
 // ---- chunks ----
 
-void DyingReader::start(RecordStore const& store, std::uint64_t from_ticks) noexcept {
+void DyingReader::start(RecordStore const& store) noexcept {
   store_ = &store;
-  from_ticks_ = from_ticks;
+  from_ticks_ = 0;
   until_ticks_ = ticks_now();
   track_count_ = 0;
   skips_tracks_ = false;
   now_ = nullptr;
+}
+
+void DyingReader::start(RecordStore const& store, std::uint64_t from_ticks) noexcept {
+  start(store);
+  from_ticks_ = from_ticks;
   Region const& region = store.region();
   for (std::uint32_t i = 0; i < region.chunk_count(); ++i) {
     HeadCopy const copy(region.head(i));
     ChunkHead const& head = *copy;
-    std::uint64_t const generation = head.generation.load(std::memory_order_relaxed);
-    if (generation == 0 || generation % 2 != 0 || head.track == 0) continue;
+    if (!is_of_track(head)) continue;
     if (head.last_ticks == 0 || head.last_ticks >= from_ticks) (void)cursor_of(head.track);
   }
   for (std::size_t i = 0; i < track_count_; ++i) {
@@ -72,6 +66,7 @@ DyingReader::Cursor* DyingReader::cursor_of(std::uint64_t track) noexcept {
   if (track_count_ == kMaxTracks) return skips_tracks_ = true, nullptr;
   Cursor& fresh = cursors_[track_count_++];
   fresh.track = track;
+  fresh.os_thread = 0;
   fresh.first_record = fresh.first_ticks = 0;
   fresh.name_size = 0;
   return &fresh;
@@ -159,7 +154,7 @@ void DyingReader::apply(Cursor& cursor, RecordHead const& head) noexcept {
     case RecordType::track: {
       if (is_foreign(head)) break;
       ValueReader content({cursor.bytes + cursor.at + sizeof(head), std::size_t{head.words} * 8 - sizeof(head)});
-      (void)content.take_word();
+      cursor.os_thread = static_cast<std::int64_t>(content.take_word());
       std::string_view const name = content.take(std::min<std::size_t>(content.take_word(), sizeof(cursor.name)));
       cursor.name_size = name.copy(cursor.name, sizeof(cursor.name));
       break;
@@ -291,16 +286,21 @@ bool DyingReader::read_event() noexcept {
   depth_ = 0;
   has_more_spans_ = false;
   while (key != 0) {
-    Found const* const end = cursor.found + cursor.found_count;
-    Found const* found = end;
-    while (found != cursor.found && found[-1].key != key) --found;
-    if (found == cursor.found) break;
+    Found const* const found = find_span(cursor, key);
+    if (found == nullptr) break;
     has_more_spans_ = depth_ == kMaxDepth;
     if (has_more_spans_) break;
-    path_[depth_++] = found - 1;
-    key = found[-1].parent;
+    path_[depth_++] = found;
+    key = found->parent;
   }
   return true;
+}
+
+// The last description of it.
+DyingReader::Found const* DyingReader::find_span(Cursor const& cursor, std::uint64_t key) const noexcept {
+  Found const* found = cursor.found + cursor.found_count;
+  while (found != cursor.found && found[-1].key != key) --found;
+  return found == cursor.found ? nullptr : found - 1;
 }
 
 // Before each text are its size and that of the whole.

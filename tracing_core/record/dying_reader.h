@@ -1,4 +1,4 @@
-// DyingReader: reads the events of a recording in the handler of a fatal signal.
+// DyingReader: reads a recording where nothing may lock or allocate, as in the handler of a signal.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@
 namespace tracing::inline v1::internal {
 
 /// Async-signal-safe: takes no lock and allocates nothing, so it has some 3 MiB, of which it touches what it needs, and must
-/// be made beforehand. Other threads may go on recording, since it reads copies of chunks. Reads at most 64 tracks.
+/// be made beforehand. Other threads may go on recording, since it reads copies of chunks. Reads at most 64 tracks: start()
+/// reads the events of all of them, go_to_end_of() the last events of one and the spans that it is in.
 class DyingReader {
  public:
   static constexpr std::size_t kMaxTracks = 64;
@@ -26,7 +27,12 @@ class DyingReader {
 
   /// Reads the records from `from_ticks` until now. `store` must live as long as it is read.
   void start(RecordStore const& store, std::uint64_t from_ticks) noexcept;
-  /// When start() was called.
+  /// Finds the tracks to which threads may still add; go_to_end_of() goes to one of them. Same `store`.
+  std::size_t find_live_tracks(RecordStore const& store) noexcept;
+  /// Reads from the last chunks of a track, each of which begins with the spans that it was in. False if there are none.
+  bool go_to_end_of(std::size_t track) noexcept;
+
+  /// When start() or find_live_tracks() was called.
   std::uint64_t until_ticks() const noexcept { return until_ticks_; }
   /// Goes to the next event in the order of time. False at the end.
   bool next() noexcept;
@@ -42,6 +48,17 @@ class DyingReader {
 
   /// The size of a text of the event or of its spans, of which the recording has only the beginning if that is greater.
   std::size_t whole_size(std::string_view text) const noexcept;
+
+  /// After the last event of go_to_end_of(track): the spans below are those that the track is in.
+  void go_to_open_spans(std::size_t track) noexcept;
+  /// The system's number of the thread; of go_to_end_of() only.
+  std::int64_t os_thread() const noexcept { return now_->os_thread; }
+  struct Begin {
+    std::uint64_t ticks = 0;
+    enum Kind : std::uint8_t { entered, made, before } kind = before;  ///< `before`: not later than `ticks`
+  };
+  /// When a span of go_to_open_spans() began.
+  Begin begin_of_span(std::size_t index) noexcept;
 
   // The spans around the event, the innermost one is number 0.
   std::size_t depth() const noexcept { return depth_; }
@@ -74,6 +91,7 @@ class DyingReader {
   // Reads a copy of a chunk of one track.
   struct Cursor {
     std::uint64_t track;
+    std::int64_t os_thread;
     std::uint64_t event_ticks;
     std::uint64_t first_ticks;
     std::uint64_t first_record;
@@ -106,7 +124,9 @@ class DyingReader {
   };
 
   static RecordHead head_at(Cursor const& cursor, std::size_t at) noexcept;
+  void start(RecordStore const& store) noexcept;
   Cursor* cursor_of(std::uint64_t track) noexcept;
+  Found const* find_span(Cursor const& cursor, std::uint64_t key) const noexcept;
   bool load_next_chunk(Cursor& cursor) noexcept;
   bool copy_chunk(Cursor& cursor, std::uint32_t chunk) noexcept;
   void advance(Cursor& cursor) noexcept;
@@ -133,6 +153,7 @@ class DyingReader {
   Found const* path_[kMaxDepth];
   Room event_room_, span_room_, reference_room_;
   Cursor cursors_[kMaxTracks];
+  Cursor searched_;  // for the begin of a span
 };
 
 }  // namespace tracing::inline v1::internal

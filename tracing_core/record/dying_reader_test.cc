@@ -171,6 +171,53 @@ TEST_F(DyingReaderTest, ReadsDatedEventsInTheirSpans) {
   EXPECT_EQ(dying(), read());
 }
 
+// `outer n=1 (entered after first)`: which of the moments were before the span began.
+TEST_F(DyingReaderTest, TellsWhenOpenSpansBegan) {
+  std::uint64_t const first = ticks_now();
+  std::uint64_t second = 0;
+  record([&] {
+    TRACE_SPAN(info, "outer", kv("n", 1));
+    second = ticks_now();
+    auto const made = TRACE_MAKE_SPAN(info, "made", kv("late", empty));
+    auto const entered = made.enter();
+    for (int i = 0; i < 5000; ++i) TRACE_INFO("step", i);  // further chunks
+    made.record(kv("late", "text"));
+    ASSERT_EQ(reader_.find_live_tracks(*store_), 1u);
+    ASSERT_TRUE(reader_.go_to_end_of(0));
+    int events = 0;
+    while (reader_.next()) ++events;
+    EXPECT_GT(events, 100);
+    reader_.go_to_open_spans(0);
+    ASSERT_EQ(reader_.depth(), 2u);
+    InlineTextBuffer<64> values;
+    reader_.for_each_group(0, [&](FieldValues const& group) { append(values, group); });
+    EXPECT_EQ(values.view(), " late=\"text\"");
+    DyingReader::Begin const begins[] = {reader_.begin_of_span(1), reader_.begin_of_span(0)};
+    EXPECT_EQ(begins[0].kind, DyingReader::Begin::entered);
+    EXPECT_TRUE(first < begins[0].ticks && begins[0].ticks < second);
+    EXPECT_EQ(begins[1].kind, DyingReader::Begin::made);
+    EXPECT_TRUE(second < begins[1].ticks && begins[1].ticks < reader_.until_ticks());
+  });
+}
+
+TEST_F(DyingReaderTest, TellsThatASpanIsOlderThanWhatIsLeft) {
+  record([&] {
+    TRACE_SPAN(info, "outer");
+    for (int i = 0; i < 100'000; ++i) {
+      TRACE_SPAN(info, "inner");
+      TRACE_INFO("step");
+    }
+    ASSERT_EQ(reader_.find_live_tracks(*store_), 1u);
+    ASSERT_TRUE(reader_.go_to_end_of(0));
+    while (reader_.next()) {
+    }
+    reader_.go_to_open_spans(0);
+    ASSERT_EQ(reader_.depth(), 1u);
+    EXPECT_EQ(reader_.span(0).name(), "outer");
+    EXPECT_EQ(reader_.begin_of_span(0).kind, DyingReader::Begin::before);
+  });
+}
+
 TEST_F(DyingReaderTest, NamesThreads) {
   record([this] {
     std::thread([this] {

@@ -1,0 +1,188 @@
+#include "testlog/hang.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "testlog/state_report.h"
+#include "tracing_core/internal/span_clock.h"
+
+namespace testlog::inline v1 {
+namespace {
+
+constexpr int kSignals[] = {SIGQUIT, SIGUSR1, SIGTERM, SIGINT};
+constexpr std::string_view kSignalNames[] = {"SIGQUIT", "SIGUSR1", "SIGTERM", "SIGINT"};
+constexpr unsigned kLastMultiple = 8;
+
+struct Watch {
+  Session* session = nullptr;
+  pid_t process = 0;
+  struct sigaction before[std::size(kSignals)] = {};
+  std::uint64_t start_ns = 0;
+  std::atomic<Phase> phase{Phase::before_tests};
+  std::atomic<char const*> name{""};
+  std::atomic<std::uint64_t> begin_ns{0};
+  std::atomic<std::uint64_t> reported_begin_ns{0};  // the phase of the last report
+  std::atomic<std::uint64_t> reported_ticks{0};     // when that was
+};
+constinit Watch watch;
+
+std::uint64_t now_ns() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::string_view before_name(Phase phase) noexcept {
+  switch (phase) {
+    case Phase::before_tests: return "before the tests";
+    case Phase::set_up_of_suite: return "the set-up of suite ";
+    case Phase::test: return "";
+    case Phase::after_test: return "after ";
+    case Phase::after_tests: return "after the tests";
+  }
+  return {};
+}
+
+// In a turn.
+void write_report(std::string_view cause) noexcept {
+  std::uint64_t const begin = watch.begin_ns;
+  bool const repeats = watch.reported_begin_ns.exchange(begin) == begin;
+  std::uint64_t const since = repeats ? watch.reported_ticks.load() : 0;
+  watch.reported_ticks = tracing::internal::ticks_now();
+  StateReport::get().write_hang(*watch.session, {.cause = cause,
+                                                 .before = before_name(watch.phase),
+                                                 .name = watch.name.load(),
+                                                 .duration_ns = now_ns() - begin,
+                                                 .since_ticks = since});
+}
+
+// ---- signals ----
+
+bool ends_the_process(int signal) noexcept { return signal == SIGTERM || signal == SIGINT; }
+
+std::size_t index_of(int signal) noexcept {
+  return static_cast<std::size_t>(std::find(kSignals, std::end(kSignals), signal) - kSignals);
+}
+
+void report_signal(int signal) noexcept {
+  StateReport& report = StateReport::get();
+  if (!report.take_turn()) return;
+  Session& session = *watch.session;
+  if (ends_the_process(signal) && session.run_records() != nullptr) {
+    Attribution const& attribution = session.attribution();
+    session.run_records()->fatal_signal(attribution.name_of(attribution.running()), kSignalNames[index_of(signal)]);
+  }
+  write_report(kSignalNames[index_of(signal)]);
+  report.end_turn();
+}
+
+// Everything that it calls is async-signal-safe.
+void on_signal(int signal, siginfo_t*, void*) {
+  int const error_before = errno;
+  bool const is_child = getpid() != watch.process;
+  if (!is_child) report_signal(signal);
+  if (is_child || ends_the_process(signal)) {
+    if (!is_child && watch.session->files() != nullptr) watch.session->files()->wait_for_writers();
+    sigaction(signal, &watch.before[index_of(signal)], nullptr);
+    raise(signal);  // happens after the return
+  }
+  errno = error_before;
+}
+
+// Whether the handler may be replaced by ours.
+bool is_free(int signal, struct sigaction const& now) noexcept {
+  if ((now.sa_flags & SA_SIGINFO) != 0) return ends_the_process(signal) && now.sa_sigaction != on_signal;
+  return now.sa_handler == SIG_DFL || (ends_the_process(signal) && now.sa_handler != SIG_IGN);
+}
+
+// ---- time ----
+
+void sleep_until(std::uint64_t ns) noexcept {
+  timespec const until{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
+}
+
+// `from_start`: the time since the process began counts, which is what CTest limits.
+void watch_time(std::uint64_t interval_ns, bool from_start) noexcept {
+  std::uint64_t reported = 0;  // the phase to which `multiple` belongs
+  unsigned multiple = 1;
+  for (;;) {
+    std::uint64_t const phase = watch.begin_ns;
+    if (phase != reported && !from_start) multiple = 1;
+    reported = phase;
+    std::uint64_t const due = (from_start ? watch.start_ns : phase) + interval_ns * multiple;
+    if (multiple > kLastMultiple) {
+      sleep_until(now_ns() + interval_ns);
+    } else if (now_ns() < due) {
+      sleep_until(due);
+    } else {
+      StateReport& report = StateReport::get();
+      if (report.take_turn()) {
+        write_report("still running");
+        report.end_turn();
+      }
+      multiple *= 2;
+    }
+  }
+}
+
+// Signals are for the program's own threads.
+void start_thread(std::uint64_t interval_ns, bool from_start) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread([=] { watch_time(interval_ns, from_start); }).detach();
+  } catch (std::exception const& error) {
+    watch.session->output().write_note("report", std::string("testlog: TRACE_HANG_AFTER: no thread: ") + error.what() + "\n");
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace
+
+void watch_for_hangs(Session& session) {
+  watch.session = &session;
+  watch.process = getpid();
+  watch.start_ns = now_ns();
+  watch.begin_ns = watch.start_ns;
+  StateReport::get().prepare();
+  install_hang_handlers();
+  Environment const& environment = session.environment();
+  bool const from_start = !environment.hang_after_ns.has_value();
+  std::uint64_t const interval_ns = environment.hang_after_ns.value_or(environment.hang_after_default_ns);
+  if (interval_ns != 0) start_thread(interval_ns, from_start);
+}
+
+void install_hang_handlers() noexcept {
+  if (watch.session == nullptr) return;
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+    struct sigaction now {};
+    if (sigaction(kSignals[i], nullptr, &now) != 0 || !is_free(kSignals[i], now)) continue;
+    watch.before[i] = now;
+    struct sigaction action {};
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    for (int const other : kSignals) sigaddset(&action.sa_mask, other);  // one report after the other
+    sigaction(kSignals[i], &action, nullptr);
+  }
+}
+
+void begin_phase(Phase phase, char const* name) noexcept {
+  watch.name = name;
+  watch.phase = phase;
+  watch.begin_ns = now_ns();
+}
+
+}  // namespace testlog::inline v1

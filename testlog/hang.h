@@ -1,0 +1,25 @@
+// Reports of a process that does not go on.
+#pragma once
+
+#include <cstdint>
+
+#include "testlog/session.h"
+
+namespace testlog::inline v1 {
+
+/// What the process is doing.
+enum class Phase : std::uint8_t { before_tests, set_up_of_suite, test, after_test, after_tests };
+
+/// Reports what each thread is doing when a phase takes longer than TRACE_HANG_AFTER, and again at two, four and eight times
+/// that; and when a signal asks for it: SIGQUIT and SIGUSR1, after which the program goes on, and SIGTERM and SIGINT, which
+/// then do what they did before. SIGQUIT and SIGUSR1 are left alone if they have handlers, SIGTERM and SIGINT if they are
+/// ignored. Starts a thread only if a time is set. Forked children report nothing.
+void watch_for_hangs(Session& session);
+/// Again for signals whose handlers the program has set meanwhile.
+void install_hang_handlers() noexcept;
+
+/// A phase begins. `name` is that of the test or suite, or empty; it must live as long as the program. Called by the thread
+/// that runs the tests. Costs three stores and a look at the clock.
+void begin_phase(Phase phase, char const* name) noexcept;
+
+}  // namespace testlog::inline v1

@@ -1,0 +1,154 @@
+// What a test program says that does not go on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <regex>
+#include <string>
+
+#include "testlog/testdata/run.h"
+#include "tests/approval.h"
+#include "tests/support/temporary_folder.h"
+
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testlog::testdata::content_of;
+using testlog::testdata::count;
+using testlog::testdata::Outcome;
+using testlog::testdata::run_scenarios;
+using testlog::testdata::run_with_signals;
+using testlog::testdata::Variables;
+using tracing::testing::expect_approved;
+
+constexpr char kEnd[] = "---- end of the report ----\n";
+
+// Without times and the system's numbers of threads.
+std::string scrubbed(std::string const& text) {
+  std::string const timeless = std::regex_replace(text, std::regex("[0-9]+\\.[0-9]{3} m?s"), "<time>");
+  return std::regex_replace(timeless, std::regex("\\([0-9]+\\)"), "(<number>)");
+}
+
+// What a test prints until its first report ends; then it is killed.
+std::string report_of(std::string const& filter, Variables variables = {}) {
+  variables.emplace_back("TRACE_HANG_AFTER", "0.5");
+  variables.emplace_back("TRACE_SHOW", "failed");
+  Outcome const outcome = run_with_signals(filter, {{kEnd, SIGKILL}}, variables);
+  EXPECT_EQ(outcome.signal, SIGKILL) << outcome.err;
+  return scrubbed(outcome.err);
+}
+
+TEST(Hang, IsReportedWithTestThreadsAndSpans) {
+  std::string reports;
+  for (char const* const test :
+       {"Hangs.InAMutex", "Hangs.InAConditionVariable", "Hangs.InALoop", "Hangs.InAForkedChild", "Hangs.InAFormatter",
+        "Hangs.AfterManyRecords", "HangsInSetUp.OfItsSuite"})
+    reports += report_of(test) + "\n";
+  reports += report_of("Plain.Passes", {{"SCENARIO_STATIC_HANG", "1"}});
+  expect_approved("hangs.txt", reports);
+}
+
+TEST(Hang, ReportsTheInnermostOfManySpans) {
+  std::string const report = report_of("Hangs.InDeepSpans");
+  EXPECT_EQ(count(report, "\n    level{"), 32);
+  EXPECT_THAT(report, AllOf(HasSubstr("(more spans around these)"), HasSubstr("    level{levels=0}, entered")));
+}
+
+TEST(Hang, OfAThreadThatGoesOnRecordingIsReportedWithItsLastRecords) {
+  std::string const report = report_of("Hangs.WhileItRecords");
+  EXPECT_THAT(report, HasSubstr("    retry, entered"));
+  EXPECT_EQ(count(report, "DEBUG retry:attempt{i="), 10) << report;
+}
+
+TEST(Hang, IsReportedAgainWithWhatChanged) {
+  Outcome const outcome = run_with_signals("Hangs.InALoop", {{kEnd, 0}, {kEnd, SIGKILL}}, {{"TRACE_HANG_AFTER", "0.3"}});
+  EXPECT_EQ(count(outcome.err, "---- still running: Hangs.InALoop"), 2) << outcome.err;
+  EXPECT_EQ(count(outcome.err, "   its last records:\n"), 1) << outcome.err;
+  EXPECT_EQ(count(outcome.err, "   no records since the last report\n"), 1) << outcome.err;
+}
+
+TEST(Hang, IsNotReportedUnlessAsked) {
+  EXPECT_THAT(run_scenarios("Plain.Passes", {{"TRACE_HANG_AFTER", "60"}}).err, Not(HasSubstr("still running")));
+  Variables const off{{"TRACE_HANG_AFTER", "off"}, {"TRACE_HANG_AFTER_DEFAULT", "0.001"}};
+  EXPECT_THAT(run_scenarios("Dies.AfterAWhile", off).err, Not(HasSubstr("still running")));
+}
+
+TEST(Hang, OfAProcessWithALimitCountsFromItsBegin) {
+  Variables const variables{{"TRACE_HANG_AFTER_DEFAULT", "0.3"}};
+  Outcome const outcome = run_with_signals("Hangs.InALoop", {{kEnd, SIGKILL}}, variables);
+  EXPECT_THAT(outcome.err, HasSubstr("---- still running: Hangs.InALoop, for "));
+}
+
+TEST(Hang, IsOneLineEachInAFileOfJsonRecords) {
+  tracing_test::TemporaryFolder const folder;
+  std::string const path = folder / "log.json";
+  Variables const variables{{"TRACE_FORMAT", "json"}, {"TRACE_OUTPUT", path}, {"TRACE_HANG_AFTER", "0.3"},
+                            {"SCENARIO_ALARM", "1"}};
+  run_scenarios("Hangs.InALoop", variables);
+  EXPECT_THAT(content_of(path), AllOf(HasSubstr(R"({"kind":"hang_report","text":"still running: Hangs.InALoop, for )"),
+                                      HasSubstr(R"({"kind":"hang_report","text":"end of the report"})")));
+}
+
+TEST(Hang, WithoutARecordingSaysSo) {
+  EXPECT_THAT(report_of("Hangs.InALoop", {{"TRACE_CAPTURE", "off"}}), HasSubstr("  nothing is recorded (TRACE_CAPTURE)\n"));
+}
+
+TEST(Signals, ThatEndTheProcessAreReportedFirst) {
+  for (int const signal : {SIGTERM, SIGINT}) {
+    Outcome const outcome = run_with_signals("Hangs.InALoop", {{"started", signal}});
+    EXPECT_EQ(outcome.signal, signal);
+    std::string const name = signal == SIGTERM ? "SIGTERM" : "SIGINT";
+    EXPECT_THAT(scrubbed(outcome.err), HasSubstr("---- " + name +
+                                                 ": Hangs.InALoop, for <time>: what each thread is doing ----\n"
+                                                 "  thread main (<number>) is in\n"
+                                                 "    search{limit=10}, entered <time> ago\n"));
+    EXPECT_THAT(outcome.err, testing::EndsWith(kEnd));
+  }
+}
+
+TEST(Signals, ThatAskForAReportLetTheProcessGoOn) {
+  for (int const signal : {SIGQUIT, SIGUSR1}) {
+    Outcome const outcome = run_with_signals("Hangs.InALoop", {{"started", signal}, {kEnd, signal}, {kEnd, SIGTERM}});
+    EXPECT_EQ(outcome.signal, SIGTERM);
+    EXPECT_EQ(count(outcome.err, "what each thread is doing"), 3) << outcome.err;
+  }
+}
+
+TEST(Signals, OfForkedChildrenAreNotReported) {
+  Outcome const outcome = run_scenarios("Hangs.InAChildThatIsEnded");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST(Signals, ReachTheHandlersOfTheProgram) {
+  Outcome const terminated = run_with_signals("Hangs.InALoop", {{"started", SIGTERM}}, {{"SCENARIO_OWN_SIGTERM", "1"}});
+  EXPECT_EQ(terminated.exit_code, 9);
+  EXPECT_THAT(terminated.err, AllOf(HasSubstr("---- SIGTERM: Hangs.InALoop"), HasSubstr(std::string(kEnd) + "own handler\n")));
+  Outcome const asked = run_with_signals("HangsWithHandlers.OfItsOwn", {{"started", SIGUSR1}});
+  EXPECT_EQ(asked.exit_code, 9);
+  EXPECT_THAT(asked.err, Not(HasSubstr("what each thread is doing")));
+}
+
+TEST(Hang, IsNotReportedIfNothingIsShown) {
+  Variables const variables{{"TRACE_SHOW", "none"}, {"TRACE_HANG_AFTER", "0.2"}, {"SCENARIO_ALARM", "1"}};
+  EXPECT_EQ(run_scenarios("Hangs.InALoop", variables).err, "");
+}
+
+// CTest ends the test by SIGKILL.
+TEST(Hang, IsExplainedInTheLogOfCTestAndInItsJUnitFile) {
+  tracing_test::TemporaryFolder const folder;
+  folder.write("CTestTestfile.cmake",
+               "add_test(hangs [==[" TESTLOG_SCENARIOS "]==] --gtest_filter=Hangs.InAMutex)\n"
+               "set_tests_properties(hangs PROPERTIES TIMEOUT 3 ENVIRONMENT \"TRACE_HANG_AFTER_DEFAULT=2.4;CI=1\")\n");
+  Outcome const outcome = testlog::testdata::run(
+      {TESTLOG_CTEST, "--test-dir", folder / ".", "--output-on-failure", "--output-junit", folder / "junit.xml"});
+  EXPECT_NE(outcome.exit_code, 0);
+  for (std::string const& log : {outcome.out, content_of(folder / "junit.xml")}) {
+    EXPECT_THAT(log, AllOf(HasSubstr("---- still running: Hangs.InAMutex, for 2."), HasSubstr("worker-a ("),
+                           HasSubstr("    take_second, entered ")));
+  }
+}
+
+}  // namespace

@@ -1,0 +1,181 @@
+#include "testlog/state_report.h"
+
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <new>
+#include <string>
+
+#include "testlog/labels.h"
+#include "tracing_core/environment/thread_labels.h"
+#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/internal/zeroed_pages.h"
+
+namespace testlog::inline v1 {
+namespace {
+
+constexpr std::uint64_t kNoMore = ~std::uint64_t{0};
+
+constinit StateReport state_report;  // not on a stack, which may be small
+
+}  // namespace
+
+StateReport& StateReport::get() noexcept { return state_report; }
+
+// ---- turns ----
+
+void StateReport::prepare() noexcept {
+  static tracing::internal::ZeroedPages pages;  // they take memory when they are used
+  char* const at = reader_ == nullptr ? pages.map(sizeof(DyingReader)) : nullptr;
+  if (at != nullptr) reader_ = new (at) DyingReader;
+}
+
+bool StateReport::take_turn() noexcept {
+  auto const process = static_cast<std::uint64_t>(getpid()) << 32;
+  std::uint64_t const self = process | static_cast<std::uint32_t>(syscall(SYS_gettid));
+  constexpr timespec kMillisecond{0, 1'000'000};
+  for (int i = 0; i < 10'000; ++i) {
+    std::uint64_t writer = 0;
+    if (writer_.compare_exchange_strong(writer, self)) return true;
+    if (writer == self || writer == kNoMore) return false;
+    // A fork left it.
+    if (writer >> 32 != process >> 32 && writer_.compare_exchange_strong(writer, self)) return true;
+    nanosleep(&kMillisecond, nullptr);
+  }
+  return false;
+}
+
+void StateReport::end_turn(bool last) noexcept { writer_ = last ? kNoMore : 0; }
+
+// ---- a crash ----
+
+// The threads that are in spans: only that which died, or only the others. Returns how many there are.
+int StateReport::write_open_spans(Session& session, long died, bool of_died) noexcept {
+  struct Visiting {
+    CrashLine& line;
+    Output& output;
+    long died;
+    bool of_died;
+    std::uint64_t track = 0;
+    int count = 0;
+  } visiting{line_, session.output(), died, of_died};
+  session.registry().visit_all_tracks(
+      [](void* context, tracing::Track const& track, std::int64_t os_thread, tracing::SpanRef span) {
+        auto& all = *static_cast<Visiting*>(context);
+        if ((os_thread == all.died) != all.of_died) return;
+        if (track.number == all.track) {
+          all.line << ":";
+        } else {
+          if (all.count++ > 0) all.line.write_to(all.output);
+          all.track = track.number;
+          all.line << "  ";
+          all.line.add_thread(track.name, os_thread);
+          all.line << (all.of_died ? " died in " : " is in ");
+        }
+        all.line.add_span(span.metadata(), [&span](auto&& f) { span.values().for_each_group(span.metadata(), f); });
+      },
+      &visiting);
+  if (visiting.count > 0) line_.write_to(session.output());
+  return visiting.count;
+}
+
+void StateReport::write_all_open_spans(Session& session) noexcept {
+  long const died = syscall(SYS_gettid);
+  if (write_open_spans(session, died, true) == 0) {
+    line_ << "  thread " << (died == getpid() ? "main (" : "(") << static_cast<std::uint64_t>(died) << ") died in no span";
+    line_.write_to(session.output());
+  }
+  (void)write_open_spans(session, died, false);
+}
+
+void StateReport::write_unreported(Session& session) noexcept {
+  if (session.capture().store() == nullptr || reader_ == nullptr) return;
+  UnreportedRecords const& unreported = session.capture().unreported();
+  reader_->start(*session.capture().store(), unreported.first());
+  while (reader_->next()) {
+    if (!unreported.contains(reader_->ticks())) continue;
+    if (session.environment().show == Show::live && reader_->shown()) continue;
+    line_ << "  ";
+    write_record(session);
+  }
+  if (!reader_->skips_tracks()) return;
+  line_ << "  (records of further threads are not shown)";
+  line_.write_to(session.output());
+}
+
+void StateReport::write_crash(Session& session, std::string_view signal) noexcept {
+  std::string_view const test = session.attribution().name_of(session.attribution().running());
+  line_.set_kind("crash_report");
+  line_ << "---- " << signal;
+  if (test.empty()) {
+    line_ << " outside any test";
+  } else {
+    line_ << " in ";
+    line_.add_text(test);
+  }
+  line_ << ": open spans and captured records not shown yet ----";
+  line_.write_to(session.output());
+  write_all_open_spans(session);
+  write_unreported(session);
+  write_path_of_recording(session);
+  line_ << "---- end of captured records ----";
+  line_.write_to(session.output());
+}
+
+// ---- records ----
+
+void StateReport::add_path() noexcept {
+  if (reader_->has_more_spans()) line_ << "...:";
+  for (std::size_t i = reader_->depth(); i > 0; --i) {
+    line_.add_span(reader_->span(i - 1), [this, i](auto&& f) { reader_->for_each_group(i - 1, f); });
+    line_ << (i == 1 ? ": " : ":");
+  }
+}
+
+void StateReport::add_owner(Attribution const& attribution) noexcept {
+  Owner const owner =
+      attribution.owner_of(reader_->tag(), reader_->track().number, [this, i = std::size_t{0}]() mutable {
+        return i < reader_->depth() ? reader_->tag_of_span(i++) : Attribution::kNoSpan;
+      });
+  if (owner.test == 0) line_ << "[outside any test] ";
+  if (!owner.late) return;
+  line_ << "[late, from ";
+  line_.add_text(attribution.name_of(owner.test));
+  line_ << "] ";
+}
+
+void StateReport::add_labels(Session& session) noexcept {
+  add_owner(session.attribution());
+  if (!names_thread(session.environment().threads, reader_->track(), session.attribution())) return;
+  tracing::InlineTextBuffer<512> name;
+  tracing::internal::append_thread_name(name, reader_->track());
+  line_ << "[" << name.view() << "] ";
+}
+
+void StateReport::write_record(Session& session) noexcept {
+  line_.set_reader(reader_);
+  if (session.environment().time != tracing::TimeStyle::none) {
+    line_ << "-";
+    line_.add_duration(tracing::internal::ns_between(reader_->ticks(), reader_->until_ticks()));
+    line_ << " ";
+  }
+  add_labels(session);
+  line_ << tracing::name(reader_->values().metadata().level()) << " ";
+  add_path();
+  line_.add_text(reader_->values().metadata().target());
+  line_ << ": ";
+  line_.add_fields(reader_->values());
+  line_.set_reader(nullptr);
+  line_.write_to(session.output());
+}
+
+void StateReport::write_path_of_recording(Session& session) noexcept {
+  std::string const& path = session.recording_file().path();
+  if (path.empty()) return;
+  line_ << "  the whole recording: testlog show ";
+  line_.add_text(path);
+  line_.write_to(session.output());
+}
+
+}  // namespace testlog::inline v1

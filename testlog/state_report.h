@@ -1,0 +1,72 @@
+// StateReport: what the threads of the process are doing, written where nothing may lock or allocate.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "testlog/crash_line.h"
+#include "testlog/session.h"
+
+namespace testlog::inline v1 {
+
+/// Why the state is reported, and for how long the process has been doing what.
+struct HangInfo {
+  std::string_view cause;     ///< such as `SIGTERM`
+  std::string_view before;    ///< such as `the set-up of suite `
+  std::string_view name;      ///< of a test or a suite; may be empty
+  std::uint64_t duration_ns = 0;
+  std::uint64_t since_ticks = 0;  ///< records before are not printed
+};
+
+/// Writes one report at a time, on any thread, with lines that are composed in memory of its own. What does not fit is
+/// cut. Async-signal-safe, but for prepare().
+class StateReport {
+ public:
+  constexpr StateReport() noexcept = default;
+  StateReport(StateReport const&) = delete;
+  StateReport& operator=(StateReport const&) = delete;
+
+  static StateReport& get() noexcept;
+
+  /// Takes memory once; without it, or if there is none, records are not reported.
+  void prepare() noexcept;
+
+  /// Before a report. Waits up to ten seconds for that of another thread. False if none may be written: the calling thread
+  /// is writing one, which caused a signal, or the last one was.
+  bool take_turn() noexcept;
+  /// After it. `last`: the process dies, so others shall not write any more.
+  void end_turn(bool last = false) noexcept;
+
+  /// A signal ended the program on this thread: its open spans and those of others, records not shown yet.
+  void write_crash(Session& session, std::string_view signal) noexcept;
+  /// For each thread its open spans, when they began, and its last records; then what add_section() added.
+  void write_hang(Session& session, HangInfo const& info) noexcept;
+
+  /// Adds lines to write_hang(). `write` must be async-signal-safe and skip what it would have to wait for.
+  using Section = void (*)(CrashLine& line, Output& output) noexcept;
+  void add_section(Section write) noexcept { section_ = write; }
+
+ private:
+  int write_open_spans(Session& session, long died, bool of_died) noexcept;
+  void write_all_open_spans(Session& session) noexcept;
+  void write_unreported(Session& session) noexcept;
+  void write_record(Session& session) noexcept;
+  void write_path_of_recording(Session& session) noexcept;
+  void write_thread(Session& session, std::size_t track, std::uint64_t since_ticks) noexcept;
+  bool add_state_of_thread(std::int64_t os_thread) noexcept;
+  void write_spans_of_thread(Session& session) noexcept;
+  void write_last_records(Session& session, std::size_t track, std::uint64_t since_ticks, std::size_t count) noexcept;
+  void add_path() noexcept;
+  void add_owner(Attribution const& attribution) noexcept;
+  void add_labels(Session& session) noexcept;
+
+  std::atomic<std::uint64_t> writer_{0};  // process and thread
+  CrashLine line_;
+  DyingReader* reader_ = nullptr;
+  Section section_ = nullptr;
+};
+
+}  // namespace testlog::inline v1

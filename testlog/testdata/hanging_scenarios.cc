@@ -1,0 +1,149 @@
+// Tests that do not go on, each in its own way. The test of them ends them by a signal.
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <testlog/testlog.h>
+#include <tracing_core/dispatch/thread_name.h>
+
+#include "testlog/testdata/library.h"
+
+namespace {
+
+[[noreturn]] void hang() {
+  while (true) pause();
+}
+
+std::mutex first, second;
+std::atomic<int> taken{0};
+
+void take(std::mutex& one, std::mutex& other, char const* name) {
+  tracing::set_thread_name(name);
+  TRACE_SPAN(info, "transfer", tracing::kv("from", name));
+  std::lock_guard const holds(one);
+  TRACE_DEBUG("took the first lock");
+  ++taken;
+  while (taken < 2) library::wait_ms(1);
+  TRACE_SPAN(debug, "take_second");
+  std::lock_guard const waits(other);
+}
+TEST(Hangs, InAMutex) {
+  TRACE_SPAN(info, "deadlock");
+  std::thread a([] { take(first, second, "worker-a"); });
+  while (taken < 1) library::wait_ms(1);  // so that it has the lower number
+  std::thread b([] { take(second, first, "worker-b"); });
+  a.join();
+  b.join();
+}
+TEST(Hangs, InAConditionVariable) {
+  std::mutex mutex;
+  std::condition_variable ready;
+  TRACE_SPAN(info, "wait_for_result", tracing::kv("id", 7));
+  std::unique_lock lock(mutex);
+  ready.wait(lock, [] { return false; });
+}
+TEST(Hangs, InALoop) {
+  TRACE_SPAN(info, "search", tracing::kv("limit", 10));
+  TRACE_INFO("started");
+  std::atomic<bool> found{false};
+  while (!found) {
+  }
+}
+TEST(Hangs, WhileItRecords) {
+  TRACE_SPAN(info, "retry");
+  for (int i = 0;; ++i) {
+    TRACE_SPAN(debug, "attempt", i);
+    TRACE_DEBUG("failed", i);
+  }
+}
+TEST(Hangs, InAForkedChild) {
+  TRACE_SPAN(info, "wait_for_child");
+  pid_t const child = fork();
+  if (child == 0) {
+    TRACE_SPAN(info, "in_child");
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    hang();
+  }
+  waitpid(child, nullptr, 0);
+}
+struct Endless {
+  friend std::ostream& operator<<(std::ostream&, Endless const&) { hang(); }
+};
+TEST(Hangs, InAFormatter) {
+  TRACE_SPAN(info, "print_result");
+  TRACE_INFO("result {}", tracing::display(Endless{}));
+}
+void hang_below(int levels) {
+  TRACE_SPAN(info, "level", levels);
+  if (levels > 0) return hang_below(levels - 1);
+  TRACE_DEBUG("bottom");
+  for (bool volatile goes_on = true; goes_on;) pause();
+}
+TEST(Hangs, InDeepSpans) { hang_below(200); }
+TEST(Hangs, AfterManyRecords) {
+  auto const request = TRACE_MAKE_SPAN(info, "request", tracing::kv("id", 3));
+  auto const entered = request.enter();
+  for (int i = 0; i < 20'000; ++i) TRACE_DEBUG("step", i);
+  hang();
+}
+
+class HangsInSetUp : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    TRACE_SPAN(info, "connect", tracing::kv("port", 5432));
+    hang();
+  }
+};
+TEST_F(HangsInSetUp, OfItsSuite) {}
+
+// A child that the test ends says nothing.
+TEST(Hangs, InAChildThatIsEnded) {
+  for (int const signal : {SIGUSR1, SIGTERM}) {
+    pid_t const child = fork();
+    if (child == 0) hang();
+    kill(child, signal);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(WTERMSIG(status), signal);
+  }
+}
+
+void say_and_exit(int) {
+  std::fputs("own handler\n", stderr);
+  std::_Exit(9);
+}
+class HangsWithHandlers : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { signal(SIGUSR1, say_and_exit); }
+};
+TEST_F(HangsWithHandlers, OfItsOwn) {
+  TRACE_INFO("started");
+  hang();
+}
+
+[[maybe_unused]] bool const has_alarm = [] {
+  char const* const seconds = std::getenv("SCENARIO_ALARM");
+  if (seconds != nullptr) alarm(static_cast<unsigned>(std::atoi(seconds)));
+  return true;
+}();
+[[maybe_unused]] bool const handler_set = [] {
+  if (std::getenv("SCENARIO_OWN_SIGTERM") != nullptr) signal(SIGTERM, say_and_exit);
+  return true;
+}();
+[[maybe_unused]] bool const initialised = [] {
+  if (std::getenv("SCENARIO_STATIC_HANG") == nullptr) return false;
+  TRACE_SPAN(info, "load_tables");
+  hang();
+}();
+
+}  // namespace
