@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <string_view>
 
+#include "testlog/stack_trace.h"
 #include "testlog/state_report.h"
 
 namespace testlog::inline v1 {
@@ -34,22 +35,22 @@ void pass_on(int signal, siginfo_t const* info) noexcept {
 }
 
 // Other threads that die meanwhile wait for the report, since passing on their signal ends the process.
-void report(Session& session, int signal) noexcept {
+void report(Session& session, int signal, void const* context) noexcept {
   StateReport& report = StateReport::get();
   if (!report.take_turn()) return;
   Attribution const& attribution = session.attribution();
   if (session.run_records() != nullptr)
     session.run_records()->fatal_signal(attribution.name_of(attribution.running()), name_of(signal));
-  if (!session.is_mute()) report.write_crash(session, name_of(signal));
+  if (!session.is_mute()) report.write_crash(session, name_of(signal), context);
   report.end_turn(true);
 }
 
 // Everything that it calls is async-signal-safe.
-void on_signal(int signal, siginfo_t* info, void*) {
+void on_signal(int signal, siginfo_t* info, void* context) {
   int const error_before = errno;
   Session& session = *handling.session;
   bool const in_child = testing::internal::InDeathTestChild();
-  if (!in_child) report(session, signal);
+  if (!in_child) report(session, signal, context);
   if (session.files() != nullptr && !in_child) session.files()->wait_for_writers();
   pass_on(signal, info);
   errno = error_before;
@@ -70,6 +71,7 @@ void install_crash_handlers(Session& session) {
   if (handling.session != nullptr) return;
   handling.session = &session;
   StateReport::get().prepare();
+  StackTrace::prepare();
   set_signal_stack();
   struct sigaction action {};
   action.sa_sigaction = on_signal;

@@ -1,9 +1,11 @@
 // CrashLine: a line of a report that the handler of a signal may write.
 #pragma once
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 
 #include "tracing_core/environment/output.h"
@@ -33,6 +35,10 @@ class CrashLine {
     do digits[--at] = static_cast<char>('0' + number % 10);
     while ((number /= 10) != 0);
     return *this << std::string_view(digits + at, sizeof(digits) - at);
+  }
+  void add_hexadecimal(std::uint64_t number) noexcept {
+    char digits[16];
+    *this << "0x" << std::string_view(digits, static_cast<std::size_t>(std::to_chars(digits, std::end(digits), number, 16).ptr - digits));
   }
   /// `1.204 ms`, or `12.204 s` from one second on.
   void add_duration(std::uint64_t nanoseconds) noexcept;

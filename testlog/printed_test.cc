@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -21,8 +22,9 @@ using testlog::testdata::run_scenarios;
 using testlog::testdata::Variables;
 using tracing::testing::expect_approved;
 
-// Replaces the system's numbers of threads, `(4711)`, by `(0)`.
-std::string without_numbers(std::string text) {
+// Replaces the system's numbers of threads, `(4711)`, by `(0)`, and removes the frames of stacks.
+std::string without_numbers(std::string const& with_stacks) {
+  std::string text = std::regex_replace(with_stacks, std::regex("    #[^\n]*\n"), "");
   for (std::size_t at = 0; (at = text.find('(', at)) != text.npos; ++at) {
     std::size_t end = at + 1;
     while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])) != 0) ++end;

@@ -265,7 +265,7 @@ TEST(FatalSignal, ReportNamesTheRecording) {
   tracing_test::TemporaryFolder const folder;
   std::string const file = folder / "died.rec";
   EXPECT_THAT(run_dying("Dies.BySegv", {{"TRACE_RECORD", file}}).err,
-              HasSubstr("  the whole recording: testlog show " + file + "\n---- end of captured records ----\n"));
+              HasSubstr("  the whole recording: testlog show " + file + "\n  the stack of the thread that died:\n"));
 }
 
 TEST(FatalSignal, ReportCutsLongLines) {

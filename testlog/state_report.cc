@@ -8,6 +8,7 @@
 #include <string>
 
 #include "testlog/labels.h"
+#include "testlog/stack_trace.h"
 #include "tracing_core/environment/thread_labels.h"
 #include "tracing_core/internal/span_clock.h"
 #include "tracing_core/internal/zeroed_pages.h"
@@ -104,7 +105,31 @@ void StateReport::write_unreported(Session& session) noexcept {
   line_.write_to(session.output());
 }
 
-void StateReport::write_crash(Session& session, std::string_view signal) noexcept {
+// The last part, since it may fail where the stack is damaged.
+void StateReport::write_stack(Session& session, void const* context) noexcept {
+  constexpr std::size_t kMaxLines = 32;
+  StackTrace stack(context);
+  line_ << "  the stack of the thread that died:";
+  line_.write_to(session.output());
+  for (std::size_t i = 0, lines = 0; i < stack.size() && lines < kMaxLines; ++lines) {
+    StackTrace::Frame const frame = stack.frame(i);
+    if (i > 0 && frame.function.starts_with("_ZN7testing8internal")) break;  // what runs every test
+    line_ << "    #" << std::uint64_t{i} << " ";
+    append_function_name(frame.function, [this](std::string_view piece) { line_.add_text(piece); });
+    line_ << (frame.function.empty() ? "" : " ") << "(";
+    line_.add_text(frame.module.empty() ? std::string_view("no file") : frame.module);
+    line_ << "+";
+    line_.add_hexadecimal(frame.offset);
+    line_ << ")";
+    std::size_t const first = i;
+    while (++i < stack.size() && stack.is_same(i, first)) {
+    }
+    if (i - first > 1) line_ << ", " << std::uint64_t{i - first} << " times";
+    line_.write_to(session.output());
+  }
+}
+
+void StateReport::write_crash(Session& session, std::string_view signal, void const* context) noexcept {
   std::string_view const test = session.attribution().name_of(session.attribution().running());
   line_.set_kind("crash_report");
   line_ << "---- " << signal;
@@ -119,6 +144,7 @@ void StateReport::write_crash(Session& session, std::string_view signal) noexcep
   write_all_open_spans(session);
   write_unreported(session);
   write_path_of_recording(session);
+  write_stack(session, context);
   line_ << "---- end of captured records ----";
   line_.write_to(session.output());
 }

@@ -40,8 +40,9 @@ class StateReport {
   /// After it. `last`: the process dies, so others shall not write any more.
   void end_turn(bool last = false) noexcept;
 
-  /// A signal ended the program on this thread: its open spans and those of others, records not shown yet.
-  void write_crash(Session& session, std::string_view signal) noexcept;
+  /// A signal ends the program on this thread: its open spans and those of others, records not shown yet, its stack.
+  /// `context` is the third argument of the handler.
+  void write_crash(Session& session, std::string_view signal, void const* context) noexcept;
   /// For each thread its open spans, when they began, and its last records; then what add_section() added.
   void write_hang(Session& session, HangInfo const& info) noexcept;
 
@@ -55,6 +56,7 @@ class StateReport {
   void write_unreported(Session& session) noexcept;
   void write_record(Session& session) noexcept;
   void write_path_of_recording(Session& session) noexcept;
+  void write_stack(Session& session, void const* context) noexcept;
   void write_thread(Session& session, std::size_t track, std::uint64_t since_ticks) noexcept;
   bool add_state_of_thread(std::int64_t os_thread) noexcept;
   void write_spans_of_thread(Session& session) noexcept;
