@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <ostream>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -37,6 +39,54 @@ TEST(Dies, ByWildPointer) {
   *reinterpret_cast<int volatile*>(nowhere) = 1;
 }
 TEST(Dies, ByAbort) { std::abort(); }
+TEST(Dies, ByOtherSignals) { raise(std::atoi(std::getenv("SCENARIO_SIGNAL"))); }
+TEST(Dies, ByTerminate) {
+  TRACE_SPAN(info, "outer");
+  std::terminate();
+}
+TEST(Dies, ByAnExceptionOnAThread) {
+  std::thread([] {
+    TRACE_SPAN(info, "parse", tracing::kv("line", 12));
+    throw std::runtime_error("unexpected end");
+  }).join();
+}
+// glibc finds that its heap is broken while it holds the lock of the heap, since there are two threads.
+TEST(Dies, InsideMalloc) {
+  TRACE_SPAN(info, "allocate");
+  TRACE_DEBUG("before");
+  std::thread([] {
+    while (true) pause();
+  }).detach();
+  char* volatile last = static_cast<char*>(std::malloc(24));
+  std::memset(last + 24, 0xff, 8);  // the size of what is free
+  while (true) last = static_cast<char*>(std::malloc(100'000));
+}
+struct Deadly {
+  friend std::ostream& operator<<(std::ostream& out, Deadly const&) {
+    raise(SIGSEGV);
+    return out;
+  }
+};
+TEST(Dies, InAFormatter) {
+  TRACE_SPAN(info, "print");
+  TRACE_INFO("result {}", tracing::display(Deadly{}));
+}
+struct Endless {
+  std::atomic<bool>& reached;
+  friend std::ostream& operator<<(std::ostream&, Endless const& endless) {
+    endless.reached = true;
+    while (true) pause();
+  }
+};
+TEST(Dies, WhileAnotherThreadFormats) {
+  std::atomic<bool> reached{false};
+  std::thread([&reached] {
+    TRACE_SPAN(info, "formatting");
+    TRACE_INFO("result {}", tracing::display(Endless{reached}));
+  }).detach();
+  while (!reached) library::wait_ms(1);
+  raise(SIGSEGV);
+}
 TEST(Dies, WithLongTexts) {
   std::string const a(100, 'a'), b(1000, 'b'), c(100'000, 'c');
   auto span = TRACE_MAKE_SPAN(info, "m", a, b, c, tracing::kv("k", 7), tracing::kv("status", tracing::empty));
