@@ -31,6 +31,7 @@ struct Watch {
   std::atomic<Phase> phase{Phase::before_tests};
   std::atomic<char const*> name{""};
   std::atomic<std::uint64_t> begin_ns{0};
+  std::atomic<std::uint64_t> begin_ticks{0};
   std::atomic<std::uint64_t> reported_begin_ns{0};  // the phase of the last report
   std::atomic<std::uint64_t> reported_ticks{0};     // when that was
 };
@@ -63,6 +64,7 @@ void write_report(std::string_view cause) noexcept {
                                                  .before = before_name(watch.phase),
                                                  .name = watch.name.load(),
                                                  .duration_ns = now_ns() - begin,
+                                                 .begin_ticks = watch.begin_ticks,
                                                  .since_ticks = since});
 }
 
@@ -182,6 +184,7 @@ void install_hang_handlers() noexcept {
 void begin_phase(Phase phase, char const* name) noexcept {
   watch.name = name;
   watch.phase = phase;
+  watch.begin_ticks = tracing::internal::ticks_now();
   watch.begin_ns = now_ns();
 }
 

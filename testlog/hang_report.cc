@@ -43,6 +43,7 @@ bool StateReport::add_state_of_thread(std::int64_t os_thread) noexcept {
   char const state = state_of(os_thread);
   if (state == 'R') line_ << ", running,";
   if (state == 'S' || state == 'D') line_ << ", waiting,";
+  if (state == 0) line_ << " has ended";
   return state != 0;
 }
 
@@ -93,10 +94,10 @@ void StateReport::write_thread(Session& session, std::size_t track, std::uint64_
   reader_->go_to_open_spans(track);
   line_ << "  ";
   line_.add_thread(reader_->track().name, reader_->os_thread());
-  if (!add_state_of_thread(reader_->os_thread())) return line_.clear();
-  line_ << (reader_->depth() == 0 ? " is in no span" : " is in");
+  bool const is_alive = add_state_of_thread(reader_->os_thread());
+  if (is_alive) line_ << (reader_->depth() == 0 ? " is in no span" : " is in");
   line_.write_to(session.output());
-  write_spans_of_thread(session);
+  if (is_alive) write_spans_of_thread(session);
   write_last_records(session, track, since_ticks, count);
 }
 
@@ -109,7 +110,7 @@ void StateReport::write_hang(Session& session, HangInfo const& info) noexcept {
   line_ << ": what each thread is doing ----";
   line_.write_to(session.output());
   if (session.capture().recording() != nullptr && reader_ != nullptr) {
-    std::size_t const tracks = reader_->find_live_tracks(*session.capture().recording());
+    std::size_t const tracks = reader_->find_tracks(*session.capture().recording(), info.begin_ticks);
     bool const skips_tracks = reader_->skips_tracks();
     for (std::size_t i = 0; i < tracks; ++i) write_thread(session, i, info.since_ticks);
     line_ << (tracks == 0     ? "  no thread has recorded anything"

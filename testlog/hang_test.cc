@@ -43,7 +43,7 @@ std::string report_of(std::string const& filter, Variables variables = {}) {
 TEST(Hang, IsReportedWithTestThreadsAndSpans) {
   std::string reports;
   for (char const* const test :
-       {"Hangs.InAMutex", "Hangs.InAConditionVariable", "Hangs.InALoop", "Hangs.InAForkedChild", "Hangs.InAFormatter",
+       {"Hangs.InAMutex", "Hangs.InAConditionVariable", "Hangs.AfterAMissedWakeUp", "Hangs.InALoop", "Hangs.InAForkedChild", "Hangs.InAFormatter",
         "Hangs.AfterManyRecords", "HangsInSetUp.OfItsSuite"})
     reports += report_of(test) + "\n";
   reports += report_of("Plain.Passes", {{"SCENARIO_STATIC_HANG", "1"}});

@@ -18,6 +18,7 @@ struct HangInfo {
   std::string_view before;    ///< such as `the set-up of suite `
   std::string_view name;      ///< of a test or a suite; may be empty
   std::uint64_t duration_ns = 0;
+  std::uint64_t begin_ticks = 0;  ///< when that began
   std::uint64_t since_ticks = 0;  ///< records before are not printed
 };
 

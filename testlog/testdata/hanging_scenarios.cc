@@ -52,6 +52,19 @@ TEST(Hangs, InAConditionVariable) {
   std::unique_lock lock(mutex);
   ready.wait(lock, [] { return false; });
 }
+TEST(Hangs, AfterAMissedWakeUp) {
+  std::mutex mutex;
+  std::condition_variable done;
+  std::thread([&done] {
+    tracing::set_thread_name("worker");
+    TRACE_SPAN(info, "job", tracing::kv("id", 3));
+    done.notify_all();
+    TRACE_DEBUG("told the waiting thread");
+  }).join();
+  TRACE_SPAN(info, "wait_for_job");
+  std::unique_lock lock(mutex);
+  done.wait(lock, [] { return false; });
+}
 TEST(Hangs, InALoop) {
   TRACE_SPAN(info, "search", tracing::kv("limit", 10));
   TRACE_INFO("started");

@@ -19,6 +19,7 @@ namespace tracing::inline v1::internal {
 class DyingReader {
  public:
   static constexpr std::size_t kMaxTracks = 64;
+  static constexpr std::size_t kMaxEnded = 8;
   static constexpr std::size_t kMaxDepth = 64;
 
   DyingReader() noexcept = default;
@@ -27,12 +28,13 @@ class DyingReader {
 
   /// Reads the records from `from_ticks` until now. `store` must live as long as it is read.
   void start(RecordStore const& store, std::uint64_t from_ticks) noexcept;
-  /// Finds the tracks to which threads may still add; go_to_end_of() goes to one of them. Same `store`.
-  std::size_t find_live_tracks(RecordStore const& store) noexcept;
+  /// Finds the tracks to which threads may still add, then the last eight whose threads ended since then; go_to_end_of() goes to
+  /// one of them. `store` must live as long as it is read.
+  std::size_t find_tracks(RecordStore const& store, std::uint64_t ended_since) noexcept;
   /// Reads from the last chunks of a track, each of which begins with the spans that it was in. False if there are none.
   bool go_to_end_of(std::size_t track) noexcept;
 
-  /// When start() or find_live_tracks() was called.
+  /// When start() or find_tracks() was called.
   std::uint64_t until_ticks() const noexcept { return until_ticks_; }
   /// Goes to the next event in the order of time. False at the end.
   bool next() noexcept;

@@ -1,5 +1,6 @@
 // The spans that threads are in. Nothing here may allocate or lock.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "tracing_core/record/dying_reader.h"
@@ -7,22 +8,40 @@
 
 namespace tracing::inline v1::internal {
 
-std::size_t DyingReader::find_live_tracks(RecordStore const& store) noexcept {
+std::size_t DyingReader::find_tracks(RecordStore const& store, std::uint64_t ended_since) noexcept {
   start(store);
-  std::uint64_t tracks[kMaxTracks];
-  std::size_t count = 0;
+  std::uint64_t live[kMaxTracks];
+  std::size_t live_count = 0;
   Region const& region = store.region();
   for (std::uint32_t i = 0; i < region.chunk_count(); ++i) {
     HeadCopy const copy(region.head(i));
     ChunkHead const& head = *copy;
     if (!is_of_track(head) || head.last_ticks != 0 || head.track == kMarksTrack) continue;
-    if (std::find(tracks, tracks + count, head.track) != tracks + count) continue;
-    skips_tracks_ = count == kMaxTracks;
-    if (!skips_tracks_) tracks[count++] = head.track;
+    if (std::find(live, live + live_count, head.track) != live + live_count) continue;
+    skips_tracks_ = live_count == kMaxTracks - kMaxEnded;
+    if (!skips_tracks_) live[live_count++] = head.track;
   }
-  std::sort(tracks, tracks + count);
-  for (std::size_t i = 0; i < count; ++i) cursor_of(tracks[i])->is_at_end = true;
-  return count;
+  std::sort(live, live + live_count);
+  struct Ended {
+    std::uint64_t ticks, track;
+  } ended[kMaxEnded] = {};
+  for (std::uint32_t i = 0; i < region.chunk_count(); ++i) {
+    HeadCopy const copy(region.head(i));
+    ChunkHead const& head = *copy;
+    if (!is_of_track(head) || head.last_ticks < ended_since || head.last_ticks == 0 || head.track == kMarksTrack) continue;
+    if (std::find(live, live + live_count, head.track) != live + live_count) continue;
+    auto const by_ticks = [](Ended const& a, Ended const& b) { return a.ticks < b.ticks; };
+    auto const same = [&head](Ended const& one) { return one.track == head.track; };
+    Ended* const known = std::find_if(ended, std::end(ended), same);
+    Ended& place = known != std::end(ended) ? *known : *std::min_element(ended, std::end(ended), by_ticks);
+    if (place.ticks < head.last_ticks) place = {head.last_ticks, head.track};
+  }
+  std::sort(ended, std::end(ended), [](Ended const& a, Ended const& b) { return a.track < b.track; });
+  for (std::size_t i = 0; i < live_count; ++i) cursor_of(live[i])->is_at_end = true;
+  for (Ended const& one : ended) {
+    if (one.track != 0) cursor_of(one.track)->is_at_end = true;
+  }
+  return track_count_;
 }
 
 bool DyingReader::go_to_end_of(std::size_t track) noexcept {

@@ -182,7 +182,7 @@ TEST_F(DyingReaderTest, TellsWhenOpenSpansBegan) {
     auto const entered = made.enter();
     for (int i = 0; i < 5000; ++i) TRACE_INFO("step", i);  // further chunks
     made.record(kv("late", "text"));
-    ASSERT_EQ(reader_.find_live_tracks(*store_), 1u);
+    ASSERT_EQ(reader_.find_tracks(*store_, 0), 1u);
     ASSERT_TRUE(reader_.go_to_end_of(0));
     int events = 0;
     while (reader_.next()) ++events;
@@ -207,7 +207,7 @@ TEST_F(DyingReaderTest, TellsThatASpanIsOlderThanWhatIsLeft) {
       TRACE_SPAN(info, "inner");
       TRACE_INFO("step");
     }
-    ASSERT_EQ(reader_.find_live_tracks(*store_), 1u);
+    ASSERT_EQ(reader_.find_tracks(*store_, 0), 1u);
     ASSERT_TRUE(reader_.go_to_end_of(0));
     while (reader_.next()) {
     }
@@ -216,6 +216,32 @@ TEST_F(DyingReaderTest, TellsThatASpanIsOlderThanWhatIsLeft) {
     EXPECT_EQ(reader_.span(0).name(), "outer");
     EXPECT_EQ(reader_.begin_of_span(0).kind, DyingReader::Begin::before);
   });
+}
+
+// The main thread takes over the track of the first one.
+TEST_F(DyingReaderTest, FindsThreadsThatHaveEnded) {
+  std::uint64_t middle = 0;
+  auto const speak_on_thread = [this] {
+    std::thread([this] { with_default(registry_, [] { TRACE_INFO("there"); }); }).join();
+  };
+  record([&] {
+    speak_on_thread();
+    TRACE_INFO("here");
+    middle = ticks_now();
+    std::thread([&] {
+      with_default(registry_, [] { TRACE_INFO("held"); });
+      speak_on_thread();
+      speak_on_thread();
+    }).join();
+  });
+  std::size_t const all = reader_.find_tracks(*store_, 0);
+  EXPECT_EQ(reader_.find_tracks(*store_, middle), all - 1);
+  int events = 0;
+  for (std::size_t i = 0; i < all - 1; ++i) {
+    ASSERT_TRUE(reader_.go_to_end_of(i));
+    while (reader_.next()) ++events;
+  }
+  EXPECT_EQ(events, 4);
 }
 
 TEST_F(DyingReaderTest, NamesThreads) {
