@@ -1,6 +1,7 @@
 #include "testlog/environment.h"
 
 #include <array>
+#include <charconv>
 
 namespace testlog::inline v1 {
 namespace {
@@ -18,6 +19,14 @@ void parse_capture(EnvOptions& options, VariableInput const& input) {
   auto& environment = static_cast<Environment&>(options);
   environment.capture_off = filter_of(input.value).max_level_hint() == tracing::LevelFilter::off;
   if (!environment.capture_off) environment.capture = input.value;
+}
+
+void parse_report_lines(EnvOptions& options, VariableInput const& input) {
+  std::uint64_t number = 0;
+  auto const [end, error] = std::from_chars(input.value.data(), input.value.data() + input.value.size(), number);
+  if (error != std::errc() || end != input.value.data() + input.value.size())
+    return input.reject(input.value, "not a valid number");
+  static_cast<Environment&>(options).report_lines = number;
 }
 
 constexpr std::array kVariables{

@@ -41,6 +41,7 @@ struct Environment : tracing::EnvOptions {
   Show show = Show::live;                                    ///< TRACE_SHOW
   std::string capture = "trace";                             ///< TRACE_CAPTURE, unless it selects nothing
   bool capture_off = false;                                  ///< TRACE_CAPTURE selects nothing
+  std::uint64_t report_lines = 200;                          ///< TRACE_REPORT_LINES; zero: all
   std::string record_default{};                              ///< TRACE_RECORD_DEFAULT; empty: none
   RecordKeep record_keep = RecordKeep::automatic;            ///< TRACE_RECORD_KEEP
   tracing::LevelFilter fail_on = tracing::LevelFilter::off;  ///< TRACE_FAIL_ON
