@@ -171,6 +171,12 @@ TEST(FailureReport, HasAtMost200LinesByDefault) {
   std::string const all = text_of("Captured.TooMuchFails", {{"TRACE_REPORT_LINES", "0"}});
   EXPECT_EQ(testlog::testdata::count(all, "\n"), 1 + 1 + 200'000 + 1 + 1 + 1);
 }
+TEST(FailureReport, OfOneLineNamesWhatIsLeftOut) {
+  EXPECT_THAT(text_of("Plain.Fails", {{"TRACE_REPORT_LINES", "1"}, {"TRACE_FILTER", "off"}}),
+              testing::EndsWith("---- Plain.Fails: captured records ----\n"
+                                "... 6 records and 1 failure left out; TRACE_REPORT_LINES=0 prints all\n"
+                                "---- end of captured records ----\n"));
+}
 TEST(FailureReport, NamesTheRecordingThatHasWhatIsLeftOut) {
   tracing_test::TemporaryFolder const folder;
   std::string const path = folder / "run.rec";

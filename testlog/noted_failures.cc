@@ -13,11 +13,19 @@ namespace {
 
 constexpr std::size_t kMaxBytes = 200;  // of a message: that of a death test has its expanded macros
 
-// The first line. ADD_FAILURE() << "text" makes `Failed` of it, which says less than the next one.
-std::string_view first_line(std::string_view message) {
+// The message on one line: often its first line alone says nothing, as `Expected equality of these values:` or `Failed`.
+std::string on_one_line(std::string_view message) {
   constexpr std::string_view kFailed = "Failed\n";
   if (message.starts_with(kFailed) && message.size() > kFailed.size()) message.remove_prefix(kFailed.size());
-  return message.substr(0, message.find('\n'));
+  std::string line;
+  while (!message.empty() && line.size() <= kMaxBytes) {
+    std::string_view part = message.substr(0, message.find('\n'));
+    message.remove_prefix(std::min(part.size() + 1, message.size()));
+    part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+    part = part.substr(0, part.find_last_not_of(' ') + 1);
+    if (!part.empty()) line.append(line.empty() ? "" : " ").append(part);
+  }
+  return line;
 }
 
 // Cut at the end of a character.
@@ -40,7 +48,7 @@ std::string text_of(testing::TestPartResult const& failure, std::string_view pat
     text.append_int(failure.line_number());
     text.append(": ");
   }
-  append_message(text, first_line(failure.message()));
+  append_message(text, on_one_line(failure.message()));
   return std::string(text.view());
 }
 

@@ -19,7 +19,7 @@ struct NotedFailure {
   std::uint64_t ticks = 0;  ///< a place in the recording, see Capture
   std::uint64_t thread = 0;
   std::string thread_name{};
-  std::string text{};  ///< `outer:inner: file.cc:7: first line of the message`
+  std::string text{};  ///< `outer:inner: file.cc:7: message on one line`
 
   tracing::Track track() const noexcept { return {thread, thread_name}; }
 };

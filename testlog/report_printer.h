@@ -41,7 +41,7 @@ class ReportPrinter {
   /// `begin` is the text before the first line.
   ReportPrinter(Session& session, ReportPlan const& plan, std::string begin);
 
-  /// Prints the lines that `walk` meets in `recording`. If there is none of a record, prints nothing and returns false.
+  /// Prints the lines that `walk` meets in `recording`. If none of a record has text, prints nothing and returns false.
   bool print(tracing::internal::Recording& recording, ReportWalk walk);
   /// The text after the last line.
   void end(std::string_view text);
@@ -71,7 +71,7 @@ class ReportPrinter {
   LabelledFormat::Replaying replaying_;
   std::size_t next_line_ = 0;
   std::uint64_t left_out_records_ = 0, left_out_failures_ = 0;  // since the last line
-  bool has_records_ = false;
+  bool has_records_ = false;  // whether the text says something of them
 };
 
 }  // namespace testlog::inline v1
