@@ -41,7 +41,7 @@ class LabelledFormat final : public tracing::EventFormat {
     friend class LabelledFormat;
     ThreadLabels const threads_;
     Owner owner_;
-    std::string_view prefix_;
+    std::string_view prefix_ = "";  // not null, for memcpy()
   };
 
  private:
