@@ -34,6 +34,14 @@ void parse_seconds(EnvOptions& options, VariableInput const& input) {
   tracing::internal::member_of<kMember>(options) = static_cast<std::uint64_t>(seconds * 1e9);
 }
 
+void parse_report_lines(EnvOptions& options, VariableInput const& input) {
+  std::uint64_t number = 0;
+  auto const [end, error] = std::from_chars(input.value.data(), input.value.data() + input.value.size(), number);
+  if (error != std::errc() || end != input.value.data() + input.value.size())
+    return input.reject(input.value, "not a valid number");
+  static_cast<Environment&>(options).report_lines = number;
+}
+
 constexpr std::array kVariables{
 #define TESTLOG_VARIABLE(name, values, default_value, help, ...) \
   Variable{#name, values, default_value, help, __VA_ARGS__},

@@ -1,86 +1,58 @@
+// A report takes two walks over the captured records: the first counts its lines and chooses those that are printed, the
+// second prints them. So the text of a record that is left out is never made.
 #include "testlog/failure_report.h"
 
 #include <cstdint>
-#include <unordered_set>
 #include <utility>
 
-#include "testlog/labels.h"
+#include "testlog/report_printer.h"
 #include "tracing_core/export/line_sink.h"
-#include "tracing_core/export/print.h"
 #include "tracing_core/model/text_escape.h"
-#include "tracing_core/perf/perf_filter.h"
-#include "tracing_core/record/recorded_spans.h"
 #include "tracing_core/record/replay.h"
 
 namespace testlog::inline v1 {
 namespace {
 
-using tracing::SpanEvents;
 using tracing::internal::RecordedSpan;
 using tracing::internal::RecordEntry;
 using tracing::internal::Recording;
-using tracing::internal::RecordType;
 
-// A registry that prints the records that `filter` selects into `out`, in the format of the live output.
-std::shared_ptr<tracing::Registry> printing_registry(LiveOutput const& live, std::unique_ptr<tracing::Filter> filter,
-                                                     SpanEvents span_events, std::string& out) {
-  auto sink = tracing::make_sink([&out](tracing::Level, std::string_view line) { out += line; });
-  tracing::PrintOptions options = live.print_options(tracing::to_sink(std::move(sink)));
-  options.span_events = span_events;
-  return tracing::RegistryBuilder()
-      .with(tracing::print_layer(std::move(options)), tracing::with_perf_spans(std::move(filter)))
-      .build();
+using Kind = ReportLines::Kind;
+
+Kind kind_of(RecordEntry const& entry) noexcept {
+  if (entry.type != tracing::internal::RecordType::event) return Kind::other;
+  switch (entry.metadata->level()) {
+    case tracing::Level::error: return Kind::error;
+    case tracing::Level::warn: return Kind::warning;
+    default: return Kind::other;
+  }
 }
 
-// The keys of the spans that began and ended in the recording without an event or another span inside. Not perf spans,
-// which report themselves.
-std::unordered_set<std::uint64_t> silent_spans(Recording& recording) {
-  std::unordered_set<std::uint64_t> open, silent;
+ReportPlan plan_of(Session& session, Recording& recording, std::vector<NotedFailure> const& failures) {
+  Environment const& environment = session.environment();
+  ReportPlan plan(environment.report_lines);
+  ReportWalk walk(session.capture().unreported(), environment.span_events, failures);
+  auto const add_failure = [&plan](NotedFailure const& failure) { plan.add(Kind::failure, failure.ticks, failure.thread); };
   recording.for_each([&](RecordEntry const& entry) {
-    switch (entry.type) {
-      case RecordType::event: open.erase(entry.span); break;
-      case RecordType::scope_begin:
-      case RecordType::new_span:
-        open.erase(entry.parent);
-        if (!entry.metadata->is_perf()) open.insert(entry.span);
-        break;
-      case RecordType::scope_end:
-      case RecordType::close:
-        if (open.erase(entry.span) > 0) silent.insert(entry.span);
-        break;
-      default: break;
-    }
+    if (!walk.follow(entry, add_failure)) return;
+    plan.add(kind_of(entry), entry.ticks, entry.track);
+    if (!plan.misses_any) plan.misses_any = environment.show != Show::live || !walk.was_shown(entry);
   });
-  return silent;
-}
-
-bool is_end(RecordEntry const& entry) noexcept {
-  return entry.type == RecordType::scope_end || entry.type == RecordType::close;
+  walk.finish(add_failure);
+  plan.lines.choose();
+  return plan;
 }
 
 // Whether TRACE_FILTER selected it.
 bool was_selected(RecordEntry const& entry, RecordedSpan const* span) noexcept {
-  if (entry.type == RecordType::event) return (entry.flags & tracing::internal::kShown) != 0;
+  if (entry.type == tracing::internal::RecordType::event) return (entry.flags & tracing::internal::kShown) != 0;
   return span != nullptr && span->shown;
 }
 
 }  // namespace
 
-template <class Select>
-std::string FailureReport::lines_of(Recording& recording, std::unique_ptr<tracing::Filter> filter,
-                                    SpanEvents span_events, Select&& select) const {
-  Attribution const& attribution = session_.attribution();
-  std::string lines;
-  LabelledFormat::Replaying replaying;
-  auto const registry = printing_registry(session_.live(), std::move(filter), span_events, lines);
-  tracing::internal::RecordedSpans spans;
-  tracing::internal::replay(recording, *registry, [&](RecordEntry const& entry) -> bool {
-    spans.follow(entry);
-    if (!session_.capture().unreported().contains(entry.ticks) || !select(entry, spans.current())) return false;
-    replaying.set_owner(attribution.owner_of(entry, spans.current()));
-    return true;
-  });
-  return lines;
+void FailureReport::note(testing::TestPartResult const& failure, std::string_view path) {
+  if (!session_.is_mute()) failures_.add(failure, path, session_.capture().now());
 }
 
 // One line for each kind of unreported record that was overwritten; `from` is the first place that is unreported.
@@ -100,36 +72,32 @@ std::string FailureReport::overwritten(std::uint64_t from) const {
 }
 
 void FailureReport::print_unreported(std::string_view headline, bool always) {
-  Capture& capture = session_.capture();
-  UnreportedRecords& unreported = capture.unreported();
-  std::uint64_t const now = capture.now();
-  if (!session_.is_mute()) {
-    Show const show = session_.environment().show;
-    std::uint64_t const from = unreported.first();
-    SpanEvents const span_events = session_.environment().span_events;
-    bool const adds_silent = span_events == SpanEvents::none;  // otherwise all spans have lines
-    std::string lines;
-    if (auto const recording = capture.read(from)) {
-      auto const silent = adds_silent ? silent_spans(*recording) : std::unordered_set<std::uint64_t>();
-      auto const select = [&](RecordEntry const& entry, RecordedSpan const* span) {
-        if (adds_silent && is_end(entry)) return silent.contains(entry.span);
-        bool const is_shown = show == Show::live || (show == Show::all && entry.ticks < unreported.first_of_tests());
-        return !is_shown || !was_selected(entry, span);
-      };
-      lines = lines_of(*recording, nullptr, adds_silent ? SpanEvents::close : span_events, select);
-    }
-    if (!lines.empty() || always) {
-      Output& output = session_.output();
-      std::string_view const test = session_.attribution().name_of(session_.attribution().running());
-      tracing::InlineTextBuffer<256> first;
-      first.append("---- ");
-      tracing::append_sanitized_in_line(first, headline);
-      first.append(": captured records not shown yet ----\n");
-      output.write(output.note("failure_report", test, first.view()) + overwritten(from) + lines +
-                   output.note("end_of_failure_report", test, "---- end of captured records ----\n"));
-    }
+  std::uint64_t const now = session_.capture().now();
+  auto const failures = failures_.take();
+  if (!session_.is_mute()) print(headline, always, failures);
+  session_.capture().unreported().report_to(now);
+}
+
+void FailureReport::print(std::string_view headline, bool always, std::vector<NotedFailure> const& failures) {
+  UnreportedRecords const& unreported = session_.capture().unreported();
+  Output& output = session_.output();
+  std::string_view const test = session_.attribution().name_of(session_.attribution().running());
+  tracing::InlineTextBuffer<256> first;
+  first.append("---- ");
+  tracing::append_sanitized_in_line(first, headline);
+  first.append(": captured records ----\n");
+  std::string begin = output.note("failure_report", test, first.view()) + overwritten(unreported.first());
+  std::string const end = output.note("end_of_failure_report", test, "---- end of captured records ----\n");
+
+  auto const recording = session_.capture().read(unreported.first());
+  auto const plan = recording == nullptr ? ReportPlan(0) : plan_of(session_, *recording, failures);
+  bool has_records = false;
+  if (plan.misses_any) {
+    ReportPrinter printer(session_, plan, std::move(begin));
+    has_records = printer.print(*recording, ReportWalk(unreported, session_.environment().span_events, failures));
+    if (has_records) printer.end(end);
   }
-  unreported.report_to(now);
+  if (!has_records && always) output.write(begin + end);
 }
 
 void FailureReport::print_matching(std::string_view test) {
@@ -137,12 +105,21 @@ void FailureReport::print_matching(std::string_view test) {
   auto const recording = session_.is_mute() ? nullptr : session_.capture().read(from);
   if (recording != nullptr) {
     TestTag const running = session_.attribution().running();
+    std::string lines;
     // Filters again, since the filter also decides which spans around a record are printed.
     auto filter = std::make_unique<tracing::EnvFilter>(tracing::internal::filter_of(session_.live().filter().directives()));
-    auto const select = [running](RecordEntry const& entry, RecordedSpan const* span) {
-      return was_selected(entry, span) && (running == 0 || entry.tag == 0 || entry.tag == running);
-    };
-    std::string const lines = lines_of(*recording, std::move(filter), session_.environment().span_events, select);
+    auto sink = tracing::make_sink([&lines](tracing::Level, std::string_view line) { lines += line; });
+    auto const registry =
+        printing_registry(session_.live().print_options(tracing::to_sink(std::move(sink))), std::move(filter));
+    LabelledFormat::Replaying replaying(session_.environment().threads);
+    tracing::internal::RecordedSpans spans;
+    tracing::internal::replay(*recording, *registry, [&](RecordEntry const& entry) -> bool {
+      spans.follow(entry);
+      bool const is_of_test = running == 0 || entry.tag == 0 || entry.tag == running;
+      if (entry.ticks < from || !was_selected(entry, spans.current()) || !is_of_test) return false;
+      replaying.set_owner(session_.attribution().owner_of(entry, spans.current()));
+      return true;
+    });
     if (!lines.empty()) {
       std::string const headline = "---- " + std::string(test) + " ----\n";
       Output& output = session_.output();

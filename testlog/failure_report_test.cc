@@ -2,8 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "testlog/testdata/run.h"
 #include "tests/approval.h"
+#include "tests/support/temporary_folder.h"
 
 namespace {
 
@@ -13,18 +19,13 @@ using testing::Not;
 using testlog::testdata::Outcome;
 using testlog::testdata::run_scenarios;
 using testlog::testdata::Variables;
+using testlog::testdata::without_tree;
 using tracing::testing::expect_approved;
 
 // What the tests print, with paths of sources relative to the root of the tree.
-std::string text_of(std::string const& filter, Variables const& variables = {}) {
-  std::string text = run_scenarios(filter, variables).err;
-  constexpr std::string_view kPlace = "    at ";
-  for (std::size_t at = text.find(kPlace); at != text.npos; at = text.find(kPlace, at + 1)) {
-    std::size_t const path = at + kPlace.size();
-    std::size_t const tree = text.find("testlog/testdata/", path);
-    if (tree < text.find('\n', path)) text.erase(path, tree - path);
-  }
-  return text;
+std::string text_of(std::string const& filter, Variables const& variables = {},
+                    std::vector<std::string> const& more = {}) {
+  return without_tree(run_scenarios(filter, variables, more).err);
 }
 
 TEST(FailureReport, PrintsCapturedRecords) { expect_approved("fails.txt", text_of("Plain.Fails")); }
@@ -69,25 +70,26 @@ TEST(FailureReport, HasTheDurationsOfSilentSpansIfLinesHaveTimes) {
   EXPECT_EQ(run_scenarios("SpansOnly.Fails", slow).err, "    in checking\n");
 }
 TEST(FailureReport, HasSilentSpansOnceIfChangesOfSpansAreShown) {
+  auto const report = [](std::string const& text) { return text.substr(text.find("----")); };
   for (char const* const show : {"live", "failed", "all"}) {
     std::string const text =
         text_of("SpansOnly.Fails", {{"TRACE_SHOW", show}, {"TRACE_SPAN_EVENTS", "close"}, {"TRACE_FILTER", "info"}});
-    EXPECT_EQ(testlog::testdata::count(text, ": close\n"), 6) << show << text;
+    EXPECT_EQ(testlog::testdata::count(report(text), ": close\n"), 6) << show << text;
     std::string const begins =
         text_of("SpansOnly.Fails", {{"TRACE_SHOW", show}, {"TRACE_SPAN_EVENTS", "new"}, {"TRACE_FILTER", "info"}});
-    EXPECT_EQ(testlog::testdata::count(begins, ": new\n"), 6) << show << begins;
+    EXPECT_EQ(testlog::testdata::count(report(begins), ": new\n"), 6) << show << begins;
     EXPECT_THAT(begins, Not(HasSubstr("close")));
   }
 }
 TEST(FailureReport, NamesTheParameterOfATest) {
   std::string const text = text_of("*Values.Fails/1:*Types/1.Fails");
-  EXPECT_THAT(text, HasSubstr("---- Some/Values.Fails/1, where GetParam() = 2: captured records not shown yet ----"));
-  EXPECT_THAT(text, HasSubstr("---- Types/1.Fails, where TypeParam = char: captured records not shown yet ----"));
+  EXPECT_THAT(text, HasSubstr("---- Some/Values.Fails/1, where GetParam() = 2: captured records ----"));
+  EXPECT_THAT(text, HasSubstr("---- Types/1.Fails, where TypeParam = char: captured records ----"));
 }
 TEST(FailureReport, CutsAFieldOfAMegabyte) {
   Outcome const outcome = run_scenarios("Captured.AFieldOfAMegabyte");
   EXPECT_THAT(outcome.err, HasSubstr("scenarios: received image=\"xxx"));
-  EXPECT_THAT(outcome.err, HasSubstr("xxx... (1048576 bytes)\"\n---- end of captured records"));
+  EXPECT_THAT(outcome.err, HasSubstr("xxx... (1048576 bytes)\"\n FAIL "));
   EXPECT_EQ(testlog::testdata::count(outcome.out, ": Failure"), 1) << outcome.out;
   EXPECT_THAT(outcome.err + outcome.out, Not(HasSubstr("overwritten")));
 }
@@ -117,8 +119,9 @@ TEST(FailureReport, HasRecordsOfEnvironmentsAndInitialisersOnce) {
 TEST(FailureReport, HasRecordsOfTheSetUpOnceIfTestsAreShownAtTheirEnd) {
   for (char const* const show : {"all", "failed"}) {
     std::string const text = text_of("SetUpOnce.*:-*.D*:*.F*", {{"TRACE_SHOW", show}});
+    std::string const reports = text.substr(text.find("---- SetUpOnce.BFails"));
     for (char const* const line : {"device opened\n", "device has room for 4 bytes\n"}) {
-      EXPECT_EQ(testlog::testdata::count(text, line), 1) << text;
+      EXPECT_EQ(testlog::testdata::count(reports, line), 1) << text;
     }
   }
 }
@@ -140,6 +143,55 @@ TEST(FailureReport, HasFirstRecordsOfTheProgramAfterATestThatFilledTheRecording)
                               "DEBUG scenarios: of one that failed\n"));
   EXPECT_THAT(text, Not(HasSubstr("overwritten")));
 }
+
+// ---- what it looks like ----
+
+TEST(FailureReport, LooksAsApproved) {
+  for (auto const& [name, test] : std::vector<std::pair<std::string, std::string>>{
+           {"threads", "Report.OfSixtyFourThreads"},
+           {"failures_in_threads", "Report.OfFailuresInThreeThreads"},
+           {"hidden_spans", "Report.OfAnErrorInHiddenSpans"},
+           {"set_up", "ReportOfSetUp.Fails"},
+           {"death_test", "ReportOfDeath.*"},
+           {"several_tests", "Plain.F*:SetUpOnce.A*:SetUpOnce.B*:ReportOfSetUp.*"},
+       }) {
+    expect_approved("report_of_" + name + ".txt", text_of(test));
+  }
+  Variables const short_one{{"TRACE_REPORT_LINES", "40"}};
+  expect_approved("report_of_many_failures.txt", text_of("Report.OfManyFailures", short_one));
+  // How many are overwritten depends on their times.
+  expect_approved("report_of_two_million_events.txt",
+                  std::regex_replace(text_of("Report.OfTwoMillionEvents", short_one),
+                                     std::regex("[0-9]+( earlier)? records"), "<n>$1 records"));
+}
+TEST(FailureReport, HasAtMost200LinesByDefault) {
+  std::string const text = text_of("Captured.TooMuchFails");
+  EXPECT_EQ(testlog::testdata::count(text, "\n"), 1 + 1 + 150 + 1 + 2 + 1) << text;
+  EXPECT_EQ(testlog::testdata::count(text, " records left out; TRACE_REPORT_LINES=0 prints all\n"), 2);
+  std::string const all = text_of("Captured.TooMuchFails", {{"TRACE_REPORT_LINES", "0"}});
+  EXPECT_EQ(testlog::testdata::count(all, "\n"), 1 + 1 + 200'000 + 1 + 1 + 1);
+}
+TEST(FailureReport, OfOneLineNamesWhatIsLeftOut) {
+  EXPECT_THAT(text_of("Plain.Fails", {{"TRACE_REPORT_LINES", "1"}, {"TRACE_FILTER", "off"}}),
+              testing::EndsWith("---- Plain.Fails: captured records ----\n"
+                                "... 6 records and 1 failure left out; TRACE_REPORT_LINES=0 prints all\n"
+                                "---- end of captured records ----\n"));
+}
+TEST(FailureReport, NamesTheRecordingThatHasWhatIsLeftOut) {
+  tracing_test::TemporaryFolder const folder;
+  std::string const path = folder / "run.rec";
+  std::string text = text_of("Captured.TooMuchFails", {{"TRACE_RECORD", path}, {"TRACE_REPORT_LINES", "10"}});
+  for (std::size_t at; (at = text.find(path)) != text.npos;) text.replace(at, path.size(), "run.rec");
+  expect_approved("report_with_gaps.txt", text);
+}
+TEST(FailureReport, HasTheTimeSinceTheTestBegan) {
+  std::string const text = text_of("SetUpOnce.A*:SetUpOnce.B*", {{"TRACE_TIME", "utc"}});
+  EXPECT_THAT(text, testing::ContainsRegex("\n +-[0-9]+\\.[0-9]{3} ms \\[outside any test\\] DEBUG opening: SetUpOnce: device has "
+                                           "room for 4 bytes\n"
+                                           " +\\+[0-9]+\\.[0-9]{3} ms DEBUG scenarios: of the first that failed\n"
+                                           " +\\+[0-9]+\\.[0-9]{3} ms  FAIL "));
+}
+
 TEST(CrashReport, HasRecordsOfTheSetUp) {
   std::string const text = testlog::testdata::run_dying("SetUpOnce.A*:SetUpOnce.F*").err;
   EXPECT_THAT(text, HasSubstr("  [outside any test] DEBUG opening: SetUpOnce: device has room for 4 bytes\n"));
@@ -152,7 +204,7 @@ TEST(SpanPath, FollowsTheFailure) {
 }
 TEST(SpanPath, NamesWhereAnExceptionWasThrown) {
   EXPECT_THAT(run_scenarios("Plain.Throws").err, HasSubstr("    thrown in launch{count=3}:check\n"));
-  EXPECT_THAT(run_scenarios("Plain.ThrowsOutsideSpans").err, Not(HasSubstr("thrown in")));
+  EXPECT_THAT(run_scenarios("Plain.ThrowsOutsideSpans").err, Not(HasSubstr("    thrown in")));
   EXPECT_THAT(run_scenarios("Exceptions.InAnInnerSpanAfterACaughtOne").err, HasSubstr("    thrown in second\n"));
   EXPECT_THAT(run_scenarios("Exceptions.ThrownAgain").err, HasSubstr("    thrown in outer\n"));
 }

@@ -14,7 +14,7 @@ bool names_thread(ThreadLabels labels, tracing::Track const& track, Attribution 
   return labels == ThreadLabels::on || (labels == ThreadLabels::automatic && !attribution.runs_tests(track.number));
 }
 
-LabelledFormat::Replaying::Replaying() noexcept { replaying = this; }
+LabelledFormat::Replaying::Replaying(ThreadLabels threads) noexcept : threads_(threads) { replaying = this; }
 LabelledFormat::Replaying::~Replaying() { replaying = nullptr; }
 
 bool LabelledFormat::append(tracing::TextBuffer& out, tracing::EventView const& event) const noexcept {
@@ -23,10 +23,9 @@ bool LabelledFormat::append(tracing::TextBuffer& out, tracing::EventView const& 
   if (is_json_) return append_json(out, event, owner);
   tracing::Track const& track = event.context.track();
   bool const has_owner = owner.test == 0 || owner.late;
-  bool const has_thread = names_thread(threads_, track, attribution_);
-  if (!has_owner && !has_thread) [[likely]]
-    return format_->append(out, event);
+  bool const has_thread = names_thread(replaying == nullptr ? threads_ : replaying->threads_, track, attribution_);
   std::size_t const begin = out.size();
+  if (replaying != nullptr) out.append(replaying->prefix_);
   if (has_owner) append_owner(out, owner);
   if (has_thread) tracing::internal::append_thread_label(out, track);
   if (format_->append(out, event)) return true;

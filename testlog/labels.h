@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "testlog/attribution.h"
@@ -14,7 +15,7 @@ namespace testlog::inline v1 {
 bool names_thread(ThreadLabels labels, tracing::Track const& track, Attribution const& attribution) noexcept;
 
 /// Wraps another format. In text, labels precede each line: `[outside any test]` or `[late, from Suite.Name]`, and
-/// `[worker-1]`. JSON objects end with the members "test", "late" and "thread".
+/// `[worker-1]`; in a report the time precedes them. JSON objects end with the members "test", "late" and "thread".
 class LabelledFormat final : public tracing::EventFormat {
  public:
   LabelledFormat(std::shared_ptr<tracing::EventFormat const> format, Attribution& attribution, bool is_json,
@@ -23,19 +24,24 @@ class LabelledFormat final : public tracing::EventFormat {
 
   bool append(tracing::TextBuffer& out, tracing::EventView const& event) const noexcept override;
 
-  /// While one exists, the lines that this thread makes are those of captured records, with the owner that is set here.
+  /// While one exists, the lines that this thread makes are those of captured records, with what is set here.
   class Replaying {
    public:
-    Replaying() noexcept;
+    /// With `threads` in place of those of the format.
+    explicit Replaying(ThreadLabels threads) noexcept;
     Replaying(Replaying const&) = delete;
     Replaying& operator=(Replaying const&) = delete;
     ~Replaying();
 
     void set_owner(Owner owner) noexcept { owner_ = owner; }
+    /// The text before each line, which must live until it is set again; not in JSON.
+    void set_prefix(std::string_view prefix) noexcept { prefix_ = prefix; }
 
    private:
     friend class LabelledFormat;
+    ThreadLabels const threads_;
     Owner owner_;
+    std::string_view prefix_ = "";  // not null, for memcpy()
   };
 
  private:

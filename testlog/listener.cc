@@ -123,6 +123,7 @@ class Recorder final : public testing::EmptyTestEventListener {
     if (!result.failed()) return;
     has_failed_ = true;
     Place const place = place_of(result);
+    report_.note(result, place.path);
     if (!place.path.empty()) {
       if (!session_.is_mute()) print_place(place);
       if (!path_recorded_) testing::Test::RecordProperty("trace_span_path", place.path);

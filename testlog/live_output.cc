@@ -34,16 +34,21 @@ LiveOutput::LiveOutput(Environment const& environment, Output& output, Attributi
       output_(output),
       mute_(mute),
       timer_(tracing::internal::timer_of(environment.time)),
+      is_coloured_(tracing::internal::use_color(environment, output.is_terminal(), choice_of(std::string(gtest_color)))),
+      format_(make_format(attribution, true)),
+      report_format_(make_format(attribution, environment.format == tracing::FormatKind::json)),
       owned_filter_(std::make_unique<ShowFilter>(environment.filter, nullptr)),
       filter_(owned_filter_.get()),
-      outside_tests_(filter_->directives()) {
+      outside_tests_(filter_->directives()) {}
+
+LiveOutput::Format LiveOutput::make_format(Attribution& attribution, bool has_time) const {
   tracing::FormatOptions options;
-  options.kind = environment.format;
-  options.ansi = tracing::internal::use_color(environment, output.is_terminal(), choice_of(std::string(gtest_color)));
+  options.kind = environment_.format;
+  options.ansi = is_coloured_;
   options.value_sanitization = true;
-  options.timer = timer_;
-  format_ = std::make_shared<LabelledFormat>(tracing::make_event_format(options), attribution,
-                                             options.kind == tracing::FormatKind::json, environment.threads);
+  options.timer = has_time ? timer_ : nullptr;
+  return std::make_shared<LabelledFormat>(tracing::make_event_format(options), attribution,
+                                          options.kind == tracing::FormatKind::json, environment_.threads);
 }
 
 std::unique_ptr<tracing::Layer> LiveOutput::make_layer() {
@@ -53,9 +58,9 @@ std::unique_ptr<tracing::Layer> LiveOutput::make_layer() {
   return tracing::print_layer(print_options(tracing::to_sink(std::move(sink))));
 }
 
-tracing::PrintOptions LiveOutput::print_options(tracing::WriterPtr writer) const {
+tracing::PrintOptions LiveOutput::print_options(tracing::WriterPtr writer, Format format) const {
   return {.format = {.timer = timer_},
-          .event_format = format_,
+          .event_format = std::move(format),
           .span_events = environment_.span_events,
           .threshold = std::chrono::microseconds(environment_.perf.threshold_us),
           .writer = std::move(writer)};

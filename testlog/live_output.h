@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "testlog/attribution.h"
 #include "testlog/environment.h"
@@ -39,14 +40,23 @@ class LiveOutput {
   void end_test();
 
   /// The look of lines, each with a label if its record does not belong to the running test, for printing by `writer`.
-  tracing::PrintOptions print_options(tracing::WriterPtr writer) const;
+  tracing::PrintOptions print_options(tracing::WriterPtr writer) const { return print_options(std::move(writer), format_); }
+  /// The same without the time, but in JSON.
+  tracing::PrintOptions report_options(tracing::WriterPtr writer) const { return print_options(std::move(writer), report_format_); }
+  /// Whether lines have colours.
+  bool is_coloured() const noexcept { return is_coloured_; }
 
  private:
+  using Format = std::shared_ptr<tracing::EventFormat const>;
+  Format make_format(Attribution& attribution, bool has_time) const;
+  tracing::PrintOptions print_options(tracing::WriterPtr writer, Format format) const;
+
   Environment const& environment_;
   Output& output_;
   bool const mute_;
   std::shared_ptr<tracing::Timer const> timer_;
-  std::shared_ptr<tracing::EventFormat const> format_;
+  bool const is_coloured_;
+  Format const format_, report_format_;
   std::unique_ptr<ShowFilter> owned_filter_;  // until the registry has it, if it takes it
   ShowFilter* const filter_;
   std::string outside_tests_;  // the directives

@@ -30,6 +30,7 @@ using testlog::testdata::run_on_terminal;
 using testlog::testdata::run_own_main;
 using testlog::testdata::run_scenarios;
 using testlog::testdata::Variables;
+using testlog::testdata::without_tree;
 
 std::string fresh_path(char const* name) {
   std::string const path = testing::TempDir() + "/testlog_" + name;
@@ -293,7 +294,7 @@ TEST(TraceOutput, NamesFilesAfterTests) {
 }
 TEST(TraceOutput, HasOnlyJsonInAFileIfRecordsAreJson) {
   std::string const path = fresh_path("output.jsonl");
-  std::string const tests = "Plain.*:Hostile.Fails:Settings.*Filter:SetUpOnce.D*:SetUpOnce.E*:Captured.AField*";
+  std::string const tests = "Plain.*:Hostile.Fails:Settings.*Filter:SetUpOnce.D*:SetUpOnce.E*:Captured.AField*:Captured.TooMuchFails";
   for (Variables const& more : std::vector<Variables>{
            {},
            {{"TRACE_SHOW", "all"}, {"TRACE_PERF", "summary"}, {"TRACE_COLOR", "wrong"}},
@@ -313,7 +314,7 @@ TEST(TraceOutput, HasOnlyJsonInAFileIfRecordsAreJson) {
     ASSERT_TRUE(object.is_object()) << line;
     ++kinds[object.value("kind", "")];
   }
-  for (char const* const kind : {"", "report", "failure", "failure_report", "end_of_failure_report", "crash_report",
+  for (char const* const kind : {"", "report", "failure", "failure_report", "end_of_failure_report", "left_out", "crash_report",
                                  "filter_help", "test"}) {
     EXPECT_GT(kinds[kind], 0) << kind;
   }
@@ -334,13 +335,18 @@ TEST(TraceOutput, ReportsAFullDiskOnceAndCountsLines) {
             "testlog: 3 lines are missing in TRACE_OUTPUT=/dev/full\n");
 }
 TEST(TraceThreads, SelectsTheLinesThatNameTheirThread) {
-  auto const text = [](Variables const& variables) { return run_scenarios("Threads.With*", variables).err; };
-  std::string const begin = "---- Threads.WithAndWithoutNames: captured records not shown yet ----\n";
+  auto const text = [](Variables const& variables) { return without_tree(run_scenarios("Threads.With*", variables).err); };
+  std::string const begin = "---- Threads.WithAndWithoutNames: captured records ----\n";
   std::string const end = "---- end of captured records ----\n";
   EXPECT_EQ(text({}),
             " INFO process_scenarios: from the test\n"
             "[worker-1]  INFO process_scenarios: from a worker\n" +
-                begin + "[thread 3] DEBUG process_scenarios: from another\n" + end);
+                begin +
+                "[main]  INFO process_scenarios: from the test\n"
+                "[worker-1]  INFO process_scenarios: from a worker\n"
+                "[thread 3] DEBUG process_scenarios: from another\n"
+                "[main]  FAIL testlog/testdata/process_scenarios.cc:227: Failed\n" +
+                end);
   EXPECT_THAT(text({{"TRACE_THREADS", "on"}}),
               AllOf(StartsWith("[main]  INFO process_scenarios: from the test\n[worker-1]  INFO"),
                     HasSubstr("[thread 3] ")));
@@ -381,7 +387,7 @@ TEST(TraceCapture, SelectsTheRecordsOfFailureReports) {
   auto const report = [](char const* capture) {
     return run_scenarios("Plain.Fails", {{"TRACE_FILTER", "off"}, {"TRACE_CAPTURE", capture}}).err;
   };
-  EXPECT_EQ(count(report("trace"), "\n"), 1 + 1 + 6 + 1);
+  EXPECT_EQ(count(report("trace"), "\n"), 1 + 1 + 7 + 1);
   EXPECT_THAT(report("library=info"),
               AllOf(HasSubstr(" INFO "), Not(HasSubstr("DEBUG")), Not(HasSubstr("after the failure"))));
   EXPECT_EQ(count(report("library=info"), "spoken"), 3);

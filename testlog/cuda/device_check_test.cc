@@ -29,7 +29,7 @@ TEST(DeviceCheck, FailsTheTestThatBrokeTheDeviceAndMarksLaterFailures) {
   Outcome const outcome = run({}, "Device.*");
   EXPECT_EQ(outcome.exit_code, 1);
   tracing::testing::expect_approved("device_check.txt",
-                                    scrubbed(outcome.out) + "==== standard error ====\n" + outcome.err);
+                                    scrubbed(outcome.out) + "==== standard error ====\n" + scrubbed(outcome.err));
 }
 
 TEST(DeviceCheck, StopSkipsTheRemainingTests) {

@@ -61,6 +61,7 @@ TEST(Perf, PassesOnceMore) {
 }
 TEST(Perf, Fails) {
   execute();
+  simulate_us(1);
   ADD_FAILURE();
 }
 TEST(Perf, CapturesThem) {

@@ -221,6 +221,17 @@ std::string content_of(std::string const& path) {
   return content.str();
 }
 
+std::string without_tree(std::string text) {
+  for (std::string_view const before : {"    at ", ": ", "FAIL "}) {
+    for (std::size_t at = text.find(before); at != text.npos; at = text.find(before, at + 1)) {
+      std::size_t const path = at + before.size();
+      std::size_t const tree = text.find("testlog/testdata/", path);
+      if (tree < text.find_first_of(" \n", path)) text.erase(path, tree - path);
+    }
+  }
+  return text;
+}
+
 int count(std::string_view text, std::string_view part) {
   int found = 0;
   for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) ++found;

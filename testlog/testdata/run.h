@@ -56,6 +56,9 @@ std::vector<std::string> writes_of_scenarios(std::string const& filter, Variable
 /// The content of a file; empty if there is none.
 std::string content_of(std::string const& path);
 
+/// The text with paths of sources relative to the root of the tree.
+std::string without_tree(std::string text);
+
 /// How often `text` contains `part`.
 int count(std::string_view text, std::string_view part);
 

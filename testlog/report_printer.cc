@@ -1,0 +1,138 @@
+#include "testlog/report_printer.h"
+
+#include <utility>
+
+#include "tracing_core/environment/thread_labels.h"
+#include "tracing_core/export/line_sink.h"
+#include "tracing_core/format/ansi.h"
+#include "tracing_core/internal/span_clock.h"
+#include "tracing_core/perf/perf_filter.h"
+#include "tracing_core/record/replay.h"
+
+namespace testlog::inline v1 {
+namespace {
+
+using tracing::internal::RecordEntry;
+
+// Right-aligned, so that the lines of a second or so have their levels below each other.
+std::string relative_time(std::uint64_t zero, std::uint64_t ticks) {
+  std::uint64_t const us =
+      (ticks < zero ? tracing::internal::ns_between(ticks, zero) : tracing::internal::ns_between(zero, ticks)) / 1000;
+  std::string const fraction = std::to_string(1000 + us % 1000).substr(1);
+  std::string const text = (ticks < zero ? "-" : "+") + std::to_string(us / 1000) + "." + fraction + " ms";
+  constexpr std::size_t kWidth = std::string_view("+999.999 ms").size();
+  return std::string(kWidth - std::min(kWidth, text.size()), ' ') + text;
+}
+
+std::string counted(std::uint64_t number, char const* noun) {
+  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
+// All lines name their thread if there are several.
+ThreadLabels labels_of(ThreadLabels chosen, bool has_threads) noexcept {
+  return chosen == ThreadLabels::automatic && has_threads ? ThreadLabels::on : chosen;
+}
+
+}  // namespace
+
+std::shared_ptr<tracing::Registry> printing_registry(tracing::PrintOptions options,
+                                                     std::unique_ptr<tracing::Filter> filter) {
+  return tracing::RegistryBuilder()
+      .with(tracing::print_layer(std::move(options)), tracing::with_perf_spans(std::move(filter)))
+      .build();
+}
+
+ReportPrinter::ReportPrinter(Session& session, ReportPlan const& plan, std::string begin)
+    : session_(session),
+      plan_(plan),
+      threads_(labels_of(session.environment().threads, plan.has_threads)),
+      has_times_(session.environment().time != tracing::TimeStyle::none &&
+                 session.environment().format != tracing::FormatKind::json),
+      zero_(session.attribution().running() == 0 ? plan.first_ticks : session.capture().begin_of_test()),
+      test_(session.attribution().name_of(session.attribution().running())),
+      text_(std::move(begin)),
+      replaying_(threads_) {}
+
+bool ReportPrinter::print(tracing::internal::Recording& recording, ReportWalk walk) {
+  auto sink = tracing::make_sink([this](tracing::Level, std::string_view line) {
+    text_ += line;
+    has_records_ = true;
+  });
+  tracing::PrintOptions options = session_.live().report_options(tracing::to_sink(std::move(sink)));
+  options.span_events = ReportWalk::printed_events(options.span_events);
+  auto const registry = printing_registry(std::move(options), nullptr);
+  tracing::internal::replay(recording, *registry, [&](RecordEntry const& entry) { return follow(entry, walk); });
+  walk.finish([this](NotedFailure const& failure) { print_failure(failure); });
+  print_gap();
+  return has_records_;
+}
+
+void ReportPrinter::end(std::string_view text) {
+  text_ += text;
+  session_.output().write(text_);
+}
+
+// The line itself is made after this call.
+bool ReportPrinter::follow(RecordEntry const& entry, ReportWalk& walk) {
+  bool const has_line = walk.follow(entry, [this](NotedFailure const& failure) { print_failure(failure); });
+  if (!has_line || !begin_line(left_out_records_)) return false;
+  prefix_ = prefix_at(entry.ticks);
+  replaying_.set_prefix(prefix_);
+  replaying_.set_owner(session_.attribution().owner_of(entry, walk.span()));
+  return true;
+}
+
+void ReportPrinter::print_failure(NotedFailure const& failure) {
+  if (!begin_line(left_out_failures_)) return;
+  tracing::InlineTextBuffer<512> line;
+  line.append(prefix_at(failure.ticks));
+  if (names_thread(threads_, failure.track(), session_.attribution()))
+    tracing::internal::append_thread_label(line, failure.track());
+  tracing::internal::append_painted(line, session_.live().is_coloured(),
+                                    tracing::internal::level_color(tracing::Level::error), " FAIL ");
+  line.append(failure.text);
+  line.append(line_end());
+  text_ += session_.output().note("failure", test_, line.view());
+}
+
+bool ReportPrinter::begin_line(std::uint64_t& left_out) {
+  if (!plan_.lines.keeps(next_line_++)) {
+    ++left_out;
+    has_records_ = true;  // a gap stands for them
+    return false;
+  }
+  print_gap();
+  flush_if_large();
+  return true;
+}
+
+void ReportPrinter::print_gap() {
+  std::uint64_t const records = std::exchange(left_out_records_, 0);
+  std::uint64_t const failures = std::exchange(left_out_failures_, 0);
+  if (records + failures == 0) return;
+  std::string const what = failures == 0  ? counted(records, "record")
+                           : records == 0 ? counted(failures, "failure")
+                                          : counted(records, "record") + " and " + counted(failures, "failure");
+  std::string const& path = session_.recording_file().path();
+  std::string const where = path.empty()    ? "TRACE_REPORT_LINES=0 prints all"
+                            : test_.empty() ? "testlog show " + path
+                                            : "testlog show --test " + std::string(test_) + " " + path;
+  text_ += session_.output().note("left_out", test_, "... " + what + " left out; " + where + std::string(line_end()));
+}
+
+std::string ReportPrinter::prefix_at(std::uint64_t ticks) const {
+  if (!has_times_) return {};
+  tracing::InlineTextBuffer<32> text;
+  tracing::internal::append_painted(text, session_.live().is_coloured(), tracing::internal::kDim,
+                                    relative_time(zero_, ticks));
+  text.append(" ");
+  return std::string(text.view());
+}
+
+void ReportPrinter::flush_if_large() {
+  if (text_.size() < kFlushBytes || !has_records_) return;
+  session_.output().write(text_);
+  text_.clear();
+}
+
+}  // namespace testlog::inline v1
