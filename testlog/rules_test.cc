@@ -236,12 +236,18 @@ TEST(FatalSignal, IsReportedAfterAStackOverflow) {
 
 TEST(FatalSignal, OnSeveralThreadsIsReportedOnce) {
   for (int i = 0; i < 5; ++i) {
-    Outcome const outcome = run_dying("Dies.OnSeveralThreadsAtOnce");
+    Outcome const outcome = run_dying("Dies.OnSeveralThreadsAtOnce", {{"TRACE_REPORT_LINES", "0"}});
     EXPECT_EQ(outcome.signal, SIGSEGV);
     EXPECT_EQ(count(outcome.err, "last words"), 4 * 500);
     EXPECT_EQ(count(outcome.err, "---- SIGSEGV in "), 1);
     EXPECT_THAT(outcome.err, testing::EndsWith("---- end of captured records ----\n"));
   }
+}
+
+TEST(FatalSignal, ReportHasTheLastRecordsOfMany) {
+  std::string const report = run_dying("Dies.OnSeveralThreadsAtOnce").err;
+  EXPECT_EQ(count(report, "last words"), 200);
+  EXPECT_THAT(report, HasSubstr("  ... 1800 records left out; TRACE_REPORT_LINES=0 prints all\n"));
 }
 
 TEST(FatalSignal, ReportBeginsWithTheThreadThatDied) {

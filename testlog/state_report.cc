@@ -90,13 +90,31 @@ void StateReport::write_all_open_spans(Session& session) noexcept {
   (void)write_open_spans(session, died, false);
 }
 
+bool StateReport::next_unreported(Session& session) noexcept {
+  while (reader_->next()) {
+    bool const was_shown = session.environment().show == Show::live && reader_->shown();
+    if (!was_shown && session.capture().unreported().contains(reader_->ticks())) return true;
+  }
+  return false;
+}
+
+// The last ones, if there are too many.
 void StateReport::write_unreported(Session& session) noexcept {
   if (session.capture().store() == nullptr || reader_ == nullptr) return;
-  UnreportedRecords const& unreported = session.capture().unreported();
-  reader_->start(*session.capture().store(), unreported.first());
-  while (reader_->next()) {
-    if (!unreported.contains(reader_->ticks())) continue;
-    if (session.environment().show == Show::live && reader_->shown()) continue;
+  std::uint64_t const first = session.capture().unreported().first();
+  std::uint64_t count = 0;
+  for (reader_->start(*session.capture().store(), first); next_unreported(session);) ++count;
+  std::uint64_t const limit = session.environment().report_lines;
+  std::uint64_t left_out = limit == 0 || count <= limit ? 0 : count - limit;
+  if (left_out > 0) {
+    line_ << "  ... " << left_out << " records left out; TRACE_REPORT_LINES=0 prints all";
+    line_.write_to(session.output());
+  }
+  for (reader_->start(*session.capture().store(), first); next_unreported(session);) {
+    if (left_out > 0) {
+      --left_out;
+      continue;
+    }
     line_ << "  ";
     write_record(session);
   }

@@ -54,6 +54,7 @@ class StateReport {
  private:
   int write_open_spans(Session& session, long died, bool of_died) noexcept;
   void write_all_open_spans(Session& session) noexcept;
+  bool next_unreported(Session& session) noexcept;
   void write_unreported(Session& session) noexcept;
   void write_record(Session& session) noexcept;
   void write_path_of_recording(Session& session) noexcept;
