@@ -81,7 +81,8 @@ void append_function_name(std::string_view mangled, F&& append) noexcept {
   }
   if (!any) return append(mangled);
   if (!rest.empty() && rest[0] == 'I') append("<...>");
-  if (is_local) append(rest.find("Ul") != rest.npos ? "::{lambda}" : "::{local}");
+  bool const is_lambda = rest.find("Ul") != rest.npos || rest.find("$_") != rest.npos;  // of GCC, of Clang
+  if (is_local) append(is_lambda ? "::{lambda}" : "::{local}");
 }
 
 }  // namespace testlog::inline v1

@@ -27,6 +27,8 @@ TEST(FunctionName, IsReadableIfItIsSimple) {
   EXPECT_EQ(name_of("_ZN12_GLOBAL__N_116Dies_BySegv_Test8TestBodyEv"), "(anonymous namespace)::Dies_BySegv_Test::TestBody");
   EXPECT_EQ(name_of("_ZNSt6thread11_State_implI3FooE6_M_runEv"), "std::thread::_State_impl<...>");
   EXPECT_EQ(name_of("_ZZN4pool4takeEvENKUlvE_clEv"), "pool::take::{lambda}");
+  EXPECT_EQ(name_of("_ZZN4pool4takeEvENK3$_0clEv"), "pool::take::{lambda}");
+  EXPECT_EQ(name_of("_ZZN4pool4takeEvEN5Local3runEv"), "pool::take::{local}");
 }
 
 TEST(FunctionName, IsMangledOtherwise) {
