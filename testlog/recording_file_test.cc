@@ -217,7 +217,7 @@ TEST_F(DefaultRecording, IsShownWithTheRunOfTheTest) {
               HasSubstr("\n{\"kind\":\"test_end\",\"test\":\"Plain.Fails\",\"result\":\"failed\",\"duration_ms\":"));
   Outcome const none = show({"--test", "Other.*"});
   EXPECT_EQ(none.exit_code, 1);
-  EXPECT_EQ(none.err, "testlog show: --test Other.*: no test matches; recorded: Plain.Fails\n");
+  EXPECT_EQ(none.err, "testlog show: no test is selected; recorded: Plain.Fails\n");
 }
 TEST_F(DefaultRecording, FolderWithoutAnyIsReported) {
   Outcome const outcome = testlog::testdata::run({TESTLOG_COMMAND, "show", folder_ / ""});

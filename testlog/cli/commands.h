@@ -28,10 +28,14 @@ struct Command {
   std::function<int()> run;
 };
 
-/// Add a command with its options to the program.
+/// Add a command with its options to the program, which must outlive the command.
+Command add_completion_command(CLI::App& program);
 Command add_export_command(CLI::App& program);
 Command add_flame_command(CLI::App& program);
+Command add_man_command(CLI::App& program);
 Command add_repair_command(CLI::App& program);
 Command add_show_command(CLI::App& program);
+Command add_slow_command(CLI::App& program);
+Command add_tree_command(CLI::App& program);
 
 }  // namespace testlog::cli

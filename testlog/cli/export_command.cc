@@ -88,7 +88,10 @@ void write_json(Files const& files, Options const& options, OutputFile& output) 
   tracing::FormatOptions format;
   format.kind = tracing::FormatKind::json;
   format.ansi = false;
-  print_lines("export", files, {.filter = options.filter, .format = format}, [&output](std::string_view line) { output.write(line); });
+  LinePrinter printer("export", {.filter = options.filter, .format = format},
+                      [&output](std::string_view line) { output.write(line); });
+  for (auto const& file : files) printer.add(*file, files.size() == 1);
+  printer.finish();
 }
 
 std::string output_of(CLI::Option const* option) {
@@ -97,9 +100,9 @@ std::string output_of(CLI::Option const* option) {
 }
 
 // A mistake in the command line must not cost a recording: `--chrome other.rec`.
-void check_output(Options const& options, std::string const& output) {
+void check_output(std::vector<std::string> const& inputs, std::string const& output) {
   std::string error;
-  bool const is_input = std::any_of(options.files.begin(), options.files.end(),
+  bool const is_input = std::any_of(inputs.begin(), inputs.end(),
                                     [&output](std::string const& file) { return is_same_file(file, output); });
   if (is_input || (output != "-" && std::filesystem::is_regular_file(output) &&
                    tracing::internal::Recording::read_file(output, error) != nullptr))
@@ -115,9 +118,10 @@ int run(Options const& options) {
   if (formats != 1) throw UsageError("export: expected one of --chrome, --folded, --json");
   std::string const path = output_of(format);
   (void)filter_of("export", options.filter);
-  check_output(options, path);
+  std::vector<std::string> const inputs = files_of("export", options.files);
+  check_output(inputs, path);
   Files files;
-  for (std::string const& input : options.files) {
+  for (std::string const& input : inputs) {
     files.push_back(open_recording("export", input));
     if (files.back() == nullptr) return kFailed;
   }
@@ -130,7 +134,7 @@ int run(Options const& options) {
                  error.message().c_str());
     return kFailed;
   }
-  for (auto const& file : files) print_notes("export", *file);
+  for (auto const& file : files) std::fputs(notes_of("export", *file).c_str(), stderr);
   return kDone;
 }
 
@@ -152,7 +156,7 @@ Command add_export_command(CLI::App& program) {
   CLI::App& command =
       *program.add_subcommand("export", "Converts recordings to Chrome traces, folded stacks or JSON lines.");
   command.footer(kFooter);
-  command.add_option("RECORDING", options.files, "The files")->required();
+  add_recordings(command, options.files);
   auto const add = [&command](char const* name, char const* description) {
     return command.add_option(std::string(name))->description(description)->type_name("OUT")->expected(0, 1);
   };

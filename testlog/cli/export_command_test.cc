@@ -272,7 +272,6 @@ TEST_F(Export, ReportsMistakesInTheCommandLine) {
   std::string messages;
   for (std::vector<std::string> const& arguments : std::vector<std::vector<std::string>>{
            {file},
-           {"--chrome"},
            {file, "--chrome", "--json"},
            {file, "--chrome", other},
            {file, "--folded", file},

@@ -1,9 +1,7 @@
 #include "testlog/cli/recordings.h"
 
-#include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <system_error>
+#include <utility>
 
 #include "testlog/cli/commands.h"
 #include "testlog/cli/run_marks.h"
@@ -19,11 +17,6 @@ using tracing::internal::RecordedTrack;
 using tracing::internal::RecordEntry;
 using tracing::internal::Recording;
 using tracing::internal::RecordType;
-
-struct Line {
-  tracing::Instant time;
-  std::string text;
-};
 
 void print_error(std::string const& command, std::string const& path, std::string const& text) {
   std::fprintf(stderr, "testlog %s: %s: %s\n", command.c_str(), path.c_str(), text.c_str());
@@ -49,13 +42,15 @@ std::unique_ptr<RecordingFile> open_recording(std::string const& command, std::s
   return std::make_unique<RecordingFile>(RecordingFile{path, std::move(recording)});
 }
 
-void print_notes(std::string const& command, RecordingFile const& file) {
+std::string notes_of(std::string const& command, RecordingFile const& file) {
   std::uint64_t lost = file.recording->dropped();
   for (RecordedTrack const& track : file.recording->tracks()) lost += track.lost;
-  print_notes(command, file, lost);
+  return notes_of(command, file, lost);
 }
 
-void print_notes(std::string const& command, RecordingFile const& file, std::uint64_t lost) {
+std::string notes_of(std::string const& command, RecordingFile const& file, std::uint64_t lost) {
+  std::string notes;
+  auto const add = [&](std::string const& text) { notes += "testlog " + command + ": " + file.path + ": " + text + "\n"; };
   for (RecordedTrack const& track : file.recording->tracks()) {
     if (track.open.empty()) continue;
     std::string path;
@@ -64,63 +59,70 @@ void print_notes(std::string const& command, RecordingFile const& file, std::uin
       path.append(path.empty() ? "" : ":").append(found == file.spans.end() ? "?" : found->second);
     }
     std::string const thread = track.name.empty() ? "thread " + std::to_string(track.number) : track.name;
-    print_error(command, file.path, "at its end " + thread + " is in " + path);
+    add("at its end " + thread + " is in " + path);
   }
-  if (lost > 0)
-    print_error(command, file.path,
-                std::to_string(lost) + " earlier records were overwritten; TRACE_RECORD_LIMIT keeps more");
-  for (std::string const& problem : file.recording->problems()) print_error(command, file.path, problem);
+  if (lost > 0) add(std::to_string(lost) + " earlier records were overwritten; TRACE_RECORD_LIMIT keeps more");
+  for (std::string const& problem : file.recording->problems()) add(problem);
+  return notes;
 }
 
-void print_lines(std::string const& command, std::vector<std::unique_ptr<RecordingFile>> const& files,
-                 LineOptions const& options, std::function<void(std::string_view)> const& out) {
-  std::vector<Line> lines;  // of several files
-  for (auto const& file : files) {
-    tracing::Instant now;
-    auto const print = [&](std::string_view line) {
-      files.size() == 1 ? out(line) : lines.push_back({now, std::string(line)});
-    };
-    auto sink = tracing::make_sink([&](tracing::Level, std::string_view line) { print(line); });
-    auto const registry =
-        tracing::RegistryBuilder()
-            .with(tracing::print_layer({.format = options.format, .writer = tracing::to_sink(std::move(sink))}),
-                  tracing::to_filter(filter_of(command, options.filter)))
-            .build();
-    TestNames const tests = options.tests.empty() ? TestNames() : tests_of(*file->recording);
-    auto const is_wanted = [&](RecordEntry const& entry) {
-      if (file->is_new != nullptr && !file->is_new(entry)) return false;
-      if (options.tests.empty()) return true;
-      auto const found = tests.find(entry.tag);
-      return found != tests.end() && matches_any(found->second, options.tests);
-    };
-    tracing::internal::replay(*file->recording, *registry, [&](RecordEntry const& entry) {
-      now = entry.time;
-      file->learn(entry);
-      bool const wanted = is_wanted(entry);
-      if (options.marks && wanted && entry.type == RecordType::mark) print(text_of_mark(entry, options.format));
-      return wanted;
-    });
+LinePrinter::LinePrinter(std::string command, LineOptions options, Out out)
+    : command_(std::move(command)), options_(std::move(options)), out_(std::move(out)) {}
+
+// Whether one of them is in the selection.
+bool LinePrinter::look_at_tests(RecordedTests const& tests) {
+  constexpr std::size_t kMaxOthers = 200;
+  bool has_any = false;
+  for (auto const& [tag, test] : tests) {
+    has_any |= options_.selection.has(test);
+    if (other_tests_.size() < kMaxOthers) other_tests_.append(other_tests_.empty() ? "" : ", ").append(test.name);
   }
-  std::stable_sort(lines.begin(), lines.end(), [](Line const& a, Line const& b) { return a.time < b.time; });
-  for (Line const& line : lines) out(line.text);
+  found_tests_ |= has_any;
+  return has_any;
 }
 
-std::vector<std::string> with_folders_opened(std::string const& command, std::vector<std::string> const& paths) {
-  std::vector<std::string> files;
-  for (std::string const& path : paths) {
-    std::error_code error;
-    if (!std::filesystem::is_directory(path, error)) {
-      files.push_back(path);
-      continue;
-    }
-    std::vector<std::string> found;
-    for (auto const& entry : std::filesystem::directory_iterator(path, error))
-      if (entry.path().extension() == ".rec") found.push_back(entry.path());
-    if (found.empty()) throw UsageError(command + ": " + path + " has no recordings (*.rec)");
-    std::sort(found.begin(), found.end());
-    files.insert(files.end(), found.begin(), found.end());
-  }
-  return files;
+bool LinePrinter::add(RecordingFile& file, bool is_only) {
+  tracing::Instant now;
+  auto const print = [&](std::string_view line) {
+    if (line.empty()) return;
+    if (is_only) return out_(line);
+    waiting_.emplace(now, line);
+  };
+  auto sink = tracing::make_sink([&](tracing::Level, std::string_view line) { print(line); });
+  auto const registry =
+      tracing::RegistryBuilder()
+          .with(tracing::print_layer({.format = options_.format, .writer = tracing::to_sink(std::move(sink))}),
+                tracing::to_filter(filter_of(command_, options_.filter)))
+          .build();
+  bool const is_narrow = options_.selection.is_narrow();
+  RecordedTests const tests = is_narrow ? tests_of(*file.recording) : RecordedTests();
+  bool const has_any = !is_narrow || look_at_tests(tests);
+  auto const is_wanted = [&](RecordEntry const& entry) {
+    if (file.is_new != nullptr && !file.is_new(entry)) return false;
+    if (options_.is_wanted != nullptr && !options_.is_wanted(entry)) return false;
+    if (!is_narrow) return true;
+    auto const found = tests.find(entry.tag);
+    return found != tests.end() && options_.selection.has(found->second);
+  };
+  tracing::internal::replay(*file.recording, *registry, [&](RecordEntry const& entry) {
+    now = entry.time;
+    file.learn(entry);
+    bool const wanted = is_wanted(entry);
+    if (options_.marks && wanted && entry.type == RecordType::mark) print(text_of_mark(entry, options_.format));
+    return wanted;
+  });
+  return has_any;
+}
+
+void LinePrinter::pass_until(tracing::Instant time) {
+  auto const end = waiting_.lower_bound(time);
+  for (auto at = waiting_.begin(); at != end; ++at) out_(at->second);
+  waiting_.erase(waiting_.begin(), end);
+}
+
+void LinePrinter::finish() {
+  for (auto const& [time, line] : waiting_) out_(line);
+  waiting_.clear();
 }
 
 }  // namespace testlog::cli

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "testlog/cli/selection.h"
 #include "tracing_core/export/print.h"
 #include "tracing_core/filter/env_filter.h"
 #include "tracing_core/record/reader.h"
@@ -32,24 +34,50 @@ tracing::EnvFilter filter_of(std::string const& command, std::string const& dire
 /// Null if it cannot be read, which is reported on standard error.
 std::unique_ptr<RecordingFile> open_recording(std::string const& command, std::string const& path);
 
-/// Reports what a reader must know besides the records: what is missing, what makes no sense, and which spans were still
+/// What a reader must know besides the records, as lines: what is missing, what makes no sense, and which spans were still
 /// open. REQUIRES: the recording was replayed.
-void print_notes(std::string const& command, RecordingFile const& file);
+std::string notes_of(std::string const& command, RecordingFile const& file);
 /// The same, but for the number of records that are missing.
-void print_notes(std::string const& command, RecordingFile const& file, std::uint64_t lost);
+std::string notes_of(std::string const& command, RecordingFile const& file, std::uint64_t lost);
 
 struct LineOptions {
   std::string filter = "trace";
   tracing::FormatOptions format{};
-  std::string tests{};   ///< patterns as matches_any() takes them; empty: the records of all tests and those of none
-  bool marks = false;    ///< also what the recordings say about the run of tests
+  Selection selection{};  ///< if it is narrow, only records of its tests
+  bool marks = false;     ///< also what the recordings say about the run of tests
+  /// Which records are wanted; null: all.
+  std::function<bool(tracing::internal::RecordEntry const&)> is_wanted{};
 };
 
-/// Passes the records of all files to `out` as lines, in the order of time.
-void print_lines(std::string const& command, std::vector<std::unique_ptr<RecordingFile>> const& files,
-                 LineOptions const& options, std::function<void(std::string_view)> const& out);
+/// Makes lines of recordings and passes them to `out` in the order of time. Keeps lines in memory while a recording that was not
+/// added yet may have earlier ones.
+class LinePrinter {
+ public:
+  using Out = std::function<void(std::string_view)>;
+  LinePrinter(std::string command, LineOptions options, Out out);
+  LinePrinter(LinePrinter const&) = delete;
+  LinePrinter& operator=(LinePrinter const&) = delete;
 
-/// The files, and in place of folders the recordings in them, `*.rec`, by name. Throws UsageError if a folder has none.
-std::vector<std::string> with_folders_opened(std::string const& command, std::vector<std::string> const& paths);
+  /// `is_only`: no other one is added, so that nothing need be kept. Returns false if the selection leaves
+  /// out all of it.
+  bool add(RecordingFile& file, bool is_only = false);
+  /// All records of the recordings that are still to be added happen at this time or later.
+  void pass_until(tracing::Instant time);
+  void finish();
+
+  /// Whether any test was in the selection; if not, some of those that were not.
+  bool found_tests() const noexcept { return found_tests_; }
+  std::string const& other_tests() const noexcept { return other_tests_; }
+
+ private:
+  bool look_at_tests(RecordedTests const& tests);
+
+  std::string const command_;
+  LineOptions const options_;
+  Out const out_;
+  std::multimap<tracing::Instant, std::string> waiting_;
+  bool found_tests_ = false;
+  std::string other_tests_;
+};
 
 }  // namespace testlog::cli

@@ -1,8 +1,12 @@
 #include "testlog/cli/run_marks.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "testlog/cli/terminal.h"
 #include "tracing_core/format/json_value.h"
 #include "tracing_core/format/timer.h"
-#include "tracing_core/model/text_escape.h"
 
 namespace testlog::cli {
 namespace {
@@ -23,14 +27,13 @@ std::string field(FieldValues const& values, std::string_view name) {
   return {};
 }
 
-// Without control characters, which might end a line or change the terminal.
-std::string printable(std::string_view text) {
-  tracing::InlineTextBuffer<256> out;
+std::string printable_lines(std::string_view text) {
+  std::string lines;
   for (;;) {
     std::size_t const end = text.find('\n');
-    tracing::append_sanitized_in_line(out, text.substr(0, end));
-    if (end == text.npos) return std::string(out.view());
-    out.push_back('\n');
+    lines += printable(text.substr(0, end));
+    if (end == text.npos) return lines;
+    lines.push_back('\n');
     text.remove_prefix(end + 1);
   }
 }
@@ -62,6 +65,11 @@ std::string json_of(RecordEntry const& mark, tracing::FormatOptions const& forma
 
 std::string in_frame(std::string const& text) { return "---- " + printable(text) + " ----\n"; }
 
+// The first line of the text in this colour.
+std::string coloured(char const* escape, std::string text) {
+  return escape + text.insert(std::min(text.find('\n'), text.size()), "\x1b[0m");
+}
+
 bool matches(std::string_view name, std::string_view pattern) noexcept {
   for (; !pattern.empty(); pattern.remove_prefix(1)) {
     if (pattern.front() == '*') {
@@ -77,15 +85,41 @@ bool matches(std::string_view name, std::string_view pattern) noexcept {
   return name.empty();
 }
 
+// Without colour.
+std::string plain_text_of(RecordEntry const& mark) {
+  FieldValues const values(*mark.metadata, mark.values);
+  std::string_view const name = mark.metadata->name();
+  std::string const test = field(values, "test");
+  std::string const in_test = test.empty() ? " outside any test" : " in " + test;
+  std::string const place = field(values, "file").empty() ? "unknown file"
+                                                          : field(values, "file") + ":" + field(values, "line");
+  if (name == "process")
+    return in_frame("process " + field(values, "pid") + " on " + field(values, "host") + ": " + field(values, "command"));
+  if (name == "test_begin") return in_frame(test);
+  if (name == "test_end") return in_frame(test + " " + field(values, "result") + " (" + field(values, "duration_ms") + " ms)");
+  if (name == "failure") return printable(place) + ": Failure\n" + printable_lines(field(values, "message")) + "\n";
+  if (name == "skip") return printable(place) + ": Skipped\n" + printable_lines(field(values, "message")) + "\n";
+  if (name == "signal") return in_frame(field(values, "signal") + in_test);
+  if (name == "exit") return in_frame("the process called exit()" + in_test);
+  return {};
+}
+
 }  // namespace
 
-TestNames tests_of(tracing::internal::Recording& recording) {
-  TestNames names;
-  recording.for_each([&names](RecordEntry const& entry) {
-    if (entry.type == RecordType::mark && entry.metadata->name() == "test_begin")
-      names[entry.tag] = field(FieldValues(*entry.metadata, entry.values), "test");
+RecordedTests tests_of(tracing::internal::Recording& recording) {
+  RecordedTests tests;
+  recording.for_each([&tests](RecordEntry const& entry) {
+    if (entry.type != RecordType::mark) return;
+    FieldValues const values(*entry.metadata, entry.values);
+    if (entry.metadata->name() == "test_begin") {
+      tests[entry.tag] = {field(values, "test")};
+    } else if (entry.metadata->name() == "test_end") {
+      RecordedTest& test = tests[entry.tag];
+      test.result = field(values, "result");
+      test.duration_ms = std::strtoull(field(values, "duration_ms").c_str(), nullptr, 10);
+    }
   });
-  return names;
+  return tests;
 }
 
 bool matches_any(std::string_view name, std::string_view patterns) noexcept {
@@ -99,21 +133,9 @@ bool matches_any(std::string_view name, std::string_view patterns) noexcept {
 
 std::string text_of_mark(RecordEntry const& mark, tracing::FormatOptions const& format) {
   if (format.kind == tracing::FormatKind::json) return json_of(mark, format);
-  FieldValues const values(*mark.metadata, mark.values);
-  std::string_view const name = mark.metadata->name();
-  std::string const test = field(values, "test");
-  std::string const in_test = test.empty() ? " outside any test" : " in " + test;
-  std::string const place = field(values, "file").empty() ? "unknown file"
-                                                          : field(values, "file") + ":" + field(values, "line");
-  if (name == "process")
-    return in_frame("process " + field(values, "pid") + " on " + field(values, "host") + ": " + field(values, "command"));
-  if (name == "test_begin") return in_frame(test);
-  if (name == "test_end") return in_frame(test + " " + field(values, "result") + " (" + field(values, "duration_ms") + " ms)");
-  if (name == "failure") return printable(place) + ": Failure\n" + printable(field(values, "message")) + "\n";
-  if (name == "skip") return printable(place) + ": Skipped\n" + printable(field(values, "message")) + "\n";
-  if (name == "signal") return in_frame(field(values, "signal") + in_test);
-  if (name == "exit") return in_frame("the process called exit()" + in_test);
-  return {};
+  std::string text = plain_text_of(mark);
+  if (!format.ansi || text.empty()) return text;
+  return coloured(mark.metadata->name() == "failure" ? "\x1b[31m" : "\x1b[1m", std::move(text));
 }
 
 }  // namespace testlog::cli

@@ -11,9 +11,17 @@
 
 namespace testlog::cli {
 
+/// A test that a recording tells of.
+struct RecordedTest {
+  std::string name;
+  std::string result{};  ///< passed, failed or skipped; empty if it did not end
+  std::uint64_t duration_ms = 0;
+
+  bool has_failed() const noexcept { return result.empty() || result == "failed"; }
+};
 /// The tests of a recording by the tag of their records.
-using TestNames = std::map<std::uint32_t, std::string>;
-TestNames tests_of(tracing::internal::Recording& recording);
+using RecordedTests = std::map<std::uint32_t, RecordedTest>;
+RecordedTests tests_of(tracing::internal::Recording& recording);
 
 /// Whether a name matches one of the patterns that `:` separates, with `*` and `?`, as in --gtest_filter.
 bool matches_any(std::string_view name, std::string_view patterns) noexcept;

@@ -1,0 +1,128 @@
+#include "testlog/cli/selection.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "testlog/cli/commands.h"
+#include "tracing_core/record/layout.h"
+
+namespace testlog::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMaxDepth = 4;  // of build folders below the current one
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+std::vector<std::string> recordings_in(fs::path const& folder) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (auto const& entry : fs::directory_iterator(folder, error))
+    if (entry.path().extension() == ".rec") found.push_back(entry.path());
+  return found;
+}
+
+// The folder in which testlog_discover_tests() lets tests record, of the build in which ctest ran last.
+std::optional<fs::path> folder_of_last_run() {
+  std::optional<fs::path> newest;
+  fs::file_time_type newest_time{};
+  auto const look_at = [&](fs::path const& build) {
+    std::error_code error;
+    fs::path const temporary = build / "Testing" / "Temporary";
+    auto const time = fs::last_write_time(temporary / "LastTest.log", error);
+    if (error || !fs::is_directory(temporary / "testlog", error) || (newest && time <= newest_time)) return;
+    newest = (temporary / "testlog").lexically_normal();
+    newest_time = time;
+  };
+  look_at(".");
+  std::error_code error;
+  fs::recursive_directory_iterator at(".", fs::directory_options::skip_permission_denied, error);
+  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    if (!at->is_directory(error) || at->is_symlink(error)) continue;
+    look_at(at->path());
+    bool const is_hidden = at->path().filename().native().starts_with(".");
+    if (is_hidden || at.depth() >= kMaxDepth) at.disable_recursion_pending();
+  }
+  return newest;
+}
+
+std::int64_t now_ns() { return tracing::Instant::now().ns; }
+
+}  // namespace
+
+void add_recordings(CLI::App& command, std::vector<std::string>& paths) {
+  command.add_option("RECORDING", paths, "The files, or folders of them; by default those that the last ctest below this folder left");
+}
+
+std::vector<CLI::Option*> add_selection(CLI::App& command, Selection& selection) {
+  add_recordings(command, selection.paths);
+  return {command.add_option("--test", selection.tests, "Only these tests: names with * and ?, separated by :"),
+          command.add_flag("--failed", selection.failed, "Only tests that failed or did not end")};
+}
+
+std::optional<tracing::Instant> start_of(std::string const& file) {
+  alignas(tracing::internal::RegionHeader) char bytes[sizeof(tracing::internal::RegionHeader)];
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream.read(bytes, sizeof(bytes))) return std::nullopt;
+  auto const& header = *reinterpret_cast<tracing::internal::RegionHeader const*>(bytes);
+  if (std::memcmp(header.magic, tracing::internal::kRecordingMagic, sizeof(header.magic)) != 0) return std::nullopt;
+  return tracing::Instant{header.start_ns};
+}
+
+std::vector<std::string> files_of(std::string const& command, std::vector<std::string> const& paths) {
+  std::vector<std::string> all = paths;
+  if (all.empty()) {
+    auto const folder = folder_of_last_run();
+    if (!folder)
+      throw UsageError(command + ": no recording is named, and in or below the current folder no ctest of tests by "
+                                  "testlog_discover_tests() has run");
+    all = {folder->string()};
+  }
+  std::vector<std::string> files;
+  for (std::string const& path : all) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    auto found = recordings_in(path);
+    if (found.empty() && paths.empty())
+      throw std::runtime_error(command + ": the last ctest left no recordings in " + path + ": its tests passed, or recorded nothing");
+    if (found.empty()) throw UsageError(command + ": " + path + " has no recordings (*.rec)");
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+  }
+  std::vector<std::pair<tracing::Instant, std::string>> by_start;
+  for (std::string& file : files) by_start.emplace_back(start_of(file).value_or(tracing::Instant{}), std::move(file));
+  std::stable_sort(by_start.begin(), by_start.end(), [](auto const& a, auto const& b) { return a.first < b.first; });
+  std::transform(by_start.begin(), by_start.end(), files.begin(), [](auto& one) { return std::move(one.second); });
+  return files;
+}
+
+Progress::Progress(std::string const& command, std::size_t all)
+    : command_(command),
+      all_(all),
+      is_wanted_(isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) == 0),
+      printed_ns_(now_ns()) {}
+
+void Progress::step() {
+  ++done_;
+  if (!is_wanted_ || now_ns() - printed_ns_ < kSecond / 2) return;
+  std::fprintf(stderr, "\rtestlog %s: %zu of %zu recordings", command_.c_str(), done_, all_);
+  printed_ns_ = now_ns();
+  is_printed_ = true;
+}
+
+Progress::~Progress() {
+  if (is_printed_) std::fputs("\r\x1b[K", stderr);
+}
+
+}  // namespace testlog::cli

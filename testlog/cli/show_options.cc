@@ -1,0 +1,118 @@
+#include "testlog/cli/show_options.h"
+
+#include <re2/re2.h>
+#include <time.h>
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "testlog/cli/commands.h"
+
+namespace testlog::cli {
+namespace {
+
+using tracing::internal::RecordEntry;
+
+tracing::FormatOptions format_of(ShowOptions const& options) {
+  tracing::FormatOptions format;
+  format.kind = options.format;
+  format.ansi = options.screen.is_coloured();
+  format.value_sanitization = true;
+  format.timer = options.time == "utc" ? tracing::utc_timer() : options.time == "local" ? tracing::local_timer() : nullptr;
+  return format;
+}
+
+tracing::Instant moment_or_throw(char const* option, std::string const& text, tracing::Instant start) {
+  if (auto const moment = moment_of(text, start)) return *moment;
+  throw UsageError("show: " + std::string(option) + " " + text +
+                   ": expected a time since the recording began, such as 1.5s or 200ms, or one as in the "
+                   "lines, such as 2026-01-08T23:56:09.977Z");
+}
+
+bool is_of_threads(RecordEntry const& entry, std::string const& threads) {
+  return matches_any(entry.track_name, threads) || matches_any(std::to_string(entry.track), threads);
+}
+
+std::string without_colors(std::string_view line) {
+  std::string plain;
+  while (!line.empty()) {
+    std::size_t const escape = line.find('\x1b');
+    plain += line.substr(0, escape);
+    if (escape == line.npos) break;
+    std::size_t const end = line.find('m', escape);
+    line.remove_prefix(end == line.npos ? line.size() : end + 1);
+  }
+  return plain;
+}
+
+}  // namespace
+
+std::optional<tracing::Instant> moment_of(std::string_view text, tracing::Instant start) {
+  static std::map<std::string_view, double> const kUnits{{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}};
+  char const* const last = text.data() + text.size();
+  double number = 0;
+  auto const [end, error] = std::from_chars(text.data(), last, number, std::chars_format::fixed);
+  auto const unit = kUnits.find(std::string_view(end, static_cast<std::size_t>(last - end)));
+  if (error == std::errc() && number >= 0 && number < 1e9 && unit != kUnits.end())
+    return tracing::Instant{start.ns + static_cast<std::int64_t>(number * unit->second)};
+  tm day{};
+  double seconds = 0;
+  char zone = 0, rest = 0;
+  int const read = std::sscanf(std::string(text).c_str(), "%d-%d-%dT%d:%d:%lf%c%c", &day.tm_year, &day.tm_mon, &day.tm_mday,
+                               &day.tm_hour, &day.tm_min, &seconds, &zone, &rest);
+  if (read != 7 || zone != 'Z' || seconds < 0 || seconds >= 61) return std::nullopt;
+  day.tm_year -= 1900;
+  --day.tm_mon;
+  return tracing::Instant{timegm(&day) * 1'000'000'000 + static_cast<std::int64_t>(seconds * 1e9)};
+}
+
+LineOptions lines_of(ShowOptions const& options, tracing::Instant start) {
+  LineOptions lines{.filter = options.filter, .format = format_of(options), .selection = options.selection, .marks = true};
+  constexpr tracing::Instant kEver{INT64_MAX};
+  auto const since = options.since.empty() ? tracing::Instant{} : moment_or_throw("--since", options.since, start);
+  auto const until = options.until.empty() ? kEver : moment_or_throw("--until", options.until, start);
+  if (options.threads.empty() && since == tracing::Instant{} && until == kEver) return lines;
+  lines.is_wanted = [since, until, threads = options.threads](RecordEntry const& entry) {
+    bool const is_in_time = since <= entry.time && entry.time <= until;
+    return is_in_time && (threads.empty() || is_of_threads(entry, threads));
+  };
+  return lines;
+}
+
+std::function<void(std::string_view)> grepped(ShowOptions const& options, std::function<void(std::string_view)> out) {
+  if (options.grep.empty()) return out;
+  auto const expression = std::make_shared<re2::RE2>(options.grep, re2::RE2::Quiet);
+  if (!expression->ok()) throw UsageError("show: --grep " + options.grep + ": " + expression->error());
+  return [expression, out = std::move(out)](std::string_view line) {
+    if (re2::RE2::PartialMatch(without_colors(line), *expression)) out(line);
+  };
+}
+
+void add_show_options(CLI::App& command, ShowOptions& options) {
+  auto const selects = add_selection(command, options.selection);
+  command.add_option("--thread", options.threads, "Only records of these threads: names, with * and ?, or numbers, separated by :");
+  command.add_option("--since", options.since, "Only records from this time on: 1.5s or 200ms after the recording began, or a time as in the lines");
+  command.add_option("--until", options.until, "Only records up to this time");
+  command.add_option("--grep", options.grep, "Only lines in which this regular expression (RE2) matches");
+  command.add_option("--filter", options.filter, "Directives, as in TRACE_FILTER")->capture_default_str();
+  std::map<std::string, tracing::FormatKind> const formats{{"full", tracing::FormatKind::full},
+                                                           {"compact", tracing::FormatKind::compact},
+                                                           {"pretty", tracing::FormatKind::pretty},
+                                                           {"json", tracing::FormatKind::json}};
+  command.add_option("--format", options.format, "How records look: full, compact, pretty, json")
+      ->transform(CLI::CheckedTransformer(formats).description(""))
+      ->default_str("full");
+  command.add_flag_callback("--json", [&options] { options.format = tracing::FormatKind::json; }, "The same as --format json");
+  command.add_option("--time", options.time, "The time at the start of each line: utc, local, none")
+      ->check(CLI::IsMember({"utc", "local", "none"}).description(""))
+      ->capture_default_str();
+  CLI::Option* const follow = command.add_flag("-f,--follow", options.follow,
+                                               "Also prints what is recorded from now on, until the processes have ended");
+  for (CLI::Option* const option : selects) option->excludes(follow);
+  add_screen(command, options.screen);
+}
+
+}  // namespace testlog::cli

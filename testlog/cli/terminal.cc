@@ -1,0 +1,64 @@
+#include "testlog/cli/terminal.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include "tracing_core/format/style.h"
+#include "tracing_core/model/text_escape.h"
+
+namespace testlog::cli {
+
+bool Screen::is_coloured() const {
+  using tracing::ColorChoice;
+  auto const choice = color == "always" ? ColorChoice::always : color == "never" ? ColorChoice::never : ColorChoice::automatic;
+  return tracing::decide_color(choice, STDOUT_FILENO);
+}
+
+void add_screen(CLI::App& command, Screen& screen) {
+  command.add_option("--color", screen.color, "auto, always, never")
+      ->check(CLI::IsMember({"auto", "always", "never"}).description(""))
+      ->capture_default_str();
+  command.add_flag("--no-pager", screen.no_pager, "Does not start $PAGER, or less, on a terminal");
+}
+
+Pager::Pager(Screen const& screen) {
+  if (screen.no_pager || isatty(STDOUT_FILENO) == 0) return;
+  char const* const set = std::getenv("PAGER");
+  char const* const program = set == nullptr || *set == 0 ? "command -v less >/dev/null && exec less -FRX || exec cat" : set;
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return;
+  process_ = fork();
+  if (process_ == 0) {
+    dup2(ends[0], STDIN_FILENO);
+    execl("/bin/sh", "sh", "-c", program, nullptr);
+    _exit(127);
+  }
+  if (process_ > 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    signal(SIGINT, SIG_IGN);  // Ctrl-C is for the pager, which still has the terminal
+  }
+  close(ends[0]);
+  close(ends[1]);
+}
+
+Pager::~Pager() {
+  if (process_ <= 0) return;
+  std::fflush(stdout);
+  close(STDOUT_FILENO);
+  while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+std::string printable(std::string_view text) {
+  tracing::InlineTextBuffer<256> out;
+  tracing::append_sanitized_in_line(out, text);
+  return std::string(out.view());
+}
+
+}  // namespace testlog::cli

@@ -1,0 +1,41 @@
+// What a command does on a terminal: colour, a pager, nothing that changes the terminal.
+#pragma once
+
+#include <sys/types.h>
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace testlog::cli {
+
+struct Screen {
+  std::string color = "auto";
+  bool no_pager = false;
+
+  /// As --color says, else NO_COLOR, else CLICOLOR_FORCE, else whether standard output is a terminal.
+  bool is_coloured() const;
+};
+
+/// Adds --color and --no-pager to a command.
+void add_screen(CLI::App& command, Screen& screen);
+
+/// While it exists, standard output goes to $PAGER or, if that is not set, to `less -FRX`, if it is a terminal. The process
+/// ends by SIGPIPE if it prints on after the person has left the pager.
+class Pager {
+ public:
+  explicit Pager(Screen const& screen);
+  Pager(Pager const&) = delete;
+  Pager& operator=(Pager const&) = delete;
+  /// Waits until the person has left it.
+  ~Pager();
+
+ private:
+  pid_t process_ = 0;
+};
+
+/// The text without control characters, which might end a line or change the terminal.
+std::string printable(std::string_view text);
+
+}  // namespace testlog::cli

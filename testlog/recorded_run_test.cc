@@ -1,0 +1,216 @@
+// What `testlog` answers about a run of tests: show, tree and slow, on the recordings that ctest left.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "testlog/testdata/run.h"
+#include "tests/approval.h"
+#include "tests/support/temporary_folder.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+using testlog::testdata::Outcome;
+
+// Two build folders as ctest leaves them; the tests of `build` ran last.
+class RecordedRun : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new tracing_test::TemporaryFolder;
+    run_ctest("old_build", {"Plain.FailsTwice"});
+    run_ctest("build", {"Plain.Passes", "Plain.Fails", "Report.OfFailuresInThreeThreads", "SpansOnly.Fails", "Dies.ByExit"});
+    fs::path const old_log = *folder_ / "old_build/Testing/Temporary/LastTest.log";
+    fs::last_write_time(old_log, fs::last_write_time(old_log) - std::chrono::hours(1));
+  }
+  static void TearDownTestSuite() { delete folder_; }
+
+  // `testlog ARGUMENTS...` where the build folders are, or in one of their folders.
+  static Outcome ask(std::vector<std::string> const& arguments, std::string const& below = "") {
+    std::vector<std::string> words{"/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", *folder_ / below, TESTLOG_COMMAND};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return testlog::testdata::run(words);
+  }
+  // The text without what differs from run to run.
+  static std::string stable(std::string text) {
+    text = std::regex_replace(text, std::regex("[^ \n]*(testlog/testdata/)"), "$1");
+    text = std::regex_replace(text, std::regex("[0-9]+ ms"), "0 ms");
+    return std::regex_replace(text, std::regex(" +[0-9.]+ (ns|us|ms|s)\\b"), "   TIME");
+  }
+
+  static inline tracing_test::TemporaryFolder* folder_ = nullptr;
+
+ private:
+  static void run_ctest(std::string const& build, std::vector<std::string> const& tests) {
+    std::string const temporary = *folder_ / (build + "/Testing/Temporary");
+    fs::create_directories(temporary);
+    for (std::string const& test : tests)
+      testlog::testdata::run_scenarios(test, {{"TRACE_RECORD_DEFAULT", temporary + "/testlog"}, {"TRACE_RECORD_KEEP", "all"}});
+    std::ofstream(temporary + "/LastTest.log") << "ctest\n";
+  }
+};
+
+TEST_F(RecordedRun, IsThatOfTheLastCtestWithoutArguments) {
+  Outcome const shown = ask({"show", "--filter=off", "--time=none"});
+  EXPECT_EQ(shown.exit_code, 0);
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("---- Plain.Passes passed"), HasSubstr("---- Plain.Fails failed"),
+                               Not(HasSubstr("Plain.FailsTwice"))));
+  EXPECT_EQ(ask({"show", "--filter=off", "--time=none"}, "build").out, shown.out);
+  EXPECT_THAT(ask({"show"}, "old_build").out, HasSubstr("Plain.FailsTwice"));
+}
+
+TEST_F(RecordedRun, IsShownInTheOrderOfTime) {
+  std::string const text = ask({"show", "--filter=off", "--time=none", "old_build/Testing/Temporary/testlog",
+                                "build/Testing/Temporary/testlog"}).out;
+  EXPECT_LT(text.find("---- Plain.FailsTwice"), text.find("---- Plain.Passes"));
+  EXPECT_LT(text.find("---- Plain.Passes"), text.find("---- Plain.Fails ----"));
+}
+
+TEST_F(RecordedRun, IsShownOfTheTestsThatFailed) {
+  std::string const text = ask({"show", "--failed", "--filter=off", "--time=none"}).out;
+  EXPECT_THAT(text, AllOf(HasSubstr("---- Plain.Fails failed"), HasSubstr("---- Report.OfFailuresInThreeThreads failed"),
+                          HasSubstr("---- Dies.ByExit ----"), Not(HasSubstr("Plain.Passes"))));
+}
+
+TEST_F(RecordedRun, IsShownOfOneThread) {
+  std::string const worker = "DEBUG shard{i=1}: report_scenarios: loaded\nDEBUG shard{i=1}: report_scenarios: unloaded\n";
+  EXPECT_EQ(ask({"show", "--thread=worker-1", "--time=none"}).out, worker);
+}
+
+TEST_F(RecordedRun, IsShownFromAMomentToAnother) {
+  auto const show = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"show", "--test=Plain.Fails", "--filter=debug"});
+    return ask(more).out;
+  };
+  std::string const all = show({});
+  std::size_t const line = all.find("after the failure");
+  ASSERT_NE(line, all.npos) << all;
+  std::size_t const begin = all.rfind('\n', line) + 1;
+  std::string const time = all.substr(begin, all.find(' ', begin) - begin);
+  EXPECT_THAT(show({"--since=" + time}), StartsWith(all.substr(begin, line - begin)));
+  EXPECT_THAT(show({"--until=" + time}), Not(HasSubstr("Plain.Fails failed")));
+  EXPECT_EQ(show({"--since=0s", "--until=10m"}), all);
+  EXPECT_EQ(show({"--since=10m"}), "");
+}
+
+TEST_F(RecordedRun, IsSearchedByAnExpression) {
+  EXPECT_EQ(ask({"show", "--grep=i=[02].*: loaded", "--time=none", "--color=always"}).exit_code, 0);
+  EXPECT_EQ(ask({"show", "--grep=i=[02].*: loaded", "--time=none"}).out,
+            "DEBUG shard{i=0}: report_scenarios: loaded\nDEBUG shard{i=2}: report_scenarios: loaded\n");
+}
+
+TEST_F(RecordedRun, HasItsTestsAndFailuresInColour) {
+  std::string const text = ask({"show", "--failed", "--filter=off", "--color=always"}).out;
+  EXPECT_THAT(text, HasSubstr("\x1b[1m---- Plain.Fails ----\x1b[0m\n"));
+  EXPECT_THAT(text, HasSubstr("scenarios.cc:49: Failure\x1b[0m\nExpected equality"));
+}
+
+TEST_F(RecordedRun, IsDrawnAsATreeOfSpans) {
+  tracing::testing::expect_approved("tree.txt", stable(ask({"tree"}).out));
+  EXPECT_THAT(ask({"tree", "--test=SpansOnly.*", "--depth=1"}).out,
+              HasSubstr("numbers::forward\n                                 ...\n"));
+  EXPECT_THAT(ask({"tree", "--color=always"}).out, HasSubstr("\x1b[1m---- Plain.Fails"));
+}
+
+// The time of a line such as `  2.325 ms    41.1 us        1  numbers::forward`, in nanoseconds.
+double total_of(std::string const& tree, std::string const& span) {
+  std::smatch found;
+  if (!std::regex_search(tree, found, std::regex("([0-9.]+) (ns|us|ms|s) .* " + span + "\n"))) return -1;
+  std::string const unit = found[2];
+  return std::stod(found[1]) * (unit == "ns" ? 1 : unit == "us" ? 1e3 : unit == "ms" ? 1e6 : 1e9);
+}
+
+TEST_F(RecordedRun, HasTheTimesOfItsFoldedStacks) {
+  std::string const tree = ask({"tree", "--test=SpansOnly.Fails"}).out;
+  std::istringstream folded(ask({"export", "--folded", "-", "--filter=numbers=trace",
+                                 "build/Testing/Temporary/testlog/testlog_scenarios.SpansOnly.Fails.rec"}).out);
+  double sum = 0;
+  for (std::string line; std::getline(folded, line);) {
+    if (line.find("numbers::forward") != line.npos) sum += std::stod(line.substr(line.rfind(' ')));
+  }
+  EXPECT_GT(sum, 0);
+  EXPECT_NEAR(total_of(tree, "numbers::forward"), sum, sum / 100);
+}
+
+TEST_F(RecordedRun, NamesItsSlowestSpansAndTests) {
+  std::string const text = stable(ask({"slow", "--top=100"}).out);
+  EXPECT_THAT(text, StartsWith("      self      total    longest  entered  span\n"));
+  EXPECT_THAT(text, HasSubstr("        3  report_scenarios::shard\n"));
+  EXPECT_THAT(text, HasSubstr("  Plain.Fails (failed)\n"));
+  EXPECT_THAT(ask({"slow", "--top=1"}).out, testing::ContainsRegex("\\.\\.\\. [0-9]+ more \\(--top\\)\n\n"));
+}
+
+TEST_F(RecordedRun, IsExported) {
+  Outcome const exported = ask({"export", "--json"}, "build");
+  EXPECT_EQ(exported.exit_code, 0);
+  EXPECT_THAT(exported.out, HasSubstr("\"message\":\"after the failure\""));
+}
+
+// What bash offers for `testlog WORDS...`, of which the last is not complete.
+std::string completed(std::string const& words) {
+  std::string const script = "source <(" TESTLOG_COMMAND " completion bash); COMP_WORDS=(testlog " + words +
+                             "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _testlog; echo \"${COMPREPLY[@]}\"";
+  return testlog::testdata::run({"/bin/bash", "-c", script}).out;
+}
+
+TEST(Completion, OffersCommandsAndOptions) {
+  EXPECT_EQ(completed("s"), "show slow\n");
+  EXPECT_EQ(completed("show --fo"), "--format --follow\n");
+  EXPECT_EQ(completed("slow --t"), "--test --top\n");
+  EXPECT_THAT(testlog::testdata::run({TESTLOG_COMMAND, "completion", "zsh"}).out, StartsWith("#compdef testlog\n"));
+}
+
+TEST(Manual, HasAllCommandsAndIsTroff) {
+  std::string const page = testlog::testdata::run({TESTLOG_COMMAND, "man"}).out;
+  for (std::string const command : {"show", "tree", "slow", "export", "flame", "repair", "man", "completion"})
+    EXPECT_THAT(page, HasSubstr("\n.SS testlog " + command + "\n"));
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(".")) continue;
+    EXPECT_THAT(line, testing::ContainsRegex("^\\.(TH|SH|SS|TP|B|PP|nf|fi)( |$)"));
+  }
+}
+
+TEST_F(RecordedRun, MistakesAreExplained) {
+  fs::create_directories(*folder_ / "passed/Testing/Temporary/testlog");
+  std::ofstream(*folder_ / "passed/Testing/Temporary/LastTest.log") << "ctest\n";
+  fs::create_directories(*folder_ / "empty");
+  struct Mistake {
+    std::vector<std::string> arguments;
+    std::string below;
+  };
+  std::string messages;
+  for (auto const& [arguments, below] : std::vector<Mistake>{
+           {{"show"}, "empty"},
+           {{"tree"}, "passed"},
+           {{"show", "--test=Other.*"}, "build"},
+           {{"tree", "--test=Other.*"}, "build"},
+           {{"slow", "--test=Other.*"}, "build"},
+           {{"show", "--since=yesterday"}, "build"},
+           {{"show", "--until=5"}, "build"},
+           {{"show", "--grep=a(b"}, "build"},
+           {{"show", "--failed", "--follow"}, "build"},
+           {{"tree", "empty"}, ""},
+           {{"slow", "build/Testing/Temporary/LastTest.log"}, ""},
+           {{"show", "missing.rec"}, ""},
+           {{"completion", "fish"}, ""},
+       }) {
+    Outcome const outcome = ask(arguments, below);
+    EXPECT_EQ(outcome.out, "");
+    for (std::string const& argument : arguments) messages.append(argument).append(" ");
+    messages += "-> " + std::to_string(outcome.exit_code) + "\n" + outcome.err + "\n";
+  }
+  tracing::testing::expect_approved("command_mistakes.txt", messages);
+}
+
+}  // namespace
