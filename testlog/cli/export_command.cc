@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -11,10 +12,13 @@
 #include "testlog/cli/commands.h"
 #include "testlog/cli/output_file.h"
 #include "testlog/cli/recordings.h"
+#include "testlog/cli/run_marks.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/chrome_output.h"
 #include "tracing_core/export/flame_lines.h"
 #include "tracing_core/export/line_sink.h"
+#include "tracing_core/export/perfetto.h"
+#include "tracing_core/export/trace_source.h"
 #include "tracing_core/filter/combinators.h"
 #include "tracing_core/record/replay.h"
 
@@ -22,7 +26,6 @@ namespace testlog::cli {
 namespace {
 
 using tracing::internal::LostEntries;
-using tracing::internal::RecordedTrack;
 using tracing::internal::RecordEntry;
 using Files = std::vector<std::unique_ptr<RecordingFile>>;
 
@@ -30,6 +33,7 @@ struct Options {
   std::vector<std::string> files;
   std::string filter = "trace";
   // At most one of them; its value is the output.
+  CLI::Option const* perfetto = nullptr;
   CLI::Option const* chrome = nullptr;
   CLI::Option const* folded = nullptr;
   CLI::Option const* json = nullptr;
@@ -54,13 +58,37 @@ tracing::internal::ChromeProcess process_of(RecordingFile const& file, tracing::
   process.name = std::filesystem::path(file.path).stem();
   process.start = start;
   process.tid_of = [&file](tracing::Track const& track) {
-    auto const& threads = file.recording->tracks();
-    auto const found = std::lower_bound(threads.begin(), threads.end(), track.number,
-                                        [](RecordedTrack const& a, std::uint64_t number) { return a.number < number; });
-    if (found != threads.end() && found->number == track.number) return found->os_thread;
-    return static_cast<std::int64_t>(tracing::internal::kFirstOtherTrack + track.number);
+    auto const other = static_cast<std::int64_t>(tracing::internal::kFirstOtherTrack + track.number);
+    return tracing::internal::thread_of(*file.recording, track.number).value_or(other);
   };
   return process;
+}
+
+// `Suite.Name` or, if it has not exactly one test, the file's name.
+std::string name_of(RecordingFile const& file, RecordedTests const& tests) {
+  return tests.size() == 1 ? tests.begin()->second.name : std::filesystem::path(file.path).stem().string();
+}
+
+tracing::internal::TraceSource source_of(RecordingFile& file, RecordedTests const& tests, Options const& options) {
+  using tracing::internal::RecordedSection;
+  tracing::internal::TraceSource source(*file.recording);
+  source.process = name_of(file, tests);
+  source.filter = tracing::to_filter(filter_of("export", options.filter));
+  source.each = [&file](RecordEntry const& entry) { file.learn(entry); };
+  source.section_of = [&tests](RecordEntry const& entry) -> std::optional<RecordedSection> {
+    if (is_test_begin(entry)) return RecordedSection{true, tests.at(entry.tag).name};
+    if (is_test_end(entry)) return RecordedSection{false, {}};
+    return std::nullopt;
+  };
+  return source;
+}
+
+void write_perfetto(Files const& files, Options const& options, OutputFile& output) {
+  for (auto const& file : files) {
+    RecordedTests const tests = tests_of(*file->recording);
+    tracing::internal::write_perfetto(source_of(*file, tests, options),
+                                      [&output](std::string_view packets) { output.write(packets); });
+  }
 }
 
 void write_chrome(Files const& files, Options const& options, OutputFile& output) {
@@ -112,10 +140,10 @@ void check_output(std::vector<std::string> const& inputs, std::string const& out
 int run(Options const& options) {
   CLI::Option const* format = nullptr;
   int formats = 0;
-  for (CLI::Option const* const option : {options.chrome, options.folded, options.json}) {
+  for (CLI::Option const* const option : {options.perfetto, options.chrome, options.folded, options.json}) {
     if (option->count() > 0) format = option, ++formats;
   }
-  if (formats != 1) throw UsageError("export: expected one of --chrome, --folded, --json");
+  if (formats != 1) throw UsageError("export: expected one of --perfetto, --chrome, --folded, --json");
   std::string const path = output_of(format);
   (void)filter_of("export", options.filter);
   std::vector<std::string> const inputs = files_of("export", options.files);
@@ -126,6 +154,7 @@ int run(Options const& options) {
     if (files.back() == nullptr) return kFailed;
   }
   OutputFile output(path);
+  if (options.perfetto == format) write_perfetto(files, options, output);
   if (options.chrome == format) write_chrome(files, options, output);
   if (options.folded == format) write_folded(files, options, output);
   if (options.json == format) write_json(files, options, output);
@@ -140,7 +169,8 @@ int run(Options const& options) {
 
 constexpr char kFooter[] = R"(
 Examples:
-  testlog export run.rec --chrome run.json            then open run.json in ui.perfetto.dev
+  testlog export run.rec --perfetto run.pftrace       then open run.pftrace in ui.perfetto.dev
+  testlog export --perfetto all.pftrace               all tests that failed in the last ctest on one timeline
   testlog export worker-*.rec --chrome all.json       several processes in one trace
   testlog export run.rec --folded | testlog flame -o run.svg
   testlog export run.rec --json | jq .fields.message
@@ -154,13 +184,14 @@ Command add_export_command(CLI::App& program) {
   auto const shared = std::make_shared<Options>();
   Options& options = *shared;
   CLI::App& command =
-      *program.add_subcommand("export", "Converts recordings to Chrome traces, folded stacks or JSON lines.");
+      *program.add_subcommand("export", "Converts recordings to Perfetto or Chrome traces, folded stacks or JSON lines.");
   command.footer(kFooter);
   add_recordings(command, options.files);
   auto const add = [&command](char const* name, char const* description) {
     return command.add_option(std::string(name))->description(description)->type_name("OUT")->expected(0, 1);
   };
-  options.chrome = add("--chrome", "Writes a Chrome trace, as TRACE_CHROME does, to OUT; `-`, or no name: standard output");
+  options.perfetto = add("--perfetto", "Writes a trace for ui.perfetto.dev to OUT; `-`, or no name: standard output");
+  options.chrome = add("--chrome", "Writes a Chrome trace, as TRACE_CHROME does");
   options.folded = add("--folded", "Writes folded stacks, as TRACE_FLAME does");
   options.json = add("--json", "Writes JSON lines, as TRACE_FORMAT=json prints them, in the order of time");
   command.add_option("--filter", options.filter, "Directives, as in TRACE_FILTER")->capture_default_str();

@@ -106,14 +106,21 @@ std::string plain_text_of(RecordEntry const& mark) {
 
 }  // namespace
 
+bool is_test_begin(RecordEntry const& entry) noexcept {
+  return entry.type == RecordType::mark && entry.metadata->name() == "test_begin";
+}
+bool is_test_end(RecordEntry const& entry) noexcept {
+  return entry.type == RecordType::mark && entry.metadata->name() == "test_end";
+}
+
 RecordedTests tests_of(tracing::internal::Recording& recording) {
   RecordedTests tests;
   recording.for_each([&tests](RecordEntry const& entry) {
-    if (entry.type != RecordType::mark) return;
+    if (!is_test_begin(entry) && !is_test_end(entry)) return;
     FieldValues const values(*entry.metadata, entry.values);
-    if (entry.metadata->name() == "test_begin") {
+    if (is_test_begin(entry)) {
       tests[entry.tag] = {field(values, "test")};
-    } else if (entry.metadata->name() == "test_end") {
+    } else {
       RecordedTest& test = tests[entry.tag];
       test.result = field(values, "result");
       test.duration_ms = std::strtoull(field(values, "duration_ms").c_str(), nullptr, 10);

@@ -23,6 +23,9 @@ struct RecordedTest {
 using RecordedTests = std::map<std::uint32_t, RecordedTest>;
 RecordedTests tests_of(tracing::internal::Recording& recording);
 
+bool is_test_begin(tracing::internal::RecordEntry const& entry) noexcept;
+bool is_test_end(tracing::internal::RecordEntry const& entry) noexcept;
+
 /// Whether a name matches one of the patterns that `:` separates, with `*` and `?`, as in --gtest_filter.
 bool matches_any(std::string_view name, std::string_view patterns) noexcept;
 

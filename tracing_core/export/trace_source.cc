@@ -1,0 +1,25 @@
+#include "tracing_core/export/trace_source.h"
+
+#include <algorithm>
+
+namespace tracing::inline v1::internal {
+
+SpanLinks SpanLinks::of(Recording& recording) {
+  SpanLinks links;
+  recording.for_each([&links](RecordEntry const& entry) {
+    if (entry.type != RecordType::follows_from) return;
+    links.causes.insert(entry.cause);
+    links.causes_of.emplace(entry.span, entry.cause);
+  });
+  return links;
+}
+
+std::optional<std::int64_t> thread_of(Recording const& recording, std::uint64_t track) {
+  auto const& threads = recording.tracks();
+  auto const found = std::lower_bound(threads.begin(), threads.end(), track,
+                                      [](RecordedTrack const& a, std::uint64_t number) { return a.number < number; });
+  if (found == threads.end() || found->number != track) return std::nullopt;
+  return found->os_thread;
+}
+
+}  // namespace tracing::inline v1::internal

@@ -1,0 +1,47 @@
+// TraceSource: the recording of a process, for those who make a trace of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "tracing_core/filter/filter.h"
+#include "tracing_core/record/reader.h"
+
+namespace tracing::inline v1::internal {
+
+// The beginning or end of a part of the process's life that is no span, such as a test.
+struct RecordedSection {
+  bool begins;
+  std::string_view name;  // of a beginning
+};
+
+struct TraceSource {
+  explicit TraceSource(Recording& from) : recording(from) {}
+
+  Recording& recording;
+  std::string process{};             // its name
+  std::unique_ptr<Filter> filter{};  // null: everything
+  // Is called for each record, before it is written. Null: nothing.
+  std::function<void(RecordEntry const&)> each{};
+  // The section that begins or ends with this record. Null: there are none.
+  std::function<std::optional<RecordedSection>(RecordEntry const&)> section_of{};
+};
+
+// Which spans others follow, by their keys.
+struct SpanLinks {
+  std::unordered_set<std::uint64_t> causes;
+  std::unordered_multimap<std::uint64_t, std::uint64_t> causes_of;
+
+  static SpanLinks of(Recording& recording);
+};
+
+// The system's number of the thread whose track this is; none if it is another one, such as a GPU stream.
+std::optional<std::int64_t> thread_of(Recording const& recording, std::uint64_t track);
+
+}  // namespace tracing::inline v1::internal
