@@ -257,8 +257,9 @@ TEST_F(Perfetto, HasTheTimesOfTheFoldedStacks) {
       }
     }
   });
+  PerfettoTrace const trace = trace_of({file});
   std::uint64_t total = 0;
-  for (PerfettoSlice const& slice : trace_of({file}).row("main").slices) {
+  for (PerfettoSlice const& slice : trace.row("main").slices) {
     if (slice.depth == 0) total += *slice.end - slice.begin;
   }
   std::istringstream folded(testlog::testdata::run({TESTLOG_COMMAND, "export", file, "--folded"}).out);
