@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "cuda_tests/cpu/device.h"
 
 namespace cuda_tests::cpu {
 namespace {
+
+using tracing::cuda::ActivityKind;
 
 std::uintptr_t address_of(void const* memory) noexcept { return reinterpret_cast<std::uintptr_t>(memory); }
 
@@ -31,6 +34,13 @@ End end_at(Device& device, std::uintptr_t address, std::size_t bytes) {
   return {reinterpret_cast<void*>(address), range.has_value(), range ? std::move(range->storage) : nullptr};
 }
 
+void submit_copy(Device& device, Streams::Handle const& stream, ActivityKind kind, End const& target, End const& source,
+                 std::size_t bytes) {
+  device.submit(stream, reporting(kind, bytes, [target, source, bytes] {
+                  std::memmove(target.memory, source.memory, bytes);
+                }));
+}
+
 CUresult copy_in(Device& device, CUdeviceptr to, void const* from, std::size_t bytes, Streams::Handle const& stream,
                  bool waits) {
   if (bytes == 0) return CUDA_SUCCESS;
@@ -38,21 +48,23 @@ CUresult copy_in(Device& device, CUdeviceptr to, void const* from, std::size_t b
   if (!target.is_known) return out_of_bounds("target", to, bytes);
   if (from == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (waits) {
+    auto const copy = reporting(ActivityKind::memcpy_htod, bytes, [&] { std::memmove(target.memory, from, bytes); });
     device.streams.run(stream, [&] {
-      if (device.sticky() == CUDA_SUCCESS) std::memmove(target.memory, from, bytes);
+      if (device.sticky() == CUDA_SUCCESS) copy();
     });
     device.prints.flush();
     return device.sticky();
   }
   auto const source = end_at(device, address_of(from), bytes);
   if (source.is_known) {
-    device.submit(stream, [target, source, bytes] { std::memmove(target.memory, source.memory, bytes); });
+    submit_copy(device, stream, ActivityKind::memcpy_htod, target, source, bytes);
     return CUDA_SUCCESS;
   }
   auto const* const begin = static_cast<std::byte const*>(from);
-  device.submit(stream, [target, staged = std::vector<std::byte>(begin, begin + bytes)] {
+  auto copy = [target, staged = std::vector<std::byte>(begin, begin + bytes)] {
     std::memcpy(target.memory, staged.data(), staged.size());
-  });
+  };
+  device.submit(stream, reporting(ActivityKind::memcpy_htod, bytes, std::move(copy)));
   return CUDA_SUCCESS;
 }
 
@@ -64,13 +76,14 @@ CUresult copy_out(Device& device, void* to, CUdeviceptr from, std::size_t bytes,
   if (to == nullptr) return CUDA_ERROR_INVALID_VALUE;
   auto const target = end_at(device, address_of(to), bytes);
   if (waits || !target.is_known) {
+    auto const copy = reporting(ActivityKind::memcpy_dtoh, bytes, [&] { std::memmove(to, source.memory, bytes); });
     device.streams.run(stream, [&] {
-      if (device.sticky() == CUDA_SUCCESS) std::memmove(to, source.memory, bytes);
+      if (device.sticky() == CUDA_SUCCESS) copy();
     });
     device.prints.flush();
     return device.sticky();
   }
-  device.submit(stream, [target, source, bytes] { std::memmove(target.memory, source.memory, bytes); });
+  submit_copy(device, stream, ActivityKind::memcpy_dtoh, target, source, bytes);
   return CUDA_SUCCESS;
 }
 
@@ -81,7 +94,7 @@ CUresult copy_within(Device& device, CUdeviceptr to, CUdeviceptr from, std::size
   auto const source = end_at(device, from, bytes);
   if (!target.is_known) return out_of_bounds("target", to, bytes);
   if (!source.is_known) return out_of_bounds("source", from, bytes);
-  device.submit(stream, [target, source, bytes] { std::memmove(target.memory, source.memory, bytes); });
+  submit_copy(device, stream, ActivityKind::memcpy_dtod, target, source, bytes);
   return CUDA_SUCCESS;
 }
 
@@ -92,7 +105,9 @@ CUresult fill(Device& device, CUdeviceptr to, T value, std::size_t count, Stream
   if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) return CUDA_ERROR_INVALID_VALUE;
   auto const target = end_at(device, to, count * sizeof(T));
   if (!target.is_known) return out_of_bounds("target", to, count * sizeof(T));
-  device.submit(stream, [target, value, count] { std::fill_n(static_cast<T*>(target.memory), count, value); });
+  device.submit(stream, reporting(ActivityKind::memset, count * sizeof(T), [target, value, count] {
+                  std::fill_n(static_cast<T*>(target.memory), count, value);
+                }));
   return CUDA_SUCCESS;
 }
 

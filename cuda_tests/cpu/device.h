@@ -22,6 +22,7 @@
 #include "cuda_tests/executor/device_memory.h"
 #include "cuda_tests/executor/executor.h"
 #include "cuda_tests/executor/program.h"
+#include "tracing_core/cuda/activity.h"
 #include "tracing_core/cuda/driver_api.h"
 #include "tracing_core/internal/mutex.h"
 
@@ -214,6 +215,17 @@ CUresult guarded(Body const& body) noexcept {
   } catch (...) {
     return CUDA_ERROR_UNKNOWN;
   }
+}
+
+/// Copies or sets memory by `work()`. If device activity is recorded, reports when.
+template <class F>
+auto reporting(tracing::cuda::ActivityKind kind, std::size_t bytes, F work) {
+  return [call = tracing::cuda::current_device_call(kind), kind, bytes, work = std::move(work)] {
+    if (!call) return work();
+    auto const begin = tracing::Instant::now();
+    work();
+    tracing::cuda::report_activity(*call, {.kind = kind, .begin = begin, .end = tracing::Instant::now(), .bytes = bytes});
+  };
 }
 
 /// Runs the body of a call that only needs cuInit.

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <tuple>
 #include <vector>
 
 #include "cuda_tests/cpu/device.h"
+#include "tracing_core/cuda/activity.h"
 #include "tracing_core/cuda/launch_log.h"
 #include "tracing_core/perf/recorders.h"
 #include "tracing_core/tracing.h"
@@ -42,6 +44,7 @@ struct Launch {
   CUstream stream = nullptr;
   tracing::cuda::LaunchId id = 0;
   tracing::Span span;
+  std::optional<tracing::cuda::DeviceCall> call;  // none: nobody wants to know when it runs
 };
 
 CUresult check_shape(LoadedFunction const& function, LaunchShape const& shape) {
@@ -137,6 +140,19 @@ void report_opcode_totals(RunStatistics const& statistics) {
   }
 }
 
+void report_run(Launch const& launch, tracing::Instant begin, tracing::Instant end) noexcept {
+  auto const& [grid, block, dynamic_shared_bytes] = launch.shape;
+  auto const& entry = *launch.function->function;
+  tracing::cuda::report_activity(*launch.call, {.kind = tracing::cuda::ActivityKind::kernel,
+                                                .begin = begin,
+                                                .end = end,
+                                                .kernel = entry.name,
+                                                .grid = {grid.x, grid.y, grid.z},
+                                                .block = {block.x, block.y, block.z},
+                                                .shared_bytes = entry.static_shared_bytes + dynamic_shared_bytes,
+                                                .registers = entry.registers_used()});
+}
+
 // On the stream's thread, in the span of the launch, which becomes the parent of the executor's spans.
 void run(Device& device, Launch const& launch) {
   auto const entered = launch.span.enter();
@@ -148,8 +164,10 @@ void run(Device& device, Launch const& launch) {
   options.instruction_spans = device.options.instruction_spans;
   options.stop = device.stop.get_token();
   RunStatistics statistics;
+  tracing::Instant const begin = launch.call ? tracing::Instant::now() : tracing::Instant();
   auto fault = device.executor().run(*launch.function->kernel, launch.shape, launch.parameters, device.memory, options,
                                      reports_totals ? &statistics : nullptr);
+  if (launch.call) report_run(launch, begin, tracing::Instant::now());
   if (reports_totals) report_opcode_totals(statistics);
   if (!fault || fault->kind == FaultKind::stopped) return;
   auto const code = code_of(fault->kind);
@@ -173,6 +191,7 @@ CUresult launch_kernel(CUfunction handle, unsigned grid_x, unsigned grid_y, unsi
     if (result != CUDA_SUCCESS) return result;
     launch->id = tracing::cuda::current_launch();
     launch->span = tracing::Span::current();
+    launch->call = tracing::cuda::current_device_call(tracing::cuda::ActivityKind::kernel);
     auto const end = device.submit(stream, [&device, launch] { run(device, *launch); });
     return device.launches_block ? device.wait({end}) : CUDA_SUCCESS;
   });

@@ -137,7 +137,11 @@ CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsig
   launch.at = std::chrono::steady_clock::now();
   // A captured launch is not executed, so it is neither outstanding nor waited for.
   bool const runs = !state.is_capturing(span, stream);
-  if (runs) state.log.begin(stream, launch);
+  std::optional<internal::DeviceCallScope> calling;
+  if (runs) {
+    state.log.begin(stream, launch);
+    calling.emplace(state.log, stream, state.device.load(), launch.id);
+  }
   CUresult result = state.api.launch_kernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes,
                                             stream, params, nullptr);
   if (!runs && result == CUDA_SUCCESS) TRACE_TRACE("captured");

@@ -110,6 +110,7 @@ CUresult Driver::memcpy_htod(CUdeviceptr to, void const* from, std::size_t bytes
       TRACE_MAKE_SPAN(trace, "memcpy_htod", bytes, tracing::kv("device", state_->device.load()),
                       tracing::kv("duration_us", tracing::empty), tracing::kv("gb_per_s", tracing::empty));
   auto const entered = span.enter();
+  auto const calling = state_->calling(nullptr);
   CUresult const result = timed(span, bytes, [&] { return state_->api.memcpy_htod(to, from, bytes); });
   return state_->check(result, "cuMemcpyHtoD({} bytes)", bytes);
 }
@@ -120,6 +121,7 @@ CUresult Driver::memcpy_dtoh(void* to, CUdeviceptr from, std::size_t bytes) {
                       tracing::kv("duration_us", tracing::empty), tracing::kv("gb_per_s", tracing::empty));
   auto const entered = span.enter();
   LaunchLog::Mark const before = state_->log.now();
+  auto const calling = state_->calling(nullptr);
   CUresult const result = timed(span, bytes, [&] { return state_->api.memcpy_dtoh(to, from, bytes); });
   // The copy waited for all that the default stream waits for.
   if (result == CUDA_SUCCESS && bytes > 0)
@@ -130,6 +132,7 @@ CUresult Driver::memcpy_dtoh(void* to, CUdeviceptr from, std::size_t bytes) {
 // Returns before the copy is done, so it is not timed.
 CUresult Driver::memcpy_dtod(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
   TRACE_SPAN(trace, "memcpy_dtod", bytes, tracing::kv("device", state_->device.load()));
+  auto const calling = state_->calling(nullptr);
   CUresult const result = state_->api.memcpy_dtod(to, from, bytes);
   report_enqueued(result);
   return state_->check(result, "cuMemcpyDtoD({} bytes)", bytes);
@@ -138,6 +141,7 @@ CUresult Driver::memcpy_dtod(CUdeviceptr to, CUdeviceptr from, std::size_t bytes
 CUresult Driver::memcpy_htod_async(CUdeviceptr to, void const* from, std::size_t bytes, CUstream stream) {
   TRACE_SPAN(trace, "memcpy_htod_async", bytes, tracing::kv("device", state_->device.load()),
              tracing::kv("stream", state_->log.number_of(stream)));
+  auto const calling = state_->calling(stream);
   CUresult const result = state_->api.memcpy_htod_async(to, from, bytes, stream);
   report_enqueued(result);
   return state_->check(result, "cuMemcpyHtoDAsync({} bytes, {})", bytes, stream);
@@ -146,6 +150,7 @@ CUresult Driver::memcpy_htod_async(CUdeviceptr to, void const* from, std::size_t
 CUresult Driver::memcpy_dtoh_async(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   TRACE_SPAN(trace, "memcpy_dtoh_async", bytes, tracing::kv("device", state_->device.load()),
              tracing::kv("stream", state_->log.number_of(stream)));
+  auto const calling = state_->calling(stream);
   CUresult const result = state_->api.memcpy_dtoh_async(to, from, bytes, stream);
   report_enqueued(result);
   return state_->check(result, "cuMemcpyDtoHAsync({} bytes, {})", bytes, stream);
@@ -154,6 +159,7 @@ CUresult Driver::memcpy_dtoh_async(void* to, CUdeviceptr from, std::size_t bytes
 CUresult Driver::memcpy_dtod_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   TRACE_SPAN(trace, "memcpy_dtod_async", bytes, tracing::kv("device", state_->device.load()),
              tracing::kv("stream", state_->log.number_of(stream)));
+  auto const calling = state_->calling(stream);
   CUresult const result = state_->api.memcpy_dtod_async(to, from, bytes, stream);
   report_enqueued(result);
   return state_->check(result, "cuMemcpyDtoDAsync({} bytes, {})", bytes, stream);
@@ -161,24 +167,28 @@ CUresult Driver::memcpy_dtod_async(CUdeviceptr to, CUdeviceptr from, std::size_t
 
 CUresult Driver::memset_d8(CUdeviceptr to, unsigned char value, std::size_t count) {
   TRACE_SPAN(trace, "memset_d8", value, count, tracing::kv("device", state_->device.load()));
+  auto const calling = state_->calling(nullptr);
   return state_->check(state_->api.memset_d8(to, value, count), "cuMemsetD8({} elements)", count);
 }
 
 CUresult Driver::memset_d8_async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
   TRACE_SPAN(trace, "memset_d8_async", value, count, tracing::kv("device", state_->device.load()),
              tracing::kv("stream", state_->log.number_of(stream)));
+  auto const calling = state_->calling(stream);
   return state_->check(state_->api.memset_d8_async(to, value, count, stream), "cuMemsetD8Async({} elements, {})", count,
                        stream);
 }
 
 CUresult Driver::memset_d32(CUdeviceptr to, unsigned value, std::size_t count) {
   TRACE_SPAN(trace, "memset_d32", value, count, tracing::kv("device", state_->device.load()));
+  auto const calling = state_->calling(nullptr);
   return state_->check(state_->api.memset_d32(to, value, count), "cuMemsetD32({} elements)", count);
 }
 
 CUresult Driver::memset_d32_async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream) {
   TRACE_SPAN(trace, "memset_d32_async", value, count, tracing::kv("device", state_->device.load()),
              tracing::kv("stream", state_->log.number_of(stream)));
+  auto const calling = state_->calling(stream);
   return state_->check(state_->api.memset_d32_async(to, value, count, stream), "cuMemsetD32Async({} elements, {})",
                        count, stream);
 }

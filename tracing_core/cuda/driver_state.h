@@ -28,11 +28,35 @@ inline std::string text_of_stream(std::uint64_t number) {
   return number == 0 ? "the default stream" : fmt::format("stream {}", number);
 }
 
+namespace internal {
+
+// The call that this thread is making, for current_device_call().
+class [[nodiscard]] DeviceCallScope {
+ public:
+  DeviceCallScope(LaunchLog& its_log, CUstream its_stream, int its_device, LaunchId its_launch = 0) noexcept;
+  DeviceCallScope(DeviceCallScope const&) = delete;
+  DeviceCallScope& operator=(DeviceCallScope const&) = delete;
+  ~DeviceCallScope();
+
+  LaunchLog& log;
+  CUstream const stream;
+  int const device;
+  LaunchId const launch;
+
+ private:
+  DeviceCallScope const* outer_;
+};
+
+}  // namespace internal
+
 struct Driver::State {
   template <class T>
   using Shown = std::conditional_t<std::is_same_v<T, CUstream> || std::is_same_v<T, CUevent>, std::string, T const&>;
 
   State(DriverApi const& table, DriverOptions given);
+
+  /// For the duration of a call that gives the device work.
+  internal::DeviceCallScope calling(CUstream stream) noexcept { return {log, stream, device.load()}; }
 
   /// Reports `result` if it is an error; returns it. `call` and `arguments` are the text of the call, which is made
   /// only for an error; streams and events appear by their numbers.
