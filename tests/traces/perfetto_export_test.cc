@@ -17,7 +17,9 @@
 #include "tests/traces/perfetto_reader.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/dispatch/thread_name.h"
+#include "tracing_core/emit/past_span.h"
 #include "tracing_core/record/reader.h"
 #include "tracing_core/record/record.h"
 #include "tracing_core/tracing.h"
@@ -164,6 +166,48 @@ TEST_F(Perfetto, HasAnArrowFromACauseToWhatFollows) {
   })});
   auto const& to = trace.row("effect").slices.at(0).flows;
   EXPECT_THAT(trace.row("cause").slices.at(0).flows, Contains(testing::AnyOfArray(to)));
+}
+
+TEST_F(Perfetto, HasAnArrowFromACauseThatAThreadWasIn) {
+  PerfettoTrace const trace = trace_of({record("a.rec", [] {
+    auto const cause = TRACE_MAKE_SPAN(info, "cause");
+    cause.in_scope([] {});
+    auto const effect = TRACE_MAKE_SPAN(info, "effect");
+    effect.follows_from(cause);
+    effect.in_scope([&cause] { cause.in_scope([] {}); });
+  })});
+  PerfettoRow const& row = trace.row("main");
+  ASSERT_THAT(names(row), ElementsAre("cause", "effect", " cause"));
+  EXPECT_EQ(row.slices[0].flows.size(), 1u);
+  EXPECT_EQ(row.slices[1].flows, row.slices[0].flows) << "from the first time that a thread was in it";
+}
+
+TEST_F(Perfetto, HasARowForAStreamWithSlicesThatHaveTheNamesOfKernels) {
+  tracing::RuntimeCallsite const kernel({.kind = tracing::Kind::span, .name = "kernel", .target = "tracing::cuda::device",
+                                         .level = tracing::Level::trace, .fields = {"kernel.name", "launch"}});
+  tracing::RuntimeCallsite const copy({.kind = tracing::Kind::span, .name = "memcpy_htod", .target = "tracing::cuda::device",
+                                       .level = tracing::Level::trace, .fields = {"bytes"}});
+  tracing::Track const track{1u << 30, "GPU 0 stream 7"};
+  auto const at = [begin = tracing::Instant::now()](std::int64_t us) { return tracing::Instant{begin.ns + us * 1000}; };
+  PerfettoTrace const trace = trace_of({record("a.rec", [&] {
+    auto const launch = TRACE_MAKE_SPAN(trace, "launch", kv("launch", 3));
+    launch.in_scope([] {});
+    tracing::Value const bytes[] = {tracing::Value::of_u64(64)};
+    tracing::emit_past_span(copy.callsite(), bytes, {track, at(10), at(20)});
+    tracing::Value const values[] = {tracing::Value::of_verbatim("saxpy"), tracing::Value::of_u64(3)};
+    tracing::emit_past_span(kernel.callsite(), values, {track, at(20), at(50)}, launch);
+    tracing::Value const nameless[] = {tracing::Value(), tracing::Value()};
+    tracing::emit_past_span(kernel.callsite(), nameless, {track, at(60), at(60)});
+  })});
+  PerfettoRow const& row = trace.row("GPU 0 stream 7");
+  EXPECT_EQ(trace.rows.at(row.parent).kind, "process");
+  ASSERT_THAT(names(row), ElementsAre("memcpy_htod", "saxpy", "kernel"));
+  EXPECT_EQ(row.slices[1].begin, static_cast<std::uint64_t>(at(20).ns));
+  EXPECT_EQ(row.slices[1].end, static_cast<std::uint64_t>(at(50).ns));
+  EXPECT_THAT(row.slices[1].args, ElementsAre(Pair("kernel.name", "\"saxpy\""), Pair("launch", "3")));
+  EXPECT_EQ(row.slices[1].flows.size(), 1u);
+  EXPECT_EQ(row.slices[1].flows, trace.row("main").slices.at(0).flows);
+  EXPECT_THAT(row.slices[0].flows, IsEmpty());
 }
 
 TEST_F(Perfetto, HasCounters) {

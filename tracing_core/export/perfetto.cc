@@ -45,15 +45,13 @@ Instant PerfettoLayer::next_time(Row& row, Instant time) noexcept { return row.l
 
 // ---- slices ----
 
-void PerfettoLayer::begin(Row& row, SpanRef span, Instant time) {
+void PerfettoLayer::begin(Row& row, SpanRef span, Instant time, std::uint64_t linked) {
   auto const held = held_.find(span.id().value);
   packets_.add({Type::begin, row.number, time}, span.metadata(), [&] {
+    add_name(span);
     add_values(span, 0);
-    if (held == held_.end()) {
-      add_links(now_.span);
-    } else if (!held->second.is_plain()) {
-      packets_.flow(held->second.key | kHeldFlow);
-    }
+    if (linked != 0) add_links(linked);
+    if (held != held_.end() && !held->second.is_plain()) packets_.flow(held->second.key | kHeldFlow);
   });
   SpanLock const lock = span.lock();
   row.open.push_back({span.id(), span.values().group_count()});
@@ -61,6 +59,10 @@ void PerfettoLayer::begin(Row& row, SpanRef span, Instant time) {
 
 void PerfettoLayer::end(Row& row, SpanRef span, Instant time, std::uint32_t groups) {
   packets_.add_end(row.number, time, [&] { add_values(span, groups); });
+}
+
+void PerfettoLayer::add_name(SpanRef span) {
+  if (is_kernel(span.metadata())) packets_.shared_name(kernel_name(span));
 }
 
 void PerfettoLayer::add_values(SpanRef span, std::uint32_t first_group) {
@@ -82,12 +84,13 @@ void PerfettoLayer::add_links(std::uint64_t key) {
 void PerfettoLayer::on_enter(SpanRef span, Context const& context) noexcept {
   if (context.is_restored()) return;
   Track const& track = context.track();
+  std::uint64_t linked = now_.span;
   if (auto const held = held_.find(span.id().value); held != held_.end()) {
-    ++held->second.entered;
+    if (held->second.entered++ > 0) linked = 0;  // its first slice has them
     held->second.is_elsewhere |= held->second.track != track.number;
   }
   Row& row = row_of(track);
-  begin(row, span, next_time(row, context.time()));
+  begin(row, span, next_time(row, context.time()), linked);
 }
 
 // Spans are left in any order, but slices end in that of their beginnings: those inside are continued.
@@ -105,7 +108,7 @@ void PerfettoLayer::on_exit(SpanRef span, Context const& context) noexcept {
   for (std::size_t i = 0; i < inside.size(); ++i) packets_.add_end(row.number, time, [] {});
   end(row, span, time, groups);
   for (OpenSlice const& slice : inside) {
-    if (SpanRef const again = context.span(slice.span)) begin(row, again, time);
+    if (SpanRef const again = context.span(slice.span)) begin(row, again, time, 0);
   }
 }
 
@@ -136,9 +139,10 @@ void PerfettoLayer::on_close(SpanRef span, Context const& context) noexcept {
 void PerfettoLayer::add_held(SpanRef span, Held const& held, Instant const* end) {
   std::uint64_t const row = packets_.add_row(span.metadata().name(), kOtherRowOrder);
   packets_.add({Type::begin, row, held.begin}, span.metadata(), [&] {
+    add_name(span);
     add_values(span, 0);
     packets_.flow(held.key | kHeldFlow);
-    add_links(held.key);
+    if (held.entered == 0) add_links(held.key);
   });
   if (end != nullptr) packets_.add_end(row, std::max(held.begin, *end), [] {});
 }

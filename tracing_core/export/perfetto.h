@@ -63,8 +63,10 @@ class PerfettoLayer final : public Layer {
   Row& row_of(Track const& track);
   Row& named_row(std::string_view name);
   static Instant next_time(Row& row, Instant time) noexcept;
-  void begin(Row& row, SpanRef span, Instant time);
+  // With the links of the span with this key; zero: none.
+  void begin(Row& row, SpanRef span, Instant time, std::uint64_t linked);
   void end(Row& row, SpanRef span, Instant time, std::uint32_t groups);
+  void add_name(SpanRef span);
   void add_values(SpanRef span, std::uint32_t first_group);
   void add_links(std::uint64_t key);
   void add_held(SpanRef span, Held const& held, Instant const* end);

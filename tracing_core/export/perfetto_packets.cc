@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tracing_core/export/trace_source.h"
 #include "tracing_core/model/level.h"
 
 namespace tracing::inline v1::internal {
@@ -192,13 +193,13 @@ PerfettoPackets::Callsite const& PerfettoPackets::callsite_of(Metadata const& me
   last_metadata_ = &metadata;
   last_callsite_ = &callsite;
   if (!is_new) return callsite;
-  constexpr std::uint32_t kCategory = 3, kNameNumber = 10, kPlace = 34;
+  constexpr std::uint32_t kCategory = 3, kPlace = 34;
   TextBuffer fixed;
   ProtoWriter proto(fixed);
   proto.number(kCategory, interned(Table::categories, metadata.target()));
   proto.number(kCategory, interned(Table::categories, tracing::name(metadata.level())));
   if (!metadata.file().empty()) proto.number(kPlace, interned_place(metadata));
-  if (metadata.is_span()) proto.number(kNameNumber, interned(Table::names, metadata.name()));
+  if (metadata.is_span() && !is_kernel(metadata)) proto.number(kNameNumber, interned(Table::names, metadata.name()));
   callsite.fixed = fixed.view();
   callsite.has_only_counters = !metadata.is_span() && metadata.fields().size() > 0;
   for (std::size_t i = 0; i < metadata.fields().size(); ++i) {
