@@ -29,7 +29,7 @@ bool SilentSpans::follow(RecordEntry const& entry) {
     case RecordType::scope_begin:
     case RecordType::new_span:
       open_.erase(entry.parent);
-      if (!entry.metadata->is_perf()) open_.insert(entry.span);
+      if (!entry.metadata->is_perf() && entry.track == entry.writer) open_.insert(entry.span);
       break;
     case RecordType::scope_end:
     case RecordType::close: return open_.erase(entry.span) > 0;

@@ -13,7 +13,8 @@
 
 namespace testlog::inline v1 {
 
-/// Notices spans that end without an event or another span inside. Not perf spans, which report themselves.
+/// Notices spans that end without an event or another span inside. Not perf spans, which report themselves, nor what a
+/// device did: the calls that made it do so have lines.
 class SilentSpans {
  public:
   /// To be called for each entry. Whether such a span ends here.

@@ -103,7 +103,9 @@ class Scenarios : public ::testing::TestWithParam<char const*> {
 
   void expect_tree(std::string const& filter, std::string const& file, int exit_code = 0,
                    Variables variables = {}) const {
-    variables.emplace_back("TRACE_FILTER", "trace");
+    // Where a line says that the device has done something depends on the run.
+    variables.emplace_back("TRACE_FILTER", "trace,tracing::cuda::device=off");
+    variables.emplace_back("TRACE_CAPTURE", "trace,tracing::cuda::device=off");
     variables.emplace_back("TRACE_SPAN_EVENTS", "new");
     Outcome const outcome = run(filter, variables);
     EXPECT_EQ(outcome.exit_code, exit_code) << outcome.out << outcome.err;

@@ -54,7 +54,7 @@ struct StreamTrack {
 StreamTrack& track_of(int device, std::uint64_t stream) {
   // Registries keep tracks forever, so there are not arbitrarily many.
   constexpr std::uint64_t kMaxStreams = 1024;
-  constexpr std::uint64_t kFirstNumber = std::uint64_t{1} << 32;  // threads have smaller ones
+  constexpr std::uint64_t kFirstNumber = 1 << 28;  // threads have smaller ones
   struct Tracks {
     Mutex mutex;
     std::map<std::pair<int, std::uint64_t>, std::unique_ptr<StreamTrack>> by_stream TRACING_GUARDED_BY(mutex);

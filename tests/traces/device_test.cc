@@ -1,0 +1,81 @@
+// A test that runs kernels on the CPU backend, as text and as a trace: what its streams did, and which launch it belongs to.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "testlog/testdata/run.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/traces/perfetto_reader.h"
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testlog::testdata::Outcome;
+using testlog_test::PerfettoRow;
+using testlog_test::PerfettoSlice;
+using testlog_test::PerfettoTrace;
+
+class DeviceTrace : public testing::Test {
+ protected:
+  void SetUp() override {
+    Outcome const outcome = testlog::testdata::run({CUDA_TESTS_SCENARIOS, "--gtest_filter=Scenario.UsesTwoStreams"},
+                                                   {{"TRACE_RECORD", file_}, {"TRACE_SHOW", "none"}});
+    if (outcome.exit_code != 0 && outcome.out.find("No NVRTC") != outcome.out.npos) GTEST_SKIP() << outcome.out;
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  }
+  static Outcome run_command(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), TESTLOG_COMMAND);
+    Outcome outcome = testlog::testdata::run(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    return outcome;
+  }
+
+  tracing_test::TemporaryFolder const folder_;
+  std::string const file_ = folder_ / "run.rec";
+};
+
+std::vector<std::string> names(PerfettoRow const& row) {
+  std::vector<std::string> all;
+  for (PerfettoSlice const& slice : row.slices) all.push_back(slice.name);
+  return all;
+}
+
+TEST_F(DeviceTrace, HasARowForEachStreamWithArrowsFromTheLaunches) {
+  run_command({"export", file_, "--perfetto", folder_ / "out.pftrace"});
+  PerfettoTrace const trace = PerfettoTrace::read(folder_.read("out.pftrace"));
+  EXPECT_THAT(trace.problems, IsEmpty());
+  std::vector<PerfettoSlice> const& host = trace.row("main").slices;
+  int kernels = 0;
+  for (std::string const row : {"GPU 0 stream 1", "GPU 0 stream 2"}) {
+    for (PerfettoSlice const& slice : trace.row(row).slices) {
+      ASSERT_TRUE(slice.end.has_value());
+      EXPECT_EQ(slice.depth, 0u) << "a stream does one thing at a time";
+      ASSERT_EQ(slice.flows.size(), 1u) << row << ": " << slice.name;
+      auto const call = std::ranges::find_if(host, [&](PerfettoSlice const& one) { return one.flows == slice.flows; });
+      ASSERT_NE(call, host.end()) << "no arrow leads to " << slice.name;
+      EXPECT_LE(call->begin, slice.begin);
+      if (!slice.args.contains("launch")) continue;
+      ++kernels;
+      EXPECT_EQ(slice.name, "saxpy");
+      EXPECT_EQ(call->name, "launch");
+      EXPECT_EQ(call->args.at("launch"), slice.args.at("launch"));
+      EXPECT_EQ(slice.args.at("grid"), "\"(1, 1, 1)\"");
+    }
+  }
+  EXPECT_EQ(kernels, 2);
+  EXPECT_THAT(names(trace.row("GPU 0 stream 1")), ElementsAre("memcpy_htod", "saxpy"));
+}
+
+TEST_F(DeviceTrace, HasNoLines) {
+  std::string const shown = run_command({"show", file_}).out;
+  EXPECT_THAT(shown, HasSubstr("launch{kernel.name=saxpy "));
+  EXPECT_THAT(shown, Not(HasSubstr("kernel{kernel.name=saxpy ")));
+}
+
+}  // namespace
