@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tracing_core/dispatch/runtime_callsite.h"
+#include "tracing_core/export/trace_source.h"
 #include "tracing_core/format/field_format.h"
 #include "tracing_core/format/json_value.h"
 
@@ -247,6 +248,8 @@ bool ChromeRecords::has_message_among_args(Event const& event) const noexcept {
 
 void ChromeRecords::append_name(TextBuffer& out, ChromeSubject const& subject) const noexcept {
   if (name_ != nullptr) return append_as_text(out, [&](TextBuffer& text) { name_(text, subject); });
+  if (subject.span && !as_tracing_chrome_ && is_kernel(subject.metadata))
+    return append_as_text(out, [&](TextBuffer& text) { append_kernel_name(text, subject.span); });
   if (subject.event == nullptr || !has_default_name(*subject.event))
     return append_json_text(out, subject.metadata.name());
   append_as_text(out, [&](TextBuffer& text) {

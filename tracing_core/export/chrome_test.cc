@@ -17,6 +17,7 @@
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/dispatch/thread_name.h"
+#include "tracing_core/emit/past_span.h"
 #include "tracing_core/export/chrome_test_support.h"
 #include "tracing_core/format/field_format.h"
 #include "tracing_core/tracing.h"
@@ -226,6 +227,22 @@ TEST(ChromeLayer, NumbersTracksThatAreNotThreads) {
   EXPECT_EQ(records[2]["tid"], records[1]["tid"]);
   EXPECT_GT(records[2]["tid"], 1 << 22);
   EXPECT_LT(records[2]["ts"], 0);  // long before the trace began
+}
+
+TEST(ChromeLayer, NamesARunOfAKernelAfterTheKernel) {
+  RuntimeCallsite const callsite({.kind = Kind::span, .name = "kernel", .target = "tracing::cuda::device",
+                                  .fields = {"kernel.name"}});
+  Track const track{9000, "GPU 0 stream 7"};
+  auto const run = [&] {
+    Value const name = Value::of_verbatim("saxpy");
+    emit_past_span(callsite.callsite(), &name, {track, Instant{1'000}, Instant{3'000}});
+  };
+  auto const records = records_of(trace_text({}, run));
+  ASSERT_GE(records.size(), 3U);
+  Json const& begin = records[records.size() - 2];
+  EXPECT_EQ(begin["name"], "saxpy");
+  EXPECT_EQ(begin["ph"], "B");
+  EXPECT_EQ(records.back()["ts"].get<double>() - begin["ts"].get<double>(), 2.0);
 }
 
 // ---- as tracing-chrome ----

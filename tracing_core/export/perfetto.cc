@@ -62,7 +62,10 @@ void PerfettoLayer::end(Row& row, SpanRef span, Instant time, std::uint32_t grou
 }
 
 void PerfettoLayer::add_name(SpanRef span) {
-  if (is_kernel(span.metadata())) packets_.shared_name(kernel_name(span));
+  if (!is_kernel(span.metadata())) return;
+  InlineTextBuffer<256> name;
+  append_kernel_name(name, span);
+  packets_.shared_name(name.view());
 }
 
 void PerfettoLayer::add_values(SpanRef span, std::uint32_t first_group) {

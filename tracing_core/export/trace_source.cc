@@ -18,15 +18,17 @@ bool is_kernel(Metadata const& metadata) noexcept {
   return metadata.name() == "kernel" && metadata.target() == "tracing::cuda::device";
 }
 
-std::string kernel_name(SpanRef span) {
-  std::string name(span.metadata().name());
-  std::uint32_t const index = static_cast<std::uint32_t>(span.metadata().fields().index_of("kernel.name"));
+void append_kernel_name(TextBuffer& out, SpanRef span) noexcept {
+  Metadata const& metadata = span.metadata();
+  std::size_t const index = metadata.fields().index_of("kernel.name");
+  std::size_t const before = out.size();
   SpanLock const lock = span.lock();
-  span.values().for_each_group(span.metadata(), [&](FieldValues const& values) {
+  span.values().for_each_group(metadata, [&](FieldValues const& values) {
     Value const value = index < values.size() ? values.value(index) : Value();
-    if (value.kind() == ValueKind::text || value.kind() == ValueKind::verbatim) name = value.as_text();
+    bool const is_text = value.kind() == ValueKind::text || value.kind() == ValueKind::verbatim;
+    if (is_text && out.size() == before) out.append(value.as_text());
   });
-  return name;
+  if (out.size() == before) out.append(metadata.name());
 }
 
 std::optional<std::int64_t> thread_of(Recording const& recording, std::uint64_t track) {

@@ -12,6 +12,7 @@
 
 #include "tracing_core/collect/span_ref.h"
 #include "tracing_core/filter/filter.h"
+#include "tracing_core/model/text_buffer.h"
 #include "tracing_core/record/reader.h"
 
 namespace tracing::inline v1::internal {
@@ -44,7 +45,7 @@ struct SpanLinks {
 
 // Whether a span is a run of a kernel on a device; then its slice has the kernel's name, which is in its values.
 bool is_kernel(Metadata const& metadata) noexcept;
-std::string kernel_name(SpanRef span);
+void append_kernel_name(TextBuffer& out, SpanRef span) noexcept;
 
 // The system's number of the thread whose track this is; none if it is another one, such as a GPU stream.
 std::optional<std::int64_t> thread_of(Recording const& recording, std::uint64_t track);
