@@ -167,6 +167,13 @@ TEST_P(Scenarios, PrintsTheIdentityOfHalvesLikeCubeCl) {
 }
 
 TEST_P(Scenarios, PrintsACompilationAndALaunch) { expect_tree("Scenario.CompilesLaunchesAndReads", "launch.txt"); }
+TEST_P(Scenarios, PrintsWhatTheDeviceDidIfSpanEventsAreAskedFor) {
+  if (!is_cpu()) GTEST_SKIP() << "The driver of a GPU does not report what the device did.";
+  Outcome const outcome = run("Scenario.CompilesLaunchesAndReads", {{"TRACE_FILTER", "off,tracing::cuda::device=trace"},
+                                                                     {"TRACE_SPAN_EVENTS", "close"}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  expect_approved("device.txt", scrubbed(outcome.err));
+}
 TEST_P(Scenarios, PrintsACacheHit) { expect_tree("Scenario.CompilesOnceForTwoServers", "cache_hit.txt"); }
 TEST_P(Scenarios, PrintsAFailedCompilation) {
   if (!compiles()) GTEST_SKIP() << "NVRTC does not compile for this device.";
