@@ -47,7 +47,8 @@ class PerfettoPackets {
     std::uint64_t row;
     Instant time;
   };
-  // Of a callsite: name, target, level and place. `add_more()` appends what else the event has: name(), fields(), flow().
+  // Of a callsite: name, target, level and place. `add_more()` appends what else the event has: name(), fields(), flow(). Events
+  // and runs of kernels are not named by their callsite.
   template <class F>
   void add(Event const& event, Metadata const& metadata, F&& add_more) {
     add_packet(event, [&] {
@@ -65,6 +66,8 @@ class PerfettoPackets {
 
   // Only in `add_more`. A name that only this event has.
   void name(std::string_view text) noexcept { proto_.text(kName, text); }
+  // A name that other events may have, too.
+  void shared_name(std::string_view text) { proto_.number(kNameNumber, interned(Table::names, text)); }
   // Without empty ones, the message and counters.
   void fields(FieldValues const& fields);
   // An arrow goes from the first to the next event with this number.
@@ -75,19 +78,15 @@ class PerfettoPackets {
   struct Callsite {
     std::string fixed;                        // encoded fields of each of its events
     std::vector<std::uint64_t> fields;        // interned names, in the order of the fields; zero: no annotation
-    bool has_counters = false;
-    bool has_only_counters = false;
   };
   Callsite const& callsite_of(Metadata const& metadata);
-  // `memory.used` of the field `counter.memory.used`; empty if it is none.
-  static std::string_view counter_name(std::string_view field) noexcept;
 
   void flush();
   // How often memory ran out for a packet.
   std::uint64_t dropped() const noexcept { return dropped_; }
 
  private:
-  enum TrackEventField : std::uint32_t { kName = 23, kFlow = 47 };
+  enum TrackEventField : std::uint32_t { kNameNumber = 10, kName = 23, kFlow = 47 };
   enum class Table : std::uint8_t { categories = 1, names = 2, fields = 3, places = 4 };
 
   template <class F>

@@ -14,6 +14,21 @@ SpanLinks SpanLinks::of(Recording& recording) {
   return links;
 }
 
+bool is_kernel(Metadata const& metadata) noexcept {
+  return metadata.name() == "kernel" && metadata.target() == "tracing::cuda::device";
+}
+
+std::string kernel_name(SpanRef span) {
+  std::string name(span.metadata().name());
+  std::uint32_t const index = static_cast<std::uint32_t>(span.metadata().fields().index_of("kernel.name"));
+  SpanLock const lock = span.lock();
+  span.values().for_each_group(span.metadata(), [&](FieldValues const& values) {
+    Value const value = index < values.size() ? values.value(index) : Value();
+    if (value.kind() == ValueKind::text || value.kind() == ValueKind::verbatim) name = value.as_text();
+  });
+  return name;
+}
+
 std::optional<std::int64_t> thread_of(Recording const& recording, std::uint64_t track) {
   auto const& threads = recording.tracks();
   auto const found = std::lower_bound(threads.begin(), threads.end(), track,

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "tracing_core/collect/span_ref.h"
 #include "tracing_core/filter/filter.h"
 #include "tracing_core/record/reader.h"
 
@@ -40,6 +41,10 @@ struct SpanLinks {
 
   static SpanLinks of(Recording& recording);
 };
+
+// Whether a span is a run of a kernel on a device; then its slice has the kernel's name, which is in its values.
+bool is_kernel(Metadata const& metadata) noexcept;
+std::string kernel_name(SpanRef span);
 
 // The system's number of the thread whose track this is; none if it is another one, such as a GPU stream.
 std::optional<std::int64_t> thread_of(Recording const& recording, std::uint64_t track);
