@@ -152,6 +152,18 @@ TEST_F(Perfetto, HasAnArrowFromACauseToWhatFollows) {
   EXPECT_THAT(trace.row("cause").slices.at(0).flows, Contains(testing::AnyOfArray(to)));
 }
 
+TEST_F(Perfetto, KeepsTheArrowsOfSpansThatAreEnteredOnce) {
+  PerfettoTrace const trace = trace_of({record("a.rec", [] {
+    auto const cause = TRACE_MAKE_SPAN(info, "cause"), effect = TRACE_MAKE_SPAN(info, "effect");
+    effect.follows_from(cause);
+    for (auto const& span : {cause, effect}) span.in_scope([] {});
+  })});
+  auto const& slices = trace.row("main").slices;
+  ASSERT_THAT(names(trace.row("main")), ElementsAre("cause", "effect"));
+  EXPECT_THAT(slices[0].flows, testing::SizeIs(1));
+  EXPECT_EQ(slices[0].flows, slices[1].flows);
+}
+
 TEST_F(Perfetto, HasCounters) {
   PerfettoTrace const trace = trace_of({record("a.rec", [] {
     TRACE_VALUES(info, kv("counter.memory.used", 64));
