@@ -122,7 +122,8 @@ int write_xplanes(Files const& files, Options const& options, std::string const&
     OutputFile output(path);
     tracing::internal::write_xplane(source_of(*file, tests, options), {.hostname = host},
                                     [&output](std::string_view bytes) { output.write(bytes); });
-    if ((error = output.finish())) return fail_to_write(path, error);
+    error = output.finish();
+    if (error) return fail_to_write(path, error);
   }
   return kDone;
 }
@@ -195,12 +196,17 @@ int run(Options const& options) {
   std::vector<std::string> const inputs = files_of("export", options.files);
   check_output(inputs, path);
   Files files;
+  std::size_t records = 0;
   for (std::string const& input : inputs) {
     files.push_back(open_recording("export", input));
     if (files.back() == nullptr) return kFailed;
+    records += files.back()->recording->record_count();
   }
+  auto progress = std::make_unique<Progress>("export", records, "records", path == "-");
+  for (auto const& file : files) file->progress = progress.get();
   int const status =
       options.xplane == format ? write_xplanes(files, options, path) : write_file(files, options, format, path);
+  progress.reset();
   if (status != kDone) return status;
   for (auto const& file : files) std::fputs(notes_of("export", *file).c_str(), stderr);
   return kDone;

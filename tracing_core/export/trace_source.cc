@@ -6,6 +6,7 @@ namespace tracing::inline v1::internal {
 
 SpanLinks SpanLinks::of(Recording& recording) {
   SpanLinks links;
+  if (!recording.has(RecordType::follows_from)) return links;
   recording.for_each([&links](RecordEntry const& entry) {
     if (entry.type != RecordType::follows_from) return;
     links.causes.insert(entry.cause);
