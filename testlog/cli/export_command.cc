@@ -2,7 +2,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -74,16 +73,11 @@ std::string name_of(RecordingFile const& file, RecordedTests const& tests) {
 }
 
 tracing::internal::TraceSource source_of(RecordingFile& file, RecordedTests const& tests, Options const& options) {
-  using tracing::internal::RecordedSection;
   tracing::internal::TraceSource source(*file.recording);
   source.process = name_of(file, tests);
   source.filter = tracing::to_filter(filter_of("export", options.filter));
   source.each = [&file](RecordEntry const& entry) { file.learn(entry); };
-  source.section_of = [&tests](RecordEntry const& entry) -> std::optional<RecordedSection> {
-    if (is_test_begin(entry)) return RecordedSection{true, tests.at(entry.tag).name};
-    if (is_test_end(entry)) return RecordedSection{false, {}};
-    return std::nullopt;
-  };
+  source.section_of = tracing::internal::test_of;
   return source;
 }
 

@@ -91,6 +91,7 @@ class TimelineLayer final : public Layer {
   Row& row_of(Track const& track);
   Row& row_of_tests();
   Track track_of_test() const;
+  bool has_ended(std::uint64_t key, Context const& context) const noexcept;
   void begin(Row& row, SpanRef span, std::uint64_t key, Instant time, bool is_first);
   template <class F>
   void end(Row& row, std::size_t index, Instant time, bool is_known, F&& find);
@@ -151,6 +152,12 @@ Track TimelineLayer::track_of_test() const {
 
 // ---- slices ----
 
+// Not at the end of the recording, but by a record, even if that is not wanted.
+bool TimelineLayer::has_ended(std::uint64_t key, Context const& context) const noexcept {
+  bool const is_end = now_.type == RecordType::exit || now_.type == RecordType::scope_end || now_.type == RecordType::close;
+  return !context.is_restored() || (is_end && now_.span == key);
+}
+
 // `is_first`: not the continuation of a slice that ended with another one.
 void TimelineLayer::begin(Row& row, SpanRef span, std::uint64_t key, Instant time, bool is_first) {
   Timeline::Slice slice{row.number, time, span, key};
@@ -197,10 +204,10 @@ void TimelineLayer::end(Row& row, std::size_t index, Instant time, bool is_known
 
 void TimelineLayer::on_exit(SpanRef span, Context const& context) noexcept {
   Row& row = row_of(context.track());
-  bool const ends = !context.is_restored();
   auto const find = [&context](SpanId id) { return context.span(id); };
   for (std::size_t i = row.open.size(); i-- > 0;) {
-    if (row.open[i].span == span.id()) return end(row, i, ends ? row.next(context.time()) : row.last, ends, find);
+    if (row.open[i].span != span.id()) continue;
+    return end(row, i, row.next(context.time()), has_ended(row.open[i].key, context), find);
   }
 }
 
@@ -232,7 +239,7 @@ void TimelineLayer::on_close(SpanRef span, Context const& context) noexcept {
   held_.erase(found);
   if (held.is_plain()) return;
   std::optional<Instant> end;
-  if (!context.is_restored()) end = std::max(held.begin, context.time());
+  if (has_ended(held.key, context)) end = std::max(held.begin, context.time());
   to_.add_held({0, held.begin, span, held.key, held.entered == 0 && has_links(held.key)}, end);
 }
 
@@ -302,7 +309,7 @@ void draw_timeline(TraceSource source, SpanLinks const& links, Timeline& timelin
     if (source.each != nullptr) source.each(entry);
     auto const section = source.section_of != nullptr ? source.section_of(entry) : std::nullopt;
     if (section) section->begins ? layer.begin_test(section->name) : layer.end_test(*registry);
-    return true;
+    return source.is_wanted == nullptr || source.is_wanted(entry);
   };
   replay(recording, *registry, each, LostEntries::shown);
 }
