@@ -5,6 +5,7 @@
 
 #include "testlog/live_output.h"
 #include "testlog/unwound_path.h"
+#include "tracing_core/environment/profile_outputs.h"
 #include "tracing_core/internal/span_clock.h"
 
 namespace testlog::inline v1 {
@@ -70,7 +71,7 @@ class CaptureLayer final : public tracing::Layer {
 }  // namespace
 
 Capture::Capture(Environment const& environment, std::unique_ptr<Region> file) : is_off_(environment.capture_off) {
-  if (is_off_ && file == nullptr) return;
+  if (is_off_ && file == nullptr && !tracing::internal::ProfileOutputs::are_wanted(environment)) return;
   if (file == nullptr) file = Region::make_anonymous(environment.record_limit);
   if (file == nullptr) return;
   store_ = std::make_shared<RecordStore>(std::move(file));
@@ -85,7 +86,11 @@ std::unique_ptr<tracing::Layer> Capture::make_layer(Attribution& attribution) {
 }
 
 std::unique_ptr<tracing::internal::Recording> Capture::read(std::uint64_t from) const {
-  if (store() == nullptr) return nullptr;
+  return store() == nullptr ? nullptr : read_all(from);
+}
+
+std::unique_ptr<tracing::internal::Recording> Capture::read_all(std::uint64_t from) const {
+  if (store_ == nullptr) return nullptr;
   try {
     return tracing::internal::Recording::read_region(store_->region(), from);
   } catch (std::bad_alloc const&) {

@@ -31,6 +31,8 @@ class Capture {
   tracing::internal::RecordStore const* recording() const noexcept { return store_.get(); }
   /// The records from a place. Null if there are none, or if memory ran out.
   std::unique_ptr<tracing::internal::Recording> read(std::uint64_t from) const;
+  /// The same, also if nothing is captured for reports.
+  std::unique_ptr<tracing::internal::Recording> read_all(std::uint64_t from) const;
   /// The directives of TRACE_CAPTURE; null if everything is captured, or nothing. The registry owns it.
   tracing::EnvFilter const* filter() const noexcept { return filter_; }
 

@@ -1,5 +1,6 @@
 #include "testlog/session.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -58,10 +59,15 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
   std::unique_ptr<tracing::internal::Region> region;
   if (!role.death_test_child) region = recording_file_.open(environment_, output_, role);
   capture_ = std::make_unique<Capture>(environment_, std::move(region));
-  if (!recording_file_.path().empty() && capture_->recording() != nullptr) {
+  bool const has_profiles = !role.death_test_child && tracing::internal::ProfileOutputs::are_wanted(environment_);
+  if ((!recording_file_.path().empty() || has_profiles) && capture_->recording() != nullptr) {
     run_records_ = std::make_unique<RunRecords>(*capture_->recording());
     run_records_->begin_process(role.argc, role.argv);
     std::atexit([] { get()->recording_file_.finish(); });
+  }
+  if (has_profiles) {
+    profiles_ = std::make_unique<Profiles>(environment_, output_, attribution_, *capture_);
+    std::atexit([] { get()->profiles_->finish(program_invocation_short_name, std::string(get()->output_.outside_tests())); });
   }
   live_ = std::make_unique<LiveOutput>(environment_, output_, attribution_, role.gtest_color, mute_);
   if (!role.death_test_child && !(environment_.chrome.empty() && environment_.flame.empty())) {
@@ -111,6 +117,7 @@ void Session::begin_test(std::string const& name, Settings const& settings) {
 }
 
 void Session::end_test() {
+  if (profiles_ != nullptr) profiles_->end_test(attribution_.running(), std::string(attribution_.name_of(attribution_.running())));
   attribution_.end_test();
   capture_->end_test();
   live_->end_test();

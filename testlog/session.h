@@ -11,6 +11,7 @@
 #include "testlog/fail_on.h"
 #include "testlog/internal/process.h"
 #include "testlog/live_output.h"
+#include "testlog/profiles.h"
 #include "testlog/recording_file.h"
 #include "testlog/run_records.h"
 #include "testlog/settings.h"
@@ -37,7 +38,7 @@ class Session {
   Output& output() noexcept { return output_; }
   Attribution& attribution() noexcept { return attribution_; }
   Capture& capture() noexcept { return *capture_; }
-  /// Null unless there is a file.
+  /// Null unless there is a file, or one will be made of the recording.
   RunRecords* run_records() noexcept { return run_records_.get(); }
   RecordingFile& recording_file() noexcept { return recording_file_; }
   LiveOutput& live() noexcept { return *live_; }
@@ -74,6 +75,7 @@ class Session {
   std::unique_ptr<RunRecords> run_records_;
   std::unique_ptr<LiveOutput> live_;
   std::unique_ptr<FileOutputs> files_;
+  std::unique_ptr<Profiles> profiles_;
   std::unique_ptr<PerfOutputs> perf_;
   std::shared_ptr<tracing::Registry> registry_;
 };

@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -18,7 +18,9 @@
 #include "tracing_core/export/flame_lines.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/export/perfetto.h"
+#include "tracing_core/export/profile_folder.h"
 #include "tracing_core/export/trace_source.h"
+#include "tracing_core/export/xplane.h"
 #include "tracing_core/filter/combinators.h"
 #include "tracing_core/record/replay.h"
 
@@ -34,6 +36,7 @@ struct Options {
   std::string filter = "trace";
   // At most one of them; its value is the output.
   CLI::Option const* perfetto = nullptr;
+  CLI::Option const* xplane = nullptr;
   CLI::Option const* chrome = nullptr;
   CLI::Option const* folded = nullptr;
   CLI::Option const* json = nullptr;
@@ -70,16 +73,11 @@ std::string name_of(RecordingFile const& file, RecordedTests const& tests) {
 }
 
 tracing::internal::TraceSource source_of(RecordingFile& file, RecordedTests const& tests, Options const& options) {
-  using tracing::internal::RecordedSection;
   tracing::internal::TraceSource source(*file.recording);
   source.process = name_of(file, tests);
   source.filter = tracing::to_filter(filter_of("export", options.filter));
   source.each = [&file](RecordEntry const& entry) { file.learn(entry); };
-  source.section_of = [&tests](RecordEntry const& entry) -> std::optional<RecordedSection> {
-    if (is_test_begin(entry)) return RecordedSection{true, tests.at(entry.tag).name};
-    if (is_test_end(entry)) return RecordedSection{false, {}};
-    return std::nullopt;
-  };
+  source.section_of = tracing::internal::test_of;
   return source;
 }
 
@@ -91,9 +89,41 @@ void write_perfetto(Files const& files, Options const& options, OutputFile& outp
   }
 }
 
-void write_chrome(Files const& files, Options const& options, OutputFile& output) {
+tracing::Instant start_of(Files const& files) {
   tracing::Instant start = files.front()->recording->start();
   for (auto const& file : files) start = std::min(start, file->recording->start());
+  return start;
+}
+
+int fail_to_write(std::string const& path, std::error_code const& error) {
+  std::fprintf(stderr, "testlog export: cannot write %s: %s\n", path == "-" ? "standard output" : path.c_str(),
+               error.message().c_str());
+  return kFailed;
+}
+
+// A file for each recording, in a new run in the folder.
+int write_xplanes(Files const& files, Options const& options, std::string const& folder) {
+  std::string const run = tracing::internal::profile_run_of(start_of(files));
+  std::set<std::string> hosts;
+  for (auto const& file : files) {
+    RecordedTests const tests = tests_of(*file->recording);
+    std::string host = name_of(*file, tests);
+    if (!hosts.insert(host).second) host.append(".").append(std::to_string(file->recording->process()));
+    std::string const path = tracing::internal::profile_path(folder, run, host, ".xplane.pb");
+    std::error_code error;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+    if (error) return fail_to_write(path, error);
+    OutputFile output(path);
+    tracing::internal::write_xplane(source_of(*file, tests, options), {.hostname = host},
+                                    [&output](std::string_view bytes) { output.write(bytes); });
+    error = output.finish();
+    if (error) return fail_to_write(path, error);
+  }
+  return kDone;
+}
+
+void write_chrome(Files const& files, Options const& options, OutputFile& output) {
+  tracing::Instant const start = start_of(files);
   for (auto const& file : files) {
     tracing::internal::ChromeProcess process = process_of(*file, start);
     process.opens_list = file == files.front();
@@ -137,32 +167,41 @@ void check_output(std::vector<std::string> const& inputs, std::string const& out
     throw UsageError("export: the output would overwrite the recording " + output);
 }
 
-int run(Options const& options) {
-  CLI::Option const* format = nullptr;
-  int formats = 0;
-  for (CLI::Option const* const option : {options.perfetto, options.chrome, options.folded, options.json}) {
-    if (option->count() > 0) format = option, ++formats;
-  }
-  if (formats != 1) throw UsageError("export: expected one of --perfetto, --chrome, --folded, --json");
-  std::string const path = output_of(format);
-  (void)filter_of("export", options.filter);
-  std::vector<std::string> const inputs = files_of("export", options.files);
-  check_output(inputs, path);
-  Files files;
-  for (std::string const& input : inputs) {
-    files.push_back(open_recording("export", input));
-    if (files.back() == nullptr) return kFailed;
-  }
+int write_file(Files const& files, Options const& options, CLI::Option const* format, std::string const& path) {
   OutputFile output(path);
   if (options.perfetto == format) write_perfetto(files, options, output);
   if (options.chrome == format) write_chrome(files, options, output);
   if (options.folded == format) write_folded(files, options, output);
   if (options.json == format) write_json(files, options, output);
-  if (std::error_code const error = output.finish()) {
-    std::fprintf(stderr, "testlog export: cannot write %s: %s\n", path == "-" ? "standard output" : path.c_str(),
-                 error.message().c_str());
-    return kFailed;
+  std::error_code const error = output.finish();
+  return error ? fail_to_write(path, error) : static_cast<int>(kDone);
+}
+
+int run(Options const& options) {
+  CLI::Option const* format = nullptr;
+  int formats = 0;
+  for (CLI::Option const* const option :
+       {options.perfetto, options.xplane, options.chrome, options.folded, options.json}) {
+    if (option->count() > 0) format = option, ++formats;
   }
+  if (formats != 1) throw UsageError("export: expected one of --perfetto, --xplane, --chrome, --folded, --json");
+  std::string const path = output_of(format);
+  (void)filter_of("export", options.filter);
+  std::vector<std::string> const inputs = files_of("export", options.files);
+  check_output(inputs, path);
+  Files files;
+  std::size_t records = 0;
+  for (std::string const& input : inputs) {
+    files.push_back(open_recording("export", input));
+    if (files.back() == nullptr) return kFailed;
+    records += files.back()->recording->record_count();
+  }
+  auto progress = std::make_unique<Progress>("export", records, "records", path == "-");
+  for (auto const& file : files) file->progress = progress.get();
+  int const status =
+      options.xplane == format ? write_xplanes(files, options, path) : write_file(files, options, format, path);
+  progress.reset();
+  if (status != kDone) return status;
   for (auto const& file : files) std::fputs(notes_of("export", *file).c_str(), stderr);
   return kDone;
 }
@@ -171,6 +210,7 @@ constexpr char kFooter[] = R"(
 Examples:
   testlog export run.rec --perfetto run.pftrace       then open run.pftrace in ui.perfetto.dev
   testlog export --perfetto all.pftrace               all tests that failed in the last ctest on one timeline
+  testlog export run.rec --xplane logs                then xprof --logdir logs
   testlog export worker-*.rec --chrome all.json       several processes in one trace
   testlog export run.rec --folded | testlog flame -o run.svg
   testlog export run.rec --json | jq .fields.message
@@ -184,13 +224,16 @@ Command add_export_command(CLI::App& program) {
   auto const shared = std::make_shared<Options>();
   Options& options = *shared;
   CLI::App& command =
-      *program.add_subcommand("export", "Converts recordings to Perfetto or Chrome traces, folded stacks or JSON lines.");
+      *program.add_subcommand("export", "Converts recordings to Perfetto or Chrome traces, profiles, folded stacks or JSON lines.");
   command.footer(kFooter);
   add_recordings(command, options.files);
   auto const add = [&command](char const* name, char const* description) {
     return command.add_option(std::string(name))->description(description)->type_name("OUT")->expected(0, 1);
   };
   options.perfetto = add("--perfetto", "Writes a trace for ui.perfetto.dev to OUT; `-`, or no name: standard output");
+  options.xplane = command.add_option("--xplane")
+                       ->description("Writes a profile for xprof and TensorBoard to DIR/plugins/profile/, a file for each recording")
+                       ->type_name("DIR");
   options.chrome = add("--chrome", "Writes a Chrome trace, as TRACE_CHROME does");
   options.folded = add("--folded", "Writes folded stacks, as TRACE_FLAME does");
   options.json = add("--json", "Writes JSON lines, as TRACE_FORMAT=json prints them, in the order of time");

@@ -25,7 +25,13 @@ void print_error(std::string const& command, std::string const& path, std::strin
 }  // namespace
 
 void RecordingFile::learn(RecordEntry const& entry) {
-  if (entry.metadata != nullptr && entry.metadata->is_span()) spans.emplace(entry.span, entry.metadata->name());
+  constexpr std::size_t kStep = 65536;
+  if (++learned % kStep == 0 && progress != nullptr) progress->step(kStep);
+  if (entry.type == RecordType::scope_end || entry.type == RecordType::close) {
+    spans.erase(entry.span);
+  } else if (entry.metadata != nullptr && entry.metadata->is_span()) {
+    spans.try_emplace(entry.span, entry.metadata->name());
+  }
 }
 
 tracing::EnvFilter filter_of(std::string const& command, std::string const& directives) {

@@ -22,7 +22,9 @@ struct RecordingFile {
   std::string path;
   std::unique_ptr<tracing::internal::Recording> recording;
   std::function<bool(tracing::internal::RecordEntry const&)> is_new{};  ///< which records are printed; null: all
-  std::unordered_map<std::uint64_t, std::string> spans{};  ///< names by key, of those that were replayed
+  std::unordered_map<std::uint64_t, std::string> spans{};  ///< names by key, of those that are open
+  Progress* progress = nullptr;                            ///< of records
+  std::size_t learned = 0;                                 ///< how many records
 
   /// Call it for each record: learns the names of spans.
   void learn(tracing::internal::RecordEntry const& entry);

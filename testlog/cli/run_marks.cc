@@ -115,6 +115,7 @@ bool is_test_end(RecordEntry const& entry) noexcept {
 
 RecordedTests tests_of(tracing::internal::Recording& recording) {
   RecordedTests tests;
+  if (!recording.has(tracing::internal::RecordType::mark)) return tests;
   recording.for_each([&tests](RecordEntry const& entry) {
     if (!is_test_begin(entry) && !is_test_end(entry)) return;
     FieldValues const values(*entry.metadata, entry.values);

@@ -107,16 +107,17 @@ std::vector<std::string> files_of(std::string const& command, std::vector<std::s
   return files;
 }
 
-Progress::Progress(std::string const& command, std::size_t all)
+Progress::Progress(std::string const& command, std::size_t all, char const* unit, bool prints_result)
     : command_(command),
       all_(all),
-      is_wanted_(isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) == 0),
+      unit_(unit),
+      is_wanted_(isatty(STDERR_FILENO) == 1 && !(prints_result && isatty(STDOUT_FILENO) == 1)),
       printed_ns_(now_ns()) {}
 
-void Progress::step() {
-  ++done_;
+void Progress::step(std::size_t count) {
+  done_ += count;
   if (!is_wanted_ || now_ns() - printed_ns_ < kSecond / 2) return;
-  std::fprintf(stderr, "\rtestlog %s: %zu of %zu recordings", command_.c_str(), done_, all_);
+  std::fprintf(stderr, "\rtestlog %s: %zu of %zu %s", command_.c_str(), done_, all_, unit_);
   printed_ns_ = now_ns();
   is_printed_ = true;
 }

@@ -37,20 +37,22 @@ std::vector<std::string> files_of(std::string const& command, std::vector<std::s
 /// When a recording began; none if it cannot be read.
 std::optional<tracing::Instant> start_of(std::string const& file);
 
-/// Tells a person how far a long work is, on standard error if that is a terminal and standard output is none.
+/// Shows a person how far a long work is, on standard error if that is a terminal. A command that prints its result does not
+/// show it while standard output is a terminal, too.
 class Progress {
  public:
-  Progress(std::string const& command, std::size_t all);
+  Progress(std::string const& command, std::size_t all, char const* unit = "recordings", bool prints_result = true);
   Progress(Progress const&) = delete;
   Progress& operator=(Progress const&) = delete;
   ~Progress();
 
-  /// One more of them is done.
-  void step();
+  /// So many more of them are done.
+  void step(std::size_t count = 1);
 
  private:
   std::string const command_;
   std::size_t const all_;
+  char const* const unit_;
   std::size_t done_ = 0;
   bool const is_wanted_;
   std::int64_t printed_ns_;

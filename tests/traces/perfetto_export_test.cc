@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,8 +12,8 @@
 #include <vector>
 
 #include "testlog/testdata/run.h"
-#include "tests/support/temporary_folder.h"
 #include "tests/traces/perfetto_reader.h"
+#include "tests/traces/traces_test.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
@@ -33,35 +32,22 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
-using testlog::testdata::Outcome;
 using testlog_test::PerfettoRow;
 using testlog_test::PerfettoSlice;
 using testlog_test::PerfettoTrace;
 using tracing::kv;
 
-class Perfetto : public testing::Test {
+class Perfetto : public testlog_test::TracesTest {
  protected:
-  // Records what `f` does.
-  template <class F>
-  std::string record(std::string_view name, F f) const {
-    auto [layer, error] = tracing::record_layer({.path = folder_ / name});
-    EXPECT_FALSE(error) << error.message();
-    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), f);
-    return folder_ / name;
+  static std::string exported(std::vector<std::string> arguments) {
+    arguments.emplace_back("--perfetto");
+    return run_export(arguments);
   }
-  std::string exported(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), {TESTLOG_COMMAND, "export", "--perfetto", folder_ / "out.pftrace"});
-    Outcome const outcome = testlog::testdata::run(arguments);
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-    return folder_.read("out.pftrace");
-  }
-  PerfettoTrace trace_of(std::vector<std::string> const& arguments) const {
+  static PerfettoTrace trace_of(std::vector<std::string> const& arguments) {
     PerfettoTrace trace = PerfettoTrace::read(exported(arguments));
     EXPECT_THAT(trace.problems, IsEmpty());
     return trace;
   }
-
-  tracing_test::TemporaryFolder const folder_;
 };
 
 std::vector<std::string> names(PerfettoRow const& row) {
@@ -210,6 +196,18 @@ TEST_F(Perfetto, HasARowForAStreamWithSlicesThatHaveTheNamesOfKernels) {
   EXPECT_THAT(row.slices[0].flows, IsEmpty());
 }
 
+TEST_F(Perfetto, KeepsTheArrowsOfSpansThatAreEnteredOnce) {
+  PerfettoTrace const trace = trace_of({record("a.rec", [] {
+    auto const cause = TRACE_MAKE_SPAN(info, "cause"), effect = TRACE_MAKE_SPAN(info, "effect");
+    effect.follows_from(cause);
+    for (auto const& span : {cause, effect}) span.in_scope([] {});
+  })});
+  auto const& slices = trace.row("main").slices;
+  ASSERT_THAT(names(trace.row("main")), ElementsAre("cause", "effect"));
+  EXPECT_THAT(slices[0].flows, testing::SizeIs(1));
+  EXPECT_EQ(slices[0].flows, slices[1].flows);
+}
+
 TEST_F(Perfetto, HasCounters) {
   PerfettoTrace const trace = trace_of({record("a.rec", [] {
     TRACE_VALUES(info, kv("counter.memory.used", 64));
@@ -224,18 +222,12 @@ TEST_F(Perfetto, HasCounters) {
 }
 
 TEST_F(Perfetto, LeavesSpansOpenThatDidNotEnd) {
-  std::string const file = folder_ / "killed.rec";
-  pid_t const child = fork();
-  if (child == 0) {
-    auto [layer, error] = tracing::record_layer({.path = file});
-    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
-      TRACE_SPAN(info, "outer");
-      auto const held = TRACE_MAKE_SPAN(info, "held");
-      { TRACE_SPAN(info, "inner"); }
-      kill(getpid(), SIGKILL);
-    });
-  }
-  waitpid(child, nullptr, 0);
+  std::string const file = record_in_child("killed.rec", [] {
+    TRACE_SPAN(info, "outer");
+    auto const held = TRACE_MAKE_SPAN(info, "held");
+    { TRACE_SPAN(info, "inner"); }
+    kill(getpid(), SIGKILL);
+  });
   PerfettoTrace const trace = trace_of({file});
   auto const& slices = trace.row("main").slices;
   ASSERT_THAT(names(trace.row("main")), ElementsAre("outer", " inner"));
@@ -306,7 +298,7 @@ TEST_F(Perfetto, HasTheTimesOfTheFoldedStacks) {
   for (PerfettoSlice const& slice : trace.row("main").slices) {
     if (slice.depth == 0) total += *slice.end - slice.begin;
   }
-  std::istringstream folded(testlog::testdata::run({TESTLOG_COMMAND, "export", file, "--folded"}).out);
+  std::istringstream folded(run_export({file, "--folded"}));
   std::uint64_t sum = 0;
   for (std::string line; std::getline(folded, line);) {
     if (line.find(';') != line.npos) sum += std::stoull(line.substr(line.rfind(' ')));

@@ -1,34 +1,19 @@
 #include "tests/traces/perfetto_reader.h"
 
 #include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/unknown_field_set.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
+#include "tests/traces/unknown_fields.h"
+
 namespace testlog_test {
 namespace {
 
-using google::protobuf::Message;
 using testlog_perfetto::InternedData;
 using testlog_perfetto::TracePacket;
 using testlog_perfetto::TrackEvent;
-
-bool has_unknown_fields(Message const& message) {
-  auto const* const reflection = message.GetReflection();
-  if (!reflection->GetUnknownFields(message).empty()) return true;
-  std::vector<google::protobuf::FieldDescriptor const*> fields;
-  reflection->ListFields(message, &fields);
-  for (auto const* const field : fields) {
-    if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) continue;
-    if (!field->is_repeated() && has_unknown_fields(reflection->GetMessage(message, field))) return true;
-    for (int i = 0; field->is_repeated() && i < reflection->FieldSize(message, field); ++i) {
-      if (has_unknown_fields(reflection->GetRepeatedMessage(message, field, i))) return true;
-    }
-  }
-  return false;
-}
 
 // The names that packets of one sequence have defined.
 struct Names {

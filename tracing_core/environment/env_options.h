@@ -33,6 +33,8 @@ struct EnvOptions {
   std::string chrome{};                          ///< TRACE_CHROME: a path with %p and %t, or a folder; empty: off
   std::string flame{};                           ///< TRACE_FLAME: likewise
   bool flame_idle = false;                       ///< TRACE_FLAME_IDLE
+  std::string perfetto{};                        ///< TRACE_PERFETTO: likewise
+  std::string xplane{};                          ///< TRACE_XPLANE: likewise
   std::string record{};                         ///< TRACE_RECORD: a path with %p and %t, or a folder; empty: off
   std::uint64_t record_limit = std::uint64_t{64} << 20;  ///< TRACE_RECORD_LIMIT, in bytes
   std::string redact{};                          ///< TRACE_REDACT: names separated by commas

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <iterator>
+#include <utility>
 
 #include "tracing_core/export/write_all.h"
 #include "tracing_core/internal/open_file.h"
@@ -15,15 +16,6 @@
 
 namespace tracing::inline v1::internal {
 namespace {
-
-// Writes a file; returns 0 or an error number.
-int write_file(std::string const& path, int flags, std::string_view content) noexcept {
-  int const descriptor = open_file(path.c_str(), O_WRONLY | flags);
-  if (descriptor < 0) return errno;
-  int const error = write_once(descriptor, content);
-  // Some file systems report only now that the disk is full.
-  return close(descriptor) != 0 && error == 0 ? errno : error;
-}
 
 // Calls `create` with `path`, or with other names as long as it returns false with EEXIST in errno. Returns the last
 // name.
@@ -84,21 +76,40 @@ std::string create_unique_file(std::string const& path, std::error_code& error) 
   });
 }
 
-std::string create_complete_file(std::string const& path, std::string_view content, std::error_code& error) {
-  if (is_no_file(path)) {
-    error.assign(write_file(path, O_APPEND, content), std::generic_category());
-    return path;
+CompleteFile::CompleteFile(std::string path) : path_(std::move(path)) {
+  int flags = O_WRONLY | O_APPEND;
+  if (!is_no_file(path_)) {
+    // Others may know the name in advance, and have put a link there: it is removed, never followed.
+    part_ = path_ + "." + std::to_string(getpid()) + ".part";
+    unlink(part_.c_str());
+    flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
   }
-  // Others may know the name in advance, and have put a link there: it is removed, never followed.
-  std::string const part = path + "." + std::to_string(getpid()) + ".part";
-  unlink(part.c_str());
-  error.assign(write_file(part, O_CREAT | O_EXCL | O_NOFOLLOW, content), std::generic_category());
-  std::string made = path;
+  descriptor_ = open_file(part_.empty() ? path_.c_str() : part_.c_str(), flags);
+  if (descriptor_ < 0) error_ = errno;
+}
+
+CompleteFile::~CompleteFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+  if (!part_.empty()) unlink(part_.c_str());
+}
+
+void CompleteFile::write(std::string_view text) noexcept {
+  if (error_ == 0) error_ = write_once(descriptor_, text);
+}
+
+std::string CompleteFile::finish(std::error_code& error) {
+  // Some file systems report only now that the disk is full.
+  if (descriptor_ >= 0 && close(std::exchange(descriptor_, -1)) != 0 && error_ == 0) error_ = errno;
+  error.assign(error_, std::generic_category());
+  if (error || part_.empty()) return path_;
   // link() and not rename(), which would replace a file.
-  if (!error)
-    made = with_free_name(path, error, [&](std::string const& name) { return link(part.c_str(), name.c_str()) == 0; });
-  unlink(part.c_str());
-  return made;
+  return with_free_name(path_, error, [this](std::string const& name) { return link(part_.c_str(), name.c_str()) == 0; });
+}
+
+std::string create_complete_file(std::string const& path, std::string_view content, std::error_code& error) {
+  CompleteFile file(path);
+  file.write(content);
+  return file.finish(error);
 }
 
 std::string cannot_open(std::string const& variable, std::string const& path, std::error_code const& error) {

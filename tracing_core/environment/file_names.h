@@ -22,9 +22,29 @@ bool is_no_file(std::string const& path) noexcept;
 /// `error` says why.
 std::string create_unique_file(std::string const& path, std::error_code& error);
 
-/// Creates a file with this content, named as create_unique_file() would name it, in one step: it is written as
+/// A file that is complete or does not exist, named as create_unique_file() would name it: it is written as
 /// `<path>.<process>.part` and then linked to its name, which needs a filesystem with hard links. Follows no symbolic
-/// link. Returns its path. On failure, `error` says why, and no file is left.
+/// link. Text after an error is dropped. Single-thread.
+class CompleteFile {
+ public:
+  explicit CompleteFile(std::string path);
+  CompleteFile(CompleteFile const&) = delete;
+  CompleteFile& operator=(CompleteFile const&) = delete;
+  /// Without finish() there is no file.
+  ~CompleteFile();
+
+  void write(std::string_view text) noexcept;
+  /// Gives the file its name. Returns its path. On failure, `error` says why, and no file is left.
+  std::string finish(std::error_code& error);
+
+ private:
+  std::string const path_;
+  std::string part_;  // empty for a pipe or device, which is appended to
+  int descriptor_ = -1;
+  int error_ = 0;
+};
+
+/// The same with all of its content.
 std::string create_complete_file(std::string const& path, std::string_view content, std::error_code& error);
 
 /// The report that the file of a variable cannot be opened.

@@ -13,6 +13,7 @@
 #include "tracing_core/environment/file_outputs.h"
 #include "tracing_core/environment/output.h"
 #include "tracing_core/environment/perf_outputs.h"
+#include "tracing_core/environment/profile_outputs.h"
 #include "tracing_core/environment/record_output.h"
 #include "tracing_core/environment/thread_labels.h"
 #include "tracing_core/environment/unmatched.h"
@@ -40,8 +41,12 @@ class EnvSession {
     if (!options_.redact.empty()) redact(options_.redact, options_.redact_token);
     output_.open(options_.output, options_.format == FormatKind::json);
     if (!reports.empty()) output_.write_note("report", reports);
-    if (auto file = open_recording(options_, output_); file.region != nullptr)
-      recording_ = std::make_shared<RecordStore>(std::move(file.region));
+    std::unique_ptr<Region> region = open_recording(options_, output_).region;
+    if (ProfileOutputs::are_wanted(options_)) {
+      profiles_ = std::make_unique<ProfileOutputs>(options_, output_);
+      if (region == nullptr) region = Region::make_anonymous(options_.record_limit);
+    }
+    if (region != nullptr) recording_ = std::make_shared<RecordStore>(std::move(region));
     if (!options_.chrome.empty() || !options_.flame.empty())
       files_ = std::make_unique<FileOutputs>(options_, output_);
     perf_ = std::make_unique<PerfOutputs>(options_.perf, output_, PerfOutputs::Use{.files = true, .tests = false});
@@ -72,10 +77,23 @@ class EnvSession {
     perf_->print_run();
     perf_->finish();
     if (files_ != nullptr) files_->finish();
+    if (profiles_ != nullptr && recording_ != nullptr) write_profiles();
     output_.report_missing();
   }
 
  private:
+  void write_profiles() {
+    auto const recording = Recording::read_region(recording_->region());
+    if (recording == nullptr) return;
+    auto const source = [&recording] {
+      TraceSource made(*recording);
+      made.process = program_invocation_short_name;
+      return made;
+    };
+    for (bool const of_tests : {false, true})
+      profiles_->write(of_tests, source, program_invocation_short_name, recording->start());
+  }
+
   std::unique_ptr<Layer> make_print_layer() {
     FormatOptions format;
     format.kind = options_.format;
@@ -94,6 +112,7 @@ class EnvSession {
   EnvOptions options_;
   Output output_;
   std::shared_ptr<RecordStore> recording_;  // null if there is none
+  std::unique_ptr<ProfileOutputs> profiles_;  // null if there are none
   std::unique_ptr<FileOutputs> files_;  // null if there are none
   std::unique_ptr<PerfOutputs> perf_;
   EnvFilter const* filter_ = nullptr;  // of the registry, which is never destroyed

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tracing_core/export/timeline.h"
 #include "tracing_core/export/trace_source.h"
 #include "tracing_core/model/level.h"
 
@@ -10,7 +11,6 @@ namespace tracing::inline v1::internal {
 namespace {
 
 constexpr std::size_t kBlockBytes = 256 * 1024;
-constexpr std::size_t kMaxTextBytes = 1 << 20;  // of a printed value
 
 // Numbers of fields, by the messages in perfetto/protos/trace.
 namespace packet {
@@ -146,14 +146,9 @@ void PerfettoPackets::annotate(std::uint64_t name, Value const& value) noexcept 
       case ValueKind::i64: return proto_.integer(4, value.as_i64());
       case ValueKind::f64:
       case ValueKind::f32: return proto_.real(5, value.as_double());
-      case ValueKind::text:
-      case ValueKind::verbatim: return proto_.text(6, value.as_text().substr(0, kMaxTextBytes));
       case ValueKind::pointer: return proto_.number(7, reinterpret_cast<std::uintptr_t>(value.as_pointer()));
-      default: break;
+      default: with_text_of(value, [this](std::string_view text) { proto_.text(6, text); });
     }
-    InlineTextBuffer<256> printed;
-    append_debug(printed, value);
-    proto_.text(6, printed.view().substr(0, kMaxTextBytes));
   });
 }
 
@@ -181,11 +176,6 @@ std::uint64_t PerfettoPackets::interned_place(Metadata const& metadata) {
   return last_interned_;
 }
 
-std::string_view PerfettoPackets::counter_name(std::string_view field) noexcept {
-  constexpr std::string_view kPrefix = "counter.";
-  return field.starts_with(kPrefix) ? field.substr(kPrefix.size()) : std::string_view();
-}
-
 PerfettoPackets::Callsite const& PerfettoPackets::callsite_of(Metadata const& metadata) {
   if (last_metadata_ == &metadata) return *last_callsite_;
   auto const [at, is_new] = callsites_.try_emplace(&metadata);
@@ -201,15 +191,8 @@ PerfettoPackets::Callsite const& PerfettoPackets::callsite_of(Metadata const& me
   if (!metadata.file().empty()) proto.number(kPlace, interned_place(metadata));
   if (metadata.is_span() && !is_kernel(metadata)) proto.number(kNameNumber, interned(Table::names, metadata.name()));
   callsite.fixed = fixed.view();
-  callsite.has_only_counters = !metadata.is_span() && metadata.fields().size() > 0;
-  for (std::size_t i = 0; i < metadata.fields().size(); ++i) {
-    std::string_view const field = metadata.fields()[i];
-    bool const is_counter = !counter_name(field).empty() && !metadata.is_span();
-    bool const is_shown = field != "message" && !is_counter;
-    callsite.has_counters |= is_counter;
-    callsite.has_only_counters &= is_counter;
-    callsite.fields.push_back(is_shown ? interned(Table::fields, field) : 0);
-  }
+  for (std::size_t i = 0; i < metadata.fields().size(); ++i)
+    callsite.fields.push_back(is_argument(metadata, i) ? interned(Table::fields, metadata.fields()[i]) : 0);
   return callsite;
 }
 

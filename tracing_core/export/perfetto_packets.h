@@ -78,12 +78,8 @@ class PerfettoPackets {
   struct Callsite {
     std::string fixed;                        // encoded fields of each of its events
     std::vector<std::uint64_t> fields;        // interned names, in the order of the fields; zero: no annotation
-    bool has_counters = false;
-    bool has_only_counters = false;
   };
   Callsite const& callsite_of(Metadata const& metadata);
-  // `memory.used` of the field `counter.memory.used`; empty if it is none.
-  static std::string_view counter_name(std::string_view field) noexcept;
 
   void flush();
   // How often memory ran out for a packet.

@@ -73,11 +73,25 @@ class ProtoWriter {
     std::memcpy(body - 1, length, length_size);
     out_.commit(length_size - 1);
   }
+  // The beginning of a message whose fields, of this many bytes, are written elsewhere.
+  void begin_message(std::uint32_t field, std::uint64_t size) noexcept {
+    char* const at = out_.reserve(2 * kMaxVarint);
+    if (at == nullptr) return;
+    out_.commit(static_cast<std::size_t>(put(put(at, field << 3 | kLengthDelimited), size) - at));
+  }
+
+  // ---- sizes, of fields whose numbers are below 16 ----
+
+  static constexpr std::uint64_t size_of_number(std::uint64_t value) noexcept { return 1 + size_of_varint(value); }
+  static constexpr std::uint64_t size_of_message(std::uint64_t size) noexcept { return 1 + size_of_varint(size) + size; }
 
  private:
   enum WireType : std::uint32_t { kVarint = 0, kFixed64 = 1, kLengthDelimited = 2 };
   static constexpr std::size_t kMaxVarint = 10;
 
+  static constexpr std::uint64_t size_of_varint(std::uint64_t value) noexcept {
+    return (static_cast<std::uint64_t>(std::bit_width(value | 1)) + 6) / 7;
+  }
   static char* put(char* at, std::uint64_t value) noexcept {
     for (; value >= 0x80; value >>= 7) *at++ = static_cast<char>(value | 0x80);
     *at++ = static_cast<char>(value);

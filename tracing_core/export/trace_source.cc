@@ -4,8 +4,19 @@
 
 namespace tracing::inline v1::internal {
 
+std::optional<RecordedSection> test_of(RecordEntry const& entry) {
+  if (entry.type != RecordType::mark) return std::nullopt;
+  if (entry.metadata->name() == "test_end") return RecordedSection{false, {}};
+  if (entry.metadata->name() != "test_begin" || entry.values == nullptr) return std::nullopt;
+  FieldValues const values(*entry.metadata, entry.values);
+  std::size_t const test = entry.metadata->fields().index_of("test");
+  bool const is_text = test < values.size() && values.value(test).kind() == ValueKind::text;
+  return RecordedSection{true, is_text ? values.value(test).as_text() : std::string_view("?")};
+}
+
 SpanLinks SpanLinks::of(Recording& recording) {
   SpanLinks links;
+  if (!recording.has(RecordType::follows_from)) return links;
   recording.for_each([&links](RecordEntry const& entry) {
     if (entry.type != RecordType::follows_from) return;
     links.causes.insert(entry.cause);

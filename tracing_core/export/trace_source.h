@@ -29,11 +29,16 @@ struct TraceSource {
   Recording& recording;
   std::string process{};             // its name
   std::unique_ptr<Filter> filter{};  // null: everything
+  // Which records are written; the others are context of these. Null: all.
+  std::function<bool(RecordEntry const&)> is_wanted{};
   // Is called for each record, before it is written. Null: nothing.
   std::function<void(RecordEntry const&)> each{};
   // The section that begins or ends with this record. Null: there are none.
   std::function<std::optional<RecordedSection>(RecordEntry const&)> section_of{};
 };
+
+// The test that begins or ends with this record, by the marks that test programs write.
+std::optional<RecordedSection> test_of(RecordEntry const& entry);
 
 // Which spans others follow, by their keys.
 struct SpanLinks {

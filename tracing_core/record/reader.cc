@@ -130,12 +130,19 @@ void Recording::Chunk::cut_off(std::size_t bytes) {
 
 std::uint64_t Recording::Chunk::record_count() const noexcept {
   std::uint64_t count = 0;
-  for (std::size_t at = 0; at + sizeof(RecordHead) <= size();) {
-    auto const head = load<RecordHead>(data() + at);
-    if (head.words < 2) break;
-    count += (head.flags & kRestated) == 0;
-    at += std::size_t{head.words} * 8;
-  }
+  for_each_head([&count](RecordHead const& head) { count += (head.flags & kRestated) == 0; });
+  return count;
+}
+
+bool Recording::has(RecordType type) const noexcept {
+  bool found = false;
+  for (Chunk const& chunk : chunks_) chunk.for_each_head([&](RecordHead const& head) { found |= head.type == type; });
+  return found;
+}
+
+std::uint64_t Recording::record_count() const noexcept {
+  std::uint64_t count = 0;
+  for (Chunk const& chunk : chunks_) count += chunk.record_count();
   return count;
 }
 

@@ -71,6 +71,11 @@ class Recording {
           const_cast<void*>(static_cast<void const*>(&f)));
   }
 
+  /// Whether it has a record of this type. Reads only the beginnings of records, so it is much faster than for_each().
+  bool has(RecordType type) const noexcept;
+  /// How many records for_each() visits, about: some are only about the recording itself.
+  std::uint64_t record_count() const noexcept;
+
   std::uint64_t process() const noexcept { return process_; }
   /// When it began.
   Instant start() const noexcept { return Instant{start_ns_}; }

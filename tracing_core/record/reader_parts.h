@@ -49,6 +49,15 @@ struct Recording::Chunk {
   char const* data() const noexcept { return reinterpret_cast<char const*>(words.data()); }
   std::size_t size() const noexcept { return words.size() * 8; }
   void cut_off(std::size_t bytes);
+  template <class F>
+  void for_each_head(F&& f) const {
+    for (std::size_t at = 0; at + sizeof(RecordHead) <= size();) {
+      auto const head = load<RecordHead>(data() + at);
+      if (head.words < 2) break;
+      f(head);
+      at += std::size_t{head.words} * 8;
+    }
+  }
   // How many records it has that were not made before.
   std::uint64_t record_count() const noexcept;
 };

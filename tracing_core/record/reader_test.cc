@@ -36,6 +36,17 @@ std::unique_ptr<Recording> read(std::string_view bytes) {
   return recording;
 }
 
+TEST(Recording, KnowsTheTypesAndNumberOfItsRecords) {
+  RecordingBytes file;
+  file.add(0, SiteBytes{}.record(1));
+  file.add(1, repeated(record(RecordType::scope_begin, 1), 2) + record(RecordType::scope_end, 1));
+  auto const recording = read(file.bytes());
+  EXPECT_TRUE(recording->has(RecordType::scope_begin));
+  EXPECT_TRUE(recording->has(RecordType::scope_end));
+  EXPECT_FALSE(recording->has(RecordType::event));
+  EXPECT_EQ(recording->record_count(), 3u);
+}
+
 TEST(RecordingThatIsCutOff, HasWhatIsThere) {
   RecordingBytes file;
   file.add(0, SiteBytes{}.record(1));                                // chunk 0 begins at 12288

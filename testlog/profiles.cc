@@ -1,0 +1,72 @@
+#include "testlog/profiles.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "tracing_core/record/recorded_spans.h"
+
+namespace testlog::inline v1 {
+namespace {
+
+using tracing::Instant;
+using tracing::internal::RecordedSpans;
+using tracing::internal::RecordEntry;
+using tracing::internal::Recording;
+using tracing::internal::RecordType;
+using tracing::internal::TraceSource;
+
+// Whether a record belongs to this test, or to none if that is zero. To be asked of all records, in their order.
+std::function<bool(RecordEntry const&)> belongs_to(TestTag test, Attribution const& attribution) {
+  auto spans = std::make_shared<RecordedSpans>();
+  return [test, &attribution, spans = std::move(spans)](RecordEntry const& entry) {
+    spans->follow(entry);
+    Owner const owner = attribution.owner_of(entry, spans->current());
+    return (owner.late ? 0 : owner.test) == test;
+  };
+}
+
+}  // namespace
+
+void Profiles::write_test(Recording& recording, TestTag test, std::string const& name) const {
+  std::optional<Instant> start;
+  auto const belongs = belongs_to(test, attribution_);
+  recording.for_each([&](RecordEntry const& entry) {
+    bool const is_new = (entry.flags & tracing::internal::kRestated) == 0 && entry.type != RecordType::mark;
+    if (belongs(entry) && is_new && !start) start = entry.time;
+  });
+  if (!start) return;
+  auto const source = [&] {
+    TraceSource made(recording);
+    made.process = name;
+    made.is_wanted = belongs_to(test, attribution_);
+    made.section_of = [test](RecordEntry const& entry) {  // of this test alone
+      return test != 0 && entry.tag == test ? tracing::internal::test_of(entry) : std::nullopt;
+    };
+    return made;
+  };
+  files_.write(true, source, name, *start);
+}
+
+void Profiles::end_test(TestTag test, std::string const& name) const {
+  if (!files_.has(true)) return;
+  if (auto const recording = capture_.read_all(capture_.begin_of_test())) write_test(*recording, test, name);
+}
+
+void Profiles::finish(std::string const& program, std::string const& outside_tests) const {
+  if (TestTag const running = attribution_.running(); running != 0)  // in which the program called exit()
+    end_test(running, std::string(attribution_.name_of(running)));
+  auto const recording = capture_.read_all(0);
+  if (recording == nullptr) return;
+  if (files_.has(true)) write_test(*recording, 0, outside_tests);
+  auto const source = [&] {
+    TraceSource made(*recording);
+    made.process = program;
+    made.section_of = tracing::internal::test_of;
+    return made;
+  };
+  files_.write(false, source, program, recording->start());
+}
+
+}  // namespace testlog::inline v1

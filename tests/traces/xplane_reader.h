@@ -1,0 +1,47 @@
+// XplaneProfile: a profile for xprof, read and checked as xprof would read it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "xplane.pb.h"
+
+namespace testlog_test {
+
+struct XplaneEvent {
+  std::string name;
+  std::int64_t begin_ps = 0;
+  std::int64_t duration_ps = 0;
+  std::size_t depth = 0;                    // how many events of the line it is in
+  std::map<std::string, std::string> args;  // also those of its metadata, as text, quoted if they are text
+
+  std::int64_t end_ps() const { return begin_ps + duration_ps; }
+};
+
+struct XplaneLine {
+  std::int64_t id = 0;
+  std::string name;
+  std::vector<XplaneEvent> events;
+};
+
+struct XplaneProfile {
+  std::string hostname;
+  std::map<std::string, std::vector<XplaneLine>> planes;
+  std::map<std::string, std::string> environment;
+  std::vector<std::string> problems;  // a sentence for each rule of xprof that it breaks
+
+  static XplaneProfile read(std::string_view bytes);
+  static XplaneProfile read(testlog_xplane::XSpace const& space);
+  // The first line with this name; one without events if there is none.
+  XplaneLine const& line(std::string_view name, std::string const& plane = "/host:CPU") const;
+};
+
+// Of the stat `flow`.
+enum class XplaneArrow : std::uint64_t { in = 1, out = 2, both = 3 };
+XplaneArrow arrow_of(std::string const& flow);
+std::uint64_t arrow_number_of(std::string const& flow);
+
+}  // namespace testlog_test

@@ -1,0 +1,43 @@
+// ProfileOutputs: the files of TRACE_PERFETTO and TRACE_XPLANE.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tracing_core/environment/env_options.h"
+#include "tracing_core/environment/output.h"
+#include "tracing_core/export/trace_source.h"
+#include "tracing_core/model/instant.h"
+
+namespace tracing::inline v1::internal {
+
+/// They are made of the recording of the process, when it or a test ends. Each is complete or does not exist. A variable makes
+/// one file or, if its path names a folder or contains %t, a file for each test. Failures are reported to `output`.
+/// Single-thread.
+class ProfileOutputs {
+ public:
+  static bool are_wanted(EnvOptions const& options) noexcept { return !options.perfetto.empty() || !options.xplane.empty(); }
+  ProfileOutputs(EnvOptions const& options, Output& output);
+
+  /// Whether a variable makes such files.
+  bool has(bool of_tests) const noexcept;
+  /// Makes those files, each of a source of its own. `name` is that of the process in them, `test` is %t, and `start` is from
+  /// when times count. A forked child writes nothing.
+  void write(bool of_tests, std::function<TraceSource()> const& source, std::string const& test, Instant start) const;
+
+ private:
+  struct File {
+    char const* variable;
+    std::string path;  // with %p and %t
+    bool is_of_tests;
+    bool is_xplane;
+  };
+  void add(char const* variable, std::string path, bool is_xplane);
+  void write(File const& file, TraceSource source, std::string const& test, Instant start) const;
+
+  Output& output_;
+  std::vector<File> files_;
+};
+
+}  // namespace tracing::inline v1::internal

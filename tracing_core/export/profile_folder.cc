@@ -1,0 +1,25 @@
+#include "tracing_core/export/profile_folder.h"
+
+#include <time.h>
+
+#include <algorithm>
+
+namespace tracing::inline v1::internal {
+
+std::string profile_run_of(Instant time) {
+  time_t const seconds = time.ns / 1'000'000'000;
+  tm local{};
+  char text[64];
+  if (localtime_r(&seconds, &local) == nullptr) return "run";
+  return std::string(text, strftime(text, sizeof(text), "%Y_%m_%d_%H_%M_%S", &local));
+}
+
+std::string profile_path(std::string_view folder, std::string_view run, std::string_view host, std::string_view suffix) {
+  std::string name(host);
+  std::replace_if(name.begin(), name.end(), [](char c) { return c == '/' || c == ':'; }, '_');
+  std::string path(folder.empty() ? "." : folder);
+  if (!path.ends_with('/')) path.push_back('/');
+  return path.append("plugins/profile/").append(run).append("/").append(name).append(suffix);
+}
+
+}  // namespace tracing::inline v1::internal
