@@ -36,6 +36,7 @@ Command add_man_command(CLI::App& program);
 Command add_repair_command(CLI::App& program);
 Command add_show_command(CLI::App& program);
 Command add_slow_command(CLI::App& program);
+Command add_stats_command(CLI::App& program);
 Command add_tree_command(CLI::App& program);
 
 }  // namespace testlog::cli
