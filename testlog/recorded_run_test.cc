@@ -181,7 +181,7 @@ TEST(Completion, OffersCommandsAndOptions) {
 
 TEST(Manual, HasAllCommandsAndIsTroff) {
   std::string const page = testlog::testdata::run({TESTLOG_COMMAND, "man"}).out;
-  for (std::string const command : {"show", "tree", "slow", "stats", "export", "flame", "repair", "man", "completion"})
+  for (std::string const command : {"show", "tree", "slow", "stats", "export", "open", "flame", "repair", "man", "completion"})
     EXPECT_THAT(page, HasSubstr("\n.SS testlog " + command + "\n"));
   std::istringstream lines(page);
   for (std::string line; std::getline(lines, line);) {
