@@ -1,4 +1,4 @@
-// What `testlog` answers about a run of tests: show, tree and slow, on the recordings that ctest left.
+// What `testlog` answers about a run of tests: show, tree, slow and stats, on the recordings that ctest left.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -150,6 +150,15 @@ TEST_F(RecordedRun, NamesItsSlowestSpansAndTests) {
   EXPECT_THAT(ask({"slow", "--top=1"}).out, testing::ContainsRegex("\\.\\.\\. [0-9]+ more \\(--top\\)\n\n"));
 }
 
+TEST_F(RecordedRun, HasStatisticsOfEachTest) {
+  std::string const text = ask({"stats", "--by=test", "--test=SpansOnly.*:Report.*"}).out;
+  EXPECT_THAT(text, AllOf(HasSubstr("---- SpansOnly.Fails ----\nSpans\n"), HasSubstr("---- Report.OfFailuresInThreeThreads ----\nSpans\n"),
+                          Not(HasSubstr("Plain.Fails"))));
+  std::string const tree = ask({"tree", "--test=SpansOnly.Fails"}).out;
+  EXPECT_EQ(total_of(text, "numbers::multiply"), total_of(tree, "numbers::multiply"));
+  EXPECT_THAT(ask({"stats", "--failed"}).out, Not(HasSubstr("passes")));
+}
+
 TEST_F(RecordedRun, IsExported) {
   Outcome const exported = ask({"export", "--json"}, "build");
   EXPECT_EQ(exported.exit_code, 0);
@@ -164,7 +173,7 @@ std::string completed(std::string const& words) {
 }
 
 TEST(Completion, OffersCommandsAndOptions) {
-  EXPECT_EQ(completed("s"), "show slow\n");
+  EXPECT_EQ(completed("s"), "show slow stats\n");
   EXPECT_EQ(completed("show --fo"), "--format --follow\n");
   EXPECT_EQ(completed("slow --t"), "--test --top\n");
   EXPECT_THAT(testlog::testdata::run({TESTLOG_COMMAND, "completion", "zsh"}).out, StartsWith("#compdef testlog\n"));
@@ -172,7 +181,7 @@ TEST(Completion, OffersCommandsAndOptions) {
 
 TEST(Manual, HasAllCommandsAndIsTroff) {
   std::string const page = testlog::testdata::run({TESTLOG_COMMAND, "man"}).out;
-  for (std::string const command : {"show", "tree", "slow", "export", "flame", "repair", "man", "completion"})
+  for (std::string const command : {"show", "tree", "slow", "stats", "export", "open", "flame", "repair", "man", "completion"})
     EXPECT_THAT(page, HasSubstr("\n.SS testlog " + command + "\n"));
   std::istringstream lines(page);
   for (std::string line; std::getline(lines, line);) {
@@ -196,6 +205,7 @@ TEST_F(RecordedRun, MistakesAreExplained) {
            {{"show", "--test=Other.*"}, "build"},
            {{"tree", "--test=Other.*"}, "build"},
            {{"slow", "--test=Other.*"}, "build"},
+           {{"stats", "--test=Other.*"}, "build"},
            {{"show", "--since=yesterday"}, "build"},
            {{"show", "--until=5"}, "build"},
            {{"show", "--grep=a(b"}, "build"},

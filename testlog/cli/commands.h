@@ -5,6 +5,8 @@
 
 #include <functional>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace testlog::cli {
 
@@ -33,9 +35,16 @@ Command add_completion_command(CLI::App& program);
 Command add_export_command(CLI::App& program);
 Command add_flame_command(CLI::App& program);
 Command add_man_command(CLI::App& program);
+Command add_open_command(CLI::App& program);
 Command add_repair_command(CLI::App& program);
 Command add_show_command(CLI::App& program);
 Command add_slow_command(CLI::App& program);
+Command add_stats_command(CLI::App& program);
 Command add_tree_command(CLI::App& program);
+
+/// Writes a trace of recordings to `output`, as `testlog export --perfetto` does. Reports errors, and what is missing in
+/// the recordings, as those of `command`. Throws UsageError if the directives are wrong.
+Status export_perfetto(std::string const& command, std::vector<std::string> const& recordings, std::string const& filter,
+                       std::string const& output);
 
 }  // namespace testlog::cli

@@ -220,6 +220,26 @@ Exit status: 0 the file was written, even if parts of a recording are missing; 1
 
 }  // namespace
 
+Status export_perfetto(std::string const& command, std::vector<std::string> const& recordings, std::string const& filter,
+                       std::string const& output) {
+  (void)filter_of(command, filter);
+  Options options;
+  options.filter = filter;
+  Files files;
+  for (std::string const& recording : recordings) {
+    files.push_back(open_recording(command, recording));
+    if (files.back() == nullptr) return kFailed;
+  }
+  OutputFile file(output);
+  write_perfetto(files, options, file);
+  if (std::error_code const error = file.finish()) {
+    std::fprintf(stderr, "testlog %s: cannot write %s: %s\n", command.c_str(), output.c_str(), error.message().c_str());
+    return kFailed;
+  }
+  for (auto const& one : files) std::fputs(notes_of(command, *one).c_str(), stderr);
+  return kDone;
+}
+
 Command add_export_command(CLI::App& program) {
   auto const shared = std::make_shared<Options>();
   Options& options = *shared;

@@ -285,7 +285,7 @@ TEST(TestlogCommand, PrintsHelpAndVersion) {
   outcome = flame({"--help"});
   EXPECT_EQ(outcome.exit_code, 0);
   expect_approved("flame_help.txt", outcome.out);
-  for (std::string const command : {"completion", "export", "man", "repair", "show", "slow", "tree"}) {
+  for (std::string const command : {"completion", "export", "man", "open", "repair", "show", "slow", "stats", "tree"}) {
     outcome = testlog::testdata::run_command(command, {"--help"});
     EXPECT_EQ(outcome.exit_code, 0);
     expect_approved(command + "_help.txt", outcome.out);
@@ -303,7 +303,7 @@ TEST(TestlogCommand, ReportsAMissingOrUnknownCommand) {
   }
   expect_approved("mistakes.txt", messages);
   EXPECT_THAT(testlog::testdata::run({TESTLOG_COMMAND, "dance"}).err,
-              StartsWith("testlog: unknown command 'dance'; expected one of show, tree, slow, export, flame, repair, man, completion\n"));
+              StartsWith("testlog: unknown command 'dance'; expected one of show, tree, slow, stats, export, open, flame, repair, man, completion\n"));
 }
 
 }  // namespace

@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <set>
 #include <string>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "testlog/cli/commands.h"
-#include "testlog/cli/span_times.h"
+#include "testlog/cli/recording_statistics.h"
 #include "testlog/cli/terminal.h"
+#include "tracing_core/inspect/amounts.h"
 
 namespace testlog::cli {
 namespace {
+
+using tracing::internal::text_of_ns;
 
 struct Options {
   Selection selection;
@@ -22,94 +22,40 @@ struct Options {
   std::size_t top = 10;
 };
 
-// The sums of all spans of one name.
-struct Sum {
-  std::uint64_t entered = 0;
-  std::uint64_t total_ns = 0;
-  std::uint64_t self_ns = 0;
-  std::uint64_t max_ns = 0;
-};
-
-struct Sums {
-  std::unordered_map<std::string, Sum> spans;
-  std::vector<RecordedTest> tests;
-
-  // The time of a span inside one of the same name counts once in the total.
-  void add(SpanNode const& node, std::set<std::string_view>& around) {
-    Sum& sum = spans[node.name];
-    bool const is_outermost = around.insert(node.name).second;
-    sum.entered += node.entered;
-    if (is_outermost) sum.total_ns += node.total_ns;
-    sum.self_ns += node.self_ns();
-    sum.max_ns = std::max(sum.max_ns, node.max_ns);
-    for (auto const& child : node.children) add(*child, around);
-    if (is_outermost) around.erase(node.name);
-  }
-
-  void add(SpanTimes const& times, Selection const& selection) {
-    for (auto const& [tag, root] : times.roots) {
-      auto const test = times.tests.find(tag);
-      bool const is_of_test = test != times.tests.end();
-      if (selection.is_narrow() && (!is_of_test || !selection.has(test->second))) continue;
-      std::set<std::string_view> around;
-      for (auto const& child : root.children) add(*child, around);
-    }
-    for (auto const& [tag, test] : times.tests) {
-      if (selection.has(test)) tests.push_back(test);
-    }
-  }
-};
-
-void print_spans(Sums const& sums, std::size_t top) {
-  std::vector<std::pair<std::string, Sum>> sorted(sums.spans.begin(), sums.spans.end());
-  std::sort(sorted.begin(), sorted.end(), [](auto const& a, auto const& b) {
-    return a.second.self_ns != b.second.self_ns ? a.second.self_ns > b.second.self_ns : a.first < b.first;
-  });
+void print_spans(std::vector<tracing::SpanStatistics> const& spans, std::size_t top) {
   fmt::print("      self      total    longest  entered  span\n");
-  for (std::size_t i = 0; i < std::min(top, sorted.size()); ++i) {
-    auto const& [name, sum] = sorted[i];
-    fmt::print("{:>10} {:>10} {:>10} {:>8}  {}\n", text_of_ns(sum.self_ns), text_of_ns(sum.total_ns), text_of_ns(sum.max_ns),
-               sum.entered, printable(name));
+  for (std::size_t i = 0; i < std::min(top, spans.size()); ++i) {
+    tracing::SpanStatistics const& span = spans[i];
+    fmt::print("{:>10} {:>10} {:>10} {:>8}  {}\n", text_of_ns(span.self_ns), text_of_ns(span.time.total_ns), text_of_ns(span.time.max_ns),
+               span.time.calls, printable(span.name));
   }
-  if (sorted.size() > top) fmt::print("... {} more (--top)\n", sorted.size() - top);
+  if (spans.size() > top) fmt::print("... {} more (--top)\n", spans.size() - top);
 }
 
-void print_tests(Sums& sums, std::size_t top) {
-  if (sums.tests.empty()) return;
-  std::stable_sort(sums.tests.begin(), sums.tests.end(),
+void print_tests(std::vector<RecordedTest> tests, std::size_t top) {
+  if (tests.empty()) return;
+  std::stable_sort(tests.begin(), tests.end(),
                    [](RecordedTest const& a, RecordedTest const& b) { return a.duration_ms > b.duration_ms; });
   fmt::print("\n  duration  test\n");
-  for (std::size_t i = 0; i < std::min(top, sums.tests.size()); ++i) {
-    RecordedTest const& test = sums.tests[i];
+  for (std::size_t i = 0; i < std::min(top, tests.size()); ++i) {
+    RecordedTest const& test = tests[i];
     std::string const duration = test.result.empty() ? "no end" : fmt::format("{} ms", test.duration_ms);
     fmt::print("{:>10}  {}{}\n", duration, printable(test.name), test.result == "failed" ? " (failed)" : "");
   }
-  if (sums.tests.size() > top) fmt::print("... {} more (--top)\n", sums.tests.size() - top);
+  if (tests.size() > top) fmt::print("... {} more (--top)\n", tests.size() - top);
 }
 
 int run(Options const& options) {
-  (void)filter_of("slow", options.filter);
-  std::vector<std::string> const paths = files_of("slow", options.selection.paths);
-  Status status = kDone;
-  Sums sums;
-  {
-    Progress progress("slow", paths.size());
-    for (std::string const& path : paths) {
-      if (auto const file = open_recording("slow", path)) {
-        sums.add(times_of(*file, filter_of("slow", options.filter)), options.selection);
-      } else {
-        status = kFailed;
-      }
-      progress.step();
-    }
-  }
-  if (sums.spans.empty() && sums.tests.empty()) {
+  RecordingStatistics read("slow", options.filter, tracing::StatisticsBy::all);
+  Status const status = read.add_all(options.selection) ? kDone : kFailed;
+  tracing::Statistics const statistics = read.finish();
+  if (statistics.empty() && read.tests().empty()) {
     if (status == kDone)
       std::fputs(options.selection.is_narrow() ? "testlog slow: no test is selected\n" : "testlog slow: no spans are recorded\n", stderr);
     return kFailed;
   }
-  print_spans(sums, options.top);
-  print_tests(sums, options.top);
+  print_spans(statistics.empty() ? std::vector<tracing::SpanStatistics>() : statistics.groups.front().spans, options.top);
+  print_tests(read.tests(), options.top);
   return std::fflush(stdout) == 0 ? status : kFailed;
 }
 

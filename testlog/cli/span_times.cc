@@ -1,13 +1,10 @@
 #include "testlog/cli/span_times.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/filter/combinators.h"
+#include "tracing_core/inspect/entered_stacks.h"
 #include "tracing_core/record/replay.h"
 
 namespace testlog::cli {
@@ -27,44 +24,28 @@ class TimesLayer final : public tracing::Layer {
     return tracing::Hooks::enter | tracing::Hooks::exit;
   }
   void on_enter(tracing::SpanRef span, tracing::Context const& context) noexcept override {
-    std::vector<Entered>& stack = stacks_[context.track().number];
-    SpanNode& around = stack.empty() ? times_.roots[tag_] : *stack.back().node;
+    auto const& around = stacks_.of(context.track());
+    SpanNode& parent = around.empty() ? times_.roots[tag_] : *around.back().data;
     name_.assign(span.metadata().target());
     name_.append("::").append(span.metadata().name());
-    stack.push_back({span.id(), &around.child(name_), context.time(), 0});
+    stacks_.enter(context.track(), span.id(), context.time(), &parent.child(name_));
   }
   void on_exit(tracing::SpanRef span, tracing::Context const& context) noexcept override {
-    std::vector<Entered>& stack = stacks_[context.track().number];
-    auto const found = std::find_if(stack.rbegin(), stack.rend(), [&](Entered const& one) { return one.span == span.id(); });
-    if (found == stack.rend()) return;
-    if (context.is_restored() && context.time() >= last_) ++found->node->open;
-    leave(stack, static_cast<std::size_t>(stack.rend() - found) - 1, context.time());
+    auto const left = stacks_.leave(context.track(), span.id(), context.time());
+    if (!left) return;
+    SpanNode& node = *left->data;
+    ++node.entered;
+    node.total_ns += left->ns;
+    node.self_ns += left->self_ns;
+    if (context.is_restored() && context.time() >= last_) ++node.open;
   }
 
  private:
-  struct Entered {
-    tracing::SpanId span;
-    SpanNode* node;
-    tracing::Instant begin;
-    std::uint64_t children_ns;
-  };
-
-  static void leave(std::vector<Entered>& stack, std::size_t index, tracing::Instant now) {
-    Entered const left = stack[index];
-    stack.erase(stack.begin() + static_cast<std::ptrdiff_t>(index));
-    auto const ns = static_cast<std::uint64_t>(std::max<std::int64_t>(now.ns - left.begin.ns, 0));
-    ++left.node->entered;
-    left.node->total_ns += ns;
-    left.node->children_ns += std::min(left.children_ns, ns);
-    left.node->max_ns = std::max(left.node->max_ns, ns);
-    if (index > 0 && index == stack.size()) stack.back().children_ns += ns;
-  }
-
   SpanTimes& times_;
   std::uint32_t const& tag_;
   tracing::Instant const last_;
   std::string name_;
-  std::unordered_map<std::uint64_t, std::vector<Entered>> stacks_;
+  tracing::internal::EnteredStacks<SpanNode*> stacks_;
 };
 
 }  // namespace
@@ -93,14 +74,6 @@ SpanTimes times_of(RecordingFile& file, tracing::EnvFilter filter) {
   };
   tracing::internal::replay(*file.recording, *registry, each, LostEntries::shown);
   return times;
-}
-
-std::string text_of_ns(std::uint64_t ns) {
-  double const number = static_cast<double>(ns);
-  if (ns < 1'000) return fmt::format("{} ns", ns);
-  if (ns < 1'000'000) return fmt::format("{:.1f} us", number / 1e3);
-  if (ns < 1'000'000'000) return fmt::format("{:.3f} ms", number / 1e6);
-  return fmt::format("{:.3f} s", number / 1e9);
 }
 
 }  // namespace testlog::cli

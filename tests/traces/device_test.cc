@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "testlog/testdata/run.h"
@@ -70,6 +74,33 @@ TEST_F(DeviceTrace, HasARowForEachStreamWithArrowsFromTheLaunches) {
   }
   EXPECT_EQ(kernels, 2);
   EXPECT_THAT(names(trace.row("GPU 0 stream 1")), ElementsAre("memcpy_htod", "saxpy"));
+}
+
+TEST_F(DeviceTrace, HasTheTimesOfTheStatistics) {
+  run_command({"export", file_, "--perfetto", folder_ / "out.pftrace"});
+  PerfettoTrace const trace = PerfettoTrace::read(folder_.read("out.pftrace"));
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> slices, rows;  // calls and time by name
+  for (PerfettoRow const* const row : {&trace.row("GPU 0 stream 1"), &trace.row("GPU 0 stream 2")}) {
+    for (PerfettoSlice const& slice : row->slices) {
+      ++slices[slice.name].first;
+      slices[slice.name].second += *slice.end - slice.begin;
+    }
+  }
+  auto const statistics = nlohmann::json::parse(run_command({"stats", file_, "--by=thread", "--json"}).out);
+  for (auto const& group : statistics["groups"]) {
+    if (!group["name"].get<std::string>().starts_with("GPU 0 stream ")) continue;
+    EXPECT_TRUE(group["spans"].empty());
+    for (auto const& row : group["kernels"]) {
+      rows[row["name"]].first += row["calls"].get<std::uint64_t>();
+      rows[row["name"]].second += row["total_ns"].get<std::uint64_t>();
+      EXPECT_EQ(row.contains("bytes"), row["name"] != "saxpy");
+      if (row["name"] != "saxpy") continue;
+      EXPECT_EQ(row["grid"], "(1, 1, 1)");
+      EXPECT_GT(row["registers"], 0);
+    }
+  }
+  EXPECT_EQ(rows["saxpy"].first, 2u);
+  EXPECT_EQ(rows, slices);
 }
 
 TEST_F(DeviceTrace, HasNoLines) {

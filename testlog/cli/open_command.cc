@@ -1,0 +1,106 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "testlog/cli/commands.h"
+#include "testlog/cli/selection.h"
+#include "tracing_core/profile/link.h"
+
+namespace testlog::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::vector<std::string> files;
+  std::string filter = "trace";
+  CLI::Option const* filter_option = nullptr;
+  bool no_browser = false;
+  double time_limit_s = 300;
+};
+
+// A file in a new folder of the system's for temporary files.
+std::string temporary_file(std::string const& name) {
+  std::string folder = fs::temp_directory_path() / "testlog-XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) throw std::system_error(errno, std::generic_category(), "open: cannot make a folder " + folder);
+  return folder + "/" + name;
+}
+
+int serve(std::string const& path, Options const& options) {
+  auto const limit = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(options.time_limit_s));
+  auto const print = [](std::string_view line) {
+    std::printf("%.*s\n", static_cast<int>(line.size()), line.data());
+    std::fflush(stdout);
+  };
+  auto const result =
+      tracing::serve_perfetto_link(path, {.time_limit = limit, .opens_browser = !options.no_browser, .print = print});
+  return result == tracing::LinkResult::fetched ? kDone : kFailed;
+}
+
+// The file if it is a single one that is no recording.
+std::optional<std::string> trace_of(std::vector<std::string> const& files) {
+  if (files.size() != 1 || start_of(files.front())) return std::nullopt;
+  return files.front();
+}
+
+int run(Options const& options) {
+  std::vector<std::string> const files = files_of("open", options.files);
+  if (auto const trace = trace_of(files)) {
+    if (options.filter_option->count() > 0) throw UsageError("open: --filter is for recordings, and " + *trace + " is none");
+    return serve(*trace, options);
+  }
+  std::string const name = files.size() == 1 ? fs::path(files.front()).stem().string() : "recordings";
+  std::string const made = temporary_file(name + ".pftrace");
+  int status = kFailed;
+  bool is_made = false;
+  try {
+    is_made = export_perfetto("open", files, options.filter, made) == kDone;
+    if (is_made) status = serve(made, options);
+  } catch (...) {
+    fs::remove_all(fs::path(made).parent_path());
+    throw;
+  }
+  // If the page has not fetched it, the person may open it by hand.
+  if (status == kDone || !is_made) fs::remove_all(fs::path(made).parent_path());
+  return status;
+}
+
+constexpr char kFooter[] = R"(
+Opens ui.perfetto.dev in a browser and serves the file to it once, on 127.0.0.1:9001, the only address from which that page accepts one.
+Nothing leaves this machine and its browser. Recordings are converted first, as by `testlog export --perfetto`; any other file is
+served as it is: a .pftrace, .json or .json.gz. On a machine that is used by ssh it prints the command that leads the port to yours.
+If CI is set nothing is served.
+
+Examples:
+  testlog open                                        all tests that failed in the last ctest, on one timeline
+  testlog open run.rec
+  testlog open --no-browser trace.json
+
+Exit status: 0 the browser has fetched it; 1 it has not, and where the file is was printed; 2 a mistake in the command line.)";
+
+}  // namespace
+
+Command add_open_command(CLI::App& program) {
+  auto const options = std::make_shared<Options>();
+  CLI::App* const app = program.add_subcommand("open", "Opens a trace or recordings in ui.perfetto.dev.");
+  app->add_option("FILE", options->files, "A trace, or recordings or folders of them; by default those that the last ctest below this folder left");
+  options->filter_option =
+      app->add_option("--filter", options->filter, "Directives, as in TRACE_FILTER, for recordings")->capture_default_str();
+  app->add_flag("--no-browser", options->no_browser, "Only prints the link");
+  app->add_option("--time-limit", options->time_limit_s, "How many seconds to wait for a browser")
+      ->check(CLI::Range(0.001, 86400.0).description(""))
+      ->capture_default_str();
+  app->footer(kFooter);
+  return {app, [options] { return run(*options); }};
+}
+
+}  // namespace testlog::cli

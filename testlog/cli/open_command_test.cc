@@ -1,0 +1,156 @@
+// `testlog open`: recordings and traces, served to a client that asks as ui.perfetto.dev does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <future>
+#include <regex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "testlog/cli/command_test_support.h"
+#include "tests/approval.h"
+#include "tests/support/link_client.h"
+#include "tests/support/temporary_folder.h"
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/record/record.h"
+#include "tracing_core/tracing.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+using testlog::testdata::Outcome;
+using testlog::testdata::run_command;
+using tracing_test::ask_link;
+using tracing_test::body_of;
+using tracing_test::LinkPort;
+
+class Open : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::string const why = LinkPort::why_not(); !why.empty()) GTEST_SKIP() << why;
+    fs::create_directory(folder_ / "tmp");
+  }
+  std::string record(std::string_view name) const {
+    auto [layer, error] = tracing::record_layer({.path = folder_ / name});
+    EXPECT_FALSE(error) << error.message();
+    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
+      TRACE_SPAN(info, "outer");
+      TRACE_DEBUG("event");
+    });
+    return folder_ / name;
+  }
+  Outcome open(std::vector<std::string> const& arguments, std::string const& ci = "") const {
+    std::vector<std::string> words{TESTLOG_COMMAND, "open"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return testlog::testdata::run(words, {{"CI", ci}, {"SSH_CONNECTION", ""}, {"SSH_TTY", ""}, {"DISPLAY", ""}, {"WAYLAND_DISPLAY", ""},
+                                          {"BROWSER", ""}, {"TMPDIR", folder_ / "tmp"}});
+  }
+  // While it runs.
+  std::future<Outcome> start(std::vector<std::string> const& arguments) const {
+    return std::async(std::launch::async, [this, arguments] { return open(arguments); });
+  }
+  std::vector<fs::path> left_over() const {
+    std::vector<fs::path> files;
+    for (auto const& entry : fs::recursive_directory_iterator(folder_ / "tmp")) files.push_back(entry.path());
+    return files;
+  }
+
+  LinkPort const port_;
+  tracing_test::TemporaryFolder const folder_;
+};
+
+TEST_F(Open, ServesTheTraceOfARecording) {
+  std::string const file = record("run.rec");
+  auto opened = start({file});
+  std::string const trace = body_of(ask_link("GET /run.pftrace"));
+  Outcome const outcome = opened.get();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, StartsWith("Open in a browser: https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001/run.pftrace\n"
+                                      "No browser was found here.\n"));
+  EXPECT_EQ(trace, run_command("export", {file, "--perfetto", "-"}).out);
+  EXPECT_THAT(left_over(), IsEmpty());
+}
+
+TEST_F(Open, ServesTheTraceOfAFolderOfRecordings) {
+  record("a.rec"), record("b.rec");
+  auto opened = start({folder_ / "", "--filter=info"});
+  std::string const trace = body_of(ask_link("GET /recordings.pftrace"));
+  EXPECT_EQ(opened.get().exit_code, 0);
+  EXPECT_EQ(trace, run_command("export", {folder_ / "", "--filter=info", "--perfetto", "-"}).out);
+}
+
+TEST_F(Open, ServesAnyOtherFileAsItIs) {
+  std::string const file = folder_.write("trace.json", "[]");
+  auto opened = start({file, "--no-browser"});
+  EXPECT_EQ(body_of(ask_link("GET /trace.json")), "[]");
+  EXPECT_EQ(opened.get().out, "Open in a browser: https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001/trace.json\n"
+                              "The link works once, within 300 s. Ctrl-C ends it.\nThe browser has fetched " + file + "\n");
+  EXPECT_TRUE(fs::exists(file));
+}
+
+// The file that the text ends with, or names before a word.
+std::string file_in(std::string const& text) {
+  std::smatch found;
+  return std::regex_search(text, found, std::regex("/[^ \n]*\\.pftrace")) ? found[0].str() : "";
+}
+
+TEST_F(Open, KeepsTheTraceThatNobodyFetched) {
+  std::string const file = record("run.rec");
+  Outcome const outcome = open({file, "--no-browser", "--time-limit=0.05"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  std::string const last = outcome.out.substr(outcome.out.find("No browser fetched"));
+  EXPECT_THAT(last, StartsWith("No browser fetched the trace within 0.05 s. Open " + folder_ / "tmp/testlog-"));
+  EXPECT_EQ(testlog::testdata::content_of(file_in(last)), run_command("export", {file, "--perfetto", "-"}).out);
+}
+
+TEST_F(Open, SaysInCiWhereTheTraceIs) {
+  Outcome const outcome = open({record("run.rec")}, "true");
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, AllOf(StartsWith("In CI no link is served. The trace is " + folder_ / "tmp/testlog-"), EndsWith("/run.pftrace\n")));
+  EXPECT_TRUE(fs::exists(file_in(outcome.out)));
+}
+
+TEST_F(Open, EndsByCtrlC) {
+  std::string const file = folder_.write("trace.json", "[]");
+  Outcome const outcome = testlog::testdata::run(
+      {"/bin/sh", "-c", std::string("CI= SSH_CONNECTION= SSH_TTY= exec timeout --preserve-status -s INT 1 ") + TESTLOG_COMMAND + " open --no-browser " + file});
+  EXPECT_THAT(outcome.out, EndsWith("Interrupted before a browser fetched the trace. Open " + file + " on https://ui.perfetto.dev instead.\n"));
+  EXPECT_EQ(outcome.exit_code, 1);
+}
+
+TEST_F(Open, ExplainsMistakes) {
+  std::string const trace = folder_.write("trace.json", "[]"), file = record("run.rec");
+  fs::create_directory(folder_ / "empty");
+  std::string messages;
+  for (std::vector<std::string> const& arguments : std::vector<std::vector<std::string>>{
+           {trace, "--filter=info"},
+           {file, trace},
+           {file, "--filter=a=b=c"},
+           {file, "--time-limit=0"},
+           {file, "--port=9002"},
+           {folder_ / "empty"},
+           {folder_ / "missing.pftrace"},
+       }) {
+    Outcome const outcome = open(arguments);
+    std::string message = "testlog open";
+    for (std::string const& argument : arguments) message.append(" ").append(argument);
+    message += " -> " + std::to_string(outcome.exit_code) + "\n" + outcome.out + outcome.err + "\n";
+    messages += std::regex_replace(message, std::regex(folder_ / ""), "");
+  }
+  tracing::testing::expect_approved("open_mistakes.txt", messages);
+  EXPECT_THAT(left_over(), IsEmpty());
+  int const other = LinkPort::listen();
+  EXPECT_THAT(open({trace}).out, HasSubstr("accepts a file: Address already in use. Open " + trace));
+  ::close(other);
+}
+
+}  // namespace

@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "testlog/cli/commands.h"
+#include "testlog/cli/recording_statistics.h"
+#include "testlog/cli/terminal.h"
+
+namespace testlog::cli {
+namespace {
+
+using tracing::StatisticsBy;
+using tracing::StatisticsOrder;
+
+template <class Choice>
+using Choices = std::vector<std::pair<std::string, Choice>>;
+
+Choices<StatisticsBy> const kGroups{
+    {"all", StatisticsBy::all}, {"thread", StatisticsBy::thread}, {"test", StatisticsBy::test}, {"target", StatisticsBy::target}};
+Choices<StatisticsOrder> const kOrders{
+    {"self", StatisticsOrder::self}, {"total", StatisticsOrder::total}, {"calls", StatisticsOrder::calls},
+    {"mean", StatisticsOrder::mean}, {"min", StatisticsOrder::min},     {"p50", StatisticsOrder::p50},
+    {"p95", StatisticsOrder::p95},   {"max", StatisticsOrder::max},     {"name", StatisticsOrder::name}};
+
+template <class Choice>
+std::vector<std::string> names_of(Choices<Choice> const& choices) {
+  std::vector<std::string> names;
+  for (auto const& [name, choice] : choices) names.push_back(name);
+  return names;
+}
+// REQUIRES: it is one of them.
+template <class Choice>
+Choice choice_of(std::string const& name, Choices<Choice> const& choices) {
+  return std::find_if(choices.begin(), choices.end(), [&name](auto const& one) { return one.first == name; })->second;
+}
+
+struct Options {
+  Selection selection;
+  std::string filter = "trace";
+  std::string by = "all";
+  std::string sort = "self";
+  std::size_t top = 0;
+  bool json = false;
+  Screen screen;
+};
+
+int run(Options const& options) {
+  RecordingStatistics read("stats", options.filter, choice_of(options.by, kGroups));
+  Status const status = read.add_all(options.selection) ? kDone : kFailed;
+  tracing::Statistics statistics = read.finish();
+  if (statistics.empty()) {
+    bool const is_no_test = options.selection.is_narrow() && read.tests().empty();
+    if (status == kDone) std::fputs(is_no_test ? "testlog stats: no test is selected\n" : "testlog stats: no spans are recorded\n", stderr);
+    return kFailed;
+  }
+  sort_statistics(statistics, choice_of(options.sort, kOrders));
+  tracing::TextBuffer text;
+  if (options.json) {
+    append_statistics_json(text, statistics);
+  } else {
+    append_statistics_table(text, statistics, {.max_rows = options.top, .ansi = options.screen.is_coloured()});
+  }
+  bool is_written = !text.truncated();
+  {
+    Pager const pager(options.screen);
+    is_written &= std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  }
+  std::fputs(read.notes().c_str(), stderr);
+  return is_written ? status : kFailed;
+}
+
+constexpr char kFooter[] = R"(
+Of all recordings together, as far as it is in them: spans, with how often threads were in them and for how long; kernels and copies,
+with the device's own times where it reported them; compilations with the hits of the cache; device memory by the spans that
+allocated it. Times inside a span of the same name count once in its total. p50 and p95 are within 2%. Kernels are sorted as
+spans are, compilations by their time and memory by its peak, unless by calls or name.
+
+Examples:
+  testlog stats run.rec
+  testlog stats --by test --sort p95 --top 10         of the last ctest
+  testlog stats --json run.rec | jq '.groups[].kernels'
+
+Exit status: 0 something was printed; 1 a file could not be read, or nothing is selected; 2 a mistake in the command line.)";
+
+}  // namespace
+
+Command add_stats_command(CLI::App& program) {
+  auto const options = std::make_shared<Options>();
+  CLI::App* const app = program.add_subcommand("stats", "Prints statistics of spans, kernels, compilations and memory.");
+  add_selection(*app, options->selection);
+  app->add_option("--filter", options->filter, "Directives, as in TRACE_FILTER: only these spans and events")->capture_default_str();
+  app->add_option("--by", options->by, "Tables for each of them: thread, test, target; or for all together")
+      ->check(CLI::IsMember(names_of(kGroups)).description(""))
+      ->capture_default_str();
+  app->add_option("--sort", options->sort, "The order of rows: self, total, calls, mean, min, p50, p95, max, name")
+      ->check(CLI::IsMember(names_of(kOrders)).description(""))
+      ->capture_default_str();
+  app->add_option("--top", options->top, "So many rows of each table; 0: all")
+      ->check(CLI::Range(1'000'000).description(""))
+      ->capture_default_str();
+  app->add_flag("--json", options->json, "Prints JSON, with all rows");
+  add_screen(*app, options->screen);
+  app->footer(kFooter);
+  return {app, [options] { return run(*options); }};
+}
+
+}  // namespace testlog::cli

@@ -1,0 +1,23 @@
+#include "tracing_core/inspect/amounts.h"
+
+#include <fmt/format.h>
+
+namespace tracing::inline v1::internal {
+
+std::string text_of_ns(std::uint64_t ns) {
+  double const number = static_cast<double>(ns);
+  if (ns < 1'000) return fmt::format("{} ns", ns);
+  if (ns < 1'000'000) return fmt::format("{:.1f} us", number / 1e3);
+  if (ns < 1'000'000'000) return fmt::format("{:.3f} ms", number / 1e6);
+  return fmt::format("{:.3f} s", number / 1e9);
+}
+
+std::string text_of_bytes(std::uint64_t bytes) {
+  double const number = static_cast<double>(bytes);
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  if (bytes < 1024 * 1024) return fmt::format("{:.1f} KiB", number / 1024);
+  if (bytes < 1024 * 1024 * 1024) return fmt::format("{:.1f} MiB", number / (1024 * 1024));
+  return fmt::format("{:.1f} GiB", number / (1024 * 1024 * 1024));
+}
+
+}  // namespace tracing::inline v1::internal

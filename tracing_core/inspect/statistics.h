@@ -1,0 +1,109 @@
+// Statistics: what the spans, kernels, compilations and allocations of recordings add up to, as tables and as JSON.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tracing_core/model/text_buffer.h"
+
+namespace tracing::inline v1 {
+
+/// How long something took.
+struct DurationStatistics {
+  std::uint64_t calls = 0;
+  std::uint64_t total_ns = 0;
+  std::uint64_t mean_ns = 0;
+  std::uint64_t min_ns = 0;
+  std::uint64_t p50_ns = 0;  ///< the quantiles are within 1/64, as DurationSketch has them
+  std::uint64_t p95_ns = 0;
+  std::uint64_t max_ns = 0;
+};
+
+/// The spans of one name. A call is a time that a track was in such a span: a span that is held counts each time that it
+/// is entered.
+struct SpanStatistics {
+  std::string name;           ///< `target::name`
+  DurationStatistics time{};  ///< the total has the time inside a span of the same name once, the mean is of all calls
+  std::uint64_t self_ns = 0;  ///< outside of the spans below
+  double share = 0;           ///< self_ns divided by the sum of all in the group
+  std::uint64_t open = 0;     ///< how many calls had not ended; they count until the last record
+};
+
+/// The launches of a kernel with one configuration, or the copies of one kind: `memcpy_htod`, `memset`.
+struct KernelStatistics {
+  std::string name;
+  std::string grid{};   ///< `(4, 64, 1)`; empty of copies
+  std::string block{};
+  std::optional<std::uint64_t> shared_bytes{};
+  std::optional<std::uint64_t> registers{};  ///< of a thread
+  /// Whether the device's own times are in the recording. If not, `time` has only the number of calls.
+  bool is_timed = false;
+  DurationStatistics time{};
+  std::uint64_t bytes = 0;  ///< moved by all calls, where known
+
+  /// Zero if not known.
+  double gb_per_s() const noexcept {
+    return time.total_ns == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(time.total_ns);
+  }
+};
+
+/// The compilations of one kernel.
+struct CompileStatistics {
+  std::string name;
+  std::uint64_t misses = 0;  ///< it was compiled
+  std::uint64_t hits = 0;    ///< it was found in a cache
+  std::uint64_t total_ns = 0;
+};
+
+/// The allocations that spans of one name made. Of several processes the peak is the highest of one.
+struct MemoryStatistics {
+  std::string memory;  ///< `GPU 0`, or `host` for memory that the device can read there
+  std::string span;    ///< the innermost span that is not of tracing::cuda; empty for all together
+  std::uint64_t allocations = 0;
+  std::uint64_t bytes = 0;       ///< of all allocations
+  std::uint64_t peak_bytes = 0;  ///< the most at one time
+  std::uint64_t kept_bytes = 0;  ///< not freed before the recording ended
+};
+
+struct StatisticsGroup {
+  std::string name;  ///< of the thread, test or target; empty if there is only one group
+  std::vector<SpanStatistics> spans{};
+  std::vector<KernelStatistics> kernels{};
+  std::vector<CompileStatistics> compiles{};
+  std::vector<MemoryStatistics> memory{};
+
+  bool empty() const noexcept { return spans.empty() && kernels.empty() && compiles.empty() && memory.empty(); }
+};
+
+/// What makes a group.
+enum class StatisticsBy : std::uint8_t { all, thread, test, target };
+
+struct Statistics {
+  StatisticsBy by = StatisticsBy::all;
+  std::vector<StatisticsGroup> groups{};  ///< none is empty; in the order of their first record
+
+  bool empty() const noexcept { return groups.empty(); }
+};
+
+enum class StatisticsOrder : std::uint8_t { self, total, calls, mean, min, p50, p95, max, name };
+
+/// Sorts the rows of each table, the greatest first, names from A. Kernels, whose time is all their own, are sorted by their
+/// total where `self` is asked; compilations by their total and memory by its peak, unless by name.
+void sort_statistics(Statistics& statistics, StatisticsOrder order);
+
+struct StatisticsTableOptions {
+  std::size_t max_rows = 0;  ///< of each table; zero: all
+  bool ansi = false;         ///< titles are bold
+};
+
+/// Appends tables for people, with a blank line between them; nothing for what did not happen.
+void append_statistics_table(TextBuffer& out, Statistics const& statistics, StatisticsTableOptions const& options = {});
+
+/// Appends a JSON object and a line end: `{"by":"all","groups":[{"name":"","spans":[{"name":"numbers::multiply","calls":2,
+/// "total_ns":2273000,...}],"kernels":[...],"compiles":[...],"memory":[...]}]}`. Each row has a line.
+void append_statistics_json(TextBuffer& out, Statistics const& statistics);
+
+}  // namespace tracing::inline v1

@@ -1,0 +1,240 @@
+#include "tracing_core/inspect/statistics_layer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tracing::inline v1::internal {
+namespace {
+
+constexpr std::string_view kHostTarget = "tracing::cuda";
+constexpr std::string_view kDeviceTarget = "tracing::cuda::device";
+
+std::optional<double> number_of(Value const& value) noexcept {
+  switch (value.kind()) {
+    case ValueKind::u64: return static_cast<double>(value.as_u64());
+    case ValueKind::i64: return static_cast<double>(value.as_i64());
+    case ValueKind::f64:
+    case ValueKind::f32: return value.as_double();
+    default: return std::nullopt;
+  }
+}
+
+std::optional<std::uint64_t> count_of(Value const& value) noexcept {
+  auto const number = number_of(value);
+  return number && *number >= 0 ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
+}
+
+std::string text_of(Value const& value) {
+  if (value.kind() == ValueKind::text) return std::string(value.as_text());
+  InlineTextBuffer<64> text;
+  append_debug(text, value);
+  return std::string(text.view());
+}
+
+void const* pointer_of(Value const& value) noexcept {
+  return value.kind() == ValueKind::pointer ? value.as_pointer() : nullptr;
+}
+
+// What `read` makes of the last value of a field; the result of an empty value if it has none.
+template <class F>
+auto last_of(SpanRef span, std::string_view name, F read) {
+  auto result = read(Value());
+  Metadata const& metadata = span.metadata();
+  std::size_t const index = metadata.fields().index_of(name);
+  if (index == metadata.fields().size()) return result;
+  SpanLock const lock = span.lock();
+  span.values().for_each_group(metadata, [&](FieldValues const& values) {
+    if (!values.value(index).is_empty()) result = read(values.value(index));
+  });
+  return result;
+}
+
+Value field(FieldValues const& fields, std::string_view name) noexcept {
+  std::size_t const index = fields.metadata().fields().index_of(name);
+  return index == fields.size() ? Value() : fields.value(index);
+}
+
+std::string_view message_of(FieldValues const& fields) noexcept {
+  Value const message = field(fields, "message");
+  if (message.kind() == ValueKind::message) return message_literal(message.message_metadata().parts());
+  return message.kind() == ValueKind::text ? message.as_text() : std::string_view();
+}
+
+// A span in which code that called the driver or the runtime was; empty if there is none.
+std::string name_of_caller(SpanRef span) {
+  while (span && span.metadata().target() == kHostTarget) span = span.parent();
+  if (!span) return "(outside any span)";
+  return std::string(span.metadata().target()).append("::").append(span.metadata().name());
+}
+
+// How the device's spans are called that the host's lead to: `memcpy_htod` of `memcpy_htod_async`, `memset` of `memset_d8`.
+std::string_view name_on_device(std::string_view name) noexcept {
+  constexpr std::string_view kAsync = "_async";
+  if (name.starts_with("memset_")) return name.substr(0, 6);
+  return name.ends_with(kAsync) ? name.substr(0, name.size() - kAsync.size()) : name;
+}
+
+// Of the host's span of a copy or a memset.
+std::uint64_t bytes_of_request(SpanRef span) {
+  if (auto const bytes = last_of(span, "bytes", count_of)) return *bytes;
+  std::uint64_t const count = last_of(span, "count", count_of).value_or(0);
+  return span.metadata().name().starts_with("memset_d32") ? 4 * count : count;
+}
+
+KernelKey kernel_key(SpanRef span) {
+  return {last_of(span, "kernel.name", text_of), last_of(span, "grid", text_of), last_of(span, "block", text_of),
+          last_of(span, "shared_bytes", count_of)};
+}
+
+bool is_launch(Metadata const& metadata) noexcept {
+  return metadata.name() == "launch" && metadata.fields().contains("kernel.name") && metadata.fields().contains("grid");
+}
+
+// Whether the span is one of the host that gives the device work. A launch is entered again to report its end, so these are
+// counted when they begin.
+bool is_request(Metadata const& metadata) noexcept {
+  if (is_launch(metadata)) return true;
+  return metadata.target() == kHostTarget && (metadata.name().starts_with("memcpy_") || metadata.name().starts_with("memset_"));
+}
+
+}  // namespace
+
+void StatisticsLayer::finish() {
+  for (auto& [name, group] : reader_.groups_) {
+    for (auto& [key, sum] : group.memory) sum.end();
+    group.spans_by_site.clear();
+  }
+}
+
+GroupSums* StatisticsLayer::group_of(std::uint32_t tag, Track const& track, std::string_view target) {
+  std::optional<std::string> test = "";
+  if (source_.test_of != nullptr) {
+    auto const [place, is_new] = tests_.try_emplace(tag);
+    if (is_new) place->second = source_.test_of(tag);
+    test = place->second;
+  }
+  if (!test) return nullptr;
+  switch (reader_.by_) {
+    case StatisticsBy::all: break;
+    case StatisticsBy::test: return &reader_.group(test->empty() ? "outside any test" : *test);
+    case StatisticsBy::target: return &reader_.group(std::string(target));
+    case StatisticsBy::thread:
+      return &reader_.group(track.name.empty() ? "thread " + std::to_string(track.number) : std::string(track.name));
+  }
+  return &reader_.group("");
+}
+
+// The test of a record is that of the outermost span around.
+std::uint32_t StatisticsLayer::tag_on(Track const& track) {
+  auto const& around = stacks_.of(track);
+  return around.empty() ? tag_ : around.front().data.tag;
+}
+
+// ---- spans ----
+
+void StatisticsLayer::on_new_span(SpanRef span, NewSpan const&, Context const& context) noexcept {
+  if (context.is_restored() || !is_request(span.metadata())) return;
+  Track const& track = context.track();
+  if (GroupSums* const group = group_of(tag_on(track), track, span.metadata().target())) add_request(*group, span);
+}
+
+void StatisticsLayer::on_enter(SpanRef span, Context const& context) noexcept {
+  Track const& track = context.track();
+  Metadata const& metadata = span.metadata();
+  Call call{nullptr, nullptr, tag_on(track)};
+  call.group = group_of(call.tag, track, metadata.target());
+  if (call.group != nullptr && metadata.target() != kDeviceTarget) call.sum = &call.group->span(metadata);
+  stacks_.enter(track, span.id(), context.time(), call);
+}
+
+void StatisticsLayer::on_exit(SpanRef span, Context const& context) noexcept {
+  auto const left = stacks_.leave(context.track(), span.id(), context.time());
+  if (!left || left->data.group == nullptr) return;
+  GroupSums& group = *left->data.group;
+  Metadata const& metadata = span.metadata();
+  if (left->data.sum == nullptr) return add_device(group, span, left->ns);
+  SpanSum& sum = *left->data.sum;
+  auto const& around = stacks_.of(context.track());
+  bool const is_inside_itself =
+      std::any_of(around.begin(), around.end(), [&sum](auto const& one) { return one.data.sum == &sum; });
+  sum.time.add(left->ns, is_inside_itself ? 0 : left->ns);
+  sum.self_ns += left->self_ns;
+  if (context.is_restored() && context.time() >= last_) ++sum.open;
+  if (metadata.target() == kHostTarget && metadata.name() == "compile") add_compile(group, span);
+}
+
+// ---- kernels and compilations ----
+
+void StatisticsLayer::add_device(GroupSums& group, SpanRef span, std::uint64_t ns) {
+  bool const is_kernel = span.metadata().fields().contains("kernel.name");
+  KernelSum& sum = group.kernels[is_kernel ? kernel_key(span) : KernelKey{std::string(span.metadata().name())}];
+  sum.time.add(ns, ns);
+  sum.moved_bytes += last_of(span, "bytes", count_of).value_or(0);
+  if (auto const registers = last_of(span, "registers", count_of)) sum.registers = registers;
+}
+
+void StatisticsLayer::add_request(GroupSums& group, SpanRef span) {
+  Metadata const& metadata = span.metadata();
+  if (is_launch(metadata)) {
+    ++group.kernels[kernel_key(span)].requests;
+    return;
+  }
+  KernelSum& sum = group.kernels[KernelKey{std::string(name_on_device(metadata.name()))}];
+  ++sum.requests;
+  sum.requested_bytes += bytes_of_request(span);
+}
+
+void StatisticsLayer::add_compile(GroupSums& group, SpanRef span) {
+  std::string const cache = last_of(span, "cache", text_of);
+  CompileStatistics& sum = group.compiles[last_of(span, "kernel.name", text_of)];
+  bool const is_hit = cache == "memory" || cache == "disk";
+  ++(is_hit ? sum.hits : sum.misses);
+  auto const duration_ms = last_of(span, "duration_ms", number_of);
+  if (!is_hit && duration_ms && *duration_ms > 0) sum.total_ns += static_cast<std::uint64_t>(*duration_ms * 1e6);
+}
+
+// The event `found kernel`: what each launch of it uses.
+void StatisticsLayer::add_kernel_facts(FieldValues const& fields) {
+  std::string const name = text_of(field(fields, "kernel.name"));
+  auto& facts = reader_.kernel_facts_[name];
+  if (auto const registers = count_of(field(fields, "registers"))) facts.registers = registers;
+  facts.shared_bytes = count_of(field(fields, "shared_bytes")).value_or(0);
+}
+
+// ---- events ----
+
+void StatisticsLayer::on_event(Event const& event, Context const& context) noexcept {
+  Metadata const& metadata = event.metadata();
+  if (context.is_restored() || metadata.target() != kHostTarget) return;
+  std::string_view const message = message_of(event.fields);
+  if (message == "found kernel") return add_kernel_facts(event.fields);
+  bool const is_allocated = message == "allocated";
+  if (!is_allocated && message != "freed") return;
+  SpanRef const span = context.event_span(event);
+  if (!span) return;
+  if (!is_allocated) return free(last_of(span, "pointer", pointer_of));
+  GroupSums* const group = group_of(tag_on(context.track()), context.track(), metadata.target());
+  if (group != nullptr) add_allocation(*group, span, pointer_of(field(event.fields, "pointer")));
+}
+
+void StatisticsLayer::add_allocation(GroupSums& group, SpanRef span, void const* pointer) {
+  auto const bytes = last_of(span, "bytes", count_of);
+  if (!bytes || pointer == nullptr) return;
+  free(pointer);  // its end was not recorded
+  auto const device = last_of(span, "device", count_of);
+  std::string const memory = device ? "GPU " + std::to_string(*device) : "host";
+  Allocation const allocation{*bytes, &group.memory[{memory, name_of_caller(span)}], &group.memory[{memory, ""}]};
+  allocation.of_span->allocate(*bytes);
+  allocation.of_all->allocate(*bytes);
+  allocations_.emplace(pointer, allocation);
+}
+
+void StatisticsLayer::free(void const* pointer) {
+  auto const found = allocations_.find(pointer);
+  if (found == allocations_.end()) return;
+  found->second.of_span->free(found->second.bytes);
+  found->second.of_all->free(found->second.bytes);
+  allocations_.erase(found);
+}
+
+}  // namespace tracing::inline v1::internal

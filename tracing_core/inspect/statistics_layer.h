@@ -1,0 +1,63 @@
+// StatisticsLayer: adds what is replayed of one recording to the sums of a StatisticsReader.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "tracing_core/collect/layer.h"
+#include "tracing_core/inspect/entered_stacks.h"
+#include "tracing_core/inspect/statistics_reader.h"
+
+namespace tracing::inline v1::internal {
+
+/// Single-thread.
+class StatisticsLayer final : public Layer {
+ public:
+  /// `tag`: of the record that is replayed. `last`: the time of the last one, when the replay leaves what is still open.
+  StatisticsLayer(StatisticsReader& reader, StatisticsSource const& source, std::uint32_t const& tag, Instant last)
+      : reader_(reader), source_(source), tag_(tag), last_(last) {}
+
+  /// Call it after the replay.
+  void finish();
+
+  Hooks hooks() const noexcept override { return Hooks::new_span | Hooks::enter | Hooks::exit | Hooks::event; }
+  void on_new_span(SpanRef span, NewSpan const& values, Context const& context) noexcept override;
+  void on_enter(SpanRef span, Context const& context) noexcept override;
+  void on_exit(SpanRef span, Context const& context) noexcept override;
+  void on_event(Event const& event, Context const& context) noexcept override;
+
+ private:
+  struct Call {
+    GroupSums* group;  // null: the selection leaves it out
+    SpanSum* sum;      // null if it is no span of the host
+    std::uint32_t tag;
+  };
+  struct Allocation {
+    std::uint64_t bytes;
+    MemorySum* of_span;
+    MemorySum* of_all;
+  };
+
+  std::uint32_t tag_on(Track const& track);
+  GroupSums* group_of(std::uint32_t tag, Track const& track, std::string_view target);
+  void add_device(GroupSums& group, SpanRef span, std::uint64_t ns);
+  void add_request(GroupSums& group, SpanRef span);
+  void add_compile(GroupSums& group, SpanRef span);
+  void add_kernel_facts(FieldValues const& fields);
+  void add_allocation(GroupSums& group, SpanRef span, void const* pointer);
+  void free(void const* pointer);
+
+  StatisticsReader& reader_;
+  StatisticsSource const& source_;
+  std::uint32_t const& tag_;
+  Instant const last_;
+  EnteredStacks<Call> stacks_;
+  std::unordered_map<std::uint32_t, std::optional<std::string>> tests_;  // by tag
+  std::map<void const*, Allocation> allocations_;
+};
+
+}  // namespace tracing::inline v1::internal

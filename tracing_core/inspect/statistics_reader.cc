@@ -1,0 +1,94 @@
+#include "tracing_core/inspect/statistics_reader.h"
+
+#include <set>
+#include <utility>
+
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/inspect/statistics_layer.h"
+#include "tracing_core/record/replay.h"
+
+namespace tracing::inline v1::internal {
+namespace {
+
+void add_spans(StatisticsGroup& to, GroupSums const& sums) {
+  std::uint64_t all_ns = 0;
+  for (auto const& [name, sum] : sums.spans) all_ns += sum.self_ns;
+  for (auto const& [name, sum] : sums.spans) {
+    DurationStatistics const time = sum.time.statistics();
+    if (time.calls == 0) continue;
+    double const share = all_ns == 0 ? 0 : static_cast<double>(sum.self_ns) / static_cast<double>(all_ns);
+    to.spans.push_back({name, time, sum.self_ns, share, sum.open});
+  }
+}
+
+void add_memory(StatisticsGroup& to, GroupSums const& sums) {
+  for (auto const& [key, sum] : sums.memory)
+    to.memory.push_back({key.first, key.second, sum.allocations, sum.bytes, sum.peak_bytes, sum.kept_bytes});
+}
+
+}  // namespace
+
+GroupSums& StatisticsReader::group(std::string const& name) {
+  auto const [place, is_new] = groups_.try_emplace(name);
+  if (is_new) names_.push_back(name);
+  return place->second;
+}
+
+void StatisticsReader::add(StatisticsSource source) {
+  Instant last{};
+  source.recording.for_each([&last](RecordEntry const& entry) { last = entry.time; });
+  std::uint32_t tag = 0;
+  auto made = std::make_unique<StatisticsLayer>(*this, source, tag, last);
+  StatisticsLayer& layer = *made;
+  auto const registry = RegistryBuilder().with(std::move(made), std::move(source.filter)).build();
+  auto const each = [&](RecordEntry const& entry) {
+    tag = entry.tag;
+    if (source.each != nullptr) source.each(entry);
+    return true;
+  };
+  replay(source.recording, *registry, each, LostEntries::shown);
+  layer.finish();
+}
+
+Statistics StatisticsReader::finish() {
+  // Where the device reported, what the host asked for is not counted as well.
+  std::set<std::string> timed;
+  for (auto const& [name, sums] : groups_) {
+    for (auto const& [key, sum] : sums.kernels) {
+      if (sum.time.statistics().calls > 0) timed.insert(key.name);
+    }
+  }
+  auto const add_kernels = [&](StatisticsGroup& to, GroupSums const& sums) {
+    for (auto const& [key, sum] : sums.kernels) {
+      KernelStatistics row{key.name, key.grid, key.block, key.shared_bytes, sum.registers};
+      row.time = sum.time.statistics();
+      row.is_timed = row.time.calls > 0;
+      row.bytes = row.is_timed ? sum.moved_bytes : sum.requested_bytes;
+      if (!row.is_timed && timed.contains(key.name)) continue;
+      auto const facts = key.grid.empty() ? kernel_facts_.end() : kernel_facts_.find(key.name);
+      if (facts != kernel_facts_.end() && !row.registers) row.registers = facts->second.registers;
+      if (!row.is_timed) {
+        row.time.calls = sum.requests;
+        if (facts != kernel_facts_.end() && row.shared_bytes) *row.shared_bytes += facts->second.shared_bytes;
+      }
+      to.kernels.push_back(std::move(row));
+    }
+  };
+  Statistics statistics{by_};
+  for (std::string const& name : names_) {
+    GroupSums const& sums = groups_.at(name);
+    StatisticsGroup group{name};
+    add_spans(group, sums);
+    add_kernels(group, sums);
+    for (auto const& [kernel, sum] : sums.compiles) {
+      group.compiles.push_back(sum);
+      group.compiles.back().name = kernel;
+    }
+    add_memory(group, sums);
+    if (!group.empty()) statistics.groups.push_back(std::move(group));
+  }
+  sort_statistics(statistics, StatisticsOrder::self);
+  return statistics;
+}
+
+}  // namespace tracing::inline v1::internal
