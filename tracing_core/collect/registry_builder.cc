@@ -65,7 +65,12 @@ bool Registry::attach(std::shared_ptr<Layer> layer, std::unique_ptr<Filter> filt
   if (internal::thread_state.in_subscriber) return false;
   spare_layer_.set(std::move(layer));
   if (!spare_filter_.attach(std::move(filter))) return false;
-  rebuild_interest();
+  try {
+    rebuild_interest();
+  } catch (std::bad_alloc const&) {
+    spare_filter_.detach();
+    throw;
+  }
   return true;
 }
 

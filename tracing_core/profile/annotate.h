@@ -10,6 +10,18 @@
 
 #include "tracing_core/emit/macros.h"
 
+// Programs may have macros of these names.
+#pragma push_macro("critical")
+#pragma push_macro("info")
+#pragma push_macro("verbose")
+#pragma push_macro("debug")
+#pragma push_macro("trace")
+#undef critical
+#undef info
+#undef verbose
+#undef debug
+#undef trace
+
 namespace tracing::inline v1 {
 
 /// How much an annotation matters: ProfilerOptions::annotations says up to which level a profile has them.
@@ -27,6 +39,13 @@ constexpr Level level_of(AnnotationLevel level) noexcept {
 inline constexpr Level an_annotation_level_comes_first_not_critical = level_of(AnnotationLevel::critical);
 inline constexpr Level an_annotation_level_comes_first_not_info = level_of(AnnotationLevel::info);
 inline constexpr Level an_annotation_level_comes_first_not_verbose = level_of(AnnotationLevel::verbose);
+
+// The field of TRACE_STEP, which TensorBoard knows by this name.
+inline constexpr char kStepNumber[] = "step_num";
+template <class T>
+[[gnu::always_inline]] constexpr ConstantKeyValue<kStepNumber, T> step_number(T const& number) noexcept {
+  return {number};
+}
 
 constexpr MetadataParts annotation_gate_parts(AnnotationLevel level) noexcept {
   MetadataParts parts;
@@ -83,6 +102,12 @@ decltype(auto) annotate(std::string_view name, F&& f, internal::KeyValue<T> cons
 
 }  // namespace tracing::inline v1
 
+#pragma pop_macro("critical")
+#pragma pop_macro("info")
+#pragma pop_macro("verbose")
+#pragma pop_macro("debug")
+#pragma pop_macro("trace")
+
 /// An annotation from here to the end of the scope: TRACING_ANNOTATE("forward", layer, tracing::kv("batch", x.rows())).
 /// It takes the arguments of TRACING_SPAN without the level. Only profiles see it: see with_profiler().
 #define TRACING_ANNOTATE(...)                                                                                \
@@ -98,9 +123,9 @@ decltype(auto) annotate(std::string_view name, F&& f, internal::KeyValue<T> cons
 /// A step of a program's main loop, which TensorBoard has a row for: TRACING_STEP(i).
 #define TRACING_STEP(number)                                                                                 \
   TRACING_INTERNAL_SCOPE_(kAnnotationKind, open_scope, a_span_takes_a_level_a_name_and_values, 1, "step",    \
-                          "\"step\", tracing::kv(\"step_num\", number)",                                     \
+                          "\"step\", number",                                                               \
                           ::tracing::internal::an_annotation_level_comes_first_not_critical, "step",         \
-                          ::tracing::kv("step_num", number))
+                          ::tracing::internal::step_number(number))
 
 #if !defined(TRACING_NO_SHORT_MACROS)
 #define TRACE_ANNOTATE TRACING_ANNOTATE

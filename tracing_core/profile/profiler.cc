@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <new>
 #include <utility>
 
 #include "tracing_core/export/write_all.h"
@@ -30,8 +31,8 @@ void print(std::string const& line) noexcept {
 void print(ProfileResult const& result) {
   for (std::string const& file : result.files) print("profile written to " + file);
   if (result.overwritten > 0)
-    print("the profile lacks its first " + std::to_string(result.overwritten) +
-          " records, which were overwritten; a larger ProfilerOptions::limit_bytes keeps more");
+    print(std::to_string(result.overwritten) +
+          " records of the profile were overwritten; a larger ProfilerOptions::limit_bytes keeps more");
 }
 
 }  // namespace
@@ -57,7 +58,7 @@ ProfileResult profiler_stop() {
     dir = std::exchange(from.dir, {});
     options = std::exchange(from.options, {});
   }
-  ProfileResult result = internal::write_profile(profile, dir, options);
+  ProfileResult result = internal::write_profile(profile, dir, options);  // the recording is still there afterwards
   if (options.print) print(result);
   return result;
 }
@@ -65,13 +66,16 @@ ProfileResult profiler_stop() {
 namespace internal {
 
 ProfilerScope::ProfilerScope(std::string dir, ProfilerOptions options, ProfileResult* result) : result_(result) {
-  std::string error = profiler_start(std::move(dir), std::move(options));
-  started_ = error.empty();
-  if (started_) return;
-  if (result_ != nullptr) {
-    *result_ = {.error = std::move(error)};
-  } else {
-    print("with_profiler(): " + error);
+  try {
+    std::string error = profiler_start(std::move(dir), std::move(options));
+    started_ = error.empty();
+    if (started_) return;
+    if (result_ != nullptr) {
+      *result_ = {.error = std::move(error)};
+    } else {
+      print("with_profiler(): " + error);
+    }
+  } catch (std::bad_alloc const&) {  // the function is called all the same
   }
 }
 
@@ -81,8 +85,8 @@ ProfilerScope::~ProfilerScope() {
     ProfileResult result = profiler_stop();
     if (!result.ok() && result_ == nullptr) print("with_profiler(): " + result.error);
     if (result_ != nullptr) *result_ = std::move(result);
-  } catch (std::exception const& error) {  // out of memory
-    if (result_ != nullptr) result_->error = error.what();
+  } catch (std::bad_alloc const&) {
+    if (result_ != nullptr) result_->error = "out of memory";  // short enough to need none
   }
 }
 

@@ -64,6 +64,7 @@ struct ActiveProfile {
   std::shared_ptr<Registry> registry;
   std::shared_ptr<RecordStore> store;
   std::uint64_t start_ticks;
+  std::uint64_t dropped_before;  // records for which the region had no chunk
   unsigned forks;  // when it was started
 };
 
@@ -153,7 +154,8 @@ std::string start_recording(ProfilerOptions const& options) {
   if (recorder == nullptr) return "there are no " + std::to_string(options.limit_bytes) + " bytes for the records of a profile";
   all.last_number = all.last_number % kMaxTag + 1;
   recorder->store->set_tag(all.last_number);
-  ActiveProfile profile{registry->shared_from_this(), recorder->store, later_ticks(), fork_count()};
+  std::uint64_t const dropped = recorder->store->region().header().dropped.load(std::memory_order_relaxed);
+  ActiveProfile profile{registry->shared_from_this(), recorder->store, later_ticks(), dropped, fork_count()};
   if (!registry->attach(recorder->layer, std::make_unique<ProfileFilter>(options, std::move(*targets))))
     return "another layer is attached to the registry";
   all.active = std::move(profile);
@@ -181,7 +183,7 @@ RecordedProfile stop_recording() {
     recorded.error = "there was no memory to read the records of the profile";
   } else {
     recorded.recording->start_at(profile.start_ticks);
-    recorded.overwritten += recorded.recording->dropped();
+    recorded.overwritten += recorded.recording->dropped() - profile.dropped_before;
   }
   return recorded;
 }
