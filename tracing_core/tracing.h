@@ -4,3 +4,4 @@
 #include "tracing_core/emit/macros.h"
 #include "tracing_core/model/describe.h"
 #include "tracing_core/perf/perf_scope.h"
+#include "tracing_core/profile/annotate.h"

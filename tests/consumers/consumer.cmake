@@ -10,6 +10,10 @@ add_executable(collecting ${sources}/collecting.cc)
 target_link_libraries(collecting PRIVATE tracing::subscriber)
 add_test(NAME collecting COMMAND collecting)
 
+add_executable(profiling ${sources}/profiling.cc)
+target_link_libraries(profiling PRIVATE tracing::profile)
+add_test(NAME profiling COMMAND profiling)
+
 if(TARGET testlog::command)
   file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/run.folded "main;work 1\n")
   add_test(NAME command COMMAND testlog::command flame ${CMAKE_CURRENT_BINARY_DIR}/run.folded)

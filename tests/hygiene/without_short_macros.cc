@@ -7,7 +7,8 @@
     defined(TRACE_WARN) || defined(TRACE_INFO) || defined(TRACE_DEBUG) || defined(TRACE_TRACE) ||   \
     defined(TRACE_LOG) || defined(TRACE_VALUES) || defined(TRACE_ENABLED) ||                        \
     defined(TRACE_FIELDS) || defined(TRACE_ENUM) ||                                                 \
-    defined(TRACE_PERF) || defined(TRACE_PERF_AT) || defined(TRACE_PERF_AS) || defined(TRACE_PERF_EVENT)
+    defined(TRACE_PERF) || defined(TRACE_PERF_AT) || defined(TRACE_PERF_AS) || defined(TRACE_PERF_EVENT) || \
+    defined(TRACE_ANNOTATE) || defined(TRACE_ANNOTATE_AT) || defined(TRACE_STEP)
 #error "a short macro is defined"
 #endif
 
@@ -32,6 +33,9 @@ void without_short_macros(int number) {
   TRACING_PERF_AS(named, "perf", number);
   if (named.elapsed_ns() == 0) TRACING_PERF_EVENT("no time {}", number);
   TRACING_PERF_EVENT("measured {}", number);
+  TRACING_ANNOTATE("annotation", number);
+  TRACING_ANNOTATE_AT(info, "annotation", number);
+  TRACING_STEP(number);
   auto const handle = TRACING_MAKE_SPAN(trace, "handle", number);
   TRACING_ERROR("error {}", number);
   TRACING_WARN("warn {}", number);

@@ -66,7 +66,7 @@ for compiler in g++ clang++; do
       expect_at_most "$compiler $position: ${what//_/ } that is off" 8 \
         "$(hot_path "$work/sample.o" "$function" | own_instructions)" \
         "$(hot_path "$work/plain.o" "$function" | own_instructions)"
-    done <<<$'a_span _Z7spannedii\na_perf_span _Z5timedii'
+    done <<<$'a_span _Z7spannedii\na_perf_span _Z5timedii\nan_annotation _Z9annotatedii\na_named_annotation _Z5namedii'
   done
 done
 exit $failed

@@ -12,6 +12,9 @@
 #define TRACE_PERF_AS(...) static_assert(true)
 #define TRACE_PERF_ALLOCATION(...) static_assert(true)
 #define TRACE_PERF_EVENT(...) static_assert(true)
+#define TRACE_ANNOTATE(...) static_assert(true)
+#define TRACE_ANNOTATE_AT(...) static_assert(true)
+#define TRACE_STEP(...) static_assert(true)
 #endif
 
 void body();
@@ -30,10 +33,30 @@ int timed(int rows, int columns) {
   return columns;
 }
 
+// The same with an annotation.
+int annotated(int rows, int columns) {
+  TRACE_ANNOTATE("work", rows, columns);
+  body();
+  return columns;
+}
+
+// The same with an annotation whose name may be one of run time.
+int named(int rows, int columns) {
+#if defined(WITH_TRACING)
+  tracing::annotate("work", [] { body(); }, tracing::kv("rows", rows), tracing::kv("columns", columns));
+#else
+  (void)rows;
+  body();
+#endif
+  return columns;
+}
+
 int sum(int const* values, int count) {
   TRACE_FN(debug, count);
   TRACE_PERF_AT(info, "sum", count);
   TRACE_PERF_AS(block, "block");
+  TRACE_STEP(count);
+  TRACE_ANNOTATE_AT(verbose, "rows", count);
   int total = 0;
   for (int i = 0; i < count; ++i) {
     TRACE_SPAN(trace, "step", i);

@@ -17,6 +17,9 @@ class SpanStore;
 
 namespace internal {
 
+class SpareFilter;
+class SpareLayer;
+
 // Which layers are called for which record, one bit per layer. Computed once, by compute_masks() in
 // registry_builder.cc. Only these masks decide what a registry does with a record.
 struct RegistryMasks {
@@ -47,7 +50,7 @@ struct RegistryMasks {
 /// The subscriber that stores open spans, tracks which of them each thread is in, and calls layers, each for the
 /// records that its filter lets pass. Made by a RegistryBuilder. Thread-safe. A span that stays on its thread costs no
 /// lock, no allocation and no atomic read-modify-write; its memory is reused after it is closed.
-class Registry final : public Subscriber {
+class Registry final : public Subscriber, public std::enable_shared_from_this<Registry> {
  public:
   struct RetiredRegistries;  // private to registry_builder.cc
 
@@ -79,6 +82,16 @@ class Registry final : public Subscriber {
   internal::TrackState const* own_track_state() const noexcept;
   /// Calls flush() of every layer.
   void flush() noexcept;
+
+  /// Adds a layer for some time, such as that of a profile: it gets what `filter` lets pass until detach(), and all that
+  /// happens later to spans which began meanwhile. Layer and filter are kept until the registry ends, since a thread may be
+  /// calling them. Nothing is attached to a registry at first, and that costs nothing. False, and nothing happens, if there
+  /// is an attached filter already, or if a layer, filter or formatter calls this.
+  ///
+  /// REQUIRES: the layer wants Hooks::scopes, and is the same one each time. The filter answers only `always` or `never`,
+  /// from the metadata alone; it decides about perf spans and annotations, too.
+  bool attach(std::shared_ptr<Layer> layer, std::unique_ptr<Filter> filter);
+  void detach() noexcept;
   /// The open span with this id; empty if it is closed.
   SpanRef span(SpanId id) const noexcept;
   /// Calls `visit(context, span)` for each span that the calling thread is in, innermost first.
@@ -92,7 +105,7 @@ class Registry final : public Subscriber {
  private:
   friend class RegistryBuilder;
   friend class Context;
-  static constexpr std::size_t kMaxLayers = 30;
+  static constexpr std::size_t kMaxLayers = 30;  // with the one that attach() adds
   struct Attached;  // a layer with its filter
   using Layers = std::vector<std::unique_ptr<Attached>>;
   using Filters = std::vector<std::unique_ptr<Filter>>;
@@ -128,6 +141,7 @@ class Registry final : public Subscriber {
 
   // Callsites.
   Registration register_perf(Metadata const& metadata) noexcept;
+  Registration register_annotation(Metadata const& metadata) noexcept;
   [[gnu::noinline]] LayerMask query_filters(Metadata const& metadata, LayerMask wanted, LayerMask undecided) noexcept;
   LayerMask query_perf_filters(Metadata const& metadata, LayerMask wanted, LayerMask undecided) noexcept;
   template <class F>
@@ -135,6 +149,8 @@ class Registry final : public Subscriber {
 
   Layers layers_;
   Filters filters_;  // of the entire registry
+  internal::SpareLayer& spare_layer_;  // the last one of layers_, and its filter
+  internal::SpareFilter& spare_filter_;
   internal::RegistryMasks const masks_;
   std::unique_ptr<SpanStore> store_;
   // The pointers in layers_ again, so that one load reaches them.
@@ -147,7 +163,7 @@ class Registry final : public Subscriber {
 /// Or, where layers are optional: RegistryBuilder builder; if (c) builder.with(layer); std::move(builder).build();
 class RegistryBuilder {
  public:
-  static constexpr std::size_t kMaxLayers = Registry::kMaxLayers;
+  static constexpr std::size_t kMaxLayers = Registry::kMaxLayers - 1;
 
   RegistryBuilder();
   RegistryBuilder(RegistryBuilder&&) noexcept;

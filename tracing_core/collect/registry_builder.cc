@@ -1,7 +1,10 @@
 // How a registry is built, who is called for which record, and when it is destroyed.
 #include <algorithm>
+#include <new>
 
 #include "tracing_core/collect/registry_parts.h"
+#include "tracing_core/collect/spare_layer.h"
+#include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/never_destroyed.h"
 
@@ -32,7 +35,7 @@ internal::RegistryMasks Registry::compute_masks(Layers const& layers, Filters co
     add(masks.perf_filters, filter->perf_role() != PerfRole::none);
     add(masks.perf_for_all, filter->perf_role() == PerfRole::registry);
   }
-  if (layers.empty()) masks.unfiltered = internal::kRegistryItself;
+  if (layers.size() == 1) masks.unfiltered = internal::kRegistryItself;  // it has no layer of its own
   masks.event = masks.event_filters != 0 ? masks.kAll : masks.on_event;
   masks.creation = (masks.on_new_span & ~masks.scopes) | masks.span_filters;
   for (auto const& filter : filters) {
@@ -46,6 +49,8 @@ internal::RegistryMasks Registry::compute_masks(Layers const& layers, Filters co
 Registry::Registry(Layers layers, Filters filters)
     : layers_(std::move(layers)),
       filters_(std::move(filters)),
+      spare_layer_(static_cast<internal::SpareLayer&>(*layers_.back()->layer)),
+      spare_filter_(static_cast<internal::SpareFilter&>(*layers_.back()->filter)),
       masks_(compute_masks(layers_, filters_)),
       store_(std::make_unique<SpanStore>(*this)) {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -55,6 +60,27 @@ Registry::Registry(Layers layers, Filters filters)
 }
 
 Registry::~Registry() = default;
+
+bool Registry::attach(std::shared_ptr<Layer> layer, std::unique_ptr<Filter> filter) {
+  if (internal::thread_state.in_subscriber) return false;
+  spare_layer_.set(std::move(layer));
+  if (!spare_filter_.attach(std::move(filter))) return false;
+  try {
+    rebuild_interest();
+  } catch (std::bad_alloc const&) {
+    spare_filter_.detach();
+    throw;
+  }
+  return true;
+}
+
+void Registry::detach() noexcept {
+  spare_filter_.detach();
+  try {
+    rebuild_interest();
+  } catch (std::bad_alloc const&) {  // the next rebuild takes effect; until then the layer gets more
+  }
+}
 
 RegistryBuilder::RegistryBuilder() = default;
 RegistryBuilder::RegistryBuilder(RegistryBuilder&&) noexcept = default;
@@ -122,6 +148,8 @@ void Registry::RetiredRegistries::reap() noexcept {
 }
 
 std::shared_ptr<Registry> RegistryBuilder::build() && {
+  layers_.push_back(std::make_unique<Registry::Attached>(
+      Registry::Attached{std::make_unique<internal::SpareLayer>(), std::make_unique<internal::SpareFilter>()}));
   return std::shared_ptr<Registry>(new Registry(std::move(layers_), std::move(filters_)),
                                    Registry::RetiredRegistries::retire);
 }

@@ -44,7 +44,15 @@ LayerMask Registry::query_perf_filters(Metadata const& metadata, LayerMask wante
   return wanted;
 }
 
+// Only the attached layer gets annotations, whatever the filters of others say.
+Registration Registry::register_annotation(Metadata const& metadata) noexcept {
+  std::size_t const spare = layers_.size() - 1;
+  if (layer_filters_[spare]->callsite_enabled(metadata) != Interest::always) return {};
+  return {.interest = Interest::always, .wanted = bit(spare)};
+}
+
 Registration Registry::register_callsite(Metadata const& metadata) noexcept {
+  if (metadata.is_annotation()) [[unlikely]] return register_annotation(metadata);
   if (metadata.is_perf()) return register_perf(metadata);
   Registration result;
   for (auto const& filter : filters_) {

@@ -43,7 +43,9 @@ struct alignas(64) SpanSlot {
   Metadata const* metadata = nullptr;
   SpanSlot* parent = nullptr;
   std::uint64_t parent_id = 0;
-  std::uint64_t record_key = 0;  // of a recording
+  // In the registry's recording and in that of a profile. The second one is the address of the next free slot while this is in
+  // a list of those.
+  std::array<std::uint64_t, 2> record_keys{};
   std::atomic<std::uint32_t> references{1};  // also 1 while closed
   LayerMask mask = 0;
   // Any thread may have a handle, and the span holds a reference to its parent. False while closed.
@@ -51,8 +53,7 @@ struct alignas(64) SpanSlot {
   std::atomic<bool> has_extras{false};  // close() must clear filter states, texts or extensions
   std::atomic<bool> special{true};      // excludes close_scope_fast(); false while a slot of a stack is closed
   bool of_stack = false;                // permanently belongs to an entry of a track's stack, never to a free list
-  std::uint32_t record_tag = 0;         // of a recording, when the span was opened
-  SpanSlot* next_free = nullptr;
+  std::uint32_t record_tag = 0;         // of the registry's recording, when the span was opened
   StoredValues values;
   std::unique_ptr<SpanTexts> texts;
   Extensions extensions;

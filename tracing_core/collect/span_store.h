@@ -32,14 +32,14 @@ struct FreeSlots {
   std::uint32_t count = 0;
 
   void push(SpanSlot& slot) noexcept {
-    slot.next_free = first;
+    slot.record_keys[1] = reinterpret_cast<std::uintptr_t>(first);
     first = &slot;
     ++count;
   }
   SpanSlot* pop() noexcept {
     SpanSlot* const slot = first;
     if (slot != nullptr) {
-      first = slot->next_free;
+      first = reinterpret_cast<SpanSlot*>(slot->record_keys[1]);
       --count;
     }
     return slot;

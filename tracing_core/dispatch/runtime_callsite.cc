@@ -78,6 +78,7 @@ internal::MetadataParts RuntimeCallsite::Owned::fill(CallsiteDescription const& 
   parts.max_level = LevelFilter::trace;
   parts.owned = true;
   parts.is_perf = description.is_perf;
+  parts.is_annotation = description.is_annotation;
   return parts;
 }
 

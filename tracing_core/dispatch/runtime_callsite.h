@@ -23,6 +23,7 @@ struct CallsiteDescription {
   std::optional<std::string_view> module_path{};
   std::string_view function{};
   bool is_perf = false;                    ///< see Metadata::is_perf()
+  bool is_annotation = false;              ///< see Metadata::is_annotation()
 };
 
 namespace internal {

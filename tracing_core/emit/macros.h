@@ -160,22 +160,22 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 // Several declarations, where later ones refer to earlier ones: `if (c) TRACE_SPAN(...)` without braces does not
 // compile, as its scope would be that one statement. The compiler's error then contains the name of the first
 // declaration.
-#define TRACING_INTERNAL_SCOPE_(open, types, skipped, name, text, ...) \
-  TRACING_INTERNAL_SCOPE_N_(__COUNTER__, open, types, skipped, name, text, __VA_ARGS__)
-#define TRACING_INTERNAL_SCOPE_N_(n, open, types, skipped, name, text, ...) \
-  TRACING_INTERNAL_SCOPE_NN_(n, open, types, skipped, name, text, __VA_ARGS__)
+#define TRACING_INTERNAL_SCOPE_(kind, open, types, skipped, name, text, ...) \
+  TRACING_INTERNAL_SCOPE_N_(__COUNTER__, kind, open, types, skipped, name, text, __VA_ARGS__)
+#define TRACING_INTERNAL_SCOPE_N_(n, kind, open, types, skipped, name, text, ...) \
+  TRACING_INTERNAL_SCOPE_NN_(n, kind, open, types, skipped, name, text, __VA_ARGS__)
 #if defined(TRACING_DISABLED)
-#define TRACING_INTERNAL_SCOPE_NN_(n, open, types, skipped, name, text, ...)                                  \
+#define TRACING_INTERNAL_SCOPE_NN_(n, kind, open, types, skipped, name, text, ...)                            \
   using put_braces_around_this_span_##n [[maybe_unused]] = decltype(::tracing::internal::types(__VA_ARGS__)); \
   static_assert(put_braces_around_this_span_##n::kCount <= ::tracing::internal::kMaxArguments);               \
   if (false) ::tracing::internal::mark_used(__VA_ARGS__)
 #else
-#define TRACING_INTERNAL_SCOPE_NN_(n, open, types, skipped, name, text, ...)                                      \
+#define TRACING_INTERNAL_SCOPE_NN_(n, kind, open, types, skipped, name, text, ...)                                \
   using put_braces_around_this_span_##n [[maybe_unused]] = decltype(::tracing::internal::types(__VA_ARGS__));     \
   ::tracing::Callsite* tracing_callsite_##n =                                                                     \
       !TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) || TRACING_INTERNAL_AT_COMPILE_TIME_ \
           ? nullptr                                                                                               \
-          : TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kSpanKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
+          : TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),      \
                                        put_braces_around_this_span_##n, text, skipped, name, nullptr, 0);         \
   ::tracing::internal::ScopeOf<TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))>             \
       tracing_span_##n;                                                                                           \
@@ -211,12 +211,12 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 
 /// Opens a span until the end of the scope: TRACING_SPAN(debug, "launch", grid, tracing::kv("rows", m.rows())).
 #define TRACING_SPAN(...)                                                                                         \
-  TRACING_INTERNAL_SCOPE_(open_scope, a_span_takes_a_level_a_name_and_values, 2,                                  \
+  TRACING_INTERNAL_SCOPE_(kSpanKind, open_scope, a_span_takes_a_level_a_name_and_values, 2,                       \
                           TRACING_INTERNAL_SECOND_(::tracing::internal::a_level_comes_first_not_##__VA_ARGS__, ), \
                           #__VA_ARGS__, ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
 /// As TRACING_SPAN, named after the function: TRACING_FN(debug, size).
-#define TRACING_FN(...)                                                                            \
-  TRACING_INTERNAL_SCOPE_(open_function_scope, this_takes_a_level_and_values, 1, "", #__VA_ARGS__, \
+#define TRACING_FN(...)                                                                                       \
+  TRACING_INTERNAL_SCOPE_(kSpanKind, open_function_scope, this_takes_a_level_and_values, 1, "", #__VA_ARGS__, \
                           ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
 /// Makes a Span handle, which is not entered: auto span = TRACING_MAKE_SPAN(info, "request", id).
 #define TRACING_MAKE_SPAN(...) \

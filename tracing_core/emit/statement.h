@@ -47,7 +47,8 @@ struct ParsedField {
 // The kind of record that a macro emits.
 struct StatementKind {
   Kind kind;
-  bool is_perf;
+  bool is_perf = false;
+  bool is_annotation = false;
 };
 
 // The macro's input to the parser, all of it literals.

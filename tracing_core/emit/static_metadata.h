@@ -146,6 +146,7 @@ class MetadataWriter {
     MetadataParts parts;
     parts.kind = in_.text.kind.kind;
     parts.is_perf = in_.text.kind.is_perf;
+    parts.is_annotation = in_.text.kind.is_annotation;
     parts.level = in_.text.level;
     parts.max_level = in_.text.max_level;
     parts.line = in_.text.line;
@@ -287,10 +288,11 @@ class MetadataWriter {
 };
 
 // Names that no program defines as macros, as EVENT might be.
-inline constexpr StatementKind kEventKind = {Kind::event, false};
-inline constexpr StatementKind kSpanKind = {Kind::span, false};
-inline constexpr StatementKind kPerfEventKind = {Kind::event, true};
-inline constexpr StatementKind kPerfSpanKind = {Kind::span, true};
+inline constexpr StatementKind kEventKind = {.kind = Kind::event};
+inline constexpr StatementKind kSpanKind = {.kind = Kind::span};
+inline constexpr StatementKind kPerfEventKind = {.kind = Kind::event, .is_perf = true};
+inline constexpr StatementKind kPerfSpanKind = {.kind = Kind::span, .is_perf = true};
+inline constexpr StatementKind kAnnotationKind = {.kind = Kind::span, .is_annotation = true};
 
 // The metadata of one callsite and the data that it points to.
 template <MetadataSizes kSizes>

@@ -47,6 +47,8 @@ class TRACING_INTERNAL_ANNOTATE_(capability("mutex")) Mutex {
 class TRACING_INTERNAL_ANNOTATE_(scoped_lockable) MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) TRACING_ACQUIRE(mutex) : mutex_(&mutex) { mutex.lock(); }
+  /// Of a mutex that the calling thread has locked.
+  MutexLock(Mutex& mutex, std::adopt_lock_t) TRACING_REQUIRES(mutex) : mutex_(&mutex) {}
   MutexLock(MutexLock const&) = delete;
   MutexLock& operator=(MutexLock const&) = delete;
   ~MutexLock() TRACING_RELEASE() {

@@ -105,6 +105,7 @@ struct MetadataParts {
   bool owned = false;  // made at run time: see RuntimeCallsite
   bool is_perf = false;
   bool has_names_to_escape = false;  // name, target or a field name_needs_escaping()
+  bool is_annotation = false;
   bool ends_perf_span = false;  // the event at the end of a perf span: a message, `duration_us` and `duration_ms`
   std::uint16_t numbers_size = kNotOnlyNumbers;  // the size of a record's values in bytes, if all have number types
 };
@@ -132,6 +133,8 @@ class Metadata {
   /// about these only by Filter::perf_role(). Text formats print a perf span as `perf{name="..." ...}`, others by its
   /// name.
   constexpr bool is_perf() const noexcept { return parts_.is_perf; }
+  /// Whether it annotates a profile: only an attached layer gets it, see Registry::attach().
+  constexpr bool is_annotation() const noexcept { return parts_.is_annotation; }
   constexpr Level level() const noexcept { return parts_.level; }
   /// The span's name; an event made by a macro has the name "event".
   constexpr std::string_view name() const noexcept { return {parts_.text, parts_.name_size}; }

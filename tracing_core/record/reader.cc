@@ -52,7 +52,7 @@ std::unique_ptr<Recording> Recording::read_header(Source const& source, std::str
   if (!error.empty()) return nullptr;
   std::unique_ptr<Recording> made(new Recording());
   made->process_ = header.process;
-  made->start_ticks_ = header.start_ticks;
+  made->start_ticks_ = made->from_ticks_ = header.start_ticks;
   made->start_ns_ = header.start_ns;
   made->ns_per_tick_ = header.ns_per_tick.load(std::memory_order_relaxed);
   made->dropped_ = header.dropped.load(std::memory_order_relaxed);

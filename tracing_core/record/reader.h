@@ -24,6 +24,7 @@ class Region;
 struct RecordEntry {
   RecordType type = RecordType::event;
   std::uint8_t flags = 0;
+  bool is_context = false;  ///< from before start_at(): only what later records need to know
   std::uint32_t tag = 0;
   std::uint64_t ticks = 0;
   Instant time{};
@@ -78,7 +79,9 @@ class Recording {
 
   std::uint64_t process() const noexcept { return process_; }
   /// When it began.
-  Instant start() const noexcept { return Instant{start_ns_}; }
+  Instant start() const noexcept { return time_of(from_ticks_); }
+  /// From now on what is of interest begins here: for_each() passes earlier records as `is_context`.
+  void start_at(std::uint64_t ticks) noexcept { from_ticks_ = ticks; }
   /// The threads, by number. `open` and `lost` are known after for_each().
   std::vector<RecordedTrack> const& tracks() const noexcept { return tracks_; }
   /// The number of records for which there was no room at all.
@@ -110,6 +113,7 @@ class Recording {
 
   std::uint64_t process_ = 0;
   std::uint64_t start_ticks_ = 0;
+  std::uint64_t from_ticks_ = 0;
   std::int64_t start_ns_ = 0;
   std::uint64_t ns_per_tick_ = 0;
   std::uint64_t dropped_ = 0;

@@ -49,6 +49,7 @@ bool Recording::Cursor::read_record() {
     entry_.type = head.type;
     entry_.flags = head.flags;
     entry_.ticks = chunk().first_ticks + head.ticks;
+    entry_.is_context = entry_.ticks < recording_.from_ticks_;
     entry_.time = recording_.time_of(entry_.ticks);
     entry_.writer = entry_.track = track_.number;
     entry_.ordinal = ordinal_;

@@ -11,8 +11,6 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-std::uint64_t key_of(SpanRef span) noexcept { return span ? span.slot()->record_key : 0; }
-
 std::uint8_t flags_of(Parent const& parent) noexcept { return static_cast<std::uint8_t>(parent.kind); }
 
 }  // namespace
@@ -20,9 +18,10 @@ std::uint8_t flags_of(Parent const& parent) noexcept { return static_cast<std::u
 RecordStore::RecordStore(std::unique_ptr<Region> region) noexcept
     : region_(std::move(region)), sites_(*region_), parts_{*region_, sites_, tag_} {}
 
-RecordLayer::RecordLayer(std::shared_ptr<RecordStore> store, LayerMask shown) noexcept
+RecordLayer::RecordLayer(std::shared_ptr<RecordStore> store, LayerMask shown, RecordPlace place) noexcept
     : store_(std::move(store)),
       shown_(shown),
+      place_(static_cast<std::size_t>(place)),
       is_anonymous_(store_->region().is_anonymous()),
       forks_when_made_(fork_count()) {}
 
@@ -42,7 +41,7 @@ void RecordLayer::describe(Writer& writer, SpanRef span, bool entered, void cons
     describe(writer, parent, false, around, max_parents - 1);
   Place const place{.flags = static_cast<std::uint8_t>((entered ? kEntered : 0) | shown_flag(span.layers())),
                     .around = around};
-  std::uint32_t const tag = span.slot()->record_tag;
+  std::uint32_t const tag = place_ == 0 ? span.slot()->record_tag : store_->tag();
   SpanLock const lock = span.lock();
   bool is_first = true;
   span.values().for_each_group(span.metadata(), [&](FieldValues const& values) {
@@ -87,7 +86,7 @@ void RecordLayer::describe_entered(void const* around, Writer& writer) noexcept 
       &all);
   if (is_own && all.around.left) all.around.layer.describe(writer, all.around.left, true, around);
   for (SpanRef const span : all.around.named) {
-    if (span && !writer.knows(key_of(span))) all.around.layer.describe(writer, span, false, around);
+    if (span && !writer.knows(all.around.layer.key_of(span))) all.around.layer.describe(writer, span, false, around);
   }
 }
 
@@ -139,13 +138,13 @@ Writer* RecordLayer::start_writer(Track const& track) noexcept {
 }
 
 void RecordLayer::on_scope_begin(SpanRef span, Context const& context) noexcept {
-  std::uint64_t& key = span.slot()->record_key;
+  std::uint64_t& key = span.slot()->record_keys[place_];
   key = 0;  // that of an earlier span
   Writer* const usual = usual_writer(context);
   Value const* const numbers = span.values().only_numbers(span.metadata());
   if (usual != nullptr && numbers != nullptr) [[likely]]
     key = usual->try_scope_begin(span.metadata(), numbers, shown_flag(span.layers()));
-  span.slot()->record_tag = store_->tag();
+  if (place_ == 0) span.slot()->record_tag = store_->tag();
   if (key == 0) [[unlikely]] key = begin_scope(span, context);
 }
 
@@ -169,8 +168,8 @@ void RecordLayer::on_scope_end(SpanRef span, Context const& context) noexcept {
 }
 
 void RecordLayer::on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept {
-  span.slot()->record_key = 0;
-  span.slot()->record_tag = store_->tag();
+  span.slot()->record_keys[place_] = 0;
+  if (place_ == 0) span.slot()->record_tag = store_->tag();
   Place place{.flags = static_cast<std::uint8_t>(flags_of(made.parent) | shown_flag(span.layers()))};
   bool const is_explicit = made.parent.kind == Parent::Kind::span;
   SpanRef const parent = is_explicit ? span.parent() : SpanRef();
@@ -178,7 +177,7 @@ void RecordLayer::on_new_span(SpanRef span, NewSpan const& made, Context const& 
   Writer* const writer = writer_for(around, place);
   if (writer == nullptr) return;
   make_known(*writer, parent, place);
-  span.slot()->record_key =
+  span.slot()->record_keys[place_] =
       writer->new_span(span.metadata(), made.fields.statement_values(), place, key_of(parent));
 }
 

@@ -37,8 +37,11 @@ class RecordStore {
   RecordingParts const parts_;
 };
 
-/// At most one in a registry, since spans keep their place in the recording. A forked child records nothing into a file,
-/// and into memory of its own otherwise.
+/// Where spans keep their place in a recording.
+enum class RecordPlace : std::uint8_t { registry, profile };
+
+/// At most one for each RecordPlace in a registry. A forked child records nothing into a file, and into memory of its own
+/// otherwise.
 class RecordLayer final : public Layer {
  public:
   /// A call of the registry, and what a new chunk has to describe: the spans that the track was in before it.
@@ -51,7 +54,8 @@ class RecordLayer final : public Layer {
   };
 
   /// Records that one of the layers `shown` sees are marked by kShown.
-  explicit RecordLayer(std::shared_ptr<RecordStore> store, LayerMask shown = 0) noexcept;
+  explicit RecordLayer(std::shared_ptr<RecordStore> store, LayerMask shown = 0,
+                       RecordPlace place = RecordPlace::registry) noexcept;
   ~RecordLayer() override;
 
   Hooks hooks() const noexcept override { return Hooks::all | Hooks::scopes; }
@@ -71,6 +75,7 @@ class RecordLayer final : public Layer {
   static constexpr unsigned kMaxDescribed = 100;
 
   bool is_usable() const noexcept { return is_anonymous_ || forks_when_made_ == fork_count(); }
+  std::uint64_t key_of(SpanRef span) const noexcept { return span ? span.slot()->record_keys[place_] : 0; }
   std::uint8_t shown_flag(LayerMask mask) const noexcept { return (mask & shown_) != 0 ? kShown : 0; }
   void describe(Writer& writer, SpanRef span, bool entered, void const* around,
                 unsigned max_parents = kMaxDescribed) const noexcept;
@@ -85,6 +90,7 @@ class RecordLayer final : public Layer {
 
   std::shared_ptr<RecordStore> const store_;
   LayerMask const shown_;
+  std::size_t const place_;
   bool const is_anonymous_;
   unsigned const forks_when_made_;
   Mutex mutex_;  // taken by a thread's first record

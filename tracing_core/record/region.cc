@@ -55,9 +55,9 @@ Region::~Region() {
 // False if the program has closed the descriptor, whose number may be that of a file of its own now.
 bool Region::is_still_open() const noexcept { return descriptor_ >= 0 && file_identity(descriptor_) == identity_; }
 
-std::unique_ptr<Region> Region::make_anonymous(std::size_t limit_bytes) noexcept {
+std::unique_ptr<Region> Region::make_anonymous(std::size_t limit_bytes, std::size_t max_limit_bytes) noexcept {
   std::uint32_t const usable = chunks_in(limit_bytes);
-  std::uint32_t const chunks = usable + 2 * kMaxTracks;
+  std::uint32_t const chunks = chunks_in(std::max(limit_bytes, max_limit_bytes)) + 2 * kMaxTracks;
   std::size_t const bytes = bytes_for(chunks);
   void* const base =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -65,7 +65,6 @@ std::unique_ptr<Region> Region::make_anonymous(std::size_t limit_bytes) noexcept
   madvise(base, bytes, MADV_NOHUGEPAGE);  // a page for each chunk that is used, not 2 MiB
   std::unique_ptr<Region> region(new (std::nothrow) Region(static_cast<char*>(base), bytes, chunks, -1));
   if (region == nullptr) return nullptr;
-  region->grown_ = chunks;
   region->start(usable);
   return region;
 }
@@ -140,6 +139,7 @@ void Region::start(std::uint32_t usable) noexcept {
   all.start_ticks = before + (ticks_now() - before) / 2;
   all.ns_per_tick.store(rate_now(), std::memory_order_relaxed);
   all.usable.store(usable, std::memory_order_relaxed);
+  limit_ = usable;
   std::atomic_thread_fence(std::memory_order_release);
   std::memcpy(all.magic, kRecordingMagic, sizeof(all.magic));
 }
@@ -156,6 +156,27 @@ std::uint32_t Region::chunk_count() const noexcept {
 void Region::add_track() noexcept {
   std::uint32_t usable = header().usable.load(std::memory_order_relaxed);
   while (usable + 2 <= chunks_ && !header().usable.compare_exchange_weak(usable, usable + 2, std::memory_order_relaxed)) {
+  }
+}
+
+void Region::set_limit(std::size_t limit_bytes) noexcept {
+  std::uint32_t const limit = std::min(chunks_in(limit_bytes), chunks_ - 2 * kMaxTracks);
+  header().usable.fetch_add(limit - limit_, std::memory_order_relaxed);  // tracks may be added meanwhile
+  limit_ = limit;
+}
+
+void Region::discard() noexcept {
+  for (std::uint32_t i = 0; i < grown_.load(std::memory_order_acquire); ++i) {
+    ChunkHead& chunk = head(i);
+    std::uint32_t free = 0;
+    if (chunk.generation.load(std::memory_order_relaxed) == 0 ||
+        !chunk.owned.compare_exchange_strong(free, 1, std::memory_order_acquire))
+      continue;
+    if (chunk.turns != 0 && chunk.turns < kSparedTurns) header().spared.fetch_sub(1, std::memory_order_relaxed);
+    chunk.turns = chunk.has_first = 0;
+    madvise(this->chunk(i), kChunkBytes, MADV_DONTNEED);
+    chunk.generation.store(0, std::memory_order_release);
+    give_back(i);
   }
 }
 
@@ -266,6 +287,11 @@ void Region::publish(std::uint32_t chunk) noexcept {
 bool Region::has_memory(std::uint32_t chunk) noexcept {
   constexpr std::uint32_t kAhead = kChunksPerGroup / 2;
   std::uint32_t grown = grown_.load(std::memory_order_acquire);
+  if (is_anonymous()) {  // from its first use on
+    while (grown <= chunk && !grown_.compare_exchange_weak(grown, chunk + 1, std::memory_order_release)) {
+    }
+    return true;
+  }
   if (chunk + std::min(kAhead, grown / 2) < grown) [[likely]] return true;
   (void)grow();
   constexpr int kMaxTurns = 10'000;  // another thread may have been killed while it extended the file

@@ -19,8 +19,9 @@ class Region {
   static constexpr std::size_t kMinBytes = 16 * kChunkBytes;
   static constexpr std::uint32_t kMaxTracks = 4096;
 
-  /// About `limit_bytes` of records, besides two chunks for each track. Null if memory ran out.
-  static std::unique_ptr<Region> make_anonymous(std::size_t limit_bytes) noexcept;
+  /// About `limit_bytes` of records, besides two chunks for each track. Memory is used only as it is filled. set_limit() may
+  /// raise the limit to `max_limit_bytes`. Null if memory ran out.
+  static std::unique_ptr<Region> make_anonymous(std::size_t limit_bytes, std::size_t max_limit_bytes = 0) noexcept;
   enum class Existing : bool { keep, replace };
   /// The same in a file, which grows as it is filled, and is locked by flock() while the region exists. Null, with `error`
   /// set, if the file cannot be created or mapped, or if another region uses it, or if it has content that is to be kept.
@@ -44,6 +45,11 @@ class Region {
   void give_back(std::uint32_t chunk) noexcept { head(chunk).owned.store(0, std::memory_order_release); }
   /// Another track records: makes room for the chunks that it keeps.
   void add_track() noexcept;
+  /// Changes how much is kept before the oldest is overwritten. REQUIRES: anonymous; one call at a time.
+  void set_limit(std::size_t limit_bytes) noexcept;
+  /// Forgets what is in chunks that nobody owns, without counting it as lost, and gives their memory back to the system.
+  /// REQUIRES: anonymous; nobody reads.
+  void discard() noexcept;
 
   /// Whether a record with this tag is the first one.
   bool is_first_of(std::uint32_t tag) noexcept;
@@ -73,6 +79,7 @@ class Region {
   char* const base_;
   std::size_t const bytes_;
   std::uint32_t const chunks_;  // for which there are addresses
+  std::uint32_t limit_ = 0;     // of chunks, without those of tracks
   int const descriptor_;        // negative: anonymous
   std::uint64_t const identity_;  // of the file
   std::atomic<std::uint32_t> grown_{0};  // how many chunks have memory

@@ -170,7 +170,7 @@ void replay_selected(Recording& recording, Subscriber& to, bool (*select)(void* 
   Instant last;
   recording.for_each([&](RecordEntry const& entry) {
     bool const is_selected = select(context, entry);
-    replay.feed(entry, is_selected && (entry.flags & kRestated) == 0);
+    replay.feed(entry, is_selected && !entry.is_context && (entry.flags & kRestated) == 0);
     last = entry.time;
   });
   replay.finish(last);

@@ -1,0 +1,82 @@
+// The files of with_profiler() are what was recorded.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+
+#include "tests/support/temporary_folder.h"
+#include "tests/traces/perfetto_reader.h"
+#include "tracing_core/dispatch/thread_name.h"
+#include "tracing_core/profile/profiler.h"
+#include "tracing_core/tracing.h"
+
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+using testlog_test::PerfettoTrace;
+using tracing::kv;
+
+class ProfileFiles : public testing::Test {
+ protected:
+  template <class F>
+  PerfettoTrace profile(F f) {
+    tracing::with_profiler(folder_ / "", f, {.run = "run", .host_name = "machine", .print = false});
+    PerfettoTrace trace = PerfettoTrace::read(folder_.read("plugins/profile/run/machine.pftrace"));
+    EXPECT_THAT(trace.problems, IsEmpty());
+    return trace;
+  }
+  static std::vector<std::string> names_of(testlog_test::PerfettoRow const& row) {
+    std::vector<std::string> names;
+    for (auto const& slice : row.slices) names.push_back(std::string(slice.depth, ' ') + slice.name);
+    return names;
+  }
+
+  tracing_test::TemporaryFolder const folder_;
+};
+
+TEST_F(ProfileFiles, HaveSpansEventsPerfSpansAndAnnotations) {
+  auto const trace = profile([] {
+    TRACE_SPAN(info, "train");
+    TRACE_STEP(3);
+    TRACE_ANNOTATE("forward", kv("batch", 8));
+    TRACE_PERF("matmul");
+    tracing::annotate("layer 1", [] { TRACE_INFO("event"); });
+  });
+  auto const& row = trace.row("main");
+  EXPECT_EQ(row.kind, "thread");
+  EXPECT_THAT(names_of(row), ElementsAre("train", " step", "  forward", "   matmul", "    layer 1", "     event"));
+  EXPECT_THAT(row.slices.at(1).args, ElementsAre(Pair("step_num", "3")));
+  EXPECT_THAT(row.slices.at(2).args, ElementsAre(Pair("batch", "8")));
+  for (auto const& slice : row.slices) EXPECT_TRUE(slice.is_instant || slice.end) << slice.name;
+}
+
+TEST_F(ProfileFiles, HaveARowForEachThread) {
+  auto const trace = profile([] {
+    std::thread([] {
+      tracing::set_thread_name("worker");
+      TRACE_SPAN(info, "work");
+    }).join();
+  });
+  EXPECT_THAT(names_of(trace.row("worker")), ElementsAre("work"));
+}
+
+TEST_F(ProfileFiles, HaveNothingOfEarlierProfiles) {
+  for (int i = 0; i < 3; ++i) {
+    auto const trace = profile([i] { TRACE_SPAN(info, "work", i); });
+    EXPECT_THAT(names_of(trace.row("main")), ElementsAre("work"));
+    EXPECT_THAT(trace.row("main").slices.at(0).args, ElementsAre(Pair("i", std::to_string(i))));
+  }
+}
+
+TEST_F(ProfileFiles, LeaveSpansOpenThatEndLater) {
+  auto span = TRACE_MAKE_SPAN(info, "none");
+  auto const trace = profile([&] { span = TRACE_MAKE_SPAN(info, "late"); });
+  EXPECT_THAT(names_of(trace.row("late")), ElementsAre("late"));
+  EXPECT_FALSE(trace.row("late").slices.at(0).end);
+}
+
+}  // namespace

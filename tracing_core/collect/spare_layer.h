@@ -1,0 +1,93 @@
+// SpareLayer and SpareFilter: the last place of every registry, for a layer that comes and goes: see Registry::attach().
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "tracing_core/collect/layer.h"
+#include "tracing_core/filter/filter.h"
+#include "tracing_core/internal/mutex.h"
+
+namespace tracing::inline v1::internal {
+
+// Nothing passes while no filter is attached: then no record has the layer's bit, and the layer is not called.
+class SpareFilter final : public Filter {
+ public:
+  // False if there is one already.
+  bool attach(std::unique_ptr<Filter> filter) {
+    MutexLock const lock(mutex_);
+    if (current_.load(std::memory_order_relaxed) != nullptr) return false;
+    kept_.push_back(std::move(filter));
+    current_.store(kept_.back().get(), std::memory_order_release);
+    return true;
+  }
+  void detach() noexcept { current_.store(nullptr, std::memory_order_release); }
+
+  Interest callsite_enabled(Metadata const& metadata) noexcept override {
+    Filter* const filter = current();
+    return filter == nullptr ? Interest::never : filter->callsite_enabled(metadata);
+  }
+  bool enabled(Metadata const& metadata) noexcept override {
+    Filter* const filter = current();
+    return filter != nullptr && filter->enabled(metadata);
+  }
+  LevelFilter max_level_hint() const noexcept override {
+    Filter const* const filter = current();
+    return filter == nullptr ? LevelFilter::off : filter->max_level_hint();
+  }
+  PerfRole perf_role() const noexcept override { return PerfRole::layer; }
+
+ private:
+  Filter* current() const noexcept { return current_.load(std::memory_order_acquire); }
+
+  std::atomic<Filter*> current_{nullptr};
+  Mutex mutex_;
+  std::vector<std::unique_ptr<Filter>> kept_ TRACING_GUARDED_BY(mutex_);
+};
+
+// Passes everything on to the layer that was set. A span keeps the bit of this place until it is closed, so the layer
+// gets its end even if nothing is attached any more.
+class SpareLayer final : public Layer {
+ public:
+  void set(std::shared_ptr<Layer> layer) {
+    MutexLock const lock(mutex_);
+    if (current_.load(std::memory_order_relaxed) == layer.get()) return;
+    kept_.push_back(std::move(layer));
+    current_.store(kept_.back().get(), std::memory_order_release);
+  }
+
+  Hooks hooks() const noexcept override { return Hooks::all | Hooks::scopes; }
+  void on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept override {
+    current().on_new_span(span, made, context);
+  }
+  void on_record(SpanRef span, FieldValues const& values, Context const& context) noexcept override {
+    current().on_record(span, values, context);
+  }
+  void on_follows_from(SpanRef span, SpanRef cause, Context const& context) noexcept override {
+    current().on_follows_from(span, cause, context);
+  }
+  void on_event(Event const& event, Context const& context) noexcept override { current().on_event(event, context); }
+  void on_enter(SpanRef span, Context const& context) noexcept override { current().on_enter(span, context); }
+  void on_exit(SpanRef span, Context const& context) noexcept override { current().on_exit(span, context); }
+  void on_close(SpanRef span, Context const& context) noexcept override { current().on_close(span, context); }
+  void on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept override {
+    current().on_timed(span, timing, context);
+  }
+  void on_scope_begin(SpanRef span, Context const& context) noexcept override {
+    current().on_scope_begin(span, context);
+  }
+  void on_scope_end(SpanRef span, Context const& context) noexcept override { current().on_scope_end(span, context); }
+  void flush() noexcept override { current().flush(); }
+
+ private:
+  Layer& current() const noexcept { return *current_.load(std::memory_order_acquire); }
+
+  Layer none_;
+  std::atomic<Layer*> current_{&none_};
+  Mutex mutex_;
+  std::vector<std::shared_ptr<Layer>> kept_ TRACING_GUARDED_BY(mutex_);
+};
+
+}  // namespace tracing::inline v1::internal

@@ -1,0 +1,65 @@
+// profile(): runs a function several times and says what each run took: time, compilation, launches, copies.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace tracing::inline v1 {
+
+struct ProfileOptions {
+  /// Runs before those that count, which compile and fill caches.
+  unsigned warmup = 1;
+  unsigned repeat = 1;
+};
+
+/// What a run did, as tracing::cuda recorded it on all threads until `f` returned: what a device does later is not in it, so
+/// `f` should wait for the device.
+struct ProfiledRun {
+  std::uint64_t runtime_ns = 0;
+  std::uint64_t compile_ns = 0;    ///< in spans `compile`, of all threads together
+  std::uint64_t launches = 0;      ///< of kernels
+  std::uint64_t device_ns = 0;     ///< the sum of all kernels' times, where the device's own times are recorded
+  std::uint64_t copied_bytes = 0;  ///< between host and device, and on the device
+};
+
+struct Spread {
+  double mean = 0;
+  double deviation = 0;  ///< the standard deviation of the sample; zero for a single run
+  std::uint64_t min = 0;
+  std::uint64_t median = 0;
+  std::uint64_t max = 0;
+};
+
+struct ProfiledRuns {
+  std::vector<ProfiledRun> warmup{};
+  std::vector<ProfiledRun> runs{};
+  /// Why only the times are known; empty if all is.
+  std::string error{};
+
+  /// Of the runs that count: `runs.spread(&ProfiledRun::runtime_ns).median`. All zero if there are none.
+  Spread spread(std::uint64_t ProfiledRun::*what) const;
+  /// A few lines for people, in which the warm-up has one for what only it did, such as compilation.
+  std::string to_string() const;
+};
+
+namespace internal {
+ProfiledRuns profile_runs(void (*run)(void* f), void* f, ProfileOptions const& options);
+}
+
+/// Calls `f()` `warmup` and `repeat` times while a profile is recorded in memory, and says what each call took. Its result is
+/// ignored; its exception ends the profile and is passed on. If a profile is being recorded already, or none can be, only the
+/// times are known:
+///
+///     auto const runs = tracing::profile([&] { step(model); }, {.warmup = 2, .repeat = 10});
+///     fmt::print("{}", runs.to_string());
+template <class F>
+ProfiledRuns profile(F&& f, ProfileOptions const& options = {}) {
+  using Function = std::remove_reference_t<F>;
+  return internal::profile_runs([](void* to) { (void)(*static_cast<Function*>(to))(); },
+                                const_cast<void*>(static_cast<void const*>(&f)), options);
+}
+
+}  // namespace tracing::inline v1

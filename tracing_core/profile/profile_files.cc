@@ -1,0 +1,140 @@
+#include "tracing_core/profile/profile_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include "tracing_core/export/perfetto.h"
+#include "tracing_core/internal/open_file.h"
+#include "tracing_core/perf/perf_filter.h"
+
+namespace tracing::inline v1::internal {
+namespace {
+
+using Write = std::function<void(std::string_view text)>;
+
+std::string message_of(int error) { return std::generic_category().message(error); }
+
+// Writes beside `path` and renames, so that the file is complete or was not touched. Returns a sentence, or nothing.
+std::string write_whole_file(std::string const& path, std::function<void(Write const&)> const& content) {
+  std::string const part = path + "." + std::to_string(getpid()) + ".part";
+  int const file = open_file(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
+  int error = file < 0 ? errno : 0;
+  content([&](std::string_view text) {
+    while (error == 0 && !text.empty()) {
+      ssize_t const written = write(file, text.data(), text.size());
+      if (written > 0) {
+        text.remove_prefix(static_cast<std::size_t>(written));
+      } else if (written == 0 || errno != EINTR) {
+        error = written == 0 ? ENOSPC : errno;
+      }
+    }
+  });
+  // Some file systems report only now that there was no room.
+  if (file >= 0 && close(file) != 0 && error == 0) error = errno;
+  if (error == 0 && rename(part.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return {};
+  if (file >= 0) unlink(part.c_str());
+  return "could not write " + path + ": " + message_of(error);
+}
+
+std::string local_time() {
+  std::time_t const now = std::time(nullptr);
+  std::tm parts{};
+  char text[32];
+  if (localtime_r(&now, &parts) == nullptr) return "profile";
+  return {text, std::strftime(text, sizeof(text), "%Y_%m_%d_%H_%M_%S", &parts)};
+}
+
+// A folder that did not exist; nothing and errno if that is impossible.
+std::string make_run_folder(std::string const& profiles) {
+  std::string const first = profiles + "/" + local_time();
+  std::string folder = first;
+  for (int number = 2; mkdir(folder.c_str(), 0777) != 0; ++number) {
+    if (errno != EEXIST) return {};
+    folder = first + "_" + std::to_string(number);
+  }
+  return folder;
+}
+
+// The viewers take what is between the last slash and the first colon for something else.
+std::string file_name_of(std::string name) {
+  for (char& c : name) {
+    if (c == ':' || c == '/') c = '_';
+  }
+  return name;
+}
+
+std::string name_of_machine() {
+  char name[256] = {};
+  return gethostname(name, sizeof(name) - 1) == 0 && name[0] != '\0' ? name : "localhost";
+}
+
+std::string profiles_folder(std::string dir) {
+  while (dir.size() > 1 && dir.ends_with('/')) dir.pop_back();
+  return (dir.empty() ? "." : dir) + "/plugins/profile";
+}
+
+std::string program_name() {
+  char const* const name = program_invocation_short_name;
+  return name == nullptr ? "" : name;
+}
+
+// Each of the files, and how it is made.
+void write_files(RecordedProfile& profile, ProfileResult& result, std::string const& host) {
+  auto const source = [&] {
+    TraceSource made(*profile.recording);
+    made.process = program_name();
+    made.filter = with_perf_spans(nullptr);
+    return made;
+  };
+  auto const add = [&](std::string const& suffix, std::function<void(Write const&)> const& content) {
+    std::string const path = result.folder + "/" + host + suffix;
+    std::string error = write_whole_file(path, content);
+    if (error.empty()) {
+      result.files.push_back(path);
+    } else if (result.error.empty()) {
+      result.error = std::move(error);
+    }
+  };
+  add(".pftrace", [&](Write const& out) { write_perfetto(source(), out); });
+}
+
+}  // namespace
+
+std::string prepare_profile_folder(std::string const& dir) {
+  std::string const folder = profiles_folder(dir);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return "could not create " + folder + ": " + error.message();
+  if (access(folder.c_str(), W_OK | X_OK) != 0) return "could not write to " + folder + ": " + message_of(errno);
+  return {};
+}
+
+ProfileResult write_profile(RecordedProfile& profile, std::string const& dir, ProfilerOptions const& options) {
+  ProfileResult result;
+  result.overwritten = profile.overwritten;
+  std::string const profiles = profiles_folder(dir);
+  if (options.run.empty()) {
+    result.folder = make_run_folder(profiles);
+    if (result.folder.empty()) result.error = "could not create a folder in " + profiles + ": " + message_of(errno);
+  } else {
+    result.folder = profiles + "/" + file_name_of(options.run);
+    if (mkdir(result.folder.c_str(), 0777) != 0 && errno != EEXIST)
+      result.error = "could not create " + result.folder + ": " + message_of(errno);
+  }
+  if (!result.error.empty()) return result.folder.clear(), result;
+  write_files(profile, result, file_name_of(options.host_name.empty() ? name_of_machine() : options.host_name));
+  return result;
+}
+
+}  // namespace tracing::inline v1::internal

@@ -1,0 +1,16 @@
+// write_profile(): the files of a profile, in the folder where TensorBoard looks for them.
+#pragma once
+
+#include <string>
+
+#include "tracing_core/profile/recorded_profile.h"
+
+namespace tracing::inline v1::internal {
+
+/// Creates the folder `dir/plugins/profile`. Returns a sentence if that is impossible, or if no file could be made there.
+std::string prepare_profile_folder(std::string const& dir);
+
+/// Writes all files. A file that cannot be written is absent, or as it was; then `error` says why.
+ProfileResult write_profile(RecordedProfile& profile, std::string const& dir, ProfilerOptions const& options);
+
+}  // namespace tracing::inline v1::internal

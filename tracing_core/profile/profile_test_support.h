@@ -1,0 +1,62 @@
+// What the tests of profiles share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tracing_core/model/text_buffer.h"
+#include "tracing_core/profile/recorded_profile.h"
+#include "tracing_core/record/recorded_spans.h"
+
+namespace tracing_test {
+
+/// The spans and events of a recording in the order of time, each with the spans around it: `outer > inner{n=1}`.
+inline std::vector<std::string> lines_of(tracing::internal::Recording& recording) {
+  using tracing::internal::RecordType;
+  std::vector<std::string> lines;
+  tracing::internal::RecordedSpans spans;
+  recording.for_each([&](tracing::internal::RecordEntry const& entry) {
+    spans.follow(entry);
+    bool const is_span = entry.type == RecordType::scope_begin || entry.type == RecordType::new_span;
+    if ((!is_span && entry.type != RecordType::event) || entry.is_context) return;
+    std::string line;
+    auto const* span = spans.current();
+    for (span = is_span ? span->parent.get() : span; span != nullptr; span = span->parent.get())
+      line.insert(0, std::string(span->metadata->name()) + " > ");
+    line += entry.metadata->name();
+    tracing::InlineTextBuffer<256> fields;
+    if (entry.values != nullptr) {
+      tracing::FieldValues const values(*entry.metadata, entry.values);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        fields.append(i == 0 ? "{" : " ");
+        fields.append(values.name(i));
+        fields.push_back('=');
+        if (values.name(i) == "message") {
+          tracing::append_message(fields, values.value(i));
+        } else {
+          tracing::append_debug(fields, values.value(i));
+        }
+      }
+      if (values.size() > 0) fields.push_back('}');
+    }
+    lines.push_back(line + std::string(fields.view()));
+  });
+  return lines;
+}
+
+/// What `f` does while a profile is recorded.
+template <class F>
+std::vector<std::string> profiled(F&& f, tracing::ProfilerOptions const& options = {}) {
+  EXPECT_EQ(tracing::internal::start_recording(options), "");
+  f();
+  auto const profile = tracing::internal::stop_recording();
+  EXPECT_EQ(profile.error, "");
+  EXPECT_EQ(profile.overwritten, 0u);
+  return profile.recording == nullptr ? std::vector<std::string>() : lines_of(*profile.recording);
+}
+
+}  // namespace tracing_test

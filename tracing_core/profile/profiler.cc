@@ -1,0 +1,94 @@
+#include "tracing_core/profile/profiler.h"
+
+#include <unistd.h>
+
+#include <new>
+#include <utility>
+
+#include "tracing_core/export/write_all.h"
+#include "tracing_core/internal/mutex.h"
+#include "tracing_core/profile/profile_files.h"
+#include "tracing_core/profile/recorded_profile.h"
+
+namespace tracing::inline v1 {
+namespace {
+
+// Where the files of the profile that is being recorded go.
+struct Destination {
+  internal::Mutex mutex;
+  std::string dir TRACING_GUARDED_BY(mutex);
+  ProfilerOptions options TRACING_GUARDED_BY(mutex);
+};
+Destination& destination() {
+  static auto& never_destroyed = *new Destination;
+  return never_destroyed;
+}
+
+void print(std::string const& line) noexcept {
+  internal::write_once(STDERR_FILENO, "testlog: " + line + "\n");
+}
+
+void print(ProfileResult const& result) {
+  for (std::string const& file : result.files) print("profile written to " + file);
+  if (result.overwritten > 0)
+    print(std::to_string(result.overwritten) +
+          " records of the profile were overwritten; a larger ProfilerOptions::limit_bytes keeps more");
+}
+
+}  // namespace
+
+std::string profiler_start(std::string dir, ProfilerOptions options) {
+  if (std::string error = internal::prepare_profile_folder(dir); !error.empty()) return error;
+  if (std::string error = internal::start_recording(options); !error.empty()) return error;
+  Destination& to = destination();
+  internal::MutexLock const lock(to.mutex);
+  to.dir = std::move(dir);
+  to.options = std::move(options);
+  return {};
+}
+
+ProfileResult profiler_stop() {
+  internal::RecordedProfile profile = internal::stop_recording();
+  if (!profile.error.empty()) return {.error = std::move(profile.error)};
+  std::string dir;
+  ProfilerOptions options;
+  {
+    Destination& from = destination();
+    internal::MutexLock const lock(from.mutex);
+    dir = std::exchange(from.dir, {});
+    options = std::exchange(from.options, {});
+  }
+  ProfileResult result = internal::write_profile(profile, dir, options);  // the recording is still there afterwards
+  if (options.print) print(result);
+  return result;
+}
+
+namespace internal {
+
+ProfilerScope::ProfilerScope(std::string dir, ProfilerOptions options, ProfileResult* result) : result_(result) {
+  try {
+    std::string error = profiler_start(std::move(dir), std::move(options));
+    started_ = error.empty();
+    if (started_) return;
+    if (result_ != nullptr) {
+      *result_ = {.error = std::move(error)};
+    } else {
+      print("with_profiler(): " + error);
+    }
+  } catch (std::bad_alloc const&) {  // the function is called all the same
+  }
+}
+
+ProfilerScope::~ProfilerScope() {
+  if (!started_) return;
+  try {
+    ProfileResult result = profiler_stop();
+    if (!result.ok() && result_ == nullptr) print("with_profiler(): " + result.error);
+    if (result_ != nullptr) *result_ = std::move(result);
+  } catch (std::bad_alloc const&) {
+    if (result_ != nullptr) result_->error = "out of memory";  // short enough to need none
+  }
+}
+
+}  // namespace internal
+}  // namespace tracing::inline v1

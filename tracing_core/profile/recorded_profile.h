@@ -1,0 +1,25 @@
+// start_recording(), stop_recording(): what a process does between the two, as a recording in memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "tracing_core/profile/profiler.h"
+#include "tracing_core/record/reader.h"
+
+namespace tracing::inline v1::internal {
+
+struct RecordedProfile {
+  std::string error{};  // a sentence, if there is no recording
+  std::unique_ptr<Recording> recording{};
+  std::uint64_t overwritten = 0;
+};
+
+/// Returns why not, or nothing. One profile at a time, for the whole process. Of the options uses those that select records
+/// and the limit. Thread-safe.
+std::string start_recording(ProfilerOptions const& options);
+/// The recording begins with start_recording(): earlier records are context. Thread-safe.
+RecordedProfile stop_recording();
+
+}  // namespace tracing::inline v1::internal
