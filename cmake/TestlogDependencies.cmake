@@ -8,6 +8,10 @@
 #
 # Finds RE2 by its own package config or by pkg-config, whichever the system has, and gives the target to link.
 
+# testlog_zlib(<out variable>)
+#
+# Gives zlib's target; nothing, with a message, if the system has none: then files that end in .gz cannot be written.
+
 # testlog_portable_dependencies()
 #
 # Links fmt and spdlog by their headers and RE2 from its archive: what is linked then needs the C library alone.
@@ -62,6 +66,18 @@ function(testlog_re2 out)
   # A shared library keeps RE2 to itself; the users of a static one must link it.
   if(NOT BUILD_SHARED_LIBS)
     set_property(GLOBAL APPEND PROPERTY TESTLOG_tracing_DEPENDENCIES "${lookup}")
+  endif()
+endfunction()
+
+function(testlog_zlib out)
+  find_package(ZLIB QUIET GLOBAL)
+  if(NOT TARGET ZLIB::ZLIB)
+    message(STATUS "No zlib here (Debian: zlib1g-dev): traces cannot be compressed.")
+    return()
+  endif()
+  set(${out} ZLIB::ZLIB PARENT_SCOPE)
+  if(NOT BUILD_SHARED_LIBS)
+    set_property(GLOBAL APPEND PROPERTY TESTLOG_tracing_DEPENDENCIES "find_dependency(ZLIB)")
   endif()
 endfunction()
 
