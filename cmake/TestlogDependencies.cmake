@@ -11,7 +11,11 @@
 # testlog_httplib(<out variable>)
 #
 # The same for cpp-httplib, which is optional: without it a message says what is left out, and there is nothing to link.
-
+#
+# testlog_zlib(<out variable>)
+#
+# Gives zlib's target; nothing, with a message, if the system has none: then files that end in .gz cannot be written.
+#
 # testlog_portable_dependencies()
 #
 # Links fmt and spdlog by their headers and RE2 from its archive: what is linked then needs the C library alone.
@@ -98,6 +102,18 @@ endif()")
     set_property(GLOBAL APPEND PROPERTY TESTLOG_tracing_DEPENDENCIES "${lookup}")
   endif()
   set(${out} ${target} PARENT_SCOPE)
+endfunction()
+
+function(testlog_zlib out)
+  find_package(ZLIB QUIET GLOBAL)
+  if(NOT TARGET ZLIB::ZLIB)
+    message(STATUS "No zlib here (Debian: zlib1g-dev): traces cannot be compressed.")
+    return()
+  endif()
+  set(${out} ZLIB::ZLIB PARENT_SCOPE)
+  if(NOT BUILD_SHARED_LIBS)
+    set_property(GLOBAL APPEND PROPERTY TESTLOG_tracing_DEPENDENCIES "find_dependency(ZLIB)")
+  endif()
 endfunction()
 
 function(testlog_missing package debian for)

@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <new>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,8 +17,9 @@
 #include "testlog/cli/recordings.h"
 #include "testlog/cli/run_marks.h"
 #include "tracing_core/collect/registry.h"
-#include "tracing_core/export/chrome_output.h"
+#include "tracing_core/export/chrome_trace.h"
 #include "tracing_core/export/flame_lines.h"
+#include "tracing_core/profile/gzip.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/export/perfetto.h"
 #include "tracing_core/export/profile_folder.h"
@@ -52,19 +56,6 @@ void replay_to(std::unique_ptr<tracing::Layer> layer, RecordingFile& file, Optio
 
 std::shared_ptr<tracing::LineSink> sink_of(OutputFile& output) {
   return tracing::make_sink([&output](tracing::Level, std::string_view text) { output.write(text); });
-}
-
-// The process of a recording, with times since the first of all recordings began.
-tracing::internal::ChromeProcess process_of(RecordingFile const& file, tracing::Instant start) {
-  tracing::internal::ChromeProcess process = tracing::internal::ChromeProcess::current();
-  process.pid = static_cast<std::int64_t>(file.recording->process());
-  process.name = std::filesystem::path(file.path).stem();
-  process.start = start;
-  process.tid_of = [&file](tracing::Track const& track) {
-    auto const other = static_cast<std::int64_t>(tracing::internal::kFirstOtherTrack + track.number);
-    return tracing::internal::thread_of(*file.recording, track.number).value_or(other);
-  };
-  return process;
 }
 
 // `Suite.Name` or, if it has not exactly one test, the file's name.
@@ -122,15 +113,22 @@ int write_xplanes(Files const& files, Options const& options, std::string const&
   return kDone;
 }
 
-void write_chrome(Files const& files, Options const& options, OutputFile& output) {
-  tracing::Instant const start = start_of(files);
-  for (auto const& file : files) {
-    tracing::internal::ChromeProcess process = process_of(*file, start);
-    process.opens_list = file == files.front();
-    process.closes_list = file == files.back();
-    auto [layer, guard] = tracing::internal::chrome_layer_of(std::move(process), {.sink = sink_of(output)});
-    replay_to(std::move(layer), *file, options, LostEntries::shown);
+// Compressed if the name says so.
+void write_chrome(Files const& files, Options const& options, OutputFile& output, bool is_compressed) {
+  tracing::internal::ChromeTraceOptions chrome{.start = start_of(files)};
+  std::function<void(std::string_view)> out = [&output](std::string_view text) { output.write(text); };
+  std::optional<tracing::internal::Gzip> gzip;
+  if (is_compressed) {
+    gzip.emplace(std::exchange(out, [&gzip](std::string_view text) { (void)gzip->write(text); }));
   }
+  for (auto const& file : files) {
+    chrome.opens_list = file == files.front();
+    chrome.closes_list = file == files.back();
+    tracing::internal::TraceSource source = source_of(*file, {}, options);
+    source.process = std::filesystem::path(file->path).stem();
+    tracing::internal::write_chrome(std::move(source), chrome, out);
+  }
+  if (gzip && !gzip->finish()) throw std::bad_alloc();
 }
 
 void write_folded(Files const& files, Options const& options, OutputFile& output) {
@@ -170,7 +168,7 @@ void check_output(std::vector<std::string> const& inputs, std::string const& out
 int write_file(Files const& files, Options const& options, CLI::Option const* format, std::string const& path) {
   OutputFile output(path);
   if (options.perfetto == format) write_perfetto(files, options, output);
-  if (options.chrome == format) write_chrome(files, options, output);
+  if (options.chrome == format) write_chrome(files, options, output, path.ends_with(".gz"));
   if (options.folded == format) write_folded(files, options, output);
   if (options.json == format) write_json(files, options, output);
   std::error_code const error = output.finish();
@@ -186,6 +184,9 @@ int run(Options const& options) {
   }
   if (formats != 1) throw UsageError("export: expected one of --perfetto, --xplane, --chrome, --folded, --json");
   std::string const path = output_of(format);
+  if (options.chrome == format && path.ends_with(".gz") && !tracing::internal::Gzip::is_available())
+    throw UsageError("export: this program was built without zlib (Debian: zlib1g-dev), so it cannot write " + path +
+                     "; expected a name without .gz");
   (void)filter_of("export", options.filter);
   std::vector<std::string> const inputs = files_of("export", options.files);
   check_output(inputs, path);
@@ -254,7 +255,7 @@ Command add_export_command(CLI::App& program) {
   options.xplane = command.add_option("--xplane")
                        ->description("Writes a profile for xprof and TensorBoard to DIR/plugins/profile/, a file for each recording")
                        ->type_name("DIR");
-  options.chrome = add("--chrome", "Writes a Chrome trace, as TRACE_CHROME does");
+  options.chrome = add("--chrome", "Writes a Chrome trace, as TRACE_CHROME does; compressed to a name that ends in .gz");
   options.folded = add("--folded", "Writes folded stacks, as TRACE_FLAME does");
   options.json = add("--json", "Writes JSON lines, as TRACE_FORMAT=json prints them, in the order of time");
   command.add_option("--filter", options.filter, "Directives, as in TRACE_FILTER")->capture_default_str();

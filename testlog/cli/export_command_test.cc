@@ -217,6 +217,18 @@ TEST_F(Export, BeginsSpansWhoseBeginningWasOverwritten) {
     EXPECT_THAT(line, HasSubstr("::outer")) << "stacks are complete";
 }
 
+TEST_F(Export, CompressesAChromeTraceIfItsNameSaysSo) {
+  record_in_child(folder_ / "a.rec", [] { work(1); });
+  Outcome const outcome = export_to({folder_ / "a.rec", "--chrome", folder_ / "a.json.gz"});
+  if (outcome.exit_code == 2) {  // built without zlib
+    EXPECT_THAT(outcome.err, HasSubstr("built without zlib"));
+    return;
+  }
+  EXPECT_EQ(outcome.err, "");
+  ASSERT_EQ(std::system(("gzip -dc " + (folder_ / "a.json.gz") + " > " + (folder_ / "a.json")).c_str()), 0);
+  EXPECT_EQ(folder_.read("a.json"), export_to({folder_ / "a.rec", "--chrome"}).out);
+}
+
 TEST_F(Export, LeavesSpansOpenThatWereWhenTheProcessWasKilled) {
   record_in_child(folder_ / "a.rec", [] {
     TRACE_SPAN(info, "outer");

@@ -1,0 +1,22 @@
+// write_chrome(): makes a Chrome trace of a recording, as chrome_layer() would have written it.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "tracing_core/export/trace_source.h"
+#include "tracing_core/model/instant.h"
+
+namespace tracing::inline v1::internal {
+
+struct ChromeTraceOptions {
+  Instant start{};  // from which times count; zero: the beginning of the recording
+  // A list may have the records of several processes, one after the other.
+  bool opens_list = true;
+  bool closes_list = true;
+};
+
+// `out` receives a list of events as text. Tests are not in it.
+void write_chrome(TraceSource source, ChromeTraceOptions const& options, std::function<void(std::string_view)> out);
+
+}  // namespace tracing::inline v1::internal

@@ -1,0 +1,74 @@
+#include "tracing_core/profile/gzip.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/support/temporary_folder.h"
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/record/reader.h"
+#include "tracing_core/record/record.h"
+#include "tracing_core/tracing.h"
+
+namespace tracing::internal {
+namespace {
+
+class TraceJsonGz : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto [layer, error] = record_layer({.path = folder_ / "a.rec"});
+    with_default(RegistryBuilder().with(std::move(layer)).build(), [] {
+      for (int i = 0; i < 1000; ++i) {
+        TRACE_SPAN(info, "step", i);
+      }
+    });
+    std::string message;
+    recording_ = Recording::read_file(folder_ / "a.rec", message);
+    ASSERT_NE(recording_, nullptr) << message;
+  }
+  TraceSource source() const {
+    TraceSource made(*recording_);
+    made.process = "a process";
+    return made;
+  }
+
+  tracing_test::TemporaryFolder const folder_;
+  std::unique_ptr<Recording> recording_;
+};
+
+TEST_F(TraceJsonGz, IsTheCompressedTrace) {
+  if (!Gzip::is_available()) GTEST_SKIP() << "built without zlib";
+  std::string plain, compressed;
+  write_chrome(source(), {}, [&plain](std::string_view text) { plain += text; });
+  ASSERT_TRUE(write_trace_json_gz(source(), {}, [&compressed](std::string_view bytes) { compressed += bytes; }));
+  EXPECT_LT(compressed.size() * 5, plain.size());
+  folder_.write("a.json.gz", compressed);
+  ASSERT_EQ(std::system(("gzip -dc " + (folder_ / "a.json.gz") + " > " + (folder_ / "a.json")).c_str()), 0);
+  auto const trace = nlohmann::json::parse(folder_.read("a.json"));
+  EXPECT_EQ(trace.at("displayTimeUnit"), "ns");
+  EXPECT_EQ(trace.at("traceEvents"), nlohmann::json::parse(plain));
+  EXPECT_EQ(trace.at("traceEvents").at(0).at("args").at("name"), "a process");
+}
+
+TEST(GzipFile, OfALargeTextIsWhole) {
+  if (!Gzip::is_available()) GTEST_SKIP() << "built without zlib";
+  tracing_test::TemporaryFolder const folder;
+  std::string text, compressed;
+  for (int i = 0; i < 200'000; ++i) text += std::to_string(i * 7919) + ' ';
+  Gzip gzip([&compressed](std::string_view bytes) { compressed += bytes; });
+  EXPECT_TRUE(gzip.write(text.substr(0, 1)));
+  EXPECT_TRUE(gzip.write({}));
+  EXPECT_TRUE(gzip.write(std::string_view(text).substr(1)));
+  EXPECT_TRUE(gzip.finish());
+  folder.write("a.gz", compressed);
+  ASSERT_EQ(std::system(("gzip -dc " + (folder / "a.gz") + " > " + (folder / "a")).c_str()), 0);
+  EXPECT_EQ(folder.read("a"), text);
+}
+
+}  // namespace
+}  // namespace tracing::internal
