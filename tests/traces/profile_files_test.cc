@@ -7,6 +7,7 @@
 
 #include "tests/support/temporary_folder.h"
 #include "tests/traces/perfetto_reader.h"
+#include "tests/traces/xplane_reader.h"
 #include "tracing_core/dispatch/thread_name.h"
 #include "tracing_core/profile/profiler.h"
 #include "tracing_core/tracing.h"
@@ -52,6 +53,21 @@ TEST_F(ProfileFiles, HaveSpansEventsPerfSpansAndAnnotations) {
   EXPECT_THAT(row.slices.at(1).args, ElementsAre(Pair("step_num", "3")));
   EXPECT_THAT(row.slices.at(2).args, ElementsAre(Pair("batch", "8")));
   for (auto const& slice : row.slices) EXPECT_TRUE(slice.is_instant || slice.end) << slice.name;
+}
+
+TEST_F(ProfileFiles, HaveTheSameInTheFormatOfTensorBoard) {
+  profile([] {
+    TRACE_STEP(3);
+    TRACE_ANNOTATE("forward", kv("batch", 8));
+  });
+  auto const read = testlog_test::XplaneProfile::read(folder_.read("plugins/profile/run/machine.xplane.pb"));
+  EXPECT_THAT(read.problems, IsEmpty());
+  EXPECT_EQ(read.hostname, "machine");
+  auto const& events = read.line("main").events;
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].name, "step");
+  EXPECT_EQ(events[1].name, "forward");
+  EXPECT_THAT(events[1].args, Contains(Pair("batch", "8")));
 }
 
 TEST_F(ProfileFiles, HaveARowForEachThread) {

@@ -14,12 +14,16 @@ std::string profile_run_of(Instant time) {
   return std::string(text, strftime(text, sizeof(text), "%Y_%m_%d_%H_%M_%S", &local));
 }
 
+std::string profile_name_of(std::string_view name) {
+  std::string made(name);
+  std::replace_if(made.begin(), made.end(), [](char c) { return c == '/' || c == ':'; }, '_');
+  return made;
+}
+
 std::string profile_path(std::string_view folder, std::string_view run, std::string_view host, std::string_view suffix) {
-  std::string name(host);
-  std::replace_if(name.begin(), name.end(), [](char c) { return c == '/' || c == ':'; }, '_');
   std::string path(folder.empty() ? "." : folder);
   if (!path.ends_with('/')) path.push_back('/');
-  return path.append("plugins/profile/").append(run).append("/").append(name).append(suffix);
+  return path.append("plugins/profile/").append(run).append("/").append(profile_name_of(host)).append(suffix);
 }
 
 }  // namespace tracing::inline v1::internal

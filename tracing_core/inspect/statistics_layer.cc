@@ -138,11 +138,12 @@ void StatisticsLayer::on_new_span(SpanRef span, NewSpan const&, Context const& c
   if (GroupSums* const group = group_of(tag_on(track), track, span.metadata().target())) add_request(*group, span);
 }
 
+// A call from before the recording of a profile is only context.
 void StatisticsLayer::on_enter(SpanRef span, Context const& context) noexcept {
   Track const& track = context.track();
   Metadata const& metadata = span.metadata();
   Call call{nullptr, nullptr, tag_on(track)};
-  call.group = group_of(call.tag, track, metadata.target());
+  if (!context.is_restored()) call.group = group_of(call.tag, track, metadata.target());
   if (call.group != nullptr && metadata.target() != kDeviceTarget) call.sum = &call.group->span(metadata);
   stacks_.enter(track, span.id(), context.time(), call);
 }

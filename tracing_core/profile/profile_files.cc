@@ -5,17 +5,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <string_view>
 #include <utility>
 
 #include "tracing_core/export/perfetto.h"
+#include "tracing_core/export/profile_folder.h"
+#include "tracing_core/export/xplane.h"
+#include "tracing_core/inspect/statistics_reader.h"
 #include "tracing_core/internal/open_file.h"
 #include "tracing_core/perf/perf_filter.h"
+#include "tracing_core/profile/gzip.h"
 
 namespace tracing::inline v1::internal {
 namespace {
@@ -24,12 +26,13 @@ using Write = std::function<void(std::string_view text)>;
 
 std::string message_of(int error) { return std::generic_category().message(error); }
 
-// Writes beside `path` and renames, so that the file is complete or was not touched. Returns a sentence, or nothing.
-std::string write_whole_file(std::string const& path, std::function<void(Write const&)> const& content) {
+// Writes beside `path` and renames, so that the file is complete or was not touched. Returns a sentence, or nothing. `content`
+// returns false if it is not whole because memory ran out.
+std::string write_whole_file(std::string const& path, std::function<bool(Write const&)> const& content) {
   std::string const part = path + "." + std::to_string(getpid()) + ".part";
   int const file = open_file(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
   int error = file < 0 ? errno : 0;
-  content([&](std::string_view text) {
+  bool const is_whole = content([&](std::string_view text) {
     while (error == 0 && !text.empty()) {
       ssize_t const written = write(file, text.data(), text.size());
       if (written > 0) {
@@ -39,6 +42,7 @@ std::string write_whole_file(std::string const& path, std::function<void(Write c
       }
     }
   });
+  if (!is_whole && error == 0) error = ENOMEM;
   // Some file systems report only now that there was no room.
   if (file >= 0 && close(file) != 0 && error == 0) error = errno;
   if (error == 0 && rename(part.c_str(), path.c_str()) != 0) error = errno;
@@ -47,31 +51,15 @@ std::string write_whole_file(std::string const& path, std::function<void(Write c
   return "could not write " + path + ": " + message_of(error);
 }
 
-std::string local_time() {
-  std::time_t const now = std::time(nullptr);
-  std::tm parts{};
-  char text[32];
-  if (localtime_r(&now, &parts) == nullptr) return "profile";
-  return {text, std::strftime(text, sizeof(text), "%Y_%m_%d_%H_%M_%S", &parts)};
-}
-
 // A folder that did not exist; nothing and errno if that is impossible.
 std::string make_run_folder(std::string const& profiles) {
-  std::string const first = profiles + "/" + local_time();
+  std::string const first = profiles + "/" + profile_run_of(Instant::now());
   std::string folder = first;
   for (int number = 2; mkdir(folder.c_str(), 0777) != 0; ++number) {
     if (errno != EEXIST) return {};
     folder = first + "_" + std::to_string(number);
   }
   return folder;
-}
-
-// The viewers take what is between the last slash and the first colon for something else.
-std::string file_name_of(std::string name) {
-  for (char& c : name) {
-    if (c == ':' || c == '/') c = '_';
-  }
-  return name;
 }
 
 std::string name_of_machine() {
@@ -97,8 +85,8 @@ void write_files(RecordedProfile& profile, ProfileResult& result, std::string co
     made.filter = with_perf_spans(nullptr);
     return made;
   };
-  auto const add = [&](std::string const& suffix, std::function<void(Write const&)> const& content) {
-    std::string const path = result.folder + "/" + host + suffix;
+  auto const add = [&](std::string const& suffix, std::function<bool(Write const&)> const& content) {
+    std::string const path = result.folder + "/" + profile_name_of(host) + suffix;
     std::string error = write_whole_file(path, content);
     if (error.empty()) {
       result.files.push_back(path);
@@ -106,7 +94,13 @@ void write_files(RecordedProfile& profile, ProfileResult& result, std::string co
       result.error = std::move(error);
     }
   };
-  add(".pftrace", [&](Write const& out) { write_perfetto(source(), out); });
+  add(".xplane.pb", [&](Write const& out) { return write_xplane(source(), {.hostname = host}, out), true; });
+  if (Gzip::is_available()) {
+    add(".trace.json.gz", [&](Write const& out) { return write_trace_json_gz(source(), {}, out); });
+  } else {
+    add(".trace.json", [&](Write const& out) { return write_chrome(source(), {}, out), true; });
+  }
+  add(".pftrace", [&](Write const& out) { return write_perfetto(source(), out), true; });
 }
 
 }  // namespace
@@ -128,13 +122,23 @@ ProfileResult write_profile(RecordedProfile& profile, std::string const& dir, Pr
     result.folder = make_run_folder(profiles);
     if (result.folder.empty()) result.error = "could not create a folder in " + profiles + ": " + message_of(errno);
   } else {
-    result.folder = profiles + "/" + file_name_of(options.run);
+    result.folder = profiles + "/" + profile_name_of(options.run);
     if (mkdir(result.folder.c_str(), 0777) != 0 && errno != EEXIST)
       result.error = "could not create " + result.folder + ": " + message_of(errno);
   }
   if (!result.error.empty()) return result.folder.clear(), result;
-  write_files(profile, result, file_name_of(options.host_name.empty() ? name_of_machine() : options.host_name));
+  write_files(profile, result, options.host_name.empty() ? name_of_machine() : options.host_name);
   return result;
+}
+
+std::string tables_of(RecordedProfile& profile, std::size_t max_rows) {
+  StatisticsSource source(*profile.recording);
+  source.filter = with_perf_spans(nullptr);
+  StatisticsReader reader(StatisticsBy::all);
+  reader.add(std::move(source));
+  TextBuffer tables;
+  append_statistics_table(tables, reader.finish(), {.max_rows = max_rows});
+  return std::string(tables.view());
 }
 
 }  // namespace tracing::inline v1::internal

@@ -13,4 +13,7 @@ std::string prepare_profile_folder(std::string const& dir);
 /// Writes all files. A file that cannot be written is absent, or as it was; then `error` says why.
 ProfileResult write_profile(RecordedProfile& profile, std::string const& dir, ProfilerOptions const& options);
 
+/// What the profile adds up to, as tables.
+std::string tables_of(RecordedProfile& profile, std::size_t max_rows);
+
 }  // namespace tracing::inline v1::internal

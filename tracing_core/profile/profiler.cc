@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include "tracing_core/export/write_all.h"
@@ -28,11 +29,24 @@ void print(std::string const& line) noexcept {
   internal::write_once(STDERR_FILENO, "testlog: " + line + "\n");
 }
 
-void print(ProfileResult const& result) {
+void print(ProfileResult const& result, internal::RecordedProfile& profile, ProfilerOptions const& options) {
+  if (options.table_rows > 0) {
+    std::string const tables = internal::tables_of(profile, options.table_rows);
+    std::string_view rest = tables;
+    internal::write_all(STDERR_FILENO, rest, true);
+  }
   for (std::string const& file : result.files) print("profile written to " + file);
   if (result.overwritten > 0)
     print(std::to_string(result.overwritten) +
           " records of the profile were overwritten; a larger ProfilerOptions::limit_bytes keeps more");
+}
+
+// The trace that the page opens; empty if there is none.
+std::string trace_of(ProfileResult const& result) {
+  for (std::string const& file : result.files) {
+    if (file.ends_with(".pftrace")) return file;
+  }
+  return {};
 }
 
 }  // namespace
@@ -59,7 +73,10 @@ ProfileResult profiler_stop() {
     options = std::exchange(from.options, {});
   }
   ProfileResult result = internal::write_profile(profile, dir, options);  // the recording is still there afterwards
-  if (options.print) print(result);
+  if (options.print) print(result, profile, options);
+  std::string const trace = trace_of(result);
+  profile.recording.reset();  // the wait may be long
+  if (options.create_perfetto_link && !trace.empty()) serve_perfetto_link(trace, options.link);
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tracing_core/profile/annotate.h"
+#include "tracing_core/profile/link.h"
 
 namespace tracing::inline v1 {
 
@@ -29,8 +30,14 @@ struct ProfilerOptions {
   std::string run{};
   /// The name of this process's files; empty: that of the machine.
   std::string host_name{};
-  /// Prints to standard error where the files are.
+  /// Prints to standard error where the files are, and what the profile adds up to.
   bool print = true;
+  /// Rows of each of the printed tables; zero: no tables.
+  std::size_t table_rows = 20;
+  /// Prints a link that opens the profile in ui.perfetto.dev, and waits until the page has fetched it: see
+  /// serve_perfetto_link().
+  bool create_perfetto_link = false;
+  LinkOptions link{};
 };
 
 /// What became of a profile.

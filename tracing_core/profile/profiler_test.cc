@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -20,6 +22,7 @@
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/emit/span.h"
 #include "tracing_core/filter/targets.h"
+#include "tracing_core/profile/gzip.h"
 #include "tracing_core/profile/profile_test_support.h"
 #include "tracing_core/tracing.h"
 
@@ -214,6 +217,7 @@ class WithProfiler : public testing::Test {
     return names;
   }
 
+  static inline std::string const kTrace = tracing::internal::Gzip::is_available() ? "machine.trace.json.gz" : "machine.trace.json";
   tracing_test::TemporaryFolder const folder_;
   ProfilerOptions const quiet_{.host_name = "machine", .print = false};
 };
@@ -225,9 +229,10 @@ TEST_F(WithProfiler, WritesFilesWhereTensorBoardLooks) {
   EXPECT_THAT(std::filesystem::path(result.folder).filename().string(),
               MatchesRegex("[0-9]{4}_[0-9]{2}_[0-9]{2}_[0-9]{2}_[0-9]{2}_[0-9]{2}"));
   EXPECT_EQ(std::filesystem::path(result.folder).parent_path(), folder_ / "profiles/plugins/profile");
-  EXPECT_THAT(names_in(result.folder), ElementsAre("machine.pftrace"));
-  EXPECT_THAT(result.files, ElementsAre(result.folder + "/machine.pftrace"));
-  EXPECT_GT(std::filesystem::file_size(result.files.at(0)), 100u);
+  EXPECT_THAT(names_in(result.folder), ElementsAre("machine.pftrace", kTrace, "machine.xplane.pb"));
+  EXPECT_THAT(result.files, ElementsAre(result.folder + "/machine.xplane.pb", result.folder + "/" + kTrace,
+                                        result.folder + "/machine.pftrace"));
+  for (std::string const& file : result.files) EXPECT_GT(std::filesystem::file_size(file), 100u) << file;
 }
 
 TEST_F(WithProfiler, ReturnsWhatTheFunctionReturns) {
@@ -248,7 +253,7 @@ TEST_F(WithProfiler, PassesAnExceptionOnWithTheProfileWritten) {
                    quiet_, &result),
                std::runtime_error);
   EXPECT_TRUE(result.ok());
-  EXPECT_THAT(result.files, SizeIs(1));
+  EXPECT_THAT(result.files, SizeIs(3));
   EXPECT_THAT(profiled([] {}), IsEmpty());
 }
 
@@ -261,7 +266,7 @@ TEST_F(WithProfiler, KeepsTheOuterOneIfItIsNested) {
   EXPECT_EQ(inner.error, "a profile is being recorded already, and there is one at a time");
   EXPECT_THAT(inner.files, IsEmpty());
   EXPECT_TRUE(outer.ok());
-  EXPECT_THAT(outer.files, SizeIs(1));
+  EXPECT_THAT(outer.files, SizeIs(3));
 }
 
 TEST_F(WithProfiler, SaysWhatIsWrongOnStandardError) {
@@ -279,10 +284,45 @@ TEST_F(WithProfiler, SaysWhereTheFilesAreAndWhatIsMissing) {
         for (int i = 0; i < 100'000; ++i) TRACE_INFO("event", i);
       },
       {.limit_bytes = std::size_t{256} << 10, .run = "run", .host_name = "machine"});
+  // No tables: of earlier profiles, which the region still has, nothing counts.
+  std::string written;
+  for (std::string const& file : {std::string("machine.xplane.pb"), kTrace, std::string("machine.pftrace")})
+    written += "testlog: profile written to " + (folder_ / "plugins/profile/run/") + file + "\n";
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
-              MatchesRegex("testlog: profile written to " + (folder_ / "plugins/profile/run/machine.pftrace") +
-                           "\ntestlog: [0-9]+ records of the profile were overwritten; a larger "
-                           "ProfilerOptions::limit_bytes keeps more\n"));
+              MatchesRegex(written + "testlog: [0-9]+ records of the profile were overwritten; a larger "
+                                     "ProfilerOptions::limit_bytes keeps more\n"));
+}
+
+TEST_F(WithProfiler, PrintsWhatTheProfileAddsUpTo) {
+  auto const run = [&](std::size_t table_rows) {
+    testing::internal::CaptureStderr();
+    tracing::with_profiler(
+        folder_ / "",
+        [] {
+          for (int i = 0; i < 3; ++i) {
+            TRACE_ANNOTATE("step");
+            TRACE_PERF("matmul");
+          }
+        },
+        {.table_rows = table_rows});
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(run(20), testing::AllOf(HasSubstr("calls"), HasSubstr("::step\n"), HasSubstr("::matmul\n")));
+  EXPECT_THAT(run(0), testing::StartsWith("testlog: profile written to "));
+}
+
+TEST_F(WithProfiler, OpensALinkOnRequest) {
+  std::vector<std::string> lines;
+  ProfilerOptions options = quiet_;
+  options.run = "run";
+  options.create_perfetto_link = true;
+  options.link.time_limit = std::chrono::milliseconds(1);
+  options.link.print = [&lines](std::string_view line) { lines.emplace_back(line); };
+  ProfileResult result;
+  tracing::with_profiler(folder_ / "", [] {}, options, &result);
+  ASSERT_THAT(lines, testing::Not(IsEmpty()));
+  EXPECT_THAT(lines.back(), HasSubstr(folder_ / "plugins/profile/run/machine.pftrace")) << "wherever it is run";
+  EXPECT_TRUE(result.ok());
 }
 
 TEST_F(WithProfiler, HasAFolderForEachProfile) {
@@ -291,13 +331,13 @@ TEST_F(WithProfiler, HasAFolderForEachProfile) {
   tracing::with_profiler(folder_ / "", [] {}, quiet_, &first);
   tracing::with_profiler(folder_ / "", [] {}, quiet_, &second);
   EXPECT_NE(first.folder, second.folder);
-  EXPECT_THAT(names_in(second.folder), ElementsAre("machine.pftrace"));
+  EXPECT_THAT(names_in(second.folder), SizeIs(3));
 }
 
 TEST_F(WithProfiler, SharesAFolderThatIsNamed) {
   for (char const* host : {"a:1", "b/2"})
     tracing::with_profiler(folder_ / "", [] {}, {.run = "run", .host_name = host, .print = false});
-  EXPECT_THAT(names_in(folder_ / "plugins/profile/run"), ElementsAre("a_1.pftrace", "b_2.pftrace"));
+  EXPECT_THAT(names_in(folder_ / "plugins/profile/run"), testing::IsSupersetOf({"a_1.pftrace", "b_2.pftrace"}));
 }
 
 TEST_F(WithProfiler, CallsTheFunctionEvenIfThereIsNoFolder) {
@@ -318,8 +358,8 @@ TEST_F(WithProfiler, LeavesNoHalfFile) {
       },
       {.run = "run", .host_name = "machine", .print = false}, &result);
   EXPECT_THAT(result.error, HasSubstr("could not write " + (folder_ / "plugins/profile/run/machine.pftrace") + ": "));
-  EXPECT_THAT(result.files, IsEmpty());
-  EXPECT_THAT(names_in(folder_ / "plugins/profile/run"), IsEmpty());
+  EXPECT_THAT(result.files, SizeIs(2));
+  EXPECT_THAT(names_in(folder_ / "plugins/profile/run"), ElementsAre(kTrace, "machine.xplane.pb"));
 }
 
 TEST_F(WithProfiler, HasAStartAndAStopForOtherPlaces) {
@@ -328,7 +368,7 @@ TEST_F(WithProfiler, HasAStartAndAStopForOtherPlaces) {
   ProfileResult result;
   std::thread([&result] { result = tracing::profiler_stop(); }).join();
   EXPECT_TRUE(result.ok()) << result.error;
-  EXPECT_THAT(result.files, SizeIs(1));
+  EXPECT_THAT(result.files, SizeIs(3));
   EXPECT_EQ(tracing::profiler_stop().error, "no profile is being recorded");
 }
 
