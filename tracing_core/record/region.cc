@@ -145,7 +145,7 @@ void Region::start(std::uint32_t usable) noexcept {
 }
 
 std::size_t Region::size_bytes() const noexcept {
-  return size_bytes_of(grown_.load(std::memory_order_acquire));
+  return std::max(sizeof(RegionHeader), size_bytes_of(grown_.load(std::memory_order_acquire)));
 }
 
 std::uint32_t Region::chunk_count() const noexcept {

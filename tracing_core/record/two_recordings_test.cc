@@ -106,6 +106,13 @@ TEST_F(TwoRecordings, LeaveSpansThatEndBetweenProfiles) {
   EXPECT_THAT(profile(), ElementsAre("second > 1"));
 }
 
+TEST_F(TwoRecordings, CanBeReadBeforeTheirFirstRecord) {
+  auto const region = Region::make_anonymous(Region::kMinBytes);
+  auto const recording = Recording::read_region(*region);
+  ASSERT_NE(recording, nullptr);
+  EXPECT_THAT(events_of(*recording), IsEmpty());
+}
+
 TEST_F(TwoRecordings, GiveMemoryBackThatIsNotInUse) {
   for (std::uint32_t round = 1; round <= 3; ++round) {
     profile_->set_tag(round);
