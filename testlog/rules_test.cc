@@ -234,6 +234,17 @@ TEST(FatalSignal, IsReportedAfterAStackOverflow) {
   EXPECT_THAT(outcome.err, HasSubstr("SIGSEGV in Dies.ByStackOverflow"));
 }
 
+TEST(FatalSignal, IsReportedAfterAStackOverflowOnAnyThread) {
+  Outcome const outcome = run_dying("Dies.ByStackOverflowOnAWorker");
+  EXPECT_EQ(outcome.signal, SIGSEGV);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("SIGSEGV in Dies.ByStackOverflowOnAWorker"), HasSubstr(") died in recurse\n")));
+}
+
+TEST(FatalSignal, KeepsTheSignalStacksOfThreads) {
+  Outcome const outcome = run_scenarios("Processes.ThreadsKeepTheirSignalStacks");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+}
+
 TEST(FatalSignal, OnSeveralThreadsIsReportedOnce) {
   for (int i = 0; i < 5; ++i) {
     Outcome const outcome = run_dying("Dies.OnSeveralThreadsAtOnce", {{"TRACE_REPORT_LINES", "0"}});
