@@ -168,7 +168,7 @@ TEST_F(RecordedRun, IsExported) {
 // What bash offers for `testlog WORDS...`, of which the last is not complete.
 std::string completed(std::string const& words) {
   std::string const script = "source <(" TESTLOG_COMMAND " completion bash); COMP_WORDS=(testlog " + words +
-                             "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _testlog; echo \"${COMPREPLY[@]}\"";
+                             "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _testlog_words; echo \"${COMPREPLY[@]}\"";
   return testlog::testdata::run({"/bin/bash", "-c", script}).out;
 }
 
@@ -176,7 +176,8 @@ TEST(Completion, OffersCommandsAndOptions) {
   EXPECT_EQ(completed("s"), "show slow stats\n");
   EXPECT_EQ(completed("show --fo"), "--format --follow\n");
   EXPECT_EQ(completed("slow --t"), "--test --top\n");
-  EXPECT_THAT(testlog::testdata::run({TESTLOG_COMMAND, "completion", "zsh"}).out, StartsWith("#compdef testlog\n"));
+  std::string const zsh = testlog::testdata::run({TESTLOG_COMMAND, "completion", "zsh"}).out;
+  EXPECT_THAT(zsh, AllOf(StartsWith("#compdef testlog\n"), testing::EndsWith("_bash_complete -o filenames -F _testlog_words\n")));
 }
 
 TEST(Manual, HasAllCommandsAndIsTroff) {

@@ -41,8 +41,10 @@ std::string completion_of(CLI::App const& program, bool is_zsh) {
     cases += "    " + command->get_name() + ") options='" + options_of(*command) + "' ;;\n";
   }
   std::string const head = is_zsh ? "#compdef testlog\nautoload -U +X bashcompinit && bashcompinit\n" : "";
+  // The first completion of zsh calls this file as the function `_testlog`, and expects it to complete.
+  std::string const tail = is_zsh ? "[[ ${funcstack[1]} != _testlog ]] || _bash_complete -o filenames -F _testlog_words\n" : "";
   return head +
-         "_testlog() {\n"
+         "_testlog_words() {\n"
          "  local current=${COMP_WORDS[COMP_CWORD]} options=''\n"
          "  if ((COMP_CWORD == 1)); then\n"
          "    COMPREPLY=($(compgen -W '" + commands + options_of(program) + "' -- \"$current\"))\n"
@@ -56,7 +58,7 @@ std::string completion_of(CLI::App const& program, bool is_zsh) {
          "    COMPREPLY=($(compgen -f -- \"$current\"))\n"
          "  fi\n"
          "}\n"
-         "complete -o filenames -F _testlog testlog\n";
+         "complete -o filenames -F _testlog_words testlog\n" + tail;
 }
 
 // ---- the manual page ----
