@@ -83,7 +83,7 @@ TEST_F(RecordedRun, IsShownOfTheTestsThatFailed) {
 }
 
 TEST_F(RecordedRun, IsShownOfOneThread) {
-  std::string const worker = "DEBUG shard{i=1}: report_scenarios: loaded\nDEBUG shard{i=1}: report_scenarios: unloaded\n";
+  std::string const worker = "[worker-1] DEBUG shard{i=1}: report_scenarios: loaded\n[worker-1] DEBUG shard{i=1}: report_scenarios: unloaded\n";
   EXPECT_EQ(ask({"show", "--thread=worker-1", "--time=none"}).out, worker);
 }
 
@@ -103,10 +103,24 @@ TEST_F(RecordedRun, IsShownFromAMomentToAnother) {
   EXPECT_EQ(show({"--since=10m"}), "");
 }
 
+// Also if other tests ran before.
+TEST_F(RecordedRun, IsShownFromAMomentOfTheTest) {
+  auto const show = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"show", "--test=Dies.ByExit", "--time=relative"});
+    return ask(more).out;
+  };
+  std::string const line = show({"--grep=not shown"});
+  EXPECT_THAT(line, testing::ContainsRegex("^ +[+][0-9.]+ ms DEBUG outer"));
+  std::string const time = line.substr(line.find('+'), line.find(" DEBUG") - line.find('+'));
+  EXPECT_THAT(show({"--since=0us", "--until=10s"}), HasSubstr(line));
+  EXPECT_THAT(show({"--since=" + time}), HasSubstr(line));
+  EXPECT_EQ(show({"--since=10s"}), "");
+}
+
 TEST_F(RecordedRun, IsSearchedByAnExpression) {
   EXPECT_EQ(ask({"show", "--grep=i=[02].*: loaded", "--time=none", "--color=always"}).exit_code, 0);
   EXPECT_EQ(ask({"show", "--grep=i=[02].*: loaded", "--time=none"}).out,
-            "DEBUG shard{i=0}: report_scenarios: loaded\nDEBUG shard{i=2}: report_scenarios: loaded\n");
+            "[worker-0] DEBUG shard{i=0}: report_scenarios: loaded\n[worker-2] DEBUG shard{i=2}: report_scenarios: loaded\n");
 }
 
 TEST_F(RecordedRun, HasItsTestsAndFailuresInColour) {

@@ -46,19 +46,22 @@ bool is_running(std::uint64_t process) noexcept {
 struct FollowedFile {
   std::string path;
   std::unique_ptr<RecordingFollower> follower;
+  std::shared_ptr<BegunTests> begun = std::make_shared<BegunTests>();
 };
 
 // What is new in all files. False if there will be no more.
 bool print_new(std::vector<FollowedFile> const& followed, ShowOptions const& options) {
   bool is_last = true;
-  LinePrinter printer("show", lines_of(options, start_of(followed.front().path).value_or(tracing::Instant{})), grepped(options, print));
-  for (auto const& [path, follower] : followed) {
+  LineOptions lines = lines_of(options);
+  lines.names_tests = followed.size() > 1;
+  LinePrinter printer("show", std::move(lines), grepped(options, print));
+  for (auto const& [path, follower, begun] : followed) {
     bool const has_ended = interrupted != 0 || !is_running(follower->process());  // before its last records are read
     is_last &= has_ended;
     auto recording = follower->read_new(has_ended);
     if (recording == nullptr) continue;
     auto const is_new = [&from = *follower](RecordEntry const& entry) { return from.is_new(entry); };
-    RecordingFile file{path, std::move(recording), is_new};
+    RecordingFile file{.path = path, .recording = std::move(recording), .is_new = is_new, .begun = begun};
     printer.add(file);
   }
   printer.finish();
@@ -86,7 +89,7 @@ int follow(ShowOptions const& options) {
     usleep(50'000);
   }
   is_written = std::fflush(stdout) == 0 && is_written;
-  for (auto const& [path, follower] : followed) {
+  for (auto const& [path, follower, begun] : followed) {
     RecordingFile all{path, follower->read_all()};
     if (all.recording == nullptr) continue;
     all.recording->for_each([&all](RecordEntry const& entry) { all.learn(entry); });
@@ -98,12 +101,11 @@ int follow(ShowOptions const& options) {
 // One recording after the other, so that few of them are in memory.
 int show(ShowOptions const& options) {
   std::vector<std::string> const paths = files_of("show", options.selection.paths);
-  tracing::Instant const start = start_of(paths.front()).value_or(tracing::Instant{});
   std::string notes;
   Status status = kDone;
   bool is_written = true;
   {
-    LinePrinter printer("show", lines_of(options, start), grepped(options, print));
+    LinePrinter printer("show", lines_of(options), grepped(options, print));
     Pager const pager(options.screen);
     Progress progress("show", paths.size());
     for (std::string const& path : paths) {

@@ -23,13 +23,16 @@
 #include "tests/support/temporary_folder.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/dispatch/thread_name.h"
 #include "tracing_core/record/follower.h"
 #include "tracing_core/record/record.h"
 #include "tracing_core/tracing.h"
 
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::StartsWith;
 using testlog::testdata::Outcome;
 using testlog::testdata::run;
 
@@ -88,7 +91,29 @@ TEST_F(Show, PrintsSeveralInTheOrderOfTime) {
   tracing::with_default(two, [] { TRACE_INFO("2"); });
   tracing::with_default(one, [] { TRACE_INFO("3"); });
   EXPECT_EQ(show({folder_ / "second", folder_ / "first", "--time=none"}).out,
-            " INFO show_command_test: 1\n INFO show_command_test: 2\n INFO show_command_test: 3\n");
+            " INFO show_command_test: 1\n[second]  INFO show_command_test: 2\n[first]  INFO show_command_test: 3\n");
+}
+
+TEST_F(Show, NamesTheThreadOfALineButTheMainOne) {
+  std::string const file = folder_ / "a.rec";
+  {
+    auto [layer, error] = tracing::record_layer({.path = file});
+    std::shared_ptr<tracing::Registry> const registry = tracing::RegistryBuilder().with(std::move(layer)).build();
+    tracing::with_default(registry, [] { TRACE_INFO("1"); });
+    std::thread([&registry] {
+      tracing::set_thread_name("worker-1");
+      tracing::with_default(registry, [] { TRACE_INFO("2"); });
+    }).join();
+  }
+  EXPECT_EQ(show({file, "--time=none"}).out, " INFO show_command_test: 1\n[worker-1]  INFO show_command_test: 2\n");
+  EXPECT_THAT(show({file, "--json"}).out, AllOf(HasSubstr(R"("message":"1"},"target":"show_command_test","thread":"main"})"),
+                                                HasSubstr(R"("message":"2"},"target":"show_command_test","thread":"worker-1"})")));
+}
+
+TEST_F(Show, HasTheTimeSinceTheRecordingBegan) {
+  std::string const file = record("a.rec", [] { TRACE_INFO("1"); });
+  EXPECT_THAT(show({file, "--time=relative"}).out, testing::MatchesRegex(" +[+][0-9]+[.][0-9][0-9][0-9] ms  INFO .*\n"));
+  EXPECT_THAT(show({file, "--time=relative", "--json"}).out, StartsWith("{\"timestamp\":\"+"));
 }
 
 TEST_F(Show, NamesTheSpansOfAKilledProcess) {
@@ -164,10 +189,10 @@ struct Followed {
     show.join();
     std::istringstream lines(outcome.out);
     for (std::string line; std::getline(lines, line);) {
-      int process = 0, thread = 0, step = 0, end = 0;
-      std::sscanf(line.c_str(), " INFO worker{process=%d thread=%d}: show_command_test: step i=%d text=\"some text\"%n",
-                  &process, &thread, &step, &end);
-      if (end == 0 || static_cast<std::size_t>(end) != line.size()) problem = line;
+      int file = -1, number = 0, process = 0, thread = 0, step = 0, end = 0;
+      std::sscanf(line.c_str(), "[%d] [thread %d]  INFO worker{process=%d thread=%d}: show_command_test: step i=%d text=\"some text\"%n",
+                  &file, &number, &process, &thread, &step, &end);
+      if (end == 0 || file != process || static_cast<std::size_t>(end) != line.size()) problem = line;
       steps[{process, thread}].push_back(step);
     }
   }
