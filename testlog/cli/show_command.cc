@@ -98,20 +98,43 @@ int follow(ShowOptions const& options) {
   return is_written ? kDone : kFailed;
 }
 
+// Notes of many recordings would hide what was printed.
+class Notes {
+ public:
+  void add(std::string const& lines) {
+    if (lines.empty()) return;
+    if (++recordings_ > kMaxRecordings) {
+      ++left_out_;
+    } else {
+      text_ += lines;
+    }
+  }
+  void print() const {
+    std::fputs(text_.c_str(), stderr);
+    if (left_out_ > 0) std::fprintf(stderr, "testlog show: notes about %zu more recordings are left out\n", left_out_);
+  }
+
+ private:
+  static constexpr std::size_t kMaxRecordings = 50;
+  std::string text_;
+  std::size_t recordings_ = 0, left_out_ = 0;
+};
+
 // One recording after the other, so that few of them are in memory.
 int show(ShowOptions const& options) {
   std::vector<std::string> const paths = files_of("show", options.selection.paths);
-  std::string notes;
+  Notes notes;
+  std::string no_test;
   Status status = kDone;
   bool is_written = true;
   {
     LinePrinter printer("show", lines_of(options), grepped(options, print));
-    Pager const pager(options.screen);
     Progress progress("show", paths.size());
+    Pager const pager(options.screen);
     for (std::string const& path : paths) {
       if (auto const begin = start_of(path)) printer.pass_until(*begin);
       if (auto const file = open_recording("show", path)) {
-        if (printer.add(*file, paths.size() == 1)) notes += notes_of("show", *file);
+        if (printer.add(*file, paths.size() == 1)) notes.add(notes_of("show", *file));
       } else {
         status = kFailed;
       }
@@ -120,11 +143,12 @@ int show(ShowOptions const& options) {
     printer.finish();
     is_written = std::fflush(stdout) == 0;
     if (options.selection.is_narrow() && !printer.found_tests()) {
-      notes += "testlog show: no test is selected; recorded: " + (printer.other_tests().empty() ? "none" : printer.other_tests()) + "\n";
+      no_test = "testlog show: no test is selected; recorded: " + (printer.other_tests().empty() ? "none" : printer.other_tests()) + "\n";
       status = kFailed;
     }
   }
-  std::fputs(notes.c_str(), stderr);
+  notes.print();
+  std::fputs(no_test.c_str(), stderr);
   return is_written ? status : kFailed;
 }
 

@@ -144,6 +144,21 @@ TEST_F(Show, SaysWhatIsMissing) {
   EXPECT_THAT(shown.err, HasSubstr(" earlier records were overwritten; TRACE_RECORD_LIMIT keeps more\n"));
 }
 
+TEST_F(Show, HasNotesOfAFewOfManyRecordings) {
+  std::string const file = folder_ / "small";
+  auto [layer, error] = tracing::record_layer({.path = file, .limit_bytes = 1});
+  tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
+    for (int i = 0; i < 100'000; ++i) TRACE_INFO("step", i);
+  });
+  std::filesystem::create_directory(folder_ / "many");
+  for (int i = 0; i < 60; ++i) std::filesystem::create_hard_link(file, folder_ / ("many/" + std::to_string(i) + ".rec"));
+  Outcome const shown = show({folder_ / "many", "--filter=off", "--test=None.*"});
+  EXPECT_EQ(shown.err, "testlog show: no test is selected; recorded: none\n");
+  std::string const notes = show({folder_ / "many", "--filter=off"}).err;
+  EXPECT_EQ(testlog::testdata::count(notes, " earlier records were overwritten"), 50);
+  EXPECT_THAT(notes, testing::EndsWith("testlog show: notes about 10 more recordings are left out\n"));
+}
+
 // Records from several threads in a process of its own, for at least 0.3 s.
 pid_t start_recorder(std::string const& path, int process, int threads, int count, std::size_t limit_bytes) {
   pid_t const child = fork();

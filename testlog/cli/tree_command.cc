@@ -76,8 +76,8 @@ int run(Options const& options) {
   std::string notes;
   {
     Trees trees(options);
-    Pager const pager(options.screen);
     Progress progress("tree", paths.size());
+    Pager const pager(options.screen);
     for (std::string const& path : paths) {
       if (auto const file = open_recording("tree", path)) {
         trees.print(*file);
