@@ -27,6 +27,25 @@ void print_error(std::string const& command, std::string const& path, std::strin
   std::fprintf(stderr, "testlog %s: %s: %s\n", command.c_str(), path.c_str(), text.c_str());
 }
 
+// The innermost spans; those of a recursion are one.
+std::string path_of(std::vector<std::uint64_t> const& open, RecordingFile const& file) {
+  constexpr std::size_t kMaxNames = 32;
+  std::vector<std::pair<std::string, std::size_t>> names;  // and how often it comes in a row
+  for (std::uint64_t const key : open) {
+    auto const found = file.spans.find(key);
+    std::string const name = found == file.spans.end() ? "?" : found->second;
+    if (names.empty() || names.back().first != name) names.emplace_back(name, 0);
+    ++names.back().second;
+  }
+  std::string path = names.size() > kMaxNames ? "..." : "";
+  for (std::size_t i = names.size() - std::min(names.size(), kMaxNames); i < names.size(); ++i) {
+    auto const& [name, times] = names[i];
+    path.append(path.empty() ? "" : ":").append(name);
+    if (times > 1) path.append(" (").append(std::to_string(times)).append(" times)");
+  }
+  return path;
+}
+
 }  // namespace
 
 void RecordingFile::learn(RecordEntry const& entry) {
@@ -64,13 +83,8 @@ std::string notes_of(std::string const& command, RecordingFile const& file, std:
   auto const add = [&](std::string const& text) { notes += "testlog " + command + ": " + file.path + ": " + text + "\n"; };
   for (RecordedTrack const& track : file.recording->tracks()) {
     if (track.open.empty()) continue;
-    std::string path;
-    for (std::uint64_t const key : track.open) {
-      auto const found = file.spans.find(key);
-      path.append(path.empty() ? "" : ":").append(found == file.spans.end() ? "?" : found->second);
-    }
     std::string const thread = track.name.empty() ? "thread " + std::to_string(track.number) : track.name;
-    add("at its end " + thread + " is in " + path);
+    add("at its end " + thread + " is in " + path_of(track.open, file));
   }
   if (lost > 0) add(std::to_string(lost) + " earlier records were overwritten; TRACE_RECORD_LIMIT keeps more");
   for (std::string const& problem : file.recording->problems()) add(problem);

@@ -134,6 +134,26 @@ TEST_F(Show, NamesTheSpansOfAKilledProcess) {
   EXPECT_EQ(shown.err, "testlog show: " + file + ": at its end main is in outer:inner\n");
 }
 
+void die_below(int levels) {
+  TRACE_SPAN(info, "recurse", levels);
+  if (levels > 1) return die_below(levels - 1);
+  kill(getpid(), SIGKILL);
+}
+TEST_F(Show, NamesTheSpansOfARecursionOnce) {
+  std::string const file = folder_ / "killed.rec";
+  pid_t const child = fork();
+  if (child == 0) {
+    auto [layer, error] = tracing::record_layer({.path = file});
+    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
+      TRACE_SPAN(info, "outer");
+      die_below(50);
+    });
+  }
+  waitpid(child, nullptr, 0);
+  EXPECT_THAT(show({file}).err, HasSubstr(file + ": at its end main is in outer:recurse (50 times)\n"));
+  EXPECT_EQ(testlog::testdata::count(run({TESTLOG_COMMAND, "tree", file}).out, "::recurse (open)\n"), 31);
+}
+
 TEST_F(Show, SaysWhatIsMissing) {
   auto [layer, error] = tracing::record_layer({.path = folder_ / "small", .limit_bytes = 1});
   tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {

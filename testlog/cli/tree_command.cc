@@ -16,7 +16,7 @@ using tracing::internal::text_of_ns;
 struct Options {
   Selection selection;
   std::string filter = "trace";
-  std::size_t depth = 0;
+  std::size_t depth = 32;
   Screen screen;
 };
 
