@@ -118,6 +118,7 @@ TEST_F(RecordedRun, IsShownFromAMomentOfTheTest) {
 }
 
 TEST_F(RecordedRun, IsSearchedByAnExpression) {
+  EXPECT_EQ(ask({"show", "--grep=^.worker-1.*: loaded$", "--time=none"}).out, "[worker-1] DEBUG shard{i=1}: report_scenarios: loaded\n");
   EXPECT_EQ(ask({"show", "--grep=i=[02].*: loaded", "--time=none", "--color=always"}).exit_code, 0);
   EXPECT_EQ(ask({"show", "--grep=i=[02].*: loaded", "--time=none"}).out,
             "[worker-0] DEBUG shard{i=0}: report_scenarios: loaded\n[worker-2] DEBUG shard{i=2}: report_scenarios: loaded\n");
@@ -218,6 +219,8 @@ TEST_F(RecordedRun, MistakesAreExplained) {
            {{"show"}, "empty"},
            {{"tree"}, "passed"},
            {{"show", "--test=Other.*"}, "build"},
+           {{"show", "--grep=no such text"}, "build"},
+           {{"show", "--thread=nobody"}, "build"},
            {{"tree", "--test=Other.*"}, "build"},
            {{"slow", "--test=Other.*"}, "build"},
            {{"stats", "--test=Other.*"}, "build"},

@@ -29,7 +29,7 @@ Examples:
   testlog show --test 'Pool.*' --thread 'worker*' --since 1.5s run.rec
   testlog show --follow run.rec                       while the process runs
 
-Exit status: 0 all was printed, even if parts of a recording are missing; 1 a file could not be read, or no test is
+Exit status: 0 all was printed, even if parts of a recording are missing; 1 a file could not be read, or nothing is
 selected; 2 a mistake in the command line.)";
 
 void print(std::string_view line) { std::fwrite(line.data(), 1, line.size(), stdout); }
@@ -124,11 +124,15 @@ class Notes {
 int show(ShowOptions const& options) {
   std::vector<std::string> const paths = files_of("show", options.selection.paths);
   Notes notes;
-  std::string no_test;
+  std::string nothing;
+  bool is_empty = true;
   Status status = kDone;
   bool is_written = true;
   {
-    LinePrinter printer("show", lines_of(options), grepped(options, print));
+    LinePrinter printer("show", lines_of(options), grepped(options, [&is_empty](std::string_view line) {
+                          is_empty = false;
+                          print(line);
+                        }));
     Progress progress("show", paths.size());
     Pager const pager(options.screen);
     for (std::string const& path : paths) {
@@ -143,12 +147,15 @@ int show(ShowOptions const& options) {
     printer.finish();
     is_written = std::fflush(stdout) == 0;
     if (options.selection.is_narrow() && !printer.found_tests()) {
-      no_test = "testlog show: no test is selected; recorded: " + (printer.other_tests().empty() ? "none" : printer.other_tests()) + "\n";
+      nothing = "testlog show: no test is selected; recorded: " + (printer.other_tests().empty() ? "none" : printer.other_tests()) + "\n";
+      status = kFailed;
+    } else if (is_empty && options.selects_records() && status == kDone) {
+      nothing = "testlog show: no record is selected\n";
       status = kFailed;
     }
   }
   notes.print();
-  std::fputs(no_test.c_str(), stderr);
+  std::fputs(nothing.c_str(), stderr);
   return is_written ? status : kFailed;
 }
 

@@ -93,7 +93,8 @@ std::function<void(std::string_view)> grepped(ShowOptions const& options, std::f
   auto const expression = std::make_shared<re2::RE2>(options.grep, re2::RE2::Quiet);
   if (!expression->ok()) throw UsageError("show: --grep " + options.grep + ": " + expression->error());
   return [expression, out = std::move(out)](std::string_view line) {
-    if (re2::RE2::PartialMatch(without_colors(line), *expression)) out(line);
+    std::string_view const text = line.ends_with('\n') ? line.substr(0, line.size() - 1) : line;
+    if (re2::RE2::PartialMatch(without_colors(text), *expression)) out(line);
   };
 }
 

@@ -27,6 +27,10 @@ struct ShowOptions {
   std::string grep;
   bool follow = false;
   Screen screen;
+
+  bool selects_records() const noexcept {
+    return filter != "trace" || !threads.empty() || !since.empty() || !until.empty() || !grep.empty();
+  }
 };
 
 /// Adds them to the command.
