@@ -206,6 +206,16 @@ TEST(Manual, HasAllCommandsAndIsTroff) {
   }
 }
 
+TEST_F(RecordedRun, SaysThatItCannotBeWritten) {
+  for (std::string const command : {"show", "tree", "slow", "stats", "man"}) {
+    std::string const words = "cd \"$0\" && exec \"$1\" " + command + " > /dev/full 2> error";
+    Outcome const outcome = testlog::testdata::run({"/bin/sh", "-c", words, *folder_ / "build", TESTLOG_COMMAND});
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(testlog::testdata::content_of(*folder_ / "build/error"),
+                HasSubstr("testlog " + command + ": standard output could not be written: No space left on device\n"));
+  }
+}
+
 TEST_F(RecordedRun, MistakesAreExplained) {
   fs::create_directories(*folder_ / "passed/Testing/Temporary/testlog");
   std::ofstream(*folder_ / "passed/Testing/Temporary/LastTest.log") << "ctest\n";

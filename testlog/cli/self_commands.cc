@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "testlog/cli/commands.h"
+#include "testlog/cli/terminal.h"
 
 namespace testlog::cli {
 namespace {
@@ -100,9 +101,9 @@ std::string manual_of(CLI::App const& program) {
   return page + ".SH EXIT STATUS\n0: done. 1: failed, or nothing was found. 2: a mistake in the command line.\n";
 }
 
-int print(std::string const& text) {
+int print(char const* command, std::string const& text) {
   std::fputs(text.c_str(), stdout);
-  return std::fflush(stdout) == 0 ? kDone : kFailed;
+  return flush_output(command) ? kDone : kFailed;
 }
 
 }  // namespace
@@ -112,12 +113,12 @@ Command add_completion_command(CLI::App& program) {
   CLI::App* const app = program.add_subcommand("completion", "Prints the completion of this command for a shell.");
   app->add_option("SHELL", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}).description(""));
   app->footer("\nExamples:\n  source <(testlog completion bash)\n  testlog completion zsh > ~/.zfunc/_testlog");
-  return {app, [&program, shell] { return print(completion_of(program, *shell == "zsh")); }};
+  return {app, [&program, shell] { return print("completion", completion_of(program, *shell == "zsh")); }};
 }
 
 Command add_man_command(CLI::App& program) {
   CLI::App* const app = program.add_subcommand("man", "Prints the manual page: testlog man | man -l -");
-  return {app, [&program] { return print(manual_of(program)); }};
+  return {app, [&program] { return print("man", manual_of(program)); }};
 }
 
 }  // namespace testlog::cli

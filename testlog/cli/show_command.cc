@@ -85,10 +85,10 @@ int follow(ShowOptions const& options) {
   }
   bool is_written = true;
   while (is_written && print_new(followed, options)) {
-    is_written = std::fflush(stdout) == 0;
+    is_written = flush_output("show");
     usleep(50'000);
   }
-  is_written = std::fflush(stdout) == 0 && is_written;
+  is_written = is_written && flush_output("show");
   for (auto const& [path, follower, begun] : followed) {
     RecordingFile all{path, follower->read_all()};
     if (all.recording == nullptr) continue;
@@ -145,7 +145,7 @@ int show(ShowOptions const& options) {
       progress.step();
     }
     printer.finish();
-    is_written = std::fflush(stdout) == 0;
+    is_written = flush_output("show");
     if (options.selection.is_narrow() && !printer.found_tests()) {
       nothing = "testlog show: no test is selected; recorded: " + (printer.other_tests().empty() ? "none" : printer.other_tests()) + "\n";
       status = kFailed;

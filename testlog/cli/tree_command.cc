@@ -86,7 +86,7 @@ int run(Options const& options) {
       }
       progress.step();
     }
-    is_written = std::fflush(stdout) == 0;
+    is_written = flush_output("tree");
     if (!trees.found_any() && status == kDone) {
       notes = options.selection.is_narrow() ? "testlog tree: no test is selected\n" : "testlog tree: no spans are recorded\n";
       status = kFailed;
