@@ -1,5 +1,6 @@
 #include "testlog/cli/recordings.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -88,7 +89,7 @@ bool LinePrinter::look_at_tests(RecordedTests const& tests) {
 }
 
 bool LinePrinter::add(RecordingFile& file, bool is_only) {
-  tracing::Instant now;
+  tracing::Instant now;  // never earlier than the line before: the threads of a process have an order that is more exact
   auto const print = [&](std::string_view line) {
     if (line.empty()) return;
     if (is_only) return out_(line);
@@ -97,7 +98,9 @@ bool LinePrinter::add(RecordingFile& file, bool is_only) {
   auto sink = tracing::make_sink([&](tracing::Level, std::string_view line) { print(line); });
   auto const registry =
       tracing::RegistryBuilder()
-          .with(tracing::print_layer({.format = options_.format, .writer = tracing::to_sink(std::move(sink))}),
+          .with(tracing::print_layer({.format = options_.format,
+                                      .span_events = options_.span_events,
+                                      .writer = tracing::to_sink(std::move(sink))}),
                 tracing::to_filter(filter_of(command_, options_.filter)))
           .build();
   bool const is_narrow = options_.selection.is_narrow();
@@ -111,7 +114,7 @@ bool LinePrinter::add(RecordingFile& file, bool is_only) {
     return found != tests.end() && options_.selection.has(found->second);
   };
   tracing::internal::replay(*file.recording, *registry, [&](RecordEntry const& entry) {
-    now = entry.time;
+    if ((entry.flags & tracing::internal::kForeign) == 0) now = std::max(now, entry.time);
     file.learn(entry);
     bool const wanted = is_wanted(entry);
     if (options_.marks && wanted && entry.type == RecordType::mark) print(text_of_mark(entry, options_.format));

@@ -46,6 +46,7 @@ struct LineOptions {
   std::string filter = "trace";
   tracing::FormatOptions format{};
   Selection selection{};  ///< if it is narrow, only records of its tests
+  tracing::SpanEvents span_events = tracing::SpanEvents::none;
   bool marks = false;     ///< also what the recordings say about the run of tests
   /// Which records are wanted; null: all.
   std::function<bool(tracing::internal::RecordEntry const&)> is_wanted{};

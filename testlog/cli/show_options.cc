@@ -71,6 +71,7 @@ std::optional<tracing::Instant> moment_of(std::string_view text, tracing::Instan
 
 LineOptions lines_of(ShowOptions const& options, tracing::Instant start) {
   LineOptions lines{.filter = options.filter, .format = format_of(options), .selection = options.selection, .marks = true};
+  for (tracing::SpanEvents const events : options.span_events) lines.span_events = lines.span_events | events;
   constexpr tracing::Instant kEver{INT64_MAX};
   auto const since = options.since.empty() ? tracing::Instant{} : moment_or_throw("--since", options.since, start);
   auto const until = options.until.empty() ? kEver : moment_or_throw("--until", options.until, start);
@@ -106,6 +107,14 @@ void add_show_options(CLI::App& command, ShowOptions& options) {
       ->transform(CLI::CheckedTransformer(formats).description(""))
       ->default_str("full");
   command.add_flag_callback("--json", [&options] { options.format = tracing::FormatKind::json; }, "The same as --format json");
+  std::map<std::string, tracing::SpanEvents> const events{
+      {"new", tracing::SpanEvents::new_span}, {"enter", tracing::SpanEvents::enter},   {"exit", tracing::SpanEvents::exit},
+      {"close", tracing::SpanEvents::close},  {"active", tracing::SpanEvents::active}, {"full", tracing::SpanEvents::full}};
+  command.add_option("--span-events", options.span_events,
+                     "Also changes of spans, as TRACE_SPAN_EVENTS: new, enter, exit, close, active, full; several with commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->transform(CLI::CheckedTransformer(events).description(""));
   command.add_option("--time", options.time, "The time at the start of each line: utc, local, none")
       ->check(CLI::IsMember({"utc", "local", "none"}).description(""))
       ->capture_default_str();
