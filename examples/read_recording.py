@@ -7,8 +7,8 @@ import datetime, heapq, pathlib, struct, sys
 
 HEADER, CHUNK, HEAD, PER_GROUP = 4096, 16384, 128, 64
 LEVELS = '? ERROR WARN INFO DEBUG TRACE'.split()
-VERBS = '? site track tag state begin end event new enter exit close values follows_from timed mark'.split()
-SITE, TRACK, TAG, STATE, BEGIN, END, EVENT, NEW_SPAN, ENTER, EXIT, CLOSE, VALUES, FOLLOWS_FROM, TIMED, MARK = range(1, 16)
+VERBS = '? site track tag state begin end event new enter exit close values follows_from timed mark clock'.split()
+SITE, TRACK, TAG, STATE, BEGIN, END, EVENT, NEW_SPAN, ENTER, EXIT, CLOSE, VALUES, FOLLOWS_FROM, TIMED, MARK, CLOCK = range(1, 17)
 HAS_VALUES, RESTATED, ENTERED, FOREIGN = 4, 8, 16, 32
 NUMBERS = {1: '<Q', 2: '<q', 3: '<Q', 4: '<d', 5: '<d', 8: '<Q'}  # by kind of value
 
@@ -31,8 +31,7 @@ def error_text(data):
     texts = []
     while len(data) > 4 and data[:4] != b'\xff\xff\xff\xff':
         end = 4 + int.from_bytes(data[:4], 'little')
-        texts.append(text_of(data[4:end]))
-        data = data[end:]
+        texts, data = texts + [text_of(data[4:end])], data[end:]
     return ': '.join(texts)
 
 def read_value(rest, kind):
@@ -80,7 +79,7 @@ class Site:
 
 class Recording:
     def __init__(self, data):
-        self.start_ticks, self.start_ns, self.rate = struct.unpack_from('<QqQ', data, 40)
+        self.clock = struct.unpack_from('<QqQ', data, 40)
         self.sites, self.names, self.spans, self.open, self.lost, self.chunks, self.problems = {}, {}, {}, {}, {}, {}, []
         for group in range(HEADER, len(data), PER_GROUP * (HEAD + CHUNK)):
             for i, at in enumerate(range(group + PER_GROUP * HEAD, len(data), CHUNK)[:PER_GROUP]):
@@ -97,12 +96,12 @@ class Recording:
         list(self.records_of(0, self.chunks.pop(0, [])))  # callsites
         return heapq.merge(*(self.records_of(*item) for item in self.chunks.items()), key=lambda record: record[:2])
     def records_of(self, track, chunks):
-        """(moment, track, flags, type, ...) of each record."""
+        """(moment, track, clock, flags, type, ...) of each record."""
         self.lost[track], end, stack = 0, 0, self.open.setdefault(track, [])
         for first_record, first_ticks, spans, chunk, data in sorted(chunks):
             self.lost[track] += max(first_record - end, 0)
-            follows, end, at, local = first_record == end, first_record, 0, {}
-            stack[:] = stack if follows else []
+            follows, end, at, local, clock = first_record == end, first_record, 0, {}, self.clock
+            stack[:] = stack if follows else []  # if it follows, the spans that the track is in are known
             try:
                 while at + 16 <= len(data):
                     ticks, site, words, type, flags, kinds = struct.unpack_from('<IIHBB4s', data, at)
@@ -114,10 +113,11 @@ class Recording:
                     elif type == TRACK:
                         number, size = rest.take('<qQ')
                         self.names[number if flags & FOREIGN else track] = text_of(rest.raw(size))
+                    elif type == CLOCK:
+                        clock = first_ticks, *rest.take('<qQ')
                     elif STATE <= type <= MARK:
-                        flags &= ~ENTERED if follows else 255  # the spans that it is in are known
-                        record = self.read(type, flags, sites.get(site), kinds, rest, stack, track << 40 | spans % 2**40)
-                        yield ((first_ticks + ticks) % 2**64, track, flags, type) + record
+                        record = self.read(type, flags & ~(ENTERED * follows), sites.get(site), kinds, rest, stack, track << 40 | spans % 2**40)
+                        yield ((first_ticks + ticks) % 2**64, track, clock, flags, type) + record
                     elif type != TAG:
                         self.problems.append(f'chunk {chunk}, byte {at}: skipped a record of the unknown type {type}')
                     spans += type in (BEGIN, NEW_SPAN)
@@ -153,9 +153,9 @@ class Recording:
         return ':'.join(reversed(names))
     def name_of(self, track):
         return self.names.get(track) or f'thread-{track}'
-    def print(self, moment, track, flags, type, foreign, site, span, parent, more, values):
-        since = (moment - self.start_ticks + 2**63) % 2**64 - 2**63
-        track, ns = foreign or (track, self.start_ns + (since * self.rate >> 32))
+    def print(self, moment, track, clock, flags, type, foreign, site, span, parent, more, values):
+        since = (moment - clock[0] + 2**63) % 2**64 - 2**63
+        track, ns = foreign or (track, clock[1] + (since * clock[2] >> 32))
         fields = site.fields_of(values) if site else ''
         if type in (BEGIN, NEW_SPAN) or (type == STATE and span not in self.spans):
             self.spans[span] = site.name, fields, parent

@@ -3,7 +3,6 @@
 #include <new>
 #include <utility>
 
-#include "testlog/live_output.h"
 #include "testlog/unwound_path.h"
 #include "tracing_core/environment/profile_outputs.h"
 #include "tracing_core/internal/span_clock.h"
@@ -20,8 +19,8 @@ using tracing::internal::Region;
 // Notes what the attribution of records and the report of exceptions need, and records.
 class CaptureLayer final : public tracing::Layer {
  public:
-  CaptureLayer(std::shared_ptr<RecordStore> store, Attribution& attribution)
-      : record_(std::move(store), LiveOutput::kLayer), attribution_(attribution) {}
+  CaptureLayer(std::shared_ptr<RecordStore> store, Attribution& attribution, tracing::LayerMask shown)
+      : record_(std::move(store), shown), attribution_(attribution) {}
 
   tracing::Hooks hooks() const noexcept override { return record_.hooks(); }
   void on_new_span(SpanRef span, tracing::NewSpan const& made, Context const& context) noexcept override {
@@ -80,9 +79,9 @@ Capture::Capture(Environment const& environment, std::unique_ptr<Region> file) :
   filter_ = owned_filter_.get();
 }
 
-std::unique_ptr<tracing::Layer> Capture::make_layer(Attribution& attribution) {
+std::unique_ptr<tracing::Layer> Capture::make_layer(Attribution& attribution, tracing::LayerMask shown) {
   if (store_ == nullptr) return nullptr;
-  return std::make_unique<CaptureLayer>(store_, attribution);
+  return std::make_unique<CaptureLayer>(store_, attribution, shown);
 }
 
 std::unique_ptr<tracing::internal::Recording> Capture::read(std::uint64_t from) const {

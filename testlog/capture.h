@@ -36,8 +36,9 @@ class Capture {
   /// The directives of TRACE_CAPTURE; null if everything is captured, or nothing. The registry owns it.
   tracing::EnvFilter const* filter() const noexcept { return filter_; }
 
-  /// The layer that records, null if there is nothing to do, and its filter. Each may be called once.
-  std::unique_ptr<tracing::Layer> make_layer(Attribution& attribution);
+  /// The layer that records, null if there is nothing to do, and its filter. Each may be called once. Records that one of the
+  /// layers `shown` sees are marked.
+  std::unique_ptr<tracing::Layer> make_layer(Attribution& attribution, tracing::LayerMask shown);
   std::unique_ptr<tracing::Filter> take_filter() noexcept { return std::move(owned_filter_); }
 
   void begin_test(TestTag tag) noexcept;

@@ -24,11 +24,11 @@ class LiveOutput {
   LiveOutput(LiveOutput const&) = delete;
   LiveOutput& operator=(LiveOutput const&) = delete;
 
-  /// The layer, which must be the first of its registry, kLayer, and its filter. Both are null if the process is muted, so that
-  /// this does not enable any callsite.
+  /// The layer, which must be the second of its registry, kLayer, after that of Capture, and its filter. Both are null if
+  /// the process is muted, so that this does not enable any callsite.
   std::unique_ptr<tracing::Layer> make_layer();
   std::unique_ptr<tracing::Filter> take_filter() noexcept { return mute_ ? nullptr : std::move(owned_filter_); }
-  static constexpr tracing::LayerMask kLayer = 1;
+  static constexpr tracing::LayerMask kLayer = 2;
 
   ShowFilter& filter() const noexcept { return *filter_; }
   /// Changes the directives until the running test ends. False, and a report, if one is wrong; the others take effect.

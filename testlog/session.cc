@@ -85,10 +85,11 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
   if (!reports.empty()) output_.write_note("report", reports);
 }
 
+// The layer that captures comes first, since the others take their times from it.
 void Session::make_registry() {
   auto builder = tracing::RegistryBuilder()
+                     .with(capture_->make_layer(attribution_, mute_ ? 0 : LiveOutput::kLayer), capture_->take_filter())
                      .with(live_->make_layer(), live_->take_filter())
-                     .with(capture_->make_layer(attribution_), capture_->take_filter())
                      .with(fail_on_.make_layer(), fail_on_.take_filter());
   if (files_ != nullptr) {
     for (auto& layer : files_->take_layers()) builder.with(std::move(layer), file_filter());

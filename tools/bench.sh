@@ -4,8 +4,8 @@
 #   tools/bench.sh [--json FILE] [--only PATTERN] [--instructions]
 #
 # The peers are spdlog and, if cargo and Debian's Rust packages are installed, Rust's tracing. --json also writes the rows to a
-# file; --only selects rows by a regular expression; --instructions counts instructions with callgrind, for machines too
-# noisy to measure times.
+# file; --only selects rows by a regular expression; --instructions counts instructions and cache misses with cachegrind, for
+# machines too noisy to measure times.
 set -euo pipefail
 
 usage() { sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; }

@@ -55,7 +55,7 @@ def names(program):
 # formats.
 COUNTED = {"bytes_per_span": "{:.0f} bytes a span", "peak_kib_more": "{:.0f} KiB more at the peak",
            "bytes_of_open_span": "{:.0f} bytes an open span"}
-SHOWN = COUNTED | {"text_bytes": "{:.0f} bytes of code"}
+SHOWN = COUNTED | {"text_bytes": "{:.0f} bytes of code", "data_misses": "{:.2f} misses of the data cache"}
 
 
 def ours_ns(program, name, clock="real_time", counted=None):
@@ -98,18 +98,18 @@ def has_instructions(name):
 
 
 def instructions(program, name):
-    """Instructions for one iteration: the difference between two runs of known length."""
+    """Instructions and misses of the data cache for one iteration: the difference between two runs of known length."""
     counts = []
     for iterations in (2000, 12000):
         result = subprocess.run(
-            ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program,
+            ["valgrind", "--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null", program,
              f"--benchmark_filter=^{re.escape(name.split('/')[0])}(/|$)"], capture_output=True, text=True,
             env=os.environ | {"TRACING_BENCH_ITERATIONS": str(iterations)})
-        found = re.search(r"refs:\s+([\d,]+)", result.stderr)
-        if not found:
+        found = [re.search(pattern + r"\s+([\d,]+)", result.stderr) for pattern in (r"I\s+refs:", r"D1\s+misses:")]
+        if None in found:
             return None
-        counts.append(int(found.group(1).replace(",", "")))
-    return (counts[1] - counts[0]) / 10000
+        counts.append([int(one.group(1).replace(",", "")) for one in found])
+    return [(after - before) / 10000 for before, after in zip(*counts)]
 
 
 def startup_ns(folder):
@@ -236,7 +236,10 @@ def main():
             peer, peer_ns = "spdlog", measured["line_spdlog"]
         if peer_ns is None and OWN_PEERS.get(base) in measured:
             peer, peer_ns = OWN_PEERS[base], measured[OWN_PEERS[base]]
-        add(base, ours, peer, peer_ns, static_ns, instructions(shared, name) if args.instructions and has_instructions(base) else None, more)
+        counted = instructions(shared, name) if args.instructions and has_instructions(base) else None
+        if counted is not None:
+            more["data_misses"] = counted[1]
+        add(base, ours, peer, peer_ns, static_ns, counted and counted[0], more)
     if args.cuda and re.search(args.only, "launch"):
         found = measured_in_turns("launch", *(
             lambda program=program, name=name: ours_ns(f"{args.cuda}/benchmarks/{program}", name, "cpu_time")

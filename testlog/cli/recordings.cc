@@ -128,13 +128,13 @@ class LinePrinter::Tests final : public RecordPlace {
 };
 
 bool LinePrinter::add(RecordingFile& file, bool is_only) {
-  RecordEntry const* now = nullptr;
+  tracing::Instant now;  // never earlier than the line before: the threads of a process have an order that is more exact
   Tests of_run(file);
   if (!is_only) ranges_.push_back({tracing::Instant{INT64_MAX}, tracing::Instant{INT64_MIN}});
   auto const print = [&](std::string_view line, bool has_label) {
     if (line.empty()) return;
     if (is_only) return out_(line);
-    keep(now->time, line, has_label ? &of_run.now().name : nullptr);
+    keep(now, line, has_label ? &of_run.now().name : nullptr);
   };
   bool const is_json = options_.format.kind == tracing::FormatKind::json;
   auto sink = tracing::make_sink([&](tracing::Level, std::string_view line) { print(line, !is_json); });
@@ -143,6 +143,7 @@ bool LinePrinter::add(RecordingFile& file, bool is_only) {
       tracing::RegistryBuilder()
           .with(tracing::print_layer({.format = options_.format,
                                       .event_format = std::move(labelled),
+                                      .span_events = options_.span_events,
                                       .writer = tracing::to_sink(std::move(sink))}),
                 tracing::to_filter(filter_of(command_, options_.filter)))
           .build();
@@ -157,7 +158,7 @@ bool LinePrinter::add(RecordingFile& file, bool is_only) {
     return found != tests.end() && options_.selection.has(found->second);
   };
   tracing::internal::replay(*file.recording, *registry, [&](RecordEntry const& entry) {
-    now = &entry;
+    if ((entry.flags & tracing::internal::kForeign) == 0) now = std::max(now, entry.time);
     of_run.follow(entry);
     file.learn(entry);
     bool const wanted = is_wanted(entry);

@@ -55,6 +55,7 @@ struct LineOptions {
   std::string filter = "trace";
   tracing::FormatOptions format{};
   Selection selection{};  ///< if it is narrow, only records of its tests
+  tracing::SpanEvents span_events = tracing::SpanEvents::none;
   bool marks = false;     ///< also what the recordings say about the run of tests
   bool relative_time = false;  ///< in place of the timer of `format`: the time since the test began, else the recording
   bool names_tests = false;    ///< each line of text; else only those of recordings that overlap

@@ -19,6 +19,7 @@
 
 #include "testlog/cli/command_test_support.h"
 #include "testlog/testdata/run.h"
+#include "tests/support/campaign.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/temporary_folder.h"
 #include "tracing_core/collect/registry.h"
@@ -203,8 +204,10 @@ pid_t start_recorder(std::string const& path, int process, int threads, int coun
   _exit(0);
 }
 
-// What `show --follow` prints while four processes with eight threads each record.
+// What `show --follow` prints while four processes with eight threads each record; in a campaign, eight with 32.
 struct Followed {
+  int const processes = tracing_test::campaign(8, 4);
+  int const threads = tracing_test::campaign(32, 8);
   std::string problem;
   std::map<std::pair<int, int>, std::vector<int>> steps;  // by process and thread
   Outcome outcome;
@@ -212,9 +215,9 @@ struct Followed {
   Followed(tracing_test::TemporaryFolder const& folder, int count, std::size_t limit_bytes) {
     std::vector<std::string> words{TESTLOG_COMMAND, "show", "--follow", "--time=none"};
     std::vector<pid_t> recorders;
-    for (int process = 0; process < 4; ++process) {
+    for (int process = 0; process < processes; ++process) {
       words.push_back(folder / std::to_string(process));
-      recorders.push_back(start_recorder(words.back(), process, 8, count, limit_bytes));
+      recorders.push_back(start_recorder(words.back(), process, threads, count, limit_bytes));
     }
     std::string error;
     for (std::size_t i = 4; i < words.size(); ++i)
@@ -239,7 +242,7 @@ TEST_F(Show, FollowsProcessesUntilTheyHaveEnded) {
   EXPECT_EQ(followed.outcome.exit_code, 0);
   EXPECT_EQ(followed.outcome.err, "");
   EXPECT_EQ(followed.problem, "");
-  ASSERT_EQ(followed.steps.size(), 32u);
+  ASSERT_EQ(followed.steps.size(), static_cast<std::size_t>(followed.processes * followed.threads));
   std::vector<int> all(3000);
   std::iota(all.begin(), all.end(), 0);
   for (auto const& [thread, steps] : followed.steps) EXPECT_EQ(steps, all);

@@ -77,6 +77,7 @@ LineOptions lines_of(ShowOptions const& options) {
                     .selection = options.selection,
                     .marks = true,
                     .relative_time = options.time == "relative"};
+  for (tracing::SpanEvents const events : options.span_events) lines.span_events = lines.span_events | events;
   bool const has_begin = !options.since.empty(), has_end = !options.until.empty();
   Moment const since = has_begin ? moment_or_throw("--since", options.since) : Moment();
   Moment const until = has_end ? moment_or_throw("--until", options.until) : Moment();
@@ -113,6 +114,14 @@ void add_show_options(CLI::App& command, ShowOptions& options) {
       ->transform(CLI::CheckedTransformer(formats).description(""))
       ->default_str("full");
   command.add_flag_callback("--json", [&options] { options.format = tracing::FormatKind::json; }, "The same as --format json");
+  std::map<std::string, tracing::SpanEvents> const events{
+      {"new", tracing::SpanEvents::new_span}, {"enter", tracing::SpanEvents::enter},   {"exit", tracing::SpanEvents::exit},
+      {"close", tracing::SpanEvents::close},  {"active", tracing::SpanEvents::active}, {"full", tracing::SpanEvents::full}};
+  command.add_option("--span-events", options.span_events,
+                     "Also changes of spans, as TRACE_SPAN_EVENTS: new, enter, exit, close, active, full; several with commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->transform(CLI::CheckedTransformer(events).description(""));
   command.add_option("--time", options.time, "The time at the start of each line: utc, local, relative (since the test began, as in failure reports), none")
       ->check(CLI::IsMember({"utc", "local", "relative", "none"}).description(""))
       ->capture_default_str();

@@ -22,6 +22,7 @@ struct ShowOptions {
   std::string filter = "trace";
   tracing::FormatKind format = tracing::FormatKind::full;
   std::string time = "utc";
+  std::vector<tracing::SpanEvents> span_events;
   std::string threads;  ///< patterns of names, and numbers
   std::string since, until;
   std::string grep;

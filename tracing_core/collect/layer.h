@@ -70,6 +70,11 @@ class Context {
 
   // For the registry: the same context for another layer.
   void set_mask(LayerMask mask) noexcept { mask_ = mask; }
+  LayerMask mask() const noexcept { return mask_; }
+  // For the layer that records: those after it see the time that is in the recording, unless one asked before.
+  void set_time(Instant time) const noexcept {
+    if (!time_) time_ = time;
+  }
 
  private:
   Registry& registry_;

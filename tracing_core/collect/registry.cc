@@ -63,24 +63,28 @@ void Registry::notify(LayerMask layers, SpanSlot& slot, TrackState& track, Origi
                       A const&... arguments) noexcept {
   if (layers == 0) [[likely]] return;
   Context context(*this, track, origin, 0);
+  call<kHook>(layers, slot, context, arguments...);
+}
+
+// The same in a context that several calls share, so that they have the same time.
+template <auto kHook, class... A>
+inline void Registry::call(LayerMask layers, SpanSlot& slot, Context& context, A const&... arguments) noexcept {
   for_each_layer(layers, [&](std::size_t i) {
     context.set_mask(bit(i));
     (layer_pointers_[i]->*kHook)(SpanRef(&slot, bit(i)), arguments..., context);
   });
 }
 
-void Registry::notify_created(SpanSlot& slot, NewSpan const& span, TrackState& track, LayerMask layers) noexcept {
-  if (masks_.creation == masks_.kAll || (masks_.span_filters & slot.mask) != 0) [[unlikely]] {
-    if (std::uintptr_t* const states = filter_states(slot, filters_.size() + layers_.size())) {
-      for (std::size_t i = 0; i < filters_.size(); ++i) {
-        if (filters_[i]->follows_spans()) filters_[i]->on_new_span(span, states[i]);
-      }
-      for_each_layer(masks_.span_filters & slot.mask,
-                     [&](std::size_t i) { layer_filters_[i]->on_new_span(span, states[filters_.size() + i]); });
-      set_has_extras(slot);
-    }
+void Registry::start_filter_states(SpanSlot& slot, NewSpan const& span) noexcept {
+  if (masks_.creation != masks_.kAll && (masks_.span_filters & slot.mask) == 0) [[likely]] return;
+  std::uintptr_t* const states = filter_states(slot, filters_.size() + layers_.size());
+  if (states == nullptr) return;
+  for (std::size_t i = 0; i < filters_.size(); ++i) {
+    if (filters_[i]->follows_spans()) filters_[i]->on_new_span(span, states[i]);
   }
-  notify<&Layer::on_new_span>(masks_.on_new_span & slot.mask & layers, slot, track, span.origin, span);
+  for_each_layer(masks_.span_filters & slot.mask,
+                 [&](std::size_t i) { layer_filters_[i]->on_new_span(span, states[filters_.size() + i]); });
+  set_has_extras(slot);
 }
 
 template <class F>
@@ -98,7 +102,8 @@ SpanId Registry::new_span(NewSpan const& span) noexcept {
   if (own == nullptr || track == nullptr) return {};
   SpanSlot* const slot = make(span, *own, *track);
   if (slot == nullptr) return {};
-  notify_created(*slot, span, *track, ~LayerMask{0});
+  start_filter_states(*slot, span);
+  notify<&Layer::on_new_span>(masks_.on_new_span & slot->mask, *slot, *track, span.origin, span);
   return slot->span_id();
 }
 
@@ -116,9 +121,9 @@ OpenSpan Registry::open_scope_slow(Metadata const& metadata, LayerMask mask, Val
     if (slot != nullptr) [[likely]] {
       internal::InSubscriber const in_subscriber;
       if ((masks_.end() & mask) != 0) slot->special.store(true, std::memory_order_relaxed);
-      TrackState& track = *store_->this_thread();
-      notify<&Layer::on_enter>(masks_.on_enter & mask & ~masks_.scopes, *slot, track, {});
-      notify<&Layer::on_scope_begin>(masks_.scopes & mask, *slot, track, {});
+      Context context(*this, *store_->this_thread(), {}, 0);
+      call<&Layer::on_scope_begin>(masks_.scopes & mask, *slot, context);
+      call<&Layer::on_enter>(masks_.on_enter & mask & ~masks_.scopes, *slot, context);
       return {this, slot->span_id()};
     }
   }
@@ -129,9 +134,11 @@ OpenSpan Registry::open_scope_slow(Metadata const& metadata, LayerMask mask, Val
   fill(*slot, span, track->current(~LayerMask{0}));
   internal::InSubscriber const in_subscriber;
   if ((masks_.end() & mask) != 0) slot->special.store(true, std::memory_order_relaxed);
-  notify_created(*slot, span, *track, ~masks_.scopes);
-  push(*slot, *track, {}, ~masks_.scopes);
-  notify<&Layer::on_scope_begin>(masks_.scopes & mask, *slot, *track, {});
+  start_filter_states(*slot, span);
+  Context context(*this, *track, {}, 0);
+  call<&Layer::on_scope_begin>(masks_.scopes & mask, *slot, context);
+  call<&Layer::on_new_span>(masks_.on_new_span & mask & ~masks_.scopes, *slot, context, span);
+  if (push(*slot, *track)) call<&Layer::on_enter>(masks_.on_enter & mask & ~masks_.scopes, *slot, context);
   return {this, slot->span_id()};
 }
 
@@ -155,8 +162,9 @@ bool Registry::close_scope_notifying(SpanId id, TrackState& track) noexcept {
   if (slot == nullptr || (masks_.on_close & slot->mask & ~masks_.scopes) != 0 || needs_release(*slot))
     return false;
   track.leave();
-  notify<&Layer::on_exit>(masks_.on_exit & slot->mask & ~masks_.scopes, *slot, track, {});
-  notify<&Layer::on_scope_end>(masks_.scopes & slot->mask, *slot, track, {});
+  Context context(*this, track, {}, 0);
+  call<&Layer::on_scope_end>(masks_.scopes & slot->mask, *slot, context);
+  call<&Layer::on_exit>(masks_.on_exit & slot->mask & ~masks_.scopes, *slot, context);
   if (needs_release(*slot)) [[unlikely]] {  // a layer may have taken a reference or stored an extension
     release(*slot, track, {});
   } else {
@@ -182,10 +190,10 @@ void Registry::close_timed_scope(SpanId id, Timing const& timing) noexcept {
   close_scope(id);
 }
 
-void Registry::push(SpanSlot& slot, TrackState& track, Origin const& origin, LayerMask layers) noexcept {
+// Whether there was memory for it.
+bool Registry::push(SpanSlot& slot, TrackState& track) noexcept {
   for_each_filter_state(slot, [](Filter& filter, std::uintptr_t state) { filter.on_enter(state); });
-  bool const entered = track.push(slot);
-  if (entered) notify<&Layer::on_enter>(masks_.on_enter & slot.mask & layers, slot, track, origin);
+  return track.push(slot);
 }
 
 void Registry::pop(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
@@ -197,7 +205,8 @@ void Registry::pop(SpanSlot& slot, TrackState& track, Origin const& origin) noex
 void Registry::enter(SpanId id, Origin const& origin) noexcept {
   TrackState* const track = store_->track_state(origin);
   SpanSlot* const slot = store_->find(id);
-  if (track != nullptr && slot != nullptr) push(*slot, *track, origin);
+  if (track != nullptr && slot != nullptr && push(*slot, *track))
+    notify<&Layer::on_enter>(masks_.on_enter & slot->mask, *slot, *track, origin);
 }
 
 void Registry::exit(SpanId id, Origin const& origin) noexcept {

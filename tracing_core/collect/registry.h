@@ -118,16 +118,16 @@ class Registry final : public Subscriber, public std::enable_shared_from_this<Re
   [[gnu::noinline]] OpenSpan open_scope_slow(Metadata const& metadata, LayerMask mask, Value const* values) noexcept;
   [[gnu::noinline]] void close_scope_slow(SpanId id) noexcept;
   bool close_scope_notifying(SpanId id, internal::TrackState& track) noexcept;
-  void notify_created(internal::SpanSlot& slot, NewSpan const& span, internal::TrackState& track,
-                      LayerMask layers) noexcept;
+  void start_filter_states(internal::SpanSlot& slot, NewSpan const& span) noexcept;
   template <auto kHook, class... A>
   void notify(LayerMask layers, internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin,
               A const&... arguments) noexcept;
+  template <auto kHook, class... A>
+  void call(LayerMask layers, internal::SpanSlot& slot, Context& context, A const&... arguments) noexcept;
   template <class F>
   void for_each_filter_state(internal::SpanSlot& slot, F&& f) noexcept;
   bool needs_release(internal::SpanSlot const& slot) const noexcept;
-  void push(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin,
-            LayerMask layers = ~LayerMask{0}) noexcept;
+  bool push(internal::SpanSlot& slot, internal::TrackState& track) noexcept;
   void pop(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   void release(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   // Returns the parent that it held a reference to, or null.

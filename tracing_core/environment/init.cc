@@ -55,8 +55,8 @@ class EnvSession {
   std::shared_ptr<Registry> make_registry(RegistryBuilder builder) {
     auto filter = std::make_unique<EnvFilter>(filter_of(options_.filter));
     filter_ = filter.get();
-    builder.with(make_print_layer(), std::move(filter));
     if (recording_ != nullptr) builder.with(std::make_unique<RecordLayer>(recording_));
+    builder.with(make_print_layer(), std::move(filter));
     if (files_ != nullptr) {
       for (auto& layer : files_->take_layers()) builder.with(std::move(layer));
     }

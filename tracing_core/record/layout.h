@@ -93,6 +93,7 @@ enum class RecordType : std::uint8_t {
   follows_from,
   timed,         ///< the innermost span, a perf span, ends: its duration in nanoseconds
   mark,          ///< like an event in no span, but about the run of tests: its callsite says what
+  clock,         ///< turns the ticks of the chunk's records into times
 };
 
 /// The flags of a record.

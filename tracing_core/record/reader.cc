@@ -52,9 +52,8 @@ std::unique_ptr<Recording> Recording::read_header(Source const& source, std::str
   if (!error.empty()) return nullptr;
   std::unique_ptr<Recording> made(new Recording());
   made->process_ = header.process;
-  made->start_ticks_ = made->from_ticks_ = header.start_ticks;
-  made->start_ns_ = header.start_ns;
-  made->ns_per_tick_ = header.ns_per_tick.load(std::memory_order_relaxed);
+  made->clock_ = {header.start_ticks, header.start_ns, header.ns_per_tick.load(std::memory_order_relaxed)};
+  made->from_ticks_ = header.start_ticks;
   made->dropped_ = header.dropped.load(std::memory_order_relaxed);
   return made;
 }
@@ -190,13 +189,6 @@ void Recording::add_track(std::vector<Chunk*> chunks) {
   for (Chunk const* const chunk : chunks) (void)read_thread(chunk->thread, track);  // the last name is the best known
   tracks_.push_back(std::move(track));
   chunks_of_tracks_.push_back(std::move(chunks));
-}
-
-Instant Recording::time_of(std::uint64_t ticks) const noexcept {
-  __extension__ using Wide = __int128;
-  auto const since = static_cast<std::int64_t>(ticks - start_ticks_);
-  auto const ns = static_cast<std::int64_t>(Wide{since} * static_cast<std::int64_t>(ns_per_tick_) >> 32);
-  return Instant{static_cast<std::int64_t>(static_cast<std::uint64_t>(start_ns_) + static_cast<std::uint64_t>(ns))};
 }
 
 void Recording::visit(void (*each)(void* context, RecordEntry const& entry), void* context) {

@@ -13,6 +13,7 @@
 
 #include "tracing_core/model/field_values.h"
 #include "tracing_core/model/instant.h"
+#include "tracing_core/record/chunk_clock.h"
 #include "tracing_core/record/layout.h"
 #include "tracing_core/record/site_reader.h"
 
@@ -79,7 +80,7 @@ class Recording {
 
   std::uint64_t process() const noexcept { return process_; }
   /// When it began.
-  Instant start() const noexcept { return time_of(from_ticks_); }
+  Instant start() const noexcept { return clock_.time_of(from_ticks_); }
   /// From now on what is of interest begins here: for_each() passes earlier records as `is_context`.
   void start_at(std::uint64_t ticks) noexcept { from_ticks_ = ticks; }
   /// The threads, by number. `open` and `lost` are known after for_each().
@@ -108,14 +109,11 @@ class Recording {
   void read_thread_name(Chunk& chunk, std::string_view content, std::uint8_t flags);
   void add_track(std::vector<Chunk*> chunks);
   void visit(void (*each)(void* context, RecordEntry const& entry), void* context);
-  Instant time_of(std::uint64_t ticks) const noexcept;
   void report(std::string problem);
 
   std::uint64_t process_ = 0;
-  std::uint64_t start_ticks_ = 0;
+  ChunkClock clock_;  // of chunks that have none
   std::uint64_t from_ticks_ = 0;
-  std::int64_t start_ns_ = 0;
-  std::uint64_t ns_per_tick_ = 0;
   std::uint64_t dropped_ = 0;
   std::deque<Chunk> chunks_;
   std::vector<std::unique_ptr<RecordedSite>> sites_;  // by number, from 1

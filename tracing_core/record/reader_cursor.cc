@@ -32,6 +32,7 @@ void Recording::Cursor::begin_chunk() {
   ordinal_ = chunk().first_record;
   span_ = chunk().first_span;
   tag_ = chunk().tag;
+  clock_ = recording_.clock_;
 }
 
 bool Recording::Cursor::fail(char const* what) {
@@ -50,7 +51,7 @@ bool Recording::Cursor::read_record() {
     entry_.flags = head.flags;
     entry_.ticks = chunk().first_ticks + head.ticks;
     entry_.is_context = entry_.ticks < recording_.from_ticks_;
-    entry_.time = recording_.time_of(entry_.ticks);
+    entry_.time = clock_.time_of(entry_.ticks);
     entry_.writer = entry_.track = track_.number;
     entry_.ordinal = ordinal_;
     bool const is_entry = decode(head);
@@ -77,6 +78,7 @@ bool Recording::Cursor::decode(RecordHead const& head) {
       if ((head.flags & kForeign) == 0 && !read_thread(rest_.take(rest_.size()), track_))
         rest_.fail("the description of a thread makes no sense");
       return false;
+    case RecordType::clock: read_clock(); return false;
     case RecordType::scope_end:
       entry_.span = innermost();
       if (!stack_.empty()) stack_.pop_back();
@@ -120,6 +122,11 @@ bool Recording::Cursor::decode_usual(RecordHead const& head) {
   if (has_values || head.type == RecordType::event || head.type == RecordType::mark) entry_.values = values_.data();
   if (has_values) read_values(head, more_kinds, value_count);
   return rest_.error() == nullptr;
+}
+
+void Recording::Cursor::read_clock() {
+  auto const ns = static_cast<std::int64_t>(rest_.take_word());
+  clock_ = {chunk().first_ticks, ns, rest_.take_word()};
 }
 
 // What the record is about.

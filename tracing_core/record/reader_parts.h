@@ -99,6 +99,7 @@ class Recording::Cursor {
   bool read_record();
   bool decode(RecordHead const& head);
   bool decode_usual(RecordHead const& head);
+  void read_clock();
   void decode_place(RecordHead const& head);
   void read_values(RecordHead const& head, std::string_view more_kinds, std::size_t count);
   Value read_value(std::uint8_t kind);
@@ -114,6 +115,7 @@ class Recording::Cursor {
   std::uint64_t ordinal_ = 0;
   std::uint64_t span_ = 0;
   std::uint32_t tag_ = 0;
+  ChunkClock clock_;
   std::vector<std::uint64_t> stack_;
   bool knows_stack_ = false;  // the chunk before it is there
   RecordEntry entry_;

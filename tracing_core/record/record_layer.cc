@@ -137,6 +137,11 @@ Writer* RecordLayer::start_writer(Track const& track) noexcept {
   return found;
 }
 
+// What other layers print of the record has the time that readers will find.
+inline void RecordLayer::share_time(LayerMask mask, Context const& context, Writer const& writer) noexcept {
+  if ((mask & ~context.mask()) != 0) context.set_time(writer.time());
+}
+
 void RecordLayer::on_scope_begin(SpanRef span, Context const& context) noexcept {
   std::uint64_t& key = span.slot()->record_keys[place_];
   key = 0;  // that of an earlier span
@@ -145,7 +150,11 @@ void RecordLayer::on_scope_begin(SpanRef span, Context const& context) noexcept 
   if (usual != nullptr && numbers != nullptr) [[likely]]
     key = usual->try_scope_begin(span.metadata(), numbers, shown_flag(span.layers()));
   if (place_ == 0) span.slot()->record_tag = store_->tag();
-  if (key == 0) [[unlikely]] key = begin_scope(span, context);
+  if (key == 0) [[unlikely]] {
+    key = begin_scope(span, context);
+  } else {
+    share_time(span.layers(), context, *usual);
+  }
 }
 
 std::uint64_t RecordLayer::begin_scope(SpanRef span, Context const& context) noexcept {
@@ -156,15 +165,20 @@ std::uint64_t RecordLayer::begin_scope(SpanRef span, Context const& context) noe
   StoredValues const& values = span.values();
   DecodedValues decoded;
   if (!values.empty()) StoredValues::decode_group(values.data(), 0, span.metadata(), decoded);
-  return writer->scope_begin(span.metadata(), values.empty() ? nullptr : decoded.data(), place);
+  std::uint64_t const key = writer->scope_begin(span.metadata(), values.empty() ? nullptr : decoded.data(), place);
+  share_time(span.layers(), context, *writer);
+  return key;
 }
 
 void RecordLayer::on_scope_end(SpanRef span, Context const& context) noexcept {
   Writer* const usual = usual_writer(context);
-  if (usual != nullptr && usual->try_scope_end()) [[likely]] return;
+  if (usual != nullptr && usual->try_scope_end()) [[likely]] return share_time(span.layers(), context, *usual);
   Place place;
   Around const around{*this, context, span};
-  if (Writer* const writer = writer_for(around, place)) writer->scope_end(place);
+  Writer* const writer = writer_for(around, place);
+  if (writer == nullptr) return;
+  writer->scope_end(place);
+  share_time(span.layers(), context, *writer);
 }
 
 void RecordLayer::on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept {
@@ -179,6 +193,7 @@ void RecordLayer::on_new_span(SpanRef span, NewSpan const& made, Context const& 
   make_known(*writer, parent, place);
   span.slot()->record_keys[place_] =
       writer->new_span(span.metadata(), made.fields.statement_values(), place, key_of(parent));
+  share_time(span.layers(), context, *writer);
 }
 
 void RecordLayer::on_event(Event const& event, Context const& context) noexcept {
@@ -186,7 +201,7 @@ void RecordLayer::on_event(Event const& event, Context const& context) noexcept 
     Writer* const usual = usual_writer(context);
     Value const* const values = event.fields.statement_values();
     if (usual != nullptr && values != nullptr && usual->try_event(event.metadata(), values, shown_flag(event.mask))) [[likely]]
-      return;
+      return share_time(event.mask, context, *usual);
   }
   add_event(event, context);
 }
@@ -199,9 +214,13 @@ void RecordLayer::add_event(Event const& event, Context const& context) noexcept
   Writer* const writer = writer_for(around, place);
   if (writer == nullptr) [[unlikely]] return;
   Value const* const values = event.fields.statement_values();
-  if (!is_explicit) [[likely]] return writer->event(event.metadata(), values, place);
-  make_known(*writer, parent, place);
-  writer->event_below(event.metadata(), values, place, key_of(parent));
+  if (is_explicit) {
+    make_known(*writer, parent, place);
+    writer->event_below(event.metadata(), values, place, key_of(parent));
+  } else {
+    writer->event(event.metadata(), values, place);
+  }
+  share_time(event.mask, context, *writer);
 }
 
 void RecordLayer::on_record(SpanRef span, FieldValues const& values, Context const& context) noexcept {
@@ -231,6 +250,7 @@ void RecordLayer::step(RecordType type, SpanRef span, Context const& context) no
   if (writer == nullptr || key_of(span) == 0) return;
   make_known(*writer, span, place);
   writer->step(type, span.metadata(), key_of(span), place);
+  share_time(span.layers(), context, *writer);
 }
 
 void RecordLayer::on_enter(SpanRef span, Context const& context) noexcept { step(RecordType::enter, span, context); }
@@ -240,7 +260,10 @@ void RecordLayer::on_close(SpanRef span, Context const& context) noexcept { step
 void RecordLayer::on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept {
   Place place;
   Around const around{*this, context};
-  if (Writer* const writer = writer_for(around, place)) writer->timed(span.metadata(), timing.duration_ns, place);
+  Writer* const writer = writer_for(around, place);
+  if (writer == nullptr) return;
+  writer->timed(span.metadata(), timing.duration_ns, place);
+  share_time(span.layers(), context, *writer);
 }
 
 }  // namespace tracing::inline v1::internal

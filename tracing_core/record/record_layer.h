@@ -40,7 +40,8 @@ class RecordStore {
 /// Where spans keep their place in a recording.
 enum class RecordPlace : std::uint8_t { registry, profile };
 
-/// At most one for each RecordPlace in a registry. A forked child records nothing into a file, and into memory of its own
+/// At most one for each RecordPlace in a registry. The layers after it take the time of a record from the recording, so
+/// what they print is what a reader prints later. A forked child records nothing into a file, and into memory of its own
 /// otherwise.
 class RecordLayer final : public Layer {
  public:
@@ -77,6 +78,7 @@ class RecordLayer final : public Layer {
   bool is_usable() const noexcept { return is_anonymous_ || forks_when_made_ == fork_count(); }
   std::uint64_t key_of(SpanRef span) const noexcept { return span ? span.slot()->record_keys[place_] : 0; }
   std::uint8_t shown_flag(LayerMask mask) const noexcept { return (mask & shown_) != 0 ? kShown : 0; }
+  static void share_time(LayerMask mask, Context const& context, Writer const& writer) noexcept;
   void describe(Writer& writer, SpanRef span, bool entered, void const* around,
                 unsigned max_parents = kMaxDescribed) const noexcept;
   void make_known(Writer& writer, SpanRef span, Place const& place) const noexcept;

@@ -91,11 +91,13 @@ std::uint32_t Writer::find_site(Metadata const& metadata) noexcept {
   return number;
 }
 
-// False if the chunk is too old for the record's time to be counted from its first one.
+// False if the chunk is too old for the record's time to be exact. The record for which it was made has room in any case.
 bool Writer::stamp(RecordHead& head) noexcept {
   std::uint64_t const ticks = ticks_now() - first_ticks_;
-  head.ticks = static_cast<std::uint32_t>(ticks);
-  return ticks >> 32 == 0;
+  if (ticks > max_ticks_) return false;
+  head.ticks = last_ticks_ = static_cast<std::uint32_t>(ticks);
+  if (describing_ == Describing::nothing) max_ticks_ = exact_ticks_;
+  return true;
 }
 
 void Writer::scope_end(Place const& place) noexcept {
@@ -253,6 +255,7 @@ void Writer::change_tag(std::uint32_t tag, Place const& place) noexcept {
 
 bool Writer::next_chunk(Place const& place) noexcept {
   Region& region = parts_->region;
+  Instant const last = time();
   leave_chunk();
   if (previous_ != Region::kNone) pinned_chunks_left_ > 0 ? void(--pinned_chunks_left_) : region.give_back(previous_);
   previous_ = chunk_;
@@ -262,7 +265,7 @@ bool Writer::next_chunk(Place const& place) noexcept {
   if (taken == Region::kNone) return false;
   chunk_ = taken;
   head_ = &region.head(taken);
-  first_ticks_ = ticks_now();
+  start_clock(last);
   head_->used.store(0, std::memory_order_relaxed);
   head_->track = track_;
   head_->first_ticks = first_ticks_;
@@ -280,10 +283,32 @@ bool Writer::next_chunk(Place const& place) noexcept {
   known_.fill(0);
   foreign_tracks_.fill(0);
   describing_ = Describing::start_of_chunk;
+  describe_clock();
   if (restate_ != nullptr) restate_(place.around, *this);
   describing_ = Describing::nothing;
   region.publish(taken);
   return true;
+}
+
+// `last` is the time of the record before, which the chunk's times do not precede.
+void Writer::start_clock(Instant last) noexcept {
+  constexpr std::int64_t kMaxErrorNs = 1'000'000;  // a greater difference means that the clock was set back
+  NewChunkClock const now = read_chunk_clock();
+  clock_ = now.clock;
+  first_ticks_ = clock_.ticks;
+  last_ticks_ = 0;
+  exact_ticks_ = now.exact_ticks;
+  max_ticks_ = UINT32_MAX;
+  if (clock_.ns < last.ns && last.ns - clock_.ns < kMaxErrorNs) clock_.ns = last.ns;
+}
+
+void Writer::describe_clock() noexcept {
+  RecordHead head{};
+  head.type = RecordType::clock;
+  head.flags = kRestated;
+  head.words = sizeof(head) / 8 + 2;
+  std::memcpy(at_, &head, sizeof(head));
+  commit(put_word(put_word(at_ + sizeof(head), clock_.ns), clock_.ns_per_tick), kRestated);
 }
 
 void Writer::state(Metadata const& metadata, Value const* values, std::uint64_t span, std::uint64_t parent,

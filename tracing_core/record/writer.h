@@ -9,6 +9,7 @@
 #include "tracing_core/internal/span_clock.h"
 #include "tracing_core/model/field_values.h"
 #include "tracing_core/model/ids.h"
+#include "tracing_core/record/chunk_clock.h"
 #include "tracing_core/record/region.h"
 #include "tracing_core/record/sites.h"
 
@@ -59,6 +60,8 @@ class Writer {
   std::uint64_t track_number() const noexcept { return track_; }
   /// The tag of the last record.
   std::uint32_t tag() const noexcept { return tag_; }
+  /// The time of the last record, as readers will find it, unless that is foreign. Unknown if it was dropped.
+  Instant time() const noexcept { return head_ == nullptr ? Instant() : clock_.time_of(first_ticks_ + last_ticks_); }
 
   /// For Restate, before anything else: the name that the thread has now, of which the first 64 bytes are kept.
   void describe_thread(std::string_view name) noexcept { describe_track(0, name); }
@@ -172,10 +175,10 @@ class Writer {
   RecordHead* reserve(std::size_t bytes) noexcept {
     auto* const head = reinterpret_cast<RecordHead*>(at_);
     std::uint64_t const ticks = ticks_now() - first_ticks_;
-    bool const fits = end_ - at_ >= static_cast<std::ptrdiff_t>(bytes) && ticks >> 32 == 0 &&
+    bool const fits = end_ - at_ >= static_cast<std::ptrdiff_t>(bytes) && ticks <= max_ticks_ &&
                       parts_->tag.load(std::memory_order_relaxed) == tag_;
     if (!fits) [[unlikely]] return nullptr;
-    head->ticks = static_cast<std::uint32_t>(ticks);
+    head->ticks = last_ticks_ = static_cast<std::uint32_t>(ticks);
     return head;
   }
   bool put_numbers(RecordType type, Metadata const& metadata, Value const* values, std::uint8_t flags) noexcept {
@@ -234,6 +237,8 @@ class Writer {
     describing_ == Describing::in_chunk ? void(at_ = end) : commit(end, flags);
   }
   bool next_chunk(Place const& place) noexcept;
+  void start_clock(Instant last) noexcept;
+  void describe_clock() noexcept;
   void change_tag(std::uint32_t tag, Place const& place) noexcept;
   void describe_track(std::uint64_t foreign, std::string_view name) noexcept;
 
@@ -242,6 +247,8 @@ class Writer {
   ChunkHead* head_ = nullptr;
   char* text_end_ = nullptr;  // of the texts of the record that is being written
   std::uint64_t first_ticks_ = 0;
+  std::uint64_t max_ticks_ = 0;  // of a record in this chunk
+  std::uint32_t last_ticks_ = 0;  // of the last record
   std::uint64_t spans_ = 0;
   std::uint64_t first_span_ = 0;  // of the chunk
   std::uint64_t records_ = 0;
@@ -251,6 +258,8 @@ class Writer {
   std::uint64_t track_ = 0;
   std::uint32_t chunk_ = Region::kNone;
   std::uint32_t previous_ = Region::kNone;  // the last full one, kept so that a thread's last records survive
+  ChunkClock clock_;
+  std::uint64_t exact_ticks_ = 0;  // for so long is it exact
   std::uint32_t pinned_chunks_left_ = 0;
   std::uint32_t local_sites_ = 0;           // described in this chunk
   Describing describing_ = Describing::nothing;
