@@ -88,6 +88,18 @@ TEST_F(ProfileFiles, HaveNothingOfEarlierProfiles) {
   }
 }
 
+// The memory that the thread was filling has the end of the first profile, and begins with the span around it.
+TEST_F(ProfileFiles, HaveNothingOfASpanThatEndsBetweenProfiles) {
+  ASSERT_EQ(tracing::profiler_start(folder_ / "first", {.print = false}), "");
+  {
+    TRACE_SPAN(info, "first");
+    for (int i = 0; i < 2000; ++i) TRACE_INFO("event", i);
+    EXPECT_TRUE(tracing::profiler_stop().ok());
+  }
+  auto const trace = profile([] { TRACE_SPAN(info, "second"); });
+  EXPECT_THAT(names_of(trace.row("main")), ElementsAre("second"));
+}
+
 TEST_F(ProfileFiles, LeaveSpansOpenThatEndLater) {
   auto span = TRACE_MAKE_SPAN(info, "none");
   auto const trace = profile([&] { span = TRACE_MAKE_SPAN(info, "late"); });

@@ -115,7 +115,8 @@ class Replay {
     }
     auto const& entered = writer.entered;
     bool const is_inside = std::find(entered.begin(), entered.end(), entry.span) != entered.end();
-    if ((entry.flags & kEntered) != 0 && !is_inside) enter(entry.span, {restored.track, entry.time, hides_entries_});
+    bool const is_hidden = hides_entries_ || entry.is_context;
+    if ((entry.flags & kEntered) != 0 && !is_inside) enter(entry.span, {restored.track, entry.time, is_hidden});
   }
 
   // Records of the track are missing: which spans it left meanwhile is not known.
