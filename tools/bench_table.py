@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs the benchmarks, each in a process of its own, next to their peers, and prints times and ratios."""
 import argparse
+import itertools
 import json
 import os
 import re
@@ -112,19 +113,31 @@ def instructions(program, name):
     return [(after - before) / 10000 for before, after in zip(*counts)]
 
 
-def startup_ns(folder):
-    """What testlog adds to a process with one test and one record, compared with the same libraries not using testlog."""
-    best = {}
-    for _ in range(300):
-        for name in ("startup_testlog", "startup_plain"):
-            started = time.perf_counter()
-            subprocess.run([f"{folder}/{name}"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            best[name] = min(best.get(name, 1e9), time.perf_counter() - started)
-    return (best["startup_testlog"] - best["startup_plain"]) * 1e9
+def process_ns(program, variables=None):
+    started = time.perf_counter()
+    subprocess.run([program], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | (variables or {}))
+    return (time.perf_counter() - started) * 1e9
+
+
+def startup_rows(folder, static_folder):
+    """What testlog adds to a process with one test and one record: shared and static; the latter is None without a folder."""
+    folder += "/testlog/benchmarks"
+    static = f"{static_folder}/testlog/benchmarks/startup_testlog" if static_folder else None
+    with tempfile.TemporaryDirectory() as recordings:
+        recording = {"TRACE_RECORD": f"{recordings}/%p.rec"}
+        testlog, recorded, libraries, gtest, linked = in_turns(
+            lambda: process_ns(f"{folder}/startup_testlog"), lambda: process_ns(f"{folder}/startup_testlog", recording),
+            lambda: process_ns(f"{folder}/startup_plain"), lambda: process_ns(f"{folder}/startup_gtest"),
+            (lambda: process_ns(static)) if static else None, turns=300)
+    yield "startup", testlog - libraries, None  # compared with the same libraries without testlog
+    yield "startup_recorded", recorded - libraries, None  # the same with a recording in a file
+    yield "startup_over_gtest", testlog - gtest, linked - gtest if linked else None  # compared with GoogleTest alone
 
 
 FUNCTIONS = 100
 STATEMENTS = 4
+SPDLOG = ("-DSPDLOG_COMPILED_LIB", "-DSPDLOG_FMT_EXTERNAL")
+TYPES = {"i": "int", "u": "unsigned", "l": "long", "b": "bool", "d": "double", "f": "float", "s": "char const*", "h": "short"}
 
 
 def compile_ns(include, text):
@@ -133,7 +146,8 @@ def compile_ns(include, text):
         file.write(text)
         file.flush()
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        subprocess.run(["c++", "-std=c++20", "-O2", *(f"-I{path}" for path in include), "-c", file.name, "-o", "/dev/null"], check=True)
+        subprocess.run(["c++", "-std=c++20", "-O2", *SPDLOG, *(f"-I{path}" for path in include), "-c", file.name, "-o", "/dev/null"],
+                       check=True)
         return (resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before) * 1e9
 
 
@@ -150,18 +164,33 @@ def text_bytes(include, text):
 
 def compile_rows(include):
     header = '#include "tracing_core/tracing.h"\n'
+    spdlog = "#include <spdlog/spdlog.h>\n"
 
-    def functions(count):
-        body = "".join(f'TRACE_INFO("moved the block @ {number}", rows, ratio);' for number in range(count))
-        return header + "".join(f"void f{i}(int rows, double ratio) {{ {body.replace('@', str(i))} }}\n" for i in range(FUNCTIONS))
+    def functions(count, start=header, statement='TRACE_INFO("moved the block @", rows, ratio);'):
+        bodies = ("".join(statement.replace("@", f"{i} {number}") for number in range(count)) for i in range(FUNCTIONS))
+        return start + "".join(f"void f{i}(int rows, double ratio) {{ {body} }}\n" for i, body in enumerate(bodies))
 
-    ours, gtest, one, more = in_turns(*(lambda text=text: compile_ns(include, text) for text in
-                                        (header, "#include <gtest/gtest.h>\n", functions(1), functions(STATEMENTS))))
-    yield "compile_header", ours, "gtest.h", gtest, {}
+    # Each statement has three types in an order that no other one has.
+    def mixes(functions, start, statement):
+        mix = [", ".join(names) for names in itertools.permutations(TYPES, 3)][:functions]
+        parameters = ", ".join(f"{kind} {name}" for name, kind in TYPES.items())
+        return start + "".join(f"void f{i}({parameters}) {{ {statement.replace('@', names)} }}\n" for i, names in enumerate(mix))
+
+    peer = 'SPDLOG_INFO("moved the block @ {} {}", rows, ratio);'
+    mix, peer_mix = 'TRACE_INFO("moved", @);', 'SPDLOG_INFO("moved {} {} {}", @);'
+    texts = {"header": header, "gtest": "#include <gtest/gtest.h>\n", "one": functions(1), "more": functions(STATEMENTS),
+             "peer_one": functions(1, spdlog, peer), "peer_more": functions(STATEMENTS, spdlog, peer),
+             "mixes": mixes(FUNCTIONS, header, mix), "more_mixes": mixes(3 * FUNCTIONS, header, mix),
+             "peer_mixes": mixes(FUNCTIONS, spdlog, peer_mix), "peer_more_mixes": mixes(3 * FUNCTIONS, spdlog, peer_mix)}
+    ns = dict(zip(texts, in_turns(*(lambda text=text: compile_ns(include, text) for text in texts.values()))))
+    yield "compile_header", ns["header"], "gtest.h", ns["gtest"], {}
     # What one more statement costs in a function that already has one.
     statements = FUNCTIONS * (STATEMENTS - 1)
     added = text_bytes(include, functions(STATEMENTS)) - text_bytes(include, functions(1))
-    yield "compile_statement", (more - one) / statements, None, None, {"text_bytes": round(added / statements, 1)}
+    yield ("compile_statement", (ns["more"] - ns["one"]) / statements, "spdlog", (ns["peer_more"] - ns["peer_one"]) / statements,
+           {"text_bytes": round(added / statements, 1)})
+    yield ("compile_new_types", (ns["more_mixes"] - ns["mixes"]) / (2 * FUNCTIONS), "spdlog",
+           (ns["peer_more_mixes"] - ns["peer_mixes"]) / (2 * FUNCTIONS), {})
 
 
 def versions(rust):
@@ -254,7 +283,8 @@ def main():
             add(f"executor_{kernel}", one, None, None)
             add(f"executor_{kernel}_2", two, f"executor_{kernel}", one)
     if re.search(args.only, "startup"):
-        add("startup", startup_ns(f"{args.programs}/testlog/benchmarks"), None, None)
+        for name, ours, static_ns in startup_rows(args.programs, args.static_programs):
+            add(name, ours, None, None, static_ns)
     if args.include and re.search(args.only, "compile"):
         for row in compile_rows(args.include):
             add(*row[:4], more=row[4])

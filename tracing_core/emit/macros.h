@@ -98,10 +98,11 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
   []<class types>(types*) noexcept -> ::tracing::Callsite* TRACING_INTERNAL_CALLSITE_BODY_(__VA_ARGS__)
 #define TRACING_INTERNAL_CALLSITE_BODY_(n, kind, level, types, text, skipped, name, message, message_size)   \
   {                                                                                                          \
-    static constexpr auto tracing_parsed_##n = ::tracing::internal::parse_statement<types>(                  \
+    static constexpr auto tracing_parsed_##n = ::tracing::internal::parse_statement<types::kCount>(          \
         {text, sizeof(text) - 1, __PRETTY_FUNCTION__, __builtin_strlen(__PRETTY_FUNCTION__), __FILE__, name, \
          TRACING_INTERNAL_TARGET_, message, message_size, skipped, kind, level, TRACING_INTERNAL_MAX_LEVEL_, \
-         __LINE__});                                                                                         \
+         __LINE__},                                                                                          \
+        types::kInfo, types::kAreNumbers);                                                                   \
     constexpr unsigned tracing_mistake_##n = tracing_parsed_##n.mistake_number();                            \
     TRACING_INTERNAL_CHECK_(tracing_mistake_##n, text);                                                      \
     static constexpr ::tracing::internal::StaticMetadata<tracing_parsed_##n.sizes()> tracing_metadata_##n(   \

@@ -94,13 +94,14 @@ constexpr std::size_t room_for_names(StatementOutline const& out) noexcept {
 #endif
 }
 
-template <class Types>
-consteval ParsedStatement<Types::kCount> parse_statement(StatementText const& text) noexcept {
-  constexpr std::size_t kArguments = Types::kCount;
+// Instantiated for each number of arguments, not for each list of their types: those come as values.
+template <std::size_t kArguments>
+consteval ParsedStatement<kArguments> parse_statement(StatementText const& text, ArgumentInfo const* arguments,
+                                                      bool has_only_numbers) noexcept {
   ParsedStatement<kArguments> out;
   out.text = text;
-  out.arguments = Types::kInfo;
-  out.has_only_numbers = Types::kAreNumbers;
+  out.arguments = arguments;
+  out.has_only_numbers = has_only_numbers;
   if (kArguments + 3 > kMaxArguments) return out.fail(Mistake::too_many_arguments), out;
   ArgumentRange ranges[kArguments + 3] = {};
   if (!split_arguments(text.arguments, text.arguments_size, ranges, kArguments + text.skipped))
