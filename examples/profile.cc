@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
   double const loss = tracing::with_profiler(dir, train::epoch, {.run = "example", .host_name = "machine", .print = false}, &profile);
   std::printf("loss %.2f\n", loss);
   if (!profile.ok()) std::printf("%s\n", profile.error.c_str());
-  for (std::string const& file : profile.files) std::printf("wrote %s\n", file.c_str());
+  std::printf("wrote %zu files to %s\n", profile.files.size(), profile.folder.c_str());
 
   auto const runs = tracing::profile([] { train::step(0); }, {.warmup = 1, .repeat = 5});
   std::printf("%s", runs.to_string().c_str());

@@ -26,6 +26,9 @@ struct NoTime {
 #undef TRACE_LOG
 #undef TRACE_VALUES
 #undef TRACE_ENABLED
+#undef TRACE_ANNOTATE
+#undef TRACE_ANNOTATE_AT
+#undef TRACE_STEP
 #undef TRACE_PERF
 #undef TRACE_PERF_AS
 #undef TRACE_PERF_AT
@@ -51,6 +54,9 @@ struct NoTime {
 #define TRACE_LOG(...) static_cast<void>(0)
 #define TRACE_VALUES(...) static_cast<void>(0)
 #define TRACE_ENABLED(...) false
+#define TRACE_ANNOTATE(...) static_assert(true)
+#define TRACE_ANNOTATE_AT(...) static_assert(true)
+#define TRACE_STEP(...) static_assert(true)
 #define TRACE_PERF(...) static_assert(true)
 #define TRACE_PERF_AS(variable, ...) [[maybe_unused]] constexpr ::without_macros::NoTime variable
 #define TRACE_PERF_AT(...) static_assert(true)

@@ -1,0 +1,97 @@
+#include "tracing_core/profile/perfetto_layer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "tests/support/temporary_folder.h"
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/tracing.h"
+
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+// Names are in the trace as they are. That it is one for the viewer is tested where the format is.
+class PerfettoLayerFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto [layer, guard] = tracing::perfetto_layer({.path = path_, .limit_bytes = std::size_t{256} << 10});
+    guard_ = std::move(guard);
+    scope_.emplace(tracing::RegistryBuilder().with(std::move(layer)).build());
+  }
+  std::string content() const { return folder_.read("run.pftrace"); }
+
+  tracing_test::TemporaryFolder const folder_;
+  std::string const path_ = folder_ / "run.pftrace";
+  std::optional<tracing::PerfettoGuard> guard_;
+  std::optional<tracing::ScopedDefault> scope_;
+};
+
+TEST_F(PerfettoLayerFile, IsWrittenWhenTheGuardEnds) {
+  {
+    TRACE_SPAN(info, "outer");
+    TRACE_PERF("timed");
+  }
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  guard_.reset();
+  EXPECT_THAT(content(), testing::AllOf(HasSubstr("outer"), HasSubstr("timed")));
+}
+
+TEST_F(PerfettoLayerFile, CanBeWrittenEarlier) {
+  { TRACE_SPAN(info, "first"); }
+  EXPECT_EQ(guard_->write(), "");
+  EXPECT_THAT(content(), HasSubstr("first"));
+  { TRACE_SPAN(info, "second"); }
+  EXPECT_THAT(content(), Not(HasSubstr("second")));
+  guard_.reset();
+  EXPECT_THAT(content(), testing::AllOf(HasSubstr("first"), HasSubstr("second")));
+}
+
+TEST_F(PerfettoLayerFile, HasTheLastRecordsThatFit) {
+  for (int i = 0; i < 100'000; ++i) TRACE_INFO("event", i);
+  { TRACE_SPAN(info, "last"); }
+  EXPECT_GT(guard_->overwritten(), 10'000u);
+  guard_.reset();
+  EXPECT_THAT(content(), HasSubstr("last"));
+}
+
+TEST_F(PerfettoLayerFile, SaysWhyItCannotBeWritten) {
+  std::filesystem::create_directory(path_);
+  EXPECT_EQ(guard_->write(), "could not write " + path_ + ": Is a directory");
+  testing::internal::CaptureStderr();
+  guard_.reset();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "testlog: could not write " + path_ + ": Is a directory\n");
+}
+
+TEST_F(PerfettoLayerFile, IsNotThatOfAForkedChild) {
+  pid_t const child = fork();
+  if (child == 0) {
+    guard_.reset();
+    _exit(std::filesystem::exists(path_) ? 1 : 0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(PerfettoGuard, IsEmptyIfItWasMovedFrom) {
+  tracing_test::TemporaryFolder const folder;
+  auto [layer, first] = tracing::perfetto_layer({.path = folder / "a.pftrace"});
+  tracing::PerfettoGuard second = std::move(first);
+  first = tracing::PerfettoGuard();
+  EXPECT_FALSE(std::filesystem::exists(folder / "a.pftrace"));
+  second = tracing::PerfettoGuard();
+  EXPECT_TRUE(std::filesystem::exists(folder / "a.pftrace"));
+}
+
+}  // namespace
