@@ -41,7 +41,7 @@ std::string PerfettoGuard::write() const {
   return internal::write_whole_file(path_, [&](internal::WriteText const& out) {
     internal::TraceSource source(*recording);
     source.process = internal::program_name();
-    source.filter = internal::with_perf_spans(nullptr);
+    source.filter = with_perf_spans(nullptr);
     internal::write_perfetto(std::move(source), out);
     return true;
   });

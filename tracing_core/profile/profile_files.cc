@@ -22,34 +22,7 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-using Write = std::function<void(std::string_view text)>;
-
 std::string message_of(int error) { return std::generic_category().message(error); }
-
-// Writes beside `path` and renames, so that the file is complete or was not touched. Returns a sentence, or nothing. `content`
-// returns false if it is not whole because memory ran out.
-std::string write_whole_file(std::string const& path, std::function<bool(Write const&)> const& content) {
-  std::string const part = path + "." + std::to_string(getpid()) + ".part";
-  int const file = open_file(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
-  int error = file < 0 ? errno : 0;
-  bool const is_whole = content([&](std::string_view text) {
-    while (error == 0 && !text.empty()) {
-      ssize_t const written = write(file, text.data(), text.size());
-      if (written > 0) {
-        text.remove_prefix(static_cast<std::size_t>(written));
-      } else if (written == 0 || errno != EINTR) {
-        error = written == 0 ? ENOSPC : errno;
-      }
-    }
-  });
-  if (!is_whole && error == 0) error = ENOMEM;
-  // Some file systems report only now that there was no room.
-  if (file >= 0 && close(file) != 0 && error == 0) error = errno;
-  if (error == 0 && rename(part.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return {};
-  if (file >= 0) unlink(part.c_str());
-  return "could not write " + path + ": " + message_of(error);
-}
 
 // A folder that did not exist; nothing and errno if that is impossible.
 std::string make_run_folder(std::string const& profiles) {
@@ -72,11 +45,6 @@ std::string profiles_folder(std::string dir) {
   return (dir.empty() ? "." : dir) + "/plugins/profile";
 }
 
-std::string program_name() {
-  char const* const name = program_invocation_short_name;
-  return name == nullptr ? "" : name;
-}
-
 // Each of the files, and how it is made.
 void write_files(RecordedProfile& profile, ProfileResult& result, std::string const& host) {
   auto const source = [&] {
@@ -85,7 +53,7 @@ void write_files(RecordedProfile& profile, ProfileResult& result, std::string co
     made.filter = with_perf_spans(nullptr);
     return made;
   };
-  auto const add = [&](std::string const& suffix, std::function<bool(Write const&)> const& content) {
+  auto const add = [&](std::string const& suffix, std::function<bool(WriteText const&)> const& content) {
     std::string const path = result.folder + "/" + profile_name_of(host) + suffix;
     std::string error = write_whole_file(path, content);
     if (error.empty()) {
@@ -94,16 +62,44 @@ void write_files(RecordedProfile& profile, ProfileResult& result, std::string co
       result.error = std::move(error);
     }
   };
-  add(".xplane.pb", [&](Write const& out) { return write_xplane(source(), {.hostname = host}, out), true; });
+  add(".xplane.pb", [&](WriteText const& out) { return write_xplane(source(), {.hostname = host}, out), true; });
   if (Gzip::is_available()) {
-    add(".trace.json.gz", [&](Write const& out) { return write_trace_json_gz(source(), {}, out); });
+    add(".trace.json.gz", [&](WriteText const& out) { return write_trace_json_gz(source(), {}, out); });
   } else {
-    add(".trace.json", [&](Write const& out) { return write_chrome(source(), {}, out), true; });
+    add(".trace.json", [&](WriteText const& out) { return write_chrome(source(), {}, out), true; });
   }
-  add(".pftrace", [&](Write const& out) { return write_perfetto(source(), out), true; });
+  add(".pftrace", [&](WriteText const& out) { return write_perfetto(source(), out), true; });
 }
 
 }  // namespace
+
+std::string write_whole_file(std::string const& path, std::function<bool(WriteText const&)> const& content) {
+  std::string const part = path + "." + std::to_string(getpid()) + ".part";
+  int const file = open_file(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
+  int error = file < 0 ? errno : 0;
+  bool const is_whole = content([&](std::string_view text) {
+    while (error == 0 && !text.empty()) {
+      ssize_t const written = write(file, text.data(), text.size());
+      if (written > 0) {
+        text.remove_prefix(static_cast<std::size_t>(written));
+      } else if (written == 0 || errno != EINTR) {
+        error = written == 0 ? ENOSPC : errno;
+      }
+    }
+  });
+  if (!is_whole && error == 0) error = ENOMEM;
+  // Some file systems report only now that there was no room.
+  if (file >= 0 && close(file) != 0 && error == 0) error = errno;
+  if (error == 0 && rename(part.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return {};
+  if (file >= 0) unlink(part.c_str());
+  return "could not write " + path + ": " + message_of(error);
+}
+
+std::string program_name() {
+  char const* const name = program_invocation_short_name;
+  return name == nullptr ? "" : name;
+}
 
 std::string prepare_profile_folder(std::string const& dir) {
   std::string const folder = profiles_folder(dir);

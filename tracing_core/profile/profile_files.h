@@ -1,7 +1,10 @@
 // write_profile(): the files of a profile, in the folder where TensorBoard looks for them.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "tracing_core/profile/recorded_profile.h"
 
@@ -12,6 +15,14 @@ std::string prepare_profile_folder(std::string const& dir);
 
 /// Writes all files. A file that cannot be written is absent, or as it was; then `error` says why.
 ProfileResult write_profile(RecordedProfile& profile, std::string const& dir, ProfilerOptions const& options);
+
+using WriteText = std::function<void(std::string_view text)>;
+/// Writes beside `path` and renames, so that the file is complete or was not touched. Returns a sentence, or nothing.
+/// `content` returns false if it is not whole because memory ran out.
+std::string write_whole_file(std::string const& path, std::function<bool(WriteText const&)> const& content);
+
+/// Of the running program; empty if it is not known.
+std::string program_name();
 
 /// What the profile adds up to, as tables.
 std::string tables_of(RecordedProfile& profile, std::size_t max_rows);
