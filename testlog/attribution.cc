@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "testlog/signal_stack.h"
 #include "tracing_core/internal/thread_info.h"
 
 namespace testlog::inline v1 {
@@ -54,6 +55,7 @@ void Attribution::serve_test(TestTag test) noexcept {
 }
 
 void Attribution::set_home(TestTag home) noexcept {
+  if (!has_home) ensure_signal_stack();
   has_home = true;
   auto const& info = this_thread_info();
   Thread& thread = threads_[info.number % kThreads];

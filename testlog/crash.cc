@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <string_view>
 
+#include "testlog/signal_stack.h"
 #include "testlog/stack_trace.h"
 #include "testlog/state_report.h"
 
@@ -56,15 +57,6 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   errno = error_before;
 }
 
-// Gives the calling thread, which runs the tests, a stack for signals, so that its own may overflow.
-void set_signal_stack() noexcept {
-  stack_t now{};
-  if (sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
-  alignas(64) static constinit char bytes[64 << 10] = {};
-  stack_t const ours{bytes, 0, sizeof(bytes)};
-  sigaltstack(&ours, nullptr);
-}
-
 }  // namespace
 
 void install_crash_handlers(Session& session) {
@@ -72,7 +64,7 @@ void install_crash_handlers(Session& session) {
   handling.session = &session;
   StateReport::get().prepare();
   StackTrace::prepare();
-  set_signal_stack();
+  ensure_signal_stack();
   struct sigaction action {};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

@@ -136,18 +136,37 @@ TEST(Hang, IsNotReportedIfNothingIsShown) {
   EXPECT_EQ(run_scenarios("Hangs.InALoop", variables).err, "");
 }
 
-// CTest ends the test by SIGKILL.
+// CTest ends the tests by SIGKILL. The innermost span of each is in its log.
 TEST(Hang, IsExplainedInTheLogOfCTestAndInItsJUnitFile) {
   tracing_test::TemporaryFolder const folder;
-  folder.write("CTestTestfile.cmake",
-               "add_test(hangs [==[" TESTLOG_SCENARIOS "]==] --gtest_filter=Hangs.InAMutex)\n"
-               "set_tests_properties(hangs PROPERTIES TIMEOUT 3 ENVIRONMENT \"TRACE_HANG_AFTER_DEFAULT=2.4;CI=1\")\n");
+  struct Hanging {
+    char const *test, *headline, *thread, *span;
+  };
+  constexpr Hanging kAll[] = {
+      {"Hangs.InAMutex", "Hangs.InAMutex", "worker-a (", "take_second, entered "},
+      {"Hangs.InAConditionVariable", "Hangs.InAConditionVariable", "main (", "wait_for_result{id=7}, entered "},
+      {"Hangs.InALoop", "Hangs.InALoop", "main (", "search{limit=10}, entered "},
+      {"Hangs.InAForkedChild", "Hangs.InAForkedChild", "main (", "wait_for_child, entered "},
+      {"Hangs.InAFormatter", "Hangs.InAFormatter", "main (", "print_result, entered "},
+      {"HangsInSetUp.OfItsSuite", "the set-up of suite HangsInSetUp", "main (", "connect{port=5432}, entered "},
+      {"Plain.Passes", "before the tests", "main (", "load_tables, entered "},
+  };
+  std::string tests;
+  for (Hanging const& one : kAll) {
+    std::string const name = one.test, in_initialiser = name == "Plain.Passes" ? ";SCENARIO_STATIC_HANG=1" : "";
+    tests += "add_test(" + name + " [==[" TESTLOG_SCENARIOS "]==] --gtest_filter=" + name + ")\nset_tests_properties(" + name +
+             " PROPERTIES TIMEOUT 4 ENVIRONMENT \"TRACE_HANG_AFTER_DEFAULT=2;CI=1" + in_initialiser + "\")\n";
+  }
+  folder.write("CTestTestfile.cmake", tests);
   Outcome const outcome = testlog::testdata::run(
-      {TESTLOG_CTEST, "--test-dir", folder / ".", "--output-on-failure", "--output-junit", folder / "junit.xml"});
+      {TESTLOG_CTEST, "--test-dir", folder / ".", "--output-on-failure", "-j7", "--output-junit", folder / "junit.xml"});
   EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_EQ(count(outcome.out, "***Timeout"), 7) << outcome.out;
   for (std::string const& log : {outcome.out, content_of(folder / "junit.xml")}) {
-    EXPECT_THAT(log, AllOf(HasSubstr("---- still running: Hangs.InAMutex, for 2."), HasSubstr("worker-a ("),
-                           HasSubstr("    take_second, entered ")));
+    for (Hanging const& one : kAll) {
+      EXPECT_THAT(log, AllOf(HasSubstr("---- still running: " + std::string(one.headline) + ", for "),
+                             HasSubstr("  thread " + std::string(one.thread)), HasSubstr("    " + std::string(one.span))));
+    }
   }
 }
 

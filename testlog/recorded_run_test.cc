@@ -83,7 +83,7 @@ TEST_F(RecordedRun, IsShownOfTheTestsThatFailed) {
 }
 
 TEST_F(RecordedRun, IsShownOfOneThread) {
-  std::string const worker = "DEBUG shard{i=1}: report_scenarios: loaded\nDEBUG shard{i=1}: report_scenarios: unloaded\n";
+  std::string const worker = "[worker-1] DEBUG shard{i=1}: report_scenarios: loaded\n[worker-1] DEBUG shard{i=1}: report_scenarios: unloaded\n";
   EXPECT_EQ(ask({"show", "--thread=worker-1", "--time=none"}).out, worker);
 }
 
@@ -103,10 +103,25 @@ TEST_F(RecordedRun, IsShownFromAMomentToAnother) {
   EXPECT_EQ(show({"--since=10m"}), "");
 }
 
+// Also if other tests ran before.
+TEST_F(RecordedRun, IsShownFromAMomentOfTheTest) {
+  auto const show = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"show", "--test=Dies.ByExit", "--time=relative"});
+    return ask(more).out;
+  };
+  std::string const line = show({"--grep=not shown"});
+  EXPECT_THAT(line, testing::ContainsRegex("^ +[+][0-9.]+ ms DEBUG outer"));
+  std::string const time = line.substr(line.find('+'), line.find(" DEBUG") - line.find('+'));
+  EXPECT_THAT(show({"--since=0us", "--until=10s"}), HasSubstr(line));
+  EXPECT_THAT(show({"--since=" + time}), HasSubstr(line));
+  EXPECT_EQ(show({"--since=10s"}), "");
+}
+
 TEST_F(RecordedRun, IsSearchedByAnExpression) {
+  EXPECT_EQ(ask({"show", "--grep=^.worker-1.*: loaded$", "--time=none"}).out, "[worker-1] DEBUG shard{i=1}: report_scenarios: loaded\n");
   EXPECT_EQ(ask({"show", "--grep=i=[02].*: loaded", "--time=none", "--color=always"}).exit_code, 0);
   EXPECT_EQ(ask({"show", "--grep=i=[02].*: loaded", "--time=none"}).out,
-            "DEBUG shard{i=0}: report_scenarios: loaded\nDEBUG shard{i=2}: report_scenarios: loaded\n");
+            "[worker-0] DEBUG shard{i=0}: report_scenarios: loaded\n[worker-2] DEBUG shard{i=2}: report_scenarios: loaded\n");
 }
 
 TEST_F(RecordedRun, HasItsTestsAndFailuresInColour) {
@@ -168,7 +183,7 @@ TEST_F(RecordedRun, IsExported) {
 // What bash offers for `testlog WORDS...`, of which the last is not complete.
 std::string completed(std::string const& words) {
   std::string const script = "source <(" TESTLOG_COMMAND " completion bash); COMP_WORDS=(testlog " + words +
-                             "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _testlog; echo \"${COMPREPLY[@]}\"";
+                             "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _testlog_words; echo \"${COMPREPLY[@]}\"";
   return testlog::testdata::run({"/bin/bash", "-c", script}).out;
 }
 
@@ -176,7 +191,8 @@ TEST(Completion, OffersCommandsAndOptions) {
   EXPECT_EQ(completed("s"), "show slow stats\n");
   EXPECT_EQ(completed("show --fo"), "--format --follow\n");
   EXPECT_EQ(completed("slow --t"), "--test --top\n");
-  EXPECT_THAT(testlog::testdata::run({TESTLOG_COMMAND, "completion", "zsh"}).out, StartsWith("#compdef testlog\n"));
+  std::string const zsh = testlog::testdata::run({TESTLOG_COMMAND, "completion", "zsh"}).out;
+  EXPECT_THAT(zsh, AllOf(StartsWith("#compdef testlog\n"), testing::EndsWith("_bash_complete -o filenames -F _testlog_words\n")));
 }
 
 TEST(Manual, HasAllCommandsAndIsTroff) {
@@ -187,6 +203,16 @@ TEST(Manual, HasAllCommandsAndIsTroff) {
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with(".")) continue;
     EXPECT_THAT(line, testing::ContainsRegex("^\\.(TH|SH|SS|TP|B|PP|nf|fi)( |$)"));
+  }
+}
+
+TEST_F(RecordedRun, SaysThatItCannotBeWritten) {
+  for (std::string const command : {"show", "tree", "slow", "stats", "man"}) {
+    std::string const words = "cd \"$0\" && exec \"$1\" " + command + " > /dev/full 2> error";
+    Outcome const outcome = testlog::testdata::run({"/bin/sh", "-c", words, *folder_ / "build", TESTLOG_COMMAND});
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(testlog::testdata::content_of(*folder_ / "build/error"),
+                HasSubstr("testlog " + command + ": standard output could not be written: No space left on device\n"));
   }
 }
 
@@ -203,6 +229,8 @@ TEST_F(RecordedRun, MistakesAreExplained) {
            {{"show"}, "empty"},
            {{"tree"}, "passed"},
            {{"show", "--test=Other.*"}, "build"},
+           {{"show", "--grep=no such text"}, "build"},
+           {{"show", "--thread=nobody"}, "build"},
            {{"tree", "--test=Other.*"}, "build"},
            {{"slow", "--test=Other.*"}, "build"},
            {{"stats", "--test=Other.*"}, "build"},

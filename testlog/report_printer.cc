@@ -5,6 +5,7 @@
 #include "tracing_core/environment/thread_labels.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/format/ansi.h"
+#include "tracing_core/format/duration_text.h"
 #include "tracing_core/internal/span_clock.h"
 #include "tracing_core/perf/perf_filter.h"
 #include "tracing_core/record/replay.h"
@@ -13,16 +14,6 @@ namespace testlog::inline v1 {
 namespace {
 
 using tracing::internal::RecordEntry;
-
-// Right-aligned, so that the lines of a second or so have their levels below each other.
-std::string relative_time(std::uint64_t zero, std::uint64_t ticks) {
-  std::uint64_t const us =
-      (ticks < zero ? tracing::internal::ns_between(ticks, zero) : tracing::internal::ns_between(zero, ticks)) / 1000;
-  std::string const fraction = std::to_string(1000 + us % 1000).substr(1);
-  std::string const text = (ticks < zero ? "-" : "+") + std::to_string(us / 1000) + "." + fraction + " ms";
-  constexpr std::size_t kWidth = std::string_view("+999.999 ms").size();
-  return std::string(kWidth - std::min(kWidth, text.size()), ' ') + text;
-}
 
 std::string counted(std::uint64_t number, char const* noun) {
   return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
@@ -122,9 +113,12 @@ void ReportPrinter::print_gap() {
 
 std::string ReportPrinter::prefix_at(std::uint64_t ticks) const {
   if (!has_times_) return {};
-  tracing::InlineTextBuffer<32> text;
-  tracing::internal::append_painted(text, session_.live().is_coloured(), tracing::internal::kDim,
-                                    relative_time(zero_, ticks));
+  tracing::InlineTextBuffer<32> time, text;
+  auto const ns = [](std::uint64_t from, std::uint64_t to) {
+    return static_cast<std::int64_t>(tracing::internal::ns_between(from, to));
+  };
+  tracing::append_relative_time(time, ticks < zero_ ? -ns(ticks, zero_) : ns(zero_, ticks));
+  tracing::internal::append_painted(text, session_.live().is_coloured(), tracing::internal::kDim, time.view());
   text.append(" ");
   return std::string(text.view());
 }

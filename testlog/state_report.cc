@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <new>
 #include <string>
 
@@ -17,6 +18,7 @@ namespace testlog::inline v1 {
 namespace {
 
 constexpr std::uint64_t kNoMore = ~std::uint64_t{0};
+constexpr std::size_t kMaxSpans = 32;  // of a thread, the innermost ones
 
 constinit StateReport state_report;  // not on a stack, which may be small
 
@@ -51,6 +53,31 @@ void StateReport::end_turn(bool last) noexcept { writer_ = last ? kNoMore : 0; }
 
 // ---- a crash ----
 
+namespace {
+
+// How many spans each of the first threads is in.
+struct Depths {
+  static constexpr std::size_t kThreads = 64;
+  std::uint64_t tracks[kThreads];
+  std::size_t spans[kThreads];
+  std::size_t count = 0;
+
+  void add(std::uint64_t track) noexcept {
+    if (count == 0 || tracks[count - 1] != track) {
+      if (count == kThreads) return;
+      tracks[count] = track;
+      spans[count++] = 0;
+    }
+    ++spans[count - 1];
+  }
+  std::size_t of(std::uint64_t track) const noexcept {
+    std::size_t const i = static_cast<std::size_t>(std::find(tracks, tracks + count, track) - tracks);
+    return i < count ? spans[i] : 0;
+  }
+};
+
+}  // namespace
+
 // The threads that are in spans: only that which died, or only the others. Returns how many there are.
 int StateReport::write_open_spans(Session& session, long died, bool of_died) noexcept {
   struct Visiting {
@@ -58,22 +85,32 @@ int StateReport::write_open_spans(Session& session, long died, bool of_died) noe
     Output& output;
     long died;
     bool of_died;
+    Depths depths{};
     std::uint64_t track = 0;
+    std::size_t left_out = 0;  // of the spans of this thread
     int count = 0;
   } visiting{line_, session.output(), died, of_died};
+  session.registry().visit_all_tracks(
+      [](void* context, tracing::Track const& track, std::int64_t, tracing::SpanRef) {
+        static_cast<Visiting*>(context)->depths.add(track.number);
+      },
+      &visiting);
   session.registry().visit_all_tracks(
       [](void* context, tracing::Track const& track, std::int64_t os_thread, tracing::SpanRef span) {
         auto& all = *static_cast<Visiting*>(context);
         if ((os_thread == all.died) != all.of_died) return;
-        if (track.number == all.track) {
-          all.line << ":";
-        } else {
+        bool const is_first = track.number != all.track;
+        if (is_first) {
           if (all.count++ > 0) all.line.write_to(all.output);
           all.track = track.number;
+          std::size_t const depth = all.depths.of(track.number);
+          all.left_out = depth > kMaxSpans ? depth - kMaxSpans : 0;
           all.line << "  ";
           all.line.add_thread(track.name, os_thread);
-          all.line << (all.of_died ? " died in " : " is in ");
+          all.line << (all.of_died ? " died in " : " is in ") << (all.left_out > 0 ? "..." : "");
         }
+        if (all.left_out > 0) return void(--all.left_out);
+        all.line << (is_first ? "" : ":");
         all.line.add_span(span.metadata(), [&span](auto&& f) { span.values().for_each_group(span.metadata(), f); });
       },
       &visiting);

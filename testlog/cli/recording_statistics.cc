@@ -15,7 +15,7 @@ RecordingStatistics::RecordingStatistics(std::string command, std::string filter
 bool RecordingStatistics::add_all(Selection const& selection) {
   std::vector<std::string> const paths = files_of(command_, selection.paths);
   bool is_good = true;
-  Progress progress(command_, paths.size());
+  Progress progress(command_, paths.size(), "recordings", false);  // nothing is printed meanwhile
   for (std::string const& path : paths) {
     if (auto const file = open_recording(command_, path)) {
       add(*file, selection);

@@ -1,11 +1,15 @@
 #include "testlog/cli/recordings.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 
 #include "testlog/cli/commands.h"
+#include "testlog/cli/record_labels.h"
 #include "testlog/cli/run_marks.h"
+#include "testlog/cli/terminal.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/filter/combinators.h"
@@ -21,6 +25,25 @@ using tracing::internal::RecordType;
 
 void print_error(std::string const& command, std::string const& path, std::string const& text) {
   std::fprintf(stderr, "testlog %s: %s: %s\n", command.c_str(), path.c_str(), text.c_str());
+}
+
+// The innermost spans; those of a recursion are one.
+std::string path_of(std::vector<std::uint64_t> const& open, RecordingFile const& file) {
+  constexpr std::size_t kMaxNames = 32;
+  std::vector<std::pair<std::string, std::size_t>> names;  // and how often it comes in a row
+  for (std::uint64_t const key : open) {
+    auto const found = file.spans.find(key);
+    std::string const name = found == file.spans.end() ? "?" : found->second;
+    if (names.empty() || names.back().first != name) names.emplace_back(name, 0);
+    ++names.back().second;
+  }
+  std::string path = names.size() > kMaxNames ? "..." : "";
+  for (std::size_t i = names.size() - std::min(names.size(), kMaxNames); i < names.size(); ++i) {
+    auto const& [name, times] = names[i];
+    path.append(path.empty() ? "" : ":").append(name);
+    if (times > 1) path.append(" (").append(std::to_string(times)).append(" times)");
+  }
+  return path;
 }
 
 }  // namespace
@@ -60,13 +83,8 @@ std::string notes_of(std::string const& command, RecordingFile const& file, std:
   auto const add = [&](std::string const& text) { notes += "testlog " + command + ": " + file.path + ": " + text + "\n"; };
   for (RecordedTrack const& track : file.recording->tracks()) {
     if (track.open.empty()) continue;
-    std::string path;
-    for (std::uint64_t const key : track.open) {
-      auto const found = file.spans.find(key);
-      path.append(path.empty() ? "" : ":").append(found == file.spans.end() ? "?" : found->second);
-    }
     std::string const thread = track.name.empty() ? "thread " + std::to_string(track.number) : track.name;
-    add("at its end " + thread + " is in " + path);
+    add("at its end " + thread + " is in " + path_of(track.open, file));
   }
   if (lost > 0) add(std::to_string(lost) + " earlier records were overwritten; TRACE_RECORD_LIMIT keeps more");
   for (std::string const& problem : file.recording->problems()) add(problem);
@@ -88,17 +106,44 @@ bool LinePrinter::look_at_tests(RecordedTests const& tests) {
   return has_any;
 }
 
+// Also finds the test of a record that is to be printed, and when it began.
+class LinePrinter::Tests final : public RecordPlace {
+ public:
+  explicit Tests(RecordingFile& file)
+      : tests_(*file.begun), outside_{std::filesystem::path(file.path).stem().string(), file.recording->start()} {}
+
+  void follow(RecordEntry const& entry) {
+    if (is_test_begin(entry)) tests_[entry.tag] = {test_of(entry), entry.time};
+    auto const found = tests_.find(entry.tag);
+    now_ = found == tests_.end() ? nullptr : &found->second;
+  }
+  BegunTest const& now() const { return now_ == nullptr ? outside_ : *now_; }
+  tracing::Instant begin() const noexcept override { return now().time; }
+  std::string_view test() const noexcept override { return now_ == nullptr ? std::string_view() : now_->name; }
+
+ private:
+  BegunTests& tests_;
+  BegunTest const outside_;
+  BegunTest const* now_ = nullptr;
+};
+
 bool LinePrinter::add(RecordingFile& file, bool is_only) {
-  tracing::Instant now;  // never earlier than the line before: the threads of a process have an order that is more exact
-  auto const print = [&](std::string_view line) {
+  // Never earlier than that of the line before: the threads of a process have an order that is more exact.
+  tracing::Instant time;
+  Tests of_run(file);
+  if (!is_only) ranges_.push_back({tracing::Instant{INT64_MAX}, tracing::Instant{INT64_MIN}});
+  auto const print = [&](std::string_view line, bool has_label) {
     if (line.empty()) return;
     if (is_only) return out_(line);
-    waiting_.emplace(now, line);
+    keep(time, line, has_label ? &of_run.now().name : nullptr);
   };
-  auto sink = tracing::make_sink([&](tracing::Level, std::string_view line) { print(line); });
+  bool const is_json = options_.format.kind == tracing::FormatKind::json;
+  auto sink = tracing::make_sink([&](tracing::Level, std::string_view line) { print(line, !is_json); });
+  auto labelled = std::make_shared<RecordLabels>(options_.format, options_.relative_time, *file.recording, of_run);
   auto const registry =
       tracing::RegistryBuilder()
           .with(tracing::print_layer({.format = options_.format,
+                                      .event_format = std::move(labelled),
                                       .span_events = options_.span_events,
                                       .writer = tracing::to_sink(std::move(sink))}),
                 tracing::to_filter(filter_of(command_, options_.filter)))
@@ -108,29 +153,53 @@ bool LinePrinter::add(RecordingFile& file, bool is_only) {
   bool const has_any = !is_narrow || look_at_tests(tests);
   auto const is_wanted = [&](RecordEntry const& entry) {
     if (file.is_new != nullptr && !file.is_new(entry)) return false;
-    if (options_.is_wanted != nullptr && !options_.is_wanted(entry)) return false;
+    if (options_.is_wanted != nullptr && !options_.is_wanted(entry, of_run.now().time)) return false;
     if (!is_narrow) return true;
     auto const found = tests.find(entry.tag);
     return found != tests.end() && options_.selection.has(found->second);
   };
   tracing::internal::replay(*file.recording, *registry, [&](RecordEntry const& entry) {
-    if ((entry.flags & tracing::internal::kForeign) == 0) now = std::max(now, entry.time);
+    of_run.follow(entry);
+    if ((entry.flags & tracing::internal::kForeign) == 0) time = std::max(time, entry.time);
     file.learn(entry);
     bool const wanted = is_wanted(entry);
-    if (options_.marks && wanted && entry.type == RecordType::mark) print(text_of_mark(entry, options_.format));
+    if (options_.marks && wanted && entry.type == RecordType::mark)
+      print(text_of_mark(entry, options_.format), !is_json && !is_headline(entry));
     return wanted;
   });
   return has_any;
 }
 
+void LinePrinter::keep(tracing::Instant time, std::string_view text, std::string const* label) {
+  if (label != nullptr && (labels_.empty() || labels_.back() != *label)) labels_.push_back(*label);
+  waiting_.emplace(time, Line{std::string(text), label == nullptr ? kNoLabel : labels_.size() - 1});
+  Range& range = ranges_.back();
+  range = {std::min(range.first, time), std::max(range.last, time)};
+}
+
+void LinePrinter::pass(tracing::Instant time, Line const& line) {
+  std::erase_if(ranges_, [time](Range const& range) { return range.last < time; });
+  std::size_t active = 0;
+  tracing::Instant last{INT64_MIN};
+  for (Range const& range : ranges_) {
+    if (range.first > time) continue;
+    ++active;
+    last = std::max(last, range.last);
+  }
+  if (active > 1) mixed_until_ = std::max(mixed_until_, last);
+  bool const has_label = options_.names_tests || time <= mixed_until_;
+  if (line.label == kNoLabel || !has_label) return out_(line.text);
+  out_("[" + printable(labels_[line.label]) + "] " + line.text);
+}
+
 void LinePrinter::pass_until(tracing::Instant time) {
   auto const end = waiting_.lower_bound(time);
-  for (auto at = waiting_.begin(); at != end; ++at) out_(at->second);
+  for (auto at = waiting_.begin(); at != end; ++at) pass(at->first, at->second);
   waiting_.erase(waiting_.begin(), end);
 }
 
 void LinePrinter::finish() {
-  for (auto const& [time, line] : waiting_) out_(line);
+  for (auto const& [time, line] : waiting_) pass(time, line);
   waiting_.clear();
 }
 

@@ -17,6 +17,14 @@
 
 namespace testlog::cli {
 
+/// A test, and when it began.
+struct BegunTest {
+  std::string name;
+  tracing::Instant time{};
+};
+/// By the tag of their records.
+using BegunTests = std::map<std::uint32_t, BegunTest>;
+
 /// A recording, and what a command knows of it.
 struct RecordingFile {
   std::string path;
@@ -25,6 +33,7 @@ struct RecordingFile {
   std::unordered_map<std::uint64_t, std::string> spans{};  ///< names by key, of those that are open
   Progress* progress = nullptr;                            ///< of records
   std::size_t learned = 0;                                 ///< how many records
+  std::shared_ptr<BegunTests> begun = std::make_shared<BegunTests>();  ///< those whose beginning was replayed
 
   /// Call it for each record: learns the names of spans.
   void learn(tracing::internal::RecordEntry const& entry);
@@ -48,12 +57,15 @@ struct LineOptions {
   Selection selection{};  ///< if it is narrow, only records of its tests
   tracing::SpanEvents span_events = tracing::SpanEvents::none;
   bool marks = false;     ///< also what the recordings say about the run of tests
-  /// Which records are wanted; null: all.
-  std::function<bool(tracing::internal::RecordEntry const&)> is_wanted{};
+  bool relative_time = false;  ///< in place of the timer of `format`: the time since the test began, else the recording
+  bool names_tests = false;    ///< each line of text; else only those of recordings that overlap
+  /// Which records are wanted, by their test's beginning, or that of the recording outside of tests; null: all.
+  std::function<bool(tracing::internal::RecordEntry const&, tracing::Instant begin)> is_wanted{};
 };
 
 /// Makes lines of recordings and passes them to `out` in the order of time. Keeps lines in memory while a recording that was not
-/// added yet may have earlier ones.
+/// added yet may have earlier ones. Lines of text name their thread unless it is the main one, and `[Suite.Name]`, or the
+/// file outside of tests, from where recordings overlap until these have no more lines.
 class LinePrinter {
  public:
   using Out = std::function<void(std::string_view)>;
@@ -73,12 +85,29 @@ class LinePrinter {
   std::string const& other_tests() const noexcept { return other_tests_; }
 
  private:
+  struct Line {
+    std::string text;
+    std::size_t label;  // an index, or kNoLabel
+  };
+  // From the first to the last line of a recording.
+  struct Range {
+    tracing::Instant first, last;
+  };
+  static constexpr std::size_t kNoLabel = ~std::size_t{0};
+
+  class Tests;
+
   bool look_at_tests(RecordedTests const& tests);
+  void keep(tracing::Instant time, std::string_view text, std::string const* label);
+  void pass(tracing::Instant time, Line const& line);
 
   std::string const command_;
   LineOptions const options_;
   Out const out_;
-  std::multimap<tracing::Instant, std::string> waiting_;
+  std::multimap<tracing::Instant, Line> waiting_;
+  std::vector<std::string> labels_;
+  std::vector<Range> ranges_;  // of recordings that may still have lines
+  tracing::Instant mixed_until_{INT64_MIN};
   bool found_tests_ = false;
   std::string other_tests_;
 };

@@ -113,6 +113,10 @@ bool is_test_end(RecordEntry const& entry) noexcept {
   return entry.type == RecordType::mark && entry.metadata->name() == "test_end";
 }
 
+bool is_headline(RecordEntry const& mark) noexcept { return mark.metadata->name() != "failure" && mark.metadata->name() != "skip"; }
+
+std::string test_of(RecordEntry const& mark) { return field(FieldValues(*mark.metadata, mark.values), "test"); }
+
 RecordedTests tests_of(tracing::internal::Recording& recording) {
   RecordedTests tests;
   if (!recording.has(tracing::internal::RecordType::mark)) return tests;

@@ -25,6 +25,10 @@ RecordedTests tests_of(tracing::internal::Recording& recording);
 
 bool is_test_begin(tracing::internal::RecordEntry const& entry) noexcept;
 bool is_test_end(tracing::internal::RecordEntry const& entry) noexcept;
+/// Whether the text of a mark is a line such as `---- Suite.Name ----`.
+bool is_headline(tracing::internal::RecordEntry const& mark) noexcept;
+/// The name of the test that a mark is about; empty if it is about none.
+std::string test_of(tracing::internal::RecordEntry const& mark);
 
 /// Whether a name matches one of the patterns that `:` separates, with `*` and `?`, as in --gtest_filter.
 bool matches_any(std::string_view name, std::string_view patterns) noexcept;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "testlog/cli/commands.h"
+#include "testlog/cli/terminal.h"
 
 namespace testlog::cli {
 namespace {
@@ -41,8 +42,10 @@ std::string completion_of(CLI::App const& program, bool is_zsh) {
     cases += "    " + command->get_name() + ") options='" + options_of(*command) + "' ;;\n";
   }
   std::string const head = is_zsh ? "#compdef testlog\nautoload -U +X bashcompinit && bashcompinit\n" : "";
+  // The first completion of zsh calls this file as the function `_testlog`, and expects it to complete.
+  std::string const tail = is_zsh ? "[[ ${funcstack[1]} != _testlog ]] || _bash_complete -o filenames -F _testlog_words\n" : "";
   return head +
-         "_testlog() {\n"
+         "_testlog_words() {\n"
          "  local current=${COMP_WORDS[COMP_CWORD]} options=''\n"
          "  if ((COMP_CWORD == 1)); then\n"
          "    COMPREPLY=($(compgen -W '" + commands + options_of(program) + "' -- \"$current\"))\n"
@@ -56,7 +59,7 @@ std::string completion_of(CLI::App const& program, bool is_zsh) {
          "    COMPREPLY=($(compgen -f -- \"$current\"))\n"
          "  fi\n"
          "}\n"
-         "complete -o filenames -F _testlog testlog\n";
+         "complete -o filenames -F _testlog_words testlog\n" + tail;
 }
 
 // ---- the manual page ----
@@ -98,9 +101,9 @@ std::string manual_of(CLI::App const& program) {
   return page + ".SH EXIT STATUS\n0: done. 1: failed, or nothing was found. 2: a mistake in the command line.\n";
 }
 
-int print(std::string const& text) {
+int print(char const* command, std::string const& text) {
   std::fputs(text.c_str(), stdout);
-  return std::fflush(stdout) == 0 ? kDone : kFailed;
+  return flush_output(command) ? kDone : kFailed;
 }
 
 }  // namespace
@@ -110,12 +113,12 @@ Command add_completion_command(CLI::App& program) {
   CLI::App* const app = program.add_subcommand("completion", "Prints the completion of this command for a shell.");
   app->add_option("SHELL", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}).description(""));
   app->footer("\nExamples:\n  source <(testlog completion bash)\n  testlog completion zsh > ~/.zfunc/_testlog");
-  return {app, [&program, shell] { return print(completion_of(program, *shell == "zsh")); }};
+  return {app, [&program, shell] { return print("completion", completion_of(program, *shell == "zsh")); }};
 }
 
 Command add_man_command(CLI::App& program) {
   CLI::App* const app = program.add_subcommand("man", "Prints the manual page: testlog man | man -l -");
-  return {app, [&program] { return print(manual_of(program)); }};
+  return {app, [&program] { return print("man", manual_of(program)); }};
 }
 
 }  // namespace testlog::cli

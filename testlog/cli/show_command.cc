@@ -29,7 +29,7 @@ Examples:
   testlog show --test 'Pool.*' --thread 'worker*' --since 1.5s run.rec
   testlog show --follow run.rec                       while the process runs
 
-Exit status: 0 all was printed, even if parts of a recording are missing; 1 a file could not be read, or no test is
+Exit status: 0 all was printed, even if parts of a recording are missing; 1 a file could not be read, or nothing is
 selected; 2 a mistake in the command line.)";
 
 void print(std::string_view line) { std::fwrite(line.data(), 1, line.size(), stdout); }
@@ -46,19 +46,22 @@ bool is_running(std::uint64_t process) noexcept {
 struct FollowedFile {
   std::string path;
   std::unique_ptr<RecordingFollower> follower;
+  std::shared_ptr<BegunTests> begun = std::make_shared<BegunTests>();
 };
 
 // What is new in all files. False if there will be no more.
 bool print_new(std::vector<FollowedFile> const& followed, ShowOptions const& options) {
   bool is_last = true;
-  LinePrinter printer("show", lines_of(options, start_of(followed.front().path).value_or(tracing::Instant{})), grepped(options, print));
-  for (auto const& [path, follower] : followed) {
+  LineOptions lines = lines_of(options);
+  lines.names_tests = followed.size() > 1;
+  LinePrinter printer("show", std::move(lines), grepped(options, print));
+  for (auto const& [path, follower, begun] : followed) {
     bool const has_ended = interrupted != 0 || !is_running(follower->process());  // before its last records are read
     is_last &= has_ended;
     auto recording = follower->read_new(has_ended);
     if (recording == nullptr) continue;
     auto const is_new = [&from = *follower](RecordEntry const& entry) { return from.is_new(entry); };
-    RecordingFile file{path, std::move(recording), is_new};
+    RecordingFile file{.path = path, .recording = std::move(recording), .is_new = is_new, .begun = begun};
     printer.add(file);
   }
   printer.finish();
@@ -82,11 +85,11 @@ int follow(ShowOptions const& options) {
   }
   bool is_written = true;
   while (is_written && print_new(followed, options)) {
-    is_written = std::fflush(stdout) == 0;
+    is_written = flush_output("show");
     usleep(50'000);
   }
-  is_written = std::fflush(stdout) == 0 && is_written;
-  for (auto const& [path, follower] : followed) {
+  is_written = is_written && flush_output("show");
+  for (auto const& [path, follower, begun] : followed) {
     RecordingFile all{path, follower->read_all()};
     if (all.recording == nullptr) continue;
     all.recording->for_each([&all](RecordEntry const& entry) { all.learn(entry); });
@@ -95,34 +98,64 @@ int follow(ShowOptions const& options) {
   return is_written ? kDone : kFailed;
 }
 
+// Notes of many recordings would hide what was printed.
+class Notes {
+ public:
+  void add(std::string const& lines) {
+    if (lines.empty()) return;
+    if (++recordings_ > kMaxRecordings) {
+      ++left_out_;
+    } else {
+      text_ += lines;
+    }
+  }
+  void print() const {
+    std::fputs(text_.c_str(), stderr);
+    if (left_out_ > 0) std::fprintf(stderr, "testlog show: notes about %zu more recordings are left out\n", left_out_);
+  }
+
+ private:
+  static constexpr std::size_t kMaxRecordings = 50;
+  std::string text_;
+  std::size_t recordings_ = 0, left_out_ = 0;
+};
+
 // One recording after the other, so that few of them are in memory.
 int show(ShowOptions const& options) {
   std::vector<std::string> const paths = files_of("show", options.selection.paths);
-  tracing::Instant const start = start_of(paths.front()).value_or(tracing::Instant{});
-  std::string notes;
+  Notes notes;
+  std::string nothing;
+  bool is_empty = true;
   Status status = kDone;
   bool is_written = true;
   {
-    LinePrinter printer("show", lines_of(options, start), grepped(options, print));
-    Pager const pager(options.screen);
+    LinePrinter printer("show", lines_of(options), grepped(options, [&is_empty](std::string_view line) {
+                          is_empty = false;
+                          print(line);
+                        }));
     Progress progress("show", paths.size());
+    Pager const pager(options.screen);
     for (std::string const& path : paths) {
       if (auto const begin = start_of(path)) printer.pass_until(*begin);
       if (auto const file = open_recording("show", path)) {
-        if (printer.add(*file, paths.size() == 1)) notes += notes_of("show", *file);
+        if (printer.add(*file, paths.size() == 1)) notes.add(notes_of("show", *file));
       } else {
         status = kFailed;
       }
       progress.step();
     }
     printer.finish();
-    is_written = std::fflush(stdout) == 0;
+    is_written = flush_output("show");
     if (options.selection.is_narrow() && !printer.found_tests()) {
-      notes += "testlog show: no test is selected; recorded: " + (printer.other_tests().empty() ? "none" : printer.other_tests()) + "\n";
+      nothing = "testlog show: no test is selected; recorded: " + (printer.other_tests().empty() ? "none" : printer.other_tests()) + "\n";
+      status = kFailed;
+    } else if (is_empty && options.selects_records() && status == kDone) {
+      nothing = "testlog show: no record is selected\n";
       status = kFailed;
     }
   }
-  std::fputs(notes.c_str(), stderr);
+  notes.print();
+  std::fputs(nothing.c_str(), stderr);
   return is_written ? status : kFailed;
 }
 

@@ -24,13 +24,16 @@
 #include "tests/support/temporary_folder.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/dispatch/thread_name.h"
 #include "tracing_core/record/follower.h"
 #include "tracing_core/record/record.h"
 #include "tracing_core/tracing.h"
 
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::StartsWith;
 using testlog::testdata::Outcome;
 using testlog::testdata::run;
 
@@ -89,7 +92,29 @@ TEST_F(Show, PrintsSeveralInTheOrderOfTime) {
   tracing::with_default(two, [] { TRACE_INFO("2"); });
   tracing::with_default(one, [] { TRACE_INFO("3"); });
   EXPECT_EQ(show({folder_ / "second", folder_ / "first", "--time=none"}).out,
-            " INFO show_command_test: 1\n INFO show_command_test: 2\n INFO show_command_test: 3\n");
+            " INFO show_command_test: 1\n[second]  INFO show_command_test: 2\n[first]  INFO show_command_test: 3\n");
+}
+
+TEST_F(Show, NamesTheThreadOfALineButTheMainOne) {
+  std::string const file = folder_ / "a.rec";
+  {
+    auto [layer, error] = tracing::record_layer({.path = file});
+    std::shared_ptr<tracing::Registry> const registry = tracing::RegistryBuilder().with(std::move(layer)).build();
+    tracing::with_default(registry, [] { TRACE_INFO("1"); });
+    std::thread([&registry] {
+      tracing::set_thread_name("worker-1");
+      tracing::with_default(registry, [] { TRACE_INFO("2"); });
+    }).join();
+  }
+  EXPECT_EQ(show({file, "--time=none"}).out, " INFO show_command_test: 1\n[worker-1]  INFO show_command_test: 2\n");
+  EXPECT_THAT(show({file, "--json"}).out, AllOf(HasSubstr(R"("message":"1"},"target":"show_command_test","thread":"main"})"),
+                                                HasSubstr(R"("message":"2"},"target":"show_command_test","thread":"worker-1"})")));
+}
+
+TEST_F(Show, HasTheTimeSinceTheRecordingBegan) {
+  std::string const file = record("a.rec", [] { TRACE_INFO("1"); });
+  EXPECT_THAT(show({file, "--time=relative"}).out, testing::MatchesRegex(" +[+][0-9]+[.][0-9][0-9][0-9] ms  INFO .*\n"));
+  EXPECT_THAT(show({file, "--time=relative", "--json"}).out, StartsWith("{\"timestamp\":\"+"));
 }
 
 TEST_F(Show, NamesTheSpansOfAKilledProcess) {
@@ -110,6 +135,26 @@ TEST_F(Show, NamesTheSpansOfAKilledProcess) {
   EXPECT_EQ(shown.err, "testlog show: " + file + ": at its end main is in outer:inner\n");
 }
 
+void die_below(int levels) {
+  TRACE_SPAN(info, "recurse", levels);
+  if (levels > 1) return die_below(levels - 1);
+  kill(getpid(), SIGKILL);
+}
+TEST_F(Show, NamesTheSpansOfARecursionOnce) {
+  std::string const file = folder_ / "killed.rec";
+  pid_t const child = fork();
+  if (child == 0) {
+    auto [layer, error] = tracing::record_layer({.path = file});
+    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
+      TRACE_SPAN(info, "outer");
+      die_below(50);
+    });
+  }
+  waitpid(child, nullptr, 0);
+  EXPECT_THAT(show({file}).err, HasSubstr(file + ": at its end main is in outer:recurse (50 times)\n"));
+  EXPECT_EQ(testlog::testdata::count(run({TESTLOG_COMMAND, "tree", file}).out, "::recurse (open)\n"), 31);
+}
+
 TEST_F(Show, SaysWhatIsMissing) {
   auto [layer, error] = tracing::record_layer({.path = folder_ / "small", .limit_bytes = 1});
   tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
@@ -118,6 +163,21 @@ TEST_F(Show, SaysWhatIsMissing) {
   Outcome const shown = show({folder_ / "small", "--time=none"});
   EXPECT_THAT(shown.out, HasSubstr("step i=99999\n"));
   EXPECT_THAT(shown.err, HasSubstr(" earlier records were overwritten; TRACE_RECORD_LIMIT keeps more\n"));
+}
+
+TEST_F(Show, HasNotesOfAFewOfManyRecordings) {
+  std::string const file = folder_ / "small";
+  auto [layer, error] = tracing::record_layer({.path = file, .limit_bytes = 1});
+  tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
+    for (int i = 0; i < 100'000; ++i) TRACE_INFO("step", i);
+  });
+  std::filesystem::create_directory(folder_ / "many");
+  for (int i = 0; i < 60; ++i) std::filesystem::create_hard_link(file, folder_ / ("many/" + std::to_string(i) + ".rec"));
+  Outcome const shown = show({folder_ / "many", "--filter=off", "--test=None.*"});
+  EXPECT_EQ(shown.err, "testlog show: no test is selected; recorded: none\n");
+  std::string const notes = show({folder_ / "many", "--grep=i=99999$"}).err;
+  EXPECT_EQ(testlog::testdata::count(notes, " earlier records were overwritten"), 50);
+  EXPECT_THAT(notes, testing::EndsWith("testlog show: notes about 10 more recordings are left out\n"));
 }
 
 // Records from several threads in a process of its own, for at least 0.3 s.
@@ -167,10 +227,10 @@ struct Followed {
     show.join();
     std::istringstream lines(outcome.out);
     for (std::string line; std::getline(lines, line);) {
-      int process = 0, thread = 0, step = 0, end = 0;
-      std::sscanf(line.c_str(), " INFO worker{process=%d thread=%d}: show_command_test: step i=%d text=\"some text\"%n",
-                  &process, &thread, &step, &end);
-      if (end == 0 || static_cast<std::size_t>(end) != line.size()) problem = line;
+      int file = -1, number = 0, process = 0, thread = 0, step = 0, end = 0;
+      std::sscanf(line.c_str(), "[%d] [thread %d]  INFO worker{process=%d thread=%d}: show_command_test: step i=%d text=\"some text\"%n",
+                  &file, &number, &process, &thread, &step, &end);
+      if (end == 0 || file != process || static_cast<std::size_t>(end) != line.size()) problem = line;
       steps[{process, thread}].push_back(step);
     }
   }

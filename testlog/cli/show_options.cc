@@ -25,11 +25,11 @@ tracing::FormatOptions format_of(ShowOptions const& options) {
   return format;
 }
 
-tracing::Instant moment_or_throw(char const* option, std::string const& text, tracing::Instant start) {
-  if (auto const moment = moment_of(text, start)) return *moment;
+Moment moment_or_throw(char const* option, std::string const& text) {
+  if (auto const moment = moment_of(text)) return *moment;
   throw UsageError("show: " + std::string(option) + " " + text +
-                   ": expected a time since the recording began, such as 1.5s or 200ms, or one as in the "
-                   "lines, such as 2026-01-08T23:56:09.977Z");
+                   ": expected a time since the test began, such as 1.5s or 200ms, or one as in the lines, such as "
+                   "2026-01-08T23:56:09.977Z");
 }
 
 bool is_of_threads(RecordEntry const& entry, std::string const& threads) {
@@ -50,14 +50,16 @@ std::string without_colors(std::string_view line) {
 
 }  // namespace
 
-std::optional<tracing::Instant> moment_of(std::string_view text, tracing::Instant start) {
+std::optional<Moment> moment_of(std::string_view text) {
   static std::map<std::string_view, double> const kUnits{{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}};
+  char const* const first = text.data() + (text.starts_with("+") ? 1 : 0);
   char const* const last = text.data() + text.size();
   double number = 0;
-  auto const [end, error] = std::from_chars(text.data(), last, number, std::chars_format::fixed);
-  auto const unit = kUnits.find(std::string_view(end, static_cast<std::size_t>(last - end)));
+  auto const [end, error] = std::from_chars(first, last, number, std::chars_format::fixed);
+  char const* const unit_begin = end != last && *end == ' ' ? end + 1 : end;
+  auto const unit = kUnits.find(std::string_view(unit_begin, static_cast<std::size_t>(last - unit_begin)));
   if (error == std::errc() && number >= 0 && number < 1e9 && unit != kUnits.end())
-    return tracing::Instant{start.ns + static_cast<std::int64_t>(number * unit->second)};
+    return Moment{true, static_cast<std::int64_t>(number * unit->second)};
   tm day{};
   double seconds = 0;
   char zone = 0, rest = 0;
@@ -66,18 +68,22 @@ std::optional<tracing::Instant> moment_of(std::string_view text, tracing::Instan
   if (read != 7 || zone != 'Z' || seconds < 0 || seconds >= 61) return std::nullopt;
   day.tm_year -= 1900;
   --day.tm_mon;
-  return tracing::Instant{timegm(&day) * 1'000'000'000 + static_cast<std::int64_t>(seconds * 1e9)};
+  return Moment{false, timegm(&day) * 1'000'000'000 + static_cast<std::int64_t>(seconds * 1e9)};
 }
 
-LineOptions lines_of(ShowOptions const& options, tracing::Instant start) {
-  LineOptions lines{.filter = options.filter, .format = format_of(options), .selection = options.selection, .marks = true};
+LineOptions lines_of(ShowOptions const& options) {
+  LineOptions lines{.filter = options.filter,
+                    .format = format_of(options),
+                    .selection = options.selection,
+                    .marks = true,
+                    .relative_time = options.time == "relative"};
   for (tracing::SpanEvents const events : options.span_events) lines.span_events = lines.span_events | events;
-  constexpr tracing::Instant kEver{INT64_MAX};
-  auto const since = options.since.empty() ? tracing::Instant{} : moment_or_throw("--since", options.since, start);
-  auto const until = options.until.empty() ? kEver : moment_or_throw("--until", options.until, start);
-  if (options.threads.empty() && since == tracing::Instant{} && until == kEver) return lines;
-  lines.is_wanted = [since, until, threads = options.threads](RecordEntry const& entry) {
-    bool const is_in_time = since <= entry.time && entry.time <= until;
+  bool const has_begin = !options.since.empty(), has_end = !options.until.empty();
+  Moment const since = has_begin ? moment_or_throw("--since", options.since) : Moment();
+  Moment const until = has_end ? moment_or_throw("--until", options.until) : Moment();
+  if (options.threads.empty() && !has_begin && !has_end) return lines;
+  lines.is_wanted = [=, threads = options.threads](RecordEntry const& entry, tracing::Instant begin) {
+    bool const is_in_time = (!has_begin || since.after(begin) <= entry.time) && (!has_end || entry.time <= until.after(begin));
     return is_in_time && (threads.empty() || is_of_threads(entry, threads));
   };
   return lines;
@@ -88,14 +94,15 @@ std::function<void(std::string_view)> grepped(ShowOptions const& options, std::f
   auto const expression = std::make_shared<re2::RE2>(options.grep, re2::RE2::Quiet);
   if (!expression->ok()) throw UsageError("show: --grep " + options.grep + ": " + expression->error());
   return [expression, out = std::move(out)](std::string_view line) {
-    if (re2::RE2::PartialMatch(without_colors(line), *expression)) out(line);
+    std::string_view const text = line.ends_with('\n') ? line.substr(0, line.size() - 1) : line;
+    if (re2::RE2::PartialMatch(without_colors(text), *expression)) out(line);
   };
 }
 
 void add_show_options(CLI::App& command, ShowOptions& options) {
   auto const selects = add_selection(command, options.selection);
   command.add_option("--thread", options.threads, "Only records of these threads: names, with * and ?, or numbers, separated by :");
-  command.add_option("--since", options.since, "Only records from this time on: 1.5s or 200ms after the recording began, or a time as in the lines");
+  command.add_option("--since", options.since, "Only records from this time on: 1.5s or 200ms after their test, or the program, began, or a time as in the lines");
   command.add_option("--until", options.until, "Only records up to this time");
   command.add_option("--grep", options.grep, "Only lines in which this regular expression (RE2) matches");
   command.add_option("--filter", options.filter, "Directives, as in TRACE_FILTER")->capture_default_str();
@@ -115,8 +122,8 @@ void add_show_options(CLI::App& command, ShowOptions& options) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->transform(CLI::CheckedTransformer(events).description(""));
-  command.add_option("--time", options.time, "The time at the start of each line: utc, local, none")
-      ->check(CLI::IsMember({"utc", "local", "none"}).description(""))
+  command.add_option("--time", options.time, "The time at the start of each line: utc, local, relative (since the test began, as in failure reports), none")
+      ->check(CLI::IsMember({"utc", "local", "relative", "none"}).description(""))
       ->capture_default_str();
   CLI::Option* const follow = command.add_flag("-f,--follow", options.follow,
                                                "Also prints what is recorded from now on, until the processes have ended");

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -27,19 +28,30 @@ struct ShowOptions {
   std::string grep;
   bool follow = false;
   Screen screen;
+
+  bool selects_records() const noexcept {
+    return filter != "trace" || !threads.empty() || !since.empty() || !until.empty() || !grep.empty();
+  }
 };
 
 /// Adds them to the command.
 void add_show_options(CLI::App& command, ShowOptions& options);
 
-/// Throws UsageError if a time or an expression is wrong. `start`: when the first recording began.
-LineOptions lines_of(ShowOptions const& options, tracing::Instant start);
+/// Throws UsageError if a time or an expression is wrong.
+LineOptions lines_of(ShowOptions const& options);
 
 /// Passes to `out` the lines that --grep wants. Throws UsageError if its expression is wrong.
 std::function<void(std::string_view)> grepped(ShowOptions const& options, std::function<void(std::string_view)> out);
 
-/// The moment that `--since` or `--until` names: `1.5s`, `200ms`, `10us` or `2m` after `start`, or as the lines have it,
-/// `2026-01-08T23:56:09.977Z`; none if it is neither.
-std::optional<tracing::Instant> moment_of(std::string_view text, tracing::Instant start);
+/// A moment that `--since` or `--until` names.
+struct Moment {
+  bool is_relative = false;  ///< nanoseconds since a test, or a recording, began; else since 1970
+  std::int64_t ns = 0;
+
+  tracing::Instant after(tracing::Instant begin) const noexcept { return {is_relative ? begin.ns + ns : ns}; }
+};
+/// Of `1.5s`, `200ms`, `10us` or `2m`, perhaps with a plus sign before and a blank after the number as in a report, or of a
+/// time as the lines have it, `2026-01-08T23:56:09.977Z`; none if it is neither.
+std::optional<Moment> moment_of(std::string_view text);
 
 }  // namespace testlog::cli

@@ -56,7 +56,7 @@ int run(Options const& options) {
   }
   print_spans(statistics.empty() ? std::vector<tracing::SpanStatistics>() : statistics.groups.front().spans, options.top);
   print_tests(read.tests(), options.top);
-  return std::fflush(stdout) == 0 ? status : kFailed;
+  return flush_output("slow") ? status : kFailed;
 }
 
 constexpr char kFooter[] = R"(

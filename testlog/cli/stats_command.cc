@@ -66,7 +66,8 @@ int run(Options const& options) {
   bool is_written = !text.truncated();
   {
     Pager const pager(options.screen);
-    is_written &= std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    is_written &= flush_output("stats");
   }
   std::fputs(read.notes().c_str(), stderr);
   return is_written ? status : kFailed;

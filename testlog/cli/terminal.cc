@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "tracing_core/format/style.h"
 #include "tracing_core/model/text_escape.h"
@@ -53,6 +54,12 @@ Pager::~Pager() {
   close(STDOUT_FILENO);
   while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
   }
+}
+
+bool flush_output(char const* command) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
+  std::fprintf(stderr, "testlog %s: standard output could not be written: %s\n", command, std::strerror(errno));
+  return false;
 }
 
 std::string printable(std::string_view text) {

@@ -35,6 +35,9 @@ class Pager {
   pid_t process_ = 0;
 };
 
+/// Flushes standard output. False if not all of it could be written, which is reported.
+bool flush_output(char const* command);
+
 /// The text without control characters, which might end a line or change the terminal.
 std::string printable(std::string_view text);
 

@@ -16,7 +16,7 @@ using tracing::internal::text_of_ns;
 struct Options {
   Selection selection;
   std::string filter = "trace";
-  std::size_t depth = 0;
+  std::size_t depth = 32;
   Screen screen;
 };
 
@@ -76,8 +76,8 @@ int run(Options const& options) {
   std::string notes;
   {
     Trees trees(options);
-    Pager const pager(options.screen);
     Progress progress("tree", paths.size());
+    Pager const pager(options.screen);
     for (std::string const& path : paths) {
       if (auto const file = open_recording("tree", path)) {
         trees.print(*file);
@@ -86,7 +86,7 @@ int run(Options const& options) {
       }
       progress.step();
     }
-    is_written = std::fflush(stdout) == 0;
+    is_written = flush_output("tree");
     if (!trees.found_any() && status == kDone) {
       notes = options.selection.is_narrow() ? "testlog tree: no test is selected\n" : "testlog tree: no spans are recorded\n";
       status = kFailed;

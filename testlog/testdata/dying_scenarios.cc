@@ -138,6 +138,12 @@ int eat_stack(int n) {
   return n == -1 ? 0 : eat_stack(n + 1) + room[0];
 }
 TEST(Dies, ByStackOverflow) { EXPECT_EQ(eat_stack(0), 1); }
+TEST(Dies, ByStackOverflowOnAWorker) {
+  std::thread([] {
+    TRACE_SPAN(info, "recurse");
+    EXPECT_EQ(eat_stack(0), 1);
+  }).join();
+}
 TEST(Dies, AfterAWhile) {
   { TRACE_SPAN(info, "long_ago"); }
   library::wait_ms(150);

@@ -307,4 +307,16 @@ TEST(Threads, PoolServesTheNext) {
   EXPECT_THAT(records(), ElementsAre(Event(HasMessage("from the pool"))));
 }
 
+TEST(Processes, ThreadsKeepTheirSignalStacks) {
+  std::thread([] {
+    static char room[64 << 10];
+    stack_t const own{room, 0, sizeof(room)};
+    stack_t before{}, now{};
+    ASSERT_EQ(sigaltstack(&own, &before), 0);
+    TRACE_INFO("first");
+    EXPECT_EQ(sigaltstack(&before, &now), 0);  // which a sanitizer takes back
+    EXPECT_EQ(now.ss_sp, static_cast<void*>(room));
+  }).join();
+}
+
 }  // namespace

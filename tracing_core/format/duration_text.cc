@@ -27,4 +27,19 @@ void append_duration(TextBuffer& out, std::uint64_t nanoseconds) noexcept {
   append_rounded(out, value * 1000, 0, "s");
 }
 
+void append_relative_time(TextBuffer& out, std::int64_t nanoseconds, std::size_t width) noexcept {
+  bool const is_before = nanoseconds < 0;
+  std::uint64_t const size = is_before ? -static_cast<std::uint64_t>(nanoseconds) : static_cast<std::uint64_t>(nanoseconds);
+  std::uint64_t const us = size / 1000;
+  InlineTextBuffer<32> text;
+  text.push_back(is_before ? '-' : '+');
+  text.append_uint(us / 1000);
+  char const fraction[] = {'.', static_cast<char>('0' + us / 100 % 10), static_cast<char>('0' + us / 10 % 10),
+                           static_cast<char>('0' + us % 10)};
+  text.append(std::string_view(fraction, sizeof(fraction)));
+  text.append(" ms");
+  for (std::size_t i = text.size(); i < width; ++i) out.push_back(' ');
+  out.append(text.view());
+}
+
 }  // namespace tracing::inline v1

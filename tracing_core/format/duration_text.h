@@ -1,6 +1,7 @@
-// Appends the busy and idle times of a span as text.
+// Appends durations as text: the busy and idle times of a span, and the time since a test began.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "tracing_core/model/text_buffer.h"
@@ -10,5 +11,10 @@ namespace tracing::inline v1 {
 /// Appends a duration with about three digits in the largest unit it reaches, as the Rust crate prints `time.busy` and
 /// `time.idle`: `0.00ns`, `1.23µs`, `45.6ms`, `789s`. Rounding does not change the unit: `1000ms`.
 void append_duration(TextBuffer& out, std::uint64_t nanoseconds) noexcept;
+
+/// The lines of a second or so have what follows below each other.
+inline constexpr std::size_t kRelativeTimeWidth = 11;
+/// Appends `+1.204 ms`, with blanks before it if it is shorter than `width`.
+void append_relative_time(TextBuffer& out, std::int64_t nanoseconds, std::size_t width = kRelativeTimeWidth) noexcept;
 
 }  // namespace tracing::inline v1

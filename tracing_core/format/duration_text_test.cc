@@ -44,5 +44,29 @@ TEST(AppendDuration, ChoosesUnitAndDecimals) {
   for (auto const& [nanoseconds, expected] : cases) EXPECT_EQ(duration_text(nanoseconds), expected) << nanoseconds;
 }
 
+TEST(AppendRelativeTime, IsSignedAndAligned) {
+  struct Case {
+    std::int64_t nanoseconds;
+    std::string_view expected;
+  };
+  Case const cases[] = {
+      {0, "  +0.000 ms"},
+      {999, "  +0.000 ms"},
+      {1'204'567, "  +1.204 ms"},
+      {-1'204'567, "  -1.204 ms"},
+      {999'999'999, "+999.999 ms"},
+      {61'000'001'000, "+61000.001 ms"},
+      {std::numeric_limits<std::int64_t>::min(), "-9223372036854.775 ms"},
+  };
+  for (auto const& [nanoseconds, expected] : cases) {
+    InlineTextBuffer<64> text;
+    append_relative_time(text, nanoseconds);
+    EXPECT_EQ(text.view(), expected) << nanoseconds;
+  }
+  InlineTextBuffer<64> narrow;
+  append_relative_time(narrow, 42'000, 0);
+  EXPECT_EQ(narrow.view(), "+0.042 ms");
+}
+
 }  // namespace
 }  // namespace tracing

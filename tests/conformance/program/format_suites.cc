@@ -9,12 +9,15 @@
 #include "scenario.h"
 #include "suite.h"
 #include "tracing_core/export/print.h"
+#include "tracing_core/record/record_layer.h"
+#include "tracing_core/record/replay.h"
 
 namespace conformance {
 namespace {
 
 using tracing::FormatKind;
 using tracing::SpanEvents;
+using tracing::internal::RecordStore;
 
 template <class T, std::size_t kCount>
 T look_up(std::pair<char const*, T> const (&names)[kCount], std::string const& what, std::string const& text) {
@@ -93,6 +96,18 @@ std::size_t scenario_parts(Json const& input) {
   return configs->size();
 }
 
+// What `testlog show` would print.
+std::string text_of_recording(RecordStore const& recorded, tracing::PrintOptions options) {
+  std::string text;
+  auto const recording = tracing::internal::Recording::read_region(recorded.region());
+  auto const registry = printing_registry(std::move(options), text);
+  tracing::internal::replay(*recording, *registry, [](tracing::internal::RecordEntry const&) { return true; });
+  for (std::string const& problem : recording->problems()) text += "problem: " + problem + "\n";
+  return text;
+}
+
+// The recording of each scenario, replayed, must print what was printed at once; but names of threads are as wide as the longest
+// one that the process has printed.
 Json scenario(Json const& input, std::size_t part) {
   ObjectReader reader(input, "the input");
   Scenario& scenario = Scenario::start(reader.at("callsites"));
@@ -101,8 +116,15 @@ Json scenario(Json const& input, std::size_t part) {
   reader.finish();
 
   auto& text = *new std::string;  // never destroyed, like the registry
-  tracing::set_global_default(printing_registry(print_options(config), text));
+  auto const recorded = std::make_shared<RecordStore>(tracing::internal::Region::make_anonymous(1 << 20));
+  tracing::set_global_default(tracing::RegistryBuilder()
+                                  .with(std::make_unique<tracing::internal::RecordLayer>(recorded))
+                                  .with(printing_layer(print_options(config), text))
+                                  .build());
   for (Json const& operation : operations) scenario.play(operation);
+  if (config.value("thread_names", false)) return without_durations(text);
+  std::string const replayed = text_of_recording(*recorded, print_options(config));
+  if (without_durations(replayed) != without_durations(text)) throw BadCase("its recording prints otherwise: " + replayed);
   return without_durations(text);
 }
 

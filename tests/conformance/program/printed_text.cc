@@ -38,9 +38,13 @@ std::size_t duration_size(std::string_view text) {
 
 }  // namespace
 
-std::shared_ptr<tracing::Registry> printing_registry(tracing::PrintOptions options, std::string& out) {
+std::unique_ptr<tracing::Layer> printing_layer(tracing::PrintOptions options, std::string& out) {
   options.writer = tracing::to_sink(tracing::make_sink([&out](tracing::Level, std::string_view text) { out += text; }));
-  return tracing::RegistryBuilder().with(tracing::print_layer(std::move(options))).build();
+  return tracing::print_layer(std::move(options));
+}
+
+std::shared_ptr<tracing::Registry> printing_registry(tracing::PrintOptions options, std::string& out) {
+  return tracing::RegistryBuilder().with(printing_layer(std::move(options), out)).build();
 }
 
 std::string without_durations(std::string const& text) {

@@ -1,4 +1,4 @@
-// Used by the format suites: a registry that prints to a string, and removal of durations.
+// Used by the format suites: a layer that prints to a string, and removal of durations.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,9 @@
 
 namespace conformance {
 
-/// A registry with one print layer that appends to `out`, which must outlive it. Single-thread.
+/// A layer that appends to `out`, which must outlive it. Single-thread.
+std::unique_ptr<tracing::Layer> printing_layer(tracing::PrintOptions options, std::string& out);
+/// A registry with such a layer alone.
 std::shared_ptr<tracing::Registry> printing_registry(tracing::PrintOptions options, std::string& out);
 
 /// The text with `<T>` for the values of `time.busy` and `time.idle`, in any format.

@@ -1,0 +1,67 @@
+#include "testlog/cli/record_labels.h"
+
+#include <utility>
+
+#include "tracing_core/environment/thread_labels.h"
+#include "tracing_core/format/ansi.h"
+#include "tracing_core/format/duration_text.h"
+#include "tracing_core/model/text_escape.h"
+#include "tracing_core/record/layout.h"
+
+namespace testlog::cli {
+namespace {
+
+std::uint64_t main_track_of(tracing::internal::Recording const& recording) {
+  for (tracing::internal::RecordedTrack const& track : recording.tracks()) {
+    bool const is_main = track.os_thread == static_cast<std::int64_t>(recording.process());
+    if (is_main && track.number < tracing::internal::kMarksTrack) return track.number;
+  }
+  return 0;
+}
+
+// JSON has the time as a member, text before the thread.
+tracing::FormatOptions without_time(tracing::FormatOptions format, bool relative, RecordPlace const& place) {
+  if (!relative) return format;
+  format.timer = format.kind != tracing::FormatKind::json
+                     ? nullptr
+                     : tracing::make_timer([&place](tracing::TextBuffer& out, tracing::Instant time) {
+                         tracing::append_relative_time(out, time.ns - place.begin().ns, 0);
+                         return true;
+                       });
+  return format;
+}
+
+}  // namespace
+
+RecordLabels::RecordLabels(tracing::FormatOptions format, bool relative, tracing::internal::Recording const& recording,
+                           RecordPlace const& place)
+    : place_(place),
+      is_json_(format.kind == tracing::FormatKind::json),
+      is_coloured_(format.ansi),
+      has_relative_time_(relative && !is_json_),
+      main_track_(main_track_of(recording)),
+      format_(tracing::make_event_format(without_time(std::move(format), relative, place))) {}
+
+bool RecordLabels::append(tracing::TextBuffer& out, tracing::EventView const& event) const noexcept {
+  tracing::Track const& track = event.context.track();
+  std::size_t const begin = out.size();
+  if (has_relative_time_) {
+    tracing::InlineTextBuffer<32> time;
+    tracing::append_relative_time(time, event.context.time().ns - place_.begin().ns);
+    tracing::internal::append_painted(out, is_coloured_, tracing::internal::kDim, time.view());
+    out.push_back(' ');
+  }
+  if (!is_json_ && track.number != main_track_) tracing::internal::append_thread_label(out, track);
+  if (!format_->append(out, event)) {
+    out.resize_down(begin);
+    return false;
+  }
+  if (!is_json_) return true;
+  tracing::internal::JsonMembers members(out);
+  if (!members.is_open()) return true;
+  if (std::string_view const test = place_.test(); !test.empty()) tracing::append_json_string(members.add("test"), test);
+  members.add_thread(track);
+  return true;
+}
+
+}  // namespace testlog::cli
