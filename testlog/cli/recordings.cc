@@ -114,17 +114,20 @@ class LinePrinter::Tests final : public RecordPlace {
 
   void follow(RecordEntry const& entry) {
     if (is_test_begin(entry)) tests_[entry.tag] = {test_of(entry), entry.time};
+    is_of_tests_ |= entry.type == RecordType::mark;
     auto const found = tests_.find(entry.tag);
     now_ = found == tests_.end() ? nullptr : &found->second;
   }
   BegunTest const& now() const { return now_ == nullptr ? outside_ : *now_; }
   tracing::Instant begin() const noexcept override { return now().time; }
   std::string_view test() const noexcept override { return now_ == nullptr ? std::string_view() : now_->name; }
+  bool is_outside_tests() const noexcept override { return now_ == nullptr && is_of_tests_; }
 
  private:
   BegunTests& tests_;
   BegunTest const outside_;
   BegunTest const* now_ = nullptr;
+  bool is_of_tests_ = !tests_.empty();
 };
 
 bool LinePrinter::add(RecordingFile& file, bool is_only) {
