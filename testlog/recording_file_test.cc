@@ -219,6 +219,30 @@ TEST_F(DefaultRecording, IsShownWithTheRunOfTheTest) {
   EXPECT_EQ(none.exit_code, 1);
   EXPECT_EQ(none.err, "testlog show: no test is selected; recorded: Plain.Fails\n");
 }
+// The lines without those about the run of the tests.
+std::string without_marks(std::string const& text) {
+  return std::regex_replace(text, std::regex("(^|\n)(---- [^\n]*\n|\\{[^\n]*\"kind\":[^\n]*\n)+"), "$1");
+}
+
+TEST_F(DefaultRecording, IsShownAsItWasPrintedLive) {
+  for (std::string const format : {"full", "compact", "pretty", "json"}) {
+    SCOPED_TRACE(format);
+    std::filesystem::remove_all(folder_ / "recordings");
+    std::string const live = folder_ / ("live." + format);
+    run("Plain.Passes:SpansOnly.Passes:Fixture.Shows*:Threads.HelpersBelongToTheTest",
+        {{"TRACE_FILTER", "trace"},
+         {"TRACE_OUTPUT", live},
+         {"TRACE_FORMAT", format},
+         {"TRACE_TIME", "utc"},
+         {"TRACE_SPAN_EVENTS", "full"},
+         {"TRACE_RECORD_KEEP", "all"}});
+    Outcome const shown =
+        testlog::testdata::run({TESTLOG_COMMAND, "show", folder_ / "recordings", "--format", format, "--span-events=full"});
+    EXPECT_EQ(without_marks(shown.out), testlog::testdata::content_of(live));
+    EXPECT_THAT(shown.out, HasSubstr("suite set up"));
+  }
+}
+
 TEST_F(DefaultRecording, FolderWithoutAnyIsReported) {
   Outcome const outcome = testlog::testdata::run({TESTLOG_COMMAND, "show", folder_ / ""});
   EXPECT_EQ(outcome.exit_code, 2);

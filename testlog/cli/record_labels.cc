@@ -51,6 +51,7 @@ bool RecordLabels::append(tracing::TextBuffer& out, tracing::EventView const& ev
     tracing::internal::append_painted(out, is_coloured_, tracing::internal::kDim, time.view());
     out.push_back(' ');
   }
+  if (!is_json_ && place_.is_outside_tests()) out.append("[outside any test] ");
   if (!is_json_ && track.number != main_track_) tracing::internal::append_thread_label(out, track);
   if (!format_->append(out, event)) {
     out.resize_down(begin);

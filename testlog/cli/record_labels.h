@@ -17,13 +17,15 @@ class RecordPlace {
   virtual tracing::Instant begin() const noexcept = 0;
   /// The name of the test; empty if there is none.
   virtual std::string_view test() const noexcept = 0;
+  /// Whether it is outside any test of a recording of tests.
+  virtual bool is_outside_tests() const noexcept = 0;
 
  protected:
   ~RecordPlace() = default;
 };
 
-/// Text begins with the name of the thread, `[worker-1]`, unless it is the main thread of the process; JSON objects end with the
-/// members "test" and "thread".
+/// Text begins with `[outside any test]` where that is so, and with the name of the thread, `[worker-1]`, unless it is the main
+/// thread of the process; JSON objects end with the members "test" and "thread".
 class RecordLabels final : public tracing::EventFormat {
  public:
   /// `relative`: the time is that since the beginning, as in a failure report, in place of that of `format`.

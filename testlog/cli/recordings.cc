@@ -114,27 +114,31 @@ class LinePrinter::Tests final : public RecordPlace {
 
   void follow(RecordEntry const& entry) {
     if (is_test_begin(entry)) tests_[entry.tag] = {test_of(entry), entry.time};
+    is_of_tests_ |= entry.type == RecordType::mark;
     auto const found = tests_.find(entry.tag);
     now_ = found == tests_.end() ? nullptr : &found->second;
   }
   BegunTest const& now() const { return now_ == nullptr ? outside_ : *now_; }
   tracing::Instant begin() const noexcept override { return now().time; }
   std::string_view test() const noexcept override { return now_ == nullptr ? std::string_view() : now_->name; }
+  bool is_outside_tests() const noexcept override { return now_ == nullptr && is_of_tests_; }
 
  private:
   BegunTests& tests_;
   BegunTest const outside_;
   BegunTest const* now_ = nullptr;
+  bool is_of_tests_ = !tests_.empty();
 };
 
 bool LinePrinter::add(RecordingFile& file, bool is_only) {
-  tracing::Instant now;  // never earlier than the line before: the threads of a process have an order that is more exact
+  // Never earlier than that of the line before: the threads of a process have an order that is more exact.
+  tracing::Instant time;
   Tests of_run(file);
   if (!is_only) ranges_.push_back({tracing::Instant{INT64_MAX}, tracing::Instant{INT64_MIN}});
   auto const print = [&](std::string_view line, bool has_label) {
     if (line.empty()) return;
     if (is_only) return out_(line);
-    keep(now, line, has_label ? &of_run.now().name : nullptr);
+    keep(time, line, has_label ? &of_run.now().name : nullptr);
   };
   bool const is_json = options_.format.kind == tracing::FormatKind::json;
   auto sink = tracing::make_sink([&](tracing::Level, std::string_view line) { print(line, !is_json); });
@@ -158,8 +162,8 @@ bool LinePrinter::add(RecordingFile& file, bool is_only) {
     return found != tests.end() && options_.selection.has(found->second);
   };
   tracing::internal::replay(*file.recording, *registry, [&](RecordEntry const& entry) {
-    if ((entry.flags & tracing::internal::kForeign) == 0) now = std::max(now, entry.time);
     of_run.follow(entry);
+    if ((entry.flags & tracing::internal::kForeign) == 0) time = std::max(time, entry.time);
     file.learn(entry);
     bool const wanted = is_wanted(entry);
     if (options_.marks && wanted && entry.type == RecordType::mark)
