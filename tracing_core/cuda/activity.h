@@ -1,7 +1,7 @@
-// Device activity: what a device did and when, reported by who runs the work (a driver in this process) or measures it.
+// Device activity: what a device did and when, reported by what runs the work (a driver in this process) or measures it.
 //
 // A Driver emits spans of its calls. A launch returns before its kernel runs, so its span says nothing about when that
-// was. Whoever knows asks, while the call is made, which call it is, and reports the activity later:
+// was. Code that learns when the device did the work asks during the call which call it is, and reports the activity later:
 //
 //     std::optional<DeviceCall> const call = current_device_call(ActivityKind::kernel);   // in cuLaunchKernel
 //     ...
