@@ -211,9 +211,11 @@ class Recorder final : public testing::EmptyTestEventListener {
     report_.print_unreported(headline, test_ != nullptr);
   }
 
-  // Kept, since the labels of late records name tests that have ended.
-  std::string const& name_of(TestInfo const& test) {
-    std::string& name = names_[&test];
+  // Never destroyed, since the labels of late records name tests that have ended, and GoogleTest destroys this listener before
+  // what the program does at its end.
+  static std::string const& name_of(TestInfo const& test) {
+    static auto& names = *new std::map<TestInfo const*, std::string>;
+    std::string& name = names[&test];
     if (name.empty()) name.append(test.test_suite_name()).append(".").append(test.name());
     return name;
   }
@@ -226,7 +228,6 @@ class Recorder final : public testing::EmptyTestEventListener {
   TestInfo const* test_ = nullptr;
   bool runs_ = false;  // inside RUN_ALL_TESTS()
   pid_t process_ = 0;  // the one that runs the tests
-  std::map<TestInfo const*, std::string> names_;
   bool path_recorded_ = false;
 };
 

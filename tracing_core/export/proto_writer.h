@@ -40,7 +40,7 @@ class ProtoWriter {
     char* const at = out_.reserve(2 * kMaxVarint + value.size());
     if (at == nullptr) return;
     char* const end = put(put(at, field << 3 | kLengthDelimited), value.size());
-    std::memcpy(end, value.data(), value.size());
+    if (!value.empty()) std::memcpy(end, value.data(), value.size());
     out_.commit(static_cast<std::size_t>(end - at) + value.size());
   }
   // Bytes that are not UTF-8 become U+FFFD, since readers reject a message for them.
@@ -53,6 +53,10 @@ class ProtoWriter {
       rest.remove_prefix(c.size);
     }
     bytes(field, valid.view());
+  }
+  // Fields that are encoded already.
+  void encoded(std::string_view fields) noexcept {
+    if (!fields.empty()) out_.append(fields);
   }
   // The fields of a message in it are those that `fill()` appends.
   template <class F>

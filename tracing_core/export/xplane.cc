@@ -337,7 +337,7 @@ void XplaneTimeline::distribute(std::string const& name, XPlane::Line& held) {
     }
     ends.emplace(event.begin_ns + event.duration_ns, line);
     std::string_view const stats = held.stats.view().substr(event.stats_at, event.stats_size);
-    add_stats(*lines[line], event, [&](TextBuffer& to) { to.append(stats); });
+    add_stats(*lines[line], event, [&](TextBuffer& to) { ProtoWriter(to).encoded(stats); });
     lines[line]->events.push_back(event);
   }
 }

@@ -62,7 +62,7 @@ std::uint32_t XPlane::stat(std::string_view name) {
 }
 
 std::uint32_t XPlane::add_metadata(std::string_view name, std::string_view stats) {
-  add_entry(metadata_, 4, ++last_metadata_, name, [&] { metadata_.append(stats); });
+  add_entry(metadata_, 4, ++last_metadata_, name, [&] { ProtoWriter(metadata_).encoded(stats); });
   return last_metadata_;
 }
 
@@ -95,9 +95,9 @@ void XPlane::write(std::uint32_t field, Out const& out) const {
   ProtoWriter proto(rest);
   proto.integer(1, id_);
   proto.text(2, name_);
-  rest.append(metadata_.view());
+  proto.encoded(metadata_.view());
   for (auto const& [name, number] : stats_) add_entry(rest, 5, number, name, [] {});
-  rest.append(own_stats_.view());
+  proto.encoded(own_stats_.view());
 
   // The beginnings of lines, and how long they are.
   std::deque<TextBuffer> heads;
@@ -117,16 +117,16 @@ void XPlane::write(std::uint32_t field, Out const& out) const {
   Blocks blocks(out);
   ProtoWriter to(blocks.text());
   to.begin_message(field, size);
-  blocks.text().append(rest.view());
+  to.encoded(rest.view());
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     to.begin_message(3, sizes[i]);
-    blocks.text().append(heads[i].view());
+    to.encoded(heads[i].view());
     for (Event const& event : lines_[i].events) {
       to.begin_message(4, size_of(event));
       to.number(1, event.metadata);
       to.number(2, picoseconds(event.begin_ns));
       to.number(3, picoseconds(event.duration_ns));
-      blocks.text().append(lines_[i].stats.view().substr(event.stats_at, event.stats_size));
+      to.encoded(lines_[i].stats.view().substr(event.stats_at, event.stats_size));
       blocks.flush_if_full();
     }
   }
