@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -294,11 +295,14 @@ bool Region::has_memory(std::uint32_t chunk) noexcept {
   }
   if (chunk + std::min(kAhead, grown / 2) < grown) [[likely]] return true;
   (void)grow();
-  constexpr int kMaxTurns = 10'000;  // another thread may have been killed while it extended the file
+  // Another thread extends the file. On a busy machine it may wait for a processor for a while, so the wait is one of time, some
+  // 100 ms; it ends, since that thread may never go on.
+  constexpr int kYields = 100, kMaxTurns = 1000;
+  constexpr timespec kPause{0, 50'000};
   for (int turns = 0; turns < kMaxTurns; ++turns) {
     if (chunk < grown_.load(std::memory_order_acquire)) return true;
     if (is_full_.load(std::memory_order_relaxed)) return false;
-    if (!grow()) sched_yield();
+    if (!grow()) turns < kYields ? static_cast<void>(sched_yield()) : static_cast<void>(nanosleep(&kPause, nullptr));
   }
   return false;
 }
