@@ -287,12 +287,14 @@ void Region::publish(std::uint32_t chunk) noexcept {
 // Whether a chunk has memory. A file is extended ahead of the hand, so that threads seldom wait for the one that does.
 bool Region::has_memory(std::uint32_t chunk) noexcept {
   constexpr std::uint32_t kAhead = kChunksPerGroup / 2;
-  std::uint32_t grown = grown_.load(std::memory_order_acquire);
   if (is_anonymous()) {  // from its first use on
-    while (grown <= chunk && !grown_.compare_exchange_weak(grown, chunk + 1, std::memory_order_release)) {
+    // Relaxed: threads that record must not be ordered by it, or ThreadSanitizer would miss races of the program.
+    std::uint32_t used = grown_.load(std::memory_order_relaxed);
+    while (used <= chunk && !grown_.compare_exchange_weak(used, chunk + 1, std::memory_order_relaxed)) {
     }
     return true;
   }
+  std::uint32_t const grown = grown_.load(std::memory_order_acquire);
   if (chunk + std::min(kAhead, grown / 2) < grown) [[likely]] return true;
   (void)grow();
   // Another thread extends the file. On a busy machine it may wait for a processor for a while, so the wait is one of time, some
