@@ -228,6 +228,7 @@ TEST_F(RecordedRun, MistakesAreExplained) {
   for (auto const& [arguments, below] : std::vector<Mistake>{
            {{"show"}, "empty"},
            {{"tree"}, "passed"},
+           {{"tree", "--depth=-3"}, "passed"},
            {{"show", "--test=Other.*"}, "build"},
            {{"show", "--grep=no such text"}, "build"},
            {{"show", "--thread=nobody"}, "build"},

@@ -28,6 +28,13 @@ struct Options {
   double time_limit_s = 300;
 };
 
+// A range of CLI11 lets `nan` pass.
+std::string check_time_limit(std::string const& text) {
+  double seconds = 0;
+  bool const is_number = CLI::detail::lexical_cast(text, seconds);
+  return is_number && seconds >= 0.001 && seconds <= 86400 ? "" : text + ": expected 0.001 to 86400 seconds";
+}
+
 // A file in a new folder of the system's for temporary files.
 std::string temporary_file(std::string const& name) {
   std::string folder = fs::temp_directory_path() / "testlog-XXXXXX";
@@ -97,7 +104,7 @@ Command add_open_command(CLI::App& program) {
       app->add_option("--filter", options->filter, "Directives, as in TRACE_FILTER, for recordings")->capture_default_str();
   app->add_flag("--no-browser", options->no_browser, "Only prints the link");
   app->add_option("--time-limit", options->time_limit_s, "How many seconds to wait for a browser")
-      ->check(CLI::Range(0.001, 86400.0).description(""))
+      ->check(CLI::Validator(check_time_limit, ""))
       ->capture_default_str();
   app->footer(kFooter);
   return {app, [options] { return run(*options); }};

@@ -136,6 +136,8 @@ TEST_F(Open, ExplainsMistakes) {
            {file, trace},
            {file, "--filter=a=b=c"},
            {file, "--time-limit=0"},
+           {file, "--time-limit=nan"},
+           {""},
            {file, "--port=9002"},
            {folder_ / "empty"},
            {folder_ / "missing.pftrace"},

@@ -89,6 +89,7 @@ std::vector<std::string> files_of(std::string const& command, std::vector<std::s
   std::vector<std::string> files;
   for (std::string const& path : all) {
     std::error_code error;
+    if (path.empty()) throw UsageError(command + ": an empty name; expected a file or a folder");
     if (!fs::is_directory(path, error)) {
       files.push_back(path);
       continue;

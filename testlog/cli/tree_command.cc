@@ -113,7 +113,9 @@ Command add_tree_command(CLI::App& program) {
   CLI::App* const app = program.add_subcommand("tree", "Prints the spans of each test as a tree, with times.");
   add_selection(*app, options->selection);
   app->add_option("--filter", options->filter, "Directives, as in TRACE_FILTER: only these spans")->capture_default_str();
-  app->add_option("--depth", options->depth, "Only so many levels; 0: all")->capture_default_str();
+  app->add_option("--depth", options->depth, "Only so many levels; 0: all")
+      ->check(CLI::Range(1'000'000).description(""))
+      ->capture_default_str();
   add_screen(*app, options->screen);
   app->footer(kFooter);
   return {app, [options] { return run(*options); }};

@@ -45,7 +45,9 @@ class EnteredStacks {
     Entered const left = std::move(*found);
     bool const was_innermost = found == stack.rbegin();
     stack.erase(std::next(found).base());
-    auto const ns = static_cast<std::uint64_t>(std::max<std::int64_t>(time.ns - left.begin.ns, 0));
+    // Times of a damaged recording may be any, so their difference need not fit.
+    std::uint64_t const ns =
+        time < left.begin ? 0 : static_cast<std::uint64_t>(time.ns) - static_cast<std::uint64_t>(left.begin.ns);
     if (was_innermost && !stack.empty()) stack.back().children_ns += ns;
     return Left{left.data, ns, ns - std::min(left.children_ns, ns)};
   }

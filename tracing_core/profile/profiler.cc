@@ -52,8 +52,12 @@ std::string trace_of(ProfileResult const& result) {
 }  // namespace
 
 std::string profiler_start(std::string dir, ProfilerOptions options) {
-  if (std::string error = internal::prepare_profile_folder(dir); !error.empty()) return error;
+  // First the recording, so that a profile that is refused makes no folder.
   if (std::string error = internal::start_recording(options); !error.empty()) return error;
+  if (std::string error = internal::prepare_profile_folder(dir); !error.empty()) {
+    (void)internal::stop_recording();
+    return error;
+  }
   Destination& to = destination();
   internal::MutexLock const lock(to.mutex);
   to.dir = std::move(dir);

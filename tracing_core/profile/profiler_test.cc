@@ -265,6 +265,7 @@ TEST_F(WithProfiler, KeepsTheOuterOneIfItIsNested) {
   EXPECT_EQ(n, 3);
   EXPECT_EQ(inner.error, "a profile is being recorded already, and there is one at a time");
   EXPECT_THAT(inner.files, IsEmpty());
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "inner"));
   EXPECT_TRUE(outer.ok());
   EXPECT_THAT(outer.files, SizeIs(3));
 }
@@ -345,6 +346,7 @@ TEST_F(WithProfiler, CallsTheFunctionEvenIfThereIsNoFolder) {
   std::string const file = folder_.write("file", "");
   EXPECT_EQ(tracing::with_profiler(file, [] { return 3; }, quiet_, &result), 3);
   EXPECT_EQ(result.error, "could not create " + file + "/plugins/profile: Not a directory");
+  EXPECT_EQ(tracing::profiler_stop().error, "no profile is being recorded");
 }
 
 TEST_F(WithProfiler, LeavesNoHalfFile) {
