@@ -13,6 +13,7 @@
 #include "cuda_tests/runtime/backend.h"
 #include "testlog/testdata/run.h"
 #include "tests/approval.h"
+#include "tests/support/temporary_folder.h"
 
 namespace cuda_tests {
 namespace {
@@ -157,6 +158,27 @@ TEST_P(Scenarios, ThatNeverEndIsReportedWithItsUnfinishedLaunches) {
                                  HasSubstr("  launches whose end was not observed, the oldest first:\n"
                                            "    stream "),
                                  HasSubstr(": launch 1 of spin, grid (1, 1, 1), block (1, 1, 1), launched ")));
+}
+
+// CTest ends it by SIGKILL.
+TEST_P(Scenarios, ThatNeverEndAreExplainedInTheLogOfCTestAndInItsJUnitFile) {
+  if (!is_cpu()) GTEST_SKIP() << "A GPU would go on after the process was killed.";
+  tracing_test::TemporaryFolder const folder;
+  folder.write("CTestTestfile.cmake",
+               "add_test(never_ends [==[" CUDA_TESTS_SCENARIOS "]==] --gtest_filter=Scenario.NeverEnds)\n"
+               "set_tests_properties(never_ends PROPERTIES TIMEOUT 8 ENVIRONMENT \"TRACE_HANG_AFTER_DEFAULT=5;CI=1\")\n");
+  Outcome const outcome = testlog::testdata::run(
+      {TESTLOG_CTEST, "--test-dir", folder / ".", "--output-on-failure", "--output-junit", folder / "junit.xml"});
+  EXPECT_THAT(outcome.out, HasSubstr("***Timeout"));
+  EXPECT_THAT(folder.read("junit.xml"), HasSubstr("---- still running: Scenario.NeverEnds, for "));
+  static constexpr Rule kRules[] = {{"[0-9]+\\.[0-9]{3} m?s", "<time>"},
+                                    {"\\([0-9]+\\)", "(<number>)"},
+                                    {"    -<time> [^\n]*\n", ""},  // records before the launch
+                                    {" of stream [0-9]+|stream=[0-9]+|stream [0-9]+", "stream <number>"}};
+  std::size_t const begin = outcome.out.find("---- still running");
+  std::string const end = "---- end of the report ----\n";
+  ASSERT_NE(begin, std::string::npos) << outcome.out;
+  expect_approved("hang.txt", replaced(outcome.out.substr(begin, outcome.out.find(end) + end.size() - begin), kRules));
 }
 
 TEST_P(Scenarios, PrintsTheIdentityOfHalvesLikeCubeCl) {
