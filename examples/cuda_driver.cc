@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "collect.h"
-#include "cuda_tests/cpu/cpu_driver.h"
+#include "cuda_cpu/cpu/cpu_driver.h"
 
 namespace images {
 
@@ -69,11 +69,11 @@ int main() {
   auto const tracing_guard = examples::init();
   tracing::cuda::DriverOptions options;
   options.failed_launch = [] {
-    auto const fault = cuda_tests::cpu_driver_last_fault();
+    auto const fault = cuda_cpu::cpu_driver_last_fault();
     return fault ? tracing::cuda::DriverOptions::Failed{fault->launch, fault->fault.message}
                  : tracing::cuda::DriverOptions::Failed{};
   };
-  tracing::cuda::Driver driver(cuda_tests::cpu_driver_api(), options);
+  tracing::cuda::Driver driver(cuda_cpu::cpu_driver_api(), options);
   driver.open_device(0);
   images::Scaler scaler(driver);
 

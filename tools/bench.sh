@@ -50,8 +50,8 @@ build() {
 build build/bench ON tracing_benchmarks testlog_benchmarks startup_testlog startup_plain startup_gtest
 cuda=''
 if grep -q '^TESTLOG_CUDA_INCLUDE_DIR:.*=/' build/bench/CMakeCache.txt; then
-  build build/bench ON cuda_benchmarks cuda_compiled_out_benchmarks cuda_tests_executor_benchmarks
-  cuda=build/bench/cuda_tests
+  build build/bench ON cuda_benchmarks cuda_compiled_out_benchmarks cuda_cpu_executor_benchmarks
+  cuda=build/bench
 fi
 build build/bench_static OFF tracing_benchmarks testlog_benchmarks startup_testlog
 

@@ -209,7 +209,7 @@ def main():
     parser.add_argument("--programs", required=True, metavar="FOLDER", help="build folder of " + " and ".join(PROGRAMS))
     parser.add_argument("--static-programs", default="", metavar="FOLDER", help="build folder of the same, linked statically")
     parser.add_argument("--rust", default="")
-    parser.add_argument("--cuda", default="", metavar="FOLDER", help="folder of the benchmarks of cuda_tests")
+    parser.add_argument("--cuda", default="", metavar="FOLDER", help="the build folder with the benchmarks of CUDA")
     parser.add_argument("--include", action="append", default=[], metavar="FOLDER", help="include folders for the compile-time rows")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--only", default="", metavar="PATTERN")
@@ -271,13 +271,13 @@ def main():
         add(base, ours, peer, peer_ns, static_ns, counted and counted[0], more)
     if args.cuda and re.search(args.only, "launch"):
         found = measured_in_turns("launch", *(
-            lambda program=program, name=name: ours_ns(f"{args.cuda}/benchmarks/{program}", name, "cpu_time")
+            lambda program=program, name=name: ours_ns(f"{args.cuda}/cuda_tests/benchmarks/{program}", name, "cpu_time")
             for program, name, _ in LAUNCHES))
         launches = dict(zip((name for _, name, _ in LAUNCHES), found or ()))
         for _, name, peer in LAUNCHES if found else ():
             add(name, launches[name], peer, launches.get(peer))
     if args.cuda and re.search(args.only, "executor"):
-        program = f"{args.cuda}/executor/cuda_tests_executor_benchmarks"
+        program = f"{args.cuda}/cuda_cpu/executor/cuda_cpu_executor_benchmarks"
         for kernel in KERNELS:
             one, two = in_turns(lambda: instruction_ns(program, kernel, 1), lambda: instruction_ns(program, kernel, 2))
             add(f"executor_{kernel}", one, None, None)

@@ -28,4 +28,4 @@ fuzz tracing_core/fuzz/directive_fuzzer
 fuzz tracing_core/fuzz/folded_fuzzer
 $build/tracing_core/fuzz/recording_seeds $build/recording_seeds
 fuzz tracing_core/fuzz/recording_fuzzer $build/recording_seeds
-fuzz cuda_tests/ptx/fuzz/ptx_fuzzer cuda_tests/executor/testdata
+fuzz cuda_cpu/ptx/fuzz/ptx_fuzzer cuda_cpu/executor/testdata

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Renews the PTX in cuda_tests/executor/testdata from cuda_tests/kernels, by NVRTC of the toolkit at CUDA_PATH: for two
+# Renews the PTX in cuda_cpu/executor/testdata from cuda_tests/kernels, by NVRTC of the toolkit at CUDA_PATH: for two
 # targets, with and without fast math. Needs no GPU.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -49,7 +49,7 @@ for arch in 75 90; do
       [[ $name != matmul ]] || names=("matmul<float,16>" "matmul<double,16>" "matmul<__half,16>")
       # In its own folder: the names of internal variables hold the path.
       (cd cuda_tests/kernels && "$work/ptx" "$name.cu" -arch=compute_$arch ${math:+--use_fast_math} "-I$cuda/include" "${names[@]}") \
-        >"cuda_tests/executor/testdata/$name.$arch$math.ptx"
+        >"cuda_cpu/executor/testdata/$name.$arch$math.ptx"
     done
   done
 done

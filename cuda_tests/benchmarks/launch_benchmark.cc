@@ -3,7 +3,7 @@
 // another thread, and every hundredth launch waits for them.
 #include <memory>
 
-#include "cuda_tests/cpu/cpu_driver.h"
+#include "cuda_cpu/cpu/cpu_driver.h"
 #include "tracing_core/benchmarks/support.h"
 #include "tracing_core/record/record_layer.h"
 #include "tracing_core/cuda/driver.h"
@@ -33,7 +33,7 @@ struct Loaded {
     driver.stream_create(&stream, CU_STREAM_NON_BLOCKING);
   }
 
-  tracing::cuda::Driver driver{cuda_tests::cpu_driver_api()};
+  tracing::cuda::Driver driver{cuda_cpu::cpu_driver_api()};
   CUfunction function = nullptr;
   CUstream stream = nullptr;
 };

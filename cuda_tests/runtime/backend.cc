@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "cuda_tests/cpu/cpu_driver.h"
+#include "cuda_cpu/cpu/cpu_driver.h"
 #include "cuda_tests/kernels/embedded.h"
 #include "tracing_core/cuda/driver_library.h"
 #include "tracing_core/cuda/errors.h"
@@ -50,11 +50,11 @@ bool knows(tracing::cuda::NvrtcApi const& api, std::string_view arch) {
 tracing::cuda::DriverOptions cpu_options() {
   tracing::cuda::DriverOptions options;
   options.failed_launch = [] {
-    auto const fault = cpu_driver_last_fault();
+    auto const fault = cuda_cpu::cpu_driver_last_fault();
     return fault ? tracing::cuda::DriverOptions::Failed{fault->launch, fault->fault.message}
                  : tracing::cuda::DriverOptions::Failed{};
   };
-  options.last_message = cpu_driver_last_message;
+  options.last_message = cuda_cpu::cpu_driver_last_message;
   return options;
 }
 
@@ -85,7 +85,7 @@ bool can_compile(tracing::cuda::NvrtcApi const& nvrtc, std::string_view arch,
 Backend* Backend::cpu(std::string& why) {
   why = nvrtc().explanation;
   if (!nvrtc()) return nullptr;
-  static auto* const backend = new Backend("cpu", cpu_driver_api(), cpu_options(), nvrtc().api, false);
+  static auto* const backend = new Backend("cpu", cuda_cpu::cpu_driver_api(), cpu_options(), nvrtc().api, false);
   return backend;
 }
 

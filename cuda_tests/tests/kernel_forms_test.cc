@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "cuda_tests/kernels/kernels.h"
-#include "cuda_tests/ptx/forms.h"
-#include "cuda_tests/ptx/parse.h"
+#include "cuda_cpu/ptx/forms.h"
+#include "cuda_cpu/ptx/parse.h"
 #include "cuda_tests/runtime/backend.h"
 #include "tracing_core/cuda/compile.h"
 
@@ -56,8 +56,8 @@ std::string release_of(std::string const& ptx) {
 // No kernel may be refused; a refusal names the unsupported instruction and its line of PTX.
 Forms forms_of(std::string const& ptx) {
   Forms forms;
-  auto const parsed = ptx::parse(ptx);
-  if (auto const* const diagnostic = std::get_if<ptx::Diagnostic>(&parsed)) {
+  auto const parsed = cuda_cpu::ptx::parse(ptx);
+  if (auto const* const diagnostic = std::get_if<cuda_cpu::ptx::Diagnostic>(&parsed)) {
     ADD_FAILURE() << diagnostic->to_string();
     return forms;
   }
@@ -105,7 +105,7 @@ class KernelForms : public testing::TestWithParam<char const*> {
   }
 
   static std::string committed(std::string const& name, std::string const& variant) {
-    return content_of(TESTLOG_TEST_DIR "/../executor/testdata/" + name + "." + variant + ".ptx");
+    return content_of(TESTLOG_TEST_DIR "/../../cuda_cpu/executor/testdata/" + name + "." + variant + ".ptx");
   }
 
   Backend* cpu_ = nullptr;
@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(Nvrtc, KernelForms, testing::Values("75", "75.fast", "9
 
 // The list of coverage_test.cc: the first word of each line.
 Forms checked_forms() {
-  std::istringstream lines(content_of(TESTLOG_TEST_DIR "/../executor/approved/forms.txt"));
+  std::istringstream lines(content_of(TESTLOG_TEST_DIR "/../../cuda_cpu/executor/approved/forms.txt"));
   Forms forms;
   for (std::string line; std::getline(lines, line);) forms.insert(line.substr(0, line.find(' ')));
   return forms;

@@ -1,0 +1,199 @@
+#include "cuda_cpu/cpu/device.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <thread>
+
+#include "tracing_core/internal/fork.h"
+
+namespace cuda_cpu::cpu {
+namespace {
+
+constinit Mutex start_mutex;
+CpuDriverOptions chosen_options TRACING_GUARDED_BY(start_mutex);
+constinit std::atomic<Device*> device{nullptr};
+constinit std::atomic<unsigned> forks_at_start{0};  // set before `device`
+
+// Whether the device belongs to a parent process: a forked child lacks its threads.
+bool is_forked_child() noexcept {
+  return Device::get() != nullptr && tracing::internal::fork_count() != forks_at_start.load(std::memory_order_relaxed);
+}
+
+bool is_set_in_environment(char const* name) {
+  char const* const value = std::getenv(name);
+  return value != nullptr && std::strcmp(value, "1") == 0;
+}
+
+CpuDriverOptions with_environment(CpuDriverOptions options) {
+  options.block_statistics = options.block_statistics || is_set_in_environment("CUDA_CPU_BLOCKS");
+  options.instruction_spans = options.instruction_spans || is_set_in_environment("CUDA_CPU_SPANS");
+  return options;
+}
+
+Fault fault_with(std::string message) {
+  Fault fault;
+  fault.message = std::move(message);
+  return fault;
+}
+
+}  // namespace
+
+void PrintBuffer::append(std::string_view text) {
+  constexpr std::size_t kMaxBytes = 1 << 20;  // like the driver's buffer; the oldest output is dropped
+  MutexLock const lock(mutex_);
+  text_ += text;
+  if (text_.size() > kMaxBytes) text_.erase(0, text_.size() - kMaxBytes);
+}
+
+void PrintBuffer::flush() {
+  MutexLock const lock(mutex_);
+  if (text_.empty()) return;
+  std::fwrite(text_.data(), 1, text_.size(), stdout);
+  std::fflush(stdout);
+  text_.clear();
+}
+
+Device::Device(CpuDriverOptions const& its_options)
+    : options(with_environment(its_options)),
+      launches_block(is_set_in_environment("CUDA_LAUNCH_BLOCKING")),
+      memory(its_options.memory_bytes) {}
+
+Device* Device::get() noexcept { return device.load(std::memory_order_acquire); }
+
+CUresult Device::start(unsigned flags) {
+  if (is_forked_child()) return CUDA_ERROR_NOT_INITIALIZED;
+  if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  MutexLock const lock(start_mutex);
+  if (get() != nullptr) return CUDA_SUCCESS;
+  forks_at_start.store(tracing::internal::fork_count(), std::memory_order_relaxed);
+  device.store(new Device(chosen_options), std::memory_order_release);
+  return CUDA_SUCCESS;
+}
+
+Executor& Device::executor() {
+  std::call_once(executor_started_,
+                 [this] { executor_ = std::make_unique<Executor>(Executor::Options{.workers = multiprocessors()}); });
+  return *executor_;
+}
+
+unsigned Device::multiprocessors() const noexcept {
+  if (options.workers != 0) return options.workers;
+  auto const cores = std::thread::hardware_concurrency();
+  return cores == 0 ? 1 : cores;
+}
+
+void Device::fail(CpuDriverFault fault) {
+  MutexLock const lock(fault_mutex_);
+  if (fault_) return;  // keep the first: it may have caused the others
+  fault_ = std::move(fault);
+  sticky_.store(fault_->code, std::memory_order_release);
+  stop.request_stop();
+}
+
+std::optional<CpuDriverFault> Device::last_fault() const {
+  MutexLock const lock(fault_mutex_);
+  return fault_;
+}
+
+Streams::Handle Device::find_stream(CUstream handle) {
+  if (handle == nullptr || handle == CU_STREAM_LEGACY) return streams.legacy();
+  if (handle != CU_STREAM_PER_THREAD) return stream_handles.find(handle);
+  auto& own = this_thread().stream;
+  if (own == nullptr) own = streams.create(true);
+  return own;
+}
+
+Mark Device::submit(Streams::Handle const& stream, std::function<void()> work) {
+  return streams.submit(stream, [this, work = std::move(work)] {
+    try {
+      if (sticky() == CUDA_SUCCESS) work();
+    } catch (std::exception const& thrown) {  // std::bad_alloc
+      fail({CUDA_ERROR_LAUNCH_FAILED, 0, nullptr, fault_with(thrown.what())});
+    } catch (...) {
+      fail({CUDA_ERROR_LAUNCH_FAILED, 0, nullptr, fault_with("an exception of an unknown type")});
+    }
+  });
+}
+
+Mark Device::submit_host_function(Streams::Handle const& stream, std::function<void()> function) {
+  return streams.submit(stream, [this, function = std::move(function)]() noexcept {
+    if (sticky() == CUDA_SUCCESS) function();
+  });
+}
+
+CUresult Device::wait(std::vector<Mark> const& marks) {
+  streams.wait(marks);
+  prints.flush();
+  return sticky();
+}
+
+void Device::clear() {
+  streams.wait(streams.end_of_all());
+  prints.flush();
+  for (auto const& [handle, stream] : stream_handles.take_all()) streams.close(stream);
+  events.take_all();
+  functions.take_all();
+  modules.take_all();
+  MutexLock const lock(allocations_mutex);
+  for (auto const& [address, ordered] : std::exchange(allocations, {})) memory.free(address);
+  for (auto const& [address, held] : std::exchange(host_memory, {})) memory.unmap_host(held.get());
+}
+
+ThreadState::~ThreadState() {
+  if (stream != nullptr && !is_forked_child()) Device::get()->streams.close(stream);
+}
+
+ThreadState& this_thread() noexcept {
+  static thread_local ThreadState state;
+  return state;
+}
+
+CUcontext primary_context() noexcept { return reinterpret_cast<CUcontext>(std::uintptr_t{0x01000000}); }
+
+CUresult check_started() noexcept {
+  if (Device::get() == nullptr || is_forked_child()) return CUDA_ERROR_NOT_INITIALIZED;
+  return this_thread().runs_host_function ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
+}
+
+CUresult check_context() noexcept {
+  if (auto const result = check_started(); result != CUDA_SUCCESS) return result;
+  if (this_thread().current == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (Device::get()->retained == 0) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  return Device::get()->sticky();
+}
+
+CUresult refuse(CUresult code, std::string message) {
+  this_thread().last_message = std::move(message);
+  return code;
+}
+
+}  // namespace cuda_cpu::cpu
+
+namespace cuda_cpu {
+
+using cpu::Device;
+
+tracing::cuda::DriverApi cpu_driver_api() noexcept {
+  tracing::cuda::DriverApi api;
+#define CUDA_CPU_FILL(member, symbol, version) api.member = cpu::member;
+  TRACING_CUDA_DRIVER_CALLS(CUDA_CPU_FILL)
+#undef CUDA_CPU_FILL
+  return api;
+}
+
+bool set_cpu_driver_options(CpuDriverOptions const& options) {
+  cpu::MutexLock const lock(cpu::start_mutex);
+  if (Device::get() != nullptr) return false;
+  cpu::chosen_options = options;
+  return true;
+}
+
+std::optional<CpuDriverFault> cpu_driver_last_fault() {
+  return Device::get() == nullptr ? std::nullopt : Device::get()->last_fault();
+}
+
+std::string cpu_driver_last_message() { return cpu::this_thread().last_message; }
+
+}  // namespace cuda_cpu

@@ -1,0 +1,258 @@
+// Device: the state and the properties of the CPU backend's device; the calls, and the checks that each begins with.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>  // std::once_flag
+#include <new>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+#include "cuda_cpu/cpu/cpu_driver.h"
+#include "cuda_cpu/cpu/streams.h"
+#include "cuda_cpu/executor/device_memory.h"
+#include "cuda_cpu/executor/executor.h"
+#include "cuda_cpu/executor/program.h"
+#include "tracing_core/cuda/activity.h"
+#include "tracing_core/cuda/driver_api.h"
+#include "tracing_core/internal/mutex.h"
+
+namespace cuda_cpu::cpu {
+
+// The calls, with the driver's signatures, under their names in the table of calls.
+#define CUDA_CPU_DECLARE(member, symbol, version) std::remove_pointer_t<PFN_##symbol##_v##version> member;
+TRACING_CUDA_DRIVER_CALLS(CUDA_CPU_DECLARE)
+#undef CUDA_CPU_DECLARE
+
+// The properties of the device, and the limits of a launch.
+inline constexpr std::string_view kDeviceName = "testlog CPU device";
+inline constexpr int kDriverVersion = 13000;
+inline constexpr int kCapability = 90;        // compute capability 9.0
+inline constexpr int kNewestPtxVersion = 90;  // 9.0
+inline constexpr int kMaxThreads = 1024;      // in a block
+inline constexpr int kMaxBlockZ = 64;
+inline constexpr int kMaxGridX = 2147483647;
+inline constexpr int kMaxGridYZ = 65535;
+inline constexpr int kSharedBytes = 48 * 1024;  // in a block
+inline constexpr int kSharedBytesOnRequest = 227 * 1024;
+
+using tracing::internal::Mutex;
+using tracing::internal::MutexLock;
+
+/// The user's objects by handle. Handles are never reused, so that stale ones are recognized. Thread-safe.
+template <class T>
+class Handles {
+ public:
+  explicit Handles(std::uintptr_t first) : next_(first) {}
+
+  std::uintptr_t add(std::shared_ptr<T> object) {
+    MutexLock const lock(mutex_);
+    objects_.emplace(next_, std::move(object));
+    return std::exchange(next_, next_ + 16);
+  }
+  template <class Handle>
+  std::shared_ptr<T> find(Handle handle) const {
+    MutexLock const lock(mutex_);
+    auto const found = objects_.find(reinterpret_cast<std::uintptr_t>(handle));
+    return found == objects_.end() ? nullptr : found->second;
+  }
+  template <class Handle>
+  std::shared_ptr<T> take(Handle handle) {
+    MutexLock const lock(mutex_);
+    auto const node = objects_.extract(reinterpret_cast<std::uintptr_t>(handle));
+    return node.empty() ? nullptr : node.mapped();
+  }
+  /// Removes the objects for which `matches` is true.
+  template <class Matches>
+  void take_if(Matches matches) {
+    MutexLock const lock(mutex_);
+    std::erase_if(objects_, [&](auto const& entry) { return matches(*entry.second); });
+  }
+  std::map<std::uintptr_t, std::shared_ptr<T>> take_all() {
+    MutexLock const lock(mutex_);
+    return std::exchange(objects_, {});
+  }
+
+ private:
+  mutable Mutex mutex_;
+  std::uintptr_t next_ TRACING_GUARDED_BY(mutex_);
+  std::map<std::uintptr_t, std::shared_ptr<T>> objects_ TRACING_GUARDED_BY(mutex_);
+};
+
+struct LoadedModule {
+  std::shared_ptr<Program const> program;
+  Mutex mutex;
+  std::map<std::string, CUfunction, std::less<>> functions TRACING_GUARDED_BY(mutex);  // that were looked up
+};
+
+struct LoadedFunction {
+  std::shared_ptr<Program const> program;  // of the kernel
+  ptx::Function const* function = nullptr;
+  DecodedKernel const* kernel = nullptr;
+  std::atomic<int> max_dynamic_shared_bytes{0};
+  std::atomic<int> shared_carveout{-1};
+};
+
+/// The latest recording of an event.
+struct Recording {
+  Mark mark;
+  std::atomic<std::int64_t> time_ns{0};
+};
+
+struct Event {
+  bool has_time = true;
+  Mutex mutex;
+  std::shared_ptr<Recording> recording TRACING_GUARDED_BY(mutex);  // null before the first
+};
+
+/// The output of printf() in kernels until the host synchronizes. Thread-safe.
+class PrintBuffer {
+ public:
+  void append(std::string_view text);
+  /// Writes it to stdout, like the driver.
+  void flush();
+
+ private:
+  Mutex mutex_;
+  std::string text_ TRACING_GUARDED_BY(mutex_);
+};
+
+/// There is one in the process. It is never destroyed, for its threads and those of the user may run after main().
+class Device {
+ public:
+  explicit Device(CpuDriverOptions const& options);
+
+  /// Null before cuInit.
+  static Device* get() noexcept;
+  static CUresult start(unsigned flags);
+
+  Executor& executor();  // the first call starts its threads
+  unsigned multiprocessors() const noexcept;
+
+  /// CUDA_SUCCESS until a kernel fails; then the error that every call returns.
+  CUresult sticky() const noexcept { return sticky_.load(std::memory_order_acquire); }
+  void fail(CpuDriverFault fault);
+  std::optional<CpuDriverFault> last_fault() const;
+
+  /// The stream of a handle, including CU_STREAM_LEGACY and CU_STREAM_PER_THREAD. Null if there is none.
+  Streams::Handle find_stream(CUstream handle);
+  /// Adds work to a stream. It is skipped if the context is broken by then; an exception of it breaks the context.
+  Mark submit(Streams::Handle const& stream, std::function<void()> work);
+  /// The same for a function of the user, whose exceptions end the process, as on a thread of the driver.
+  Mark submit_host_function(Streams::Handle const& stream, std::function<void()> function);
+  /// Waits, writes what kernels printed, and returns sticky().
+  CUresult wait(std::vector<Mark> const& marks);
+
+  /// Frees everything in the context, when it is no longer retained.
+  void clear();
+
+  CpuDriverOptions const options;
+  bool const launches_block;  // by CUDA_LAUNCH_BLOCKING
+  DeviceMemory memory;
+  Streams streams;
+  PrintBuffer prints;
+  std::stop_source stop;  // stops all kernels after one has failed
+  std::atomic<unsigned> retained{0};
+  Handles<Streams::Handle::element_type> stream_handles{0x10000000};
+  Handles<Event> events{0x20000000};
+  Handles<LoadedModule> modules{0x30000000};
+  Handles<LoadedFunction> functions{0x40000000};
+
+  Mutex allocations_mutex;
+  std::map<std::uintptr_t, bool> allocations TRACING_GUARDED_BY(allocations_mutex);  // true: stream-ordered
+  std::map<std::uintptr_t, std::shared_ptr<void>> host_memory TRACING_GUARDED_BY(allocations_mutex);  // pinned
+  std::atomic<int> pending_frees{0};  // stream-ordered frees that have not run yet
+
+ private:
+  std::once_flag executor_started_;
+  std::unique_ptr<Executor> executor_;
+  std::atomic<CUresult> sticky_{CUDA_SUCCESS};
+  mutable Mutex fault_mutex_;
+  std::optional<CpuDriverFault> fault_ TRACING_GUARDED_BY(fault_mutex_);
+};
+
+/// The state of a thread.
+struct ThreadState {
+  CUcontext current = nullptr;
+  bool runs_host_function = false;
+  std::string last_message;
+  Streams::Handle stream;  // for CU_STREAM_PER_THREAD
+
+  ~ThreadState();
+};
+ThreadState& this_thread() noexcept;
+
+/// The only context.
+CUcontext primary_context() noexcept;
+
+/// CUDA_ERROR_NOT_INITIALIZED before cuInit and in a child of fork(); CUDA_ERROR_NOT_PERMITTED in a host function.
+CUresult check_started() noexcept;
+/// The same; also CUDA_ERROR_INVALID_CONTEXT without a current context, and the error that broke the context.
+CUresult check_context() noexcept;
+
+/// Returns `code` and sets cpu_driver_last_message().
+CUresult refuse(CUresult code, std::string message);
+
+/// Runs the body of a call and turns exceptions into error codes.
+template <class Body>
+CUresult guarded(Body const& body) noexcept {
+  try {
+    this_thread().last_message.clear();
+    return body();
+  } catch (std::bad_alloc const&) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  } catch (std::system_error const&) {
+    return CUDA_ERROR_OPERATING_SYSTEM;  // a thread could not be started
+  } catch (...) {
+    return CUDA_ERROR_UNKNOWN;
+  }
+}
+
+/// Copies or sets memory by `work()`. If device activity is recorded, reports when.
+template <class F>
+auto reporting(tracing::cuda::ActivityKind kind, std::size_t bytes, F work) {
+  return [call = tracing::cuda::current_device_call(kind), kind, bytes, work = std::move(work)] {
+    if (!call) return work();
+    auto const begin = tracing::Instant::now();
+    work();
+    tracing::cuda::report_activity(*call, {.kind = kind, .begin = begin, .end = tracing::Instant::now(), .bytes = bytes});
+  };
+}
+
+/// Runs the body of a call that only needs cuInit.
+template <class Body>
+CUresult after_init(Body const& body) noexcept {
+  return guarded([&]() -> CUresult {
+    if (auto const result = check_started(); result != CUDA_SUCCESS) return result;
+    return body(*Device::get());
+  });
+}
+
+/// Runs the body of a call that needs a current context.
+template <class Body>
+CUresult in_context(Body const& body) noexcept {
+  return guarded([&]() -> CUresult {
+    if (auto const result = check_context(); result != CUDA_SUCCESS) return result;
+    return body(*Device::get());
+  });
+}
+
+/// Runs the body of a call that needs a current context and a stream, given by its handle.
+template <class Body>
+CUresult on_stream(CUstream handle, Body const& body) noexcept {
+  return in_context([&](Device& device) {
+    Streams::Handle const stream = device.find_stream(handle);
+    return stream == nullptr ? CUDA_ERROR_INVALID_HANDLE : body(device, stream);
+  });
+}
+
+}  // namespace cuda_cpu::cpu

@@ -1,0 +1,227 @@
+// A fault breaks the context until the process ends, so each of these tests runs in its own process.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include "cuda_cpu/cpu/cpu_driver.h"
+#include "cuda_cpu/cpu/cpu_test_kernels.h"
+#include "cuda_cpu/cpu/cpu_test_support.h"
+#include "cuda_cpu/cpu/device.h"
+#include "tracing_core/cuda/launch_log.h"
+
+namespace cuda_cpu {
+namespace {
+
+// The state of a child process. A failed check is printed to stderr and ends the process.
+class Child {
+ public:
+  Child() {
+    CUcontext context = nullptr;
+    expect(api.init(0), CUDA_SUCCESS, "init");
+    expect(api.device_primary_ctx_retain(&context, 0), CUDA_SUCCESS, "retain");
+    expect(api.ctx_set_current(context), CUDA_SUCCESS, "set current");
+    expect(api.module_load_data_ex(&module, kTestKernels, 0, nullptr, nullptr), CUDA_SUCCESS, "load");
+  }
+
+  static void expect(CUresult is, CUresult should, char const* what) {
+    if (is == should) return;
+    fprintf(stderr, "%s: got %d, expected %d: %s\n", what, is, should, cpu_driver_last_message().c_str());
+    _exit(1);
+  }
+  static void expect(bool holds, char const* what) {
+    if (holds) return;
+    fprintf(stderr, "check failed: %s\n", what);
+    _exit(1);
+  }
+  template <class... A>
+  CUresult launch(CUstream stream, char const* name, A... arguments) {
+    CUfunction function = nullptr;
+    expect(api.module_get_function(&function, module, name), CUDA_SUCCESS, name);
+    void* parameters[] = {&arguments..., nullptr};
+    return api.launch_kernel(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, nullptr);
+  }
+  CUdeviceptr allocate(std::size_t bytes) {
+    CUdeviceptr address = 0;
+    expect(api.mem_alloc(&address, bytes), CUDA_SUCCESS, "mem_alloc");
+    return address;
+  }
+
+  tracing::cuda::DriverApi const api = cpu_driver_api();
+  CUmodule module = nullptr;
+};
+
+class CpuFaultDeathTest : public ::testing::Test {
+ protected:
+  CpuFaultDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+#define EXPECT_CHILD(body) EXPECT_EXIT((body(), _exit(0)), ::testing::ExitedWithCode(0), "")
+
+TEST_F(CpuFaultDeathTest, EveryLaterCallReturnsTheErrorOfTheFault) {
+  auto const body = [] {
+    Child child;
+    auto const& api = child.api;
+    auto const address = child.allocate(64);
+    CUstream stream = nullptr;
+    CUevent event = nullptr;
+    Child::expect(api.stream_create(&stream, 0), CUDA_SUCCESS, "stream_create");
+    Child::expect(api.event_create(&event, 0), CUDA_SUCCESS, "event_create");
+    Child::expect(child.launch(stream, "store", address + (std::uint64_t{1} << 40), 1), CUDA_SUCCESS, "the launch");
+    Child::expect(api.stream_synchronize(stream), CUDA_ERROR_ILLEGAL_ADDRESS, "stream_synchronize");
+    CUdeviceptr other = 0;
+    int value = 0;
+    CUcontext context = nullptr;
+    Child::expect(api.stream_query(stream), CUDA_ERROR_ILLEGAL_ADDRESS, "stream_query");
+    Child::expect(api.stream_destroy(stream), CUDA_ERROR_ILLEGAL_ADDRESS, "stream_destroy");
+    Child::expect(api.event_query(event), CUDA_ERROR_ILLEGAL_ADDRESS, "event_query");
+    Child::expect(api.event_record(event, nullptr), CUDA_ERROR_ILLEGAL_ADDRESS, "event_record");
+    Child::expect(api.mem_alloc(&other, 4), CUDA_ERROR_ILLEGAL_ADDRESS, "mem_alloc");
+    Child::expect(api.mem_free(address), CUDA_ERROR_ILLEGAL_ADDRESS, "mem_free");
+    Child::expect(api.memcpy_dtoh(&value, address, 4), CUDA_ERROR_ILLEGAL_ADDRESS, "memcpy_dtoh");
+    Child::expect(api.memset_d8_async(address, 0, 1, stream), CUDA_ERROR_ILLEGAL_ADDRESS, "memset_d8_async");
+    Child::expect(api.ctx_synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS, "ctx_synchronize");
+    Child::expect(api.module_unload(child.module), CUDA_ERROR_ILLEGAL_ADDRESS, "module_unload");
+    Child::expect(api.device_primary_ctx_retain(&context, 0), CUDA_ERROR_ILLEGAL_ADDRESS, "retain");
+    int devices = 0;
+    Child::expect(api.device_get_count(&devices), CUDA_SUCCESS, "device_get_count needs no context");
+    Child::expect(api.device_primary_ctx_release(0), CUDA_SUCCESS, "release");
+  };
+  EXPECT_CHILD(body);
+}
+
+TEST_F(CpuFaultDeathTest, FaultNamesItsLaunchKernelAndStream) {
+  auto const body = [] {
+    Child child;
+    Child::expect(!cpu_driver_last_fault(), "there is none before");
+    CUstream stream = nullptr;
+    Child::expect(child.api.stream_create(&stream, 0), CUDA_SUCCESS, "stream_create");
+    auto const address = child.allocate(64);
+    Child::expect(child.launch(nullptr, "store", address, 1), CUDA_SUCCESS, "a launch that is well");
+    tracing::cuda::LaunchId id = 0;
+    {
+      HeldUp const held(child.api, stream);  // or the next launch might report the fault already
+      {
+        tracing::cuda::internal::LaunchScope const scope;
+        id = tracing::cuda::current_launch();
+        Child::expect(child.launch(stream, "store", std::uint64_t{8}, 1), CUDA_SUCCESS, "one that is not");
+      }
+      Child::expect(child.launch(stream, "add_one", std::uint64_t{8}), CUDA_SUCCESS, "one that does not come to it");
+    }
+    Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS, "ctx_synchronize");
+    auto const fault = cpu_driver_last_fault();
+    Child::expect(fault.has_value(), "there is one");
+    Child::expect(fault->code == CUDA_ERROR_ILLEGAL_ADDRESS && fault->stream == stream, "its code and stream");
+    Child::expect(id != 0 && fault->launch == id, "its launch");
+    Child::expect(fault->fault.kernel == "store" && fault->fault.line > 0 && fault->fault.address == 8, "its place");
+    Child::expect(fault->fault.message.find("store") != std::string::npos, "its message names the kernel");
+  };
+  EXPECT_CHILD(body);
+}
+
+TEST_F(CpuFaultDeathTest, WorkQueuedAfterAFaultIsSkipped) {
+  auto const body = [] {
+    Child child;
+    void* pinned = nullptr;
+    Child::expect(child.api.mem_host_alloc(&pinned, sizeof(int), 0), CUDA_SUCCESS, "mem_host_alloc");
+    auto& value = *static_cast<int*>(pinned);
+    value = 7;
+    bool called = false;
+    auto const address = child.allocate(4);
+    {
+      HeldUp const held(child.api, nullptr);
+      Child::expect(child.launch(nullptr, "store", std::uint64_t{8}, 1), CUDA_SUCCESS, "the launch");
+      Child::expect(child.api.memcpy_dtoh_async(&value, address, 4, nullptr), CUDA_SUCCESS, "the copy");
+      auto const call = [](void* data) { *static_cast<bool*>(data) = true; };
+      Child::expect(child.api.launch_host_func(nullptr, call, &called), CUDA_SUCCESS, "the host function");
+    }
+    Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS, "ctx_synchronize");
+    Child::expect(value == 7 && !called, "nothing was done");
+  };
+  EXPECT_CHILD(body);
+}
+
+TEST_F(CpuFaultDeathTest, MisalignedAddressesAndTrapsHaveTheirOwnErrors) {
+  auto const misaligned = [] {
+    Child child;
+    Child::expect(child.launch(nullptr, "store", child.allocate(64) + 1, 1), CUDA_SUCCESS, "the launch");
+    Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_MISALIGNED_ADDRESS, "ctx_synchronize");
+  };
+  EXPECT_CHILD(misaligned);
+  auto const trap = [] {
+    Child child;
+    Child::expect(child.launch(nullptr, "trap"), CUDA_SUCCESS, "the launch");
+    Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_ILLEGAL_INSTRUCTION, "ctx_synchronize");
+  };
+  EXPECT_CHILD(trap);
+}
+
+// sum_shared writes to dynamic shared memory, but this launch has none.
+TEST_F(CpuFaultDeathTest, AccessBeyondSharedMemoryIsLaunchFailed) {
+  auto const body = [] {
+    Child child;
+    Child::expect(child.launch(nullptr, "sum_shared", child.allocate(64)), CUDA_SUCCESS, "the launch");
+    Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_LAUNCH_FAILED, "ctx_synchronize");
+    auto const message = cpu_driver_last_fault()->fault.message;
+    Child::expect(message.find("an access beyond shared memory of 4 bytes at 0x10") == 0, message.c_str());
+    Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_LAUNCH_FAILED, "it stays");
+  };
+  EXPECT_CHILD(body);
+}
+
+TEST_F(CpuFaultDeathTest, FaultStopsTheKernelsOfOtherStreams) {
+  auto const body = [] {
+    Child child;
+    CUstream first = nullptr;
+    CUstream second = nullptr;
+    Child::expect(child.api.stream_create(&first, 0), CUDA_SUCCESS, "stream_create");
+    Child::expect(child.api.stream_create(&second, 0), CUDA_SUCCESS, "stream_create");
+    auto const flag = child.allocate(4);
+    Child::expect(child.api.memset_d8(flag, 0, 4), CUDA_SUCCESS, "memset_d8");
+    Child::expect(child.launch(first, "wait_for", flag), CUDA_SUCCESS, "one that never ends");
+    Child::expect(child.launch(second, "trap"), CUDA_SUCCESS, "one that fails");
+    Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_ILLEGAL_INSTRUCTION, "ctx_synchronize");
+  };
+  EXPECT_CHILD(body);
+}
+
+TEST_F(CpuFaultDeathTest, BlockingLaunchReturnsTheFaultItself) {
+  auto const body = [] {
+    setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+    Child child;
+    auto const address = child.allocate(4);
+    Child::expect(child.launch(nullptr, "store", address, 1), CUDA_SUCCESS, "a launch that is well");
+    Child::expect(child.api.stream_query(nullptr), CUDA_SUCCESS, "it has ended");
+    Child::expect(child.launch(nullptr, "trap"), CUDA_ERROR_ILLEGAL_INSTRUCTION, "one that is not");
+  };
+  EXPECT_CHILD(body);
+}
+
+TEST_F(CpuFaultDeathTest, ExceptionOfAHostFunctionEndsTheProcess) {
+  auto const body = [] {
+    Child child;
+    auto const thrower = [](void*) { throw std::runtime_error("of the user"); };
+    Child::expect(child.api.launch_host_func(nullptr, thrower, nullptr), CUDA_SUCCESS, "the host function");
+    child.api.ctx_synchronize();
+  };
+  EXPECT_EXIT((body(), _exit(0)), ::testing::KilledBySignal(SIGABRT), "of the user");
+}
+
+TEST_F(CpuFaultDeathTest, ExceptionOfInternalWorkBreaksTheContext) {
+  auto const body = [] {
+    Child child;
+    auto& device = *cpu::Device::get();
+    device.submit(device.streams.legacy(), [] { throw 1; });
+    Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_LAUNCH_FAILED, "ctx_synchronize");
+    Child::expect(cpu_driver_last_fault()->fault.message == "an exception of an unknown type", "its message");
+  };
+  EXPECT_CHILD(body);
+}
+
+}  // namespace
+}  // namespace cuda_cpu

@@ -1,0 +1,200 @@
+// Launches of kernels: the checks at the call, and the work on the stream's thread.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "cuda_cpu/cpu/device.h"
+#include "tracing_core/cuda/activity.h"
+#include "tracing_core/cuda/launch_log.h"
+#include "tracing_core/perf/recorders.h"
+#include "tracing_core/tracing.h"
+
+namespace cuda_cpu::cpu {
+namespace {
+
+CUresult code_of(FaultKind kind) noexcept {
+  switch (kind) {
+    case FaultKind::illegal_address:
+      return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case FaultKind::misaligned_address:
+      return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case FaultKind::illegal_instruction:
+      return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case FaultKind::assertion:
+      return CUDA_ERROR_ASSERT;
+    case FaultKind::stack_overflow:
+      return CUDA_ERROR_HARDWARE_STACK_ERROR;
+    case FaultKind::out_of_range:  // cuda.h: "accessing out of bounds shared memory"
+    case FaultKind::barrier:       // a GPU would hang here
+    case FaultKind::stopped:
+      break;
+  }
+  return CUDA_ERROR_LAUNCH_FAILED;
+}
+
+struct Launch {
+  std::shared_ptr<LoadedFunction> function;
+  LaunchShape shape;
+  std::vector<std::byte> parameters;
+  CUstream stream = nullptr;
+  tracing::cuda::LaunchId id = 0;
+  tracing::Span span;
+  std::optional<tracing::cuda::DeviceCall> call;  // none: nobody wants to know when it runs
+};
+
+CUresult check_shape(LoadedFunction const& function, LaunchShape const& shape) {
+  auto const& [grid, block, dynamic_shared_bytes] = shape;
+  auto const& entry = *function.function;
+  if (grid.count() == 0 || block.count() == 0)
+    return refuse(CUDA_ERROR_INVALID_VALUE, "the grid or the block is empty");
+  if (grid.x > kMaxGridX || grid.y > kMaxGridYZ || grid.z > kMaxGridYZ) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "the grid is larger than 2147483647 x 65535 x 65535 blocks");
+  }
+  if (block.x > kMaxThreads || block.y > kMaxThreads || block.z > kMaxBlockZ || block.count() > kMaxThreads) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "the block is larger than 1024 threads, or than 1024 x 1024 x 64");
+  }
+  if (dynamic_shared_bytes > static_cast<unsigned>(std::max(0, function.max_dynamic_shared_bytes.load()))) {
+    return refuse(CUDA_ERROR_INVALID_VALUE,
+                  fmt::format("{} bytes of dynamic shared memory; the limit of {} is {}", dynamic_shared_bytes,
+                              entry.name, function.max_dynamic_shared_bytes.load()));
+  }
+  if (block.count() > entry.max_threads()) {
+    return refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, fmt::format("the block has {} threads; the limit of {} is {}",
+                                                                  block.count(), entry.name, entry.max_threads()));
+  }
+  return CUDA_SUCCESS;
+}
+
+// The pairs of cuLaunchKernel's `extra`: a buffer and its size.
+bool read_extra(void** extra, std::vector<std::byte>& parameters) {
+  void const* buffer = nullptr;
+  std::size_t size = 0;
+  for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+    if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
+      buffer = extra[1];
+    else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
+      std::memcpy(&size, extra[1], sizeof(size));
+    else
+      return false;
+  }
+  if (size < parameters.size() || (buffer == nullptr && !parameters.empty())) return false;
+  std::copy_n(static_cast<std::byte const*>(buffer), parameters.size(), parameters.begin());
+  return true;
+}
+
+CUresult read_parameters(ptx::Function const& entry, void** pointers, void** extra,
+                         std::vector<std::byte>& parameters) {
+  parameters.resize(entry.parameter_bytes);
+  if (pointers != nullptr && extra != nullptr)
+    return refuse(CUDA_ERROR_INVALID_VALUE, "both kernelParams and extra are given");
+  if (extra != nullptr) {
+    return read_extra(extra, parameters)
+               ? CUDA_SUCCESS
+               : refuse(CUDA_ERROR_INVALID_VALUE,
+                        "the parameter buffer is too small, missing, or followed by an unknown option");
+  }
+  for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
+    auto const& parameter = entry.parameters[i];
+    if (pointers == nullptr || pointers[i] == nullptr) {
+      return refuse(CUDA_ERROR_INVALID_VALUE, fmt::format("parameter {} of {} is missing", i + 1, entry.name));
+    }
+    std::memcpy(parameters.data() + parameter.offset_bytes, pointers[i], parameter.size_bytes);
+  }
+  return CUDA_SUCCESS;
+}
+
+// Whether a subscriber on this thread wants the totals by opcode. Only then does a launch count and time its
+// instructions.
+bool reports_opcode_totals() {
+  return TRACING_INTERNAL_PERF_ENABLED_("opcode_total", ::tracing::internal::level_debug);
+}
+
+// Emits a perf event for each opcode: `opcode_total name="cpu_ldg" opcode="ld.global.f32" count=16 threads=512
+// duration_us=83 duration_ms=0.083`. `name` is that of the perf span of one such instruction, if it has one. Then the
+// same for each block in the statistics: `block_opcode_total block=(1, 0, 0) ...`.
+void report_opcode_totals(RunStatistics const& statistics) {
+  using tracing::kv;
+  auto const took = [](OpcodeStatistics const& its) {
+    return tracing::internal::recorded_duration(std::chrono::nanoseconds(its.nanoseconds));
+  };
+  // span.data() is a literal, or null, which omits the field.
+  for (auto const& [opcode, all] : statistics.opcodes) {
+    TRACE_PERF_EVENT("opcode_total", kv("name", all.span.data()), kv("opcode", opcode), kv("count", all.count),
+                     kv("threads", all.threads), kv("duration_us", took(all).us), kv("duration_ms", took(all).ms));
+  }
+  std::vector<BlockStatistics const*> blocks;
+  for (auto const& block : statistics.blocks) blocks.push_back(&block);
+  std::ranges::sort(blocks, {}, [](auto const* its) { return std::tuple(its->block.z, its->block.y, its->block.x); });
+  for (auto const* const of : blocks) {
+    for (auto const& [opcode, its] : of->opcodes) {
+      TRACE_PERF_EVENT("block_opcode_total", kv("block", std::tuple(of->block.x, of->block.y, of->block.z)),
+                       kv("name", statistics.opcodes.at(opcode).span.data()), kv("opcode", opcode),
+                       kv("count", its.count), kv("threads", its.threads), kv("duration_us", took(its).us),
+                       kv("duration_ms", took(its).ms));
+    }
+  }
+}
+
+void report_run(Launch const& launch, tracing::Instant begin, tracing::Instant end) noexcept {
+  auto const& [grid, block, dynamic_shared_bytes] = launch.shape;
+  auto const& entry = *launch.function->function;
+  tracing::cuda::report_activity(*launch.call, {.kind = tracing::cuda::ActivityKind::kernel,
+                                                .begin = begin,
+                                                .end = end,
+                                                .kernel = entry.name,
+                                                .grid = {grid.x, grid.y, grid.z},
+                                                .block = {block.x, block.y, block.z},
+                                                .shared_bytes = entry.static_shared_bytes + dynamic_shared_bytes,
+                                                .registers = entry.registers_used()});
+}
+
+// On the stream's thread, in the span of the launch, which becomes the parent of the executor's spans.
+void run(Device& device, Launch const& launch) {
+  auto const entered = launch.span.enter();
+  bool const reports_totals = reports_opcode_totals();
+  RunOptions options;
+  options.print = [&device](std::string_view text) { device.prints.append(text); };
+  options.opcode_statistics = reports_totals;
+  options.block_statistics = reports_totals && device.options.block_statistics;
+  options.instruction_spans = device.options.instruction_spans;
+  options.stop = device.stop.get_token();
+  RunStatistics statistics;
+  tracing::Instant const begin = launch.call ? tracing::Instant::now() : tracing::Instant();
+  auto fault = device.executor().run(*launch.function->kernel, launch.shape, launch.parameters, device.memory, options,
+                                     reports_totals ? &statistics : nullptr);
+  if (launch.call) report_run(launch, begin, tracing::Instant::now());
+  if (reports_totals) report_opcode_totals(statistics);
+  if (!fault || fault->kind == FaultKind::stopped) return;
+  auto const code = code_of(fault->kind);
+  device.fail({code, launch.id, launch.stream, std::move(*fault)});
+}
+
+}  // namespace
+
+CUresult launch_kernel(CUfunction handle, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                       unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream_handle,
+                       void** pointers, void** extra) {
+  return on_stream(stream_handle, [&](Device& device, auto& stream) {
+    auto const function = device.functions.find(handle);
+    if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    auto const launch = std::make_shared<Launch>();
+    launch->function = function;
+    launch->shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
+    launch->stream = stream_handle;
+    if (auto const result = check_shape(*function, launch->shape); result != CUDA_SUCCESS) return result;
+    auto const result = read_parameters(*function->function, pointers, extra, launch->parameters);
+    if (result != CUDA_SUCCESS) return result;
+    launch->id = tracing::cuda::current_launch();
+    launch->span = tracing::Span::current();
+    launch->call = tracing::cuda::current_device_call(tracing::cuda::ActivityKind::kernel);
+    auto const end = device.submit(stream, [&device, launch] { run(device, *launch); });
+    return device.launches_block ? device.wait({end}) : CUDA_SUCCESS;
+  });
+}
+
+}  // namespace cuda_cpu::cpu

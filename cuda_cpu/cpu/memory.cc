@@ -1,0 +1,136 @@
+// The calls that allocate memory. Device addresses are host addresses.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+
+#include "cuda_cpu/cpu/device.h"
+
+namespace cuda_cpu::cpu {
+namespace {
+
+// Memory freed in stream order is in use until the stream reaches the free. If memory is short and such frees are
+// pending, wait for all streams.
+std::uintptr_t allocate_or_wait(Device& device, std::uint64_t bytes) {
+  if (auto const address = device.memory.allocate(bytes); address != 0) return address;
+  if (device.pending_frees > 0) device.streams.wait(device.streams.end_of_all());
+  return device.memory.allocate(bytes);
+}
+
+CUresult allocate(Device& device, CUdeviceptr* out, std::size_t bytes, bool is_ordered) {
+  if (out == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  auto const address = allocate_or_wait(device, bytes);
+  if (address == 0) {
+    auto const free = device.memory.capacity_bytes() - device.memory.used_bytes();
+    return refuse(CUDA_ERROR_OUT_OF_MEMORY, fmt::format("{} bytes requested, {} bytes free", bytes, free));
+  }
+  MutexLock const lock(device.allocations_mutex);
+  device.allocations.emplace(address, is_ordered);
+  *out = address;
+  return CUDA_SUCCESS;
+}
+
+// Removes an allocation. False if there is none, or if it is not stream-ordered but must be.
+bool take(Device& device, CUdeviceptr address, bool must_be_ordered) {
+  MutexLock const lock(device.allocations_mutex);
+  auto const found = device.allocations.find(address);
+  if (found == device.allocations.end() || (must_be_ordered && !found->second)) return false;
+  device.allocations.erase(found);
+  return true;
+}
+
+}  // namespace
+
+CUresult mem_alloc(CUdeviceptr* address, std::size_t bytes) {
+  return in_context([&](Device& device) { return allocate(device, address, bytes, false); });
+}
+
+CUresult mem_free(CUdeviceptr address) {
+  return in_context([&](Device& device) {
+    if (address == 0) return CUDA_SUCCESS;
+    if (!take(device, address, false)) return CUDA_ERROR_INVALID_VALUE;
+    auto const result = device.wait(device.streams.end_of_all());  // like the driver
+    device.memory.free(address);
+    return result;
+  });
+}
+
+CUresult mem_alloc_async(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
+  return on_stream(stream, [&](Device& device, auto&) { return allocate(device, address, bytes, true); });
+}
+
+CUresult mem_free_async(CUdeviceptr address, CUstream handle) {
+  return on_stream(handle, [&](Device& device, auto& stream) {
+    if (address == 0) return CUDA_SUCCESS;
+    if (!take(device, address, true)) return CUDA_ERROR_INVALID_VALUE;
+    ++device.pending_frees;
+    device.streams.submit_short(stream, [&device, address] {
+      device.memory.free(address);
+      --device.pending_frees;
+    });
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult mem_get_info(std::size_t* free, std::size_t* total) {
+  return in_context([&](Device& device) {
+    if (free == nullptr || total == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    *total = device.memory.capacity_bytes();
+    *free = *total - device.memory.used_bytes();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult mem_get_address_range(CUdeviceptr* begin, std::size_t* bytes, CUdeviceptr address) {
+  return in_context([&](Device& device) {
+    auto const range = device.memory.find(address, 1);
+    if (!range || range->storage == nullptr) return CUDA_ERROR_NOT_FOUND;  // not of host memory
+    if (begin != nullptr) *begin = range->begin;
+    if (bytes != nullptr) *bytes = range->end - range->begin;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult mem_host_alloc(void** out, std::size_t bytes, unsigned flags) {
+  return in_context([&](Device& device) {
+    constexpr unsigned kKnown = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+    constexpr std::align_val_t kPage{4096};
+    if (out == nullptr || bytes == 0 || (flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
+    std::shared_ptr<void> held(::operator new(bytes, kPage, std::nothrow),
+                               [=](void* memory) { ::operator delete(memory, kPage); });
+    if (held == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+    device.memory.map_host(held.get(), bytes);
+    *out = held.get();
+    MutexLock const lock(device.allocations_mutex);
+    device.host_memory.emplace(reinterpret_cast<std::uintptr_t>(*out), std::move(held));
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult mem_free_host(void* memory) {
+  return in_context([&](Device& device) {
+    MutexLock lock(device.allocations_mutex);
+    auto const held = device.host_memory.extract(reinterpret_cast<std::uintptr_t>(memory));  // deallocated at the end
+    lock.unlock();
+    if (held.empty()) return CUDA_ERROR_INVALID_VALUE;
+    auto const result = device.wait(device.streams.end_of_all());
+    device.memory.unmap_host(memory);
+    return result;
+  });
+}
+
+CUresult mem_host_get_device_pointer(CUdeviceptr* address, void* memory, unsigned flags) {
+  return in_context([&](Device& device) {
+    if (address == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    auto const at = reinterpret_cast<std::uintptr_t>(memory);
+    MutexLock const lock(device.allocations_mutex);
+    auto const next = device.host_memory.upper_bound(at);
+    if (next == device.host_memory.begin()) return CUDA_ERROR_INVALID_VALUE;
+    auto const range = device.memory.find(at, 1);
+    if (!range || range->begin != std::prev(next)->first) return CUDA_ERROR_INVALID_VALUE;
+    *address = at;
+    return CUDA_SUCCESS;
+  });
+}
+
+}  // namespace cuda_cpu::cpu

@@ -1,0 +1,228 @@
+#include <algorithm>
+#include <charconv>
+
+#include "cuda_cpu/executor/warp_loop.h"
+
+namespace cuda_cpu {
+namespace {
+
+constexpr std::uint64_t kSharedAlignment = 128;
+
+// The number of times that each warp runs until it waits, after which the turn of the block is over.
+constexpr unsigned kBlockTurn = 64;
+
+std::string dimensions_text(Dimensions const& at) {
+  std::string text = "(";
+  text.append(std::to_string(at.x)).append(",").append(std::to_string(at.y)).append(",").append(std::to_string(at.z));
+  return text.append(")");
+}
+
+std::string lanes_text(Mask lanes) {
+  if (lanes == kAllLanes) return "lanes 0 to 31";
+  std::string text = std::has_single_bit(lanes) ? "lane" : "lanes";
+  each_lane(lanes, [&](unsigned lane) {
+    text += (text.ends_with('e') || text.ends_with('s') ? " " : ", ") + std::to_string(lane);
+  });
+  return text;
+}
+
+std::string hexadecimal(std::uintptr_t value) {
+  char digits[16];
+  auto const end = std::to_chars(digits, digits + sizeof digits, value, 16).ptr;
+  return std::string("0x").append(digits, end);
+}
+
+bool is_traced(RunOptions const& options) {
+  return options.opcode_statistics || options.block_statistics || options.instruction_spans;
+}
+
+}  // namespace
+
+Block::Block(Launch& owner, std::uint64_t number) : launch(owner), ranges(owner.kernel->ranges) {
+  auto const& grid = launch.shape.grid;
+  index = {static_cast<std::uint32_t>(number % grid.x), static_cast<std::uint32_t>(number / grid.x % grid.y),
+           static_cast<std::uint32_t>(number / grid.x / grid.y)};
+  threads = static_cast<std::uint32_t>(launch.shape.block.count());
+  running = threads;
+  shared_storage = std::make_unique<std::byte[]>(launch.shared_bytes + kSharedAlignment);
+  shared =
+      reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(shared_storage.get()) + kSharedAlignment - 1) /
+                                   kSharedAlignment * kSharedAlignment);
+  std::uint32_t const warp_count = (threads + kLanes - 1) / kLanes;
+  local = std::make_unique<std::byte[]>(std::size_t{warp_count} * kLanes * launch.kernel->function->local_bytes + 1);
+  for (std::uint32_t i = 0; i < warp_count; ++i) {
+    std::uint32_t const left = threads - i * kLanes;
+    warps.push_back(std::make_unique<Warp>(*this, i, left >= kLanes ? kAllLanes : (Mask{1} << left) - 1));
+  }
+  if (is_traced(*launch.options))
+    statistics = std::make_unique<std::vector<OpcodeStatistics>>(launch.kernel->forms.size());
+}
+
+BlockState Block::run() {
+  auto* const run_warp = statistics != nullptr ? run_traced : run_untraced;
+  for (unsigned passes = 1;; ++passes) {
+    bool yielded = passes == kBlockTurn;  // in a loop over a barrier no warp ever uses up its turn
+    bool moved = false;
+    for (auto const& warp : warps) {
+      if (warp->alive == 0) continue;
+      if (launch.stopped.load(std::memory_order_relaxed)) return BlockState::finished;
+      std::uint64_t const before = warp->instructions;
+      WarpState const state = run_warp(*warp);
+      if (state == WarpState::failed) return BlockState::finished;
+      yielded = yielded || state == WarpState::yielded;
+      moved = moved || warp->instructions != before;
+    }
+    if (running == 0) return BlockState::finished;
+    if (!moved) {
+      report_deadlock();
+      return BlockState::finished;
+    }
+    if (yielded) return BlockState::yielded;
+  }
+}
+
+// Reports the first warp that waits, and of its lanes preferably those that wait for others of the warp: those others
+// are at a barrier and never arrive.
+void Block::report_deadlock() {
+  for (auto const& warp : warps) {
+    Mask const waits = warp->alive & (warp->in_collective != 0 ? warp->in_collective : warp->at_barrier);
+    if (waits == 0) continue;
+    auto const first = static_cast<unsigned>(std::countr_zero(waits));
+    Mask same = 0;
+    each_lane(waits, [&](unsigned lane) { same |= Mask{warp->key[lane] == warp->key[first]} << lane; });
+    Step const& step = launch.kernel->steps[static_cast<std::uint32_t>(warp->key[first])];
+    fail(*warp, step, same, FaultKind::barrier, "a deadlock: all threads wait, these for threads that never arrive");
+    return;
+  }
+}
+
+bool Block::barrier_complete(unsigned id) {
+  Barrier const& barrier = barriers[id];
+  std::uint32_t arrived = barrier.arrived;
+  bool has_arrivals = arrived != 0;
+  for (auto const& warp : warps) {
+    Mask const waits = warp->waiting[id];
+    has_arrivals = has_arrivals || waits != 0;
+    if (barrier.expected == 0) {
+      // Threads that have exited count as arrived.
+      if (waits != warp->alive) return false;
+    } else {
+      arrived += waits == 0 ? 0 : waits == warp->alive ? kLanes : static_cast<std::uint32_t>(std::popcount(waits));
+    }
+  }
+  return has_arrivals && (barrier.expected == 0 || arrived >= barrier.expected);
+}
+
+void Block::release_barrier(unsigned id) {
+  Barrier& barrier = barriers[id];
+  std::uint32_t waited = 0;
+  for (auto const& warp : warps) waited += static_cast<std::uint32_t>(std::popcount(warp->waiting[id]));
+  for (auto const& warp : warps) {
+    Mask const lanes = std::exchange(warp->waiting[id], 0);
+    if (lanes == 0) continue;
+    warp->at_barrier &= ~lanes;
+    Step const& step = launch.kernel->steps[warp->waiting_at[id]];
+    finish_reduction(*warp, step, lanes, barrier.reduced, waited);
+    each_lane(lanes, [&](unsigned lane) { ++warp->key[lane]; });
+  }
+  barrier = {};
+}
+
+// Writes the result of bar.red: for how many threads the predicate was true, or whether it was for all or any.
+void Block::finish_reduction(Warp& warp, Step const& step, Mask lanes, std::uint32_t reduced, std::uint32_t waited) {
+  auto const kind = static_cast<BarrierKind>(step.choice);
+  if (kind == BarrierKind::sync || kind == BarrierKind::arrive || step.destination[0] == kNowhere) return;
+  // Select the frame of the lanes that waited.
+  auto const first = static_cast<unsigned>(std::countr_zero(lanes));
+  select_frame(warp, launch.kernel->depth - static_cast<std::uint32_t>(warp.key[first] >> 32));
+  if (kind == BarrierKind::popc) {
+    auto* const to = warp.at<std::uint32_t>(step.destination[0]);
+    each_lane(lanes, [&](unsigned lane) { to[lane] = reduced; });
+  } else {
+    bool const holds = kind == BarrierKind::all ? reduced == waited : reduced != 0;
+    warp.set_predicate(step.destination[0], holds ? kAllLanes : 0, lanes);
+  }
+}
+
+void Block::thread_exited() {
+  for (unsigned id = 0; id < kBarriers; ++id)
+    if (barriers[id].used && barrier_complete(id)) release_barrier(id);
+}
+
+std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std::uint64_t address,
+                          std::uint32_t bytes) {
+  auto const fault = [&](FaultKind kind, std::string_view what) -> std::byte* {
+    fail(warp, step, Mask{1} << lane, kind,
+         std::string(what) + " of " + std::to_string(bytes) + " bytes at " + hexadecimal(address), address);
+    return nullptr;
+  };
+  if ((address & (bytes - 1)) != 0) return fault(FaultKind::misaligned_address, "a misaligned access");
+  auto const inside = [&](std::uint64_t at, std::uint64_t size) { return at < size && bytes <= size - at; };
+  std::uint64_t const local_bytes = launch.kernel->function->local_bytes;
+  if (step.space == ptx::Space::shared) {
+    return inside(address, launch.shared_bytes) ? shared + address
+                                                : fault(FaultKind::out_of_range, "an access beyond shared memory");
+  }
+  if (step.space == ptx::Space::local) {
+    return inside(address, local_bytes) ? local_of(warp, lane) + address
+                                        : fault(FaultKind::out_of_range, "an access beyond local memory");
+  }
+  auto* const place = reinterpret_cast<std::byte*>(address);
+  if (step.space == ptx::Space::generic) {
+    if (inside(address - reinterpret_cast<std::uintptr_t>(shared), launch.shared_bytes)) return place;
+    if (inside(address - reinterpret_cast<std::uintptr_t>(local_of(warp, lane)), local_bytes)) return place;
+  }
+  MemoryRange const* const range = find_range(address, bytes);
+  if (range == nullptr) return fault(FaultKind::illegal_address, "an access");
+  // As on a device, constant memory can be read at generic addresses, but not at global ones.
+  bool const fits = step.space == ptx::Space::constant
+                        ? range->constant
+                        : !range->constant || (step.space == ptx::Space::generic && !step.writes);
+  if (!fits)
+    return fault(FaultKind::illegal_address, range->constant ? "an access to constant memory as global memory"
+                                                             : "an access to global memory as constant memory");
+  ranges[step.range] = {range->begin, range->end - range->begin};
+  return place;
+}
+
+MemoryRange const* Block::find_range(std::uint64_t address, std::uint64_t bytes) {
+  auto const& all = *launch.snapshot;
+  auto const next = std::ranges::upper_bound(all, address, {}, &MemoryRange::begin);
+  if (next != all.begin() && std::prev(next)->holds(address, bytes)) return &*std::prev(next);
+  // It may have been allocated since the kernel began.
+  for (auto const& range : late)
+    if (range.holds(address, bytes)) return &range;
+  auto found = launch.memory->find(address, bytes);
+  return found ? &late.emplace_back(*std::move(found)) : nullptr;
+}
+
+std::byte const* Block::find(std::uint64_t address, std::uint64_t bytes) {
+  auto const* const place = reinterpret_cast<std::byte const*>(address);
+  auto const inside = [&](std::byte const* begin, std::uint64_t size) {
+    std::uint64_t const at = address - reinterpret_cast<std::uintptr_t>(begin);
+    return at < size && bytes <= size - at;
+  };
+  if (inside(shared, launch.shared_bytes) ||
+      inside(local.get(), warps.size() * kLanes * std::uint64_t{launch.kernel->function->local_bytes}))
+    return place;
+  return find_range(address, bytes) != nullptr ? place : nullptr;
+}
+
+bool Block::fail(Warp const& warp, Step const& step, Mask lanes, FaultKind kind, std::string what,
+                 std::uintptr_t address) {
+  Fault fault;
+  fault.kind = kind;
+  fault.kernel = launch.kernel->name;
+  fault.line = step.line;
+  fault.block = index;
+  fault.first_thread = warp.index * kLanes;
+  fault.lanes = lanes;
+  fault.address = address;
+  fault.message = what + ": kernel " + fault.kernel + ", PTX line " + std::to_string(step.line) + " (" +
+                  launch.kernel->forms[step.form_index]->name + "), block " + dimensions_text(index) + ", warp " +
+                  std::to_string(warp.index) + ", " + lanes_text(lanes);
+  launch.fail(std::move(fault));
+  return false;
+}
+
+}  // namespace cuda_cpu

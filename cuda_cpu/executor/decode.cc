@@ -1,0 +1,210 @@
+#include "cuda_cpu/executor/decode.h"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+
+#include "cuda_cpu/executor/operand_decoder.h"
+#include "cuda_cpu/executor/spin_loops.h"
+
+namespace cuda_cpu {
+namespace {
+
+using ptx::Form;
+using ptx::Function;
+using ptx::Instruction;
+using ptx::Space;
+
+Rounding rounding_of(Form const& form) {
+  for (auto const word : form.words) {
+    if (word == "rz" || word == "rzi") return Rounding::zero;
+    if (word == "rm" || word == "rmi") return Rounding::down;
+    if (word == "rp" || word == "rpi") return Rounding::up;
+  }
+  return Rounding::nearest;
+}
+
+Handler select(Form const& form, Step& step) {
+  static constexpr Handler (*kFamilies[])(Form const&, Step&) = {
+      select_conversion, select_approximation, select_float, select_half, select_comparison, select_integer,
+      select_bits,       select_move,          select_memory, select_atomic, select_collective};
+  for (auto const family : kFamilies)
+    if (Handler const handler = family(form, step)) return handler;
+  return nullptr;
+}
+
+void set_modifiers(Form const& form, Step& step) {
+  step.rounding = rounding_of(form);
+  step.ftz = form.has("ftz");
+  step.saturate = form.has("sat");
+  step.space = form.space;
+}
+
+bool is_control(Form const& form) {
+  static constexpr std::string_view kOpcodes[] = {"bra", "call", "ret", "exit", "trap", "nanosleep", "barrier"};
+  return std::ranges::find(kOpcodes, form.opcode()) != std::end(kOpcodes) ||
+         (form.opcode() == "bar" && !form.has("warp"));
+}
+
+BarrierKind barrier_kind(Form const& form) {
+  if (form.has("arrive")) return BarrierKind::arrive;
+  if (form.has("popc")) return BarrierKind::popc;
+  if (!form.has("red")) return BarrierKind::sync;
+  return form.has("and") ? BarrierKind::all : BarrierKind::any;
+}
+
+bool trap(Warp& warp, Step const& step, Mask lanes) {
+  return warp.block.fail(warp, step, lanes, FaultKind::illegal_instruction, "trap");
+}
+bool nothing(Warp&, Step const&, Mask) { return true; }
+
+class Decoder {
+ public:
+  Decoder(ptx::Module const& module, Function const& entry,
+          std::function<std::uintptr_t(std::size_t)> const& address_of)
+      : module_(module), kernel_(new_kernel(entry)), operands_(module, *kernel_, address_of) {}
+
+  std::unique_ptr<DecodedKernel const> run() {
+    for (auto const index : kernel_->function->reachable) {
+      begins_[index] = static_cast<std::uint32_t>(kernel_->steps.size());
+      function_ = &module_.functions()[static_cast<std::size_t>(index)];
+      operands_.begin_function(index);
+      body();
+    }
+    for (auto const& [step, callee] : calls_) kernel_->steps[step].target = begins_.at(callee);
+    mark_spin_loops(*kernel_);
+    return std::move(kernel_);
+  }
+
+ private:
+  static std::unique_ptr<DecodedKernel> new_kernel(Function const& entry) {
+    auto kernel = std::make_unique<DecodedKernel>();
+    kernel->name = entry.name;
+    kernel->function = &entry;
+    kernel->depth = entry.call_depth;
+    kernel->local_frame_bytes = entry.local_bytes / (entry.call_depth + 1);
+    return kernel;
+  }
+
+  void body() {
+    auto const begin = static_cast<std::uint32_t>(kernel_->steps.size());
+    for (auto const& instruction : function_->instructions) {
+      auto const at = kernel_->steps.size();
+      Step made = step(instruction, begin);
+      if (made.kind == StepKind::call) calls_.emplace_back(at, callee_of(instruction));
+      kernel_->steps.push_back(made);
+    }
+    // A function returns at its end, with or without a `ret`.
+    Step end;
+    end.kind = StepKind::ret;
+    end.line = function_->instructions.empty() ? function_->line : function_->instructions.back().line;
+    end.form_index = form_index(ptx::find_form("ret"));
+    kernel_->steps.push_back(end);
+  }
+
+  std::uint32_t form_index(Form const* form) {
+    auto const found = std::ranges::find(kernel_->forms, form);
+    auto const index = static_cast<std::uint32_t>(found - kernel_->forms.begin());
+    if (found == kernel_->forms.end()) kernel_->forms.push_back(form);
+    return index;
+  }
+
+  std::int32_t callee_of(Instruction const& instruction) const {
+    auto const& functions = module_.functions();
+    return static_cast<std::int32_t>(std::ranges::find(functions, instruction.callee, &Function::name) -
+                                     functions.begin());
+  }
+
+  Step step(Instruction const& instruction, std::uint32_t begin) {
+    Form const& form = *instruction.form;
+    Step made;
+    made.line = instruction.line;
+    made.form_index = form_index(&form);
+    set_modifiers(form, made);
+    if (instruction.guard >= 0) made.guard = operands_.location(instruction.guard);
+    made.guard_negated = instruction.guard_negated;
+    if (is_control(form)) {
+      control(made, instruction, begin);
+      return made;
+    }
+    operands_.decode(made, instruction);
+    made.handler = select(form, made);
+    if (form.opcode().starts_with("add") || form.opcode().starts_with("sub")) made.destination[1] = 0;  // the carry
+    if (made.handler == nullptr) throw std::logic_error("no handler for " + form.name);
+    return made;
+  }
+
+  // `begin`: the first step of the function.
+  void control(Step& made, Instruction const& instruction, std::uint32_t begin) {
+    std::string_view const op = instruction.form->opcode();
+    if (op == "bra") {
+      made.kind = StepKind::branch;
+      made.span = SpanKind::bra;
+      made.target = begin + static_cast<std::uint32_t>(instruction.operands[0].index);
+    } else if (op == "ret" || op == "exit") {
+      made.kind = op == "ret" ? StepKind::ret : StepKind::exit;
+      made.span = op == "ret" ? SpanKind::ret : SpanKind::exit;
+    } else if (op == "trap") {
+      made.handler = trap;
+    } else if (op == "nanosleep") {
+      made.handler = nothing;
+    } else if (op == "call") {
+      call(made, instruction);
+    } else {
+      operands_.decode(made, instruction);
+      made.kind = StepKind::barrier;
+      made.span = SpanKind::barrier_sync;
+      made.count = static_cast<std::uint8_t>(instruction.operands.size());
+      made.choice = static_cast<std::uint8_t>(barrier_kind(*instruction.form));
+    }
+  }
+
+  void call(Step& made, Instruction const& instruction) {
+    auto const& callee = module_.functions()[static_cast<std::size_t>(callee_of(instruction))];
+    auto info = std::make_unique<CallInfo>();
+    info->arguments = copies(instruction.arguments, callee.parameters, true);
+    info->results = copies(instruction.results, callee.results, false);
+    made.span = SpanKind::call;
+    made.call = info.get();
+    kernel_->calls.push_back(std::move(info));
+    if (callee.has_body) made.kind = StepKind::call;
+    else made.handler = select_provided(callee.name);
+  }
+
+  // From variables of the caller to parameters of the callee, or back.
+  std::vector<Copy> copies(std::vector<std::int32_t> const& variables, std::vector<ptx::Parameter> const& parameters,
+                           bool to_callee) const {
+    std::vector<Copy> all;
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+      auto const& variable = function_->variables[static_cast<std::size_t>(variables[i])];
+      auto const in_caller = static_cast<std::uint32_t>(variable.offset_bytes), in_callee = parameters[i].offset_bytes;
+      all.push_back(to_callee ? Copy{in_caller, in_callee, parameters[i].size_bytes}
+                              : Copy{in_callee, in_caller, parameters[i].size_bytes});
+    }
+    return all;
+  }
+
+  ptx::Module const& module_;
+  std::unique_ptr<DecodedKernel> kernel_;
+  OperandDecoder operands_;
+  Function const* function_ = nullptr;  // that is being decoded
+  std::map<std::int32_t, std::uint32_t> begins_;             // the first step of each function
+  std::vector<std::pair<std::size_t, std::int32_t>> calls_;  // steps and the functions that they call
+};
+
+}  // namespace
+
+std::unique_ptr<DecodedKernel const> decode(ptx::Module const& module, Function const& entry,
+                                            std::function<std::uintptr_t(std::size_t)> const& address_of) {
+  return Decoder(module, entry, address_of).run();
+}
+
+Handler find_handler(Form const& form) {
+  if (is_control(form)) return nothing;
+  Step step;
+  set_modifiers(form, step);
+  if (form.opcode() == "st" && step.space == Space::param) step.space = Space::local;  // stores to .param are to frames
+  return select(form, step);
+}
+
+}  // namespace cuda_cpu

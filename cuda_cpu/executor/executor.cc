@@ -1,0 +1,274 @@
+#include "cuda_cpu/executor/executor.h"
+
+#include <algorithm>
+#include <deque>
+#include <new>
+#include <thread>
+
+#include "cuda_cpu/executor/machine.h"
+#include "tracing_core/tracing.h"
+
+namespace cuda_cpu {
+namespace {
+
+using tracing::internal::Mutex;
+using tracing::internal::MutexLock;
+
+// The limit on local memory of a block. A thread may have 512 KiB, but not all 1024 threads of a block.
+constexpr std::uint64_t kMaxLocalBytes = std::uint64_t{256} << 20;
+
+// One call of Executor::run().
+struct Job {
+  Launch launch;
+  std::uint64_t blocks = 0;
+  std::uint64_t begun = 0;     // number of blocks; guarded by the pool's mutex
+  std::uint64_t finished = 0;  // number of blocks; guarded by the pool's mutex
+  RunStatistics* statistics = nullptr;
+  bool by_block = false;
+  tracing::Span span;  // the parent of the spans of instructions; none if these are off
+
+  bool done() const { return finished == begun && (begun == blocks || launch.stopped.load(std::memory_order_relaxed)); }
+};
+
+struct Resident {
+  std::shared_ptr<Job> job;
+  std::unique_ptr<Block> block;
+};
+
+// A fault of the kernel, not of one of its threads.
+Fault kernel_fault(Launch const& launch, FaultKind kind, std::string_view how) {
+  Fault fault;
+  fault.kind = kind;
+  fault.kernel = launch.kernel->name;
+  fault.message = "kernel " + fault.kernel + std::string(how);
+  return fault;
+}
+
+std::string_view name_of(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::none: break;
+    case SpanKind::ldg: return "cpu_ldg";
+    case SpanKind::stg: return "cpu_stg";
+    case SpanKind::lds: return "cpu_lds";
+    case SpanKind::sts: return "cpu_sts";
+    case SpanKind::bra: return "cpu_bra";
+    case SpanKind::call: return "cpu_call";
+    case SpanKind::ret: return "cpu_ret";
+    case SpanKind::exit: return "cpu_exit";
+    case SpanKind::barrier_sync: return "cpu_barrier_sync";
+    case SpanKind::memory_fence: return "cpu_memory_fence";
+  }
+  return {};
+}
+
+// All steps of a form have the same kind of span.
+void name_spans(RunStatistics& statistics, DecodedKernel const& kernel) {
+  if (statistics.opcodes.empty()) return;
+  for (Step const& step : kernel.steps) {
+    if (step.span == SpanKind::none) continue;
+    auto const found = statistics.opcodes.find(kernel.forms[step.form_index]->name);
+    if (found != statistics.opcodes.end()) found->second.span = name_of(step.span);
+  }
+}
+
+// Adds those of a finished block to those of its run.
+void add_statistics(Job& job, Block const& block) {
+  if (job.statistics == nullptr) return;
+  auto& sum = *job.statistics;
+  for (auto const& warp : block.warps) sum.thread_instructions += warp->instructions;
+  if (block.statistics == nullptr) return;
+  BlockStatistics own{block.index, {}};
+  for (std::size_t i = 0; i < block.statistics->size(); ++i) {
+    auto const& one = (*block.statistics)[i];
+    if (one.count == 0) continue;
+    std::string_view const name = job.launch.kernel->forms[i]->name;
+    sum.opcodes[name] += one;
+    if (job.by_block) own.opcodes[name] += one;
+  }
+  if (job.by_block) sum.blocks.push_back(std::move(own));
+}
+
+}  // namespace
+
+void OpcodeStatistics::operator+=(OpcodeStatistics const& other) noexcept {
+  count += other.count;
+  threads += other.threads;
+  nanoseconds += other.nanoseconds;
+}
+
+void Launch::fail(Fault fault) {
+  MutexLock const lock(mutex_);
+  if (!fault_) fault_ = std::move(fault);
+  stopped.store(true, std::memory_order_relaxed);
+}
+
+std::optional<Fault> Launch::take_fault() {
+  MutexLock const lock(mutex_);
+  return std::exchange(fault_, std::nullopt);
+}
+
+void Launch::print(std::string_view text) {
+  MutexLock const lock(printing_);
+  if (options->print) options->print(text);
+}
+
+// Blocks begin in the order of their numbers. A worker runs its block until its turn is over, and only then begins
+// another one. So the blocks that a block may wait for are running or finished.
+class Executor::Pool {
+ public:
+  explicit Pool(Options options) : resident_blocks_(std::max(1u, options.resident_blocks)) {
+    unsigned const count = options.workers != 0 ? options.workers : std::max(1u, std::thread::hardware_concurrency());
+    for (unsigned i = 0; i < count; ++i) workers_.emplace_back([this] { work(); });
+  }
+  ~Pool() {
+    {
+      MutexLock const lock(mutex_);
+      ends_ = true;
+    }
+    changed_.notify_all();
+    for (auto& worker : workers_) worker.join();
+  }
+
+  void run(std::shared_ptr<Job> const& job) {
+    // A run that waits for others has no block yet that could notice a stop.
+    std::stop_callback const on_stop(job->launch.options->stop, [&] {
+      {
+        MutexLock const lock(mutex_);
+        if (!job->done()) stop(job->launch);
+      }
+      done_.notify_all();
+    });
+    MutexLock const lock(mutex_);
+    job->launch.id = ++runs_;
+    waiting_.push_back(job);
+    changed_.notify_all();
+    while (!job->done()) done_.wait(mutex_);
+    std::erase(waiting_, job);
+  }
+  unsigned workers() const noexcept { return static_cast<unsigned>(workers_.size()); }
+
+ private:
+  // The run of the next block to begin, and the number of that block. Runs take turns. Null if there is no such block.
+  std::shared_ptr<Job> next_job(std::uint64_t& number) TRACING_REQUIRES(mutex_) {
+    for (std::size_t tries = waiting_.size(); tries > 0; --tries) {
+      auto job = std::move(waiting_.front());
+      waiting_.pop_front();
+      if (job->begun == job->blocks || job->launch.stopped.load(std::memory_order_relaxed)) continue;
+      number = job->begun++;
+      if (job->begun < job->blocks) waiting_.push_back(job);
+      return job;
+    }
+    return nullptr;
+  }
+
+  void work() {
+    std::deque<Resident> residents;
+    for (;;) {
+      // Begins another block after each of its blocks had a turn.
+      if (residents.size() < resident_blocks_ && !begin_block(residents)) return;
+      turn(residents);
+    }
+  }
+
+  // False at the end of the pool.
+  bool begin_block(std::deque<Resident>& residents) {
+    std::uint64_t number = 0;
+    std::shared_ptr<Job> job;
+    {
+      MutexLock const lock(mutex_);
+      job = next_job(number);
+      while (job == nullptr && residents.empty()) {
+        if (ends_) return false;
+        changed_.wait(mutex_);
+        job = next_job(number);
+      }
+    }
+    if (job == nullptr) return true;
+    std::unique_ptr<Block> block;
+    try {
+      block = std::make_unique<Block>(job->launch, number);
+    } catch (std::bad_alloc const&) {
+      job->launch.fail(kernel_fault(job->launch, FaultKind::stack_overflow, ": the host has no memory for a block"));
+    }
+    // Without a block turn() finishes the resident at once, for its run has been stopped.
+    residents.push_back({std::move(job), std::move(block)});
+    return true;
+  }
+
+  // Runs each resident block once.
+  void turn(std::deque<Resident>& residents) {
+    bool finished = false;
+    for (std::size_t i = residents.size(); i > 0; --i) {
+      Resident resident = std::move(residents.front());
+      residents.pop_front();
+      Launch& launch = resident.job->launch;
+      if (launch.options->stop.stop_requested()) stop(launch);
+      bool const stopped = launch.stopped.load(std::memory_order_relaxed);
+      auto const run = [&] { return resident.block->run(); };
+      if (!stopped && resident.job->span.in_scope(run) == BlockState::yielded) residents.push_back(std::move(resident));
+      else finished = finish(std::move(resident)) || finished;
+    }
+    if (!finished && residents.size() == resident_blocks_) std::this_thread::yield();
+  }
+
+  static void stop(Launch& launch) { launch.fail(kernel_fault(launch, FaultKind::stopped, " was stopped")); }
+
+  bool finish(Resident resident) {
+    bool done = false;
+    {
+      MutexLock const lock(mutex_);
+      if (resident.block != nullptr) add_statistics(*resident.job, *resident.block);
+      resident.block.reset();  // before the run ends and its caller frees memory
+      ++resident.job->finished;
+      done = resident.job->done();
+    }
+    if (done) done_.notify_all();
+    return true;
+  }
+
+  std::size_t const resident_blocks_;
+  Mutex mutex_;
+  tracing::internal::CondVar changed_;  // waiting_ or ends_
+  tracing::internal::CondVar done_;     // a run ended
+  std::deque<std::shared_ptr<Job>> waiting_ TRACING_GUARDED_BY(mutex_);  // runs with blocks to begin
+  std::uint64_t runs_ TRACING_GUARDED_BY(mutex_) = 0;
+  bool ends_ TRACING_GUARDED_BY(mutex_) = false;
+  std::vector<std::thread> workers_;
+};
+
+Executor::Executor(Options options) : pool_(std::make_unique<Pool>(options)) {}
+Executor::~Executor() = default;
+unsigned Executor::workers() const noexcept { return pool_->workers(); }
+
+std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape const& shape,
+                                   std::span<std::byte const> parameters, DeviceMemory const& memory,
+                                   RunOptions const& options, RunStatistics* statistics) {
+  std::uint64_t const blocks = shape.grid.count();
+  if (blocks == 0 || shape.block.count() == 0) return std::nullopt;
+  std::uint64_t const instructions = kernel.function->instructions.size();
+  TRACE_PERF("cpu_execute_program", instructions, tracing::kv("grid_size", blocks),
+             tracing::kv("block_size", shape.block.count()));
+  auto const job = std::make_shared<Job>();
+  job->blocks = blocks;
+  job->statistics = statistics;
+  job->by_block = options.block_statistics;
+  if (options.instruction_spans) job->span = tracing::Span::current();
+  Launch& launch = job->launch;
+  launch.kernel = &kernel;
+  launch.shape = shape;
+  launch.parameters.assign(parameters.begin(), parameters.end());
+  launch.parameters.resize(std::max<std::size_t>(parameters.size(), kernel.function->parameter_bytes));
+  launch.snapshot = memory.snapshot();
+  launch.memory = &memory;
+  launch.options = &options;
+  launch.shared_bytes = kernel.function->static_shared_bytes + shape.dynamic_shared_bytes;
+  if (kernel.function->local_bytes * shape.block.count() > kMaxLocalBytes) {
+    return kernel_fault(launch, FaultKind::stack_overflow,
+                        ": the threads of a block need more than 256 MiB of local memory");
+  }
+  pool_->run(job);
+  if (statistics != nullptr) name_spans(*statistics, kernel);
+  return launch.take_fault();
+}
+
+}  // namespace cuda_cpu

@@ -1,0 +1,124 @@
+// Executor: runs PTX kernels on host threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cuda_cpu/executor/device_memory.h"
+#include "cuda_cpu/executor/program.h"
+
+namespace cuda_cpu {
+
+struct Dimensions {
+  std::uint32_t x = 1;
+  std::uint32_t y = 1;
+  std::uint32_t z = 1;
+
+  std::uint64_t count() const noexcept { return std::uint64_t{x} * y * z; }
+};
+
+enum class FaultKind : std::uint8_t {
+  illegal_address,      // memory that is not allocated, or constant memory accessed as global memory
+  out_of_range,         // an address beyond the shared memory of the block or the local memory of the thread
+  misaligned_address,   // an address that is not a multiple of the size of the access
+  illegal_instruction,  // trap
+  assertion,            // assert()
+  barrier,              // threads that disagree about a barrier, or wait for threads that never arrive
+  stack_overflow,       // calls that are too deep, or too much local memory
+  stopped,              // by RunOptions::stop
+};
+
+/// Why a kernel ended early: the first fault of any of its threads.
+struct Fault {
+  FaultKind kind = FaultKind::illegal_address;
+  std::string message;  // one line: kernel, PTX line, block, lanes and address
+  std::string kernel;
+  int line = 0;  // of the PTX text
+  Dimensions block{0, 0, 0};
+  std::uint32_t first_thread = 0;  // index of the warp's first thread in the block
+  std::uint32_t lanes = 0;         // a bit for each faulting thread of the warp
+  std::uintptr_t address = 0;      // of a memory fault
+};
+
+/// How often the instructions of one form ran, and for how long.
+struct OpcodeStatistics {
+  std::uint64_t count = 0;    // counted once for the threads of a warp that run it together
+  std::uint64_t threads = 0;  // counted once per thread
+  std::uint64_t nanoseconds = 0;
+  std::string_view span;      // the name of its perf span, a literal: "cpu_ldg"; its data() is null without one
+
+  void operator+=(OpcodeStatistics const& other) noexcept;
+};
+
+struct BlockStatistics {
+  Dimensions block{0, 0, 0};
+  std::map<std::string_view, OpcodeStatistics> opcodes;  // by form: "fma.rn.f32"
+};
+
+struct RunStatistics {
+  std::uint64_t thread_instructions = 0;
+  std::map<std::string_view, OpcodeStatistics> opcodes;  // by form; the names live as long as the process
+  std::vector<BlockStatistics> blocks;                   // unordered
+};
+
+struct RunOptions {
+  /// Receives the output of printf() in the kernel, once per call. Called on any thread, by one at a time.
+  std::function<void(std::string_view)> print;
+  /// Collects RunStatistics::opcodes, which takes about as long as the instructions themselves.
+  bool opcode_statistics = false;
+  /// Also collects RunStatistics::blocks.
+  bool block_statistics = false;
+  /// A perf span for each memory access, branch, call, return, exit, barrier and fence of a warp.
+  bool instruction_spans = false;
+  /// Ends the run with FaultKind::stopped soon after a stop is requested.
+  std::stop_token stop;
+};
+
+struct LaunchShape {
+  Dimensions grid;
+  Dimensions block;  // at most 1024 threads
+  std::uint32_t dynamic_shared_bytes = 0;
+};
+
+/// Thread-safe: concurrent runs share the workers. Blocks that wait for each other make progress, even blocks of
+/// different runs.
+class Executor {
+ public:
+  struct Options {
+    /// The number of threads that run blocks; zero: one per core.
+    unsigned workers = 0;
+    /// The maximum number of blocks that a worker has started and not finished. It starts another when all of these
+    /// wait or spin.
+    unsigned resident_blocks = 16;
+  };
+
+  Executor() : Executor(Options{}) {}
+  explicit Executor(Options options);
+  ~Executor();
+  Executor(Executor const&) = delete;
+  Executor& operator=(Executor const&) = delete;
+
+  /// Runs the entire grid; returns the fault that ended it, if any. `parameters` is the entry's parameter buffer, of
+  /// Function::parameter_bytes; missing bytes are zero. `memory` is that of the program. Does not check the shape
+  /// against the limits of the entry.
+  std::optional<Fault> run(DecodedKernel const& kernel, LaunchShape const& shape, std::span<std::byte const> parameters,
+                           DeviceMemory const& memory, RunOptions const& options = {},
+                           RunStatistics* statistics = nullptr);
+
+  unsigned workers() const noexcept;
+
+ private:
+  class Pool;
+  std::unique_ptr<Pool> pool_;
+};
+
+}  // namespace cuda_cpu

@@ -1,0 +1,132 @@
+// Instructions on integers and bits, with results computed by hand.
+#include <limits>
+#include <random>
+
+#include "cuda_cpu/executor/apply_form.h"
+
+namespace cuda_cpu {
+namespace {
+
+using Values = std::vector<std::uint64_t>;
+
+struct Row {
+  char const* form;
+  Values operands;
+  std::uint64_t expected;
+};
+
+constexpr std::uint64_t k32 = 0xffffffff;
+constexpr std::uint64_t k64 = ~std::uint64_t{0};
+
+TEST(IntegerSemantics, FollowTheManual) {
+  for (auto const& [form, operands, expected] : std::initializer_list<Row>{
+           {"add.s32", {0x7fffffff, 1}, 0x80000000}, {"add.u16", {0xffff, 2}, 1}, {"add.s64", {k64, 1}, 0},
+           {"add.u64", {1, 2}, 3}, {"add.u32", {k32, k32}, k32 - 1}, {"add.s16", {0x8000, 0x8000}, 0},
+           {"add.sat.s32", {0x7fffffff, 1}, 0x7fffffff}, {"add.sat.s32", {0x80000000, k32}, 0x80000000},
+           {"add.sat.s32", {5, k32}, 4},
+           {"sub.s32", {0, 1}, k32}, {"sub.u64", {0, 1}, k64}, {"sub.s64", {5, 7}, k64 - 1}, {"sub.u16", {0, 1}, 0xffff},
+           {"sub.sat.s32", {0x80000000, 1}, 0x80000000},
+           {"mul.lo.s32", {0x10000, 0x10001}, 0x10000}, {"mul.lo.u64", {k64, k64}, 1}, {"mul.lo.s64", {k64, 5}, k64 - 4},
+           {"mul.lo.u16", {0xffff, 0xffff}, 1}, {"mul.lo.u32", {3, 5}, 15},
+           {"mul.hi.s32", {k32, 1}, k32}, {"mul.hi.u32", {k32, k32}, k32 - 1}, {"mul.hi.s64", {k64, 1}, k64},
+           {"mul.hi.u64", {k64, k64}, k64 - 1}, {"mul.hi.u16", {0xffff, 0xffff}, 0xfffe},
+           {"mul.hi.s16", {0x8000, 0x8000}, 0x4000},
+           {"mul.wide.s32", {k32, 4}, k64 - 3}, {"mul.wide.u32", {k32, 4}, 4 * k32}, {"mul.wide.s16", {0xffff, 2}, k32 - 1},
+           {"mul.wide.u16", {0xffff, 2}, 0x1fffe},
+           {"mad.lo.s32", {3, k32, 10}, 7}, {"mad.lo.u64", {3, 4, 5}, 17}, {"mad.hi.u32", {k32, k32, 1}, k32},
+           {"mad.wide.s32", {k32, 4, 10}, 6}, {"mad.wide.u32", {k32, 2, 1}, 2 * k32 + 1},
+           {"mad.hi.sat.s32", {0x7fffffff, 0x7fffffff, 0x7fffffff}, 0x7fffffff},
+           {"mul24.lo.u32", {0xff000003, 5}, 15}, {"mul24.lo.s32", {0xffffff, 5}, k32 - 4},
+           {"mul24.hi.u32", {0xffffff, 0xffffff}, 0xfffffe00}, {"mad24.lo.s32", {2, 3, 4}, 10},
+           {"sad.s32", {k32, 3, 10}, 14}, {"sad.u32", {k32, 3, 0}, k32 - 3}, {"sad.u16", {3, 5, 1}, 3},
+           {"div.s32", {k32 - 6, 2}, k32 - 2}, {"div.u32", {7, 2}, 3}, {"div.s32", {0x80000000, k32}, 0x80000000},
+           {"div.u64", {k64, 16}, k64 / 16}, {"div.s64", {k64, 2}, 0}, {"div.u32", {7, 0}, k32},
+           {"div.s16", {0xfff9, 2}, 0xfffd}, {"div.u16", {9, 2}, 4},
+           {"rem.s32", {k32 - 6, 4}, k32 - 2}, {"rem.u32", {7, 4}, 3}, {"rem.s32", {0x80000000, k32}, 0},
+           {"rem.u64", {7, 0}, 7}, {"rem.s64", {7, k64 - 3}, 3},
+           {"min.s32", {k32, 1}, k32}, {"min.u32", {k32, 1}, 1}, {"max.s32", {k32, 1}, 1}, {"max.u32", {k32, 1}, k32},
+           {"min.s64", {k64, 1}, k64}, {"max.u64", {k64, 1}, k64}, {"min.s16", {0x8000, 1}, 0x8000},
+           {"max.u16", {0x8000, 1}, 0x8000},
+           {"neg.s32", {0x80000000}, 0x80000000}, {"neg.s64", {1}, k64}, {"neg.s16", {1}, 0xffff}, {"abs.s32", {k32}, 1},
+           {"abs.s32", {0x80000000}, 0x80000000}, {"abs.s64", {k64}, 1}, {"abs.s16", {0xffff}, 1},
+           {"dp4a.s32.s32", {0x01ff02fe, 0x01010101, 100}, 100}, {"dp4a.u32.u32", {0xffffffff, 0x01010101, 0}, 1020},
+           {"dp4a.s32.u32", {k32, 0xff, 0}, k32 - 254},
+           {"dp2a.lo.s32.s32", {0xffff0002, 0x0403ff05, 1}, 1 + 10 + 1},
+           {"dp2a.hi.u32.u32", {0x00010002, 0x04030201, 0}, 6 + 4}}) {
+    EXPECT_EQ(apply_form(form, {operands})[0], expected) << form;
+  }
+}
+
+TEST(BitSemantics, FollowTheManual) {
+  for (auto const& [form, operands, expected] : std::initializer_list<Row>{
+           {"and.b32", {0xf0f0, 0xff00}, 0xf000}, {"or.b64", {1, std::uint64_t{1} << 63}, (std::uint64_t{1} << 63) | 1},
+           {"xor.b16", {0xffff, 0x0f0f}, 0xf0f0}, {"and.b64", {k64, 5}, 5}, {"or.b32", {1, 2}, 3}, {"xor.b32", {3, 1}, 2},
+           {"not.b32", {0}, k32}, {"not.b64", {0}, k64}, {"not.b16", {1}, 0xfffe}, {"cnot.b32", {0}, 1}, {"cnot.b32", {7}, 0},
+           {"and.pred", {1, 0}, 0}, {"or.pred", {1, 0}, 1}, {"xor.pred", {1, 1}, 0}, {"not.pred", {0}, 1}, {"mov.pred", {1}, 1},
+           {"lop3.b32", {0xf0, 0xcc, 0xaa, 0x96}, 0xf0 ^ 0xcc ^ 0xaa}, {"lop3.b32", {0xf0, 0xcc, 0xaa, 0x80}, 0x80},
+           {"lop3.b32", {0xf0, 0xcc, 0xaa, 0x01}, k32 & ~0xfeu},
+           {"shl.b32", {1, 31}, 0x80000000}, {"shl.b32", {1, 32}, 0}, {"shl.b64", {1, 63}, std::uint64_t{1} << 63},
+           {"shl.b16", {0xffff, 15}, 0x8000}, {"shl.b32", {1, k32}, 0},
+           {"shr.u32", {0x80000000, 31}, 1}, {"shr.s32", {0x80000000, 31}, k32}, {"shr.s32", {0x80000000, 100}, k32},
+           {"shr.u32", {k32, 32}, 0}, {"shr.s64", {std::uint64_t{1} << 63, 63}, k64}, {"shr.b32", {8, 3}, 1},
+           {"shr.u64", {k64, 60}, 15}, {"shr.s16", {0x8000, 20}, 0xffff}, {"shr.u16", {0x8000, 15}, 1},
+           {"shf.l.wrap.b32", {0x80000000, 1, 33}, 3}, {"shf.l.clamp.b32", {0x80000000, 1, 33}, 0x80000000},
+           {"shf.r.wrap.b32", {2, 1, 1}, 0x80000001}, {"shf.r.clamp.b32", {2, 7, 40}, 7},
+           {"prmt.b32", {0x33221100, 0x77665544, 0x7410}, 0x77441100}, {"prmt.b32", {0x33228000, 0, 0x0009}, 0x000000ff},
+           {"prmt.b32.f4e", {0x33221100, 0x77665544, 1}, 0x44332211},
+           {"prmt.b32.b4e", {0x33221100, 0x77665544, 1}, 0x66770011}, {"prmt.b32.rc8", {0x33221100, 0, 2}, 0x22222222},
+           {"prmt.b32.ecl", {0x33221100, 0, 1}, 0x33221111}, {"prmt.b32.ecr", {0x33221100, 0, 2}, 0x22221100},
+           {"prmt.b32.rc16", {0x33221100, 0, 1}, 0x33223322},
+           {"popc.b32", {0xf0f}, 8}, {"popc.b64", {k64}, 64}, {"clz.b32", {0}, 32}, {"clz.b32", {1}, 31},
+           {"clz.b64", {1}, 63}, {"brev.b32", {1}, 0x80000000}, {"brev.b64", {3}, std::uint64_t{3} << 62},
+           {"bfind.u32", {0}, k32}, {"bfind.u32", {0x100}, 8}, {"bfind.s32", {k32 - 1}, 0}, {"bfind.s32", {k32}, k32},
+           {"bfind.shiftamt.u32", {1}, 31}, {"bfind.u64", {std::uint64_t{1} << 40}, 40}, {"bfind.shiftamt.s64", {1}, 63},
+           {"bfe.u32", {0xabcd, 4, 8}, 0xbc}, {"bfe.s32", {0xabcd, 4, 8}, 0xffffffbc}, {"bfe.u32", {0xabcd, 0, 0}, 0},
+           {"bfe.s32", {0x80000000, 28, 10}, 0xfffffff8}, {"bfe.u32", {k32, 40, 4}, 0},
+           {"bfe.s32", {0x80000000, 40, 4}, k32}, {"bfe.u64", {k64, 60, 32}, 15}, {"bfe.s64", {0xabcd, 4, 8}, k64 - 0x43},
+           {"bfi.b32", {0xff, 0, 4, 4}, 0xf0}, {"bfi.b32", {0, k32, 8, 16}, 0xff0000ff},
+           {"bfi.b64", {k64, 0, 60, 8}, std::uint64_t{15} << 60}, {"bfi.b32", {5, 7, 40, 2}, 7},
+           {"bmsk.clamp.b32", {4, 8}, 0xff0}, {"bmsk.clamp.b32", {40, 8}, 0}, {"bmsk.wrap.b32", {36, 8}, 0xff0},
+           {"szext.clamp.s32", {0x80, 8}, 0xffffff80}, {"szext.wrap.u32", {0x1ff, 40}, 0xff},
+           {"cvta.global.u64", {12345}, 12345}, {"cvta.to.global.u64", {777}, 777}, {"mov.b32", {7}, 7},
+           {"mov.u64", {k64}, k64}, {"mov.u32", {k32}, k32}, {"mov.f32", {0x7fc12345}, 0x7fc12345}, {"mov.f64", {k64}, k64},
+           {"mov.u16", {5}, 5}}) {
+    EXPECT_EQ(apply_form(form, {operands})[0], expected) << form;
+  }
+}
+
+TEST(ComparisonSemantics, ComparesIntegersAsSignedOrUnsigned) {
+  for (auto const& [form, operands, expected] : std::initializer_list<Row>{
+           {"setp.lt.s32", {k32, 0}, 1}, {"setp.lt.u32", {k32, 0}, 0}, {"setp.lo.u32", {0, k32}, 1},
+           {"setp.ge.s32", {0, 0}, 1}, {"setp.gt.u32", {k32, 1}, 1}, {"setp.le.s64", {k64, 0}, 1},
+           {"setp.ne.s64", {1, 1}, 0}, {"setp.eq.s32", {4, 4}, 1}, {"setp.ne.s32", {4, 4}, 0},
+           {"setp.ge.u32", {0, k32}, 0}, {"setp.hs.u64", {k64, 1}, 1}, {"setp.eq.b32", {1, 1}, 1},
+           {"setp.gt.s16", {0xffff, 0}, 0}, {"setp.lt.and.s32", {0, 1, 1}, 1}, {"setp.lt.and.s32", {0, 1, 0}, 0},
+           {"setp.lt.or.s32", {1, 0, 1}, 1}, {"setp.lt.xor.s32", {0, 1, 1}, 0},
+           {"set.lt.u32.s32", {k32, 0}, k32}, {"set.lt.f32.s32", {k32, 0}, 0x3f800000}, {"set.gt.and.u32.u32", {2, 1, 0}, 0},
+           {"selp.b32", {1, 2, 1}, 1}, {"selp.b32", {1, 2, 0}, 2}, {"selp.f64", {k64, 2, 1}, k64},
+           {"selp.b16", {1, 2, 0}, 2}, {"slct.u32.s32", {1, 2, k32}, 2}, {"slct.u32.s32", {1, 2, 0}, 1},
+           {"slct.b64.f32", {1, 2, 0x80000000}, 1}, {"slct.b64.f32", {1, 2, 0x7fffffff}, 2}}) {
+    EXPECT_EQ(apply_form(form, {operands})[0], expected) << form;
+  }
+  Values second;
+  EXPECT_EQ(apply_form("setp.lt.s32", {{1, 2}}, &second)[0], 1u);
+  EXPECT_EQ(second[0], 0u);
+}
+
+TEST(IntegerSemantics, SumsPassOnTheirCarry) {
+  TestDevice device(1);
+  device.load(
+      ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) { .reg .b64 %p; "
+      ".reg .b32 %r<9>; ld.param.u64 %p, [p];"
+      "add.cc.u32 %r1, 0xffffffff, 1; addc.cc.u32 %r2, 0xffffffff, 0; addc.u32 %r3, 5, 0; sub.cc.u32 %r4, 0, 1; "
+      "subc.cc.u32 %r5, 0, 0; subc.u32 %r6, 5, 0;"
+      "st.global.v2.u32 [%p], {%r1,%r2}; st.global.v4.u32 [%p+16], {%r3,%r4,%r5,%r6}; ret; }");
+  auto* const out = device.allocate<std::uint32_t>(8);
+  EXPECT_EQ(text_of(device.run("k", {{1}, {32}, 0}, out)), "");
+  EXPECT_EQ((std::vector<std::uint32_t>(out, out + 8)),
+            (std::vector<std::uint32_t>{0, 0, 0, 0, 6, 0xffffffff, 0xffffffff, 4}));
+}
+
+}  // namespace
+}  // namespace cuda_cpu

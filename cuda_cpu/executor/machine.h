@@ -1,0 +1,285 @@
+// The machine that runs a kernel: decoded instructions (steps), warps and blocks.
+//
+// A register of a warp is an array of 32 lanes of 2, 4 or 8 bytes; a predicate is a word with one bit per lane. A step
+// runs for a group of lanes at once: the lanes that are at the same step. Of the groups of a warp, the one deepest in
+// calls runs first, and at the same depth the one that is earliest in the text, so that lanes that diverged meet again
+// where their paths join.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cuda_cpu/executor/executor.h"
+#include "cuda_cpu/ptx/forms.h"
+#include "tracing_core/internal/mutex.h"
+
+namespace cuda_cpu {
+
+using Mask = std::uint32_t;  // a bit for each lane of a warp
+constexpr unsigned kLanes = 32;
+constexpr Mask kAllLanes = ~Mask{0};
+constexpr unsigned kBarriers = 16;
+
+/// The place of a register: an offset in the frame, or with kConstant in the kernel's constants.
+using Location = std::uint32_t;
+constexpr Location kConstant = Location{1} << 31;
+constexpr Location kNowhere = ~Location{0};
+
+enum class Rounding : std::uint8_t { nearest, zero, down, up };
+
+enum class StepKind : std::uint8_t { plain, branch, call, ret, exit, barrier, collective };
+
+/// The perf span of an instruction, see RunOptions::instruction_spans.
+enum class SpanKind : std::uint8_t { none, ldg, stg, lds, sts, bra, call, ret, exit, barrier_sync, memory_fence };
+
+class Warp;
+struct Block;
+struct Step;
+
+/// Runs a step for at least one lane. False if that was a fault.
+using Handler = bool (*)(Warp&, Step const&, Mask);
+
+/// Copies a parameter or result of a call from one frame of local memory to another.
+struct Copy {
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  std::uint32_t bytes = 0;
+};
+struct CallInfo {
+  std::vector<Copy> arguments;
+  std::vector<Copy> results;
+};
+
+struct Step {
+  Handler handler = nullptr;
+  StepKind kind = StepKind::plain;
+  SpanKind span = SpanKind::none;
+  Rounding rounding = Rounding::nearest;
+  ptx::Space space = ptx::Space::generic;
+  bool guard_negated = false;
+  bool frame_relative = false;  // `bits` is an offset in the frame of the call in local memory
+  bool ftz = false;
+  bool saturate = false;
+  bool writes = false;          // to memory
+  bool waits = false;           // a backward branch of a loop that waits for other threads
+  std::uint8_t negated = 0;     // a bit for each source that is a predicate
+  std::uint8_t count = 0;       // registers of a vector
+  std::uint8_t bytes = 0;       // of the value in memory
+  std::uint8_t choice = 0;      // its meaning depends on the handler
+  std::array<std::uint8_t, 4> width{};         // bytes of the destination registers
+  std::array<std::uint8_t, 4> source_width{};  // bytes of the source registers
+  Location guard = kNowhere;
+  std::array<Location, 4> destination{kNowhere, kNowhere, kNowhere, kNowhere};
+  std::array<Location, 4> source{kNowhere, kNowhere, kNowhere, kNowhere};
+  Location base = kNowhere;       // of an address: base + bits
+  std::uint8_t base_width = 8;
+  std::uint64_t bits = 0;
+  std::uint32_t target = 0;
+  std::uint32_t range = 0;  // index in Block::ranges
+  std::int32_t line = 0;
+  std::uint32_t form_index = 0;  // of DecodedKernel::forms
+  CallInfo const* call = nullptr;
+};
+
+struct DecodedKernel {
+  std::string name;
+  ptx::Function const* function = nullptr;
+  std::vector<Step> steps;
+  std::vector<std::unique_ptr<CallInfo>> calls;
+  std::vector<ptx::Form const*> forms;
+  std::vector<std::byte> constants;  // 32 lanes each
+  std::uint32_t frame_bytes = 0;        // registers of one call
+  std::uint32_t local_frame_bytes = 0;  // local memory of one call
+  std::uint32_t depth = 0;              // of the deepest chain of calls
+  std::uint32_t ranges = 0;
+};
+
+/// The state that all blocks of a run share.
+struct Launch {
+  DecodedKernel const* kernel = nullptr;
+  LaunchShape shape;
+  std::vector<std::byte> parameters;
+  std::shared_ptr<MemorySnapshot const> snapshot;
+  DeviceMemory const* memory = nullptr;
+  RunOptions const* options = nullptr;
+  std::uint64_t id = 0;
+  std::uint32_t shared_bytes = 0;
+  std::atomic<bool> stopped{false};
+
+  /// Keeps the first fault and stops the other blocks.
+  void fail(Fault fault);
+  std::optional<Fault> take_fault();
+  void print(std::string_view text);
+
+ private:
+  tracing::internal::Mutex mutex_;
+  std::optional<Fault> fault_ TRACING_GUARDED_BY(mutex_);
+  tracing::internal::Mutex printing_;  // held while options->print runs, which may call fail()
+};
+
+class Warp {
+ public:
+  Warp(Block& block, unsigned index, Mask lanes);
+
+  template <class T>
+  T* at(Location location) noexcept {
+    std::byte* const place = (location & kConstant) != 0 ? constants + (location & ~kConstant) : frame + location;
+    return reinterpret_cast<T*>(place);
+  }
+  Mask& predicate(Location location) noexcept { return *at<Mask>(location); }
+  Mask predicate_source(Step const& step, unsigned i) noexcept {
+    return predicate(step.source[i]) ^ ((step.negated >> i & 1) != 0 ? kAllLanes : 0);
+  }
+  void set_predicate(Location location, Mask value, Mask lanes) noexcept {
+    Mask& word = predicate(location);
+    word = (word & ~lanes) | (value & lanes);
+  }
+  unsigned thread(unsigned lane) const noexcept { return index * kLanes + lane; }
+
+  Block& block;
+  unsigned const index;
+  std::byte* frame = nullptr;      // of the running group
+  std::byte* constants = nullptr;  // never written
+  std::uint32_t depth = 0;         // of the running group
+
+  Mask alive;                // not exited
+  Mask at_barrier = 0;       // waiting at a barrier of the block
+  Mask in_collective = 0;    // waiting for other lanes of this warp
+  std::array<Mask, kBarriers> waiting{};               // at each barrier
+  std::array<std::uint32_t, kBarriers> waiting_at{};   // the step at which they wait
+  std::array<std::uint64_t, kLanes> key{};             // (kernel depth - depth) << 32 | next step
+  std::array<std::uint64_t, kLanes> stamp{};           // the value of `steps` when the lane ran last
+  std::vector<std::array<std::uint32_t, kLanes>> returns;  // by depth: the step to return to
+  std::vector<std::byte> registers;
+  Mask ran = 0;                    // the lanes of the last group
+  std::uint64_t steps = 0;         // run by all groups
+  std::uint64_t instructions = 0;  // the same, counted once per lane
+};
+
+/// Step::choice of a barrier.
+enum class BarrierKind : std::uint8_t { sync, arrive, popc, all, any };
+
+struct Barrier {
+  bool used = false;           // a thread has arrived
+  BarrierKind kind{};          // of the first arrival
+  std::uint32_t expected = 0;  // number of threads; zero: all of the block
+  std::uint32_t arrived = 0;   // number of threads that arrived by bar.arrive
+  std::uint32_t reduced = 0;   // number of threads whose predicate was true
+};
+
+/// The global memory that an instruction accessed last.
+struct CachedRange {
+  std::uintptr_t begin = 0;
+  std::uint64_t bytes = 0;
+};
+
+enum class BlockState : std::uint8_t { finished, yielded };
+
+struct Block {
+  Block(Launch& launch, std::uint64_t number);
+
+  /// Runs until it is finished (or has a fault) or its turn is over.
+  BlockState run();
+
+  /// The host address of `bytes` at `address` in the step's space, for one lane. Null, after reporting the fault, if
+  /// the access is invalid.
+  std::byte* resolve(Warp const& warp, Step const& step, unsigned lane, std::uint64_t address, std::uint32_t bytes);
+  /// The same for the address of the step, with the common valid cases inlined.
+  template <ptx::Space kSpace>
+  std::byte* quick(Warp& warp, Step const& step, unsigned lane, std::uint32_t bytes);
+  /// The host address of memory to read at a generic address; null, without a report, if it is invalid. For strings.
+  std::byte const* find(std::uint64_t address, std::uint64_t bytes);
+  bool fail(Warp const& warp, Step const& step, Mask lanes, FaultKind kind, std::string what,
+            std::uintptr_t address = 0);
+
+  std::byte* local_of(Warp const& warp, unsigned lane) noexcept {
+    return local.get() + std::size_t{warp.thread(lane)} * launch.kernel->function->local_bytes;
+  }
+  bool barrier_complete(unsigned id);
+  void release_barrier(unsigned id);
+  void thread_exited();
+  /// Null if the memory is not allocated.
+  MemoryRange const* find_range(std::uint64_t address, std::uint64_t bytes);
+  void report_deadlock();
+  void finish_reduction(Warp& warp, Step const& step, Mask lanes, std::uint32_t reduced, std::uint32_t waited);
+
+  Launch& launch;
+  Dimensions index;
+  std::uint32_t threads;
+  std::uint32_t running;  // not exited
+  std::unique_ptr<std::byte[]> shared_storage;
+  std::byte* shared;
+  std::unique_ptr<std::byte[]> local;
+  std::vector<std::unique_ptr<Warp>> warps;
+  std::array<Barrier, kBarriers> barriers{};
+  std::vector<CachedRange> ranges;
+  std::deque<MemoryRange> late;  // memory allocated while the kernel ran
+  std::unique_ptr<std::vector<OpcodeStatistics>> statistics;  // by DecodedKernel::forms; null if not requested
+};
+
+/// The address of a step in its space: a register plus an offset, or only an offset.
+inline std::uint64_t address_of(Warp& warp, Step const& step, unsigned lane) noexcept {
+  if (step.base == kNowhere) {
+    return step.bits +
+           (step.frame_relative ? std::uint64_t{warp.depth} * warp.block.launch.kernel->local_frame_bytes : 0);
+  }
+  if (step.base_width == 8) return step.bits + warp.at<std::uint64_t>(step.base)[lane];
+  return static_cast<std::uint32_t>(step.bits + warp.at<std::uint32_t>(step.base)[lane]);
+}
+
+template <ptx::Space kSpace>
+[[gnu::always_inline]] inline std::byte* Block::quick(Warp& warp, Step const& step, unsigned lane,
+                                                      std::uint32_t bytes) {
+  std::uint64_t const address = address_of(warp, step, lane);
+  if constexpr (kSpace == ptx::Space::shared) {
+    if (address < launch.shared_bytes && bytes <= launch.shared_bytes - address && (address & (bytes - 1)) == 0)
+      return shared + address;
+  } else if constexpr (kSpace == ptx::Space::global) {
+    CachedRange const& range = ranges[step.range];
+    std::uint64_t const offset = address - range.begin;
+    if (offset < range.bytes && bytes <= range.bytes - offset && (address & (bytes - 1)) == 0)
+      return reinterpret_cast<std::byte*>(address);
+  }
+  return resolve(warp, step, lane, address, bytes);
+}
+
+enum class WarpState : std::uint8_t { finished, waiting, yielded, failed };
+
+// The loop that runs a warp, without instrumentation, and with counts, times and perf spans.
+WarpState run_untraced(Warp& warp);
+WarpState run_traced(Warp& warp);
+
+/// Step::choice of a mov until its handler is selected.
+enum class MoveKind : std::uint8_t { plain, pack, unpack, special, address };
+
+/// Step::choice of bar.warp.sync, whose lanes may arrive at different steps.
+constexpr std::uint8_t kMeetsAnywhere = 1;
+
+/// The handler of a form by family; null if the form belongs to another family. The modifiers of `step` are set
+/// already.
+Handler select_integer(ptx::Form const& form, Step& step);
+Handler select_bits(ptx::Form const& form, Step& step);
+Handler select_float(ptx::Form const& form, Step& step);
+Handler select_half(ptx::Form const& form, Step& step);
+Handler select_approximation(ptx::Form const& form, Step& step);
+Handler select_comparison(ptx::Form const& form, Step& step);
+Handler select_conversion(ptx::Form const& form, Step& step);
+Handler select_move(ptx::Form const& form, Step& step);
+Handler select_memory(ptx::Form const& form, Step& step);
+Handler select_atomic(ptx::Form const& form, Step& step);
+Handler select_collective(ptx::Form const& form, Step& step);
+/// The handler of a call of vprintf or __assertfail.
+Handler select_provided(std::string_view name);
+
+/// Makes the frame at `depth` the current one.
+void select_frame(Warp& warp, std::uint32_t depth) noexcept;
+
+}  // namespace cuda_cpu

@@ -1,0 +1,67 @@
+// Floating-point operations of PTX that processors lack: flushed denormals, saturation, the canonical NaN, half
+// precision.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "cuda_cpu/executor/machine.h"
+
+namespace cuda_cpu {
+
+inline float as_float(std::uint32_t bits) noexcept { return std::bit_cast<float>(bits); }
+inline double as_double(std::uint64_t bits) noexcept { return std::bit_cast<double>(bits); }
+inline std::uint64_t bits_of(double value) noexcept { return std::bit_cast<std::uint64_t>(value); }
+constexpr std::uint32_t kNan32 = 0x7fffffff;
+constexpr std::uint16_t kNan16 = 0x7fff;
+
+/// Replaces any NaN by the canonical one.
+inline std::uint32_t bits_of(float value) noexcept {
+  return value != value ? kNan32 : std::bit_cast<std::uint32_t>(value);
+}
+
+/// Replaces a denormal by a zero of its sign.
+inline float flushed(float value) noexcept {
+  auto const bits = std::bit_cast<std::uint32_t>(value);
+  return (bits & 0x7f800000) == 0 ? as_float(bits & 0x80000000) : value;
+}
+/// Clamps to [0, 1]; NaN becomes zero.
+template <class T>
+T saturated(T value) noexcept {
+  return value > T{0} ? (value < T{1} ? value : T{1}) : T{0};
+}
+
+inline float half_to_float(std::uint16_t half) noexcept {
+  std::uint32_t const sign = std::uint32_t{half & 0x8000u} << 16;
+  std::uint32_t const exponent = half >> 10 & 31u;
+  std::uint32_t const fraction = half & 1023u;
+  if (exponent == 31) return as_float(sign | 0x7f800000 | fraction << 13);
+  if (exponent != 0) return as_float(sign | (exponent + 112) << 23 | fraction << 13);
+  float const magnitude = static_cast<float>(fraction) * 0x1p-24f;
+  return as_float(sign | std::bit_cast<std::uint32_t>(magnitude));
+}
+inline std::uint16_t flushed_half(std::uint16_t half) noexcept {
+  return (half & 0x7c00) == 0 ? static_cast<std::uint16_t>(half & 0x8000) : half;
+}
+
+/// A binary floating-point format.
+struct FloatFormat {
+  int fraction_bits;  // stored bits of the significand
+  int exponent_bits;
+};
+constexpr FloatFormat kHalf{10, 5};
+constexpr FloatFormat kSingle{23, 8};
+constexpr FloatFormat kDouble{52, 11};
+
+/// The bits of significand * 2^exponent, rounded once, to a denormal, an infinity or the largest number if need be.
+std::uint64_t round_to(FloatFormat format, bool negative, std::uint64_t significand, int exponent,
+                       Rounding rounding) noexcept;
+
+/// Rounds once to half precision.
+std::uint16_t double_to_half(double value, Rounding rounding) noexcept;
+/// Rounds once to single precision.
+std::uint32_t double_to_single(double value, Rounding rounding) noexcept;
+
+}  // namespace cuda_cpu

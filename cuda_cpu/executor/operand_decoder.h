@@ -1,0 +1,58 @@
+// OperandDecoder: lays out the registers of a kernel and fills in the operands of its steps.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "cuda_cpu/executor/machine.h"
+#include "cuda_cpu/ptx/module.h"
+
+namespace cuda_cpu {
+
+/// The bytes of registers of each width, or how many of them there are.
+struct RegisterClasses {
+  std::uint32_t predicates = 0;
+  std::uint32_t halves = 0;
+  std::uint32_t words = 0;
+  std::uint32_t longs = 0;
+
+  std::uint32_t& of(ptx::Type type);
+};
+
+/// The modifiers of a step must be set before its operands.
+class OperandDecoder {
+ public:
+  /// Sets kernel.frame_bytes. `address_of` gives the addresses of the module's global and constant variables.
+  OperandDecoder(ptx::Module const& module, DecodedKernel& kernel,
+                 std::function<std::uintptr_t(std::size_t variable)> const& address_of);
+
+  /// The instructions that follow are those of this function, an index in the module.
+  void begin_function(std::int32_t index);
+  void decode(Step& step, ptx::Instruction const& instruction);
+  Location location(std::int32_t index) const { return locations_[static_cast<std::size_t>(index)]; }
+
+ private:
+  Location constant(std::uint64_t bits, ptx::Type type);
+  std::uint8_t width(std::int32_t index) const;
+  std::uint64_t symbol(ptx::Operand const& operand, Step& step) const;
+  void source(Step& step, unsigned i, ptx::Operand const& operand, ptx::Type type);
+  void sources(Step& step, unsigned& next, ptx::Operand const& operand, ptx::OperandSpec const& spec);
+  void destination(Step& step, unsigned i, ptx::Operand const& operand) const;
+  void destinations(Step& step, ptx::Operand const& operand) const;
+  void address(Step& step, ptx::Operand const& operand);
+  void move(Step& step, ptx::Instruction const& instruction);
+  MoveKind move_source(Step& step, ptx::Operand const& from, ptx::Type type);
+
+  ptx::Module const& module_;
+  DecodedKernel& kernel_;
+  std::function<std::uintptr_t(std::size_t)> const& address_of_;
+  ptx::Function const* function_ = nullptr;
+  std::int32_t function_index_ = -1;
+  RegisterClasses begin_;             // offsets of the registers of each width in a frame
+  std::vector<Location> locations_;   // of the function's registers
+  std::map<std::pair<std::uint64_t, unsigned>, Location> constants_;  // by value and size
+};
+
+}  // namespace cuda_cpu

@@ -1,0 +1,46 @@
+// Program: a PTX module loaded into the memory of a device.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cuda_cpu/executor/device_memory.h"
+#include "cuda_cpu/ptx/module.h"
+
+namespace cuda_cpu {
+
+struct DecodedKernel;
+
+/// A variable of a loaded module.
+struct LoadedVariable {
+  std::uintptr_t address = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// Owns the memory of the module's variables. The DeviceMemory must outlive it. Thread-safe.
+class Program {
+ public:
+  /// Allocates and initializes the module's global and constant variables. Null if there is not enough memory.
+  static std::shared_ptr<Program const> load(std::shared_ptr<ptx::Module const> module, DeviceMemory& memory);
+  Program(Program const&) = delete;
+  Program& operator=(Program const&) = delete;
+  ~Program();
+
+  ptx::Module const& module() const noexcept { return *module_; }
+  /// A global or constant variable; its address is zero if there is none of this name.
+  LoadedVariable find_variable(std::string_view name) const noexcept;
+  /// The decoded entry of this name; null if there is none or it is refused. The first call decodes it.
+  DecodedKernel const* find_kernel(std::string_view name) const;
+
+ private:
+  struct State;
+
+  Program(std::shared_ptr<ptx::Module const> module, DeviceMemory& memory);
+
+  std::shared_ptr<ptx::Module const> module_;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace cuda_cpu

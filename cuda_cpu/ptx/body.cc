@@ -1,0 +1,106 @@
+// The body of a function: scopes, declarations, labels and instructions.
+#include <utility>
+
+#include "cuda_cpu/ptx/builder.h"
+
+namespace cuda_cpu::ptx {
+namespace {
+
+class BodyReader {
+ public:
+  BodyReader(ModuleBuilder& module, Function& function)
+      : function_(function), cursor_(module.cursor), scopes_(function), operands_(module, function, scopes_) {}
+
+  void run() {
+    declare_parameters();
+    cursor_.expect('{');
+    for (int depth = 1; depth > 0;) {
+      if (cursor_.accept('{')) {
+        scopes_.open();
+        ++depth;
+      } else if (cursor_.accept('}')) {
+        scopes_.close(cursor_);
+        --depth;
+      } else {
+        statement();
+      }
+    }
+  }
+
+ private:
+  // Results and parameters are the first variables of a function's frame.
+  void declare_parameters() {
+    auto formal = std::exchange(function_.variables, {});
+    for (auto& variable : formal) scopes_.declare_variable(cursor_.peek(), std::move(variable));
+    for (std::size_t i = 0; i < formal.size(); ++i) {
+      auto& parameter =
+          i < function_.results.size() ? function_.results[i] : function_.parameters[i - function_.results.size()];
+      parameter.offset_bytes = static_cast<std::uint32_t>(function_.variables[i].offset_bytes);
+    }
+  }
+
+  void statement() {
+    cursor_.begin_statement();
+    if (cursor_.at_end()) cursor_.fail("expected '}'");
+    if (cursor_.peek().kind == TokenKind::directive) return directive();
+    if (cursor_.peek().kind == TokenKind::word && cursor_.peek(1).is(':')) {
+      scopes_.define_label(cursor_.name());
+      cursor_.expect(':');
+      return;
+    }
+    instruction();
+  }
+
+  void directive() {
+    Token const at = cursor_.take();
+    if (at.text == ".loc") return cursor_.skip_location();
+    if (at.text == ".file") return cursor_.skip_file();
+    if (at.text == ".pragma") return cursor_.skip_strings();
+    if (at.text == ".reg") {
+      scopes_.declare_registers(cursor_);
+    } else if (at.text == ".shared" || at.text == ".local" || at.text == ".param") {
+      Space const space = at.text == ".shared" ? Space::shared : at.text == ".local" ? Space::local : Space::param;
+      Token const begin = cursor_.peek();
+      scopes_.declare_variable(begin, read_variable(cursor_, space, false));
+    } else {
+      cursor_.unsupported();
+    }
+    cursor_.expect(';');
+  }
+
+  void instruction() {
+    Instruction made;
+    made.line = cursor_.peek().line;
+    if (cursor_.accept('@')) {
+      made.guard_negated = cursor_.accept('!');
+      made.guard = operands_.predicate();
+    }
+    made.form = find_form(cursor_.expect(TokenKind::word, "an instruction").text);
+    if (made.form == nullptr) cursor_.unsupported();
+    operands_.read(made);
+    cursor_.expect(';');
+    function_.instructions.push_back(std::move(made));
+  }
+
+  Function& function_;
+  Cursor& cursor_;
+  Scopes scopes_;
+  OperandReader operands_;
+};
+
+}  // namespace
+
+void read_body(ModuleBuilder& module, Function& function) {
+  auto const begin = module.cursor.place();
+  if (!function.refusal) {
+    try {
+      return BodyReader(module, function).run();
+    } catch (Unsupported const& what) {
+      function.refusal = what.refusal;
+    }
+  }
+  module.cursor.go_back(begin);
+  module.cursor.skip_braces();
+}
+
+}  // namespace cuda_cpu::ptx

@@ -1,0 +1,141 @@
+// The parts of the parser: ModuleBuilder reads declarations, Scopes resolves the names of a function, OperandReader
+// reads the operands of an instruction.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cuda_cpu/ptx/cursor.h"
+#include "cuda_cpu/ptx/forms.h"
+#include "cuda_cpu/ptx/literal.h"
+#include "cuda_cpu/ptx/module.h"
+
+namespace cuda_cpu::ptx {
+
+class ModuleBuilder {
+ public:
+  explicit ModuleBuilder(std::string_view text) : cursor(text), module(std::make_shared<Module>()) {}
+
+  std::shared_ptr<Module const> run();
+
+  Cursor cursor;
+
+  std::vector<Function>& functions() noexcept { return module->functions_; }
+  std::vector<Variable>& variables() noexcept { return module->variables_; }
+  std::int32_t find_function(std::string_view name) const noexcept;  // -1: there is none
+  std::int32_t find_variable(std::string_view name) const noexcept;
+
+ private:
+  void header();
+  void declaration();
+  void variable(Space space, bool is_extern);
+  void check_addresses(Variable const& variable) const;
+  void function(bool is_entry);
+  void function_header(Function& function);
+  std::vector<Parameter> parameters(std::vector<Variable>* frame);
+  void function_directives(Function& function);
+  void keep(Function function, Token const& at);
+
+  std::shared_ptr<Module> module;
+};
+
+/// Reads the type of a declaration, ".u32".
+Type declared_type(Cursor& cursor);
+/// Reads what follows the space, `.align 4 .b8 name[16] = {...}`, up to the ';' or the ',' or the ')' after it.
+Variable read_variable(Cursor& cursor, Space space, bool is_extern);
+
+/// Reads the body of a function, from '{' to '}'. If something in it is not supported, refuses the function and skips
+/// the rest.
+void read_body(ModuleBuilder& module, Function& function);
+
+/// The names that the instructions of a function may use: registers, variables and labels, by scope.
+class Scopes {
+ public:
+  explicit Scopes(Function& function) : function_(function) { open(); }
+
+  void open() { scopes_.push_back({{}, {}, {}, {}, scopes_.empty() ? 0 : scopes_.back().own_end, 0}); }
+  /// Label uses that are not resolved yet move to the enclosing scope; in the outermost one they fail.
+  void close(Cursor const& cursor);
+
+  void declare_registers(Cursor& cursor);
+  void declare_variable(Token const& at, Variable variable);
+  void define_label(Token const& at);
+  void use_label(Token const& at, std::size_t operand);
+
+  /// The index in Function::registers; -1 if no register has that name.
+  std::int32_t find_register(std::string_view name);
+  std::int32_t find_variable(std::string_view name) const noexcept;
+
+ private:
+  struct Registers {
+    Type type = Type::none;
+    std::int64_t count = -1;  // of `%r<count>`; -1: a single register
+    std::map<std::int64_t, std::int32_t> indices;
+  };
+  struct LabelUse {
+    Token at;
+    std::size_t instruction;
+    std::size_t operand;
+  };
+  struct Scope {
+    std::map<std::string, Registers, std::less<>> registers;
+    std::map<std::string, std::int32_t, std::less<>> variables;
+    std::map<std::string, std::int32_t, std::less<>> labels;
+    std::vector<LabelUse> uses;
+    std::uint32_t own_end;    // end of its variables and those of the enclosing scopes in the frame
+    std::uint32_t inner_end;  // end of the variables of closed inner scopes
+  };
+
+  std::int32_t index_of(Registers& registers, std::int64_t number, std::string_view name);
+
+  Function& function_;
+  std::vector<Scope> scopes_;
+};
+
+/// Reads the operands of an instruction whose form is known, up to its ';'. Operands that the executor does not take
+/// are reported by Cursor::unsupported().
+class OperandReader {
+ public:
+  OperandReader(ModuleBuilder& module, Function& function, Scopes& scopes)
+      : module_(module), function_(function), scopes_(scopes), cursor_(module.cursor) {}
+
+  void read(Instruction& instruction);
+  std::int32_t predicate();
+
+ private:
+  Operand operand(OperandSpec const& spec, std::size_t index);
+  Operand destination(OperandSpec const& spec);
+  Operand source(OperandSpec const& spec);
+  Operand any_source(OperandSpec const& spec);
+  Operand named_source(OperandSpec const& spec, Token const& token);
+  Operand set_predicates(bool two);
+  Operand read_predicate();
+  Operand address();
+  Operand vector(OperandSpec const& spec, bool is_source, bool allow_sinks);
+  Operand moved_vector(Type type, bool is_source);
+  Operand number(Type type);
+  Operand named(Token const& at);
+  std::int32_t typed_register(Token const& at, OperandSpec const& spec);
+  std::uint64_t offset();
+  void check_space(Operand const& operand) const;
+  Space space_of(Operand const& operand) const noexcept;
+  void call(Instruction& instruction);
+  std::vector<std::int32_t> call_names();
+  void check_call(Instruction const& instruction, Function const& callee) const;
+
+  ModuleBuilder& module_;
+  Function& function_;
+  Scopes& scopes_;
+  Cursor& cursor_;
+  Form const* form_ = nullptr;  // of the instruction that is read
+};
+
+/// Computes for each entry what it uses through calls: frames, shared memory, refusals.
+void link_functions(std::vector<Function>& functions, std::vector<Variable>& variables);
+
+}  // namespace cuda_cpu::ptx

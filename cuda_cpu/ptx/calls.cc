@@ -1,0 +1,180 @@
+// Calls: their operands, and what an entry needs for the functions that it calls.
+#include <algorithm>
+#include <map>
+
+#include "cuda_cpu/ptx/builder.h"
+
+namespace cuda_cpu::ptx {
+namespace {
+
+constexpr std::uint32_t kRecursiveDepth = 24;
+constexpr std::uint32_t kMaxCallDepth = 64;
+constexpr std::uint32_t kMaxSharedBytes = 48 * 1024;
+constexpr std::uint64_t kMaxLocalBytes = 512 * 1024;  // of a thread, as on devices
+
+void refuse(std::optional<Refusal>& refusal, int line, std::string_view what) {
+  if (!refusal) refusal = Unsupported(line, what).refusal;
+}
+
+// Follows the calls of an entry.
+class Linker {
+ public:
+  Linker(std::vector<Function>& functions, std::vector<Variable>& variables, Function& entry)
+      : functions_(functions), variables_(variables), entry_(entry) {}
+
+  void run() {
+    auto const self = static_cast<std::int32_t>(&entry_ - functions_.data());
+    entry_.call_depth = visit(self, 0);
+    if (recursive_) entry_.call_depth = kRecursiveDepth;
+    std::uint32_t frame = 0;
+    for (auto const index : entry_.reachable)
+      frame = std::max(frame, functions_[static_cast<std::size_t>(index)].frame_bytes);
+    frame = (frame + 15) / 16 * 16;
+    if (std::uint64_t{frame} * (entry_.call_depth + 1) > kMaxLocalBytes)
+      return refuse(entry_.refusal, entry_.line, "more than 512 KiB of local memory for a thread");
+    entry_.local_bytes = frame * (entry_.call_depth + 1);
+    place_shared();
+  }
+
+ private:
+  // Returns the depth of the deepest chain of calls that begins at `index`.
+  std::uint32_t visit(std::int32_t index, std::uint32_t depth) {
+    if (std::ranges::find(path_, index) != path_.end()) {
+      recursive_ = true;
+      return 0;
+    }
+    if (depth > kMaxCallDepth) {
+      refuse(entry_.refusal, functions_[static_cast<std::size_t>(index)].line, "a chain of more than 64 calls");
+      return 0;
+    }
+    if (auto const known = depths_.find(index); known != depths_.end()) return known->second;
+    entry_.reachable.push_back(index);
+    path_.push_back(index);
+    Function const& function = functions_[static_cast<std::size_t>(index)];
+    std::uint32_t deepest = 0;
+    for (auto const& instruction : function.instructions) {
+      use_variables(instruction);
+      if (instruction.callee.empty()) continue;
+      auto const callee = std::ranges::find(functions_, instruction.callee, &Function::name);
+      if (callee != functions_.end() && is_provided(*callee)) continue;
+      if (callee == functions_.end() || !callee->has_body || callee->is_entry) {
+        refuse(entry_.refusal, instruction.line, "a call of " + quoted(instruction.callee) + ", which has no body");
+        continue;
+      }
+      if (callee->refusal && !entry_.refusal) entry_.refusal = callee->refusal;
+      deepest = std::max(deepest, 1 + visit(static_cast<std::int32_t>(callee - functions_.begin()), depth + 1));
+    }
+    path_.pop_back();
+    depths_[index] = deepest;
+    return deepest;
+  }
+
+  // A function that the device provides, with the parameters that it has there.
+  static bool is_provided(Function const& function) {
+    if (function.has_body || function.refusal) return false;
+    auto const have_sizes = [](std::vector<Parameter> const& all, std::initializer_list<std::uint32_t> sizes) {
+      return std::ranges::equal(all, sizes, {}, &Parameter::size_bytes);
+    };
+    if (function.name == "vprintf") return have_sizes(function.parameters, {8, 8}) && have_sizes(function.results, {4});
+    return function.name == "__assertfail" && have_sizes(function.parameters, {8, 8, 4, 8, 8}) &&
+           function.results.empty();
+  }
+
+  void use_variables(Instruction const& instruction) {
+    for (auto const& operand : instruction.operands) {
+      if (operand.referent != Referent::module_variable) continue;
+      auto const& variable = variables_[static_cast<std::size_t>(operand.symbol)];
+      if (variable.refusal && !entry_.refusal) entry_.refusal = variable.refusal;
+      if (variable.space == Space::shared && std::ranges::find(shared_, operand.symbol) == shared_.end())
+        shared_.push_back(operand.symbol);
+    }
+  }
+
+  void place(std::int32_t function, std::int32_t index, Variable const& variable) {
+    auto const begin = (entry_.static_shared_bytes + std::uint64_t{variable.align_bytes} - 1) / variable.align_bytes *
+                       variable.align_bytes;
+    if (begin + variable.size_bytes > kMaxSharedBytes)
+      return refuse(entry_.refusal, entry_.line, "more than 48 KiB of shared memory");
+    entry_.shared.push_back({function, index, static_cast<std::uint32_t>(begin)});
+    entry_.static_shared_bytes = static_cast<std::uint32_t>(begin + variable.size_bytes);
+  }
+
+  // Variables whose size the launch sets come last, all at the same place.
+  void place_shared() {
+    for (auto const index : entry_.reachable) {
+      auto const& variables = functions_[static_cast<std::size_t>(index)].variables;
+      for (std::size_t i = 0; i < variables.size(); ++i)
+        if (variables[i].space == Space::shared) place(index, static_cast<std::int32_t>(i), variables[i]);
+    }
+    bool dynamic = false;
+    for (auto const index : shared_) {
+      auto const& variable = variables_[static_cast<std::size_t>(index)];
+      if (variable.size_bytes != 0) place(-1, index, variable);
+      else dynamic = true;
+    }
+    if (!dynamic) return;
+    std::uint32_t alignment = 16;
+    for (auto const index : shared_)
+      alignment = std::max(alignment, variables_[static_cast<std::size_t>(index)].align_bytes);
+    entry_.static_shared_bytes = (entry_.static_shared_bytes + alignment - 1) / alignment * alignment;
+    for (auto const index : shared_)
+      if (variables_[static_cast<std::size_t>(index)].size_bytes == 0)
+        entry_.shared.push_back({-1, index, entry_.static_shared_bytes});
+  }
+
+  std::vector<Function>& functions_;
+  std::vector<Variable>& variables_;
+  Function& entry_;
+  std::vector<std::int32_t> path_;
+  std::vector<std::int32_t> shared_;  // shared variables of the module that are used
+  std::map<std::int32_t, std::uint32_t> depths_;
+  bool recursive_ = false;
+};
+
+}  // namespace
+
+std::vector<std::int32_t> OperandReader::call_names() {
+  std::vector<std::int32_t> names;
+  cursor_.expect('(');
+  if (cursor_.accept(')')) return names;
+  do {
+    auto const index = cursor_.peek().kind == TokenKind::word ? scopes_.find_variable(cursor_.take().text) : -1;
+    if (index < 0 || function_.variables[static_cast<std::size_t>(index)].space != Space::param) cursor_.unsupported();
+    names.push_back(index);
+  } while (cursor_.accept(','));
+  cursor_.expect(')');
+  return names;
+}
+
+void OperandReader::call(Instruction& instruction) {
+  if (cursor_.peek().is('(')) {
+    instruction.results = call_names();
+    cursor_.expect(',');
+  }
+  Token const callee = cursor_.expect(TokenKind::word, "a function");
+  if (scopes_.find_register(callee.text) >= 0) cursor_.unsupported();  // a call through a pointer
+  auto const known = module_.find_function(callee.text);
+  if (known < 0) cursor_.fail(callee, "undeclared function");
+  instruction.callee = callee.text;
+  if (cursor_.accept(',')) instruction.arguments = call_names();
+  if (!cursor_.peek().is(';')) cursor_.unsupported();  // a prototype
+  check_call(instruction, module_.functions()[static_cast<std::size_t>(known)]);
+}
+
+void OperandReader::check_call(Instruction const& instruction, Function const& callee) const {
+  auto const same = [this](std::vector<std::int32_t> const& given, std::vector<Parameter> const& wanted) {
+    return std::ranges::equal(
+        given, wanted, {},
+        [this](std::int32_t i) { return function_.variables[static_cast<std::size_t>(i)].size_bytes; },
+        [](Parameter const& one) { return std::uint64_t{one.size_bytes}; });
+  };
+  if (callee.is_entry || !same(instruction.arguments, callee.parameters) || !same(instruction.results, callee.results))
+    cursor_.unsupported();
+}
+
+void link_functions(std::vector<Function>& functions, std::vector<Variable>& variables) {
+  for (auto& function : functions)
+    if (function.is_entry && function.has_body) Linker(functions, variables, function).run();
+}
+
+}  // namespace cuda_cpu::ptx

@@ -1,0 +1,77 @@
+#include "cuda_cpu/ptx/cursor.h"
+
+#include "cuda_cpu/ptx/literal.h"
+
+namespace cuda_cpu::ptx {
+namespace {
+
+constexpr std::size_t kMaxStatement = 100;  // characters of a statement in a message
+
+}  // namespace
+
+std::uint64_t Cursor::integer() {
+  Token const& token = expect(TokenKind::number, "an integer");
+  auto const literal = read_literal(token.text);
+  if (!literal || literal->kind != LiteralKind::integer) fail(token, "expected an integer");
+  return literal->bits;
+}
+
+void Cursor::unsupported() const {
+  Token const& first = tokens_[statement_];
+  auto last = statement_;
+  while (last + 1 < tokens_.size() && !tokens_[last + 1].is(';') && tokens_[last + 1].kind != TokenKind::end) ++last;
+  std::string text;
+  for (char const* at = first.text.data(); at != tokens_[last].text.data() + tokens_[last].text.size(); ++at) {
+    bool const is_space = *at == ' ' || *at == '\n' || *at == '\t' || *at == '\r';
+    if (!is_space) text += *at;
+    else if (!text.empty() && text.back() != ' ') text += ' ';
+  }
+  if (text.size() > kMaxStatement) text.replace(kMaxStatement, text.npos, "...");
+  throw Unsupported(first.line, text);
+}
+
+void Cursor::skip_statement() {
+  for (int depth = 0; !at_end(); take()) {
+    if (peek().is('{')) ++depth;
+    if (peek().is('}') && depth-- == 0) return;
+    if (peek().is(';') && depth == 0) {
+      take();
+      return;
+    }
+  }
+  fail("expected ';'");
+}
+
+// `1 20 3, function_name $L__info_string0+4, inlined_at 1 40 5`
+void Cursor::skip_location() {
+  for (int i = 0; i < 3; ++i) integer();
+  while (accept(',')) {
+    if (accept("function_name")) {
+      name();
+      if (accept('+')) integer();
+    } else if (accept("inlined_at")) {
+      for (int i = 0; i < 3; ++i) integer();
+    } else {
+      fail("expected 'function_name' or 'inlined_at'");
+    }
+  }
+}
+
+// `1 "name.cu", 1700000000, 4096`
+void Cursor::skip_file() {
+  integer();
+  expect(TokenKind::text, "a string");
+  while (accept(',')) integer();
+}
+
+void Cursor::skip_braces() {
+  expect('{');
+  for (int depth = 1; depth > 0;) {
+    if (at_end()) fail("expected '}'");
+    if (peek().is('{')) ++depth;
+    if (peek().is('}')) --depth;
+    take();
+  }
+}
+
+}  // namespace cuda_cpu::ptx

@@ -1,0 +1,67 @@
+// The table of supported instruction forms. A row is a pattern, such as "add[.<rnd>][.ftz][.sat].f32", with the roles
+// of its operands; it expands to all forms that match the pattern. An instruction whose form is in no row is not
+// supported.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cuda_cpu/ptx/types.h"
+
+namespace cuda_cpu::ptx {
+
+enum class OperandRole : std::uint8_t {
+  destination,      // a register
+  source,           // a register or a number
+  immediate,        // a number
+  predicate,        // a predicate to read, or its negation: !%p
+  set_predicate,    // a predicate to write
+  set_predicates,   // one or two predicates to write: %p|%q
+  address,          // in brackets
+  label,
+  call,             // all operands of a call
+  any_source,       // of mov and cvta: also a special register, the address of a symbol, or several registers in braces
+  any_destination,  // of mov: also several registers in braces
+};
+
+struct OperandSpec {
+  OperandRole role = OperandRole::source;
+  Type type = Type::none;
+  bool optional = false;
+  bool wider = false;           // accepts wider registers
+  bool as_vector = false;       // with .v2 and .v4: two or four registers in braces
+  bool with_predicate = false;  // a destination that may have a predicate as well: %r1|%p1
+};
+
+/// One exact form. Lives as long as the process.
+struct Form {
+  std::string name;                     // "cvt.rzi.ftz.s32.f32"
+  std::vector<std::string_view> words;  // "cvt", "rzi", "ftz", "s32", "f32"
+  std::vector<OperandSpec> operands;
+  Type first_type = Type::none;  // s32
+  Type type = Type::none;        // f32: the last one
+  Space space = Space::generic;
+  unsigned vector_size = 1;
+
+  std::string_view opcode() const noexcept { return words.front(); }
+  bool has(std::string_view word) const noexcept;
+};
+
+struct FormRow {
+  std::string_view pattern;
+  std::string_view operands;
+};
+
+/// The rows of the table. In a pattern `<rnd>` is a named set of words, `[...]` is optional, `{a|b}` is a choice.
+std::span<FormRow const> form_rows() noexcept;
+/// All forms that a pattern matches. Throws std::invalid_argument if the pattern is malformed.
+std::vector<std::string> expand_pattern(std::string_view pattern);
+
+/// The form of an instruction, whose modifiers may be in any order; null if it is not supported.
+Form const* find_form(std::string_view name);
+/// All forms, sorted by name.
+std::vector<Form const*> const& all_forms();
+
+}  // namespace cuda_cpu::ptx

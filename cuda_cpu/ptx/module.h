@@ -1,0 +1,174 @@
+// Module: a parsed PTX text, with its entries, functions and variables. Immutable once parsed, so any thread may read
+// it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cuda_cpu/ptx/types.h"
+
+namespace cuda_cpu::ptx {
+
+struct Form;
+
+/// Why a text could not be parsed.
+struct Diagnostic {
+  int line = 0;      // from 1
+  int column = 0;    // from 1
+  std::string text;  // the offending token; empty at the end of the text
+  std::string message;
+
+  /// "line 12, column 3: expected ',' at ']'"
+  std::string to_string() const;
+};
+
+/// Why an entry or a function cannot be run: it uses something that is not supported.
+struct Refusal {
+  int line = 0;
+  std::string message;  // "line 57: not supported: tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5}]"
+};
+
+/// A parameter. That of an entry is in the buffer that a launch passes, that of a function in its frame.
+struct Parameter {
+  std::string name;
+  Type type = Type::none;
+  std::uint32_t offset_bytes = 0;
+  std::uint32_t size_bytes = 0;
+  std::uint32_t align_bytes = 0;
+};
+
+/// Adds the address of another variable of the module to the eight bytes at `offset_bytes`.
+struct Relocation {
+  std::uint64_t offset_bytes = 0;
+  std::string symbol;
+};
+
+/// A variable. The loader chooses the address of a global or constant variable; `offset_bytes` places the others in the
+/// frame of their function.
+struct Variable {
+  std::string name;
+  Space space = Space::global;
+  std::uint64_t offset_bytes = 0;
+  std::uint64_t size_bytes = 0;  // zero: shared memory whose size the launch sets
+  std::uint32_t align_bytes = 1;
+  std::vector<std::byte> initial;  // may be shorter than the variable: the rest is zero
+  std::vector<Relocation> relocations;
+  std::optional<Refusal> refusal;  // its declaration is not supported, and so is every function that names it
+};
+
+enum class OperandKind : std::uint8_t {
+  reg,        // `index`, and `other` of the second predicate of `%p|%q` or `%r|%p`; negated: `!%p`
+  sink,       // `_`
+  immediate,  // `bits`, converted to the type that the form takes
+  special,    // `index` is a SpecialRegister
+  address,    // `[base + bits]`: the base is a register (`index`) or a variable
+  symbol,     // the address of a variable, plus `bits`
+  label,      // `index` of an instruction; one past the last is the function's end
+  vector,     // `elements`
+};
+
+enum class SpecialRegister : std::uint8_t {
+  tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
+  laneid, warpid, nwarpid, smid, nsmid, gridid, lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
+  clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi, total_smem_size, dynamic_smem_size,
+};
+
+/// What the name in an operand refers to; `symbol` is its index in that list.
+enum class Referent : std::uint8_t { none, entry_parameter, function_variable, module_variable };
+
+struct Operand {
+  OperandKind kind = OperandKind::immediate;
+  bool negated = false;
+  Referent referent = Referent::none;
+  std::int32_t index = -1;
+  std::int32_t other = -1;
+  std::int32_t symbol = -1;
+  std::uint64_t bits = 0;
+  std::vector<Operand> elements;
+};
+
+struct Instruction {
+  Form const* form = nullptr;
+  int line = 0;
+  std::int32_t guard = -1;  // a predicate register
+  bool guard_negated = false;
+  std::vector<Operand> operands;  // without trailing optional ones that are missing
+  // Of a call: the function, and indices of .param variables of the caller.
+  std::string callee;
+  std::vector<std::int32_t> arguments;
+  std::vector<std::int32_t> results;
+};
+
+struct Register {
+  std::string name;
+  Type type = Type::none;
+};
+
+/// The place of a shared variable in the shared memory of an entry.
+struct SharedSlot {
+  std::int32_t function = -1;  // that declares the variable; -1: the module
+  std::int32_t variable = -1;
+  std::uint32_t offset_bytes = 0;
+};
+
+/// An entry or a device function.
+struct Function {
+  std::string name;
+  int line = 0;
+  bool is_entry = false;
+  bool has_body = false;  // false: only declared, such as vprintf
+  /// The results and parameters of a function are its first variables, at their offsets in its frame.
+  std::vector<Parameter> parameters;
+  std::vector<Parameter> results;
+  std::uint32_t parameter_bytes = 0;
+  std::vector<Register> registers;  // that instructions use
+  std::vector<Variable> variables;  // its shared, local and param variables; the latter two are in its frame
+  std::vector<Instruction> instructions;
+  /// Its own, or that of a function or variable that it uses. Its instructions are then incomplete.
+  std::optional<Refusal> refusal;
+  std::uint32_t frame_bytes = 0;   // local memory of one call
+  std::array<std::uint32_t, 3> max_ntid{};  // .maxntid; zeros without one
+  std::array<std::uint32_t, 3> req_ntid{};  // .reqntid; zeros without one
+  // The rest is set for entries only.
+  std::vector<std::int32_t> reachable;  // indices of the functions that it calls, beginning with itself
+  std::uint32_t call_depth = 0;         // of the deepest chain of calls; zero without calls
+  std::vector<SharedSlot> shared;
+  /// Shared memory that the entry and the functions that it calls declare, without the dynamic shared memory of a
+  /// launch.
+  std::uint32_t static_shared_bytes = 0;
+  /// Local memory of one thread, including the frames of calls.
+  std::uint32_t local_bytes = 0;
+
+  /// An estimate in 32-bit words, for PTX has unlimited registers: at most 64, so that a block can have 1024 threads.
+  unsigned registers_used() const noexcept;
+  /// The maximum number of threads in a block: 1024, or less by .maxntid or .reqntid.
+  unsigned max_threads() const noexcept;
+};
+
+class Module {
+ public:
+  /// The entry or function of this name, or null. It may be refused: see Function::refusal.
+  Function const* find_entry(std::string_view name) const noexcept;
+  Function const* find_function(std::string_view name) const noexcept;
+  /// The global, constant or shared variable of this name that the module declares outside of functions, or null.
+  Variable const* find_variable(std::string_view name) const noexcept;
+
+  std::vector<Function> const& functions() const noexcept { return functions_; }
+  std::vector<Variable> const& variables() const noexcept { return variables_; }
+  std::string const& version() const noexcept { return version_; }
+  std::string const& target() const noexcept { return target_; }
+
+ private:
+  friend class ModuleBuilder;
+  std::vector<Function> functions_;
+  std::vector<Variable> variables_;
+  std::string version_;
+  std::string target_;
+};
+
+}  // namespace cuda_cpu::ptx

@@ -1,0 +1,274 @@
+// Operands, by the roles that the form gives them.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "cuda_cpu/ptx/builder.h"
+
+namespace cuda_cpu::ptx {
+namespace {
+
+struct Special {
+  std::string_view name;
+  Type type;
+};
+// In the order of SpecialRegister.
+constexpr std::array<Special, 31> kSpecials = {{
+    {"%tid.x", Type::u32},         {"%tid.y", Type::u32},         {"%tid.z", Type::u32},
+    {"%ntid.x", Type::u32},        {"%ntid.y", Type::u32},        {"%ntid.z", Type::u32},
+    {"%ctaid.x", Type::u32},       {"%ctaid.y", Type::u32},       {"%ctaid.z", Type::u32},
+    {"%nctaid.x", Type::u32},      {"%nctaid.y", Type::u32},      {"%nctaid.z", Type::u32},
+    {"%laneid", Type::u32},        {"%warpid", Type::u32},        {"%nwarpid", Type::u32},
+    {"%smid", Type::u32},          {"%nsmid", Type::u32},         {"%gridid", Type::u64},
+    {"%lanemask_eq", Type::u32},   {"%lanemask_le", Type::u32},   {"%lanemask_lt", Type::u32},
+    {"%lanemask_ge", Type::u32},   {"%lanemask_gt", Type::u32},   {"%clock", Type::u32},
+    {"%clock_hi", Type::u32},      {"%clock64", Type::u64},       {"%globaltimer", Type::u64},
+    {"%globaltimer_lo", Type::u32}, {"%globaltimer_hi", Type::u32}, {"%total_smem_size", Type::u32},
+    {"%dynamic_smem_size", Type::u32},
+}};
+
+// Whether a form that takes `wanted` takes a register of `type`.
+bool fits(Type type, Type wanted, bool wider) noexcept {
+  if (type == Type::pred || wanted == Type::pred) return type == wanted;
+  if (wanted == Type::f16x2) return type == Type::b32;
+  unsigned const size = size_bytes(type);
+  if (size != size_bytes(wanted) && (!wider || size < size_bytes(wanted))) return false;
+  if (is_bits(wanted) || is_bits(type)) return true;
+  if (is_float(wanted)) return is_float(type) && size == size_bytes(wanted);
+  return !is_float(type);
+}
+
+}  // namespace
+
+void OperandReader::read(Instruction& instruction) {
+  form_ = instruction.form;
+  auto const& specs = form_->operands;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (specs[i].role == OperandRole::call) return call(instruction);
+    if (specs[i].optional && cursor_.peek().is(';')) break;
+    if (i > 0) cursor_.expect(',');
+    instruction.operands.push_back(operand(specs[i], i));
+  }
+  if (!cursor_.peek().is(';')) cursor_.unsupported();
+  bool const unpacks = !instruction.operands.empty() && form_->opcode() == "mov" &&
+                       instruction.operands[0].kind == OperandKind::vector;
+  if (unpacks && instruction.operands[1].kind != OperandKind::reg) cursor_.unsupported();
+}
+
+Operand OperandReader::operand(OperandSpec const& spec, std::size_t index) {
+  bool const in_braces = spec.as_vector && form_->vector_size > 1;
+  switch (spec.role) {
+    case OperandRole::destination: return in_braces ? vector(spec, false, true) : destination(spec);
+    case OperandRole::source: return in_braces ? vector(spec, true, false) : source(spec);
+    case OperandRole::immediate: return number(spec.type);
+    case OperandRole::predicate: return read_predicate();
+    case OperandRole::set_predicate: return set_predicates(false);
+    case OperandRole::set_predicates: return set_predicates(true);
+    case OperandRole::address: return address();
+    case OperandRole::any_source: return any_source(spec);
+    case OperandRole::any_destination:
+      return cursor_.peek().is('{') ? moved_vector(spec.type, false) : destination(spec);
+    case OperandRole::label: {
+      scopes_.use_label(cursor_.name(), index);
+      Operand made;
+      made.kind = OperandKind::label;
+      return made;
+    }
+    case OperandRole::call: break;
+  }
+  cursor_.unsupported();
+}
+
+std::int32_t OperandReader::predicate() {
+  OperandSpec spec;
+  spec.type = Type::pred;
+  return typed_register(cursor_.expect(TokenKind::word, "a predicate"), spec);
+}
+
+std::int32_t OperandReader::typed_register(Token const& at, OperandSpec const& spec) {
+  auto const index = scopes_.find_register(at.text);
+  if (index < 0) cursor_.fail(at, "undeclared register");
+  if (!fits(function_.registers[static_cast<std::size_t>(index)].type, spec.type, spec.wider)) cursor_.unsupported();
+  return index;
+}
+
+Operand OperandReader::number(Type type) {
+  bool const minus = cursor_.accept('-');
+  Token const& token = cursor_.expect(TokenKind::number, "a register or a number");
+  auto literal = read_literal(token.text);
+  if (literal && minus) literal = literal->negated(token.text);
+  if (!literal) cursor_.fail(token, "invalid number");
+  auto const bits = literal->as(type);
+  if (!bits) cursor_.unsupported();
+  Operand made;
+  made.kind = OperandKind::immediate;
+  made.bits = *bits;
+  return made;
+}
+
+Operand OperandReader::destination(OperandSpec const& spec) {
+  Operand made;
+  Token const& token = cursor_.expect(TokenKind::word, "a register");
+  if (token.text == "_") {
+    if (form_->opcode() != "atom" && !spec.with_predicate) cursor_.unsupported();
+    made.kind = OperandKind::sink;
+  } else {
+    made.kind = OperandKind::reg;
+    made.index = typed_register(token, spec);
+  }
+  if (spec.with_predicate && cursor_.accept('|') && !cursor_.accept("_")) made.other = predicate();
+  return made;
+}
+
+Operand OperandReader::source(OperandSpec const& spec) {
+  if (cursor_.peek().kind != TokenKind::word) return number(spec.type);
+  Operand made;
+  made.kind = OperandKind::reg;
+  made.index = typed_register(cursor_.take(), spec);
+  return made;
+}
+
+Operand OperandReader::set_predicates(bool two) {
+  Operand made;
+  made.kind = cursor_.accept("_") ? OperandKind::sink : OperandKind::reg;
+  if (made.kind == OperandKind::reg) made.index = predicate();
+  if (two && cursor_.accept('|') && !cursor_.accept("_")) made.other = predicate();
+  if (made.kind == OperandKind::sink && made.other < 0) cursor_.unsupported();
+  return made;
+}
+
+Operand OperandReader::read_predicate() {
+  if (cursor_.peek().kind == TokenKind::number || cursor_.peek().is('-')) return number(Type::pred);
+  Operand made;
+  made.negated = cursor_.accept('!');
+  made.kind = OperandKind::reg;
+  made.index = predicate();
+  return made;
+}
+
+// `+12`, `+-12` or nothing.
+std::uint64_t OperandReader::offset() {
+  if (!cursor_.accept('+')) return 0;
+  bool const minus = cursor_.accept('-');
+  std::uint64_t const value = cursor_.integer();
+  return minus ? std::uint64_t{0} - value : value;
+}
+
+Operand OperandReader::named(Token const& at) {
+  Operand made;
+  made.kind = OperandKind::symbol;
+  if ((made.symbol = scopes_.find_variable(at.text)) >= 0) {
+    made.referent = Referent::function_variable;
+    return made;
+  }
+  if (function_.is_entry) {
+    auto const found = std::ranges::find(function_.parameters, at.text, &Parameter::name);
+    if (found != function_.parameters.end()) {
+      made.referent = Referent::entry_parameter;
+      made.symbol = static_cast<std::int32_t>(found - function_.parameters.begin());
+      return made;
+    }
+  }
+  if ((made.symbol = module_.find_variable(at.text)) >= 0) {
+    made.referent = Referent::module_variable;
+    return made;
+  }
+  if (module_.find_function(at.text) >= 0) cursor_.unsupported();  // the address of a function
+  cursor_.fail(at, "undeclared name");
+}
+
+Space OperandReader::space_of(Operand const& operand) const noexcept {
+  auto const index = static_cast<std::size_t>(operand.symbol);
+  if (operand.referent == Referent::function_variable) return function_.variables[index].space;
+  return operand.referent == Referent::module_variable ? module_.variables()[index].space : Space::param;
+}
+
+void OperandReader::check_space(Operand const& operand) const {
+  Space const space = space_of(operand);
+  bool const stores_to_entry_parameter = form_->opcode() == "st" && operand.referent == Referent::entry_parameter;
+  bool const is_generic_global = form_->space == Space::generic && space == Space::global;
+  if ((form_->space != space && !is_generic_global) || stores_to_entry_parameter) cursor_.unsupported();
+}
+
+Operand OperandReader::address() {
+  cursor_.expect('[');
+  Operand made;
+  Space const space = form_->space;
+  if (cursor_.peek().kind == TokenKind::number) cursor_.unsupported();  // a fixed address
+  Token const& base = cursor_.expect(TokenKind::word, "an address");
+  auto const index = scopes_.find_register(base.text);
+  if (index >= 0) {
+    Type const type = function_.registers[static_cast<std::size_t>(index)].type;
+    bool const narrow =
+        space == Space::shared || space == Space::local || space == Space::constant || space == Space::param;
+    bool const is_address = !is_float(type) && (size_bytes(type) == 8 || (narrow && size_bytes(type) == 4));
+    // An entry's own parameters are those of the launch; the parameters of its calls have no addresses.
+    bool const stores_to_parameter = form_->opcode() == "st" && space == Space::param && function_.is_entry;
+    if (!is_address || stores_to_parameter) cursor_.unsupported();
+    made.index = index;
+  } else {
+    made = named(base);
+    check_space(made);
+  }
+  made.kind = OperandKind::address;
+  made.bits = offset();
+  cursor_.expect(']');
+  return made;
+}
+
+Operand OperandReader::vector(OperandSpec const& spec, bool is_source, bool allow_sinks) {
+  Operand made;
+  made.kind = OperandKind::vector;
+  cursor_.expect('{');
+  do {
+    if (allow_sinks && cursor_.accept("_")) made.elements.emplace_back().kind = OperandKind::sink;
+    else made.elements.push_back(is_source ? source(spec) : destination(spec));
+  } while (cursor_.accept(','));
+  cursor_.expect('}');
+  if (spec.as_vector && made.elements.size() != form_->vector_size) cursor_.unsupported();
+  return made;
+}
+
+// The parts of a register of `type`, lowest first: two or four, of 16 or 32 bits each.
+Operand OperandReader::moved_vector(Type type, bool is_source) {
+  std::size_t count = 1;
+  for (std::size_t i = 1; !cursor_.peek(i).is('}') && cursor_.peek(i).kind != TokenKind::end; ++i)
+    count += cursor_.peek(i).is(',') ? 1 : 0;
+  unsigned const part_bytes = static_cast<unsigned>(size_bytes(type) / count);
+  if (!is_bits(type) || (count != 2 && count != 4) || part_bytes < 2) cursor_.unsupported();
+  OperandSpec part;
+  part.type = part_bytes == 4 ? Type::b32 : Type::b16;
+  return vector(part, is_source, !is_source);
+}
+
+Operand OperandReader::any_source(OperandSpec const& spec) {
+  if (cursor_.peek().is('{')) return moved_vector(spec.type, true);
+  if (cursor_.peek().kind != TokenKind::word) return number(spec.type);
+  if (scopes_.find_register(cursor_.peek().text) >= 0) return source(spec);
+  Token const& token = cursor_.take();
+  auto const* const special = std::ranges::find(kSpecials, token.text, &Special::name);
+  if (special == kSpecials.end()) return named_source(spec, token);
+  if (form_->opcode() != "mov" || !fits(special->type, spec.type, false)) cursor_.unsupported();
+  Operand made;
+  made.kind = OperandKind::special;
+  made.index = static_cast<std::int32_t>(special - kSpecials.begin());
+  return made;
+}
+
+// The address of a variable, for mov and cvta.
+Operand OperandReader::named_source(OperandSpec const& spec, Token const& token) {
+  if (token.text.starts_with('%') || is_float(spec.type)) cursor_.unsupported();
+  Operand made = named(token);
+  Space const space = space_of(made);
+  bool const is_call_parameter =
+      space == Space::param && function_.is_entry && made.referent == Referent::function_variable;
+  bool const narrow = space == Space::shared || space == Space::local;
+  bool const is_wide_enough = size_bytes(spec.type) == 8 || (size_bytes(spec.type) == 4 && narrow);
+  bool const is_converted = form_->opcode() != "mov";
+  if (is_call_parameter || !is_wide_enough || (is_converted && (form_->has("to") || form_->space != space)))
+    cursor_.unsupported();
+  made.bits = offset();
+  return made;
+}
+
+}  // namespace cuda_cpu::ptx
