@@ -194,6 +194,17 @@ std::optional<CpuDriverFault> cpu_driver_last_fault() {
   return Device::get() == nullptr ? std::nullopt : Device::get()->last_fault();
 }
 
+tracing::cuda::DriverOptions cpu_driver_options() {
+  tracing::cuda::DriverOptions options;
+  options.failed_launch = [] {
+    auto const fault = cpu_driver_last_fault();
+    return fault ? tracing::cuda::DriverOptions::Failed{fault->launch, fault->fault.message}
+                 : tracing::cuda::DriverOptions::Failed{};
+  };
+  options.last_message = cpu_driver_last_message;
+  return options;
+}
+
 std::string cpu_driver_last_message() { return cpu::this_thread().last_message; }
 
 }  // namespace cuda_cpu
