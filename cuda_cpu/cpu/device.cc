@@ -135,10 +135,13 @@ void Device::clear() {
   for (auto const& [handle, stream] : stream_handles.take_all()) streams.close(stream);
   events.take_all();
   functions.take_all();
+  arrays.take_all();
   modules.take_all();
   MutexLock const lock(allocations_mutex);
   for (auto const& [address, ordered] : std::exchange(allocations, {})) memory.free(address);
+  managed.clear();
   for (auto const& [address, held] : std::exchange(host_memory, {})) memory.unmap_host(held.get());
+  for (auto const& [address, its] : std::exchange(registered, {})) memory.unmap_host(reinterpret_cast<void*>(address));
 }
 
 ThreadState::~ThreadState() {
