@@ -13,8 +13,8 @@ namespace {
 
 using Bytes = std::span<std::byte const>;
 
-constexpr std::uint32_t kWrapperMagic = 0x466243b1;
-constexpr std::uint32_t kContainerMagic = 0xba55ed50;
+constexpr unsigned char kWrapperMagic[] = {0xb1, 0x43, 0x62, 0x46};
+constexpr unsigned char kContainerMagic[] = {0x50, 0xed, 0x55, 0xba};
 constexpr std::uint16_t kContainerVersion = 1;
 constexpr std::size_t kContainerHeader = 16;
 constexpr std::size_t kEntryHeader = 64;       // at least
@@ -34,6 +34,14 @@ T load(void const* from, std::size_t offset = 0) noexcept {
   T value;
   std::memcpy(&value, static_cast<std::byte const*>(from) + offset, sizeof value);
   return value;
+}
+
+// Not by memcmp(), which may read more than the first difference.
+bool begins_with(void const* image, unsigned char const (&magic)[4]) noexcept {
+  auto const* at = static_cast<unsigned char const*>(image);
+  for (auto const byte : magic)
+    if (*at++ != byte) return false;
+  return true;
 }
 
 Error malformed(std::string message) { return {ErrorKind::malformed, std::move(message)}; }
@@ -117,8 +125,8 @@ std::string Entry::target() const {
   return text;
 }
 
-bool is_container(void const* image) noexcept { return load<std::uint32_t>(image) == kContainerMagic; }
-bool is_wrapper(void const* image) noexcept { return load<std::uint32_t>(image) == kWrapperMagic; }
+bool is_container(void const* image) noexcept { return begins_with(image, kContainerMagic); }
+bool is_wrapper(void const* image) noexcept { return begins_with(image, kWrapperMagic); }
 
 Bytes container_at(void const* image) noexcept {
   auto const size = load<std::uint64_t>(image, 8);

@@ -43,7 +43,7 @@ struct Entry {
 };
 
 /// Whether a container begins here, which nvcc calls a fat binary, or a wrapper, by which programs register containers.
-/// REQUIRES: eight readable bytes.
+/// Reads up to four bytes, none after one that differs.
 bool is_container(void const* image) noexcept;
 bool is_wrapper(void const* image) noexcept;
 
