@@ -20,17 +20,17 @@ class Binary {
  public:
   explicit Binary(void const* wrapper) : wrapper_(wrapper) {}
 
-  /// Loads the module. Later calls return the same result.
-  CUresult load(CUmodule* module);
+  /// Loads the module. Later calls return the same result. A failure is explained, and explained again for each `user`: what
+  /// needs the module.
+  CUresult load(CUmodule* module, std::string const& user);
   /// Unloads it; the next use loads it again.
   void unload() noexcept;
 
  private:
-  CUresult load_locked() TRACING_REQUIRES(mutex_);
-
   void const* const wrapper_;
   tracing::internal::Mutex mutex_;
   CUresult result_ TRACING_GUARDED_BY(mutex_) = CUDA_ERROR_NOT_INITIALIZED;
+  std::string why_ TRACING_GUARDED_BY(mutex_);  // it could not be loaded
   bool is_loaded_ TRACING_GUARDED_BY(mutex_) = false;
   CUmodule module_ TRACING_GUARDED_BY(mutex_) = nullptr;
 };
@@ -69,7 +69,8 @@ class Registry {
   Binary& add(void const* wrapper);
   /// Forgets the binary and what belongs to it.
   void remove(Binary& binary) noexcept;
-  void add_kernel(Binary& binary, void const* host_function, char const* name);
+  Kernel& add_kernel(Binary& binary, void const* host_function, char const* name);
+  void remove_kernel(void const* host_function) noexcept;
   /// `host_pointer` is null unless the variable is managed.
   void add_variable(Binary& binary, void const* host_variable, char const* name, std::size_t bytes, void** host_pointer);
 
@@ -89,6 +90,8 @@ class Registry {
   std::map<void const*, std::shared_ptr<Kernel>> kernels_ TRACING_GUARDED_BY(mutex_);  // by host function and by itself
   std::map<void const*, std::unique_ptr<Variable>> variables_ TRACING_GUARDED_BY(mutex_);  // by host variable
 };
+
+extern "C" cudaError_t __cudaGetKernel(cudaKernel_t* kernel, void const* host_function);
 
 /// That of the process. Never destroyed.
 Registry& registry();

@@ -78,13 +78,26 @@ cudaError_t finish(cudaError_t error) noexcept {
   return error;
 }
 
+void explain(std::string_view message) noexcept {
+  if (!TRACE_ENABLED(error)) print(message);
+}
+
 cudaError_t refuse(cudaError_t error, std::string_view message) noexcept {
   try {
     TRACE_ERROR("{}", message, tracing::kv("code", static_cast<int>(error)), tracing::kv("name", cudaGetErrorName(error)));
-    if (!TRACE_ENABLED(error)) print(fmt::format("{}: {}", cudaGetErrorName(error), message));
+    explain(fmt::format("{}: {}", cudaGetErrorName(error), message));
   } catch (...) {  // out of memory
   }
   return error;
+}
+
+// For refused.cc.
+int refuse_call(char const* name, char const* reason) noexcept;
+int refuse_call(char const* name, char const* reason) noexcept {
+  return call([&] {
+    std::string_view const why = reason;
+    return refuse(cudaErrorNotSupported, fmt::format("{}() is not supported{}{}", name, why.empty() ? "" : ": ", why));
+  });
 }
 
 }  // namespace cuda_cpu::runtime

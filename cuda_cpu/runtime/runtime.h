@@ -69,6 +69,9 @@ cudaError_t finish(cudaError_t error) noexcept;
 /// `error`.
 cudaError_t refuse(cudaError_t error, std::string_view message) noexcept;
 
+/// For an error that the driver has reported already: on stderr if no subscriber gets errors.
+void explain(std::string_view message) noexcept;
+
 /// Runs the body of a call, which returns a cudaError_t or a CUresult. Exceptions become errors.
 template <class Body>
 cudaError_t call(Body const& body) noexcept {
