@@ -214,13 +214,15 @@ bool Block::fail(Warp const& warp, Step const& step, Mask lanes, FaultKind kind,
   fault.kind = kind;
   fault.kernel = launch.kernel->name;
   fault.line = step.line;
+  fault.source = launch.kernel->module->sources().lines_of(step.place);
   fault.block = index;
   fault.first_thread = warp.index * kLanes;
   fault.lanes = lanes;
   fault.address = address;
-  fault.message = what + ": kernel " + fault.kernel + ", PTX line " + std::to_string(step.line) + " (" +
-                  launch.kernel->forms[step.form_index]->name + "), block " + dimensions_text(index) + ", warp " +
-                  std::to_string(warp.index) + ", " + lanes_text(lanes);
+  std::string const source = to_string(fault.source);
+  fault.message = what + ": kernel " + fault.kernel + ", " + source + (source.empty() ? "" : ", ") + "PTX line " +
+                  std::to_string(step.line) + " (" + launch.kernel->forms[step.form_index]->name + "), block " +
+                  dimensions_text(index) + ", warp " + std::to_string(warp.index) + ", " + lanes_text(lanes);
   launch.fail(std::move(fault));
   return false;
 }
