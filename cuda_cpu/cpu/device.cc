@@ -137,7 +137,7 @@ void Device::clear() {
   functions.take_all();
   modules.take_all();
   MutexLock const lock(allocations_mutex);
-  for (auto const& [address, ordered] : std::exchange(allocations, {})) memory.free(address);
+  for (auto const& [address, ordered] : std::exchange(allocations, {})) memory.free(address, "freed with their context");
   for (auto const& [address, held] : std::exchange(host_memory, {})) memory.unmap_host(held.get());
 }
 
