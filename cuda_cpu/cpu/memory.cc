@@ -5,6 +5,7 @@
 #include <new>
 
 #include "cuda_cpu/cpu/device.h"
+#include "cuda_cpu/cpu/span_text.h"
 
 namespace cuda_cpu::cpu {
 namespace {
@@ -12,9 +13,10 @@ namespace {
 // Memory freed in stream order is in use until the stream reaches the free. If memory is short and such frees are
 // pending, wait for all streams.
 std::uintptr_t allocate_or_wait(Device& device, std::uint64_t bytes) {
-  if (auto const address = device.memory.allocate(bytes); address != 0) return address;
+  std::string const note = span_note("allocated");
+  if (auto const address = device.memory.allocate(bytes, false, note); address != 0) return address;
   if (device.pending_frees > 0) device.streams.wait(device.streams.end_of_all());
-  return device.memory.allocate(bytes);
+  return device.memory.allocate(bytes, false, note);
 }
 
 CUresult allocate(Device& device, CUdeviceptr* out, std::size_t bytes, bool is_ordered) {
@@ -51,7 +53,7 @@ CUresult mem_free(CUdeviceptr address) {
     if (address == 0) return CUDA_SUCCESS;
     if (!take(device, address, false)) return CUDA_ERROR_INVALID_VALUE;
     auto const result = device.wait(device.streams.end_of_all());  // like the driver
-    device.memory.free(address);
+    device.memory.free(address, span_note("freed"));
     return result;
   });
 }
@@ -65,8 +67,8 @@ CUresult mem_free_async(CUdeviceptr address, CUstream handle) {
     if (address == 0) return CUDA_SUCCESS;
     if (!take(device, address, true)) return CUDA_ERROR_INVALID_VALUE;
     ++device.pending_frees;
-    device.streams.submit_short(stream, [&device, address] {
-      device.memory.free(address);
+    device.streams.submit_short(stream, [&device, address, note = span_note("freed")]() mutable {
+      device.memory.free(address, std::move(note));
       --device.pending_frees;
     });
     return CUDA_SUCCESS;
@@ -97,7 +99,9 @@ CUresult mem_host_alloc(void** out, std::size_t bytes, unsigned flags) {
     constexpr unsigned kKnown = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
     constexpr std::align_val_t kPage{4096};
     if (out == nullptr || bytes == 0 || (flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
-    std::shared_ptr<void> held(::operator new(bytes, kPage, std::nothrow),
+    if (bytes > SIZE_MAX - DeviceMemory::kAlignment) return CUDA_ERROR_OUT_OF_MEMORY;
+    // Followed by a gap, like memory of the device.
+    std::shared_ptr<void> held(::operator new(bytes + DeviceMemory::kAlignment, kPage, std::nothrow),
                                [=](void* memory) { ::operator delete(memory, kPage); });
     if (held == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
     device.memory.map_host(held.get(), bytes);

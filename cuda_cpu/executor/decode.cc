@@ -62,7 +62,7 @@ class Decoder {
  public:
   Decoder(ptx::Module const& module, Function const& entry,
           std::function<std::uintptr_t(std::size_t)> const& address_of)
-      : module_(module), kernel_(new_kernel(entry)), operands_(module, *kernel_, address_of) {}
+      : module_(module), kernel_(new_kernel(module, entry)), operands_(module, *kernel_, address_of) {}
 
   std::unique_ptr<DecodedKernel const> run() {
     for (auto const index : kernel_->function->reachable) {
@@ -77,9 +77,10 @@ class Decoder {
   }
 
  private:
-  static std::unique_ptr<DecodedKernel> new_kernel(Function const& entry) {
+  static std::unique_ptr<DecodedKernel> new_kernel(ptx::Module const& module, Function const& entry) {
     auto kernel = std::make_unique<DecodedKernel>();
     kernel->name = entry.name;
+    kernel->module = &module;
     kernel->function = &entry;
     kernel->depth = entry.call_depth;
     kernel->local_frame_bytes = entry.local_bytes / (entry.call_depth + 1);
@@ -98,6 +99,7 @@ class Decoder {
     Step end;
     end.kind = StepKind::ret;
     end.line = function_->instructions.empty() ? function_->line : function_->instructions.back().line;
+    end.place = function_->instructions.empty() ? -1 : function_->instructions.back().place;
     end.form_index = form_index(ptx::find_form("ret"));
     kernel_->steps.push_back(end);
   }
@@ -119,6 +121,7 @@ class Decoder {
     Form const& form = *instruction.form;
     Step made;
     made.line = instruction.line;
+    made.place = instruction.place;
     made.form_index = form_index(&form);
     set_modifiers(form, made);
     if (instruction.guard >= 0) made.guard = operands_.location(instruction.guard);
