@@ -13,7 +13,10 @@
 #include "cuda_cpu/cpu/cpu_test_kernels.h"
 #include "cuda_cpu/cpu/cpu_test_support.h"
 #include "cuda_cpu/cpu/device.h"
+#include "tracing_core/collect/registry.h"
 #include "tracing_core/cuda/launch_log.h"
+#include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/tracing.h"
 
 namespace cuda_cpu {
 namespace {
@@ -120,6 +123,43 @@ TEST_F(CpuFaultDeathTest, FaultNamesItsLaunchKernelAndStream) {
     Child::expect(id != 0 && fault->launch == id, "its launch");
     Child::expect(fault->fault.kernel == "store" && fault->fault.line > 0 && fault->fault.address == 8, "its place");
     Child::expect(fault->fault.message.find("store") != std::string::npos, "its message names the kernel");
+  };
+  EXPECT_CHILD(body);
+}
+
+TEST_F(CpuFaultDeathTest, FaultNamesTheNearestAllocationAndTheSpanThatAllocatedIt) {
+  auto const body = [] {
+    Child child;
+    tracing::set_global_default(tracing::RegistryBuilder().build());
+    CUdeviceptr address = 0;
+    {
+      int const layer = 3;
+      TRACE_SPAN(info, "load", layer);
+      address = child.allocate(1024);
+    }
+    Child::expect(child.launch(nullptr, "store", address + 1024, 1), CUDA_SUCCESS, "the launch");
+    Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS, "ctx_synchronize");
+    auto const message = cpu_driver_last_fault()->fault.message;
+    Child::expect(message.find(", 4 bytes past the end of 1024 bytes allocated in load{layer=3} (allocation ") !=
+                      std::string::npos, message.c_str());
+  };
+  EXPECT_CHILD(body);
+}
+
+TEST_F(CpuFaultDeathTest, UseAfterFreeNamesTheSpanThatFreedTheMemory) {
+  auto const body = [] {
+    Child child;
+    tracing::set_global_default(tracing::RegistryBuilder().build());
+    auto const address = child.allocate(64);
+    {
+      TRACE_SPAN(info, "unload");
+      Child::expect(child.api.mem_free(address), CUDA_SUCCESS, "mem_free");
+    }
+    Child::expect(child.allocate(64) != address, "the next allocation is elsewhere");
+    Child::expect(child.launch(nullptr, "add_one", address), CUDA_SUCCESS, "the launch");
+    Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS, "ctx_synchronize");
+    auto const message = cpu_driver_last_fault()->fault.message;
+    Child::expect(message.find(") that were freed in unload: kernel add_one") != std::string::npos, message.c_str());
   };
   EXPECT_CHILD(body);
 }

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "cuda_cpu/cpu/device.h"
+#include "cuda_cpu/cpu/span_text.h"
 
 namespace cuda_cpu::cpu {
 namespace {
@@ -12,9 +13,10 @@ namespace {
 // Memory freed in stream order is in use until the stream reaches the free. If memory is short and such frees are
 // pending, wait for all streams.
 std::uintptr_t allocate_or_wait(Device& device, std::uint64_t bytes) {
-  if (auto const address = device.memory.allocate(bytes); address != 0) return address;
+  std::string const note = span_note("allocated");
+  if (auto const address = device.memory.allocate(bytes, false, note); address != 0) return address;
   if (device.pending_frees > 0) device.streams.wait(device.streams.end_of_all());
-  return device.memory.allocate(bytes);
+  return device.memory.allocate(bytes, false, note);
 }
 
 CUresult allocate(Device& device, CUdeviceptr* out, std::size_t bytes, bool is_ordered) {
@@ -36,6 +38,7 @@ bool take(Device& device, CUdeviceptr address, bool must_be_ordered) {
   auto const found = device.allocations.find(address);
   if (found == device.allocations.end() || (must_be_ordered && !found->second)) return false;
   device.allocations.erase(found);
+  device.managed.erase(address);
   return true;
 }
 
@@ -50,7 +53,7 @@ CUresult mem_free(CUdeviceptr address) {
     if (address == 0) return CUDA_SUCCESS;
     if (!take(device, address, false)) return CUDA_ERROR_INVALID_VALUE;
     auto const result = device.wait(device.streams.end_of_all());  // like the driver
-    device.memory.free(address);
+    device.memory.free(address, span_note("freed"));
     return result;
   });
 }
@@ -64,8 +67,8 @@ CUresult mem_free_async(CUdeviceptr address, CUstream handle) {
     if (address == 0) return CUDA_SUCCESS;
     if (!take(device, address, true)) return CUDA_ERROR_INVALID_VALUE;
     ++device.pending_frees;
-    device.streams.submit_short(stream, [&device, address] {
-      device.memory.free(address);
+    device.streams.submit_short(stream, [&device, address, note = span_note("freed")]() mutable {
+      device.memory.free(address, std::move(note));
       --device.pending_frees;
     });
     return CUDA_SUCCESS;
@@ -96,7 +99,9 @@ CUresult mem_host_alloc(void** out, std::size_t bytes, unsigned flags) {
     constexpr unsigned kKnown = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
     constexpr std::align_val_t kPage{4096};
     if (out == nullptr || bytes == 0 || (flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
-    std::shared_ptr<void> held(::operator new(bytes, kPage, std::nothrow),
+    if (bytes > SIZE_MAX - DeviceMemory::kAlignment) return CUDA_ERROR_OUT_OF_MEMORY;
+    // Followed by a gap, like memory of the device.
+    std::shared_ptr<void> held(::operator new(bytes + DeviceMemory::kAlignment, kPage, std::nothrow),
                                [=](void* memory) { ::operator delete(memory, kPage); });
     if (held == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
     device.memory.map_host(held.get(), bytes);
@@ -122,15 +127,63 @@ CUresult mem_free_host(void* memory) {
 CUresult mem_host_get_device_pointer(CUdeviceptr* address, void* memory, unsigned flags) {
   return in_context([&](Device& device) {
     if (address == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    auto const at = reinterpret_cast<std::uintptr_t>(memory);
+    auto const range = device.memory.find(reinterpret_cast<std::uintptr_t>(memory), 1);
     MutexLock const lock(device.allocations_mutex);
-    auto const next = device.host_memory.upper_bound(at);
-    if (next == device.host_memory.begin()) return CUDA_ERROR_INVALID_VALUE;
-    auto const range = device.memory.find(at, 1);
-    if (!range || range->begin != std::prev(next)->first) return CUDA_ERROR_INVALID_VALUE;
-    *address = at;
+    if (!range || (!device.host_memory.contains(range->begin) && !device.registered.contains(range->begin)))
+      return CUDA_ERROR_INVALID_VALUE;
+    *address = reinterpret_cast<std::uintptr_t>(memory);
     return CUDA_SUCCESS;
   });
+}
+
+CUresult mem_alloc_managed(CUdeviceptr* address, std::size_t bytes, unsigned flags) {
+  return in_context([&](Device& device) {
+    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST) return CUDA_ERROR_INVALID_VALUE;
+    auto const result = allocate(device, address, bytes, false);
+    if (result != CUDA_SUCCESS) return result;
+    MutexLock const lock(device.allocations_mutex);
+    device.managed.insert(*address);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult mem_host_register(void* memory, std::size_t bytes, unsigned flags) {
+  return in_context([&](Device& device) {
+    if (memory == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+    auto const begin = reinterpret_cast<std::uintptr_t>(memory);
+    MutexLock const lock(device.allocations_mutex);
+    if (device.memory.find(begin, 1) || device.memory.find(begin + bytes - 1, 1))
+      return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    device.memory.map_host(memory, bytes);
+    device.registered[begin] = {bytes, flags};
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult mem_host_unregister(void* memory) {
+  return in_context([&](Device& device) {
+    {
+      MutexLock const lock(device.allocations_mutex);
+      if (device.registered.erase(reinterpret_cast<std::uintptr_t>(memory)) == 0) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    }
+    auto const result = device.wait(device.streams.end_of_all());
+    device.memory.unmap_host(memory);
+    return result;
+  });
+}
+
+PointerInfo pointer_info(void const* address) {
+  Device* const device = Device::get();
+  if (device == nullptr) return {};
+  auto const range = device->memory.find(reinterpret_cast<std::uintptr_t>(address), 1);
+  if (!range) return {};
+  PointerInfo info{MemoryOwner::device, range->begin, range->end - range->begin};
+  MutexLock const lock(device->allocations_mutex);
+  if (range->storage == nullptr)
+    info.owner = MemoryOwner::pinned;
+  else if (device->managed.contains(range->begin))
+    info.owner = MemoryOwner::managed;
+  return info;
 }
 
 }  // namespace cuda_cpu::cpu

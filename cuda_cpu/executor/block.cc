@@ -32,6 +32,8 @@ std::string hexadecimal(std::uintptr_t value) {
   return std::string("0x").append(digits, end);
 }
 
+std::string with_comma(std::string text) { return text.empty() ? text : ", " + text; }
+
 bool is_traced(RunOptions const& options) {
   return options.opcode_statistics || options.block_statistics || options.instruction_spans;
 }
@@ -173,7 +175,13 @@ std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std
     if (inside(address - reinterpret_cast<std::uintptr_t>(local_of(warp, lane)), local_bytes)) return place;
   }
   MemoryRange const* const range = find_range(address, bytes);
-  if (range == nullptr) return fault(FaultKind::illegal_address, "an access");
+  if (range == nullptr) {
+    fail(warp, step, Mask{1} << lane, FaultKind::illegal_address,
+         "an access of " + std::to_string(bytes) + " bytes at " + hexadecimal(address) +
+             with_comma(launch.memory->describe(address, bytes)),
+         address);
+    return nullptr;
+  }
   // As on a device, constant memory can be read at generic addresses, but not at global ones.
   bool const fits = step.space == ptx::Space::constant
                         ? range->constant
@@ -214,13 +222,15 @@ bool Block::fail(Warp const& warp, Step const& step, Mask lanes, FaultKind kind,
   fault.kind = kind;
   fault.kernel = launch.kernel->name;
   fault.line = step.line;
+  fault.source = launch.kernel->module->sources().lines_of(step.place);
   fault.block = index;
   fault.first_thread = warp.index * kLanes;
   fault.lanes = lanes;
   fault.address = address;
-  fault.message = what + ": kernel " + fault.kernel + ", PTX line " + std::to_string(step.line) + " (" +
-                  launch.kernel->forms[step.form_index]->name + "), block " + dimensions_text(index) + ", warp " +
-                  std::to_string(warp.index) + ", " + lanes_text(lanes);
+  std::string const source = to_string(fault.source);
+  fault.message = what + ": kernel " + fault.kernel + ", " + source + (source.empty() ? "" : ", ") + "PTX line " +
+                  std::to_string(step.line) + " (" + launch.kernel->forms[step.form_index]->name + "), block " +
+                  dimensions_text(index) + ", warp " + std::to_string(warp.index) + ", " + lanes_text(lanes);
   launch.fail(std::move(fault));
   return false;
 }

@@ -26,8 +26,8 @@ Rounding rounding_of(Form const& form) {
 
 Handler select(Form const& form, Step& step) {
   static constexpr Handler (*kFamilies[])(Form const&, Step&) = {
-      select_conversion, select_approximation, select_float, select_half, select_comparison, select_integer,
-      select_bits,       select_move,          select_memory, select_atomic, select_collective};
+      select_conversion, select_approximation, select_float, select_half, select_comparison, select_carry,
+      select_integer,    select_bits,       select_move,          select_memory, select_atomic, select_collective};
   for (auto const family : kFamilies)
     if (Handler const handler = family(form, step)) return handler;
   return nullptr;
@@ -62,7 +62,7 @@ class Decoder {
  public:
   Decoder(ptx::Module const& module, Function const& entry,
           std::function<std::uintptr_t(std::size_t)> const& address_of)
-      : module_(module), kernel_(new_kernel(entry)), operands_(module, *kernel_, address_of) {}
+      : module_(module), kernel_(new_kernel(module, entry)), operands_(module, *kernel_, address_of) {}
 
   std::unique_ptr<DecodedKernel const> run() {
     for (auto const index : kernel_->function->reachable) {
@@ -77,9 +77,10 @@ class Decoder {
   }
 
  private:
-  static std::unique_ptr<DecodedKernel> new_kernel(Function const& entry) {
+  static std::unique_ptr<DecodedKernel> new_kernel(ptx::Module const& module, Function const& entry) {
     auto kernel = std::make_unique<DecodedKernel>();
     kernel->name = entry.name;
+    kernel->module = &module;
     kernel->function = &entry;
     kernel->depth = entry.call_depth;
     kernel->local_frame_bytes = entry.local_bytes / (entry.call_depth + 1);
@@ -98,6 +99,7 @@ class Decoder {
     Step end;
     end.kind = StepKind::ret;
     end.line = function_->instructions.empty() ? function_->line : function_->instructions.back().line;
+    end.place = function_->instructions.empty() ? -1 : function_->instructions.back().place;
     end.form_index = form_index(ptx::find_form("ret"));
     kernel_->steps.push_back(end);
   }
@@ -119,6 +121,7 @@ class Decoder {
     Form const& form = *instruction.form;
     Step made;
     made.line = instruction.line;
+    made.place = instruction.place;
     made.form_index = form_index(&form);
     set_modifiers(form, made);
     if (instruction.guard >= 0) made.guard = operands_.location(instruction.guard);
@@ -129,7 +132,6 @@ class Decoder {
     }
     operands_.decode(made, instruction);
     made.handler = select(form, made);
-    if (form.opcode().starts_with("add") || form.opcode().starts_with("sub")) made.destination[1] = 0;  // the carry
     if (made.handler == nullptr) throw std::logic_error("no handler for " + form.name);
     return made;
   }

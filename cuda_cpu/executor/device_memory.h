@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tracing_core/internal/mutex.h"
@@ -34,11 +36,19 @@ class DeviceMemory {
 
   explicit DeviceMemory(std::uint64_t capacity_bytes = std::uint64_t{8} << 30) : capacity_bytes_(capacity_bytes) {}
 
-  /// Allocates `bytes` of uninitialized memory, aligned to kAlignment. Zero if the capacity or the host's memory is
-  /// exhausted, or if `bytes` is zero.
-  std::uintptr_t allocate(std::uint64_t bytes, bool constant = false);
-  /// False if no allocation begins there. A running kernel may still use the memory.
-  bool free(std::uintptr_t address);
+  /// Allocates `bytes` of uninitialized memory, aligned to kAlignment and followed by as many bytes that belong to no
+  /// allocation. Zero if the capacity or the host's memory is exhausted, or if `bytes` is zero. `note` says in
+  /// describe() what the memory is: "allocated in load{layer=3}".
+  std::uintptr_t allocate(std::uint64_t bytes, bool constant = false, std::string note = {});
+  /// False if no allocation begins there. A running kernel may still use the memory. The last 256
+  /// allocations that were freed are remembered, and the memory of those of at most 4 MiB, 16 MiB in all, is not
+  /// allocated again, so that a later use of it is recognized. `note` says who freed it: "freed in unload".
+  bool free(std::uintptr_t address, std::string note = {});
+
+  /// Where an access to memory that is not allocated is: "4 bytes past the end of 1024 bytes allocated in
+  /// load{layer=3} (allocation 7)", "in 64 bytes (allocation 2) that were freed", "a null pointer". Empty if no
+  /// allocation is within 1 MiB.
+  std::string describe(std::uintptr_t address, std::uint64_t bytes) const;
 
   /// Lets kernels use host memory, too, by its own address. The caller keeps it alive until it is unmapped and no
   /// kernel uses it.
@@ -55,10 +65,24 @@ class DeviceMemory {
 
  private:
   using Mutex = tracing::internal::Mutex;
+  struct Note {
+    std::uint64_t number = 0;  // of the allocation, from 1; zero: memory of the host
+    std::string text;
+  };
+  struct Freed {
+    MemoryRange range;
+    Note allocated;
+    std::string freed;
+  };
+  static std::string text_of(MemoryRange const& range, Note const& note);
 
   std::uint64_t const capacity_bytes_;
   mutable Mutex mutex_;
   std::map<std::uintptr_t, MemoryRange> ranges_ TRACING_GUARDED_BY(mutex_);  // by `begin`
+  std::map<std::uintptr_t, Note> notes_ TRACING_GUARDED_BY(mutex_);          // of ranges_
+  std::uint64_t allocations_ TRACING_GUARDED_BY(mutex_) = 0;                  // ever made
+  std::deque<Freed> freed_ TRACING_GUARDED_BY(mutex_);                        // newest first
+  std::uint64_t freed_bytes_ TRACING_GUARDED_BY(mutex_) = 0;                  // of the storage in freed_
   std::uint64_t used_bytes_ TRACING_GUARDED_BY(mutex_) = 0;
   mutable std::shared_ptr<MemorySnapshot const> snapshot_ TRACING_GUARDED_BY(mutex_);  // null if ranges_ changed since
 };

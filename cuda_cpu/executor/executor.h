@@ -40,9 +40,10 @@ enum class FaultKind : std::uint8_t {
 /// Why a kernel ended early: the first fault of any of its threads.
 struct Fault {
   FaultKind kind = FaultKind::illegal_address;
-  std::string message;  // one line: kernel, PTX line, block, lanes and address
+  std::string message;  // one line: kernel, source and PTX line, block, lanes and address
   std::string kernel;
   int line = 0;  // of the PTX text
+  std::vector<ptx::SourceLine> source;  // innermost first; empty if the PTX was compiled without -lineinfo
   Dimensions block{0, 0, 0};
   std::uint32_t first_thread = 0;  // index of the warp's first thread in the block
   std::uint32_t lanes = 0;         // a bit for each faulting thread of the warp

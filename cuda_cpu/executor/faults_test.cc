@@ -38,9 +38,22 @@ TEST_F(Faults, AnAccessOutOfBoundsIsReportedWithItsPlace) {
   EXPECT_EQ(fault->lanes, 1u << 8);
   EXPECT_EQ(fault->address, reinterpret_cast<std::uintptr_t>(data + 40));
   EXPECT_NE(fault->message.find("an access of 4 bytes at 0x"), fault->message.npos);
-  EXPECT_NE(fault->message.find(": kernel k, PTX line 8 (st.global.u32), block (0,0,0), warp 1, lane 8"),
+  EXPECT_NE(fault->message.find(", 4 bytes past the end of 160 bytes (allocation 1): kernel k, PTX line 8 (st.global.u32), block (0,0,0), warp 1, lane 8"),
             fault->message.npos)
       << fault->message;
+}
+
+TEST_F(Faults, TheSourceLineIsReportedIfThePtxHasOne) {
+  auto const fault = run_body(
+      ".loc 1 71 3\n.loc 1 42 5, function_name $f, inlined_at 1 71 3\n@%p1 bra end; trap; end: ret; }\n"
+      ".file 1 \"/src/softmax.cu\"\n.section .debug_str { $f: .b8 102, 0 }\n.visible .entry other() {");
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->message,
+            "trap: kernel k, softmax.cu:42, inlined at softmax.cu:71, PTX line 10 (trap), block (0,0,0), warp 0, lanes "
+            "16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31");
+  ASSERT_EQ(fault->source.size(), 2u);
+  EXPECT_EQ(fault->source[0].file, "/src/softmax.cu");
+  EXPECT_EQ(fault->source[0].function, "f");
 }
 
 TEST_F(Faults, EachSpaceHasItsOwnBounds) {

@@ -84,13 +84,15 @@ struct Step {
   std::uint64_t bits = 0;
   std::uint32_t target = 0;
   std::uint32_t range = 0;  // index in Block::ranges
-  std::int32_t line = 0;
+  std::int32_t line = 0;    // of the PTX
+  std::int32_t place = -1;  // in ptx::Module::sources()
   std::uint32_t form_index = 0;  // of DecodedKernel::forms
   CallInfo const* call = nullptr;
 };
 
 struct DecodedKernel {
   std::string name;
+  ptx::Module const* module = nullptr;
   ptx::Function const* function = nullptr;
   std::vector<Step> steps;
   std::vector<std::unique_ptr<CallInfo>> calls;
@@ -265,6 +267,7 @@ constexpr std::uint8_t kMeetsAnywhere = 1;
 
 /// The handler of a form by family; null if the form belongs to another family. The modifiers of `step` are set
 /// already.
+Handler select_carry(ptx::Form const& form, Step& step);
 Handler select_integer(ptx::Form const& form, Step& step);
 Handler select_bits(ptx::Form const& form, Step& step);
 Handler select_float(ptx::Form const& form, Step& step);

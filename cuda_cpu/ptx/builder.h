@@ -14,12 +14,14 @@
 #include "cuda_cpu/ptx/forms.h"
 #include "cuda_cpu/ptx/literal.h"
 #include "cuda_cpu/ptx/module.h"
+#include "cuda_cpu/ptx/source_reader.h"
 
 namespace cuda_cpu::ptx {
 
 class ModuleBuilder {
  public:
-  explicit ModuleBuilder(std::string_view text) : cursor(text), module(std::make_shared<Module>()) {}
+  explicit ModuleBuilder(std::string_view text)
+      : cursor(text), module(std::make_shared<Module>()), sources(cursor, module->sources_) {}
 
   std::shared_ptr<Module const> run();
 
@@ -42,6 +44,9 @@ class ModuleBuilder {
   void keep(Function function, Token const& at);
 
   std::shared_ptr<Module> module;
+
+ public:
+  SourceReader sources;  // initialized after `module`
 };
 
 /// Reads the type of a declaration, ".u32".
@@ -119,6 +124,7 @@ class OperandReader {
   Operand vector(OperandSpec const& spec, bool is_source, bool allow_sinks);
   Operand moved_vector(Type type, bool is_source);
   Operand number(Type type);
+  bool at_warp_size() const;
   Operand named(Token const& at);
   std::int32_t typed_register(Token const& at, OperandSpec const& spec);
   std::uint64_t offset();

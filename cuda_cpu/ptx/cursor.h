@@ -83,9 +83,6 @@ class Cursor {
     while (accept(','));
     expect(';');
   }
-  /// Skip what follows `.loc` and `.file`. They end without a ';', so the next statement may be on the same line.
-  void skip_location();
-  void skip_file();
   /// Skips a block in braces, which is next.
   void skip_braces();
 

@@ -3,6 +3,28 @@
 namespace cuda_cpu::ptx {
 namespace {
 
+// `1 42 7, function_name $L__info_string0+4, inlined_at 1 50 3`
+void skip_location(Cursor& cursor) {
+  for (int i = 0; i < 3; ++i) cursor.integer();
+  while (cursor.accept(',')) {
+    if (cursor.accept("function_name")) {
+      cursor.name();
+      if (cursor.accept('+')) cursor.integer();
+    } else if (cursor.accept("inlined_at")) {
+      for (int i = 0; i < 3; ++i) cursor.integer();
+    } else {
+      cursor.fail("expected 'function_name' or 'inlined_at'");
+    }
+  }
+}
+
+// `1 "name.cu", 1700000000, 4096`
+void skip_file(Cursor& cursor) {
+  cursor.integer();
+  cursor.expect(TokenKind::text, "a string");
+  while (cursor.accept(',')) cursor.integer();
+}
+
 class Reader {
  public:
   explicit Reader(Declarations& to) : to_(to), cursor_(to.cursor) {}
@@ -28,13 +50,13 @@ class Reader {
   void declaration() {
     Declaration made;
     made.begin = cursor_.place();
-    if (cursor_.accept(".loc")) return cursor_.skip_location();
+    if (cursor_.accept(".loc")) return skip_location(cursor_);
     if (cursor_.accept(".section")) {
       if (!section()) return;
       made.kind = DeclarationKind::line_strings;
     } else if (cursor_.accept(".file")) {
       made.kind = DeclarationKind::file;
-      cursor_.skip_file();
+      skip_file(cursor_);
     } else if (cursor_.accept(".pragma")) {
       made.kind = DeclarationKind::pragma;
       cursor_.skip_strings();

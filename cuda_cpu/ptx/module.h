@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cuda_cpu/ptx/source_lines.h"
 #include "cuda_cpu/ptx/types.h"
 
 namespace cuda_cpu::ptx {
@@ -95,6 +96,7 @@ struct Operand {
 struct Instruction {
   Form const* form = nullptr;
   int line = 0;
+  std::int32_t place = -1;  // in Module::sources()
   std::int32_t guard = -1;  // a predicate register
   bool guard_negated = false;
   std::vector<Operand> operands;  // without trailing optional ones that are missing
@@ -162,6 +164,7 @@ class Module {
   std::vector<Variable> const& variables() const noexcept { return variables_; }
   std::string const& version() const noexcept { return version_; }
   std::string const& target() const noexcept { return target_; }
+  SourceTable const& sources() const noexcept { return sources_; }
 
  private:
   friend class ModuleBuilder;
@@ -169,6 +172,7 @@ class Module {
   std::vector<Variable> variables_;
   std::string version_;
   std::string target_;
+  SourceTable sources_;
 };
 
 }  // namespace cuda_cpu::ptx

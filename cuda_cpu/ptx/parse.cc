@@ -38,12 +38,11 @@ std::int32_t ModuleBuilder::find_variable(std::string_view name) const noexcept 
 
 void ModuleBuilder::declaration() {
   cursor.begin_statement();
-  if (cursor.accept(".file")) return cursor.skip_file();
-  if (cursor.accept(".loc")) return cursor.skip_location();
+  if (cursor.accept(".file")) return sources.file();
+  if (cursor.accept(".loc")) return sources.location();
   if (cursor.accept(".pragma")) return cursor.skip_strings();
   if (cursor.accept(".section")) {
-    cursor.take();
-    return cursor.skip_braces();
+    return cursor.take().text == ".debug_str" ? sources.strings() : cursor.skip_braces();
   }
   bool const is_extern = cursor.accept(".extern");
   if (!is_extern && !cursor.accept(".visible") && !cursor.accept(".weak")) cursor.accept(".common");
@@ -192,6 +191,7 @@ void ModuleBuilder::function(bool is_entry) {
 std::shared_ptr<Module const> ModuleBuilder::run() {
   header();
   while (!cursor.at_end()) declaration();
+  sources.finish();
   link_functions(functions(), variables());
   return module;
 }
