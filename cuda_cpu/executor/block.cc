@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <charconv>
 
+#include "cuda_cpu/executor/places.h"
 #include "cuda_cpu/executor/warp_loop.h"
 
 namespace cuda_cpu {
@@ -10,27 +10,6 @@ constexpr std::uint64_t kSharedAlignment = 128;
 
 // The number of times that each warp runs until it waits, after which the turn of the block is over.
 constexpr unsigned kBlockTurn = 64;
-
-std::string dimensions_text(Dimensions const& at) {
-  std::string text = "(";
-  text.append(std::to_string(at.x)).append(",").append(std::to_string(at.y)).append(",").append(std::to_string(at.z));
-  return text.append(")");
-}
-
-std::string lanes_text(Mask lanes) {
-  if (lanes == kAllLanes) return "lanes 0 to 31";
-  std::string text = std::has_single_bit(lanes) ? "lane" : "lanes";
-  each_lane(lanes, [&](unsigned lane) {
-    text += (text.ends_with('e') || text.ends_with('s') ? " " : ", ") + std::to_string(lane);
-  });
-  return text;
-}
-
-std::string hexadecimal(std::uintptr_t value) {
-  char digits[16];
-  auto const end = std::to_chars(digits, digits + sizeof digits, value, 16).ptr;
-  return std::string("0x").append(digits, end);
-}
 
 std::string with_comma(std::string text) { return text.empty() ? text : ", " + text; }
 
@@ -83,8 +62,8 @@ BlockState Block::run() {
   }
 }
 
-// Reports the first warp that waits, and of its lanes preferably those that wait for others of the warp: those others
-// are at a barrier and never arrive.
+// Names the first warp that waits, and of its lanes preferably those that wait for others of the warp: those others are
+// at a barrier and never arrive.
 void Block::report_deadlock() {
   for (auto const& warp : warps) {
     Mask const waits = warp->alive & (warp->in_collective != 0 ? warp->in_collective : warp->at_barrier);
@@ -93,7 +72,7 @@ void Block::report_deadlock() {
     Mask same = 0;
     each_lane(waits, [&](unsigned lane) { same |= Mask{warp->key[lane] == warp->key[first]} << lane; });
     Step const& step = launch.kernel->steps[static_cast<std::uint32_t>(warp->key[first])];
-    fail(*warp, step, same, FaultKind::barrier, "a deadlock: all threads wait, these for threads that never arrive");
+    fail(*warp, step, same, FaultKind::barrier, "a deadlock (" + places_of(*this) + ")");
     return;
   }
 }
@@ -227,10 +206,9 @@ bool Block::fail(Warp const& warp, Step const& step, Mask lanes, FaultKind kind,
   fault.first_thread = warp.index * kLanes;
   fault.lanes = lanes;
   fault.address = address;
-  std::string const source = to_string(fault.source);
-  fault.message = what + ": kernel " + fault.kernel + ", " + source + (source.empty() ? "" : ", ") + "PTX line " +
-                  std::to_string(step.line) + " (" + launch.kernel->forms[step.form_index]->name + "), block " +
-                  dimensions_text(index) + ", warp " + std::to_string(warp.index) + ", " + lanes_text(lanes);
+  fault.message = what + ": kernel " + fault.kernel + ", " + place_of(*launch.kernel, step) + " (" +
+                  launch.kernel->forms[step.form_index]->name + "), block " + dimensions_text(index) + ", warp " +
+                  std::to_string(warp.index) + ", " + lanes_text(lanes);
   launch.fail(std::move(fault));
   return false;
 }

@@ -1,6 +1,7 @@
 // Executor: runs PTX kernels on host threads.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -33,8 +34,10 @@ enum class FaultKind : std::uint8_t {
   illegal_instruction,  // trap
   assertion,            // assert()
   barrier,              // threads that disagree about a barrier, or wait for threads that never arrive
+  shuffle,              // a shuffle that reads a lane that takes no part in it
   stack_overflow,       // calls that are too deep, or too much local memory
   stopped,              // by RunOptions::stop
+  timeout,              // RunOptions::timeout
 };
 
 /// Why a kernel ended early: the first fault of any of its threads.
@@ -71,6 +74,14 @@ struct RunStatistics {
   std::vector<BlockStatistics> blocks;                   // unordered
 };
 
+/// What a shuffle does that reads a lane that has exited or is not in the member mask, whose value is undefined.
+enum class StaleShuffle : std::uint8_t {
+  zero,         // the value is zero
+  fault_if_idx, // a fault for `shfl.idx`, where the lane was chosen; else zero: lanes at the end of a reduction often
+                // read a value that they do not use
+  fault,        // a fault
+};
+
 struct RunOptions {
   /// Receives the output of printf() in the kernel, once per call. Called on any thread, by one at a time.
   std::function<void(std::string_view)> print;
@@ -80,6 +91,9 @@ struct RunOptions {
   bool block_statistics = false;
   /// A perf span for each memory access, branch, call, return, exit, barrier and fence of a warp.
   bool instruction_spans = false;
+  StaleShuffle stale_shuffle = StaleShuffle::fault_if_idx;
+  /// Ends the run with FaultKind::timeout soon after this time since its first block began; zero: never.
+  std::chrono::nanoseconds timeout{0};
   /// Ends the run with FaultKind::stopped soon after a stop is requested.
   std::stop_token stop;
 };

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -15,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cuda_cpu/executor/executor.h"
@@ -115,15 +117,24 @@ struct Launch {
   std::uint64_t id = 0;
   std::uint32_t shared_bytes = 0;
   std::atomic<bool> stopped{false};
+  std::chrono::steady_clock::time_point begin;  // of its first block
+  std::atomic<bool> timed_out{false};           // then also stopped
 
   /// Keeps the first fault and stops the other blocks.
   void fail(Fault fault);
   std::optional<Fault> take_fault();
   void print(std::string_view text);
+  /// Stops a launch that has run for too long.
+  void time_out();
+  /// Where the threads of a block were when the launch timed out.
+  void add_places(Dimensions const& block, std::string places);
+  /// The message of the fault: the places of all blocks, of which `begun` had begun.
+  std::string timeout_text(std::uint64_t begun) const;
 
  private:
-  tracing::internal::Mutex mutex_;
+  mutable tracing::internal::Mutex mutex_;
   std::optional<Fault> fault_ TRACING_GUARDED_BY(mutex_);
+  std::vector<std::pair<Dimensions, std::string>> places_ TRACING_GUARDED_BY(mutex_);  // of blocks
   tracing::internal::Mutex printing_;  // held while options->print runs, which may call fail()
 };
 
@@ -280,6 +291,9 @@ Handler select_atomic(ptx::Form const& form, Step& step);
 Handler select_collective(ptx::Form const& form, Step& step);
 /// The handler of a call of vprintf or __assertfail.
 Handler select_provided(std::string_view name);
+
+/// The member masks of a collective step, one for each lane: its last source.
+std::uint32_t const* members_of(Warp& warp, Step const& step);
 
 /// Makes the frame at `depth` the current one.
 void select_frame(Warp& warp, std::uint32_t depth) noexcept;

@@ -95,14 +95,13 @@ void leave_call(Warp& warp, Mask lanes) {
   });
 }
 
-namespace {
-
-// The member mask of a collective step is its last source.
 std::uint32_t const* members_of(Warp& warp, Step const& step) {
   unsigned last = 3;
   while (step.source[last] == kNowhere) --last;
   return warp.at<std::uint32_t>(step.source[last]);
 }
+
+namespace {
 
 // Releases the lanes at bar.warp.sync instructions, which may differ, if all members of their mask have arrived.
 bool meet(Warp& warp) {
