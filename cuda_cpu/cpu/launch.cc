@@ -34,6 +34,8 @@ CUresult code_of(FaultKind kind) noexcept {
     case FaultKind::out_of_range:  // cuda.h: "accessing out of bounds shared memory"
     case FaultKind::barrier:       // a GPU would hang here
     case FaultKind::shuffle:       // a GPU would go on with any value
+    case FaultKind::race:
+    case FaultKind::uninitialized:
     case FaultKind::stopped:
       break;
   }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "cuda_cpu/executor/checker.h"
 #include "cuda_cpu/executor/places.h"
 #include "cuda_cpu/executor/warp_loop.h"
 
@@ -37,10 +38,13 @@ Block::Block(Launch& owner, std::uint64_t number) : launch(owner), ranges(owner.
   }
   if (is_traced(*launch.options))
     statistics = std::make_unique<std::vector<OpcodeStatistics>>(launch.kernel->forms.size());
+  if (launch.options->checks.any()) checker = std::make_unique<BlockChecker>(*this);
 }
 
+Block::~Block() = default;
+
 BlockState Block::run() {
-  auto* const run_warp = statistics != nullptr ? run_traced : run_untraced;
+  auto* const run_warp = statistics != nullptr ? run_traced : checker != nullptr ? run_checked : run_untraced;
   for (unsigned passes = 1;; ++passes) {
     bool yielded = passes == kBlockTurn;  // in a loop over a barrier no warp ever uses up its turn
     bool moved = false;
@@ -95,6 +99,7 @@ bool Block::barrier_complete(unsigned id) {
 }
 
 void Block::release_barrier(unsigned id) {
+  if (checker != nullptr) checker->release(id);
   Barrier& barrier = barriers[id];
   std::uint32_t waited = 0;
   for (auto const& warp : warps) waited += static_cast<std::uint32_t>(std::popcount(warp->waiting[id]));
@@ -140,8 +145,11 @@ std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std
   if ((address & (bytes - 1)) != 0) return fault(FaultKind::misaligned_address, "a misaligned access");
   auto const inside = [&](std::uint64_t at, std::uint64_t size) { return at < size && bytes <= size - at; };
   std::uint64_t const local_bytes = launch.kernel->function->local_bytes;
+  auto const checked = [&](std::byte* place, WrittenBytes* written) {
+    return checker == nullptr || checker->access(warp, step, lane, place, bytes, written) ? place : nullptr;
+  };
   if (step.space == ptx::Space::shared) {
-    return inside(address, launch.shared_bytes) ? shared + address
+    return inside(address, launch.shared_bytes) ? checked(shared + address, nullptr)
                                                 : fault(FaultKind::out_of_range, "an access beyond shared memory");
   }
   if (step.space == ptx::Space::local) {
@@ -150,7 +158,7 @@ std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std
   }
   auto* const place = reinterpret_cast<std::byte*>(address);
   if (step.space == ptx::Space::generic) {
-    if (inside(address - reinterpret_cast<std::uintptr_t>(shared), launch.shared_bytes)) return place;
+    if (inside(address - reinterpret_cast<std::uintptr_t>(shared), launch.shared_bytes)) return checked(place, nullptr);
     if (inside(address - reinterpret_cast<std::uintptr_t>(local_of(warp, lane)), local_bytes)) return place;
   }
   MemoryRange const* const range = find_range(address, bytes);
@@ -168,8 +176,8 @@ std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std
   if (!fits)
     return fault(FaultKind::illegal_address, range->constant ? "an access to constant memory as global memory"
                                                              : "an access to global memory as constant memory");
-  ranges[step.range] = {range->begin, range->end - range->begin};
-  return place;
+  if (checker == nullptr) ranges[step.range] = {range->begin, range->end - range->begin};
+  return checked(place, range->written.get());
 }
 
 MemoryRange const* Block::find_range(std::uint64_t address, std::uint64_t bytes) {

@@ -7,6 +7,7 @@
 #include <thread>
 #include <tuple>
 
+#include "cuda_cpu/executor/checker.h"
 #include "cuda_cpu/executor/machine.h"
 #include "cuda_cpu/executor/places.h"
 #include "tracing_core/tracing.h"
@@ -100,6 +101,9 @@ void OpcodeStatistics::operator+=(OpcodeStatistics const& other) noexcept {
   threads += other.threads;
   nanoseconds += other.nanoseconds;
 }
+
+Launch::Launch() = default;
+Launch::~Launch() = default;
 
 void Launch::fail(Fault fault) {
   MutexLock const lock(mutex_);
@@ -313,6 +317,9 @@ std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape cons
   launch.memory = &memory;
   launch.options = &options;
   launch.shared_bytes = kernel.function->static_shared_bytes + shape.dynamic_shared_bytes;
+  launch.quick_shared_bytes = options.checks.any() ? 0 : launch.shared_bytes;
+  if (options.checks.any())
+    for (auto const* const form : kernel.forms) launch.traits.push_back(FormTraits::of(*form));
   if (kernel.function->local_bytes * shape.block.count() > kMaxLocalBytes) {
     return kernel_fault(launch, FaultKind::stack_overflow,
                         ": the threads of a block need more than 256 MiB of local memory");
