@@ -16,6 +16,10 @@
 #
 # Gives zlib's target; nothing, with a message, if the system has none: then files that end in .gz cannot be written.
 #
+# testlog_decompression(<out variable> MODULE <name for pkg-config> DEBIAN <apt package> WITHOUT <what is left out>)
+#
+# Gives the target of a library that decompresses PTX in fat binaries; nothing, with a message, if the system has none.
+#
 # testlog_portable_dependencies()
 #
 # Links fmt and spdlog by their headers and RE2 from its archive: what is linked then needs the C library alone.
@@ -114,6 +118,22 @@ function(testlog_zlib out)
   if(NOT BUILD_SHARED_LIBS)
     set_property(GLOBAL APPEND PROPERTY TESTLOG_tracing_DEPENDENCIES "find_dependency(ZLIB)")
   endif()
+endfunction()
+
+function(testlog_decompression out)
+  cmake_parse_arguments(ARG "" "MODULE;DEBIAN;WITHOUT" "" ${ARGN})
+  find_package(PkgConfig QUIET)
+  if(PkgConfig_FOUND)
+    pkg_check_modules(${ARG_MODULE} QUIET IMPORTED_TARGET GLOBAL ${ARG_MODULE})
+  endif()
+  if(NOT TARGET PkgConfig::${ARG_MODULE})
+    message(STATUS "No ${ARG_MODULE} here (Debian: ${ARG_DEBIAN} and pkg-config): ${ARG_WITHOUT}.")
+    return()
+  endif()
+  set(${out} PkgConfig::${ARG_MODULE} PARENT_SCOPE)
+  # What needs it is a static library.
+  set_property(GLOBAL APPEND PROPERTY TESTLOG_cuda_cpu_DEPENDENCIES
+    "find_dependency(PkgConfig)\npkg_check_modules(${ARG_MODULE} REQUIRED QUIET IMPORTED_TARGET GLOBAL ${ARG_MODULE})")
 endfunction()
 
 function(testlog_missing package debian for)

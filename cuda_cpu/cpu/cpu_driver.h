@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cuda_cpu/executor/executor.h"
+#include "tracing_core/cuda/driver.h"
 #include "tracing_core/cuda/driver_api.h"
 #include "tracing_core/cuda/launch_log.h"
 
@@ -43,6 +44,9 @@ struct CpuDriverFault {
 /// The first fault, if there was one. Exact, whereas a GPU only reports that one of the running kernels failed.
 /// Thread-safe.
 std::optional<CpuDriverFault> cpu_driver_last_fault();
+
+/// For a tracing::cuda::Driver of cpu_driver_api(): which launch failed, and why a call failed.
+tracing::cuda::DriverOptions cpu_driver_options();
 
 /// Details about the error of this thread's latest call: the unsupported instruction and its line, the invalid
 /// argument. Empty if there are none.

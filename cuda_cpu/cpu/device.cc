@@ -135,10 +135,13 @@ void Device::clear() {
   for (auto const& [handle, stream] : stream_handles.take_all()) streams.close(stream);
   events.take_all();
   functions.take_all();
+  arrays.take_all();
   modules.take_all();
   MutexLock const lock(allocations_mutex);
   for (auto const& [address, ordered] : std::exchange(allocations, {})) memory.free(address, "freed with their context");
+  managed.clear();
   for (auto const& [address, held] : std::exchange(host_memory, {})) memory.unmap_host(held.get());
+  for (auto const& [address, its] : std::exchange(registered, {})) memory.unmap_host(reinterpret_cast<void*>(address));
 }
 
 ThreadState::~ThreadState() {
@@ -192,6 +195,17 @@ bool set_cpu_driver_options(CpuDriverOptions const& options) {
 
 std::optional<CpuDriverFault> cpu_driver_last_fault() {
   return Device::get() == nullptr ? std::nullopt : Device::get()->last_fault();
+}
+
+tracing::cuda::DriverOptions cpu_driver_options() {
+  tracing::cuda::DriverOptions options;
+  options.failed_launch = [] {
+    auto const fault = cpu_driver_last_fault();
+    return fault ? tracing::cuda::DriverOptions::Failed{fault->launch, fault->fault.message}
+                 : tracing::cuda::DriverOptions::Failed{};
+  };
+  options.last_message = cpu_driver_last_message;
+  return options;
 }
 
 std::string cpu_driver_last_message() { return cpu::this_thread().last_message; }

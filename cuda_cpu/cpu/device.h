@@ -10,6 +10,7 @@
 #include <mutex>  // std::once_flag
 #include <new>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include <utility>
 
 #include "cuda_cpu/cpu/cpu_driver.h"
+#include "cuda_cpu/cpu/further_calls.h"
 #include "cuda_cpu/cpu/streams.h"
 #include "cuda_cpu/executor/device_memory.h"
 #include "cuda_cpu/executor/executor.h"
@@ -114,6 +116,11 @@ struct Event {
   std::shared_ptr<Recording> recording TRACING_GUARDED_BY(mutex);  // null before the first
 };
 
+struct RegisteredHost {
+  std::size_t bytes = 0;
+  unsigned flags = 0;
+};
+
 /// The output of printf() in kernels until the host synchronizes. Thread-safe.
 class PrintBuffer {
  public:
@@ -166,10 +173,13 @@ class Device {
   Handles<Event> events{0x20000000};
   Handles<LoadedModule> modules{0x30000000};
   Handles<LoadedFunction> functions{0x40000000};
+  Handles<Array> arrays{0x50000000};
 
   Mutex allocations_mutex;
   std::map<std::uintptr_t, bool> allocations TRACING_GUARDED_BY(allocations_mutex);  // true: stream-ordered
   std::map<std::uintptr_t, std::shared_ptr<void>> host_memory TRACING_GUARDED_BY(allocations_mutex);  // pinned
+  std::map<std::uintptr_t, RegisteredHost> registered TRACING_GUARDED_BY(allocations_mutex);  // memory of the user
+  std::set<std::uintptr_t> managed TRACING_GUARDED_BY(allocations_mutex);                     // of `allocations`
   std::atomic<int> pending_frees{0};  // stream-ordered frees that have not run yet
 
  private:

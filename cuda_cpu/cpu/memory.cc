@@ -38,6 +38,7 @@ bool take(Device& device, CUdeviceptr address, bool must_be_ordered) {
   auto const found = device.allocations.find(address);
   if (found == device.allocations.end() || (must_be_ordered && !found->second)) return false;
   device.allocations.erase(found);
+  device.managed.erase(address);
   return true;
 }
 
@@ -126,15 +127,63 @@ CUresult mem_free_host(void* memory) {
 CUresult mem_host_get_device_pointer(CUdeviceptr* address, void* memory, unsigned flags) {
   return in_context([&](Device& device) {
     if (address == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    auto const at = reinterpret_cast<std::uintptr_t>(memory);
+    auto const range = device.memory.find(reinterpret_cast<std::uintptr_t>(memory), 1);
     MutexLock const lock(device.allocations_mutex);
-    auto const next = device.host_memory.upper_bound(at);
-    if (next == device.host_memory.begin()) return CUDA_ERROR_INVALID_VALUE;
-    auto const range = device.memory.find(at, 1);
-    if (!range || range->begin != std::prev(next)->first) return CUDA_ERROR_INVALID_VALUE;
-    *address = at;
+    if (!range || (!device.host_memory.contains(range->begin) && !device.registered.contains(range->begin)))
+      return CUDA_ERROR_INVALID_VALUE;
+    *address = reinterpret_cast<std::uintptr_t>(memory);
     return CUDA_SUCCESS;
   });
+}
+
+CUresult mem_alloc_managed(CUdeviceptr* address, std::size_t bytes, unsigned flags) {
+  return in_context([&](Device& device) {
+    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST) return CUDA_ERROR_INVALID_VALUE;
+    auto const result = allocate(device, address, bytes, false);
+    if (result != CUDA_SUCCESS) return result;
+    MutexLock const lock(device.allocations_mutex);
+    device.managed.insert(*address);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult mem_host_register(void* memory, std::size_t bytes, unsigned flags) {
+  return in_context([&](Device& device) {
+    if (memory == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+    auto const begin = reinterpret_cast<std::uintptr_t>(memory);
+    MutexLock const lock(device.allocations_mutex);
+    if (device.memory.find(begin, 1) || device.memory.find(begin + bytes - 1, 1))
+      return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    device.memory.map_host(memory, bytes);
+    device.registered[begin] = {bytes, flags};
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult mem_host_unregister(void* memory) {
+  return in_context([&](Device& device) {
+    {
+      MutexLock const lock(device.allocations_mutex);
+      if (device.registered.erase(reinterpret_cast<std::uintptr_t>(memory)) == 0) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    }
+    auto const result = device.wait(device.streams.end_of_all());
+    device.memory.unmap_host(memory);
+    return result;
+  });
+}
+
+PointerInfo pointer_info(void const* address) {
+  Device* const device = Device::get();
+  if (device == nullptr) return {};
+  auto const range = device->memory.find(reinterpret_cast<std::uintptr_t>(address), 1);
+  if (!range) return {};
+  PointerInfo info{MemoryOwner::device, range->begin, range->end - range->begin};
+  MutexLock const lock(device->allocations_mutex);
+  if (range->storage == nullptr)
+    info.owner = MemoryOwner::pinned;
+  else if (device->managed.contains(range->begin))
+    info.owner = MemoryOwner::managed;
+  return info;
 }
 
 }  // namespace cuda_cpu::cpu

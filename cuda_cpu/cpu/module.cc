@@ -1,14 +1,13 @@
 // The calls about modules, their functions and variables.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <variant>
 
 #include "cuda_cpu/cpu/device.h"
+#include "cuda_cpu/fatbin/choose.h"
 #include "cuda_cpu/ptx/parse.h"
 
 namespace cuda_cpu::cpu {
@@ -65,13 +64,18 @@ CUresult fail(JitLogs const& logs, CUresult code, std::string const& message) {
   return refuse(code, message);
 }
 
-bool is_binary(unsigned char const* image) noexcept {
-  constexpr unsigned char kElf[] = {0x7f, 'E', 'L', 'F'};
-  constexpr unsigned char kFat[] = {0x50, 0xed, 0x55, 0xba};
-  auto const starts_with = [image](unsigned char const(&magic)[4]) {
-    return std::equal(std::begin(magic), std::end(magic), image);
-  };
-  return image[0] != '\0' && (starts_with(kElf) || starts_with(kFat));
+CUresult code_of(fatbin::ErrorKind kind) noexcept {
+  switch (kind) {
+    case fatbin::ErrorKind::malformed:
+      return CUDA_ERROR_INVALID_IMAGE;
+    case fatbin::ErrorKind::no_ptx:
+      return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    case fatbin::ErrorKind::unsupported:
+      return CUDA_ERROR_NOT_SUPPORTED;
+    case fatbin::ErrorKind::link:
+      return CUDA_ERROR_INVALID_PTX;
+  }
+  return CUDA_ERROR_UNKNOWN;
 }
 
 // 90 for ".version 9.0"; zero if there is none.
@@ -106,11 +110,7 @@ std::string refusals_of(ptx::Module const& module) {
   return text;
 }
 
-CUresult load(Device& device, CUmodule* out, void const* image, JitLogs const& logs) {
-  if (is_binary(static_cast<unsigned char const*>(image))) {
-    return fail(logs, CUDA_ERROR_NO_BINARY_FOR_GPU, "machine code for a GPU; expected PTX");
-  }
-  std::string_view const text = static_cast<char const*>(image);
+CUresult load(Device& device, CUmodule* out, std::string_view text, JitLogs const& logs) {
   auto const version = ptx_version(text);
   if (version == 0) return fail(logs, CUDA_ERROR_INVALID_IMAGE, "not PTX: .version is missing");
   if (version > kNewestPtxVersion) {
@@ -122,9 +122,10 @@ CUresult load(Device& device, CUmodule* out, void const* image, JitLogs const& l
     return fail(logs, CUDA_ERROR_INVALID_PTX, "ptx input, " + diagnostic->to_string());
   }
   auto const& module = std::get<0>(parsed);
-  if (capability_of(module->target()) > kCapability) {
+  // PTX for newer devices than this one may use nothing that is not supported here.
+  if (capability_of(module->target()) > fatbin::kNewestTarget) {
     return fail(logs, CUDA_ERROR_NO_BINARY_FOR_GPU,
-                fmt::format("PTX for {}; expected at most sm_90", module->target()));
+                fmt::format("PTX for {}; expected at most sm_{}", module->target(), fatbin::kNewestTarget));
   }
   auto program = Program::load(module, device.memory);
   if (program == nullptr)
@@ -135,6 +136,21 @@ CUresult load(Device& device, CUmodule* out, void const* image, JitLogs const& l
   logs.info.write(refusals_of(*module));
   logs.error.write({});
   return CUDA_SUCCESS;
+}
+
+// The image is PTX, a fat binary or machine code.
+CUresult load_image(Device& device, CUmodule* out, void const* image, JitLogs const& logs) {
+  auto const* const characters = static_cast<char const*>(image);
+  if (std::string_view(characters)
+          .starts_with("\x7f"
+                       "ELF")) {
+    return fail(logs, CUDA_ERROR_NO_BINARY_FOR_GPU, "machine code for a GPU; expected PTX");
+  }
+  if (!fatbin::is_container(image) && !fatbin::is_wrapper(image)) return load(device, out, characters, logs);
+  auto const found = fatbin::find_ptx(image, kCapability);
+  if (auto const* const error = std::get_if<fatbin::Error>(&found))
+    return fail(logs, code_of(error->kind), error->message);
+  return load(device, out, std::get<0>(found).text, logs);
 }
 
 int constant_bytes(ptx::Module const& module) noexcept {
@@ -152,7 +168,7 @@ CUresult module_load_data_ex(CUmodule* out, void const* image, unsigned count, C
     if (out == nullptr || image == nullptr || !read_options(count, options, values, logs))
       return CUDA_ERROR_INVALID_VALUE;
     device.prints.flush();
-    return load(device, out, image, logs);
+    return load_image(device, out, image, logs);
   });
 }
 

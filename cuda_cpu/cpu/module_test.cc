@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <ostream>
 #include <string>
 
@@ -116,6 +118,46 @@ TEST_F(CpuModule, SharedMemoryOfAFunctionCanBeRaisedToTheLimitOfTheDevice) {
   EXPECT_EQ(api.func_set_attribute(shared, CU_FUNC_ATTRIBUTE_NUM_REGS, 1), CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_F(CpuModule, LoadsPtxForNewerDevices) {
+  EXPECT_EQ(load(".version 9.0\n.target sm_121\n.address_size 64\n"), CUDA_SUCCESS);
+  EXPECT_EQ(load(".version 9.0\n.target sm_100f\n.address_size 64\n"), CUDA_SUCCESS);
+}
+
+// A fat binary as tools/renew_fatbins.sh makes it.
+std::string read_fatbin(std::string const& name) {
+  std::ifstream file(std::string(TESTLOG_TEST_DIR) + "/../fatbin/testdata/" + name + ".fatbin", std::ios::binary);
+  EXPECT_TRUE(file) << name;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+std::string damaged(std::string fatbin) {
+  fatbin[16 + 4] = 1;  // the size of the header of its first entry
+  return fatbin;
+}
+std::string broken(std::string fatbin) {
+  fatbin.replace(fatbin.find(".target"), 7, ".tarpit");
+  return fatbin;
+}
+
+TEST_F(CpuModule, LoadsAFatBinaryAndWhatAProgramRegisters) {
+  auto const fatbin = read_fatbin("plain");
+  struct {
+    unsigned magic = 0x466243b1;
+    unsigned version = 1;
+    void const* data = nullptr;
+    void const* unused = nullptr;
+  } wrapper;
+  wrapper.data = fatbin.data();
+  for (void const* const image : {static_cast<void const*>(fatbin.data()), static_cast<void const*>(&wrapper)}) {
+    ASSERT_EQ(api.module_load_data_ex(&module, image, 0, nullptr, nullptr), CUDA_SUCCESS);
+    auto const store = function("store");
+    EXPECT_EQ(attribute(store, CU_FUNC_ATTRIBUTE_PTX_VERSION), 75);
+    auto to = allocate(4);
+    void* parameters[] = {&to};
+    ASSERT_EQ(api.launch_kernel(store, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(read(to), 7);
+  }
+}
+
 struct BadImage {
   char const* name;
   std::string image;
@@ -144,16 +186,21 @@ INSTANTIATE_TEST_SUITE_P(
                                "\x7f"
                                "ELF\x02\x01",
                                CUDA_ERROR_NO_BINARY_FOR_GPU, "machine code for a GPU; expected PTX"},
-                      BadImage{"Fatbin", "\x50\xed\x55\xba\x01", CUDA_ERROR_NO_BINARY_FOR_GPU,
-                               "machine code for a GPU"},
+                      BadImage{"FatbinWithoutPtx", read_fatbin("machine_code"), CUDA_ERROR_NO_BINARY_FOR_GPU,
+                               "only machine code for sm_75 and sm_80; add -gencode "
+                               "arch=compute_80,code=compute_80, or CMAKE_CUDA_ARCHITECTURES=80 (not 80-real)"},
+                      BadImage{"DamagedFatbin", damaged(read_fatbin("plain")), CUDA_ERROR_INVALID_IMAGE,
+                               "a fat binary with a damaged entry at byte 16"},
+                      BadImage{"FatbinWithBrokenPtx", broken(read_fatbin("plain")), CUDA_ERROR_INVALID_PTX,
+                               "expected .target at '.tarpit'"},
                       BadImage{"NoPtx", "hello", CUDA_ERROR_INVALID_IMAGE, "not PTX: .version is missing"},
                       BadImage{"Empty", "", CUDA_ERROR_INVALID_IMAGE, "not PTX"},
                       BadImage{"BrokenPtx", ".version 7.5\n.target sm_75\n.address_size 64\n.visible .entry f( {",
                                CUDA_ERROR_INVALID_PTX, "ptx input, line 4"},
                       BadImage{"NewerPtx", ".version 9.1\n.target sm_75\n", CUDA_ERROR_UNSUPPORTED_PTX_VERSION,
                                "PTX version 9.1; expected at most 9.0"},
-                      BadImage{"NewerTarget", ".version 9.0\n.target sm_100\n.address_size 64\n",
-                               CUDA_ERROR_NO_BINARY_FOR_GPU, "PTX for sm_100; expected at most sm_90"}),
+                      BadImage{"NewerTarget", ".version 9.0\n.target sm_122\n.address_size 64\n",
+                               CUDA_ERROR_NO_BINARY_FOR_GPU, "PTX for sm_122; expected at most sm_121"}),
     [](auto const& image) { return image.param.name; });
 
 TEST_F(CpuModule, InfoLogNamesTheEntriesThatCannotBeRun) {

@@ -73,11 +73,11 @@ std::vector<std::uint64_t> apply_form(std::string const& name, std::vector<std::
   static TestDevice* const device = new TestDevice(1);
   std::vector<std::uint64_t> results;
   std::size_t const stride = cases.front().size();
+  device->load(kernel_of(*form, cases.front(), stride));
   for (std::size_t begin = 0; begin < cases.size(); begin += 1024) {
     std::size_t const count = std::min<std::size_t>(1024, cases.size() - begin);
     std::vector<std::uint64_t> flat;
     for (std::size_t i = begin; i < begin + count; ++i) flat.insert(flat.end(), cases[i].begin(), cases[i].end());
-    device->load(kernel_of(*form, cases.front(), stride));
     auto* const in = device->upload(flat);
     auto* const out = device->allocate<std::uint64_t>(2 * count);
     EXPECT_EQ(text_of(device->run("k", {{1}, {static_cast<std::uint32_t>(count)}, 0}, in, out)), "") << name;

@@ -56,7 +56,7 @@ Handler select(Step const& step) {
 Handler select_approximation(Form const& form, Step& step) {
   std::string_view const op = form.opcode();
   bool const full = form.has("full");
-  if ((!full && !form.has("approx")) || form.type == Type::f16 || form.type == Type::f16x2) return nullptr;
+  if ((!full && !form.has("approx")) || (form.type != Type::f32 && form.type != Type::f64)) return nullptr;
   if (form.type == Type::f64)
     return op == "rcp" ? map<&rcp_upper> : form.has("ftz") ? map<&rsqrt_upper> : map<&rsqrt64>;
   if (op == "div" && full) return step.ftz ? map<&divide<true, true>> : map<&divide<false, true>>;

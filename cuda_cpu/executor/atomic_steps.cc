@@ -35,14 +35,32 @@ std::uint16_t half_sum(std::uint16_t a, std::uint16_t b) {
   return double_to_half(static_cast<double>(half_to_float(a)) + static_cast<double>(half_to_float(b)),
                         Rounding::nearest);
 }
+std::uint16_t bfloat_sum(std::uint16_t a, std::uint16_t b) {
+  return double_to_bfloat(static_cast<double>(bfloat_to_float(a)) + static_cast<double>(bfloat_to_float(b)),
+                          Rounding::nearest);
+}
 struct Half { std::uint16_t bits; };
 struct HalfPair { std::uint32_t bits; };
+struct Bfloat { std::uint16_t bits; };
+struct BfloatPair { std::uint32_t bits; };
+template <std::uint16_t (*kSum)(std::uint16_t, std::uint16_t)>
+std::uint32_t sum_of_pairs(std::uint32_t a, std::uint32_t b) {
+  auto const low = kSum(static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b));
+  return std::uint32_t{kSum(static_cast<std::uint16_t>(a >> 16), static_cast<std::uint16_t>(b >> 16))} << 16 | low;
+}
 template <>
 std::uint16_t changed<Operation::add, Half, std::uint16_t>(std::uint16_t a, std::uint16_t b) { return half_sum(a, b); }
 template <>
 std::uint32_t changed<Operation::add, HalfPair, std::uint32_t>(std::uint32_t a, std::uint32_t b) {
-  auto const low = half_sum(static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b));
-  return std::uint32_t{half_sum(static_cast<std::uint16_t>(a >> 16), static_cast<std::uint16_t>(b >> 16))} << 16 | low;
+  return sum_of_pairs<half_sum>(a, b);
+}
+template <>
+std::uint16_t changed<Operation::add, Bfloat, std::uint16_t>(std::uint16_t a, std::uint16_t b) {
+  return bfloat_sum(a, b);
+}
+template <>
+std::uint32_t changed<Operation::add, BfloatPair, std::uint32_t>(std::uint32_t a, std::uint32_t b) {
+  return sum_of_pairs<bfloat_sum>(a, b);
 }
 
 // Single-precision sums flush denormals in global memory, but not in shared memory.
@@ -107,6 +125,8 @@ Handler select_atomic(Form const& form, Step& step) {
     case Type::f64: return atomic<Operation::add, double>;
     case Type::f16: return atomic<Operation::add, Half>;
     case Type::f16x2: return atomic<Operation::add, HalfPair>;
+    case Type::bf16: return atomic<Operation::add, Bfloat>;
+    case Type::bf16x2: return atomic<Operation::add, BfloatPair>;
     case Type::b16: return atomic<Operation::cas, std::uint16_t>;
     case Type::b32: case Type::u32: return select_integer_operation<std::uint32_t>(form);
     case Type::s32: return select_integer_operation<std::int32_t>(form);

@@ -1,4 +1,4 @@
-// Logic, shifts, bit fields, and sums with a carry.
+// Logic, shifts and bit fields.
 #include <algorithm>
 #include <type_traits>
 
@@ -123,27 +123,6 @@ bool lop3(Warp& warp, Step const& step, Mask lanes) {
   return true;
 }
 
-// add.cc, addc, sub.cc, subc. The carry is a predicate in each frame: the second destination.
-template <class T, bool kSubtract>
-bool with_carry(Warp& warp, Step const& step, Mask lanes) {
-  bool const reads_carry = (step.choice & 1) != 0;
-  bool const writes_carry = (step.choice & 2) != 0;
-  T const *const a = warp.at<T>(step.source[0]), *const b = warp.at<T>(step.source[1]);
-  T* const to = warp.at<T>(step.destination[0]);
-  Mask const before = warp.predicate(step.destination[1]);
-  Mask after = 0;
-  each_lane(lanes, [&](unsigned i) {
-    T const carry = reads_carry ? before >> i & 1 : 0;
-    T const x = a[i], y = b[i];
-    T const result = static_cast<T>(kSubtract ? x - y - carry : x + y + carry);
-    bool const out = kSubtract ? x < y || (x == y && carry != 0) : result < x || (result == x && carry != 0);
-    after |= Mask{out} << i;
-    to[i] = result;
-  });
-  if (writes_carry) warp.set_predicate(step.destination[1], after, lanes);
-  return true;
-}
-
 template <int kOperation>
 bool predicate_logic(Warp& warp, Step const& step, Mask lanes) {
   Mask const a = warp.predicate_source(step, 0);
@@ -191,13 +170,6 @@ Handler select_permutation(Form const& form) {
   return map<&permute>;
 }
 
-Handler select_carry(Form const& form, Step& step) {
-  bool const subtract = form.opcode().starts_with("sub");
-  step.choice = static_cast<std::uint8_t>((form.opcode().ends_with('c') ? 1 : 0) | (form.has("cc") ? 2 : 0));
-  if (size_bytes(form.type) == 4) return subtract ? with_carry<U32, true> : with_carry<U32, false>;
-  return subtract ? with_carry<U64, true> : with_carry<U64, false>;
-}
-
 // Operations on 32 bits only.
 Handler select_words(Form const& form) {
   std::string_view const op = form.opcode();
@@ -214,9 +186,8 @@ Handler select_words(Form const& form) {
 
 }  // namespace
 
-Handler select_bits(Form const& form, Step& step) {
+Handler select_bits(Form const& form, Step&) {
   std::string_view const op = form.opcode();
-  if (form.has("cc") || op == "addc" || op == "subc") return select_carry(form, step);
   if (Handler const handler = select_words(form)) return handler;
   bool const is_signed = ptx::is_signed(form.type);
   if (op == "shr" && is_signed) {

@@ -42,6 +42,8 @@ auto value_of(Warp& warp, Step const& step, unsigned i, unsigned lane, unsigned 
         kType == Type::f16 ? warp.at<U16>(from)[lane] : static_cast<U16>(warp.at<U32>(from)[lane] >> shift);
     return half_to_float(step.ftz ? flushed_half(half) : half);
   }
+  else if constexpr (kType == Type::bf16) return bfloat_to_float(warp.at<U16>(from)[lane]);
+  else if constexpr (kType == Type::bf16x2) return bfloat_to_float(static_cast<U16>(warp.at<U32>(from)[lane] >> shift));
   else if constexpr (kType == Type::s16) return static_cast<std::int16_t>(warp.at<U16>(from)[lane]);
   else if constexpr (kType == Type::s32) return static_cast<std::int32_t>(warp.at<U32>(from)[lane]);
   else if constexpr (kType == Type::s64) return static_cast<std::int64_t>(warp.at<U64>(from)[lane]);
@@ -49,6 +51,9 @@ auto value_of(Warp& warp, Step const& step, unsigned i, unsigned lane, unsigned 
   else if constexpr (kType == Type::u32) return warp.at<U32>(from)[lane];
   else return warp.at<U64>(from)[lane];
 }
+
+template <Type kType>
+constexpr bool kPair = kType == Type::f16x2 || kType == Type::bf16x2;
 
 template <Type kType>
 Mask compared(Warp& warp, Step const& step, Mask lanes, unsigned shift = 0) {
@@ -74,8 +79,8 @@ template <Type kType>
 bool setp(Warp& warp, Step const& step, Mask lanes) {
   Mask const result = compared<kType>(warp, step, lanes);
   Mask const first = combined(warp, step, result);
-  Mask const second = kType == Type::f16x2 ? combined(warp, step, compared<kType>(warp, step, lanes, 16))
-                                           : combined(warp, step, ~result);
+  Mask const second = kPair<kType> ? combined(warp, step, compared<kType>(warp, step, lanes, 16))
+                                   : combined(warp, step, ~result);
   if (step.destination[0] != kNowhere) warp.set_predicate(step.destination[0], first, lanes);
   if (step.destination[1] != kNowhere) warp.set_predicate(step.destination[1], second, lanes);
   return true;
@@ -85,15 +90,15 @@ template <Type kType>
 bool set(Warp& warp, Step const& step, Mask lanes) {
   Mask const result = combined(warp, step, compared<kType>(warp, step, lanes));
   bool const one = (step.choice & kTrueIsOne) != 0;
+  constexpr U32 kOne16 = kType == Type::bf16 || kType == Type::bf16x2 ? 0x3f80 : 0x3c00;
+  U32 const true16 = one ? kOne16 : 0xffff;
   if (step.width[0] == 2) {
     U16* const to = warp.at<U16>(step.destination[0]);
-    each_lane(lanes, [&](unsigned i) { to[i] = static_cast<U16>((result >> i & 1) == 0 ? 0 : one ? 0x3c00 : 0xffff); });
-  } else if (kType == Type::f16x2) {
+    each_lane(lanes, [&](unsigned i) { to[i] = static_cast<U16>((result >> i & 1) * true16); });
+  } else if (kPair<kType>) {
     Mask const upper = combined(warp, step, compared<kType>(warp, step, lanes, 16));
     U32* const to = warp.at<U32>(step.destination[0]);
-    each_lane(lanes, [&](unsigned i) {
-      to[i] = ((result >> i & 1) != 0 ? 0x3c00u : 0) | ((upper >> i & 1) != 0 ? 0x3c000000u : 0);
-    });
+    each_lane(lanes, [&](unsigned i) { to[i] = (result >> i & 1) * true16 | (upper >> i & 1) * (true16 << 16); });
   } else {
     U32* const to = warp.at<U32>(step.destination[0]);
     each_lane(lanes, [&](unsigned i) { to[i] = (result >> i & 1) == 0 ? 0 : one ? 0x3f800000 : 0xffffffff; });
@@ -116,6 +121,8 @@ Handler select_comparing(Form const& form) {
     case Type::s64: return select_typed<Type::s64>(form);
     case Type::f16: return select_typed<Type::f16>(form);
     case Type::f16x2: return select_typed<Type::f16x2>(form);
+    case Type::bf16: return select_typed<Type::bf16>(form);
+    case Type::bf16x2: return select_typed<Type::bf16x2>(form);
     case Type::f32: return select_typed<Type::f32>(form);
     case Type::f64: return select_typed<Type::f64>(form);
     default: return nullptr;

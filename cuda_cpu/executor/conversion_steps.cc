@@ -10,7 +10,10 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-constexpr std::uint8_t kToIntegral = 1;  // of Step::choice: .rni, .rzi, .rmi or .rpi
+// Bits of Step::choice.
+constexpr std::uint8_t kToIntegral = 1;  // .rni, .rzi, .rmi or .rpi
+constexpr std::uint8_t kRelu = 2;
+constexpr std::uint8_t kSatfinite = 4;
 
 template <Type kType>
 struct TypeOf;
@@ -36,6 +39,7 @@ double integral(double value, Rounding rounding) {
 template <Type kFrom>
 double read_float(Step const& step, U64 bits) {
   if constexpr (kFrom == Type::f16) return static_cast<double>(half_to_float(static_cast<U16>(bits)));
+  if constexpr (kFrom == Type::bf16) return static_cast<double>(bfloat_to_float(static_cast<U16>(bits)));
   if constexpr (kFrom == Type::f64) return as_double(bits);
   float const value = as_float(static_cast<U32>(bits));
   return static_cast<double>(step.ftz ? flushed(value) : value);
@@ -58,11 +62,18 @@ U64 float_to_integer(Step const& step, U64 bits) {
   return static_cast<U64>(static_cast<To>(rounded));
 }
 
+// With .satfinite the greatest number in place of an infinity of 16 bits.
+U64 finite(Step const& step, U16 bits, U16 infinity) {
+  return (step.choice & kSatfinite) != 0 && (bits & 0x7fff) == infinity ? bits - 1u : bits;
+}
+
 template <Type kTo>
 U64 write_float(Step const& step, double value) {
   if (step.saturate) value = saturated(value);
+  if ((step.choice & kRelu) != 0 && value < 0) value = 0;
   if constexpr (kTo == Type::f64) return bits_of(value);
-  if constexpr (kTo == Type::f16) return double_to_half(value, step.rounding);
+  if constexpr (kTo == Type::f16) return finite(step, double_to_half(value, step.rounding), 0x7c00);
+  if constexpr (kTo == Type::bf16) return finite(step, double_to_bfloat(value, step.rounding), 0x7f80);
   U32 const result = double_to_single(value, step.rounding);
   return step.ftz ? bits_of(flushed(as_float(result))) : result;
 }
@@ -74,7 +85,10 @@ U64 integer_to_float(Step const& step, U64 bits) {
   bool const negative = value < 0;
   U64 const magnitude = negative ? U64{0} - static_cast<U64>(value) : static_cast<U64>(value);
   if (step.saturate) return write_float<kTo>(step, negative || magnitude == 0 ? 0.0 : 1.0);
-  constexpr FloatFormat kFormat = kTo == Type::f16 ? kHalf : kTo == Type::f32 ? kSingle : kDouble;
+  constexpr FloatFormat kFormat = kTo == Type::f16    ? kHalf
+                                  : kTo == Type::bf16 ? kBfloat
+                                  : kTo == Type::f32  ? kSingle
+                                                      : kDouble;
   return round_to(kFormat, negative, magnitude, 0, step.rounding);
 }
 
@@ -135,6 +149,11 @@ U64 zero_extend(U32 a) { return a; }
 U32 low_word(U64 a) { return static_cast<U32>(a); }
 U32 saturated_single(U32 a) { return bits_of(saturated(as_float(a))); }
 U64 to_double(U32 a) { return bits_of(static_cast<double>(as_float(a))); }
+U32 from_bfloat(U16 a) { return U32{a} << 16; }  // a NaN keeps its bits
+U16 to_bfloat(U32 a) {
+  if ((a & 0x7fffffff) > 0x7f800000) return kNan16;
+  return static_cast<U16>((a + 0x7fff + (a >> 16 & 1)) >> 16);
+}
 U32 from_signed(U32 a) { return bits_of(static_cast<float>(static_cast<std::int32_t>(a))); }
 
 // Frequent conversions, which the compiler vectorizes.
@@ -147,6 +166,8 @@ Handler select_frequent(Form const& form, Step const& step) {
   if (name == "cvt.sat.f32.f32") return map<&saturated_single>;
   if (name == "cvt.f64.f32") return map<&to_double>;
   if (name == "cvt.rn.f32.s32") return map<&from_signed>;
+  if (name == "cvt.f32.bf16") return map<&from_bfloat>;
+  if (name == "cvt.rn.bf16.f32") return map<&to_bfloat>;
   return nullptr;
 }
 
@@ -162,21 +183,64 @@ Handler select_from(Type from) {
     case Type::s32: return cvt<kTo, Type::s32>;
     case Type::s64: return cvt<kTo, Type::s64>;
     case Type::f16: return cvt<kTo, Type::f16>;
+    case Type::bf16: return cvt<kTo, Type::bf16>;
     case Type::f32: return cvt<kTo, Type::f32>;
     case Type::f64: return cvt<kTo, Type::f64>;
     default: return nullptr;
   }
 }
 
-// Converts two floats to a pair of halves; the first one becomes the upper half.
+// Converts two floats to a pair of halves or bfloats; the first one becomes the upper half.
+template <Type kHalf>
 bool cvt_pair(Warp& warp, Step const& step, Mask lanes) {
   U32 const *const a = warp.at<U32>(step.source[0]), *const b = warp.at<U32>(step.source[1]);
   U32* const to = warp.at<U32>(step.destination[0]);
-  auto const half = [&step](U32 bits) {
-    return U32{double_to_half(static_cast<double>(as_float(bits)), step.rounding)};
-  };
-  each_lane(lanes, [&](unsigned i) { to[i] = half(a[i]) << 16 | half(b[i]); });
+  auto const half = [&step](U32 bits) { return write_float<kHalf>(step, static_cast<double>(as_float(bits))); };
+  each_lane(lanes, [&](unsigned i) { to[i] = static_cast<U32>(half(a[i]) << 16 | half(b[i])); });
   return true;
+}
+
+using ToByte = std::uint8_t (*)(double) noexcept;
+using FromByte = U16 (*)(std::uint8_t) noexcept;
+
+// Two floats, the first for the upper byte, or a pair of halves.
+template <ToByte kConvert, bool kFromHalves>
+bool cvt_to_bytes(Warp& warp, Step const& step, Mask lanes) {
+  U32 const *const a = warp.at<U32>(step.source[0]), *const b = warp.at<U32>(step.source[kFromHalves ? 0 : 1]);
+  U16* const to = warp.at<U16>(step.destination[0]);
+  auto const byte = [&step](float value) {
+    bool const clamps = (step.choice & kRelu) != 0 && value < 0;
+    return U32{kConvert(clamps ? 0 : static_cast<double>(value))};
+  };
+  each_lane(lanes, [&](unsigned i) {
+    float const upper = kFromHalves ? half_to_float(static_cast<U16>(a[i] >> 16)) : as_float(a[i]);
+    float const lower = kFromHalves ? half_to_float(static_cast<U16>(a[i])) : as_float(b[i]);
+    to[i] = static_cast<U16>(byte(upper) << 8 | byte(lower));
+  });
+  return true;
+}
+
+template <FromByte kConvert>
+bool cvt_from_bytes(Warp& warp, Step const& step, Mask lanes) {
+  U16 const* const a = warp.at<U16>(step.source[0]);
+  U32* const to = warp.at<U32>(step.destination[0]);
+  auto const half = [&step](unsigned byte) {
+    U16 const value = kConvert(static_cast<std::uint8_t>(byte));
+    bool const clamps = (step.choice & kRelu) != 0 && value > 0x8000;
+    return U32{clamps ? U16{0} : value};
+  };
+  each_lane(lanes, [&](unsigned i) { to[i] = half(a[i] >> 8u) << 16 | half(a[i] & 255u); });
+  return true;
+}
+
+Handler select_bytes(Form const& form) {
+  bool const halves = form.type == Type::f16x2;
+  if (form.first_type == Type::e4m3x2)
+    return halves ? cvt_to_bytes<&double_to_e4m3, true> : cvt_to_bytes<&double_to_e4m3, false>;
+  if (form.first_type == Type::e5m2x2)
+    return halves ? cvt_to_bytes<&double_to_e5m2, true> : cvt_to_bytes<&double_to_e5m2, false>;
+  if (form.type == Type::e4m3x2) return cvt_from_bytes<&e4m3_to_half>;
+  return form.type == Type::e5m2x2 ? cvt_from_bytes<&e5m2_to_half> : nullptr;
 }
 
 }  // namespace
@@ -185,6 +249,9 @@ Handler select_conversion(Form const& form, Step& step) {
   if (form.opcode() != "cvt") return nullptr;
   for (std::string_view const word : {"rni", "rzi", "rmi", "rpi"})
     if (form.has(word)) step.choice = kToIntegral;
+  if (form.has("relu")) step.choice |= kRelu;
+  if (form.has("satfinite")) step.choice |= kSatfinite;
+  if (Handler const bytes = select_bytes(form)) return bytes;
   if (Handler const frequent = select_frequent(form, step)) return frequent;
   switch (form.first_type) {
     case Type::u8: return select_from<Type::u8>(form.type);
@@ -196,7 +263,9 @@ Handler select_conversion(Form const& form, Step& step) {
     case Type::s32: return select_from<Type::s32>(form.type);
     case Type::s64: return select_from<Type::s64>(form.type);
     case Type::f16: return select_from<Type::f16>(form.type);
-    case Type::f16x2: return cvt_pair;
+    case Type::f16x2: return cvt_pair<Type::f16>;
+    case Type::bf16: return select_from<Type::bf16>(form.type);
+    case Type::bf16x2: return cvt_pair<Type::bf16>;
     case Type::f32: return select_from<Type::f32>(form.type);
     case Type::f64: return select_from<Type::f64>(form.type);
     default: return nullptr;

@@ -26,8 +26,8 @@ Rounding rounding_of(Form const& form) {
 
 Handler select(Form const& form, Step& step) {
   static constexpr Handler (*kFamilies[])(Form const&, Step&) = {
-      select_conversion, select_approximation, select_float, select_half, select_comparison, select_integer,
-      select_bits,       select_move,          select_memory, select_atomic, select_collective};
+      select_conversion, select_approximation, select_float, select_half, select_comparison, select_carry,
+      select_integer,    select_bits,       select_move,          select_memory, select_atomic, select_collective};
   for (auto const family : kFamilies)
     if (Handler const handler = family(form, step)) return handler;
   return nullptr;
@@ -132,7 +132,6 @@ class Decoder {
     }
     operands_.decode(made, instruction);
     made.handler = select(form, made);
-    if (form.opcode().starts_with("add") || form.opcode().starts_with("sub")) made.destination[1] = 0;  // the carry
     if (made.handler == nullptr) throw std::logic_error("no handler for " + form.name);
     return made;
   }

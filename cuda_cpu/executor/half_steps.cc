@@ -1,4 +1,4 @@
-// Half precision and pairs of halves, computed in double precision and rounded once.
+// Halves, bfloats and pairs of them, computed in double precision and rounded once.
 #include "cuda_cpu/executor/map.h"
 #include "cuda_cpu/executor/numbers.h"
 
@@ -16,15 +16,27 @@ double extreme(double a, double b, bool max, bool nan) {
   return (a < b) == max ? b : a;
 }
 
-// Sums and products of two halves are exact in double precision. a * b + c may lose its last bits if the addends are
-// far apart, but these never decide the rounding: the exact result is then not near the middle between two halves.
+struct Half {
+  static double value(U16 bits) { return static_cast<double>(half_to_float(bits)); }
+  static U16 rounded(double value) { return double_to_half(value, Rounding::nearest); }
+  static U16 flushed(U16 bits) { return flushed_half(bits); }
+};
+struct Bfloat {
+  static double value(U16 bits) { return static_cast<double>(bfloat_to_float(bits)); }
+  static U16 rounded(double value) { return double_to_bfloat(value, Rounding::nearest); }
+  static U16 flushed(U16 bits) { return flushed_bfloat(bits); }
+};
+
+// Products are exact in double precision. Sums lose their last bits only if one addend is far smaller than the last bit
+// of the other, so that these bits do not decide the rounding. That of a * b + c may be in the middle between two
+// bfloats without them.
 template <Operation kOperation>
 double compute(double a, double b, double c, bool nan) {
   switch (kOperation) {
     case Operation::add: return a + b;
     case Operation::sub: return a - b;
     case Operation::mul: return a * b;
-    case Operation::fma: return a * b + c;
+    case Operation::fma: return fused_to_odd(a, b, c);
     case Operation::min: return extreme(a, b, false, nan);
     case Operation::max: return extreme(a, b, true, nan);
     case Operation::neg: return -a;
@@ -38,23 +50,21 @@ double compute(double a, double b, double c, bool nan) {
 constexpr std::uint8_t kNanWins = 1;
 constexpr std::uint8_t kRelu = 2;
 
-template <Operation kOperation>
+template <Operation kOperation, class Format>
 U16 one(Step const& step, U16 a, U16 b, U16 c) {
-  auto const take = [&step](U16 half) {
-    return static_cast<double>(half_to_float(step.ftz ? flushed_half(half) : half));
-  };
+  auto const take = [&step](U16 bits) { return Format::value(step.ftz ? Format::flushed(bits) : bits); };
   if (kOperation == Operation::neg || kOperation == Operation::abs) {
-    if (step.ftz) a = flushed_half(a);
+    if (step.ftz) a = Format::flushed(a);
     return static_cast<U16>(kOperation == Operation::neg ? a ^ 0x8000 : a & 0x7fff);
   }
   double value = compute<kOperation>(take(a), take(b), take(c), (step.choice & kNanWins) != 0);
   if (step.saturate) value = saturated(value);
   if ((step.choice & kRelu) != 0 && value < 0) value = 0;
-  U16 const result = double_to_half(value, Rounding::nearest);
-  return step.ftz ? flushed_half(result) : result;
+  U16 const result = Format::rounded(value);
+  return step.ftz ? Format::flushed(result) : result;
 }
 
-template <Operation kOperation, unsigned kSources, bool kPair>
+template <Operation kOperation, class Format, unsigned kSources, bool kPair>
 bool halves(Warp& warp, Step const& step, Mask lanes) {
   using Bits = std::conditional_t<kPair, U32, U16>;
   Bits* const to = warp.at<Bits>(step.destination[0]);
@@ -62,7 +72,7 @@ bool halves(Warp& warp, Step const& step, Mask lanes) {
   for (unsigned i = 0; i < kSources; ++i) from[i] = warp.at<Bits>(step.source[i]);
   auto const part = [&](unsigned lane, unsigned shift) {
     auto const source = [&](unsigned i) { return i < kSources ? static_cast<U16>(from[i][lane] >> shift) : U16{0}; };
-    return one<kOperation>(step, source(0), source(1), source(2));
+    return one<kOperation, Format>(step, source(0), source(1), source(2));
   };
   each_lane(lanes, [&](unsigned lane) {
     if constexpr (kPair) {
@@ -77,13 +87,19 @@ bool halves(Warp& warp, Step const& step, Mask lanes) {
 
 template <Operation kOperation, unsigned kSources>
 Handler select(Form const& form) {
-  return form.type == Type::f16 ? halves<kOperation, kSources, false> : halves<kOperation, kSources, true>;
+  switch (form.type) {
+    case Type::f16: return halves<kOperation, Half, kSources, false>;
+    case Type::f16x2: return halves<kOperation, Half, kSources, true>;
+    case Type::bf16: return halves<kOperation, Bfloat, kSources, false>;
+    default: return halves<kOperation, Bfloat, kSources, true>;
+  }
 }
 
 }  // namespace
 
 Handler select_half(Form const& form, Step& step) {
-  if (form.type != Type::f16 && form.type != Type::f16x2) return nullptr;
+  bool const half = form.type == Type::f16 || form.type == Type::f16x2;
+  if (!half && form.type != Type::bf16 && form.type != Type::bf16x2) return nullptr;
   std::string_view const op = form.opcode();
   step.choice = static_cast<std::uint8_t>((form.has("NaN") ? kNanWins : 0) | (form.has("relu") ? kRelu : 0));
   if (op == "add") return select<Operation::add, 2>(form);

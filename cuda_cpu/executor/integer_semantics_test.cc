@@ -1,6 +1,8 @@
 // Instructions on integers and bits, with results computed by hand.
+#include <algorithm>
 #include <limits>
 #include <random>
+#include <type_traits>
 
 #include "cuda_cpu/executor/apply_form.h"
 
@@ -126,6 +128,100 @@ TEST(IntegerSemantics, SumsPassOnTheirCarry) {
   EXPECT_EQ(text_of(device.run("k", {{1}, {32}, 0}, out)), "");
   EXPECT_EQ((std::vector<std::uint32_t>(out, out + 8)),
             (std::vector<std::uint32_t>{0, 0, 0, 0, 6, 0xffffffff, 0xffffffff, 4}));
+}
+
+__extension__ using Wide = __int128;
+__extension__ using UnsignedWide = unsigned __int128;
+
+// a * b + c in twice the width of T by mad.lo.cc and madc.hi.cc, as programs do; then the upper half of a * b plus c
+// with its carry, and what madc.lo adds to that.
+template <class T>
+void check_products_with_carry(std::string const& type) {
+  constexpr unsigned kBits = sizeof(T) * 8;
+  std::string const b = kBits == 32 ? "b32" : "b64";
+  TestDevice device(1);
+  device.load(
+      ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) { .reg .b64 %p; .reg .u32 %t; "
+      ".reg ." + b + " %a, %b, %c, %d, %r<9>; ld.param.u64 %p, [p]; mov.u32 %t, %tid.x; mad.wide.u32 %p, %t, 64, %p; "
+      "ld.global." + b + " %a, [%p]; ld.global." + b + " %b, [%p+8]; ld.global." + b + " %c, [%p+16];"
+      "ld.global." + b + " %d, [%p+24];"
+      "mad.lo.cc." + type + " %r1, %a, %b, %c; madc.hi.cc." + type + " %r2, %a, %b, %d; addc." + type + " %r3, 0, 0;"
+      "mad.hi.cc." + type + " %r4, %a, %b, %c; madc.lo.cc." + type + " %r5, %a, %b, %d; madc.hi." + type +
+      " %r6, 0, 0, 0; st.global." + b + " [%p], %r1; st.global." + b + " [%p+8], %r2; st.global." + b +
+      " [%p+16], %r3; st.global." + b + " [%p+24], %r4; st.global." + b + " [%p+32], %r5; st.global." + b +
+      " [%p+40], %r6; ret; }");
+  using Bits = std::make_unsigned_t<T>;
+  std::mt19937_64 random(23);
+  std::vector<std::uint64_t> places;
+  for (int i = 0; i < 256 * 8; ++i) {
+    std::uint64_t const edges[] = {0, 1, k64, k64 << (kBits - 1), k64 >> (65 - kBits)};
+    places.push_back(static_cast<Bits>(random() % 4 == 0 ? edges[random() % 5] : random() >> (random() % 60)));
+  }
+  auto* const out = device.upload(places);
+  EXPECT_EQ(text_of(device.run("k", {{1}, {256}, 0}, out)), "");
+  for (std::size_t i = 0; i < places.size(); i += 8) {
+    auto const x = static_cast<T>(places[i]), y = static_cast<T>(places[i + 1]);
+    Bits const c = static_cast<Bits>(places[i + 2]), d = static_cast<Bits>(places[i + 3]);
+    auto const product = static_cast<UnsignedWide>(Wide{x} * Wide{y});
+    auto const low = static_cast<Bits>(product), high = static_cast<Bits>(product >> kBits);
+    std::vector<std::uint64_t> expected;
+    UnsignedWide sum = 0;
+    auto const add = [&](Bits a, Bits value) {  // with the carry of the sum before
+      sum = UnsignedWide{a} + value + static_cast<Bits>(sum >> kBits);
+      expected.push_back(static_cast<Bits>(sum));
+    };
+    add(low, c);
+    add(high, d);
+    add(0, 0);
+    sum = 0;
+    add(high, c);
+    add(low, d);
+    add(0, 0);
+    for (std::size_t k = 0; k < 6; ++k)
+      ASSERT_EQ(static_cast<Bits>(out[i + k]), expected[k]) << type << ' ' << i / 8 << ' ' << k;
+  }
+}
+
+TEST(IntegerSemantics, ProductsPassOnTheirCarry) {
+  for (std::string const type : {"u32", "s32", "u64", "s64"})
+    checks_forms({"mad.lo.cc." + type, "mad.hi.cc." + type, "madc.lo.cc." + type, "madc.hi.cc." + type,
+                  "madc.hi." + type});
+  check_products_with_carry<std::uint32_t>("u32");
+  check_products_with_carry<std::int32_t>("s32");
+  check_products_with_carry<std::uint64_t>("u64");
+  check_products_with_carry<std::int64_t>("s64");
+}
+
+// All pairs of 16-bit integers of which one is an edge, and of the others a sample.
+TEST(IntegerSemantics, PairsOf16BitsAreTwoIntegers) {
+  std::vector<Values> cases;
+  std::minstd_rand random(9);
+  for (std::uint64_t a = 0; a < 65536; a += 5)
+    for (std::uint64_t const b : {0x0000u, 0x0001u, 0x7fffu, 0x8000u, 0xffffu, static_cast<unsigned>(random() & 0xffff)})
+      cases.push_back({a << 16 | b, b << 16 | (random() & 0xffff)});
+  auto const check = [&](std::string const& form, auto const& compute) {
+    auto const results = apply_form(form, cases);
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      std::uint64_t const a = cases[i][0], b = cases[i][1];
+      auto const part = [&](unsigned shift) {
+        return static_cast<std::uint64_t>(compute(static_cast<int>(a >> shift & 0xffff), static_cast<int>(b >> shift & 0xffff)) &
+                                          0xffff);
+      };
+      ASSERT_EQ(results[i], part(16) << 16 | part(0)) << form << std::hex << ' ' << a << ' ' << b;
+    }
+  };
+  auto const sign = [](int x) { return x < 0x8000 ? x : x - 0x10000; };
+  for (std::string const type : {"u16x2", "s16x2"}) {
+    bool const is_signed = type == "s16x2";
+    auto const value = [=](int x) { return is_signed ? sign(x) : x; };
+    check("add." + type, [](int a, int b) { return a + b; });
+    check("min." + type, [=](int a, int b) { return std::min(value(a), value(b)); });
+    check("max." + type, [=](int a, int b) { return std::max(value(a), value(b)); });
+  }
+  check("min.relu.s16x2", [=](int a, int b) { return std::max(std::min(sign(a), sign(b)), 0); });
+  check("max.relu.s16x2", [=](int a, int b) { return std::max({sign(a), sign(b), 0}); });
+  EXPECT_EQ(apply_form("max.relu.s32", {{k32, k32 - 4}, {k32, 7}, {9, 7}}), (Values{0, 7, 9}));
+  EXPECT_EQ(apply_form("min.relu.s32", {{k32, 7}, {9, 7}}), (Values{0, 7}));
 }
 
 }  // namespace

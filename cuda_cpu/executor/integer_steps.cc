@@ -85,6 +85,19 @@ std::uint32_t mad_hi_sat(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   return clamp32(wide(mul_hi<std::int32_t>(a, b)) + wide(c));
 }
 
+// Two integers of 16 bits each.
+template <class T, Bits<T> (*kFunction)(Bits<T>, Bits<T>)>
+std::uint32_t pair(std::uint32_t a, std::uint32_t b) {
+  auto const part = [=](unsigned shift) {
+    return std::uint32_t{kFunction(static_cast<Bits<T>>(a >> shift), static_cast<Bits<T>>(b >> shift))} << shift;
+  };
+  return part(16) | part(0);
+}
+template <class T>
+Bits<T> min_relu(Bits<T> a, Bits<T> b) { return max<T>(min<T>(a, b), 0); }
+template <class T>
+Bits<T> max_relu(Bits<T> a, Bits<T> b) { return max<T>(max<T>(a, b), 0); }
+
 // The 48-bit product of the lower 24 bits.
 template <bool kSigned>
 std::uint64_t product24(std::uint32_t a, std::uint32_t b) {
@@ -147,6 +160,14 @@ Handler select_typed(Form const& form) {
   return nullptr;
 }
 
+template <class T>
+Handler select_pair(Form const& form) {
+  bool const relu = form.has("relu");
+  if (form.opcode() == "add") return map<&pair<T, add<T>>>;
+  if (form.opcode() == "min") return relu ? map<&pair<T, min_relu<T>>> : map<&pair<T, min<T>>>;
+  return relu ? map<&pair<T, max_relu<T>>> : map<&pair<T, max<T>>>;
+}
+
 template <class A, class B>
 Handler select_dot(Form const& form) {
   using Half = std::conditional_t<std::is_signed_v<A>, std::int16_t, std::uint16_t>;
@@ -179,6 +200,10 @@ Handler select_integer(Form const& form, Step&) {
                                   : select_dot<std::uint8_t, std::uint8_t>(form);
   }
   if (std::ranges::find(kOpcodes, op) == std::end(kOpcodes) || form.has("cc")) return nullptr;
+  if (form.type == Type::s16x2) return select_pair<std::int16_t>(form);
+  if (form.type == Type::u16x2) return select_pair<std::uint16_t>(form);
+  if (form.has("relu") && form.type == Type::s32)
+    return op == "min" ? map<&min_relu<std::int32_t>> : map<&max_relu<std::int32_t>>;
   if (form.has("sat") && form.type == Type::s32)
     return op == "add" ? map<&add_sat> : op == "sub" ? map<&sub_sat> : map<&mad_hi_sat>;
   switch (form.type) {

@@ -289,6 +289,7 @@ constexpr std::uint8_t kMeetsAnywhere = 1;
 
 /// The handler of a form by family; null if the form belongs to another family. The modifiers of `step` are set
 /// already.
+Handler select_carry(ptx::Form const& form, Step& step);
 Handler select_integer(ptx::Form const& form, Step& step);
 Handler select_bits(ptx::Form const& form, Step& step);
 Handler select_float(ptx::Form const& form, Step& step);

@@ -92,6 +92,10 @@ TEST_F(MemorySemantics, ConstantMemoryIsReadByConstantAndGenericAddresses) {
                     "@%p4 add.u32 %r9, %r9, 4;", 1, declarations)[0], 1u);
 }
 
+TEST_F(ThreadSemantics, TheSizeOfAWarpIsANumber) {
+  EXPECT_EQ(one("mov.u32 %r9, WARP_SZ; add.s32 %r9, %r9, -WARP_SZ; sub.u32 %r9, WARP_SZ, %r9;"), 32u);
+}
+
 TEST_F(MemorySemantics, AddressesOf32BitsWrap) {
   EXPECT_EQ(one("st.shared.u32 [ours], 7; mov.u32 %r2, -4; ld.shared.u32 %r9, [%r2+4];"), 7u);
 }
@@ -134,7 +138,8 @@ TEST_F(MemorySemantics, AtomicsReturnTheOldValue) {
            {"xor.b32", 12, 10, 6}, {"exch.b32", 1, 2, 2}, {"min.s32", 1, k32, k32}, {"min.u32", 1, k32, 1},
            {"max.s32", 1, k32, 1}, {"max.u32", 1, k32, k32},
            {"inc.u32", 4, 5, 5}, {"inc.u32", 5, 5, 0}, {"dec.u32", 0, 7, 7}, {"dec.u32", 9, 7, 7}, {"dec.u32", 3, 7, 2},
-           {"add.f32", 0x3f800000, 0x40000000, 0x40400000}, {"add.noftz.f16x2", 0x3c003c00, 0x3c004000, 0x40004200}}) {
+           {"add.f32", 0x3f800000, 0x40000000, 0x40400000}, {"add.noftz.f16x2", 0x3c003c00, 0x3c004000, 0x40004200},
+           {"add.noftz.bf16x2", 0x3f803f80, 0x3f804000, 0x40004040}}) {
     std::string const load = "ld.global.u32 %r2, [%rd1+8];";
     checks_forms({std::string("atom.global.") + operation});
     EXPECT_EQ(one(load + "atom.global." + operation + " %r9, [%rd1], %r2;", {before, operand}), before) << operation;
@@ -144,6 +149,15 @@ TEST_F(MemorySemantics, AtomicsReturnTheOldValue) {
     one(load + "red.global." + operation + " [%rd1], %r2;", {before, operand});
     EXPECT_EQ(in[0], after) << "red " << operation;
   }
+  checks_forms({"atom.global.add.noftz.bf16", "red.shared.add.noftz.bf16", "atom.global.add.noftz.f16"});
+  EXPECT_EQ(one("mov.b16 %rs1, 0x4040; atom.global.add.noftz.bf16 %rs2, [%rd1+2], %rs1; cvt.u32.u16 %r9, %rs2;",
+                {0x1111'3f80'2222}), 0x3f80u);
+  EXPECT_EQ(in[0], 0x1111'4080'2222u);
+  EXPECT_EQ(one("st.shared.b32 [ours], 0x3f803f80; mov.b16 %rs1, 0x7f80; red.shared.add.noftz.bf16 [ours+2], %rs1; "
+                "ld.shared.b32 %r9, [ours];"), 0x7f803f80u);
+  EXPECT_EQ(one("mov.b16 %rs1, 0x3c00; atom.global.add.noftz.f16 %rs2, [%rd1], %rs1; cvt.u32.u16 %r9, %rs2;",
+                {0xffff4000}), 0x4000u);
+  EXPECT_EQ(in[0], 0xffff4200u);
   checks_forms({"atom.global.cas.b32", "atom.acq_rel.gpu.global.cas.b32", "red.global.add.f64", "atom.global.add.u64",
                 "atom.global.exch.b64"});
   EXPECT_EQ(one("atom.global.cas.b32 %r9, [%rd1], 7, 8;", {7}), 7u);

@@ -76,6 +76,38 @@ std::uint64_t round_to(FloatFormat format, bool negative, std::uint64_t signific
 std::uint16_t double_to_half(double value, Rounding rounding) noexcept {
   return static_cast<std::uint16_t>(double_to(kHalf, value, rounding, kNan16));
 }
+std::uint16_t double_to_bfloat(double value, Rounding rounding) noexcept {
+  return static_cast<std::uint16_t>(double_to(kBfloat, value, rounding, kNan16));
+}
+
+// This format has numbers where others have infinities, so that its greatest number is 448. From 16 on, where no number
+// is a denormal, we round half of the value and then add one to the exponent.
+std::uint8_t double_to_e4m3(double value) noexcept {
+  constexpr FloatFormat kFormat{3, 4};
+  if (std::isnan(value)) return 0x7f;
+  double const magnitude = std::fabs(value);
+  std::uint8_t const sign = std::signbit(value) ? 0x80 : 0;
+  if (magnitude >= 448) return sign | 0x7e;
+  auto const bits = magnitude < 16 ? double_to(kFormat, magnitude, Rounding::nearest, 0)
+                                   : double_to(kFormat, magnitude / 2, Rounding::nearest, 0) + 8;
+  return static_cast<std::uint8_t>(sign | bits);
+}
+
+std::uint8_t double_to_e5m2(double value) noexcept {
+  constexpr FloatFormat kFormat{2, 5};
+  constexpr double kGreatest = 57344;
+  if (std::isnan(value)) return 0x7f;
+  double const clamped = std::fabs(value) > kGreatest ? std::copysign(kGreatest, value) : value;
+  return static_cast<std::uint8_t>(double_to(kFormat, clamped, Rounding::nearest, 0));
+}
+
+std::uint16_t e4m3_to_half(std::uint8_t value) noexcept {
+  int const exponent = value >> 3 & 15, fraction = value & 7;
+  if ((value & 0x7f) == 0x7f) return kNan16;
+  double const magnitude = exponent == 0 ? std::ldexp(fraction, -9) : std::ldexp(8 + fraction, exponent - 10);
+  return double_to_half((value & 0x80) != 0 ? -magnitude : magnitude, Rounding::nearest);
+}
+
 std::uint32_t double_to_single(double value, Rounding rounding) noexcept {
   return static_cast<std::uint32_t>(double_to(kSingle, value, rounding, kNan32));
 }

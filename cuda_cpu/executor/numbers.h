@@ -15,7 +15,7 @@ inline float as_float(std::uint32_t bits) noexcept { return std::bit_cast<float>
 inline double as_double(std::uint64_t bits) noexcept { return std::bit_cast<double>(bits); }
 inline std::uint64_t bits_of(double value) noexcept { return std::bit_cast<std::uint64_t>(value); }
 constexpr std::uint32_t kNan32 = 0x7fffffff;
-constexpr std::uint16_t kNan16 = 0x7fff;
+constexpr std::uint16_t kNan16 = 0x7fff;  // of halves and of bfloats
 
 /// Replaces any NaN by the canonical one.
 inline std::uint32_t bits_of(float value) noexcept {
@@ -46,12 +46,31 @@ inline std::uint16_t flushed_half(std::uint16_t half) noexcept {
   return (half & 0x7c00) == 0 ? static_cast<std::uint16_t>(half & 0x8000) : half;
 }
 
+inline float bfloat_to_float(std::uint16_t bfloat) noexcept { return as_float(std::uint32_t{bfloat} << 16); }
+inline std::uint16_t flushed_bfloat(std::uint16_t bfloat) noexcept {
+  return (bfloat & 0x7f80) == 0 ? static_cast<std::uint16_t>(bfloat & 0x8000) : bfloat;
+}
+
+/// a * b + c for bfloats or halves, rounded to odd: rounding the result to fewer bits is as if the exact value were
+/// rounded (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+inline double fused_to_odd(double a, double b, double c) noexcept {
+  double const product = a * b;  // exact
+  double const sum = product + c;
+  if (!(std::fabs(sum) <= std::numeric_limits<double>::max())) return sum;
+  double const part = sum - product;
+  double const error = (product - (sum - part)) + (c - part);
+  std::uint64_t const bits = bits_of(sum);
+  if (error == 0 || (bits & 1) != 0) return sum;
+  return as_double((error > 0) == (sum > 0) ? bits + 1 : bits - 1);
+}
+
 /// A binary floating-point format.
 struct FloatFormat {
   int fraction_bits;  // stored bits of the significand
   int exponent_bits;
 };
 constexpr FloatFormat kHalf{10, 5};
+constexpr FloatFormat kBfloat{7, 8};
 constexpr FloatFormat kSingle{23, 8};
 constexpr FloatFormat kDouble{52, 11};
 
@@ -61,6 +80,16 @@ std::uint64_t round_to(FloatFormat format, bool negative, std::uint64_t signific
 
 /// Rounds once to half precision.
 std::uint16_t double_to_half(double value, Rounding rounding) noexcept;
+/// Rounds once to a bfloat.
+std::uint16_t double_to_bfloat(double value, Rounding rounding) noexcept;
+/// Rounds once to nearest, and numbers above the greatest one to that. An infinity counts as a number.
+std::uint8_t double_to_e4m3(double value) noexcept;
+std::uint8_t double_to_e5m2(double value) noexcept;
+/// The half of the same value.
+std::uint16_t e4m3_to_half(std::uint8_t value) noexcept;
+inline std::uint16_t e5m2_to_half(std::uint8_t value) noexcept {
+  return (value & 0x7f) > 0x7c ? kNan16 : static_cast<std::uint16_t>(value << 8);
+}
 /// Rounds once to single precision.
 std::uint32_t double_to_single(double value, Rounding rounding) noexcept;
 

@@ -124,6 +124,7 @@ class OperandReader {
   Operand vector(OperandSpec const& spec, bool is_source, bool allow_sinks);
   Operand moved_vector(Type type, bool is_source);
   Operand number(Type type);
+  bool at_warp_size() const;
   Operand named(Token const& at);
   std::int32_t typed_register(Token const& at, OperandSpec const& spec);
   std::uint64_t offset();

@@ -68,6 +68,7 @@ class Cursor {
   /// The position, to go back to.
   std::size_t place() const noexcept { return at_; }
   void go_back(std::size_t place) noexcept { at_ = place; }
+  Token const& at(std::size_t place) const noexcept { return tokens_[place]; }
 
   /// The next token begins a statement: the one that unsupported() names.
   void begin_statement() noexcept { statement_ = at_; }

@@ -14,7 +14,10 @@ namespace {
 std::string register_of(Type type, int number) { return "%" + std::string(name(type)) + "_" + std::to_string(number); }
 
 // The type of the registers that hold values of `type`.
-Type register_type(Type type) { return type == Type::f16x2 ? Type::b32 : size_bytes(type) == 1 ? Type::b16 : type; }
+Type register_type(Type type) {
+  if (is_in_bits(type)) return size_bytes(type) == 2 ? Type::b16 : Type::b32;
+  return size_bytes(type) == 1 ? Type::b16 : type;
+}
 
 std::string sample_vector(Form const& form, OperandSpec const& spec) {
   std::string text = "{";
@@ -37,7 +40,7 @@ std::string sample_operand(Form const& form, OperandSpec const& spec, int number
     case OperandRole::predicate:
     case OperandRole::set_predicate:
     case OperandRole::set_predicates: {
-      bool const both = spec.role == OperandRole::set_predicates && form.type == Type::f16x2;
+      bool const both = spec.role == OperandRole::set_predicates && (form.type == Type::f16x2 || form.type == Type::bf16x2);
       return register_of(Type::pred, number) + (both ? "|" + register_of(Type::pred, 5) : "");
     }
     case OperandRole::address:

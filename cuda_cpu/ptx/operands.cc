@@ -27,10 +27,12 @@ constexpr std::array<Special, 31> kSpecials = {{
     {"%dynamic_smem_size", Type::u32},
 }};
 
+constexpr std::string_view kWarpSize = "WARP_SZ";
+
 // Whether a form that takes `wanted` takes a register of `type`.
 bool fits(Type type, Type wanted, bool wider) noexcept {
   if (type == Type::pred || wanted == Type::pred) return type == wanted;
-  if (wanted == Type::f16x2) return type == Type::b32;
+  if (is_in_bits(wanted)) return is_bits(type) && size_bytes(type) == size_bytes(wanted);
   unsigned const size = size_bytes(type);
   if (size != size_bytes(wanted) && (!wider || size < size_bytes(wanted))) return false;
   if (is_bits(wanted) || is_bits(type)) return true;
@@ -92,10 +94,13 @@ std::int32_t OperandReader::typed_register(Token const& at, OperandSpec const& s
   return index;
 }
 
+// `WARP_SZ`, the only named constant of PTX.
+bool OperandReader::at_warp_size() const { return cursor_.peek().text == kWarpSize; }
+
 Operand OperandReader::number(Type type) {
   bool const minus = cursor_.accept('-');
-  Token const& token = cursor_.expect(TokenKind::number, "a register or a number");
-  auto literal = read_literal(token.text);
+  Token const& token = at_warp_size() ? cursor_.take() : cursor_.expect(TokenKind::number, "a register or a number");
+  auto literal = read_literal(token.text == kWarpSize ? "32" : token.text);
   if (literal && minus) literal = literal->negated(token.text);
   if (!literal) cursor_.fail(token, "invalid number");
   auto const bits = literal->as(type);
@@ -121,7 +126,7 @@ Operand OperandReader::destination(OperandSpec const& spec) {
 }
 
 Operand OperandReader::source(OperandSpec const& spec) {
-  if (cursor_.peek().kind != TokenKind::word) return number(spec.type);
+  if (cursor_.peek().kind != TokenKind::word || at_warp_size()) return number(spec.type);
   Operand made;
   made.kind = OperandKind::reg;
   made.index = typed_register(cursor_.take(), spec);
@@ -243,7 +248,7 @@ Operand OperandReader::moved_vector(Type type, bool is_source) {
 
 Operand OperandReader::any_source(OperandSpec const& spec) {
   if (cursor_.peek().is('{')) return moved_vector(spec.type, true);
-  if (cursor_.peek().kind != TokenKind::word) return number(spec.type);
+  if (cursor_.peek().kind != TokenKind::word || at_warp_size()) return number(spec.type);
   if (scopes_.find_register(cursor_.peek().text) >= 0) return source(spec);
   Token const& token = cursor_.take();
   auto const* const special = std::ranges::find(kSpecials, token.text, &Special::name);

@@ -57,6 +57,8 @@ TEST(Parse, AcceptsSupportedInstructions) {
            "atom.global.add.u32 _, [%rd1], 1;", "shfl.sync.idx.b32 %r1|%p1, %r2, 0, 31, -1;", "@!%p1 bra end; end:",
            "{ .reg .u32 %r1; mov.u32 %r1, 1; }", "{ L: bra L; } { L: bra L; }", "ld.param.u32 %r1, [p0+4];",
            "mov.u64 %rd1, p0;", "cvt.rn.f16.f32 %r1, %f2;",
+           "mov.u32 %r1, WARP_SZ;", "add.s32 %r1, %r2, -WARP_SZ;", "setp.lt.u32 %p1, %r1, WARP_SZ;",
+           "add.bf16 %rs1, %rs2, %rs3;", "max.s16x2 %r1, %r2, %r3;",
            ".pragma \"nounroll\";", "/* a comment\nof two lines */ ret; // and one"}) {
     EXPECT_EQ(outcome_of_body(body), "") << body;
     all += entry("k" + std::to_string(++entries), body);
@@ -112,7 +114,7 @@ TEST(Parse, ReportsTextThatCannotBeParsed) {
 
 TEST(Parse, RefusesAnEntryWithAnUnsupportedInstruction) {
   for (std::string const instruction :
-       {"tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%f1,%f2}]", "add.rn.bf16 %rs1, %rs2, "
+       {"tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%f1,%f2}]", "add.rn.bf16 %r1, %rs2, "
                                                                   "%rs3", "add.sat.u32 %r1, %r2, %r3",
         "add.s32 %r1, %r2, %f1", "add.s32 %rd1, %r2, %r1", "add.f32 %f1, %f2, 1", "add.s32 %r1, %r2, %r3, %r4",
         "add.s32 _, %r2, %r3", "add.f16x2 %f1, %f1, %f2", "mov.u32 %r1, 0f3F800000", "mov.u32 %r1, %tid",

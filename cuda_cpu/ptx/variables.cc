@@ -108,7 +108,7 @@ std::vector<std::uint64_t> read_dimensions(Cursor& cursor) {
 Type declared_type(Cursor& cursor) {
   Token const& token = cursor.expect(TokenKind::directive, "a type");
   Type const type = find_type(token.text.substr(1));
-  if (type == Type::none || type == Type::f16x2) cursor.unsupported();
+  if (type == Type::none || is_in_bits(type)) cursor.unsupported();
   return type;
 }
 

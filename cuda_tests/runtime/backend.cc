@@ -46,18 +46,6 @@ bool knows(tracing::cuda::NvrtcApi const& api, std::string_view arch) {
   return std::ranges::any_of(known, [&](int number) { return arch.ends_with("_" + std::to_string(number)); });
 }
 
-// The executor knows which launch failed, and why a call failed.
-tracing::cuda::DriverOptions cpu_options() {
-  tracing::cuda::DriverOptions options;
-  options.failed_launch = [] {
-    auto const fault = cuda_cpu::cpu_driver_last_fault();
-    return fault ? tracing::cuda::DriverOptions::Failed{fault->launch, fault->fault.message}
-                 : tracing::cuda::DriverOptions::Failed{};
-  };
-  options.last_message = cuda_cpu::cpu_driver_last_message;
-  return options;
-}
-
 }  // namespace
 
 Backend::Backend(std::string_view name, tracing::cuda::DriverApi const& api, tracing::cuda::DriverOptions options,
@@ -85,7 +73,7 @@ bool can_compile(tracing::cuda::NvrtcApi const& nvrtc, std::string_view arch,
 Backend* Backend::cpu(std::string& why) {
   why = nvrtc().explanation;
   if (!nvrtc()) return nullptr;
-  static auto* const backend = new Backend("cpu", cuda_cpu::cpu_driver_api(), cpu_options(), nvrtc().api, false);
+  static auto* const backend = new Backend("cpu", cuda_cpu::cpu_driver_api(), cuda_cpu::cpu_driver_options(), nvrtc().api, false);
   return backend;
 }
 

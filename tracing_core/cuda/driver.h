@@ -79,6 +79,9 @@ class Driver {
   CUresult mem_free_async(CUdeviceptr pointer, CUstream stream);
   CUresult mem_host_alloc(void** pointer, std::size_t bytes, unsigned flags);
   CUresult mem_free_host(void* pointer);
+  CUresult mem_host_register(void* pointer, std::size_t bytes, unsigned flags);
+  CUresult mem_host_unregister(void* pointer);
+  CUresult mem_alloc_managed(CUdeviceptr* pointer, std::size_t bytes, unsigned flags);
 
   CUresult memcpy_htod(CUdeviceptr to, void const* from, std::size_t bytes);
   CUresult memcpy_dtoh(void* to, CUdeviceptr from, std::size_t bytes);
@@ -86,6 +89,9 @@ class Driver {
   CUresult memcpy_htod_async(CUdeviceptr to, void const* from, std::size_t bytes, CUstream stream);
   CUresult memcpy_dtoh_async(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream);
   CUresult memcpy_dtod_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream);
+  /// Spans have the bytes of a row and the number of rows and slices.
+  CUresult memcpy_3d(CUDA_MEMCPY3D const& copy);
+  CUresult memcpy_3d_async(CUDA_MEMCPY3D const& copy, CUstream stream);
   CUresult memset_d8(CUdeviceptr to, unsigned char value, std::size_t count);
   CUresult memset_d32(CUdeviceptr to, unsigned value, std::size_t count);
   CUresult memset_d8_async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream);

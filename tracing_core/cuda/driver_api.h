@@ -45,12 +45,19 @@ namespace tracing::inline v1::cuda {
   X(mem_host_alloc, cuMemHostAlloc, 2020)                             \
   X(mem_free_host, cuMemFreeHost, 2000)                               \
   X(mem_host_get_device_pointer, cuMemHostGetDevicePointer, 3020)     \
+  X(mem_host_register, cuMemHostRegister, 6050)                       \
+  X(mem_host_unregister, cuMemHostUnregister, 4000)                   \
+  X(mem_alloc_managed, cuMemAllocManaged, 6000)                       \
+  X(array_3d_create, cuArray3DCreate, 3020)                           \
+  X(array_destroy, cuArrayDestroy, 2000)                              \
   X(memcpy_htod, cuMemcpyHtoD, 3020)                                  \
   X(memcpy_dtoh, cuMemcpyDtoH, 3020)                                  \
   X(memcpy_dtod, cuMemcpyDtoD, 3020)                                  \
   X(memcpy_htod_async, cuMemcpyHtoDAsync, 3020)                       \
   X(memcpy_dtoh_async, cuMemcpyDtoHAsync, 3020)                       \
   X(memcpy_dtod_async, cuMemcpyDtoDAsync, 3020)                       \
+  X(memcpy_3d, cuMemcpy3D, 3020)                                      \
+  X(memcpy_3d_async, cuMemcpy3DAsync, 3020)                           \
   X(memset_d8, cuMemsetD8, 3020)                                      \
   X(memset_d32, cuMemsetD32, 3020)                                    \
   X(memset_d8_async, cuMemsetD8Async, 3020)                           \

@@ -105,6 +105,26 @@ CUresult Driver::mem_free_host(void* pointer) {
   return check(result, "cuMemFreeHost()");
 }
 
+CUresult Driver::mem_host_register(void* pointer, std::size_t bytes, unsigned flags) {
+  TRACE_SPAN(trace, "mem_host_register", tracing::kv("pointer", static_cast<void const*>(pointer)), bytes, flags);
+  return state_->check(state_->api.mem_host_register(pointer, bytes, flags), "cuMemHostRegister({} bytes, flags {})", bytes,
+                       flags);
+}
+
+CUresult Driver::mem_host_unregister(void* pointer) {
+  TRACE_SPAN(trace, "mem_host_unregister", tracing::kv("pointer", static_cast<void const*>(pointer)));
+  return check(state_->api.mem_host_unregister(pointer), "cuMemHostUnregister()");
+}
+
+CUresult Driver::mem_alloc_managed(CUdeviceptr* pointer, std::size_t bytes, unsigned flags) {
+  Span const span = TRACE_MAKE_SPAN(trace, "mem_alloc_managed", bytes, flags, tracing::kv("device", state_->device.load()),
+                                    tracing::kv("pointer", tracing::empty));
+  auto const entered = span.enter();
+  CUresult const result = state_->api.mem_alloc_managed(pointer, bytes, flags);
+  report_allocated(span, result, result == CUDA_SUCCESS ? address(*pointer) : nullptr);
+  return state_->check(result, "cuMemAllocManaged({} bytes, flags {})", bytes, flags);
+}
+
 CUresult Driver::memcpy_htod(CUdeviceptr to, void const* from, std::size_t bytes) {
   Span const span =
       TRACE_MAKE_SPAN(trace, "memcpy_htod", bytes, tracing::kv("device", state_->device.load()),
@@ -163,6 +183,31 @@ CUresult Driver::memcpy_dtod_async(CUdeviceptr to, CUdeviceptr from, std::size_t
   CUresult const result = state_->api.memcpy_dtod_async(to, from, bytes, stream);
   report_enqueued(result);
   return state_->check(result, "cuMemcpyDtoDAsync({} bytes, {})", bytes, stream);
+}
+
+CUresult Driver::memcpy_3d(CUDA_MEMCPY3D const& copy) {
+  std::size_t const row_bytes = copy.WidthInBytes;
+  Span const span = TRACE_MAKE_SPAN(trace, "memcpy_3d", row_bytes, tracing::kv("rows", copy.Height),
+                                    tracing::kv("slices", copy.Depth), tracing::kv("device", state_->device.load()),
+                                    tracing::kv("duration_us", tracing::empty), tracing::kv("gb_per_s", tracing::empty));
+  auto const entered = span.enter();
+  LaunchLog::Mark const before = state_->log.now();
+  auto const calling = state_->calling(nullptr);
+  std::size_t const bytes = row_bytes * copy.Height * copy.Depth;
+  CUresult const result = timed(span, bytes, [&] { return state_->api.memcpy_3d(&copy); });
+  if (result == CUDA_SUCCESS && bytes > 0 && copy.dstMemoryType == CU_MEMORYTYPE_HOST)
+    state_->report_completed(state_->log.complete_stream(nullptr, before), "cuMemcpy3D");
+  return state_->check(result, "cuMemcpy3D({} bytes x {} x {})", row_bytes, copy.Height, copy.Depth);
+}
+
+CUresult Driver::memcpy_3d_async(CUDA_MEMCPY3D const& copy, CUstream stream) {
+  TRACE_SPAN(trace, "memcpy_3d_async", tracing::kv("row_bytes", copy.WidthInBytes), tracing::kv("rows", copy.Height),
+             tracing::kv("slices", copy.Depth), tracing::kv("device", state_->device.load()),
+             tracing::kv("stream", state_->log.number_of(stream)));
+  auto const calling = state_->calling(stream);
+  CUresult const result = state_->api.memcpy_3d_async(&copy, stream);
+  report_enqueued(result);
+  return state_->check(result, "cuMemcpy3DAsync({} bytes x {} x {}, {})", copy.WidthInBytes, copy.Height, copy.Depth, stream);
 }
 
 CUresult Driver::memset_d8(CUdeviceptr to, unsigned char value, std::size_t count) {

@@ -1,0 +1,42 @@
+// What the stand-ins for NVIDIA's libraries need of the backend beyond the table of calls.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cuda_cpu::cpu {
+
+/// An array: elements in rows without gaps, in memory of the device.
+struct Array {
+  CUDA_ARRAY3D_DESCRIPTOR descriptor{};  // height and depth are zero for fewer dimensions
+  std::size_t element_bytes = 0;
+  CUdeviceptr memory = 0;
+
+  std::size_t row_bytes() const noexcept { return descriptor.Width * element_bytes; }
+  std::size_t rows() const noexcept { return descriptor.Height == 0 ? 1 : descriptor.Height; }
+  std::size_t slices() const noexcept { return descriptor.Depth == 0 ? 1 : descriptor.Depth; }
+};
+
+/// The array of a handle, which is valid until it is destroyed.
+CUresult array_find(Array* out, CUarray array);
+
+/// cuMemsetD2D8, cuMemsetD2D16 and cuMemsetD2D32 by the bytes of an element, in `slices` of the given rows; asynchronous.
+CUresult memset_3d(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned element_bytes, std::size_t columns,
+                   std::size_t rows, std::size_t rows_of_slice, std::size_t slices, CUstream stream);
+
+/// cuStreamGetFlags: whether the stream and the default stream wait for each other. True if there is no such stream.
+bool is_blocking_stream(CUstream stream);
+
+enum class MemoryOwner : std::uint8_t { unknown, device, managed, pinned };
+
+/// What cuPointerGetAttribute would say of the memory at an address.
+struct PointerInfo {
+  MemoryOwner owner = MemoryOwner::unknown;
+  CUdeviceptr begin = 0;
+  std::size_t bytes = 0;
+};
+PointerInfo pointer_info(void const* address);
+
+}  // namespace cuda_cpu::cpu

@@ -1,0 +1,165 @@
+// Memory management: linear copies and fills.
+#include "cuda_cpu/runtime/copies.h"
+
+#include <cstring>
+
+#include "cuda_cpu/runtime/registry.h"
+#include "cuda_cpu/runtime/runtime.h"
+
+namespace cuda_cpu::runtime {
+namespace {
+
+CUdeviceptr address(void const* pointer) noexcept { return reinterpret_cast<CUdeviceptr>(pointer); }
+
+cudaError_t copy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind) {
+  Direction direction{};
+  if (cudaError_t const error = direction_of(kind, to, from, &direction); error != cudaSuccess) return error;
+  if (bytes == 0) return cudaSuccess;
+  // The legacy default stream has calls of its own, which wait; that of a thread is waited for here.
+  if (stream_of(nullptr) != nullptr) {
+    cudaError_t const error = cudaMemcpyAsync(to, from, bytes, kind, nullptr);
+    return error == cudaSuccess ? to_error(driver().stream_synchronize(stream_of(nullptr))) : error;
+  }
+  switch (direction) {
+    case Direction::host_to_device:
+      return to_error(driver().memcpy_htod(address(to), from, bytes));
+    case Direction::device_to_host:
+      return to_error(driver().memcpy_dtoh(to, address(from), bytes));
+    case Direction::device_to_device:
+      return to_error(driver().memcpy_dtod(address(to), address(from), bytes));
+    case Direction::host_to_host:
+      if (CUresult const result = driver().stream_synchronize(nullptr); result != CUDA_SUCCESS) return to_error(result);
+      std::memmove(to, from, bytes);
+  }
+  return cudaSuccess;
+}
+
+CUresult copy_async(void* to, void const* from, std::size_t bytes, Direction direction, CUstream stream) {
+  switch (direction) {
+    case Direction::host_to_device:
+      return driver().memcpy_htod_async(address(to), from, bytes, stream);
+    case Direction::device_to_host:
+      return driver().memcpy_dtoh_async(to, address(from), bytes, stream);
+    case Direction::device_to_device:
+      return driver().memcpy_dtod_async(address(to), address(from), bytes, stream);
+    case Direction::host_to_host:
+      break;
+  }
+  // As the documentation allows, this copy is synchronous.
+  CUresult const result = driver().stream_synchronize(stream);
+  if (result == CUDA_SUCCESS) std::memmove(to, from, bytes);
+  return result;
+}
+
+// The memory at an offset in a variable; an error if it is not within it.
+cudaError_t at_symbol(void const* symbol, std::size_t bytes, std::size_t offset, std::byte** memory) {
+  Variable* const variable = registry().find_variable(symbol);
+  if (variable == nullptr) return cudaErrorInvalidSymbol;
+  if (offset > variable->bytes || bytes > variable->bytes - offset) return cudaErrorInvalidValue;
+  CUdeviceptr begin = 0;
+  CUresult const result = variable->find(&begin);
+  *memory = reinterpret_cast<std::byte*>(begin) + offset;
+  return to_error(result);
+}
+
+}  // namespace
+
+bool is_device_memory(void const* pointer) {
+  CUdeviceptr begin = 0;
+  return driver().api().mem_get_address_range(&begin, nullptr, address(pointer)) == CUDA_SUCCESS;
+}
+
+cudaError_t direction_of(cudaMemcpyKind kind, void const* to, void const* from, Direction* direction) {
+  switch (kind) {
+    case cudaMemcpyHostToHost:
+      *direction = Direction::host_to_host;
+      return cudaSuccess;
+    case cudaMemcpyHostToDevice:
+      *direction = Direction::host_to_device;
+      return cudaSuccess;
+    case cudaMemcpyDeviceToHost:
+      *direction = Direction::device_to_host;
+      return cudaSuccess;
+    case cudaMemcpyDeviceToDevice:
+      *direction = Direction::device_to_device;
+      return cudaSuccess;
+    case cudaMemcpyDefault: {
+      bool const from_device = is_device_memory(from);
+      bool const to_device = is_device_memory(to);
+      *direction = from_device ? (to_device ? Direction::device_to_device : Direction::device_to_host)
+                               : (to_device ? Direction::host_to_device : Direction::host_to_host);
+      return cudaSuccess;
+    }
+  }
+  return cudaErrorInvalidMemcpyDirection;
+}
+
+}  // namespace cuda_cpu::runtime
+
+using namespace cuda_cpu::runtime;
+
+extern "C" {
+
+cudaError_t cudaMemcpy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind) {
+  return call([&] { return copy(to, from, bytes, kind); });
+}
+
+cudaError_t cudaMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  return call([&] {
+    Direction direction{};
+    cudaError_t const error = direction_of(kind, to, from, &direction);
+    if (error != cudaSuccess || bytes == 0) return error;
+    return to_error(copy_async(to, from, bytes, direction, stream_of(stream)));
+  });
+}
+
+cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
+  return call([&] {
+    auto const byte = static_cast<unsigned char>(value);
+    if (stream_of(nullptr) != nullptr) return driver().memset_d8_async(address(to), byte, bytes, stream_of(nullptr));
+    return driver().memset_d8(address(to), byte, bytes);
+  });
+}
+
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
+  return call([&] {
+    return driver().memset_d8_async(address(to), static_cast<unsigned char>(value), bytes, stream_of(stream));
+  });
+}
+
+cudaError_t cudaMemcpyToSymbol(void const* symbol, void const* from, std::size_t bytes, std::size_t offset,
+                               cudaMemcpyKind kind) {
+  return call([&] {
+    std::byte* to = nullptr;
+    cudaError_t const error = at_symbol(symbol, bytes, offset, &to);
+    return error == cudaSuccess ? copy(to, from, bytes, kind) : error;
+  });
+}
+
+cudaError_t cudaMemcpyFromSymbol(void* to, void const* symbol, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
+  return call([&] {
+    std::byte* from = nullptr;
+    cudaError_t const error = at_symbol(symbol, bytes, offset, &from);
+    return error == cudaSuccess ? copy(to, from, bytes, kind) : error;
+  });
+}
+
+cudaError_t cudaMemcpyToSymbolAsync(void const* symbol, void const* from, std::size_t bytes, std::size_t offset,
+                                    cudaMemcpyKind kind, cudaStream_t stream) {
+  return call([&] {
+    std::byte* to = nullptr;
+    cudaError_t const error = at_symbol(symbol, bytes, offset, &to);
+    return error == cudaSuccess ? cudaMemcpyAsync(to, from, bytes, kind, stream) : error;
+  });
+}
+
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, void const* symbol, std::size_t bytes, std::size_t offset,
+                                      cudaMemcpyKind kind, cudaStream_t stream) {
+  return call([&] {
+    std::byte* from = nullptr;
+    cudaError_t const error = at_symbol(symbol, bytes, offset, &from);
+    return error == cudaSuccess ? cudaMemcpyAsync(to, from, bytes, kind, stream) : error;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,18 @@
+// Copies: in which direction memory is copied, which spans and errors depend on.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace cuda_cpu::runtime {
+
+enum class Direction : std::uint8_t { host_to_host, host_to_device, device_to_host, device_to_device };
+
+/// cudaMemcpyDefault is replaced by what the addresses are. Returns an error for a kind that does not exist.
+cudaError_t direction_of(cudaMemcpyKind kind, void const* to, void const* from, Direction* direction);
+
+/// Whether the device owns the memory at this address: allocations of the host are the host's, also if they are pinned.
+bool is_device_memory(void const* address);
+
+}  // namespace cuda_cpu::runtime

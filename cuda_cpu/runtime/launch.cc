@@ -1,0 +1,80 @@
+// Execution control: launches and host functions.
+#include <fmt/format.h>
+
+#include "cuda_cpu/cpu/device.h"  // the limits of a launch
+#include "cuda_cpu/runtime/registry.h"
+#include "cuda_cpu/runtime/runtime.h"
+
+namespace cuda_cpu::runtime {
+namespace {
+
+bool is_possible(dim3 grid, dim3 block) noexcept {
+  auto const is_within = [](unsigned value, unsigned limit) { return value >= 1 && value <= limit; };
+  return is_within(grid.x, cpu::kMaxGridX) && is_within(grid.y, cpu::kMaxGridYZ) && is_within(grid.z, cpu::kMaxGridYZ) &&
+         is_within(block.x, cpu::kMaxThreads) && is_within(block.y, cpu::kMaxThreads) &&
+         is_within(block.z, cpu::kMaxBlockZ) && std::uint64_t{block.x} * block.y * block.z <= cpu::kMaxThreads;
+}
+
+cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void** parameters, std::size_t shared_bytes,
+                   cudaStream_t stream) {
+  if (!is_possible(grid, block)) {
+    return refuse(cudaErrorInvalidConfiguration,
+                  fmt::format("a launch of grid ({}, {}, {}) and block ({}, {}, {}); a block has 1 to {} threads", grid.x, grid.y,
+                              grid.z, block.x, block.y, block.z, cpu::kMaxThreads));
+  }
+  return to_error(driver().launch_kernel(function, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
+                                         static_cast<unsigned>(shared_bytes), stream_of(stream), parameters));
+}
+
+cudaError_t launch_of(void const* host_function, dim3 grid, dim3 block, void** parameters, std::size_t shared_bytes,
+                      cudaStream_t stream) noexcept {
+  return call([&] {
+    CUfunction function = nullptr;
+    cudaError_t const error = find_function(host_function, &function);
+    return error == cudaSuccess ? launch(function, grid, block, parameters, shared_bytes, stream) : error;
+  });
+}
+
+}  // namespace
+}  // namespace cuda_cpu::runtime
+
+using namespace cuda_cpu::runtime;
+
+extern "C" {
+
+cudaError_t cudaLaunchKernel(void const* function, dim3 grid, dim3 block, void** parameters, std::size_t shared_bytes,
+                             cudaStream_t stream) {
+  return launch_of(function, grid, block, parameters, shared_bytes, stream);
+}
+
+// A kernel<<<...>>>(...) calls these two.
+cudaError_t __cudaGetKernel(cudaKernel_t* kernel, void const* host_function) {
+  *kernel = reinterpret_cast<cudaKernel_t>(registry().find_kernel(host_function));
+  return *kernel == nullptr ? finish(cudaErrorInvalidDeviceFunction) : cudaSuccess;
+}
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** parameters, std::size_t shared_bytes,
+                               cudaStream_t stream) {
+  return call([&] {
+    if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+    CUfunction function = nullptr;
+    CUresult const result = reinterpret_cast<Kernel*>(kernel)->find(&function);
+    return result == CUDA_SUCCESS ? launch(function, grid, block, parameters, shared_bytes, stream) : to_error(result);
+  });
+}
+cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void** parameters, std::size_t shared_bytes,
+                                    cudaStream_t stream) {
+  PerThreadStreams const scope;
+  return __cudaLaunchKernel(kernel, grid, block, parameters, shared_bytes, stream);
+}
+
+cudaError_t cudaLaunchKernelExC(cudaLaunchConfig_t const* configuration, void const* function, void** parameters) {
+  if (configuration == nullptr) return finish(cudaErrorInvalidValue);
+  return launch_of(function, configuration->gridDim, configuration->blockDim, parameters, configuration->dynamicSmemBytes,
+                   configuration->stream);
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  return call([&] { return driver().launch_host_func(stream_of(stream), function, data); });
+}
+
+}  // extern "C"

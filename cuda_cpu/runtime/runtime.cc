@@ -1,0 +1,103 @@
+#define TRACE_TARGET "tracing::cuda"
+#include "cuda_cpu/runtime/runtime.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+#include "cuda_cpu/cpu/cpu_driver.h"
+#include "tracing_core/cuda/errors.h"
+#include "tracing_core/dispatch/current_subscriber.h"
+#include "tracing_core/environment/init.h"
+#include "tracing_core/tracing.h"
+
+namespace cuda_cpu::runtime {
+namespace {
+
+constexpr char const* kVariables[] = {"TRACE_FILTER", "TRACE_PROFILE", "TRACE_CHROME",   "TRACE_FLAME",
+                                      "TRACE_RECORD", "TRACE_PERF",    "TRACE_PERFETTO", "TRACE_XPLANE"};
+
+// For programs that do not know of testlog; test programs have a subscriber before they call anything.
+void start_tracing() {
+  if (tracing::current_subscriber() != nullptr) return;
+  for (char const* const name : kVariables) {
+    if (std::getenv(name) == nullptr) continue;
+    static auto& guard = *new tracing::EnvGuard(tracing::init_from_env());  // finishes at exit
+    static_cast<void>(guard);
+    return;
+  }
+}
+
+void print(std::string_view message) noexcept {
+  std::fprintf(stderr, "testlog: %.*s\n", static_cast<int>(message.size()), message.data());
+}
+
+void explain_loss() noexcept {
+  static std::atomic<bool> was_explained{false};
+  if (TRACE_ENABLED(error) || was_explained.exchange(true)) return;
+  try {
+    if (auto const loss = driver().loss()) print(loss->to_string());
+  } catch (...) {  // out of memory
+  }
+}
+
+}  // namespace
+
+tracing::cuda::Driver& driver() {
+  static auto& its = *new tracing::cuda::Driver(cpu_driver_api(), cpu_driver_options());
+  return its;
+}
+
+ThreadState& this_thread() noexcept {
+  static thread_local ThreadState state;
+  return state;
+}
+
+cudaError_t start() {
+  ThreadState& thread = this_thread();
+  if (thread.is_current) return cudaSuccess;
+  static CUresult const opened = [] {
+    start_tracing();
+    return driver().open_device(0);
+  }();
+  if (opened != CUDA_SUCCESS) return to_error(opened);
+  CUresult const result = driver().make_current();
+  thread.is_current = result == CUDA_SUCCESS;
+  return to_error(result);
+}
+
+cudaError_t finish(cudaError_t error) noexcept {
+  if (error == cudaSuccess) [[likely]]
+    return error;
+  this_thread().last_error = error;
+  if (tracing::cuda::lost_with(static_cast<CUresult>(error)) != tracing::cuda::Lost::nothing) explain_loss();
+  return error;
+}
+
+void explain(std::string_view message) noexcept {
+  if (!TRACE_ENABLED(error)) print(message);
+}
+
+cudaError_t refuse(cudaError_t error, std::string_view message) noexcept {
+  try {
+    TRACE_ERROR("{}", message, tracing::kv("code", static_cast<int>(error)), tracing::kv("name", cudaGetErrorName(error)));
+    explain(fmt::format("{}: {}", cudaGetErrorName(error), message));
+  } catch (...) {  // out of memory
+  }
+  return error;
+}
+
+// For refused.cc.
+int refuse_call(char const* name, char const* reason) noexcept;
+int refuse_call(char const* name, char const* reason) noexcept {
+  return call([&] {
+    std::string_view const why = reason;
+    return refuse(cudaErrorNotSupported, fmt::format("{}() is not supported{}{}", name, why.empty() ? "" : ": ", why));
+  });
+}
+
+}  // namespace cuda_cpu::runtime
