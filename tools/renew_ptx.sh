@@ -53,3 +53,6 @@ for arch in 75 90; do
     done
   done
 done
+# The planted bugs, with source lines, whose paths would be those of this machine.
+(cd cuda_cpu/executor/planted_bugs && "$cuda/bin/nvcc" -ptx -lineinfo -arch=compute_75 bugs.cu -o "$work/bugs.ptx")
+sed -E '/^\s*\.file/s|"[^"]*/|"|' "$work/bugs.ptx" >cuda_cpu/executor/planted_bugs/bugs.ptx

@@ -29,8 +29,13 @@ CUresult code_of(FaultKind kind) noexcept {
       return CUDA_ERROR_ASSERT;
     case FaultKind::stack_overflow:
       return CUDA_ERROR_HARDWARE_STACK_ERROR;
+    case FaultKind::timeout:
+      return CUDA_ERROR_LAUNCH_TIMEOUT;
     case FaultKind::out_of_range:  // cuda.h: "accessing out of bounds shared memory"
     case FaultKind::barrier:       // a GPU would hang here
+    case FaultKind::shuffle:       // a GPU would go on with any value
+    case FaultKind::race:
+    case FaultKind::uninitialized:
     case FaultKind::stopped:
       break;
   }

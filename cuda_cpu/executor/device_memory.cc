@@ -1,5 +1,6 @@
 #include "cuda_cpu/executor/device_memory.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <new>
 #include <utility>
@@ -37,7 +38,7 @@ std::uintptr_t DeviceMemory::allocate(std::uint64_t bytes, bool constant, std::s
     return 0;
   }
   auto const begin = reinterpret_cast<std::uintptr_t>(memory);
-  ranges_[begin] = {begin, begin + bytes, std::shared_ptr<std::byte>(memory, deallocate), constant};
+  ranges_[begin] = {begin, begin + bytes, std::shared_ptr<std::byte>(memory, deallocate), constant, nullptr};
   notes_[begin] = {++allocations_, std::move(note)};
   snapshot_.reset();
   return begin;
@@ -93,14 +94,45 @@ std::string DeviceMemory::describe(std::uintptr_t address, std::uint64_t bytes) 
   }
   if (above == ranges_.begin()) return text;
   auto const& below = std::prev(above)->second;
+  if (below.holds(address, bytes))
+    return "at byte " + std::to_string(address - below.begin) + " of " + text_of(below, notes_.at(below.begin));
   if (address > below.end && address - below.end >= nearest) return text;
   return bytes_text(address + bytes - below.end) + " past the end of " + text_of(below, notes_.at(below.begin));
+}
+
+void WrittenBytes::set(std::uintptr_t address, std::uint64_t bytes) noexcept {
+  std::uint64_t at = address - begin_;
+  for (std::uint64_t const end = at + bytes; at < end;) {
+    std::uint64_t const count = std::min<std::uint64_t>(64 - at % 64, end - at);
+    words_[at / 64].fetch_or((~std::uint64_t{0} >> (64 - count)) << at % 64, std::memory_order_relaxed);
+    at += count;
+  }
+}
+
+bool WrittenBytes::any(std::uintptr_t address, std::uint64_t bytes) const noexcept {
+  std::uint64_t at = address - begin_;
+  for (std::uint64_t const end = at + bytes; at < end; ++at)
+    if ((words_[at / 64].load(std::memory_order_relaxed) >> at % 64 & 1) != 0) return true;
+  return false;
+}
+
+void DeviceMemory::track_writes(std::uintptr_t address) {
+  MutexLock const lock(mutex_);
+  auto const found = ranges_.find(address);
+  if (found == ranges_.end()) return;
+  found->second.written = std::make_shared<WrittenBytes>(address, found->second.end - address);
+  snapshot_.reset();
+}
+
+void DeviceMemory::mark_written(std::uintptr_t address, std::uint64_t bytes) {
+  auto const range = find(address, bytes);
+  if (range && range->written != nullptr) range->written->set(address, bytes);
 }
 
 void DeviceMemory::map_host(void* begin, std::uint64_t bytes) {
   auto const address = reinterpret_cast<std::uintptr_t>(begin);
   MutexLock const lock(mutex_);
-  ranges_[address] = {address, address + bytes, nullptr, false};
+  ranges_[address] = {address, address + bytes, nullptr, false, nullptr};
   notes_[address] = {0, "of host memory"};
   snapshot_.reset();
 }

@@ -1,6 +1,7 @@
 // DeviceMemory: the memory of the CPU backend's device, which is host memory with checked addresses.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -14,12 +15,27 @@
 
 namespace cuda_cpu {
 
+/// Which bytes of a range were written. Thread-safe.
+class WrittenBytes {
+ public:
+  WrittenBytes(std::uintptr_t begin, std::uint64_t bytes) : begin_(begin), words_(bytes / 64 + 1) {}
+
+  /// REQUIRES: the bytes are in the range.
+  void set(std::uintptr_t address, std::uint64_t bytes) noexcept;
+  bool any(std::uintptr_t address, std::uint64_t bytes) const noexcept;
+
+ private:
+  std::uintptr_t const begin_;
+  std::vector<std::atomic<std::uint64_t>> words_;  // a bit for each byte
+};
+
 /// The range [begin, end) of memory that may be read and written.
 struct MemoryRange {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
   std::shared_ptr<std::byte> storage;  // null if the host owns the memory
   bool constant = false;               // kernels access it only as constant memory
+  std::shared_ptr<WrittenBytes> written = nullptr;  // null if not tracked
 
   bool holds(std::uintptr_t address, std::uint64_t bytes) const noexcept {
     return address >= begin && address <= end && bytes <= end - address;
@@ -45,7 +61,12 @@ class DeviceMemory {
   /// allocated again, so that a later use of it is recognized. `note` says who freed it: "freed in unload".
   bool free(std::uintptr_t address, std::string note = {});
 
-  /// Where an access to memory that is not allocated is: "4 bytes past the end of 1024 bytes allocated in
+  /// Tracks which bytes of an allocation are written, for Checks::init: by kernels that are checked, and where
+  /// mark_written() says so.
+  void track_writes(std::uintptr_t address);
+  void mark_written(std::uintptr_t address, std::uint64_t bytes);
+
+  /// Where an access is: "at byte 8 of 64 bytes (allocation 2)"; to memory that is not allocated: "4 bytes past the end of 1024 bytes allocated in
   /// load{layer=3} (allocation 7)", "in 64 bytes (allocation 2) that were freed", "a null pointer". Empty if no
   /// allocation is within 1 MiB.
   std::string describe(std::uintptr_t address, std::uint64_t bytes) const;

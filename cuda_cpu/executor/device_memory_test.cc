@@ -70,6 +70,7 @@ TEST(DeviceMemory, NoAllocationIsWithin256BytesAfterAnother) {
 TEST(DeviceMemory, DescribesAnAddressByTheNearestAllocation) {
   DeviceMemory memory;
   auto const address = memory.allocate(1024, false, "allocated in load{layer=3}");
+  EXPECT_EQ(memory.describe(address + 1020, 4), "at byte 1020 of 1024 bytes allocated in load{layer=3} (allocation 1)");
   EXPECT_EQ(memory.describe(address + 1024, 4), "4 bytes past the end of 1024 bytes allocated in load{layer=3} (allocation 1)");
   EXPECT_EQ(memory.describe(address + 1023, 2), "1 byte past the end of 1024 bytes allocated in load{layer=3} (allocation 1)");
   EXPECT_EQ(memory.describe(address - 8, 4), "8 bytes before 1024 bytes allocated in load{layer=3} (allocation 1)");
@@ -79,6 +80,23 @@ TEST(DeviceMemory, DescribesAnAddressByTheNearestAllocation) {
   EXPECT_EQ(memory.describe(address - (1 << 21), 4), "");
   EXPECT_EQ(memory.describe(16, 4), "a null pointer");
   EXPECT_EQ(memory.describe(~std::uintptr_t{7}, 8), "");
+}
+
+TEST(DeviceMemory, TracksWhichBytesWereWritten) {
+  DeviceMemory memory;
+  auto const address = memory.allocate(300);
+  EXPECT_EQ(memory.find(address, 300)->written, nullptr);
+  memory.track_writes(address);
+  auto const written = memory.find(address, 300)->written;
+  ASSERT_NE(written, nullptr);
+  EXPECT_FALSE(written->any(address, 300));
+  memory.mark_written(address + 60, 140);
+  EXPECT_FALSE(written->any(address, 60));
+  EXPECT_TRUE(written->any(address + 59, 2));
+  EXPECT_TRUE(written->any(address + 199, 8));
+  EXPECT_FALSE(written->any(address + 200, 100));
+  memory.mark_written(address + 299, 1);
+  EXPECT_TRUE(written->any(address + 296, 4));
 }
 
 TEST(DeviceMemory, DescribesMemoryThatWasFreed) {

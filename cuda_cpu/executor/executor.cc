@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <deque>
 #include <new>
+#include <sstream>
 #include <thread>
+#include <tuple>
 
+#include "cuda_cpu/executor/checker.h"
 #include "cuda_cpu/executor/machine.h"
+#include "cuda_cpu/executor/places.h"
 #include "tracing_core/tracing.h"
 
 namespace cuda_cpu {
@@ -16,6 +20,8 @@ using tracing::internal::MutexLock;
 
 // The limit on local memory of a block. A thread may have 512 KiB, but not all 1024 threads of a block.
 constexpr std::uint64_t kMaxLocalBytes = std::uint64_t{256} << 20;
+
+using Clock = std::chrono::steady_clock;
 
 // One call of Executor::run().
 struct Job {
@@ -96,6 +102,9 @@ void OpcodeStatistics::operator+=(OpcodeStatistics const& other) noexcept {
   nanoseconds += other.nanoseconds;
 }
 
+Launch::Launch() = default;
+Launch::~Launch() = default;
+
 void Launch::fail(Fault fault) {
   MutexLock const lock(mutex_);
   if (!fault_) fault_ = std::move(fault);
@@ -105,6 +114,46 @@ void Launch::fail(Fault fault) {
 std::optional<Fault> Launch::take_fault() {
   MutexLock const lock(mutex_);
   return std::exchange(fault_, std::nullopt);
+}
+
+void Launch::time_out() {
+  timed_out.store(true, std::memory_order_relaxed);
+  fail(kernel_fault(*this, FaultKind::timeout, ""));  // its message follows when all blocks have said where they are
+}
+
+void Launch::add_places(Dimensions const& block, std::string places) {
+  MutexLock const lock(mutex_);
+  places_.emplace_back(block, std::move(places));
+}
+
+std::string Launch::timeout_text(std::uint64_t begun) const {
+  constexpr std::size_t kMaxGroups = 4, kMaxBlocks = 4;  // that are named
+  MutexLock const lock(mutex_);
+  auto all = places_;
+  std::ranges::sort(all, {}, [](auto const& one) { return std::tuple(one.first.z, one.first.y, one.first.x); });
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;  // blocks at the same places
+  for (auto const& [block, places] : all) {
+    auto const known = std::ranges::find(groups, places, [](auto const& group) { return group.first; });
+    auto& group = known != groups.end() ? *known : groups.emplace_back(places, std::vector<std::string>());
+    group.second.push_back(dimensions_text(block));
+  }
+  std::ostringstream text;
+  text << "kernel " << kernel->name << " ran longer than "
+       << std::chrono::duration<double>(options->timeout).count() << " s";
+  for (std::size_t i = 0; i < std::min(groups.size(), kMaxGroups); ++i) {
+    auto const& [places, blocks] = groups[i];
+    text << (blocks.size() == 1 ? ". Block" : ". Blocks");
+    for (std::size_t j = 0; j < std::min(blocks.size(), kMaxBlocks); ++j) text << (j == 0 ? " " : ", ") << blocks[j];
+    if (blocks.size() > kMaxBlocks) text << " and " << blocks.size() - kMaxBlocks << " others";
+    text << ": " << places;
+  }
+  if (groups.size() > kMaxGroups) text << ". Others are elsewhere";
+  std::uint64_t const blocks = shape.grid.count();
+  if (blocks > 1) {
+    text << ". Of " << blocks << " blocks " << begun - all.size() << " have finished and " << blocks - begun
+         << " have not begun";
+  }
+  return std::move(text).str();
 }
 
 void Launch::print(std::string_view text) {
@@ -155,6 +204,7 @@ class Executor::Pool {
       waiting_.pop_front();
       if (job->begun == job->blocks || job->launch.stopped.load(std::memory_order_relaxed)) continue;
       number = job->begun++;
+      if (number == 0) job->launch.begin = Clock::now();
       if (job->begun < job->blocks) waiting_.push_back(job);
       return job;
     }
@@ -203,6 +253,8 @@ class Executor::Pool {
       residents.pop_front();
       Launch& launch = resident.job->launch;
       if (launch.options->stop.stop_requested()) stop(launch);
+      auto const timeout = launch.options->timeout;
+      if (timeout.count() != 0 && Clock::now() - launch.begin > timeout && !launch.timed_out) launch.time_out();
       bool const stopped = launch.stopped.load(std::memory_order_relaxed);
       auto const run = [&] { return resident.block->run(); };
       if (!stopped && resident.job->span.in_scope(run) == BlockState::yielded) residents.push_back(std::move(resident));
@@ -215,6 +267,9 @@ class Executor::Pool {
 
   bool finish(Resident resident) {
     bool done = false;
+    Launch& launch = resident.job->launch;
+    if (launch.timed_out.load(std::memory_order_relaxed) && resident.block != nullptr && resident.block->running != 0)
+      launch.add_places(resident.block->index, places_of(*resident.block));
     {
       MutexLock const lock(mutex_);
       if (resident.block != nullptr) add_statistics(*resident.job, *resident.block);
@@ -262,13 +317,18 @@ std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape cons
   launch.memory = &memory;
   launch.options = &options;
   launch.shared_bytes = kernel.function->static_shared_bytes + shape.dynamic_shared_bytes;
+  launch.quick_shared_bytes = options.checks.any() ? 0 : launch.shared_bytes;
+  if (options.checks.any())
+    for (auto const* const form : kernel.forms) launch.traits.push_back(FormTraits::of(*form));
   if (kernel.function->local_bytes * shape.block.count() > kMaxLocalBytes) {
     return kernel_fault(launch, FaultKind::stack_overflow,
                         ": the threads of a block need more than 256 MiB of local memory");
   }
   pool_->run(job);
   if (statistics != nullptr) name_spans(*statistics, kernel);
-  return launch.take_fault();
+  auto fault = launch.take_fault();
+  if (fault && fault->kind == FaultKind::timeout) fault->message = launch.timeout_text(job->begun);
+  return fault;
 }
 
 }  // namespace cuda_cpu

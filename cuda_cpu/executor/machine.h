@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -15,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cuda_cpu/executor/executor.h"
@@ -40,8 +42,10 @@ enum class StepKind : std::uint8_t { plain, branch, call, ret, exit, barrier, co
 /// The perf span of an instruction, see RunOptions::instruction_spans.
 enum class SpanKind : std::uint8_t { none, ldg, stg, lds, sts, bra, call, ret, exit, barrier_sync, memory_fence };
 
+class BlockChecker;
 class Warp;
 struct Block;
+struct FormTraits;
 struct Step;
 
 /// Runs a step for at least one lane. False if that was a fault.
@@ -114,16 +118,30 @@ struct Launch {
   RunOptions const* options = nullptr;
   std::uint64_t id = 0;
   std::uint32_t shared_bytes = 0;
+  std::uint32_t quick_shared_bytes = 0;  // that Block::quick() may access; zero if the launch is checked
+  std::vector<FormTraits> traits;        // of the kernel's forms if the launch is checked
   std::atomic<bool> stopped{false};
+  std::chrono::steady_clock::time_point begin;  // of its first block
+  std::atomic<bool> timed_out{false};           // then also stopped
+
+  Launch();
+  ~Launch();
 
   /// Keeps the first fault and stops the other blocks.
   void fail(Fault fault);
   std::optional<Fault> take_fault();
   void print(std::string_view text);
+  /// Stops a launch that has run for too long.
+  void time_out();
+  /// Where the threads of a block were when the launch timed out.
+  void add_places(Dimensions const& block, std::string places);
+  /// The message of the fault: the places of all blocks, of which `begun` had begun.
+  std::string timeout_text(std::uint64_t begun) const;
 
  private:
-  tracing::internal::Mutex mutex_;
+  mutable tracing::internal::Mutex mutex_;
   std::optional<Fault> fault_ TRACING_GUARDED_BY(mutex_);
+  std::vector<std::pair<Dimensions, std::string>> places_ TRACING_GUARDED_BY(mutex_);  // of blocks
   tracing::internal::Mutex printing_;  // held while options->print runs, which may call fail()
 };
 
@@ -187,6 +205,7 @@ enum class BlockState : std::uint8_t { finished, yielded };
 
 struct Block {
   Block(Launch& launch, std::uint64_t number);
+  ~Block();
 
   /// Runs until it is finished (or has a fault) or its turn is over.
   BlockState run();
@@ -224,6 +243,7 @@ struct Block {
   std::array<Barrier, kBarriers> barriers{};
   std::vector<CachedRange> ranges;
   std::deque<MemoryRange> late;  // memory allocated while the kernel ran
+  std::unique_ptr<BlockChecker> checker;  // null if the launch is not checked
   std::unique_ptr<std::vector<OpcodeStatistics>> statistics;  // by DecodedKernel::forms; null if not requested
 };
 
@@ -242,7 +262,7 @@ template <ptx::Space kSpace>
                                                       std::uint32_t bytes) {
   std::uint64_t const address = address_of(warp, step, lane);
   if constexpr (kSpace == ptx::Space::shared) {
-    if (address < launch.shared_bytes && bytes <= launch.shared_bytes - address && (address & (bytes - 1)) == 0)
+    if (address < launch.quick_shared_bytes && bytes <= launch.quick_shared_bytes - address && (address & (bytes - 1)) == 0)
       return shared + address;
   } else if constexpr (kSpace == ptx::Space::global) {
     CachedRange const& range = ranges[step.range];
@@ -255,8 +275,10 @@ template <ptx::Space kSpace>
 
 enum class WarpState : std::uint8_t { finished, waiting, yielded, failed };
 
-// The loop that runs a warp, without instrumentation, and with counts, times and perf spans.
+// The loop that runs a warp: without instrumentation; with checks; with counts, times and perf spans, and with checks if
+// the launch is checked.
 WarpState run_untraced(Warp& warp);
+WarpState run_checked(Warp& warp);
 WarpState run_traced(Warp& warp);
 
 /// Step::choice of a mov until its handler is selected.
@@ -281,6 +303,12 @@ Handler select_atomic(ptx::Form const& form, Step& step);
 Handler select_collective(ptx::Form const& form, Step& step);
 /// The handler of a call of vprintf or __assertfail.
 Handler select_provided(std::string_view name);
+
+/// Whether all lanes of a warp must arrive at a barrier at the same step: `bar.sync`, `barrier.sync.aligned`.
+bool is_aligned(DecodedKernel const& kernel, Step const& step);
+
+/// The member masks of a collective step, one for each lane: its last source.
+std::uint32_t const* members_of(Warp& warp, Step const& step);
 
 /// Makes the frame at `depth` the current one.
 void select_frame(Warp& warp, std::uint32_t depth) noexcept;

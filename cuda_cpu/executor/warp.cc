@@ -95,14 +95,13 @@ void leave_call(Warp& warp, Mask lanes) {
   });
 }
 
-namespace {
-
-// The member mask of a collective step is its last source.
 std::uint32_t const* members_of(Warp& warp, Step const& step) {
   unsigned last = 3;
   while (step.source[last] == kNowhere) --last;
   return warp.at<std::uint32_t>(step.source[last]);
 }
+
+namespace {
 
 // Releases the lanes at bar.warp.sync instructions, which may differ, if all members of their mask have arrived.
 bool meet(Warp& warp) {
@@ -183,6 +182,11 @@ bool retry_collectives(Warp& warp) {
   return true;
 }
 
+bool is_aligned(DecodedKernel const& kernel, Step const& step) {
+  auto const& form = *kernel.forms[step.form_index];
+  return static_cast<BarrierKind>(step.choice) != BarrierKind::sync || form.opcode() != "barrier" || form.has("aligned");
+}
+
 namespace {
 
 // An operand of a barrier, its number or its count; none if it differs between the lanes.
@@ -192,14 +196,6 @@ std::optional<std::uint32_t> same_for_all(Warp& warp, Location location, Mask la
   bool same = true;
   if ((location & kConstant) == 0) each_lane(lanes, [&](unsigned lane) { same = same && values[lane] == value; });
   return same ? std::optional(value) : std::nullopt;
-}
-
-// The lanes of a warp may arrive at `barrier.sync` at different steps, but not at `bar.sync` and
-// `barrier.sync.aligned`.
-bool is_unaligned(DecodedKernel const& kernel, Step const& step) {
-  auto const& form = *kernel.forms[step.form_index];
-  return static_cast<BarrierKind>(step.choice) == BarrierKind::sync && form.opcode() == "barrier" &&
-         !form.has("aligned");
 }
 
 // Why lanes must not arrive at a barrier; empty if they may.
@@ -221,7 +217,7 @@ std::string why_not(Warp& warp, Step const& step, std::uint32_t id, std::uint32_
   if (warp.key[static_cast<unsigned>(std::countr_zero(warp.waiting[id]))] == key_of(warp, warp.depth, at)) return "";
   auto const& kernel = *block.launch.kernel;
   Step const& other = kernel.steps[warp.waiting_at[id]];
-  if (is_unaligned(kernel, step) && is_unaligned(kernel, other)) return "";
+  if (!is_aligned(kernel, step) && !is_aligned(kernel, other)) return "";
   return "a divergent barrier: other lanes of the warp wait at line " + std::to_string(other.line);
 }
 

@@ -59,9 +59,9 @@ std::span<FormRow const> form_rows() noexcept;
 /// All forms that a pattern matches. Throws std::invalid_argument if the pattern is malformed.
 std::vector<std::string> expand_pattern(std::string_view pattern);
 
-/// The form of an instruction, whose modifiers may be in any order; null if it is not supported.
+/// The form of an instruction, whose modifiers may be in any order; null if it is not supported. Thread-safe.
 Form const* find_form(std::string_view name);
-/// All forms, sorted by name.
-std::vector<Form const*> const& all_forms();
+/// All forms, sorted by name. Takes some 10 ms.
+std::vector<Form const*> all_forms();
 
 }  // namespace cuda_cpu::ptx

@@ -9,7 +9,6 @@
 #include "cuda_cpu/ptx/source_reader.h"
 
 namespace cuda_cpu::ptx {
-namespace {
 
 std::string demangled(std::string const& name) {
   if (!name.starts_with("_Z")) return name;  // or "f" would become "float"
@@ -17,8 +16,6 @@ std::string demangled(std::string const& name) {
   std::unique_ptr<char, void (*)(void*)> const text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
   return status == 0 ? text.get() : name;
 }
-
-}  // namespace
 
 std::vector<SourceLine> SourceTable::lines_of(std::int32_t place) const {
   std::vector<SourceLine> lines;
