@@ -24,6 +24,7 @@ install(FILES
   ${CMAKE_CURRENT_BINARY_DIR}/testlogConfig.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/testlogConfigVersion.cmake
   ${CMAKE_CURRENT_LIST_DIR}/TestlogCuda.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/TestlogCudaOnCpu.cmake
   ${CMAKE_CURRENT_LIST_DIR}/TestlogDiscoverTests.cmake
   DESTINATION ${package_dir})
 install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
