@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Renews the PTX in cuda_cpu/executor/testdata from cuda_tests/kernels, by NVRTC of the toolkit at CUDA_PATH: for two
-# targets, with and without fast math. Needs no GPU.
+# Renews the PTX in cuda_cpu/executor/testdata, by the toolkit at CUDA_PATH: from cuda_tests/kernels by NVRTC, for two
+# targets, with and without fast math, and from the sources beside it by nvcc. Needs no GPU.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cuda=${CUDA_PATH:-/usr/local/cuda}
@@ -51,5 +51,10 @@ for arch in 75 90; do
       (cd cuda_tests/kernels && "$work/ptx" "$name.cu" -arch=compute_$arch ${math:+--use_fast_math} "-I$cuda/include" "${names[@]}") \
         >"cuda_cpu/executor/testdata/$name.$arch$math.ptx"
     done
+  done
+done
+for arch in 75 90; do
+  for source in language small_floats; do
+    (cd cuda_cpu/executor/testdata && "$cuda/bin/nvcc" -std=c++17 -arch=compute_$arch -ptx "$source.cu" -o "$source.$arch.ptx")
   done
 done

@@ -100,7 +100,9 @@ TEST(BitSemantics, FollowTheManual) {
 TEST(ComparisonSemantics, ComparesIntegersAsSignedOrUnsigned) {
   for (auto const& [form, operands, expected] : std::initializer_list<Row>{
            {"setp.lt.s32", {k32, 0}, 1}, {"setp.lt.u32", {k32, 0}, 0}, {"setp.lo.u32", {0, k32}, 1},
-           {"setp.ge.s32", {0, 0}, 1}, {"setp.gt.u32", {k32, 1}, 1}, {"setp.le.s64", {k64, 0}, 1},
+           {"setp.ge.s32", {0, 0}, 1}, {"setp.gt.s32", {0, k32}, 1}, {"setp.gt.s32", {4, 4}, 0},
+           {"setp.lt.u64", {1, k64}, 1}, {"setp.lt.u64", {k64, 1}, 0}, {"setp.eq.s64", {k64, k64}, 1}, {"setp.eq.s64", {1, 2}, 0},
+           {"selp.b64", {k64, 2, 1}, k64}, {"selp.b64", {k64, 2, 0}, 2}, {"setp.gt.u32", {k32, 1}, 1}, {"setp.le.s64", {k64, 0}, 1},
            {"setp.ne.s64", {1, 1}, 0}, {"setp.eq.s32", {4, 4}, 1}, {"setp.ne.s32", {4, 4}, 0},
            {"setp.ge.u32", {0, k32}, 0}, {"setp.hs.u64", {k64, 1}, 1}, {"setp.eq.b32", {1, 1}, 1},
            {"setp.gt.s16", {0xffff, 0}, 0}, {"setp.lt.and.s32", {0, 1, 1}, 1}, {"setp.lt.and.s32", {0, 1, 0}, 0},

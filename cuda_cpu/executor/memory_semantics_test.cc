@@ -54,9 +54,11 @@ TEST_F(MemorySemantics, LoadsExtendAndStoresTruncate) {
 }
 
 TEST_F(MemorySemantics, GenericAddressesReachEachSpace) {
-  checks_forms({"cvta.local.u64", "cvta.shared.u64", "cvta.to.shared.u64", "isspacep.shared", "isspacep.global"});
+  checks_forms({"cvta.local.u64", "cvta.to.local.u64", "cvta.shared.u64", "cvta.to.shared.u64", "isspacep.shared", "isspacep.global"});
   EXPECT_EQ(one("mov.u64 %rd2, own; cvta.local.u64 %rd3, %rd2; st.u32 [%rd3+8], 77; ld.local.u32 %r9, [own+8];"), 77u);
   EXPECT_EQ(one("cvta.local.u64 %rd3, own; st.u32 [%rd3+4], 78; ld.local.u32 %r9, [own+4];"), 78u);
+  EXPECT_EQ(one("cvta.local.u64 %rd3, own; cvta.to.local.u64 %rd3, %rd3; st.local.u32 [own+8], 79; "
+                "ld.local.u32 %r9, [%rd3+8];"), 79u);
   EXPECT_EQ(
       one("cvta.shared.u64 %rd3, ours; st.shared.u32 [ours+16], 5; atom.add.u32 %r2, [%rd3+16], 2; "
           "ld.u32 %r9, [%rd3+16];"),
@@ -77,6 +79,9 @@ TEST_F(MemorySemantics, VariablesHaveTheirInitialValues) {
       ".global .u32 numbers[3] = {10, 20, 30};\n.const .align 4 .f32 half = 0.5;\n"
       ".global .u64 pointer = generic(numbers);";
   EXPECT_EQ(results("ld.global.u64 %rd2, [pointer]; ld.u32 %r9, [%rd2+8];", 1, declarations)[0], 30u);
+  checks_forms({"ld.const.f32", "ld.const.u64"});
+  EXPECT_EQ(results("ld.const.u64 %rd2, [wide+8]; shr.u64 %rd2, %rd2, 32; cvt.u32.u64 %r9, %rd2;", 1,
+                    ".const .u64 wide[2] = {1, 0x1234567800000000};")[0], 0x12345678u);
   EXPECT_EQ(results("ld.const.f32 %f1, [half]; mov.b32 %r9, %f1;", 1, declarations)[0], 0x3f000000u);
   EXPECT_EQ(device.program->find_variable("numbers").bytes, 12u);
   EXPECT_EQ(device.program->find_variable("nothing").address, 0u);
