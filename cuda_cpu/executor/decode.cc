@@ -28,7 +28,7 @@ Handler select(Form const& form, Step& step) {
   static constexpr Handler (*kFamilies[])(Form const&, Step&) = {
       select_conversion, select_approximation, select_float, select_half, select_comparison, select_carry,
       select_integer,    select_bits,       select_move,          select_memory, select_atomic, select_collective,
-      select_stack};
+      select_stack,      select_video};
   for (auto const family : kFamilies)
     if (Handler const handler = family(form, step)) return handler;
   return nullptr;

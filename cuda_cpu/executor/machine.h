@@ -309,6 +309,7 @@ Handler select_memory(ptx::Form const& form, Step& step);
 Handler select_atomic(ptx::Form const& form, Step& step);
 Handler select_collective(ptx::Form const& form, Step& step);
 Handler select_stack(ptx::Form const& form, Step& step);
+Handler select_video(ptx::Form const& form, Step& step);
 /// The handler of a call of vprintf, __assertfail, malloc or free.
 Handler select_provided(std::string_view name);
 

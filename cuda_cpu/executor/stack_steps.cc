@@ -1,10 +1,12 @@
 // alloca, stacksave and stackrestore: memory after the frames of a thread, which its function gives back when it returns.
+#include <algorithm>
+
 #include "cuda_cpu/executor/map.h"
 
 namespace cuda_cpu {
 namespace {
 
-constexpr std::uint64_t kDefaultAlignment = 8;
+constexpr std::uint64_t kLeastAlignment = 8;
 
 std::uint64_t begin_of(Block const& block) {
   return std::uint64_t{block.launch.kernel->local_frame_bytes} * (block.launch.depth + 1);
@@ -14,7 +16,7 @@ template <class T>
 bool allocate(Warp& warp, Step const& step, Mask lanes) {
   T const* const sizes = warp.at<T>(step.source[0]);
   T* const to = warp.at<T>(step.destination[0]);
-  std::uint64_t const alignment = step.bits != 0 ? step.bits : kDefaultAlignment;
+  std::uint64_t const alignment = std::max(step.bits, kLeastAlignment);
   std::uint64_t const limit = warp.block.launch.local_bytes;
   for (; lanes != 0; lanes &= lanes - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(lanes));
