@@ -144,7 +144,7 @@ class Executor {
   /// Function::parameter_bytes; missing bytes are zero. `memory` is that of the program. Does not check the shape
   /// against the limits of the entry.
   std::optional<Fault> run(DecodedKernel const& kernel, LaunchShape const& shape, std::span<std::byte const> parameters,
-                           DeviceMemory const& memory, RunOptions const& options = {},
+                           DeviceMemory& memory, RunOptions const& options = {},
                            RunStatistics* statistics = nullptr);
 
   unsigned workers() const noexcept;

@@ -21,6 +21,7 @@ constexpr WordSet kSets[] = {
     {"int", "{u16|u32|u64|s16|s32|s64}"},
     {"all8", "{u8|u16|u32|u64|s8|s16|s32|s64}"},
     {"carry", "{u32|s32|u64|s64}"},
+    {"word", "{u32|s32}"},
     {"cmp", "{eq|ne|lt|le|gt|ge}"},
     {"fcmp", "{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}"},
     {"bool", "{and|or|xor}"},
