@@ -280,7 +280,7 @@ class Table {
     for (auto const& row : form_rows())
       for (auto const& name : expand_pattern(row.pattern)) forms.push_back(find(name));
     std::ranges::sort(forms, {}, &Form::name);
-    forms.erase(std::ranges::unique(forms).begin(), forms.end());
+    forms.erase(std::unique(forms.begin(), forms.end()), forms.end());  // Clang 14 cannot compile std::ranges::unique
     return forms;
   }
 

@@ -221,8 +221,8 @@ class Linker {
     for (auto i = declaration(at).begin; i < declaration(at).end; ++i) {
       Token const& token = cursor.at(i);
       bool const is_file = token.kind == TokenKind::number && unit.file_offset != 0 && names_file(cursor.at(i - 1));
-      auto const renamed = unit.new_names.find(token.text);
-      if (!is_file && (token.kind != TokenKind::word || renamed == unit.new_names.end())) continue;
+      auto const renamed = token.kind == TokenKind::word ? unit.new_names.find(token.text) : unit.new_names.end();
+      if (!is_file && renamed == unit.new_names.end()) continue;
       out_.append(copied, token.text.data());
       out_ += is_file ? std::to_string(unit.file_offset + number_of(token)) : renamed->second;
       copied = token.text.data() + token.text.size();

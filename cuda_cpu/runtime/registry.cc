@@ -1,10 +1,14 @@
 #include "cuda_cpu/runtime/registry.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <string_view>
 
 #include "cuda_cpu/cpu/cpu_driver.h"
+#include "cuda_cpu/fatbin/fatbin.h"
 #include "cuda_cpu/runtime/runtime.h"
 #include "tracing_core/cuda/kernel_name.h"
 
@@ -12,10 +16,32 @@ namespace cuda_cpu::runtime {
 
 using tracing::internal::MutexLock;
 
+namespace {
+
+// The program or library that an image is part of. Empty if it is in none, as PTX that was read from a file.
+std::string file_of(void const* image) {
+  Dl_info info{};
+  if (dladdr(image, &info) == 0 || info.dli_fname == nullptr) return {};
+  std::string_view const path = info.dli_fname;
+  return std::string(path.substr(path.rfind('/') + 1));
+}
+
+}  // namespace
+
+std::size_t bytes_of(void const* image) {
+  if (fatbin::is_container(image)) return fatbin::container_at(image).size();
+  if (!fatbin::is_wrapper(image)) return std::strlen(static_cast<char const*>(image));  // PTX
+  std::size_t bytes = 0;
+  auto const containers = fatbin::containers_of(image);
+  if (auto const* const all = std::get_if<0>(&containers))
+    for (auto const& container : *all) bytes += container.size();
+  return bytes;
+}
+
 CUresult Binary::load(CUmodule* module, std::string const& user) {
   MutexLock const lock(mutex_);
   if (!is_loaded_) {
-    result_ = driver().module_load(&module_, wrapper_, "fat binary", 0);
+    result_ = driver().module_load(&module_, image_, file_of(image_), bytes_of(image_));
     if (result_ != CUDA_SUCCESS) why_ = cpu_driver_last_message();
     is_loaded_ = true;
   }

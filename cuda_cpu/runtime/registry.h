@@ -18,7 +18,8 @@ namespace cuda_cpu::runtime {
 /// What one translation unit, or one device link, brings: its fat binary, which is loaded at the first use of anything in it.
 class Binary {
  public:
-  explicit Binary(void const* wrapper) : wrapper_(wrapper) {}
+  /// A fat binary or PTX, which must outlive it.
+  explicit Binary(void const* image) : image_(image) {}
 
   /// Loads the module. Later calls return the same result. A failure is explained, and explained again for each `user`: what
   /// needs the module.
@@ -27,7 +28,7 @@ class Binary {
   void unload() noexcept;
 
  private:
-  void const* const wrapper_;
+  void const* const image_;
   tracing::internal::Mutex mutex_;
   CUresult result_ TRACING_GUARDED_BY(mutex_) = CUDA_ERROR_NOT_INITIALIZED;
   std::string why_ TRACING_GUARDED_BY(mutex_);  // it could not be loaded

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -21,31 +22,32 @@ namespace {
 constexpr char const* kVariables[] = {"TRACE_FILTER", "TRACE_PROFILE", "TRACE_CHROME",   "TRACE_FLAME",
                                       "TRACE_RECORD", "TRACE_PERF",    "TRACE_PERFETTO", "TRACE_XPLANE"};
 
-// For programs that do not know of testlog; test programs have a subscriber before they call anything.
-void start_tracing() {
-  if (tracing::current_subscriber() != nullptr) return;
-  for (char const* const name : kVariables) {
-    if (std::getenv(name) == nullptr) continue;
-    static auto& guard = *new tracing::EnvGuard(tracing::init_from_env());  // finishes at exit
-    static_cast<void>(guard);
-    return;
-  }
-}
-
 void print(std::string_view message) noexcept {
   std::fprintf(stderr, "testlog: %.*s\n", static_cast<int>(message.size()), message.data());
 }
 
-void explain_loss() noexcept {
+}  // namespace
+
+// Programs that do not know of testlog; test programs have a subscriber before they call anything.
+void start_tracing() {
+  static std::once_flag started;
+  std::call_once(started, [] {
+    bool const is_wanted = std::ranges::any_of(kVariables, [](char const* name) { return std::getenv(name) != nullptr; });
+    if (!is_wanted || tracing::current_subscriber() != nullptr) return;
+    static auto& guard = *new tracing::EnvGuard(tracing::init_from_env());  // finishes at exit
+    static_cast<void>(guard);
+  });
+}
+
+void explain_if_lost(CUresult result) noexcept {
   static std::atomic<bool> was_explained{false};
-  if (TRACE_ENABLED(error) || was_explained.exchange(true)) return;
+  if (tracing::cuda::lost_with(result) == tracing::cuda::Lost::nothing || TRACE_ENABLED(error)) return;
+  if (was_explained.exchange(true)) return;
   try {
     if (auto const loss = driver().loss()) print(loss->to_string());
   } catch (...) {  // out of memory
   }
 }
-
-}  // namespace
 
 tracing::cuda::Driver& driver() {
   static auto& its = *new tracing::cuda::Driver(cpu_driver_api(), cpu_driver_options());
@@ -74,7 +76,7 @@ cudaError_t finish(cudaError_t error) noexcept {
   if (error == cudaSuccess) [[likely]]
     return error;
   this_thread().last_error = error;
-  if (tracing::cuda::lost_with(static_cast<CUresult>(error)) != tracing::cuda::Lost::nothing) explain_loss();
+  explain_if_lost(static_cast<CUresult>(error));
   return error;
 }
 

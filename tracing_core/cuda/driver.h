@@ -68,7 +68,7 @@ class Driver {
   CUresult module_get_function(CUfunction* function, CUmodule module, char const* name);
 
   CUresult launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream,
-                         void** params);
+                         void** params, void** extra = nullptr);
   /// `function` is called in the span `launch_host_func`, which stays open if the driver never calls it (because the
   /// context was lost). A function that is captured into a graph is called in no span.
   CUresult launch_host_func(CUstream stream, CUhostFn function, void* data);

@@ -118,7 +118,7 @@ bool Driver::State::is_capturing(Span const& span, CUstream stream) const {
 }
 
 CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream,
-                               void** params) {
+                               void** params, void** extra) {
   State& state = *state_;
   Launch launch;
   launch.kernel = state.kernel_of(function);
@@ -144,7 +144,7 @@ CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsig
     calling.emplace(state.log, stream, state.device.load(), launch.id);
   }
   CUresult result = state.api.launch_kernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes,
-                                            stream, params, nullptr);
+                                            stream, params, extra);
   if (!runs && result == CUDA_SUCCESS) TRACE_TRACE("captured");
   if (runs && result == CUDA_SUCCESS) {
     state.log.accept(launch.id);

@@ -18,6 +18,10 @@ TEST(KernelName, IsThatOfTheSourceWithoutParameters) {
       {"_Z3mapIPFffEEvT_Pf", "map<float (*)(float)>"},
       {"_ZN12_GLOBAL__N_15innerEv", "(anonymous namespace)::inner"},
       {"_Zbroken", "_Zbroken"},
+      {"__nv_static_24__75c6ebd2_7_main_cu_main__Z3addPfi", "add"},
+      {"__nv_static_24__75c6ebd2_7_main_cu_main_add", "add"},
+      {"__nv_static_99_short", "__nv_static_99_short"},
+      {"__nv_static_x", "__nv_static_x"},
       {"", ""},
   };
   for (auto const& [symbol, name] : rows) EXPECT_EQ(kernel_name(symbol), name) << symbol;
