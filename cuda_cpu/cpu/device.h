@@ -161,6 +161,8 @@ class Device {
 
   /// Frees everything in the context, when it is no longer retained.
   void clear();
+  /// Writes to stderr which allocations the user has not freed.
+  void report_leaks();
 
   CpuDriverOptions const options;
   bool const launches_block;  // by CUDA_LAUNCH_BLOCKING
@@ -189,6 +191,11 @@ class Device {
   mutable Mutex fault_mutex_;
   std::optional<CpuDriverFault> fault_ TRACING_GUARDED_BY(fault_mutex_);
 };
+
+/// Memory counts as written from now on, for Checks::init. To be called by all that writes to memory of the device.
+inline void mark_written(Device& device, std::uintptr_t address, std::size_t bytes) {
+  if (device.options.checks.init) device.memory.mark_written(address, bytes);
+}
 
 /// The state of a thread.
 struct ThreadState {

@@ -163,7 +163,15 @@ void run(Device& device, Launch const& launch) {
   auto const entered = launch.span.enter();
   bool const reports_totals = reports_opcode_totals();
   RunOptions options;
-  options.print = [&device](std::string_view text) { device.prints.append(text); };
+  // On any thread: what the kernel prints is also an event in the span of the launch.
+  options.print = [&device, &launch](std::string_view text) {
+    device.prints.append(text);
+    TRACE_DEBUG("{}", text.substr(0, text.size() - (text.ends_with('\n') ? 1 : 0)), tracing::parent(launch.span),
+                tracing::target("cuda_cpu::printf"));
+  };
+  options.timeout = device.options.timeout;
+  options.checks = device.options.checks;
+  options.stale_shuffle = device.options.stale_shuffle;
   options.opcode_statistics = reports_totals;
   options.block_statistics = reports_totals && device.options.block_statistics;
   options.instruction_spans = device.options.instruction_spans;

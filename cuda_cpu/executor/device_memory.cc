@@ -78,6 +78,12 @@ std::string DeviceMemory::text_of(MemoryRange const& range, Note const& note) {
   return note.number == 0 ? text : text + " (allocation " + std::to_string(note.number) + ")";
 }
 
+std::string DeviceMemory::name_of(std::uintptr_t address) const {
+  MutexLock const lock(mutex_);
+  auto const found = ranges_.find(address);
+  return found == ranges_.end() ? "" : text_of(found->second, notes_.at(address));
+}
+
 std::string DeviceMemory::describe(std::uintptr_t address, std::uint64_t bytes) const {
   if (address < kNullBytes) return "a null pointer";
   MutexLock const lock(mutex_);
@@ -173,11 +179,11 @@ std::uint64_t DeviceMemory::heap_limit() const {
   return heap_limit_;
 }
 
-void DeviceMemory::map_host(void* begin, std::uint64_t bytes) {
+void DeviceMemory::map_host(void* begin, std::uint64_t bytes, std::string note) {
   auto const address = reinterpret_cast<std::uintptr_t>(begin);
   MutexLock const lock(mutex_);
   ranges_[address] = {address, address + bytes, nullptr, false, nullptr};
-  notes_[address] = {0, "of host memory"};
+  notes_[address] = {0, std::move(note)};
   snapshot_.reset();
 }
 

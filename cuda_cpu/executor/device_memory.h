@@ -83,11 +83,13 @@ class DeviceMemory {
 
   /// Lets kernels use host memory, too, by its own address. The caller keeps it alive until it is unmapped and no
   /// kernel uses it.
-  void map_host(void* begin, std::uint64_t bytes);
+  void map_host(void* begin, std::uint64_t bytes, std::string note = "of host memory");
   void unmap_host(void* begin);
 
   /// The range that holds all of [address, address + bytes), if there is one.
   std::optional<MemoryRange> find(std::uintptr_t address, std::uint64_t bytes) const;
+  /// "1024 bytes allocated in load{layer=3} (allocation 7)" for the range that begins there; empty if none does.
+  std::string name_of(std::uintptr_t address) const;
   std::shared_ptr<MemorySnapshot const> snapshot() const;
 
   std::uint64_t capacity_bytes() const noexcept { return capacity_bytes_; }

@@ -108,7 +108,7 @@ struct RunOptions {
   bool block_statistics = false;
   /// A perf span for each memory access, branch, call, return, exit, barrier and fence of a warp.
   bool instruction_spans = false;
-  Checks checks;
+  Checks checks{};
   StaleShuffle stale_shuffle = StaleShuffle::fault_if_idx;
   /// Ends the run with FaultKind::timeout soon after this time since its first block began; zero: never.
   std::chrono::nanoseconds timeout{0};
