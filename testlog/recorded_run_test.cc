@@ -238,6 +238,8 @@ TEST_F(RecordedRun, MistakesAreExplained) {
            {{"show", "--since=yesterday"}, "build"},
            {{"show", "--until=5"}, "build"},
            {{"show", "--grep=a(b"}, "build"},
+           {{"show", "--format=xml"}, "build"},
+           {{"show", "--span-events=new,old"}, "build"},
            {{"show", "--failed", "--follow"}, "build"},
            {{"tree", "empty"}, ""},
            {{"slow", "build/Testing/Temporary/LastTest.log"}, ""},
