@@ -161,6 +161,7 @@ TEST_F(RecordedRun, NamesItsSlowestSpansAndTests) {
   std::string const text = stable(ask({"slow", "--top=100"}).out);
   EXPECT_THAT(text, StartsWith("      self      total    longest  entered  span\n"));
   EXPECT_THAT(text, HasSubstr("        3  report_scenarios::shard\n"));
+  EXPECT_THAT(text, HasSubstr("        1  dying_scenarios::outer (open)\n"));
   EXPECT_THAT(text, HasSubstr("  Plain.Fails (failed)\n"));
   EXPECT_THAT(ask({"slow", "--top=1"}).out, testing::ContainsRegex("\\.\\.\\. [0-9]+ more \\(--top\\)\n\n"));
 }
