@@ -55,7 +55,7 @@ void append_kernel_details(TextBuffer& out, SpanRef span) {
       if (name == "block") block = axes_of(value);
     }
   });
-  TextBuffer words;
+  InlineTextBuffer<256> words;
   if (registers) append_word(words, "regs", std::to_string(*registers));
   if (shared) append_word(words, "static_shared", std::to_string(*shared - std::min(*shared, dynamic.value_or(0))));
   if (shared) append_word(words, "dynamic_shared", std::to_string(dynamic.value_or(0)));
