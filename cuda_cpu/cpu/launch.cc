@@ -155,6 +155,7 @@ void report_run(Launch const& launch, tracing::Instant begin, tracing::Instant e
                                                 .grid = {grid.x, grid.y, grid.z},
                                                 .block = {block.x, block.y, block.z},
                                                 .shared_bytes = entry.static_shared_bytes + dynamic_shared_bytes,
+                                                .dynamic_shared_bytes = dynamic_shared_bytes,
                                                 .registers = entry.registers_used()});
 }
 
