@@ -92,27 +92,6 @@ bool read_extra(void** extra, std::vector<std::byte>& parameters) {
   return true;
 }
 
-CUresult read_parameters(ptx::Function const& entry, void** pointers, void** extra,
-                         std::vector<std::byte>& parameters) {
-  parameters.resize(entry.parameter_bytes);
-  if (pointers != nullptr && extra != nullptr)
-    return refuse(CUDA_ERROR_INVALID_VALUE, "both kernelParams and extra are given");
-  if (extra != nullptr) {
-    return read_extra(extra, parameters)
-               ? CUDA_SUCCESS
-               : refuse(CUDA_ERROR_INVALID_VALUE,
-                        "the parameter buffer is too small, missing, or followed by an unknown option");
-  }
-  for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
-    auto const& parameter = entry.parameters[i];
-    if (pointers == nullptr || pointers[i] == nullptr) {
-      return refuse(CUDA_ERROR_INVALID_VALUE, fmt::format("parameter {} of {} is missing", i + 1, entry.name));
-    }
-    std::memcpy(parameters.data() + parameter.offset_bytes, pointers[i], parameter.size_bytes);
-  }
-  return CUDA_SUCCESS;
-}
-
 // Whether a subscriber on this thread wants the totals by opcode. Only then does a launch count and time its
 // instructions.
 bool reports_opcode_totals() {
@@ -189,6 +168,27 @@ void run(Device& device, Launch const& launch) {
 }
 
 }  // namespace
+
+CUresult read_parameters(ptx::Function const& entry, void** pointers, void** extra,
+                         std::vector<std::byte>& parameters) {
+  parameters.resize(entry.parameter_bytes);
+  if (pointers != nullptr && extra != nullptr)
+    return refuse(CUDA_ERROR_INVALID_VALUE, "both kernelParams and extra are given");
+  if (extra != nullptr) {
+    return read_extra(extra, parameters)
+               ? CUDA_SUCCESS
+               : refuse(CUDA_ERROR_INVALID_VALUE,
+                        "the parameter buffer is too small, missing, or followed by an unknown option");
+  }
+  for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
+    auto const& parameter = entry.parameters[i];
+    if (pointers == nullptr || pointers[i] == nullptr) {
+      return refuse(CUDA_ERROR_INVALID_VALUE, fmt::format("parameter {} of {} is missing", i + 1, entry.name));
+    }
+    std::memcpy(parameters.data() + parameter.offset_bytes, pointers[i], parameter.size_bytes);
+  }
+  return CUDA_SUCCESS;
+}
 
 CUresult launch_kernel(CUfunction handle, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream_handle,
