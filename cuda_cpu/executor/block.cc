@@ -180,6 +180,16 @@ std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std
   return checked(place, range->written.get());
 }
 
+std::byte* Block::resolve_shared(Warp& warp, Step const& step, unsigned lane, std::uint32_t bytes) {
+  if (step.space == ptx::Space::shared) return quick<ptx::Space::shared>(warp, step, lane, bytes);
+  std::uint64_t const address = address_of(warp, step, lane);
+  std::byte* const place = resolve(warp, step, lane, address, bytes);
+  if (place == nullptr || static_cast<std::uint64_t>(place - shared) < launch.shared_bytes) return place;
+  fail(warp, step, Mask{1} << lane, FaultKind::illegal_address,
+       "an address outside of shared memory, " + hexadecimal(address), address);
+  return nullptr;
+}
+
 MemoryRange const* Block::find_range(std::uint64_t address, std::uint64_t bytes) {
   auto const& all = *launch.snapshot;
   auto const next = std::ranges::upper_bound(all, address, {}, &MemoryRange::begin);

@@ -26,8 +26,9 @@ Rounding rounding_of(Form const& form) {
 
 Handler select(Form const& form, Step& step) {
   static constexpr Handler (*kFamilies[])(Form const&, Step&) = {
-      select_conversion, select_approximation, select_float, select_half, select_comparison, select_carry,
-      select_integer,    select_bits,       select_move,          select_memory, select_atomic, select_collective};
+      select_matrix, select_matrix_memory, select_conversion, select_approximation, select_float,
+      select_half,   select_comparison,    select_carry,      select_integer,       select_bits,
+      select_move,   select_memory,        select_atomic,     select_collective};
   for (auto const family : kFamilies)
     if (Handler const handler = family(form, step)) return handler;
   return nullptr;

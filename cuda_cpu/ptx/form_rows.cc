@@ -2,10 +2,11 @@
 //
 //     d=T  destination: a register        s=T  source: a register or a number        i=T  a number
 //     p    a predicate to write           pq   one or two of them: %p|%q             P    a predicate to read, or !%p
-//     m    an address                     L    a label                               D=T, a=T, call: see OperandRole
+//     m    an address; m=shared: in this space                                       D=T, a=T, call: see OperandRole
+//     L    a label
 //
 // Prefixes: ~ accepts wider registers, * takes a vector with .v2 and .v4, | takes a predicate as well (%r|%p), ? is
-// optional. Types are those of PTX, or T (the last type of the form), F (its first type), W (twice as wide as T), dot
+// optional, a digit is the number of registers in braces. Types are those of PTX, or T (the last type of the form), F (its first type), W (twice as wide as T), dot
 // (of dp4a and dp2a).
 #include "cuda_cpu/ptx/forms.h"
 
@@ -195,6 +196,64 @@ constexpr FormRow kRows[] = {
     {"{bar[.cta].arrive|barrier[.cta].arrive[.aligned]}", "s=u32 s=u32"},
     {"{bar[.cta].red|barrier[.cta].red[.aligned]}.popc.u32", "d=T s=u32 P"},
     {"{bar[.cta].red|barrier[.cta].red[.aligned]}.{and|or}.pred", "p s=u32 P"},
+    // Matrices.
+    {"ldmatrix.sync.aligned.m8n8.x1[.trans][.{shared|shared::cta}].b16", "1d=b32 m"},
+    {"ldmatrix.sync.aligned.m8n8.x2[.trans][.{shared|shared::cta}].b16", "2d=b32 m"},
+    {"ldmatrix.sync.aligned.m8n8.x4[.trans][.{shared|shared::cta}].b16", "4d=b32 m"},
+    {"stmatrix.sync.aligned.m8n8.x1[.trans][.{shared|shared::cta}].b16", "m 1s=b32"},
+    {"stmatrix.sync.aligned.m8n8.x2[.trans][.{shared|shared::cta}].b16", "m 2s=b32"},
+    {"stmatrix.sync.aligned.m8n8.x4[.trans][.{shared|shared::cta}].b16", "m 4s=b32"},
+    {"movmatrix.sync.aligned.m8n8.trans.b16", "d=b32 s=b32"},
+    {"mma.sync.aligned.m16n8k16.row.col.f32.{f16.f16|bf16.bf16}.f32", "4d=f32 4s=b32 2s=b32 4s=f32"},
+    {"mma.sync.aligned.m16n8k8.row.col.f32.{f16.f16|bf16.bf16}.f32", "4d=f32 2s=b32 1s=b32 4s=f32"},
+    {"mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", "2d=b32 4s=b32 2s=b32 2s=b32"},
+    {"mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16", "2d=b32 2s=b32 1s=b32 2s=b32"},
+    {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "4d=f32 4s=b32 2s=b32 4s=f32"},
+    {"mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32", "4d=f32 2s=b32 1s=b32 4s=f32"},
+    {"mma.sync.aligned.m16n8k32.row.col.f32.{e4m3|e5m2}.{e4m3|e5m2}.f32", "4d=f32 4s=b32 2s=b32 4s=f32"},
+    {"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", "2d=f64 1s=f64 1s=f64 2s=f64"},
+    {"mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64", "4d=f64 2s=f64 1s=f64 4s=f64"},
+    {"mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64", "4d=f64 4s=f64 2s=f64 4s=f64"},
+    {"mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64", "4d=f64 8s=f64 4s=f64 4s=f64"},
+    {"mma.sync.aligned.m8n8k16.row.col[.satfinite].s32.{s8|u8}.{s8|u8}.s32", "2d=s32 1s=b32 1s=b32 2s=s32"},
+    {"mma.sync.aligned.m8n8k32.row.col[.satfinite].s32.{s4|u4}.{s4|u4}.s32", "2d=s32 1s=b32 1s=b32 2s=s32"},
+    {"mma.sync.aligned.m16n8k16.row.col[.satfinite].s32.{s8|u8}.{s8|u8}.s32", "4d=s32 2s=b32 1s=b32 4s=s32"},
+    {"mma.sync.aligned.m16n8k32.row.col[.satfinite].s32.{s4|u4}.{s4|u4}.s32", "4d=s32 2s=b32 1s=b32 4s=s32"},
+    {"mma.sync.aligned.m16n8k32.row.col[.satfinite].s32.{s8|u8}.{s8|u8}.s32", "4d=s32 4s=b32 2s=b32 4s=s32"},
+    {"mma.sync.aligned.m16n8k64.row.col[.satfinite].s32.{s4|u4}.{s4|u4}.s32", "4d=s32 4s=b32 2s=b32 4s=s32"},
+    {"mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.{and|xor}.popc", "2d=s32 1s=b32 1s=b32 2s=s32"},
+    {"mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.{and|xor}.popc", "4d=s32 2s=b32 1s=b32 4s=s32"},
+    {"mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.{and|xor}.popc", "4d=s32 4s=b32 2s=b32 4s=s32"},
+    {"wmma.load.{a|b}.sync.aligned.<rc>.<shape16>[.<wspace>].f16", "8d=b32 m ?s=u32"},
+    {"wmma.load.{a|b}.sync.aligned.<rc>.m16n16k16[.<wspace>].bf16", "4d=b32 m ?s=u32"},
+    {"wmma.load.{a|b}.sync.aligned.<rc>.m16n16k8[.<wspace>].tf32", "4d=b32 m ?s=u32"},
+    {"wmma.load.{a|b}.sync.aligned.<rc>.m16n16k16[.<wspace>].{s8|u8}", "2d=b32 m ?s=u32"},
+    {"wmma.load.{a.sync.aligned.<rc>.m8n32k16|b.sync.aligned.<rc>.m32n8k16}[.<wspace>].bf16", "2d=b32 m ?s=u32"},
+    {"wmma.load.{b.sync.aligned.<rc>.m8n32k16|a.sync.aligned.<rc>.m32n8k16}[.<wspace>].bf16", "8d=b32 m ?s=u32"},
+    {"wmma.load.{a.sync.aligned.<rc>.m8n32k16|b.sync.aligned.<rc>.m32n8k16}[.<wspace>].{s8|u8}", "1d=b32 m ?s=u32"},
+    {"wmma.load.{b.sync.aligned.<rc>.m8n32k16|a.sync.aligned.<rc>.m32n8k16}[.<wspace>].{s8|u8}", "4d=b32 m ?s=u32"},
+    {"wmma.load.{a|b}.sync.aligned.<rc>.m8n8k4[.<wspace>].f64", "1d=f64 m ?s=u32"},
+    {"wmma.load.c.sync.aligned.<rc>.<shape16>[.<wspace>].f16", "4d=b32 m ?s=u32"},
+    {"wmma.load.c.sync.aligned.<rc>.{<shape16>|m16n16k8}[.<wspace>].f32", "8d=f32 m ?s=u32"},
+    {"wmma.load.c.sync.aligned.<rc>.<shape16>[.<wspace>].s32", "8d=s32 m ?s=u32"},
+    {"wmma.load.c.sync.aligned.<rc>.m8n8k4[.<wspace>].f64", "2d=f64 m ?s=u32"},
+    {"wmma.store.d.sync.aligned.<rc>.<shape16>[.<wspace>].f16", "m 4s=b32 ?s=u32"},
+    {"wmma.store.d.sync.aligned.<rc>.{<shape16>|m16n16k8}[.<wspace>].f32", "m 8s=f32 ?s=u32"},
+    {"wmma.store.d.sync.aligned.<rc>.<shape16>[.<wspace>].s32", "m 8s=s32 ?s=u32"},
+    {"wmma.store.d.sync.aligned.<rc>.m8n8k4[.<wspace>].f64", "m 2s=f64 ?s=u32"},
+    {"wmma.mma.sync.aligned.<rc>.<rc>.<shape16>.f32.f32", "8d=f32 8s=b32 8s=b32 8s=f32"},
+    {"wmma.mma.sync.aligned.<rc>.<rc>.<shape16>.f32.f16", "8d=f32 8s=b32 8s=b32 4s=b32"},
+    {"wmma.mma.sync.aligned.<rc>.<rc>.<shape16>.f16.f32", "4d=b32 8s=b32 8s=b32 8s=f32"},
+    {"wmma.mma.sync.aligned.<rc>.<rc>.<shape16>.f16.f16", "4d=b32 8s=b32 8s=b32 4s=b32"},
+    {"wmma.mma.sync.aligned.<rc>.<rc>.m16n16k16.f32.bf16.bf16.f32", "8d=f32 4s=b32 4s=b32 8s=f32"},
+    {"wmma.mma.sync.aligned.<rc>.<rc>.m8n32k16.f32.bf16.bf16.f32", "8d=f32 2s=b32 8s=b32 8s=f32"},
+    {"wmma.mma.sync.aligned.<rc>.<rc>.m32n8k16.f32.bf16.bf16.f32", "8d=f32 8s=b32 2s=b32 8s=f32"},
+    {"wmma.mma.sync.aligned.<rc>.<rc>.m16n16k8.f32.tf32.tf32.f32", "8d=f32 4s=b32 4s=b32 8s=f32"},
+    {"wmma.mma.sync.aligned.<rc>.<rc>.m16n16k16.s32.{s8.s8|u8.u8}.s32[.satfinite]", "8d=s32 2s=b32 2s=b32 8s=s32"},
+    {"wmma.mma.sync.aligned.<rc>.<rc>.m8n32k16.s32.{s8.s8|u8.u8}.s32[.satfinite]", "8d=s32 1s=b32 4s=b32 8s=s32"},
+    {"wmma.mma.sync.aligned.<rc>.<rc>.m32n8k16.s32.{s8.s8|u8.u8}.s32[.satfinite]", "8d=s32 4s=b32 1s=b32 8s=s32"},
+    {"wmma.mma.sync.aligned.<rc>.<rc>.m8n8k4.f64.f64.f64.f64[.<rnd>]", "2d=f64 1s=f64 1s=f64 2s=f64"},
+    {"cvt.{rna|{rn|rz}[.relu]}.tf32.f32", "d=b32 s=f32"},
     // Control.
     {"bra[.uni]", "L"},
     {"call[.uni]", "call"},

@@ -58,15 +58,16 @@ void OperandReader::read(Instruction& instruction) {
 }
 
 Operand OperandReader::operand(OperandSpec const& spec, std::size_t index) {
-  bool const in_braces = spec.as_vector && form_->vector_size > 1;
+  bool const is_vector = spec.as_vector && form_->vector_size > 1;
+  if (spec.in_braces > 0) return in_braces(spec);
   switch (spec.role) {
-    case OperandRole::destination: return in_braces ? vector(spec, false, true) : destination(spec);
-    case OperandRole::source: return in_braces ? vector(spec, true, false) : source(spec);
+    case OperandRole::destination: return is_vector ? vector(spec, false, true) : destination(spec);
+    case OperandRole::source: return is_vector ? vector(spec, true, false) : source(spec);
     case OperandRole::immediate: return number(spec.type);
     case OperandRole::predicate: return read_predicate();
     case OperandRole::set_predicate: return set_predicates(false);
     case OperandRole::set_predicates: return set_predicates(true);
-    case OperandRole::address: return address();
+    case OperandRole::address: return address(spec);
     case OperandRole::any_source: return any_source(spec);
     case OperandRole::any_destination:
       return cursor_.peek().is('{') ? moved_vector(spec.type, false) : destination(spec);
@@ -191,14 +192,14 @@ Space OperandReader::space_of(Operand const& operand) const noexcept {
 void OperandReader::check_space(Operand const& operand) const {
   Space const space = space_of(operand);
   bool const stores_to_entry_parameter = form_->opcode() == "st" && operand.referent == Referent::entry_parameter;
-  bool const is_generic_global = form_->space == Space::generic && space == Space::global;
-  if ((form_->space != space && !is_generic_global) || stores_to_entry_parameter) cursor_.unsupported();
+  bool const is_generic_global = space_ == Space::generic && space == Space::global;
+  if ((space_ != space && !is_generic_global) || stores_to_entry_parameter) cursor_.unsupported();
 }
 
-Operand OperandReader::address() {
+Operand OperandReader::address(OperandSpec const& spec) {
   cursor_.expect('[');
   Operand made;
-  Space const space = form_->space;
+  Space const space = space_ = spec.space.value_or(form_->space);
   if (cursor_.peek().kind == TokenKind::number) cursor_.unsupported();  // a fixed address
   Token const& base = cursor_.expect(TokenKind::word, "an address");
   auto const index = scopes_.find_register(base.text);
@@ -231,6 +232,20 @@ Operand OperandReader::vector(OperandSpec const& spec, bool is_source, bool allo
   } while (cursor_.accept(','));
   cursor_.expect('}');
   if (spec.as_vector && made.elements.size() != form_->vector_size) cursor_.unsupported();
+  return made;
+}
+
+// The registers of a fragment of a matrix.
+Operand OperandReader::in_braces(OperandSpec const& spec) {
+  bool const is_source = spec.role == OperandRole::source;
+  Operand made;
+  if (spec.in_braces == 1 && !cursor_.peek().is('{')) {
+    made.kind = OperandKind::vector;
+    made.elements.push_back(is_source ? source(spec) : destination(spec));
+  } else {
+    made = vector(spec, is_source, false);
+  }
+  if (made.elements.size() != spec.in_braces) cursor_.unsupported();
   return made;
 }
 
