@@ -146,7 +146,7 @@ std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std
   auto const inside = [&](std::uint64_t at, std::uint64_t size) { return at < size && bytes <= size - at; };
   std::uint64_t const local_bytes = launch.kernel->function->local_bytes;
   auto const checked = [&](std::byte* place, WrittenBytes* written) {
-    return checker == nullptr || checker->access(warp, step, lane, place, bytes, written) ? place : nullptr;
+    return checker == nullptr || step.unchecked || checker->access(warp, step, lane, place, bytes, written) ? place : nullptr;
   };
   if (step.space == ptx::Space::shared) {
     return inside(address, launch.shared_bytes) ? checked(shared + address, nullptr)

@@ -28,7 +28,9 @@ namespace cuda_cpu {
 using Mask = std::uint32_t;  // a bit for each lane of a warp
 constexpr unsigned kLanes = 32;
 constexpr Mask kAllLanes = ~Mask{0};
-constexpr unsigned kBarriers = 16;
+constexpr unsigned kNamedBarriers = 16;
+constexpr unsigned kClusterBarrier = 16;  // of barrier.cluster: all threads of the block, the only one of its cluster
+constexpr unsigned kBarriers = kNamedBarriers + 1;
 
 /// The place of a register: an offset in the frame, or with kConstant in the kernel's constants.
 using Location = std::uint32_t;
@@ -90,6 +92,7 @@ struct Step {
   bool ftz = false;
   bool saturate = false;
   bool writes = false;          // to memory
+  bool unchecked = false;       // its address is that of an mbarrier
   bool waits = false;           // a backward branch of a loop that waits for other threads
   std::uint8_t negated = 0;     // a bit for each source that is a predicate
   std::uint8_t count = 0;       // registers of a vector; the number after an address
@@ -107,6 +110,7 @@ struct Step {
   std::uint32_t range = 0;  // index in Block::ranges
   std::int32_t line = 0;    // of the PTX
   std::int32_t place = -1;  // in ptx::Module::sources()
+  std::uint32_t index = 0;       // of DecodedKernel::steps
   std::uint32_t form_index = 0;  // of DecodedKernel::forms
   CallInfo const* call = nullptr;
   ManyOperands const* many = nullptr;
@@ -331,6 +335,8 @@ Handler select_atomic(ptx::Form const& form, Step& step);
 Handler select_collective(ptx::Form const& form, Step& step);
 Handler select_matrix(ptx::Form const& form, Step& step);
 Handler select_matrix_memory(ptx::Form const& form, Step& step);
+Handler select_async(ptx::Form const& form, Step& step);
+Handler select_mbarrier(ptx::Form const& form, Step& step);
 /// The handler of a call of vprintf or __assertfail.
 Handler select_provided(std::string_view name);
 

@@ -112,7 +112,9 @@ void OperandDecoder::next_address(Step& step, Operand const& operand, Space spac
   Step other;
   other.space = space;
   other.line = step.line;
+  other.index = step.index;
   other.form_index = step.form_index;
+  other.unchecked = many_of(step).addresses.size() == 1;  // the third address is that of an mbarrier
   address(other, operand);
   many_of(step).addresses.push_back(other);
 }

@@ -13,7 +13,7 @@ struct Special {
   Type type;
 };
 // In the order of SpecialRegister.
-constexpr std::array<Special, 31> kSpecials = {{
+constexpr std::array<Special, 47> kSpecials = {{
     {"%tid.x", Type::u32},         {"%tid.y", Type::u32},         {"%tid.z", Type::u32},
     {"%ntid.x", Type::u32},        {"%ntid.y", Type::u32},        {"%ntid.z", Type::u32},
     {"%ctaid.x", Type::u32},       {"%ctaid.y", Type::u32},       {"%ctaid.z", Type::u32},
@@ -25,6 +25,12 @@ constexpr std::array<Special, 31> kSpecials = {{
     {"%clock_hi", Type::u32},      {"%clock64", Type::u64},       {"%globaltimer", Type::u64},
     {"%globaltimer_lo", Type::u32}, {"%globaltimer_hi", Type::u32}, {"%total_smem_size", Type::u32},
     {"%dynamic_smem_size", Type::u32},
+    {"%clusterid.x", Type::u32},   {"%clusterid.y", Type::u32},   {"%clusterid.z", Type::u32},
+    {"%nclusterid.x", Type::u32},  {"%nclusterid.y", Type::u32},  {"%nclusterid.z", Type::u32},
+    {"%cluster_ctaid.x", Type::u32},   {"%cluster_ctaid.y", Type::u32},   {"%cluster_ctaid.z", Type::u32},
+    {"%cluster_nctaid.x", Type::u32},  {"%cluster_nctaid.y", Type::u32},  {"%cluster_nctaid.z", Type::u32},
+    {"%cluster_ctarank", Type::u32},   {"%cluster_nctarank", Type::u32},
+    {"%envreg1", Type::u32},       {"%envreg2", Type::u32},
 }};
 
 constexpr std::string_view kWarpSize = "WARP_SZ";
@@ -116,7 +122,7 @@ Operand OperandReader::destination(OperandSpec const& spec) {
   Operand made;
   Token const& token = cursor_.expect(TokenKind::word, "a register");
   if (token.text == "_") {
-    if (form_->opcode() != "atom" && !spec.with_predicate) cursor_.unsupported();
+    if (form_->opcode() != "atom" && form_->opcode() != "mbarrier" && !spec.with_predicate) cursor_.unsupported();
     made.kind = OperandKind::sink;
   } else {
     made.kind = OperandKind::reg;
