@@ -92,27 +92,6 @@ bool read_extra(void** extra, std::vector<std::byte>& parameters) {
   return true;
 }
 
-CUresult read_parameters(ptx::Function const& entry, void** pointers, void** extra,
-                         std::vector<std::byte>& parameters) {
-  parameters.resize(entry.parameter_bytes);
-  if (pointers != nullptr && extra != nullptr)
-    return refuse(CUDA_ERROR_INVALID_VALUE, "both kernelParams and extra are given");
-  if (extra != nullptr) {
-    return read_extra(extra, parameters)
-               ? CUDA_SUCCESS
-               : refuse(CUDA_ERROR_INVALID_VALUE,
-                        "the parameter buffer is too small, missing, or followed by an unknown option");
-  }
-  for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
-    auto const& parameter = entry.parameters[i];
-    if (pointers == nullptr || pointers[i] == nullptr) {
-      return refuse(CUDA_ERROR_INVALID_VALUE, fmt::format("parameter {} of {} is missing", i + 1, entry.name));
-    }
-    std::memcpy(parameters.data() + parameter.offset_bytes, pointers[i], parameter.size_bytes);
-  }
-  return CUDA_SUCCESS;
-}
-
 // Whether a subscriber on this thread wants the totals by opcode. Only then does a launch count and time its
 // instructions.
 bool reports_opcode_totals() {
@@ -155,6 +134,7 @@ void report_run(Launch const& launch, tracing::Instant begin, tracing::Instant e
                                                 .grid = {grid.x, grid.y, grid.z},
                                                 .block = {block.x, block.y, block.z},
                                                 .shared_bytes = entry.static_shared_bytes + dynamic_shared_bytes,
+                                                .dynamic_shared_bytes = dynamic_shared_bytes,
                                                 .registers = entry.registers_used()});
 }
 
@@ -163,7 +143,15 @@ void run(Device& device, Launch const& launch) {
   auto const entered = launch.span.enter();
   bool const reports_totals = reports_opcode_totals();
   RunOptions options;
-  options.print = [&device](std::string_view text) { device.prints.append(text); };
+  // On any thread: what the kernel prints is also an event in the span of the launch.
+  options.print = [&device, &launch](std::string_view text) {
+    device.prints.append(text);
+    TRACE_DEBUG("{}", text.substr(0, text.size() - (text.ends_with('\n') ? 1 : 0)), tracing::parent(launch.span),
+                tracing::target("cuda_cpu::printf"));
+  };
+  options.timeout = device.options.timeout;
+  options.checks = device.options.checks;
+  options.stale_shuffle = device.options.stale_shuffle;
   options.opcode_statistics = reports_totals;
   options.block_statistics = reports_totals && device.options.block_statistics;
   options.instruction_spans = device.options.instruction_spans;
@@ -180,6 +168,27 @@ void run(Device& device, Launch const& launch) {
 }
 
 }  // namespace
+
+CUresult read_parameters(ptx::Function const& entry, void** pointers, void** extra,
+                         std::vector<std::byte>& parameters) {
+  parameters.resize(entry.parameter_bytes);
+  if (pointers != nullptr && extra != nullptr)
+    return refuse(CUDA_ERROR_INVALID_VALUE, "both kernelParams and extra are given");
+  if (extra != nullptr) {
+    return read_extra(extra, parameters)
+               ? CUDA_SUCCESS
+               : refuse(CUDA_ERROR_INVALID_VALUE,
+                        "the parameter buffer is too small, missing, or followed by an unknown option");
+  }
+  for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
+    auto const& parameter = entry.parameters[i];
+    if (pointers == nullptr || pointers[i] == nullptr) {
+      return refuse(CUDA_ERROR_INVALID_VALUE, fmt::format("parameter {} of {} is missing", i + 1, entry.name));
+    }
+    std::memcpy(parameters.data() + parameter.offset_bytes, pointers[i], parameter.size_bytes);
+  }
+  return CUDA_SUCCESS;
+}
 
 CUresult launch_kernel(CUfunction handle, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream_handle,

@@ -94,6 +94,17 @@ void add_statistics(Job& job, Block const& block) {
   if (job.by_block) sum.blocks.push_back(std::move(own));
 }
 
+// Sets how deep calls may be. False if the threads of a block need too much local memory. Recursion gets what there is.
+bool place_frames(Launch& launch) {
+  auto const& function = *launch.kernel->function;
+  std::uint64_t const bytes = kMaxLocalBytes / launch.shape.block.count();  // for a thread
+  launch.depth = launch.kernel->depth;
+  if (function.recursive && function.local_bytes > bytes && function.local_frame_bytes + function.alloca_bytes <= bytes)
+    launch.depth = static_cast<std::uint32_t>((bytes - function.alloca_bytes) / function.local_frame_bytes) - 1;
+  launch.local_bytes = function.local_frame_bytes * (launch.depth + 1) + function.alloca_bytes;
+  return launch.local_bytes <= bytes;
+}
+
 }  // namespace
 
 void OpcodeStatistics::operator+=(OpcodeStatistics const& other) noexcept {
@@ -296,7 +307,7 @@ Executor::~Executor() = default;
 unsigned Executor::workers() const noexcept { return pool_->workers(); }
 
 std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape const& shape,
-                                   std::span<std::byte const> parameters, DeviceMemory const& memory,
+                                   std::span<std::byte const> parameters, DeviceMemory& memory,
                                    RunOptions const& options, RunStatistics* statistics) {
   std::uint64_t const blocks = shape.grid.count();
   if (blocks == 0 || shape.block.count() == 0) return std::nullopt;
@@ -320,7 +331,7 @@ std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape cons
   launch.quick_shared_bytes = options.checks.any() ? 0 : launch.shared_bytes;
   if (options.checks.any())
     for (auto const* const form : kernel.forms) launch.traits.push_back(FormTraits::of(*form));
-  if (kernel.function->local_bytes * shape.block.count() > kMaxLocalBytes) {
+  if (!place_frames(launch)) {
     return kernel_fault(launch, FaultKind::stack_overflow,
                         ": the threads of a block need more than 256 MiB of local memory");
   }

@@ -108,7 +108,7 @@ struct RunOptions {
   bool block_statistics = false;
   /// A perf span for each memory access, branch, call, return, exit, barrier and fence of a warp.
   bool instruction_spans = false;
-  Checks checks;
+  Checks checks{};
   StaleShuffle stale_shuffle = StaleShuffle::fault_if_idx;
   /// Ends the run with FaultKind::timeout soon after this time since its first block began; zero: never.
   std::chrono::nanoseconds timeout{0};
@@ -144,7 +144,7 @@ class Executor {
   /// Function::parameter_bytes; missing bytes are zero. `memory` is that of the program. Does not check the shape
   /// against the limits of the entry.
   std::optional<Fault> run(DecodedKernel const& kernel, LaunchShape const& shape, std::span<std::byte const> parameters,
-                           DeviceMemory const& memory, RunOptions const& options = {},
+                           DeviceMemory& memory, RunOptions const& options = {},
                            RunStatistics* statistics = nullptr);
 
   unsigned workers() const noexcept;

@@ -76,7 +76,7 @@ bool is_in_space(Warp& warp, Step const& step, Mask lanes) {
       return from[i] - reinterpret_cast<std::uintptr_t>(begin) < bytes;
     };
     bool const shared = inside(warp.block.shared, launch.shared_bytes);
-    bool const local = inside(warp.block.local_of(warp, i), launch.kernel->function->local_bytes);
+    bool const local = inside(warp.block.local_of(warp, i), launch.local_bytes);
     bool holds = step.space == Space::shared ? shared : local;
     if (step.space == Space::global || step.space == Space::constant) {
       MemoryRange const* const range = shared || local ? nullptr : warp.block.find_range(from[i], 1);

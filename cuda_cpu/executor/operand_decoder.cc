@@ -30,9 +30,8 @@ std::uint32_t& RegisterClasses::of(Type type) {
 
 // All functions of a kernel have the registers of one width at the same offsets, so that lanes in different functions
 // at the same depth never write to each other's registers of another width.
-OperandDecoder::OperandDecoder(ptx::Module const& module, DecodedKernel& kernel,
-                               std::function<std::uintptr_t(std::size_t)> const& address_of)
-    : module_(module), kernel_(kernel), address_of_(address_of) {
+OperandDecoder::OperandDecoder(ptx::Module const& module, DecodedKernel& kernel, Addresses const& addresses)
+    : module_(module), kernel_(kernel), addresses_(addresses) {
   RegisterClasses max;
   for (auto const index : kernel_.function->reachable) {
     RegisterClasses count;
@@ -103,9 +102,10 @@ std::uint8_t OperandDecoder::width(std::int32_t index) const {
   return static_cast<std::uint8_t>(size_bytes(function_->registers[static_cast<std::size_t>(index)].type));
 }
 
-// The offset or address of a variable in its space.
+// The offset or address of a variable in its space, or the address of a function.
 std::uint64_t OperandDecoder::symbol(Operand const& operand, Step& step) const {
   auto const index = static_cast<std::size_t>(operand.symbol);
+  if (operand.referent == Referent::function) return addresses_.of_function(index);
   if (operand.referent == Referent::entry_parameter) return function_->parameters[index].offset_bytes;
   auto const owner = operand.referent == Referent::function_variable ? function_index_ : -1;
   auto const& variable = owner < 0 ? module_.variables()[index] : function_->variables[index];
@@ -113,7 +113,7 @@ std::uint64_t OperandDecoder::symbol(Operand const& operand, Step& step) const {
     for (auto const& slot : kernel_.function->shared)
       if (slot.function == owner && slot.variable == operand.symbol) return slot.offset_bytes;
   }
-  if (owner < 0) return address_of_(index);
+  if (owner < 0) return addresses_.variables[index];
   step.frame_relative = true;
   return variable.offset_bytes;
 }

@@ -83,9 +83,9 @@ TEST(LinkedUnits, OfDifferentTargetsEachGiveTheirBest) {
 TEST(LinkedUnits, DoNotIncludeTheDeviceRuntime) {
   auto const runtime = container_with(kHeader +
                                       ".visible .global .align 4 .u32 __CNPRT_VERSION_NUMBER__ = 1;\n"
-                                      ".visible .func cudaMalloc { ret; }\n");
+                                      ".visible .func __cudaCDP2Malloc { ret; }\n");
   auto const program = container_with(kHeader +
-                                      ".extern .func cudaMalloc; .visible .entry k() { call cudaMalloc; }\n"
+                                      ".extern .func __cudaCDP2Malloc; .visible .entry k() { call __cudaCDP2Malloc; }\n"
                                       ".visible .entry fine() { ret; }\n");
   auto const found = find_linked({program, runtime});
   ASSERT_EQ(error_of(found), "");
@@ -94,7 +94,8 @@ TEST(LinkedUnits, DoNotIncludeTheDeviceRuntime) {
   ASSERT_TRUE(std::holds_alternative<std::shared_ptr<ptx::Module const>>(parsed));
   auto const& module = *std::get<0>(parsed);
   ASSERT_TRUE(module.find_entry("k")->refusal);
-  EXPECT_THAT(module.find_entry("k")->refusal->message, HasSubstr("a call of 'cudaMalloc', which has no body"));
+  EXPECT_THAT(module.find_entry("k")->refusal->message,
+              HasSubstr("a call of '__cudaCDP2Malloc': kernels cannot call the CUDA runtime or launch kernels"));
   EXPECT_FALSE(module.find_entry("fine")->refusal);
 }
 

@@ -21,6 +21,7 @@ constexpr WordSet kSets[] = {
     {"int", "{u16|u32|u64|s16|s32|s64}"},
     {"all8", "{u8|u16|u32|u64|s8|s16|s32|s64}"},
     {"carry", "{u32|s32|u64|s64}"},
+    {"word", "{u32|s32}"},
     {"cmp", "{eq|ne|lt|le|gt|ge}"},
     {"fcmp", "{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}"},
     {"bool", "{and|or|xor}"},
@@ -280,7 +281,7 @@ class Table {
     for (auto const& row : form_rows())
       for (auto const& name : expand_pattern(row.pattern)) forms.push_back(find(name));
     std::ranges::sort(forms, {}, &Form::name);
-    forms.erase(std::ranges::unique(forms).begin(), forms.end());
+    forms.erase(std::unique(forms.begin(), forms.end()), forms.end());  // Clang 14 cannot compile std::ranges::unique
     return forms;
   }
 

@@ -36,7 +36,7 @@ std::string sample_operand(Form const& form, OperandSpec const& spec, int number
         return number == 1 && !form.has("red") ? "32" : "0";
       if (spec.as_vector && form.vector_size > 1) return sample_vector(form, spec);
       return register_of(register_type(spec.type), number);
-    case OperandRole::immediate: return "5";
+    case OperandRole::immediate: return form.opcode() == "alloca" ? "16" : "5";
     case OperandRole::predicate:
     case OperandRole::set_predicate:
     case OperandRole::set_predicates: {

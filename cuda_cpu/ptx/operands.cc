@@ -1,6 +1,7 @@
 // Operands, by the roles that the form gives them.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <utility>
 
 #include "cuda_cpu/ptx/builder.h"
@@ -62,7 +63,7 @@ Operand OperandReader::operand(OperandSpec const& spec, std::size_t index) {
   switch (spec.role) {
     case OperandRole::destination: return in_braces ? vector(spec, false, true) : destination(spec);
     case OperandRole::source: return in_braces ? vector(spec, true, false) : source(spec);
-    case OperandRole::immediate: return number(spec.type);
+    case OperandRole::immediate: return immediate(spec.type);
     case OperandRole::predicate: return read_predicate();
     case OperandRole::set_predicate: return set_predicates(false);
     case OperandRole::set_predicates: return set_predicates(true);
@@ -92,6 +93,13 @@ std::int32_t OperandReader::typed_register(Token const& at, OperandSpec const& s
   if (index < 0) cursor_.fail(at, "undeclared register");
   if (!fits(function_.registers[static_cast<std::size_t>(index)].type, spec.type, spec.wider)) cursor_.unsupported();
   return index;
+}
+
+Operand OperandReader::immediate(Type type) {
+  Operand made = number(type);
+  bool const is_alignment = form_->opcode() == "alloca";
+  if (is_alignment && !std::has_single_bit(made.bits)) cursor_.unsupported();
+  return made;
 }
 
 // `WARP_SZ`, the only named constant of PTX.
@@ -178,7 +186,10 @@ Operand OperandReader::named(Token const& at) {
     made.referent = Referent::module_variable;
     return made;
   }
-  if (module_.find_function(at.text) >= 0) cursor_.unsupported();  // the address of a function
+  if ((made.symbol = module_.find_function(at.text)) >= 0) {
+    made.referent = Referent::function;
+    return made;
+  }
   cursor_.fail(at, "undeclared name");
 }
 
@@ -189,6 +200,7 @@ Space OperandReader::space_of(Operand const& operand) const noexcept {
 }
 
 void OperandReader::check_space(Operand const& operand) const {
+  if (operand.referent == Referent::function) cursor_.unsupported();  // a load of code
   Space const space = space_of(operand);
   bool const stores_to_entry_parameter = form_->opcode() == "st" && operand.referent == Referent::entry_parameter;
   bool const is_generic_global = form_->space == Space::generic && space == Space::global;
@@ -264,6 +276,12 @@ Operand OperandReader::any_source(OperandSpec const& spec) {
 Operand OperandReader::named_source(OperandSpec const& spec, Token const& token) {
   if (token.text.starts_with('%') || is_float(spec.type)) cursor_.unsupported();
   Operand made = named(token);
+  if (made.referent == Referent::function) {
+    auto& function = module_.functions()[static_cast<std::size_t>(made.symbol)];
+    if (form_->opcode() != "mov" || size_bytes(spec.type) != 8 || function.is_entry) cursor_.unsupported();
+    function.address_taken = true;
+    return made;
+  }
   Space const space = space_of(made);
   bool const is_call_parameter =
       space == Space::param && function_.is_entry && made.referent == Referent::function_variable;

@@ -123,6 +123,13 @@ Kernel* Registry::find_kernel(void const* host_function) const {
   return found == kernels_.end() ? nullptr : found->second.get();
 }
 
+void const* Registry::host_function_of(CUfunction function) const {
+  MutexLock const lock(mutex_);
+  for (auto const& [key, kernel] : kernels_)
+    if (key != kernel.get() && kernel->is(function)) return key;
+  return nullptr;
+}
+
 Variable* Registry::find_variable(void const* host_variable) const {
   MutexLock const lock(mutex_);
   auto const found = variables_.find(host_variable);

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cuda_cpu/cpu/further_calls.h"
+#include "cuda_cpu/runtime/capture.h"
 #include "cuda_cpu/runtime/runtime.h"
 
 using namespace cuda_cpu::runtime;
@@ -78,9 +79,13 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t func
   });
 }
 
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
-  return flags == cudaEventRecordDefault ? cudaEventRecord(event, stream)
-                                         : finish(refuse(cudaErrorNotSupported, "external events are not supported"));
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t given, unsigned flags) {
+  if (flags == cudaEventRecordDefault) return cudaEventRecord(event, given);
+  return call([&]() -> cudaError_t {
+    if (flags != cudaEventRecordExternal) return cudaErrorInvalidValue;
+    CUstream const stream = stream_of(given);
+    return to_error(record_event(event, stream, true, [&] { return driver().event_record(event, stream); }));
+  });
 }
 
 }  // extern "C"
