@@ -89,12 +89,9 @@ struct Size {
 Size size_of(Step const& step) {
   auto const& shape = step.matrix;
   switch (static_cast<Fragment>(step.count)) {
-    case Fragment::a:
-      return {shape.m, shape.k};
-    case Fragment::b:
-      return {shape.k, shape.n};
-    case Fragment::c:
-      break;
+    case Fragment::a: return {shape.m, shape.k};
+    case Fragment::b: return {shape.k, shape.n};
+    case Fragment::c: break;
   }
   return {shape.m, shape.n};
 }
@@ -149,19 +146,32 @@ bool each_piece(Warp& warp, Step const& step, Size size, Access const& access) {
   return true;
 }
 
-// Calls visit(place, lane, index) for each element of the fragment: `index` counts elements in the order in memory.
+// Calls visit(place, lane, index) for each element of the fragment: `index` counts elements in the order in memory, and
+// a register holds the elements `each` * i to `each` * (i + 1) - 1.
 template <class Visit>
 void each_of_fragment(Step const& step, Size size, unsigned each, Visit const& visit) {
-  auto const visit_by = [&](unsigned place, unsigned lane, unsigned row, unsigned column) {
-    visit(place, lane, step.matrix.by_column ? column * size.rows + row : row * size.columns + column);
+  auto const index = [&](unsigned row, unsigned column) {
+    return step.matrix.by_column ? column * size.rows + row : row * size.columns + column;
+  };
+  auto const each_lane_of = [&](unsigned place, unsigned count, auto const& place_of) {
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      for (unsigned i = 0; i < count; ++i) visit(place + i, lane, place_of(lane / 4, lane % 4 * count + i));
   };
   switch (static_cast<Fragment>(step.count)) {
     case Fragment::a:
-      return each_of_a(size.rows, size.columns, each, visit_by);
+      return each_register_of_a(size.rows, size.columns, each, [&](unsigned i, unsigned row, unsigned column) {
+        each_lane_of(i * each, each,
+                     [&](unsigned major, unsigned minor) { return index(row + major, column + minor); });
+      });
     case Fragment::b:
-      return each_of_b(size.rows, size.columns, each, visit_by);
+      return each_register_of_b(size.rows, size.columns, each, [&](unsigned i, unsigned row, unsigned column) {
+        each_lane_of(i * each, each,
+                     [&](unsigned major, unsigned minor) { return index(row + minor, column + major); });
+      });
     case Fragment::c:
-      return each_of_c(size.rows, size.columns, visit_by);
+      return each_pair_of_c(size.rows, size.columns, [&](unsigned place, unsigned row, unsigned column) {
+        each_lane_of(place, 2, [&](unsigned major, unsigned minor) { return index(row + major, column + minor); });
+      });
   }
 }
 
@@ -227,16 +237,10 @@ Handler select_matrix_memory(Form const& form, Step& step) {
   step.matrix.by_column = form.has("col");
   step.count = static_cast<std::uint8_t>(form.has("a") ? Fragment::a : form.has("b") ? Fragment::b : Fragment::c);
   switch (step.matrix.d) {
-    case Element::s8:
-    case Element::u8:
-      return select_direction<std::uint8_t>(step);
-    case Element::f16:
-    case Element::bf16:
-      return select_direction<U16>(step);
-    case Element::f64:
-      return select_direction<U64>(step);
-    default:
-      return select_direction<U32>(step);
+    case Element::s8: case Element::u8: return select_direction<std::uint8_t>(step);
+    case Element::f16: case Element::bf16: return select_direction<U16>(step);
+    case Element::f64: return select_direction<U64>(step);
+    default: return select_direction<U32>(step);
   }
 }
 

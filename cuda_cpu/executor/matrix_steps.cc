@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 #include <string>
 
@@ -28,89 +29,91 @@ Element find_element(std::string_view word) {
   return found == std::end(kNames) ? Element::none : found->second;
 }
 
-// Four bits of exponent and three of fraction; no infinities, and one NaN.
-double e4m3_to_double(U32 bits) {
-  if ((bits & 0x7f) == 0x7f) return std::numeric_limits<double>::quiet_NaN();
-  double const magnitude = static_cast<double>(as_float((bits & 0x7f) << 20) * 0x1p120f);
-  return (bits & 0x80) != 0 ? -magnitude : magnitude;
+// Without branches, so that the compiler vectorizes loops over it.
+float half_value(U16 half) {
+  U32 const magnitude = (half & 0x7fffu) << 13;
+  U32 const finite = std::bit_cast<U32>(as_float(magnitude) * 0x1p112f);
+  return as_float((magnitude >= 0x0f800000 ? magnitude | 0x7f800000 : finite) | U32{half & 0x8000u} << 16);
 }
 
-// The value of an element, given its bits.
-template <Element kElement>
-double value_of(U32 bits) {
-  if constexpr (kElement == Element::f16)
-    return static_cast<double>(half_to_float(static_cast<U16>(bits)));
-  else if constexpr (kElement == Element::bf16)
-    return static_cast<double>(as_float(bits << 16));
-  else if constexpr (kElement == Element::tf32)
-    return static_cast<double>(as_float(bits & 0xffffe000));
-  else if constexpr (kElement == Element::e4m3)
-    return e4m3_to_double(bits);
-  else
-    return static_cast<double>(half_to_float(static_cast<U16>(bits << 8)));  // e5m2
-}
-template <Element kElement>
-std::int32_t integer_of(U32 bits) {
-  if constexpr (kElement == Element::s8) return static_cast<std::int8_t>(bits);
-  if constexpr (kElement == Element::s4) return static_cast<std::int32_t>(bits ^ 8) - 8;
-  return static_cast<std::int32_t>(bits);
+// Reads the elements that a register of the warp holds, lane after lane.
+template <Element kElement, class T>
+void unpack(Warp& warp, Location from, T* to) {
+  U32 const* const words = warp.at<U32>(from);
+  constexpr unsigned kCount = kLanes * per_register(kElement);
+  if constexpr (kElement == Element::f64) {
+    std::memcpy(to, words, kCount * sizeof(double));
+  } else if constexpr (kElement == Element::b1) {
+    std::memcpy(to, words, kCount * sizeof(U32));
+  } else if constexpr (kElement == Element::tf32) {
+    for (unsigned i = 0; i < kCount; ++i) to[i] = static_cast<double>(as_float(words[i] & 0xffffe000));
+  } else if constexpr (kElement == Element::f16 || kElement == Element::bf16) {
+    U16 halves[kCount];
+    std::memcpy(halves, words, sizeof halves);
+    for (unsigned i = 0; i < kCount; ++i) {
+      to[i] = static_cast<double>(kElement == Element::f16 ? half_value(halves[i]) : as_float(U32{halves[i]} << 16));
+    }
+  } else if constexpr (kElement == Element::s4 || kElement == Element::u4) {
+    for (unsigned i = 0; i < kCount; ++i) {
+      auto const value = static_cast<std::int32_t>(words[i / 8] >> (i % 8 * 4) & 15);
+      to[i] = kElement == Element::s4 ? (value ^ 8) - 8 : value;
+    }
+  } else {
+    std::uint8_t bytes[kCount];
+    std::memcpy(bytes, words, sizeof bytes);
+    for (unsigned i = 0; i < kCount; ++i) {
+      if constexpr (kElement == Element::e4m3)
+        to[i] = static_cast<double>(half_value(e4m3_to_half(bytes[i])));
+      else if constexpr (kElement == Element::e5m2)
+        to[i] = static_cast<double>(half_value(static_cast<U16>(bytes[i] << 8)));
+      else
+        to[i] = kElement == Element::s8 ? static_cast<std::int8_t>(bytes[i]) : bytes[i];
+    }
+  }
 }
 
 // Reads A or B from the registers of the warp into `to`, by row.
 template <bool kIsB, Element kElement, class T>
 void gather(Warp& warp, std::vector<Location> const& registers, unsigned rows, unsigned columns, T* to) {
-  constexpr unsigned kEach = per_register(kElement);
-  constexpr U32 kMask = kEach == 1 ? ~U32{0} : (U32{1} << (32 / kEach % 32)) - 1;
-  auto const visit = [&](unsigned place, unsigned lane, unsigned row, unsigned column) {
-    T& value = to[row * columns + column];
-    if constexpr (kElement == Element::f64) {
-      value = as_double(warp.at<U64>(registers[place])[lane]);
-    } else {
-      U32 const bits = warp.at<U32>(registers[place / kEach])[lane] >> (place % kEach * (32 / kEach)) & kMask;
-      if constexpr (kElement == Element::b1)
-        value = bits;
-      else if constexpr (std::is_same_v<T, double>)
-        value = value_of<kElement>(bits);
+  constexpr unsigned kEach = per_register(kElement), kWidth = 4 * kEach;
+  T values[8 * kWidth];
+  auto const visit = [&](unsigned i, unsigned row, unsigned column) {
+    unpack<kElement>(warp, registers[i], values);
+    T* const first = to + row * columns + column;
+    for (unsigned major = 0; major < 8; ++major) {
+      T const* const from = values + major * kWidth;
+      if constexpr (kIsB)
+        for (unsigned minor = 0; minor < kWidth; ++minor) first[minor * columns + major] = from[minor];
       else
-        value = integer_of<kElement>(bits);
+        std::copy_n(from, kWidth, first + major * columns);
     }
   };
   if constexpr (kIsB)
-    each_of_b(rows, columns, kEach, visit);
+    each_register_of_b(rows, columns, kEach, visit);
   else
-    each_of_a(rows, columns, kEach, visit);
+    each_register_of_a(rows, columns, kEach, visit);
 }
 
 template <bool kIsB>
 void gather_floats(Element element, Warp& warp, std::vector<Location> const& registers, unsigned rows, unsigned columns,
                    double* to) {
   switch (element) {
-    case Element::f16:
-      return gather<kIsB, Element::f16>(warp, registers, rows, columns, to);
-    case Element::bf16:
-      return gather<kIsB, Element::bf16>(warp, registers, rows, columns, to);
-    case Element::tf32:
-      return gather<kIsB, Element::tf32>(warp, registers, rows, columns, to);
-    case Element::e4m3:
-      return gather<kIsB, Element::e4m3>(warp, registers, rows, columns, to);
-    case Element::e5m2:
-      return gather<kIsB, Element::e5m2>(warp, registers, rows, columns, to);
-    default:
-      return gather<kIsB, Element::f64>(warp, registers, rows, columns, to);
+    case Element::f16: return gather<kIsB, Element::f16>(warp, registers, rows, columns, to);
+    case Element::bf16: return gather<kIsB, Element::bf16>(warp, registers, rows, columns, to);
+    case Element::tf32: return gather<kIsB, Element::tf32>(warp, registers, rows, columns, to);
+    case Element::e4m3: return gather<kIsB, Element::e4m3>(warp, registers, rows, columns, to);
+    case Element::e5m2: return gather<kIsB, Element::e5m2>(warp, registers, rows, columns, to);
+    default: return gather<kIsB, Element::f64>(warp, registers, rows, columns, to);
   }
 }
 template <bool kIsB>
 void gather_integers(Element element, Warp& warp, std::vector<Location> const& registers, unsigned rows,
                      unsigned columns, std::int32_t* to) {
   switch (element) {
-    case Element::s4:
-      return gather<kIsB, Element::s4>(warp, registers, rows, columns, to);
-    case Element::u4:
-      return gather<kIsB, Element::u4>(warp, registers, rows, columns, to);
-    case Element::s8:
-      return gather<kIsB, Element::s8>(warp, registers, rows, columns, to);
-    default:
-      return gather<kIsB, Element::u8>(warp, registers, rows, columns, to);
+    case Element::s4: return gather<kIsB, Element::s4>(warp, registers, rows, columns, to);
+    case Element::u4: return gather<kIsB, Element::u4>(warp, registers, rows, columns, to);
+    case Element::s8: return gather<kIsB, Element::s8>(warp, registers, rows, columns, to);
+    default: return gather<kIsB, Element::u8>(warp, registers, rows, columns, to);
   }
 }
 
@@ -129,32 +132,55 @@ void multiply(MatrixShape const& shape, T const* a, T const* b, Sum* d, Add cons
   }
 }
 
+// Calls visit(place, first) for each element of the fragments of C: that of lane 0 is at `first` in the matrix, and that of
+// another lane offset_of() after it.
+template <class Visit>
+void each_lane_of_c(MatrixShape const& shape, Visit const& visit) {
+  each_pair_of_c(shape.m, shape.n, [&](unsigned place, unsigned row, unsigned column) {
+    for (unsigned i = 0; i < 2; ++i) visit(place + i, row * shape.n + column + i);
+  });
+}
+unsigned offset_of(MatrixShape const& shape, unsigned lane) { return lane / 4 * shape.n + lane % 4 * 2; }
+
 void read_c(Warp& warp, Step const& step, double* c) {
   auto const& registers = step.many->registers[3];
-  each_of_c(step.matrix.m, step.matrix.n, [&](unsigned place, unsigned lane, unsigned row, unsigned column) {
-    double& value = c[row * step.matrix.n + column];
-    if (step.matrix.c == Element::f64) {
-      value = as_double(warp.at<U64>(registers[place])[lane]);
-    } else if (step.matrix.c == Element::f16) {
-      value = value_of<Element::f16>(warp.at<U32>(registers[place / 2])[lane] >> (place % 2 * 16) & 0xffff);
+  auto const& shape = step.matrix;
+  each_lane_of_c(shape, [&](unsigned place, unsigned first) {
+    double* const to = c + first;
+    if (shape.c == Element::f64) {
+      U64 const* const from = warp.at<U64>(registers[place]);
+      for (unsigned lane = 0; lane < kLanes; ++lane) to[offset_of(shape, lane)] = as_double(from[lane]);
+    } else if (shape.c == Element::f16) {
+      U32 const* const from = warp.at<U32>(registers[place / 2]);
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
+        to[offset_of(shape, lane)] = static_cast<double>(half_value(static_cast<U16>(from[lane] >> (place % 2 * 16))));
+      }
     } else {
-      value = static_cast<double>(as_float(warp.at<U32>(registers[place])[lane]));
+      U32 const* const from = warp.at<U32>(registers[place]);
+      for (unsigned lane = 0; lane < kLanes; ++lane)
+        to[offset_of(shape, lane)] = static_cast<double>(as_float(from[lane]));
     }
   });
 }
 
 void write_d(Warp& warp, Step const& step, double const* d) {
   auto const& registers = step.many->registers[0];
-  each_of_c(step.matrix.m, step.matrix.n, [&](unsigned place, unsigned lane, unsigned row, unsigned column) {
-    double const value = d[row * step.matrix.n + column];
-    if (step.matrix.d == Element::f64) {
-      warp.at<U64>(registers[place])[lane] = bits_of(value);
-    } else if (step.matrix.d == Element::f16) {
-      U32& pair = warp.at<U32>(registers[place / 2])[lane];
-      U32 const half = double_to_half(value, Rounding::nearest);
-      pair = place % 2 == 0 ? half : (pair & 0xffff) | half << 16;
+  auto const& shape = step.matrix;
+  each_lane_of_c(shape, [&](unsigned place, unsigned first) {
+    double const* const from = d + first;
+    if (shape.d == Element::f64) {
+      U64* const to = warp.at<U64>(registers[place]);
+      for (unsigned lane = 0; lane < kLanes; ++lane) to[lane] = bits_of(from[offset_of(shape, lane)]);
+    } else if (shape.d == Element::f16) {
+      U32* const to = warp.at<U32>(registers[place / 2]);
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
+        U32 const half = double_to_half(from[offset_of(shape, lane)], Rounding::nearest);
+        to[lane] = place % 2 == 0 ? half : (to[lane] & 0xffff) | half << 16;
+      }
     } else {
-      warp.at<U32>(registers[place])[lane] = bits_of(static_cast<float>(value));
+      U32* const to = warp.at<U32>(registers[place]);
+      for (unsigned lane = 0; lane < kLanes; ++lane)
+        to[lane] = bits_of(static_cast<float>(from[offset_of(shape, lane)]));
     }
   });
 }
@@ -180,14 +206,18 @@ bool multiply_floats(Warp& warp, Step const& step, Mask lanes) {
 
 void add_to_c(Warp& warp, Step const& step, std::int32_t const* sums) {
   auto const& registers = step.many->registers;
-  each_of_c(step.matrix.m, step.matrix.n, [&](unsigned place, unsigned lane, unsigned row, unsigned column) {
-    std::int64_t const c = static_cast<std::int32_t>(warp.at<U32>(registers[3][place])[lane]);
-    std::int64_t result = c + sums[row * step.matrix.n + column];
-    if (step.saturate) {
-      result = std::clamp<std::int64_t>(result, std::numeric_limits<std::int32_t>::min(),
-                                        std::numeric_limits<std::int32_t>::max());
+  auto const& shape = step.matrix;
+  each_lane_of_c(shape, [&](unsigned place, unsigned first) {
+    U32 const* const c = warp.at<U32>(registers[3][place]);
+    U32* const d = warp.at<U32>(registers[0][place]);
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      std::int64_t result = std::int64_t{static_cast<std::int32_t>(c[lane])} + sums[first + offset_of(shape, lane)];
+      if (step.saturate) {
+        result = std::clamp<std::int64_t>(result, std::numeric_limits<std::int32_t>::min(),
+                                          std::numeric_limits<std::int32_t>::max());
+      }
+      d[lane] = static_cast<U32>(result);
     }
-    warp.at<U32>(registers[0][place])[lane] = static_cast<U32>(result);
   });
 }
 
@@ -213,20 +243,6 @@ bool multiply_bits(Warp& warp, Step const& step, Mask lanes) {
   multiply(shape, a, b, sums, [](std::int32_t& sum, U32 x, U32 y) { sum += std::popcount(kXor ? x ^ y : x & y); });
   add_to_c(warp, step, sums);
   return true;
-}
-
-enum class Tf32Rounding : std::uint8_t { nearest_away, nearest, zero };
-
-// Rounds to the ten stored bits of the significand of tf32; NaN is canonical.
-template <Tf32Rounding kRounding, bool kRelu>
-U32 to_tf32(U32 bits) {
-  constexpr U32 kLow = 0x1fff;
-  if ((bits & 0x7fffffff) > 0x7f800000) return kNan32;
-  if (kRelu && (bits & 0x80000000) != 0) return 0;
-  if ((bits & 0x7f800000) == 0x7f800000) return bits;
-  if (kRounding == Tf32Rounding::nearest_away) bits += 0x1000;  // a carry into the exponent is right, too
-  if (kRounding == Tf32Rounding::nearest) bits += 0xfff + (bits >> 13 & 1);
-  return bits & ~kLow;
 }
 
 }  // namespace
@@ -264,29 +280,15 @@ bool is_whole_warp(Warp& warp, Step const& step, Mask lanes) {
 
 Handler select_matrix(Form const& form, Step& step) {
   std::string_view const op = form.opcode();
-  if (op == "cvt" && form.has("tf32")) {
-    if (form.has("rna")) return map<&to_tf32<Tf32Rounding::nearest_away, false>>;
-    if (form.has("rn"))
-      return form.has("relu") ? map<&to_tf32<Tf32Rounding::nearest, true>>
-                              : map<&to_tf32<Tf32Rounding::nearest, false>>;
-    return form.has("relu") ? map<&to_tf32<Tf32Rounding::zero, true>> : map<&to_tf32<Tf32Rounding::zero, false>>;
-  }
   if (op != "mma" && (op != "wmma" || !form.has("mma"))) return nullptr;
   step.kind = StepKind::collective;
   step.saturate = form.has("satfinite");
   set_matrix(form, step);
   switch (step.matrix.a) {
-    case Element::f64:
-      return multiply_floats<true>;
-    case Element::b1:
-      return form.has("xor") ? multiply_bits<true> : multiply_bits<false>;
-    case Element::s4:
-    case Element::u4:
-    case Element::s8:
-    case Element::u8:
-      return multiply_integers;
-    default:
-      return multiply_floats<false>;
+    case Element::f64: return multiply_floats<true>;
+    case Element::b1: return form.has("xor") ? multiply_bits<true> : multiply_bits<false>;
+    case Element::s4: case Element::u4: case Element::s8: case Element::u8: return multiply_integers;
+    default: return multiply_floats<false>;
   }
 }
 

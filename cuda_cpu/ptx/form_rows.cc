@@ -150,6 +150,7 @@ constexpr FormRow kRows[] = {
     {"cvt.rn.satfinite[.relu].{e4m3x2|e5m2x2}.f32", "d=F s=T s=T"},
     {"cvt.rn.satfinite[.relu].{e4m3x2|e5m2x2}.f16x2", "d=F s=T"},
     {"cvt.rn[.relu].f16x2.{e4m3x2|e5m2x2}", "d=F s=T"},
+    {"cvt.{rna|{rn|rz}[.relu]}.tf32.f32", "d=b32 s=f32"},
     {"cvta[.to].{const|global|shared|shared::cta|local}.u64", "d=T a=T"},
     {"isspacep.{const|global|shared|shared::cta|shared::cluster|local}", "p s=u64"},
     // Moves and memory.
@@ -271,7 +272,6 @@ constexpr FormRow kRows[] = {
     {"wmma.mma.sync.aligned.<rc>.<rc>.m8n32k16.s32.{s8.s8|u8.u8}.s32[.satfinite]", "8d=s32 1s=b32 4s=b32 8s=s32"},
     {"wmma.mma.sync.aligned.<rc>.<rc>.m32n8k16.s32.{s8.s8|u8.u8}.s32[.satfinite]", "8d=s32 4s=b32 1s=b32 8s=s32"},
     {"wmma.mma.sync.aligned.<rc>.<rc>.m8n8k4.f64.f64.f64.f64[.<rnd>]", "2d=f64 1s=f64 1s=f64 2s=f64"},
-    {"cvt.{rna|{rn|rz}[.relu]}.tf32.f32", "d=b32 s=f32"},
     // Asynchronous copies and barriers in shared memory.
     {"cp.async.{ca|cg}.{shared|shared::cta}.global[.L2::{64B|128B|256B}]", "m=shared m=global i=u32 ?s=u32"},
     {"cp.async.{ca|cg}.{shared|shared::cta}.global.L2::cache_hint[.L2::{64B|128B|256B}]",
