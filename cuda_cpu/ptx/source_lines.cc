@@ -18,8 +18,9 @@ std::string demangled(std::string const& name) {
 }
 
 std::vector<SourceLine> SourceTable::lines_of(std::int32_t place) const {
+  constexpr std::size_t kMaxLines = 32;  // a text may claim any depth
   std::vector<SourceLine> lines;
-  while (place >= 0) {
+  while (place >= 0 && lines.size() < kMaxLines) {
     Place const& at = places_[static_cast<std::size_t>(place)];
     auto const file = files_.find(at.file);
     lines.push_back({file == files_.end() ? "file " + std::to_string(at.file) : file->second, at.line,
