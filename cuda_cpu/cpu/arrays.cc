@@ -169,7 +169,7 @@ CUresult copy_3d(CUDA_MEMCPY3D const* copy, CUstream stream_handle, bool waits) 
     mark_rows(device, to, extent);
     auto work = reporting(kind_of(*copy), extent.bytes * extent.rows * extent.slices, [to, from, extent] { copy_rows(to, from, extent); });
     // Pageable memory is read or written before the call returns, as by the linear copies.
-    if (!waits && !to.is_host && !from.is_host) {
+    if (!waits && (this_thread().copies_in_turn || (!to.is_host && !from.is_host))) {
       device.submit(stream, std::move(work));
       return CUDA_SUCCESS;
     }

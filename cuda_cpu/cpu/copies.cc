@@ -57,7 +57,7 @@ CUresult copy_in(Device& device, CUdeviceptr to, void const* from, std::size_t b
     return device.sticky();
   }
   auto const source = end_at(device, address_of(from), bytes);
-  if (source.is_known) {
+  if (source.is_known || this_thread().copies_in_turn) {
     submit_copy(device, stream, ActivityKind::memcpy_htod, target, source, bytes);
     return CUDA_SUCCESS;
   }
@@ -76,7 +76,7 @@ CUresult copy_out(Device& device, void* to, CUdeviceptr from, std::size_t bytes,
   if (!source.is_known) return out_of_bounds("source", from, bytes);
   if (to == nullptr) return CUDA_ERROR_INVALID_VALUE;
   auto const target = end_at(device, address_of(to), bytes);
-  if (waits || !target.is_known) {
+  if (waits || !(target.is_known || this_thread().copies_in_turn)) {
     auto const copy = reporting(ActivityKind::memcpy_dtoh, bytes, [&] { std::memmove(to, source.memory, bytes); });
     device.streams.run(stream, [&] {
       if (device.sticky() == CUDA_SUCCESS) copy();

@@ -162,6 +162,7 @@ void Device::clear() {
   modules.take_all();
   MutexLock const lock(allocations_mutex);
   for (auto const& [address, ordered] : std::exchange(allocations, {})) memory.free(address, "freed with their context");
+  memory.clear_heap();
   managed.clear();
   for (auto const& [address, held] : std::exchange(host_memory, {})) memory.unmap_host(held.get());
   for (auto const& [address, its] : std::exchange(registered, {})) memory.unmap_host(reinterpret_cast<void*>(address));
