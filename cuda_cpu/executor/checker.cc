@@ -167,7 +167,7 @@ void BlockChecker::check_places(unsigned id) {
     Step const& step = block_.launch.kernel->steps[warp->waiting_at[id]];
     if (warp->waiting_at[id] == first->waiting_at[id] || !is_aligned(*block_.launch.kernel, step)) continue;
     block_.fail(*warp, step, warp->waiting[id], FaultKind::barrier,
-                "a barrier that threads of a block reach at different places (" + places_of(block_) + ")");
+                "a barrier that threads of a block reach at different places (" + places_of(block_).text + ")");
     return;
   }
 }

@@ -34,6 +34,7 @@ TEST_F(Hangs, ALaunchThatRunsTooLongNamesThePlaceOfEachWarp) {
   EXPECT_EQ(fault->message,
             "kernel k ran longer than 0.05 s. Block (0,0,0): warp 0 loops at PTX line 11; warps 1-2 wait at barrier 0 (64 of "
             "96 threads), PTX line 9");
+  EXPECT_EQ(fault->line, 11);
 }
 
 TEST_F(Hangs, BlocksAtTheSamePlacesAreNamedTogether) {

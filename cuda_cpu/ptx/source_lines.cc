@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 
 #include "cuda_cpu/ptx/literal.h"
 #include "cuda_cpu/ptx/source_reader.h"
@@ -14,7 +15,10 @@ std::string demangled(std::string const& name) {
   if (!name.starts_with("_Z")) return name;  // or "f" would become "float"
   int status = 0;
   std::unique_ptr<char, void (*)(void*)> const text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 ? text.get() : name;
+  if (status != 0) return name;
+  // Only names of templates begin with what they return, which is nothing for a kernel.
+  std::string_view const readable = text.get();
+  return std::string(readable.substr(readable.starts_with("void ") ? 5 : 0));
 }
 
 std::vector<SourceLine> SourceTable::lines_of(std::int32_t place) const {
