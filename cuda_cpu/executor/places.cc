@@ -23,9 +23,8 @@ struct Group {
 
 // Whether a step is in a loop: between a branch back and its target.
 bool is_in_loop(DecodedKernel const& kernel, std::uint32_t at) {
-  return std::ranges::any_of(kernel.steps.begin() + at, kernel.steps.end(), [at](Step const& step) {
-    return step.kind == StepKind::branch && step.target <= at;
-  });
+  return std::ranges::any_of(kernel.steps.begin() + at, kernel.steps.end(),
+                             [at](Step const& step) { return step.kind == StepKind::branch && step.target <= at; });
 }
 
 std::string barrier_text(Block const& block, unsigned id) {

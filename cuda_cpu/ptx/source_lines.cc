@@ -14,7 +14,8 @@ namespace cuda_cpu::ptx {
 std::string demangled(std::string const& name) {
   if (!name.starts_with("_Z")) return name;  // or "f" would become "float"
   int status = 0;
-  std::unique_ptr<char, void (*)(void*)> const text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+  std::unique_ptr<char, void (*)(void*)> const text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                    std::free);
   if (status != 0) return name;
   // Only names of templates begin with what they return, which is nothing for a kernel.
   std::string_view const readable = text.get();
@@ -63,9 +64,8 @@ void SourceReader::location() {
       Key const outer = key();
       // The compiler has written the outer place just before, with the place that it was itself inlined at.
       auto const known = latest_.find(outer);
-      place.inlined_at = known != latest_.end()
-                             ? known->second
-                             : index_of({outer.file, static_cast<std::int32_t>(outer.line), -1, -1});
+      place.inlined_at = known != latest_.end() ? known->second
+                                                : index_of({outer.file, static_cast<std::int32_t>(outer.line), -1, -1});
     } else {
       cursor_.fail("expected 'function_name' or 'inlined_at'");
     }
@@ -91,7 +91,8 @@ void SourceReader::strings() {
   cursor_.expect('{');
   while (!cursor_.at_end() && !cursor_.accept('}')) {
     Token const at = cursor_.take();
-    if (at.kind == TokenKind::word && cursor_.accept(':')) begins_[std::string(at.text)] = bytes_.size();
+    if (at.kind == TokenKind::word && cursor_.accept(':'))
+      begins_[std::string(at.text)] = bytes_.size();
     else if (auto const value = at.kind == TokenKind::number ? read_literal(at.text) : std::nullopt)
       bytes_ += static_cast<char>(value->bits);
   }
