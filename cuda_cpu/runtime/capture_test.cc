@@ -321,6 +321,20 @@ TEST_F(Graphs, AStreamThatIsCapturedIsNotDestroyed) {
   EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
 }
 
+TEST(Captures, EndWhenTheDeviceIsReset) {
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr;
+  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+  ASSERT_EQ(cudaEventCreate(&event), cudaSuccess);
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  ASSERT_EQ(cudaEventRecord(event, stream), cudaSuccess);
+  EXPECT_EQ(cudaDeviceReset(), cudaSuccess);
+  void* memory = nullptr;
+  EXPECT_EQ(cudaMalloc(&memory, 16), cudaSuccess);
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+}
+
 TEST_F(Graphs, OtherStreamsRunWhileOneIsCaptured) {
   begin();
   EXPECT_EQ(launch(kernels.add, 4, other), cudaSuccess);

@@ -153,7 +153,7 @@ TEST_F(Graphs, MemoryOfAGraphIsThereFromItsAllocationToItsFree) {
   cudaGraphNode_t alloc = nullptr;
   cudaMemAllocNodeParams params{};
   params.poolProps.allocType = cudaMemAllocationTypePinned;
-  params.poolProps.location = {cudaMemLocationTypeDevice, {0}};
+  params.poolProps.location.type = cudaMemLocationTypeDevice;
   params.bytesize = sizeof(int);
   ASSERT_EQ(cudaGraphAddMemAllocNode(&alloc, graph, nullptr, 0, &params), cudaSuccess);
   ASSERT_NE(params.dptr, nullptr);
