@@ -1,6 +1,8 @@
 // Captures of streams into graphs, and what is not allowed during one.
 #include <gmock/gmock.h>
 
+#include <array>
+#include <functional>
 #include <thread>
 
 #include "cuda_cpu/runtime/graph_test_support.h"
@@ -319,6 +321,57 @@ TEST_F(Graphs, AStreamThatIsCapturedIsNotDestroyed) {
   begin();
   EXPECT_EQ(cudaStreamDestroy(stream), cudaErrorStreamCaptureUnsupported);
   EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
+}
+
+TEST(Captures, OfSeveralThreadsAreIndependent) {
+  auto const work = [](int thread, int& result) {
+    int* value = nullptr;
+    cudaStream_t stream = nullptr;
+    ASSERT_EQ(cudaMalloc(reinterpret_cast<void**>(&value), sizeof(int)), cudaSuccess);
+    ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    for (int round = 0; round < 10; ++round) {
+      cudaGraph_t graph = nullptr;
+      cudaGraphExec_t exec = nullptr;
+      ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+      ASSERT_EQ(cudaMemsetAsync(value, 0, sizeof(int), stream), cudaSuccess);
+      void* arguments[] = {&value, &thread};
+      for (int i = 0; i < 3; ++i)
+        ASSERT_EQ(cudaLaunchKernel(&order_kernels().add, dim3(1), dim3(1), arguments, 0, stream), cudaSuccess);
+      ASSERT_EQ(cudaMemcpyAsync(&result, value, sizeof(int), cudaMemcpyDeviceToHost, stream), cudaSuccess);
+      ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+      ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+      ASSERT_EQ(cudaGraphLaunch(exec, stream), cudaSuccess);
+      ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+      ASSERT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+      ASSERT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    }
+    ASSERT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+    ASSERT_EQ(cudaFree(value), cudaSuccess);
+  };
+  std::array<int, 4> results{};
+  std::array<std::thread, 4> threads;
+  for (int i = 0; i < 4; ++i) threads[static_cast<std::size_t>(i)] = std::thread(work, i + 1, std::ref(results[static_cast<std::size_t>(i)]));
+  for (auto& thread : threads) thread.join();
+  EXPECT_THAT(results, ElementsAre(3, 6, 9, 12));
+}
+
+TEST(Captures, OfTheDefaultStreamOfAThread) {
+  int* value = nullptr;
+  cudaGraph_t graph = nullptr;
+  ASSERT_EQ(cudaMallocManaged(reinterpret_cast<void**>(&value), sizeof(int), cudaMemAttachGlobal), cudaSuccess);
+  ASSERT_EQ(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeGlobal), cudaSuccess);
+  EXPECT_EQ(cudaMemsetAsync(value, 1, sizeof(int), cudaStreamPerThread), cudaSuccess);
+  std::thread([] {
+    cudaStreamCaptureStatus status{};
+    EXPECT_EQ(cudaStreamIsCapturing(cudaStreamPerThread, &status), cudaSuccess);
+    EXPECT_EQ(status, cudaStreamCaptureStatusNone) << "the stream of another thread";
+  }).join();
+  ASSERT_EQ(cudaStreamEndCapture(cudaStreamPerThread, &graph), cudaSuccess);
+  std::size_t count = 0;
+  EXPECT_EQ(cudaGraphGetNodes(graph, nullptr, &count), cudaSuccess);
+  EXPECT_EQ(count, 1u);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  EXPECT_EQ(cudaFree(value), cudaSuccess);
 }
 
 TEST(Captures, EndWhenTheDeviceIsReset) {
