@@ -81,12 +81,12 @@ def renew_runtime():
 
 def renew_driver():
     part = folder / "libcuda"
-    renamed = dict(re.findall(r"^ *# *define (cu\w+) +(?:__CUDA_API_PT\w+\()?(cu\w+_v\d+)\)?$", (include / "cuda.h").read_text(), re.M))
+    renamed = dict(re.findall(r"^ *# *define (cu\w+) +(?:__CUDA_API_PT\w+\()?(cu\w+)\)? *$", (include / "cuda.h").read_text(), re.M))
     defined = defined_in("libcuda")
     symbols = {renamed.get(name, name) for name in defined}
     others = [name for name in (part / "names.txt").read_text().split() if name not in symbols]
     (part / "symbols.inc").write_text("// Written by renew_names.py.\n" + "".join(
-        f"CUDA_CPU_SYMBOL({name})\n" for name in sorted(defined) if not re.search(r"_v\d+$", name)))
+        f"CUDA_CPU_SYMBOL({name})\n" for name in sorted(defined | symbols) if not re.search(r"_v\d+$", name)))
     (part / "refused.inc").write_text(refused(others))
     print(f"driver: {len(defined)} defined, {len(others)} refused")
 

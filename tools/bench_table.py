@@ -143,7 +143,7 @@ CONVERSIONS = ("perfetto", "xplane", "folded", "chrome")
 
 def conversion_rows(folder, records, is_wanted):
     """Processor time for each record of a recording that `testlog export` converts, and the memory that the command takes at most;
-    that is no less than this program takes, about 20 MiB."""
+    that is no less than this program takes, about 15 MiB."""
     formats = [one for one in CONVERSIONS if is_wanted(f"convert_{one}")]
     if not formats:
         return
@@ -266,9 +266,9 @@ def main():
         extra = f" {counted:9.0f}" if counted is not None else ""
         static = f"{static_ns:11.2f}" if static_ns else f"{'-':>11}"
         notes = [row["peer"] or "", *(SHOWN[key].format(value) for key, value in (more or {}).items())]
-        print(f"{name:24} {ours:14.2f} {static} {shown}{extra}  {', '.join(note for note in notes if note)}", flush=True)
+        print(f"{name:30} {ours:14.2f} {static} {shown}{extra}  {', '.join(note for note in notes if note)}", flush=True)
 
-    print(f"{'row, in nanoseconds':24} {'shared':>14} {'static':>11} {'peer':>14} {'ratio':>7}")
+    print(f"{'row, in nanoseconds':30} {'shared':>14} {'static':>11} {'peer':>14} {'ratio':>7}")
 
     failed = []
 

@@ -248,6 +248,8 @@ CUresult guarded(Body const& body) noexcept {
   }
 }
 
+/// Whether the device could run a launch of this shape.
+CUresult check_launch(LoadedFunction const& function, LaunchShape const& shape);
 /// Copies the arguments of a launch, which cuLaunchKernel() takes in one of two forms, as the entry lays them out.
 CUresult read_parameters(ptx::Function const& entry, void** pointers, void** extra, std::vector<std::byte>& parameters);
 

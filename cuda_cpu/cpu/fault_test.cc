@@ -136,7 +136,8 @@ TEST_F(CpuFaultDeathTest, FaultNamesTheNearestAllocationAndTheSpanThatAllocatedI
     {
       int const layer = 3;
       TRACE_SPAN(info, "load", layer);
-      address = child.allocate(1024);
+      tracing::cuda::Driver driver(child.api, cpu_driver_options());
+      Child::expect(driver.mem_alloc(&address, 1024), CUDA_SUCCESS, "mem_alloc");
     }
     Child::expect(child.launch(nullptr, "store", address + 1024, 1), CUDA_SUCCESS, "the launch");
     Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS, "ctx_synchronize");

@@ -52,29 +52,6 @@ struct Launch {
   std::optional<tracing::cuda::DeviceCall> call;  // none: nobody wants to know when it runs
 };
 
-CUresult check_shape(LoadedFunction const& function, LaunchShape const& shape) {
-  auto const& [grid, block, dynamic_shared_bytes] = shape;
-  auto const& entry = *function.function;
-  if (grid.count() == 0 || block.count() == 0)
-    return refuse(CUDA_ERROR_INVALID_VALUE, "the grid or the block is empty");
-  if (grid.x > kMaxGridX || grid.y > kMaxGridYZ || grid.z > kMaxGridYZ) {
-    return refuse(CUDA_ERROR_INVALID_VALUE, "the grid is larger than 2147483647 x 65535 x 65535 blocks");
-  }
-  if (block.x > kMaxThreads || block.y > kMaxThreads || block.z > kMaxBlockZ || block.count() > kMaxThreads) {
-    return refuse(CUDA_ERROR_INVALID_VALUE, "the block is larger than 1024 threads, or than 1024 x 1024 x 64");
-  }
-  if (dynamic_shared_bytes > static_cast<unsigned>(std::max(0, function.max_dynamic_shared_bytes.load()))) {
-    return refuse(CUDA_ERROR_INVALID_VALUE,
-                  fmt::format("{} bytes of dynamic shared memory; the limit of {} is {}", dynamic_shared_bytes,
-                              entry.name, function.max_dynamic_shared_bytes.load()));
-  }
-  if (block.count() > entry.max_threads()) {
-    return refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, fmt::format("the block has {} threads; the limit of {} is {}",
-                                                                  block.count(), entry.name, entry.max_threads()));
-  }
-  return CUDA_SUCCESS;
-}
-
 // The pairs of cuLaunchKernel's `extra`: a buffer and its size.
 bool read_extra(void** extra, std::vector<std::byte>& parameters) {
   void const* buffer = nullptr;
@@ -169,6 +146,29 @@ void run(Device& device, Launch const& launch) {
 
 }  // namespace
 
+CUresult check_launch(LoadedFunction const& function, LaunchShape const& shape) {
+  auto const& [grid, block, dynamic_shared_bytes] = shape;
+  auto const& entry = *function.function;
+  if (grid.count() == 0 || block.count() == 0)
+    return refuse(CUDA_ERROR_INVALID_VALUE, "the grid or the block is empty");
+  if (grid.x > kMaxGridX || grid.y > kMaxGridYZ || grid.z > kMaxGridYZ) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "the grid is larger than 2147483647 x 65535 x 65535 blocks");
+  }
+  if (block.x > kMaxThreads || block.y > kMaxThreads || block.z > kMaxBlockZ || block.count() > kMaxThreads) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "the block is larger than 1024 threads, or than 1024 x 1024 x 64");
+  }
+  if (dynamic_shared_bytes > static_cast<unsigned>(std::max(0, function.max_dynamic_shared_bytes.load()))) {
+    return refuse(CUDA_ERROR_INVALID_VALUE,
+                  fmt::format("{} bytes of dynamic shared memory; the limit of {} is {}", dynamic_shared_bytes,
+                              entry.name, function.max_dynamic_shared_bytes.load()));
+  }
+  if (block.count() > entry.max_threads()) {
+    return refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, fmt::format("the block has {} threads; the limit of {} is {}",
+                                                                  block.count(), entry.name, entry.max_threads()));
+  }
+  return CUDA_SUCCESS;
+}
+
 CUresult read_parameters(ptx::Function const& entry, void** pointers, void** extra,
                          std::vector<std::byte>& parameters) {
   parameters.resize(entry.parameter_bytes);
@@ -200,7 +200,7 @@ CUresult launch_kernel(CUfunction handle, unsigned grid_x, unsigned grid_y, unsi
     launch->function = function;
     launch->shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
     launch->stream = stream_handle;
-    if (auto const result = check_shape(*function, launch->shape); result != CUDA_SUCCESS) return result;
+    if (auto const result = check_launch(*function, launch->shape); result != CUDA_SUCCESS) return result;
     auto const result = read_parameters(*function->function, pointers, extra, launch->parameters);
     if (result != CUDA_SUCCESS) return result;
     launch->id = tracing::cuda::current_launch();

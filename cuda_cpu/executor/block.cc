@@ -149,7 +149,7 @@ std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std
   auto const inside = [&](std::uint64_t at, std::uint64_t size) { return at < size && bytes <= size - at; };
   std::uint64_t const local_bytes = launch.local_bytes;
   auto const checked = [&](std::byte* place, WrittenBytes* written) {
-    return checker == nullptr || checker->access(warp, step, lane, place, bytes, written) ? place : nullptr;
+    return checker == nullptr || step.unchecked || checker->access(warp, step, lane, place, bytes, written) ? place : nullptr;
   };
   if (step.space == ptx::Space::shared) {
     return inside(address, launch.shared_bytes) ? checked(shared + address, nullptr)
@@ -181,6 +181,16 @@ std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std
                                                              : "an access to global memory as constant memory");
   if (checker == nullptr) ranges[step.range] = {range->begin, range->end - range->begin};
   return checked(place, range->written.get());
+}
+
+std::byte* Block::resolve_shared(Warp& warp, Step const& step, unsigned lane, std::uint32_t bytes) {
+  if (step.space == ptx::Space::shared) return quick<ptx::Space::shared>(warp, step, lane, bytes);
+  std::uint64_t const address = address_of(warp, step, lane);
+  std::byte* const place = resolve(warp, step, lane, address, bytes);
+  if (place == nullptr || static_cast<std::uint64_t>(place - shared) < launch.shared_bytes) return place;
+  fail(warp, step, Mask{1} << lane, FaultKind::illegal_address,
+       "an address outside of shared memory, " + hexadecimal(address), address);
+  return nullptr;
 }
 
 MemoryRange const* Block::find_range(std::uint64_t address, std::uint64_t bytes) {

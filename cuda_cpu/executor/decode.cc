@@ -26,9 +26,9 @@ Rounding rounding_of(Form const& form) {
 
 Handler select(Form const& form, Step& step) {
   static constexpr Handler (*kFamilies[])(Form const&, Step&) = {
-      select_conversion, select_approximation, select_float, select_half, select_comparison, select_carry,
-      select_integer,    select_bits,       select_move,          select_memory, select_atomic, select_collective,
-      select_stack,      select_video};
+      select_matrix,  select_matrix_memory, select_async,      select_mbarrier, select_conversion, select_approximation,
+      select_float,   select_half,          select_comparison, select_carry,    select_integer,    select_bits,
+      select_move,    select_memory,        select_atomic,     select_collective, select_stack,    select_video};
   for (auto const family : kFamilies)
     if (Handler const handler = family(form, step)) return handler;
   return nullptr;
@@ -41,9 +41,16 @@ void set_modifiers(Form const& form, Step& step) {
   step.space = form.space;
 }
 
+// Without an effect on the host.
+bool is_hint(Form const& form) {
+  static constexpr std::string_view kOpcodes[] = {"nanosleep", "prefetch", "prefetchu", "discard", "applypriority",
+                                                  "griddepcontrol"};
+  return std::ranges::find(kOpcodes, form.opcode()) != std::end(kOpcodes);
+}
+
 bool is_control(Form const& form) {
-  static constexpr std::string_view kOpcodes[] = {"bra", "call", "ret", "exit", "trap", "nanosleep", "barrier"};
-  return std::ranges::find(kOpcodes, form.opcode()) != std::end(kOpcodes) ||
+  static constexpr std::string_view kOpcodes[] = {"bra", "call", "ret", "exit", "trap", "barrier"};
+  return is_hint(form) || std::ranges::find(kOpcodes, form.opcode()) != std::end(kOpcodes) ||
          (form.opcode() == "bar" && !form.has("warp"));
 }
 
@@ -125,6 +132,7 @@ class Decoder {
   Step step(Instruction const& instruction, std::uint32_t begin) {
     Form const& form = *instruction.form;
     Step made;
+    made.index = static_cast<std::uint32_t>(kernel_->steps.size());
     made.line = instruction.line;
     made.place = instruction.place;
     made.form_index = form_index(&form);
@@ -153,7 +161,7 @@ class Decoder {
       made.span = op == "ret" ? SpanKind::ret : SpanKind::exit;
     } else if (op == "trap") {
       made.handler = trap;
-    } else if (op == "nanosleep") {
+    } else if (is_hint(*instruction.form) || (instruction.form->has("cluster") && instruction.form->has("arrive"))) {
       made.handler = nothing;
     } else if (op == "call") {
       call(made, instruction);
@@ -162,6 +170,7 @@ class Decoder {
       made.kind = StepKind::barrier;
       made.span = SpanKind::barrier_sync;
       made.count = static_cast<std::uint8_t>(instruction.operands.size());
+      if (instruction.form->has("cluster")) made.bits = kClusterBarrier;
       made.choice = static_cast<std::uint8_t>(barrier_kind(*instruction.form));
     }
   }

@@ -29,7 +29,9 @@ namespace cuda_cpu {
 using Mask = std::uint32_t;  // a bit for each lane of a warp
 constexpr unsigned kLanes = 32;
 constexpr Mask kAllLanes = ~Mask{0};
-constexpr unsigned kBarriers = 16;
+constexpr unsigned kNamedBarriers = 16;
+constexpr unsigned kClusterBarrier = 16;  // of barrier.cluster: all threads of the block, the only one of its cluster
+constexpr unsigned kBarriers = kNamedBarriers + 1;
 
 /// The place of a register: an offset in the frame, or with kConstant in the kernel's constants.
 using Location = std::uint32_t;
@@ -75,6 +77,23 @@ struct CallInfo {
   std::map<std::uint64_t, std::uint32_t> targets = {};  // the first steps of the functions that it may be
 };
 
+/// The elements of matrices.
+enum class Element : std::uint8_t { none, b1, s4, u4, s8, u8, s32, e4m3, e5m2, f16, bf16, tf32, f32, f64 };
+
+/// D = A * B + C, where A has m rows and k columns, B has n columns.
+struct MatrixShape {
+  std::uint8_t m = 0;
+  std::uint8_t n = 0;
+  std::uint8_t k = 0;       // of single bits: in words of 32
+  bool by_column = false;   // in memory
+  Element a = Element::none;
+  Element b = Element::none;
+  Element c = Element::none;
+  Element d = Element::none;
+};
+
+struct ManyOperands;
+
 struct Step {
   Handler handler = nullptr;
   StepKind kind = StepKind::plain;
@@ -86,9 +105,10 @@ struct Step {
   bool ftz = false;
   bool saturate = false;
   bool writes = false;          // to memory
+  bool unchecked = false;       // its address is that of an mbarrier
   bool waits = false;           // a backward branch of a loop that waits for other threads
   std::uint8_t negated = 0;     // a bit for each source that is a predicate
-  std::uint8_t count = 0;       // registers of a vector
+  std::uint8_t count = 0;       // registers of a vector; the number after an address
   std::uint8_t bytes = 0;       // of the value in memory
   std::uint8_t choice = 0;      // its meaning depends on the handler
   std::array<std::uint8_t, 4> width{};         // bytes of the destination registers
@@ -103,8 +123,17 @@ struct Step {
   std::uint32_t range = 0;  // index in Block::ranges
   std::int32_t line = 0;    // of the PTX
   std::int32_t place = -1;  // in ptx::Module::sources()
+  std::uint32_t index = 0;       // of DecodedKernel::steps
   std::uint32_t form_index = 0;  // of DecodedKernel::forms
   CallInfo const* call = nullptr;
+  ManyOperands const* many = nullptr;
+  MatrixShape matrix;
+};
+
+/// The operands of a step that has more than Step holds.
+struct ManyOperands {
+  std::vector<std::vector<Location>> registers;  // of each operand in braces
+  std::vector<Step> addresses;                   // steps with the second address and those after it
 };
 
 struct DecodedKernel {
@@ -113,6 +142,7 @@ struct DecodedKernel {
   ptx::Function const* function = nullptr;
   std::vector<Step> steps;
   std::vector<std::unique_ptr<CallInfo>> calls;
+  std::vector<std::unique_ptr<ManyOperands>> many;
   std::vector<ptx::Form const*> forms;
   std::vector<std::byte> constants;  // 32 lanes each
   std::uint32_t frame_bytes = 0;        // registers of one call
@@ -245,6 +275,8 @@ struct Block {
   /// The same for the address of the step, with the common valid cases inlined.
   template <ptx::Space kSpace>
   std::byte* quick(Warp& warp, Step const& step, unsigned lane, std::uint32_t bytes);
+  /// The host address of `bytes` at the step's address, which must be in shared memory, in its space or generic.
+  std::byte* resolve_shared(Warp& warp, Step const& step, unsigned lane, std::uint32_t bytes);
   /// The host address of memory to read at a generic address; null, without a report, if it is invalid. For strings.
   std::byte const* find(std::uint64_t address, std::uint64_t bytes);
   bool fail(Warp const& warp, Step const& step, Mask lanes, FaultKind kind, std::string what,
@@ -332,6 +364,10 @@ Handler select_move(ptx::Form const& form, Step& step);
 Handler select_memory(ptx::Form const& form, Step& step);
 Handler select_atomic(ptx::Form const& form, Step& step);
 Handler select_collective(ptx::Form const& form, Step& step);
+Handler select_matrix(ptx::Form const& form, Step& step);
+Handler select_matrix_memory(ptx::Form const& form, Step& step);
+Handler select_async(ptx::Form const& form, Step& step);
+Handler select_mbarrier(ptx::Form const& form, Step& step);
 Handler select_stack(ptx::Form const& form, Step& step);
 Handler select_video(ptx::Form const& form, Step& step);
 /// The handler of a call of vprintf, __assertfail, malloc or free.

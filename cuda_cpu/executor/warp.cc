@@ -270,10 +270,10 @@ Arrival arrive(Warp& warp, Step const& step, Mask lanes, std::uint32_t at) {
     block.fail(warp, step, lanes, FaultKind::barrier, std::move(why));
     return Arrival::failed;
   };
-  auto const number = same_for_all(warp, step.source[0], lanes);
+  auto const number = step.bits == kClusterBarrier ? kClusterBarrier : same_for_all(warp, step.source[0], lanes);
   if (!number) return fail("a barrier whose number differs between lanes");
   std::uint32_t const id = *number;
-  if (id >= kBarriers) return fail("a barrier with the number " + std::to_string(id) + "; expected 0 to 15");
+  if (id >= kNamedBarriers && step.bits != kClusterBarrier) return fail("a barrier with the number " + std::to_string(id) + "; expected 0 to 15");
   bool const counted = (kind == BarrierKind::sync || kind == BarrierKind::arrive) && step.count > 1;
   auto const count = counted ? same_for_all(warp, step.source[1], lanes) : 0;
   if (!count) return fail("a barrier whose number of threads differs between lanes");

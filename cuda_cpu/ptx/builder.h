@@ -123,8 +123,9 @@ class OperandReader {
   Operand named_source(OperandSpec const& spec, Token const& token);
   Operand set_predicates(bool two);
   Operand read_predicate();
-  Operand address();
+  Operand address(OperandSpec const& spec);
   Operand vector(OperandSpec const& spec, bool is_source, bool allow_sinks);
+  Operand in_braces(OperandSpec const& spec);
   Operand moved_vector(Type type, bool is_source);
   Operand number(Type type);
   Operand immediate(Type type);
@@ -145,6 +146,7 @@ class OperandReader {
   Scopes& scopes_;
   Cursor& cursor_;
   Form const* form_ = nullptr;  // of the instruction that is read
+  Space space_ = Space::generic;  // of the address that is read
 };
 
 /// Computes for each entry what it uses through calls: frames, shared memory, refusals.

@@ -130,11 +130,16 @@ void ModuleBuilder::function_directives(Function& function) {
         if (i == 3 || size == 0 || size > kMaxThreads) cursor.fail(number, "invalid size of a block");
         sizes[i++] = static_cast<std::uint32_t>(size);
       } while (cursor.accept(','));
-    } else if (at.text == ".minnctapersm" || at.text == ".maxnctapersm" || at.text == ".maxnreg") {
+    } else if (at.text == ".reqnctapercluster") {
+      bool is_one = true;
+      do is_one = cursor.integer() == 1 && is_one;
+      while (cursor.accept(','));
+      if (!is_one) throw Unsupported(at.line, ".reqnctapercluster: clusters of more than one block");
+    } else if (at.text == ".maxclusterrank" || at.text == ".minnctapersm" || at.text == ".maxnctapersm" || at.text == ".maxnreg") {
       cursor.integer();
     } else if (at.text == ".pragma") {
       cursor.skip_strings();
-    } else if (at.text != ".noreturn") {
+    } else if (at.text != ".noreturn" && at.text != ".explicitcluster") {
       throw Unsupported(at.line, at.text);
     }
   }

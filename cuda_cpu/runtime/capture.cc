@@ -85,7 +85,6 @@ CUresult capture_or(CUstream handle, MakeNode const& make, std::function<CUresul
 
 CUresult capture_info(CUstream handle, CaptureInfo& info) {
   info = {};
-  if (!has_captures()) return CUDA_SUCCESS;
   auto const stream = stream_at(handle);
   if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   MutexLock const lock(graphs_mutex);

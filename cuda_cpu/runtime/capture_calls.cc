@@ -131,7 +131,7 @@ CUresult event_destroy(CUevent event) {
 CUresult stream_is_capturing(CUstream stream, CUstreamCaptureStatus* status) {
   CaptureInfo info;
   if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  CUresult const result = capture_info(stream, info);
+  CUresult const result = has_captures() ? capture_info(stream, info) : CUDA_SUCCESS;  // each launch asks
   *status = static_cast<CUstreamCaptureStatus>(info.status);
   return result;
 }

@@ -57,7 +57,7 @@ CUresult check_not_captured(CUstream handle) {
   auto const stream = stream_at(handle);
   MutexLock const lock(graphs_mutex);
   CapturedStream const* const its = captures().find(stream);
-  return its == nullptr ? CUDA_SUCCESS : refuse_captured(*its->capture, "the stream is being captured; end that first");
+  return its == nullptr ? CUDA_SUCCESS : refuse_captured(*its->capture, "this cannot be captured, and the stream is; end the capture first");
 }
 
 CUresult check_wait_for_all() {

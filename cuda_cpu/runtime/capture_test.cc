@@ -301,6 +301,20 @@ TEST_F(Graphs, AnErrorOfACapturedCallInvalidatesTheCapture) {
   EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
 }
 
+TEST_F(Graphs, AnImpossibleLaunchIsRefusedWhenItIsCaptured) {
+  begin();
+  int number = 1;
+  void* arguments[] = {&value, &number};
+  EXPECT_EQ(cudaLaunchKernel(&kernels.add, dim3(1), dim3(1), arguments, 1 << 20, stream), cudaErrorInvalidValue);
+  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
+}
+
+TEST_F(Graphs, CallbacksOfAStreamAreNotCaptured) {
+  begin();
+  EXPECT_EQ(cudaStreamAddCallback(stream, [](cudaStream_t, cudaError_t, void*) {}, nullptr, 0), cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
+}
+
 TEST_F(Graphs, AStreamThatIsCapturedIsNotDestroyed) {
   begin();
   EXPECT_EQ(cudaStreamDestroy(stream), cudaErrorStreamCaptureUnsupported);

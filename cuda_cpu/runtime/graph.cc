@@ -95,6 +95,13 @@ std::shared_ptr<Graph> Graph::clone() const {
   return copy;
 }
 
+bool Graph::contains(Graph const& other) const {
+  return this == &other || std::ranges::any_of(nodes_, [&](auto const& node) TRACING_REQUIRES(graphs_mutex) {
+           auto const* const child = std::get_if<ChildNode>(&node->params);
+           return child != nullptr && child->graph->contains(other);
+         });
+}
+
 bool Graph::has_memory_nodes() const {
   return std::ranges::any_of(nodes_, [](auto const& node) TRACING_REQUIRES(graphs_mutex) {
     if (auto const* const child = std::get_if<ChildNode>(&node->params)) return child->graph->has_memory_nodes();

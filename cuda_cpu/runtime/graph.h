@@ -62,6 +62,8 @@ class Graph {
   std::optional<std::vector<Node*>> order() const TRACING_REQUIRES(graphs_mutex);
   /// A copy of the nodes, of the graphs in them, and of the user objects.
   std::shared_ptr<Graph> clone() const TRACING_REQUIRES(graphs_mutex);
+  /// Whether the other is this graph, or one in it.
+  bool contains(Graph const& other) const TRACING_REQUIRES(graphs_mutex);
   /// Whether nodes here, or in graphs in it, allocate or free memory.
   bool has_memory_nodes() const TRACING_REQUIRES(graphs_mutex);
 

@@ -29,6 +29,8 @@ CUresult make_kernel_node(CUfunction function, Dim3 grid, Dim3 block, unsigned s
                           KernelNode& node) {
   auto const loaded = cpu::Device::get()->functions.find(function);
   if (loaded == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+  LaunchShape const shape{{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes};
+  if (CUresult const result = cpu::check_launch(*loaded, shape); result != CUDA_SUCCESS) return result;
   std::vector<std::byte> bytes;
   if (CUresult const result = cpu::read_parameters(*loaded->function, pointers, extra, bytes); result != CUDA_SUCCESS)
     return result;

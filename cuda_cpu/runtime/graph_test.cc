@@ -247,6 +247,21 @@ TEST_F(Graphs, AGraphThatMovesIntoANodeKeepsItsHandle) {
   EXPECT_EQ(cudaGraphGetNodes(inner, nullptr, &count), cudaErrorInvalidValue) << "it went with the node";
 }
 
+TEST_F(Graphs, AGraphDoesNotMoveIntoItself) {
+  make_graph();
+  cudaGraph_t const outer = graph;
+  make_graph();
+  cudaGraphNodeParams params{};
+  params.type = cudaGraphNodeTypeGraph;
+  params.graph.graph = outer;
+  params.graph.ownership = cudaGraphChildGraphOwnershipMove;
+  cudaGraphNode_t node = nullptr;
+  EXPECT_EQ(cudaGraphAddNode(&node, outer, nullptr, nullptr, 0, &params), cudaErrorInvalidValue);
+  ASSERT_EQ(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &params), cudaSuccess);
+  params.graph.graph = graph;
+  EXPECT_EQ(cudaGraphAddNode(&node, outer, nullptr, nullptr, 0, &params), cudaErrorInvalidValue) << "it is in that graph";
+}
+
 TEST_F(Graphs, AnyNodeIsAddedByOneStructure) {
   make_graph();
   int number = 8;

@@ -55,6 +55,15 @@ auto from_any(cudaGraphNodeParams const* params) {
   return [params](NodeParams& node) { return make_any(params, node); };
 }
 
+bool would_contain_itself(cudaGraph_t graph, cudaGraphNodeParams const* params) {
+  if (params == nullptr || params->type != cudaGraphNodeTypeGraph || params->graph.ownership != cudaGraphChildGraphOwnershipMove)
+    return false;
+  auto const outer = find_graph(graph);
+  auto const moved = find_graph(params->graph.graph);
+  MutexLock const lock(graphs_mutex);
+  return outer != nullptr && moved != nullptr && moved->contains(*outer);
+}
+
 // Those that change how fast a kernel runs, not what it does.
 bool is_hint(cudaLaunchAttributeID attribute) noexcept {
   return attribute == cudaLaunchAttributePriority || attribute == cudaLaunchAttributeAccessPolicyWindow ||
@@ -68,6 +77,7 @@ extern "C" {
 
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
                              cudaGraphEdgeData const* data, std::size_t count, cudaGraphNodeParams* params) {
+  if (would_contain_itself(graph, params)) return finish(refuse(cudaErrorInvalidValue, "a graph cannot move into itself"));
   cudaError_t const error = add_node(node, graph, dependencies, data, count, from_any(params));
   if (error != cudaSuccess || params->type != cudaGraphNodeTypeMemAlloc) return error;
   cudaMemAllocNodeParams added{};

@@ -72,6 +72,8 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t) {
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data, unsigned flags) {
   return call([&]() -> cudaError_t {
     if (function == nullptr || flags != 0) return cudaErrorInvalidValue;
+    CUresult const check = check_not_captured(stream_of(stream));  // a graph would call it more than once
+    if (check != CUDA_SUCCESS) return to_error(driver().check(check, "cuStreamAddCallback()"));
     auto callback = std::make_unique<Callback>(Callback{function, stream, data});
     CUresult const result = driver().launch_host_func(stream_of(stream), run, callback.get());
     if (result == CUDA_SUCCESS) static_cast<void>(callback.release());
