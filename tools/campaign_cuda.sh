@@ -100,7 +100,7 @@ for program in "${programs[@]}"; do
     took=$((($(date +%s%N) - begin) / 100000000))
     took=$((took / 10)).$((took % 10))
     touch "$base.trace"
-    found=$(grep -c 'tracing::cuda: found kernel ' "$base.trace" || true)
+    found=$(sed -n 's/.*tracing::cuda: found kernel kernel.name=\(.*\) registers=.*/\1/p' "$base.trace" | sort -u | wc -l)
     refused_in "$base.trace" >"$base.refused"
     refused=$(wc -l <"$base.refused")
     cat "$base.refused" >>"$out/reasons"
