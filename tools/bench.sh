@@ -55,7 +55,7 @@ build() {
 build build/bench ON tracing_benchmarks testlog_benchmarks startup_testlog startup_plain startup_gtest record_requests testlog_command
 cuda=''
 if grep -q '^TESTLOG_CUDA_INCLUDE_DIR:.*=/' build/bench/CMakeCache.txt; then
-  build build/bench ON cuda_benchmarks cuda_compiled_out_benchmarks cuda_cpu_executor_benchmarks
+  build build/bench ON cuda_benchmarks cuda_compiled_out_benchmarks cuda_cpu_executor_benchmarks cuda_cpu_runtime_benchmarks
   cuda=build/bench
 fi
 build build/bench_static OFF tracing_benchmarks testlog_benchmarks startup_testlog

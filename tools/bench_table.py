@@ -78,6 +78,12 @@ def ours_ns(program, name, clock="real_time", counted=None):
     return min(row[clock] for row in rows)
 
 
+def once_ns(program, name):
+    """Of a benchmark that is measured once in a process."""
+    text = run([program, f"--benchmark_filter=^{name}/", "--benchmark_format=json"])
+    return json.loads(text)["benchmarks"][0]["real_time"]
+
+
 def instruction_ns(program, kernel, workers):
     text = run([program, f"--benchmark_filter=^{kernel}/{workers}/", "--benchmark_min_time=0.2", "--benchmark_format=json"])
     return 1e9 / json.loads(text)["benchmarks"][0]["instructions"]
@@ -311,6 +317,12 @@ def main():
         launches = dict(zip((name for _, name, _ in LAUNCHES), found or ()))
         for _, name, peer in LAUNCHES if found else ():
             add(name, launches[name], peer, launches.get(peer))
+    if args.cuda and re.search(args.only, "runtime"):
+        program = f"{args.cuda}/cuda_cpu/runtime/cuda_cpu_runtime_benchmarks"
+        found = measured_in_turns("runtime", lambda: ours_ns(program, "runtime_launch", "cpu_time"),
+                                  lambda: once_ns(program, "runtime_load_first"), lambda: ours_ns(program, "runtime_load_further"))
+        for name, ns in zip(("runtime_launch", "runtime_load_first", "runtime_load_further"), found or ()):
+            add(name, ns, None, None)
     if args.cuda and re.search(args.only, "executor"):
         program = f"{args.cuda}/cuda_cpu/executor/cuda_cpu_executor_benchmarks"
         for kernel in KERNELS:
