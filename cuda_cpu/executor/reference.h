@@ -28,7 +28,9 @@ struct Outcome {
   std::optional<bool> carry = std::nullopt;
 };
 
-/// Computations by family; none if the form belongs to another. `carry`: that of the instruction before.
+/// Of a form of any family; none if the reference does not know it. `carry`: that of the instruction before.
+std::optional<Outcome> outcome_of(ptx::Form const& form, std::span<Bits const> sources, bool carry);
+/// By family; none if the form belongs to another.
 std::optional<Outcome> integer_outcome(ptx::Form const& form, std::span<Bits const> sources, bool carry);
 std::optional<Outcome> float_outcome(ptx::Form const& form, std::span<Bits const> sources);
 std::optional<Outcome> conversion_outcome(ptx::Form const& form, std::span<Bits const> sources);

@@ -16,14 +16,6 @@ using ptx::OperandRole;
 using ptx::Space;
 using ptx::Type;
 
-std::optional<Outcome> outcome_of(Form const& form, std::span<Bits const> sources, bool carry) {
-  if (form.opcode() == "vote") return std::nullopt;
-  if (auto made = conversion_outcome(form, sources)) return made;
-  if (auto made = comparison_outcome(form, sources)) return made;
-  if (auto made = float_outcome(form, sources)) return made;
-  return integer_outcome(form, sources, carry);
-}
-
 bool is_memory(Form const& form) {
   std::string_view const op = form.opcode();
   bool const plain = op == "ld" || op == "st" || op == "ldu";
@@ -192,6 +184,14 @@ class Interpreter {
 };
 
 }  // namespace
+
+std::optional<Outcome> outcome_of(Form const& form, std::span<Bits const> sources, bool carry) {
+  if (form.opcode() == "vote") return std::nullopt;
+  if (auto made = conversion_outcome(form, sources)) return made;
+  if (auto made = comparison_outcome(form, sources)) return made;
+  if (auto made = float_outcome(form, sources)) return made;
+  return integer_outcome(form, sources, carry);
+}
 
 bool supports(Form const& form) {
   if (is_memory(form) || form.opcode() == "bra" || form.opcode() == "ret" || form.opcode() == "exit") return true;
