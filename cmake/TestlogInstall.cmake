@@ -1,4 +1,4 @@
-# Installs the package: one export set for each component (tracing, testlog, command), the config that loads them with their
+# Installs the package: one export set for each component (tracing, testlog, cuda_cpu, command), the config that loads them with their
 # dependencies, and the CMake modules that users of the package include. testlog_library() installs libraries and headers.
 
 include(CMakePackageConfigHelpers)
@@ -7,7 +7,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/testlog)
 get_property(TESTLOG_COMPONENTS GLOBAL PROPERTY TESTLOG_COMPONENTS)
 foreach(component IN LISTS TESTLOG_COMPONENTS)
   set(namespace ${component})
-  if(component STREQUAL "command")
+  if(NOT component STREQUAL "tracing")
     set(namespace testlog)
   endif()
   install(EXPORT ${component}-targets NAMESPACE ${namespace}:: FILE ${component}-targets.cmake DESTINATION ${package_dir})
@@ -24,6 +24,7 @@ install(FILES
   ${CMAKE_CURRENT_BINARY_DIR}/testlogConfig.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/testlogConfigVersion.cmake
   ${CMAKE_CURRENT_LIST_DIR}/TestlogCuda.cmake
+  ${CMAKE_CURRENT_LIST_DIR}/TestlogCudaOnCpu.cmake
   ${CMAKE_CURRENT_LIST_DIR}/TestlogDiscoverTests.cmake
   DESTINATION ${package_dir})
 install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,15 +1,17 @@
-# testlog_library(<name> ALIAS <ns::name> [SHARED|STATIC|OBJECT|INTERFACE] [DEPS <public>...] [PRIVATE_DEPS <private>...])
+# testlog_library(<name> ALIAS <ns::name> [COMPONENT <component>] [SHARED|STATIC|OBJECT|INTERFACE] [DEPS <public>...]
+#   [PRIVATE_DEPS <private>...])
 #
 # Makes one of the project's libraries: the target, its alias, C++20, private warnings, position-independent code, the
 # header set (`HEADERS`), which is installed under the paths of the source tree, and its export set. A library has the same
-# name for every user, installed or not. Each folder adds its sources and headers with testlog_sources().
+# name for every user, installed or not. COMPONENT is the part of the package that it belongs to, by default its namespace.
+# Each folder adds its sources and headers with testlog_sources().
 #
 # testlog_sources(<name> [HEADERS <public>...] [SOURCES <private>...])
 #
 # Adds files of the calling folder to such a library. HEADERS are installed; SOURCES may include private headers.
 
 function(testlog_library name)
-  cmake_parse_arguments(ARG "SHARED;STATIC;OBJECT;INTERFACE" "ALIAS" "DEPS;PRIVATE_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "SHARED;STATIC;OBJECT;INTERFACE" "ALIAS;COMPONENT" "DEPS;PRIVATE_DEPS" ${ARGN})
   set(kind "")
   foreach(candidate IN ITEMS SHARED STATIC OBJECT INTERFACE)
     if(ARG_${candidate})
@@ -23,7 +25,10 @@ function(testlog_library name)
   add_library(${name} ${kind})
   add_library(${ARG_ALIAS} ALIAS ${name})
   string(REGEX MATCH "^(.+)::(.+)$" unused ${ARG_ALIAS})
-  set(namespace ${CMAKE_MATCH_1})
+  set(component ${CMAKE_MATCH_1})
+  if(ARG_COMPONENT)
+    set(component ${ARG_COMPONENT})
+  endif()
   set_target_properties(${name} PROPERTIES EXPORT_NAME ${CMAKE_MATCH_2} POSITION_INDEPENDENT_CODE ON LINKER_LANGUAGE CXX
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} INSTALL_RPATH "$ORIGIN")
   # All libraries are in one folder and find each other by $ORIGIN, in the build tree and installed: each further folder costs
@@ -47,10 +52,10 @@ function(testlog_library name)
   target_sources(${name} ${public} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR})
   set_property(GLOBAL APPEND PROPERTY TESTLOG_LIBRARIES ${name})
   if(TESTLOG_INSTALL)
-    install(TARGETS ${name} EXPORT ${namespace}-targets FILE_SET HEADERS OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/testlog)
+    install(TARGETS ${name} EXPORT ${component}-targets FILE_SET HEADERS OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/testlog)
     get_property(components GLOBAL PROPERTY TESTLOG_COMPONENTS)
-    if(NOT namespace IN_LIST components)
-      set_property(GLOBAL APPEND PROPERTY TESTLOG_COMPONENTS ${namespace})
+    if(NOT component IN_LIST components)
+      set_property(GLOBAL APPEND PROPERTY TESTLOG_COMPONENTS ${component})
     endif()
   endif()
 endfunction()

@@ -18,3 +18,5 @@ fatbin several store.cu "${ptx75[@]}" -gencode arch=compute_80,code=compute_80 -
 fatbin specific store.cu -gencode arch=compute_90a,code=compute_90a -gencode arch=compute_100f,code=compute_100f
 fatbin machine_code store.cu -gencode "arch=compute_75,code=[sm_75,sm_80]" --compress-mode=size
 fatbin lto store.cu -gencode arch=compute_75,code=lto_75
+fatbin linked_first linked_first.cu "${ptx75[@]}" -rdc=true
+fatbin linked_second linked_second.cu "${ptx75[@]}" -rdc=true

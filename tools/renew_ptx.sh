@@ -53,8 +53,19 @@ for arch in 75 90; do
     done
   done
 done
+# The planted bugs, with source lines, whose paths would be those of this machine.
+(cd cuda_cpu/executor/planted_bugs && "$cuda/bin/nvcc" -ptx -lineinfo -arch=compute_75 bugs.cu -o "$work/bugs.ptx")
+sed -E '/^\s*\.file/s|"[^"]*/|"|' "$work/bugs.ptx" >cuda_cpu/executor/planted_bugs/bugs.ptx
 for arch in 75 90; do
   for source in language small_floats; do
     (cd cuda_cpu/executor/testdata && "$cuda/bin/nvcc" -std=c++17 -arch=compute_$arch -ptx "$source.cu" -o "$source.$arch.ptx")
+  done
+done
+# Kernels with matrices, asynchronous copies and barriers, for the first target that has them and those that differ.
+for arch in 75 80 90; do
+  for name in matrix asynchronous; do
+    [[ $name$arch != matrix90 ]] || continue
+    "$cuda/bin/nvcc" -ptx -std=c++17 -diag-suppress 20054 -arch=compute_$arch "cuda_cpu/executor/nvcc_kernels/$name.cu" \
+      -o "cuda_cpu/executor/nvcc_kernels/$name.$arch.ptx"
   done
 done

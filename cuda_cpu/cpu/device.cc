@@ -1,11 +1,13 @@
 #include "cuda_cpu/cpu/device.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <thread>
 
+#include "cuda_cpu/cpu/settings.h"
 #include "tracing_core/internal/fork.h"
 
 namespace cuda_cpu::cpu {
@@ -26,10 +28,11 @@ bool is_set_in_environment(char const* name) {
   return value != nullptr && std::strcmp(value, "1") == 0;
 }
 
-CpuDriverOptions with_environment(CpuDriverOptions options) {
-  options.block_statistics = options.block_statistics || is_set_in_environment("CUDA_CPU_BLOCKS");
-  options.instruction_spans = options.instruction_spans || is_set_in_environment("CUDA_CPU_SPANS");
-  return options;
+CpuDriverOptions complete(CpuDriverOptions const& options) {
+  std::string reports;
+  auto const all = with_environment(options, [](char const* name) -> char const* { return std::getenv(name); }, reports);
+  std::fputs(reports.c_str(), stderr);
+  return all;
 }
 
 Fault fault_with(std::string message) {
@@ -56,7 +59,7 @@ void PrintBuffer::flush() {
 }
 
 Device::Device(CpuDriverOptions const& its_options)
-    : options(with_environment(its_options)),
+    : options(complete(its_options)),
       launches_block(is_set_in_environment("CUDA_LAUNCH_BLOCKING")),
       memory(its_options.memory_bytes) {}
 
@@ -69,6 +72,9 @@ CUresult Device::start(unsigned flags) {
   if (get() != nullptr) return CUDA_SUCCESS;
   forks_at_start.store(tracing::internal::fork_count(), std::memory_order_relaxed);
   device.store(new Device(chosen_options), std::memory_order_release);
+  if (get()->options.leak_check) std::atexit([] {
+    if (!is_forked_child()) get()->report_leaks();
+  });
   return CUDA_SUCCESS;
 }
 
@@ -129,16 +135,33 @@ CUresult Device::wait(std::vector<Mark> const& marks) {
   return sticky();
 }
 
+void Device::report_leaks() {
+  constexpr std::size_t kMaxNamed = 20;
+  std::vector<std::string> leaks;
+  {
+    MutexLock const lock(allocations_mutex);
+    for (auto const& [address, ordered] : allocations) leaks.push_back(memory.name_of(address));
+    for (auto const& [address, held] : host_memory) leaks.push_back(memory.name_of(address));
+  }
+  if (leaks.empty()) return;
+  std::string text = "testlog: TRACE_CUDA_CHECK=leak: " + std::to_string(leaks.size()) +
+                     (leaks.size() == 1 ? " allocation was" : " allocations were") + " not freed:\n";
+  for (std::size_t i = 0; i < std::min(leaks.size(), kMaxNamed); ++i) text += "  " + leaks[i] + "\n";
+  if (leaks.size() > kMaxNamed) text += "  ...\n";
+  std::fputs(text.c_str(), stderr);
+}
+
 void Device::clear() {
   streams.wait(streams.end_of_all());
   prints.flush();
+  if (options.leak_check) report_leaks();
   for (auto const& [handle, stream] : stream_handles.take_all()) streams.close(stream);
   events.take_all();
   functions.take_all();
   arrays.take_all();
   modules.take_all();
   MutexLock const lock(allocations_mutex);
-  for (auto const& [address, ordered] : std::exchange(allocations, {})) memory.free(address);
+  for (auto const& [address, ordered] : std::exchange(allocations, {})) memory.free(address, "freed with their context");
   memory.clear_heap();
   managed.clear();
   for (auto const& [address, held] : std::exchange(host_memory, {})) memory.unmap_host(held.get());

@@ -26,6 +26,9 @@ CUresult array_find(Array* out, CUarray array);
 CUresult memset_3d(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned element_bytes, std::size_t columns,
                    std::size_t rows, std::size_t rows_of_slice, std::size_t slices, CUstream stream);
 
+/// cuStreamGetFlags: whether the stream and the default stream wait for each other. True if there is no such stream.
+bool is_blocking_stream(CUstream stream);
+
 enum class MemoryOwner : std::uint8_t { unknown, device, managed, pinned };
 
 /// What cuPointerGetAttribute would say of the memory at an address.

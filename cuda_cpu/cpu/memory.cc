@@ -5,6 +5,7 @@
 #include <new>
 
 #include "cuda_cpu/cpu/device.h"
+#include "cuda_cpu/cpu/span_text.h"
 
 namespace cuda_cpu::cpu {
 namespace {
@@ -12,9 +13,21 @@ namespace {
 // Memory freed in stream order is in use until the stream reaches the free. If memory is short and such frees are
 // pending, wait for all streams.
 std::uintptr_t allocate_or_wait(Device& device, std::uint64_t bytes) {
-  if (auto const address = device.memory.allocate(bytes); address != 0) return address;
+  std::string const note = span_note("allocated");
+  if (auto const address = device.memory.allocate(bytes, false, note); address != 0) return address;
   if (device.pending_frees > 0) device.streams.wait(device.streams.end_of_all());
-  return device.memory.allocate(bytes);
+  return device.memory.allocate(bytes, false, note);
+}
+
+std::string pinned_note() {
+  std::string const note = span_note("allocated");
+  return note.empty() ? "of host memory" : "of host memory " + note;
+}
+
+// From now on it is known which bytes of an allocation were written.
+CUresult tracked(Device& device, CUdeviceptr const* address, CUresult result) {
+  if (result == CUDA_SUCCESS && device.options.checks.init) device.memory.track_writes(*address);
+  return result;
 }
 
 CUresult allocate(Device& device, CUdeviceptr* out, std::size_t bytes, bool is_ordered) {
@@ -43,7 +56,7 @@ bool take(Device& device, CUdeviceptr address, bool must_be_ordered) {
 }  // namespace
 
 CUresult mem_alloc(CUdeviceptr* address, std::size_t bytes) {
-  return in_context([&](Device& device) { return allocate(device, address, bytes, false); });
+  return in_context([&](Device& device) { return tracked(device, address, allocate(device, address, bytes, false)); });
 }
 
 CUresult mem_free(CUdeviceptr address) {
@@ -51,13 +64,13 @@ CUresult mem_free(CUdeviceptr address) {
     if (address == 0) return CUDA_SUCCESS;
     if (!take(device, address, false)) return CUDA_ERROR_INVALID_VALUE;
     auto const result = device.wait(device.streams.end_of_all());  // like the driver
-    device.memory.free(address);
+    device.memory.free(address, span_note("freed"));
     return result;
   });
 }
 
 CUresult mem_alloc_async(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
-  return on_stream(stream, [&](Device& device, auto&) { return allocate(device, address, bytes, true); });
+  return on_stream(stream, [&](Device& device, auto&) { return tracked(device, address, allocate(device, address, bytes, true)); });
 }
 
 CUresult mem_free_async(CUdeviceptr address, CUstream handle) {
@@ -65,8 +78,8 @@ CUresult mem_free_async(CUdeviceptr address, CUstream handle) {
     if (address == 0) return CUDA_SUCCESS;
     if (!take(device, address, true)) return CUDA_ERROR_INVALID_VALUE;
     ++device.pending_frees;
-    device.streams.submit_short(stream, [&device, address] {
-      device.memory.free(address);
+    device.streams.submit_short(stream, [&device, address, note = span_note("freed")]() mutable {
+      device.memory.free(address, std::move(note));
       --device.pending_frees;
     });
     return CUDA_SUCCESS;
@@ -97,10 +110,12 @@ CUresult mem_host_alloc(void** out, std::size_t bytes, unsigned flags) {
     constexpr unsigned kKnown = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
     constexpr std::align_val_t kPage{4096};
     if (out == nullptr || bytes == 0 || (flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
-    std::shared_ptr<void> held(::operator new(bytes, kPage, std::nothrow),
+    if (bytes > SIZE_MAX - DeviceMemory::kAlignment) return CUDA_ERROR_OUT_OF_MEMORY;
+    // Followed by a gap, like memory of the device.
+    std::shared_ptr<void> held(::operator new(bytes + DeviceMemory::kAlignment, kPage, std::nothrow),
                                [=](void* memory) { ::operator delete(memory, kPage); });
     if (held == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
-    device.memory.map_host(held.get(), bytes);
+    device.memory.map_host(held.get(), bytes, pinned_note());
     *out = held.get();
     MutexLock const lock(device.allocations_mutex);
     device.host_memory.emplace(reinterpret_cast<std::uintptr_t>(*out), std::move(held));

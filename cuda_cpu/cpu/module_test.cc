@@ -11,6 +11,7 @@
 #include "cuda_cpu/cpu/cpu_driver.h"
 #include "cuda_cpu/cpu/cpu_test_kernels.h"
 #include "cuda_cpu/cpu/cpu_test_support.h"
+#include "cuda_cpu/fatbin/decompress.h"
 
 namespace cuda_cpu {
 namespace {
@@ -156,6 +157,17 @@ TEST_F(CpuModule, LoadsAFatBinaryAndWhatAProgramRegisters) {
     ASSERT_EQ(api.launch_kernel(store, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr), CUDA_SUCCESS);
     EXPECT_EQ(read(to), 7);
   }
+}
+
+TEST_F(CpuModule, RunsTheOnlyPtxOfAFatBinaryThoughItIsForANewerDevice) {
+  if (!fatbin::has_zstd()) GTEST_SKIP() << "this build lacks zstd";
+  ASSERT_EQ(load(read_fatbin("all_major").c_str()), CUDA_SUCCESS);
+  auto const store = function("store");
+  EXPECT_EQ(attribute(store, CU_FUNC_ATTRIBUTE_PTX_VERSION), 120);
+  auto to = allocate(4);
+  void* parameters[] = {&to};
+  ASSERT_EQ(api.launch_kernel(store, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(read(to), 7);
 }
 
 struct BadImage {

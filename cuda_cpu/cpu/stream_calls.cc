@@ -82,6 +82,15 @@ CUresult stream_get_id(CUstream handle, unsigned long long* id) {
   });
 }
 
+bool is_blocking_stream(CUstream handle) {
+  bool is_blocking = true;
+  on_stream(handle, [&](Device&, auto& stream) {
+    is_blocking = stream->is_blocking;
+    return CUDA_SUCCESS;
+  });
+  return is_blocking;
+}
+
 CUresult launch_host_func(CUstream handle, CUhostFn function, void* data) {
   return on_stream(handle, [&](Device& device, auto& stream) {
     if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;

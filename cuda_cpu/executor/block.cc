@@ -1,7 +1,8 @@
 #include <algorithm>
-#include <charconv>
 #include <new>
 
+#include "cuda_cpu/executor/checker.h"
+#include "cuda_cpu/executor/places.h"
 #include "cuda_cpu/executor/warp_loop.h"
 
 namespace cuda_cpu {
@@ -12,32 +13,13 @@ constexpr std::uint64_t kSharedAlignment = 128;
 // The number of times that each warp runs until it waits, after which the turn of the block is over.
 constexpr unsigned kBlockTurn = 64;
 
-std::string dimensions_text(Dimensions const& at) {
-  std::string text = "(";
-  text.append(std::to_string(at.x)).append(",").append(std::to_string(at.y)).append(",").append(std::to_string(at.z));
-  return text.append(")");
-}
-
-std::string lanes_text(Mask lanes) {
-  if (lanes == kAllLanes) return "lanes 0 to 31";
-  std::string text = std::has_single_bit(lanes) ? "lane" : "lanes";
-  each_lane(lanes, [&](unsigned lane) {
-    text += (text.ends_with('e') || text.ends_with('s') ? " " : ", ") + std::to_string(lane);
-  });
-  return text;
-}
+std::string with_comma(std::string text) { return text.empty() ? text : ", " + text; }
 
 bool is_traced(RunOptions const& options) {
   return options.opcode_statistics || options.block_statistics || options.instruction_spans;
 }
 
 }  // namespace
-
-std::string hexadecimal(std::uint64_t value) {
-  char digits[16];
-  auto const end = std::to_chars(digits, digits + sizeof digits, value, 16).ptr;
-  return std::string("0x").append(digits, end);
-}
 
 Block::Block(Launch& owner, std::uint64_t number) : launch(owner), ranges(owner.kernel->ranges) {
   auto const& grid = launch.shape.grid;
@@ -59,10 +41,13 @@ Block::Block(Launch& owner, std::uint64_t number) : launch(owner), ranges(owner.
   }
   if (is_traced(*launch.options))
     statistics = std::make_unique<std::vector<OpcodeStatistics>>(launch.kernel->forms.size());
+  if (launch.options->checks.any()) checker = std::make_unique<BlockChecker>(*this);
 }
 
+Block::~Block() = default;
+
 BlockState Block::run() {
-  auto* const run_warp = statistics != nullptr ? run_traced : run_untraced;
+  auto* const run_warp = statistics != nullptr ? run_traced : checker != nullptr ? run_checked : run_untraced;
   for (unsigned passes = 1;; ++passes) {
     bool yielded = passes == kBlockTurn;  // in a loop over a barrier no warp ever uses up its turn
     bool moved = false;
@@ -84,8 +69,8 @@ BlockState Block::run() {
   }
 }
 
-// Reports the first warp that waits, and of its lanes preferably those that wait for others of the warp: those others
-// are at a barrier and never arrive.
+// Names the first warp that waits, and of its lanes preferably those that wait for others of the warp: those others are
+// at a barrier and never arrive.
 void Block::report_deadlock() {
   for (auto const& warp : warps) {
     Mask const waits = warp->alive & (warp->in_collective != 0 ? warp->in_collective : warp->at_barrier);
@@ -94,7 +79,7 @@ void Block::report_deadlock() {
     Mask same = 0;
     each_lane(waits, [&](unsigned lane) { same |= Mask{warp->key[lane] == warp->key[first]} << lane; });
     Step const& step = launch.kernel->steps[static_cast<std::uint32_t>(warp->key[first])];
-    fail(*warp, step, same, FaultKind::barrier, "a deadlock: all threads wait, these for threads that never arrive");
+    fail(*warp, step, same, FaultKind::barrier, "a deadlock (" + places_of(*this) + ")");
     return;
   }
 }
@@ -117,6 +102,7 @@ bool Block::barrier_complete(unsigned id) {
 }
 
 void Block::release_barrier(unsigned id) {
+  if (checker != nullptr) checker->release(id);
   Barrier& barrier = barriers[id];
   std::uint32_t waited = 0;
   for (auto const& warp : warps) waited += static_cast<std::uint32_t>(std::popcount(warp->waiting[id]));
@@ -162,8 +148,11 @@ std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std
   if ((address & (bytes - 1)) != 0) return fault(FaultKind::misaligned_address, "a misaligned access");
   auto const inside = [&](std::uint64_t at, std::uint64_t size) { return at < size && bytes <= size - at; };
   std::uint64_t const local_bytes = launch.local_bytes;
+  auto const checked = [&](std::byte* place, WrittenBytes* written) {
+    return checker == nullptr || step.unchecked || checker->access(warp, step, lane, place, bytes, written) ? place : nullptr;
+  };
   if (step.space == ptx::Space::shared) {
-    return inside(address, launch.shared_bytes) ? shared + address
+    return inside(address, launch.shared_bytes) ? checked(shared + address, nullptr)
                                                 : fault(FaultKind::out_of_range, "an access beyond shared memory");
   }
   if (step.space == ptx::Space::local) {
@@ -172,11 +161,17 @@ std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std
   }
   auto* const place = reinterpret_cast<std::byte*>(address);
   if (step.space == ptx::Space::generic) {
-    if (inside(address - reinterpret_cast<std::uintptr_t>(shared), launch.shared_bytes)) return place;
+    if (inside(address - reinterpret_cast<std::uintptr_t>(shared), launch.shared_bytes)) return checked(place, nullptr);
     if (inside(address - reinterpret_cast<std::uintptr_t>(local_of(warp, lane)), local_bytes)) return place;
   }
   MemoryRange const* const range = find_range(address, bytes);
-  if (range == nullptr) return fault(FaultKind::illegal_address, "an access");
+  if (range == nullptr) {
+    fail(warp, step, Mask{1} << lane, FaultKind::illegal_address,
+         "an access of " + std::to_string(bytes) + " bytes at " + hexadecimal(address) +
+             with_comma(launch.memory->describe(address, bytes)),
+         address);
+    return nullptr;
+  }
   // As on a device, constant memory can be read at generic addresses, but not at global ones.
   bool const fits = step.space == ptx::Space::constant
                         ? range->constant
@@ -184,8 +179,18 @@ std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std
   if (!fits)
     return fault(FaultKind::illegal_address, range->constant ? "an access to constant memory as global memory"
                                                              : "an access to global memory as constant memory");
-  ranges[step.range] = {range->begin, range->end - range->begin};
-  return place;
+  if (checker == nullptr) ranges[step.range] = {range->begin, range->end - range->begin};
+  return checked(place, range->written.get());
+}
+
+std::byte* Block::resolve_shared(Warp& warp, Step const& step, unsigned lane, std::uint32_t bytes) {
+  if (step.space == ptx::Space::shared) return quick<ptx::Space::shared>(warp, step, lane, bytes);
+  std::uint64_t const address = address_of(warp, step, lane);
+  std::byte* const place = resolve(warp, step, lane, address, bytes);
+  if (place == nullptr || static_cast<std::uint64_t>(place - shared) < launch.shared_bytes) return place;
+  fail(warp, step, Mask{1} << lane, FaultKind::illegal_address,
+       "an address outside of shared memory, " + hexadecimal(address), address);
+  return nullptr;
 }
 
 MemoryRange const* Block::find_range(std::uint64_t address, std::uint64_t bytes) {
@@ -223,11 +228,12 @@ bool Block::fail(Warp const& warp, Step const& step, Mask lanes, FaultKind kind,
   fault.kind = kind;
   fault.kernel = launch.kernel->name;
   fault.line = step.line;
+  fault.source = launch.kernel->module->sources().lines_of(step.place);
   fault.block = index;
   fault.first_thread = warp.index * kLanes;
   fault.lanes = lanes;
   fault.address = address;
-  fault.message = what + ": kernel " + fault.kernel + ", PTX line " + std::to_string(step.line) + " (" +
+  fault.message = what + ": kernel " + fault.kernel + ", " + place_of(*launch.kernel, step) + " (" +
                   launch.kernel->forms[step.form_index]->name + "), block " + dimensions_text(index) + ", warp " +
                   std::to_string(warp.index) + ", " + lanes_text(lanes);
   launch.fail(std::move(fault));

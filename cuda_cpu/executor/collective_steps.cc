@@ -3,11 +3,26 @@
 #include <algorithm>
 
 #include "cuda_cpu/executor/map.h"
+#include "cuda_cpu/executor/places.h"
 
 namespace cuda_cpu {
 namespace {
 
 enum class Shuffle : std::uint8_t { up, down, bfly, idx };
+
+// False if it is a fault that lanes read `source`, which is none of `lanes`.
+bool allow_stale(Warp& warp, Step const& step, Mask lanes, Mask stale, unsigned source, bool is_idx) {
+  auto const policy = warp.block.launch.options->stale_shuffle;
+  if (policy == StaleShuffle::zero || (policy == StaleShuffle::fault_if_idx && !is_idx)) return true;
+  Mask const bit = Mask{1} << source;
+  U32 const members = members_of(warp, step)[std::countr_zero(lanes)];
+  std::string const why = warp.thread(source) >= warp.block.threads ? "which does not exist: the block has " +
+                                                                          std::to_string(warp.block.threads) + " threads"
+                          : (members & bit) == 0 ? "which is not in the member mask " + hexadecimal(members)
+                                                 : "which has exited";
+  return warp.block.fail(warp, step, stale & (~stale + 1), FaultKind::shuffle,
+                         "a shuffle that reads lane " + std::to_string(source) + ", " + why);
+}
 
 template <Shuffle kMode>
 bool shfl(Warp& warp, Step const& step, Mask lanes) {
@@ -17,6 +32,8 @@ bool shfl(Warp& warp, Step const& step, Mask lanes) {
   std::copy_n(a, kLanes, values);  // the destination may be the source
   U32 results[kLanes] = {};
   Mask in_range = 0;
+  Mask stale = 0;  // lanes that read one that takes no part
+  unsigned stale_source = 0;
   each_lane(lanes, [&](unsigned lane) {
     U32 const distance = b[lane] & 31;
     U32 const clamp = c[lane] & 31;
@@ -35,9 +52,15 @@ bool shfl(Warp& warp, Step const& step, Mask lanes) {
       case Shuffle::idx: from = first | (distance & ~segment); inside = from <= last; break;
     }
     if (!inside) from = lane;
-    results[lane] = values[from];
+    if ((lanes >> from & 1) == 0) [[unlikely]] {
+      if (stale == 0) stale_source = from;
+      stale |= Mask{1} << lane;
+    } else {
+      results[lane] = values[from];
+    }
     in_range |= Mask{inside} << lane;
   });
+  if (stale != 0 && !allow_stale(warp, step, lanes, stale, stale_source, kMode == Shuffle::idx)) return false;
   if (step.destination[0] != kNowhere) {
     U32* const to = warp.at<U32>(step.destination[0]);
     each_lane(lanes, [&](unsigned lane) { to[lane] = results[lane]; });
@@ -113,6 +136,16 @@ Handler select_redux(Form const& form) {
   return form.has("or") ? redux<Reduction::bit_or, T> : redux<Reduction::bit_xor, T>;
 }
 
+// Elects the first lane.
+bool elect(Warp& warp, Step const& step, Mask lanes) {
+  if (step.destination[0] != kNowhere) {
+    U32* const to = warp.at<U32>(step.destination[0]);
+    each_lane(lanes, [&](unsigned lane) { to[lane] = static_cast<U32>(std::countr_zero(lanes)); });
+  }
+  if (step.destination[1] != kNowhere) warp.set_predicate(step.destination[1], lanes & (~lanes + 1), lanes);
+  return true;
+}
+
 bool warp_barrier(Warp&, Step const&, Mask) { return true; }
 
 bool active_lanes(Warp& warp, Step const& step, Mask lanes) {
@@ -135,6 +168,7 @@ Handler select_collective(Form const& form, Step& step) {
   if (op == "vote") return form.has("any") ? vote<Vote::any> : vote<Vote::uni>;
   if (op == "match" && form.type == Type::b32) return form.has("all") ? match<U32, true> : match<U32, false>;
   if (op == "match") return form.has("all") ? match<U64, true> : match<U64, false>;
+  if (op == "elect") return elect;
   if (op == "redux") return form.type == Type::s32 ? select_redux<std::int32_t>(form) : select_redux<U32>(form);
   if (op == "bar" && form.has("warp")) {
     step.choice = kMeetsAnywhere;

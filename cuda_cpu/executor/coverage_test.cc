@@ -58,9 +58,10 @@ TEST(Coverage, AllFormsHaveAHandler) {
 // Operands for a form: values at the ends of ranges, infinities, NaNs, and others. The number in the text is the same in
 // all cases.
 std::vector<std::vector<std::uint64_t>> random_cases(std::vector<ptx::OperandSpec> const& sources) {
-  static constexpr std::uint64_t kSpecial[] = {0, 1, ~std::uint64_t{0}, 0x8000000080008000, 0x7fffffff7fff7fff, 0x7f8000007c007f80,
-                                               0xff8000007fc17f81, 0x3ff0000000000000, 0x3f8000003c003f80, 0x7ff0000000000000,
-                                               0xfff8000000000001, 0x0010000000800080, 0x43e000004f004f00};
+  static constexpr std::uint64_t kSpecial[] = {
+      0, 1, ~std::uint64_t{0}, 0x8000000080008000, 0x7fffffff7fff7fff, 0x7f8000007c007f80, 0xff8000007fc17f81,
+      0x3ff0000000000000, 0x3f8000003c003f80, 0x7ff0000000000000, 0xfff8000000000001, 0x0010000000800080,
+      0x43e000004f004f00};
   std::mt19937_64 random(77);
   std::vector<std::vector<std::uint64_t>> cases(256);
   for (auto& one : cases) {
@@ -80,8 +81,8 @@ std::vector<std::vector<std::uint64_t>> random_cases(std::vector<ptx::OperandSpe
 bool is_same(ptx::Form const& form, std::uint64_t a, std::uint64_t b) {
   ptx::Type const type = form.operands[0].type;
   if (type == ptx::Type::f64 && std::isnan(std::bit_cast<double>(a))) return std::isnan(std::bit_cast<double>(b));
-  std::uint64_t const mask = ptx::size_bytes(type) == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * ptx::size_bytes(type))) - 1;
-  return ((a ^ b) & mask) == 0;
+  unsigned const bytes = ptx::size_bytes(type);
+  return ((a ^ b) & (bytes == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1)) == 0;
 }
 
 bool is_comparable(ptx::Form const& form) {
@@ -96,7 +97,8 @@ void compare_with_reference(ptx::Form const& form, bool listed) {
   std::vector<std::uint64_t> second;
   auto const results = apply_form(form.name, cases, &second, listed);
   auto const role = form.operands[0].role;
-  bool const two = role == ptx::OperandRole::set_predicates, is_predicate = two || role == ptx::OperandRole::set_predicate;
+  bool const two = role == ptx::OperandRole::set_predicates;
+  bool const is_predicate = two || role == ptx::OperandRole::set_predicate;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     auto const expected = reference::outcome_of(form, cases[i], false);
     bool const same = !is_predicate ? is_same(form, results[i], expected->value)

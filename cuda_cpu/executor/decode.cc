@@ -26,9 +26,9 @@ Rounding rounding_of(Form const& form) {
 
 Handler select(Form const& form, Step& step) {
   static constexpr Handler (*kFamilies[])(Form const&, Step&) = {
-      select_conversion, select_approximation, select_float, select_half, select_comparison, select_carry,
-      select_integer,    select_bits,       select_move,          select_memory, select_atomic, select_collective,
-      select_stack,      select_video};
+      select_matrix,  select_matrix_memory, select_async,      select_mbarrier, select_conversion, select_approximation,
+      select_float,   select_half,          select_comparison, select_carry,    select_integer,    select_bits,
+      select_move,    select_memory,        select_atomic,     select_collective, select_stack,    select_video};
   for (auto const family : kFamilies)
     if (Handler const handler = family(form, step)) return handler;
   return nullptr;
@@ -41,9 +41,16 @@ void set_modifiers(Form const& form, Step& step) {
   step.space = form.space;
 }
 
+// Without an effect on the host.
+bool is_hint(Form const& form) {
+  static constexpr std::string_view kOpcodes[] = {"nanosleep", "prefetch", "prefetchu", "discard", "applypriority",
+                                                  "griddepcontrol"};
+  return std::ranges::find(kOpcodes, form.opcode()) != std::end(kOpcodes);
+}
+
 bool is_control(Form const& form) {
-  static constexpr std::string_view kOpcodes[] = {"bra", "call", "ret", "exit", "trap", "nanosleep", "barrier"};
-  return std::ranges::find(kOpcodes, form.opcode()) != std::end(kOpcodes) ||
+  static constexpr std::string_view kOpcodes[] = {"bra", "call", "ret", "exit", "trap", "barrier"};
+  return is_hint(form) || std::ranges::find(kOpcodes, form.opcode()) != std::end(kOpcodes) ||
          (form.opcode() == "bar" && !form.has("warp"));
 }
 
@@ -62,7 +69,7 @@ bool nothing(Warp&, Step const&, Mask) { return true; }
 class Decoder {
  public:
   Decoder(ptx::Module const& module, Function const& entry, Addresses const& addresses)
-      : module_(module), addresses_(addresses), kernel_(new_kernel(entry)), operands_(module, *kernel_, addresses) {}
+      : module_(module), addresses_(addresses), kernel_(new_kernel(module, entry)), operands_(module, *kernel_, addresses) {}
 
   std::unique_ptr<DecodedKernel const> run() {
     for (auto const index : kernel_->function->reachable) {
@@ -82,9 +89,10 @@ class Decoder {
   }
 
  private:
-  static std::unique_ptr<DecodedKernel> new_kernel(Function const& entry) {
+  static std::unique_ptr<DecodedKernel> new_kernel(ptx::Module const& module, Function const& entry) {
     auto kernel = std::make_unique<DecodedKernel>();
     kernel->name = entry.name;
+    kernel->module = &module;
     kernel->function = &entry;
     kernel->depth = entry.call_depth;
     kernel->local_frame_bytes = entry.local_frame_bytes;
@@ -103,6 +111,7 @@ class Decoder {
     Step end;
     end.kind = StepKind::ret;
     end.line = function_->instructions.empty() ? function_->line : function_->instructions.back().line;
+    end.place = function_->instructions.empty() ? -1 : function_->instructions.back().place;
     end.form_index = form_index(ptx::find_form("ret"));
     kernel_->steps.push_back(end);
   }
@@ -123,7 +132,9 @@ class Decoder {
   Step step(Instruction const& instruction, std::uint32_t begin) {
     Form const& form = *instruction.form;
     Step made;
+    made.index = static_cast<std::uint32_t>(kernel_->steps.size());
     made.line = instruction.line;
+    made.place = instruction.place;
     made.form_index = form_index(&form);
     set_modifiers(form, made);
     if (instruction.guard >= 0) made.guard = operands_.location(instruction.guard);
@@ -150,7 +161,7 @@ class Decoder {
       made.span = op == "ret" ? SpanKind::ret : SpanKind::exit;
     } else if (op == "trap") {
       made.handler = trap;
-    } else if (op == "nanosleep") {
+    } else if (is_hint(*instruction.form) || (instruction.form->has("cluster") && instruction.form->has("arrive"))) {
       made.handler = nothing;
     } else if (op == "call") {
       call(made, instruction);
@@ -159,6 +170,7 @@ class Decoder {
       made.kind = StepKind::barrier;
       made.span = SpanKind::barrier_sync;
       made.count = static_cast<std::uint8_t>(instruction.operands.size());
+      if (instruction.form->has("cluster")) made.bits = kClusterBarrier;
       made.choice = static_cast<std::uint8_t>(barrier_kind(*instruction.form));
     }
   }

@@ -1,5 +1,6 @@
 #include "cuda_cpu/executor/device_memory.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <new>
 #include <utility>
@@ -8,7 +9,19 @@ namespace cuda_cpu {
 
 using tracing::internal::MutexLock;
 
-std::uintptr_t DeviceMemory::allocate(std::uint64_t bytes, bool constant) {
+namespace {
+
+// How much freed memory is kept, and how near an allocation must be to be mentioned.
+constexpr std::size_t kMaxFreed = 256;
+constexpr std::uint64_t kMaxFreedBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kNearBytes = std::uint64_t{1} << 20;
+constexpr std::uintptr_t kNullBytes = 4096;
+
+std::string bytes_text(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " byte" : " bytes"); }
+
+}  // namespace
+
+std::uintptr_t DeviceMemory::allocate(std::uint64_t bytes, bool constant, std::string note) {
   if (bytes == 0) return 0;
   {
     MutexLock const lock(mutex_);
@@ -25,21 +38,101 @@ std::uintptr_t DeviceMemory::allocate(std::uint64_t bytes, bool constant) {
     return 0;
   }
   auto const begin = reinterpret_cast<std::uintptr_t>(memory);
-  ranges_[begin] = {begin, begin + bytes, std::shared_ptr<std::byte>(memory, deallocate), constant};
+  ranges_[begin] = {begin, begin + bytes, std::shared_ptr<std::byte>(memory, deallocate), constant, nullptr};
+  notes_[begin] = {++allocations_, std::move(note)};
   snapshot_.reset();
   return begin;
 }
 
-bool DeviceMemory::free(std::uintptr_t address) {
-  MemoryRange freed;  // destroyed after the lock is released
+bool DeviceMemory::free(std::uintptr_t address, std::string note) {
+  std::vector<std::shared_ptr<std::byte>> released;  // deallocated after the lock is released
   MutexLock const lock(mutex_);
   auto const found = ranges_.find(address);
   if (found == ranges_.end() || found->second.storage == nullptr || heap_.contains(address)) return false;
-  used_bytes_ -= found->second.end - found->second.begin;
-  freed = std::move(found->second);
+  MemoryRange& range = found->second;
+  std::uint64_t const bytes = range.end - range.begin;
+  used_bytes_ -= bytes;
+  freed_bytes_ += bytes;
+  freed_.push_front({std::move(range), std::move(notes_[address]), std::move(note)});
+  auto const release = [&](Freed& old) TRACING_REQUIRES(mutex_) {
+    if (old.range.storage == nullptr) return;
+    freed_bytes_ -= old.range.end - old.range.begin;
+    released.push_back(std::exchange(old.range.storage, nullptr));
+  };
+  if (bytes > kMaxFreedBytes / 4) release(freed_.front());
+  for (auto old = freed_.rbegin(); freed_bytes_ > kMaxFreedBytes; ++old) release(*old);
+  if (freed_.size() > kMaxFreed) {
+    release(freed_.back());
+    freed_.pop_back();
+  }
   ranges_.erase(found);
+  notes_.erase(address);
   snapshot_.reset();
   return true;
+}
+
+// "1024 bytes allocated in load{layer=3} (allocation 7)"
+std::string DeviceMemory::text_of(MemoryRange const& range, Note const& note) {
+  std::string text = bytes_text(range.end - range.begin);
+  if (!note.text.empty()) text += " " + note.text;
+  return note.number == 0 ? text : text + " (allocation " + std::to_string(note.number) + ")";
+}
+
+std::string DeviceMemory::name_of(std::uintptr_t address) const {
+  MutexLock const lock(mutex_);
+  auto const found = ranges_.find(address);
+  return found == ranges_.end() ? "" : text_of(found->second, notes_.at(address));
+}
+
+std::string DeviceMemory::describe(std::uintptr_t address, std::uint64_t bytes) const {
+  if (address < kNullBytes) return "a null pointer";
+  MutexLock const lock(mutex_);
+  for (auto const& [range, allocated, freed] : freed_) {
+    if (address < range.begin || address >= range.end) continue;
+    return "in " + text_of(range, allocated) + " that were " + (freed.empty() ? "freed" : freed);
+  }
+  auto const above = ranges_.upper_bound(address);
+  std::string text;
+  std::uint64_t nearest = kNearBytes;
+  if (above != ranges_.end() && above->first - address < nearest) {
+    nearest = above->first - address;
+    text = bytes_text(nearest) + " before " + text_of(above->second, notes_.at(above->first));
+  }
+  if (above == ranges_.begin()) return text;
+  auto const& below = std::prev(above)->second;
+  if (below.holds(address, bytes))
+    return "at byte " + std::to_string(address - below.begin) + " of " + text_of(below, notes_.at(below.begin));
+  if (address > below.end && address - below.end >= nearest) return text;
+  return bytes_text(address + bytes - below.end) + " past the end of " + text_of(below, notes_.at(below.begin));
+}
+
+void WrittenBytes::set(std::uintptr_t address, std::uint64_t bytes) noexcept {
+  std::uint64_t at = address - begin_;
+  for (std::uint64_t const end = at + bytes; at < end;) {
+    std::uint64_t const count = std::min<std::uint64_t>(64 - at % 64, end - at);
+    words_[at / 64].fetch_or((~std::uint64_t{0} >> (64 - count)) << at % 64, std::memory_order_relaxed);
+    at += count;
+  }
+}
+
+bool WrittenBytes::any(std::uintptr_t address, std::uint64_t bytes) const noexcept {
+  std::uint64_t at = address - begin_;
+  for (std::uint64_t const end = at + bytes; at < end; ++at)
+    if ((words_[at / 64].load(std::memory_order_relaxed) >> at % 64 & 1) != 0) return true;
+  return false;
+}
+
+void DeviceMemory::track_writes(std::uintptr_t address) {
+  MutexLock const lock(mutex_);
+  auto const found = ranges_.find(address);
+  if (found == ranges_.end()) return;
+  found->second.written = std::make_shared<WrittenBytes>(address, found->second.end - address);
+  snapshot_.reset();
+}
+
+void DeviceMemory::mark_written(std::uintptr_t address, std::uint64_t bytes) {
+  auto const range = find(address, bytes);
+  if (range && range->written != nullptr) range->written->set(address, bytes);
 }
 
 std::uintptr_t DeviceMemory::allocate_on_heap(std::uint64_t bytes) {
@@ -86,16 +179,18 @@ std::uint64_t DeviceMemory::heap_limit() const {
   return heap_limit_;
 }
 
-void DeviceMemory::map_host(void* begin, std::uint64_t bytes) {
+void DeviceMemory::map_host(void* begin, std::uint64_t bytes, std::string note) {
   auto const address = reinterpret_cast<std::uintptr_t>(begin);
   MutexLock const lock(mutex_);
-  ranges_[address] = {address, address + bytes, nullptr, false};
+  ranges_[address] = {address, address + bytes, nullptr, false, nullptr};
+  notes_[address] = {0, std::move(note)};
   snapshot_.reset();
 }
 
 void DeviceMemory::unmap_host(void* begin) {
   MutexLock const lock(mutex_);
   ranges_.erase(reinterpret_cast<std::uintptr_t>(begin));
+  notes_.erase(reinterpret_cast<std::uintptr_t>(begin));
   snapshot_.reset();
 }
 

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace cuda_cpu {
 namespace {
@@ -49,6 +52,81 @@ TEST(DeviceMemory, KeepsFreedMemoryWhileASnapshotExists) {
   ASSERT_EQ(snapshot->size(), 1u);
   EXPECT_EQ(snapshot->front().begin, address);
   EXPECT_TRUE(memory.snapshot()->empty());
+}
+
+TEST(DeviceMemory, NoAllocationIsWithin256BytesAfterAnother) {
+  DeviceMemory memory;
+  std::vector<std::pair<std::uintptr_t, std::uint64_t>> all;
+  for (int round = 0; round < 20; ++round)
+    for (std::uint64_t const bytes : {1, 3, 100, 255, 256, 257, 1000, 4096, 70001})
+      all.emplace_back(memory.allocate(bytes), bytes);
+  for (auto const& [address, bytes] : all) {
+    for (std::uint64_t const past : {0, 1, 4, 100, 255}) EXPECT_FALSE(memory.find(address + bytes + past, 1));
+    EXPECT_FALSE(memory.find(address - 1, 1));
+    EXPECT_FALSE(memory.find(address - 256, 1));
+  }
+}
+
+TEST(DeviceMemory, DescribesAnAddressByTheNearestAllocation) {
+  DeviceMemory memory;
+  auto const address = memory.allocate(1024, false, "allocated in load{layer=3}");
+  EXPECT_EQ(memory.describe(address + 1020, 4), "at byte 1020 of 1024 bytes allocated in load{layer=3} (allocation 1)");
+  EXPECT_EQ(memory.describe(address + 1024, 4), "4 bytes past the end of 1024 bytes allocated in load{layer=3} (allocation 1)");
+  EXPECT_EQ(memory.describe(address + 1023, 2), "1 byte past the end of 1024 bytes allocated in load{layer=3} (allocation 1)");
+  EXPECT_EQ(memory.describe(address - 8, 4), "8 bytes before 1024 bytes allocated in load{layer=3} (allocation 1)");
+  EXPECT_EQ(memory.describe(address + 1280 - 4, 8),
+            "260 bytes past the end of 1024 bytes allocated in load{layer=3} (allocation 1)");
+  EXPECT_EQ(memory.describe(address + (1 << 21), 4), "");
+  EXPECT_EQ(memory.describe(address - (1 << 21), 4), "");
+  EXPECT_EQ(memory.describe(16, 4), "a null pointer");
+  EXPECT_EQ(memory.describe(~std::uintptr_t{7}, 8), "");
+}
+
+TEST(DeviceMemory, TracksWhichBytesWereWritten) {
+  DeviceMemory memory;
+  auto const address = memory.allocate(300);
+  EXPECT_EQ(memory.find(address, 300)->written, nullptr);
+  memory.track_writes(address);
+  auto const written = memory.find(address, 300)->written;
+  ASSERT_NE(written, nullptr);
+  EXPECT_FALSE(written->any(address, 300));
+  memory.mark_written(address + 60, 140);
+  EXPECT_FALSE(written->any(address, 60));
+  EXPECT_TRUE(written->any(address + 59, 2));
+  EXPECT_TRUE(written->any(address + 199, 8));
+  EXPECT_FALSE(written->any(address + 200, 100));
+  memory.mark_written(address + 299, 1);
+  EXPECT_TRUE(written->any(address + 296, 4));
+}
+
+TEST(DeviceMemory, DescribesMemoryThatWasFreed) {
+  DeviceMemory memory;
+  auto const first = memory.allocate(64, false, "allocated in load");
+  auto const second = memory.allocate(64);
+  memory.free(first, "freed in unload");
+  memory.free(second);
+  EXPECT_EQ(memory.describe(first + 60, 4), "in 64 bytes allocated in load (allocation 1) that were freed in unload");
+  EXPECT_EQ(memory.describe(second, 4), "in 64 bytes (allocation 2) that were freed");
+}
+
+TEST(DeviceMemory, DoesNotAllocateFreedMemoryAgainAtOnce) {
+  DeviceMemory memory;
+  for (std::uint64_t const bytes : {64, 1 << 20, 4 << 20}) {
+    auto const address = memory.allocate(bytes);
+    memory.free(address);
+    for (int i = 0; i < 20; ++i) memory.allocate(bytes);
+    EXPECT_FALSE(memory.find(address, 1)) << bytes;
+  }
+}
+
+TEST(DeviceMemory, KeepsABoundedAmountOfFreedMemory) {
+  DeviceMemory memory;
+  auto const first = memory.allocate(64);
+  memory.free(first);
+  for (int i = 0; i < 255; ++i) memory.free(memory.allocate(1 << 20));  // far more than is kept
+  EXPECT_EQ(memory.describe(first, 4), "in 64 bytes (allocation 1) that were freed");
+  memory.free(memory.allocate(64));
+  EXPECT_EQ(memory.describe(first, 4).find("that were freed"), std::string::npos);
 }
 
 TEST(DeviceMemory, FindsMappedHostMemoryUntilItIsUnmapped) {

@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <deque>
 #include <new>
+#include <sstream>
 #include <thread>
+#include <tuple>
 
+#include "cuda_cpu/executor/checker.h"
 #include "cuda_cpu/executor/machine.h"
+#include "cuda_cpu/executor/places.h"
 #include "tracing_core/tracing.h"
 
 namespace cuda_cpu {
@@ -17,6 +21,8 @@ using tracing::internal::MutexLock;
 // The limit on local memory of a block. A thread may have 512 KiB, but not all 1024 threads of a block.
 constexpr std::uint64_t kMaxLocalBytes = std::uint64_t{256} << 20;
 
+using Clock = std::chrono::steady_clock;
+
 // One call of Executor::run().
 struct Job {
   Launch launch;
@@ -27,6 +33,7 @@ struct Job {
   bool by_block = false;
   tracing::Span span;  // the parent of the spans of instructions; none if these are off
 
+  bool is_cooperative() const { return launch.options->grid_workspace != 0; }
   bool done() const { return finished == begun && (begun == blocks || launch.stopped.load(std::memory_order_relaxed)); }
 };
 
@@ -107,6 +114,9 @@ void OpcodeStatistics::operator+=(OpcodeStatistics const& other) noexcept {
   nanoseconds += other.nanoseconds;
 }
 
+Launch::Launch() = default;
+Launch::~Launch() = default;
+
 void Launch::fail(Fault fault) {
   MutexLock const lock(mutex_);
   if (!fault_) fault_ = std::move(fault);
@@ -118,13 +128,54 @@ std::optional<Fault> Launch::take_fault() {
   return std::exchange(fault_, std::nullopt);
 }
 
+void Launch::time_out() {
+  timed_out.store(true, std::memory_order_relaxed);
+  fail(kernel_fault(*this, FaultKind::timeout, ""));  // its message follows when all blocks have said where they are
+}
+
+void Launch::add_places(Dimensions const& block, std::string places) {
+  MutexLock const lock(mutex_);
+  places_.emplace_back(block, std::move(places));
+}
+
+std::string Launch::timeout_text(std::uint64_t begun) const {
+  constexpr std::size_t kMaxGroups = 4, kMaxBlocks = 4;  // that are named
+  MutexLock const lock(mutex_);
+  auto all = places_;
+  std::ranges::sort(all, {}, [](auto const& one) { return std::tuple(one.first.z, one.first.y, one.first.x); });
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;  // blocks at the same places
+  for (auto const& [block, places] : all) {
+    auto const known = std::ranges::find(groups, places, [](auto const& group) { return group.first; });
+    auto& group = known != groups.end() ? *known : groups.emplace_back(places, std::vector<std::string>());
+    group.second.push_back(dimensions_text(block));
+  }
+  std::ostringstream text;
+  text << "kernel " << kernel->name << " ran longer than "
+       << std::chrono::duration<double>(options->timeout).count() << " s";
+  for (std::size_t i = 0; i < std::min(groups.size(), kMaxGroups); ++i) {
+    auto const& [places, blocks] = groups[i];
+    text << (blocks.size() == 1 ? ". Block" : ". Blocks");
+    for (std::size_t j = 0; j < std::min(blocks.size(), kMaxBlocks); ++j) text << (j == 0 ? " " : ", ") << blocks[j];
+    if (blocks.size() > kMaxBlocks) text << " and " << blocks.size() - kMaxBlocks << " others";
+    text << ": " << places;
+  }
+  if (groups.size() > kMaxGroups) text << ". Others are elsewhere";
+  std::uint64_t const blocks = shape.grid.count();
+  if (blocks > 1) {
+    text << ". Of " << blocks << " blocks " << begun - all.size() << " have finished and " << blocks - begun
+         << " have not begun";
+  }
+  return std::move(text).str();
+}
+
 void Launch::print(std::string_view text) {
   MutexLock const lock(printing_);
   if (options->print) options->print(text);
 }
 
 // Blocks begin in the order of their numbers. A worker runs its block until its turn is over, and only then begins
-// another one. So the blocks that a block may wait for are running or finished.
+// another one. So the blocks that a block may wait for are running or finished. The blocks of a cooperative launch begin
+// in any case, so that two such launches never wait for each other's blocks to end.
 class Executor::Pool {
  public:
   explicit Pool(Options options) : resident_blocks_(std::max(1u, options.resident_blocks)) {
@@ -152,20 +203,29 @@ class Executor::Pool {
     MutexLock const lock(mutex_);
     job->launch.id = ++runs_;
     waiting_.push_back(job);
+    if (job->is_cooperative()) cooperative_.fetch_add(1, std::memory_order_relaxed);
     changed_.notify_all();
     while (!job->done()) done_.wait(mutex_);
+    if (job->is_cooperative()) cooperative_.fetch_sub(1, std::memory_order_relaxed);
     std::erase(waiting_, job);
   }
   unsigned workers() const noexcept { return static_cast<unsigned>(workers_.size()); }
+  std::size_t resident_blocks() const noexcept { return resident_blocks_; }
 
  private:
   // The run of the next block to begin, and the number of that block. Runs take turns. Null if there is no such block.
-  std::shared_ptr<Job> next_job(std::uint64_t& number) TRACING_REQUIRES(mutex_) {
+  // `only_cooperative`: the worker has as many blocks as it may.
+  std::shared_ptr<Job> next_job(std::uint64_t& number, bool only_cooperative) TRACING_REQUIRES(mutex_) {
     for (std::size_t tries = waiting_.size(); tries > 0; --tries) {
       auto job = std::move(waiting_.front());
       waiting_.pop_front();
       if (job->begun == job->blocks || job->launch.stopped.load(std::memory_order_relaxed)) continue;
+      if (only_cooperative && !job->is_cooperative()) {
+        waiting_.push_back(std::move(job));
+        continue;
+      }
       number = job->begun++;
+      if (number == 0) job->launch.begin = Clock::now();
       if (job->begun < job->blocks) waiting_.push_back(job);
       return job;
     }
@@ -176,22 +236,23 @@ class Executor::Pool {
     std::deque<Resident> residents;
     for (;;) {
       // Begins another block after each of its blocks had a turn.
-      if (residents.size() < resident_blocks_ && !begin_block(residents)) return;
+      bool const is_full = residents.size() >= resident_blocks_;
+      if ((!is_full || cooperative_.load(std::memory_order_relaxed) != 0) && !begin_block(residents, is_full)) return;
       turn(residents);
     }
   }
 
   // False at the end of the pool.
-  bool begin_block(std::deque<Resident>& residents) {
+  bool begin_block(std::deque<Resident>& residents, bool only_cooperative) {
     std::uint64_t number = 0;
     std::shared_ptr<Job> job;
     {
       MutexLock const lock(mutex_);
-      job = next_job(number);
+      job = next_job(number, only_cooperative);
       while (job == nullptr && residents.empty()) {
         if (ends_) return false;
         changed_.wait(mutex_);
-        job = next_job(number);
+        job = next_job(number, only_cooperative);
       }
     }
     if (job == nullptr) return true;
@@ -214,18 +275,23 @@ class Executor::Pool {
       residents.pop_front();
       Launch& launch = resident.job->launch;
       if (launch.options->stop.stop_requested()) stop(launch);
+      auto const timeout = launch.options->timeout;
+      if (timeout.count() != 0 && Clock::now() - launch.begin > timeout && !launch.timed_out) launch.time_out();
       bool const stopped = launch.stopped.load(std::memory_order_relaxed);
       auto const run = [&] { return resident.block->run(); };
       if (!stopped && resident.job->span.in_scope(run) == BlockState::yielded) residents.push_back(std::move(resident));
       else finished = finish(std::move(resident)) || finished;
     }
-    if (!finished && residents.size() == resident_blocks_) std::this_thread::yield();
+    if (!finished && residents.size() >= resident_blocks_) std::this_thread::yield();
   }
 
   static void stop(Launch& launch) { launch.fail(kernel_fault(launch, FaultKind::stopped, " was stopped")); }
 
   bool finish(Resident resident) {
     bool done = false;
+    Launch& launch = resident.job->launch;
+    if (launch.timed_out.load(std::memory_order_relaxed) && resident.block != nullptr && resident.block->running != 0)
+      launch.add_places(resident.block->index, places_of(*resident.block));
     {
       MutexLock const lock(mutex_);
       if (resident.block != nullptr) add_statistics(*resident.job, *resident.block);
@@ -238,6 +304,7 @@ class Executor::Pool {
   }
 
   std::size_t const resident_blocks_;
+  std::atomic<unsigned> cooperative_{0};  // runs of cooperative launches
   Mutex mutex_;
   tracing::internal::CondVar changed_;  // waiting_ or ends_
   tracing::internal::CondVar done_;     // a run ended
@@ -250,6 +317,9 @@ class Executor::Pool {
 Executor::Executor(Options options) : pool_(std::make_unique<Pool>(options)) {}
 Executor::~Executor() = default;
 unsigned Executor::workers() const noexcept { return pool_->workers(); }
+unsigned Executor::max_resident_blocks() const noexcept {
+  return workers() * static_cast<unsigned>(pool_->resident_blocks());
+}
 
 std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape const& shape,
                                    std::span<std::byte const> parameters, DeviceMemory& memory,
@@ -273,13 +343,18 @@ std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape cons
   launch.memory = &memory;
   launch.options = &options;
   launch.shared_bytes = kernel.function->static_shared_bytes + shape.dynamic_shared_bytes;
+  launch.quick_shared_bytes = options.checks.any() ? 0 : launch.shared_bytes;
+  if (options.checks.any())
+    for (auto const* const form : kernel.forms) launch.traits.push_back(FormTraits::of(*form));
   if (!place_frames(launch)) {
     return kernel_fault(launch, FaultKind::stack_overflow,
                         ": the threads of a block need more than 256 MiB of local memory");
   }
   pool_->run(job);
   if (statistics != nullptr) name_spans(*statistics, kernel);
-  return launch.take_fault();
+  auto fault = launch.take_fault();
+  if (fault && fault->kind == FaultKind::timeout) fault->message = launch.timeout_text(job->begun);
+  return fault;
 }
 
 }  // namespace cuda_cpu

@@ -1,6 +1,7 @@
 // Executor: runs PTX kernels on host threads.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -33,16 +34,21 @@ enum class FaultKind : std::uint8_t {
   illegal_instruction,  // trap
   assertion,            // assert()
   barrier,              // threads that disagree about a barrier, or wait for threads that never arrive
+  shuffle,              // a shuffle that reads a lane that takes no part in it
   stack_overflow,       // calls that are too deep, or too much local memory
+  race,                 // accesses to shared memory that nothing orders
+  uninitialized,        // a read of memory that was never written
   stopped,              // by RunOptions::stop
+  timeout,              // RunOptions::timeout
 };
 
 /// Why a kernel ended early: the first fault of any of its threads.
 struct Fault {
   FaultKind kind = FaultKind::illegal_address;
-  std::string message;  // one line: kernel, PTX line, block, lanes and address
+  std::string message;  // one line: kernel, source and PTX line, block, lanes and address
   std::string kernel;
   int line = 0;  // of the PTX text
+  std::vector<ptx::SourceLine> source;  // innermost first; empty if the PTX was compiled without -lineinfo
   Dimensions block{0, 0, 0};
   std::uint32_t first_thread = 0;  // index of the warp's first thread in the block
   std::uint32_t lanes = 0;         // a bit for each faulting thread of the warp
@@ -70,6 +76,32 @@ struct RunStatistics {
   std::vector<BlockStatistics> blocks;                   // unordered
 };
 
+/// What a shuffle does that reads a lane that has exited or is not in the member mask, whose value is undefined.
+enum class StaleShuffle : std::uint8_t {
+  zero,         // the value is zero
+  fault_if_idx, // a fault for `shfl.idx`, where the lane was chosen; else zero: lanes at the end of a reduction often
+                // read a value that they do not use
+  fault,        // a fault
+};
+
+/// What a launch is checked for; it then takes several times as long. What is found is a fault.
+struct Checks {
+  /// Two threads of a block access the same byte of shared memory, one of them writes to it and changes it, not both
+  /// accesses are atomic or volatile, and nothing between them may have ordered them: no barrier, and no fence or
+  /// atomic access of both threads.
+  bool race = false;
+  /// A read of shared memory, or of global memory with DeviceMemory::track_writes(), none of whose bytes was ever
+  /// written.
+  bool init = false;
+  /// Threads of a block reach __syncthreads() at different places.
+  bool sync = false;
+
+  bool any() const noexcept { return race || init || sync; }
+};
+
+/// The size of RunOptions::grid_workspace.
+inline constexpr std::size_t kGridWorkspaceBytes = 8;
+
 struct RunOptions {
   /// Receives the output of printf() in the kernel, once per call. Called on any thread, by one at a time.
   std::function<void(std::string_view)> print;
@@ -79,6 +111,15 @@ struct RunOptions {
   bool block_statistics = false;
   /// A perf span for each memory access, branch, call, return, exit, barrier and fence of a warp.
   bool instruction_spans = false;
+  Checks checks{};
+  StaleShuffle stale_shuffle = StaleShuffle::fault_if_idx;
+  /// Ends the run with FaultKind::timeout soon after this time since its first block began; zero: never.
+  std::chrono::nanoseconds timeout{0};
+
+  /// Not zero: the launch is cooperative, so all of its blocks run at the same time and may wait for each other. It is
+  /// the address of kGridWorkspaceBytes of zeros in device memory, aligned to 8, which grid.sync() of cooperative groups
+  /// uses. REQUIRES: at most Executor::max_resident_blocks() blocks.
+  std::uint64_t grid_workspace = 0;
   /// Ends the run with FaultKind::stopped soon after a stop is requested.
   std::stop_token stop;
 };
@@ -115,6 +156,8 @@ class Executor {
                            RunStatistics* statistics = nullptr);
 
   unsigned workers() const noexcept;
+  /// How many blocks run at the same time, at most: the limit of a cooperative launch.
+  unsigned max_resident_blocks() const noexcept;
 
  private:
   class Pool;

@@ -2,31 +2,12 @@
 #include <atomic>
 #include <thread>
 
-#include "cuda_cpu/executor/run_test_support.h"
+#include "cuda_cpu/executor/body_test.h"
 
 namespace cuda_cpu {
 namespace {
 
-class Faults : public testing::Test {
- protected:
-  // Runs a kernel with an array at %rd1, the index of the thread in %r1, and the address of its element in %rd2.
-  std::optional<Fault> run_body(std::string const& body, LaunchShape const& shape = {{1}, {32}, 0},
-                                std::size_t bytes = 4096, std::string const& declarations = "") {
-    device.load(
-        ".version 9.0\n.target sm_90\n.address_size 64\n" + declarations +
-        "\n.visible .entry k(.param .u64 p) {\n"
-        ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .local .align 8 .b8 own[16]; "
-        ".shared .align 8 .b8 ours[64];\n"
-        "ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd1, %rd2; "
-        "setp.lt.u32 %p1, %r1, 16;\n" +
-        body + "\nret;\n}\n");
-    data = device.allocate<std::uint32_t>(bytes / 4);
-    return device.run("k", shape, data);
-  }
-
-  TestDevice device;
-  std::uint32_t* data = nullptr;
-};
+using Faults = BodyTest;
 
 TEST_F(Faults, AnAccessOutOfBoundsIsReportedWithItsPlace) {
   auto const fault = run_body("st.global.u32 [%rd2], %r1;", {{1}, {64}, 0}, 40 * 4);
@@ -38,9 +19,22 @@ TEST_F(Faults, AnAccessOutOfBoundsIsReportedWithItsPlace) {
   EXPECT_EQ(fault->lanes, 1u << 8);
   EXPECT_EQ(fault->address, reinterpret_cast<std::uintptr_t>(data + 40));
   EXPECT_NE(fault->message.find("an access of 4 bytes at 0x"), fault->message.npos);
-  EXPECT_NE(fault->message.find(": kernel k, PTX line 8 (st.global.u32), block (0,0,0), warp 1, lane 8"),
+  EXPECT_NE(fault->message.find(", 4 bytes past the end of 160 bytes (allocation 1): kernel k, PTX line 8 (st.global.u32), block (0,0,0), warp 1, lane 8"),
             fault->message.npos)
       << fault->message;
+}
+
+TEST_F(Faults, TheSourceLineIsReportedIfThePtxHasOne) {
+  auto const fault = run_body(
+      ".loc 1 71 3\n.loc 1 42 5, function_name $f, inlined_at 1 71 3\n@%p1 bra end; trap; end: ret; }\n"
+      ".file 1 \"/src/softmax.cu\"\n.section .debug_str { $f: .b8 102, 0 }\n.visible .entry other() {");
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->message,
+            "trap: kernel k, softmax.cu:42, inlined at softmax.cu:71, PTX line 10 (trap), block (0,0,0), warp 0, lanes "
+            "16 to 31");
+  ASSERT_EQ(fault->source.size(), 2u);
+  EXPECT_EQ(fault->source[0].file, "/src/softmax.cu");
+  EXPECT_EQ(fault->source[0].function, "f");
 }
 
 TEST_F(Faults, EachSpaceHasItsOwnBounds) {
@@ -147,6 +141,42 @@ TEST_F(Faults, ACollectiveWhosePartnersNeverArriveIsADeadlock) {
   EXPECT_EQ(fault->lanes, 0xffff0000u);
 }
 
+TEST_F(Faults, AShuffleFromALaneThatTakesNoPartIsReported) {
+  struct Case {
+    char const* body;
+    std::uint32_t threads;
+    char const* why;
+  };
+  for (auto const& [body, threads, why] : std::initializer_list<Case>{
+           {"@!%p1 exit; shfl.sync.idx.b32 %r2, %r1, 20, 31, -1;", 32, "lane 20, which has exited"},
+           {"@%p1 shfl.sync.idx.b32 %r2, %r1, 17, 31, 0xffff;", 32, "lane 17, which is not in the member mask 0xffff"},
+           {"shfl.sync.idx.b32 %r2, %r1, 8, 31, -1;", 40, "lane 8, which does not exist: the block has 40 threads"}}) {
+    auto const fault = run_body(body, {{1}, {threads}, 0});
+    ASSERT_TRUE(fault) << body;
+    EXPECT_EQ(fault->kind, FaultKind::shuffle) << body;
+    EXPECT_EQ(fault->lanes, 1u) << body;
+    EXPECT_EQ(fault->message.find(std::string("a shuffle that reads ") + why), 0u) << fault->message;
+  }
+}
+
+TEST_F(Faults, LanesAtTheEndOfAReductionMayReadOthersUnlessThatIsChecked) {
+  char const* const body = "@%p1 shfl.sync.down.b32 %r2, %r1, 4, 31, 0xffff; st.global.u32 [%rd2], %r2;";
+  EXPECT_EQ(text_of(run_body(body)), "");
+  EXPECT_EQ(data[11], 15u);
+  EXPECT_EQ(data[12], 0u);
+  device.options.stale_shuffle = StaleShuffle::fault;
+  auto const fault = run_body(body);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->lanes, 1u << 12);
+  EXPECT_EQ(fault->message.find("a shuffle that reads lane 16, which is not in"), 0u) << fault->message;
+}
+
+TEST_F(Faults, AShuffleGivesZeroInPlaceOfAFaultIfAskedTo) {
+  device.options.stale_shuffle = StaleShuffle::zero;
+  EXPECT_EQ(text_of(run_body("@!%p1 exit; shfl.sync.idx.b32 %r2, %r1, 20, 31, -1; st.global.u32 [%rd2+4], %r2;")), "");
+  EXPECT_EQ(data[9], 0u);
+}
+
 TEST_F(Faults, ExitedThreadsCountAsArrivedAtBarriers) {
   EXPECT_EQ(text_of(run_body("@%p1 exit; bar.sync 0;", {{1}, {100}, 0})), "");
   EXPECT_EQ(text_of(run_body("setp.lt.u32 %p2, %r1, 40; @%p2 exit; bar.sync 0; "
@@ -208,7 +238,7 @@ TEST_F(Faults, AFailedAssertionIsReportedWithItsText) {
       ".global .b8 message[4] = {97, 62, 48}; .global .b8 file[2] = {102};");
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->kind, FaultKind::assertion);
-  EXPECT_NE(fault->message.find("f:12: f: Assertion `a>0` failed."), fault->message.npos) << fault->message;
+  EXPECT_NE(fault->message.find("f:12: f: Assertion `a>0` failed: kernel k, PTX line "), fault->message.npos) << fault->message;
 }
 
 TEST_F(Faults, TooManyNestedCallsAreAStackOverflow) {

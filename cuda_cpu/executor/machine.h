@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -16,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cuda_cpu/executor/executor.h"
@@ -27,7 +29,9 @@ namespace cuda_cpu {
 using Mask = std::uint32_t;  // a bit for each lane of a warp
 constexpr unsigned kLanes = 32;
 constexpr Mask kAllLanes = ~Mask{0};
-constexpr unsigned kBarriers = 16;
+constexpr unsigned kNamedBarriers = 16;
+constexpr unsigned kClusterBarrier = 16;  // of barrier.cluster: all threads of the block, the only one of its cluster
+constexpr unsigned kBarriers = kNamedBarriers + 1;
 
 /// The place of a register: an offset in the frame, or with kConstant in the kernel's constants.
 using Location = std::uint32_t;
@@ -41,8 +45,10 @@ enum class StepKind : std::uint8_t { plain, branch, call, ret, exit, barrier, co
 /// The perf span of an instruction, see RunOptions::instruction_spans.
 enum class SpanKind : std::uint8_t { none, ldg, stg, lds, sts, bra, call, ret, exit, barrier_sync, memory_fence };
 
+class BlockChecker;
 class Warp;
 struct Block;
+struct FormTraits;
 struct Step;
 
 /// Runs a step for at least one lane. False if that was a fault.
@@ -71,6 +77,23 @@ struct CallInfo {
   std::map<std::uint64_t, std::uint32_t> targets = {};  // the first steps of the functions that it may be
 };
 
+/// The elements of matrices.
+enum class Element : std::uint8_t { none, b1, s4, u4, s8, u8, s32, e4m3, e5m2, f16, bf16, tf32, f32, f64 };
+
+/// D = A * B + C, where A has m rows and k columns, B has n columns.
+struct MatrixShape {
+  std::uint8_t m = 0;
+  std::uint8_t n = 0;
+  std::uint8_t k = 0;       // of single bits: in words of 32
+  bool by_column = false;   // in memory
+  Element a = Element::none;
+  Element b = Element::none;
+  Element c = Element::none;
+  Element d = Element::none;
+};
+
+struct ManyOperands;
+
 struct Step {
   Handler handler = nullptr;
   StepKind kind = StepKind::plain;
@@ -82,9 +105,10 @@ struct Step {
   bool ftz = false;
   bool saturate = false;
   bool writes = false;          // to memory
+  bool unchecked = false;       // its address is that of an mbarrier
   bool waits = false;           // a backward branch of a loop that waits for other threads
   std::uint8_t negated = 0;     // a bit for each source that is a predicate
-  std::uint8_t count = 0;       // registers of a vector
+  std::uint8_t count = 0;       // registers of a vector; the number after an address
   std::uint8_t bytes = 0;       // of the value in memory
   std::uint8_t choice = 0;      // its meaning depends on the handler
   std::array<std::uint8_t, 4> width{};         // bytes of the destination registers
@@ -97,16 +121,28 @@ struct Step {
   std::uint64_t bits = 0;
   std::uint32_t target = 0;
   std::uint32_t range = 0;  // index in Block::ranges
-  std::int32_t line = 0;
+  std::int32_t line = 0;    // of the PTX
+  std::int32_t place = -1;  // in ptx::Module::sources()
+  std::uint32_t index = 0;       // of DecodedKernel::steps
   std::uint32_t form_index = 0;  // of DecodedKernel::forms
   CallInfo const* call = nullptr;
+  ManyOperands const* many = nullptr;
+  MatrixShape matrix;
+};
+
+/// The operands of a step that has more than Step holds.
+struct ManyOperands {
+  std::vector<std::vector<Location>> registers;  // of each operand in braces
+  std::vector<Step> addresses;                   // steps with the second address and those after it
 };
 
 struct DecodedKernel {
   std::string name;
+  ptx::Module const* module = nullptr;
   ptx::Function const* function = nullptr;
   std::vector<Step> steps;
   std::vector<std::unique_ptr<CallInfo>> calls;
+  std::vector<std::unique_ptr<ManyOperands>> many;
   std::vector<ptx::Form const*> forms;
   std::vector<std::byte> constants;  // 32 lanes each
   std::uint32_t frame_bytes = 0;        // registers of one call
@@ -125,18 +161,32 @@ struct Launch {
   RunOptions const* options = nullptr;
   std::uint64_t id = 0;
   std::uint32_t shared_bytes = 0;
+  std::uint32_t quick_shared_bytes = 0;  // that Block::quick() may access; zero if the launch is checked
+  std::vector<FormTraits> traits;        // of the kernel's forms if the launch is checked
   std::uint32_t depth = 0;        // limit of nested calls
   std::uint32_t local_bytes = 0;  // of one thread: frames for this depth, then those for alloca
   std::atomic<bool> stopped{false};
+  std::chrono::steady_clock::time_point begin;  // of its first block
+  std::atomic<bool> timed_out{false};           // then also stopped
+
+  Launch();
+  ~Launch();
 
   /// Keeps the first fault and stops the other blocks.
   void fail(Fault fault);
   std::optional<Fault> take_fault();
   void print(std::string_view text);
+  /// Stops a launch that has run for too long.
+  void time_out();
+  /// Where the threads of a block were when the launch timed out.
+  void add_places(Dimensions const& block, std::string places);
+  /// The message of the fault: the places of all blocks, of which `begun` had begun.
+  std::string timeout_text(std::uint64_t begun) const;
 
  private:
-  tracing::internal::Mutex mutex_;
+  mutable tracing::internal::Mutex mutex_;
   std::optional<Fault> fault_ TRACING_GUARDED_BY(mutex_);
+  std::vector<std::pair<Dimensions, std::string>> places_ TRACING_GUARDED_BY(mutex_);  // of blocks
   tracing::internal::Mutex printing_;  // held while options->print runs, which may call fail()
 };
 
@@ -214,6 +264,7 @@ enum class BlockState : std::uint8_t { finished, yielded };
 
 struct Block {
   Block(Launch& launch, std::uint64_t number);
+  ~Block();
 
   /// Runs until it is finished (or has a fault) or its turn is over.
   BlockState run();
@@ -224,6 +275,8 @@ struct Block {
   /// The same for the address of the step, with the common valid cases inlined.
   template <ptx::Space kSpace>
   std::byte* quick(Warp& warp, Step const& step, unsigned lane, std::uint32_t bytes);
+  /// The host address of `bytes` at the step's address, which must be in shared memory, in its space or generic.
+  std::byte* resolve_shared(Warp& warp, Step const& step, unsigned lane, std::uint32_t bytes);
   /// The host address of memory to read at a generic address; null, without a report, if it is invalid. For strings.
   std::byte const* find(std::uint64_t address, std::uint64_t bytes);
   bool fail(Warp const& warp, Step const& step, Mask lanes, FaultKind kind, std::string what,
@@ -253,6 +306,7 @@ struct Block {
   std::array<Barrier, kBarriers> barriers{};
   std::vector<CachedRange> ranges;
   std::map<std::uintptr_t, MemoryRange> late;  // memory allocated while the kernel ran, by its address
+  std::unique_ptr<BlockChecker> checker;       // null if the launch is not checked
   std::unique_ptr<std::vector<OpcodeStatistics>> statistics;  // by DecodedKernel::forms; null if not requested
 };
 
@@ -271,7 +325,7 @@ template <ptx::Space kSpace>
                                                       std::uint32_t bytes) {
   std::uint64_t const address = address_of(warp, step, lane);
   if constexpr (kSpace == ptx::Space::shared) {
-    if (address < launch.shared_bytes && bytes <= launch.shared_bytes - address && (address & (bytes - 1)) == 0)
+    if (address < launch.quick_shared_bytes && bytes <= launch.quick_shared_bytes - address && (address & (bytes - 1)) == 0)
       return shared + address;
   } else if constexpr (kSpace == ptx::Space::global) {
     CachedRange const& range = ranges[step.range];
@@ -284,8 +338,10 @@ template <ptx::Space kSpace>
 
 enum class WarpState : std::uint8_t { finished, waiting, yielded, failed };
 
-// The loop that runs a warp, without instrumentation, and with counts, times and perf spans.
+// The loop that runs a warp: without instrumentation; with checks; with counts, times and perf spans, and with checks if
+// the launch is checked.
 WarpState run_untraced(Warp& warp);
+WarpState run_checked(Warp& warp);
 WarpState run_traced(Warp& warp);
 
 /// Step::choice of a mov until its handler is selected.
@@ -308,12 +364,20 @@ Handler select_move(ptx::Form const& form, Step& step);
 Handler select_memory(ptx::Form const& form, Step& step);
 Handler select_atomic(ptx::Form const& form, Step& step);
 Handler select_collective(ptx::Form const& form, Step& step);
+Handler select_matrix(ptx::Form const& form, Step& step);
+Handler select_matrix_memory(ptx::Form const& form, Step& step);
+Handler select_async(ptx::Form const& form, Step& step);
+Handler select_mbarrier(ptx::Form const& form, Step& step);
 Handler select_stack(ptx::Form const& form, Step& step);
 Handler select_video(ptx::Form const& form, Step& step);
 /// The handler of a call of vprintf, __assertfail, malloc or free.
 Handler select_provided(std::string_view name);
 
-std::string hexadecimal(std::uint64_t value);  // "0x1f"
+/// Whether all lanes of a warp must arrive at a barrier at the same step: `bar.sync`, `barrier.sync.aligned`.
+bool is_aligned(DecodedKernel const& kernel, Step const& step);
+
+/// The member masks of a collective step, one for each lane: its last source.
+std::uint32_t const* members_of(Warp& warp, Step const& step);
 
 /// Makes the frame at `depth` the current one.
 void select_frame(Warp& warp, std::uint32_t depth) noexcept;

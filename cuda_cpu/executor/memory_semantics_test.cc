@@ -206,9 +206,11 @@ TEST_F(MemorySemantics, AtomicsReturnTheOldValue) {
 
 TEST_F(MemorySemantics, AtomicsOfAllWarpsAddUp) {
   checks_forms({"atom.shared.add.u32", "bar.sync"});
-  results("atom.shared.add.u32 %r2, [ours], 1; bar.sync 0; ld.shared.u32 %r9, [ours];", 100);
-  EXPECT_EQ(results("atom.shared.add.u32 %r2, [ours], 1; bar.sync 0; ld.shared.u32 %r9, [ours];", 100),
-            std::vector<std::uint32_t>(100, 100));
+  std::string const body =
+      "setp.eq.u32 %p2, %r1, 0; @%p2 st.shared.u32 [ours], 0; bar.sync 0; "
+      "atom.shared.add.u32 %r2, [ours], 1; bar.sync 0; ld.shared.u32 %r9, [ours];";
+  results(body, 100);
+  EXPECT_EQ(results(body, 100), std::vector<std::uint32_t>(100, 100));
 }
 
 TEST_F(ThreadSemantics, ShufflesReadTheLaneOfTheManual) {

@@ -63,9 +63,14 @@ void OperandDecoder::decode(Step& step, ptx::Instruction const& instruction) {
   ptx::Form const& form = *instruction.form;
   if (form.opcode() == "mov" && form.type != Type::pred) return move(step, instruction);
   unsigned next_source = 0;
+  bool has_address = false;
   for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
     auto const& operand = instruction.operands[i];
     auto const& spec = form.operands[i];
+    if (spec.in_braces > 0) {
+      registers(step, operand, spec.type);
+      continue;
+    }
     switch (spec.role) {
       case OperandRole::destination:
       case OperandRole::any_destination:
@@ -74,12 +79,51 @@ void OperandDecoder::decode(Step& step, ptx::Instruction const& instruction) {
       case OperandRole::source:
       case OperandRole::any_source:
       case OperandRole::predicate: sources(step, next_source, operand, spec); break;
-      case OperandRole::immediate: step.bits = operand.bits; break;
-      case OperandRole::address: address(step, operand); break;
+      case OperandRole::immediate:
+        if (has_address) step.count = static_cast<std::uint8_t>(operand.bits);
+        else step.bits = operand.bits;
+        break;
+      case OperandRole::address:
+        if (has_address) {
+          next_address(step, operand, spec.space.value_or(form.space));
+        } else {
+          step.space = spec.space.value_or(step.space);
+          address(step, operand);
+        }
+        has_address = true;
+        break;
       case OperandRole::label:
       case OperandRole::call: break;
     }
   }
+  if (form.has("aligned") && form.opcode() != "barrier") step.source[3] = constant(kAllLanes, Type::b32);  // members
+}
+
+ManyOperands& OperandDecoder::many_of(Step& step) {
+  if (step.many == nullptr) {
+    kernel_.many.push_back(std::make_unique<ManyOperands>());
+    step.many = kernel_.many.back().get();
+  }
+  return *kernel_.many.back();
+}
+
+void OperandDecoder::next_address(Step& step, Operand const& operand, Space space) {
+  Step other;
+  other.space = space;
+  other.line = step.line;
+  other.index = step.index;
+  other.form_index = step.form_index;
+  other.unchecked = many_of(step).addresses.size() == 1;  // the third address is that of an mbarrier
+  address(other, operand);
+  many_of(step).addresses.push_back(other);
+}
+
+// The registers of a fragment of a matrix.
+void OperandDecoder::registers(Step& step, Operand const& operand, Type type) {
+  std::vector<Location> all;
+  for (auto const& element : operand.elements)
+    all.push_back(element.kind == OperandKind::reg ? location(element.index) : constant(element.bits, type));
+  many_of(step).registers.push_back(std::move(all));
 }
 
 // A value in all lanes, which kernels read like a register.

@@ -40,6 +40,9 @@ class OperandDecoder {
   void destination(Step& step, unsigned i, ptx::Operand const& operand) const;
   void destinations(Step& step, ptx::Operand const& operand) const;
   void address(Step& step, ptx::Operand const& operand);
+  void next_address(Step& step, ptx::Operand const& operand, ptx::Space space);
+  void registers(Step& step, ptx::Operand const& operand, ptx::Type type);
+  ManyOperands& many_of(Step& step);
   void move(Step& step, ptx::Instruction const& instruction);
   MoveKind move_source(Step& step, ptx::Operand const& from, ptx::Type type);
 

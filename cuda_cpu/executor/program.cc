@@ -26,7 +26,7 @@ Program::Program(std::shared_ptr<ptx::Module const> module, DeviceMemory& memory
 
 Program::~Program() {
   for (auto const address : state_->addresses.variables)
-    if (address != 0) state_->memory.free(address);
+    if (address != 0) state_->memory.free(address, "freed with their module");
 }
 
 std::shared_ptr<Program const> Program::load(std::shared_ptr<ptx::Module const> module, DeviceMemory& memory) {
@@ -37,7 +37,9 @@ std::shared_ptr<Program const> Program::load(std::shared_ptr<ptx::Module const> 
   auto const& variables = made->module_->variables();
   for (auto const& variable : variables) {
     bool const placed = variable.space != ptx::Space::shared && variable.size_bytes != 0;
-    addresses.push_back(placed ? memory.allocate(variable.size_bytes, variable.space == ptx::Space::constant) : 0);
+    addresses.push_back(placed ? memory.allocate(variable.size_bytes, variable.space == ptx::Space::constant,
+                                                 "of the variable " + variable.name)
+                               : 0);
     if (!placed) continue;
     if (addresses.back() == 0) return nullptr;
     auto* const to = reinterpret_cast<std::byte*>(addresses.back());

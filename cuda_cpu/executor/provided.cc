@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cuda_cpu/executor/map.h"
+#include "cuda_cpu/executor/places.h"
 
 namespace cuda_cpu {
 namespace {
@@ -144,7 +145,7 @@ bool assert_step(Warp& warp, Step const& step, Mask lanes) {
     return text_at(warp.block, argument<std::uint64_t>(warp, step, lane, i)).value_or("(unreadable)");
   };
   std::string const what = text(1) + ":" + std::to_string(argument<std::uint32_t>(warp, step, lane, 2)) + ": " +
-                           text(3) + ": Assertion `" + text(0) + "` failed.";
+                           text(3) + ": Assertion `" + text(0) + "` failed";
   return warp.block.fail(warp, step, Mask{1} << lane, FaultKind::assertion, what);
 }
 

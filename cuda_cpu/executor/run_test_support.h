@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -27,7 +28,10 @@ inline std::string read_testdata(std::string const& name) {
 
 class TestDevice {
  public:
-  explicit TestDevice(unsigned workers = 2) : executor(std::make_unique<Executor>(Executor::Options{workers, 16})) {}
+  /// With the variable CUDA_CPU_TEST_CHECKS all launches are checked, which must change nothing for correct kernels.
+  explicit TestDevice(unsigned workers = 2) : executor(std::make_unique<Executor>(Executor::Options{workers, 16})) {
+    if (std::getenv("CUDA_CPU_TEST_CHECKS") != nullptr) options.checks = {true, true, true};
+  }
 
   void load(std::string_view text) {
     auto parsed = ptx::parse(text);

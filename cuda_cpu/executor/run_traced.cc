@@ -1,6 +1,7 @@
 // The loop that counts and times steps and emits perf spans.
 #include <chrono>
 
+#include "cuda_cpu/executor/checker.h"
 #include "cuda_cpu/executor/warp_loop.h"
 #include "tracing_core/tracing.h"
 
@@ -64,7 +65,10 @@ struct Traced {
   bool step(Warp& warp, Step const& step, Mask lanes, Make const& make) {
     using Clock = std::chrono::steady_clock;
     auto const begin = Clock::now();
-    bool const good = warp.block.launch.options->instruction_spans ? spanned(step, make) : make();
+    BlockChecker* const checker = warp.block.checker.get();
+    if (checker != nullptr) checker->before(warp, step, lanes);
+    bool good = warp.block.launch.options->instruction_spans ? spanned(step, make) : make();
+    if (checker != nullptr) good = good && checker->after();
     auto const took = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin);
     auto& statistics = (*warp.block.statistics)[step.form_index];
     ++statistics.count;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cuda_cpu/executor/places.h"
 #include "cuda_cpu/executor/warp_loop.h"
 
 namespace cuda_cpu {
@@ -134,14 +135,13 @@ void leave_call(Warp& warp, Mask lanes) {
   });
 }
 
-namespace {
-
-// The member mask of a collective step is its last source.
 std::uint32_t const* members_of(Warp& warp, Step const& step) {
   unsigned last = 3;
   while (step.source[last] == kNowhere) --last;
   return warp.at<std::uint32_t>(step.source[last]);
 }
+
+namespace {
 
 // Releases the lanes at bar.warp.sync instructions, which may differ, if all members of their mask have arrived.
 bool meet(Warp& warp) {
@@ -222,6 +222,11 @@ bool retry_collectives(Warp& warp) {
   return true;
 }
 
+bool is_aligned(DecodedKernel const& kernel, Step const& step) {
+  auto const& form = *kernel.forms[step.form_index];
+  return static_cast<BarrierKind>(step.choice) != BarrierKind::sync || form.opcode() != "barrier" || form.has("aligned");
+}
+
 namespace {
 
 // An operand of a barrier, its number or its count; none if it differs between the lanes.
@@ -231,14 +236,6 @@ std::optional<std::uint32_t> same_for_all(Warp& warp, Location location, Mask la
   bool same = true;
   if ((location & kConstant) == 0) each_lane(lanes, [&](unsigned lane) { same = same && values[lane] == value; });
   return same ? std::optional(value) : std::nullopt;
-}
-
-// The lanes of a warp may arrive at `barrier.sync` at different steps, but not at `bar.sync` and
-// `barrier.sync.aligned`.
-bool is_unaligned(DecodedKernel const& kernel, Step const& step) {
-  auto const& form = *kernel.forms[step.form_index];
-  return static_cast<BarrierKind>(step.choice) == BarrierKind::sync && form.opcode() == "barrier" &&
-         !form.has("aligned");
 }
 
 // Why lanes must not arrive at a barrier; empty if they may.
@@ -260,7 +257,7 @@ std::string why_not(Warp& warp, Step const& step, std::uint32_t id, std::uint32_
   if (warp.key[static_cast<unsigned>(std::countr_zero(warp.waiting[id]))] == key_of(warp, warp.depth, at)) return "";
   auto const& kernel = *block.launch.kernel;
   Step const& other = kernel.steps[warp.waiting_at[id]];
-  if (is_unaligned(kernel, step) && is_unaligned(kernel, other)) return "";
+  if (!is_aligned(kernel, step) && !is_aligned(kernel, other)) return "";
   return "a divergent barrier: other lanes of the warp wait at line " + std::to_string(other.line);
 }
 
@@ -273,10 +270,10 @@ Arrival arrive(Warp& warp, Step const& step, Mask lanes, std::uint32_t at) {
     block.fail(warp, step, lanes, FaultKind::barrier, std::move(why));
     return Arrival::failed;
   };
-  auto const number = same_for_all(warp, step.source[0], lanes);
+  auto const number = step.bits == kClusterBarrier ? kClusterBarrier : same_for_all(warp, step.source[0], lanes);
   if (!number) return fail("a barrier whose number differs between lanes");
   std::uint32_t const id = *number;
-  if (id >= kBarriers) return fail("a barrier with the number " + std::to_string(id) + "; expected 0 to 15");
+  if (id >= kNamedBarriers && step.bits != kClusterBarrier) return fail("a barrier with the number " + std::to_string(id) + "; expected 0 to 15");
   bool const counted = (kind == BarrierKind::sync || kind == BarrierKind::arrive) && step.count > 1;
   auto const count = counted ? same_for_all(warp, step.source[1], lanes) : 0;
   if (!count) return fail("a barrier whose number of threads differs between lanes");

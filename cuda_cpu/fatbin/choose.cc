@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
+
+#include "cuda_cpu/ptx/link.h"
 
 namespace cuda_cpu::fatbin {
 namespace {
@@ -45,6 +48,24 @@ int suggested(std::span<Entry const> entries, int capability) noexcept {
     if (entry.arch <= kNewestTarget && is_better) best = entry.arch;
   }
   return best != 0 ? best : 75;
+}
+
+// libcudadevrt is a translation unit of programs that nvcc links with PTX only.
+bool is_device_runtime(std::string_view text) noexcept { return text.find(" __CNPRT_VERSION_NUMBER__") != text.npos; }
+
+Result<Ptx> linked(std::vector<Ptx> units, int capability) {
+  if (units.empty()) return Error{ErrorKind::no_ptx, why_no_ptx({}, capability)};
+  if (units.size() == 1) return std::move(units.front());
+  std::vector<std::string_view> texts;
+  Ptx made;
+  for (auto const& unit : units) {
+    texts.push_back(unit.text);
+    made.arch = std::max(made.arch, unit.arch);
+  }
+  auto text = ptx::link(texts);
+  if (auto* const error = std::get_if<ptx::LinkError>(&text)) return Error{ErrorKind::link, std::move(error->message)};
+  made.text = std::move(std::get<0>(text));
+  return made;
 }
 
 }  // namespace
@@ -88,15 +109,17 @@ Result<Ptx> find_ptx(void const* image, int capability) {
   if (!is_wrapper(image)) return find_ptx(container_at(image), capability);
   auto const containers = containers_of(image);
   if (auto const* const error = std::get_if<Error>(&containers)) return *error;
+  auto const& all = std::get<0>(containers);
   std::vector<Ptx> units;
-  for (auto const container : std::get<0>(containers)) {
-    auto unit = find_ptx(container, capability);
-    if (auto* const error = std::get_if<Error>(&unit)) return std::move(*error);
-    units.push_back(std::move(std::get<0>(unit)));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    auto unit = find_ptx(all[i], capability);
+    if (auto* const error = std::get_if<Error>(&unit)) {
+      if (all.size() > 1) error->message.insert(0, fmt::format("translation unit {} of {}: ", i + 1, all.size()));
+      return std::move(*error);
+    }
+    if (!is_device_runtime(std::get<0>(unit).text)) units.push_back(std::move(std::get<0>(unit)));
   }
-  if (units.empty()) return Error{ErrorKind::no_ptx, why_no_ptx({}, capability)};
-  if (units.size() > 1) return Error{ErrorKind::link, "translation units of -rdc=true cannot be linked yet"};
-  return std::move(units.front());
+  return linked(std::move(units), capability);
 }
 
 }  // namespace cuda_cpu::fatbin

@@ -29,7 +29,8 @@ std::string why_no_ptx(std::span<Entry const> entries, int capability);
 Result<Ptx> find_ptx(std::span<std::byte const> container, int capability);
 
 /// The same for a container or a wrapper in memory, such as the argument of __cudaRegisterFatBinary(). The PTX of
-/// several translation units (-rdc=true) is linked: see ptx::link(). REQUIRES: is_container() or is_wrapper().
+/// several translation units (-rdc=true) is linked: see ptx::link(). Without the unit of libcudadevrt, by which kernels
+/// launch kernels and call the runtime: those that do are refused. REQUIRES: is_container() or is_wrapper().
 Result<Ptx> find_ptx(void const* image, int capability);
 
 }  // namespace cuda_cpu::fatbin

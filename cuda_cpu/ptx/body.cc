@@ -9,7 +9,13 @@ namespace {
 class BodyReader {
  public:
   BodyReader(ModuleBuilder& module, Function& function)
-      : function_(function), cursor_(module.cursor), scopes_(function), operands_(module, function, scopes_) {}
+      : function_(function),
+        cursor_(module.cursor),
+        sources_(module.sources),
+        scopes_(function),
+        operands_(module, function, scopes_) {
+    sources_.begin_function();
+  }
 
   void run() {
     declare_parameters();
@@ -55,8 +61,8 @@ class BodyReader {
 
   void directive() {
     Token const at = cursor_.take();
-    if (at.text == ".loc") return cursor_.skip_location();
-    if (at.text == ".file") return cursor_.skip_file();
+    if (at.text == ".loc") return sources_.location();
+    if (at.text == ".file") return sources_.file();
     if (at.text == ".pragma") return cursor_.skip_strings();
     if (at.text == ".reg") {
       scopes_.declare_registers(cursor_);
@@ -73,6 +79,7 @@ class BodyReader {
   void instruction() {
     Instruction made;
     made.line = cursor_.peek().line;
+    made.place = sources_.place();
     if (cursor_.accept('@')) {
       made.guard_negated = cursor_.accept('!');
       made.guard = operands_.predicate();
@@ -86,6 +93,7 @@ class BodyReader {
 
   Function& function_;
   Cursor& cursor_;
+  SourceReader& sources_;
   Scopes scopes_;
   OperandReader operands_;
 };

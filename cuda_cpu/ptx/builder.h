@@ -14,12 +14,14 @@
 #include "cuda_cpu/ptx/forms.h"
 #include "cuda_cpu/ptx/literal.h"
 #include "cuda_cpu/ptx/module.h"
+#include "cuda_cpu/ptx/source_reader.h"
 
 namespace cuda_cpu::ptx {
 
 class ModuleBuilder {
  public:
-  explicit ModuleBuilder(std::string_view text) : cursor(text), module(std::make_shared<Module>()) {}
+  explicit ModuleBuilder(std::string_view text)
+      : cursor(text), module(std::make_shared<Module>()), sources(cursor, module->sources_) {}
 
   std::shared_ptr<Module const> run();
 
@@ -43,6 +45,9 @@ class ModuleBuilder {
   void keep(Function function, Token const& at);
 
   std::shared_ptr<Module> module;
+
+ public:
+  SourceReader sources;  // initialized after `module`
 };
 
 /// Reads the type of a declaration, ".u32".
@@ -118,8 +123,9 @@ class OperandReader {
   Operand named_source(OperandSpec const& spec, Token const& token);
   Operand set_predicates(bool two);
   Operand read_predicate();
-  Operand address();
+  Operand address(OperandSpec const& spec);
   Operand vector(OperandSpec const& spec, bool is_source, bool allow_sinks);
+  Operand in_braces(OperandSpec const& spec);
   Operand moved_vector(Type type, bool is_source);
   Operand number(Type type);
   Operand immediate(Type type);
@@ -140,6 +146,7 @@ class OperandReader {
   Scopes& scopes_;
   Cursor& cursor_;
   Form const* form_ = nullptr;  // of the instruction that is read
+  Space space_ = Space::generic;  // of the address that is read
 };
 
 /// Computes for each entry what it uses through calls: frames, shared memory, refusals.

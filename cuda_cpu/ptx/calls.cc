@@ -68,9 +68,14 @@ class Linker {
       if (instruction.callee.empty()) continue;
       auto const callee = std::ranges::find(functions_, instruction.callee, &Function::name);
       if (callee != functions_.end() && is_provided(*callee)) continue;
-      if (callee == functions_.end() || !callee->has_body || callee->is_entry)
-        refuse(entry_.refusal, instruction.line, "a call of " + quoted(instruction.callee) + ", which has no body");
-      else follow(*callee, deepest, depth);
+      if (callee == functions_.end() || !callee->has_body || callee->is_entry) {
+        bool const is_runtime = instruction.callee.starts_with("__cudaCDP2");  // libcudadevrt
+        refuse(entry_.refusal, instruction.line,
+               "a call of " + quoted(instruction.callee) +
+                   (is_runtime ? ": kernels cannot call the CUDA runtime or launch kernels" : ", which has no body"));
+      } else {
+        follow(*callee, deepest, depth);
+      }
     }
     path_.pop_back();
     depths_[index] = deepest;

@@ -42,28 +42,6 @@ void Cursor::skip_statement() {
   fail("expected ';'");
 }
 
-// `1 20 3, function_name $L__info_string0+4, inlined_at 1 40 5`
-void Cursor::skip_location() {
-  for (int i = 0; i < 3; ++i) integer();
-  while (accept(',')) {
-    if (accept("function_name")) {
-      name();
-      if (accept('+')) integer();
-    } else if (accept("inlined_at")) {
-      for (int i = 0; i < 3; ++i) integer();
-    } else {
-      fail("expected 'function_name' or 'inlined_at'");
-    }
-  }
-}
-
-// `1 "name.cu", 1700000000, 4096`
-void Cursor::skip_file() {
-  integer();
-  expect(TokenKind::text, "a string");
-  while (accept(',')) integer();
-}
-
 void Cursor::skip_braces() {
   expect('{');
   for (int depth = 1; depth > 0;) {

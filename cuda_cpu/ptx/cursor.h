@@ -68,6 +68,7 @@ class Cursor {
   /// The position, to go back to.
   std::size_t place() const noexcept { return at_; }
   void go_back(std::size_t place) noexcept { at_ = place; }
+  Token const& at(std::size_t place) const noexcept { return tokens_[place]; }
 
   /// The next token begins a statement: the one that unsupported() names.
   void begin_statement() noexcept { statement_ = at_; }
@@ -82,9 +83,6 @@ class Cursor {
     while (accept(','));
     expect(';');
   }
-  /// Skip what follows `.loc` and `.file`. They end without a ';', so the next statement may be on the same line.
-  void skip_location();
-  void skip_file();
   /// Skips a block in braces, which is next.
   void skip_braces();
 

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "tracing_core/internal/mutex.h"
+
 namespace cuda_cpu::ptx {
 namespace {
 
@@ -30,7 +32,25 @@ constexpr WordSet kSets[] = {
     {"sem", "{relaxed|acquire|release|acq_rel}"},
     {"scope", "{cta|gpu|sys}"},
     {"aspace", "{global|shared|shared::cta}"},
+    {"cta", "{shared|shared::cta}"},
+    {"rc", "{row|col}"},
+    {"shape16", "{m16n16k16|m8n32k16|m32n8k16}"},
+    {"wspace", "{global|shared|shared::cta}"},
 };
+
+[[noreturn]] void fail_pattern(std::string_view pattern) {
+  throw std::invalid_argument("invalid pattern of forms: " + std::string(pattern));
+}
+
+// The pattern of the set that is named in a pattern at `at`, after its '<'.
+std::string_view take_set(std::string_view pattern, std::size_t& at) {
+  std::size_t const end = pattern.find('>', at);
+  if (end == pattern.npos) fail_pattern(pattern);
+  auto const* const set = std::ranges::find(kSets, pattern.substr(at, end - at), &WordSet::name);
+  if (set == std::end(kSets)) fail_pattern(pattern);
+  at = end + 1;
+  return set->pattern;
+}
 
 // Reads a pattern from left to right and keeps all texts that it has produced so far.
 class Expander {
@@ -46,7 +66,7 @@ class Expander {
  private:
   using Texts = std::vector<std::string>;
 
-  [[noreturn]] void fail() const { throw std::invalid_argument("invalid pattern of forms: " + std::string(pattern_)); }
+  [[noreturn]] void fail() const { fail_pattern(pattern_); }
   bool take(char c) {
     if (at_ == pattern_.size() || pattern_[at_] != c) return false;
     ++at_;
@@ -73,7 +93,7 @@ class Expander {
         if (!take('}')) fail();
         append(texts, choices);
       } else if (take('<')) {
-        append(texts, named());
+        append(texts, Expander(take_set(pattern_, at_)).run());
       } else {
         append(texts, {std::string(1, pattern_[at_++])});
       }
@@ -81,17 +101,64 @@ class Expander {
     return texts;
   }
 
-  Texts named() {
-    std::size_t const end = pattern_.find('>', at_);
-    if (end == pattern_.npos) fail();
-    std::string_view const name = pattern_.substr(at_, end - at_);
-    at_ = end + 1;
-    auto const* const set = std::ranges::find(kSets, name, &WordSet::name);
-    if (set == std::end(kSets)) fail();
-    return Expander(set->pattern).run();
+  std::string_view pattern_;
+  std::size_t at_ = 0;
+};
+
+// Whether a pattern matches a text, without expanding it: where in the text each part of the pattern may end.
+class Matcher {
+ public:
+  Matcher(std::string_view pattern, std::string_view text) : pattern_(pattern), text_(text) {}
+
+  bool run() {
+    auto const ends = sequence({0});
+    if (at_ != pattern_.size()) fail_pattern(pattern_);
+    return std::ranges::find(ends, text_.size()) != ends.end();
+  }
+
+ private:
+  using Places = std::vector<std::size_t>;
+
+  bool take(char c) {
+    if (at_ == pattern_.size() || pattern_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  void expect(char c) {
+    if (!take(c)) fail_pattern(pattern_);
+  }
+
+  Places sequence(Places places) {
+    while (at_ < pattern_.size() && pattern_[at_] != '|' && pattern_[at_] != '}' && pattern_[at_] != ']') {
+      if (take('[')) {
+        add(places, sequence(places));
+        expect(']');
+      } else if (take('{')) {
+        places = choice(places);
+        expect('}');
+      } else if (take('<')) {
+        Matcher set(take_set(pattern_, at_), text_);
+        places = set.sequence(std::move(places));
+      } else {
+        char const c = pattern_[at_++];
+        std::erase_if(places, [&](std::size_t place) { return place == text_.size() || text_[place] != c; });
+        for (auto& place : places) ++place;
+      }
+    }
+    return places;
+  }
+  Places choice(Places const& places) {
+    Places ends = sequence(places);
+    while (take('|')) add(ends, sequence(places));
+    return ends;
+  }
+  static void add(Places& places, Places const& others) {
+    for (auto const other : others)
+      if (std::ranges::find(places, other) == places.end()) places.push_back(other);
   }
 
   std::string_view pattern_;
+  std::string_view text_;
   std::size_t at_ = 0;
 };
 
@@ -112,6 +179,15 @@ Type operand_type(std::string_view text, Form const& form) {
   return find_type(text);
 }
 
+// All blocks are clusters of one block, so the shared memory of the cluster is that of the block.
+Space find_space(std::string_view word) noexcept {
+  if (word == "global") return Space::global;
+  if (word == "shared" || word == "shared::cta" || word == "shared::cluster") return Space::shared;
+  if (word == "const") return Space::constant;
+  if (word == "local") return Space::local;
+  return word == "param" ? Space::param : Space::generic;
+}
+
 OperandSpec operand_spec(std::string_view text, Form const& form) {
   OperandSpec spec;
   for (;; text.remove_prefix(1)) {
@@ -119,6 +195,7 @@ OperandSpec operand_spec(std::string_view text, Form const& form) {
     else if (text.front() == '~') spec.wider = true;
     else if (text.front() == '*') spec.as_vector = true;
     else if (text.front() == '|') spec.with_predicate = true;
+    else if (text.front() >= '1' && text.front() <= '8') spec.in_braces = static_cast<std::uint8_t>(text.front() - '0');
     else break;
   }
   std::size_t const equals = text.find('=');
@@ -132,15 +209,8 @@ OperandSpec operand_spec(std::string_view text, Form const& form) {
   auto const* const found = std::ranges::find(kRoles, role, &std::pair<std::string_view, OperandRole>::first);
   if (found == std::end(kRoles)) throw std::invalid_argument("invalid operand of a form: " + std::string(text));
   spec.role = found->second;
+  if (spec.role == OperandRole::address && equals != text.npos) spec.space = find_space(text.substr(equals + 1));
   return spec;
-}
-
-Space find_space(std::string_view word) noexcept {
-  if (word == "global") return Space::global;
-  if (word == "shared" || word == "shared::cta") return Space::shared;
-  if (word == "const") return Space::constant;
-  if (word == "local") return Space::local;
-  return word == "param" ? Space::param : Space::generic;
 }
 
 template <class Visit>
@@ -170,7 +240,9 @@ void fill_from_name(Form& form, FormRow const& row) {
 std::string normalized(std::string_view name) {
   std::vector<std::string_view> words;
   split(name, '.', [&words](std::string_view word) { words.push_back(word); });
-  if (words.empty() || words[0] == "bar" || words[0] == "barrier") return std::string(name);
+  // In the names of these forms the order of the words has a meaning: row.col is not col.row.
+  static constexpr std::string_view kOrdered[] = {"bar", "barrier", "cp", "mma", "wmma"};
+  if (words.empty() || std::ranges::find(kOrdered, words[0]) != std::end(kOrdered)) return std::string(name);
   static constexpr std::string_view kOfOperations[] = {"lo", "hi", "wide", "l", "r"};
   bool const second_is_fixed =
       words.size() > 1 && std::ranges::find(kOfOperations, words[1]) != std::end(kOfOperations);
@@ -184,39 +256,92 @@ std::string normalized(std::string_view name) {
   return text;
 }
 
+std::string opcode_of(std::string_view name) { return std::string(name.substr(0, name.find('.'))); }
+
+// The part of a pattern that holds its opcodes: until the first modifier outside of braces.
+std::string_view beginning_of(std::string_view pattern) noexcept {
+  int depth = 0;
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    depth += pattern[at] == '{' ? 1 : pattern[at] == '}' ? -1 : 0;
+    if (depth == 0 && (pattern[at] == '.' || pattern[at] == '[')) return pattern.substr(0, at);
+  }
+  return pattern;
+}
+
+// Forms are made when they are first looked up: expanding all rows takes longer than most modules take to load.
 class Table {
  public:
   Table() {
     for (auto const& row : form_rows()) {
-      for (auto& name : expand_pattern(row.pattern)) {
-        auto form = std::make_unique<Form>();
-        form->name = std::move(name);
-        fill_from_name(*form, row);
-        if (!by_name_.emplace(form->name, form.get()).second) continue;
-        by_normalized_name_.emplace(normalized(form->name), form.get());
-        sorted_.push_back(form.get());
-        owned_.push_back(std::move(form));
+      for (auto const& beginning : expand_pattern(beginning_of(row.pattern))) {
+        auto& rows = rows_[opcode_of(beginning)];
+        if (rows.empty() || rows.back() != &row) rows.push_back(&row);
       }
     }
-    std::ranges::sort(sorted_, {}, &Form::name);
   }
 
-  Form const* find(std::string_view name) const {
-    if (auto const found = by_name_.find(name); found != by_name_.end()) return found->second;
-    auto const found = by_normalized_name_.find(normalized(name));
-    return found == by_normalized_name_.end() ? nullptr : found->second;
+  Form const* find(std::string_view name) {
+    tracing::internal::MutexLock const lock(mutex_);
+    return find_locked(name);
   }
-  std::vector<Form const*> const& sorted() const noexcept { return sorted_; }
+
+  std::vector<Form const*> all() {
+    std::vector<Form const*> forms;
+    for (auto const& row : form_rows())
+      for (auto const& name : expand_pattern(row.pattern)) forms.push_back(find(name));
+    std::ranges::sort(forms, {}, &Form::name);
+    forms.erase(std::unique(forms.begin(), forms.end()), forms.end());  // Clang 14 cannot compile std::ranges::unique
+    return forms;
+  }
 
  private:
-  std::vector<std::unique_ptr<Form>> owned_;
-  std::unordered_map<std::string_view, Form const*> by_name_;
-  std::unordered_map<std::string, Form const*> by_normalized_name_;
-  std::vector<Form const*> sorted_;
+  Form const* find_locked(std::string_view name) TRACING_REQUIRES(mutex_) {
+    std::string key(name);
+    if (auto const known = forms_.find(key); known != forms_.end()) return known->second.get();
+    auto form = make(name);
+    if (form == nullptr) {  // perhaps with its modifiers in another order
+      std::string const* const canonical = find_normalized(name);
+      if (canonical != nullptr) return find_locked(*canonical);
+    }
+    return forms_.emplace(std::move(key), std::move(form)).first->second.get();
+  }
+
+  std::unique_ptr<Form> make(std::string_view name) const {
+    auto const rows = rows_.find(opcode_of(name));
+    if (rows == rows_.end()) return nullptr;
+    for (auto const* const row : rows->second) {
+      if (!Matcher(row->pattern, name).run()) continue;
+      auto form = std::make_unique<Form>();
+      form->name = name;
+      fill_from_name(*form, *row);
+      return form;
+    }
+    return nullptr;
+  }
+
+  std::string const* find_normalized(std::string_view name) TRACING_REQUIRES(mutex_) {
+    std::string const opcode = opcode_of(name);
+    auto const rows = rows_.find(opcode);
+    if (rows == rows_.end()) return nullptr;
+    auto const [names, is_new] = normalized_.try_emplace(opcode);
+    if (is_new) {
+      for (auto const* const row : rows->second)
+        for (auto& expanded : expand_pattern(row->pattern))
+          names->second.emplace(normalized(expanded), std::move(expanded));
+    }
+    auto const found = names->second.find(normalized(name));
+    return found == names->second.end() ? nullptr : &found->second;
+  }
+
+  std::unordered_map<std::string, std::vector<FormRow const*>> rows_;  // by opcode
+  tracing::internal::Mutex mutex_;
+  std::unordered_map<std::string, std::unique_ptr<Form>> forms_ TRACING_GUARDED_BY(mutex_);  // null: not supported
+  // By opcode: normalized names, and the names to look up.
+  std::unordered_map<std::string, std::unordered_map<std::string, std::string>> normalized_ TRACING_GUARDED_BY(mutex_);
 };
 
-Table const& table() {
-  static Table const* const made = new Table;  // never destroyed: modules in static objects point to forms
+Table& table() {
+  static Table* const made = new Table;  // never destroyed: modules in static objects point to forms
   return *made;
 }
 
@@ -226,6 +351,6 @@ bool Form::has(std::string_view word) const noexcept { return std::ranges::find(
 
 std::vector<std::string> expand_pattern(std::string_view pattern) { return Expander(pattern).run(); }
 Form const* find_form(std::string_view name) { return table().find(name); }
-std::vector<Form const*> const& all_forms() { return table().sorted(); }
+std::vector<Form const*> all_forms() { return table().all(); }
 
 }  // namespace cuda_cpu::ptx

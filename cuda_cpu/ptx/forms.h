@@ -3,6 +3,7 @@
 // supported.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,8 @@ struct OperandSpec {
   bool wider = false;           // accepts wider registers
   bool as_vector = false;       // with .v2 and .v4: two or four registers in braces
   bool with_predicate = false;  // a destination that may have a predicate as well: %r1|%p1
+  std::uint8_t in_braces = 0;   // so many registers in braces; one may be without them
+  std::optional<Space> space;   // of an address, if it is not that of the form
 };
 
 /// One exact form. Lives as long as the process.
@@ -59,9 +62,9 @@ std::span<FormRow const> form_rows() noexcept;
 /// All forms that a pattern matches. Throws std::invalid_argument if the pattern is malformed.
 std::vector<std::string> expand_pattern(std::string_view pattern);
 
-/// The form of an instruction, whose modifiers may be in any order; null if it is not supported.
+/// The form of an instruction, whose modifiers may be in any order; null if it is not supported. Thread-safe.
 Form const* find_form(std::string_view name);
-/// All forms, sorted by name.
-std::vector<Form const*> const& all_forms();
+/// All forms, sorted by name. Takes some 10 ms.
+std::vector<Form const*> all_forms();
 
 }  // namespace cuda_cpu::ptx

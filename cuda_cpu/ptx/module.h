@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cuda_cpu/ptx/source_lines.h"
 #include "cuda_cpu/ptx/types.h"
 
 namespace cuda_cpu::ptx {
@@ -77,6 +78,9 @@ enum class SpecialRegister : std::uint8_t {
   tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
   laneid, warpid, nwarpid, smid, nsmid, gridid, lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
   clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi, total_smem_size, dynamic_smem_size,
+  clusterid_x, clusterid_y, clusterid_z, nclusterid_x, nclusterid_y, nclusterid_z,
+  cluster_ctaid_x, cluster_ctaid_y, cluster_ctaid_z, cluster_nctaid_x, cluster_nctaid_y, cluster_nctaid_z,
+  cluster_ctarank, cluster_nctarank, envreg1, envreg2,
 };
 
 /// What the name in an operand refers to; `symbol` is its index in that list.
@@ -96,6 +100,7 @@ struct Operand {
 struct Instruction {
   Form const* form = nullptr;
   int line = 0;
+  std::int32_t place = -1;  // in Module::sources()
   std::int32_t guard = -1;  // a predicate register
   bool guard_negated = false;
   std::vector<Operand> operands;  // without trailing optional ones that are missing
@@ -179,6 +184,7 @@ class Module {
   std::vector<Variable> const& variables() const noexcept { return variables_; }
   std::string const& version() const noexcept { return version_; }
   std::string const& target() const noexcept { return target_; }
+  SourceTable const& sources() const noexcept { return sources_; }
 
  private:
   friend class ModuleBuilder;
@@ -186,6 +192,7 @@ class Module {
   std::vector<Variable> variables_;
   std::string version_;
   std::string target_;
+  SourceTable sources_;
 };
 
 }  // namespace cuda_cpu::ptx

@@ -38,12 +38,11 @@ std::int32_t ModuleBuilder::find_variable(std::string_view name) const noexcept 
 
 void ModuleBuilder::declaration() {
   cursor.begin_statement();
-  if (cursor.accept(".file")) return cursor.skip_file();
-  if (cursor.accept(".loc")) return cursor.skip_location();
+  if (cursor.accept(".file")) return sources.file();
+  if (cursor.accept(".loc")) return sources.location();
   if (cursor.accept(".pragma")) return cursor.skip_strings();
   if (cursor.accept(".section")) {
-    cursor.take();
-    return cursor.skip_braces();
+    return cursor.take().text == ".debug_str" ? sources.strings() : cursor.skip_braces();
   }
   bool const is_extern = cursor.accept(".extern");
   if (!is_extern && !cursor.accept(".visible") && !cursor.accept(".weak")) cursor.accept(".common");
@@ -131,11 +130,16 @@ void ModuleBuilder::function_directives(Function& function) {
         if (i == 3 || size == 0 || size > kMaxThreads) cursor.fail(number, "invalid size of a block");
         sizes[i++] = static_cast<std::uint32_t>(size);
       } while (cursor.accept(','));
-    } else if (at.text == ".minnctapersm" || at.text == ".maxnctapersm" || at.text == ".maxnreg") {
+    } else if (at.text == ".reqnctapercluster") {
+      bool is_one = true;
+      do is_one = cursor.integer() == 1 && is_one;
+      while (cursor.accept(','));
+      if (!is_one) throw Unsupported(at.line, ".reqnctapercluster: clusters of more than one block");
+    } else if (at.text == ".maxclusterrank" || at.text == ".minnctapersm" || at.text == ".maxnctapersm" || at.text == ".maxnreg") {
       cursor.integer();
     } else if (at.text == ".pragma") {
       cursor.skip_strings();
-    } else if (at.text != ".noreturn") {
+    } else if (at.text != ".noreturn" && at.text != ".explicitcluster") {
       throw Unsupported(at.line, at.text);
     }
   }
@@ -200,6 +204,7 @@ void ModuleBuilder::function(bool is_entry) {
 std::shared_ptr<Module const> ModuleBuilder::run() {
   header();
   while (!cursor.at_end()) declaration();
+  sources.finish();
   link_functions(functions(), variables());
   return module;
 }

@@ -105,4 +105,19 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void cons
   return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host_function, block_threads, dynamic_shared_bytes, 0);
 }
 
+// With blocks of this size and number on a multiprocessor.
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, void const* host_function, int blocks, int) {
+  return call([&]() -> cudaError_t {
+    CUfunction function = nullptr;
+    if (bytes == nullptr || blocks <= 0) return cudaErrorInvalidValue;
+    if (cudaError_t const error = find_function(host_function, &function); error != cudaSuccess) return error;
+    int const share = attribute_of_device(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) / blocks -
+                      attribute_of_device(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK) -
+                      attribute_of(function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+    *bytes = static_cast<std::size_t>(
+        std::clamp(share, 0, attribute_of(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)));
+    return cudaSuccess;
+  });
+}
+
 }  // extern "C"

@@ -1,26 +1,54 @@
 #include "cuda_cpu/runtime/registry.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <string_view>
 
+#include "cuda_cpu/cpu/cpu_driver.h"
+#include "cuda_cpu/fatbin/fatbin.h"
 #include "cuda_cpu/runtime/runtime.h"
+#include "tracing_core/cuda/kernel_name.h"
 
 namespace cuda_cpu::runtime {
 
 using tracing::internal::MutexLock;
 
-CUresult Binary::load(CUmodule* module) {
+namespace {
+
+// The program or library that an image is part of. Empty if it is in none, as PTX that was read from a file.
+std::string file_of(void const* image) {
+  Dl_info info{};
+  if (dladdr(image, &info) == 0 || info.dli_fname == nullptr) return {};
+  std::string_view const path = info.dli_fname;
+  return std::string(path.substr(path.rfind('/') + 1));
+}
+
+}  // namespace
+
+std::size_t bytes_of(void const* image) {
+  if (fatbin::is_container(image)) return fatbin::container_at(image).size();
+  if (!fatbin::is_wrapper(image)) return std::strlen(static_cast<char const*>(image));  // PTX
+  std::size_t bytes = 0;
+  auto const containers = fatbin::containers_of(image);
+  if (auto const* const all = std::get_if<0>(&containers))
+    for (auto const& container : *all) bytes += container.size();
+  return bytes;
+}
+
+CUresult Binary::load(CUmodule* module, std::string const& user) {
   MutexLock const lock(mutex_);
   if (!is_loaded_) {
-    result_ = load_locked();
+    result_ = driver().module_load(&module_, image_, file_of(image_), bytes_of(image_));
+    if (result_ != CUDA_SUCCESS) why_ = cpu_driver_last_message();
     is_loaded_ = true;
   }
+  if (result_ != CUDA_SUCCESS) refuse(to_error(result_), user + " cannot be used: " + why_);
   *module = module_;
   return result_;
 }
-
-CUresult Binary::load_locked() { return driver().module_load(&module_, wrapper_, "fat binary", 0); }
 
 void Binary::unload() noexcept {
   MutexLock const lock(mutex_);
@@ -34,17 +62,24 @@ CUresult Kernel::find(CUfunction* function) {
   if (*function != nullptr) [[likely]]
     return CUDA_SUCCESS;
   CUmodule module = nullptr;
-  CUresult result = binary.load(&module);
-  if (result == CUDA_SUCCESS) result = driver().module_get_function(function, module, name.c_str());
-  if (result == CUDA_SUCCESS) function_.store(*function, std::memory_order_release);
+  std::string const name_in_source = tracing::cuda::kernel_name(name.c_str());
+  if (CUresult const result = binary.load(&module, "the kernel " + name_in_source); result != CUDA_SUCCESS) return result;
+  CUresult const result = driver().module_get_function(function, module, name.c_str());
+  if (result == CUDA_SUCCESS)
+    function_.store(*function, std::memory_order_release);
+  else
+    explain(fmt::format("the kernel {} cannot be used: {}", name_in_source, cpu_driver_last_message()));
   return result;
 }
 
 CUresult Variable::find(CUdeviceptr* address) {
   CUmodule module = nullptr;
-  if (CUresult const result = binary.load(&module); result != CUDA_SUCCESS) return result;
-  return driver().check(driver().api().module_get_global(address, nullptr, module, name.c_str()),
-                        fmt::format("cuModuleGetGlobal({})", name));
+  if (CUresult const result = binary.load(&module, "the variable " + name); result != CUDA_SUCCESS) return result;
+  CUresult const result = driver().check(driver().api().module_get_global(address, nullptr, module, name.c_str()),
+                                         fmt::format("cuModuleGetGlobal({})", name));
+  // A program does not look at the result where nvcc asks for the address of a managed variable.
+  if (result != CUDA_SUCCESS) explain(fmt::format("the variable {} cannot be used: {}", name, cpu_driver_last_message()));
+  return result;
 }
 
 Binary& Registry::add(void const* wrapper) {
@@ -59,11 +94,21 @@ void Registry::remove(Binary& binary) noexcept {
   std::erase_if(binaries_, [&](auto const& its) { return its.get() == &binary; });
 }
 
-void Registry::add_kernel(Binary& binary, void const* host_function, char const* name) {
+Kernel& Registry::add_kernel(Binary& binary, void const* host_function, char const* name) {
   auto kernel = std::make_shared<Kernel>(binary, name);
   MutexLock const lock(mutex_);
   // An inline kernel is registered by each unit that has it: the first is as good as the others.
-  if (kernels_.emplace(host_function, kernel).second) kernels_.emplace(kernel.get(), kernel);
+  auto const [entry, is_new] = kernels_.emplace(host_function, kernel);
+  if (is_new) kernels_.emplace(kernel.get(), kernel);
+  return *entry->second;
+}
+
+void Registry::remove_kernel(void const* host_function) noexcept {
+  MutexLock const lock(mutex_);
+  auto const found = kernels_.find(host_function);
+  if (found == kernels_.end()) return;
+  kernels_.erase(found->second.get());
+  kernels_.erase(host_function);
 }
 
 void Registry::add_variable(Binary& binary, void const* host_variable, char const* name, std::size_t bytes,
@@ -76,6 +121,13 @@ Kernel* Registry::find_kernel(void const* host_function) const {
   MutexLock const lock(mutex_);
   auto const found = kernels_.find(host_function);
   return found == kernels_.end() ? nullptr : found->second.get();
+}
+
+void const* Registry::host_function_of(CUfunction function) const {
+  MutexLock const lock(mutex_);
+  for (auto const& [key, kernel] : kernels_)
+    if (key != kernel.get() && kernel->is(function)) return key;
+  return nullptr;
 }
 
 Variable* Registry::find_variable(void const* host_variable) const {

@@ -18,19 +18,20 @@ namespace cuda_cpu::runtime {
 /// What one translation unit, or one device link, brings: its fat binary, which is loaded at the first use of anything in it.
 class Binary {
  public:
-  explicit Binary(void const* wrapper) : wrapper_(wrapper) {}
+  /// A fat binary or PTX, which must outlive it.
+  explicit Binary(void const* image) : image_(image) {}
 
-  /// Loads the module. Later calls return the same result.
-  CUresult load(CUmodule* module);
+  /// Loads the module. Later calls return the same result. A failure is explained, and explained again for each `user`: what
+  /// needs the module.
+  CUresult load(CUmodule* module, std::string const& user);
   /// Unloads it; the next use loads it again.
   void unload() noexcept;
 
  private:
-  CUresult load_locked() TRACING_REQUIRES(mutex_);
-
-  void const* const wrapper_;
+  void const* const image_;
   tracing::internal::Mutex mutex_;
   CUresult result_ TRACING_GUARDED_BY(mutex_) = CUDA_ERROR_NOT_INITIALIZED;
+  std::string why_ TRACING_GUARDED_BY(mutex_);  // it could not be loaded
   bool is_loaded_ TRACING_GUARDED_BY(mutex_) = false;
   CUmodule module_ TRACING_GUARDED_BY(mutex_) = nullptr;
 };
@@ -41,6 +42,7 @@ class Kernel {
 
   /// The function to launch, which is looked up at the first call.
   CUresult find(CUfunction* function);
+  bool is(CUfunction function) const noexcept { return function_.load(std::memory_order_acquire) == function; }
   void forget() noexcept { function_.store(nullptr, std::memory_order_release); }
 
   Binary& binary;
@@ -69,12 +71,15 @@ class Registry {
   Binary& add(void const* wrapper);
   /// Forgets the binary and what belongs to it.
   void remove(Binary& binary) noexcept;
-  void add_kernel(Binary& binary, void const* host_function, char const* name);
+  Kernel& add_kernel(Binary& binary, void const* host_function, char const* name);
+  void remove_kernel(void const* host_function) noexcept;
   /// `host_pointer` is null unless the variable is managed.
   void add_variable(Binary& binary, void const* host_variable, char const* name, std::size_t bytes, void** host_pointer);
 
   /// A kernel by the address of its host function or of the Kernel itself. Null if there is none.
   Kernel* find_kernel(void const* host_function) const;
+  /// The host function of a kernel that was looked up. Null if there is none.
+  void const* host_function_of(CUfunction function) const;
   /// Null if there is none.
   Variable* find_variable(void const* host_variable) const;
   /// Gives the host the addresses of a binary's managed variables.
@@ -89,6 +94,8 @@ class Registry {
   std::map<void const*, std::shared_ptr<Kernel>> kernels_ TRACING_GUARDED_BY(mutex_);  // by host function and by itself
   std::map<void const*, std::unique_ptr<Variable>> variables_ TRACING_GUARDED_BY(mutex_);  // by host variable
 };
+
+extern "C" cudaError_t __cudaGetKernel(cudaKernel_t* kernel, void const* host_function);
 
 /// That of the process. Never destroyed.
 Registry& registry();

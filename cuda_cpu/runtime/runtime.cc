@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "cuda_cpu/cpu/cpu_driver.h"
+#include "cuda_cpu/runtime/capture_calls.h"
 #include "tracing_core/cuda/errors.h"
 #include "tracing_core/dispatch/current_subscriber.h"
 #include "tracing_core/environment/init.h"
@@ -21,34 +23,35 @@ namespace {
 constexpr char const* kVariables[] = {"TRACE_FILTER", "TRACE_PROFILE", "TRACE_CHROME",   "TRACE_FLAME",
                                       "TRACE_RECORD", "TRACE_PERF",    "TRACE_PERFETTO", "TRACE_XPLANE"};
 
-// For programs that do not know of testlog; test programs have a subscriber before they call anything.
-void start_tracing() {
-  if (tracing::current_subscriber() != nullptr) return;
-  for (char const* const name : kVariables) {
-    if (std::getenv(name) == nullptr) continue;
-    static auto& guard = *new tracing::EnvGuard(tracing::init_from_env());  // finishes at exit
-    static_cast<void>(guard);
-    return;
-  }
-}
-
 void print(std::string_view message) noexcept {
   std::fprintf(stderr, "testlog: %.*s\n", static_cast<int>(message.size()), message.data());
 }
 
-void explain_loss() noexcept {
+}  // namespace
+
+// Programs that do not know of testlog; test programs have a subscriber before they call anything.
+void start_tracing() {
+  static std::once_flag started;
+  std::call_once(started, [] {
+    bool const is_wanted = std::ranges::any_of(kVariables, [](char const* name) { return std::getenv(name) != nullptr; });
+    if (!is_wanted || tracing::current_subscriber() != nullptr) return;
+    static auto& guard = *new tracing::EnvGuard(tracing::init_from_env());  // finishes at exit
+    static_cast<void>(guard);
+  });
+}
+
+void explain_if_lost(CUresult result) noexcept {
   static std::atomic<bool> was_explained{false};
-  if (TRACE_ENABLED(error) || was_explained.exchange(true)) return;
+  if (tracing::cuda::lost_with(result) == tracing::cuda::Lost::nothing || TRACE_ENABLED(error)) return;
+  if (was_explained.exchange(true)) return;
   try {
     if (auto const loss = driver().loss()) print(loss->to_string());
   } catch (...) {  // out of memory
   }
 }
 
-}  // namespace
-
 tracing::cuda::Driver& driver() {
-  static auto& its = *new tracing::cuda::Driver(cpu_driver_api(), cpu_driver_options());
+  static auto& its = *new tracing::cuda::Driver(with_captures(cpu_driver_api()), cpu_driver_options());
   return its;
 }
 
@@ -74,17 +77,30 @@ cudaError_t finish(cudaError_t error) noexcept {
   if (error == cudaSuccess) [[likely]]
     return error;
   this_thread().last_error = error;
-  if (tracing::cuda::lost_with(static_cast<CUresult>(error)) != tracing::cuda::Lost::nothing) explain_loss();
+  explain_if_lost(static_cast<CUresult>(error));
   return error;
+}
+
+void explain(std::string_view message) noexcept {
+  if (!TRACE_ENABLED(error)) print(message);
 }
 
 cudaError_t refuse(cudaError_t error, std::string_view message) noexcept {
   try {
     TRACE_ERROR("{}", message, tracing::kv("code", static_cast<int>(error)), tracing::kv("name", cudaGetErrorName(error)));
-    if (!TRACE_ENABLED(error)) print(fmt::format("{}: {}", cudaGetErrorName(error), message));
+    explain(fmt::format("{}: {}", cudaGetErrorName(error), message));
   } catch (...) {  // out of memory
   }
   return error;
+}
+
+// For refused.cc.
+int refuse_call(char const* name, char const* reason) noexcept;
+int refuse_call(char const* name, char const* reason) noexcept {
+  return call([&] {
+    std::string_view const why = reason;
+    return refuse(cudaErrorNotSupported, fmt::format("{}() is not supported{}{}", name, why.empty() ? "" : ": ", why));
+  });
 }
 
 }  // namespace cuda_cpu::runtime

@@ -57,8 +57,10 @@ inline CUstream stream_of(cudaStream_t stream) noexcept {
 constexpr cudaError_t to_error(CUresult result) noexcept { return static_cast<cudaError_t>(result); }
 constexpr cudaError_t to_error(cudaError_t error) noexcept { return error; }
 
-/// Opens the device at the first call, and makes its context current on this thread. Before the first call of a program that
-/// has set variables of testlog but has no subscriber, also tracing::init_from_env().
+/// Calls tracing::init_from_env() for a program without a subscriber if variables of testlog are set. Thread-safe.
+void start_tracing();
+
+/// Opens the device at the first call, after start_tracing(), and makes its context current on this thread.
 cudaError_t start();
 
 /// Keeps the error for cudaGetLastError() and returns it. If no subscriber gets errors, the first that loses the context is
@@ -68,6 +70,15 @@ cudaError_t finish(cudaError_t error) noexcept;
 /// Records an error of the stand-in itself, which the driver does not know; on stderr if no subscriber gets errors. Returns
 /// `error`.
 cudaError_t refuse(cudaError_t error, std::string_view message) noexcept;
+
+/// If `result` loses the context and no subscriber gets errors, explains on stderr, once, how it was lost.
+void explain_if_lost(CUresult result) noexcept;
+
+/// The size of PTX or of a fat binary in memory.
+std::size_t bytes_of(void const* image);
+
+/// For an error that the driver has reported already: on stderr if no subscriber gets errors.
+void explain(std::string_view message) noexcept;
 
 /// Runs the body of a call, which returns a cudaError_t or a CUresult. Exceptions become errors.
 template <class Body>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -68,7 +69,7 @@ class Driver {
   CUresult module_get_function(CUfunction* function, CUmodule module, char const* name);
 
   CUresult launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream,
-                         void** params);
+                         void** params, void** extra = nullptr);
   /// `function` is called in the span `launch_host_func`, which stays open if the driver never calls it (because the
   /// context was lost). A function that is captured into a graph is called in no span.
   CUresult launch_host_func(CUstream stream, CUhostFn function, void* data);
@@ -112,6 +113,8 @@ class Driver {
 
   CUresult ctx_synchronize();
 
+  /// The field `stream` of spans: 0 for the default stream.
+  std::uint64_t number_of(CUstream stream);
   /// For calls that have no method here: reports `result` as an event with the text of the call if it is an error.
   /// Returns `result`.
   CUresult check(CUresult result, std::string_view call);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tracing_core/cuda/driver_state.h"
+#include "tracing_core/cuda/kernel_name.h"
 #include "tracing_core/cuda/stopwatch.h"
 
 namespace tracing::inline v1::cuda {
@@ -35,7 +36,7 @@ void report_kernel(DriverApi const& api, CUfunction function, char const* name) 
     if (api.func_get_attribute == nullptr) return std::nullopt;
     return api.func_get_attribute(&value, which, function) == CUDA_SUCCESS ? std::optional(value) : std::nullopt;
   };
-  TRACE_DEBUG("found kernel", tracing::kv("kernel.name", tracing::display(name)),
+  TRACE_DEBUG("found kernel", tracing::kv("kernel.name", tracing::display(kernel_name(name))),
               tracing::kv("registers", attribute(CU_FUNC_ATTRIBUTE_NUM_REGS)),
               tracing::kv("shared_bytes", attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)),
               tracing::kv("local_bytes", attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)));
@@ -95,7 +96,7 @@ CUresult Driver::module_get_function(CUfunction* function, CUmodule module, char
   CUresult const result = state_->api.module_get_function(function, module, name);
   if (result == CUDA_SUCCESS) {
     MutexLock const lock(state_->mutex);
-    state_->kernels[*function] = {module, name};
+    state_->kernels[*function] = {module, kernel_name(name)};
   }
   if (result == CUDA_SUCCESS) report_kernel(state_->api, *function, name);
   return state_->check(result, "cuModuleGetFunction({})", name);
@@ -117,7 +118,7 @@ bool Driver::State::is_capturing(Span const& span, CUstream stream) const {
 }
 
 CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream,
-                               void** params) {
+                               void** params, void** extra) {
   State& state = *state_;
   Launch launch;
   launch.kernel = state.kernel_of(function);
@@ -143,7 +144,7 @@ CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsig
     calling.emplace(state.log, stream, state.device.load(), launch.id);
   }
   CUresult result = state.api.launch_kernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes,
-                                            stream, params, nullptr);
+                                            stream, params, extra);
   if (!runs && result == CUDA_SUCCESS) TRACE_TRACE("captured");
   if (runs && result == CUDA_SUCCESS) {
     state.log.accept(launch.id);

@@ -1,0 +1,23 @@
+// places_of() says where the threads of a block are, for faults of kernels that do not end.
+#pragma once
+
+#include <string>
+
+#include "cuda_cpu/executor/machine.h"
+
+namespace cuda_cpu {
+
+/// "softmax.cu:42, inlined at softmax.cu:71, PTX line 130"
+std::string place_of(DecodedKernel const& kernel, Step const& step);
+
+/// "(0,0,0)"
+std::string dimensions_text(Dimensions const& at);
+/// "lanes 0 to 3, 7"
+std::string lanes_text(Mask lanes);
+std::string hexadecimal(std::uintptr_t value);
+
+/// "warps 0-3 wait at barrier 0 (128 of 160 threads), softmax.cu:40, PTX line 61; warp 4 loops at softmax.cu:42, PTX
+/// line 70". Selects another frame of its warps. REQUIRES: no other thread runs the block.
+std::string places_of(Block& block);
+
+}  // namespace cuda_cpu

@@ -1,0 +1,134 @@
+// Initialization, the device and its only context.
+#include <cstring>
+#include <vector>
+
+#include "cuda_cpu/libcuda/libcuda.h"
+#include "cuda_cpu/libcuda/symbols.h"
+
+using namespace cuda_cpu::libcuda;
+
+namespace {
+
+std::vector<CUcontext>& pushed() noexcept {
+  static thread_local std::vector<CUcontext> contexts;
+  return contexts;
+}
+
+CUresult create(CUcontext* context, CUdevice device) {
+  CUresult const result = api().device_primary_ctx_retain(context, device);
+  return check(result == CUDA_SUCCESS ? api().ctx_set_current(*context) : result, "cuCtxCreate()");
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuInit(unsigned flags) {
+  cuda_cpu::runtime::start_tracing();
+  return check(api().init(flags), "cuInit()");
+}
+CUresult cuDriverGetVersion(int* version) { return api().driver_get_version(version); }
+CUresult cuGetErrorName(CUresult code, char const** text) { return api().get_error_name(code, text); }
+CUresult cuGetErrorString(CUresult code, char const** text) { return api().get_error_string(code, text); }
+
+CUresult cuDeviceGet(CUdevice* device, int ordinal) { return check(api().device_get(device, ordinal), "cuDeviceGet()"); }
+CUresult cuDeviceGetCount(int* count) { return check(api().device_get_count(count), "cuDeviceGetCount()"); }
+CUresult cuDeviceGetName(char* name, int capacity, CUdevice device) {
+  return check(api().device_get_name(name, capacity, device), "cuDeviceGetName()");
+}
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
+  return check(api().device_get_attribute(value, attribute, device), "cuDeviceGetAttribute()");
+}
+CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice device) {
+  return check(api().device_total_mem(bytes, device), "cuDeviceTotalMem()");
+}
+CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice) {
+  if (uuid == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  std::memset(uuid, 0, sizeof *uuid);
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceCanAccessPeer(int* can_access, CUdevice, CUdevice) {
+  if (can_access == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *can_access = 0;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  return check(api().device_primary_ctx_retain(context, device), "cuDevicePrimaryCtxRetain()");
+}
+CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
+  return check(api().device_primary_ctx_release(device), "cuDevicePrimaryCtxRelease()");
+}
+CUresult cuDevicePrimaryCtxGetState(CUdevice, unsigned* flags, int* is_active) {
+  if (flags == nullptr || is_active == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  auto const* const device = cuda_cpu::cpu::Device::get();
+  *flags = CU_CTX_SCHED_AUTO;
+  *is_active = device != nullptr && device->retained > 0 ? 1 : 0;
+  return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice, unsigned) { return CUDA_SUCCESS; }
+
+// The contexts of a program are the primary one, which is destroyed with the last of them.
+CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams*, unsigned, CUdevice device) { return create(context, device); }
+#undef cuCtxCreate_v2
+CUresult cuCtxCreate_v2(CUcontext* context, unsigned, CUdevice device) { return create(context, device); }
+CUresult cuCtxDestroy(CUcontext context) {
+  CUcontext current = nullptr;
+  if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (api().ctx_get_current(&current) == CUDA_SUCCESS && current == context) api().ctx_set_current(nullptr);
+  return check(api().device_primary_ctx_release(0), "cuCtxDestroy()");
+}
+CUresult cuCtxGetCurrent(CUcontext* context) { return check(api().ctx_get_current(context), "cuCtxGetCurrent()"); }
+CUresult cuCtxSetCurrent(CUcontext context) { return check(api().ctx_set_current(context), "cuCtxSetCurrent()"); }
+CUresult cuCtxPushCurrent(CUcontext context) {
+  CUcontext current = nullptr;
+  CUresult const result = api().ctx_get_current(&current);
+  if (result == CUDA_SUCCESS) pushed().push_back(current);
+  return result == CUDA_SUCCESS ? cuCtxSetCurrent(context) : check(result, "cuCtxPushCurrent()");
+}
+CUresult cuCtxPopCurrent(CUcontext* context) {
+  CUcontext current = nullptr;
+  if (CUresult const result = api().ctx_get_current(&current); result != CUDA_SUCCESS) return check(result, "cuCtxPopCurrent()");
+  if (context != nullptr) *context = current;
+  CUcontext outer = nullptr;
+  if (!pushed().empty()) {
+    outer = pushed().back();
+    pushed().pop_back();
+  }
+  return cuCtxSetCurrent(outer);
+}
+CUresult cuCtxGetDevice(CUdevice* device) { return check(api().ctx_get_device(device), "cuCtxGetDevice()"); }
+CUresult cuCtxSynchronize() { return done(driver().ctx_synchronize()); }
+CUresult cuCtxGetFlags(unsigned* flags) {
+  if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *flags = CU_CTX_SCHED_AUTO;
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxGetApiVersion(CUcontext, unsigned* version) {
+  if (version == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *version = cuda_cpu::cpu::kDriverVersion;
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+  if (least != nullptr) *least = 0;
+  if (greatest != nullptr) *greatest = 0;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuProfilerStart() { return CUDA_SUCCESS; }
+CUresult cuProfilerStop() { return CUDA_SUCCESS; }
+
+// Libraries of NVIDIA look for private interfaces, and do without where there are none.
+CUresult cuGetExportTable(void const** table, CUuuid const*) {
+  if (table != nullptr) *table = nullptr;
+  return CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuGetProcAddress(char const* symbol, void** function, int, cuuint64_t, CUdriverProcAddressQueryResult* status) {
+  if (symbol == nullptr || function == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *function = find_symbol(symbol);
+  if (status != nullptr) *status = *function == nullptr ? CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND : CU_GET_PROC_ADDRESS_SUCCESS;
+  return *function == nullptr ? CUDA_ERROR_NOT_FOUND : CUDA_SUCCESS;
+}
+
+}  // extern "C"

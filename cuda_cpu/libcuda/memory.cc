@@ -1,0 +1,185 @@
+// Memory: allocation, copies and fills.
+#include "cuda_cpu/cpu/further_calls.h"
+#include "cuda_cpu/libcuda/libcuda.h"
+#include "cuda_cpu/runtime/copies.h"
+
+using namespace cuda_cpu::libcuda;
+
+namespace {
+
+// Of cuMemcpy(), which finds out by the addresses what is copied from where to where.
+CUDA_MEMCPY3D unified(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+  auto const type = [](CUdeviceptr address) {
+    auto const owner = cuda_cpu::cpu::pointer_info(reinterpret_cast<void const*>(address)).owner;
+    return owner == cuda_cpu::cpu::MemoryOwner::unknown ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+  };
+  CUDA_MEMCPY3D copy{};
+  copy.dstMemoryType = type(to);
+  copy.dstHost = reinterpret_cast<void*>(to);
+  copy.dstDevice = to;
+  copy.srcMemoryType = type(from);
+  copy.srcHost = reinterpret_cast<void const*>(from);
+  copy.srcDevice = from;
+  copy.WidthInBytes = bytes;
+  copy.Height = 1;
+  copy.Depth = 1;
+  return copy;
+}
+
+CUDA_MEMCPY3D from_2d(CUDA_MEMCPY2D const& its) {
+  CUDA_MEMCPY3D copy{};
+  copy.srcXInBytes = its.srcXInBytes;
+  copy.srcY = its.srcY;
+  copy.srcMemoryType = its.srcMemoryType;
+  copy.srcHost = its.srcHost;
+  copy.srcDevice = its.srcDevice;
+  copy.srcArray = its.srcArray;
+  copy.srcPitch = its.srcPitch == 0 ? its.WidthInBytes + its.srcXInBytes : its.srcPitch;
+  copy.dstXInBytes = its.dstXInBytes;
+  copy.dstY = its.dstY;
+  copy.dstMemoryType = its.dstMemoryType;
+  copy.dstHost = its.dstHost;
+  copy.dstDevice = its.dstDevice;
+  copy.dstArray = its.dstArray;
+  copy.dstPitch = its.dstPitch == 0 ? its.WidthInBytes + its.dstXInBytes : its.dstPitch;
+  copy.WidthInBytes = its.WidthInBytes;
+  copy.Height = its.Height;
+  copy.Depth = 1;
+  return copy;
+}
+
+CUresult fill(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned element_bytes, std::size_t columns, std::size_t rows,
+              CUstream stream, char const* call) {
+  return check(cuda_cpu::runtime::memset_2d(to, pitch, value, element_bytes, columns, rows, stream), call);
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) { return done(driver().mem_alloc(address, bytes)); }
+CUresult cuMemFree(CUdeviceptr address) { return done(driver().mem_free(address)); }
+CUresult cuMemAllocPitch(CUdeviceptr* address, std::size_t* pitch, std::size_t width, std::size_t height, unsigned) {
+  if (address == nullptr || pitch == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  constexpr std::size_t kPitch = 512;
+  *pitch = (width + kPitch - 1) / kPitch * kPitch;
+  return cuMemAlloc(address, *pitch * height);
+}
+CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
+  return done(driver().mem_alloc_async(address, bytes, stream));
+}
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) { return done(driver().mem_free_async(address, stream)); }
+CUresult cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned flags) {
+  return done(driver().mem_alloc_managed(address, bytes, flags));
+}
+CUresult cuMemHostAlloc(void** memory, std::size_t bytes, unsigned flags) { return done(driver().mem_host_alloc(memory, bytes, flags)); }
+CUresult cuMemAllocHost(void** memory, std::size_t bytes) { return cuMemHostAlloc(memory, bytes, 0); }
+CUresult cuMemFreeHost(void* memory) { return done(driver().mem_free_host(memory)); }
+CUresult cuMemHostRegister(void* memory, std::size_t bytes, unsigned flags) {
+  return done(driver().mem_host_register(memory, bytes, flags));
+}
+CUresult cuMemHostUnregister(void* memory) { return done(driver().mem_host_unregister(memory)); }
+CUresult cuMemHostGetDevicePointer(CUdeviceptr* address, void* memory, unsigned flags) {
+  return check(api().mem_host_get_device_pointer(address, memory, flags), "cuMemHostGetDevicePointer()");
+}
+CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) { return check(api().mem_get_info(free, total), "cuMemGetInfo()"); }
+CUresult cuMemGetAddressRange(CUdeviceptr* begin, std::size_t* bytes, CUdeviceptr address) {
+  return check(api().mem_get_address_range(begin, bytes, address), "cuMemGetAddressRange()");
+}
+
+CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdeviceptr address) {
+  auto const info = cuda_cpu::cpu::pointer_info(reinterpret_cast<void const*>(address));
+  if (value == nullptr || info.owner == cuda_cpu::cpu::MemoryOwner::unknown) return CUDA_ERROR_INVALID_VALUE;
+  switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+      *static_cast<CUcontext*>(value) = cuda_cpu::cpu::primary_context();
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      *static_cast<unsigned*>(value) =
+          info.owner == cuda_cpu::cpu::MemoryOwner::pinned ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+      *static_cast<CUdeviceptr*>(value) = address;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+      *static_cast<unsigned*>(value) = info.owner == cuda_cpu::cpu::MemoryOwner::managed ? 1 : 0;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      *static_cast<int*>(value) = 0;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+      *static_cast<CUdeviceptr*>(value) = info.begin;
+      return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+      *static_cast<std::size_t*>(value) = info.bytes;
+      return CUDA_SUCCESS;
+    default:
+      return check(CUDA_ERROR_NOT_SUPPORTED, "cuPointerGetAttribute()");
+  }
+}
+
+CUresult cuMemcpyHtoD(CUdeviceptr to, void const* from, std::size_t bytes) { return done(driver().memcpy_htod(to, from, bytes)); }
+CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) { return done(driver().memcpy_dtoh(to, from, bytes)); }
+CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) { return done(driver().memcpy_dtod(to, from, bytes)); }
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, void const* from, std::size_t bytes, CUstream stream) {
+  return done(driver().memcpy_htod_async(to, from, bytes, stream));
+}
+CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  return done(driver().memcpy_dtoh_async(to, from, bytes, stream));
+}
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  return done(driver().memcpy_dtod_async(to, from, bytes, stream));
+}
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) { return done(driver().memcpy_3d(unified(to, from, bytes))); }
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  return done(driver().memcpy_3d_async(unified(to, from, bytes), stream));
+}
+CUresult cuMemcpy2D(CUDA_MEMCPY2D const* copy) {
+  return copy == nullptr ? CUDA_ERROR_INVALID_VALUE : done(driver().memcpy_3d(from_2d(*copy)));
+}
+CUresult cuMemcpy2DUnaligned(CUDA_MEMCPY2D const* copy) { return cuMemcpy2D(copy); }
+CUresult cuMemcpy2DAsync(CUDA_MEMCPY2D const* copy, CUstream stream) {
+  return copy == nullptr ? CUDA_ERROR_INVALID_VALUE : done(driver().memcpy_3d_async(from_2d(*copy), stream));
+}
+CUresult cuMemcpy3D(CUDA_MEMCPY3D const* copy) { return copy == nullptr ? CUDA_ERROR_INVALID_VALUE : done(driver().memcpy_3d(*copy)); }
+CUresult cuMemcpy3DAsync(CUDA_MEMCPY3D const* copy, CUstream stream) {
+  return copy == nullptr ? CUDA_ERROR_INVALID_VALUE : done(driver().memcpy_3d_async(*copy, stream));
+}
+
+CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, std::size_t count) { return done(driver().memset_d8(to, value, count)); }
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
+  return done(driver().memset_d8_async(to, value, count, stream));
+}
+CUresult cuMemsetD32(CUdeviceptr to, unsigned value, std::size_t count) { return done(driver().memset_d32(to, value, count)); }
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream) {
+  return done(driver().memset_d32_async(to, value, count, stream));
+}
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t count, CUstream stream) {
+  return fill(to, 2 * count, value, 2, count, 1, stream, "cuMemsetD16()");
+}
+CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, std::size_t count) { return cuMemsetD16Async(to, value, count, nullptr); }
+CUresult cuMemsetD2D8Async(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width, std::size_t height, CUstream stream) {
+  return fill(to, pitch, value, 1, width, height, stream, "cuMemsetD2D8()");
+}
+CUresult cuMemsetD2D8(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width, std::size_t height) {
+  return cuMemsetD2D8Async(to, pitch, value, width, height, nullptr);
+}
+CUresult cuMemsetD2D32Async(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width, std::size_t height, CUstream stream) {
+  return fill(to, pitch, value, 4, width, height, stream, "cuMemsetD2D32()");
+}
+CUresult cuMemsetD2D32(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width, std::size_t height) {
+  return cuMemsetD2D32Async(to, pitch, value, width, height, nullptr);
+}
+
+CUresult cuArray3DCreate(CUarray* array, CUDA_ARRAY3D_DESCRIPTOR const* descriptor) {
+  return check(api().array_3d_create(array, descriptor), "cuArray3DCreate()");
+}
+CUresult cuArrayCreate(CUarray* array, CUDA_ARRAY_DESCRIPTOR const* descriptor) {
+  if (descriptor == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  CUDA_ARRAY3D_DESCRIPTOR const its{descriptor->Width, descriptor->Height, 0, descriptor->Format, descriptor->NumChannels, 0};
+  return cuArray3DCreate(array, &its);
+}
+CUresult cuArrayDestroy(CUarray array) { return check(api().array_destroy(array), "cuArrayDestroy()"); }
+
+}  // extern "C"

@@ -1,0 +1,46 @@
+// SourceTable: the lines of source that instructions were compiled from, if the compiler was called with -lineinfo.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace cuda_cpu::ptx {
+
+struct SourceLine {
+  std::string file;  // as in the PTX: nvcc writes the absolute path
+  int line = 0;
+  std::string function;  // that was inlined, demangled; empty if it was not inlined or is unknown
+};
+
+/// Instructions refer to places by their index; -1 is an unknown place.
+class SourceTable {
+ public:
+  /// The line of a place, then the line that it was inlined at, and so on outwards. Empty for -1.
+  std::vector<SourceLine> lines_of(std::int32_t place) const;
+
+ private:
+  friend class SourceReader;
+  struct Place {
+    std::uint64_t file = 0;  // a key of files_
+    std::int32_t line = 0;
+    std::int32_t function = -1;    // an index in functions_
+    std::int32_t inlined_at = -1;  // an earlier place
+
+    auto operator<=>(Place const&) const = default;
+  };
+
+  std::vector<Place> places_;
+  std::map<std::uint64_t, std::string> files_;
+  std::vector<std::string> functions_;
+};
+
+/// "row_max(float const*, int)" for "_Z7row_maxPKfi"; other names as they are.
+std::string demangled(std::string const& name);
+
+/// "softmax.cu:42, inlined at softmax.cu:71": files without their folders. Empty without lines.
+std::string to_string(std::span<SourceLine const> lines);
+
+}  // namespace cuda_cpu::ptx

@@ -1,0 +1,93 @@
+// Streams: what they are, and callbacks.
+#include <memory>
+
+#include "cuda_cpu/cpu/further_calls.h"
+#include "cuda_cpu/runtime/capture.h"
+#include "cuda_cpu/runtime/runtime.h"
+
+using namespace cuda_cpu::runtime;
+
+namespace {
+
+struct Callback {
+  cudaStreamCallback_t function;
+  cudaStream_t stream;
+  void* data;
+};
+
+void CUDART_CB run(void* data) {
+  std::unique_ptr<Callback> const callback(static_cast<Callback*>(data));
+  callback->function(callback->stream, cudaSuccess, callback->data);
+}
+
+// Checks a stream by a call that does nothing else.
+template <class Body>
+cudaError_t on_stream(cudaStream_t stream, Body const& body) noexcept {
+  return call([&]() -> cudaError_t {
+    unsigned long long id = 0;
+    CUresult const result = driver().api().stream_get_id(stream_of(stream), &id);
+    return result == CUDA_SUCCESS ? body(id) : to_error(result);
+  });
+}
+
+template <class T>
+cudaError_t give(T* out, T value) noexcept {
+  if (out == nullptr) return cudaErrorInvalidValue;
+  *out = value;
+  return cudaSuccess;
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* out) {
+  return on_stream(stream, [&](unsigned long long id) { return give(out, id); });
+}
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
+  return on_stream(stream, [&](unsigned long long) { return give(device, 0); });
+}
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  return on_stream(stream, [&](unsigned long long) { return give(priority, 0); });
+}
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+  return on_stream(stream, [&](unsigned long long) {
+    return give(flags, cuda_cpu::cpu::is_blocking_stream(stream_of(stream)) ? unsigned{cudaStreamDefault}
+                                                                            : unsigned{cudaStreamNonBlocking});
+  });
+}
+
+// Attributes are hints for the hardware.
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID, cudaLaunchAttributeValue const*) {
+  return on_stream(stream, [](unsigned long long) { return cudaSuccess; });
+}
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID, cudaLaunchAttributeValue* value) {
+  return on_stream(stream, [&](unsigned long long) { return give(value, cudaLaunchAttributeValue{}); });
+}
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t) {
+  return on_stream(to, [](unsigned long long) { return cudaSuccess; });
+}
+
+// Called even if the context is lost, unlike a host function; here it then is not called.
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data, unsigned flags) {
+  return call([&]() -> cudaError_t {
+    if (function == nullptr || flags != 0) return cudaErrorInvalidValue;
+    CUresult const check = check_not_captured(stream_of(stream));  // a graph would call it more than once
+    if (check != CUDA_SUCCESS) return to_error(driver().check(check, "cuStreamAddCallback()"));
+    auto callback = std::make_unique<Callback>(Callback{function, stream, data});
+    CUresult const result = driver().launch_host_func(stream_of(stream), run, callback.get());
+    if (result == CUDA_SUCCESS) static_cast<void>(callback.release());
+    return to_error(result);
+  });
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t given, unsigned flags) {
+  if (flags == cudaEventRecordDefault) return cudaEventRecord(event, given);
+  return call([&]() -> cudaError_t {
+    if (flags != cudaEventRecordExternal) return cudaErrorInvalidValue;
+    CUstream const stream = stream_of(given);
+    return to_error(record_event(event, stream, true, [&] { return driver().event_record(event, stream); }));
+  });
+}
+
+}  // extern "C"
