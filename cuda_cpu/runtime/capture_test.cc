@@ -309,6 +309,14 @@ TEST_F(Graphs, AnImpossibleLaunchIsRefusedWhenItIsCaptured) {
   EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
 }
 
+TEST_F(Graphs, CooperativeLaunchesAreNotCaptured) {
+  begin();
+  int number = 1;
+  void* arguments[] = {&value, &number};
+  EXPECT_EQ(cudaLaunchCooperativeKernel(&kernels.add, dim3(1), dim3(1), arguments, 0, stream), cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
+}
+
 TEST_F(Graphs, CallbacksOfAStreamAreNotCaptured) {
   begin();
   EXPECT_EQ(cudaStreamAddCallback(stream, [](cudaStream_t, cudaError_t, void*) {}, nullptr, 0), cudaErrorStreamCaptureUnsupported);
