@@ -214,7 +214,6 @@ class Executor::Pool {
     std::erase(waiting_, job);
   }
   unsigned workers() const noexcept { return static_cast<unsigned>(workers_.size()); }
-  std::size_t resident_blocks() const noexcept { return resident_blocks_; }
 
  private:
   // The run of the next block to begin, and the number of that block. Runs take turns. Null if there is no such block.
@@ -321,9 +320,6 @@ class Executor::Pool {
 Executor::Executor(Options options) : pool_(std::make_unique<Pool>(options)) {}
 Executor::~Executor() = default;
 unsigned Executor::workers() const noexcept { return pool_->workers(); }
-unsigned Executor::max_resident_blocks() const noexcept {
-  return workers() * static_cast<unsigned>(pool_->resident_blocks());
-}
 
 std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape const& shape,
                                    std::span<std::byte const> parameters, DeviceMemory& memory,

@@ -221,6 +221,14 @@ TEST(Captures, OfTheDefaultStreamOfAThread) {
   EXPECT_EQ(cudaFree(value), cudaSuccess);
 }
 
+TEST_F(Graphs, CooperativeLaunchesAreNotCaptured) {
+  begin();
+  int number = 1;
+  void* arguments[] = {&value, &number};
+  EXPECT_EQ(cudaLaunchCooperativeKernel(&kernels.add, dim3(1), dim3(1), arguments, 0, stream), cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
+}
+
 TEST_F(Graphs, OtherStreamsRunWhileOneIsCaptured) {
   begin();
   EXPECT_EQ(launch(kernels.add, 4, other), cudaSuccess);
