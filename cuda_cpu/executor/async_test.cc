@@ -1,7 +1,4 @@
 // cp.async and mbarrier, by hand: each test says what the PTX manual makes of a few instructions.
-#include <atomic>
-#include <thread>
-
 #include "cuda_cpu/executor/run_test_support.h"
 
 namespace cuda_cpu {
@@ -80,6 +77,7 @@ TEST_F(Async, ReportsCopiesThatMustNotBe) {
   std::string const init = "mbarrier.init.shared.b64 [bar], 1;";
   std::string const bulk = "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes ";
   for (auto const& [body, kind, what] : std::initializer_list<FaultCase>{
+           {"cp.async.ca.shared.global [ours], [%rd1], 260;", FaultKind::illegal_instruction, "expected 4, 8 or 16"},
            {"cp.async.ca.shared.global [ours], [%rd1], 12;", FaultKind::illegal_instruction,
             "a copy of 12 bytes; expected 4, 8 or 16"},
            {"cp.async.cg.shared.global [ours], [%rd1], 8;", FaultKind::illegal_instruction,

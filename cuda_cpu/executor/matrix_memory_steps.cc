@@ -1,4 +1,5 @@
 // ldmatrix, stmatrix, movmatrix, wmma.load and wmma.store: matrices between memory and the registers of a warp.
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>

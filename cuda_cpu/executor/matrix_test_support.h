@@ -1,6 +1,7 @@
 // For tests of matrices: the values of elements, encoded and decoded by their definitions.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>

@@ -80,7 +80,7 @@ void OperandDecoder::decode(Step& step, ptx::Instruction const& instruction) {
       case OperandRole::any_source:
       case OperandRole::predicate: sources(step, next_source, operand, spec); break;
       case OperandRole::immediate:
-        if (has_address) step.count = static_cast<std::uint8_t>(operand.bits);
+        if (has_address) step.count = static_cast<std::uint8_t>(std::min<std::uint64_t>(operand.bits, 255));
         else step.bits = operand.bits;
         break;
       case OperandRole::address:
