@@ -39,4 +39,7 @@ struct PointerInfo {
 };
 PointerInfo pointer_info(void const* address);
 
+/// cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE): the bytes that malloc() gives to kernels in all, 8 MiB at first.
+CUresult set_heap_limit(std::size_t bytes);
+
 }  // namespace cuda_cpu::cpu

@@ -197,4 +197,11 @@ PointerInfo pointer_info(void const* address) {
   return info;
 }
 
+CUresult set_heap_limit(std::size_t bytes) {
+  Device* const device = Device::get();
+  if (device == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  device->memory.set_heap_limit(bytes);
+  return CUDA_SUCCESS;
+}
+
 }  // namespace cuda_cpu::cpu

@@ -10,6 +10,7 @@
 
 #include "cuda_cpu/cpu/cpu_driver.h"
 #include "cuda_cpu/cpu/cpu_test_support.h"
+#include "cuda_cpu/cpu/further_calls.h"
 
 namespace cuda_cpu {
 namespace {
@@ -205,6 +206,33 @@ TEST_F(CpuDriver, WaitsForTheDeviceBeforeItFrees) {
   held.release_after(std::chrono::milliseconds(20));
   EXPECT_EQ(api.mem_free(address), CUDA_SUCCESS);
   EXPECT_EQ(api.stream_query(stream), CUDA_SUCCESS);
+}
+
+TEST_F(CpuDriver, TheHeapOfKernelsHasTheSizeThatIsSet) {
+  constexpr char kKernel[] =
+      ".version 9.0\n.target sm_90\n.address_size 64\n.extern .func (.param .b64 r) malloc(.param .b64 a);\n"
+      ".visible .entry k(.param .u64 out) { .reg .b64 %rd<3>; .param .b64 a; .param .b64 r; st.param.b64 [a], 16000000;\n"
+      "call (r), malloc, (a); ld.param.b64 %rd1, [r]; ld.param.u64 %rd2, [out]; st.global.u64 [%rd2], %rd1; ret; }\n";
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  ASSERT_EQ(api.module_load_data_ex(&module, kKernel, 0, nullptr, nullptr), CUDA_SUCCESS) << cpu_driver_last_message();
+  ASSERT_EQ(api.module_get_function(&function, module, "k"), CUDA_SUCCESS) << cpu_driver_last_message();
+  auto out = allocate(8);
+  auto const allocated = [&] {
+    void* parameters[] = {&out, nullptr};
+    EXPECT_EQ(api.launch_kernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr), CUDA_SUCCESS);
+    CUdeviceptr address = 0;
+    EXPECT_EQ(api.memcpy_dtoh(&address, out, sizeof address), CUDA_SUCCESS);
+    return address;
+  };
+  EXPECT_EQ(allocated(), 0u) << "8 MiB at first";
+  EXPECT_EQ(cpu::set_heap_limit(32 * kMebibyte), CUDA_SUCCESS);
+  EXPECT_NE(allocated(), 0u);
+  auto const second = allocated();
+  EXPECT_NE(second, 0u);
+  EXPECT_EQ(api.mem_free(second), CUDA_ERROR_INVALID_VALUE) << "the host does not free it";
+  EXPECT_EQ(allocated(), 0u);
+  EXPECT_EQ(cpu::set_heap_limit(8 * kMebibyte), CUDA_SUCCESS);
 }
 
 TEST_F(CpuDriver, PinnedMemoryHasTheSameAddressOnTheDevice) {

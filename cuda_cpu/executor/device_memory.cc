@@ -141,7 +141,7 @@ std::uintptr_t DeviceMemory::allocate_on_heap(std::uint64_t bytes) {
     if (bytes > heap_limit_ || heap_bytes_ > heap_limit_ - bytes) return 0;
     heap_bytes_ += bytes;
   }
-  std::uintptr_t const address = allocate(bytes);
+  std::uintptr_t const address = allocate(bytes, false, "allocated by malloc in a kernel");
   MutexLock const lock(mutex_);
   if (address == 0) heap_bytes_ -= bytes;
   else heap_[address] = bytes;
@@ -156,7 +156,7 @@ bool DeviceMemory::free_on_heap(std::uintptr_t address) {
     heap_bytes_ -= found->second;
     heap_.erase(found);
   }
-  return free(address);
+  return free(address, "freed in a kernel");
 }
 
 void DeviceMemory::clear_heap() {
@@ -166,7 +166,7 @@ void DeviceMemory::clear_heap() {
     all.swap(heap_);
     heap_bytes_ = 0;
   }
-  for (auto const& [address, bytes] : all) free(address);
+  for (auto const& [address, bytes] : all) free(address, "freed with their context");
 }
 
 void DeviceMemory::set_heap_limit(std::uint64_t bytes) {

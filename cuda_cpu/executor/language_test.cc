@@ -222,6 +222,7 @@ TEST_F(ByHand, FreeTakesOnlyWhatMallocGave) {
     auto const fault = run(body, declarations);
     ASSERT_TRUE(fault) << body;
     EXPECT_EQ(fault->kind, FaultKind::illegal_address);
+    EXPECT_NE(fault->message.find("24 bytes allocated by malloc in a kernel"), fault->message.npos) << fault->message;
   }
 }
 

@@ -53,6 +53,16 @@ TEST_F(MemorySemantics, LoadsExtendAndStoresTruncate) {
   EXPECT_EQ(one("mov.b64 {%r2,%r9}, %rd1; ld.global.u64 %rd2, [%rd1]; mov.b64 {%r9,_}, %rd2;", array), 0x76543280u);
 }
 
+TEST_F(MemorySemantics, VectorsHaveUpTo32Bytes) {
+  checks_forms({"ld.global.v4.u64", "ld.global.nc.v4.f64", "st.global.v4.u64", "st.v4.b64"});
+  EXPECT_EQ(one("ld.global.v4.u64 {%rd2,%rd3,%rd4,%rd5}, [%rd1]; cvt.u32.u64 %r9, %rd4; add.u64 %rd2, %rd2, 10;"
+                "st.global.v4.u64 [%rd1], {%rd5,%rd4,%rd3,%rd2};", {1, 2, 3, 4}), 3u);
+  EXPECT_EQ((std::vector<std::uint64_t>(in, in + 4)), (std::vector<std::uint64_t>{4, 3, 2, 11}));
+  one("ld.global.nc.v4.f64 {%fd1,%fd2,_,%fd3}, [%rd1]; add.f64 %fd1, %fd1, %fd3; mov.b64 %rd2, %fd1; mov.b64 %rd3, %fd2; "
+      "st.v4.b64 [%rd1], {%rd2,%rd3,0,-1};", {0x3ff0000000000000, 5, 6, 0x4000000000000000});
+  EXPECT_EQ((std::vector<std::uint64_t>(in, in + 4)), (std::vector<std::uint64_t>{0x4008000000000000, 5, 0, ~std::uint64_t{0}}));
+}
+
 TEST_F(MemorySemantics, GenericAddressesReachEachSpace) {
   checks_forms({"cvta.local.u64", "cvta.to.local.u64", "cvta.shared.u64", "cvta.to.shared.u64", "isspacep.shared", "isspacep.global"});
   EXPECT_EQ(one("mov.u64 %rd2, own; cvta.local.u64 %rd3, %rd2; st.u32 [%rd3+8], 77; ld.local.u32 %r9, [own+8];"), 77u);

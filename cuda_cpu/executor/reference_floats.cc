@@ -225,7 +225,8 @@ Bits to_wide(Form const& form, Type to, Value const& from) {
   Mode const mode(form);
   double volatile number = from.number;
   float volatile single = 0;
-  if (from.is_integer && from.whole < 0) {
+  // Unsigned integers only where need be: by Clang's code zero becomes minus zero when it rounds down.
+  if (from.is_integer && from.whole < (Int{1} << 63)) {
     std::int64_t const volatile whole = static_cast<std::int64_t>(from.whole);
     number = static_cast<double>(whole);
     single = static_cast<float>(whole);

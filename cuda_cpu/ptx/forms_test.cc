@@ -84,7 +84,7 @@ std::string entry_with(std::string const& name, std::string const& body) {
 
 // All forms, 500 in each entry: for a single long entry ptxas takes far longer.
 std::string module_with_all_forms() {
-  std::string text = ".version 9.0\n.target sm_90\n.address_size 64\n"
+  std::string text = ".version 9.0\n.target sm_100\n.address_size 64\n"
                      ".const .align 16 .b8 constant[16];\n.func nothing\n{\n ret;\n}\n";
   auto const& forms = all_forms();
   for (std::size_t begin = 0; begin < forms.size(); begin += 500) {

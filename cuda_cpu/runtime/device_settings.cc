@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "cuda_cpu/cpu/further_calls.h"
 #include "cuda_cpu/runtime/capture.h"
 #include "cuda_cpu/runtime/registry.h"
 #include "cuda_cpu/runtime/runtime.h"
@@ -15,7 +16,8 @@ namespace {
 
 constexpr char const* kBusId = "0000:00:00.0";
 
-// What a program sets is given back; nothing depends on it. The executor's own limits are in docs/cuda-without-a-gpu.md.
+// What a program sets is given back; only the size of the heap has an effect. The executor's own limits are in
+// docs/cuda-without-a-gpu.md.
 std::array<std::atomic<std::size_t>, cudaLimitPersistingL2CacheSize + 1> limits{1024, 1 << 20, 8 << 20, 2, 2048, 64, 0};
 std::atomic<unsigned> device_flags{cudaDeviceScheduleAuto};
 
@@ -63,7 +65,8 @@ cudaError_t cudaChooseDevice(int* device, cudaDeviceProp const*) { return cudaGe
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
   if (static_cast<std::size_t>(limit) >= limits.size()) return finish(cudaErrorUnsupportedLimit);
   limits[limit] = value;
-  return cudaSuccess;
+  if (limit != cudaLimitMallocHeapSize) return cudaSuccess;
+  return call([&] { return to_error(cuda_cpu::cpu::set_heap_limit(value)); });
 }
 cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
   if (value == nullptr) return finish(cudaErrorInvalidValue);
