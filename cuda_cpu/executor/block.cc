@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "cuda_cpu/executor/checker.h"
+#include "cuda_cpu/executor/loop_spans.h"
 #include "cuda_cpu/executor/places.h"
 #include "cuda_cpu/executor/warp_loop.h"
 
@@ -38,6 +39,7 @@ Block::Block(Launch& owner, std::uint64_t number) : launch(owner), ranges(owner.
   }
   if (is_traced(*launch.options))
     statistics = std::make_unique<std::vector<OpcodeStatistics>>(launch.kernel->forms.size());
+  if (launch.loops != nullptr) loop_spans = std::make_unique<LoopSpans>(*this);
   if (launch.options->checks.any()) checker = std::make_unique<BlockChecker>(*this);
 }
 

@@ -43,6 +43,8 @@ enum class StepKind : std::uint8_t { plain, branch, call, ret, exit, barrier, co
 enum class SpanKind : std::uint8_t { none, ldg, stg, lds, sts, bra, call, ret, exit, barrier_sync, memory_fence };
 
 class BlockChecker;
+class LoopSpans;
+class LoopTable;
 class Warp;
 struct Block;
 struct FormTraits;
@@ -120,6 +122,7 @@ struct Launch {
   std::uint32_t shared_bytes = 0;
   std::uint32_t quick_shared_bytes = 0;  // that Block::quick() may access; zero if the launch is checked
   std::vector<FormTraits> traits;        // of the kernel's forms if the launch is checked
+  std::unique_ptr<LoopTable const> loops;  // of the kernel if its instructions have spans; null if it has none
   std::atomic<bool> stopped{false};
   std::chrono::steady_clock::time_point begin;  // of its first block
   std::atomic<bool> timed_out{false};           // then also stopped
@@ -244,6 +247,7 @@ struct Block {
   std::vector<CachedRange> ranges;
   std::deque<MemoryRange> late;  // memory allocated while the kernel ran
   std::unique_ptr<BlockChecker> checker;  // null if the launch is not checked
+  std::unique_ptr<LoopSpans> loop_spans;  // null without Launch::loops
   std::unique_ptr<std::vector<OpcodeStatistics>> statistics;  // by DecodedKernel::forms; null if not requested
 };
 
