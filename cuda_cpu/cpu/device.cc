@@ -26,12 +26,6 @@ bool is_set_in_environment(char const* name) {
   return value != nullptr && std::strcmp(value, "1") == 0;
 }
 
-CpuDriverOptions with_environment(CpuDriverOptions options) {
-  options.block_statistics = options.block_statistics || is_set_in_environment("CUDA_CPU_BLOCKS");
-  options.instruction_spans = options.instruction_spans || is_set_in_environment("CUDA_CPU_SPANS");
-  return options;
-}
-
 Fault fault_with(std::string message) {
   Fault fault;
   fault.message = std::move(message);
@@ -56,7 +50,7 @@ void PrintBuffer::flush() {
 }
 
 Device::Device(CpuDriverOptions const& its_options)
-    : options(with_environment(its_options)),
+    : options(its_options),
       launches_block(is_set_in_environment("CUDA_LAUNCH_BLOCKING")),
       memory(its_options.memory_bytes) {}
 

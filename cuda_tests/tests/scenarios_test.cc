@@ -226,15 +226,13 @@ TEST_P(Scenarios, PrintsExecutedInstructionsWithPerfSpans) {
   expect_perf("Scenario.RunsTwoSmallBlocks", "perf.txt", {{"TRACE_PERF", "on"}});
 }
 TEST_P(Scenarios, PrintsExecutedInstructionsOfEachBlock) {
-  expect_perf("Scenario.RunsTwoSmallBlocks", "perf_blocks.txt", {{"TRACE_PERF", "on"}, {"CUDA_CPU_BLOCKS", "1"}});
+  expect_perf("Scenario.RunsTwoSmallBlocks", "perf_blocks.txt", {{"TRACE_PERF", "cuda_cpu::blocks=trace"}});
 }
 TEST_P(Scenarios, PrintsInstructionsAsPerfSpans) {
-  expect_perf("Scenario.RunsOneSmallBlock", "perf_spans.txt", {{"TRACE_PERF", "on"}, {"CUDA_CPU_SPANS", "1"}});
+  expect_perf("Scenario.RunsOneSmallBlock", "perf_spans.txt", {{"TRACE_PERF", "cuda_cpu=trace,cuda_cpu::blocks=off"}});
 }
 TEST_P(Scenarios, PrintsNoInstructionsWithoutPerfSpans) {
-  Outcome const outcome = run("Scenario.RunsOneSmallBlock", {{"TRACE_FILTER", "trace"},
-                                                             {"CUDA_CPU_SPANS", "1"},
-                                                             {"CUDA_CPU_BLOCKS", "1"}});
+  Outcome const outcome = run("Scenario.RunsOneSmallBlock", {{"TRACE_FILTER", "trace"}});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.err, ::testing::Not(HasSubstr("cpu_")));
   EXPECT_THAT(outcome.err, ::testing::Not(HasSubstr("opcode_total")));
