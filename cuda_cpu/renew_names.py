@@ -17,6 +17,7 @@ REASONS = (
     (r"(cuda|cu)(GL|Graphics|EGL|VDPAU)|EGL", "there is no graphics device"),
     (r"Ipc|Shareable|Export|ImportPointer", "processes do not share memory here"),
     (r"External", "there is no memory of other APIs"),
+    (r"Conditional", "graphs have no conditional nodes here"),
     (r"NvSci", "there is no NvSci"),
     (r"Sparse|Mipmapped|GetPlane|ArrayGetMemoryRequirements", "arrays are neither sparse, mipmapped nor planar here"),
     (r"Tex|Surf", "textures and surfaces are not supported"),
@@ -48,7 +49,7 @@ def argument(parameter):
 def prototypes(header):
     """The parameters of each function, as written."""
     found = {}
-    for name, parameters in re.findall(r"^extern __host__[^\n(]*\bCUDARTAPI (\w+)\(([^;]*?)\);", header, re.M | re.S):
+    for name, parameters in re.findall(r"^ *extern __host__[^\n(]*\bCUDARTAPI (\w+)\(([^;]*?)\);", header, re.M | re.S):
         found[name] = re.sub(r"__dv\([^)]*\)|\s+", lambda match: " " if match[0].isspace() else "", parameters).strip()
     return found
 
@@ -71,7 +72,8 @@ def renew_runtime():
     (part / "per_thread_streams.cc").write_text(
         "// The functions that programs call which are compiled with --default-stream per-thread: stream 0 is the thread's own.\n"
         "// Written by renew_names.py.\n"
-        '#include "cuda_cpu/runtime/runtime.h"\n\nusing cuda_cpu::runtime::PerThreadStreams;\n\nextern "C" {\n\n'
+        '#include "cuda_cpu/runtime/runtime.h"\n\nusing cuda_cpu::runtime::PerThreadStreams;\n\n'
+        '#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // some of those that are called here\n\nextern "C" {\n\n'
         + "\n".join(per_thread) + '\n}  // extern "C"\n')
     (part / "refused.inc").write_text(refused(others))
     print(f"runtime: {len(defined)} defined, {len(per_thread)} for streams of threads, {len(others)} refused")
@@ -79,12 +81,12 @@ def renew_runtime():
 
 def renew_driver():
     part = folder / "libcuda"
-    renamed = dict(re.findall(r"^ *# *define (cu\w+) +(?:__CUDA_API_PT\w+\()?(cu\w+_v\d+)\)?$", (include / "cuda.h").read_text(), re.M))
+    renamed = dict(re.findall(r"^ *# *define (cu\w+) +(?:__CUDA_API_PT\w+\()?(cu\w+)\)? *$", (include / "cuda.h").read_text(), re.M))
     defined = defined_in("libcuda")
     symbols = {renamed.get(name, name) for name in defined}
     others = [name for name in (part / "names.txt").read_text().split() if name not in symbols]
     (part / "symbols.inc").write_text("// Written by renew_names.py.\n" + "".join(
-        f"CUDA_CPU_SYMBOL({name})\n" for name in sorted(defined) if not re.search(r"_v\d+$", name)))
+        f"CUDA_CPU_SYMBOL({name})\n" for name in sorted(defined | symbols) if not re.search(r"_v\d+$", name)))
     (part / "refused.inc").write_text(refused(others))
     print(f"driver: {len(defined)} defined, {len(others)} refused")
 

@@ -161,6 +161,7 @@ TEST_F(RecordedRun, NamesItsSlowestSpansAndTests) {
   std::string const text = stable(ask({"slow", "--top=100"}).out);
   EXPECT_THAT(text, StartsWith("      self      total    longest  entered  span\n"));
   EXPECT_THAT(text, HasSubstr("        3  report_scenarios::shard\n"));
+  EXPECT_THAT(text, HasSubstr("        1  dying_scenarios::outer (open)\n"));
   EXPECT_THAT(text, HasSubstr("  Plain.Fails (failed)\n"));
   EXPECT_THAT(ask({"slow", "--top=1"}).out, testing::ContainsRegex("\\.\\.\\. [0-9]+ more \\(--top\\)\n\n"));
 }
@@ -238,6 +239,8 @@ TEST_F(RecordedRun, MistakesAreExplained) {
            {{"show", "--since=yesterday"}, "build"},
            {{"show", "--until=5"}, "build"},
            {{"show", "--grep=a(b"}, "build"},
+           {{"show", "--format=xml"}, "build"},
+           {{"show", "--span-events=new,old"}, "build"},
            {{"show", "--failed", "--follow"}, "build"},
            {{"tree", "empty"}, ""},
            {{"slow", "build/Testing/Temporary/LastTest.log"}, ""},

@@ -245,7 +245,7 @@ TEST_F(DefaultRecording, IsShownAsItWasPrintedLive) {
 
 TEST_F(DefaultRecording, FolderWithoutAnyIsReported) {
   Outcome const outcome = testlog::testdata::run({TESTLOG_COMMAND, "show", folder_ / ""});
-  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr(" has no recordings (*.rec)"));
 }
 #endif

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # Builds the benchmarks, runs each in a process of its own next to its peers, and prints the table of ratios.
 #
-#   tools/bench.sh [--json FILE] [--only PATTERN] [--instructions]
+#   tools/bench.sh [--json FILE] [--only PATTERN] [--records N] [--instructions]
 #
 # The peers are spdlog and, if cargo and Debian's Rust packages are installed, Rust's tracing. --json also writes the rows to a
-# file; --only selects rows by a regular expression; --instructions counts instructions and cache misses with cachegrind, for
-# machines too noisy to measure times.
+# file; --only selects rows by a regular expression; --records says how many records the rows of conversions have, 10000000 unless
+# given, which take 3 GB in the folder for temporary files; --instructions counts instructions and cache misses with cachegrind,
+# for machines too noisy to measure times.
 set -euo pipefail
 
 usage() { sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; }
 wrong() {
-  echo "tools/bench.sh: $1; valid: [--json FILE] [--only PATTERN] [--instructions] [--help]" >&2
+  echo "tools/bench.sh: $1; valid: [--json FILE] [--only PATTERN] [--records N] [--instructions] [--help]" >&2
   exit 2
 }
 
@@ -34,6 +35,10 @@ while (($# > 0)); do
       python3 -c 'import re, sys; re.compile(sys.argv[1])' "$2" 2>/dev/null || wrong "--only $2 is not a regular expression"
       table_options+=(--only "$2")
       shift ;;
+    --records)
+      [[ ${2-} =~ ^[1-9][0-9]{2,8}$ ]] || wrong '--records needs a number from 100 to 999999999'
+      table_options+=(--records "$2")
+      shift ;;
     *) wrong "unknown argument '$1'" ;;
   esac
   shift
@@ -47,10 +52,10 @@ build() {
     -DTESTLOG_BUILD_BENCHMARKS=ON -DTESTLOG_BUILD_TESTS=OFF -DTESTLOG_BUILD_EXAMPLES=OFF >/dev/null
   cmake --build "$1" --target "${@:3}"
 }
-build build/bench ON tracing_benchmarks testlog_benchmarks startup_testlog startup_plain startup_gtest
+build build/bench ON tracing_benchmarks testlog_benchmarks startup_testlog startup_plain startup_gtest record_requests testlog_command
 cuda=''
 if grep -q '^TESTLOG_CUDA_INCLUDE_DIR:.*=/' build/bench/CMakeCache.txt; then
-  build build/bench ON cuda_benchmarks cuda_compiled_out_benchmarks cuda_cpu_executor_benchmarks
+  build build/bench ON cuda_benchmarks cuda_compiled_out_benchmarks cuda_cpu_executor_benchmarks cuda_cpu_runtime_benchmarks
   cuda=build/bench
 fi
 build build/bench_static OFF tracing_benchmarks testlog_benchmarks startup_testlog

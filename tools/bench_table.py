@@ -6,6 +6,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,10 +25,12 @@ OWN_PEERS = {"perf_off": "off_span", "perf_below": "span_full", "perf_summary": 
              "spdlog_bridged": "spdlog_alone", "captured_event": "captured_spdlog", "captured_span": "counter",
              "captured_span_2_threads": "captured_span",
              "captured_event_2_threads": "captured_event", "captured_event_4_threads": "captured_event",
-             "captured_spdlog_2_threads": "captured_spdlog", "captured_spdlog_4_threads": "captured_spdlog"}
+             "captured_spdlog_2_threads": "captured_spdlog", "captured_spdlog_4_threads": "captured_spdlog",
+             "recorded_event_first_lap": "recorded_event_later_lap", "recorded_span_first_lap": "recorded_span_later_lap",
+             "recorded_file_event_first_lap": "recorded_file_event_later_lap"}
 
 # Rows whose iterations are too long for counting instructions.
-LONG = ("parse_100000_directives", "chrome_span_10m")
+LONG = ("parse_100000_directives", "chrome_span_10m", "recorded_small_program")
 # Rows whose runs take seconds and are long enough for one turn.
 ONE_TURN = ("chrome_span_10m",)
 
@@ -55,8 +58,9 @@ def names(program):
 # What a benchmark counts besides its time (the maximum of all runs) and the size of the compiled code: keys of --json and their
 # formats.
 COUNTED = {"bytes_per_span": "{:.0f} bytes a span", "peak_kib_more": "{:.0f} KiB more at the peak",
-           "bytes_of_open_span": "{:.0f} bytes an open span"}
-SHOWN = COUNTED | {"text_bytes": "{:.0f} bytes of code", "data_misses": "{:.2f} misses of the data cache"}
+           "bytes_of_open_span": "{:.0f} bytes an open span", "resident_kib_more": "{:.0f} KiB more in memory",
+           "written_kib_more": "{:.0f} KiB of these written"}
+SHOWN = COUNTED | {"peak_mib": "{:.0f} MiB at the peak", "text_bytes": "{:.0f} bytes of code", "data_misses": "{:.2f} misses of the data cache"}
 
 
 def ours_ns(program, name, clock="real_time", counted=None):
@@ -72,6 +76,12 @@ def ours_ns(program, name, clock="real_time", counted=None):
         if found:
             counted[key] = round(max(found + [counted.get(key, 0)]), 1)
     return min(row[clock] for row in rows)
+
+
+def once_ns(program, name):
+    """Of a benchmark that is measured once in a process."""
+    text = run([program, f"--benchmark_filter=^{name}/", "--benchmark_format=json"])
+    return json.loads(text)["benchmarks"][0]["real_time"]
 
 
 def instruction_ns(program, kernel, workers):
@@ -95,7 +105,7 @@ def in_turns(*measurements, turns=TURNS):
 
 
 def has_instructions(name):
-    return name not in LONG and not name.endswith("_threads")
+    return name not in LONG and not name.endswith(("_threads", "_lap"))
 
 
 def instructions(program, name):
@@ -132,6 +142,36 @@ def startup_rows(folder, static_folder):
     yield "startup", testlog - libraries, None  # compared with the same libraries without testlog
     yield "startup_recorded", recorded - libraries, None  # the same with a recording in a file
     yield "startup_over_gtest", testlog - gtest, linked - gtest if linked else None  # compared with GoogleTest alone
+
+
+CONVERSIONS = ("perfetto", "xplane", "folded", "chrome")
+
+
+def conversion_rows(folder, records, is_wanted):
+    """Processor time for each record of a recording that `testlog export` converts, and the memory that the command takes at most;
+    that is no less than this program takes, about 15 MiB."""
+    formats = [one for one in CONVERSIONS if is_wanted(f"convert_{one}")]
+    if not formats:
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        recording, out = f"{temporary}/requests.rec", f"{temporary}/out"
+        run([f"{folder}/tracing_core/benchmarks/record_requests", recording, str(records)])
+        peaks = {}
+
+        def convert(one):
+            with subprocess.Popen([f"{folder}/bin/testlog", "export", recording, f"--{one}", out], stderr=subprocess.PIPE, text=True) as process:
+                notes = process.stderr.read()
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode != 0 or notes:
+                raise Failed(f"convert_{one}: {notes or process.returncode}")
+            shutil.rmtree(out) if os.path.isdir(out) else os.unlink(out)
+            peaks[one] = max(usage.ru_maxrss / 1024, peaks.get(one, 0))
+            return (usage.ru_utime + usage.ru_stime) * 1e9 / records
+
+        times = in_turns(*(lambda one=one: convert(one) for one in formats), turns=3)
+        for one, ns in zip(formats, times):
+            yield f"convert_{one}", ns, {"peak_mib": round(peaks[one], 1)}
 
 
 FUNCTIONS = 100
@@ -213,6 +253,7 @@ def main():
     parser.add_argument("--include", action="append", default=[], metavar="FOLDER", help="include folders for the compile-time rows")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--only", default="", metavar="PATTERN")
+    parser.add_argument("--records", type=int, default=10_000_000, metavar="N", help="how many records are converted")
     parser.add_argument("--instructions", action="store_true")
     args = parser.parse_args()
 
@@ -231,9 +272,9 @@ def main():
         extra = f" {counted:9.0f}" if counted is not None else ""
         static = f"{static_ns:11.2f}" if static_ns else f"{'-':>11}"
         notes = [row["peer"] or "", *(SHOWN[key].format(value) for key, value in (more or {}).items())]
-        print(f"{name:24} {ours:14.2f} {static} {shown}{extra}  {', '.join(note for note in notes if note)}", flush=True)
+        print(f"{name:30} {ours:14.2f} {static} {shown}{extra}  {', '.join(note for note in notes if note)}", flush=True)
 
-    print(f"{'row, in nanoseconds':24} {'shared':>14} {'static':>11} {'peer':>14} {'ratio':>7}")
+    print(f"{'row, in nanoseconds':30} {'shared':>14} {'static':>11} {'peer':>14} {'ratio':>7}")
 
     failed = []
 
@@ -276,6 +317,12 @@ def main():
         launches = dict(zip((name for _, name, _ in LAUNCHES), found or ()))
         for _, name, peer in LAUNCHES if found else ():
             add(name, launches[name], peer, launches.get(peer))
+    if args.cuda and re.search(args.only, "runtime"):
+        program = f"{args.cuda}/cuda_cpu/runtime/cuda_cpu_runtime_benchmarks"
+        found = measured_in_turns("runtime", lambda: ours_ns(program, "runtime_launch", "cpu_time"),
+                                  lambda: once_ns(program, "runtime_load_first"), lambda: ours_ns(program, "runtime_load_further"))
+        for name, ns in zip(("runtime_launch", "runtime_load_first", "runtime_load_further"), found or ()):
+            add(name, ns, None, None)
     if args.cuda and re.search(args.only, "executor"):
         program = f"{args.cuda}/cuda_cpu/executor/cuda_cpu_executor_benchmarks"
         for kernel in KERNELS:
@@ -285,6 +332,12 @@ def main():
     if re.search(args.only, "startup"):
         for name, ours, static_ns in startup_rows(args.programs, args.static_programs):
             add(name, ours, None, None, static_ns)
+    try:
+        for name, ns, more in conversion_rows(args.programs, args.records, lambda name: re.search(args.only, name)):
+            add(name, ns, None, None, more=more)
+    except Failed as error:
+        failed.append("convert")
+        print(error, file=sys.stderr)
     if args.include and re.search(args.only, "compile"):
         for row in compile_rows(args.include):
             add(*row[:4], more=row[4])

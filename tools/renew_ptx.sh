@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Renews the PTX in cuda_cpu/executor/testdata from cuda_tests/kernels, by NVRTC of the toolkit at CUDA_PATH: for two
-# targets, with and without fast math. Needs no GPU.
+# Renews the PTX in cuda_cpu/executor/testdata, by the toolkit at CUDA_PATH: from cuda_tests/kernels by NVRTC, for two
+# targets, with and without fast math, and from the sources beside it by nvcc. Needs no GPU.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cuda=${CUDA_PATH:-/usr/local/cuda}
@@ -56,3 +56,16 @@ done
 # The planted bugs, with source lines, whose paths would be those of this machine.
 (cd cuda_cpu/executor/planted_bugs && "$cuda/bin/nvcc" -ptx -lineinfo -arch=compute_75 bugs.cu -o "$work/bugs.ptx")
 sed -E '/^\s*\.file/s|"[^"]*/|"|' "$work/bugs.ptx" >cuda_cpu/executor/planted_bugs/bugs.ptx
+for arch in 75 90; do
+  for source in language small_floats; do
+    (cd cuda_cpu/executor/testdata && "$cuda/bin/nvcc" -std=c++17 -arch=compute_$arch -ptx "$source.cu" -o "$source.$arch.ptx")
+  done
+done
+# Kernels with matrices, asynchronous copies and barriers, for the first target that has them and those that differ.
+for arch in 75 80 90; do
+  for name in matrix asynchronous; do
+    [[ $name$arch != matrix90 ]] || continue
+    "$cuda/bin/nvcc" -ptx -std=c++17 -diag-suppress 20054 -arch=compute_$arch "cuda_cpu/executor/nvcc_kernels/$name.cu" \
+      -o "cuda_cpu/executor/nvcc_kernels/$name.$arch.ptx"
+  done
+done

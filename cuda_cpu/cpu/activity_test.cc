@@ -74,10 +74,10 @@ class CpuActivity : public CpuDriver {
     EXPECT_THAT(recording->problems(), IsEmpty());
     return spans;
   }
-  CUresult launch(char const* name, CUstream stream, std::vector<void*> parameters) {
+  CUresult launch(char const* name, CUstream stream, std::vector<void*> parameters, unsigned shared_bytes = 0) {
     CUfunction function = nullptr;
     EXPECT_EQ(driver.module_get_function(&function, module, name), CUDA_SUCCESS);
-    return driver.launch_kernel(function, {2, 1, 1}, {4, 1, 1}, 0, stream, parameters.data());
+    return driver.launch_kernel(function, {2, 1, 1}, {4, 1, 1}, shared_bytes, stream, parameters.data());
   }
 
   Driver driver{api};
@@ -150,6 +150,17 @@ TEST_F(CpuActivity, KernelIsASpanOfItsStreamThatFollowsFromTheLaunch) {
                     Contains(Pair("block", "(4, 1, 1)")), Contains(Pair("shared_bytes", "0")),
                     Contains(Pair("registers", Not("0"))), Contains(Pair("stream", "1")), Contains(Pair("device", "0")),
                     Contains(Pair("launch", launched.fields.at("launch")))));
+}
+
+TEST_F(CpuActivity, KernelHasTheSharedMemoryThatItsLaunchAskedFor) {
+  CUdeviceptr address = allocate(64);
+  auto const spans = record([&] {
+    EXPECT_EQ(launch("add_one", nullptr, {&address}, 32), CUDA_SUCCESS);
+    EXPECT_EQ(driver.ctx_synchronize(), CUDA_SUCCESS);
+  });
+  auto const kernels = on_track(spans, "GPU 0 stream 0");
+  ASSERT_THAT(names(kernels), ElementsAre("kernel"));
+  EXPECT_THAT(kernels[0].fields, AllOf(Contains(Pair("shared_bytes", "32")), Contains(Pair("dynamic_shared_bytes", "32"))));
 }
 
 TEST_F(CpuActivity, KernelRunsBetweenItsLaunchAndTheObservationOfItsEnd) {

@@ -91,6 +91,13 @@ CUresult find_rows(Device& device, End const& end, Extent const& extent, char co
   return rows.is_host && end.type == CU_MEMORYTYPE_DEVICE ? refuse_end(what, begin, bytes) : CUDA_SUCCESS;
 }
 
+void mark_rows(Device& device, Rows const& rows, Extent const& extent) {
+  for (std::size_t slice = 0; slice < extent.slices; ++slice)
+    for (std::size_t row = 0; row < extent.rows; ++row)
+      mark_written(device, reinterpret_cast<std::uintptr_t>(rows.first) + slice * rows.slice_pitch + row * rows.row_pitch,
+                   extent.bytes);
+}
+
 void copy_rows(Rows const& to, Rows const& from, Extent const& extent) {
   for (std::size_t slice = 0; slice < extent.slices; ++slice) {
     for (std::size_t row = 0; row < extent.rows; ++row) {
@@ -159,9 +166,10 @@ CUresult copy_3d(CUDA_MEMCPY3D const* copy, CUstream stream_handle, bool waits) 
                      copy->srcHeight, copy->srcXInBytes, copy->srcY, copy->srcZ};
     if (auto const result = find_rows(device, target, extent, "target", to); result != CUDA_SUCCESS) return result;
     if (auto const result = find_rows(device, source, extent, "source", from); result != CUDA_SUCCESS) return result;
+    mark_rows(device, to, extent);
     auto work = reporting(kind_of(*copy), extent.bytes * extent.rows * extent.slices, [to, from, extent] { copy_rows(to, from, extent); });
     // Pageable memory is read or written before the call returns, as by the linear copies.
-    if (!waits && !to.is_host && !from.is_host) {
+    if (!waits && (this_thread().copies_in_turn || (!to.is_host && !from.is_host))) {
       device.submit(stream, std::move(work));
       return CUDA_SUCCESS;
     }
@@ -187,6 +195,7 @@ CUresult memset_3d(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned e
     End const target{CU_MEMORYTYPE_DEVICE, nullptr, to, nullptr, pitch, rows_of_slice, 0, 0, 0};
     Rows found;
     if (auto const result = find_rows(device, target, extent, "target", found); result != CUDA_SUCCESS) return result;
+    mark_rows(device, found, extent);
     device.submit(stream, reporting(ActivityKind::memset, extent.bytes * rows * slices, [=] {
                     for (std::size_t slice = 0; slice < extent.slices; ++slice) {
                       for (std::size_t row = 0; row < extent.rows; ++row) {

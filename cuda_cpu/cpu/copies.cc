@@ -47,6 +47,7 @@ CUresult copy_in(Device& device, CUdeviceptr to, void const* from, std::size_t b
   auto const target = end_at(device, to, bytes);
   if (!target.is_known) return out_of_bounds("target", to, bytes);
   if (from == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  mark_written(device, to, bytes);
   if (waits) {
     auto const copy = reporting(ActivityKind::memcpy_htod, bytes, [&] { std::memmove(target.memory, from, bytes); });
     device.streams.run(stream, [&] {
@@ -56,7 +57,7 @@ CUresult copy_in(Device& device, CUdeviceptr to, void const* from, std::size_t b
     return device.sticky();
   }
   auto const source = end_at(device, address_of(from), bytes);
-  if (source.is_known) {
+  if (source.is_known || this_thread().copies_in_turn) {
     submit_copy(device, stream, ActivityKind::memcpy_htod, target, source, bytes);
     return CUDA_SUCCESS;
   }
@@ -75,7 +76,7 @@ CUresult copy_out(Device& device, void* to, CUdeviceptr from, std::size_t bytes,
   if (!source.is_known) return out_of_bounds("source", from, bytes);
   if (to == nullptr) return CUDA_ERROR_INVALID_VALUE;
   auto const target = end_at(device, address_of(to), bytes);
-  if (waits || !target.is_known) {
+  if (waits || !(target.is_known || this_thread().copies_in_turn)) {
     auto const copy = reporting(ActivityKind::memcpy_dtoh, bytes, [&] { std::memmove(to, source.memory, bytes); });
     device.streams.run(stream, [&] {
       if (device.sticky() == CUDA_SUCCESS) copy();
@@ -94,6 +95,7 @@ CUresult copy_within(Device& device, CUdeviceptr to, CUdeviceptr from, std::size
   auto const source = end_at(device, from, bytes);
   if (!target.is_known) return out_of_bounds("target", to, bytes);
   if (!source.is_known) return out_of_bounds("source", from, bytes);
+  mark_written(device, to, bytes);
   submit_copy(device, stream, ActivityKind::memcpy_dtod, target, source, bytes);
   return CUDA_SUCCESS;
 }
@@ -105,6 +107,7 @@ CUresult fill(Device& device, CUdeviceptr to, T value, std::size_t count, Stream
   if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) return CUDA_ERROR_INVALID_VALUE;
   auto const target = end_at(device, to, count * sizeof(T));
   if (!target.is_known) return out_of_bounds("target", to, count * sizeof(T));
+  mark_written(device, to, count * sizeof(T));
   device.submit(stream, reporting(ActivityKind::memset, count * sizeof(T), [target, value, count] {
                   std::fill_n(static_cast<T*>(target.memory), count, value);
                 }));

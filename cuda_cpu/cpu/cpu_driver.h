@@ -2,6 +2,7 @@
 // code tested against them runs on a GPU unchanged.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,6 +24,16 @@ tracing::cuda::DriverApi cpu_driver_api() noexcept;
 struct CpuDriverOptions {
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;  ///< capacity of the device
   unsigned workers = 0;            ///< number of multiprocessors: threads that run blocks; 0: one per core
+  /// A launch that runs longer since its first block began is CUDA_ERROR_LAUNCH_TIMEOUT; its fault says where each warp
+  /// is. Zero: never. TRACE_CUDA_TIMEOUT, in seconds, wins.
+  std::chrono::nanoseconds timeout{0};
+  /// What launches are checked for. TRACE_CUDA_CHECK adds `race`, `init` and `sync`. With `init`, memory that is
+  /// allocated by cuMemAlloc and cuMemAllocAsync counts as never written.
+  Checks checks{};
+  /// Reports memory that is not freed when the context is released or the process ends. TRACE_CUDA_CHECK=leak sets it.
+  bool leak_check = false;
+  /// TRACE_CUDA_CHECK sets it: `shuffle` is StaleShuffle::fault, `zero_shuffle` StaleShuffle::zero.
+  StaleShuffle stale_shuffle = StaleShuffle::fault_if_idx;
 };
 
 /// Configures the device. False, without effect, after the first cuInit.

@@ -1,11 +1,13 @@
 #include "cuda_cpu/cpu/device.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <thread>
 
+#include "cuda_cpu/cpu/settings.h"
 #include "tracing_core/internal/fork.h"
 
 namespace cuda_cpu::cpu {
@@ -24,6 +26,13 @@ bool is_forked_child() noexcept {
 bool is_set_in_environment(char const* name) {
   char const* const value = std::getenv(name);
   return value != nullptr && std::strcmp(value, "1") == 0;
+}
+
+CpuDriverOptions complete(CpuDriverOptions const& options) {
+  std::string reports;
+  auto const all = with_environment(options, [](char const* name) -> char const* { return std::getenv(name); }, reports);
+  std::fputs(reports.c_str(), stderr);
+  return all;
 }
 
 Fault fault_with(std::string message) {
@@ -50,7 +59,7 @@ void PrintBuffer::flush() {
 }
 
 Device::Device(CpuDriverOptions const& its_options)
-    : options(its_options),
+    : options(complete(its_options)),
       launches_block(is_set_in_environment("CUDA_LAUNCH_BLOCKING")),
       memory(its_options.memory_bytes) {}
 
@@ -63,6 +72,9 @@ CUresult Device::start(unsigned flags) {
   if (get() != nullptr) return CUDA_SUCCESS;
   forks_at_start.store(tracing::internal::fork_count(), std::memory_order_relaxed);
   device.store(new Device(chosen_options), std::memory_order_release);
+  if (get()->options.leak_check) std::atexit([] {
+    if (!is_forked_child()) get()->report_leaks();
+  });
   return CUDA_SUCCESS;
 }
 
@@ -123,9 +135,26 @@ CUresult Device::wait(std::vector<Mark> const& marks) {
   return sticky();
 }
 
+void Device::report_leaks() {
+  constexpr std::size_t kMaxNamed = 20;
+  std::vector<std::string> leaks;
+  {
+    MutexLock const lock(allocations_mutex);
+    for (auto const& [address, ordered] : allocations) leaks.push_back(memory.name_of(address));
+    for (auto const& [address, held] : host_memory) leaks.push_back(memory.name_of(address));
+  }
+  if (leaks.empty()) return;
+  std::string text = "testlog: TRACE_CUDA_CHECK=leak: " + std::to_string(leaks.size()) +
+                     (leaks.size() == 1 ? " allocation was" : " allocations were") + " not freed:\n";
+  for (std::size_t i = 0; i < std::min(leaks.size(), kMaxNamed); ++i) text += "  " + leaks[i] + "\n";
+  if (leaks.size() > kMaxNamed) text += "  ...\n";
+  std::fputs(text.c_str(), stderr);
+}
+
 void Device::clear() {
   streams.wait(streams.end_of_all());
   prints.flush();
+  if (options.leak_check) report_leaks();
   for (auto const& [handle, stream] : stream_handles.take_all()) streams.close(stream);
   events.take_all();
   functions.take_all();
@@ -133,6 +162,7 @@ void Device::clear() {
   modules.take_all();
   MutexLock const lock(allocations_mutex);
   for (auto const& [address, ordered] : std::exchange(allocations, {})) memory.free(address, "freed with their context");
+  memory.clear_heap();
   managed.clear();
   for (auto const& [address, held] : std::exchange(host_memory, {})) memory.unmap_host(held.get());
   for (auto const& [address, its] : std::exchange(registered, {})) memory.unmap_host(reinterpret_cast<void*>(address));

@@ -161,6 +161,8 @@ class Device {
 
   /// Frees everything in the context, when it is no longer retained.
   void clear();
+  /// Writes to stderr which allocations the user has not freed.
+  void report_leaks();
 
   CpuDriverOptions const options;
   bool const launches_block;  // by CUDA_LAUNCH_BLOCKING
@@ -190,16 +192,35 @@ class Device {
   std::optional<CpuDriverFault> fault_ TRACING_GUARDED_BY(fault_mutex_);
 };
 
+/// Memory counts as written from now on, for Checks::init. To be called by all that writes to memory of the device.
+inline void mark_written(Device& device, std::uintptr_t address, std::size_t bytes) {
+  if (device.options.checks.init) device.memory.mark_written(address, bytes);
+}
+
 /// The state of a thread.
 struct ThreadState {
   CUcontext current = nullptr;
   bool runs_host_function = false;
+  bool copies_in_turn = false;  // see CopiesInTurn
   std::string last_message;
   Streams::Handle stream;  // for CU_STREAM_PER_THREAD
 
   ~ThreadState();
 };
 ThreadState& this_thread() noexcept;
+
+/// In its scope asynchronous copies on this thread read and write pageable memory, too, when their stream reaches them, as
+/// those of graphs do.
+class [[nodiscard]] CopiesInTurn {
+ public:
+  CopiesInTurn() noexcept : outer_(std::exchange(this_thread().copies_in_turn, true)) {}
+  CopiesInTurn(CopiesInTurn const&) = delete;
+  CopiesInTurn& operator=(CopiesInTurn const&) = delete;
+  ~CopiesInTurn() { this_thread().copies_in_turn = outer_; }
+
+ private:
+  bool const outer_;
+};
 
 /// The only context.
 CUcontext primary_context() noexcept;
@@ -226,6 +247,11 @@ CUresult guarded(Body const& body) noexcept {
     return CUDA_ERROR_UNKNOWN;
   }
 }
+
+/// Whether the device could run a launch of this shape.
+CUresult check_launch(LoadedFunction const& function, LaunchShape const& shape);
+/// Copies the arguments of a launch, which cuLaunchKernel() takes in one of two forms, as the entry lays them out.
+CUresult read_parameters(ptx::Function const& entry, void** pointers, void** extra, std::vector<std::byte>& parameters);
 
 /// Copies or sets memory by `work()`. If device activity is recorded, reports when.
 template <class F>

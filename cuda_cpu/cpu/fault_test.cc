@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -135,7 +136,8 @@ TEST_F(CpuFaultDeathTest, FaultNamesTheNearestAllocationAndTheSpanThatAllocatedI
     {
       int const layer = 3;
       TRACE_SPAN(info, "load", layer);
-      address = child.allocate(1024);
+      tracing::cuda::Driver driver(child.api, cpu_driver_options());
+      Child::expect(driver.mem_alloc(&address, 1024), CUDA_SUCCESS, "mem_alloc");
     }
     Child::expect(child.launch(nullptr, "store", address + 1024, 1), CUDA_SUCCESS, "the launch");
     Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS, "ctx_synchronize");
@@ -240,6 +242,108 @@ TEST_F(CpuFaultDeathTest, BlockingLaunchReturnsTheFaultItself) {
     Child::expect(child.launch(nullptr, "trap"), CUDA_ERROR_ILLEGAL_INSTRUCTION, "one that is not");
   };
   EXPECT_CHILD(body);
+}
+
+TEST_F(CpuFaultDeathTest, LaunchThatRunsLongerThanTheTimeoutIsLaunchTimeout) {
+  auto const body = [] {
+    setenv("TRACE_CUDA_TIMEOUT", "0.05", 1);
+    Child child;
+    auto const flag = child.allocate(4);
+    Child::expect(child.api.memset_d8(flag, 0, 4), CUDA_SUCCESS, "memset_d8");
+    Child::expect(child.launch(nullptr, "wait_for", flag), CUDA_SUCCESS, "the launch");
+    Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_LAUNCH_TIMEOUT, "ctx_synchronize");
+    auto const message = cpu_driver_last_fault()->fault.message;
+    Child::expect(message.find("kernel wait_for ran longer than 0.05 s. Block (0,0,0): warp 0 loops at PTX line ") == 0,
+                  message.c_str());
+  };
+  EXPECT_CHILD(body);
+}
+
+TEST_F(CpuFaultDeathTest, ReadOfMemoryThatNothingWroteIsLaunchFailedIfChecked) {
+  auto const reads = [](auto const& write) {
+    setenv("TRACE_CUDA_CHECK", "init", 1);
+    Child child;
+    auto const address = child.allocate(64);
+    write(child, address);
+    Child::expect(child.launch(nullptr, "add_one", address), CUDA_SUCCESS, "the launch");
+    return child.api.ctx_synchronize();
+  };
+  auto const nothing = [&] {
+    Child::expect(reads([](Child&, CUdeviceptr) {}), CUDA_ERROR_LAUNCH_FAILED, "ctx_synchronize");
+    auto const message = cpu_driver_last_fault()->fault.message;
+    Child::expect(message.find("a read of 4 bytes that were never written, at byte 0 of 64 bytes") == 0, message.c_str());
+  };
+  EXPECT_CHILD(nothing);
+  auto const everything = [&] {
+    Child::expect(reads([](Child& child, CUdeviceptr to) { child.api.memset_d32(to, 0, 1); }), CUDA_SUCCESS, "memset");
+    Child::expect(reads([](Child& child, CUdeviceptr to) { child.launch(nullptr, "store", to, 1); }), CUDA_SUCCESS, "kernel");
+    Child::expect(reads([](Child& child, CUdeviceptr to) {
+      int const value = 1;
+      child.api.memcpy_htod_async(to, &value, sizeof value, nullptr);
+    }), CUDA_SUCCESS, "memcpy_htod_async");
+    Child::expect(reads([](Child& child, CUdeviceptr to) { child.api.memcpy_dtod(to, to + 4, 4); }), CUDA_SUCCESS, "memcpy_dtod");
+    Child::expect(reads([](Child& child, CUdeviceptr to) {
+      CUDA_MEMCPY3D copy{};
+      copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+      copy.srcDevice = to + 32;
+      copy.dstDevice = to;
+      copy.srcPitch = copy.dstPitch = copy.WidthInBytes = 4;
+      copy.srcHeight = copy.dstHeight = copy.Height = copy.Depth = 1;
+      Child::expect(child.api.memcpy_3d(&copy), CUDA_SUCCESS, "memcpy_3d");
+    }), CUDA_SUCCESS, "memcpy_3d");
+  };
+  EXPECT_CHILD(everything);
+}
+
+TEST_F(CpuFaultDeathTest, MemoryThatIsNotFreedIsReportedAtTheEnd) {
+  auto const leak = [](bool releases) {
+    setenv("TRACE_CUDA_CHECK", "leak", 1);
+    Child child;
+    tracing::set_global_default(tracing::RegistryBuilder().build());
+    Child::expect(child.api.mem_free(child.allocate(32)), CUDA_SUCCESS, "mem_free");
+    TRACE_SPAN(info, "load");
+    child.allocate(64);
+    if (releases) child.api.device_primary_ctx_release(0);
+    std::exit(0);
+  };
+  char const* const text =
+      "testlog: TRACE_CUDA_CHECK=leak: 1 allocation was not freed:\n  64 bytes allocated in load \\(allocation [0-9]+\\)\n$";
+  EXPECT_EXIT(leak(false), ::testing::ExitedWithCode(0), text);
+  EXPECT_EXIT(leak(true), ::testing::ExitedWithCode(0), text);
+}
+
+// In a child, since workers only see a subscriber that is global.
+TEST_F(CpuFaultDeathTest, WhatAKernelPrintsIsAlsoAnEventInTheSpanOfTheLaunch) {
+  struct Events : tracing::Layer {
+    explicit Events(std::string& to) : text(to) {}
+    void on_event(tracing::Event const& event, tracing::Context const& context) noexcept override {
+      tracing::InlineTextBuffer<128> message;
+      append_message(message, event.fields.value(0));
+      auto const span = context.event_span(event);
+      text.append(span ? span.metadata().name() : "no span").append(": ").append(message.view()).append("|");
+    }
+    std::string& text;
+  };
+  auto const body = [] {
+    std::string events;
+    Child child;
+    tracing::set_global_default(tracing::RegistryBuilder().with(std::make_unique<Events>(events)).build());
+    {
+      TRACE_SPAN(info, "step");
+      Child::expect(child.launch(nullptr, "say", 7), CUDA_SUCCESS, "the launch");
+    }
+    Child::expect(child.api.ctx_synchronize(), CUDA_SUCCESS, "ctx_synchronize");
+    Child::expect(events == "step: block 0 says 7|", events.c_str());
+  };
+  EXPECT_CHILD(body);
+}
+
+TEST_F(CpuFaultDeathTest, BadSettingsAreReported) {
+  auto const body = [] {
+    setenv("TRACE_CUDA_CHECK", "races", 1);
+    Child const child;
+  };
+  EXPECT_EXIT((body(), _exit(0)), ::testing::ExitedWithCode(0), "TRACE_CUDA_CHECK=races: unknown value; expected one of race");
 }
 
 TEST_F(CpuFaultDeathTest, ExceptionOfAHostFunctionEndsTheProcess) {

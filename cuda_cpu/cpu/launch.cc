@@ -52,29 +52,6 @@ struct Launch {
   std::optional<tracing::cuda::DeviceCall> call;  // none: nobody wants to know when it runs
 };
 
-CUresult check_shape(LoadedFunction const& function, LaunchShape const& shape) {
-  auto const& [grid, block, dynamic_shared_bytes] = shape;
-  auto const& entry = *function.function;
-  if (grid.count() == 0 || block.count() == 0)
-    return refuse(CUDA_ERROR_INVALID_VALUE, "the grid or the block is empty");
-  if (grid.x > kMaxGridX || grid.y > kMaxGridYZ || grid.z > kMaxGridYZ) {
-    return refuse(CUDA_ERROR_INVALID_VALUE, "the grid is larger than 2147483647 x 65535 x 65535 blocks");
-  }
-  if (block.x > kMaxThreads || block.y > kMaxThreads || block.z > kMaxBlockZ || block.count() > kMaxThreads) {
-    return refuse(CUDA_ERROR_INVALID_VALUE, "the block is larger than 1024 threads, or than 1024 x 1024 x 64");
-  }
-  if (dynamic_shared_bytes > static_cast<unsigned>(std::max(0, function.max_dynamic_shared_bytes.load()))) {
-    return refuse(CUDA_ERROR_INVALID_VALUE,
-                  fmt::format("{} bytes of dynamic shared memory; the limit of {} is {}", dynamic_shared_bytes,
-                              entry.name, function.max_dynamic_shared_bytes.load()));
-  }
-  if (block.count() > entry.max_threads()) {
-    return refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, fmt::format("the block has {} threads; the limit of {} is {}",
-                                                                  block.count(), entry.name, entry.max_threads()));
-  }
-  return CUDA_SUCCESS;
-}
-
 // The pairs of cuLaunchKernel's `extra`: a buffer and its size.
 bool read_extra(void** extra, std::vector<std::byte>& parameters) {
   void const* buffer = nullptr;
@@ -90,27 +67,6 @@ bool read_extra(void** extra, std::vector<std::byte>& parameters) {
   if (size < parameters.size() || (buffer == nullptr && !parameters.empty())) return false;
   std::copy_n(static_cast<std::byte const*>(buffer), parameters.size(), parameters.begin());
   return true;
-}
-
-CUresult read_parameters(ptx::Function const& entry, void** pointers, void** extra,
-                         std::vector<std::byte>& parameters) {
-  parameters.resize(entry.parameter_bytes);
-  if (pointers != nullptr && extra != nullptr)
-    return refuse(CUDA_ERROR_INVALID_VALUE, "both kernelParams and extra are given");
-  if (extra != nullptr) {
-    return read_extra(extra, parameters)
-               ? CUDA_SUCCESS
-               : refuse(CUDA_ERROR_INVALID_VALUE,
-                        "the parameter buffer is too small, missing, or followed by an unknown option");
-  }
-  for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
-    auto const& parameter = entry.parameters[i];
-    if (pointers == nullptr || pointers[i] == nullptr) {
-      return refuse(CUDA_ERROR_INVALID_VALUE, fmt::format("parameter {} of {} is missing", i + 1, entry.name));
-    }
-    std::memcpy(parameters.data() + parameter.offset_bytes, pointers[i], parameter.size_bytes);
-  }
-  return CUDA_SUCCESS;
 }
 
 // Whether a subscriber on this thread wants the totals by opcode. Only then does a launch count and time its
@@ -160,6 +116,7 @@ void report_run(Launch const& launch, tracing::Instant begin, tracing::Instant e
                                                 .grid = {grid.x, grid.y, grid.z},
                                                 .block = {block.x, block.y, block.z},
                                                 .shared_bytes = entry.static_shared_bytes + dynamic_shared_bytes,
+                                                .dynamic_shared_bytes = dynamic_shared_bytes,
                                                 .registers = entry.registers_used()});
 }
 
@@ -169,7 +126,15 @@ void run(Device& device, Launch const& launch) {
   bool const reports_blocks = reports_block_totals();
   bool const reports_totals = reports_blocks || reports_opcode_totals();
   RunOptions options;
-  options.print = [&device](std::string_view text) { device.prints.append(text); };
+  // On any thread: what the kernel prints is also an event in the span of the launch.
+  options.print = [&device, &launch](std::string_view text) {
+    device.prints.append(text);
+    TRACE_DEBUG("{}", text.substr(0, text.size() - (text.ends_with('\n') ? 1 : 0)), tracing::parent(launch.span),
+                tracing::target("cuda_cpu::printf"));
+  };
+  options.timeout = device.options.timeout;
+  options.checks = device.options.checks;
+  options.stale_shuffle = device.options.stale_shuffle;
   options.opcode_statistics = reports_totals;
   options.block_statistics = reports_blocks;
   options.instruction_spans = reports_operations();
@@ -187,6 +152,50 @@ void run(Device& device, Launch const& launch) {
 
 }  // namespace
 
+CUresult check_launch(LoadedFunction const& function, LaunchShape const& shape) {
+  auto const& [grid, block, dynamic_shared_bytes] = shape;
+  auto const& entry = *function.function;
+  if (grid.count() == 0 || block.count() == 0)
+    return refuse(CUDA_ERROR_INVALID_VALUE, "the grid or the block is empty");
+  if (grid.x > kMaxGridX || grid.y > kMaxGridYZ || grid.z > kMaxGridYZ) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "the grid is larger than 2147483647 x 65535 x 65535 blocks");
+  }
+  if (block.x > kMaxThreads || block.y > kMaxThreads || block.z > kMaxBlockZ || block.count() > kMaxThreads) {
+    return refuse(CUDA_ERROR_INVALID_VALUE, "the block is larger than 1024 threads, or than 1024 x 1024 x 64");
+  }
+  if (dynamic_shared_bytes > static_cast<unsigned>(std::max(0, function.max_dynamic_shared_bytes.load()))) {
+    return refuse(CUDA_ERROR_INVALID_VALUE,
+                  fmt::format("{} bytes of dynamic shared memory; the limit of {} is {}", dynamic_shared_bytes,
+                              entry.name, function.max_dynamic_shared_bytes.load()));
+  }
+  if (block.count() > entry.max_threads()) {
+    return refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, fmt::format("the block has {} threads; the limit of {} is {}",
+                                                                  block.count(), entry.name, entry.max_threads()));
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult read_parameters(ptx::Function const& entry, void** pointers, void** extra,
+                         std::vector<std::byte>& parameters) {
+  parameters.resize(entry.parameter_bytes);
+  if (pointers != nullptr && extra != nullptr)
+    return refuse(CUDA_ERROR_INVALID_VALUE, "both kernelParams and extra are given");
+  if (extra != nullptr) {
+    return read_extra(extra, parameters)
+               ? CUDA_SUCCESS
+               : refuse(CUDA_ERROR_INVALID_VALUE,
+                        "the parameter buffer is too small, missing, or followed by an unknown option");
+  }
+  for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
+    auto const& parameter = entry.parameters[i];
+    if (pointers == nullptr || pointers[i] == nullptr) {
+      return refuse(CUDA_ERROR_INVALID_VALUE, fmt::format("parameter {} of {} is missing", i + 1, entry.name));
+    }
+    std::memcpy(parameters.data() + parameter.offset_bytes, pointers[i], parameter.size_bytes);
+  }
+  return CUDA_SUCCESS;
+}
+
 CUresult launch_kernel(CUfunction handle, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream_handle,
                        void** pointers, void** extra) {
@@ -197,7 +206,7 @@ CUresult launch_kernel(CUfunction handle, unsigned grid_x, unsigned grid_y, unsi
     launch->function = function;
     launch->shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
     launch->stream = stream_handle;
-    if (auto const result = check_shape(*function, launch->shape); result != CUDA_SUCCESS) return result;
+    if (auto const result = check_launch(*function, launch->shape); result != CUDA_SUCCESS) return result;
     auto const result = read_parameters(*function->function, pointers, extra, launch->parameters);
     if (result != CUDA_SUCCESS) return result;
     launch->id = tracing::cuda::current_launch();

@@ -19,6 +19,17 @@ std::uintptr_t allocate_or_wait(Device& device, std::uint64_t bytes) {
   return device.memory.allocate(bytes, false, note);
 }
 
+std::string pinned_note() {
+  std::string const note = span_note("allocated");
+  return note.empty() ? "of host memory" : "of host memory " + note;
+}
+
+// From now on it is known which bytes of an allocation were written.
+CUresult tracked(Device& device, CUdeviceptr const* address, CUresult result) {
+  if (result == CUDA_SUCCESS && device.options.checks.init) device.memory.track_writes(*address);
+  return result;
+}
+
 CUresult allocate(Device& device, CUdeviceptr* out, std::size_t bytes, bool is_ordered) {
   if (out == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   auto const address = allocate_or_wait(device, bytes);
@@ -45,7 +56,7 @@ bool take(Device& device, CUdeviceptr address, bool must_be_ordered) {
 }  // namespace
 
 CUresult mem_alloc(CUdeviceptr* address, std::size_t bytes) {
-  return in_context([&](Device& device) { return allocate(device, address, bytes, false); });
+  return in_context([&](Device& device) { return tracked(device, address, allocate(device, address, bytes, false)); });
 }
 
 CUresult mem_free(CUdeviceptr address) {
@@ -59,7 +70,7 @@ CUresult mem_free(CUdeviceptr address) {
 }
 
 CUresult mem_alloc_async(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
-  return on_stream(stream, [&](Device& device, auto&) { return allocate(device, address, bytes, true); });
+  return on_stream(stream, [&](Device& device, auto&) { return tracked(device, address, allocate(device, address, bytes, true)); });
 }
 
 CUresult mem_free_async(CUdeviceptr address, CUstream handle) {
@@ -104,7 +115,7 @@ CUresult mem_host_alloc(void** out, std::size_t bytes, unsigned flags) {
     std::shared_ptr<void> held(::operator new(bytes + DeviceMemory::kAlignment, kPage, std::nothrow),
                                [=](void* memory) { ::operator delete(memory, kPage); });
     if (held == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
-    device.memory.map_host(held.get(), bytes);
+    device.memory.map_host(held.get(), bytes, pinned_note());
     *out = held.get();
     MutexLock const lock(device.allocations_mutex);
     device.host_memory.emplace(reinterpret_cast<std::uintptr_t>(*out), std::move(held));

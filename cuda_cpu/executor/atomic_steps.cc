@@ -101,6 +101,32 @@ bool atomic(Warp& warp, Step const& step, Mask lanes) {
   return true;
 }
 
+// Adds each element of a vector by itself, as devices do.
+template <class T>
+bool add_vector(Warp& warp, Step const& step, Mask lanes) {
+  using Bits = std::uint32_t;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    auto const lane = static_cast<unsigned>(std::countr_zero(lanes));
+    auto* const place = reinterpret_cast<Bits*>(warp.block.quick<ptx::Space::global>(
+        warp, step, lane, static_cast<std::uint32_t>(sizeof(Bits)) * step.count));
+    if (place == nullptr) return false;
+    Bits old[4] = {};
+    for (unsigned i = 0; i < step.count; ++i) {
+      Bits const value = warp.at<Bits>(step.source[i])[lane];
+      old[i] = __atomic_load_n(place + i, __ATOMIC_RELAXED);
+      auto const next = [value](Bits now) {
+        if constexpr (std::is_same_v<T, float>) return bits_of(flushed(flushed(as_float(now)) + flushed(as_float(value))));
+        else return changed<Operation::add, T, Bits>(now, value);
+      };
+      while (!__atomic_compare_exchange_n(place + i, &old[i], next(old[i]), true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+      }
+    }
+    for (unsigned i = 0; i < step.count; ++i)
+      if (step.destination[i] != kNowhere) warp.at<Bits>(step.destination[i])[lane] = old[i];
+  }
+  return true;
+}
+
 template <class T>
 Handler select_integer_operation(Form const& form) {
   if (form.has("and")) return atomic<Operation::bit_and, T>;
@@ -120,6 +146,11 @@ Handler select_integer_operation(Form const& form) {
 Handler select_atomic(Form const& form, Step& step) {
   if (form.opcode() != "atom" && form.opcode() != "red") return nullptr;
   step.writes = true;
+  if (form.vector_size > 1) {
+    step.count = static_cast<std::uint8_t>(form.vector_size);
+    if (form.type == Type::f32) return add_vector<float>;
+    return form.type == Type::f16x2 ? add_vector<HalfPair> : add_vector<BfloatPair>;
+  }
   switch (form.type) {
     case Type::f32: return atomic<Operation::add, float>;
     case Type::f64: return atomic<Operation::add, double>;

@@ -89,6 +89,20 @@ U32 extend(U32 a, U32 n) {
   return static_cast<U32>(static_cast<T>(a << shift) >> shift);
 }
 
+// The position of the n-th set bit, counted from `base` upwards, or downwards for a negative n. All ones if there is
+// none; for n = 0 `base` if its bit is set.
+U32 find_nth_set(U32 mask, U32 base, U32 n) {
+  auto const count = static_cast<std::int32_t>(n);
+  std::int64_t left = count > 0 ? std::int64_t{count} - 1 : -std::min<std::int64_t>(count + 1, 0);
+  if (base > 31) return ~U32{0};
+  if (count == 0) return (mask >> base & 1) != 0 ? base : ~U32{0};
+  for (auto at = static_cast<std::int32_t>(base); at >= 0 && at < 32; at += count > 0 ? 1 : -1) {
+    if ((mask >> at & 1) == 0) continue;
+    if (left-- == 0) return static_cast<U32>(at);
+  }
+  return ~U32{0};
+}
+
 U32 permute(U32 a, U32 b, U32 selector) {
   U64 const bytes = U64{b} << 32 | a;
   U32 result = 0;
@@ -175,6 +189,7 @@ Handler select_words(Form const& form) {
   std::string_view const op = form.opcode();
   if (op == "lop3") return lop3;
   if (op == "prmt") return select_permutation(form);
+  if (op == "fns") return map<&find_nth_set>;
   if (op == "shf" && form.has("l")) return form.has("wrap") ? map<&funnel<true, true>> : map<&funnel<true, false>>;
   if (op == "shf") return form.has("wrap") ? map<&funnel<false, true>> : map<&funnel<false, false>>;
   if (op == "bmsk") return form.has("wrap") ? map<&bit_mask<true>> : map<&bit_mask<false>>;

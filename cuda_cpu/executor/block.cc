@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <new>
 
 #include "cuda_cpu/executor/checker.h"
 #include "cuda_cpu/executor/loop_spans.h"
@@ -32,7 +33,9 @@ Block::Block(Launch& owner, std::uint64_t number) : launch(owner), ranges(owner.
       reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(shared_storage.get()) + kSharedAlignment - 1) /
                                    kSharedAlignment * kSharedAlignment);
   std::uint32_t const warp_count = (threads + kLanes - 1) / kLanes;
-  local = std::make_unique<std::byte[]>(std::size_t{warp_count} * kLanes * launch.kernel->function->local_bytes + 1);
+  // Zeros, most of which the host makes only when they are used: few threads reach the deepest call.
+  local.reset(static_cast<std::byte*>(std::calloc(std::size_t{warp_count} * kLanes * launch.local_bytes + 1, 1)));
+  if (local == nullptr) throw std::bad_alloc();
   for (std::uint32_t i = 0; i < warp_count; ++i) {
     std::uint32_t const left = threads - i * kLanes;
     warps.push_back(std::make_unique<Warp>(*this, i, left >= kLanes ? kAllLanes : (Mask{1} << left) - 1));
@@ -146,9 +149,9 @@ std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std
   };
   if ((address & (bytes - 1)) != 0) return fault(FaultKind::misaligned_address, "a misaligned access");
   auto const inside = [&](std::uint64_t at, std::uint64_t size) { return at < size && bytes <= size - at; };
-  std::uint64_t const local_bytes = launch.kernel->function->local_bytes;
+  std::uint64_t const local_bytes = launch.local_bytes;
   auto const checked = [&](std::byte* place, WrittenBytes* written) {
-    return checker == nullptr || checker->access(warp, step, lane, place, bytes, written) ? place : nullptr;
+    return checker == nullptr || step.unchecked || checker->access(warp, step, lane, place, bytes, written) ? place : nullptr;
   };
   if (step.space == ptx::Space::shared) {
     return inside(address, launch.shared_bytes) ? checked(shared + address, nullptr)
@@ -182,15 +185,31 @@ std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std
   return checked(place, range->written.get());
 }
 
+std::byte* Block::resolve_shared(Warp& warp, Step const& step, unsigned lane, std::uint32_t bytes) {
+  if (step.space == ptx::Space::shared) return quick<ptx::Space::shared>(warp, step, lane, bytes);
+  std::uint64_t const address = address_of(warp, step, lane);
+  std::byte* const place = resolve(warp, step, lane, address, bytes);
+  if (place == nullptr || static_cast<std::uint64_t>(place - shared) < launch.shared_bytes) return place;
+  fail(warp, step, Mask{1} << lane, FaultKind::illegal_address,
+       "an address outside of shared memory, " + hexadecimal(address), address);
+  return nullptr;
+}
+
 MemoryRange const* Block::find_range(std::uint64_t address, std::uint64_t bytes) {
   auto const& all = *launch.snapshot;
   auto const next = std::ranges::upper_bound(all, address, {}, &MemoryRange::begin);
   if (next != all.begin() && std::prev(next)->holds(address, bytes)) return &*std::prev(next);
   // It may have been allocated since the kernel began.
-  for (auto const& range : late)
-    if (range.holds(address, bytes)) return &range;
+  auto const after = late.upper_bound(address);
+  if (after != late.begin() && std::prev(after)->second.holds(address, bytes)) return &std::prev(after)->second;
   auto found = launch.memory->find(address, bytes);
-  return found ? &late.emplace_back(*std::move(found)) : nullptr;
+  return found ? &late.insert_or_assign(found->begin, *std::move(found)).first->second : nullptr;
+}
+
+void Block::forget_range(std::uint64_t address) {
+  late.erase(address);
+  for (auto& range : ranges)
+    if (range.begin == address) range = {};
 }
 
 std::byte const* Block::find(std::uint64_t address, std::uint64_t bytes) {
@@ -200,7 +219,7 @@ std::byte const* Block::find(std::uint64_t address, std::uint64_t bytes) {
     return at < size && bytes <= size - at;
   };
   if (inside(shared, launch.shared_bytes) ||
-      inside(local.get(), warps.size() * kLanes * std::uint64_t{launch.kernel->function->local_bytes}))
+      inside(local.get(), warps.size() * kLanes * std::uint64_t{launch.local_bytes}))
     return place;
   return find_range(address, bytes) != nullptr ? place : nullptr;
 }

@@ -27,11 +27,15 @@ FormTraits FormTraits::of(Form const& form) {
   FormTraits traits;
   std::string_view const op = form.opcode();
   bool const is_atomic = op == "atom" || op == "red";
-  traits.reads = op.starts_with("ld") || is_atomic || op == "cp" || (op == "wmma" && form.has("load"));
+  traits.copies = op == "cp" && !form.has("mbarrier") && !form.has("bulk_group");
+  traits.copies_back = op == "cp" && form.has("bulk_group");
+  traits.reads = op.starts_with("ld") || is_atomic || (op == "wmma" && form.has("load"));
   traits.writes = op.starts_with("st") || is_atomic || (op == "wmma" && form.has("store"));
-  traits.copies = op == "cp";
   traits.is_strong = is_atomic || form.has("volatile") || form.has("relaxed") || form.has("acquire") || form.has("release");
-  traits.orders = op == "membar" || op == "fence" || is_atomic || op == "mbarrier" || form.has("acquire") || form.has("release");
+  // Bulk copies and arrivals after copies order them for the threads that wait at the mbarrier.
+  bool const is_at_mbarrier = op == "mbarrier" || form.has("mbarrier") || form.has("mbarrier::complete_tx::bytes");
+  traits.orders =
+      op == "membar" || op == "fence" || is_atomic || is_at_mbarrier || form.has("acquire") || form.has("release");
   traits.meets = op == "bar" && form.has("warp");
   return traits;
 }
@@ -52,8 +56,8 @@ bool BlockChecker::access(Warp const& warp, Step const& step, unsigned lane, std
   FormTraits const& its = traits(step);
   std::uint64_t const offset = static_cast<std::uint64_t>(place - block_.shared);
   bool const is_shared = offset < block_.launch.shared_bytes;
-  bool const reads = its.copies ? !is_shared : its.reads;
-  bool const writes = its.copies ? is_shared : its.writes;
+  bool const reads = its.reads || (is_shared ? its.copies_back : its.copies);
+  bool const writes = its.writes || (is_shared ? its.copies : its.copies_back);
   if (is_shared && written_ != nullptr) {
     bool* const flags = written_.get() + offset;
     if (reads && std::none_of(flags, flags + bytes, [](bool is) { return is; }))
@@ -74,7 +78,7 @@ bool BlockChecker::check_race(Warp const& warp, Step const& step, unsigned lane,
                               bool writes) {
   bool const is_strong = traits(step).is_strong;
   auto const thread = static_cast<std::uint16_t>(warp.thread(lane));
-  auto const at = static_cast<std::uint32_t>(&step - block_.launch.kernel->steps.data());
+  auto const at = step.index;
   Access const now{now_, at, thread, is_strong};
   auto const conflicts = [&](Access const& other) {
     // Of lanes that write to the same place in one instruction, any may win.

@@ -20,6 +20,7 @@ struct FormTraits {
   bool reads = false;
   bool writes = false;
   bool copies = false;     // reads global and writes shared memory
+  bool copies_back = false;  // reads shared and writes global memory
   bool is_strong = false;  // volatile, relaxed or atomic: no race with another strong access
   bool orders = false;     // a fence, or an atomic access: may order what other threads do before and after it
   bool meets = false;      // bar.warp.sync

@@ -136,6 +136,16 @@ Handler select_redux(Form const& form) {
   return form.has("or") ? redux<Reduction::bit_or, T> : redux<Reduction::bit_xor, T>;
 }
 
+// Elects the first lane.
+bool elect(Warp& warp, Step const& step, Mask lanes) {
+  if (step.destination[0] != kNowhere) {
+    U32* const to = warp.at<U32>(step.destination[0]);
+    each_lane(lanes, [&](unsigned lane) { to[lane] = static_cast<U32>(std::countr_zero(lanes)); });
+  }
+  if (step.destination[1] != kNowhere) warp.set_predicate(step.destination[1], lanes & (~lanes + 1), lanes);
+  return true;
+}
+
 bool warp_barrier(Warp&, Step const&, Mask) { return true; }
 
 bool active_lanes(Warp& warp, Step const& step, Mask lanes) {
@@ -158,6 +168,7 @@ Handler select_collective(Form const& form, Step& step) {
   if (op == "vote") return form.has("any") ? vote<Vote::any> : vote<Vote::uni>;
   if (op == "match" && form.type == Type::b32) return form.has("all") ? match<U32, true> : match<U32, false>;
   if (op == "match") return form.has("all") ? match<U64, true> : match<U64, false>;
+  if (op == "elect") return elect;
   if (op == "redux") return form.type == Type::s32 ? select_redux<std::int32_t>(form) : select_redux<U32>(form);
   if (op == "bar" && form.has("warp")) {
     step.choice = kMeetsAnywhere;

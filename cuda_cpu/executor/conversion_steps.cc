@@ -243,10 +243,32 @@ Handler select_bytes(Form const& form) {
   return form.type == Type::e5m2x2 ? cvt_from_bytes<&e5m2_to_half> : nullptr;
 }
 
+enum class Tf32Rounding : std::uint8_t { nearest_away, nearest, zero };
+
+// Rounds to the ten stored bits of the significand of tf32; NaN is canonical.
+template <Tf32Rounding kRounding, bool kRelu>
+U32 to_tf32(U32 bits) {
+  constexpr U32 kLow = 0x1fff;
+  if ((bits & 0x7fffffff) > 0x7f800000) return kNan32;
+  if (kRelu && (bits & 0x80000000) != 0) return 0;
+  if ((bits & 0x7f800000) == 0x7f800000) return bits;
+  if (kRounding == Tf32Rounding::nearest_away) bits += 0x1000;  // a carry into the exponent is right, too
+  if (kRounding == Tf32Rounding::nearest) bits += 0xfff + (bits >> 13 & 1);
+  return bits & ~kLow;
+}
+
+Handler select_tf32(Form const& form) {
+  if (form.has("rna")) return map<&to_tf32<Tf32Rounding::nearest_away, false>>;
+  bool const relu = form.has("relu");
+  if (form.has("rn")) return relu ? map<&to_tf32<Tf32Rounding::nearest, true>> : map<&to_tf32<Tf32Rounding::nearest, false>>;
+  return relu ? map<&to_tf32<Tf32Rounding::zero, true>> : map<&to_tf32<Tf32Rounding::zero, false>>;
+}
+
 }  // namespace
 
 Handler select_conversion(Form const& form, Step& step) {
   if (form.opcode() != "cvt") return nullptr;
+  if (form.has("tf32")) return select_tf32(form);
   for (std::string_view const word : {"rni", "rzi", "rmi", "rpi"})
     if (form.has(word)) step.choice = kToIntegral;
   if (form.has("relu")) step.choice |= kRelu;

@@ -27,6 +27,7 @@ constexpr WithoutResult kWithoutResult[] = {
 Forms forms_of_kernels() {
   Forms forms;
   for (auto const& file : std::filesystem::directory_iterator(TESTLOG_TEST_DIR "/testdata")) {
+    if (file.path().extension() != ".ptx") continue;
     auto const parsed = ptx::parse(read_testdata(file.path().stem().string()));
     auto const* const module = std::get_if<0>(&parsed);
     if (module == nullptr) {

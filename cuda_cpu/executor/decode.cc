@@ -26,8 +26,9 @@ Rounding rounding_of(Form const& form) {
 
 Handler select(Form const& form, Step& step) {
   static constexpr Handler (*kFamilies[])(Form const&, Step&) = {
-      select_conversion, select_approximation, select_float, select_half, select_comparison, select_carry,
-      select_integer,    select_bits,       select_move,          select_memory, select_atomic, select_collective};
+      select_matrix,  select_matrix_memory, select_async,      select_mbarrier, select_conversion, select_approximation,
+      select_float,   select_half,          select_comparison, select_carry,    select_integer,    select_bits,
+      select_move,    select_memory,        select_atomic,     select_collective, select_stack,    select_video};
   for (auto const family : kFamilies)
     if (Handler const handler = family(form, step)) return handler;
   return nullptr;
@@ -40,9 +41,16 @@ void set_modifiers(Form const& form, Step& step) {
   step.space = form.space;
 }
 
+// Without an effect on the host.
+bool is_hint(Form const& form) {
+  static constexpr std::string_view kOpcodes[] = {"nanosleep", "prefetch", "prefetchu", "discard", "applypriority",
+                                                  "griddepcontrol"};
+  return std::ranges::find(kOpcodes, form.opcode()) != std::end(kOpcodes);
+}
+
 bool is_control(Form const& form) {
-  static constexpr std::string_view kOpcodes[] = {"bra", "call", "ret", "exit", "trap", "nanosleep", "barrier"};
-  return std::ranges::find(kOpcodes, form.opcode()) != std::end(kOpcodes) ||
+  static constexpr std::string_view kOpcodes[] = {"bra", "call", "ret", "exit", "trap", "barrier"};
+  return is_hint(form) || std::ranges::find(kOpcodes, form.opcode()) != std::end(kOpcodes) ||
          (form.opcode() == "bar" && !form.has("warp"));
 }
 
@@ -60,9 +68,8 @@ bool nothing(Warp&, Step const&, Mask) { return true; }
 
 class Decoder {
  public:
-  Decoder(ptx::Module const& module, Function const& entry,
-          std::function<std::uintptr_t(std::size_t)> const& address_of)
-      : module_(module), kernel_(new_kernel(module, entry)), operands_(module, *kernel_, address_of) {}
+  Decoder(ptx::Module const& module, Function const& entry, Addresses const& addresses)
+      : module_(module), addresses_(addresses), kernel_(new_kernel(module, entry)), operands_(module, *kernel_, addresses) {}
 
   std::unique_ptr<DecodedKernel const> run() {
     for (auto const index : kernel_->function->reachable) {
@@ -72,6 +79,11 @@ class Decoder {
       body();
     }
     for (auto const& [step, callee] : calls_) kernel_->steps[step].target = begins_.at(callee);
+    for (auto const& [info, prototype] : calls_by_address_) {
+      for (auto const& [index, begin] : begins_)
+        if (may_be_called(index, *prototype))
+          info->targets.emplace(addresses_.of_function(static_cast<std::size_t>(index)), begin);
+    }
     mark_spin_loops(*kernel_);
     return std::move(kernel_);
   }
@@ -83,7 +95,7 @@ class Decoder {
     kernel->module = &module;
     kernel->function = &entry;
     kernel->depth = entry.call_depth;
-    kernel->local_frame_bytes = entry.local_bytes / (entry.call_depth + 1);
+    kernel->local_frame_bytes = entry.local_frame_bytes;
     return kernel;
   }
 
@@ -92,7 +104,7 @@ class Decoder {
     for (auto const& instruction : function_->instructions) {
       auto const at = kernel_->steps.size();
       Step made = step(instruction, begin);
-      if (made.kind == StepKind::call) calls_.emplace_back(at, callee_of(instruction));
+      if (made.kind == StepKind::call && instruction.prototype < 0) calls_.emplace_back(at, callee_of(instruction));
       kernel_->steps.push_back(made);
     }
     // A function returns at its end, with or without a `ret`.
@@ -120,6 +132,7 @@ class Decoder {
   Step step(Instruction const& instruction, std::uint32_t begin) {
     Form const& form = *instruction.form;
     Step made;
+    made.index = static_cast<std::uint32_t>(kernel_->steps.size());
     made.line = instruction.line;
     made.place = instruction.place;
     made.form_index = form_index(&form);
@@ -148,7 +161,7 @@ class Decoder {
       made.span = op == "ret" ? SpanKind::ret : SpanKind::exit;
     } else if (op == "trap") {
       made.handler = trap;
-    } else if (op == "nanosleep") {
+    } else if (is_hint(*instruction.form) || (instruction.form->has("cluster") && instruction.form->has("arrive"))) {
       made.handler = nothing;
     } else if (op == "call") {
       call(made, instruction);
@@ -157,11 +170,38 @@ class Decoder {
       made.kind = StepKind::barrier;
       made.span = SpanKind::barrier_sync;
       made.count = static_cast<std::uint8_t>(instruction.operands.size());
+      if (instruction.form->has("cluster")) made.bits = kClusterBarrier;
       made.choice = static_cast<std::uint8_t>(barrier_kind(*instruction.form));
     }
   }
 
+  bool may_be_called(std::int32_t index, ptx::Prototype const& prototype) const {
+    auto const& function = module_.functions()[static_cast<std::size_t>(index)];
+    return function.address_taken && function.fits(prototype);
+  }
+
+  // All functions that it may call have their parameters at the same offsets.
+  void call_by_address(Step& made, Instruction const& instruction) {
+    auto const& prototype = function_->prototypes[static_cast<std::size_t>(instruction.prototype)];
+    auto info = std::make_unique<CallInfo>();
+    info->by_address = true;
+    for (auto const index : kernel_->function->reachable) {
+      if (!may_be_called(index, prototype)) continue;
+      auto const& callee = module_.functions()[static_cast<std::size_t>(index)];
+      info->arguments = copies(instruction.arguments, callee.parameters, true);
+      info->results = copies(instruction.results, callee.results, false);
+      break;
+    }
+    made.source[0] = operands_.location(instruction.operands[0].index);
+    made.kind = StepKind::call;
+    made.span = SpanKind::call;
+    made.call = info.get();
+    calls_by_address_.emplace_back(info.get(), &prototype);
+    kernel_->calls.push_back(std::move(info));
+  }
+
   void call(Step& made, Instruction const& instruction) {
+    if (instruction.prototype >= 0) return call_by_address(made, instruction);
     auto const& callee = module_.functions()[static_cast<std::size_t>(callee_of(instruction))];
     auto info = std::make_unique<CallInfo>();
     info->arguments = copies(instruction.arguments, callee.parameters, true);
@@ -187,18 +227,20 @@ class Decoder {
   }
 
   ptx::Module const& module_;
+  Addresses const& addresses_;
   std::unique_ptr<DecodedKernel> kernel_;
   OperandDecoder operands_;
   Function const* function_ = nullptr;  // that is being decoded
   std::map<std::int32_t, std::uint32_t> begins_;             // the first step of each function
   std::vector<std::pair<std::size_t, std::int32_t>> calls_;  // steps and the functions that they call
+  std::vector<std::pair<CallInfo*, ptx::Prototype const*>> calls_by_address_;
 };
 
 }  // namespace
 
 std::unique_ptr<DecodedKernel const> decode(ptx::Module const& module, Function const& entry,
-                                            std::function<std::uintptr_t(std::size_t)> const& address_of) {
-  return Decoder(module, entry, address_of).run();
+                                            Addresses const& addresses) {
+  return Decoder(module, entry, addresses).run();
 }
 
 Handler find_handler(Form const& form) {

@@ -1,7 +1,6 @@
 // decode() translates an entry and the functions that it calls into steps.
 #pragma once
 
-#include <functional>
 #include <memory>
 
 #include "cuda_cpu/executor/machine.h"
@@ -9,9 +8,9 @@
 
 namespace cuda_cpu {
 
-/// REQUIRES: the entry is not refused. `address_of` gives the addresses of the module's global and constant variables.
+/// REQUIRES: the entry is not refused.
 std::unique_ptr<DecodedKernel const> decode(ptx::Module const& module, ptx::Function const& entry,
-                                            std::function<std::uintptr_t(std::size_t variable)> const& address_of);
+                                            Addresses const& addresses);
 
 /// The handler of a form, or null. For tests: every form must have one.
 Handler find_handler(ptx::Form const& form);

@@ -48,7 +48,7 @@ bool DeviceMemory::free(std::uintptr_t address, std::string note) {
   std::vector<std::shared_ptr<std::byte>> released;  // deallocated after the lock is released
   MutexLock const lock(mutex_);
   auto const found = ranges_.find(address);
-  if (found == ranges_.end() || found->second.storage == nullptr) return false;
+  if (found == ranges_.end() || found->second.storage == nullptr || heap_.contains(address)) return false;
   MemoryRange& range = found->second;
   std::uint64_t const bytes = range.end - range.begin;
   used_bytes_ -= bytes;
@@ -76,6 +76,12 @@ std::string DeviceMemory::text_of(MemoryRange const& range, Note const& note) {
   std::string text = bytes_text(range.end - range.begin);
   if (!note.text.empty()) text += " " + note.text;
   return note.number == 0 ? text : text + " (allocation " + std::to_string(note.number) + ")";
+}
+
+std::string DeviceMemory::name_of(std::uintptr_t address) const {
+  MutexLock const lock(mutex_);
+  auto const found = ranges_.find(address);
+  return found == ranges_.end() ? "" : text_of(found->second, notes_.at(address));
 }
 
 std::string DeviceMemory::describe(std::uintptr_t address, std::uint64_t bytes) const {
@@ -129,11 +135,55 @@ void DeviceMemory::mark_written(std::uintptr_t address, std::uint64_t bytes) {
   if (range && range->written != nullptr) range->written->set(address, bytes);
 }
 
-void DeviceMemory::map_host(void* begin, std::uint64_t bytes) {
+std::uintptr_t DeviceMemory::allocate_on_heap(std::uint64_t bytes) {
+  {
+    MutexLock const lock(mutex_);
+    if (bytes > heap_limit_ || heap_bytes_ > heap_limit_ - bytes) return 0;
+    heap_bytes_ += bytes;
+  }
+  std::uintptr_t const address = allocate(bytes);
+  MutexLock const lock(mutex_);
+  if (address == 0) heap_bytes_ -= bytes;
+  else heap_[address] = bytes;
+  return address;
+}
+
+bool DeviceMemory::free_on_heap(std::uintptr_t address) {
+  {
+    MutexLock const lock(mutex_);
+    auto const found = heap_.find(address);
+    if (found == heap_.end()) return false;
+    heap_bytes_ -= found->second;
+    heap_.erase(found);
+  }
+  return free(address);
+}
+
+void DeviceMemory::clear_heap() {
+  std::map<std::uintptr_t, std::uint64_t> all;
+  {
+    MutexLock const lock(mutex_);
+    all.swap(heap_);
+    heap_bytes_ = 0;
+  }
+  for (auto const& [address, bytes] : all) free(address);
+}
+
+void DeviceMemory::set_heap_limit(std::uint64_t bytes) {
+  MutexLock const lock(mutex_);
+  heap_limit_ = bytes;
+}
+
+std::uint64_t DeviceMemory::heap_limit() const {
+  MutexLock const lock(mutex_);
+  return heap_limit_;
+}
+
+void DeviceMemory::map_host(void* begin, std::uint64_t bytes, std::string note) {
   auto const address = reinterpret_cast<std::uintptr_t>(begin);
   MutexLock const lock(mutex_);
   ranges_[address] = {address, address + bytes, nullptr, false, nullptr};
-  notes_[address] = {0, "of host memory"};
+  notes_[address] = {0, std::move(note)};
   snapshot_.reset();
 }
 

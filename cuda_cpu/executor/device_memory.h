@@ -71,13 +71,25 @@ class DeviceMemory {
   /// allocation is within 1 MiB.
   std::string describe(std::uintptr_t address, std::uint64_t bytes) const;
 
+  /// malloc() and free() of kernels: allocations of their own limit, which free() does not free.
+  static constexpr std::uint64_t kHeapBytes = std::uint64_t{8} << 20;
+  std::uintptr_t allocate_on_heap(std::uint64_t bytes);
+  bool free_on_heap(std::uintptr_t address);
+  /// The limit of the heap, in bytes: kHeapBytes until it is set.
+  void set_heap_limit(std::uint64_t bytes);
+  std::uint64_t heap_limit() const;
+  /// Frees all that kernels allocated.
+  void clear_heap();
+
   /// Lets kernels use host memory, too, by its own address. The caller keeps it alive until it is unmapped and no
   /// kernel uses it.
-  void map_host(void* begin, std::uint64_t bytes);
+  void map_host(void* begin, std::uint64_t bytes, std::string note = "of host memory");
   void unmap_host(void* begin);
 
   /// The range that holds all of [address, address + bytes), if there is one.
   std::optional<MemoryRange> find(std::uintptr_t address, std::uint64_t bytes) const;
+  /// "1024 bytes allocated in load{layer=3} (allocation 7)" for the range that begins there; empty if none does.
+  std::string name_of(std::uintptr_t address) const;
   std::shared_ptr<MemorySnapshot const> snapshot() const;
 
   std::uint64_t capacity_bytes() const noexcept { return capacity_bytes_; }
@@ -105,6 +117,9 @@ class DeviceMemory {
   std::deque<Freed> freed_ TRACING_GUARDED_BY(mutex_);                        // newest first
   std::uint64_t freed_bytes_ TRACING_GUARDED_BY(mutex_) = 0;                  // of the storage in freed_
   std::uint64_t used_bytes_ TRACING_GUARDED_BY(mutex_) = 0;
+  std::map<std::uintptr_t, std::uint64_t> heap_ TRACING_GUARDED_BY(mutex_);  // sizes, by address
+  std::uint64_t heap_limit_ TRACING_GUARDED_BY(mutex_) = kHeapBytes;
+  std::uint64_t heap_bytes_ TRACING_GUARDED_BY(mutex_) = 0;  // the sum of those in heap_
   mutable std::shared_ptr<MemorySnapshot const> snapshot_ TRACING_GUARDED_BY(mutex_);  // null if ranges_ changed since
 };
 

@@ -34,6 +34,7 @@ struct Job {
   bool by_block = false;
   tracing::Span span;  // the parent of the spans of instructions; none if these are off
 
+  bool is_cooperative() const { return launch.options->grid_workspace != 0; }
   bool done() const { return finished == begun && (begun == blocks || launch.stopped.load(std::memory_order_relaxed)); }
 };
 
@@ -93,6 +94,17 @@ void add_statistics(Job& job, Block const& block) {
     if (job.by_block) own.opcodes[name] += one;
   }
   if (job.by_block) sum.blocks.push_back(std::move(own));
+}
+
+// Sets how deep calls may be. False if the threads of a block need too much local memory. Recursion gets what there is.
+bool place_frames(Launch& launch) {
+  auto const& function = *launch.kernel->function;
+  std::uint64_t const bytes = kMaxLocalBytes / launch.shape.block.count();  // for a thread
+  launch.depth = launch.kernel->depth;
+  if (function.recursive && function.local_bytes > bytes && function.local_frame_bytes + function.alloca_bytes <= bytes)
+    launch.depth = static_cast<std::uint32_t>((bytes - function.alloca_bytes) / function.local_frame_bytes) - 1;
+  launch.local_bytes = function.local_frame_bytes * (launch.depth + 1) + function.alloca_bytes;
+  return launch.local_bytes <= bytes;
 }
 
 }  // namespace
@@ -163,7 +175,8 @@ void Launch::print(std::string_view text) {
 }
 
 // Blocks begin in the order of their numbers. A worker runs its block until its turn is over, and only then begins
-// another one. So the blocks that a block may wait for are running or finished.
+// another one. So the blocks that a block may wait for are running or finished. The blocks of a cooperative launch begin
+// in any case, so that two such launches never wait for each other's blocks to end.
 class Executor::Pool {
  public:
   explicit Pool(Options options) : resident_blocks_(std::max(1u, options.resident_blocks)) {
@@ -191,19 +204,27 @@ class Executor::Pool {
     MutexLock const lock(mutex_);
     job->launch.id = ++runs_;
     waiting_.push_back(job);
+    if (job->is_cooperative()) cooperative_.fetch_add(1, std::memory_order_relaxed);
     changed_.notify_all();
     while (!job->done()) done_.wait(mutex_);
+    if (job->is_cooperative()) cooperative_.fetch_sub(1, std::memory_order_relaxed);
     std::erase(waiting_, job);
   }
   unsigned workers() const noexcept { return static_cast<unsigned>(workers_.size()); }
+  std::size_t resident_blocks() const noexcept { return resident_blocks_; }
 
  private:
   // The run of the next block to begin, and the number of that block. Runs take turns. Null if there is no such block.
-  std::shared_ptr<Job> next_job(std::uint64_t& number) TRACING_REQUIRES(mutex_) {
+  // `only_cooperative`: the worker has as many blocks as it may.
+  std::shared_ptr<Job> next_job(std::uint64_t& number, bool only_cooperative) TRACING_REQUIRES(mutex_) {
     for (std::size_t tries = waiting_.size(); tries > 0; --tries) {
       auto job = std::move(waiting_.front());
       waiting_.pop_front();
       if (job->begun == job->blocks || job->launch.stopped.load(std::memory_order_relaxed)) continue;
+      if (only_cooperative && !job->is_cooperative()) {
+        waiting_.push_back(std::move(job));
+        continue;
+      }
       number = job->begun++;
       if (number == 0) job->launch.begin = Clock::now();
       if (job->begun < job->blocks) waiting_.push_back(job);
@@ -216,22 +237,23 @@ class Executor::Pool {
     std::deque<Resident> residents;
     for (;;) {
       // Begins another block after each of its blocks had a turn.
-      if (residents.size() < resident_blocks_ && !begin_block(residents)) return;
+      bool const is_full = residents.size() >= resident_blocks_;
+      if ((!is_full || cooperative_.load(std::memory_order_relaxed) != 0) && !begin_block(residents, is_full)) return;
       turn(residents);
     }
   }
 
   // False at the end of the pool.
-  bool begin_block(std::deque<Resident>& residents) {
+  bool begin_block(std::deque<Resident>& residents, bool only_cooperative) {
     std::uint64_t number = 0;
     std::shared_ptr<Job> job;
     {
       MutexLock const lock(mutex_);
-      job = next_job(number);
+      job = next_job(number, only_cooperative);
       while (job == nullptr && residents.empty()) {
         if (ends_) return false;
         changed_.wait(mutex_);
-        job = next_job(number);
+        job = next_job(number, only_cooperative);
       }
     }
     if (job == nullptr) return true;
@@ -261,7 +283,7 @@ class Executor::Pool {
       if (!stopped && resident.job->span.in_scope(run) == BlockState::yielded) residents.push_back(std::move(resident));
       else finished = finish(std::move(resident)) || finished;
     }
-    if (!finished && residents.size() == resident_blocks_) std::this_thread::yield();
+    if (!finished && residents.size() >= resident_blocks_) std::this_thread::yield();
   }
 
   static void stop(Launch& launch) { launch.fail(kernel_fault(launch, FaultKind::stopped, " was stopped")); }
@@ -284,6 +306,7 @@ class Executor::Pool {
   }
 
   std::size_t const resident_blocks_;
+  std::atomic<unsigned> cooperative_{0};  // runs of cooperative launches
   Mutex mutex_;
   tracing::internal::CondVar changed_;  // waiting_ or ends_
   tracing::internal::CondVar done_;     // a run ended
@@ -296,9 +319,12 @@ class Executor::Pool {
 Executor::Executor(Options options) : pool_(std::make_unique<Pool>(options)) {}
 Executor::~Executor() = default;
 unsigned Executor::workers() const noexcept { return pool_->workers(); }
+unsigned Executor::max_resident_blocks() const noexcept {
+  return workers() * static_cast<unsigned>(pool_->resident_blocks());
+}
 
 std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape const& shape,
-                                   std::span<std::byte const> parameters, DeviceMemory const& memory,
+                                   std::span<std::byte const> parameters, DeviceMemory& memory,
                                    RunOptions const& options, RunStatistics* statistics) {
   std::uint64_t const blocks = shape.grid.count();
   if (blocks == 0 || shape.block.count() == 0) return std::nullopt;
@@ -326,7 +352,7 @@ std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape cons
   launch.quick_shared_bytes = options.checks.any() ? 0 : launch.shared_bytes;
   if (options.checks.any())
     for (auto const* const form : kernel.forms) launch.traits.push_back(FormTraits::of(*form));
-  if (kernel.function->local_bytes * shape.block.count() > kMaxLocalBytes) {
+  if (!place_frames(launch)) {
     return kernel_fault(launch, FaultKind::stack_overflow,
                         ": the threads of a block need more than 256 MiB of local memory");
   }

@@ -99,6 +99,9 @@ struct Checks {
   bool any() const noexcept { return race || init || sync; }
 };
 
+/// The size of RunOptions::grid_workspace.
+inline constexpr std::size_t kGridWorkspaceBytes = 8;
+
 struct RunOptions {
   /// Receives the output of printf() in the kernel, once per call. Called on any thread, by one at a time.
   std::function<void(std::string_view)> print;
@@ -108,10 +111,15 @@ struct RunOptions {
   bool block_statistics = false;
   /// A perf span for each memory access, branch, call, return, exit, barrier, fence and loop of a warp.
   bool instruction_spans = false;
-  Checks checks;
+  Checks checks{};
   StaleShuffle stale_shuffle = StaleShuffle::fault_if_idx;
   /// Ends the run with FaultKind::timeout soon after this time since its first block began; zero: never.
   std::chrono::nanoseconds timeout{0};
+
+  /// Not zero: the launch is cooperative, so all of its blocks run at the same time and may wait for each other. It is
+  /// the address of kGridWorkspaceBytes of zeros in device memory, aligned to 8, which grid.sync() of cooperative groups
+  /// uses. REQUIRES: at most Executor::max_resident_blocks() blocks.
+  std::uint64_t grid_workspace = 0;
   /// Ends the run with FaultKind::stopped soon after a stop is requested.
   std::stop_token stop;
 };
@@ -144,10 +152,12 @@ class Executor {
   /// Function::parameter_bytes; missing bytes are zero. `memory` is that of the program. Does not check the shape
   /// against the limits of the entry.
   std::optional<Fault> run(DecodedKernel const& kernel, LaunchShape const& shape, std::span<std::byte const> parameters,
-                           DeviceMemory const& memory, RunOptions const& options = {},
+                           DeviceMemory& memory, RunOptions const& options = {},
                            RunStatistics* statistics = nullptr);
 
   unsigned workers() const noexcept;
+  /// How many blocks run at the same time, at most: the limit of a cooperative launch.
+  unsigned max_resident_blocks() const noexcept;
 
  private:
   class Pool;

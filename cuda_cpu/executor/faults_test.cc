@@ -238,7 +238,7 @@ TEST_F(Faults, AFailedAssertionIsReportedWithItsText) {
       ".global .b8 message[4] = {97, 62, 48}; .global .b8 file[2] = {102};");
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->kind, FaultKind::assertion);
-  EXPECT_NE(fault->message.find("f:12: f: Assertion `a>0` failed."), fault->message.npos) << fault->message;
+  EXPECT_NE(fault->message.find("f:12: f: Assertion `a>0` failed: kernel k, PTX line "), fault->message.npos) << fault->message;
 }
 
 TEST_F(Faults, TooManyNestedCallsAreAStackOverflow) {

@@ -1,5 +1,6 @@
 // Instructions on integers and bits, with results computed by hand.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <random>
 #include <type_traits>
@@ -100,7 +101,9 @@ TEST(BitSemantics, FollowTheManual) {
 TEST(ComparisonSemantics, ComparesIntegersAsSignedOrUnsigned) {
   for (auto const& [form, operands, expected] : std::initializer_list<Row>{
            {"setp.lt.s32", {k32, 0}, 1}, {"setp.lt.u32", {k32, 0}, 0}, {"setp.lo.u32", {0, k32}, 1},
-           {"setp.ge.s32", {0, 0}, 1}, {"setp.gt.u32", {k32, 1}, 1}, {"setp.le.s64", {k64, 0}, 1},
+           {"setp.ge.s32", {0, 0}, 1}, {"setp.gt.s32", {0, k32}, 1}, {"setp.gt.s32", {4, 4}, 0},
+           {"setp.lt.u64", {1, k64}, 1}, {"setp.lt.u64", {k64, 1}, 0}, {"setp.eq.s64", {k64, k64}, 1}, {"setp.eq.s64", {1, 2}, 0},
+           {"selp.b64", {k64, 2, 1}, k64}, {"selp.b64", {k64, 2, 0}, 2}, {"setp.gt.u32", {k32, 1}, 1}, {"setp.le.s64", {k64, 0}, 1},
            {"setp.ne.s64", {1, 1}, 0}, {"setp.eq.s32", {4, 4}, 1}, {"setp.ne.s32", {4, 4}, 0},
            {"setp.ge.u32", {0, k32}, 0}, {"setp.hs.u64", {k64, 1}, 1}, {"setp.eq.b32", {1, 1}, 1},
            {"setp.gt.s16", {0xffff, 0}, 0}, {"setp.lt.and.s32", {0, 1, 1}, 1}, {"setp.lt.and.s32", {0, 1, 0}, 0},
@@ -179,6 +182,91 @@ void check_products_with_carry(std::string const& type) {
     add(0, 0);
     for (std::size_t k = 0; k < 6; ++k)
       ASSERT_EQ(static_cast<Bits>(out[i + k]), expected[k]) << type << ' ' << i / 8 << ' ' << k;
+  }
+}
+
+// The n-th part of a word, extended by a type.
+int part_of(std::uint64_t word, int parts, int n, std::string_view type) {
+  switch (parts) {
+    case 4: return type == "s32" ? static_cast<std::int8_t>(word >> (8 * n)) : static_cast<std::uint8_t>(word >> (8 * n));
+    default:
+      return type == "s32" ? static_cast<std::int16_t>(word >> (16 * n)) : static_cast<std::uint16_t>(word >> (16 * n));
+  }
+}
+
+int video_result(std::string_view op, int a, int b) {
+  if (op == "vadd") return a + b;
+  if (op == "vsub") return a - b;
+  if (op == "vabsdiff") return std::abs(a - b);
+  if (op == "vmin") return a < b ? a : b;
+  if (op == "vmax") return a > b ? a : b;
+  // Halves are rounded away from zero if positive, towards it if negative.
+  return static_cast<int>(std::floor((a + b) / 2.0 + (a + b >= 0 ? 0.5 : 0)));
+}
+
+std::vector<Values> video_cases() {
+  std::mt19937 random(31);
+  std::vector<Values> cases;
+  for (int i = 0; i < 400; ++i) {
+    Values one;
+    for (int k = 0; k < 3; ++k) {
+      std::uint64_t word = random();
+      // Parts at the ends of their range.
+      if (i % 2 == 0) word = (word & 0x80808080) == 0 ? word : (random() % 2 == 0 ? 0x80ff7f00 : 0x00808001) ^ (word & 0x01000100);
+      one.push_back(word);
+    }
+    cases.push_back(one);
+  }
+  return cases;
+}
+
+TEST(IntegerSemantics, VideoInstructionsComputePartsOfWords) {
+  auto const cases = video_cases();
+  for (int const parts : {2, 4}) {
+    std::int64_t const least = parts == 4 ? -128 : -32768, greatest = parts == 4 ? 127 : 32767;
+    int const bits = 32 / parts;
+    for (std::string const op : {"vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax"}) {
+      for (std::string const types : {"u32.u32.u32", "s32.s32.s32", "u32.s32.s32", "s32.u32.s32"}) {
+        for (std::string const modifier : {"", ".sat", ".add"}) {
+          auto const name = op + std::to_string(parts) + "." + types + modifier;
+          auto const results = apply_form(name, cases);
+          for (std::size_t i = 0; i < cases.size(); ++i) {
+            std::uint64_t merged = 0;
+            auto sum = static_cast<std::int64_t>(cases[i][2]);
+            for (int n = 0; n < parts; ++n) {
+              std::int64_t part = video_result(op, part_of(cases[i][0], parts, n, types.substr(4, 3)),
+                                               part_of(cases[i][1], parts, n, types.substr(8)));
+              sum += part;
+              if (modifier == ".sat" && types[0] == 's') part = std::min(std::max(part, least), greatest);
+              if (modifier == ".sat" && types[0] == 'u') part = std::min(std::max<std::int64_t>(part, 0), 2 * greatest + 1);
+              merged |= (static_cast<std::uint64_t>(part) & ((1ull << bits) - 1)) << (bits * n);
+            }
+            std::uint64_t const expected = modifier == ".add" ? static_cast<std::uint64_t>(sum) & k32 : merged;
+            ASSERT_EQ(results[i], expected) << name << std::hex << ' ' << cases[i][0] << ' ' << cases[i][1];
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(IntegerSemantics, VideoInstructionsFollowTheManual) {
+  for (auto const& [form, operands, expected] : std::initializer_list<Row>{
+           {"vadd.u32.u32.u32", {k32, 2}, 1}, {"vadd.u32.u32.u32.sat", {k32, 2}, k32}, {"vadd.s32.u32.s32.sat", {k32, k32}, 0x7fffffff},
+           {"vadd.s32.s32.s32.add", {k32, k32, 10}, 8}, {"vsub.u32.u32.u32.sat", {1, 2}, 0}, {"vsub.s32.u32.u32", {1, 2}, k32},
+           {"vabsdiff.u32.s32.s32", {k32, 3}, 4}, {"vabsdiff.u32.u32.u32", {k32, 3}, k32 - 3},
+           {"vabsdiff.s32.u32.u32.sat.add", {k32, 3, 1}, 0x80000000}, {"vabsdiff.u32.s32.s32.add", {k32, 3, 10}, 14},
+           {"vmin.s32.s32.s32", {k32, 3}, k32}, {"vmin.u32.u32.u32", {k32, 3}, 3}, {"vmax.s32.s32.u32.sat", {1, k32}, 0x7fffffff},
+           {"vset2.u32.u32.lt", {0x00010005, 0x00020005, 77}, 0x00010000}, {"vset2.s32.s32.lt", {0xffff8000, 0x00000000, 77}, 0x00010001},
+           {"vset4.u32.u32.eq", {0x01020304, 0x01000300, 77}, 0x01000100}, {"vset4.u32.u32.ge.add", {0x01020304, 0x01020305, 10}, 13},
+           {"vset4.s32.s32.gt", {0x7f00ff80, 0x80000000, 77}, 0x01000000}, {"vset4.u32.u32.ne", {0x01020304, 0x01000300, 77}, 0x00010001},
+           {"vset4.u32.s32.le", {0x80000000, 0x80000000, 77}, 0x00010101},
+           // The manual's examples, and others.
+           {"fns.b32", {0xaaaaaaaa, 3, 1}, 3}, {"fns.b32", {0xaaaaaaaa, 3, k32}, 3}, {"fns.b32", {0xaaaaaaaa, 2, 1}, 3},
+           {"fns.b32", {0xaaaaaaaa, 2, k32}, 1}, {"fns.b32", {0xaaaaaaaa, 2, 0}, k32}, {"fns.b32", {0xaaaaaaaa, 5, 0}, 5},
+           {"fns.b32", {0xaaaaaaaa, 0, 16}, 31}, {"fns.b32", {0xaaaaaaaa, 0, 17}, k32}, {"fns.b32", {k32, 31, k32 - 31}, 0},
+           {"fns.b32", {k32, 31, 0x80000000}, k32}}) {
+    EXPECT_EQ(apply_form(form, {operands})[0], expected) << form << std::hex << ' ' << operands[0];
   }
 }
 

@@ -11,7 +11,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <cstdlib>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,7 +29,9 @@ namespace cuda_cpu {
 using Mask = std::uint32_t;  // a bit for each lane of a warp
 constexpr unsigned kLanes = 32;
 constexpr Mask kAllLanes = ~Mask{0};
-constexpr unsigned kBarriers = 16;
+constexpr unsigned kNamedBarriers = 16;
+constexpr unsigned kClusterBarrier = 16;  // of barrier.cluster: all threads of the block, the only one of its cluster
+constexpr unsigned kBarriers = kNamedBarriers + 1;
 
 /// The place of a register: an offset in the frame, or with kConstant in the kernel's constants.
 using Location = std::uint32_t;
@@ -53,6 +56,16 @@ struct Step;
 /// Runs a step for at least one lane. False if that was a fault.
 using Handler = bool (*)(Warp&, Step const&, Mask);
 
+/// The addresses of a loaded module.
+struct Addresses {
+  static constexpr std::size_t kCodeBytes = 16;  // of each function: programs use the lowest bits of such addresses
+
+  std::vector<std::uintptr_t> variables;  // global and constant ones; zero for the others
+  std::uintptr_t code = 0;                // belongs to no memory that kernels access
+
+  std::uintptr_t of_function(std::size_t index) const noexcept { return code + index * kCodeBytes; }
+};
+
 /// Copies a parameter or result of a call from one frame of local memory to another.
 struct Copy {
   std::uint32_t from = 0;
@@ -62,7 +75,26 @@ struct Copy {
 struct CallInfo {
   std::vector<Copy> arguments;
   std::vector<Copy> results;
+  bool by_address = false;                              // that in the first source
+  std::map<std::uint64_t, std::uint32_t> targets = {};  // the first steps of the functions that it may be
 };
+
+/// The elements of matrices.
+enum class Element : std::uint8_t { none, b1, s4, u4, s8, u8, s32, e4m3, e5m2, f16, bf16, tf32, f32, f64 };
+
+/// D = A * B + C, where A has m rows and k columns, B has n columns.
+struct MatrixShape {
+  std::uint8_t m = 0;
+  std::uint8_t n = 0;
+  std::uint8_t k = 0;       // of single bits: in words of 32
+  bool by_column = false;   // in memory
+  Element a = Element::none;
+  Element b = Element::none;
+  Element c = Element::none;
+  Element d = Element::none;
+};
+
+struct ManyOperands;
 
 struct Step {
   Handler handler = nullptr;
@@ -75,9 +107,10 @@ struct Step {
   bool ftz = false;
   bool saturate = false;
   bool writes = false;          // to memory
+  bool unchecked = false;       // its address is that of an mbarrier
   bool waits = false;           // a backward branch of a loop that waits for other threads
   std::uint8_t negated = 0;     // a bit for each source that is a predicate
-  std::uint8_t count = 0;       // registers of a vector
+  std::uint8_t count = 0;       // registers of a vector; the number after an address
   std::uint8_t bytes = 0;       // of the value in memory
   std::uint8_t choice = 0;      // its meaning depends on the handler
   std::array<std::uint8_t, 4> width{};         // bytes of the destination registers
@@ -92,8 +125,17 @@ struct Step {
   std::uint32_t range = 0;  // index in Block::ranges
   std::int32_t line = 0;    // of the PTX
   std::int32_t place = -1;  // in ptx::Module::sources()
+  std::uint32_t index = 0;       // of DecodedKernel::steps
   std::uint32_t form_index = 0;  // of DecodedKernel::forms
   CallInfo const* call = nullptr;
+  ManyOperands const* many = nullptr;
+  MatrixShape matrix;
+};
+
+/// The operands of a step that has more than Step holds.
+struct ManyOperands {
+  std::vector<std::vector<Location>> registers;  // of each operand in braces
+  std::vector<Step> addresses;                   // steps with the second address and those after it
 };
 
 struct DecodedKernel {
@@ -102,11 +144,12 @@ struct DecodedKernel {
   ptx::Function const* function = nullptr;
   std::vector<Step> steps;
   std::vector<std::unique_ptr<CallInfo>> calls;
+  std::vector<std::unique_ptr<ManyOperands>> many;
   std::vector<ptx::Form const*> forms;
   std::vector<std::byte> constants;  // 32 lanes each
   std::uint32_t frame_bytes = 0;        // registers of one call
   std::uint32_t local_frame_bytes = 0;  // local memory of one call
-  std::uint32_t depth = 0;              // of the deepest chain of calls
+  std::uint32_t depth = 0;              // of the deepest chain of calls, or its limit
   std::uint32_t ranges = 0;
 };
 
@@ -116,12 +159,14 @@ struct Launch {
   LaunchShape shape;
   std::vector<std::byte> parameters;
   std::shared_ptr<MemorySnapshot const> snapshot;
-  DeviceMemory const* memory = nullptr;
+  DeviceMemory* memory = nullptr;
   RunOptions const* options = nullptr;
   std::uint64_t id = 0;
   std::uint32_t shared_bytes = 0;
   std::uint32_t quick_shared_bytes = 0;  // that Block::quick() may access; zero if the launch is checked
   std::vector<FormTraits> traits;        // of the kernel's forms if the launch is checked
+  std::uint32_t depth = 0;        // limit of nested calls
+  std::uint32_t local_bytes = 0;  // of one thread: frames for this depth, then those for alloca
   std::unique_ptr<LoopTable const> loops;  // of the kernel if its instructions have spans; null if it has none
   std::atomic<bool> stopped{false};
   std::chrono::steady_clock::time_point begin;  // of its first block
@@ -148,6 +193,12 @@ struct Launch {
   tracing::internal::Mutex printing_;  // held while options->print runs, which may call fail()
 };
 
+/// To where the lanes of a warp return from calls at one depth.
+struct Returns {
+  std::array<std::uint32_t, kLanes> step{};
+  std::array<std::uint32_t, kLanes> alloca_end{};  // of the caller
+};
+
 class Warp {
  public:
   Warp(Block& block, unsigned index, Mask lanes);
@@ -166,6 +217,8 @@ class Warp {
     word = (word & ~lanes) | (value & lanes);
   }
   unsigned thread(unsigned lane) const noexcept { return index * kLanes + lane; }
+  /// Makes frames for calls up to `depth`.
+  void reach(std::uint32_t depth);
 
   Block& block;
   unsigned const index;
@@ -180,8 +233,10 @@ class Warp {
   std::array<std::uint32_t, kBarriers> waiting_at{};   // the step at which they wait
   std::array<std::uint64_t, kLanes> key{};             // (kernel depth - depth) << 32 | next step
   std::array<std::uint64_t, kLanes> stamp{};           // the value of `steps` when the lane ran last
-  std::vector<std::array<std::uint32_t, kLanes>> returns;  // by depth: the step to return to
-  std::vector<std::byte> registers;
+  std::vector<Returns> returns;      // by depth of the caller
+  std::vector<std::byte*> frames;    // registers, by depth
+  std::vector<std::vector<std::byte>> registers;  // the memory of `frames`
+  std::array<std::uint32_t, kLanes> alloca_end{};  // of the memory that alloca gave, an address in local memory
   Mask ran = 0;                    // the lanes of the last group
   std::uint64_t steps = 0;         // run by all groups
   std::uint64_t instructions = 0;  // the same, counted once per lane
@@ -204,6 +259,10 @@ struct CachedRange {
   std::uint64_t bytes = 0;
 };
 
+struct FreeMemory {
+  void operator()(std::byte* memory) const noexcept { std::free(memory); }
+};
+
 enum class BlockState : std::uint8_t { finished, yielded };
 
 struct Block {
@@ -219,19 +278,23 @@ struct Block {
   /// The same for the address of the step, with the common valid cases inlined.
   template <ptx::Space kSpace>
   std::byte* quick(Warp& warp, Step const& step, unsigned lane, std::uint32_t bytes);
+  /// The host address of `bytes` at the step's address, which must be in shared memory, in its space or generic.
+  std::byte* resolve_shared(Warp& warp, Step const& step, unsigned lane, std::uint32_t bytes);
   /// The host address of memory to read at a generic address; null, without a report, if it is invalid. For strings.
   std::byte const* find(std::uint64_t address, std::uint64_t bytes);
   bool fail(Warp const& warp, Step const& step, Mask lanes, FaultKind kind, std::string what,
             std::uintptr_t address = 0);
 
   std::byte* local_of(Warp const& warp, unsigned lane) noexcept {
-    return local.get() + std::size_t{warp.thread(lane)} * launch.kernel->function->local_bytes;
+    return local.get() + std::size_t{warp.thread(lane)} * launch.local_bytes;
   }
   bool barrier_complete(unsigned id);
   void release_barrier(unsigned id);
   void thread_exited();
   /// Null if the memory is not allocated.
   MemoryRange const* find_range(std::uint64_t address, std::uint64_t bytes);
+  /// After an allocation of the heap was freed.
+  void forget_range(std::uint64_t address);
   void report_deadlock();
   void finish_reduction(Warp& warp, Step const& step, Mask lanes, std::uint32_t reduced, std::uint32_t waited);
 
@@ -241,13 +304,13 @@ struct Block {
   std::uint32_t running;  // not exited
   std::unique_ptr<std::byte[]> shared_storage;
   std::byte* shared;
-  std::unique_ptr<std::byte[]> local;
+  std::unique_ptr<std::byte[], FreeMemory> local;
   std::vector<std::unique_ptr<Warp>> warps;
   std::array<Barrier, kBarriers> barriers{};
   std::vector<CachedRange> ranges;
-  std::deque<MemoryRange> late;  // memory allocated while the kernel ran
-  std::unique_ptr<BlockChecker> checker;  // null if the launch is not checked
-  std::unique_ptr<LoopSpans> loop_spans;  // null without Launch::loops
+  std::map<std::uintptr_t, MemoryRange> late;  // memory allocated while the kernel ran, by its address
+  std::unique_ptr<BlockChecker> checker;       // null if the launch is not checked
+  std::unique_ptr<LoopSpans> loop_spans;       // null without Launch::loops
   std::unique_ptr<std::vector<OpcodeStatistics>> statistics;  // by DecodedKernel::forms; null if not requested
 };
 
@@ -305,7 +368,13 @@ Handler select_move(ptx::Form const& form, Step& step);
 Handler select_memory(ptx::Form const& form, Step& step);
 Handler select_atomic(ptx::Form const& form, Step& step);
 Handler select_collective(ptx::Form const& form, Step& step);
-/// The handler of a call of vprintf or __assertfail.
+Handler select_matrix(ptx::Form const& form, Step& step);
+Handler select_matrix_memory(ptx::Form const& form, Step& step);
+Handler select_async(ptx::Form const& form, Step& step);
+Handler select_mbarrier(ptx::Form const& form, Step& step);
+Handler select_stack(ptx::Form const& form, Step& step);
+Handler select_video(ptx::Form const& form, Step& step);
+/// The handler of a call of vprintf, __assertfail, malloc or free.
 Handler select_provided(std::string_view name);
 
 /// Whether all lanes of a warp must arrive at a barrier at the same step: `bar.sync`, `barrier.sync.aligned`.

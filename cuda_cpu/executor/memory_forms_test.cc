@@ -93,14 +93,15 @@ TEST(MemoryForms, LoadsExtendValues) {
            {"ld.global.v4.u32", {0x76543280, 0xfedcba98, 0x556677f8, 0x11223344}},
            {"ld.global.v2.f32", {0x76543280, 0xfedcba98}}, {"ld.global.v2.s16", {0x3280, 0x7654}},
            {"ld.volatile.global.u32", {0x76543280}}, {"ld.global.nc.f32", {0x76543280}}, {"ld.u32", {0x76543280}},
-           {"ld.v2.f64", {0xfedcba9876543280, 0x11223344556677f8}},
+           {"ld.v2.f64", {0xfedcba9876543280, 0x11223344556677f8}}, {"ld.f32", {0x76543280}},
+           {"ld.u64", {0xfedcba9876543280}},
            {"ld.shared.u8", {0x80}}, {"ld.shared.u16", {0x3280}}, {"ld.shared.u32", {0x76543280}},
            {"ld.shared.f32", {0x76543280}}, {"ld.shared.f64", {0xfedcba9876543280}},
            {"ld.shared.v2.u64", {0xfedcba9876543280, 0x11223344556677f8}},
            {"ld.local.u32", {0x76543280}}, {"ld.local.f64", {0xfedcba9876543280}},
            {"ld.local.v4.s8", {0xffffffffffffff80, 0x32, 0x54, 0x76}},
            {"ld.param.u8", {0x80}}, {"ld.param.b32", {0x76543280}}, {"ld.param.u32", {0x76543280}},
-           {"ld.param.u64", {0xfedcba9876543280}}, {"ld.param.f32", {0x76543280}}, {"ld.param.f64", {0xfedcba9876543280}},
+           {"ld.param.u64", {0xfedcba9876543280}}, {"ld.param.b64", {0xfedcba9876543280}}, {"ld.param.f32", {0x76543280}}, {"ld.param.f64", {0xfedcba9876543280}},
            {"ld.param.v2.u32", {0x76543280, 0xfedcba98}}}) {
     Place const after = moved(form, before);
     for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(after.registers[i], expected[i]) << form << ' ' << i;
@@ -118,12 +119,14 @@ TEST(MemoryForms, StoresWriteOnlyTheirBytes) {
            {"st.global.f64", {0x1716151413121110}},
            {"st.global.v4.u32", {0x2322212013121110, 0x4342414033323130}}, {"st.global.v2.f32", {0x2322212013121110}},
            {"st.volatile.global.u32", {low(0xffffffff)}}, {"st.u16", {low(0xffff)}},
-           {"st.v2.u64", {0x1716151413121110, 0x2726252423222120}},
+           {"st.v2.u64", {0x1716151413121110, 0x2726252423222120}}, {"st.u32", {low(0xffffffff)}},
+           {"st.f32", {low(0xffffffff)}}, {"st.u64", {0x1716151413121110}},
            {"st.shared.u8", {low(0xff)}}, {"st.shared.u16", {low(0xffff)}}, {"st.shared.u32", {low(0xffffffff)}},
            {"st.shared.f32", {low(0xffffffff)}}, {"st.shared.f64", {0x1716151413121110}},
            {"st.shared.v4.u16", {0x4140313021201110}},
            {"st.local.u32", {low(0xffffffff)}}, {"st.local.f64", {0x1716151413121110}},
-           {"st.local.v2.u32", {0x2322212013121110}},
+           {"st.local.v2.u32", {0x2322212013121110}}, {"st.local.v4.u32", {0x2322212013121110, 0x4342414033323130}},
+           {"st.param.f32", {low(0xffffffff)}},
            {"st.param.b16", {low(0xffff)}}, {"st.param.b32", {low(0xffffffff)}}, {"st.param.b64", {0x1716151413121110}},
            {"st.param.v2.f64", {0x1716151413121110, 0x2726252423222120}}}) {
     Place const after = moved(form, before);

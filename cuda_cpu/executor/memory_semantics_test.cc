@@ -54,9 +54,11 @@ TEST_F(MemorySemantics, LoadsExtendAndStoresTruncate) {
 }
 
 TEST_F(MemorySemantics, GenericAddressesReachEachSpace) {
-  checks_forms({"cvta.local.u64", "cvta.shared.u64", "cvta.to.shared.u64", "isspacep.shared", "isspacep.global"});
+  checks_forms({"cvta.local.u64", "cvta.to.local.u64", "cvta.shared.u64", "cvta.to.shared.u64", "isspacep.shared", "isspacep.global"});
   EXPECT_EQ(one("mov.u64 %rd2, own; cvta.local.u64 %rd3, %rd2; st.u32 [%rd3+8], 77; ld.local.u32 %r9, [own+8];"), 77u);
   EXPECT_EQ(one("cvta.local.u64 %rd3, own; st.u32 [%rd3+4], 78; ld.local.u32 %r9, [own+4];"), 78u);
+  EXPECT_EQ(one("cvta.local.u64 %rd3, own; cvta.to.local.u64 %rd3, %rd3; st.local.u32 [own+8], 79; "
+                "ld.local.u32 %r9, [%rd3+8];"), 79u);
   EXPECT_EQ(
       one("cvta.shared.u64 %rd3, ours; st.shared.u32 [ours+16], 5; atom.add.u32 %r2, [%rd3+16], 2; "
           "ld.u32 %r9, [%rd3+16];"),
@@ -77,6 +79,9 @@ TEST_F(MemorySemantics, VariablesHaveTheirInitialValues) {
       ".global .u32 numbers[3] = {10, 20, 30};\n.const .align 4 .f32 half = 0.5;\n"
       ".global .u64 pointer = generic(numbers);";
   EXPECT_EQ(results("ld.global.u64 %rd2, [pointer]; ld.u32 %r9, [%rd2+8];", 1, declarations)[0], 30u);
+  checks_forms({"ld.const.f32", "ld.const.u64"});
+  EXPECT_EQ(results("ld.const.u64 %rd2, [wide+8]; shr.u64 %rd2, %rd2, 32; cvt.u32.u64 %r9, %rd2;", 1,
+                    ".const .u64 wide[2] = {1, 0x1234567800000000};")[0], 0x12345678u);
   EXPECT_EQ(results("ld.const.f32 %f1, [half]; mov.b32 %r9, %f1;", 1, declarations)[0], 0x3f000000u);
   EXPECT_EQ(device.program->find_variable("numbers").bytes, 12u);
   EXPECT_EQ(device.program->find_variable("nothing").address, 0u);
@@ -158,6 +163,22 @@ TEST_F(MemorySemantics, AtomicsReturnTheOldValue) {
   EXPECT_EQ(one("mov.b16 %rs1, 0x3c00; atom.global.add.noftz.f16 %rs2, [%rd1], %rs1; cvt.u32.u16 %r9, %rs2;",
                 {0xffff4000}), 0x4000u);
   EXPECT_EQ(in[0], 0xffff4200u);
+  checks_forms({"atom.global.add.v2.f32", "atom.global.add.v4.f32", "red.global.add.v2.f32",
+                "atom.global.add.noftz.v2.bf16x2", "red.global.add.noftz.v2.f16x2"});
+  EXPECT_EQ(one("mov.f32 %f1, 2.0; mov.f32 %f2, 4.0; atom.global.add.v2.f32 {%f3, %f1}, [%rd1], {%f1, %f2}; "
+                "mov.b32 %r2, %f3; mov.b32 %r3, %f1; xor.b32 %r9, %r2, %r3;", {0x40400000'3f800000}), 0x3f800000u ^ 0x40400000u);
+  EXPECT_EQ(in[0], 0x40e00000'40400000u);
+  one("mov.f32 %f1, 1.0; mov.f32 %f2, 2.0; atom.global.add.v4.f32 {%f3, %f3, %f3, %f3}, [%rd1], {%f1, %f2, %f1, %f2};",
+      {0x00000001'3f800000, 0x3f800000'40000000});
+  EXPECT_EQ(in[0], 0x40000000'40000000u);
+  EXPECT_EQ(in[1], 0x40400000'40400000u);
+  one("mov.f32 %f1, 1.0; mov.b32 %f2, 0x00000003; red.global.add.v2.f32 [%rd1], {%f1, %f2};", {0x00000001'3f800000});
+  EXPECT_EQ(in[0], 0x00000000'40000000u) << "denormals are flushed";
+  one("mov.b32 %r2, 0x3f803f80; mov.b32 %r3, 0x40004000; atom.global.add.noftz.v2.bf16x2 {%r4, %r5}, [%rd1], {%r2, %r3};",
+      {0x3f803f80'40003f80});
+  EXPECT_EQ(in[0], 0x40404040'40404000u);
+  one("mov.b32 %r2, 0x3c003c00; red.global.add.noftz.v2.f16x2 [%rd1], {%r2, %r2};", {0x00003c00'40003c00});
+  EXPECT_EQ(in[0], 0x3c004000'42004000u);
   checks_forms({"atom.global.cas.b32", "atom.acq_rel.gpu.global.cas.b32", "red.global.add.f64", "atom.global.add.u64",
                 "atom.global.exch.b64"});
   EXPECT_EQ(one("atom.global.cas.b32 %r9, [%rd1], 7, 8;", {7}), 7u);

@@ -76,7 +76,7 @@ bool is_in_space(Warp& warp, Step const& step, Mask lanes) {
       return from[i] - reinterpret_cast<std::uintptr_t>(begin) < bytes;
     };
     bool const shared = inside(warp.block.shared, launch.shared_bytes);
-    bool const local = inside(warp.block.local_of(warp, i), launch.kernel->function->local_bytes);
+    bool const local = inside(warp.block.local_of(warp, i), launch.local_bytes);
     bool holds = step.space == Space::shared ? shared : local;
     if (step.space == Space::global || step.space == Space::constant) {
       MemoryRange const* const range = shared || local ? nullptr : warp.block.find_range(from[i], 1);
@@ -125,6 +125,15 @@ U64 uniform_special(Warp const& warp, SpecialRegister which) {
     case globaltimer_hi: return now_ns() >> 32;
     case total_smem_size: return block.launch.shared_bytes;
     case dynamic_smem_size: return shape.dynamic_shared_bytes;
+    case clusterid_x: return block.index.x;  // each block is a cluster
+    case clusterid_y: return block.index.y;
+    case clusterid_z: return block.index.z;
+    case nclusterid_x: return shape.grid.x;
+    case nclusterid_y: return shape.grid.y;
+    case nclusterid_z: return shape.grid.z;
+    case cluster_nctaid_x: case cluster_nctaid_y: case cluster_nctaid_z: case cluster_nctarank: return 1;
+    case envreg1: return block.launch.options->grid_workspace >> 32;
+    case envreg2: return block.launch.options->grid_workspace & 0xffffffff;
     default: return 0;
   }
 }
@@ -159,10 +168,32 @@ bool read_special(Warp& warp, Step const& step, Mask lanes) {
   return true;
 }
 
+// The address in the shared memory of a block of the cluster: of the first one, which is the only one.
+template <class T>
+bool map_to_block(Warp& warp, Step const& step, Mask lanes) {
+  U32 const* const rank = warp.at<U32>(step.source[1]);
+  for (Mask left = lanes; left != 0; left &= left - 1) {
+    auto const lane = static_cast<unsigned>(std::countr_zero(left));
+    if (rank[lane] != 0) {
+      return warp.block.fail(warp, step, Mask{1} << lane, FaultKind::out_of_range,
+                             "block " + std::to_string(rank[lane]) + " of a cluster of one block");
+    }
+    warp.at<T>(step.destination[0])[lane] = warp.at<T>(step.source[0])[lane];
+  }
+  return true;
+}
+
+bool rank_of_block(Warp& warp, Step const& step, Mask lanes) {
+  each_lane(lanes, [&](unsigned i) { warp.at<U32>(step.destination[0])[i] = 0; });
+  return true;
+}
+
 }  // namespace
 
 Handler select_move(Form const& form, Step& step) {
   std::string_view const op = form.opcode();
+  if (op == "mapa") return form.type == Type::u64 ? map_to_block<U64> : map_to_block<U32>;
+  if (op == "getctarank") return rank_of_block;
   if (op == "cvta") return form.has("to") ? convert_address<true> : convert_address<false>;
   if (op == "isspacep") return is_in_space;
   if (op != "mov") return nullptr;

@@ -30,9 +30,8 @@ std::uint32_t& RegisterClasses::of(Type type) {
 
 // All functions of a kernel have the registers of one width at the same offsets, so that lanes in different functions
 // at the same depth never write to each other's registers of another width.
-OperandDecoder::OperandDecoder(ptx::Module const& module, DecodedKernel& kernel,
-                               std::function<std::uintptr_t(std::size_t)> const& address_of)
-    : module_(module), kernel_(kernel), address_of_(address_of) {
+OperandDecoder::OperandDecoder(ptx::Module const& module, DecodedKernel& kernel, Addresses const& addresses)
+    : module_(module), kernel_(kernel), addresses_(addresses) {
   RegisterClasses max;
   for (auto const index : kernel_.function->reachable) {
     RegisterClasses count;
@@ -64,9 +63,14 @@ void OperandDecoder::decode(Step& step, ptx::Instruction const& instruction) {
   ptx::Form const& form = *instruction.form;
   if (form.opcode() == "mov" && form.type != Type::pred) return move(step, instruction);
   unsigned next_source = 0;
+  bool has_address = false;
   for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
     auto const& operand = instruction.operands[i];
     auto const& spec = form.operands[i];
+    if (spec.in_braces > 0) {
+      registers(step, operand, spec.type);
+      continue;
+    }
     switch (spec.role) {
       case OperandRole::destination:
       case OperandRole::any_destination:
@@ -75,12 +79,51 @@ void OperandDecoder::decode(Step& step, ptx::Instruction const& instruction) {
       case OperandRole::source:
       case OperandRole::any_source:
       case OperandRole::predicate: sources(step, next_source, operand, spec); break;
-      case OperandRole::immediate: step.bits = operand.bits; break;
-      case OperandRole::address: address(step, operand); break;
+      case OperandRole::immediate:
+        if (has_address) step.count = static_cast<std::uint8_t>(operand.bits);
+        else step.bits = operand.bits;
+        break;
+      case OperandRole::address:
+        if (has_address) {
+          next_address(step, operand, spec.space.value_or(form.space));
+        } else {
+          step.space = spec.space.value_or(step.space);
+          address(step, operand);
+        }
+        has_address = true;
+        break;
       case OperandRole::label:
       case OperandRole::call: break;
     }
   }
+  if (form.has("aligned") && form.opcode() != "barrier") step.source[3] = constant(kAllLanes, Type::b32);  // members
+}
+
+ManyOperands& OperandDecoder::many_of(Step& step) {
+  if (step.many == nullptr) {
+    kernel_.many.push_back(std::make_unique<ManyOperands>());
+    step.many = kernel_.many.back().get();
+  }
+  return *kernel_.many.back();
+}
+
+void OperandDecoder::next_address(Step& step, Operand const& operand, Space space) {
+  Step other;
+  other.space = space;
+  other.line = step.line;
+  other.index = step.index;
+  other.form_index = step.form_index;
+  other.unchecked = many_of(step).addresses.size() == 1;  // the third address is that of an mbarrier
+  address(other, operand);
+  many_of(step).addresses.push_back(other);
+}
+
+// The registers of a fragment of a matrix.
+void OperandDecoder::registers(Step& step, Operand const& operand, Type type) {
+  std::vector<Location> all;
+  for (auto const& element : operand.elements)
+    all.push_back(element.kind == OperandKind::reg ? location(element.index) : constant(element.bits, type));
+  many_of(step).registers.push_back(std::move(all));
 }
 
 // A value in all lanes, which kernels read like a register.
@@ -103,9 +146,10 @@ std::uint8_t OperandDecoder::width(std::int32_t index) const {
   return static_cast<std::uint8_t>(size_bytes(function_->registers[static_cast<std::size_t>(index)].type));
 }
 
-// The offset or address of a variable in its space.
+// The offset or address of a variable in its space, or the address of a function.
 std::uint64_t OperandDecoder::symbol(Operand const& operand, Step& step) const {
   auto const index = static_cast<std::size_t>(operand.symbol);
+  if (operand.referent == Referent::function) return addresses_.of_function(index);
   if (operand.referent == Referent::entry_parameter) return function_->parameters[index].offset_bytes;
   auto const owner = operand.referent == Referent::function_variable ? function_index_ : -1;
   auto const& variable = owner < 0 ? module_.variables()[index] : function_->variables[index];
@@ -113,7 +157,7 @@ std::uint64_t OperandDecoder::symbol(Operand const& operand, Step& step) const {
     for (auto const& slot : kernel_.function->shared)
       if (slot.function == owner && slot.variable == operand.symbol) return slot.offset_bytes;
   }
-  if (owner < 0) return address_of_(index);
+  if (owner < 0) return addresses_.variables[index];
   step.frame_relative = true;
   return variable.offset_bytes;
 }

@@ -1,7 +1,6 @@
 // OperandDecoder: lays out the registers of a kernel and fills in the operands of its steps.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -24,9 +23,8 @@ struct RegisterClasses {
 /// The modifiers of a step must be set before its operands.
 class OperandDecoder {
  public:
-  /// Sets kernel.frame_bytes. `address_of` gives the addresses of the module's global and constant variables.
-  OperandDecoder(ptx::Module const& module, DecodedKernel& kernel,
-                 std::function<std::uintptr_t(std::size_t variable)> const& address_of);
+  /// Sets kernel.frame_bytes.
+  OperandDecoder(ptx::Module const& module, DecodedKernel& kernel, Addresses const& addresses);
 
   /// The instructions that follow are those of this function, an index in the module.
   void begin_function(std::int32_t index);
@@ -42,12 +40,15 @@ class OperandDecoder {
   void destination(Step& step, unsigned i, ptx::Operand const& operand) const;
   void destinations(Step& step, ptx::Operand const& operand) const;
   void address(Step& step, ptx::Operand const& operand);
+  void next_address(Step& step, ptx::Operand const& operand, ptx::Space space);
+  void registers(Step& step, ptx::Operand const& operand, ptx::Type type);
+  ManyOperands& many_of(Step& step);
   void move(Step& step, ptx::Instruction const& instruction);
   MoveKind move_source(Step& step, ptx::Operand const& from, ptx::Type type);
 
   ptx::Module const& module_;
   DecodedKernel& kernel_;
-  std::function<std::uintptr_t(std::size_t)> const& address_of_;
+  Addresses const& addresses_;
   ptx::Function const* function_ = nullptr;
   std::int32_t function_index_ = -1;
   RegisterClasses begin_;             // offsets of the registers of each width in a frame

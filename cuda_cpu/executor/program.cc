@@ -9,9 +9,14 @@
 
 namespace cuda_cpu {
 
+struct alignas(Addresses::kCodeBytes) CodePlace {
+  std::byte bytes[Addresses::kCodeBytes];
+};
+
 struct Program::State {
   DeviceMemory& memory;
-  std::vector<std::uintptr_t> addresses = {};  // of the module's variables; zero for shared ones
+  Addresses addresses = {};
+  std::unique_ptr<CodePlace[]> code = {};  // one for each function: their addresses are unique in the process
   tracing::internal::Mutex mutex = {};
   std::map<std::string, std::unique_ptr<DecodedKernel const>, std::less<>> kernels TRACING_GUARDED_BY(mutex) = {};
 };
@@ -20,13 +25,15 @@ Program::Program(std::shared_ptr<ptx::Module const> module, DeviceMemory& memory
     : module_(std::move(module)), state_(new State{memory}) {}
 
 Program::~Program() {
-  for (auto const address : state_->addresses)
+  for (auto const address : state_->addresses.variables)
     if (address != 0) state_->memory.free(address, "freed with their module");
 }
 
 std::shared_ptr<Program const> Program::load(std::shared_ptr<ptx::Module const> module, DeviceMemory& memory) {
   std::shared_ptr<Program> made(new Program(std::move(module), memory));
-  auto& addresses = made->state_->addresses;
+  auto& addresses = made->state_->addresses.variables;
+  made->state_->code.reset(new CodePlace[made->module_->functions().size() + 1]);
+  made->state_->addresses.code = reinterpret_cast<std::uintptr_t>(made->state_->code.get());
   auto const& variables = made->module_->variables();
   for (auto const& variable : variables) {
     bool const placed = variable.space != ptx::Space::shared && variable.size_bytes != 0;
@@ -44,17 +51,24 @@ std::shared_ptr<Program const> Program::load(std::shared_ptr<ptx::Module const> 
       auto* const place = reinterpret_cast<std::byte*>(addresses[i] + relocation.offset_bytes);
       std::uint64_t value = 0;
       std::memcpy(&value, place, sizeof value);
-      value += made->find_variable(relocation.symbol).address;
+      value += made->address_of(relocation.symbol);
       std::memcpy(place, &value, sizeof value);
     }
   }
   return made;
 }
 
+std::uintptr_t Program::address_of(std::string_view symbol) const noexcept {
+  auto const* const function = module_->find_function(symbol);
+  if (function == nullptr) return find_variable(symbol).address;
+  return state_->addresses.of_function(static_cast<std::size_t>(function - module_->functions().data()));
+}
+
 LoadedVariable Program::find_variable(std::string_view name) const noexcept {
   auto const* const variable = module_->find_variable(name);
   if (variable == nullptr) return {};
-  std::uintptr_t const address = state_->addresses[static_cast<std::size_t>(variable - module_->variables().data())];
+  std::uintptr_t const address =
+      state_->addresses.variables[static_cast<std::size_t>(variable - module_->variables().data())];
   return address == 0 ? LoadedVariable{} : LoadedVariable{address, variable->size_bytes};
 }
 
@@ -64,7 +78,7 @@ DecodedKernel const* Program::find_kernel(std::string_view name) const {
   tracing::internal::MutexLock const lock(state_->mutex);
   auto const known = state_->kernels.find(name);
   if (known != state_->kernels.end()) return known->second.get();
-  auto decoded = decode(*module_, *entry, [this](std::size_t i) { return state_->addresses[i]; });
+  auto decoded = decode(*module_, *entry, state_->addresses);
   return state_->kernels.emplace(name, std::move(decoded)).first->second.get();
 }
 

@@ -38,6 +38,7 @@ class Program {
   struct State;
 
   Program(std::shared_ptr<ptx::Module const> module, DeviceMemory& memory);
+  std::uintptr_t address_of(std::string_view symbol) const noexcept;  // of a variable or a function
 
   std::shared_ptr<ptx::Module const> module_;
   std::unique_ptr<State> state_;

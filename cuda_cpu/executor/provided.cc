@@ -1,10 +1,12 @@
-// The functions that a device provides: vprintf() and __assertfail(). Their arguments are in the caller's frame.
+// The functions that a device provides: vprintf(), __assertfail(), malloc() and free(). Their arguments are in the
+// caller's frame.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>
 
 #include "cuda_cpu/executor/map.h"
+#include "cuda_cpu/executor/places.h"
 
 namespace cuda_cpu {
 namespace {
@@ -143,14 +145,43 @@ bool assert_step(Warp& warp, Step const& step, Mask lanes) {
     return text_at(warp.block, argument<std::uint64_t>(warp, step, lane, i)).value_or("(unreadable)");
   };
   std::string const what = text(1) + ":" + std::to_string(argument<std::uint32_t>(warp, step, lane, 2)) + ": " +
-                           text(3) + ": Assertion `" + text(0) + "` failed.";
+                           text(3) + ": Assertion `" + text(0) + "` failed";
   return warp.block.fail(warp, step, Mask{1} << lane, FaultKind::assertion, what);
+}
+
+// A null pointer if the heap is exhausted.
+bool malloc_step(Warp& warp, Step const& step, Mask lanes) {
+  each_lane(lanes, [&](unsigned lane) {
+    std::uint64_t const address =
+        warp.block.launch.memory->allocate_on_heap(argument<std::uint64_t>(warp, step, lane, 0));
+    for (auto const& result : step.call->results)
+      std::memcpy(frame_of(warp, lane) + result.to, &address, sizeof address);
+  });
+  return true;
+}
+
+bool free_step(Warp& warp, Step const& step, Mask lanes) {
+  Block& block = warp.block;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    auto const lane = static_cast<unsigned>(std::countr_zero(lanes));
+    auto const address = argument<std::uint64_t>(warp, step, lane, 0);
+    if (address == 0) continue;
+    if (!block.launch.memory->free_on_heap(address)) {
+      return block.fail(warp, step, Mask{1} << lane, FaultKind::illegal_address,
+                        "free of " + hexadecimal(address) + ", which malloc in a kernel did not give or which was freed",
+                        address);
+    }
+    block.forget_range(address);
+  }
+  return true;
 }
 
 }  // namespace
 
 Handler select_provided(std::string_view name) {
   if (name == "vprintf") return vprintf_step;
+  if (name == "malloc") return malloc_step;
+  if (name == "free") return free_step;
   return name == "__assertfail" ? assert_step : nullptr;
 }
 

@@ -9,7 +9,8 @@ namespace {
 constexpr std::size_t kMaxSteps = 64;  // longer loops do more than wait
 
 bool sees_other_threads(ptx::Form const& form) {
-  if (form.opcode() == "atom") return true;
+  if (form.opcode() == "atom" || (form.opcode() == "mbarrier" && (form.has("try_wait") || form.has("test_wait"))))
+    return true;
   return form.opcode() == "ld" && (form.has("volatile") || form.has("relaxed") || form.has("acquire"));
 }
 

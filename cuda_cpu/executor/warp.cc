@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cuda_cpu/executor/places.h"
 #include "cuda_cpu/executor/warp_loop.h"
 
 namespace cuda_cpu {
@@ -14,17 +15,27 @@ std::uint64_t key_of(Warp const& warp, std::uint32_t depth, std::uint32_t at) {
 
 Warp::Warp(Block& owner, unsigned number, Mask lanes) : block(owner), index(number), alive(lanes) {
   auto const& kernel = *block.launch.kernel;
-  // Zero-initialized, so that a kernel that reads registers before it writes them behaves the same each time.
-  registers.resize(std::size_t{kernel.frame_bytes} * (kernel.depth + 1) + 64);
-  returns.resize(kernel.depth);
+  reach(kernel.function->recursive ? 0 : kernel.depth);
+  alloca_end.fill(kernel.local_frame_bytes * (block.launch.depth + 1));
   constants = const_cast<std::byte*>(kernel.constants.data());
   key.fill(key_of(*this, 0, 0));
 }
 
+// At least as many frames as there are, so that their number doubles. They do not move.
+void Warp::reach(std::uint32_t to) {
+  if (to < frames.size()) return;
+  std::size_t const bytes = block.launch.kernel->frame_bytes;
+  std::size_t const count = std::max(frames.size(), to + 1 - frames.size());
+  // Zero-initialized, so that a kernel that reads registers before it writes them behaves the same each time.
+  auto& memory = registers.emplace_back(bytes * count + 64);
+  auto* const begin = reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(memory.data()) + 63) / 64 * 64);
+  for (std::size_t i = 0; i < count; ++i) frames.push_back(begin + i * bytes);
+  returns.resize(frames.size());
+}
+
 void select_frame(Warp& warp, std::uint32_t depth) noexcept {
-  auto const begin = (reinterpret_cast<std::uintptr_t>(warp.registers.data()) + 63) / 64 * 64;
   warp.depth = depth;
-  warp.frame = reinterpret_cast<std::byte*>(begin) + std::size_t{depth} * warp.block.launch.kernel->frame_bytes;
+  warp.frame = warp.frames[depth];
 }
 
 Group pick_group(Warp& warp) {
@@ -69,16 +80,44 @@ void exit_lanes(Warp& warp, Mask lanes) {
   warp.block.thread_exited();
 }
 
+namespace {
+
+// The lanes of a call by address may call different functions.
+bool find_targets(Warp& warp, Step const& step, Mask lanes, std::array<std::uint32_t, kLanes>& targets) {
+  auto const* const addresses = warp.at<std::uint64_t>(step.source[0]);
+  for (; lanes != 0; lanes &= lanes - 1) {
+    auto const lane = static_cast<unsigned>(std::countr_zero(lanes));
+    auto const found = step.call->targets.find(addresses[lane]);
+    if (found == step.call->targets.end()) {
+      return warp.block.fail(warp, step, Mask{1} << lane, FaultKind::illegal_instruction,
+                             "a call of " + hexadecimal(addresses[lane]) +
+                                 ", which is no function of this module with such parameters",
+                             addresses[lane]);
+    }
+    targets[lane] = found->second;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool enter_call(Warp& warp, Step const& step, Mask lanes, std::uint32_t at) {
   auto const& kernel = *warp.block.launch.kernel;
-  if (warp.depth == kernel.depth)
-    return warp.block.fail(warp, step, lanes, FaultKind::stack_overflow, "calls too deep for the stack");
+  if (warp.depth == warp.block.launch.depth) {
+    return warp.block.fail(warp, step, lanes, FaultKind::stack_overflow,
+                           "more than " + std::to_string(warp.block.launch.depth) + " nested calls");
+  }
+  warp.reach(warp.depth + 1);
+  std::array<std::uint32_t, kLanes> targets;
+  targets.fill(step.target);
+  if (step.call->by_address && !find_targets(warp, step, lanes, targets)) return false;
   each_lane(lanes, [&](unsigned lane) {
     std::byte* const frame = warp.block.local_of(warp, lane) + std::size_t{warp.depth} * kernel.local_frame_bytes;
     for (auto const& copy : step.call->arguments)
       std::memcpy(frame + kernel.local_frame_bytes + copy.to, frame + copy.from, copy.bytes);
-    warp.returns[warp.depth][lane] = at + 1;
-    warp.key[lane] = key_of(warp, warp.depth + 1, step.target);
+    warp.returns[warp.depth].step[lane] = at + 1;
+    warp.returns[warp.depth].alloca_end[lane] = warp.alloca_end[lane];
+    warp.key[lane] = key_of(warp, warp.depth + 1, targets[lane]);
   });
   return true;
 }
@@ -87,7 +126,8 @@ void leave_call(Warp& warp, Mask lanes) {
   auto const& kernel = *warp.block.launch.kernel;
   std::uint32_t const caller = warp.depth - 1;
   each_lane(lanes, [&](unsigned lane) {
-    std::uint32_t const back = warp.returns[caller][lane];
+    std::uint32_t const back = warp.returns[caller].step[lane];
+    warp.alloca_end[lane] = warp.returns[caller].alloca_end[lane];
     std::byte* const frame = warp.block.local_of(warp, lane) + std::size_t{caller} * kernel.local_frame_bytes;
     for (auto const& copy : kernel.steps[back - 1].call->results)
       std::memcpy(frame + copy.to, frame + kernel.local_frame_bytes + copy.from, copy.bytes);
@@ -230,10 +270,10 @@ Arrival arrive(Warp& warp, Step const& step, Mask lanes, std::uint32_t at) {
     block.fail(warp, step, lanes, FaultKind::barrier, std::move(why));
     return Arrival::failed;
   };
-  auto const number = same_for_all(warp, step.source[0], lanes);
+  auto const number = step.bits == kClusterBarrier ? kClusterBarrier : same_for_all(warp, step.source[0], lanes);
   if (!number) return fail("a barrier whose number differs between lanes");
   std::uint32_t const id = *number;
-  if (id >= kBarriers) return fail("a barrier with the number " + std::to_string(id) + "; expected 0 to 15");
+  if (id >= kNamedBarriers && step.bits != kClusterBarrier) return fail("a barrier with the number " + std::to_string(id) + "; expected 0 to 15");
   bool const counted = (kind == BarrierKind::sync || kind == BarrierKind::arrive) && step.count > 1;
   auto const count = counted ? same_for_all(warp, step.source[1], lanes) : 0;
   if (!count) return fail("a barrier whose number of threads differs between lanes");

@@ -1,6 +1,7 @@
 // Memory: allocation, copies and fills.
 #include "cuda_cpu/cpu/further_calls.h"
 #include "cuda_cpu/libcuda/libcuda.h"
+#include "cuda_cpu/runtime/copies.h"
 
 using namespace cuda_cpu::libcuda;
 
@@ -49,7 +50,7 @@ CUDA_MEMCPY3D from_2d(CUDA_MEMCPY2D const& its) {
 
 CUresult fill(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned element_bytes, std::size_t columns, std::size_t rows,
               CUstream stream, char const* call) {
-  return check(cuda_cpu::cpu::memset_3d(to, pitch, value, element_bytes, columns, rows, rows, 1, stream), call);
+  return check(cuda_cpu::runtime::memset_2d(to, pitch, value, element_bytes, columns, rows, stream), call);
 }
 
 }  // namespace

@@ -50,8 +50,10 @@ class BodyReader {
     if (cursor_.at_end()) cursor_.fail("expected '}'");
     if (cursor_.peek().kind == TokenKind::directive) return directive();
     if (cursor_.peek().kind == TokenKind::word && cursor_.peek(1).is(':')) {
-      scopes_.define_label(cursor_.name());
+      Token const label = cursor_.name();
       cursor_.expect(':');
+      if (cursor_.accept(".callprototype")) return operands_.prototype(label.text);
+      scopes_.define_label(label);
       return;
     }
     instruction();

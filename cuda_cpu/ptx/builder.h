@@ -31,15 +31,16 @@ class ModuleBuilder {
   std::vector<Variable>& variables() noexcept { return module->variables_; }
   std::int32_t find_function(std::string_view name) const noexcept;  // -1: there is none
   std::int32_t find_variable(std::string_view name) const noexcept;
+  /// A list in parentheses. `frame`: also appends the variables of a function's frame.
+  std::vector<Parameter> parameters(std::vector<Variable>* frame);
 
  private:
   void header();
   void declaration();
   void variable(Space space, bool is_extern);
-  void check_addresses(Variable const& variable) const;
+  void check_addresses(Variable const& variable);
   void function(bool is_entry);
   void function_header(Function& function);
-  std::vector<Parameter> parameters(std::vector<Variable>* frame);
   void function_directives(Function& function);
   void keep(Function function, Token const& at);
 
@@ -111,6 +112,8 @@ class OperandReader {
 
   void read(Instruction& instruction);
   std::int32_t predicate();
+  /// `.callprototype (...) _ (...)`, after its label.
+  void prototype(std::string_view name);
 
  private:
   Operand operand(OperandSpec const& spec, std::size_t index);
@@ -120,10 +123,12 @@ class OperandReader {
   Operand named_source(OperandSpec const& spec, Token const& token);
   Operand set_predicates(bool two);
   Operand read_predicate();
-  Operand address();
+  Operand address(OperandSpec const& spec);
   Operand vector(OperandSpec const& spec, bool is_source, bool allow_sinks);
+  Operand in_braces(OperandSpec const& spec);
   Operand moved_vector(Type type, bool is_source);
   Operand number(Type type);
+  Operand immediate(Type type);
   bool at_warp_size() const;
   Operand named(Token const& at);
   std::int32_t typed_register(Token const& at, OperandSpec const& spec);
@@ -132,13 +137,16 @@ class OperandReader {
   Space space_of(Operand const& operand) const noexcept;
   void call(Instruction& instruction);
   std::vector<std::int32_t> call_names();
-  void check_call(Instruction const& instruction, Function const& callee) const;
+  void call_by_address(Instruction& instruction, Token const& address);
+  void check_call(Instruction const& instruction, std::vector<Parameter> const& results,
+                  std::vector<Parameter> const& parameters) const;
 
   ModuleBuilder& module_;
   Function& function_;
   Scopes& scopes_;
   Cursor& cursor_;
   Form const* form_ = nullptr;  // of the instruction that is read
+  Space space_ = Space::generic;  // of the address that is read
 };
 
 /// Computes for each entry what it uses through calls: frames, shared memory, refusals.

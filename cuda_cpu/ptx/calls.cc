@@ -7,7 +7,8 @@
 namespace cuda_cpu::ptx {
 namespace {
 
-constexpr std::uint32_t kRecursiveDepth = 24;
+constexpr std::uint32_t kRecursiveDepth = 1024;  // or less, if their frames have no room
+constexpr std::uint32_t kAllocaBytes = 64 * 1024;
 constexpr std::uint32_t kMaxCallDepth = 64;
 constexpr std::uint32_t kMaxSharedBytes = 48 * 1024;
 constexpr std::uint64_t kMaxLocalBytes = 512 * 1024;  // of a thread, as on devices
@@ -25,14 +26,18 @@ class Linker {
   void run() {
     auto const self = static_cast<std::int32_t>(&entry_ - functions_.data());
     entry_.call_depth = visit(self, 0);
-    if (recursive_) entry_.call_depth = kRecursiveDepth;
     std::uint32_t frame = 0;
     for (auto const index : entry_.reachable)
       frame = std::max(frame, functions_[static_cast<std::size_t>(index)].frame_bytes);
     frame = (frame + 15) / 16 * 16;
-    if (std::uint64_t{frame} * (entry_.call_depth + 1) > kMaxLocalBytes)
+    if (entry_.recursive) {
+      auto const fit = static_cast<std::uint32_t>((kMaxLocalBytes - entry_.alloca_bytes) / std::max(frame, 1u));
+      entry_.call_depth = std::max(entry_.call_depth, std::min(kRecursiveDepth, std::max(fit, 1u) - 1));
+    }
+    if (std::uint64_t{frame} * (entry_.call_depth + 1) + entry_.alloca_bytes > kMaxLocalBytes)
       return refuse(entry_.refusal, entry_.line, "more than 512 KiB of local memory for a thread");
-    entry_.local_bytes = frame * (entry_.call_depth + 1);
+    entry_.local_frame_bytes = frame;
+    entry_.local_bytes = frame * (entry_.call_depth + 1) + entry_.alloca_bytes;
     place_shared();
   }
 
@@ -40,7 +45,7 @@ class Linker {
   // Returns the depth of the deepest chain of calls that begins at `index`.
   std::uint32_t visit(std::int32_t index, std::uint32_t depth) {
     if (std::ranges::find(path_, index) != path_.end()) {
-      recursive_ = true;
+      entry_.recursive = true;
       return 0;
     }
     if (depth > kMaxCallDepth) {
@@ -54,6 +59,12 @@ class Linker {
     std::uint32_t deepest = 0;
     for (auto const& instruction : function.instructions) {
       use_variables(instruction);
+      if (instruction.form->opcode() == "alloca") entry_.alloca_bytes = kAllocaBytes;
+      if (instruction.prototype >= 0) {
+        auto const& prototype = function.prototypes[static_cast<std::size_t>(instruction.prototype)];
+        for (auto const& callee : functions_)
+          if (callee.address_taken && callee.has_body && callee.fits(prototype)) follow(callee, deepest, depth);
+      }
       if (instruction.callee.empty()) continue;
       auto const callee = std::ranges::find(functions_, instruction.callee, &Function::name);
       if (callee != functions_.end() && is_provided(*callee)) continue;
@@ -62,14 +73,18 @@ class Linker {
         refuse(entry_.refusal, instruction.line,
                "a call of " + quoted(instruction.callee) +
                    (is_runtime ? ": kernels cannot call the CUDA runtime or launch kernels" : ", which has no body"));
-        continue;
+      } else {
+        follow(*callee, deepest, depth);
       }
-      if (callee->refusal && !entry_.refusal) entry_.refusal = callee->refusal;
-      deepest = std::max(deepest, 1 + visit(static_cast<std::int32_t>(callee - functions_.begin()), depth + 1));
     }
     path_.pop_back();
     depths_[index] = deepest;
     return deepest;
+  }
+
+  void follow(Function const& callee, std::uint32_t& deepest, std::uint32_t depth) {
+    if (callee.refusal && !entry_.refusal) entry_.refusal = callee.refusal;
+    deepest = std::max(deepest, 1 + visit(static_cast<std::int32_t>(&callee - functions_.data()), depth + 1));
   }
 
   // A function that the device provides, with the parameters that it has there.
@@ -79,6 +94,8 @@ class Linker {
       return std::ranges::equal(all, sizes, {}, &Parameter::size_bytes);
     };
     if (function.name == "vprintf") return have_sizes(function.parameters, {8, 8}) && have_sizes(function.results, {4});
+    if (function.name == "malloc") return have_sizes(function.parameters, {8}) && have_sizes(function.results, {8});
+    if (function.name == "free") return have_sizes(function.parameters, {8}) && function.results.empty();
     return function.name == "__assertfail" && have_sizes(function.parameters, {8, 8, 4, 8, 8}) &&
            function.results.empty();
   }
@@ -131,7 +148,6 @@ class Linker {
   std::vector<std::int32_t> path_;
   std::vector<std::int32_t> shared_;  // shared variables of the module that are used
   std::map<std::int32_t, std::uint32_t> depths_;
-  bool recursive_ = false;
 };
 
 }  // namespace
@@ -155,24 +171,58 @@ void OperandReader::call(Instruction& instruction) {
     cursor_.expect(',');
   }
   Token const callee = cursor_.expect(TokenKind::word, "a function");
-  if (scopes_.find_register(callee.text) >= 0) cursor_.unsupported();  // a call through a pointer
+  if (scopes_.find_register(callee.text) >= 0) return call_by_address(instruction, callee);
   auto const known = module_.find_function(callee.text);
   if (known < 0) cursor_.fail(callee, "undeclared function");
   instruction.callee = callee.text;
   if (cursor_.accept(',')) instruction.arguments = call_names();
   if (!cursor_.peek().is(';')) cursor_.unsupported();  // a prototype
-  check_call(instruction, module_.functions()[static_cast<std::size_t>(known)]);
+  auto const& function = module_.functions()[static_cast<std::size_t>(known)];
+  if (function.is_entry) cursor_.unsupported();
+  check_call(instruction, function.results, function.parameters);
 }
 
-void OperandReader::check_call(Instruction const& instruction, Function const& callee) const {
+void OperandReader::prototype(std::string_view name) {
+  Prototype made;
+  made.name = name;
+  if (cursor_.peek().is('(')) made.results = module_.parameters(nullptr);
+  cursor_.name();  // _
+  if (cursor_.peek().is('(')) made.parameters = module_.parameters(nullptr);
+  cursor_.accept(".noreturn");
+  cursor_.expect(';');
+  function_.prototypes.push_back(std::move(made));
+}
+
+// `call (result), %address, (parameters), prototype;`
+void OperandReader::call_by_address(Instruction& instruction, Token const& address) {
+  OperandSpec spec;
+  spec.type = Type::b64;
+  auto& operand = instruction.operands.emplace_back();
+  operand.kind = OperandKind::reg;
+  operand.index = typed_register(address, spec);
+  if (!cursor_.accept(',')) cursor_.unsupported();  // without a prototype
+  if (cursor_.peek().is('(')) {
+    instruction.arguments = call_names();
+    cursor_.expect(',');
+  }
+  Token const& name = cursor_.name();
+  // Names of inner scopes may repeat: the last one is meant.
+  auto const found = std::find_if(function_.prototypes.rbegin(), function_.prototypes.rend(),
+                                  [&](Prototype const& one) { return one.name == name.text; });
+  if (found == function_.prototypes.rend() || !cursor_.peek().is(';')) cursor_.unsupported();  // a list of targets
+  instruction.prototype = static_cast<std::int32_t>(found.base() - function_.prototypes.begin()) - 1;
+  check_call(instruction, found->results, found->parameters);
+}
+
+void OperandReader::check_call(Instruction const& instruction, std::vector<Parameter> const& results,
+                               std::vector<Parameter> const& parameters) const {
   auto const same = [this](std::vector<std::int32_t> const& given, std::vector<Parameter> const& wanted) {
     return std::ranges::equal(
         given, wanted, {},
         [this](std::int32_t i) { return function_.variables[static_cast<std::size_t>(i)].size_bytes; },
         [](Parameter const& one) { return std::uint64_t{one.size_bytes}; });
   };
-  if (callee.is_entry || !same(instruction.arguments, callee.parameters) || !same(instruction.results, callee.results))
-    cursor_.unsupported();
+  if (!same(instruction.arguments, parameters) || !same(instruction.results, results)) cursor_.unsupported();
 }
 
 void link_functions(std::vector<Function>& functions, std::vector<Variable>& variables) {

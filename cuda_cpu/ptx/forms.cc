@@ -21,6 +21,7 @@ constexpr WordSet kSets[] = {
     {"int", "{u16|u32|u64|s16|s32|s64}"},
     {"all8", "{u8|u16|u32|u64|s8|s16|s32|s64}"},
     {"carry", "{u32|s32|u64|s64}"},
+    {"word", "{u32|s32}"},
     {"cmp", "{eq|ne|lt|le|gt|ge}"},
     {"fcmp", "{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}"},
     {"bool", "{and|or|xor}"},
@@ -31,6 +32,10 @@ constexpr WordSet kSets[] = {
     {"sem", "{relaxed|acquire|release|acq_rel}"},
     {"scope", "{cta|gpu|sys}"},
     {"aspace", "{global|shared|shared::cta}"},
+    {"cta", "{shared|shared::cta}"},
+    {"rc", "{row|col}"},
+    {"shape16", "{m16n16k16|m8n32k16|m32n8k16}"},
+    {"wspace", "{global|shared|shared::cta}"},
 };
 
 [[noreturn]] void fail_pattern(std::string_view pattern) {
@@ -174,6 +179,15 @@ Type operand_type(std::string_view text, Form const& form) {
   return find_type(text);
 }
 
+// All blocks are clusters of one block, so the shared memory of the cluster is that of the block.
+Space find_space(std::string_view word) noexcept {
+  if (word == "global") return Space::global;
+  if (word == "shared" || word == "shared::cta" || word == "shared::cluster") return Space::shared;
+  if (word == "const") return Space::constant;
+  if (word == "local") return Space::local;
+  return word == "param" ? Space::param : Space::generic;
+}
+
 OperandSpec operand_spec(std::string_view text, Form const& form) {
   OperandSpec spec;
   for (;; text.remove_prefix(1)) {
@@ -181,6 +195,7 @@ OperandSpec operand_spec(std::string_view text, Form const& form) {
     else if (text.front() == '~') spec.wider = true;
     else if (text.front() == '*') spec.as_vector = true;
     else if (text.front() == '|') spec.with_predicate = true;
+    else if (text.front() >= '1' && text.front() <= '8') spec.in_braces = static_cast<std::uint8_t>(text.front() - '0');
     else break;
   }
   std::size_t const equals = text.find('=');
@@ -194,15 +209,8 @@ OperandSpec operand_spec(std::string_view text, Form const& form) {
   auto const* const found = std::ranges::find(kRoles, role, &std::pair<std::string_view, OperandRole>::first);
   if (found == std::end(kRoles)) throw std::invalid_argument("invalid operand of a form: " + std::string(text));
   spec.role = found->second;
+  if (spec.role == OperandRole::address && equals != text.npos) spec.space = find_space(text.substr(equals + 1));
   return spec;
-}
-
-Space find_space(std::string_view word) noexcept {
-  if (word == "global") return Space::global;
-  if (word == "shared" || word == "shared::cta") return Space::shared;
-  if (word == "const") return Space::constant;
-  if (word == "local") return Space::local;
-  return word == "param" ? Space::param : Space::generic;
 }
 
 template <class Visit>
@@ -232,7 +240,9 @@ void fill_from_name(Form& form, FormRow const& row) {
 std::string normalized(std::string_view name) {
   std::vector<std::string_view> words;
   split(name, '.', [&words](std::string_view word) { words.push_back(word); });
-  if (words.empty() || words[0] == "bar" || words[0] == "barrier") return std::string(name);
+  // In the names of these forms the order of the words has a meaning: row.col is not col.row.
+  static constexpr std::string_view kOrdered[] = {"bar", "barrier", "cp", "mma", "wmma"};
+  if (words.empty() || std::ranges::find(kOrdered, words[0]) != std::end(kOrdered)) return std::string(name);
   static constexpr std::string_view kOfOperations[] = {"lo", "hi", "wide", "l", "r"};
   bool const second_is_fixed =
       words.size() > 1 && std::ranges::find(kOfOperations, words[1]) != std::end(kOfOperations);

@@ -3,6 +3,7 @@
 // supported.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,8 @@ struct OperandSpec {
   bool wider = false;           // accepts wider registers
   bool as_vector = false;       // with .v2 and .v4: two or four registers in braces
   bool with_predicate = false;  // a destination that may have a predicate as well: %r1|%p1
+  std::uint8_t in_braces = 0;   // so many registers in braces; one may be without them
+  std::optional<Space> space;   // of an address, if it is not that of the form
 };
 
 /// One exact form. Lives as long as the process.

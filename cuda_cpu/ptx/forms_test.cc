@@ -21,9 +21,15 @@ Type register_type(Type type) {
 
 std::string sample_vector(Form const& form, OperandSpec const& spec) {
   std::string text = "{";
-  for (unsigned i = 0; i < form.vector_size; ++i)
+  for (unsigned i = 0; i < std::max<unsigned>(spec.in_braces, form.vector_size); ++i)
     text += (i > 0 ? ", " : "") + register_of(register_type(spec.type), static_cast<int>(i));
   return text + "}";
+}
+
+std::string sample_number(Form const& form) {
+  if (form.opcode() == "discard" || form.opcode() == "applypriority") return "128";
+  if (form.opcode() == "createpolicy") return "0.5";
+  return form.opcode() == "cp" ? "16" : "5";
 }
 
 std::string sample_operand(Form const& form, OperandSpec const& spec, int number) {
@@ -34,9 +40,10 @@ std::string sample_operand(Form const& form, OperandSpec const& spec, int number
     case OperandRole::any_destination:
       if (form.opcode().starts_with("bar") && spec.role == OperandRole::source && !form.has("warp"))
         return number == 1 && !form.has("red") ? "32" : "0";
-      if (spec.as_vector && form.vector_size > 1) return sample_vector(form, spec);
-      return register_of(register_type(spec.type), number);
-    case OperandRole::immediate: return "5";
+      if (form.has("shared::cluster") && form.opcode() == "mbarrier" && spec.role == OperandRole::destination) return "_";
+      if (spec.in_braces > 0 || (spec.as_vector && form.vector_size > 1)) return sample_vector(form, spec);
+      return register_of(register_type(spec.type), number) + (form.opcode() == "elect" && number == 0 ? "|%pred_5" : "");
+    case OperandRole::immediate: return form.opcode() == "alloca" ? "16" : sample_number(form);
     case OperandRole::predicate:
     case OperandRole::set_predicate:
     case OperandRole::set_predicates: {
@@ -70,7 +77,7 @@ std::string entry_with(std::string const& name, std::string const& body) {
   std::string text = ".visible .entry " + name + "(.param .align 16 .b8 sample_parameter[16])\n{\n";
   for (Type const type : {Type::pred, Type::b16, Type::b32, Type::b64, Type::u16, Type::u32, Type::u64, Type::s16,
                           Type::s32, Type::s64, Type::f16, Type::f32, Type::f64}) {
-    text += " .reg ." + std::string(ptx::name(type)) + " %" + std::string(ptx::name(type)) + "_<6>;\n";
+    text += " .reg ." + std::string(ptx::name(type)) + " %" + std::string(ptx::name(type)) + "_<8>;\n";
   }
   return text + " .param .align 16 .b8 call_parameter[16];\n" + body + "end:\n ret;\n}\n";
 }

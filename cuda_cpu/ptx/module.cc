@@ -24,6 +24,14 @@ Variable const* Module::find_variable(std::string_view name) const noexcept {
   return found == variables_.end() ? nullptr : &*found;
 }
 
+bool Function::fits(Prototype const& prototype) const noexcept {
+  auto const same = [](Parameter const& a, Parameter const& b) {
+    return a.size_bytes == b.size_bytes && a.align_bytes == b.align_bytes;
+  };
+  return std::ranges::equal(results, prototype.results, same) &&
+         std::ranges::equal(parameters, prototype.parameters, same);
+}
+
 unsigned Function::registers_used() const noexcept {
   unsigned words = 0;
   for (auto const& one : registers) words += (size_bytes(one.type) + 3) / 4;

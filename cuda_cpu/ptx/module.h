@@ -59,6 +59,7 @@ struct Variable {
   std::uint32_t align_bytes = 1;
   std::vector<std::byte> initial;  // may be shorter than the variable: the rest is zero
   std::vector<Relocation> relocations;
+  bool managed = false;            // global memory that the host uses, too
   std::optional<Refusal> refusal;  // its declaration is not supported, and so is every function that names it
 };
 
@@ -68,7 +69,7 @@ enum class OperandKind : std::uint8_t {
   immediate,  // `bits`, converted to the type that the form takes
   special,    // `index` is a SpecialRegister
   address,    // `[base + bits]`: the base is a register (`index`) or a variable
-  symbol,     // the address of a variable, plus `bits`
+  symbol,     // the address of a variable, plus `bits`, or of a function
   label,      // `index` of an instruction; one past the last is the function's end
   vector,     // `elements`
 };
@@ -77,10 +78,13 @@ enum class SpecialRegister : std::uint8_t {
   tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
   laneid, warpid, nwarpid, smid, nsmid, gridid, lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
   clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi, total_smem_size, dynamic_smem_size,
+  clusterid_x, clusterid_y, clusterid_z, nclusterid_x, nclusterid_y, nclusterid_z,
+  cluster_ctaid_x, cluster_ctaid_y, cluster_ctaid_z, cluster_nctaid_x, cluster_nctaid_y, cluster_nctaid_z,
+  cluster_ctarank, cluster_nctarank, envreg1, envreg2,
 };
 
 /// What the name in an operand refers to; `symbol` is its index in that list.
-enum class Referent : std::uint8_t { none, entry_parameter, function_variable, module_variable };
+enum class Referent : std::uint8_t { none, entry_parameter, function_variable, module_variable, function };
 
 struct Operand {
   OperandKind kind = OperandKind::immediate;
@@ -100,8 +104,10 @@ struct Instruction {
   std::int32_t guard = -1;  // a predicate register
   bool guard_negated = false;
   std::vector<Operand> operands;  // without trailing optional ones that are missing
-  // Of a call: the function, and indices of .param variables of the caller.
+  // Of a call: the function, or the index in Function::prototypes if the operand is its address, and indices of .param
+  // variables of the caller.
   std::string callee;
+  std::int32_t prototype = -1;
   std::vector<std::int32_t> arguments;
   std::vector<std::int32_t> results;
 };
@@ -109,6 +115,13 @@ struct Instruction {
 struct Register {
   std::string name;
   Type type = Type::none;
+};
+
+/// What a call by address passes and gets.
+struct Prototype {
+  std::string name;
+  std::vector<Parameter> results;
+  std::vector<Parameter> parameters;
 };
 
 /// The place of a shared variable in the shared memory of an entry.
@@ -124,12 +137,14 @@ struct Function {
   int line = 0;
   bool is_entry = false;
   bool has_body = false;  // false: only declared, such as vprintf
+  bool address_taken = false;  // a call by address may be one of this function
   /// The results and parameters of a function are its first variables, at their offsets in its frame.
   std::vector<Parameter> parameters;
   std::vector<Parameter> results;
   std::uint32_t parameter_bytes = 0;
   std::vector<Register> registers;  // that instructions use
   std::vector<Variable> variables;  // its shared, local and param variables; the latter two are in its frame
+  std::vector<Prototype> prototypes;
   std::vector<Instruction> instructions;
   /// Its own, or that of a function or variable that it uses. Its instructions are then incomplete.
   std::optional<Refusal> refusal;
@@ -138,16 +153,21 @@ struct Function {
   std::array<std::uint32_t, 3> req_ntid{};  // .reqntid; zeros without one
   // The rest is set for entries only.
   std::vector<std::int32_t> reachable;  // indices of the functions that it calls, beginning with itself
-  std::uint32_t call_depth = 0;         // of the deepest chain of calls; zero without calls
+  std::uint32_t call_depth = 0;         // of the deepest chain of calls, or its limit; zero without calls
+  bool recursive = false;
+  std::uint32_t local_frame_bytes = 0;  // local memory of one call of any function that it calls
+  std::uint32_t alloca_bytes = 0;       // for alloca, after the frames
   std::vector<SharedSlot> shared;
   /// Shared memory that the entry and the functions that it calls declare, without the dynamic shared memory of a
   /// launch.
   std::uint32_t static_shared_bytes = 0;
-  /// Local memory of one thread, including the frames of calls.
+  /// Local memory of one thread: frames of calls and `alloca_bytes`.
   std::uint32_t local_bytes = 0;
 
   /// An estimate in 32-bit words, for PTX has unlimited registers: at most 64, so that a block can have 1024 threads.
   unsigned registers_used() const noexcept;
+  /// Whether a call by address with this prototype may call it.
+  bool fits(Prototype const& prototype) const noexcept;
   /// The maximum number of threads in a block: 1024, or less by .maxntid or .reqntid.
   unsigned max_threads() const noexcept;
 };

@@ -1,6 +1,7 @@
 // Operands, by the roles that the form gives them.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <utility>
 
 #include "cuda_cpu/ptx/builder.h"
@@ -13,7 +14,7 @@ struct Special {
   Type type;
 };
 // In the order of SpecialRegister.
-constexpr std::array<Special, 31> kSpecials = {{
+constexpr std::array<Special, 47> kSpecials = {{
     {"%tid.x", Type::u32},         {"%tid.y", Type::u32},         {"%tid.z", Type::u32},
     {"%ntid.x", Type::u32},        {"%ntid.y", Type::u32},        {"%ntid.z", Type::u32},
     {"%ctaid.x", Type::u32},       {"%ctaid.y", Type::u32},       {"%ctaid.z", Type::u32},
@@ -25,6 +26,12 @@ constexpr std::array<Special, 31> kSpecials = {{
     {"%clock_hi", Type::u32},      {"%clock64", Type::u64},       {"%globaltimer", Type::u64},
     {"%globaltimer_lo", Type::u32}, {"%globaltimer_hi", Type::u32}, {"%total_smem_size", Type::u32},
     {"%dynamic_smem_size", Type::u32},
+    {"%clusterid.x", Type::u32},   {"%clusterid.y", Type::u32},   {"%clusterid.z", Type::u32},
+    {"%nclusterid.x", Type::u32},  {"%nclusterid.y", Type::u32},  {"%nclusterid.z", Type::u32},
+    {"%cluster_ctaid.x", Type::u32},   {"%cluster_ctaid.y", Type::u32},   {"%cluster_ctaid.z", Type::u32},
+    {"%cluster_nctaid.x", Type::u32},  {"%cluster_nctaid.y", Type::u32},  {"%cluster_nctaid.z", Type::u32},
+    {"%cluster_ctarank", Type::u32},   {"%cluster_nctarank", Type::u32},
+    {"%envreg1", Type::u32},       {"%envreg2", Type::u32},
 }};
 
 constexpr std::string_view kWarpSize = "WARP_SZ";
@@ -58,15 +65,16 @@ void OperandReader::read(Instruction& instruction) {
 }
 
 Operand OperandReader::operand(OperandSpec const& spec, std::size_t index) {
-  bool const in_braces = spec.as_vector && form_->vector_size > 1;
+  bool const is_vector = spec.as_vector && form_->vector_size > 1;
+  if (spec.in_braces > 0) return in_braces(spec);
   switch (spec.role) {
-    case OperandRole::destination: return in_braces ? vector(spec, false, true) : destination(spec);
-    case OperandRole::source: return in_braces ? vector(spec, true, false) : source(spec);
-    case OperandRole::immediate: return number(spec.type);
+    case OperandRole::destination: return is_vector ? vector(spec, false, true) : destination(spec);
+    case OperandRole::source: return is_vector ? vector(spec, true, false) : source(spec);
+    case OperandRole::immediate: return immediate(spec.type);
     case OperandRole::predicate: return read_predicate();
     case OperandRole::set_predicate: return set_predicates(false);
     case OperandRole::set_predicates: return set_predicates(true);
-    case OperandRole::address: return address();
+    case OperandRole::address: return address(spec);
     case OperandRole::any_source: return any_source(spec);
     case OperandRole::any_destination:
       return cursor_.peek().is('{') ? moved_vector(spec.type, false) : destination(spec);
@@ -94,6 +102,13 @@ std::int32_t OperandReader::typed_register(Token const& at, OperandSpec const& s
   return index;
 }
 
+Operand OperandReader::immediate(Type type) {
+  Operand made = number(type);
+  bool const is_alignment = form_->opcode() == "alloca";
+  if (is_alignment && !std::has_single_bit(made.bits)) cursor_.unsupported();
+  return made;
+}
+
 // `WARP_SZ`, the only named constant of PTX.
 bool OperandReader::at_warp_size() const { return cursor_.peek().text == kWarpSize; }
 
@@ -115,7 +130,7 @@ Operand OperandReader::destination(OperandSpec const& spec) {
   Operand made;
   Token const& token = cursor_.expect(TokenKind::word, "a register");
   if (token.text == "_") {
-    if (form_->opcode() != "atom" && !spec.with_predicate) cursor_.unsupported();
+    if (form_->opcode() != "atom" && form_->opcode() != "mbarrier" && !spec.with_predicate) cursor_.unsupported();
     made.kind = OperandKind::sink;
   } else {
     made.kind = OperandKind::reg;
@@ -178,7 +193,10 @@ Operand OperandReader::named(Token const& at) {
     made.referent = Referent::module_variable;
     return made;
   }
-  if (module_.find_function(at.text) >= 0) cursor_.unsupported();  // the address of a function
+  if ((made.symbol = module_.find_function(at.text)) >= 0) {
+    made.referent = Referent::function;
+    return made;
+  }
   cursor_.fail(at, "undeclared name");
 }
 
@@ -189,16 +207,17 @@ Space OperandReader::space_of(Operand const& operand) const noexcept {
 }
 
 void OperandReader::check_space(Operand const& operand) const {
+  if (operand.referent == Referent::function) cursor_.unsupported();  // a load of code
   Space const space = space_of(operand);
   bool const stores_to_entry_parameter = form_->opcode() == "st" && operand.referent == Referent::entry_parameter;
-  bool const is_generic_global = form_->space == Space::generic && space == Space::global;
-  if ((form_->space != space && !is_generic_global) || stores_to_entry_parameter) cursor_.unsupported();
+  bool const is_generic_global = space_ == Space::generic && space == Space::global;
+  if ((space_ != space && !is_generic_global) || stores_to_entry_parameter) cursor_.unsupported();
 }
 
-Operand OperandReader::address() {
+Operand OperandReader::address(OperandSpec const& spec) {
   cursor_.expect('[');
   Operand made;
-  Space const space = form_->space;
+  Space const space = space_ = spec.space.value_or(form_->space);
   if (cursor_.peek().kind == TokenKind::number) cursor_.unsupported();  // a fixed address
   Token const& base = cursor_.expect(TokenKind::word, "an address");
   auto const index = scopes_.find_register(base.text);
@@ -234,6 +253,20 @@ Operand OperandReader::vector(OperandSpec const& spec, bool is_source, bool allo
   return made;
 }
 
+// The registers of a fragment of a matrix.
+Operand OperandReader::in_braces(OperandSpec const& spec) {
+  bool const is_source = spec.role == OperandRole::source;
+  Operand made;
+  if (spec.in_braces == 1 && !cursor_.peek().is('{')) {
+    made.kind = OperandKind::vector;
+    made.elements.push_back(is_source ? source(spec) : destination(spec));
+  } else {
+    made = vector(spec, is_source, false);
+  }
+  if (made.elements.size() != spec.in_braces) cursor_.unsupported();
+  return made;
+}
+
 // The parts of a register of `type`, lowest first: two or four, of 16 or 32 bits each.
 Operand OperandReader::moved_vector(Type type, bool is_source) {
   std::size_t count = 1;
@@ -264,6 +297,12 @@ Operand OperandReader::any_source(OperandSpec const& spec) {
 Operand OperandReader::named_source(OperandSpec const& spec, Token const& token) {
   if (token.text.starts_with('%') || is_float(spec.type)) cursor_.unsupported();
   Operand made = named(token);
+  if (made.referent == Referent::function) {
+    auto& function = module_.functions()[static_cast<std::size_t>(made.symbol)];
+    if (form_->opcode() != "mov" || size_bytes(spec.type) != 8 || function.is_entry) cursor_.unsupported();
+    function.address_taken = true;
+    return made;
+  }
   Space const space = space_of(made);
   bool const is_call_parameter =
       space == Space::param && function_.is_entry && made.referent == Referent::function_variable;

@@ -78,10 +78,16 @@ void ModuleBuilder::variable(Space space, bool is_extern) {
   else if (known < 0 || !is_extern) cursor.fail(at, "name declared twice");
 }
 
-// An initial value may be the address of an earlier global or constant variable.
-void ModuleBuilder::check_addresses(Variable const& variable) const {
+// An initial value may be the address of an earlier global or constant variable, or of a function.
+void ModuleBuilder::check_addresses(Variable const& variable) {
   for (auto const& relocation : variable.relocations) {
     auto const found = find_variable(relocation.symbol);
+    if (auto const function = find_function(relocation.symbol); found < 0 && function >= 0) {
+      auto& named = functions()[static_cast<std::size_t>(function)];
+      if (named.is_entry) cursor.unsupported();
+      named.address_taken = true;
+      continue;
+    }
     if (found < 0) cursor.unsupported();
     auto const& named = module->variables_[static_cast<std::size_t>(found)];
     if (named.space == Space::shared || named.refusal) cursor.unsupported();
@@ -98,7 +104,8 @@ std::vector<Parameter> ModuleBuilder::parameters(std::vector<Variable>* frame) {
     if (!cursor.accept(".param")) cursor.unsupported();  // .reg
     Type const type = find_type(cursor.peek().text.substr(std::min<std::size_t>(1, cursor.peek().text.size())));
     Variable variable = read_variable(cursor, Space::param, false);
-    if (std::ranges::find(all, variable.name, &Parameter::name) != all.end()) cursor.fail(at, "name declared twice");
+    bool const is_new = variable.name == "_" || std::ranges::find(all, variable.name, &Parameter::name) == all.end();
+    if (!is_new) cursor.fail(at, "name declared twice");
     std::uint32_t const begin = (end + variable.align_bytes - 1) / variable.align_bytes * variable.align_bytes;
     if (begin + variable.size_bytes > kMaxParameterBytes) cursor.fail(at, "more than 32764 bytes of parameters");
     auto const size = static_cast<std::uint32_t>(variable.size_bytes);
@@ -123,11 +130,16 @@ void ModuleBuilder::function_directives(Function& function) {
         if (i == 3 || size == 0 || size > kMaxThreads) cursor.fail(number, "invalid size of a block");
         sizes[i++] = static_cast<std::uint32_t>(size);
       } while (cursor.accept(','));
-    } else if (at.text == ".minnctapersm" || at.text == ".maxnctapersm" || at.text == ".maxnreg") {
+    } else if (at.text == ".reqnctapercluster") {
+      bool is_one = true;
+      do is_one = cursor.integer() == 1 && is_one;
+      while (cursor.accept(','));
+      if (!is_one) throw Unsupported(at.line, ".reqnctapercluster: clusters of more than one block");
+    } else if (at.text == ".maxclusterrank" || at.text == ".minnctapersm" || at.text == ".maxnctapersm" || at.text == ".maxnreg") {
       cursor.integer();
     } else if (at.text == ".pragma") {
       cursor.skip_strings();
-    } else if (at.text != ".noreturn") {
+    } else if (at.text != ".noreturn" && at.text != ".explicitcluster") {
       throw Unsupported(at.line, at.text);
     }
   }
@@ -145,6 +157,7 @@ void ModuleBuilder::keep(Function function, Token const& at) {
       !std::ranges::equal(before.results, function.results, same)) {
     cursor.fail(at, quoted(function.name) + " was declared differently before");
   }
+  function.address_taken = function.address_taken || before.address_taken;
   if (function.has_body) before = std::move(function);
 }
 

@@ -139,12 +139,12 @@ TEST(Parse, PutsAnUnsupportedInstructionOnOneLine) {
 
 TEST(Parse, RefusesAnEntryThatNamesAnUnsupportedVariable) {
   for (std::string const declaration :
-       {".global .texref g", ".global .attribute(.managed) .u32 g", ".global .v4 .f32 g", ".global .b8 g[] = {1, 2}",
+       {".global .texref g", ".global .attribute(.unified(1, 2)) .u32 g", ".global .v4 .f32 g", ".global .b8 g[] = {1, 2}",
         ".global .u32 g = 0xFF(other)", ".global .u8 g[2][1000000000] = {{1}, {1}}",
         ".global .u32 g[1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1][1]", ".extern .global .u32 "
-                                                                             "g", ".global .u64 g = f",
+                                                                             "g", ".global .u64 g = k",
         ".global .u64 g = s"}) {
-    auto const declarations = ".func f { ret; } .shared .u32 s; .global .u64 other; " + declaration + ";";
+    auto const declarations = ".entry k(.param .u64 p0, .param .u32 p1); .shared .u32 s; .global .u64 other; " + declaration + ";";
     EXPECT_EQ(outcome(module_with(declarations, "")), "") << declaration;
     EXPECT_EQ(outcome(module_with(declarations, "mov.u64 %rd1, g;")), "refused: line 4: not supported: " + declaration);
   }
@@ -163,6 +163,46 @@ TEST(Parse, RefusesOnlyTheEntryWithTheUnsupportedInstruction) {
 TEST(Parse, RefusesAnEntryIfAFunctionThatItCallsIsRefused) {
   EXPECT_EQ(outcome(module_with(".func g { pmevent 1; ret; }\n.func f { call g; ret; }", "call f;")),
             "refused: line 4: not supported: pmevent 1");
+}
+
+TEST(Parse, ReadsCallsByAddress) {
+  std::string const functions =
+      ".func (.param .b32 r) f(.param .b64 a, .param .b32 b) { ret; }\n.func g(.param .b64 a) { ret; }\n"
+      ".global .u64 table[2] = {f, g};\n";
+  std::string const by_address =
+      "{ .param .b64 a; .param .b32 b; .param .b32 r; mov.u64 %rd1, f;\n"
+      "type: .callprototype (.param .b32 _) _ (.param .b64 _, .param .b32 _);\ncall (r), %rd1, (a, b), type; }";
+  EXPECT_EQ(outcome(module_with(functions, by_address)), "");
+  auto const module = parsed(module_with(functions, by_address));
+  auto const& entry = *module->find_entry("k");
+  EXPECT_EQ(entry.call_depth, 1u);
+  EXPECT_EQ(entry.reachable.size(), 2u) << "g takes other parameters";
+  EXPECT_EQ(outcome(module_with(functions, "{ .param .b32 b; type: .callprototype _ (.param .b64 _); call %rd1, (b), type; }")),
+            "refused: line 11: not supported: call %rd1, (b), type");
+  EXPECT_EQ(outcome(module_with(functions, "ld.global.u64 %rd1, [f];")),
+            "refused: line 11: not supported: ld.global.u64 %rd1, [f]");
+  // A function that it may call is refused.
+  EXPECT_EQ(outcome(module_with(".func h { brkpt; ret; } .global .u64 table = h;",
+                                "type: .callprototype _; call %rd1, type;")),
+            "refused: line 4: not supported: brkpt");
+}
+
+TEST(Parse, KnowsManagedVariables) {
+  auto const module = parsed(std::string(kHeader) + ".global .attribute(.managed) .align 4 .u32 m = 5; .global .u32 g;");
+  EXPECT_TRUE(module->find_variable("m")->managed);
+  EXPECT_FALSE(module->find_variable("g")->managed);
+}
+
+TEST(Parse, RecursionHasALimitedDepth) {
+  auto const depth = [](std::string const& locals) {
+    auto const module = parsed(module_with(".func f { " + locals + " call f; ret; }", "call f;"));
+    auto const& entry = *module->find_entry("k");
+    EXPECT_TRUE(entry.recursive);
+    EXPECT_LE(entry.local_bytes, 512u * 1024);
+    return entry.call_depth;
+  };
+  EXPECT_EQ(depth(""), 1024u);
+  EXPECT_EQ(depth(".local .b8 some[2000];"), 512u * 1024 / 2000 - 1);
 }
 
 TEST(Parse, LaysOutParametersSharedAndLocalMemory) {

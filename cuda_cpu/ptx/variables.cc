@@ -84,6 +84,15 @@ void skip_pointer_hint(Cursor& cursor) {
   read_alignment(cursor);
 }
 
+// `.attribute(.managed)`; whether it is there.
+bool read_managed(Cursor& cursor) {
+  if (!cursor.accept(".attribute")) return false;
+  cursor.expect('(');
+  if (!cursor.accept(".managed")) cursor.unsupported();
+  cursor.expect(')');
+  return true;
+}
+
 // `[2][3]`. A first dimension without a size is zero.
 std::vector<std::uint64_t> read_dimensions(Cursor& cursor) {
   std::vector<std::uint64_t> dimensions;
@@ -115,6 +124,7 @@ Type declared_type(Cursor& cursor) {
 Variable read_variable(Cursor& cursor, Space space, bool is_extern) {
   Variable variable;
   variable.space = space;
+  if (space == Space::global) variable.managed = read_managed(cursor);
   auto const alignment = read_alignment(cursor);
   Type const type = declared_type(cursor);
   if (type == Type::pred) cursor.unsupported();

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "cuda_cpu/runtime/capture.h"
 #include "cuda_cpu/runtime/registry.h"
 #include "cuda_cpu/runtime/runtime.h"
 
@@ -45,13 +46,21 @@ CUresult copy_async(void* to, void const* from, std::size_t bytes, Direction dir
     case Direction::host_to_host:
       break;
   }
-  // As the documentation allows, this copy is synchronous.
-  CUresult const result = driver().stream_synchronize(stream);
-  if (result == CUDA_SUCCESS) std::memmove(to, from, bytes);
-  return result;
+  return enqueue(
+      stream,
+      [&](NodeParams& node) {
+        node = linear_copy(to, from, bytes, cudaMemcpyHostToHost);
+        return CUDA_SUCCESS;
+      },
+      [&] {  // as the documentation allows, synchronous
+        CUresult const result = driver().stream_synchronize(stream);
+        if (result == CUDA_SUCCESS) std::memmove(to, from, bytes);
+        return result;
+      });
 }
 
-// The memory at an offset in a variable; an error if it is not within it.
+}  // namespace
+
 cudaError_t at_symbol(void const* symbol, std::size_t bytes, std::size_t offset, std::byte** memory) {
   Variable* const variable = registry().find_variable(symbol);
   if (variable == nullptr) return cudaErrorInvalidSymbol;
@@ -61,8 +70,6 @@ cudaError_t at_symbol(void const* symbol, std::size_t bytes, std::size_t offset,
   *memory = reinterpret_cast<std::byte*>(begin) + offset;
   return to_error(result);
 }
-
-}  // namespace
 
 bool is_device_memory(void const* pointer) {
   CUdeviceptr begin = 0;

@@ -1,4 +1,6 @@
 // Execution control: launches and host functions.
+#include "cuda_cpu/runtime/launch.h"
+
 #include <fmt/format.h>
 
 #include "cuda_cpu/cpu/device.h"  // the limits of a launch
@@ -17,11 +19,7 @@ bool is_possible(dim3 grid, dim3 block) noexcept {
 
 cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void** parameters, std::size_t shared_bytes,
                    cudaStream_t stream) {
-  if (!is_possible(grid, block)) {
-    return refuse(cudaErrorInvalidConfiguration,
-                  fmt::format("a launch of grid ({}, {}, {}) and block ({}, {}, {}); a block has 1 to {} threads", grid.x, grid.y,
-                              grid.z, block.x, block.y, block.z, cpu::kMaxThreads));
-  }
+  if (cudaError_t const error = check_shape(grid, block); error != cudaSuccess) return error;
   return to_error(driver().launch_kernel(function, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
                                          static_cast<unsigned>(shared_bytes), stream_of(stream), parameters));
 }
@@ -36,6 +34,14 @@ cudaError_t launch_of(void const* host_function, dim3 grid, dim3 block, void** p
 }
 
 }  // namespace
+
+cudaError_t check_shape(dim3 grid, dim3 block) {
+  if (is_possible(grid, block)) return cudaSuccess;
+  return refuse(cudaErrorInvalidConfiguration,
+                fmt::format("a launch of grid ({}, {}, {}) and block ({}, {}, {}); a block has 1 to {} threads", grid.x, grid.y,
+                            grid.z, block.x, block.y, block.z, cpu::kMaxThreads));
+}
+
 }  // namespace cuda_cpu::runtime
 
 using namespace cuda_cpu::runtime;

@@ -4,7 +4,14 @@
 
 using cuda_cpu::runtime::PerThreadStreams;
 
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // some of those that are called here
+
 extern "C" {
+
+cudaError_t cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream , unsigned int flags) {
+  PerThreadStreams const scope;
+  return cudaEventRecordWithFlags(event, stream, flags);
+}
 
 cudaError_t cudaEventRecord_ptsz(cudaEvent_t event, cudaStream_t stream) {
   PerThreadStreams const scope;
@@ -19,6 +26,26 @@ cudaError_t cudaFreeAsync_ptsz(void *devPtr, cudaStream_t hStream) {
 cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char *symbol, void **funcPtr, unsigned int cudaVersion, unsigned long long flags, enum cudaDriverEntryPointQueryResult *driverStatus) {
   PerThreadStreams const scope;
   return cudaGetDriverEntryPointByVersion(symbol, funcPtr, cudaVersion, flags, driverStatus);
+}
+
+cudaError_t cudaGetDriverEntryPoint_ptsz(const char *symbol, void **funcPtr, unsigned long long flags, enum cudaDriverEntryPointQueryResult *driverStatus) {
+  PerThreadStreams const scope;
+  return cudaGetDriverEntryPoint(symbol, funcPtr, flags, driverStatus);
+}
+
+cudaError_t cudaGraphInstantiateWithParams_ptsz(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, cudaGraphInstantiateParams *instantiateParams) {
+  PerThreadStreams const scope;
+  return cudaGraphInstantiateWithParams(pGraphExec, graph, instantiateParams);
+}
+
+cudaError_t cudaGraphLaunch_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream) {
+  PerThreadStreams const scope;
+  return cudaGraphLaunch(graphExec, stream);
+}
+
+cudaError_t cudaGraphUpload_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream) {
+  PerThreadStreams const scope;
+  return cudaGraphUpload(graphExec, stream);
 }
 
 cudaError_t cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t fn, void *userData) {
@@ -101,6 +128,11 @@ cudaError_t cudaMemcpyAsync_ptsz(void *dst, const void *src, size_t count, enum 
   return cudaMemcpyAsync(dst, src, count, kind, stream);
 }
 
+cudaError_t cudaMemcpyFromArray_ptds(void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t count, enum cudaMemcpyKind kind) {
+  PerThreadStreams const scope;
+  return cudaMemcpyFromArray(dst, src, wOffset, hOffset, count, kind);
+}
+
 cudaError_t cudaMemcpyFromSymbolAsync_ptsz(void *dst, const void *symbol, size_t count, size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream) {
   PerThreadStreams const scope;
   return cudaMemcpyFromSymbolAsync(dst, symbol, count, offset, kind, stream);
@@ -109,6 +141,11 @@ cudaError_t cudaMemcpyFromSymbolAsync_ptsz(void *dst, const void *symbol, size_t
 cudaError_t cudaMemcpyFromSymbol_ptds(void *dst, const void *symbol, size_t count, size_t offset , enum cudaMemcpyKind kind) {
   PerThreadStreams const scope;
   return cudaMemcpyFromSymbol(dst, symbol, count, offset, kind);
+}
+
+cudaError_t cudaMemcpyToArray_ptds(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t count, enum cudaMemcpyKind kind) {
+  PerThreadStreams const scope;
+  return cudaMemcpyToArray(dst, wOffset, hOffset, src, count, kind);
 }
 
 cudaError_t cudaMemcpyToSymbolAsync_ptsz(const void *symbol, const void *src, size_t count, size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream) {
@@ -161,19 +198,39 @@ cudaError_t cudaStreamAddCallback_ptsz(cudaStream_t stream, cudaStreamCallback_t
   return cudaStreamAddCallback(stream, callback, userData, flags);
 }
 
-cudaError_t cudaStreamAttachMemAsync_ptsz(cudaStream_t stream, void *devPtr, size_t length , unsigned int flags) {
+cudaError_t cudaStreamAttachMemAsync_ptsz(cudaStream_t stream, void *devPtr, size_t length, unsigned int flags) {
   PerThreadStreams const scope;
   return cudaStreamAttachMemAsync(stream, devPtr, length, flags);
 }
 
-cudaError_t cudaStreamCopyAttributes_ptsz(cudaStream_t dst, cudaStream_t src) {
+cudaError_t cudaStreamBeginCaptureToGraph_ptsz(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *dependencies, const cudaGraphEdgeData *dependencyData, size_t numDependencies, enum cudaStreamCaptureMode mode) {
   PerThreadStreams const scope;
-  return cudaStreamCopyAttributes(dst, src);
+  return cudaStreamBeginCaptureToGraph(stream, graph, dependencies, dependencyData, numDependencies, mode);
 }
 
-cudaError_t cudaStreamGetAttribute_ptsz(cudaStream_t hStream, cudaStreamAttrID attr, cudaStreamAttrValue *value_out) {
+cudaError_t cudaStreamBeginCapture_ptsz(cudaStream_t stream, enum cudaStreamCaptureMode mode) {
   PerThreadStreams const scope;
-  return cudaStreamGetAttribute(hStream, attr, value_out);
+  return cudaStreamBeginCapture(stream, mode);
+}
+
+cudaError_t cudaStreamCopyAttributes_ptsz(cudaStream_t dstStream, cudaStream_t srcStream) {
+  PerThreadStreams const scope;
+  return cudaStreamCopyAttributes(dstStream, srcStream);
+}
+
+cudaError_t cudaStreamEndCapture_ptsz(cudaStream_t stream, cudaGraph_t *pGraph) {
+  PerThreadStreams const scope;
+  return cudaStreamEndCapture(stream, pGraph);
+}
+
+cudaError_t cudaStreamGetAttribute_ptsz(cudaStream_t stream, cudaStreamAttrID attr, cudaStreamAttrValue *value) {
+  PerThreadStreams const scope;
+  return cudaStreamGetAttribute(stream, attr, value);
+}
+
+cudaError_t cudaStreamGetCaptureInfo_ptsz(cudaStream_t stream, enum cudaStreamCaptureStatus *captureStatus_out, unsigned long long *id_out , cudaGraph_t *graph_out , const cudaGraphNode_t **dependencies_out , const cudaGraphEdgeData **edgeData_out , size_t *numDependencies_out) {
+  PerThreadStreams const scope;
+  return cudaStreamGetCaptureInfo(stream, captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out, numDependencies_out);
 }
 
 cudaError_t cudaStreamGetDevice_ptsz(cudaStream_t hStream, int *device) {
@@ -196,19 +253,29 @@ cudaError_t cudaStreamGetPriority_ptsz(cudaStream_t hStream, int *priority) {
   return cudaStreamGetPriority(hStream, priority);
 }
 
+cudaError_t cudaStreamIsCapturing_ptsz(cudaStream_t stream, enum cudaStreamCaptureStatus *pCaptureStatus) {
+  PerThreadStreams const scope;
+  return cudaStreamIsCapturing(stream, pCaptureStatus);
+}
+
 cudaError_t cudaStreamQuery_ptsz(cudaStream_t stream) {
   PerThreadStreams const scope;
   return cudaStreamQuery(stream);
 }
 
-cudaError_t cudaStreamSetAttribute_ptsz(cudaStream_t hStream, cudaStreamAttrID attr, const cudaStreamAttrValue *value) {
+cudaError_t cudaStreamSetAttribute_ptsz(cudaStream_t stream, cudaStreamAttrID attr, const cudaStreamAttrValue *param) {
   PerThreadStreams const scope;
-  return cudaStreamSetAttribute(hStream, attr, value);
+  return cudaStreamSetAttribute(stream, attr, param);
 }
 
 cudaError_t cudaStreamSynchronize_ptsz(cudaStream_t stream) {
   PerThreadStreams const scope;
   return cudaStreamSynchronize(stream);
+}
+
+cudaError_t cudaStreamUpdateCaptureDependencies_ptsz(cudaStream_t stream, cudaGraphNode_t *dependencies, const cudaGraphEdgeData *dependencyData, size_t numDependencies, unsigned int flags) {
+  PerThreadStreams const scope;
+  return cudaStreamUpdateCaptureDependencies(stream, dependencies, dependencyData, numDependencies, flags);
 }
 
 cudaError_t cudaStreamWaitEvent_ptsz(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {

@@ -75,8 +75,11 @@ CUresult Kernel::find(CUfunction* function) {
 CUresult Variable::find(CUdeviceptr* address) {
   CUmodule module = nullptr;
   if (CUresult const result = binary.load(&module, "the variable " + name); result != CUDA_SUCCESS) return result;
-  return driver().check(driver().api().module_get_global(address, nullptr, module, name.c_str()),
-                        fmt::format("cuModuleGetGlobal({})", name));
+  CUresult const result = driver().check(driver().api().module_get_global(address, nullptr, module, name.c_str()),
+                                         fmt::format("cuModuleGetGlobal({})", name));
+  // A program does not look at the result where nvcc asks for the address of a managed variable.
+  if (result != CUDA_SUCCESS) explain(fmt::format("the variable {} cannot be used: {}", name, cpu_driver_last_message()));
+  return result;
 }
 
 Binary& Registry::add(void const* wrapper) {
@@ -118,6 +121,13 @@ Kernel* Registry::find_kernel(void const* host_function) const {
   MutexLock const lock(mutex_);
   auto const found = kernels_.find(host_function);
   return found == kernels_.end() ? nullptr : found->second.get();
+}
+
+void const* Registry::host_function_of(CUfunction function) const {
+  MutexLock const lock(mutex_);
+  for (auto const& [key, kernel] : kernels_)
+    if (key != kernel.get() && kernel->is(function)) return key;
+  return nullptr;
 }
 
 Variable* Registry::find_variable(void const* host_variable) const {

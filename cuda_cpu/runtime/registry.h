@@ -42,6 +42,7 @@ class Kernel {
 
   /// The function to launch, which is looked up at the first call.
   CUresult find(CUfunction* function);
+  bool is(CUfunction function) const noexcept { return function_.load(std::memory_order_acquire) == function; }
   void forget() noexcept { function_.store(nullptr, std::memory_order_release); }
 
   Binary& binary;
@@ -77,6 +78,8 @@ class Registry {
 
   /// A kernel by the address of its host function or of the Kernel itself. Null if there is none.
   Kernel* find_kernel(void const* host_function) const;
+  /// The host function of a kernel that was looked up. Null if there is none.
+  void const* host_function_of(CUfunction function) const;
   /// Null if there is none.
   Variable* find_variable(void const* host_variable) const;
   /// Gives the host the addresses of a binary's managed variables.

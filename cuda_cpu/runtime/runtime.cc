@@ -11,6 +11,7 @@
 #include <string>
 
 #include "cuda_cpu/cpu/cpu_driver.h"
+#include "cuda_cpu/runtime/capture_calls.h"
 #include "tracing_core/cuda/errors.h"
 #include "tracing_core/dispatch/current_subscriber.h"
 #include "tracing_core/environment/init.h"
@@ -50,7 +51,7 @@ void explain_if_lost(CUresult result) noexcept {
 }
 
 tracing::cuda::Driver& driver() {
-  static auto& its = *new tracing::cuda::Driver(cpu_driver_api(), cpu_driver_options());
+  static auto& its = *new tracing::cuda::Driver(with_captures(cpu_driver_api()), cpu_driver_options());
   return its;
 }
 

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cuda_cpu/cpu/further_calls.h"
+#include "cuda_cpu/runtime/capture.h"
 #include "cuda_cpu/runtime/runtime.h"
 
 using namespace cuda_cpu::runtime;
@@ -71,6 +72,8 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t) {
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data, unsigned flags) {
   return call([&]() -> cudaError_t {
     if (function == nullptr || flags != 0) return cudaErrorInvalidValue;
+    CUresult const check = check_not_captured(stream_of(stream));  // a graph would call it more than once
+    if (check != CUDA_SUCCESS) return to_error(driver().check(check, "cuStreamAddCallback()"));
     auto callback = std::make_unique<Callback>(Callback{function, stream, data});
     CUresult const result = driver().launch_host_func(stream_of(stream), run, callback.get());
     if (result == CUDA_SUCCESS) static_cast<void>(callback.release());
@@ -78,9 +81,13 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t func
   });
 }
 
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
-  return flags == cudaEventRecordDefault ? cudaEventRecord(event, stream)
-                                         : finish(refuse(cudaErrorNotSupported, "external events are not supported"));
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t given, unsigned flags) {
+  if (flags == cudaEventRecordDefault) return cudaEventRecord(event, given);
+  return call([&]() -> cudaError_t {
+    if (flags != cudaEventRecordExternal) return cudaErrorInvalidValue;
+    CUstream const stream = stream_of(given);
+    return to_error(record_event(event, stream, true, [&] { return driver().event_record(event, stream); }));
+  });
 }
 
 }  // extern "C"

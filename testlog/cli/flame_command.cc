@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "testlog/cli/choices.h"
 #include "testlog/cli/commands.h"
 #include "testlog/cli/output_file.h"
 #include "tracing_core/inspect/flame_graph.h"
@@ -201,7 +202,7 @@ Command add_flame_command(CLI::App& program) {
                                   .add_option("--colors,--colours", options.palette,
                                               "hot: by name; module: by namespace and class. Not with --diff")
                                   ->type_name("PALETTE")
-                                  ->check(CLI::IsMember({"hot", "module"}))
+                                  ->check(one_of({"hot", "module"}).description("{hot,module}"))
                                   ->capture_default_str();
   CLI::Option* const reverse =
       command.add_flag("--reverse", options.reverse, "Reverses stacks: callers on top of what they called");
@@ -219,7 +220,7 @@ Command add_flame_command(CLI::App& program) {
   command.add_flag("--normalize", options.normalise, "Scales the earlier run to the same total")->needs(diff);
   command.add_option("--widths", options.widths, "The run whose counts are the widths")
       ->type_name("RUN")
-      ->check(CLI::IsMember({"after", "before"}))
+      ->check(one_of({"after", "before"}).description("{after,before}"))
       ->capture_default_str()
       ->needs(diff);
   reverse->excludes(chart);

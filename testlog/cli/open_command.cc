@@ -1,6 +1,8 @@
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "testlog/cli/commands.h"
+#include "testlog/cli/output_file.h"
 #include "testlog/cli/selection.h"
 #include "tracing_core/profile/link.h"
 
@@ -35,12 +38,50 @@ std::string check_time_limit(std::string const& text) {
   return is_number && seconds >= 0.001 && seconds <= 86400 ? "" : text + ": expected 0.001 to 86400 seconds";
 }
 
-// A file in a new folder of the system's for temporary files.
-std::string temporary_file(std::string const& name) {
-  std::string folder = fs::temp_directory_path() / "testlog-XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) throw std::system_error(errno, std::generic_category(), "open: cannot make a folder " + folder);
-  return folder + "/" + name;
-}
+// The file that an OutputFile writes in a new folder of the system's for temporary files. Both are removed at the end, also if a
+// signal ends the process, unless the file is to be kept. One at a time.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(std::string const& name) : folder_(fs::temp_directory_path() / "testlog-XXXXXX") {
+    if (mkdtemp(folder_.data()) == nullptr)
+      throw std::system_error(errno, std::generic_category(), "open: cannot make a folder " + folder_);
+    path_ = folder_ + "/" + name;
+    part_ = OutputFile::part_of(path_);
+    removed_by_signal = this;
+    struct sigaction action {}, before {};
+    action.sa_handler = on_signal;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    for (int const signal : kSignals) {
+      if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+    }
+  }
+  TemporaryFile(TemporaryFile const&) = delete;
+  TemporaryFile& operator=(TemporaryFile const&) = delete;
+  ~TemporaryFile() {
+    removed_by_signal = nullptr;
+    if (!is_kept_) remove();
+  }
+
+  std::string const& path() const noexcept { return path_; }
+  void keep() noexcept { is_kept_ = true; }
+
+ private:
+  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
+  void remove() const noexcept {
+    unlink(path_.c_str());
+    unlink(part_.c_str());
+    rmdir(folder_.c_str());
+  }
+  static void on_signal(int signal) {
+    if (TemporaryFile const* const file = removed_by_signal) file->remove();
+    raise(signal);  // which ends the process when this returns
+  }
+
+  static inline std::atomic<TemporaryFile const*> removed_by_signal{nullptr};
+  std::string folder_, path_, part_;
+  bool is_kept_ = false;
+};
 
 int serve(std::string const& path, Options const& options) {
   auto const limit = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(options.time_limit_s));
@@ -66,18 +107,10 @@ int run(Options const& options) {
     return serve(*trace, options);
   }
   std::string const name = files.size() == 1 ? fs::path(files.front()).stem().string() : "recordings";
-  std::string const made = temporary_file(name + ".pftrace");
-  int status = kFailed;
-  bool is_made = false;
-  try {
-    is_made = export_perfetto("open", files, options.filter, made) == kDone;
-    if (is_made) status = serve(made, options);
-  } catch (...) {
-    fs::remove_all(fs::path(made).parent_path());
-    throw;
-  }
-  // If the page has not fetched it, the person may open it by hand.
-  if (status == kDone || !is_made) fs::remove_all(fs::path(made).parent_path());
+  TemporaryFile made(name + ".pftrace");
+  if (Status const status = export_perfetto("open", files, options.filter, made.path()); status != kDone) return status;
+  int const status = serve(made.path(), options);
+  if (status != kDone) made.keep();  // the page has not fetched it, but the person may open it by hand
   return status;
 }
 

@@ -39,12 +39,12 @@ class Open : public testing::Test {
     if (std::string const why = LinkPort::why_not(); !why.empty()) GTEST_SKIP() << why;
     fs::create_directory(folder_ / "tmp");
   }
-  std::string record(std::string_view name) const {
+  std::string record(std::string_view name, int events = 1) const {
     auto [layer, error] = tracing::record_layer({.path = folder_ / name});
     EXPECT_FALSE(error) << error.message();
-    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
+    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [events] {
       TRACE_SPAN(info, "outer");
-      TRACE_DEBUG("event");
+      for (int i = 0; i < events; ++i) TRACE_DEBUG("event");
     });
     return folder_ / name;
   }
@@ -125,6 +125,34 @@ TEST_F(Open, EndsByCtrlC) {
       {"/bin/sh", "-c", std::string("CI= SSH_CONNECTION= SSH_TTY= exec timeout --preserve-status -s INT 1 ") + TESTLOG_COMMAND + " open --no-browser " + file});
   EXPECT_THAT(outcome.out, EndsWith("Interrupted before a browser fetched the trace. Open " + file + " on https://ui.perfetto.dev instead.\n"));
   EXPECT_EQ(outcome.exit_code, 1);
+}
+
+// `words` in a shell, in whose `$0` the process that opens the recording writes its output.
+Outcome in_shell(std::string const& words, std::string const& folder, std::string const& recording) {
+  std::string const start = "cd \"$0\"; TMPDIR=$0/tmp CI= SSH_CONNECTION= SSH_TTY= \"$1\" open --no-browser \"$2\" > out 2>&1 & opened=$!; ";
+  return testlog::testdata::run({"/bin/sh", "-c", start + words, folder, TESTLOG_COMMAND, recording});
+}
+
+TEST_F(Open, LeavesNoTraceIfASignalEndsIt) {
+  std::string const file = record("run.rec", 300'000);
+  for (std::string const moment : {"ls tmp/testlog-*/*", "grep -q 'Open in a browser' out"}) {
+    for (std::string const signal : {"TERM", "HUP"}) {
+      Outcome const outcome =
+          in_shell("until " + moment + " > found 2>&1; do :; done; kill -" + signal + " $opened; wait $opened; echo $?; cat found",
+                   folder_ / "", file);
+      EXPECT_THAT(outcome.out, StartsWith(signal == "TERM" ? "143\n" : "129\n")) << moment;
+      EXPECT_THAT(left_over(), IsEmpty()) << moment << ", SIG" << signal << ": " << outcome.out;
+      fs::remove(folder_ / "out");
+    }
+  }
+}
+
+TEST_F(Open, KeepsTheTraceIfCtrlCEndsTheWait) {
+  std::string const file = record("run.rec");
+  std::string const words = std::string("CI= SSH_CONNECTION= SSH_TTY= TMPDIR=\"$0\" exec timeout --preserve-status -s INT 1 ") + TESTLOG_COMMAND;
+  std::string const said = testlog::testdata::run({"/bin/sh", "-c", words + " open --no-browser \"$1\"", folder_ / "tmp", file}).out;
+  EXPECT_THAT(said, HasSubstr("Interrupted before a browser fetched the trace. Open " + folder_ / "tmp/testlog-"));
+  EXPECT_TRUE(fs::exists(file_in(said.substr(said.find("Interrupted"))))) << said;
 }
 
 TEST_F(Open, ExplainsMistakes) {

@@ -15,7 +15,7 @@ std::error_code last_error() noexcept { return {errno, std::generic_category()};
 }  // namespace
 
 OutputFile::OutputFile(std::string const& path) : target_(path) {
-  if (replaces(path)) part_ = path + "." + std::to_string(getpid()) + ".part";
+  if (replaces(path)) part_ = part_of(path);
   std::string const& opened = part_.empty() ? path : part_;
   file_ = path == "-" ? dup(STDOUT_FILENO) : open(opened.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file_ < 0) error_ = last_error();
@@ -25,6 +25,8 @@ OutputFile::~OutputFile() {
   if (file_ >= 0) close(file_);
   if (!part_.empty()) unlink(part_.c_str());
 }
+
+std::string OutputFile::part_of(std::string const& path) { return path + "." + std::to_string(getpid()) + ".part"; }
 
 bool OutputFile::replaces(std::string const& path) noexcept {
   if (path == "-") return false;

@@ -18,6 +18,8 @@ class OutputFile {
   /// Without finish(), an older file stays.
   ~OutputFile();
 
+  /// The name of the file until finish(), if that replaces the one at `path`.
+  static std::string part_of(std::string const& path);
   /// Whether finish() replaces the file at `path`, so that it can be read until then.
   static bool replaces(std::string const& path) noexcept;
 

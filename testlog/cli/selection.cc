@@ -82,8 +82,8 @@ std::vector<std::string> files_of(std::string const& command, std::vector<std::s
   if (all.empty()) {
     auto const folder = folder_of_last_run();
     if (!folder)
-      throw UsageError(command + ": no recording is named, and in or below the current folder no ctest of tests by "
-                                  "testlog_discover_tests() has run");
+      throw std::runtime_error(command + ": no recording is named, and in or below the current folder no ctest of tests by "
+                                          "testlog_discover_tests() has run");
     all = {folder->string()};
   }
   std::vector<std::string> files;
@@ -97,7 +97,7 @@ std::vector<std::string> files_of(std::string const& command, std::vector<std::s
     auto found = recordings_in(path);
     if (found.empty() && paths.empty())
       throw std::runtime_error(command + ": the last ctest left no recordings in " + path + ": its tests passed, or recorded nothing");
-    if (found.empty()) throw UsageError(command + ": " + path + " has no recordings (*.rec)");
+    if (found.empty()) throw std::runtime_error(command + ": " + path + " has no recordings (*.rec)");
     std::sort(found.begin(), found.end());
     files.insert(files.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
   }

@@ -29,9 +29,9 @@ void add_recordings(CLI::App& command, std::vector<std::string>& paths);
 /// Adds RECORDING..., --test and --failed to a command. Returns --test and --failed.
 std::vector<CLI::Option*> add_selection(CLI::App& command, Selection& selection);
 
-/// The files, and in place of folders the recordings in them, `*.rec`, in the order in which they begin. Throws UsageError if a
-/// folder has none, or if no folder is named and no ctest has run in or below the current one, and std::runtime_error if it
-/// left none.
+/// The files, and in place of folders the recordings in them, `*.rec`, in the order in which they begin. Throws
+/// std::runtime_error if a folder has none, or if none is named and no ctest in or below the current one has left any, and
+/// UsageError if a name is empty.
 std::vector<std::string> files_of(std::string const& command, std::vector<std::string> const& paths);
 
 /// When a recording began; none if it cannot be read.

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "testlog/cli/choices.h"
 #include "testlog/cli/commands.h"
 #include "testlog/cli/terminal.h"
 
@@ -111,7 +112,7 @@ int print(char const* command, std::string const& text) {
 Command add_completion_command(CLI::App& program) {
   auto const shell = std::make_shared<std::string>();
   CLI::App* const app = program.add_subcommand("completion", "Prints the completion of this command for a shell.");
-  app->add_option("SHELL", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}).description(""));
+  app->add_option("SHELL", *shell, "bash or zsh")->required()->check(one_of({"bash", "zsh"}));
   app->footer("\nExamples:\n  source <(testlog completion bash)\n  testlog completion zsh > ~/.zfunc/_testlog");
   return {app, [&program, shell] { return print("completion", completion_of(program, *shell == "zsh")); }};
 }

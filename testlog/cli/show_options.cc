@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "testlog/cli/choices.h"
 #include "testlog/cli/commands.h"
 
 namespace testlog::cli {
@@ -106,24 +107,24 @@ void add_show_options(CLI::App& command, ShowOptions& options) {
   command.add_option("--until", options.until, "Only records up to this time");
   command.add_option("--grep", options.grep, "Only lines in which this regular expression (RE2) matches");
   command.add_option("--filter", options.filter, "Directives, as in TRACE_FILTER")->capture_default_str();
-  std::map<std::string, tracing::FormatKind> const formats{{"full", tracing::FormatKind::full},
-                                                           {"compact", tracing::FormatKind::compact},
-                                                           {"pretty", tracing::FormatKind::pretty},
-                                                           {"json", tracing::FormatKind::json}};
+  Choices<tracing::FormatKind> const formats{{"full", tracing::FormatKind::full},
+                                             {"compact", tracing::FormatKind::compact},
+                                             {"pretty", tracing::FormatKind::pretty},
+                                             {"json", tracing::FormatKind::json}};
   command.add_option("--format", options.format, "How records look: full, compact, pretty, json")
-      ->transform(CLI::CheckedTransformer(formats).description(""))
+      ->transform(one_of(formats))
       ->default_str("full");
   command.add_flag_callback("--json", [&options] { options.format = tracing::FormatKind::json; }, "The same as --format json");
-  std::map<std::string, tracing::SpanEvents> const events{
+  Choices<tracing::SpanEvents> const events{
       {"new", tracing::SpanEvents::new_span}, {"enter", tracing::SpanEvents::enter},   {"exit", tracing::SpanEvents::exit},
       {"close", tracing::SpanEvents::close},  {"active", tracing::SpanEvents::active}, {"full", tracing::SpanEvents::full}};
   command.add_option("--span-events", options.span_events,
                      "Also changes of spans, as TRACE_SPAN_EVENTS: new, enter, exit, close, active, full; several with commas")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->transform(CLI::CheckedTransformer(events).description(""));
+      ->transform(one_of(events));
   command.add_option("--time", options.time, "The time at the start of each line: utc, local, relative (since the test began, as in failure reports), none")
-      ->check(CLI::IsMember({"utc", "local", "relative", "none"}).description(""))
+      ->check(one_of({"utc", "local", "relative", "none"}))
       ->capture_default_str();
   CLI::Option* const follow = command.add_flag("-f,--follow", options.follow,
                                                "Also prints what is recorded from now on, until the processes have ended");

@@ -15,6 +15,7 @@ namespace testlog::cli {
 namespace {
 
 using tracing::internal::text_of_ns;
+using tracing::internal::text_of_open;
 
 struct Options {
   Selection selection;
@@ -26,8 +27,8 @@ void print_spans(std::vector<tracing::SpanStatistics> const& spans, std::size_t 
   fmt::print("      self      total    longest  entered  span\n");
   for (std::size_t i = 0; i < std::min(top, spans.size()); ++i) {
     tracing::SpanStatistics const& span = spans[i];
-    fmt::print("{:>10} {:>10} {:>10} {:>8}  {}\n", text_of_ns(span.self_ns), text_of_ns(span.time.total_ns), text_of_ns(span.time.max_ns),
-               span.time.calls, printable(span.name));
+    fmt::print("{:>10} {:>10} {:>10} {:>8}  {}{}\n", text_of_ns(span.self_ns), text_of_ns(span.time.total_ns), text_of_ns(span.time.max_ns),
+               span.time.calls, printable(span.name), text_of_open(span.open));
   }
   if (spans.size() > top) fmt::print("... {} more (--top)\n", spans.size() - top);
 }
@@ -61,7 +62,7 @@ int run(Options const& options) {
 
 constexpr char kFooter[] = R"(
 Of all recordings together: the spans in which threads spent the most time outside of the spans below them, and the tests
-that took longest.
+that took longest. A span that is open at the end counts until the last record.
 
 Examples:
   TRACE_RECORD_KEEP=all ctest; testlog slow           of all tests, also those that passed

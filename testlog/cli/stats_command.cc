@@ -1,10 +1,8 @@
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
+#include "testlog/cli/choices.h"
 #include "testlog/cli/commands.h"
 #include "testlog/cli/recording_statistics.h"
 #include "testlog/cli/terminal.h"
@@ -15,9 +13,6 @@ namespace {
 using tracing::StatisticsBy;
 using tracing::StatisticsOrder;
 
-template <class Choice>
-using Choices = std::vector<std::pair<std::string, Choice>>;
-
 Choices<StatisticsBy> const kGroups{
     {"all", StatisticsBy::all}, {"thread", StatisticsBy::thread}, {"test", StatisticsBy::test}, {"target", StatisticsBy::target}};
 Choices<StatisticsOrder> const kOrders{
@@ -25,30 +20,18 @@ Choices<StatisticsOrder> const kOrders{
     {"mean", StatisticsOrder::mean}, {"min", StatisticsOrder::min},     {"p50", StatisticsOrder::p50},
     {"p95", StatisticsOrder::p95},   {"max", StatisticsOrder::max},     {"name", StatisticsOrder::name}};
 
-template <class Choice>
-std::vector<std::string> names_of(Choices<Choice> const& choices) {
-  std::vector<std::string> names;
-  for (auto const& [name, choice] : choices) names.push_back(name);
-  return names;
-}
-// REQUIRES: it is one of them.
-template <class Choice>
-Choice choice_of(std::string const& name, Choices<Choice> const& choices) {
-  return std::find_if(choices.begin(), choices.end(), [&name](auto const& one) { return one.first == name; })->second;
-}
-
 struct Options {
   Selection selection;
   std::string filter = "trace";
-  std::string by = "all";
-  std::string sort = "self";
+  StatisticsBy by = StatisticsBy::all;
+  StatisticsOrder sort = StatisticsOrder::self;
   std::size_t top = 0;
   bool json = false;
   Screen screen;
 };
 
 int run(Options const& options) {
-  RecordingStatistics read("stats", options.filter, choice_of(options.by, kGroups));
+  RecordingStatistics read("stats", options.filter, options.by);
   Status const status = read.add_all(options.selection) ? kDone : kFailed;
   tracing::Statistics statistics = read.finish();
   if (statistics.empty()) {
@@ -56,7 +39,7 @@ int run(Options const& options) {
     if (status == kDone) std::fputs(is_no_test ? "testlog stats: no test is selected\n" : "testlog stats: no spans are recorded\n", stderr);
     return kFailed;
   }
-  sort_statistics(statistics, choice_of(options.sort, kOrders));
+  sort_statistics(statistics, options.sort);
   tracing::TextBuffer text;
   if (options.json) {
     append_statistics_json(text, statistics);
@@ -94,11 +77,11 @@ Command add_stats_command(CLI::App& program) {
   add_selection(*app, options->selection);
   app->add_option("--filter", options->filter, "Directives, as in TRACE_FILTER: only these spans and events")->capture_default_str();
   app->add_option("--by", options->by, "Tables for each of them: thread, test, target; or for all together")
-      ->check(CLI::IsMember(names_of(kGroups)).description(""))
-      ->capture_default_str();
+      ->transform(one_of(kGroups))
+      ->default_str("all");
   app->add_option("--sort", options->sort, "The order of rows: self, total, calls, mean, min, p50, p95, max, name")
-      ->check(CLI::IsMember(names_of(kOrders)).description(""))
-      ->capture_default_str();
+      ->transform(one_of(kOrders))
+      ->default_str("self");
   app->add_option("--top", options->top, "So many rows of each table; 0: all")
       ->check(CLI::Range(1'000'000).description(""))
       ->capture_default_str();

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "testlog/cli/choices.h"
 #include "tracing_core/format/style.h"
 #include "tracing_core/model/text_escape.h"
 
@@ -23,7 +24,7 @@ bool Screen::is_coloured() const {
 
 void add_screen(CLI::App& command, Screen& screen) {
   command.add_option("--color", screen.color, "auto, always, never")
-      ->check(CLI::IsMember({"auto", "always", "never"}).description(""))
+      ->check(one_of({"auto", "always", "never"}))
       ->capture_default_str();
   command.add_flag("--no-pager", screen.no_pager, "Does not start $PAGER, or less, on a terminal");
 }

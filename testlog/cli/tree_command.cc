@@ -12,6 +12,7 @@ namespace testlog::cli {
 namespace {
 
 using tracing::internal::text_of_ns;
+using tracing::internal::text_of_open;
 
 struct Options {
   Selection selection;
@@ -52,7 +53,7 @@ class Trees {
 
   void print_node(SpanNode const& node, std::size_t depth) {
     fmt::print("{:>10} {:>10} {:>8}  {:{}}{}{}\n", text_of_ns(node.total_ns), text_of_ns(node.self_ns), node.entered, "",
-               2 * (depth - 1), printable(node.name), node.open == 0 ? "" : node.open == 1 ? " (open)" : fmt::format(" ({} open)", node.open));
+               2 * (depth - 1), printable(node.name), text_of_open(node.open));
     if (depth == options_.depth && !node.children.empty()) {
       fmt::print("{:>33}{:{}}...\n", "", "", 2 * (depth - 1));
       return;

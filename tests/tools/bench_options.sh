@@ -27,8 +27,10 @@ expect 2 '--json needs a FILE' --json
 expect 2 '--json needs a FILE' --json --only span
 expect 2 '--only needs a PATTERN' --instructions --only
 expect 2 '--only ( is not a regular expression' --only '('
+expect 2 '--records needs a number' --records --only convert
+expect 2 '--records needs a number' --records many
 expect 2 '--json nowhere/table.json: cannot write there' --json nowhere/table.json
 expect 2 '--json .: cannot write there' --json .
-expect 99 'it builds' --json table.json --only 'span|event' --instructions
+expect 99 'it builds' --json table.json --only 'span|event' --records 1000 --instructions
 expect 99 'it builds'
 [[ ! -e table.json ]]

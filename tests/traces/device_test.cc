@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,17 +14,21 @@
 #include "testlog/testdata/run.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/traces/perfetto_reader.h"
+#include "tests/traces/xplane_reader.h"
 
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::MatchesRegex;
 using testing::Not;
 using testlog::testdata::Outcome;
 using testlog_test::PerfettoRow;
 using testlog_test::PerfettoSlice;
 using testlog_test::PerfettoTrace;
+using testlog_test::XplaneEvent;
+using testlog_test::XplaneProfile;
 
 class DeviceTrace : public testing::Test {
  protected:
@@ -101,6 +106,25 @@ TEST_F(DeviceTrace, HasTheTimesOfTheStatistics) {
   }
   EXPECT_EQ(rows["saxpy"].first, 2u);
   EXPECT_EQ(rows, slices);
+}
+
+TEST_F(DeviceTrace, HasTheDetailsOfKernelsThatXprofShows) {
+  run_command({"export", file_, "--xplane", folder_ / "logs"});
+  std::string path;
+  for (auto const& entry : std::filesystem::recursive_directory_iterator(folder_ / "logs")) {
+    if (entry.is_regular_file()) path = entry.path();
+  }
+  XplaneProfile const profile = XplaneProfile::read(folder_.read(std::filesystem::relative(path, folder_ / "").string()));
+  EXPECT_THAT(profile.problems, IsEmpty());
+  std::vector<std::string> named;
+  for (XplaneEvent const& event : profile.line("Stream #1", "/device:GPU:0").events) {
+    named.push_back(event.name);
+    auto const details = event.args.find("kernel_details");
+    ASSERT_EQ(details != event.args.end(), event.name == "saxpy");
+    if (event.name != "saxpy") continue;
+    EXPECT_THAT(details->second, MatchesRegex("\"regs:[1-9][0-9]* static_shared:0 dynamic_shared:0 grid:1,1,1 block:[0-9]+,1,1\""));
+  }
+  EXPECT_THAT(named, ElementsAre("memcpy_htod", "saxpy"));
 }
 
 TEST_F(DeviceTrace, HasNoLines) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "tracing_core/dispatch/thread_name.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/dispatch/subscriber.h"
+#include "tracing_core/emit/past_span.h"
 #include "tracing_core/record/reader.h"
 #include "tracing_core/tracing.h"
 
@@ -194,6 +196,42 @@ TEST_F(Xplane, HasALineForEachStreamOfADevice) {
   EXPECT_EQ(arrow_number_of(launched.args.at("flow")), arrow_number_of(line.events[1].args.at("flow")));
   EXPECT_EQ(launched.args.at("correlation_id"), line.events[1].args.at("correlation_id"));
   EXPECT_NE(launched.args.at("correlation_id"), line.events[0].args.at("correlation_id"));
+}
+
+// A kernel with these values, as report_activity() records it.
+template <class... Values>
+void run_kernel(std::vector<std::string_view> const& fields, Values const&... values) {
+  tracing::RuntimeCallsite const callsite(
+      {.kind = tracing::Kind::span, .name = "kernel", .target = "tracing::cuda::device", .fields = fields});
+  tracing::Value const all[] = {tracing::internal::value_of(values)...};
+  tracing::Track const stream{1'000'001, "GPU 0 stream 7"};
+  std::int64_t const now = tracing::Instant::now().ns;
+  tracing::emit_past_span(callsite.callsite(), all, {stream, tracing::Instant{now}, tracing::Instant{now + 100}}, {});
+}
+
+TEST_F(Xplane, SaysHowAKernelWasLaunchedAsXprofsPageOfKernelsReadsIt) {
+  auto const details_of = [this](auto const& launch) {
+    XplaneProfile const profile = profile_of({record("a.rec", launch)});
+    std::filesystem::remove_all(folder_ / "logs");
+    std::filesystem::remove(folder_ / "a.rec");
+    auto const& args = profile.line("Stream #7", "/device:GPU:0").events.at(0).args;
+    return args.contains("kernel_details") ? args.at("kernel_details") : "none";
+  };
+  std::tuple const grid(4U, 64U, 1U), block(16U, 16U, 1U);
+  std::string const whole = details_of([&] {
+    run_kernel({"kernel.name", "grid", "block", "shared_bytes", "dynamic_shared_bytes", "registers"}, "scale", grid, block, 2048, 512, 24);
+  });
+  EXPECT_EQ(whole, "\"regs:24 static_shared:1536 dynamic_shared:512 grid:4,64,1 block:16,16,1\"");
+  std::vector<std::string> problems;
+  testlog_test::XplaneKernel const read = testlog_test::kernel_of(whole.substr(1, whole.size() - 2), problems);
+  EXPECT_THAT(problems, IsEmpty());
+  EXPECT_EQ(std::tie(read.registers, read.static_shared, read.dynamic_shared), std::tuple(24, 1536, 512));
+  EXPECT_EQ(read.grid + " " + read.block, "4,64,1 16,16,1");
+
+  EXPECT_EQ(details_of([&] { run_kernel({"kernel.name", "grid", "block", "shared_bytes"}, "scale", grid, block, 64); }),
+            "\"static_shared:64 dynamic_shared:0 grid:4,64,1 block:16,16,1\"") << "registers are not known";
+  EXPECT_EQ(details_of([&] { run_kernel({"kernel.name", "grid"}, "scale", "all"); }), "none") << "that is no grid";
+  EXPECT_EQ(details_of([&] { run_kernel({"kernel.name", "grid", "kernel_details"}, "scale", grid, "mine"); }), "\"grid:4,64,1\"");
 }
 
 TEST_F(Xplane, HasLinesOfTheirOwnForHeldSpans) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <set>
+#include <sstream>
 
 #include "tests/traces/unknown_fields.h"
 
@@ -141,6 +142,10 @@ class Reader {
 
   // xprof reads these as this type alone.
   void check_type(std::string const& name, XStat const& stat) {
+    if (name == "kernel_details") {
+      if (stat.value_case() != XStat::kStrValue) return problem(name, "is no text");
+      (void)kernel_of(stat.str_value(), profile_.problems);
+    }
     bool const is_signed = name == "step_num" || name == "_r" || name == "correlation_id" || name == "group_id";
     if (is_signed && stat.value_case() != XStat::kInt64Value) problem(name, "is no int64");
     if (name != "flow") return;
@@ -174,6 +179,40 @@ XplaneLine const& XplaneProfile::line(std::string_view name, std::string const& 
   auto const found = std::find_if(lines->second.begin(), lines->second.end(),
                                   [name](XplaneLine const& line) { return line.name == name; });
   return found == lines->second.end() ? none : *found;
+}
+
+// As xprof's ParseKernelLaunchParams() reads it.
+XplaneKernel kernel_of(std::string const& details, std::vector<std::string>& problems) {
+  XplaneKernel kernel;
+  std::istringstream words(details);
+  for (std::string word; words >> word;) {
+    std::size_t const colon = word.find(':');
+    std::string const key = word.substr(0, colon), value = colon == word.npos ? "" : word.substr(colon + 1);
+    auto const is_number = [](std::string const& text) {
+      return !text.empty() && text.find_first_not_of("0123456789") == text.npos && std::strtoull(text.c_str(), nullptr, 10) <= UINT32_MAX;
+    };
+    auto const is_axes = [&is_number](std::string const& text) {
+      std::size_t const first = text.find(','), second = first == text.npos ? first : text.find(',', first + 1);
+      return second != text.npos && is_number(text.substr(0, first)) &&
+             is_number(text.substr(first + 1, second - first - 1)) && is_number(text.substr(second + 1));
+    };
+    std::map<std::string, std::uint32_t*> const numbers{{"regs", &kernel.registers},
+                                                        {"static_shared", &kernel.static_shared},
+                                                        {"dynamic_shared", &kernel.dynamic_shared}};
+    char* end = nullptr;
+    if (auto const found = numbers.find(key); found != numbers.end() && is_number(value)) {
+      *found->second = static_cast<std::uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
+    } else if (key == "grid" && is_axes(value)) {
+      kernel.grid = value;
+    } else if (key == "block" && is_axes(value)) {
+      kernel.block = value;
+    } else if (double const percent = std::strtod(value.c_str(), &end); key == "occ_pct" && !value.empty() && *end == '\0') {
+      kernel.occupancy_percent = percent;
+    } else {
+      problems.push_back("kernel_details has a word that is not read: " + word);
+    }
+  }
+  return kernel;
 }
 
 XplaneArrow arrow_of(std::string const& flow) {

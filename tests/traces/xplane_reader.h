@@ -39,6 +39,15 @@ struct XplaneProfile {
   XplaneLine const& line(std::string_view name, std::string const& plane = "/host:CPU") const;
 };
 
+// The stat `kernel_details`, which makes a row of xprof's page of kernels.
+struct XplaneKernel {
+  std::uint32_t registers = 0, static_shared = 0, dynamic_shared = 0;
+  std::string grid = "1,1,1", block = "1,1,1";
+  double occupancy_percent = 0;
+};
+// Appends to `problems` a sentence for each word that xprof would leave out.
+XplaneKernel kernel_of(std::string const& details, std::vector<std::string>& problems);
+
 // Of the stat `flow`.
 enum class XplaneArrow : std::uint64_t { in = 1, out = 2, both = 3 };
 XplaneArrow arrow_of(std::string const& flow);

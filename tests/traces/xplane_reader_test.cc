@@ -153,6 +153,19 @@ TEST(XplaneRules, StepsAndCorrelationsAreSigned) {
   }
 }
 
+TEST(XplaneRules, DetailsOfKernelsHaveTheWordsThatXprofReads) {
+  XSpace space = valid("kernel_details");
+  XStat& details = add_stat(space);
+  details.set_str_value("regs:32 static_shared:0 dynamic_shared:16384 grid:2,1,1 block:32,1,1 occ_pct:12.5");
+  EXPECT_THAT(problems_of(space), IsEmpty());
+  details.set_str_value("regs:-1 shared:4 grid:2,1 block:32,,1 occ_pct: odd");
+  std::string const problem = "kernel_details has a word that is not read: ";
+  EXPECT_THAT(problems_of(space), ElementsAre(problem + "regs:-1", problem + "shared:4", problem + "grid:2,1", problem + "block:32,,1",
+                                              problem + "occ_pct:", problem + "odd"));
+  details.set_int64_value(32);
+  EXPECT_THAT(problems_of(space), ElementsAre("kernel_details is no text"));
+}
+
 TEST(XplaneRules, ArrowsHaveABeginning) {
   XSpace space = valid("flow");
   add_stat(space).set_int64_value(5);

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <latch>
 #include <memory>
 #include <string>
@@ -92,6 +93,25 @@ void on_threads(benchmark::State& state, std::size_t threads, F f) {
     double const calls = kCalls * static_cast<double>(threads);
     state.SetIterationTime(std::chrono::duration<double>(took).count() / calls);
   }
+}
+
+/// An empty file that is removed at exit, as a benchmark is called several times.
+inline std::string const& temporary_path() {
+  static struct File {
+    File() { close(mkstemp(path.data())); }
+    ~File() { unlink(path.c_str()); }
+    std::string path = "/tmp/tracing_benchmark_XXXXXX";
+  } const file;
+  return file.path;
+}
+
+/// The number in a line of a file of /proc, such as `VmHWM:     1234 kB`.
+inline double kib_in(char const* file, std::string_view key) {
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(key)) return std::strtod(line.c_str() + key.size(), nullptr);
+  }
+  return 0;
 }
 
 /// The memory of the process that is in use, in bytes.

@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
-#include <fstream>
 #include <string>
 #include <utility>
 
@@ -20,29 +18,13 @@ using tracing::RegistryBuilder;
 
 constexpr int kSpansOfAFile = 100'000;
 
-// A file that is removed at exit, as a benchmark is called several times.
-std::string const& temporary_path() {
-  static struct File {
-    File() { close(mkstemp(path.data())); }
-    ~File() { unlink(path.c_str()); }
-    std::string path = "/tmp/tracing_benchmark_XXXXXX";
-  } const file;
-  return file.path;
-}
-
 double size_of(std::string const& path) {
   struct stat what {};
   return stat(path.c_str(), &what) == 0 ? static_cast<double>(what.st_size) : 0;
 }
 
 // Not getrusage(), whose peak includes that of the program that started this one.
-double peak_kib() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmHWM:")) return std::strtod(line.c_str() + 6, nullptr);
-  }
-  return 0;
-}
+double peak_kib() { return bench::kib_in("/proc/self/status", "VmHWM:"); }
 
 // Writes files of kSpansOfAFile spans, one after the other to one path; `complete()` completes a file and
 // `start_next()` starts the next. `counts_completion`: whether the time of complete() counts.
@@ -72,7 +54,7 @@ void write_spans(benchmark::State& state, std::string const& path, bool counts_c
 }
 
 void write_chrome(benchmark::State& state, bool counts_completion) {
-  std::string const& path = temporary_path();
+  std::string const& path = bench::temporary_path();
   static tracing::ChromeGuard guard;
   bench::use(state, [&path] {
     auto made = tracing::chrome_layer({.path = path});
@@ -92,7 +74,7 @@ BENCHMARK(chrome_span_complete)->Iterations(kSpansOfAFile)->UseRealTime()->Apply
 void chrome_span_10m(benchmark::State& state) {
   constexpr int kSpans = 10'000'000;
   using Clock = std::chrono::steady_clock;
-  std::string const& path = temporary_path();
+  std::string const& path = bench::temporary_path();
   for (auto _ : state) {
     double const before = peak_kib();
     auto made = tracing::chrome_layer({.path = path});
@@ -109,7 +91,7 @@ void chrome_span_10m(benchmark::State& state) {
 BENCHMARK(chrome_span_10m)->Iterations(1)->Repetitions(1)->UseManualTime();
 
 void folded_span(benchmark::State& state) {
-  std::string const& path = temporary_path();
+  std::string const& path = bench::temporary_path();
   static tracing::FlameGuard guard;
   bench::use(state, [&path] {
     std::error_code error;

@@ -30,6 +30,10 @@ enum class Hooks : std::uint16_t {
 constexpr Hooks operator|(Hooks a, Hooks b) noexcept {
   return static_cast<Hooks>(static_cast<std::uint16_t>(a) | static_cast<std::uint16_t>(b));
 }
+constexpr Hooks operator&(Hooks a, Hooks b) noexcept {
+  return static_cast<Hooks>(static_cast<std::uint16_t>(a) & static_cast<std::uint16_t>(b));
+}
+constexpr Hooks operator~(Hooks a) noexcept { return static_cast<Hooks>(~static_cast<std::uint16_t>(a)); }
 constexpr bool has(Hooks set, Hooks one) noexcept {
   return (static_cast<std::uint16_t>(set) & static_cast<std::uint16_t>(one)) != 0;
 }

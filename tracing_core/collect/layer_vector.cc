@@ -19,7 +19,7 @@ LayerVector::LayerVector(std::vector<std::unique_ptr<Layer>> layers) : layers_(s
 Hooks LayerVector::hooks() const noexcept {
   Hooks hooks = Hooks::none;
   for (auto const& layer : layers_) hooks = hooks | layer->hooks();
-  return hooks;
+  return hooks & ~Hooks::scopes;  // one layer would take from the others the calls that its own replace
 }
 
 void LayerVector::on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept {

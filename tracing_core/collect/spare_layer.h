@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tracing_core/collect/layer.h"
+#include "tracing_core/collect/forwarding_layer.h"
 #include "tracing_core/filter/filter.h"
 #include "tracing_core/internal/mutex.h"
 
@@ -49,7 +49,7 @@ class SpareFilter final : public Filter {
 
 // Passes everything on to the layer that was set. A span keeps the bit of this place until it is closed, so the layer
 // gets its end even if nothing is attached any more.
-class SpareLayer final : public Layer {
+class SpareLayer final : public RoutingLayer<SpareLayer> {
  public:
   void set(std::shared_ptr<Layer> layer) {
     MutexLock const lock(mutex_);
@@ -59,27 +59,10 @@ class SpareLayer final : public Layer {
   }
 
   Hooks hooks() const noexcept override { return Hooks::all | Hooks::scopes; }
-  void on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept override {
-    current().on_new_span(span, made, context);
-  }
-  void on_record(SpanRef span, FieldValues const& values, Context const& context) noexcept override {
-    current().on_record(span, values, context);
-  }
-  void on_follows_from(SpanRef span, SpanRef cause, Context const& context) noexcept override {
-    current().on_follows_from(span, cause, context);
-  }
-  void on_event(Event const& event, Context const& context) noexcept override { current().on_event(event, context); }
-  void on_enter(SpanRef span, Context const& context) noexcept override { current().on_enter(span, context); }
-  void on_exit(SpanRef span, Context const& context) noexcept override { current().on_exit(span, context); }
-  void on_close(SpanRef span, Context const& context) noexcept override { current().on_close(span, context); }
-  void on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept override {
-    current().on_timed(span, timing, context);
-  }
-  void on_scope_begin(SpanRef span, Context const& context) noexcept override {
-    current().on_scope_begin(span, context);
-  }
-  void on_scope_end(SpanRef span, Context const& context) noexcept override { current().on_scope_end(span, context); }
   void flush() noexcept override { current().flush(); }
+
+  Layer* layer_for(SpanRef, bool) const noexcept { return &current(); }
+  Layer* layer_for(Event const&, Context const&) const noexcept { return &current(); }
 
  private:
   Layer& current() const noexcept { return *current_.load(std::memory_order_acquire); }

@@ -33,7 +33,8 @@ Callsite& callsite_of(ActivityKind kind) {
       CallsiteDescription description{.kind = Kind::span, .name = name, .target = "tracing::cuda::device",
                                       .level = Level::trace};
       if (made.empty())
-        description.fields = {"kernel.name", "grid", "block", "shared_bytes", "registers", "stream", "device", "launch"};
+        description.fields = {"kernel.name", "grid", "block", "shared_bytes", "dynamic_shared_bytes", "registers", "stream", "device",
+                              "launch"};
       else
         description.fields = {"bytes", "stream", "device"};
       made.emplace_back(description);
@@ -115,6 +116,7 @@ void report_activity(DeviceCall const& call, DeviceActivity const& activity) noe
     using tracing::internal::value_of;
     auto const grid = activity.grid.fields(), block = activity.block.fields();
     emit(Value::of_verbatim(activity.kernel), value_of(grid), value_of(block), Value::of_u64(activity.shared_bytes),
+         activity.dynamic_shared_bytes == 0 ? Value() : Value::of_u64(activity.dynamic_shared_bytes),
          value_of(activity.registers), stream, device, call.launch == 0 ? Value() : Value::of_u64(call.launch));
   } catch (...) {  // std::bad_alloc
   }

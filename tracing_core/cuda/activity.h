@@ -45,7 +45,8 @@ struct DeviceActivity {
   std::string_view kernel{};  ///< its name
   Dim3 grid{};
   Dim3 block{};
-  unsigned shared_bytes = 0;             ///< static and dynamic
+  unsigned shared_bytes = 0;          ///< static and dynamic
+  unsigned dynamic_shared_bytes = 0;  ///< that of these which the launch asked for
   std::optional<unsigned> registers{};  ///< of each thread
 };
 

@@ -148,13 +148,14 @@ TEST(DeviceActivity, HasTheFieldsOfItsKernel) {
                                                      .grid = {2, 1, 1},
                                                      .block = {64, 1, 1},
                                                      .shared_bytes = 16,
+                                                     .dynamic_shared_bytes = 4,
                                                      .registers = 12});
         report_activity({}, {.kind = ActivityKind::memset, .begin = Instant{7}, .end = Instant{8}, .bytes = 4});
       },
       SpanEvents::new_span);
   EXPECT_EQ(text,
-            "TRACE kernel{kernel.name=saxpy grid=(2, 1, 1) block=(64, 1, 1) shared_bytes=16 registers=12 stream=7 "
-            "device=0 launch=3}: tracing::cuda::device: new\n"
+            "TRACE kernel{kernel.name=saxpy grid=(2, 1, 1) block=(64, 1, 1) shared_bytes=16 dynamic_shared_bytes=4 "
+            "registers=12 stream=7 device=0 launch=3}: tracing::cuda::device: new\n"
             "TRACE memset{bytes=4 stream=0 device=0}: tracing::cuda::device: new\n");
 }
 

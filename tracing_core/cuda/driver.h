@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -116,6 +117,8 @@ class Driver {
 
   CUresult ctx_synchronize();
 
+  /// The field `stream` of spans: 0 for the default stream.
+  std::uint64_t number_of(CUstream stream);
   /// For calls that have no method here: reports `result` as an event with the text of the call if it is an error.
   /// Returns `result`.
   CUresult check(CUresult result, std::string_view call);

@@ -5,6 +5,8 @@
 
 namespace tracing::inline v1::cuda {
 
+std::uint64_t Driver::number_of(CUstream stream) { return state_->log.number_of(stream); }
+
 CUresult Driver::stream_create(CUstream* stream, unsigned flags) {
   Span const span = TRACE_MAKE_SPAN(trace, "stream_create", flags, tracing::kv("stream", tracing::empty));
   auto const entered = span.enter();

@@ -74,6 +74,9 @@ void parse_perf_threshold(EnvOptions& options, VariableInput const& input) {
 
 void parse_perf_json(EnvOptions& options, VariableInput const& input) { options.perf.json = input.value; }
 void parse_perf_prometheus(EnvOptions& options, VariableInput const& input) { options.perf.prometheus = input.value; }
+// Only programs that use the CPU backend read these, and report bad values.
+void read_by_cpu_backend(EnvOptions&, VariableInput const&) {}
+
 void parse_no_color(EnvOptions& options, VariableInput const&) { options.no_color = true; }
 void parse_force_color(EnvOptions& options, VariableInput const& input) { options.force_color = input.value != "0"; }
 

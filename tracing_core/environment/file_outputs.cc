@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "tracing_core/collect/forwarding_layer.h"
 #include "tracing_core/environment/file_names.h"
 #include "tracing_core/environment/line_file.h"
 #include "tracing_core/export/chrome.h"
@@ -164,48 +165,27 @@ class FileOutputs::FlameSeries final : public Series {
 };
 
 // Forwards records of the running test to the layer of one series, all others to that of another.
-class FileOutputs::ByTest final : public Layer {
+class FileOutputs::ByTest final : public RoutingLayer<FileOutputs::ByTest> {
  public:
   ByTest(Series& of_tests, Series& outside, IsOfRunningTest const& is_of_running_test)
       : of_tests_(of_tests), outside_(outside), is_of_running_test_(is_of_running_test) {}
 
   Hooks hooks() const noexcept override { return of_tests_.layer().hooks(); }
-  void on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept override {
-    if (Layer* const layer = layer_for(span, false)) layer->on_new_span(span, made, context);
-  }
-  void on_record(SpanRef span, FieldValues const& values, Context const& context) noexcept override {
-    if (Layer* const layer = layer_for(span, false)) layer->on_record(span, values, context);
-  }
-  void on_follows_from(SpanRef span, SpanRef cause, Context const& context) noexcept override {
-    if (Layer* const layer = layer_for(span, false)) layer->on_follows_from(span, cause, context);
-  }
-  void on_event(Event const& event, Context const& context) noexcept override {
-    if (Layer* const layer = layer_for(context.event_span(event), true)) layer->on_event(event, context);
-  }
-  void on_enter(SpanRef span, Context const& context) noexcept override {
-    if (Layer* const layer = layer_for(span, true)) layer->on_enter(span, context);
-  }
-  void on_exit(SpanRef span, Context const& context) noexcept override {
-    if (Layer* const layer = layer_for(span, false)) layer->on_exit(span, context);
-  }
-  void on_close(SpanRef span, Context const& context) noexcept override {
-    if (Layer* const layer = layer_for(span, false)) layer->on_close(span, context);
-  }
-  void on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept override {
-    if (Layer* const layer = layer_for(span, false)) layer->on_timed(span, timing, context);
-  }
   void flush() noexcept override {
     of_tests_.layer().flush();
     outside_.layer().flush();
   }
 
- private:
-  // Null if there is no file for the record.
+  // Null if there is no file for the record. Entering a span and events open it.
   Layer* layer_for(SpanRef span, bool may_open) noexcept {
     Series& series = is_of_running_test_(span) ? of_tests_ : outside_;
     return series.is_ready(may_open) ? &series.layer() : nullptr;
   }
+  Layer* layer_for(Event const& event, Context const& context) noexcept {
+    return layer_for(context.event_span(event), true);
+  }
 
+ private:
   Series& of_tests_;
   Series& outside_;
   IsOfRunningTest const& is_of_running_test_;

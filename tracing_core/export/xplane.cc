@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "tracing_core/export/kernel_details.h"
 #include "tracing_core/export/proto_writer.h"
 #include "tracing_core/export/timeline.h"
 #include "tracing_core/export/xplane_plane.h"
@@ -32,7 +33,7 @@ constexpr std::int64_t kNoEnd = -1;
 
 // The viewer gives a meaning to stats of these names, and to those that begin with `_`.
 std::string stat_name_of(std::string_view field) {
-  constexpr std::array<std::string_view, 4> kTaken{"correlation_id", "flow", "group_id", "step_name"};
+  constexpr std::array<std::string_view, 5> kTaken{"correlation_id", "flow", "group_id", "kernel_details", "step_name"};
   bool const is_taken = field.starts_with('_') || std::find(kTaken.begin(), kTaken.end(), field) != kTaken.end();
   return (is_taken ? "field." : "") + std::string(field);
 }
@@ -139,6 +140,7 @@ class XplaneTimeline final : public Timeline {
   static std::uint32_t metadata_of(Plane& plane, SpanRef span);
   void add_values(Plane& plane, TextBuffer& to, SpanRef span);
   void add_fields(Plane& plane, TextBuffer& to, FieldValues const& values);
+  void add_kernel_details(Plane& plane, TextBuffer& to, SpanRef kernel);
   void add_arrow(Plane& plane, TextBuffer& to, std::uint64_t directions, std::uint64_t arrow);
   void add_step(Plane& plane, TextBuffer& to, std::int64_t number);
   template <class F>
@@ -249,6 +251,13 @@ void XplaneTimeline::add_step(Plane& plane, TextBuffer& to, std::int64_t number)
   append(plane, to, "_r", Value::of_i64(1));
 }
 
+// By this the viewer knows that it is a kernel, which has a row on the page of kernels.
+void XplaneTimeline::add_kernel_details(Plane& plane, TextBuffer& to, SpanRef kernel) {
+  InlineTextBuffer<256> details;
+  append_kernel_details(details, kernel);
+  if (!details.empty()) append(plane, to, "kernel_details", Value::of_text(details.view()));
+}
+
 void XplaneTimeline::add_arrow(Plane& plane, TextBuffer& to, std::uint64_t directions, std::uint64_t arrow) {
   if (directions == Arrows::none) return;
   append(plane, to, "flow", Value::of_u64(Arrows::encoded(directions, arrow)));
@@ -281,6 +290,7 @@ void XplaneTimeline::end(End const& end) {
   event.duration_ns = since_start(end.time) - event.begin_ns;
   add_stats(*line.to, event, [&](TextBuffer& to) {
     if (end.span) add_values(*line.plane, to, end.span);
+    if (end.span && !line.plane->is_host && is_kernel(end.span.metadata())) add_kernel_details(*line.plane, to, end.span);
     if (slice.step != 0) add_step(*line.plane, to, slice.step);
     add_arrow(*line.plane, to, slice.directions, slice.arrow);
     if (!end.is_known) append(*line.plane, to, "did_not_end", Value::of_text("true"));

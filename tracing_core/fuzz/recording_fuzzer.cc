@@ -1,4 +1,5 @@
-// Reads any bytes as a recording, prints every value and message in it, and replays it to layers that print and export.
+// Reads any bytes as a recording, prints every value and message in it, replays it to layers that print and export, and makes
+// of it what `testlog export` and `testlog stats` do.
 //
 // An input is a recording without its unused bytes (see packed_recording.h), so that most changes of a byte change
 // something that is read.
@@ -7,16 +8,23 @@
 #include <cstdlib>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/chrome_output.h"
+#include "tracing_core/export/chrome_trace.h"
 #include "tracing_core/export/flame_lines.h"
 #include "tracing_core/export/line_sink.h"
+#include "tracing_core/export/perfetto.h"
 #include "tracing_core/export/print.h"
+#include "tracing_core/export/trace_source.h"
+#include "tracing_core/export/xplane.h"
 #include "tracing_core/fuzz/packed_recording.h"
+#include "tracing_core/inspect/statistics.h"
+#include "tracing_core/inspect/statistics_reader.h"
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/record/reader.h"
 #include "tracing_core/record/replay.h"
@@ -24,8 +32,10 @@
 namespace {
 
 using tracing::FormatKind;
+using tracing::StatisticsBy;
 using tracing::internal::Recording;
 using tracing::internal::RecordEntry;
+using tracing::internal::TraceSource;
 
 void require(bool holds) {
   if (!holds) std::abort();
@@ -65,6 +75,37 @@ void export_all(Recording& recording, std::shared_ptr<tracing::LineSink> const& 
   replay(recording, *registry, [](RecordEntry const&) { return true; }, tracing::internal::LostEntries::shown);
 }
 
+// The sum of the bytes of all files.
+std::size_t convert(Recording& recording) {
+  std::size_t sum = 0;
+  auto const out = [&sum](std::string_view bytes) { sum += sum_of(bytes); };
+  auto const source = [&recording] {
+    TraceSource made(recording);
+    made.process = "fuzzed";
+    made.section_of = tracing::internal::test_of;
+    return made;
+  };
+  tracing::internal::write_perfetto(source(), out);
+  tracing::internal::write_xplane(source(), {.hostname = "fuzzed"}, out);
+  tracing::internal::write_chrome(source(), {.start = recording.start()}, out);
+  return sum;
+}
+
+std::size_t add_up(Recording& recording, StatisticsBy by) {
+  tracing::internal::StatisticsReader reader(by);
+  tracing::internal::StatisticsSource source(recording);
+  source.test_of = [](std::uint32_t tag) {  // some are left out
+    return tag % 4 == 3 ? std::nullopt : std::optional(tag == 0 ? std::string() : "Test." + std::to_string(tag));
+  };
+  reader.add(std::move(source));
+  tracing::Statistics statistics = reader.finish();
+  sort_statistics(statistics, tracing::StatisticsOrder::p95);
+  tracing::TextBuffer text;
+  append_statistics_table(text, statistics);
+  append_statistics_json(text, statistics);
+  return sum_of(text.view());
+}
+
 void read(std::string_view bytes) {
   std::string error;
   std::unique_ptr<Recording> const recording = Recording::read_bytes(bytes, error);
@@ -82,6 +123,9 @@ void read(std::string_view bytes) {
                             .build();
   replay(*recording, *registry, [](RecordEntry const&) { return true; });
   export_all(*recording, tracing::make_sink(line));
+  sum += convert(*recording);
+  constexpr StatisticsBy kGroups[] = {StatisticsBy::all, StatisticsBy::thread, StatisticsBy::test, StatisticsBy::target};
+  sum += add_up(*recording, kGroups[sum % std::size(kGroups)]);
   require(sum != SIZE_MAX);
 }
 

@@ -20,4 +20,8 @@ std::string text_of_bytes(std::uint64_t bytes) {
   return fmt::format("{:.1f} GiB", number / (1024 * 1024 * 1024));
 }
 
+std::string text_of_open(std::uint64_t count) {
+  return count == 0 ? "" : count == 1 ? " (open)" : fmt::format(" ({} open)", count);
+}
+
 }  // namespace tracing::inline v1::internal

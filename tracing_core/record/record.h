@@ -26,7 +26,8 @@ struct RecordOptions {
 /// `testlog show run.rec` prints it afterwards, or while the process runs, with any filter and in any format. A record is
 /// in the file when the statement ends: nothing has to be flushed, and SIGKILL loses none. Threads that record wait for
 /// nobody: an event costs about twice a reading of the processor's counter. At most one such layer in a registry; if it is
-/// added before the layer that prints, a line has the time that `testlog show` prints. A forked child records nothing.
+/// added before the layer that prints, a line has the time that `testlog show` prints. A forked child records nothing,
+/// but may make a layer of its own, for another file.
 std::pair<std::unique_ptr<Layer>, std::error_code> record_layer(RecordOptions const& options);
 
 }  // namespace tracing::inline v1

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <latch>
 #include <map>
@@ -17,6 +19,7 @@
 #include "tracing_core/dispatch/thread_name.h"
 #include "tracing_core/filter/combinators.h"
 #include "tracing_core/record/reader.h"
+#include "tracing_core/record/record.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing::internal {
@@ -320,6 +323,36 @@ TEST_F(RecordLayerTest, FileHasWhatTheRegionHas) {
   ASSERT_NE(file, nullptr) << problem;
   EXPECT_EQ(texts_of(*file), texts_of(*Recording::read_region(store->region())));
   EXPECT_EQ(file->process(), static_cast<std::uint64_t>(getpid()));
+}
+
+TEST_F(RecordLayerTest, OfAForkedChildMayBeOneOfItsOwn) {
+  tracing_test::TemporaryFolder const folder;
+  auto const start = [&folder](std::string_view file) {
+    auto [layer, error] = record_layer({.path = folder / file});
+    EXPECT_FALSE(error) << error.message();
+    return RegistryBuilder().with(std::move(layer)).build();
+  };
+  with_default(start("parent.rec"), [&] {
+    TRACE_SPAN(info, "parent");
+    pid_t const child = fork();
+    if (child == 0) {
+      TRACE_INFO("nowhere");
+      with_default(start("child.rec"), [] {
+        TRACE_SPAN(info, "child");
+        TRACE_INFO("inside");
+      });
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  });
+  std::string problem;
+  auto const parent = Recording::read_file(folder / "parent.rec", problem), child = Recording::read_file(folder / "child.rec", problem);
+  ASSERT_TRUE(parent != nullptr && child != nullptr) << problem;
+  EXPECT_THAT(texts_of(*parent), ElementsAre("begin parent{}", "end"));
+  EXPECT_THAT(texts_of(*child), ElementsAre("begin child{}", "event inside{}", "end"));
+  EXPECT_NE(parent->process(), child->process());
 }
 
 TEST(RecordingFile, SaysWhatIsWrong) {

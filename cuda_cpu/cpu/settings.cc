@@ -1,0 +1,68 @@
+#include "cuda_cpu/cpu/settings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "tracing_core/environment/variables.h"
+
+namespace cuda_cpu::cpu {
+namespace {
+
+using tracing::internal::VariableInput;
+
+// Calls `read` with a variable that is set and not empty.
+template <class Read>
+void read_variable(std::string_view name, char const* (*get)(char const* name), std::string& reports, Read const& read) {
+  char const* const value = get(name.data());
+  if (value == nullptr || *value == '\0') return;
+  for (auto const& variable : tracing::internal::common_variables().variables)
+    if (variable.name == name) read(VariableInput{variable, value, reports});
+}
+
+void read_timeout(CpuDriverOptions& options, VariableInput const& input) {
+  constexpr double kMaxSeconds = 1e9;
+  double seconds = 0;
+  char const* const last = input.value.data() + input.value.size();
+  auto const [end, error] = std::from_chars(input.value.data(), last, seconds, std::chars_format::fixed);
+  bool const is_number = error == std::errc() && end == last && seconds >= 0 && seconds <= kMaxSeconds;
+  if (!is_number && input.value != "off") return input.reject(input.value, "not a valid time");
+  options.timeout = std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+}
+
+bool set_check(CpuDriverOptions& options, std::string_view word) {
+  if (word == "race") return options.checks.race = true;
+  if (word == "init") return options.checks.init = true;
+  if (word == "sync") return options.checks.sync = true;
+  if (word == "leak") return options.leak_check = true;
+  if (word == "shuffle") options.stale_shuffle = StaleShuffle::fault;
+  else if (word == "zero_shuffle") options.stale_shuffle = StaleShuffle::zero;
+  else return false;
+  return true;
+}
+
+std::string_view trimmed(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  return text.substr(0, text.find_last_not_of(" \t") + 1);
+}
+
+void read_checks(CpuDriverOptions& options, VariableInput const& input) {
+  for (std::string_view list = input.value; !list.empty();) {
+    std::size_t const comma = std::min(list.find(','), list.size());
+    std::string_view const word = trimmed(list.substr(0, comma));
+    if (!set_check(options, word)) input.reject(word);  // the other words count
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+}
+
+}  // namespace
+
+CpuDriverOptions with_environment(CpuDriverOptions options, char const* (*get)(char const* name), std::string& reports) {
+  read_variable("TRACE_CUDA_TIMEOUT", get, reports, [&](auto const& input) { read_timeout(options, input); });
+  read_variable("TRACE_CUDA_CHECK", get, reports, [&](auto const& input) { read_checks(options, input); });
+  return options;
+}
+
+}  // namespace cuda_cpu::cpu

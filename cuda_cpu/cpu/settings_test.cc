@@ -1,0 +1,71 @@
+#include "cuda_cpu/cpu/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <map>
+#include <string>
+
+namespace cuda_cpu::cpu {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::map<std::string, std::string, std::less<>> set_to;
+
+CpuDriverOptions read(std::map<std::string, std::string, std::less<>> values, std::string& reports) {
+  set_to = std::move(values);
+  auto const get = [](char const* name) -> char const* {
+    auto const found = set_to.find(name);
+    return found == set_to.end() ? nullptr : found->second.c_str();
+  };
+  return with_environment({.timeout = 7s}, get, reports);
+}
+CpuDriverOptions read_well(std::map<std::string, std::string, std::less<>> values) {
+  std::string reports;
+  auto const options = read(std::move(values), reports);
+  EXPECT_EQ(reports, "");
+  return options;
+}
+std::string reports_of(std::map<std::string, std::string, std::less<>> values) {
+  std::string reports;
+  read(std::move(values), reports);
+  return reports;
+}
+
+TEST(Settings, TheTimeoutIsInSeconds) {
+  EXPECT_EQ(read_well({}).timeout, 7s);
+  EXPECT_EQ(read_well({{"TRACE_CUDA_TIMEOUT", ""}}).timeout, 7s);
+  EXPECT_EQ(read_well({{"TRACE_CUDA_TIMEOUT", "0.25"}}).timeout, 250ms);
+  EXPECT_EQ(read_well({{"TRACE_CUDA_TIMEOUT", "off"}}).timeout, 0s);
+}
+
+TEST(Settings, ChecksAreAListOfWords) {
+  auto const none = read_well({});
+  EXPECT_FALSE(none.checks.any() || none.leak_check);
+  EXPECT_EQ(none.stale_shuffle, StaleShuffle::fault_if_idx);
+  auto const some = read_well({{"TRACE_CUDA_CHECK", "race, leak"}});
+  EXPECT_TRUE(some.checks.race && some.leak_check);
+  EXPECT_FALSE(some.checks.init || some.checks.sync);
+  auto const others = read_well({{"TRACE_CUDA_CHECK", "init,sync,shuffle"}});
+  EXPECT_TRUE(others.checks.init && others.checks.sync);
+  EXPECT_EQ(others.stale_shuffle, StaleShuffle::fault);
+  EXPECT_EQ(read_well({{"TRACE_CUDA_CHECK", "zero_shuffle"}}).stale_shuffle, StaleShuffle::zero);
+}
+
+TEST(Settings, BadValuesAreReportedAndIgnored) {
+  EXPECT_EQ(reports_of({{"TRACE_CUDA_TIMEOUT", "5s"}}),
+            "testlog: TRACE_CUDA_TIMEOUT=5s: not a valid time; expected seconds, or off\n");
+  std::string reports;
+  auto const options = read({{"TRACE_CUDA_CHECK", "racy,init"}, {"TRACE_CUDA_TIMEOUT", "-1"}}, reports);
+  EXPECT_TRUE(options.checks.init);
+  EXPECT_FALSE(options.checks.race);
+  EXPECT_EQ(options.timeout, 7s);
+  EXPECT_EQ(reports,
+            "testlog: TRACE_CUDA_TIMEOUT=-1: not a valid time; expected seconds, or off\n"
+            "testlog: TRACE_CUDA_CHECK=racy,init: unknown value \"racy\"; expected one of race, init, sync, leak, shuffle, "
+            "zero_shuffle (did you mean race?)\n");
+}
+
+}  // namespace
+}  // namespace cuda_cpu::cpu

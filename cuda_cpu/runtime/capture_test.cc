@@ -1,0 +1,334 @@
+// Captures of streams into graphs, and what is not allowed during one.
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "cuda_cpu/runtime/graph_test_support.h"
+
+namespace cuda_cpu::runtime {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST_F(Graphs, CapturedWorkRunsWhenItsGraphIsLaunched) {
+  begin();
+  EXPECT_EQ(launch(kernels.add, 5, stream), cudaSuccess);
+  EXPECT_EQ(launch(kernels.multiply, 3, stream), cudaSuccess);
+  ASSERT_EQ(end(), cudaSuccess);
+  EXPECT_EQ(read(), 0) << "captured kernels ran";
+  instantiate();
+  EXPECT_EQ(launch_graph(), 15);
+  EXPECT_EQ(launch_graph(), 60);
+}
+
+TEST_F(Graphs, CapturedKernelsKeepTheArgumentsOfTheirLaunch) {
+  begin();
+  for (int number = 1; number <= 3; ++number) EXPECT_EQ(launch(kernels.add, number, stream), cudaSuccess);
+  ASSERT_EQ(end(), cudaSuccess);
+  instantiate();
+  EXPECT_EQ(launch_graph(), 6);
+}
+
+TEST_F(Graphs, EveryAsynchronousCallIsCaptured) {
+  int source = 11;
+  int target = 0;
+  void* memory = nullptr;
+  begin();
+  EXPECT_EQ(cudaMallocAsync(&memory, 2 * sizeof(int), stream), cudaSuccess);
+  EXPECT_EQ(cudaMemsetAsync(memory, 1, sizeof(int), stream), cudaSuccess);
+  EXPECT_EQ(cudaMemset2DAsync(memory, 4, 1, 2, 2, stream), cudaSuccess);
+  EXPECT_EQ(cudaMemcpyAsync(memory, &source, sizeof(int), cudaMemcpyHostToDevice, stream), cudaSuccess);
+  EXPECT_EQ(cudaMemcpyAsync(value, memory, sizeof(int), cudaMemcpyDeviceToDevice, stream), cudaSuccess);
+  EXPECT_EQ(cudaMemcpyAsync(&target, value, sizeof(int), cudaMemcpyDefault, stream), cudaSuccess);
+  EXPECT_EQ(cudaMemcpyToSymbolAsync(&kernels.variable, &source, sizeof(int), 0, cudaMemcpyHostToDevice, stream), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy2DAsync(value, 4, memory, 4, 4, 1, cudaMemcpyDeviceToDevice, stream), cudaSuccess);
+  EXPECT_EQ(cudaLaunchHostFunc(stream, [](void* data) { ++*static_cast<int*>(data); }, &target), cudaSuccess);
+  EXPECT_EQ(cudaFreeAsync(memory, stream), cudaSuccess);
+  ASSERT_EQ(end(), cudaSuccess);
+  EXPECT_THAT(types(), ElementsAre(cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeMemset, cudaGraphNodeTypeMemset,
+                                   cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemcpy,
+                                   cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeMemcpy, cudaGraphNodeTypeHost,
+                                   cudaGraphNodeTypeMemFree));
+  EXPECT_EQ(target, 0) << "captured work ran";
+  instantiate();
+  EXPECT_EQ(launch_graph(), 11);
+  EXPECT_EQ(target, 12);
+  source = 21;  // pageable memory is read when the graph runs
+  EXPECT_EQ(launch_graph(), 21);
+  EXPECT_EQ(target, 22);
+}
+
+TEST_F(Graphs, PageableMemoryIsReadAfterTheNodesBefore) {
+  int source = 1;
+  begin();
+  EXPECT_EQ(cudaLaunchHostFunc(stream, [](void* data) { *static_cast<int*>(data) = 2; }, &source), cudaSuccess);
+  EXPECT_EQ(cudaMemcpyAsync(value, &source, sizeof(int), cudaMemcpyHostToDevice, stream), cudaSuccess);
+  ASSERT_EQ(end(), cudaSuccess);
+  instantiate();
+  EXPECT_EQ(launch_graph(), 2);
+}
+
+TEST_F(Graphs, CopiesWithinTheHostAreCaptured) {
+  int source = 7;
+  int target = 0;
+  begin();
+  EXPECT_EQ(cudaMemcpyAsync(&target, &source, sizeof(int), cudaMemcpyHostToHost, stream), cudaSuccess);
+  ASSERT_EQ(end(), cudaSuccess);
+  instantiate();
+  EXPECT_EQ(target, 0);
+  launch_graph();
+  EXPECT_EQ(target, 7);
+}
+
+TEST_F(Graphs, EventsForkAndJoinACapture) {
+  begin();
+  EXPECT_EQ(launch(kernels.set, 1, stream), cudaSuccess);
+  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamWaitEvent(other, event, 0), cudaSuccess);
+  EXPECT_EQ(status_of(other), cudaStreamCaptureStatusActive);
+  EXPECT_EQ(launch(kernels.add, 2, other), cudaSuccess);
+  EXPECT_EQ(cudaEventRecord(second_event, other), cudaSuccess);
+  EXPECT_EQ(cudaStreamWaitEvent(stream, second_event, 0), cudaSuccess);
+  EXPECT_EQ(launch(kernels.multiply, 10, stream), cudaSuccess);
+  ASSERT_EQ(end(), cudaSuccess);
+  EXPECT_EQ(status_of(other), cudaStreamCaptureStatusNone);
+
+  std::size_t edges = 0;
+  EXPECT_EQ(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &edges), cudaSuccess);
+  EXPECT_EQ(edges, 3u) << "set-add, set-multiply, add-multiply";
+  instantiate();
+  EXPECT_EQ(launch_graph(), 30);
+}
+
+TEST_F(Graphs, ABranchThatIsNotJoinedIsAnError) {
+  begin();
+  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamWaitEvent(other, event, 0), cudaSuccess);
+  EXPECT_EQ(launch(kernels.add, 2, other), cudaSuccess);
+  EXPECT_EQ(end(), cudaErrorStreamCaptureUnjoined);
+  EXPECT_EQ(graph, nullptr);
+  EXPECT_EQ(status_of(stream), cudaStreamCaptureStatusNone);
+  EXPECT_EQ(launch(kernels.add, 2, other), cudaSuccess) << "the stream cannot be used after the capture";
+}
+
+TEST_F(Graphs, WaitingForACapturedStreamInvalidatesTheCapture) {
+  begin();
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(status_of(stream), cudaStreamCaptureStatusInvalidated);
+  EXPECT_EQ(launch(kernels.add, 2, stream), cudaErrorStreamCaptureInvalidated);
+  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
+  EXPECT_EQ(graph, nullptr);
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  EXPECT_EQ(read(), 0);
+}
+
+TEST_F(Graphs, WaitingForTheDeviceInvalidatesTheCapture) {
+  begin(cudaStreamCaptureModeRelaxed);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
+}
+
+TEST_F(Graphs, WaitingForACapturedEventInvalidatesTheCapture) {
+  begin();
+  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
+  EXPECT_EQ(cudaEventQuery(event), cudaErrorCapturedEvent);
+  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
+  EXPECT_EQ(cudaEventSynchronize(event), cudaErrorCapturedEvent) << "the event was not recorded since";
+  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
+  EXPECT_EQ(cudaEventSynchronize(event), cudaSuccess);
+}
+
+TEST_F(Graphs, ACaptureCannotWaitForWorkOutsideOfIt) {
+  EXPECT_EQ(cudaEventRecord(event, other), cudaSuccess);
+  begin();
+  EXPECT_EQ(cudaStreamWaitEvent(stream, event, 0), cudaErrorStreamCaptureIsolation);
+  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
+}
+
+TEST_F(Graphs, TwoCapturesCannotMerge) {
+  begin();
+  ASSERT_EQ(cudaStreamBeginCapture(other, cudaStreamCaptureModeGlobal), cudaSuccess);
+  EXPECT_EQ(cudaEventRecord(event, other), cudaSuccess);
+  EXPECT_EQ(cudaStreamWaitEvent(stream, event, 0), cudaErrorStreamCaptureMerge);
+  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
+  EXPECT_EQ(cudaStreamEndCapture(other, &graph), cudaErrorStreamCaptureInvalidated);
+}
+
+TEST_F(Graphs, TheDefaultStreamCannotBeUsedWhileABlockingStreamIsCaptured) {
+  cudaStream_t blocking = nullptr;
+  ASSERT_EQ(cudaStreamCreate(&blocking), cudaSuccess);
+  ASSERT_EQ(cudaStreamBeginCapture(blocking, cudaStreamCaptureModeRelaxed), cudaSuccess);
+  cudaStreamCaptureStatus status{};
+  EXPECT_EQ(cudaStreamIsCapturing(nullptr, &status), cudaErrorStreamCaptureImplicit);
+  EXPECT_EQ(status_of(blocking), cudaStreamCaptureStatusActive) << "asking invalidated the capture";
+  EXPECT_EQ(launch(kernels.add, 1, nullptr), cudaErrorStreamCaptureImplicit);
+  EXPECT_EQ(cudaStreamEndCapture(blocking, &graph), cudaErrorStreamCaptureInvalidated);
+  EXPECT_EQ(cudaStreamDestroy(blocking), cudaSuccess);
+}
+
+TEST_F(Graphs, TheDefaultStreamItselfCannotBeCaptured) {
+  EXPECT_EQ(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal), cudaErrorStreamCaptureUnsupported);
+}
+
+TEST_F(Graphs, AllocationsInvalidateACaptureUnlessItIsRelaxed) {
+  void* memory = nullptr;
+  for (auto const mode : {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal}) {
+    begin(mode);
+    EXPECT_EQ(cudaMalloc(&memory, 16), cudaErrorStreamCaptureUnsupported);
+    EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
+  }
+  begin(cudaStreamCaptureModeRelaxed);
+  EXPECT_EQ(cudaMalloc(&memory, 16), cudaSuccess);
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+  EXPECT_EQ(end(), cudaSuccess);
+}
+
+TEST_F(Graphs, AnotherThreadIsAffectedByGlobalCapturesOnly) {
+  auto const allocate_on_another_thread = [] {
+    cudaError_t error = cudaSuccess;
+    std::thread([&] {
+      void* memory = nullptr;
+      error = cudaMalloc(&memory, 16);
+      if (error == cudaSuccess) error = cudaFree(memory);
+    }).join();
+    return error;
+  };
+  begin(cudaStreamCaptureModeThreadLocal);
+  EXPECT_EQ(allocate_on_another_thread(), cudaSuccess);
+  ASSERT_EQ(end(), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  begin(cudaStreamCaptureModeGlobal);
+  EXPECT_EQ(allocate_on_another_thread(), cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
+}
+
+TEST_F(Graphs, AThreadMayRelaxItsMode) {
+  begin();
+  auto mode = cudaStreamCaptureModeRelaxed;
+  EXPECT_EQ(cudaThreadExchangeStreamCaptureMode(&mode), cudaSuccess);
+  EXPECT_EQ(mode, cudaStreamCaptureModeGlobal);
+  void* memory = nullptr;
+  EXPECT_EQ(cudaMalloc(&memory, 16), cudaSuccess);
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+  EXPECT_EQ(cudaThreadExchangeStreamCaptureMode(&mode), cudaSuccess);
+  EXPECT_EQ(mode, cudaStreamCaptureModeRelaxed);
+  EXPECT_EQ(end(), cudaSuccess);
+}
+
+TEST_F(Graphs, OnlyTheStreamAndTheThreadThatBeganACaptureEndIt) {
+  EXPECT_EQ(end(), cudaErrorIllegalState);
+  begin();
+  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamWaitEvent(other, event, 0), cudaSuccess);
+  EXPECT_EQ(cudaStreamEndCapture(other, &graph), cudaErrorStreamCaptureUnmatched);
+  std::thread([&] { EXPECT_EQ(end(), cudaErrorStreamCaptureWrongThread); }).join();
+  EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaErrorIllegalState);
+  EXPECT_EQ(end(), cudaSuccess);
+}
+
+TEST_F(Graphs, CaptureInfoNamesTheGraphAndTheNodesThatTheNextOneWaitsFor) {
+  begin();
+  EXPECT_EQ(launch(kernels.set, 4, stream), cudaSuccess);
+  cudaStreamCaptureStatus status{};
+  unsigned long long id = 0;
+  cudaGraph_t captured = nullptr;
+  cudaGraphNode_t const* nodes = nullptr;
+  std::size_t count = 0;
+  ASSERT_EQ(cudaStreamGetCaptureInfo(stream, &status, &id, &captured, &nodes, nullptr, &count), cudaSuccess);
+  EXPECT_EQ(status, cudaStreamCaptureStatusActive);
+  EXPECT_NE(id, 0u);
+  ASSERT_EQ(count, 1u);
+
+  // A node that is added by hand, and made part of the stream.
+  graph = captured;
+  cudaGraphNode_t added = add_kernel(kernels.add, 3, {nodes[0]});
+  EXPECT_EQ(cudaStreamUpdateCaptureDependencies(stream, &added, nullptr, 1, cudaStreamSetCaptureDependencies), cudaSuccess);
+  EXPECT_EQ(launch(kernels.multiply, 10, stream), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaErrorIllegalState);
+  ASSERT_EQ(end(), cudaSuccess);
+  EXPECT_EQ(graph, captured);
+  instantiate();
+  EXPECT_EQ(launch_graph(), 70);
+  EXPECT_EQ(cudaStreamUpdateCaptureDependencies(stream, &added, nullptr, 1, 0), cudaErrorIllegalState);
+}
+
+TEST_F(Graphs, AGraphCanBeCapturedInto) {
+  make_graph();
+  cudaGraphNode_t const first = add_kernel(kernels.set, 5);
+  ASSERT_EQ(cudaStreamBeginCaptureToGraph(stream, graph, &first, nullptr, 1, cudaStreamCaptureModeGlobal), cudaSuccess);
+  EXPECT_EQ(launch(kernels.multiply, 2, stream), cudaSuccess);
+  cudaGraph_t ended = nullptr;
+  ASSERT_EQ(cudaStreamEndCapture(stream, &ended), cudaSuccess);
+  EXPECT_EQ(ended, graph);
+  instantiate();
+  EXPECT_EQ(launch_graph(), 10);
+}
+
+TEST_F(Graphs, ALaunchOfAGraphIsCapturedAsAGraphWithinIt) {
+  begin();
+  EXPECT_EQ(launch(kernels.add, 3, stream), cudaSuccess);
+  ASSERT_EQ(end(), cudaSuccess);
+  instantiate();
+  cudaGraph_t const inner = graph;
+  begin();
+  EXPECT_EQ(cudaGraphLaunch(exec, stream), cudaSuccess);
+  EXPECT_EQ(cudaGraphLaunch(exec, stream), cudaSuccess);
+  ASSERT_EQ(end(), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(inner), cudaSuccess);
+  EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+  EXPECT_THAT(types(), ElementsAre(cudaGraphNodeTypeGraph, cudaGraphNodeTypeGraph));
+  instantiate();
+  EXPECT_EQ(launch_graph(), 6);
+}
+
+TEST_F(Graphs, ExternalEventsAreNodes) {
+  begin();
+  EXPECT_EQ(cudaStreamWaitEvent(stream, second_event, cudaEventWaitExternal), cudaSuccess);
+  EXPECT_EQ(launch(kernels.add, 3, stream), cudaSuccess);
+  EXPECT_EQ(cudaEventRecordWithFlags(event, stream, cudaEventRecordExternal), cudaSuccess);
+  ASSERT_EQ(end(), cudaSuccess);
+  EXPECT_THAT(types(), ElementsAre(cudaGraphNodeTypeWaitEvent, cudaGraphNodeTypeKernel, cudaGraphNodeTypeEventRecord));
+  instantiate();
+  EXPECT_EQ(cudaGraphLaunch(exec, stream), cudaSuccess);
+  EXPECT_EQ(cudaEventSynchronize(event), cudaSuccess);
+  EXPECT_EQ(read(), 3);
+}
+
+TEST_F(Graphs, AnErrorOfACapturedCallInvalidatesTheCapture) {
+  begin();
+  void* arguments[] = {nullptr, nullptr};
+  EXPECT_EQ(cudaLaunchKernel(&kernels.add, dim3(1), dim3(1), arguments, 0, stream), cudaErrorInvalidValue);
+  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
+}
+
+TEST_F(Graphs, AnImpossibleLaunchIsRefusedWhenItIsCaptured) {
+  begin();
+  int number = 1;
+  void* arguments[] = {&value, &number};
+  EXPECT_EQ(cudaLaunchKernel(&kernels.add, dim3(1), dim3(1), arguments, 1 << 20, stream), cudaErrorInvalidValue);
+  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
+}
+
+TEST_F(Graphs, CallbacksOfAStreamAreNotCaptured) {
+  begin();
+  EXPECT_EQ(cudaStreamAddCallback(stream, [](cudaStream_t, cudaError_t, void*) {}, nullptr, 0), cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
+}
+
+TEST_F(Graphs, AStreamThatIsCapturedIsNotDestroyed) {
+  begin();
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
+}
+
+TEST_F(Graphs, OtherStreamsRunWhileOneIsCaptured) {
+  begin();
+  EXPECT_EQ(launch(kernels.add, 4, other), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(other), cudaSuccess);
+  ASSERT_EQ(end(), cudaSuccess);
+  EXPECT_EQ(read(), 4);
+  EXPECT_TRUE(types().empty());
+}
+
+}  // namespace
+}  // namespace cuda_cpu::runtime

@@ -1,0 +1,76 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "cuda_cpu/runtime/runtime_test_support.h"
+
+namespace cuda_cpu::runtime {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(RuntimeErrors, AreKeptUntilTheyAreAskedFor) {
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  EXPECT_EQ(cudaSetDevice(7), cudaErrorInvalidDevice);
+  EXPECT_EQ(cudaSetDevice(0), cudaSuccess);
+  EXPECT_EQ(cudaPeekAtLastError(), cudaErrorInvalidDevice);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+}
+
+TEST(RuntimeErrors, AreThoseOfTheThread) {
+  EXPECT_EQ(cudaSetDevice(7), cudaErrorInvalidDevice);
+  std::thread([] {
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+    EXPECT_EQ(cudaMalloc(nullptr, 4), cudaErrorInvalidValue);
+  }).join();
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
+}
+
+TEST(RuntimeErrors, LaterOnesReplaceEarlierOnes) {
+  EXPECT_EQ(cudaSetDevice(7), cudaErrorInvalidDevice);
+  EXPECT_EQ(cudaMalloc(nullptr, 4), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+}
+
+TEST(RuntimeErrors, OfAnImpossibleLaunchNameTheLimit) {
+  UnitWithStore const unit;
+  DeviceInt const target;
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(unit.launch(target.its, nullptr, 1, 2000), cudaErrorInvalidConfiguration);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("block (2000, 1, 1); a block has 1 to 1024 threads"));
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration);
+  EXPECT_EQ(unit.launch(target.its), cudaSuccess);
+  EXPECT_EQ(target.value(), 7);
+}
+
+[[noreturn]] void lose_the_context() {
+  UnitWithStore const unit;
+  int* null = nullptr;
+  void* memory = nullptr;
+  bool const lasts = unit.launch(null) == cudaSuccess && cudaDeviceSynchronize() == cudaErrorIllegalAddress &&
+                     cudaGetLastError() == cudaErrorIllegalAddress && cudaGetLastError() == cudaErrorIllegalAddress &&
+                     cudaMalloc(&memory, 4) == cudaErrorIllegalAddress && unit.launch(null) == cudaErrorIllegalAddress;
+  bool elsewhere = false;
+  std::thread([&] { elsewhere = cudaDeviceSynchronize() == cudaErrorIllegalAddress; }).join();
+  std::_Exit(lasts && elsewhere ? 0 : 1);
+}
+
+TEST(RuntimeErrorsDeathTest, ThatLoseTheContextLastAndAreExplainedOnce) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(lose_the_context(), ::testing::ExitedWithCode(0),
+              "CUDA_ERROR_ILLEGAL_ADDRESS.*caused by launch 1 of store");
+}
+
+TEST(RuntimeErrors, HaveNamesAndDescriptions) {
+  EXPECT_STREQ(cudaGetErrorName(cudaErrorIllegalAddress), "cudaErrorIllegalAddress");
+  EXPECT_STREQ(cudaGetErrorString(cudaErrorInvalidDeviceFunction), "no kernel is registered for this function");
+  EXPECT_STREQ(cudaGetErrorName(static_cast<cudaError_t>(54321)), "unrecognized error code");
+  EXPECT_STREQ(cudaGetErrorString(static_cast<cudaError_t>(54321)), "unrecognized error code");
+}
+
+}  // namespace
+}  // namespace cuda_cpu::runtime

@@ -1,0 +1,135 @@
+// Graph management: executable graphs.
+#include <fmt/format.h>
+
+#include "cuda_cpu/runtime/capture.h"
+#include "cuda_cpu/runtime/graph_exec.h"
+#include "cuda_cpu/runtime/runtime.h"
+
+using namespace cuda_cpu::runtime;
+using tracing::internal::MutexLock;
+
+namespace {
+
+constexpr unsigned long long kKnownFlags = cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload |
+                                           cudaGraphInstantiateFlagDeviceLaunch | cudaGraphInstantiateFlagUseNodePriority;
+
+cudaError_t instantiate(cudaGraphExec_t* out, cudaGraph_t handle, unsigned long long flags, cudaGraphInstantiateResult& result) {
+  result = cudaGraphInstantiateError;
+  auto const graph = find_graph(handle);
+  if (out == nullptr || graph == nullptr || (flags & ~kKnownFlags) != 0) return cudaErrorInvalidValue;
+  if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0)
+    return refuse(cudaErrorNotSupported, "a graph that kernels launch (cudaGraphInstantiateFlagDeviceLaunch) is not supported");
+  MutexLock const lock(graphs_mutex);
+  if (graph->is_captured) return refuse(cudaErrorIllegalState, "the graph is being captured; end that first");
+  if (!graph->order()) {
+    result = cudaGraphInstantiateInvalidStructure;
+    return refuse(cudaErrorInvalidValue, "the nodes of the graph wait for each other: its edges form a cycle");
+  }
+  if (graph->has_memory_nodes() && !graph->executable.expired())
+    return refuse(cudaErrorNotSupported, "a graph with nodes that allocate or free memory has at most one executable graph");
+  auto exec = std::make_shared<GraphExec>(graph->clone(), flags);
+  graph->executable = exec;
+  *out = add_exec(std::move(exec));
+  result = cudaGraphInstantiateSuccess;
+  return cudaSuccess;
+}
+
+template <class Body>
+cudaError_t on_exec(cudaGraphExec_t handle, Body const& body) noexcept {
+  return call([&]() -> cudaError_t {
+    auto const exec = find_exec(handle);
+    return exec == nullptr ? cudaErrorInvalidValue : to_error(body(*exec));
+  });
+}
+
+bool can_be_disabled(NodeParams const& params) noexcept {
+  return std::holds_alternative<KernelNode>(params) || std::holds_alternative<MemcpyNode>(params) ||
+         std::holds_alternative<MemsetNode>(params);
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
+  return call([&] {
+    cudaGraphInstantiateResult result{};
+    return instantiate(exec, graph, flags, result);
+  });
+}
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
+  return cudaGraphInstantiate(exec, graph, flags);
+}
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphInstantiateParams* params) {
+  return call([&] {
+    if (params == nullptr) return cudaErrorInvalidValue;
+    params->errNode_out = nullptr;
+    return instantiate(exec, graph, params->flags, params->result_out);
+  });
+}
+
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t handle, unsigned long long* flags) {
+  return on_exec(handle, [&](GraphExec& exec) {
+    if (flags == nullptr) return cudaErrorInvalidValue;
+    *flags = exec.flags;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  return call([&] { return take_exec(exec) == nullptr ? cudaErrorInvalidValue : cudaSuccess; });
+}
+
+// There is nothing to do before a launch.
+cudaError_t cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t) {
+  return on_exec(handle, [](GraphExec&) { return cudaSuccess; });
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t given) {
+  return on_exec(handle, [&](GraphExec& exec) {
+    CUstream const stream = stream_of(given);
+    std::shared_ptr<Graph> const copy = has_captures() ? exec.clone_graph() : nullptr;  // before graphs_mutex is locked
+    auto const make = [&](NodeParams& node) TRACING_REQUIRES(graphs_mutex) {
+      if (copy == nullptr) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;  // another thread began the capture in between
+      node = ChildNode{owned(copy)};
+      return !copy->has_memory_nodes()
+                 ? CUDA_SUCCESS
+                 : cuda_cpu::cpu::refuse(CUDA_ERROR_NOT_SUPPORTED, "a graph with nodes that allocate or free memory cannot be captured");
+    };
+    return enqueue(stream, make, [&] { return exec.launch(stream); });
+  });
+}
+
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph_handle, cudaGraphExecUpdateResultInfo* info) {
+  return on_exec(handle, [&](GraphExec& exec) -> cudaError_t {
+    auto const graph = find_graph(graph_handle);
+    if (graph == nullptr || info == nullptr) return cudaErrorInvalidValue;
+    *info = exec.update(*graph);
+    if (info->result == cudaGraphExecUpdateSuccess) return cudaSuccess;
+    return refuse(cudaErrorGraphExecUpdateFailure,
+                  info->result == cudaGraphExecUpdateErrorTopologyChanged  ? "the graph has other nodes or edges than the executable graph"
+                  : info->result == cudaGraphExecUpdateErrorNodeTypeChanged ? "a node of the graph is of another kind than in the executable graph"
+                                                                            : "a node of the graph allocates or frees other memory");
+  });
+}
+
+cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t handle, cudaGraphNode_t node, unsigned is_enabled) {
+  return on_exec(handle, [&](GraphExec& exec) {
+    return exec.change_node(node, [&](Node& its) {
+      if (!can_be_disabled(its.params)) return cudaErrorInvalidValue;
+      its.is_enabled = is_enabled != 0;
+      return cudaSuccess;
+    });
+  });
+}
+cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t handle, cudaGraphNode_t node, unsigned* is_enabled) {
+  return on_exec(handle, [&](GraphExec& exec) {
+    return exec.change_node(node, [&](Node const& its) {
+      if (is_enabled == nullptr || !can_be_disabled(its.params)) return cudaErrorInvalidValue;
+      *is_enabled = its.is_enabled ? 1 : 0;
+      return cudaSuccess;
+    });
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,167 @@
+#define TRACE_TARGET "tracing::cuda"
+#include "cuda_cpu/runtime/graph_exec.h"
+
+#include <atomic>
+#include <utility>
+
+#include "cuda_cpu/cpu/device.h"
+#include "cuda_cpu/cpu/further_calls.h"
+#include "cuda_cpu/runtime/copies.h"
+#include "cuda_cpu/runtime/graph_memory.h"
+#include "cuda_cpu/runtime/runtime.h"
+#include "cuda_cpu/runtime/user_objects.h"
+#include "tracing_core/tracing.h"
+
+namespace cuda_cpu::runtime {
+namespace {
+
+using tracing::internal::MutexLock;
+
+constinit std::atomic<unsigned> last_number{0};
+
+cpu::Handles<GraphExec>& handles() {
+  static auto& its = *new cpu::Handles<GraphExec>{0x7400'0000};
+  return its;
+}
+
+CUdeviceptr address(void const* pointer) noexcept { return reinterpret_cast<CUdeviceptr>(pointer); }
+
+CUresult copy(cudaMemcpy3DParms const& its, CUstream stream) {
+  Direction direction{};
+  if (!is_linear(its)) return static_cast<CUresult>(cudaMemcpy3DAsync(&its, stream));
+  void* const to = its.dstPtr.ptr;
+  void const* const from = its.srcPtr.ptr;
+  if (cudaError_t const error = direction_of(its.kind, to, from, &direction); error != cudaSuccess)
+    return static_cast<CUresult>(error);
+  switch (direction) {
+    case Direction::host_to_device:
+      return driver().memcpy_htod_async(address(to), from, its.extent.width, stream);
+    case Direction::device_to_host:
+      return driver().memcpy_dtoh_async(to, address(from), its.extent.width, stream);
+    case Direction::device_to_device:
+      return driver().memcpy_dtod_async(address(to), address(from), its.extent.width, stream);
+    case Direction::host_to_host:
+      break;
+  }
+  return static_cast<CUresult>(cudaMemcpy3DAsync(&its, stream));
+}
+
+CUresult fill(cudaMemsetParams const& its, CUstream stream) {
+  if (its.height <= 1 && its.elementSize == 1)
+    return driver().memset_d8_async(address(its.dst), static_cast<unsigned char>(its.value), its.width, stream);
+  if (its.height <= 1 && its.elementSize == 4) return driver().memset_d32_async(address(its.dst), its.value, its.width, stream);
+  return driver().check(cpu::memset_3d(address(its.dst), its.pitch, its.value, its.elementSize, its.width, its.height, its.height,
+                                       1, stream),
+                        "cuMemsetD2D16()");
+}
+
+}  // namespace
+
+GraphExec::GraphExec(std::shared_ptr<Graph> copy, unsigned long long its_flags)
+    : flags(its_flags), number_(++last_number), graph_(std::move(copy)) {
+  take_graph(graph_->handle);  // the program does not see it
+  MutexLock const lock(mutex_);
+  collect(*graph_);
+}
+
+// Past the hooks of captures, for the event is not the program's. So below.
+GraphExec::~GraphExec() {
+  if (done_ != nullptr) cpu::event_destroy(done_);
+}
+
+void GraphExec::collect(Graph const& graph) {
+  orders_[&graph] = *graph.order();
+  for (auto const& [object, count] : graph.user_objects) held_.push_back(object);
+  for (auto const& node : graph.nodes()) {
+    nodes_[node->original] = node.get();
+    if (auto const* const child = std::get_if<ChildNode>(&node->params)) collect(*child->graph);
+    if (auto const* const alloc = std::get_if<AllocNode>(&node->params)) held_.push_back(alloc->allocation);
+    if (auto const* const free = std::get_if<FreeNode>(&node->params)) held_.push_back(free->allocation);
+  }
+}
+
+CUresult GraphExec::launch(CUstream stream) {
+  MutexLock const lock(mutex_);
+  TRACE_SPAN(trace, "graph_launch", tracing::kv("graph", number_), tracing::kv("nodes", orders_[graph_.get()].size()),
+             tracing::kv("stream", driver().number_of(stream)));
+  CUresult result = done_ == nullptr ? cpu::event_create(&done_, CU_EVENT_DISABLE_TIMING)
+                                     : cpu::stream_wait_event(stream, done_, CU_EVENT_WAIT_DEFAULT);
+  if (result == CUDA_SUCCESS) result = allocate_all(*graph_);
+  if (result == CUDA_SUCCESS) result = run_all(*graph_, stream);
+  if (!held_.empty()) {
+    auto& device = *cpu::Device::get();
+    if (auto const on = device.find_stream(stream)) device.submit(on, [held = held_] {});
+  }
+  CUresult const recorded = cpu::event_record(done_, stream);
+  return result == CUDA_SUCCESS ? recorded : result;
+}
+
+// Before any node runs.
+CUresult GraphExec::allocate_all(Graph const& graph) {
+  for (Node const* const node : orders_[&graph]) {
+    if (auto const* const child = std::get_if<ChildNode>(&node->params)) {
+      if (CUresult const result = allocate_all(*child->graph); result != CUDA_SUCCESS) return result;
+    }
+    auto const* const its = std::get_if<AllocNode>(&node->params);
+    if (its == nullptr || its->allocation->allocate() || (flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0) continue;
+    return driver().check(cpu::refuse(CUDA_ERROR_INVALID_VALUE,
+                                      "memory that the graph allocates is still allocated by its last launch; free it, or "
+                                      "instantiate the graph with cudaGraphInstantiateFlagAutoFreeOnLaunch"),
+                          "cuGraphLaunch()");
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult GraphExec::run_all(Graph const& graph, CUstream stream) {
+  cpu::CopiesInTurn const scope;
+  for (Node const* const node : orders_[&graph]) {
+    if (!node->is_enabled) continue;
+    if (CUresult const result = run(node->params, stream); result != CUDA_SUCCESS) return result;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult GraphExec::run(NodeParams const& params, CUstream stream) {
+  struct Run {
+    GraphExec& exec;
+    CUstream stream;
+
+    CUresult operator()(KernelNode const& its) const {
+      return driver().launch_kernel(its.function, its.grid, its.block, its.shared_bytes, stream, its.arguments->pointers());
+    }
+    CUresult operator()(MemcpyNode const& its) const { return copy(its.copy, stream); }
+    CUresult operator()(MemsetNode const& its) const { return fill(its.fill, stream); }
+    CUresult operator()(HostNode const& its) const { return driver().launch_host_func(stream, its.function, its.data); }
+    CUresult operator()(ChildNode const& its) const TRACING_REQUIRES(exec.mutex_) { return exec.run_all(*its.graph, stream); }
+    CUresult operator()(EmptyNode const&) const { return CUDA_SUCCESS; }
+    CUresult operator()(EventWaitNode const& its) const { return driver().stream_wait_event(stream, its.event, 0); }
+    CUresult operator()(EventRecordNode const& its) const { return driver().event_record(its.event, stream); }
+    CUresult operator()(AllocNode const&) const { return CUDA_SUCCESS; }  // by allocate_all()
+    CUresult operator()(FreeNode const& its) const {
+      return its.allocation->free()
+                 ? CUDA_SUCCESS
+                 : driver().check(cpu::refuse(CUDA_ERROR_INVALID_VALUE, "memory that the graph frees is not allocated"), "cuGraphLaunch()");
+    }
+  };
+  return std::visit(Run{*this, stream}, params);
+}
+
+std::shared_ptr<Graph> GraphExec::clone_graph() const {
+  MutexLock const lock(mutex_);
+  MutexLock const graphs_lock(graphs_mutex);
+  return graph_->clone();
+}
+
+cudaGraphExecUpdateResultInfo GraphExec::update(Graph const& graph) {
+  MutexLock const lock(mutex_);
+  MutexLock const graphs_lock(graphs_mutex);
+  return update_nodes(graph, *graph_);
+}
+
+std::shared_ptr<GraphExec> find_exec(cudaGraphExec_t handle) { return handles().find(handle); }
+std::shared_ptr<GraphExec> take_exec(cudaGraphExec_t handle) { return handles().take(handle); }
+cudaGraphExec_t add_exec(std::shared_ptr<GraphExec> exec) {
+  return reinterpret_cast<cudaGraphExec_t>(handles().add(std::move(exec)));
+}
+
+}  // namespace cuda_cpu::runtime

@@ -1,0 +1,145 @@
+#include "cuda_cpu/runtime/graph_memory.h"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <map>
+
+#include "cuda_cpu/cpu/device.h"
+#include "cuda_cpu/runtime/runtime.h"
+#include "tracing_core/internal/mutex.h"
+
+namespace cuda_cpu::runtime {
+namespace {
+
+using tracing::internal::Mutex;
+using tracing::internal::MutexLock;
+
+struct Memory {
+  Mutex mutex;
+  std::map<CUdeviceptr, std::weak_ptr<GraphAllocation>> all TRACING_GUARDED_BY(mutex);
+  std::map<CUdeviceptr, std::shared_ptr<GraphAllocation>> allocated TRACING_GUARDED_BY(mutex);
+  GraphMemory sizes TRACING_GUARDED_BY(mutex);
+};
+
+Memory& memory() {
+  static auto& its = *new Memory;
+  return its;
+}
+
+}  // namespace
+
+std::shared_ptr<GraphAllocation> GraphAllocation::make(std::size_t bytes) {
+  CUdeviceptr const address = cpu::Device::get()->memory.allocate(bytes);
+  if (address == 0) return nullptr;
+  auto allocation = std::make_shared<GraphAllocation>(address, bytes);
+  MutexLock const lock(memory().mutex);
+  memory().all[address] = allocation;
+  return allocation;
+}
+
+std::shared_ptr<GraphAllocation> GraphAllocation::find(CUdeviceptr address) {
+  MutexLock const lock(memory().mutex);
+  auto const found = memory().all.find(address);
+  return found == memory().all.end() ? nullptr : found->second.lock();
+}
+
+GraphAllocation::GraphAllocation(CUdeviceptr its_address, std::size_t its_bytes) : address(its_address), bytes(its_bytes) {
+  MutexLock const lock(memory().mutex);
+  auto& sizes = memory().sizes;
+  sizes.reserved += bytes;
+  sizes.reserved_high = std::max(sizes.reserved_high, sizes.reserved);
+}
+
+GraphAllocation::~GraphAllocation() {
+  {
+    MutexLock const lock(memory().mutex);
+    memory().all.erase(address);
+    memory().sizes.reserved -= bytes;
+  }
+  cpu::Device::get()->memory.free(address);
+}
+
+bool GraphAllocation::allocate() {
+  MutexLock const lock(memory().mutex);
+  if (!memory().allocated.emplace(address, shared_from_this()).second) return false;
+  auto& sizes = memory().sizes;
+  sizes.used += bytes;
+  sizes.used_high = std::max(sizes.used_high, sizes.used);
+  return true;
+}
+
+bool GraphAllocation::free() {
+  std::shared_ptr<GraphAllocation> last;  // may destroy this, without the lock
+  MutexLock const lock(memory().mutex);
+  auto const found = memory().allocated.find(address);
+  if (found == memory().allocated.end()) return false;
+  last = std::move(found->second);
+  memory().allocated.erase(found);
+  memory().sizes.used -= bytes;
+  return true;
+}
+
+GraphMemory graph_memory() {
+  MutexLock const lock(memory().mutex);
+  return memory().sizes;
+}
+
+void reset_used_high() {
+  MutexLock const lock(memory().mutex);
+  memory().sizes.used_high = memory().sizes.used;
+}
+
+void reset_reserved_high() {
+  MutexLock const lock(memory().mutex);
+  memory().sizes.reserved_high = memory().sizes.reserved;
+}
+
+}  // namespace cuda_cpu::runtime
+
+using namespace cuda_cpu::runtime;
+
+extern "C" {
+
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute, void* value) {
+  return call([&] {
+    if (device != 0) return cudaErrorInvalidDevice;
+    if (value == nullptr) return cudaErrorInvalidValue;
+    GraphMemory const sizes = graph_memory();
+    auto* const out = static_cast<cuuint64_t*>(value);
+    switch (attribute) {
+      case cudaGraphMemAttrUsedMemCurrent:
+        *out = sizes.used;
+        return cudaSuccess;
+      case cudaGraphMemAttrUsedMemHigh:
+        *out = sizes.used_high;
+        return cudaSuccess;
+      case cudaGraphMemAttrReservedMemCurrent:
+        *out = sizes.reserved;
+        return cudaSuccess;
+      case cudaGraphMemAttrReservedMemHigh:
+        *out = sizes.reserved_high;
+        return cudaSuccess;
+    }
+    return cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType attribute, void* value) {
+  return call([&]() -> cudaError_t {
+    if (device != 0) return cudaErrorInvalidDevice;
+    bool const is_high = attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
+    if (value == nullptr || !is_high || *static_cast<cuuint64_t*>(value) != 0)
+      return refuse(cudaErrorInvalidValue, "of the attributes of a graph's memory only the high marks can be set, and only to 0");
+    if (attribute == cudaGraphMemAttrUsedMemHigh) reset_used_high();
+    else reset_reserved_high();
+    return cudaSuccess;
+  });
+}
+
+// There is nothing to give back: memory that no graph has is the device's again at once.
+cudaError_t cudaDeviceGraphMemTrim(int device) {
+  return call([&] { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; });
+}
+
+}  // extern "C"

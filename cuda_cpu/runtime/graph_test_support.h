@@ -1,0 +1,171 @@
+// For tests of captures and graphs: kernels that are registered as by code of nvcc, memory, and streams.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <vector>
+
+extern "C" {
+void** __cudaRegisterFatBinary(void const* image);
+void __cudaRegisterFunction(void** handle, char const* host_function, char*, char const* name, int, uint3*, uint3*, dim3*, dim3*,
+                            int*);
+void __cudaRegisterVar(void** handle, char* host_variable, char*, char const* name, int, std::size_t bytes, int, int);
+}
+
+namespace cuda_cpu::runtime {
+
+/// Arithmetic on an int in memory, whose result depends on the order: set(int* to, int value), add(int* to, int value) and
+/// multiply(int* to, int factor). `variable`, an int.
+inline constexpr char kOrderKernels[] = R"(
+.version 7.5
+.target sm_75
+.address_size 64
+
+.visible .global .align 4 .u32 variable;
+
+.visible .entry set(.param .u64 to, .param .u32 value)
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [to];
+  ld.param.u32 %r1, [value];
+  cvta.to.global.u64 %rd2, %rd1;
+  st.global.u32 [%rd2], %r1;
+  ret;
+}
+
+.visible .entry add(.param .u64 to, .param .u32 value)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [to];
+  ld.param.u32 %r1, [value];
+  cvta.to.global.u64 %rd2, %rd1;
+  ld.global.u32 %r2, [%rd2];
+  add.s32 %r3, %r2, %r1;
+  st.global.u32 [%rd2], %r3;
+  ret;
+}
+
+.visible .entry multiply(.param .u64 to, .param .u32 factor)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [to];
+  ld.param.u32 %r1, [factor];
+  cvta.to.global.u64 %rd2, %rd1;
+  ld.global.u32 %r2, [%rd2];
+  mul.lo.s32 %r3, %r2, %r1;
+  st.global.u32 [%rd2], %r3;
+  ret;
+}
+)";
+
+/// Their host functions and variable: only the addresses count.
+struct OrderKernels {
+  char set = 0;
+  char add = 0;
+  char multiply = 0;
+  char variable = 0;
+};
+
+inline OrderKernels& order_kernels() {
+  static auto& its = *[] {
+    auto* const kernels = new OrderKernels;
+    void** const handle = __cudaRegisterFatBinary(kOrderKernels);
+    auto const add = [&](char const& host, char const* name) {
+      __cudaRegisterFunction(handle, &host, nullptr, name, -1, nullptr, nullptr, nullptr, nullptr, nullptr);
+    };
+    add(kernels->set, "set");
+    add(kernels->add, "add");
+    add(kernels->multiply, "multiply");
+    __cudaRegisterVar(handle, &kernels->variable, nullptr, "variable", 0, sizeof(int), 0, 0);
+    return kernels;
+  }();
+  return its;
+}
+
+class Graphs : public ::testing::Test {
+ protected:
+  Graphs() {
+    EXPECT_EQ(cudaMalloc(reinterpret_cast<void**>(&value), sizeof(int)), cudaSuccess);
+    write(0);
+    for (cudaStream_t* const its : {&stream, &other}) EXPECT_EQ(cudaStreamCreateWithFlags(its, cudaStreamNonBlocking), cudaSuccess);
+    for (cudaEvent_t* const its : {&event, &second_event}) EXPECT_EQ(cudaEventCreate(its), cudaSuccess);
+    static_cast<void>(cudaGetLastError());
+  }
+  ~Graphs() override {
+    if (exec != nullptr) {
+      EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+    }
+    if (graph != nullptr) {
+      EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    }
+    for (cudaEvent_t const its : {event, second_event}) EXPECT_EQ(cudaEventDestroy(its), cudaSuccess);
+    for (cudaStream_t const its : {stream, other}) EXPECT_EQ(cudaStreamDestroy(its), cudaSuccess);
+    EXPECT_EQ(cudaFree(value), cudaSuccess);
+  }
+
+  /// set, add or multiply on `value`.
+  cudaError_t launch(char const& kernel, int number, cudaStream_t on) {
+    void* arguments[] = {&value, &number};
+    return cudaLaunchKernel(&kernel, dim3(1), dim3(1), arguments, 0, on);
+  }
+  /// A node that does so.
+  cudaGraphNode_t add_kernel(char const& kernel, int number, std::vector<cudaGraphNode_t> const& after = {}) {
+    cudaGraphNode_t node = nullptr;
+    void* arguments[] = {&value, &number};
+    cudaKernelNodeParams params{};
+    params.func = const_cast<char*>(&kernel);
+    params.gridDim = params.blockDim = dim3(1);
+    params.kernelParams = arguments;
+    EXPECT_EQ(cudaGraphAddKernelNode(&node, graph, after.data(), after.size(), &params), cudaSuccess);
+    return node;
+  }
+  void make_graph() { ASSERT_EQ(cudaGraphCreate(&graph, 0), cudaSuccess); }
+  void instantiate() { ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess); }
+  /// The value after a launch of `exec`.
+  int launch_graph() {
+    EXPECT_EQ(cudaGraphLaunch(exec, stream), cudaSuccess);
+    EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    return read();
+  }
+  int read() const {
+    int number = -1;
+    EXPECT_EQ(cudaMemcpy(&number, value, sizeof number, cudaMemcpyDeviceToHost), cudaSuccess);
+    return number;
+  }
+  void write(int number) { EXPECT_EQ(cudaMemcpy(value, &number, sizeof number, cudaMemcpyHostToDevice), cudaSuccess); }
+
+  void begin(cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal) {
+    ASSERT_EQ(cudaStreamBeginCapture(stream, mode), cudaSuccess);
+  }
+  cudaError_t end() { return cudaStreamEndCapture(stream, &graph); }
+  cudaStreamCaptureStatus status_of(cudaStream_t its) const {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    EXPECT_EQ(cudaStreamIsCapturing(its, &status), cudaSuccess);
+    return status;
+  }
+  std::vector<cudaGraphNodeType> types() const {
+    std::size_t count = 0;
+    EXPECT_EQ(cudaGraphGetNodes(graph, nullptr, &count), cudaSuccess);
+    std::vector<cudaGraphNode_t> nodes(count);
+    EXPECT_EQ(cudaGraphGetNodes(graph, nodes.data(), &count), cudaSuccess);
+    std::vector<cudaGraphNodeType> types(count);
+    for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(cudaGraphNodeGetType(nodes[i], &types[i]), cudaSuccess);
+    return types;
+  }
+
+  OrderKernels& kernels = order_kernels();
+  int* value = nullptr;
+  cudaStream_t stream = nullptr;  // non-blocking, as is the other
+  cudaStream_t other = nullptr;
+  cudaEvent_t event = nullptr;
+  cudaEvent_t second_event = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+};
+
+}  // namespace cuda_cpu::runtime

@@ -1,0 +1,43 @@
+// Every function that is not supported says so. Without the toolkit's headers, as refused.cc, since none gets arguments.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+extern "C" {
+
+#define CUDA_CPU_REFUSED(name, reason) int name();
+#include "cuda_cpu/runtime/refused.inc"
+#undef CUDA_CPU_REFUSED
+int cudaGetLastError();
+
+}  // extern "C"
+
+namespace {
+
+constexpr int kNotSupported = 801;  // cudaErrorNotSupported
+
+struct Refused {
+  int (*function)();
+  std::string name;
+  std::string reason;
+};
+
+TEST(RefusedFunctions, ReturnAnErrorAndNameThemselves) {
+  Refused const functions[] = {
+#define CUDA_CPU_REFUSED(name, reason) {name, #name, reason},
+#include "cuda_cpu/runtime/refused.inc"
+#undef CUDA_CPU_REFUSED
+  };
+  for (Refused const& its : functions) {
+    ::testing::internal::CaptureStderr();
+    int const result = its.function();
+    std::string const reason = its.reason.empty() ? "" : ": " + its.reason;
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+              "testlog: cudaErrorNotSupported: " + its.name + "() is not supported" + reason + "\n");
+    EXPECT_EQ(result, kNotSupported) << its.name;
+    EXPECT_EQ(cudaGetLastError(), kNotSupported) << its.name;
+  }
+}
+
+}  // namespace

@@ -1,0 +1,94 @@
+// Of streams and events what CUDA leaves undefined or what takes a function of per-thread streams; programs/streams.cu has the rest.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "cuda_cpu/runtime/runtime_test_support.h"
+
+extern "C" {
+cudaError_t cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t function, void* data);
+cudaError_t cudaStreamSynchronize_ptsz(cudaStream_t stream);
+cudaError_t cudaStreamQuery_ptsz(cudaStream_t stream);
+}
+
+namespace cuda_cpu::runtime {
+namespace {
+
+void CUDART_CB wait_for(void* flag) {
+  while (!static_cast<std::atomic<bool>*>(flag)->load()) std::this_thread::yield();
+}
+
+TEST(RuntimeStreams, AreInvalidOnceDestroyed) {
+  UnitWithStore const unit;
+  DeviceInt const target;
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(unit.launch(target.its, stream), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(target.value(), 0);
+}
+
+TEST(RuntimeStreams, OfAThreadAreNotTheDefaultStream) {
+  std::atomic<bool> is_open{false};
+  ASSERT_EQ(cudaLaunchHostFunc_ptsz(nullptr, wait_for, &is_open), cudaSuccess);
+  EXPECT_EQ(cudaStreamQuery_ptsz(nullptr), cudaErrorNotReady);
+  EXPECT_EQ(cudaStreamQuery(cudaStreamPerThread), cudaErrorNotReady);
+  std::thread([] { EXPECT_EQ(cudaStreamSynchronize_ptsz(nullptr), cudaSuccess); }).join();  // another thread's is empty
+  is_open = true;
+  EXPECT_EQ(cudaStreamSynchronize_ptsz(nullptr), cudaSuccess);
+  EXPECT_EQ(cudaStreamQuery(cudaStreamPerThread), cudaSuccess);
+  cudaGetLastError();
+}
+
+TEST(RuntimeStreams, HaveTheFlagsThatTheyWereMadeWith) {
+  cudaStream_t blocking = nullptr;
+  cudaStream_t non_blocking = nullptr;
+  ASSERT_EQ(cudaStreamCreate(&blocking), cudaSuccess);
+  ASSERT_EQ(cudaStreamCreateWithFlags(&non_blocking, cudaStreamNonBlocking), cudaSuccess);
+  unsigned flags = 99;
+  EXPECT_EQ(cudaStreamGetFlags(blocking, &flags), cudaSuccess);
+  EXPECT_EQ(flags, unsigned{cudaStreamDefault});
+  EXPECT_EQ(cudaStreamGetFlags(non_blocking, &flags), cudaSuccess);
+  EXPECT_EQ(flags, unsigned{cudaStreamNonBlocking});
+  EXPECT_EQ(cudaStreamCreateWithFlags(&blocking, 0x80), cudaErrorInvalidValue);
+  cudaGetLastError();
+  EXPECT_EQ(cudaStreamDestroy(blocking), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(non_blocking), cudaSuccess);
+}
+
+TEST(RuntimeEvents, ThatWereNeverRecordedAreComplete) {
+  cudaEvent_t event = nullptr;
+  ASSERT_EQ(cudaEventCreate(&event), cudaSuccess);
+  EXPECT_EQ(cudaEventQuery(event), cudaSuccess);
+  EXPECT_EQ(cudaEventSynchronize(event), cudaSuccess);
+  float milliseconds = -1;
+  EXPECT_EQ(cudaEventElapsedTime(&milliseconds, event, event), cudaErrorInvalidResourceHandle);
+  cudaGetLastError();
+  EXPECT_EQ(cudaEventDestroy(event), cudaSuccess);
+  EXPECT_EQ(cudaEventRecord(event, nullptr), cudaErrorInvalidResourceHandle);
+  cudaGetLastError();
+}
+
+TEST(RuntimeEvents, AreNotReadyWhileTheirStreamIsBusy) {
+  std::atomic<bool> is_open{false};
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  ASSERT_EQ(cudaEventCreate(&event), cudaSuccess);
+  ASSERT_EQ(cudaLaunchHostFunc(stream, wait_for, &is_open), cudaSuccess);
+  ASSERT_EQ(cudaEventRecord(event, stream), cudaSuccess);
+  EXPECT_EQ(cudaEventQuery(event), cudaErrorNotReady);
+  is_open = true;
+  EXPECT_EQ(cudaEventSynchronize(event), cudaSuccess);
+  EXPECT_EQ(cudaEventQuery(event), cudaSuccess);
+  cudaGetLastError();
+  EXPECT_EQ(cudaEventDestroy(event), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+}  // namespace
+}  // namespace cuda_cpu::runtime
