@@ -231,6 +231,24 @@ TEST_P(Scenarios, PrintsExecutedInstructionsOfEachBlock) {
 TEST_P(Scenarios, PrintsInstructionsAsPerfSpans) {
   expect_perf("Scenario.RunsOneSmallBlock", "perf_spans.txt", {{"TRACE_PERF", "cuda_cpu=trace,cuda_cpu::blocks=off"}});
 }
+TEST_P(Scenarios, HoldsTotalsOfInstructionsToTheThreshold) {
+  if (!is_cpu()) GTEST_SKIP() << "The driver of a GPU does not report executed instructions.";
+  for (char const* const perf : {"on", "cuda_cpu=trace"}) {
+    Outcome const all = run("Scenario.RunsTwoSmallBlocks", {{"TRACE_PERF", perf}});
+    EXPECT_THAT(all.err, HasSubstr(": opcode_total ")) << perf;
+    Outcome const slow =
+        run("Scenario.RunsTwoSmallBlocks", {{"TRACE_PERF", perf}, {"TRACE_PERF_THRESHOLD_US", "60000000"}});
+    EXPECT_EQ(slow.exit_code, 0) << slow.out << slow.err;
+    EXPECT_THAT(slow.err, ::testing::Not(HasSubstr("opcode_total"))) << perf;
+    EXPECT_THAT(slow.err, ::testing::Not(HasSubstr("performance_span_complete"))) << perf;
+  }
+}
+TEST_P(Scenarios, SumsUpInstructionsIfTheSummaryAsksForLevelTrace) {
+  if (!is_cpu()) GTEST_SKIP() << "The driver of a GPU does not report executed instructions.";
+  EXPECT_THAT(run("Scenario.RunsOneSmallBlock", {{"TRACE_PERF", "summary,cuda_cpu=trace"}}).err,
+              HasSubstr("\ncpu_ldg                     2 "));
+  EXPECT_THAT(run("Scenario.RunsOneSmallBlock", {{"TRACE_PERF", "summary"}}).err, ::testing::Not(HasSubstr("cpu_ldg")));
+}
 TEST_P(Scenarios, PrintsNoInstructionsWithoutPerfSpans) {
   Outcome const outcome = run("Scenario.RunsOneSmallBlock", {{"TRACE_FILTER", "trace"}});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
