@@ -196,10 +196,10 @@ TEST(Environment, PerfTakesWordsAndDirectives) {
     char const* directives;
   };
   for (Row const& row :
-       {Row{"off", false, false, "trace"}, Row{"on", true, false, "trace"}, Row{" summary ", false, true, "trace"},
-        Row{"on,summary", true, true, "trace"}, Row{"gpu=debug", true, false, "gpu=debug"},
+       {Row{"off", false, false, "debug"}, Row{"on", true, false, "debug"}, Row{" summary ", false, true, "debug"},
+        Row{"on,summary", true, true, "debug"}, Row{"trace", true, false, "trace"}, Row{"gpu=debug", true, false, "gpu=debug"},
         Row{"summary, gpu=debug,[a{b=1,c=2}]=trace", false, true, "gpu=debug,[a{b=1,c=2}]=trace"},
-        Row{"off,gpu=debug", false, false, "gpu=debug"}, Row{"debug", true, false, "debug"}}) {
+        Row{"off,gpu=debug", false, false, "gpu=debug"}, Row{"info", true, false, "info"}}) {
     PerfSettings const perf = read({{"TRACE_PERF", row.text}}).perf;
     EXPECT_EQ(perf.report, row.report) << row.text;
     EXPECT_EQ(perf.summary, row.summary) << row.text;
@@ -212,7 +212,7 @@ std::string to_string(PerfSettings const& settings) {
   std::string out = settings.report ? "on" : "";
   if (settings.summary) out += out.empty() ? "summary" : ",summary";
   if (out.empty()) return "off";
-  return settings.directives == "trace" ? out : out + "," + settings.directives;
+  return settings.directives == "debug" ? out : out + "," + settings.directives;
 }
 
 TEST(Environment, IgnoresWrongDirectivesOfPerf) {

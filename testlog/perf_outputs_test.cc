@@ -143,6 +143,20 @@ TEST_F(PerfOutputs, AppearInSpanPathsOfFailuresAndCrashes) {
               HasSubstr("died in perf{name=\"cpu_bra\" to=4}\n"));
 }
 
+TEST_F(PerfOutputs, SpansOfLevelTraceAreOnlyMeasuredIfADirectiveSaysSo) {
+  for (char const* const value : {"on", "on,summary", "debug"}) {
+    std::string const err = run_scenarios("PerfOfEachLevel.Passes", {{"TRACE_PERF", value}}).err;
+    EXPECT_THAT(err, HasSubstr("perf{name=\"usual\"}")) << value;
+    EXPECT_THAT(err, Not(HasSubstr("detail"))) << value;
+  }
+  EXPECT_THAT(run_scenarios("PerfOfEachLevel.Passes", {{"TRACE_PERF", "trace"}}).err, HasSubstr("perf{name=\"detail\"}"));
+  EXPECT_THAT(run_scenarios("PerfOfEachLevel.Passes", {{"TRACE_PERF", "on,[detail]=trace"}}).err,
+              HasSubstr("perf{name=\"detail\"}"));
+  std::string const of_a_test = run_scenarios("PerfOfEachLevel.IsOn", {}).err;
+  EXPECT_THAT(of_a_test, HasSubstr("perf{name=\"usual\"}"));
+  EXPECT_THAT(of_a_test, Not(HasSubstr("detail")));
+}
+
 TEST_F(PerfOutputs, AreCapturedIfTheyAreOn) {
   for (Variables const& variables :
        std::vector<Variables>{{{"TRACE_PERF", "on"}}, {{"TRACE_PERF", "on"}, {"TRACE_SHOW", "none"}}}) {

@@ -24,10 +24,6 @@ tracing::cuda::DriverApi cpu_driver_api() noexcept;
 struct CpuDriverOptions {
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;  ///< capacity of the device
   unsigned workers = 0;            ///< number of multiprocessors: threads that run blocks; 0: one per core
-  /// If perf spans are on, emit the totals of a launch by opcode for each block, too. CUDA_CPU_BLOCKS=1 sets it.
-  bool block_statistics = false;
-  /// Emit perf spans for single instructions in the span of the launch. CUDA_CPU_SPANS=1 sets it.
-  bool instruction_spans = false;
   /// A launch that runs longer since its first block began is CUDA_ERROR_LAUNCH_TIMEOUT; its fault says where each warp
   /// is. Zero: never. TRACE_CUDA_TIMEOUT, in seconds, wins.
   std::chrono::nanoseconds timeout{0};

@@ -229,6 +229,7 @@ tracing::cuda::DriverOptions cpu_driver_options() {
                  : tracing::cuda::DriverOptions::Failed{};
   };
   options.last_message = cpu_driver_last_message;
+  options.measures_launches = true;
   return options;
 }
 

@@ -77,6 +77,11 @@ bool reports_opcode_totals() {
   return TRACING_INTERNAL_PERF_ENABLED_("opcode_total", ::tracing::internal::level_debug);
 }
 
+// Whether it wants them for each block, too, or a perf span for each operation of a warp: level trace of a target of their
+// own, so that `TRACE_PERF=cuda_cpu=trace` asks for both, and `cuda_cpu::blocks=trace` only for the first.
+bool reports_block_totals() { return TRACE_PERF_ENABLED(trace, tracing::target("cuda_cpu::blocks")); }
+bool reports_operations() { return TRACE_PERF_ENABLED(trace, tracing::target("cuda_cpu")); }
+
 // Emits a perf event for each opcode: `opcode_total name="cpu_ldg" opcode="ld.global.f32" count=16 threads=512
 // duration_us=83 duration_ms=0.083`. `name` is that of the perf span of one such instruction, if it has one. Then the
 // same for each block in the statistics: `block_opcode_total block=(1, 0, 0) ...`.
@@ -98,7 +103,7 @@ void report_opcode_totals(RunStatistics const& statistics) {
       TRACE_PERF_EVENT("block_opcode_total", kv("block", std::tuple(of->block.x, of->block.y, of->block.z)),
                        kv("name", statistics.opcodes.at(opcode).span.data()), kv("opcode", opcode),
                        kv("count", its.count), kv("threads", its.threads), kv("duration_us", took(its).us),
-                       kv("duration_ms", took(its).ms));
+                       kv("duration_ms", took(its).ms), tracing::target("cuda_cpu::blocks"));
     }
   }
 }
@@ -135,7 +140,8 @@ class GridWorkspace {
 // On the stream's thread, in the span of the launch, which becomes the parent of the executor's spans.
 void run(Device& device, Launch const& launch) {
   auto const entered = launch.span.enter();
-  bool const reports_totals = reports_opcode_totals();
+  bool const reports_blocks = reports_block_totals();
+  bool const reports_totals = reports_blocks || reports_opcode_totals();
   RunOptions options;
   // On any thread: what the kernel prints is also an event in the span of the launch.
   options.print = [&device, &launch](std::string_view text) {
@@ -147,8 +153,8 @@ void run(Device& device, Launch const& launch) {
   options.checks = device.options.checks;
   options.stale_shuffle = device.options.stale_shuffle;
   options.opcode_statistics = reports_totals;
-  options.block_statistics = reports_totals && device.options.block_statistics;
-  options.instruction_spans = device.options.instruction_spans;
+  options.block_statistics = reports_blocks;
+  options.instruction_spans = reports_operations();
   options.stop = device.stop.get_token();
   std::optional<GridWorkspace> workspace;
   if (launch.is_cooperative) options.grid_workspace = workspace.emplace(device.memory).address();

@@ -13,8 +13,6 @@ namespace {
 
 using tracing::internal::VariableInput;
 
-bool is_one(char const* value) { return value != nullptr && std::string_view(value) == "1"; }
-
 // Calls `read` with a variable that is set and not empty.
 template <class Read>
 void read_variable(std::string_view name, char const* (*get)(char const* name), std::string& reports,
@@ -65,10 +63,7 @@ void read_checks(CpuDriverOptions& options, VariableInput const& input) {
 
 }  // namespace
 
-CpuDriverOptions with_environment(CpuDriverOptions options, char const* (*get)(char const* name),
-                                  std::string& reports) {
-  options.block_statistics = options.block_statistics || is_one(get("CUDA_CPU_BLOCKS"));
-  options.instruction_spans = options.instruction_spans || is_one(get("CUDA_CPU_SPANS"));
+CpuDriverOptions with_environment(CpuDriverOptions options, char const* (*get)(char const* name), std::string& reports) {
   read_variable("TRACE_CUDA_TIMEOUT", get, reports, [&](auto const& input) { read_timeout(options, input); });
   read_variable("TRACE_CUDA_CHECK", get, reports, [&](auto const& input) { read_checks(options, input); });
   return options;

@@ -2,6 +2,7 @@
 #include <new>
 
 #include "cuda_cpu/executor/checker.h"
+#include "cuda_cpu/executor/loop_spans.h"
 #include "cuda_cpu/executor/places.h"
 #include "cuda_cpu/executor/warp_loop.h"
 
@@ -41,6 +42,7 @@ Block::Block(Launch& owner, std::uint64_t number) : launch(owner), ranges(owner.
   }
   if (is_traced(*launch.options))
     statistics = std::make_unique<std::vector<OpcodeStatistics>>(launch.kernel->forms.size());
+  if (launch.loops != nullptr) loop_spans = std::make_unique<LoopSpans>(*this);
   if (launch.options->checks.any()) checker = std::make_unique<BlockChecker>(*this);
 }
 

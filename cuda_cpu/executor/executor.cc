@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "cuda_cpu/executor/checker.h"
+#include "cuda_cpu/executor/loop_spans.h"
 #include "cuda_cpu/executor/machine.h"
 #include "cuda_cpu/executor/places.h"
 #include "tracing_core/tracing.h"
@@ -295,6 +296,7 @@ class Executor::Pool {
     Launch& launch = resident.job->launch;
     if (launch.timed_out.load(std::memory_order_relaxed) && resident.block != nullptr && resident.block->running != 0)
       launch.add_places(resident.block->index, places_of(*resident.block));
+    if (resident.block != nullptr) resident.block->loop_spans.reset();  // without the lock, since that calls layers
     {
       MutexLock const lock(mutex_);
       if (resident.block != nullptr) add_statistics(*resident.job, *resident.block);
@@ -333,9 +335,13 @@ std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape cons
   job->blocks = blocks;
   job->statistics = statistics;
   job->by_block = options.block_statistics;
-  if (options.instruction_spans) job->span = tracing::Span::current();
   Launch& launch = job->launch;
   launch.kernel = &kernel;
+  if (options.instruction_spans) {
+    job->span = tracing::Span::current();
+    auto loops = std::make_unique<LoopTable>(kernel);
+    if (!loops->empty()) launch.loops = std::move(loops);
+  }
   launch.shape = shape;
   launch.parameters.assign(parameters.begin(), parameters.end());
   launch.parameters.resize(std::max<std::size_t>(parameters.size(), kernel.function->parameter_bytes));

@@ -109,7 +109,7 @@ struct RunOptions {
   bool opcode_statistics = false;
   /// Also collects RunStatistics::blocks.
   bool block_statistics = false;
-  /// A perf span for each memory access, branch, call, return, exit, barrier and fence of a warp.
+  /// A perf span for each memory access, branch, call, return, exit, barrier, fence and loop of a warp.
   bool instruction_spans = false;
   Checks checks{};
   StaleShuffle stale_shuffle = StaleShuffle::fault_if_idx;

@@ -46,6 +46,8 @@ enum class StepKind : std::uint8_t { plain, branch, call, ret, exit, barrier, co
 enum class SpanKind : std::uint8_t { none, ldg, stg, lds, sts, bra, call, ret, exit, barrier_sync, memory_fence };
 
 class BlockChecker;
+class LoopSpans;
+class LoopTable;
 class Warp;
 struct Block;
 struct Places;
@@ -166,6 +168,7 @@ struct Launch {
   std::vector<FormTraits> traits;        // of the kernel's forms if the launch is checked
   std::uint32_t depth = 0;        // limit of nested calls
   std::uint32_t local_bytes = 0;  // of one thread: frames for this depth, then those for alloca
+  std::unique_ptr<LoopTable const> loops;  // of the kernel if its instructions have spans; null if it has none
   std::atomic<bool> stopped{false};
   std::chrono::steady_clock::time_point begin;  // of its first block
   std::atomic<bool> timed_out{false};           // then also stopped
@@ -308,6 +311,7 @@ struct Block {
   std::vector<CachedRange> ranges;
   std::map<std::uintptr_t, MemoryRange> late;  // memory allocated while the kernel ran, by its address
   std::unique_ptr<BlockChecker> checker;       // null if the launch is not checked
+  std::unique_ptr<LoopSpans> loop_spans;       // null without Launch::loops
   std::unique_ptr<std::vector<OpcodeStatistics>> statistics;  // by DecodedKernel::forms; null if not requested
 };
 

@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "cuda_cpu/executor/checker.h"
+#include "cuda_cpu/executor/loop_spans.h"
 #include "cuda_cpu/executor/warp_loop.h"
 #include "tracing_core/tracing.h"
 
@@ -64,12 +65,17 @@ struct Traced {
   template <class Make>
   bool step(Warp& warp, Step const& step, Mask lanes, Make const& make) {
     using Clock = std::chrono::steady_clock;
+    LoopSpans* const loops = warp.block.loop_spans.get();
+    auto const at = static_cast<std::uint32_t>(&step - warp.block.launch.kernel->steps.data());
+    if (loops != nullptr) loops->before(warp, at);
     auto const begin = Clock::now();
     BlockChecker* const checker = warp.block.checker.get();
     if (checker != nullptr) checker->before(warp, step, lanes);
     bool good = warp.block.launch.options->instruction_spans ? spanned(step, make) : make();
     if (checker != nullptr) good = good && checker->after();
     auto const took = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin);
+    if (loops != nullptr && step.span != SpanKind::none) loops->add_child(warp, took);
+    if (loops != nullptr && step.kind == StepKind::branch && step.target <= at) loops->iterate(warp, step.target);
     auto& statistics = (*warp.block.statistics)[step.form_index];
     ++statistics.count;
     statistics.threads += static_cast<std::uint64_t>(std::popcount(lanes));
@@ -82,7 +88,10 @@ struct Traced {
 
 WarpState run_traced(Warp& warp) {
   Traced policy;
-  return WarpLoop<Traced>(warp, policy).run();
+  WarpState const state = WarpLoop<Traced>(warp, policy).run();
+  if (LoopSpans* const loops = warp.block.loop_spans.get())
+    warp.alive == 0 || state == WarpState::failed ? loops->finish(warp) : loops->pause(warp);
+  return state;
 }
 
 }  // namespace cuda_cpu

@@ -226,15 +226,31 @@ TEST_P(Scenarios, PrintsExecutedInstructionsWithPerfSpans) {
   expect_perf("Scenario.RunsTwoSmallBlocks", "perf.txt", {{"TRACE_PERF", "on"}});
 }
 TEST_P(Scenarios, PrintsExecutedInstructionsOfEachBlock) {
-  expect_perf("Scenario.RunsTwoSmallBlocks", "perf_blocks.txt", {{"TRACE_PERF", "on"}, {"CUDA_CPU_BLOCKS", "1"}});
+  expect_perf("Scenario.RunsTwoSmallBlocks", "perf_blocks.txt", {{"TRACE_PERF", "cuda_cpu::blocks=trace"}});
 }
 TEST_P(Scenarios, PrintsInstructionsAsPerfSpans) {
-  expect_perf("Scenario.RunsOneSmallBlock", "perf_spans.txt", {{"TRACE_PERF", "on"}, {"CUDA_CPU_SPANS", "1"}});
+  expect_perf("Scenario.RunsOneSmallBlock", "perf_spans.txt", {{"TRACE_PERF", "cuda_cpu=trace,cuda_cpu::blocks=off"}});
+}
+TEST_P(Scenarios, HoldsTotalsOfInstructionsToTheThreshold) {
+  if (!is_cpu()) GTEST_SKIP() << "The driver of a GPU does not report executed instructions.";
+  for (char const* const perf : {"on", "cuda_cpu=trace"}) {
+    Outcome const all = run("Scenario.RunsTwoSmallBlocks", {{"TRACE_PERF", perf}});
+    EXPECT_THAT(all.err, HasSubstr(": opcode_total ")) << perf;
+    Outcome const slow =
+        run("Scenario.RunsTwoSmallBlocks", {{"TRACE_PERF", perf}, {"TRACE_PERF_THRESHOLD_US", "60000000"}});
+    EXPECT_EQ(slow.exit_code, 0) << slow.out << slow.err;
+    EXPECT_THAT(slow.err, ::testing::Not(HasSubstr("opcode_total"))) << perf;
+    EXPECT_THAT(slow.err, ::testing::Not(HasSubstr("performance_span_complete"))) << perf;
+  }
+}
+TEST_P(Scenarios, SumsUpInstructionsIfTheSummaryAsksForLevelTrace) {
+  if (!is_cpu()) GTEST_SKIP() << "The driver of a GPU does not report executed instructions.";
+  EXPECT_THAT(run("Scenario.RunsOneSmallBlock", {{"TRACE_PERF", "summary,cuda_cpu=trace"}}).err,
+              HasSubstr("\ncpu_ldg                     2 "));
+  EXPECT_THAT(run("Scenario.RunsOneSmallBlock", {{"TRACE_PERF", "summary"}}).err, ::testing::Not(HasSubstr("cpu_ldg")));
 }
 TEST_P(Scenarios, PrintsNoInstructionsWithoutPerfSpans) {
-  Outcome const outcome = run("Scenario.RunsOneSmallBlock", {{"TRACE_FILTER", "trace"},
-                                                             {"CUDA_CPU_SPANS", "1"},
-                                                             {"CUDA_CPU_BLOCKS", "1"}});
+  Outcome const outcome = run("Scenario.RunsOneSmallBlock", {{"TRACE_FILTER", "trace"}});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.err, ::testing::Not(HasSubstr("cpu_")));
   EXPECT_THAT(outcome.err, ::testing::Not(HasSubstr("opcode_total")));

@@ -92,6 +92,14 @@ TEST(Perf, ManyThreads) {
   }
   for (std::thread& thread : threads) thread.join();
 }
+TEST(PerfOfEachLevel, Passes) {
+  { TRACE_PERF_AT(debug, "usual"); }
+  { TRACE_PERF_AT(trace, "detail"); }
+}
+TEST_LOG(PerfOfEachLevel, IsOn, .perf = true) {
+  { TRACE_PERF_AT(debug, "usual"); }
+  { TRACE_PERF_AT(trace, "detail"); }
+}
 TEST(Perf, OddNames) {
   { TRACE_PERF("a \"quoted\"} 1\\"); }
   { TRACE_PERF("two\nlines\r"); }

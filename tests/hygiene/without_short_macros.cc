@@ -8,6 +8,7 @@
     defined(TRACE_LOG) || defined(TRACE_VALUES) || defined(TRACE_ENABLED) ||                        \
     defined(TRACE_FIELDS) || defined(TRACE_ENUM) ||                                                 \
     defined(TRACE_PERF) || defined(TRACE_PERF_AT) || defined(TRACE_PERF_AS) || defined(TRACE_PERF_EVENT) || \
+    defined(TRACE_MAKE_PERF) || defined(TRACE_PERF_ENABLED) ||                                              \
     defined(TRACE_ANNOTATE) || defined(TRACE_ANNOTATE_AT) || defined(TRACE_STEP)
 #error "a short macro is defined"
 #endif
@@ -33,6 +34,8 @@ void without_short_macros(int number) {
   TRACING_PERF_AS(named, "perf", number);
   if (named.elapsed_ns() == 0) TRACING_PERF_EVENT("no time {}", number);
   TRACING_PERF_EVENT("measured {}", number);
+  auto const perf_handle = TRACING_MAKE_PERF("perf", number);
+  if (TRACING_PERF_ENABLED(trace)) TRACING_PERF_EVENT("enabled");
   TRACING_ANNOTATE("annotation", number);
   TRACING_ANNOTATE_AT(info, "annotation", number);
   TRACING_STEP(number);

@@ -33,6 +33,8 @@ struct NoTime {
 #undef TRACE_PERF_AS
 #undef TRACE_PERF_AT
 #undef TRACE_PERF_EVENT
+#undef TRACE_PERF_ENABLED
+#undef TRACE_MAKE_PERF
 #undef TRACE_PERF_ALLOCATION
 #undef TRACE_PERF_EXECUTION
 #undef TRACE_PERF_TRANSFER
@@ -61,6 +63,8 @@ struct NoTime {
 #define TRACE_PERF_AS(variable, ...) [[maybe_unused]] constexpr ::without_macros::NoTime variable
 #define TRACE_PERF_AT(...) static_assert(true)
 #define TRACE_PERF_EVENT(...) static_cast<void>(0)
+#define TRACE_PERF_ENABLED(...) false
+#define TRACE_MAKE_PERF(...) ::tracing::Span()
 #define TRACE_PERF_ALLOCATION(...) static_cast<void>(0)
 #define TRACE_PERF_EXECUTION(...) static_cast<void>(0)
 #define TRACE_PERF_TRANSFER(...) static_cast<void>(0)

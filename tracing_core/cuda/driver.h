@@ -27,6 +27,8 @@ struct DriverOptions {
   /// For drivers that can explain why the latest call of this thread failed; empty if they know only the code. Called
   /// on the thread of the failed call before any other call; recorded as `detail` in the event of the error.
   std::function<std::string()> last_message;
+  /// The driver emits a perf span for each launch itself, so that there is no `gpu_execute_program`.
+  bool measures_launches = false;
   /// Each launch waits for its kernel to end: errors name the launch exactly, and spans last as long as the kernel, but
   /// nothing overlaps. By default true if CUDA_LAUNCH_BLOCKING=1 in the environment.
   std::optional<bool> launch_blocking;
@@ -45,6 +47,8 @@ struct DriverOptions {
 ///   `ptxas info` as DEBUG, other lines as WARN.
 /// * A launch keeps its span open until a query, an event or a synchronisation observes its end, which is an event
 ///   `completed` in that span. An error that is reported later names the launches that may have caused it.
+/// * If perf spans are on, a launch is also one of those, `gpu_execute_program`, with `grid_size` and `block_size`. It
+///   lasts from the call until the end of the launch is observed; a launch that fails reports no duration.
 ///
 /// Other calls are made through api(); check() reports their errors. Thread-safe if the driver is. Costs a few branches
 /// for each call while nothing is recorded; launches, synchronisations and streams cost a mutex and a small allocation.

@@ -4,6 +4,7 @@
 
 #include "tracing_core/cuda/driver_state.h"
 #include "tracing_core/cuda/errors.h"
+#include "tracing_core/perf/finish_perf.h"
 
 namespace tracing::inline v1::cuda {
 namespace {
@@ -109,8 +110,9 @@ void Driver::State::report_loss(Loss const& now) {
 
 void Driver::State::report_completed(std::vector<Launch> const& launches, std::string_view observed_by) {
   for (Launch const& launch : launches) {
-    auto const waited =
-        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - launch.at);
+    auto const duration = std::chrono::steady_clock::now() - launch.at;
+    auto const waited = std::chrono::duration_cast<std::chrono::microseconds>(duration);
+    finish_perf(launch.perf, duration);
     TRACE_TRACE("completed", tracing::kv("launch", launch.id),
                 tracing::kv("observed_by", tracing::display(observed_by)), tracing::kv("after_us", waited.count()),
                 tracing::parent(launch.span.or_current()));

@@ -141,6 +141,9 @@ CUresult Driver::State::launch(CUfunction function, Dim3 grid, Dim3 block, unsig
   bool const runs = !state.is_capturing(span, stream);
   std::optional<internal::DeviceCallScope> calling;
   if (runs) {
+    if (!state.options.measures_launches)
+      launch.perf = TRACE_MAKE_PERF("gpu_execute_program", tracing::kv("grid_size", grid.count()),
+                                    tracing::kv("block_size", block.count()));
     state.log.begin(stream, launch);
     calling.emplace(state.log, stream, state.device.load(), launch.id);
   }

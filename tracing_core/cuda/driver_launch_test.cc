@@ -3,8 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
+#include <thread>
 
 #include "tracing_core/cuda/driver_test_support.h"
+#include "tracing_core/filter/combinators.h"
+#include "tracing_core/filter/env_filter.h"
+#include "tracing_core/perf/perf_test_support.h"
 
 namespace tracing::cuda_test {
 namespace {
@@ -42,6 +47,57 @@ TEST(Driver, RecordsACooperativeLaunchLikeAnyOther) {
   answers.launch = CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
   EXPECT_THAT(printed_of_driver([&] { driver.launch_cooperative_kernel(function, {}, {}, 0, nullptr, nullptr); }),
               HasSubstr("cuLaunchCooperativeKernel(first, grid (1, 1, 1)"));
+}
+
+// ---- as perf spans ----
+
+constexpr std::string_view kMeasured =
+    "DEBUG perf{name=\"gpu_execute_program\" grid_size=8 block_size=64}: tracing::cuda: performance_span_complete "
+    "duration_us=<us> duration_ms=<ms>\n";
+
+// What a launch of 8 blocks prints with perf spans alone, until `observe` is done.
+template <class F>
+std::string measured(Driver& driver, F const& observe) {
+  CUfunction const function = function_of(driver, "first");
+  perf_test::Collected collected({}, FormatKind::full, to_filter(EnvFilter::parse_lossy("off")));
+  driver.launch_kernel(function, {4, 2}, {64}, 16, nullptr, nullptr);
+  EXPECT_EQ(collected.take(), "");
+  observe();
+  return collected.take_without_durations();
+}
+
+TEST(LaunchAsPerfSpan, LastsUntilItsEndIsObserved) {
+  Driver driver(answering());
+  EXPECT_EQ(measured(driver, [&] { driver.ctx_synchronize(); }), kMeasured);
+  EXPECT_EQ(measured(driver, [&] { std::thread([&] { driver.stream_synchronize(nullptr); }).join(); }), kMeasured);
+  EXPECT_EQ(measured(driver, [&] { driver.ctx_synchronize(), driver.ctx_synchronize(); }), kMeasured);
+}
+
+TEST(LaunchAsPerfSpan, IsInTheSpanOfTheLaunch) {
+  Driver driver(answering());
+  CUfunction const function = function_of(driver, "first");
+  perf_test::Collected collected;
+  driver.launch_kernel(function, {4, 2}, {64}, 16, nullptr, nullptr);
+  driver.ctx_synchronize();
+  EXPECT_THAT(collected.take(), HasSubstr("}:perf{name=\"gpu_execute_program\" grid_size=8 block_size=64}: tracing::cuda: "));
+}
+
+TEST(LaunchAsPerfSpan, HasNoDurationIfItFailsOrIsRefusedOrCaptured) {
+  Driver driver(answering());
+  EXPECT_EQ(measured(driver, [&] { answers.synchronize = CUDA_ERROR_ILLEGAL_ADDRESS, driver.ctx_synchronize(); }), "");
+  Driver other(answering());
+  answers.launch = CUDA_ERROR_INVALID_VALUE;
+  EXPECT_EQ(measured(other, [&] { other.ctx_synchronize(); }), "");
+  answers.launch = CUDA_SUCCESS;
+  answers.capture = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  EXPECT_EQ(measured(other, [&] { other.ctx_synchronize(); }), "");
+}
+
+TEST(LaunchAsPerfSpan, IsLeftToADriverThatMeasuresLaunches) {
+  DriverOptions options;
+  options.measures_launches = true;
+  Driver driver(answering(), options);
+  EXPECT_EQ(measured(driver, [&] { driver.ctx_synchronize(); }), "");
 }
 
 TEST(Driver, CallsAHostFunctionInItsSpan) {

@@ -37,6 +37,7 @@ struct Launch {
   std::uint64_t stream = 0;  ///< as in the field `stream`: 0 for the default stream
   std::chrono::steady_clock::time_point at;
   Span span;  ///< none if it is disabled
+  Span perf;  ///< its perf span; none if it is disabled
 };
 
 /// How a context was lost: the first call that reported the error, and the launches that may have caused it. A GPU does

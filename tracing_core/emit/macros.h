@@ -185,17 +185,19 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
       ::tracing::internal::open(tracing_span_##n, *tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__)
 #endif
 
-#define TRACING_INTERNAL_HANDLE_(text, ...) TRACING_INTERNAL_HANDLE_N_(__COUNTER__, text, __VA_ARGS__)
-#define TRACING_INTERNAL_HANDLE_N_(n, text, ...) TRACING_INTERNAL_HANDLE_NN_(n, text, __VA_ARGS__)
+#define TRACING_INTERNAL_HANDLE_(text, ...)                                                                             \
+  TRACING_INTERNAL_HANDLE_N_(__COUNTER__, kSpanKind, 2, TRACING_INTERNAL_SECOND_(__VA_ARGS__, ), text, __VA_ARGS__)
+#define TRACING_INTERNAL_HANDLE_N_(n, kind, skipped, name, text, ...) \
+  TRACING_INTERNAL_HANDLE_NN_(n, kind, skipped, name, text, __VA_ARGS__)
 // One expression, so that it can initialize globals and members: what the condition finds, the branch takes from a
 // variable of the thread, before it evaluates the arguments.
-#define TRACING_INTERNAL_HANDLE_NN_(n, text, ...)                                                                   \
+#define TRACING_INTERNAL_HANDLE_NN_(n, kind, skipped, name, text, ...)                                              \
   (::tracing::internal::kConstant<TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))> &&         \
            ::tracing::internal::find_span<decltype(                                                                 \
                ::tracing::internal::a_span_takes_a_level_a_name_and_values(__VA_ARGS__))>(                          \
-               TRACING_INTERNAL_CALLSITE_TEMPLATE_(tracing_types_##n, n, ::tracing::internal::kSpanKind,            \
+               TRACING_INTERNAL_CALLSITE_TEMPLATE_(tracing_types_##n, n, ::tracing::internal::kind,                 \
                                                    TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), tracing_types_##n, text, \
-                                                   2, TRACING_INTERNAL_SECOND_(__VA_ARGS__, ), nullptr, 0))         \
+                                                   skipped, name, nullptr, 0))                                      \
        ? ::tracing::internal::found_span()(__VA_ARGS__)                                                             \
        : ::tracing::Span())
 

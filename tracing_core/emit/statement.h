@@ -49,6 +49,7 @@ struct StatementKind {
   Kind kind;
   bool is_perf = false;
   bool is_annotation = false;
+  bool is_handle = false;  // a perf span that is no block; it has no threshold
 };
 
 // The macro's input to the parser, all of it literals.

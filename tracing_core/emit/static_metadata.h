@@ -33,7 +33,8 @@ constexpr void parse_values(StatementOutline& out, ArgumentRange const* ranges, 
     } else {
       if (traits.kind == ArgumentKind::parent) continue;
       if (traits.kind == ArgumentKind::threshold) {
-        if (!(out.text.kind.is_perf && out.text.kind.kind == Kind::span)) out.fail(Mistake::not_recordable, i + 1);
+        bool const measures = out.text.kind.is_perf && out.text.kind.kind == Kind::span && !out.text.kind.is_handle;
+        if (!measures) out.fail(Mistake::not_recordable, i + 1);
         continue;
       }
       if (traits.kind == ArgumentKind::constant_name) {
@@ -293,6 +294,7 @@ inline constexpr StatementKind kEventKind = {.kind = Kind::event};
 inline constexpr StatementKind kSpanKind = {.kind = Kind::span};
 inline constexpr StatementKind kPerfEventKind = {.kind = Kind::event, .is_perf = true};
 inline constexpr StatementKind kPerfSpanKind = {.kind = Kind::span, .is_perf = true};
+inline constexpr StatementKind kPerfHandleKind = {.kind = Kind::span, .is_perf = true, .is_handle = true};
 inline constexpr StatementKind kAnnotationKind = {.kind = Kind::span, .is_annotation = true};
 
 // The metadata of one callsite and the data that it points to.

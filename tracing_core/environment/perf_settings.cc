@@ -39,7 +39,7 @@ void set_perf(PerfSettings& settings, std::string_view value, std::string& repor
   settings.is_set = true;
   settings.report = !off && (on || !has_word);
   settings.summary = !off && summary;
-  settings.directives = directives.empty() ? "trace" : directives;
+  settings.directives = directives.empty() ? "debug" : directives;
 }
 
 }  // namespace tracing::inline v1::internal

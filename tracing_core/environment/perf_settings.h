@@ -12,7 +12,7 @@ namespace tracing::inline v1 {
 struct PerfSettings {
   bool report = false;                ///< each perf span prints how long it took
   bool summary = false;               ///< durations are summed up and the sums printed
-  std::string directives = "trace";   ///< the perf spans that are measured
+  std::string directives = "debug";   ///< the perf spans that are measured
   std::uint64_t threshold_us = 0;     ///< TRACE_PERF_THRESHOLD_US
   std::string json{};                 ///< TRACE_PERF_JSON: a path with %p and %t; empty: off
   std::string prometheus{};           ///< TRACE_PERF_PROM: likewise

@@ -15,8 +15,9 @@
 namespace tracing::inline v1 {
 
 struct PerfOptions {
-  /// Selects perf spans; all by default. The grammar is that of EnvFilter: `gpu=debug,[launch{stream=7}]=trace`.
-  std::string directives = "trace";
+  /// Selects perf spans; by default all but those of level trace. The grammar is that of EnvFilter:
+  /// `gpu=debug,[launch{stream=7}]=trace`.
+  std::string directives = "debug";
   /// If true, all layers of the registry see perf spans, and an event reports the duration of each. If false, perf
   /// spans are only summed up, which costs half as much.
   bool report = true;

@@ -51,6 +51,20 @@ TEST(PerfSelection, TakesDirectivesWithTheRealName) {
             "duration_ms=<ms>\n");
 }
 
+TEST(PerfSelection, LeavesOutLevelTraceByDefault) {
+  auto const emit = [] {
+    { TRACE_PERF_AT(debug, "usual"); }
+    { TRACE_PERF_AT(trace, "detail"); }
+  };
+  Collected usual;
+  emit();
+  EXPECT_NE(usual.summary().find("usual"), nullptr);
+  EXPECT_EQ(usual.summary().find("detail"), nullptr);
+  Collected all({.directives = "trace"});
+  emit();
+  EXPECT_NE(all.summary().find("detail"), nullptr);
+}
+
 TEST(PerfSelection, IsEachLayersOwn) {
   auto [info_layer, info_filter, info] = perf_layer({.directives = "info"});
   auto [load_layer, load_filter, loads] = perf_layer({.directives = "[cpu_ldg]=debug"});

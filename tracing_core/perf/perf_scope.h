@@ -97,6 +97,16 @@ template <class... A>
 #define TRACING_INTERNAL_PERF_EVENT_N_(n, level, text, ...) \
   TRACING_INTERNAL_EVENT_OF_KIND_(n, ::tracing::internal::kPerfEventKind, level, text, __VA_ARGS__)
 
+#define TRACING_INTERNAL_PERF_ENABLED_OF_KIND_(kind, text, ...) \
+  TRACING_INTERNAL_PERF_ENABLED_N_(__COUNTER__, kind, text, __VA_ARGS__)
+#define TRACING_INTERNAL_PERF_ENABLED_N_(n, kind, text, ...) TRACING_INTERNAL_PERF_ENABLED_NN_(n, kind, text, __VA_ARGS__)
+#define TRACING_INTERNAL_PERF_ENABLED_NN_(n, kind, text, ...)                                                          \
+  (TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) &&                                            \
+   ::tracing::internal::mask_by(TRACING_INTERNAL_CALLSITE_LAMBDA_(                                                     \
+       n, ::tracing::internal::kind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),                                           \
+       decltype(::tracing::internal::this_takes_a_level_and_values(__VA_ARGS__)), text, 1, "enabled", nullptr, 0)) != \
+       0)
+
 /// A span of level debug from here to the end of the scope that reports its duration: TRACING_PERF("cpu_ldg", bytes).
 /// It takes the arguments of TRACING_SPAN without the level, and `tracing::threshold(500us)`: shorter spans are not
 /// reported.
@@ -111,6 +121,16 @@ template <class... A>
 #define TRACING_PERF_AS(variable, ...)                                                                            \
   TRACING_INTERNAL_PERF_AS_(variable, 1, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), #__VA_ARGS__,                   \
                             ::tracing::internal::level_debug, __VA_ARGS__)
+/// Makes a Span handle of a perf span, for what is no block of one thread; finish_perf() reports its duration. Takes the
+/// arguments of TRACING_PERF but for the threshold: auto span = TRACING_MAKE_PERF("gpu_execute_program", grid_size).
+#define TRACING_MAKE_PERF(...)                                                                       \
+  TRACING_INTERNAL_HANDLE_N_(__COUNTER__, kPerfHandleKind, 1, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
+                             #__VA_ARGS__, ::tracing::internal::level_debug, __VA_ARGS__)
+/// Whether a perf span of this level would be measured here now: TRACING_PERF_ENABLED(trace). For what prepares or
+/// multiplies perf spans; may take a tracing::target().
+#define TRACING_PERF_ENABLED(...) \
+  TRACING_INTERNAL_PERF_ENABLED_OF_KIND_(kPerfSpanKind, #__VA_ARGS__, \
+                                         ::tracing::internal::a_level_comes_first_not_##__VA_ARGS__)
 /// An event of level debug that is on if perf spans are: TRACING_PERF_EVENT("cache", hits, misses).
 #define TRACING_PERF_EVENT(...) \
   TRACING_INTERNAL_PERF_EVENT_(::tracing::internal::level_debug, #__VA_ARGS__, __VA_ARGS__)
@@ -120,4 +140,6 @@ template <class... A>
 #define TRACE_PERF_AT TRACING_PERF_AT
 #define TRACE_PERF_AS TRACING_PERF_AS
 #define TRACE_PERF_EVENT TRACING_PERF_EVENT
+#define TRACE_PERF_ENABLED TRACING_PERF_ENABLED
+#define TRACE_MAKE_PERF TRACING_MAKE_PERF
 #endif

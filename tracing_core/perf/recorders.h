@@ -50,13 +50,7 @@ constexpr RecordedDuration recorded_duration(Duration const& duration) noexcept 
       __VA_ARGS__                                                                                 \
     }                                                                                             \
   } while (false)
-#define TRACING_INTERNAL_PERF_ENABLED_(text, level) TRACING_INTERNAL_PERF_ENABLED_N_(__COUNTER__, text, level)
-#define TRACING_INTERNAL_PERF_ENABLED_N_(n, text, level) TRACING_INTERNAL_PERF_ENABLED_NN_(n, text, level)
-#define TRACING_INTERNAL_PERF_ENABLED_NN_(n, text, level)          \
-  (TRACING_INTERNAL_COMPILED_IN_(level) &&                         \
-   ::tracing::internal::mask_by(TRACING_INTERNAL_CALLSITE_LAMBDA_( \
-       n, ::tracing::internal::kPerfEventKind, level,              \
-       decltype(::tracing::internal::this_takes_a_level_and_values(level)), text, 1, "enabled", nullptr, 0)) != 0)
+#define TRACING_INTERNAL_PERF_ENABLED_(text, level) TRACING_INTERNAL_PERF_ENABLED_OF_KIND_(kPerfEventKind, text, level)
 
 /// `memory_allocation size=4096 type="pool"`: bytes, and the allocator or the purpose.
 #define TRACING_PERF_ALLOCATION(size, type) \
