@@ -85,7 +85,7 @@ TEST_LOG(Scenario, HasAnUnsupportedInstruction) {
   Kernel kernel = faults_kernel("unknown", 32);
   kernel.source =
       "extern \"C\" __global__ void unknown(unsigned* x) {\n"
-      "  asm volatile(\"movmatrix.sync.aligned.m8n8.trans.b16 %0, %0;\" : \"+r\"(x[threadIdx.x]));\n"
+      "  asm volatile(\"brkpt;\");\n"
       "}\n";
   EXPECT_THROW(client.launch(kernel, {1, 1, 1}, {client.empty(128)}), Error);
 }
