@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cuda_cpu/cpu/further_calls.h"
+#include "cuda_cpu/runtime/capture.h"
 #include "cuda_cpu/runtime/registry.h"
 #include "cuda_cpu/runtime/runtime.h"
 
@@ -31,6 +32,7 @@ extern "C" {
 
 cudaError_t cudaDeviceReset() {
   return call([&]() -> cudaError_t {
+    end_all_captures();
     if (CUresult const result = driver().ctx_synchronize(); result != CUDA_SUCCESS) return to_error(result);
     registry().forget_loaded();
     auto const& api = driver().api();
