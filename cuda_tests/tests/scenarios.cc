@@ -79,7 +79,7 @@ TEST_LOG(Scenario, HasTooManyThreads) {
   EXPECT_THROW(client.launch(faults_kernel("empty", 2048), {1, 1, 1}, {}), Error);
 }
 
-// Transposes a matrix within a warp, which the CPU does not support.
+// Stops in a debugger, which the CPU does not support.
 TEST_LOG(Scenario, HasAnUnsupportedInstruction) {
   Client const client(backend());
   Kernel kernel = faults_kernel("unknown", 32);
