@@ -1,7 +1,13 @@
 #!/usr/bin/env bash
 # Runs the long form of the tests of which CI runs a sample: all half-precision values, a thousand killed processes, the machine
 # code of every example, and an hour of fuzzing. Takes about two hours on two cores: tools/campaign.sh [seconds for each fuzzer]
+#
+# tools/campaign.sh cuda <folder> [option of nvcc...] runs the CUDA programs of a folder on the CPU instead: see campaign_cuda.sh.
 set -euo pipefail
+if [[ ${1:-} == cuda ]]; then
+  shift
+  exec "$(dirname -- "${BASH_SOURCE[0]}")/campaign_cuda.sh" "$@"
+fi
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 tools/setup.sh browser fuzz

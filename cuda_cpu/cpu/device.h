@@ -41,6 +41,7 @@ inline constexpr int kDriverVersion = 13000;
 inline constexpr int kCapability = 90;        // compute capability 9.0
 inline constexpr int kNewestPtxVersion = 90;  // 9.0
 inline constexpr int kMaxThreads = 1024;      // in a block
+inline constexpr int kMaxBlocksPerMultiprocessor = 32;
 inline constexpr int kMaxBlockZ = 64;
 inline constexpr int kMaxGridX = 2147483647;
 inline constexpr int kMaxGridYZ = 65535;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <optional>
@@ -46,6 +47,7 @@ struct Launch {
   std::shared_ptr<LoadedFunction> function;
   LaunchShape shape;
   std::vector<std::byte> parameters;
+  bool is_cooperative = false;
   CUstream stream = nullptr;
   tracing::cuda::LaunchId id = 0;
   tracing::Span span;
@@ -120,6 +122,21 @@ void report_run(Launch const& launch, tracing::Instant begin, tracing::Instant e
                                                 .registers = entry.registers_used()});
 }
 
+// RunOptions::grid_workspace, in memory of the host that kernels may use.
+class GridWorkspace {
+ public:
+  explicit GridWorkspace(DeviceMemory& memory) : memory_(memory) { memory_.map_host(bytes_.data(), bytes_.size()); }
+  GridWorkspace(GridWorkspace const&) = delete;
+  GridWorkspace& operator=(GridWorkspace const&) = delete;
+  ~GridWorkspace() { memory_.unmap_host(bytes_.data()); }
+
+  std::uintptr_t address() const noexcept { return reinterpret_cast<std::uintptr_t>(bytes_.data()); }
+
+ private:
+  DeviceMemory& memory_;
+  alignas(kGridWorkspaceBytes) std::array<std::byte, kGridWorkspaceBytes> bytes_{};
+};
+
 // On the stream's thread, in the span of the launch, which becomes the parent of the executor's spans.
 void run(Device& device, Launch const& launch) {
   auto const entered = launch.span.enter();
@@ -139,10 +156,13 @@ void run(Device& device, Launch const& launch) {
   options.block_statistics = reports_blocks;
   options.instruction_spans = reports_operations();
   options.stop = device.stop.get_token();
+  std::optional<GridWorkspace> workspace;
+  if (launch.is_cooperative) options.grid_workspace = workspace.emplace(device.memory).address();
   RunStatistics statistics;
   tracing::Instant const begin = launch.call ? tracing::Instant::now() : tracing::Instant();
   auto fault = device.executor().run(*launch.function->kernel, launch.shape, launch.parameters, device.memory, options,
                                      reports_totals ? &statistics : nullptr);
+  workspace.reset();
   if (launch.call) report_run(launch, begin, tracing::Instant::now());
   if (reports_totals) report_opcode_totals(statistics);
   if (!fault || fault->kind == FaultKind::stopped) return;
@@ -196,17 +216,25 @@ CUresult read_parameters(ptx::Function const& entry, void** pointers, void** ext
   return CUDA_SUCCESS;
 }
 
-CUresult launch_kernel(CUfunction handle, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                       unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream_handle,
-                       void** pointers, void** extra) {
+namespace {
+
+CUresult submit(CUfunction handle, LaunchShape const& shape, CUstream stream_handle, void** pointers, void** extra,
+                bool is_cooperative) {
   return on_stream(stream_handle, [&](Device& device, auto& stream) {
     auto const function = device.functions.find(handle);
     if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
     auto const launch = std::make_shared<Launch>();
     launch->function = function;
-    launch->shape = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
+    launch->shape = shape;
+    launch->is_cooperative = is_cooperative;
     launch->stream = stream_handle;
-    if (auto const result = check_launch(*function, launch->shape); result != CUDA_SUCCESS) return result;
+    if (auto const result = check_launch(*function, shape); result != CUDA_SUCCESS) return result;
+    std::uint64_t const most = std::uint64_t{device.multiprocessors()} * kMaxBlocksPerMultiprocessor;
+    if (is_cooperative && shape.grid.count() > most) {
+      return refuse(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+                    fmt::format("a cooperative launch of {} blocks; the limit is {}, {} for each multiprocessor",
+                                shape.grid.count(), most, kMaxBlocksPerMultiprocessor));
+    }
     auto const result = read_parameters(*function->function, pointers, extra, launch->parameters);
     if (result != CUDA_SUCCESS) return result;
     launch->id = tracing::cuda::current_launch();
@@ -215,6 +243,22 @@ CUresult launch_kernel(CUfunction handle, unsigned grid_x, unsigned grid_y, unsi
     auto const end = device.submit(stream, [&device, launch] { run(device, *launch); });
     return device.launches_block ? device.wait({end}) : CUDA_SUCCESS;
   });
+}
+
+}  // namespace
+
+CUresult launch_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                       unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** pointers,
+                       void** extra) {
+  return submit(function, {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes}, stream, pointers, extra,
+                false);
+}
+
+CUresult launch_cooperative_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                   CUstream stream, void** pointers) {
+  return submit(function, {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes}, stream, pointers,
+                nullptr, true);
 }
 
 }  // namespace cuda_cpu::cpu

@@ -15,7 +15,8 @@ using tracing::internal::VariableInput;
 
 // Calls `read` with a variable that is set and not empty.
 template <class Read>
-void read_variable(std::string_view name, char const* (*get)(char const* name), std::string& reports, Read const& read) {
+void read_variable(std::string_view name, char const* (*get)(char const* name), std::string& reports,
+                   Read const& read) {
   char const* const value = get(name.data());
   if (value == nullptr || *value == '\0') return;
   for (auto const& variable : tracing::internal::common_variables().variables)
@@ -37,9 +38,12 @@ bool set_check(CpuDriverOptions& options, std::string_view word) {
   if (word == "init") return options.checks.init = true;
   if (word == "sync") return options.checks.sync = true;
   if (word == "leak") return options.leak_check = true;
-  if (word == "shuffle") options.stale_shuffle = StaleShuffle::fault;
-  else if (word == "zero_shuffle") options.stale_shuffle = StaleShuffle::zero;
-  else return false;
+  if (word == "shuffle")
+    options.stale_shuffle = StaleShuffle::fault;
+  else if (word == "zero_shuffle")
+    options.stale_shuffle = StaleShuffle::zero;
+  else
+    return false;
   return true;
 }
 
@@ -59,7 +63,8 @@ void read_checks(CpuDriverOptions& options, VariableInput const& input) {
 
 }  // namespace
 
-CpuDriverOptions with_environment(CpuDriverOptions options, char const* (*get)(char const* name), std::string& reports) {
+CpuDriverOptions with_environment(CpuDriverOptions options, char const* (*get)(char const* name),
+                                  std::string& reports) {
   read_variable("TRACE_CUDA_TIMEOUT", get, reports, [&](auto const& input) { read_timeout(options, input); });
   read_variable("TRACE_CUDA_CHECK", get, reports, [&](auto const& input) { read_checks(options, input); });
   return options;

@@ -61,10 +61,11 @@ TEST(Settings, BadValuesAreReportedAndIgnored) {
   EXPECT_TRUE(options.checks.init);
   EXPECT_FALSE(options.checks.race);
   EXPECT_EQ(options.timeout, 7s);
-  EXPECT_EQ(reports,
-            "testlog: TRACE_CUDA_TIMEOUT=-1: not a valid time; expected seconds, or off\n"
-            "testlog: TRACE_CUDA_CHECK=racy,init: unknown value \"racy\"; expected one of race, init, sync, leak, shuffle, "
-            "zero_shuffle (did you mean race?)\n");
+  EXPECT_EQ(
+      reports,
+      "testlog: TRACE_CUDA_TIMEOUT=-1: not a valid time; expected seconds, or off\n"
+      "testlog: TRACE_CUDA_CHECK=racy,init: unknown value \"racy\"; expected one of race, init, sync, leak, shuffle, "
+      "zero_shuffle (did you mean race?)\n");
 }
 
 }  // namespace

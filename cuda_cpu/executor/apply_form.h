@@ -11,10 +11,10 @@
 namespace cuda_cpu {
 
 /// The results of a form for each case, a list of its sources. Registers have the size of the form's types; a predicate
-/// is zero or one. `second`: the second destination predicates. Declares that the test checks the form, so the caller
-/// must compare the results.
+/// is zero or one. `second`: the second destination predicates. Declares that the test checks the form, unless it is not
+/// `listed`, so the caller must compare the results.
 [[nodiscard]] std::vector<std::uint64_t> apply_form(std::string const& form,
                                                     std::vector<std::vector<std::uint64_t>> const& cases,
-                                                    std::vector<std::uint64_t>* second = nullptr);
+                                                    std::vector<std::uint64_t>* second = nullptr, bool listed = true);
 
 }  // namespace cuda_cpu

@@ -115,7 +115,8 @@ bool add_vector(Warp& warp, Step const& step, Mask lanes) {
       Bits const value = warp.at<Bits>(step.source[i])[lane];
       old[i] = __atomic_load_n(place + i, __ATOMIC_RELAXED);
       auto const next = [value](Bits now) {
-        if constexpr (std::is_same_v<T, float>) return bits_of(flushed(flushed(as_float(now)) + flushed(as_float(value))));
+        if constexpr (std::is_same_v<T, float>)
+          return bits_of(flushed(flushed(as_float(now)) + flushed(as_float(value))));
         else return changed<Operation::add, T, Bits>(now, value);
       };
       while (!__atomic_compare_exchange_n(place + i, &old[i], next(old[i]), true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {

@@ -81,7 +81,7 @@ void Block::report_deadlock() {
     Mask same = 0;
     each_lane(waits, [&](unsigned lane) { same |= Mask{warp->key[lane] == warp->key[first]} << lane; });
     Step const& step = launch.kernel->steps[static_cast<std::uint32_t>(warp->key[first])];
-    fail(*warp, step, same, FaultKind::barrier, "a deadlock (" + places_of(*this) + ")");
+    fail(*warp, step, same, FaultKind::barrier, "a deadlock (" + places_of(*this).text + ")");
     return;
   }
 }
@@ -235,7 +235,7 @@ bool Block::fail(Warp const& warp, Step const& step, Mask lanes, FaultKind kind,
   fault.first_thread = warp.index * kLanes;
   fault.lanes = lanes;
   fault.address = address;
-  fault.message = what + ": kernel " + fault.kernel + ", " + place_of(*launch.kernel, step) + " (" +
+  fault.message = what + ": kernel " + ptx::demangled(fault.kernel) + ", " + place_of(*launch.kernel, step) + " (" +
                   launch.kernel->forms[step.form_index]->name + "), block " + dimensions_text(index) + ", warp " +
                   std::to_string(warp.index) + ", " + lanes_text(lanes);
   launch.fail(std::move(fault));

@@ -65,11 +65,16 @@ Handler select_carry(Form const& form, Step& step) {
   step.choice = static_cast<std::uint8_t>((reads ? kReads : 0) | (writes ? kWrites : 0));
   step.destination[1] = 0;
   switch (form.type) {
-    case Type::u32: return select<U32>(form);
-    case Type::s32: return select<std::int32_t>(form);
-    case Type::u64: return select<U64>(form);
-    case Type::s64: return select<std::int64_t>(form);
-    default: return nullptr;
+    case Type::u32:
+      return select<U32>(form);
+    case Type::s32:
+      return select<std::int32_t>(form);
+    case Type::u64:
+      return select<U64>(form);
+    case Type::s64:
+      return select<std::int64_t>(form);
+    default:
+      return nullptr;
   }
 }
 

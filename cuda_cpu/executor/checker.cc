@@ -31,7 +31,8 @@ FormTraits FormTraits::of(Form const& form) {
   traits.copies_back = op == "cp" && form.has("bulk_group");
   traits.reads = op.starts_with("ld") || is_atomic || (op == "wmma" && form.has("load"));
   traits.writes = op.starts_with("st") || is_atomic || (op == "wmma" && form.has("store"));
-  traits.is_strong = is_atomic || form.has("volatile") || form.has("relaxed") || form.has("acquire") || form.has("release");
+  traits.is_strong =
+      is_atomic || form.has("volatile") || form.has("relaxed") || form.has("acquire") || form.has("release");
   // Bulk copies and arrivals after copies order them for the threads that wait at the mbarrier.
   bool const is_at_mbarrier = op == "mbarrier" || form.has("mbarrier") || form.has("mbarrier::complete_tx::bytes");
   traits.orders =
@@ -111,8 +112,8 @@ bool BlockChecker::check_race(Warp const& warp, Step const& step, unsigned lane,
   return good;
 }
 
-// Whether something that both threads did since then might order the accesses, by whatever else they do: the rule errs on
-// the side of silence.
+// Whether something that both threads did since then might order the accesses, by whatever else they do: the rule errs
+// on the side of silence.
 bool BlockChecker::may_be_ordered(Access const& earlier, unsigned thread) const {
   Order const &theirs = orders_[earlier.thread], &ours = orders_[thread];
   bool const both_met = theirs.meeting > earlier.time && ours.meeting > earlier.time;
@@ -167,7 +168,7 @@ void BlockChecker::check_places(unsigned id) {
     Step const& step = block_.launch.kernel->steps[warp->waiting_at[id]];
     if (warp->waiting_at[id] == first->waiting_at[id] || !is_aligned(*block_.launch.kernel, step)) continue;
     block_.fail(*warp, step, warp->waiting[id], FaultKind::barrier,
-                "a barrier that threads of a block reach at different places (" + places_of(block_) + ")");
+                "a barrier that threads of a block reach at different places (" + places_of(block_).text + ")");
     return;
   }
 }
@@ -193,8 +194,9 @@ bool BlockChecker::report_unwritten(Warp const& warp, Step const& step, unsigned
 std::string BlockChecker::shared_text(std::uint64_t offset) const {
   auto const& kernel = *block_.launch.kernel;
   for (auto const& slot : kernel.function->shared) {
-    auto const& variables = slot.function < 0 ? kernel.module->variables()
-                                              : kernel.module->functions()[static_cast<std::size_t>(slot.function)].variables;
+    auto const& variables = slot.function < 0
+                                ? kernel.module->variables()
+                                : kernel.module->functions()[static_cast<std::size_t>(slot.function)].variables;
     auto const& variable = variables[static_cast<std::size_t>(slot.variable)];
     bool const is_dynamic = variable.size_bytes == 0;
     if (offset < slot.offset_bytes || (!is_dynamic && offset - slot.offset_bytes >= variable.size_bytes)) continue;

@@ -1,7 +1,7 @@
 // BlockChecker: finds races and reads of memory that was never written, in launches that ask for it.
 //
-// Such a launch runs in a loop of its own, run_checked.cc, in which every access to shared and global memory goes through
-// Block::resolve(). So the common loop has no branch for it.
+// Such a launch runs in a loop of its own, run_checked.cc, in which every access to shared and global memory goes
+// through Block::resolve(). So the common loop has no branch for it.
 #pragma once
 
 #include <array>
@@ -19,11 +19,11 @@ namespace cuda_cpu {
 struct FormTraits {
   bool reads = false;
   bool writes = false;
-  bool copies = false;     // reads global and writes shared memory
+  bool copies = false;       // reads global and writes shared memory
   bool copies_back = false;  // reads shared and writes global memory
-  bool is_strong = false;  // volatile, relaxed or atomic: no race with another strong access
-  bool orders = false;     // a fence, or an atomic access: may order what other threads do before and after it
-  bool meets = false;      // bar.warp.sync
+  bool is_strong = false;    // volatile, relaxed or atomic: no race with another strong access
+  bool orders = false;       // a fence, or an atomic access: may order what other threads do before and after it
+  bool meets = false;        // bar.warp.sync
 
   static FormTraits of(ptx::Form const& form);
 };
@@ -34,7 +34,8 @@ class BlockChecker {
 
   /// A lane is about to access memory; `written` is that of a global range, or null. False, after reporting a fault, if
   /// the access is wrong.
-  bool access(Warp const& warp, Step const& step, unsigned lane, std::byte* place, std::uint32_t bytes, WrittenBytes* written);
+  bool access(Warp const& warp, Step const& step, unsigned lane, std::byte* place, std::uint32_t bytes,
+              WrittenBytes* written);
   /// Before a step is run, and after it: false, after reporting a fault, if it was wrong.
   void before(Warp& warp, Step const& step, Mask lanes);
   bool after();
@@ -57,7 +58,7 @@ class BlockChecker {
   };
   // What a thread did last.
   struct Order {
-    Time fence = 0;  // or another event that may order its accesses for other threads
+    Time fence = 0;    // or another event that may order its accesses for other threads
     Time meeting = 0;  // with others of its warp
   };
   // A write that is a race if it changes the value.
@@ -76,22 +77,23 @@ class BlockChecker {
   };
 
   FormTraits const& traits(Step const& step) const;
-  bool check_race(Warp const& warp, Step const& step, unsigned lane, std::byte* place, std::uint32_t bytes, bool writes);
+  bool check_race(Warp const& warp, Step const& step, unsigned lane, std::byte* place, std::uint32_t bytes,
+                  bool writes);
   bool may_be_ordered(Access const& earlier, unsigned thread) const;
   void mark_fence(unsigned thread);
   void check_places(unsigned id);
-  bool report_race(Warp const& warp, Step const& step, unsigned lane, Access const& other, bool other_wrote, bool writes,
-                   std::byte const* place, std::uint32_t bytes);
-  bool report_unwritten(Warp const& warp, Step const& step, unsigned lane, std::string const& where, std::uintptr_t address,
-                        std::uint32_t bytes);
+  bool report_race(Warp const& warp, Step const& step, unsigned lane, Access const& other, bool other_wrote,
+                   bool writes, std::byte const* place, std::uint32_t bytes);
+  bool report_unwritten(Warp const& warp, Step const& step, unsigned lane, std::string const& where,
+                        std::uintptr_t address, std::uint32_t bytes);
   std::string shared_text(std::uint64_t offset) const;
   std::string thread_text(unsigned thread) const;
 
   Block& block_;
   Time now_ = 0;
-  Time barrier_ = 0;  // that all threads of the block passed
-  std::vector<Order> orders_;         // by thread
-  std::vector<Time> warp_fences_;     // by warp: the last fence of any of its lanes
+  Time barrier_ = 0;               // that all threads of the block passed
+  std::vector<Order> orders_;      // by thread
+  std::vector<Time> warp_fences_;  // by warp: the last fence of any of its lanes
   // From calloc(), which leaves pages that no thread accesses alone.
   std::unique_ptr<Shadow[], Free> shadows_;  // by byte of shared memory
   std::unique_ptr<bool[], Free> written_;

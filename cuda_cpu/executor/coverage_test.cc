@@ -4,12 +4,18 @@
 // The second check needs all tests of this program to have run in one process: the CTest test cuda_cpu.forms, which
 // sets CUDA_CPU_CHECK_FORMS.
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <filesystem>
+#include <random>
 
+#include "cuda_cpu/executor/apply_form.h"
 #include "cuda_cpu/executor/decode.h"
 #include "cuda_cpu/executor/checked_forms.h"
+#include "cuda_cpu/executor/reference.h"
 #include "cuda_cpu/executor/run_test_support.h"
 #include "tests/approval.h"
+#include "tests/support/campaign.h"
 
 namespace cuda_cpu {
 namespace {
@@ -47,6 +53,81 @@ TEST(Coverage, AllFormsOfTheKernelsAreSupported) { EXPECT_GT(forms_of_kernels().
 
 TEST(Coverage, AllFormsHaveAHandler) {
   for (auto const* const form : ptx::all_forms()) EXPECT_NE(find_handler(*form), nullptr) << form->name;
+}
+
+// Operands for a form: values at the ends of ranges, infinities, NaNs, and others. The number in the text is the same in
+// all cases.
+std::vector<std::vector<std::uint64_t>> random_cases(std::vector<ptx::OperandSpec> const& sources) {
+  static constexpr std::uint64_t kSpecial[] = {
+      0, 1, ~std::uint64_t{0}, 0x8000000080008000, 0x7fffffff7fff7fff, 0x7f8000007c007f80, 0xff8000007fc17f81,
+      0x3ff0000000000000, 0x3f8000003c003f80, 0x7ff0000000000000, 0xfff8000000000001, 0x0010000000800080,
+      0x43e000004f004f00};
+  std::mt19937_64 random(77);
+  std::vector<std::vector<std::uint64_t>> cases(256);
+  for (auto& one : cases) {
+    for (auto const& spec : sources) {
+      std::uint64_t value = random();
+      if (value % 4 == 0) value = kSpecial[value / 4 % std::size(kSpecial)];
+      else if (value % 4 == 1) value >>= random() % 64;
+      if (spec.role == ptx::OperandRole::immediate) value = 0x96;
+      if (spec.role == ptx::OperandRole::predicate) value &= 1;
+      one.push_back(value);
+    }
+  }
+  return cases;
+}
+
+// Doubles that are NaN have unspecified bits.
+bool is_same(ptx::Form const& form, std::uint64_t a, std::uint64_t b) {
+  ptx::Type const type = form.operands[0].type;
+  if (type == ptx::Type::f64 && std::isnan(std::bit_cast<double>(a))) return std::isnan(std::bit_cast<double>(b));
+  unsigned const bytes = ptx::size_bytes(type);
+  return ((a ^ b) & (bytes == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1)) == 0;
+}
+
+bool is_comparable(ptx::Form const& form) {
+  bool const has_address =
+      std::ranges::find(form.operands, ptx::OperandRole::address, &ptx::OperandSpec::role) != form.operands.end();
+  return !has_address && !reference::sources_of(form).empty() && reference::supports(form);
+}
+
+// In full warps.
+void compare_with_reference(ptx::Form const& form, bool listed) {
+  auto const cases = random_cases(reference::sources_of(form));
+  std::vector<std::uint64_t> second;
+  auto const results = apply_form(form.name, cases, &second, listed);
+  auto const role = form.operands[0].role;
+  bool const two = role == ptx::OperandRole::set_predicates;
+  bool const is_predicate = two || role == ptx::OperandRole::set_predicate;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    auto const expected = reference::outcome_of(form, cases[i], false);
+    bool const same = !is_predicate ? is_same(form, results[i], expected->value)
+                                    : results[i] == (expected->first ? 1u : 0u) &&
+                                          (!two || second[i] == (expected->second ? 1u : 0u));
+    ASSERT_TRUE(same) << form.name << std::hex << ' ' << cases[i][0] << ": " << results[i] << ", the reference has "
+                      << expected->value << ' ' << expected->first << expected->second;
+  }
+}
+
+TEST(Coverage, ScalarFormsOfTheKernelsAgreeWithTheReference) {
+  int compared = 0;
+  for (auto const& name : forms_of_kernels()) {
+    if (!is_comparable(*ptx::find_form(name))) continue;
+    compare_with_reference(*ptx::find_form(name), true);
+    ++compared;
+  }
+  EXPECT_GT(compared, 100);
+}
+
+// A sample of those that the reference knows, or all of them in a full campaign.
+TEST(Coverage, ScalarFormsAgreeWithTheReference) {
+  std::size_t known = 0;
+  for (auto const* const form : ptx::all_forms()) {
+    if (!is_comparable(*form)) continue;
+    if (++known % tracing_test::campaign<std::size_t>(1, 4) == 0) compare_with_reference(*form, false);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(known, 5000u);
 }
 
 // " FloatSemantics.RoundOnce HalfSemantics.FollowTheManual": the tests that check a form.

@@ -48,7 +48,7 @@ Fault kernel_fault(Launch const& launch, FaultKind kind, std::string_view how) {
   Fault fault;
   fault.kind = kind;
   fault.kernel = launch.kernel->name;
-  fault.message = "kernel " + fault.kernel + std::string(how);
+  fault.message = "kernel " + ptx::demangled(fault.kernel) + std::string(how);
   return fault;
 }
 
@@ -134,24 +134,24 @@ void Launch::time_out() {
   fail(kernel_fault(*this, FaultKind::timeout, ""));  // its message follows when all blocks have said where they are
 }
 
-void Launch::add_places(Dimensions const& block, std::string places) {
+void Launch::add_places(Dimensions const& block, Places places) {
   MutexLock const lock(mutex_);
   places_.emplace_back(block, std::move(places));
 }
 
-std::string Launch::timeout_text(std::uint64_t begun) const {
+void Launch::explain_timeout(Fault& fault, std::uint64_t begun) const {
   constexpr std::size_t kMaxGroups = 4, kMaxBlocks = 4;  // that are named
   MutexLock const lock(mutex_);
   auto all = places_;
   std::ranges::sort(all, {}, [](auto const& one) { return std::tuple(one.first.z, one.first.y, one.first.x); });
   std::vector<std::pair<std::string, std::vector<std::string>>> groups;  // blocks at the same places
   for (auto const& [block, places] : all) {
-    auto const known = std::ranges::find(groups, places, [](auto const& group) { return group.first; });
-    auto& group = known != groups.end() ? *known : groups.emplace_back(places, std::vector<std::string>());
+    auto const known = std::ranges::find(groups, places.text, [](auto const& group) { return group.first; });
+    auto& group = known != groups.end() ? *known : groups.emplace_back(places.text, std::vector<std::string>());
     group.second.push_back(dimensions_text(block));
   }
   std::ostringstream text;
-  text << "kernel " << kernel->name << " ran longer than "
+  text << "kernel " << ptx::demangled(kernel->name) << " ran longer than "
        << std::chrono::duration<double>(options->timeout).count() << " s";
   for (std::size_t i = 0; i < std::min(groups.size(), kMaxGroups); ++i) {
     auto const& [places, blocks] = groups[i];
@@ -166,7 +166,11 @@ std::string Launch::timeout_text(std::uint64_t begun) const {
     text << ". Of " << blocks << " blocks " << begun - all.size() << " have finished and " << blocks - begun
          << " have not begun";
   }
-  return std::move(text).str();
+  fault.message = std::move(text).str();
+  if (all.empty() || all.front().second.step == nullptr) return;
+  fault.block = all.front().first;
+  fault.line = all.front().second.step->line;
+  fault.source = kernel->module->sources().lines_of(all.front().second.step->place);
 }
 
 void Launch::print(std::string_view text) {
@@ -211,7 +215,6 @@ class Executor::Pool {
     std::erase(waiting_, job);
   }
   unsigned workers() const noexcept { return static_cast<unsigned>(workers_.size()); }
-  std::size_t resident_blocks() const noexcept { return resident_blocks_; }
 
  private:
   // The run of the next block to begin, and the number of that block. Runs take turns. Null if there is no such block.
@@ -319,9 +322,6 @@ class Executor::Pool {
 Executor::Executor(Options options) : pool_(std::make_unique<Pool>(options)) {}
 Executor::~Executor() = default;
 unsigned Executor::workers() const noexcept { return pool_->workers(); }
-unsigned Executor::max_resident_blocks() const noexcept {
-  return workers() * static_cast<unsigned>(pool_->resident_blocks());
-}
 
 std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape const& shape,
                                    std::span<std::byte const> parameters, DeviceMemory& memory,
@@ -359,7 +359,7 @@ std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape cons
   pool_->run(job);
   if (statistics != nullptr) name_spans(*statistics, kernel);
   auto fault = launch.take_fault();
-  if (fault && fault->kind == FaultKind::timeout) fault->message = launch.timeout_text(job->begun);
+  if (fault && fault->kind == FaultKind::timeout) launch.explain_timeout(*fault, job->begun);
   return fault;
 }
 

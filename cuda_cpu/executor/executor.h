@@ -118,7 +118,7 @@ struct RunOptions {
 
   /// Not zero: the launch is cooperative, so all of its blocks run at the same time and may wait for each other. It is
   /// the address of kGridWorkspaceBytes of zeros in device memory, aligned to 8, which grid.sync() of cooperative groups
-  /// uses. REQUIRES: at most Executor::max_resident_blocks() blocks.
+  /// uses.
   std::uint64_t grid_workspace = 0;
   /// Ends the run with FaultKind::stopped soon after a stop is requested.
   std::stop_token stop;
@@ -156,8 +156,6 @@ class Executor {
                            RunStatistics* statistics = nullptr);
 
   unsigned workers() const noexcept;
-  /// How many blocks run at the same time, at most: the limit of a cooperative launch.
-  unsigned max_resident_blocks() const noexcept;
 
  private:
   class Pool;

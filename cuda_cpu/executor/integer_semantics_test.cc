@@ -133,6 +133,24 @@ TEST(IntegerSemantics, SumsPassOnTheirCarry) {
             (std::vector<std::uint32_t>{0, 0, 0, 0, 6, 0xffffffff, 0xffffffff, 4}));
 }
 
+// In full warps, which run code that the compiler vectorizes. GCC 12 multiplied signed 16-bit integers as unsigned ones.
+TEST(IntegerSemantics, UpperHalvesOfProductsAreRightInFullWarps) {
+  std::minstd_rand random(41);
+  std::vector<Values> cases;
+  for (int i = 0; i < 640; ++i) cases.push_back({random() & 0xffff, random() & 0xffff, random() & 0xffff});
+  auto pairs = cases;
+  for (auto& one : pairs) one.pop_back();
+  auto const sign = [](std::uint64_t x) { return static_cast<std::int64_t>(x) - (x < 0x8000 ? 0 : 0x10000); };
+  auto const signed_products = apply_form("mul.hi.s16", pairs), sums = apply_form("mad.hi.s16", cases);
+  auto const products = apply_form("mul.hi.u16", pairs);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    std::int64_t const high = (sign(cases[i][0]) * sign(cases[i][1])) >> 16;
+    ASSERT_EQ(signed_products[i], static_cast<std::uint64_t>(high) & 0xffff) << i;
+    ASSERT_EQ(sums[i], (static_cast<std::uint64_t>(high) + cases[i][2]) & 0xffff) << i;
+    ASSERT_EQ(products[i], cases[i][0] * cases[i][1] >> 16) << i;
+  }
+}
+
 __extension__ using Wide = __int128;
 __extension__ using UnsignedWide = unsigned __int128;
 

@@ -31,7 +31,11 @@ Bits<T> mul_hi(Bits<T> a, Bits<T> b) {
     using Product = std::conditional_t<std::is_signed_v<T>, Wide, UnsignedWide>;
     return static_cast<Bits<T>>((Product{static_cast<T>(a)} * Product{static_cast<T>(b)}) >> 64);
   } else {
-    using Product = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+    // Products of exactly twice the width: of signed 16-bit integers in 64 bits, GCC 12 vectorizes the upper half as if
+    // they were unsigned.
+    using Product =
+        std::conditional_t<sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>,
+                           std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
     return static_cast<Bits<T>>((Product{static_cast<T>(a)} * Product{static_cast<T>(b)}) >> (sizeof(T) * 8));
   }
 }

@@ -148,10 +148,11 @@ class ByHand : public testing::Test {
  protected:
   // Runs a body of which thread i stores %r9; %r1 is i.
   std::optional<Fault> run(std::string const& body, std::string const& declarations = "") {
-    device.load(".version 9.0\n.target sm_90\n.address_size 64\n" + declarations +
-                "\n.visible .entry k(.param .u64 p) { .reg .b64 %rd<9>; .reg .b32 %r<12>; .reg .pred %p<4>;\n"
-                "mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 16; ld.param.u64 %rd8, [p]; mad.wide.u32 %rd8, %r1, 4, %rd8;\n" +
-                body + "\nst.global.u32 [%rd8], %r9; ret; }\n");
+    device.load(
+        ".version 9.0\n.target sm_90\n.address_size 64\n" + declarations +
+        "\n.visible .entry k(.param .u64 p) { .reg .b64 %rd<9>; .reg .b32 %r<12>; .reg .pred %p<4>;\n"
+        "mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 16; ld.param.u64 %rd8, [p]; mad.wide.u32 %rd8, %r1, 4, %rd8;\n" +
+        body + "\nst.global.u32 [%rd8], %r9; ret; }\n");
     out = device.allocate<std::uint32_t>(32);
     return device.run("k", {{1}, {32}, 0}, out);
   }
@@ -217,7 +218,7 @@ TEST_F(ByHand, FreeTakesOnlyWhatMallocGave) {
     EXPECT_NE(fault->message.find("which malloc in a kernel did not give"), fault->message.npos) << fault->message;
   }
   for (std::string const& body : {allocate + "ld.global.u32 %r9, [%rd1+24];",
-                                 allocate + "st.global.u32 [%rd1], 1;" + release + "ld.global.u32 %r9, [%rd1];"}) {
+                                  allocate + "st.global.u32 [%rd1], 1;" + release + "ld.global.u32 %r9, [%rd1];"}) {
     auto const fault = run(body, declarations);
     ASSERT_TRUE(fault) << body;
     EXPECT_EQ(fault->kind, FaultKind::illegal_address);

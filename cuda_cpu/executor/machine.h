@@ -50,6 +50,7 @@ class LoopSpans;
 class LoopTable;
 class Warp;
 struct Block;
+struct Places;
 struct FormTraits;
 struct Step;
 
@@ -182,14 +183,14 @@ struct Launch {
   /// Stops a launch that has run for too long.
   void time_out();
   /// Where the threads of a block were when the launch timed out.
-  void add_places(Dimensions const& block, std::string places);
-  /// The message of the fault: the places of all blocks, of which `begun` had begun.
-  std::string timeout_text(std::uint64_t begun) const;
+  void add_places(Dimensions const& block, Places places);
+  /// Adds to the fault where all blocks were, of which `begun` had begun. Its place is that of the first one.
+  void explain_timeout(Fault& fault, std::uint64_t begun) const;
 
  private:
   mutable tracing::internal::Mutex mutex_;
   std::optional<Fault> fault_ TRACING_GUARDED_BY(mutex_);
-  std::vector<std::pair<Dimensions, std::string>> places_ TRACING_GUARDED_BY(mutex_);  // of blocks
+  std::vector<std::pair<Dimensions, Places>> places_ TRACING_GUARDED_BY(mutex_);  // of blocks
   tracing::internal::Mutex printing_;  // held while options->print runs, which may call fail()
 };
 

@@ -163,6 +163,15 @@ TEST_F(MemorySemantics, AtomicsReturnTheOldValue) {
   EXPECT_EQ(one("mov.b16 %rs1, 0x3c00; atom.global.add.noftz.f16 %rs2, [%rd1], %rs1; cvt.u32.u16 %r9, %rs2;",
                 {0xffff4000}), 0x4000u);
   EXPECT_EQ(in[0], 0xffff4200u);
+  checks_forms({"atom.add.noftz.bf16", "atom.add.noftz.f16x2", "atom.global.cas.b16"});
+  EXPECT_EQ(one("mov.b16 %rs1, 0x3f80; atom.add.noftz.bf16 %rs2, [%rd1+4], %rs1; cvt.u32.u16 %r9, %rs2;",
+                {0x00004000'00000000}), 0x4000u);
+  EXPECT_EQ(in[0], 0x00004040'00000000u);
+  EXPECT_EQ(one("mov.b32 %r2, 0x3c004000; atom.add.noftz.f16x2 %r9, [%rd1], %r2;", {0x3c003c00}), 0x3c003c00u);
+  EXPECT_EQ(in[0], 0x40004200u);
+  EXPECT_EQ(one("mov.b16 %rs1, 7; mov.b16 %rs3, 9; atom.global.cas.b16 %rs2, [%rd1+2], %rs1, %rs3; "
+                "atom.global.cas.b16 %rs2, [%rd1], %rs1, %rs3; cvt.u32.u16 %r9, %rs2;", {0x00070005}), 5u);
+  EXPECT_EQ(in[0], 0x00090005u);
   checks_forms({"atom.global.add.v2.f32", "atom.global.add.v4.f32", "red.global.add.v2.f32",
                 "atom.global.add.noftz.v2.bf16x2", "red.global.add.noftz.v2.f16x2"});
   EXPECT_EQ(one("mov.f32 %f1, 2.0; mov.f32 %f2, 4.0; atom.global.add.v2.f32 {%f3, %f1}, [%rd1], {%f1, %f2}; "

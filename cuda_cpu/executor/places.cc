@@ -23,9 +23,8 @@ struct Group {
 
 // Whether a step is in a loop: between a branch back and its target.
 bool is_in_loop(DecodedKernel const& kernel, std::uint32_t at) {
-  return std::ranges::any_of(kernel.steps.begin() + at, kernel.steps.end(), [at](Step const& step) {
-    return step.kind == StepKind::branch && step.target <= at;
-  });
+  return std::ranges::any_of(kernel.steps.begin() + at, kernel.steps.end(),
+                             [at](Step const& step) { return step.kind == StepKind::branch && step.target <= at; });
 }
 
 std::string barrier_text(Block const& block, unsigned id) {
@@ -111,9 +110,16 @@ std::string hexadecimal(std::uintptr_t value) {
   return std::string("0x").append(digits, end);
 }
 
-std::string places_of(Block& block) {
-  std::string text;
-  auto const add = [&](std::string const& more) { text += (text.empty() ? "" : "; ") + more; };
+Places places_of(Block& block) {
+  Places places;
+  bool loops = false;
+  auto const add_text = [&](std::string const& more) { places.text += (places.text.empty() ? "" : "; ") + more; };
+  auto const add = [&](bool several, std::string const& subject, Group const& group) {
+    add_text(sentence(several, subject, group));
+    if (places.step != nullptr && (loops || group.verb != "loop")) return;
+    places.step = &block.launch.kernel->steps[group.at];
+    loops = group.verb == "loop";
+  };
   for (std::size_t i = 0; i < block.warps.size(); ++i) {
     Warp& warp = *block.warps[i];
     if (warp.alive == 0) continue;
@@ -121,7 +127,7 @@ std::string places_of(Block& block) {
     if (group.lanes != warp.alive) {
       for (Mask left = warp.alive; left != 0; left &= ~group.lanes) {
         group = next_group(warp, left);
-        add(sentence(!std::has_single_bit(group.lanes), lanes_text(group.lanes) + " of warp " + std::to_string(i), group));
+        add(!std::has_single_bit(group.lanes), lanes_text(group.lanes) + " of warp " + std::to_string(i), group);
       }
       continue;
     }
@@ -133,11 +139,11 @@ std::string places_of(Block& block) {
       if (other.lanes != next.alive || other.where != group.where || other.verb != group.verb) break;
     }
     std::string const warps = range_text(static_cast<unsigned>(i), static_cast<unsigned>(last));
-    add(sentence(last != i, (last == i ? "warp " : "warps ") + warps, group));
+    add(last != i, (last == i ? "warp " : "warps ") + warps, group);
     i = last;
   }
-  if (block.running < block.threads) add(std::to_string(block.threads - block.running) + " threads have exited");
-  return text;
+  if (block.running < block.threads) add_text(std::to_string(block.threads - block.running) + " threads have exited");
+  return places;
 }
 
 }  // namespace cuda_cpu

@@ -16,8 +16,13 @@ std::string dimensions_text(Dimensions const& at);
 std::string lanes_text(Mask lanes);
 std::string hexadecimal(std::uintptr_t value);
 
+struct Places {
+  std::string text;
+  Step const* step = nullptr;  // of the first warp that loops, or else of the first one; null without threads
+};
+
 /// "warps 0-3 wait at barrier 0 (128 of 160 threads), softmax.cu:40, PTX line 61; warp 4 loops at softmax.cu:42, PTX
 /// line 70". Selects another frame of its warps. REQUIRES: no other thread runs the block.
-std::string places_of(Block& block);
+Places places_of(Block& block);
 
 }  // namespace cuda_cpu

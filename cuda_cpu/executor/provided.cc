@@ -168,7 +168,7 @@ bool free_step(Warp& warp, Step const& step, Mask lanes) {
     if (address == 0) continue;
     if (!block.launch.memory->free_on_heap(address)) {
       return block.fail(warp, step, Mask{1} << lane, FaultKind::illegal_address,
-                        "free of " + hexadecimal(address) + ", which malloc in a kernel did not give or which was freed",
+                        "free of " + hexadecimal(address) + ", which malloc in a kernel did not give or was freed",
                         address);
     }
     block.forget_range(address);

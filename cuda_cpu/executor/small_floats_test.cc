@@ -1,83 +1,19 @@
-// Formats of 16 and 8 bits: bfloat, e4m3 and e5m2. The reference decodes a format by its definition, and rounds by
-// bisection of all its values in 113 bits, not by the tested conversions.
+// Formats of 16 and 8 bits: bfloat, e4m3 and e5m2, against reference.h, which decodes a format by its definition and
+// rounds by bisection of all its values in 113 bits, not by the tested conversions.
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <random>
 
 #include "cuda_cpu/executor/apply_form.h"
+#include "cuda_cpu/executor/reference.h"
 #include "tests/support/campaign.h"
 
 namespace cuda_cpu {
 namespace {
 
-__extension__ using Exact = __float128;
+using namespace reference;
 using Values = std::vector<std::uint64_t>;
-using Bits = std::uint64_t;
-
-// A format whose values without a sign are the codes from zero to `greatest`, in order.
-struct Format {
-  int fraction_bits;
-  int bias;
-  Bits greatest;
-  Bits infinity;  // kNone: there is none
-  Bits nan;       // canonical
-  Bits sign;
-};
-constexpr Bits kNone = 0;
-constexpr Format kBfloat{7, 127, 0x7f7f, 0x7f80, 0x7fff, 0x8000};
-constexpr Format kHalf{10, 15, 0x7bff, 0x7c00, 0x7fff, 0x8000};
-constexpr Format kE4m3{3, 7, 0x7e, kNone, 0x7f, 0x80};
-constexpr Format kE5m2{2, 15, 0x7b, 0x7c, 0x7f, 0x80};
-
-bool is_nan(Format const& format, Bits bits) {
-  return (bits & ~format.sign) > (format.infinity != kNone ? format.infinity : format.greatest);
-}
-bool is_infinite(Format const& format, Bits bits) {
-  return format.infinity != kNone && (bits & ~format.sign) == format.infinity;
-}
-
-Exact scaled(Exact value, int exponent) {
-  for (; exponent > 0; --exponent) value *= 2;
-  for (; exponent < 0; ++exponent) value /= 2;
-  return value;
-}
-
-// The value of a finite number. That of an infinity is the next power of two, beyond the greatest number.
-Exact value_of(Format const& format, Bits bits) {
-  Bits const magnitude = bits & ~format.sign;
-  Bits const fraction = magnitude & ((Bits{1} << format.fraction_bits) - 1);
-  auto const exponent = static_cast<int>(magnitude >> format.fraction_bits);
-  Exact const significand = static_cast<Exact>(exponent == 0 ? fraction : fraction | Bits{1} << format.fraction_bits);
-  Exact const value = scaled(significand, (exponent == 0 ? 1 : exponent) - format.bias - format.fraction_bits);
-  return (bits & format.sign) != 0 ? -value : value;
-}
-
-// All values of a format, without a sign.
-std::vector<Exact> const& all_values(Format const& format) {
-  static std::map<Bits, std::vector<Exact>> tables;  // by the greatest code
-  auto& table = tables[format.greatest];
-  if (table.empty())
-    for (Bits bits = 0; bits <= format.greatest + 1; ++bits) table.push_back(value_of(format, bits));
-  return table;
-}
-
-// With .satfinite nothing becomes an infinity, otherwise by IEEE 754. Ties are to even.
-Bits rounded(Format const& format, Exact exact, std::string_view mode = "rn", bool satfinite = false) {
-  bool const negative = exact < 0;
-  Exact const magnitude = negative ? -exact : exact;
-  auto const& values = all_values(format);
-  Bits const below =
-      static_cast<Bits>(std::upper_bound(values.begin(), values.end() - 1, magnitude) - values.begin()) - 1;
-  Exact const down = magnitude - values[below], up = values[below + 1] - magnitude;
-  bool goes_up = up < down || (up == down && (below & 1) != 0);
-  if (mode == "rz") goes_up = false;
-  if (mode == "rm") goes_up = negative && down != 0;
-  if (mode == "rp") goes_up = !negative && down != 0;
-  Bits result = below + (goes_up ? 1 : 0);
-  if (result > format.greatest) result = satfinite ? format.greatest : format.infinity;
-  return result | (negative ? format.sign : 0);
-}
 
 Bits f(float value) { return std::bit_cast<std::uint32_t>(value); }
 Bits d(double value) { return std::bit_cast<std::uint64_t>(value); }
@@ -158,8 +94,10 @@ TEST(BfloatSemantics, ConversionsClampNegativeAndLargeNumbers) {
         for (std::size_t i = 0; i < cases.size(); ++i) {
           float const value = float_of(cases[i][0]);
           Bits expected = format.nan;
-          if (std::isinf(value)) expected = (satfinite ? format.greatest : format.infinity) | (value < 0 ? 0x8000 : 0);
-          else if (!std::isnan(value)) expected = rounded(format, value, mode, satfinite);
+          if (std::isinf(value))
+            expected = (satfinite ? format.greatest : format.infinity) | (value < 0 ? 0x8000 : 0);
+          else if (!std::isnan(value))
+            expected = rounded(format, value, mode, satfinite);
           if (value == 0) expected |= std::signbit(value) ? 0x8000 : 0;
           if (relu && value < 0) expected = 0;
           ASSERT_EQ(results[i], expected) << mode << clamps << ' ' << name << std::hex << ' ' << cases[i][0];
@@ -172,8 +110,7 @@ TEST(BfloatSemantics, ConversionsClampNegativeAndLargeNumbers) {
 TEST(BfloatSemantics, PairsConvertTheFirstFloatToTheUpperHalf) {
   auto const values = sample_of(around_all_values<float>(kBfloat), 11);
   std::vector<Values> cases;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    cases.push_back({f(values[i]), f(values[values.size() - 1 - i])});
+  for (std::size_t i = 0; i < values.size(); ++i) cases.push_back({f(values[i]), f(values[values.size() - 1 - i])});
   for (auto const& [format, name] : {std::pair(kBfloat, "bf16x2"), std::pair(kHalf, "f16x2")}) {
     for (std::string const modifiers : {"rn", "rz", "rn.relu", "rz.satfinite", "rn.relu.satfinite"}) {
       auto const results = apply_form("cvt." + modifiers + "." + name + ".f32", cases);
@@ -202,7 +139,8 @@ TEST(BfloatSemantics, ConversionsFromDoubleRoundOnce) {
           with_sign_of(values[i], rounded(kBfloat, values[i], mode), cases[i][0], Bits{1} << 63, 0x8000);
       ASSERT_EQ(results[i], expected) << mode << std::hex << ' ' << cases[i][0];
       float const single = static_cast<float>(values[i]);
-      wrong_through_float += mode == "rn" && std::isfinite(single) && rounded(kBfloat, single) != rounded(kBfloat, values[i]);
+      wrong_through_float +=
+          mode == "rn" && std::isfinite(single) && rounded(kBfloat, single) != rounded(kBfloat, values[i]);
     }
   }
   EXPECT_GT(wrong_through_float, 1000);
@@ -233,7 +171,8 @@ TEST(BfloatSemantics, ConversionsOfAllValuesFromAndToHalvesRoundOnce) {
       auto const results = apply_form("cvt." + mode + (to_half ? ".f16.bf16" : ".bf16.f16"), cases);
       for (Bits bits = 0; bits < 65536; ++bits) {
         Bits expected = to.nan;
-        if (is_infinite(from, bits)) expected = to.infinity | (bits & 0x8000);
+        if (is_infinite(from, bits))
+          expected = to.infinity | (bits & 0x8000);
         else if (!is_nan(from, bits)) {
           Exact const exact = value_of(from, bits);
           expected = with_sign_of(exact, rounded(to, exact, mode), bits, 0x8000, 0x8000);
@@ -267,8 +206,10 @@ void check_to_integer(std::string const& type) {
       if (is_nan(kBfloat, bits)) continue;
       Exact const exact = integral(value_of(kBfloat, bits), mode);
       T expected = Limits::max();
-      if (exact < static_cast<Exact>(Limits::min())) expected = Limits::min();
-      else if (exact < static_cast<Exact>(Limits::max())) expected = static_cast<T>(exact);
+      if (exact < static_cast<Exact>(Limits::min()))
+        expected = Limits::min();
+      else if (exact < static_cast<Exact>(Limits::max()))
+        expected = static_cast<T>(exact);
       ASSERT_EQ(static_cast<T>(results[i]), expected) << mode << type << std::hex << ' ' << bits;
     }
   }
@@ -369,16 +310,17 @@ TEST(BfloatSemantics, ApproximationsOfAllValuesStayWithinTheBoundsOfTheManual) {
               std::max(std::fabs(tangent) * 0x1p-8L, 0x1p-134L))
         << bits;
   }
-  EXPECT_EQ(apply_form("ex2.approx.ftz.bf16", {{0}, {0x8001}, {0x4000}, {0xff80}}), (Values{0x3f80, 0x3f80, 0x4080, 0}));
+  EXPECT_EQ(apply_form("ex2.approx.ftz.bf16", {{0}, {0x8001}, {0x4000}, {0xff80}}),
+            (Values{0x3f80, 0x3f80, 0x4080, 0}));
   EXPECT_EQ(apply_form("ex2.approx.ftz.bf16x2", {{0x40000000}})[0], 0x40803f80u);
   EXPECT_EQ(apply_form("tanh.approx.bf16x2", {{0x7f808000}})[0], 0x3f808000u);
 }
 
 // Interesting bfloats, of both signs: zero, denormals, the ends of the range, and others.
 std::vector<Bits> edges() {
-  std::vector<Bits> all = {0, 1, 2, 3, 0x7e, 0x7f, 0x80, 0x81, 0xff, 0x100, 0x3f80, 0x3f81, 0x3fff, 0x4000, 0x4049,
-                           0x3f7f, 0x3e00, 0x3c00, 0x3b80, 0x4300, 0x4380, 0x7f00, 0x7f7e, 0x7f7f, 0x7e80, 0x0b00,
-                           0x7f80, 0x7fc0, 0x7f81};
+  std::vector<Bits> all = {0,      1,      2,      3,      0x7e,   0x7f,   0x80,   0x81,   0xff,   0x100,
+                           0x3f80, 0x3f81, 0x3fff, 0x4000, 0x4049, 0x3f7f, 0x3e00, 0x3c00, 0x3b80, 0x4300,
+                           0x4380, 0x7f00, 0x7f7e, 0x7f7f, 0x7e80, 0x0b00, 0x7f80, 0x7fc0, 0x7f81};
   for (std::size_t i = 0, count = all.size(); i < count; ++i) all.push_back(all[i] | 0x8000);
   return all;
 }
@@ -413,14 +355,6 @@ std::optional<Bits> expected_of(Values const& one, Compute const& compute) {
   Exact const exact = compute(values[0], values[1], values[2]);
   if (exact == 0) return std::nullopt;
   return rounded(kBfloat, exact);
-}
-
-// 113 bits do not hold the sum of numbers far apart. Only on which side of the greater one it is decides its rounding.
-Exact sum(Exact a, Exact b) {
-  Exact const magnitude = a < 0 ? -a : a, other = b < 0 ? -b : b;
-  if (magnitude < other) return sum(b, a);
-  if (b == 0 || magnitude < scaled(other, 60)) return a + b;
-  return a + (b < 0 ? -1 : 1) * scaled(magnitude, -60);
 }
 
 template <class Compute>
@@ -484,28 +418,52 @@ struct Row {
 
 TEST(BfloatSemantics, SpecialValuesFollowTheManual) {
   constexpr Bits kNan = 0x7fc1, kInfinity = 0x7f80, kOne = 0x3f80;
-  for (auto const& [form, operands, expected] : std::initializer_list<Row>{
-           {"add.bf16", {kInfinity, 0xff80}, 0x7fff}, {"add.bf16", {kNan, kOne}, 0x7fff}, {"add.bf16", {0, 0x8000}, 0},
-           {"add.bf16", {0x8000, 0x8000}, 0x8000}, {"add.bf16", {0x7f7f, 0x7f7f}, kInfinity},
-           {"sub.bf16", {kOne, kOne}, 0}, {"sub.bf16", {kInfinity, kInfinity}, 0x7fff},
-           {"mul.bf16", {kInfinity, 0}, 0x7fff}, {"mul.bf16", {0x8000, kOne}, 0x8000}, {"mul.bf16", {1, 0x3f00}, 0},
-           {"fma.rn.bf16", {kInfinity, kOne, 0xff80}, 0x7fff}, {"fma.rn.bf16", {kOne, kOne, 0xbf80}, 0},
-           {"fma.rn.relu.bf16", {kNan, kOne, kOne}, 0x7fff}, {"fma.rn.relu.bf16", {kOne, 0xc000, kOne}, 0},
-           {"fma.rn.relu.bf16x2", {0x3f803f80, 0xc0004000, 0}, 0x4000},
-           {"min.bf16", {kNan, kOne}, kOne}, {"max.bf16", {kOne, kNan}, kOne}, {"min.bf16", {kNan, kNan}, 0x7fff},
-           {"min.NaN.bf16", {kNan, kOne}, 0x7fff}, {"max.NaN.bf16", {kOne, 0xffc0}, 0x7fff},
-           {"min.bf16", {0, 0x8000}, 0x8000}, {"max.bf16", {0x8000, 0}, 0}, {"max.NaN.bf16", {kOne, 0x4000}, 0x4000},
-           {"min.NaN.bf16x2", {0x7fc13f80, 0x3f804000}, 0x7fff3f80}, {"max.bf16x2", {0x7fc13f80, 0x3f804000}, 0x3f804000},
-           {"min.bf16x2", {0x3f803f80, 0xbf804000}, 0xbf803f80}, {"max.NaN.bf16x2", {0x3f803f80, 0x40000000}, 0x40003f80},
-           {"setp.lt.bf16", {kOne, 0x4000}, 1}, {"setp.lt.bf16", {kNan, 0x4000}, 0}, {"setp.ltu.bf16", {kNan, 0x4000}, 1},
-           {"setp.eq.bf16", {0, 0x8000}, 1}, {"setp.neu.bf16", {kOne, kNan}, 1}, {"setp.gt.bf16", {0x4000, kOne}, 1},
-           {"setp.gt.and.bf16", {0x4000, kOne, 0}, 0}, {"setp.gt.or.bf16", {kOne, kOne, 1}, 1},
-           {"set.lt.bf16.bf16", {kOne, 0x4000}, kOne}, {"set.lt.u16.bf16", {kOne, 0x4000}, 0xffff},
-           {"set.lt.u32.bf16", {kOne, 0x4000}, 0xffffffff}, {"set.gt.s32.bf16", {kOne, 0x4000}, 0},
-           {"set.eq.bf16x2.bf16x2", {0x3f804000, 0x3f803f80}, 0x3f800000}, {"set.eq.u32.bf16x2", {0x3f804000, 0x3f803f80}, 0xffff0000},
-           {"set.eq.u32.f16x2", {0x3c004000, 0x3c003c00}, 0xffff0000}, {"set.ne.u32.f16x2", {0x3c004000, 0x3c003c00}, 0xffff},
-           {"set.lt.u32.f16", {0x3c00, 0x4000}, 0xffffffff},
-           {"set.equ.and.f16x2.f16x2", {0x3c007e00, 0x3c003c00, 1}, 0x3c003c00}}) {
+  for (auto const& [form, operands, expected] :
+       std::initializer_list<Row>{{"add.bf16", {kInfinity, 0xff80}, 0x7fff},
+                                  {"add.bf16", {kNan, kOne}, 0x7fff},
+                                  {"add.bf16", {0, 0x8000}, 0},
+                                  {"add.bf16", {0x8000, 0x8000}, 0x8000},
+                                  {"add.bf16", {0x7f7f, 0x7f7f}, kInfinity},
+                                  {"sub.bf16", {kOne, kOne}, 0},
+                                  {"sub.bf16", {kInfinity, kInfinity}, 0x7fff},
+                                  {"mul.bf16", {kInfinity, 0}, 0x7fff},
+                                  {"mul.bf16", {0x8000, kOne}, 0x8000},
+                                  {"mul.bf16", {1, 0x3f00}, 0},
+                                  {"fma.rn.bf16", {kInfinity, kOne, 0xff80}, 0x7fff},
+                                  {"fma.rn.bf16", {kOne, kOne, 0xbf80}, 0},
+                                  {"fma.rn.relu.bf16", {kNan, kOne, kOne}, 0x7fff},
+                                  {"fma.rn.relu.bf16", {kOne, 0xc000, kOne}, 0},
+                                  {"fma.rn.relu.bf16x2", {0x3f803f80, 0xc0004000, 0}, 0x4000},
+                                  {"min.bf16", {kNan, kOne}, kOne},
+                                  {"max.bf16", {kOne, kNan}, kOne},
+                                  {"min.bf16", {kNan, kNan}, 0x7fff},
+                                  {"min.NaN.bf16", {kNan, kOne}, 0x7fff},
+                                  {"max.NaN.bf16", {kOne, 0xffc0}, 0x7fff},
+                                  {"min.bf16", {0, 0x8000}, 0x8000},
+                                  {"max.bf16", {0x8000, 0}, 0},
+                                  {"max.NaN.bf16", {kOne, 0x4000}, 0x4000},
+                                  {"min.NaN.bf16x2", {0x7fc13f80, 0x3f804000}, 0x7fff3f80},
+                                  {"max.bf16x2", {0x7fc13f80, 0x3f804000}, 0x3f804000},
+                                  {"min.bf16x2", {0x3f803f80, 0xbf804000}, 0xbf803f80},
+                                  {"max.NaN.bf16x2", {0x3f803f80, 0x40000000}, 0x40003f80},
+                                  {"setp.lt.bf16", {kOne, 0x4000}, 1},
+                                  {"setp.lt.bf16", {kNan, 0x4000}, 0},
+                                  {"setp.ltu.bf16", {kNan, 0x4000}, 1},
+                                  {"setp.eq.bf16", {0, 0x8000}, 1},
+                                  {"setp.neu.bf16", {kOne, kNan}, 1},
+                                  {"setp.gt.bf16", {0x4000, kOne}, 1},
+                                  {"setp.gt.and.bf16", {0x4000, kOne, 0}, 0},
+                                  {"setp.gt.or.bf16", {kOne, kOne, 1}, 1},
+                                  {"set.lt.bf16.bf16", {kOne, 0x4000}, kOne},
+                                  {"set.lt.u16.bf16", {kOne, 0x4000}, 0xffff},
+                                  {"set.lt.u32.bf16", {kOne, 0x4000}, 0xffffffff},
+                                  {"set.gt.s32.bf16", {kOne, 0x4000}, 0},
+                                  {"set.eq.bf16x2.bf16x2", {0x3f804000, 0x3f803f80}, 0x3f800000},
+                                  {"set.eq.u32.bf16x2", {0x3f804000, 0x3f803f80}, 0xffff0000},
+                                  {"set.eq.u32.f16x2", {0x3c004000, 0x3c003c00}, 0xffff0000},
+                                  {"set.ne.u32.f16x2", {0x3c004000, 0x3c003c00}, 0xffff},
+                                  {"set.lt.u32.f16", {0x3c00, 0x4000}, 0xffffffff},
+                                  {"set.equ.and.f16x2.f16x2", {0x3c007e00, 0x3c003c00, 1}, 0x3c003c00}}) {
     EXPECT_EQ(apply_form(form, {operands})[0], expected) << form << std::hex << ' ' << operands[0];
   }
   std::vector<Bits> upper;
@@ -522,7 +480,8 @@ TEST(BfloatSemantics, ComparisonsAndExtremesAgreeWithTheValues) {
     return is_infinite(kBfloat, bits) ? ((bits & 0x8000) != 0 ? -2 : 2) * value_of(kBfloat, 0x7f7f)
                                       : value_of(kBfloat, bits);
   };
-  for (std::string const name : {"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"}) {
+  for (std::string const name :
+       {"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"}) {
     auto const results = apply_form("setp." + name + ".bf16", cases);
     for (std::size_t i = 0; i < cases.size(); ++i) {
       bool const unordered = is_nan(kBfloat, cases[i][0]) || is_nan(kBfloat, cases[i][1]);
@@ -574,7 +533,8 @@ TEST(Fp8Semantics, ConversionsFromFloatsRoundOnceAndClamp) {
     for (bool const relu : {false, true}) {
       auto const results = apply_form(std::string("cvt.rn.satfinite") + (relu ? ".relu." : ".") + name + ".f32", cases);
       for (std::size_t i = 0; i < cases.size(); ++i) {
-        Bits const expected = to_byte(format, float_of(cases[i][0]), relu) << 8 | to_byte(format, float_of(cases[i][1]), relu);
+        Bits const expected =
+            to_byte(format, float_of(cases[i][0]), relu) << 8 | to_byte(format, float_of(cases[i][1]), relu);
         ASSERT_EQ(results[i], expected) << name << std::hex << ' ' << cases[i][0] << ' ' << cases[i][1];
       }
     }
@@ -591,10 +551,12 @@ TEST(Fp8Semantics, ConversionsOfAllHalvesRoundOnceAndClamp) {
   };
   for (auto const& [format, name] : kByteFormats) {
     for (bool const relu : {false, true}) {
-      auto const results = apply_form(std::string("cvt.rn.satfinite") + (relu ? ".relu." : ".") + name + ".f16x2", cases);
+      auto const results =
+          apply_form(std::string("cvt.rn.satfinite") + (relu ? ".relu." : ".") + name + ".f16x2", cases);
       for (std::size_t i = 0; i < cases.size(); ++i) {
         Bits const pair = cases[i][0];
-        Bits const expected = to_byte(format, value(pair >> 16), relu) << 8 | to_byte(format, value(pair & 0xffff), relu);
+        Bits const expected =
+            to_byte(format, value(pair >> 16), relu) << 8 | to_byte(format, value(pair & 0xffff), relu);
         ASSERT_EQ(results[i], expected) << name << std::hex << ' ' << pair;
       }
     }

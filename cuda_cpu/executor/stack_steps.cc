@@ -1,4 +1,4 @@
-// alloca, stacksave and stackrestore: memory after the frames of a thread, which its function gives back when it returns.
+// alloca, stacksave and stackrestore: memory after the frames of a thread, which a function gives back when it returns.
 #include <algorithm>
 
 #include "cuda_cpu/executor/map.h"

@@ -22,13 +22,20 @@ constexpr std::int64_t part_of(U32 value, unsigned bits, unsigned i, bool is_sig
 template <Operation kOperation>
 std::int64_t compute(std::int64_t a, std::int64_t b, U64 accepts) {
   switch (kOperation) {
-    case Operation::add: return a + b;
-    case Operation::sub: return a - b;
-    case Operation::average: return (a + b + (a + b >= 0 ? 1 : 0)) >> 1;
-    case Operation::difference: return a < b ? b - a : a - b;
-    case Operation::min: return std::min(a, b);
-    case Operation::max: return std::max(a, b);
-    case Operation::compare: return (accepts & (a < b ? kLess : a == b ? kEqual : kGreater)) != 0 ? 1 : 0;
+    case Operation::add:
+      return a + b;
+    case Operation::sub:
+      return a - b;
+    case Operation::average:
+      return (a + b + (a + b >= 0 ? 1 : 0)) >> 1;
+    case Operation::difference:
+      return a < b ? b - a : a - b;
+    case Operation::min:
+      return std::min(a, b);
+    case Operation::max:
+      return std::max(a, b);
+    case Operation::compare:
+      return (accepts & (a < b ? kLess : a == b ? kEqual : kGreater)) != 0 ? 1 : 0;
   }
   return 0;
 }

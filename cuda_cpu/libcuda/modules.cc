@@ -50,8 +50,23 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
   return done(driver().launch_kernel(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream,
                                      parameters, extra));
 }
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                   unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters) {
+  return done(driver().launch_cooperative_kernel(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes,
+                                                 stream, parameters));
+}
 CUresult cuLaunchKernelEx(CUlaunchConfig const* configuration, CUfunction function, void** parameters, void** extra) {
   if (configuration == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned i = 0; i < configuration->numAttrs; ++i) {
+    auto const& [id, pad, value] = configuration->attrs[i];
+    if (id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && value.clusterDim.x * value.clusterDim.y * value.clusterDim.z > 1)
+      return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && value.cooperative != 0) {
+      return cuLaunchCooperativeKernel(function, configuration->gridDimX, configuration->gridDimY, configuration->gridDimZ,
+                                       configuration->blockDimX, configuration->blockDimY, configuration->blockDimZ,
+                                       configuration->sharedMemBytes, configuration->hStream, parameters);
+    }
+  }
   return cuLaunchKernel(function, configuration->gridDimX, configuration->gridDimY, configuration->gridDimZ, configuration->blockDimX,
                         configuration->blockDimY, configuration->blockDimZ, configuration->sharedMemBytes, configuration->hStream,
                         parameters, extra);

@@ -33,6 +33,8 @@ constexpr WordSet kSets[] = {
     {"scope", "{cta|gpu|sys}"},
     {"aspace", "{global|shared|shared::cta}"},
     {"cta", "{shared|shared::cta}"},
+    {"l1", "{L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate}"},
+    {"l2", "{L2::64B|L2::128B|L2::256B}"},
     {"rc", "{row|col}"},
     {"shape16", "{m16n16k16|m8n32k16|m32n8k16}"},
     {"wspace", "{global|shared|shared::cta}"},

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <string_view>
 
 #include "cuda_cpu/ptx/literal.h"
 #include "cuda_cpu/ptx/source_reader.h"
@@ -13,13 +14,18 @@ namespace cuda_cpu::ptx {
 std::string demangled(std::string const& name) {
   if (!name.starts_with("_Z")) return name;  // or "f" would become "float"
   int status = 0;
-  std::unique_ptr<char, void (*)(void*)> const text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 ? text.get() : name;
+  std::unique_ptr<char, void (*)(void*)> const text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                    std::free);
+  if (status != 0) return name;
+  // Only names of templates begin with what they return, which is nothing for a kernel.
+  std::string_view const readable = text.get();
+  return std::string(readable.substr(readable.starts_with("void ") ? 5 : 0));
 }
 
 std::vector<SourceLine> SourceTable::lines_of(std::int32_t place) const {
+  constexpr std::size_t kMaxLines = 32;  // a text may claim any depth
   std::vector<SourceLine> lines;
-  while (place >= 0) {
+  while (place >= 0 && lines.size() < kMaxLines) {
     Place const& at = places_[static_cast<std::size_t>(place)];
     auto const file = files_.find(at.file);
     lines.push_back({file == files_.end() ? "file " + std::to_string(at.file) : file->second, at.line,
@@ -58,9 +64,8 @@ void SourceReader::location() {
       Key const outer = key();
       // The compiler has written the outer place just before, with the place that it was itself inlined at.
       auto const known = latest_.find(outer);
-      place.inlined_at = known != latest_.end()
-                             ? known->second
-                             : index_of({outer.file, static_cast<std::int32_t>(outer.line), -1, -1});
+      place.inlined_at = known != latest_.end() ? known->second
+                                                : index_of({outer.file, static_cast<std::int32_t>(outer.line), -1, -1});
     } else {
       cursor_.fail("expected 'function_name' or 'inlined_at'");
     }
@@ -86,7 +91,8 @@ void SourceReader::strings() {
   cursor_.expect('{');
   while (!cursor_.at_end() && !cursor_.accept('}')) {
     Token const at = cursor_.take();
-    if (at.kind == TokenKind::word && cursor_.accept(':')) begins_[std::string(at.text)] = bytes_.size();
+    if (at.kind == TokenKind::word && cursor_.accept(':'))
+      begins_[std::string(at.text)] = bytes_.size();
     else if (auto const value = at.kind == TokenKind::number ? read_literal(at.text) : std::nullopt)
       bytes_ += static_cast<char>(value->bits);
   }

@@ -37,7 +37,7 @@ class SourceTable {
   std::vector<std::string> functions_;
 };
 
-/// "row_max(float const*, int)" for "_Z7row_maxPKfi"; other names as they are.
+/// "row_max<true>(float const*, int)" for "_Z7row_maxILb1EEvPKfi"; other names as they are.
 std::string demangled(std::string const& name);
 
 /// "softmax.cu:42, inlined at softmax.cu:71": files without their folders. Empty without lines.

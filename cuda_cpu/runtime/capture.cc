@@ -4,6 +4,7 @@
 #include <set>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "cuda_cpu/cpu/device.h"
 #include "cuda_cpu/runtime/capture_state.h"
@@ -171,6 +172,19 @@ cudaError_t update_frontier(CUstream handle, cudaGraphNode_t const* nodes, cudaG
   if (replaces) its->frontier.clear();
   add_to(its->frontier, further);
   return cudaSuccess;
+}
+
+void end_all_captures() {
+  std::vector<std::shared_ptr<Graph>> dropped;
+  MutexLock const lock(graphs_mutex);
+  auto& all = captures();
+  while (!all.streams.empty()) {
+    auto const capture = all.streams.begin()->second.capture;
+    dropped.push_back(close(*capture));
+    if (capture->makes_graph) take_graph(dropped.back()->handle);
+  }
+  all.events.clear();
+  captured_events.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace cuda_cpu::runtime

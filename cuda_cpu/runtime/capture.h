@@ -78,6 +78,8 @@ cudaError_t begin_capture(CUstream stream, cudaStreamCaptureMode mode, cudaGraph
 cudaError_t end_capture(CUstream stream, cudaGraph_t* graph);
 cudaError_t update_frontier(CUstream stream, cudaGraphNode_t const* nodes, cudaGraphEdgeData const* data, std::size_t count,
                             bool replaces);
+/// Before the device is reset: their graphs are dropped.
+void end_all_captures();
 /// The mode of this thread; returns the one before.
 cudaStreamCaptureMode exchange_mode(cudaStreamCaptureMode mode) noexcept;
 

@@ -142,6 +142,13 @@ CUresult unless(CUresult check, Call call, Arguments... arguments) {
   return check == CUDA_SUCCESS ? call(arguments...) : check;
 }
 
+// Graphs have no cooperative launches here.
+CUresult launch_cooperative_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                   unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** arguments) {
+  return unless(check_not_captured(stream), plain.launch_cooperative_kernel, function, grid_x, grid_y, grid_z, block_x, block_y,
+                block_z, shared_bytes, stream, arguments);
+}
+
 CUresult stream_synchronize(CUstream stream) { return unless(check_wait(stream), plain.stream_synchronize, stream); }
 CUresult stream_query(CUstream stream) { return unless(check_wait(stream), plain.stream_query, stream); }
 CUresult stream_destroy(CUstream stream) { return unless(check_not_captured(stream), plain.stream_destroy, stream); }
@@ -209,6 +216,7 @@ tracing::cuda::DriverApi with_captures(tracing::cuda::DriverApi const& api) {
   tracing::cuda::DriverApi its = api;
 #define CUDA_CPU_REPLACE(call) its.call = call;
   CUDA_CPU_REPLACE(launch_kernel)
+  CUDA_CPU_REPLACE(launch_cooperative_kernel)
   CUDA_CPU_REPLACE(launch_host_func)
   CUDA_CPU_REPLACE(memcpy_htod_async)
   CUDA_CPU_REPLACE(memcpy_dtoh_async)

@@ -6,8 +6,15 @@ namespace cuda_cpu::runtime {
 
 using tracing::internal::MutexLock;
 
+namespace {
+
+bool exists(CUevent event) { return cpu::Device::get()->events.find(event) != nullptr; }
+
+}  // namespace
+
+// Where the event or the stream does not exist, `work` fails.
 CUresult record_event(CUevent event, CUstream handle, bool is_external, std::function<CUresult()> const& work) {
-  if (!has_captured_events()) return work();
+  if (!has_captured_events() || !exists(event)) return work();
   if (is_external) {
     auto const make = [&](NodeParams& node) {
       node = EventRecordNode{event};
@@ -34,7 +41,7 @@ CUresult record_event(CUevent event, CUstream handle, bool is_external, std::fun
 }
 
 CUresult wait_for_event(CUstream handle, CUevent event, bool is_external, std::function<CUresult()> const& work) {
-  auto const stream = has_captured_events() ? stream_at(handle) : nullptr;
+  auto const stream = has_captured_events() && exists(event) ? stream_at(handle) : nullptr;
   if (stream == nullptr) return work();
   if (is_external) {
     auto const make = [&](NodeParams& node) {

@@ -1,6 +1,8 @@
-// Captures of streams into graphs, and what is not allowed during one.
+// Captures of streams into graphs.
 #include <gmock/gmock.h>
 
+#include <array>
+#include <functional>
 #include <thread>
 
 #include "cuda_cpu/runtime/graph_test_support.h"
@@ -100,132 +102,6 @@ TEST_F(Graphs, EventsForkAndJoinACapture) {
   EXPECT_EQ(launch_graph(), 30);
 }
 
-TEST_F(Graphs, ABranchThatIsNotJoinedIsAnError) {
-  begin();
-  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
-  EXPECT_EQ(cudaStreamWaitEvent(other, event, 0), cudaSuccess);
-  EXPECT_EQ(launch(kernels.add, 2, other), cudaSuccess);
-  EXPECT_EQ(end(), cudaErrorStreamCaptureUnjoined);
-  EXPECT_EQ(graph, nullptr);
-  EXPECT_EQ(status_of(stream), cudaStreamCaptureStatusNone);
-  EXPECT_EQ(launch(kernels.add, 2, other), cudaSuccess) << "the stream cannot be used after the capture";
-}
-
-TEST_F(Graphs, WaitingForACapturedStreamInvalidatesTheCapture) {
-  begin();
-  EXPECT_EQ(cudaStreamSynchronize(stream), cudaErrorStreamCaptureUnsupported);
-  EXPECT_EQ(status_of(stream), cudaStreamCaptureStatusInvalidated);
-  EXPECT_EQ(launch(kernels.add, 2, stream), cudaErrorStreamCaptureInvalidated);
-  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
-  EXPECT_EQ(graph, nullptr);
-  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
-  EXPECT_EQ(read(), 0);
-}
-
-TEST_F(Graphs, WaitingForTheDeviceInvalidatesTheCapture) {
-  begin(cudaStreamCaptureModeRelaxed);
-  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorStreamCaptureUnsupported);
-  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
-}
-
-TEST_F(Graphs, WaitingForACapturedEventInvalidatesTheCapture) {
-  begin();
-  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
-  EXPECT_EQ(cudaEventQuery(event), cudaErrorCapturedEvent);
-  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
-  EXPECT_EQ(cudaEventSynchronize(event), cudaErrorCapturedEvent) << "the event was not recorded since";
-  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
-  EXPECT_EQ(cudaEventSynchronize(event), cudaSuccess);
-}
-
-TEST_F(Graphs, ACaptureCannotWaitForWorkOutsideOfIt) {
-  EXPECT_EQ(cudaEventRecord(event, other), cudaSuccess);
-  begin();
-  EXPECT_EQ(cudaStreamWaitEvent(stream, event, 0), cudaErrorStreamCaptureIsolation);
-  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
-}
-
-TEST_F(Graphs, TwoCapturesCannotMerge) {
-  begin();
-  ASSERT_EQ(cudaStreamBeginCapture(other, cudaStreamCaptureModeGlobal), cudaSuccess);
-  EXPECT_EQ(cudaEventRecord(event, other), cudaSuccess);
-  EXPECT_EQ(cudaStreamWaitEvent(stream, event, 0), cudaErrorStreamCaptureMerge);
-  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
-  EXPECT_EQ(cudaStreamEndCapture(other, &graph), cudaErrorStreamCaptureInvalidated);
-}
-
-TEST_F(Graphs, TheDefaultStreamCannotBeUsedWhileABlockingStreamIsCaptured) {
-  cudaStream_t blocking = nullptr;
-  ASSERT_EQ(cudaStreamCreate(&blocking), cudaSuccess);
-  ASSERT_EQ(cudaStreamBeginCapture(blocking, cudaStreamCaptureModeRelaxed), cudaSuccess);
-  cudaStreamCaptureStatus status{};
-  EXPECT_EQ(cudaStreamIsCapturing(nullptr, &status), cudaErrorStreamCaptureImplicit);
-  EXPECT_EQ(status_of(blocking), cudaStreamCaptureStatusActive) << "asking invalidated the capture";
-  EXPECT_EQ(launch(kernels.add, 1, nullptr), cudaErrorStreamCaptureImplicit);
-  EXPECT_EQ(cudaStreamEndCapture(blocking, &graph), cudaErrorStreamCaptureInvalidated);
-  EXPECT_EQ(cudaStreamDestroy(blocking), cudaSuccess);
-}
-
-TEST_F(Graphs, TheDefaultStreamItselfCannotBeCaptured) {
-  EXPECT_EQ(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal), cudaErrorStreamCaptureUnsupported);
-}
-
-TEST_F(Graphs, AllocationsInvalidateACaptureUnlessItIsRelaxed) {
-  void* memory = nullptr;
-  for (auto const mode : {cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal}) {
-    begin(mode);
-    EXPECT_EQ(cudaMalloc(&memory, 16), cudaErrorStreamCaptureUnsupported);
-    EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
-  }
-  begin(cudaStreamCaptureModeRelaxed);
-  EXPECT_EQ(cudaMalloc(&memory, 16), cudaSuccess);
-  EXPECT_EQ(cudaFree(memory), cudaSuccess);
-  EXPECT_EQ(end(), cudaSuccess);
-}
-
-TEST_F(Graphs, AnotherThreadIsAffectedByGlobalCapturesOnly) {
-  auto const allocate_on_another_thread = [] {
-    cudaError_t error = cudaSuccess;
-    std::thread([&] {
-      void* memory = nullptr;
-      error = cudaMalloc(&memory, 16);
-      if (error == cudaSuccess) error = cudaFree(memory);
-    }).join();
-    return error;
-  };
-  begin(cudaStreamCaptureModeThreadLocal);
-  EXPECT_EQ(allocate_on_another_thread(), cudaSuccess);
-  ASSERT_EQ(end(), cudaSuccess);
-  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
-  begin(cudaStreamCaptureModeGlobal);
-  EXPECT_EQ(allocate_on_another_thread(), cudaErrorStreamCaptureUnsupported);
-  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
-}
-
-TEST_F(Graphs, AThreadMayRelaxItsMode) {
-  begin();
-  auto mode = cudaStreamCaptureModeRelaxed;
-  EXPECT_EQ(cudaThreadExchangeStreamCaptureMode(&mode), cudaSuccess);
-  EXPECT_EQ(mode, cudaStreamCaptureModeGlobal);
-  void* memory = nullptr;
-  EXPECT_EQ(cudaMalloc(&memory, 16), cudaSuccess);
-  EXPECT_EQ(cudaFree(memory), cudaSuccess);
-  EXPECT_EQ(cudaThreadExchangeStreamCaptureMode(&mode), cudaSuccess);
-  EXPECT_EQ(mode, cudaStreamCaptureModeRelaxed);
-  EXPECT_EQ(end(), cudaSuccess);
-}
-
-TEST_F(Graphs, OnlyTheStreamAndTheThreadThatBeganACaptureEndIt) {
-  EXPECT_EQ(end(), cudaErrorIllegalState);
-  begin();
-  EXPECT_EQ(cudaEventRecord(event, stream), cudaSuccess);
-  EXPECT_EQ(cudaStreamWaitEvent(other, event, 0), cudaSuccess);
-  EXPECT_EQ(cudaStreamEndCapture(other, &graph), cudaErrorStreamCaptureUnmatched);
-  std::thread([&] { EXPECT_EQ(end(), cudaErrorStreamCaptureWrongThread); }).join();
-  EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaErrorIllegalState);
-  EXPECT_EQ(end(), cudaSuccess);
-}
-
 TEST_F(Graphs, CaptureInfoNamesTheGraphAndTheNodesThatTheNextOneWaitsFor) {
   begin();
   EXPECT_EQ(launch(kernels.set, 4, stream), cudaSuccess);
@@ -294,30 +170,62 @@ TEST_F(Graphs, ExternalEventsAreNodes) {
   EXPECT_EQ(read(), 3);
 }
 
-TEST_F(Graphs, AnErrorOfACapturedCallInvalidatesTheCapture) {
-  begin();
-  void* arguments[] = {nullptr, nullptr};
-  EXPECT_EQ(cudaLaunchKernel(&kernels.add, dim3(1), dim3(1), arguments, 0, stream), cudaErrorInvalidValue);
-  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
+TEST(Captures, OfSeveralThreadsAreIndependent) {
+  auto const work = [](int thread, int& result) {
+    int* value = nullptr;
+    cudaStream_t stream = nullptr;
+    ASSERT_EQ(cudaMalloc(reinterpret_cast<void**>(&value), sizeof(int)), cudaSuccess);
+    ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    for (int round = 0; round < 10; ++round) {
+      cudaGraph_t graph = nullptr;
+      cudaGraphExec_t exec = nullptr;
+      ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+      ASSERT_EQ(cudaMemsetAsync(value, 0, sizeof(int), stream), cudaSuccess);
+      void* arguments[] = {&value, &thread};
+      for (int i = 0; i < 3; ++i)
+        ASSERT_EQ(cudaLaunchKernel(&order_kernels().add, dim3(1), dim3(1), arguments, 0, stream), cudaSuccess);
+      ASSERT_EQ(cudaMemcpyAsync(&result, value, sizeof(int), cudaMemcpyDeviceToHost, stream), cudaSuccess);
+      ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+      ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+      ASSERT_EQ(cudaGraphLaunch(exec, stream), cudaSuccess);
+      ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+      ASSERT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+      ASSERT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    }
+    ASSERT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+    ASSERT_EQ(cudaFree(value), cudaSuccess);
+  };
+  std::array<int, 4> results{};
+  std::array<std::thread, 4> threads;
+  for (int i = 0; i < 4; ++i) threads[static_cast<std::size_t>(i)] = std::thread(work, i + 1, std::ref(results[static_cast<std::size_t>(i)]));
+  for (auto& thread : threads) thread.join();
+  EXPECT_THAT(results, ElementsAre(3, 6, 9, 12));
 }
 
-TEST_F(Graphs, AnImpossibleLaunchIsRefusedWhenItIsCaptured) {
+TEST(Captures, OfTheDefaultStreamOfAThread) {
+  int* value = nullptr;
+  cudaGraph_t graph = nullptr;
+  ASSERT_EQ(cudaMallocManaged(reinterpret_cast<void**>(&value), sizeof(int), cudaMemAttachGlobal), cudaSuccess);
+  ASSERT_EQ(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeGlobal), cudaSuccess);
+  EXPECT_EQ(cudaMemsetAsync(value, 1, sizeof(int), cudaStreamPerThread), cudaSuccess);
+  std::thread([] {
+    cudaStreamCaptureStatus status{};
+    EXPECT_EQ(cudaStreamIsCapturing(cudaStreamPerThread, &status), cudaSuccess);
+    EXPECT_EQ(status, cudaStreamCaptureStatusNone) << "the stream of another thread";
+  }).join();
+  ASSERT_EQ(cudaStreamEndCapture(cudaStreamPerThread, &graph), cudaSuccess);
+  std::size_t count = 0;
+  EXPECT_EQ(cudaGraphGetNodes(graph, nullptr, &count), cudaSuccess);
+  EXPECT_EQ(count, 1u);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  EXPECT_EQ(cudaFree(value), cudaSuccess);
+}
+
+TEST_F(Graphs, CooperativeLaunchesAreNotCaptured) {
   begin();
   int number = 1;
   void* arguments[] = {&value, &number};
-  EXPECT_EQ(cudaLaunchKernel(&kernels.add, dim3(1), dim3(1), arguments, 1 << 20, stream), cudaErrorInvalidValue);
-  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
-}
-
-TEST_F(Graphs, CallbacksOfAStreamAreNotCaptured) {
-  begin();
-  EXPECT_EQ(cudaStreamAddCallback(stream, [](cudaStream_t, cudaError_t, void*) {}, nullptr, 0), cudaErrorStreamCaptureUnsupported);
-  EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
-}
-
-TEST_F(Graphs, AStreamThatIsCapturedIsNotDestroyed) {
-  begin();
-  EXPECT_EQ(cudaStreamDestroy(stream), cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(cudaLaunchCooperativeKernel(&kernels.add, dim3(1), dim3(1), arguments, 0, stream), cudaErrorStreamCaptureUnsupported);
   EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
 }
 

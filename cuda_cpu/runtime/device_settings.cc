@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "cuda_cpu/runtime/capture.h"
 #include "cuda_cpu/runtime/registry.h"
 #include "cuda_cpu/runtime/runtime.h"
 
@@ -29,6 +30,7 @@ extern "C" {
 
 cudaError_t cudaDeviceReset() {
   return call([&]() -> cudaError_t {
+    end_all_captures();
     if (CUresult const result = driver().ctx_synchronize(); result != CUDA_SUCCESS) return to_error(result);
     registry().forget_loaded();
     auto const& api = driver().api();

@@ -1,7 +1,10 @@
 // Attributes of kernels, and occupancy.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 
+#include "cuda_cpu/runtime/launch.h"
 #include "cuda_cpu/runtime/registry.h"
 #include "cuda_cpu/runtime/runtime.h"
 
@@ -21,7 +24,10 @@ int attribute_of_device(CUdevice_attribute attribute) {
   return value;
 }
 
-// How many blocks of a kernel a multiprocessor holds by the limits that its attributes name.
+}  // namespace
+
+namespace cuda_cpu::runtime {
+
 int resident_blocks(CUfunction function, int block_threads, std::size_t dynamic_shared_bytes) {
   int const warps = (block_threads + 31) / 32;
   std::size_t const shared = static_cast<std::size_t>(attribute_of(function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)) +
@@ -35,7 +41,17 @@ int resident_blocks(CUfunction function, int block_threads, std::size_t dynamic_
                                         CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)) / shared)});
 }
 
-}  // namespace
+cudaError_t check_cooperative(CUfunction function, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes) {
+  int const threads = static_cast<int>(block.x * block.y * block.z);
+  auto const most = static_cast<std::uint64_t>(resident_blocks(function, threads, dynamic_shared_bytes)) *
+                    static_cast<std::uint64_t>(attribute_of_device(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
+  std::uint64_t const blocks = std::uint64_t{grid.x} * grid.y * grid.z;
+  if (blocks <= most) return cudaSuccess;
+  return refuse(cudaErrorCooperativeLaunchTooLarge,
+                fmt::format("a cooperative launch of {} blocks, of which {} run at the same time", blocks, most));
+}
+
+}  // namespace cuda_cpu::runtime
 
 extern "C" {
 

@@ -60,7 +60,6 @@ CUresult fill(cudaMemsetParams const& its, CUstream stream) {
 GraphExec::GraphExec(std::shared_ptr<Graph> copy, unsigned long long its_flags)
     : flags(its_flags), number_(++last_number), graph_(std::move(copy)) {
   take_graph(graph_->handle);  // the program does not see it
-  MutexLock const lock(mutex_);
   collect(*graph_);
 }
 

@@ -153,7 +153,7 @@ TEST_F(Graphs, MemoryOfAGraphIsThereFromItsAllocationToItsFree) {
   cudaGraphNode_t alloc = nullptr;
   cudaMemAllocNodeParams params{};
   params.poolProps.allocType = cudaMemAllocationTypePinned;
-  params.poolProps.location = {cudaMemLocationTypeDevice, {0}};
+  params.poolProps.location.type = cudaMemLocationTypeDevice;
   params.bytesize = sizeof(int);
   ASSERT_EQ(cudaGraphAddMemAllocNode(&alloc, graph, nullptr, 0, &params), cudaSuccess);
   ASSERT_NE(params.dptr, nullptr);
@@ -211,6 +211,27 @@ TEST_F(Graphs, MemoryThatAGraphLeavesCanBeFreedByItsNextLaunch) {
   launch_graph();
   launch_graph();
   EXPECT_EQ(cudaFree(memory), cudaSuccess);
+}
+
+TEST_F(Graphs, MemoryOfAGraphEndsWithIt) {
+  std::uint64_t before = 0;
+  std::uint64_t reserved = 0;
+  EXPECT_EQ(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrReservedMemCurrent, &before), cudaSuccess);
+  make_graph();
+  cudaGraphNodeParams params{};
+  params.type = cudaGraphNodeTypeMemAlloc;
+  params.alloc.bytesize = 1024;
+  cudaGraphNode_t node = nullptr;
+  ASSERT_EQ(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &params), cudaSuccess);
+  EXPECT_NE(params.alloc.dptr, nullptr);
+  EXPECT_EQ(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrReservedMemCurrent, &reserved), cudaSuccess);
+  EXPECT_EQ(reserved, before + 1024);
+  EXPECT_EQ(cudaGraphNodeSetParams(node, &params), cudaErrorInvalidValue) << "its address would change";
+  EXPECT_EQ(cudaGraphDestroyNode(node), cudaErrorNotSupported);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  graph = nullptr;
+  EXPECT_EQ(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrReservedMemCurrent, &reserved), cudaSuccess);
+  EXPECT_EQ(reserved, before);
 }
 
 TEST_F(Graphs, OnlyMemoryOfGraphsIsFreedInACapture) {

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <utility>
 
 #include "cuda_cpu/cpu/device.h"
+#include "cuda_cpu/cpu/span_text.h"
 #include "cuda_cpu/runtime/runtime.h"
 #include "tracing_core/internal/mutex.h"
 
@@ -30,8 +33,11 @@ Memory& memory() {
 }  // namespace
 
 std::shared_ptr<GraphAllocation> GraphAllocation::make(std::size_t bytes) {
-  CUdeviceptr const address = cpu::Device::get()->memory.allocate(bytes);
+  auto& device = *cpu::Device::get();
+  std::string note = cpu::span_note("allocated for a graph");
+  CUdeviceptr const address = device.memory.allocate(bytes, false, note.empty() ? "of a graph" : std::move(note));
   if (address == 0) return nullptr;
+  if (device.options.checks.init) device.memory.track_writes(address);
   auto allocation = std::make_shared<GraphAllocation>(address, bytes);
   MutexLock const lock(memory().mutex);
   memory().all[address] = allocation;
@@ -57,7 +63,7 @@ GraphAllocation::~GraphAllocation() {
     memory().all.erase(address);
     memory().sizes.reserved -= bytes;
   }
-  cpu::Device::get()->memory.free(address);
+  cpu::Device::get()->memory.free(address, "freed with their graph");
 }
 
 bool GraphAllocation::allocate() {

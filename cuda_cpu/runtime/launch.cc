@@ -18,18 +18,22 @@ bool is_possible(dim3 grid, dim3 block) noexcept {
 }
 
 cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void** parameters, std::size_t shared_bytes,
-                   cudaStream_t stream) {
+                   cudaStream_t stream, bool is_cooperative = false) {
   if (cudaError_t const error = check_shape(grid, block); error != cudaSuccess) return error;
-  return to_error(driver().launch_kernel(function, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z},
-                                         static_cast<unsigned>(shared_bytes), stream_of(stream), parameters));
+  if (is_cooperative)
+    if (cudaError_t const error = check_cooperative(function, grid, block, shared_bytes); error != cudaSuccess) return error;
+  tracing::cuda::Dim3 const blocks{grid.x, grid.y, grid.z}, threads{block.x, block.y, block.z};
+  auto const shared = static_cast<unsigned>(shared_bytes);
+  return to_error(is_cooperative ? driver().launch_cooperative_kernel(function, blocks, threads, shared, stream_of(stream), parameters)
+                                 : driver().launch_kernel(function, blocks, threads, shared, stream_of(stream), parameters));
 }
 
 cudaError_t launch_of(void const* host_function, dim3 grid, dim3 block, void** parameters, std::size_t shared_bytes,
-                      cudaStream_t stream) noexcept {
+                      cudaStream_t stream, bool is_cooperative = false) noexcept {
   return call([&] {
     CUfunction function = nullptr;
     cudaError_t const error = find_function(host_function, &function);
-    return error == cudaSuccess ? launch(function, grid, block, parameters, shared_bytes, stream) : error;
+    return error == cudaSuccess ? launch(function, grid, block, parameters, shared_bytes, stream, is_cooperative) : error;
   });
 }
 
@@ -75,8 +79,21 @@ cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, 
 
 cudaError_t cudaLaunchKernelExC(cudaLaunchConfig_t const* configuration, void const* function, void** parameters) {
   if (configuration == nullptr) return finish(cudaErrorInvalidValue);
+  bool is_cooperative = false;
+  for (unsigned i = 0; i < configuration->numAttrs; ++i) {
+    auto const& [id, pad, value] = configuration->attrs[i];
+    if (id == cudaLaunchAttributeCooperative) is_cooperative = value.cooperative != 0;
+    if (id == cudaLaunchAttributeClusterDimension && value.clusterDim.x * value.clusterDim.y * value.clusterDim.z > 1) {
+      return call([] { return refuse(cudaErrorInvalidClusterSize, "a cluster of more than one block, which is not supported"); });
+    }
+  }
   return launch_of(function, configuration->gridDim, configuration->blockDim, parameters, configuration->dynamicSmemBytes,
-                   configuration->stream);
+                   configuration->stream, is_cooperative);
+}
+
+cudaError_t cudaLaunchCooperativeKernel(void const* function, dim3 grid, dim3 block, void** parameters, std::size_t shared_bytes,
+                                        cudaStream_t stream) {
+  return launch_of(function, grid, block, parameters, shared_bytes, stream, true);
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {

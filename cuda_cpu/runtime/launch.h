@@ -1,11 +1,19 @@
 // The checks of a launch that are the runtime's, not the driver's.
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
+
+#include <cstddef>
 
 namespace cuda_cpu::runtime {
 
 /// Whether a device could run such a grid: cudaErrorInvalidConfiguration, explained, if not.
 cudaError_t check_shape(dim3 grid, dim3 block);
+
+/// How many blocks of a kernel a multiprocessor holds by the limits that its attributes name.
+int resident_blocks(CUfunction function, int block_threads, std::size_t dynamic_shared_bytes);
+/// cudaErrorCooperativeLaunchTooLarge, explained, if the device does not hold all blocks of a grid at the same time.
+cudaError_t check_cooperative(CUfunction function, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes);
 
 }  // namespace cuda_cpu::runtime

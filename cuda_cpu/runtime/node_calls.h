@@ -88,7 +88,7 @@ cudaError_t make_free_node(void const* memory, NodeParams& node);
 template <class Params>
 cudaError_t make_event_node(cudaEvent_t event, NodeParams& node) {
   node = Params{event};
-  return event == nullptr ? cudaErrorInvalidResourceHandle : cudaSuccess;
+  return cpu::Device::get()->events.find(event) == nullptr ? cudaErrorInvalidResourceHandle : cudaSuccess;
 }
 
 /// A function that makes a node of parameters as the calls take them.

@@ -76,7 +76,7 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
   if (device != 0) return finish(cudaErrorInvalidDevice);
-  return on_pool(pool, [&](auto&) {
+  return on_pool(pool, [&](auto&) TRACING_REQUIRES(pools().mutex) {
     pools().current = pool;
     return cudaSuccess;
   });

@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+
+#include "tests/support/recording_subscriber.h"
 
 extern "C" {
 
@@ -38,6 +41,19 @@ TEST(RefusedFunctions, ReturnAnErrorAndNameThemselves) {
     EXPECT_EQ(result, kNotSupported) << its.name;
     EXPECT_EQ(cudaGetLastError(), kNotSupported) << its.name;
   }
+}
+
+TEST(RefusedFunctions, AreEventsInPlaceOfLinesIfSomebodyGetsThem) {
+  auto const subscriber = std::make_shared<tracing_test::RecordingSubscriber>();
+  tracing::ScopedDefault const scope(subscriber);
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(cudaIpcOpenEventHandle(), kNotSupported);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+  EXPECT_THAT(
+      subscriber->take(),
+      ::testing::Contains(::testing::AllOf(
+          ::testing::HasSubstr("event ERROR tracing::cuda"),
+          ::testing::HasSubstr("cudaIpcOpenEventHandle() is not supported: processes do not share memory here"))));
 }
 
 }  // namespace

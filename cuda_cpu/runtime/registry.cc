@@ -78,7 +78,7 @@ CUresult Variable::find(CUdeviceptr* address) {
   CUresult const result = driver().check(driver().api().module_get_global(address, nullptr, module, name.c_str()),
                                          fmt::format("cuModuleGetGlobal({})", name));
   // A program does not look at the result where nvcc asks for the address of a managed variable.
-  if (result != CUDA_SUCCESS) explain(fmt::format("the variable {} cannot be used: {}", name, cpu_driver_last_message()));
+  if (result != CUDA_SUCCESS) explain(fmt::format("the variable {} cannot be used: its module does not define it", name));
   return result;
 }
 

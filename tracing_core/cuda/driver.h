@@ -74,6 +74,9 @@ class Driver {
 
   CUresult launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream,
                          void** params, void** extra = nullptr);
+  /// The same for a kernel whose blocks wait for each other, as grid.sync() of cooperative groups does.
+  CUresult launch_cooperative_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes,
+                                     CUstream stream, void** params);
   /// `function` is called in the span `launch_host_func`, which stays open if the driver never calls it (because the
   /// context was lost). A function that is captured into a graph is called in no span.
   CUresult launch_host_func(CUstream stream, CUhostFn function, void* data);

@@ -35,6 +35,7 @@ namespace tracing::inline v1::cuda {
   X(func_get_attribute, cuFuncGetAttribute, 2020)                     \
   X(func_set_attribute, cuFuncSetAttribute, 9000)                     \
   X(launch_kernel, cuLaunchKernel, 4000)                              \
+  X(launch_cooperative_kernel, cuLaunchCooperativeKernel, 9000)       \
   X(launch_host_func, cuLaunchHostFunc, 10000)                        \
   X(mem_alloc, cuMemAlloc, 3020)                                      \
   X(mem_free, cuMemFree, 3020)                                        \

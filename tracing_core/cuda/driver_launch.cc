@@ -117,9 +117,10 @@ bool Driver::State::is_capturing(Span const& span, CUstream stream) const {
   return true;
 }
 
-CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream,
-                               void** params, void** extra) {
-  State& state = *state_;
+template <class Call>
+CUresult Driver::State::launch(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream,
+                               char const* name, Call const& call) {
+  State& state = *this;
   Launch launch;
   launch.kernel = state.kernel_of(function);
   launch.grid = grid;
@@ -146,8 +147,7 @@ CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsig
     state.log.begin(stream, launch);
     calling.emplace(state.log, stream, state.device.load(), launch.id);
   }
-  CUresult result = state.api.launch_kernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes,
-                                            stream, params, extra);
+  CUresult result = call();
   if (!runs && result == CUDA_SUCCESS) TRACE_TRACE("captured");
   if (runs && result == CUDA_SUCCESS) {
     state.log.accept(launch.id);
@@ -161,10 +161,26 @@ CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsig
   }
   // A refused launch cannot be the cause of the error. If launches block, its kernel may have run and failed.
   if (result != CUDA_SUCCESS && !state.blocking) state.log.remove(launch.id);
-  state.check(result, "cuLaunchKernel({}, grid ({}, {}, {}), block ({}, {}, {}), {} bytes shared, {})", launch.kernel,
-              grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, stream);
+  state.check(result, "{}({}, grid ({}, {}, {}), block ({}, {}, {}), {} bytes shared, {})", name, launch.kernel, grid.x,
+              grid.y, grid.z, block.x, block.y, block.z, shared_bytes, stream);
   if (result != CUDA_SUCCESS) state.log.remove(launch.id);
   return result;
+}
+
+CUresult Driver::launch_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream,
+                               void** params, void** extra) {
+  return state_->launch(function, grid, block, shared_bytes, stream, "cuLaunchKernel", [&] {
+    return state_->api.launch_kernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, stream,
+                                     params, extra);
+  });
+}
+
+CUresult Driver::launch_cooperative_kernel(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes,
+                                           CUstream stream, void** params) {
+  return state_->launch(function, grid, block, shared_bytes, stream, "cuLaunchCooperativeKernel", [&] {
+    return state_->api.launch_cooperative_kernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                                 shared_bytes, stream, params);
+  });
 }
 
 CUresult Driver::launch_host_func(CUstream stream, CUhostFn function, void* data) {

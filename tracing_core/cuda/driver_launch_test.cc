@@ -87,6 +87,21 @@ TEST(LaunchAsPerfSpan, IsLeftToADriverThatMeasuresLaunches) {
   EXPECT_EQ(measured(driver, [&] { driver.ctx_synchronize(); }), "");
 }
 
+// ---- calls ----
+
+TEST(Driver, RecordsACooperativeLaunchLikeAnyOther) {
+  Driver driver(answering());
+  CUfunction const function = function_of(driver, "first");
+  std::string const text =
+      printed_of_driver([&] { driver.launch_cooperative_kernel(function, {4, 2}, {64}, 16, nullptr, nullptr); });
+  EXPECT_EQ(text,
+            "TRACE launch{kernel.name=first grid=(4, 2, 1) block=(64, 1, 1) shared_bytes=16 stream=0 device=0 "
+            "launch=#1}: tracing::cuda: launched\n");
+  answers.launch = CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+  EXPECT_THAT(printed_of_driver([&] { driver.launch_cooperative_kernel(function, {}, {}, 0, nullptr, nullptr); }),
+              HasSubstr("cuLaunchCooperativeKernel(first, grid (1, 1, 1)"));
+}
+
 TEST(Driver, CallsAHostFunctionInItsSpan) {
   Driver driver(answering());
   std::string const text = printed_of_driver([&] {

@@ -76,6 +76,10 @@ struct Driver::State {
   /// The context of open_device(); null before.
   CUcontext opened() const;
   std::string kernel_of(CUfunction function) const;
+  /// Makes a launch by `call`, which is named in errors.
+  template <class Call>
+  CUresult launch(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, CUstream stream, char const* name,
+                  Call const& call);
   /// The placeholder of an argument in the text of a call.
   std::string shown(CUstream stream) { return text_of_stream(log.number_of(stream)); }
   std::string shown(CUevent event) { return fmt::format("event {}", log.number_of(event)); }

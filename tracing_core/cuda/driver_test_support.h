@@ -72,6 +72,11 @@ inline DriverApi answering() {
     answers.launched.push_back(current_launch());
     return answers.launch;
   };
+  api.launch_cooperative_kernel = [](CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                     CUstream, void**) {
+    answers.launched.push_back(current_launch());
+    return answers.launch;
+  };
   api.mem_alloc = [](CUdeviceptr* pointer, std::size_t) {
     *pointer = 0x1000;
     return answers.alloc;
