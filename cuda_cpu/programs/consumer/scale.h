@@ -1,0 +1,3 @@
+#pragma once
+
+void scale(float* values, int count, float factor);
