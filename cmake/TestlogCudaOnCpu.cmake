@@ -2,7 +2,8 @@
 #
 # Makes a program, or a library that is loaded as a plugin, run its CUDA code on the CPU: it is linked to testlog::cuda_cpu in
 # place of CUDA's runtime library. So are the project's own libraries that it links and that hold CUDA sources or link
-# CUDA::cudart; they are on the CPU then for everybody who links them. Libraries that were built elsewhere stay as they are.
+# CUDA::cudart or CUDA::cuda_driver; they are on the CPU then for everybody who links them. Libraries that were built elsewhere,
+# and those in generator expressions, stay as they are.
 # Call it after the last target_link_libraries() of all these. Works with the plain and the keyword signature.
 #
 # What is in CUDA_ARCHITECTURES must have PTX: 75 or 75-virtual, not 75-real.
@@ -64,8 +65,8 @@ function(testlog_cuda_on_cpu_replace_cudart target result)
   set(${result} FALSE PARENT_SCOPE)
   foreach(property IN ITEMS LINK_LIBRARIES INTERFACE_LINK_LIBRARIES)
     get_target_property(libraries ${target} ${property})
-    if(libraries MATCHES "CUDA::cudart")
-      list(TRANSFORM libraries REPLACE "CUDA::cudart(_static)?" "CUDA::toolkit")
+    if(libraries MATCHES "CUDA::(cudart(_static)?|cuda_driver)(;|$)")
+      list(TRANSFORM libraries REPLACE "^CUDA::(cudart(_static)?|cuda_driver)$" "CUDA::toolkit")
       set_property(TARGET ${target} PROPERTY ${property} ${libraries})
       set(${result} TRUE PARENT_SCOPE)
     endif()

@@ -38,7 +38,7 @@ def refused(names):
     for name in names:
         reason = next((text for pattern, text in REASONS if re.search(pattern, name)), "")
         rows.append(f'CUDA_CPU_REFUSED({name}, "{reason}")\n')
-    return ("// Functions of NVIDIA's library that are not supported, and why, where that is not just so. Written by renew_names.py.\n"
+    return ("// Functions of NVIDIA's library that are not supported, and why, where there is a particular reason. Written by renew_names.py.\n"
             + "".join(rows))
 
 

@@ -5,8 +5,9 @@
 #
 # A .cu file with a main() is a program; the folder's other .cu files are linked to each of its programs. Folders are searched
 # to any depth. A program runs in the folder of its source, without arguments, for at most TIMEOUT seconds (60). Programs that
-# need sources in another language, libraries, or options that others do not bear are not built, or fail. The status is 0 if all
-# were built and passed. STAND_IN names a folder with a libcudart.so.13 of ours; without it, that of the preset dev is built.
+# need sources in another language, libraries, or options that other programs cannot be built with are not built, or fail. The status is 0 if all
+# were built and passed. STAND_IN names a folder with a libcudart.so.13 of ours; without it, that of the preset dev is
+# built. OUT names the folder for programs and outputs, which is emptied; without it, build/campaign.
 set -euo pipefail
 
 [[ $# -ge 1 && -d $1 ]] || { echo "usage: tools/campaign.sh cuda <folder with .cu files> [option of nvcc...]" >&2; exit 2; }
@@ -14,7 +15,10 @@ folder=$(realpath -- "$1")
 readonly folder options=("${@:2}")
 readonly seconds=${TIMEOUT:-60}
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || { echo "tools/campaign.sh: TIMEOUT=$seconds is not a number of seconds" >&2; exit 2; }
+[[ -z ${OUT:-} ]] || out=$(realpath --canonicalize-missing -- "$OUT")
+[[ -z ${STAND_IN:-} ]] || STAND_IN=$(realpath -- "$STAND_IN")
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+: "${out:=$PWD/build/campaign}"
 nvcc=$(command -v nvcc || echo "${CUDA_PATH:-/usr/local/cuda}/bin/nvcc")
 [[ -x $nvcc ]] || { echo "tools/campaign.sh: there is no nvcc on the PATH, in CUDA_PATH or in /usr/local/cuda" >&2; exit 2; }
 
@@ -24,9 +28,11 @@ if [[ -z ${STAND_IN:-} ]]; then
   cmake --build --preset dev --target testlog_cudart testlog_libcuda >/dev/null
 fi
 [[ -e $stand_in/libcudart.so.13 ]] || { echo "tools/campaign.sh: there is no libcudart.so.13 in $stand_in" >&2; exit 2; }
-readonly stand_in out=${OUT:-$PWD/build/campaign}
+readonly stand_in out
+[[ ! -e $out || -e $out/.campaign ]] || { echo "tools/campaign.sh: OUT=$out exists, and no campaign made it" >&2; exit 2; }
 rm -rf "$out"
 mkdir -p "$out"
+touch "$out/.campaign"
 
 has_main() { grep -Eq '\bmain *\(' "$1"; }
 
@@ -36,7 +42,7 @@ while IFS= read -r -d '' source; do
 done < <(find "$folder" -name '*.cu' -print0 | sort -z)
 ((${#programs[@]} > 0)) || { echo "tools/campaign.sh: no .cu file in $folder has a main()" >&2; exit 2; }
 
-base_of() { echo "$out/$(tr '/ ' '__' <<<"${1%.cu}")"; }
+base_of() { echo "$out/$(sed 's,/,__,g; s/ /_/g' <<<"${1%.cu}")"; }
 
 build_program() {  # <source>
   local base units=() unit

@@ -72,6 +72,7 @@ CUresult find_in_array(Device& device, End const& end, Extent const& extent, cha
 }
 
 CUresult find_rows(Device& device, End const& end, Extent const& extent, char const* what, Rows& rows) {
+  if (end.type < CU_MEMORYTYPE_HOST || end.type > CU_MEMORYTYPE_UNIFIED) return CUDA_ERROR_INVALID_VALUE;
   if (end.type == CU_MEMORYTYPE_ARRAY) return find_in_array(device, end, extent, what, rows);
   bool const is_tall = extent.rows > 1 || extent.slices > 1;
   if (is_tall && end.pitch < extent.bytes + end.x)

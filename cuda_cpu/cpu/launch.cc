@@ -51,7 +51,7 @@ struct Launch {
   CUstream stream = nullptr;
   tracing::cuda::LaunchId id = 0;
   tracing::Span span;
-  std::optional<tracing::cuda::DeviceCall> call;  // none: nobody wants to know when it runs
+  std::optional<tracing::cuda::DeviceCall> call;  // none: activity is not recorded
 };
 
 // The pairs of cuLaunchKernel's `extra`: a buffer and its size.

@@ -81,7 +81,7 @@ Mark Streams::run_here(Handle const& stream, std::function<void()> const& work) 
   Mark const end{stream, ++stream->submitted};
   stream->after_next.clear();
   mutex_.unlock();
-  work();
+  [&]() noexcept { work(); }();
   mutex_.lock();
   ++stream->completed;
   if (stream->is_closed && is_idle(*stream)) std::erase(all_, stream);

@@ -15,7 +15,10 @@ std::vector<CUcontext>& pushed() noexcept {
 }
 
 CUresult create(CUcontext* context, CUdevice device) {
-  CUresult const result = api().device_primary_ctx_retain(context, device);
+  CUcontext current = nullptr;
+  CUresult result = api().device_primary_ctx_retain(context, device);
+  if (result == CUDA_SUCCESS) result = api().ctx_get_current(&current);
+  if (result == CUDA_SUCCESS) pushed().push_back(current);
   return check(result == CUDA_SUCCESS ? api().ctx_set_current(*context) : result, "cuCtxCreate()");
 }
 
@@ -74,7 +77,7 @@ CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams*, unsigned, CUdevi
 CUresult cuCtxCreate_v2(CUcontext* context, unsigned, CUdevice device) { return create(context, device); }
 CUresult cuCtxDestroy(CUcontext context) {
   CUcontext current = nullptr;
-  if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (context != cuda_cpu::cpu::primary_context()) return check(CUDA_ERROR_INVALID_CONTEXT, "cuCtxDestroy()");
   if (api().ctx_get_current(&current) == CUDA_SUCCESS && current == context) api().ctx_set_current(nullptr);
   return check(api().device_primary_ctx_release(0), "cuCtxDestroy()");
 }
@@ -89,6 +92,7 @@ CUresult cuCtxPushCurrent(CUcontext context) {
 CUresult cuCtxPopCurrent(CUcontext* context) {
   CUcontext current = nullptr;
   if (CUresult const result = api().ctx_get_current(&current); result != CUDA_SUCCESS) return check(result, "cuCtxPopCurrent()");
+  if (current == nullptr) return check(CUDA_ERROR_INVALID_CONTEXT, "cuCtxPopCurrent()");
   if (context != nullptr) *context = current;
   CUcontext outer = nullptr;
   if (!pushed().empty()) {

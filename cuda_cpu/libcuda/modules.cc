@@ -1,17 +1,19 @@
 // Modules, functions and launches.
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
 
 #include "cuda_cpu/libcuda/libcuda.h"
+#include "cuda_cpu/runtime/launch.h"
+#include "cuda_cpu/runtime/registry.h"
 
 using namespace cuda_cpu::libcuda;
 
 extern "C" {
 
 CUresult cuModuleLoadDataEx(CUmodule* module, void const* image, unsigned count, CUjit_option* options, void** values) {
+  if (image == nullptr) return check(CUDA_ERROR_INVALID_VALUE, "cuModuleLoadDataEx()");
   // A program that asks for the log reads it itself; otherwise it is recorded.
   if (count > 0) return check(api().module_load_data_ex(module, image, count, options, values), "cuModuleLoadDataEx()");
   return done(driver().module_load(module, image, "module", cuda_cpu::runtime::bytes_of(image)));
@@ -22,6 +24,7 @@ CUresult cuModuleLoad(CUmodule* module, char const* path) {
   std::ifstream file(path == nullptr ? "" : path, std::ios::binary);
   if (!file) return check(CUDA_ERROR_FILE_NOT_FOUND, std::string("cuModuleLoad(") + (path == nullptr ? "" : path) + ")");
   std::string const image(std::istreambuf_iterator<char>(file), {});
+  if (!cuda_cpu::runtime::is_complete(image)) return check(CUDA_ERROR_INVALID_IMAGE, std::string("cuModuleLoad(") + path + ")");
   return done(driver().module_load(module, image.c_str(), path, image.size()));
 }
 CUresult cuModuleUnload(CUmodule module) { return done(driver().module_unload(module)); }
@@ -29,6 +32,7 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, char const* 
   return done(driver().module_get_function(function, module, name));
 }
 CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule module, char const* name) {
+  if (name == nullptr) return check(CUDA_ERROR_INVALID_VALUE, "cuModuleGetGlobal()");
   return check(api().module_get_global(address, bytes, module, name), std::string("cuModuleGetGlobal(") + name + ")");
 }
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
@@ -57,15 +61,15 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
 }
 CUresult cuLaunchKernelEx(CUlaunchConfig const* configuration, CUfunction function, void** parameters, void** extra) {
   if (configuration == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  for (unsigned i = 0; i < configuration->numAttrs; ++i) {
-    auto const& [id, pad, value] = configuration->attrs[i];
-    if (id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && value.clusterDim.x * value.clusterDim.y * value.clusterDim.z > 1)
-      return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-    if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && value.cooperative != 0) {
-      return cuLaunchCooperativeKernel(function, configuration->gridDimX, configuration->gridDimY, configuration->gridDimZ,
-                                       configuration->blockDimX, configuration->blockDimY, configuration->blockDimZ,
-                                       configuration->sharedMemBytes, configuration->hStream, parameters);
-    }
+  bool is_cooperative = false;
+  // The attributes have the numbers and values of the runtime's.
+  auto const* const attributes = reinterpret_cast<cudaLaunchAttribute const*>(configuration->attrs);
+  cudaError_t const error = cuda_cpu::runtime::read_attributes(attributes, configuration->numAttrs, is_cooperative);
+  if (error != cudaSuccess) return static_cast<CUresult>(error);
+  if (is_cooperative) {
+    return cuLaunchCooperativeKernel(function, configuration->gridDimX, configuration->gridDimY, configuration->gridDimZ,
+                                     configuration->blockDimX, configuration->blockDimY, configuration->blockDimZ,
+                                     configuration->sharedMemBytes, configuration->hStream, parameters);
   }
   return cuLaunchKernel(function, configuration->gridDimX, configuration->gridDimY, configuration->gridDimZ, configuration->blockDimX,
                         configuration->blockDimY, configuration->blockDimZ, configuration->sharedMemBytes, configuration->hStream,

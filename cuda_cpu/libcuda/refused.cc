@@ -1,5 +1,5 @@
 // Functions that programs can link and that are not supported: each returns CUDA_ERROR_NOT_SUPPORTED and says its name.
-// Without cuda.h, since it is no matter what arguments they get.
+// Without cuda.h, since their arguments do not matter.
 namespace cuda_cpu::libcuda {
 
 int refuse(char const* name, char const* reason) noexcept;

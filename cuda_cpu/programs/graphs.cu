@@ -157,7 +157,7 @@ void a_graph_by_hand_does_the_same() {
   CUDA(cudaGraphDestroy(graph));
 }
 
-// As in programs that capture each step anew and instantiate only when its shape has changed.
+// As in programs that capture each step again and instantiate only when its shape has changed.
 void an_executable_graph_is_updated() {
   Fixture f;
   cudaGraphExec_t exec = nullptr;

@@ -108,9 +108,15 @@ CUresult mem_free_async(CUdeviceptr address, CUstream stream) {
                    ? CUDA_SUCCESS
                    : cpu::refuse(CUDA_ERROR_INVALID_VALUE, "the memory that a graph frees has to be allocated by a graph");
       },
-      [&] {
+      [&]() -> CUresult {
         if (allocation == nullptr) return plain.mem_free_async(address, stream);
-        return allocation->free() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+        if (CUresult const result = cpu::check_context(); result != CUDA_SUCCESS) return result;
+        auto& device = *cpu::Device::get();
+        auto const on = device.find_stream(stream);
+        if (on == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+        if (!allocation->free()) return CUDA_ERROR_INVALID_VALUE;
+        device.submit(on, [allocation] {});  // earlier work of the stream may use it
+        return CUDA_SUCCESS;
       });
 }
 

@@ -1,9 +1,12 @@
 // Memory management: linear copies and fills.
 #include "cuda_cpu/runtime/copies.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "cuda_cpu/runtime/capture.h"
+#include "cuda_cpu/cpu/further_calls.h"
 #include "cuda_cpu/runtime/registry.h"
 #include "cuda_cpu/runtime/runtime.h"
 
@@ -76,17 +79,29 @@ bool is_device_memory(void const* pointer) {
   return driver().api().mem_get_address_range(&begin, nullptr, address(pointer)) == CUDA_SUCCESS;
 }
 
+namespace {
+
+// What a program does that calls the device's memory the host's is undefined on a GPU.
+cudaError_t check_host_end(void const* memory) {
+  if (cpu::pointer_info(memory).owner != cpu::MemoryOwner::device) return cudaSuccess;
+  return refuse(cudaErrorInvalidValue, fmt::format("the kind of the copy calls {} memory of the host, but it is the device's", memory));
+}
+
+}  // namespace
+
 cudaError_t direction_of(cudaMemcpyKind kind, void const* to, void const* from, Direction* direction) {
   switch (kind) {
-    case cudaMemcpyHostToHost:
+    case cudaMemcpyHostToHost: {
       *direction = Direction::host_to_host;
-      return cudaSuccess;
+      cudaError_t const error = check_host_end(from);
+      return error == cudaSuccess ? check_host_end(to) : error;
+    }
     case cudaMemcpyHostToDevice:
       *direction = Direction::host_to_device;
-      return cudaSuccess;
+      return check_host_end(from);
     case cudaMemcpyDeviceToHost:
       *direction = Direction::device_to_host;
-      return cudaSuccess;
+      return check_host_end(to);
     case cudaMemcpyDeviceToDevice:
       *direction = Direction::device_to_device;
       return cudaSuccess;

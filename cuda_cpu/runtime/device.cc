@@ -92,6 +92,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     its.computePreemptionSupported = attribute_of(CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED);
     its.canUseHostPointerForRegisteredMem =
         attribute_of(CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM);
+    its.hostRegisterSupported = attribute_of(CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED);
     its.cooperativeLaunch = attribute_of(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH);
     its.sharedMemPerBlockOptin =
         static_cast<std::size_t>(attribute_of(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));

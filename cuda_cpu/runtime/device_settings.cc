@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "cuda_cpu/cpu/device.h"
 #include "cuda_cpu/cpu/further_calls.h"
 #include "cuda_cpu/runtime/capture.h"
 #include "cuda_cpu/runtime/registry.h"
@@ -35,11 +36,8 @@ cudaError_t cudaDeviceReset() {
     end_all_captures();
     if (CUresult const result = driver().ctx_synchronize(); result != CUDA_SUCCESS) return to_error(result);
     registry().forget_loaded();
-    auto const& api = driver().api();
-    CUcontext context = nullptr;
-    CUresult result = api.device_primary_ctx_release(0);
-    if (result == CUDA_SUCCESS) result = api.device_primary_ctx_retain(&context, 0);
-    return to_error(driver().check(result, "cuDevicePrimaryCtxReset()"));
+    cuda_cpu::cpu::Device::get()->clear();  // also if the program has retained the context
+    return cudaSuccess;
   });
 }
 

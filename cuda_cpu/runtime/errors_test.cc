@@ -1,3 +1,4 @@
+#include <cuda.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,6 +34,56 @@ TEST(RuntimeErrors, AreThoseOfTheThread) {
 TEST(RuntimeErrors, LaterOnesReplaceEarlierOnes) {
   EXPECT_EQ(cudaSetDevice(7), cudaErrorInvalidDevice);
   EXPECT_EQ(cudaMalloc(nullptr, 4), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+}
+
+TEST(RuntimeErrors, OfACopyWhoseKindIsWrong) {
+  DeviceInt const device;
+  int host = 7;
+  EXPECT_EQ(cudaMemcpy(device.its, &host, sizeof host, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpy(&host, device.its, sizeof host, cudaMemcpyHostToHost), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpy(&host, device.its, sizeof host, cudaMemcpyDefault), cudaSuccess);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+}
+
+TEST(RuntimeErrors, OfALaunchWithAnAttributeThatIsNotSupported) {
+  UnitWithStore const unit;
+  DeviceInt device;
+  void* parameters[] = {&device.its};
+  cudaLaunchAttribute attribute{};
+  cudaLaunchConfig_t configuration{};
+  configuration.gridDim = 1;
+  configuration.blockDim = 1;
+  configuration.attrs = &attribute;
+  configuration.numAttrs = 1;
+  attribute.id = cudaLaunchAttributePriority;
+  EXPECT_EQ(cudaLaunchKernelExC(&configuration, &unit.host_function, parameters), cudaSuccess);
+  attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
+  EXPECT_EQ(cudaLaunchKernelExC(&configuration, &unit.host_function, parameters), cudaErrorNotSupported);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
+  EXPECT_EQ(device.value(), 7);
+}
+
+TEST(RuntimeErrors, NoneAfterAnotherContextWasCurrent) {
+  DeviceInt const device;
+  EXPECT_EQ(cuCtxSetCurrent(nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(device.value(), 0);
+  CUcontext context = nullptr;
+  EXPECT_EQ(cuCtxPopCurrent(&context), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxPopCurrent(&context), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_EQ(cuCtxDestroy(reinterpret_cast<CUcontext>(8)), CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_EQ(device.value(), 0);
+}
+
+TEST(RuntimeErrors, OfAResetDoNotLeaveMemory) {
+  int* memory = nullptr;
+  std::size_t before = 0, after = 0, total = 0;
+  EXPECT_EQ(cudaMemGetInfo(&before, &total), cudaSuccess);
+  EXPECT_EQ(cudaMalloc(reinterpret_cast<void**>(&memory), 1 << 20), cudaSuccess);
+  EXPECT_EQ(cudaDeviceReset(), cudaSuccess);
+  EXPECT_EQ(cudaMemGetInfo(&after, &total), cudaSuccess);
+  EXPECT_GE(after, before);
+  EXPECT_EQ(cudaFree(memory), cudaErrorInvalidValue);
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
 }
 

@@ -88,10 +88,10 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t) {
 cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t given) {
   return on_exec(handle, [&](GraphExec& exec) {
     CUstream const stream = stream_of(given);
-    std::shared_ptr<Graph> const copy = has_captures() ? exec.clone_graph() : nullptr;  // before graphs_mutex is locked
+    std::shared_ptr<Graph> const copy = has_captures() ? owned(exec.clone_graph()) : nullptr;  // before graphs_mutex is locked
     auto const make = [&](NodeParams& node) TRACING_REQUIRES(graphs_mutex) {
       if (copy == nullptr) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;  // another thread began the capture in between
-      node = ChildNode{owned(copy)};
+      node = ChildNode{copy};
       return !copy->has_memory_nodes()
                  ? CUDA_SUCCESS
                  : cuda_cpu::cpu::refuse(CUDA_ERROR_NOT_SUPPORTED, "a graph with nodes that allocate or free memory cannot be captured");

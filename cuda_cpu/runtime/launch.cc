@@ -20,6 +20,7 @@ bool is_possible(dim3 grid, dim3 block) noexcept {
 cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void** parameters, std::size_t shared_bytes,
                    cudaStream_t stream, bool is_cooperative = false) {
   if (cudaError_t const error = check_shape(grid, block); error != cudaSuccess) return error;
+  if (shared_bytes > UINT32_MAX) return refuse(cudaErrorInvalidValue, fmt::format("{} bytes of dynamic shared memory", shared_bytes));
   if (is_cooperative)
     if (cudaError_t const error = check_cooperative(function, grid, block, shared_bytes); error != cudaSuccess) return error;
   tracing::cuda::Dim3 const blocks{grid.x, grid.y, grid.z}, threads{block.x, block.y, block.z};
@@ -44,6 +45,35 @@ cudaError_t check_shape(dim3 grid, dim3 block) {
   return refuse(cudaErrorInvalidConfiguration,
                 fmt::format("a launch of grid ({}, {}, {}) and block ({}, {}, {}); a block has 1 to {} threads", grid.x, grid.y,
                             grid.z, block.x, block.y, block.z, cpu::kMaxThreads));
+}
+
+bool is_hint(cudaLaunchAttributeID attribute) noexcept {
+  return attribute == cudaLaunchAttributePriority || attribute == cudaLaunchAttributeAccessPolicyWindow ||
+         attribute == cudaLaunchAttributeMemSyncDomain || attribute == cudaLaunchAttributeMemSyncDomainMap ||
+         attribute == cudaLaunchAttributePreferredSharedMemoryCarveout;
+}
+
+cudaError_t read_attributes(cudaLaunchAttribute const* attributes, unsigned count, bool& is_cooperative) {
+  for (unsigned i = 0; i < count; ++i) {
+    auto const& [id, pad, value] = attributes[i];
+    switch (id) {
+      case cudaLaunchAttributeIgnore:
+      case cudaLaunchAttributeSynchronizationPolicy:
+      case cudaLaunchAttributeProgrammaticStreamSerialization:  // kernels of a stream follow each other anyway
+      case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+        break;
+      case cudaLaunchAttributeCooperative:
+        is_cooperative = value.cooperative != 0;
+        break;
+      case cudaLaunchAttributeClusterDimension:
+        if (value.clusterDim.x * value.clusterDim.y * value.clusterDim.z > 1)
+          return refuse(cudaErrorInvalidClusterSize, "a cluster of more than one block, which is not supported");
+        break;
+      default:
+        if (!is_hint(id)) return refuse(cudaErrorNotSupported, fmt::format("launch attribute {} is not supported", static_cast<int>(id)));
+    }
+  }
+  return cudaSuccess;
 }
 
 }  // namespace cuda_cpu::runtime
@@ -80,13 +110,8 @@ cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, 
 cudaError_t cudaLaunchKernelExC(cudaLaunchConfig_t const* configuration, void const* function, void** parameters) {
   if (configuration == nullptr) return finish(cudaErrorInvalidValue);
   bool is_cooperative = false;
-  for (unsigned i = 0; i < configuration->numAttrs; ++i) {
-    auto const& [id, pad, value] = configuration->attrs[i];
-    if (id == cudaLaunchAttributeCooperative) is_cooperative = value.cooperative != 0;
-    if (id == cudaLaunchAttributeClusterDimension && value.clusterDim.x * value.clusterDim.y * value.clusterDim.z > 1) {
-      return call([] { return refuse(cudaErrorInvalidClusterSize, "a cluster of more than one block, which is not supported"); });
-    }
-  }
+  cudaError_t const error = call([&] { return read_attributes(configuration->attrs, configuration->numAttrs, is_cooperative); });
+  if (error != cudaSuccess) return error;
   return launch_of(function, configuration->gridDim, configuration->blockDim, parameters, configuration->dynamicSmemBytes,
                    configuration->stream, is_cooperative);
 }

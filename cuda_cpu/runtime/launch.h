@@ -11,6 +11,11 @@ namespace cuda_cpu::runtime {
 /// Whether a device could run such a grid: cudaErrorInvalidConfiguration, explained, if not.
 cudaError_t check_shape(dim3 grid, dim3 block);
 
+/// Whether the attribute changes how fast a kernel runs, not what it does.
+bool is_hint(cudaLaunchAttributeID attribute) noexcept;
+/// Reads the attributes of a launch. An error, explained, for one that is not supported.
+cudaError_t read_attributes(cudaLaunchAttribute const* attributes, unsigned count, bool& is_cooperative);
+
 /// How many blocks of a kernel a multiprocessor holds by the limits that its attributes name.
 int resident_blocks(CUfunction function, int block_threads, std::size_t dynamic_shared_bytes);
 /// cudaErrorCooperativeLaunchTooLarge, explained, if the device does not hold all blocks of a grid at the same time.

@@ -85,7 +85,7 @@ cudaError_t find_kernel(Library& library, std::string const& name, cudaKernel_t*
 
 extern "C" {
 
-// Options of the compiler have no meaning here.
+// Options of the compiler have no effect here.
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, void const* code, cudaJitOption*, void**, unsigned, cudaLibraryOption*, void**,
                                 unsigned) {
   return call([&] { return library == nullptr || code == nullptr ? cudaErrorInvalidValue : load(library, code); });
@@ -97,7 +97,9 @@ cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, char const* path, cu
     if (library == nullptr || path == nullptr) return cudaErrorInvalidValue;
     std::ifstream file(path, std::ios::binary);
     if (!file) return refuse(cudaErrorFileNotFound, fmt::format("could not read {}", path));
-    return load(library, std::string(std::istreambuf_iterator<char>(file), {}));
+    std::string image(std::istreambuf_iterator<char>(file), {});
+    if (!is_complete(image)) return refuse(cudaErrorInvalidKernelImage, fmt::format("{} is cut off", path));
+    return load(library, std::move(image));
   });
 }
 
@@ -117,6 +119,7 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, ch
 
 cudaError_t cudaLibraryGetGlobal(void** address, std::size_t* bytes, cudaLibrary_t library, char const* name) {
   return on_library(library, [&](Library& its) -> CUresult {
+    if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
     CUmodule module = nullptr;
     if (CUresult const result = its.binary->load(&module, fmt::format("the variable {}", name)); result != CUDA_SUCCESS) return result;
     return driver().check(driver().api().module_get_global(reinterpret_cast<CUdeviceptr*>(address), bytes, module, name),

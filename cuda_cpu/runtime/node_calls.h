@@ -45,7 +45,7 @@ cudaError_t get_params(cudaGraphNode_t handle, void const* out, Give const& give
   });
 }
 
-/// Exchanges the parameters of a node by those of the same kind. Kernels keep their attributes, and nodes their memory.
+/// Exchanges the parameters of a node for those of the same kind. Kernels keep their attributes, and nodes their memory.
 inline cudaError_t exchange(NodeParams& old, NodeParams& params) {
   if (old.index() != params.index() || std::holds_alternative<AllocNode>(old) || std::holds_alternative<FreeNode>(old))
     return cudaErrorInvalidValue;

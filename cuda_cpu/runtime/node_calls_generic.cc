@@ -1,6 +1,7 @@
 // Graph management: nodes of any kind by one structure, and the attributes of kernels.
 #include <fmt/format.h>
 
+#include "cuda_cpu/runtime/launch.h"
 #include "cuda_cpu/runtime/node_calls.h"
 
 using namespace cuda_cpu::runtime;
@@ -62,13 +63,6 @@ bool would_contain_itself(cudaGraph_t graph, cudaGraphNodeParams const* params) 
   auto const moved = find_graph(params->graph.graph);
   MutexLock const lock(graphs_mutex);
   return outer != nullptr && moved != nullptr && moved->contains(*outer);
-}
-
-// Those that change how fast a kernel runs, not what it does.
-bool is_hint(cudaLaunchAttributeID attribute) noexcept {
-  return attribute == cudaLaunchAttributePriority || attribute == cudaLaunchAttributeAccessPolicyWindow ||
-         attribute == cudaLaunchAttributeMemSyncDomain || attribute == cudaLaunchAttributeMemSyncDomainMap ||
-         attribute == cudaLaunchAttributePreferredSharedMemoryCarveout;
 }
 
 }  // namespace

@@ -82,6 +82,12 @@ CUresult Variable::find(CUdeviceptr* address) {
   return result;
 }
 
+bool is_complete(std::string const& image) {
+  constexpr std::size_t kHeaderBytes = 16;
+  if (image.size() < kHeaderBytes || fatbin::is_wrapper(image.data())) return !fatbin::is_wrapper(image.c_str());
+  return !fatbin::is_container(image.data()) || fatbin::container_at(image.data()).size() <= image.size();
+}
+
 Binary& Registry::add(void const* wrapper) {
   MutexLock const lock(mutex_);
   return *binaries_.emplace_back(std::make_unique<Binary>(wrapper));

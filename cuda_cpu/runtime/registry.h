@@ -84,7 +84,6 @@ class Registry {
   Variable* find_variable(void const* host_variable) const;
   /// Gives the host the addresses of a binary's managed variables.
   CUresult place_managed(Binary& binary);
-  CUresult place_all_managed();
   /// After the context was destroyed: everything is loaded again at its next use.
   void forget_loaded() noexcept;
 
@@ -96,6 +95,9 @@ class Registry {
 };
 
 extern "C" cudaError_t __cudaGetKernel(cudaKernel_t* kernel, void const* host_function);
+
+/// Of a file: false if it is a fat binary that is cut off, or one that only a program in memory can have.
+bool is_complete(std::string const& image);
 
 /// That of the process. Never destroyed.
 Registry& registry();

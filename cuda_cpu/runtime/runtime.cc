@@ -11,6 +11,7 @@
 #include <string>
 
 #include "cuda_cpu/cpu/cpu_driver.h"
+#include "cuda_cpu/cpu/device.h"
 #include "cuda_cpu/runtime/capture_calls.h"
 #include "tracing_core/cuda/errors.h"
 #include "tracing_core/dispatch/current_subscriber.h"
@@ -62,7 +63,8 @@ ThreadState& this_thread() noexcept {
 
 cudaError_t start() {
   ThreadState& thread = this_thread();
-  if (thread.is_current) return cudaSuccess;
+  // A program that calls the driver, too, may have taken the context away.
+  if (thread.is_current && cpu::this_thread().current != nullptr) return cudaSuccess;
   static CUresult const opened = [] {
     start_tracing();
     return driver().open_device(0);

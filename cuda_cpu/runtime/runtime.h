@@ -63,7 +63,7 @@ void start_tracing();
 /// Opens the device at the first call, after start_tracing(), and makes its context current on this thread.
 cudaError_t start();
 
-/// Keeps the error for cudaGetLastError() and returns it. If no subscriber gets errors, the first that loses the context is
+/// Keeps the error for cudaGetLastError() and returns it. If no subscriber gets errors, the first error that loses the context is
 /// explained on stderr.
 cudaError_t finish(cudaError_t error) noexcept;
 

@@ -1,12 +1,12 @@
 // What is recorded is read back, in memory and from a file, whole and after chunks were given away.
 #include "tracing_core/record/record_layer.h"
 
-#include <chrono>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <latch>
 #include <map>
 #include <string>
