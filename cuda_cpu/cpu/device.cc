@@ -86,8 +86,8 @@ Executor& Device::executor() {
 
 unsigned Device::multiprocessors() const noexcept {
   if (options.workers != 0) return options.workers;
-  auto const cores = std::thread::hardware_concurrency();
-  return cores == 0 ? 1 : cores;
+  static unsigned const cores = std::max(std::thread::hardware_concurrency(), 1u);  // reads a file
+  return cores;
 }
 
 void Device::fail(CpuDriverFault fault) {

@@ -229,11 +229,11 @@ CUresult submit(CUfunction handle, LaunchShape const& shape, CUstream stream_han
     launch->is_cooperative = is_cooperative;
     launch->stream = stream_handle;
     if (auto const result = check_launch(*function, shape); result != CUDA_SUCCESS) return result;
-    std::uint64_t const most = std::uint64_t{device.multiprocessors()} * kMaxBlocksPerMultiprocessor;
-    if (is_cooperative && shape.grid.count() > most) {
+    std::uint64_t const max_blocks = std::uint64_t{device.multiprocessors()} * kMaxBlocksPerMultiprocessor;
+    if (is_cooperative && shape.grid.count() > max_blocks) {
       return refuse(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
                     fmt::format("a cooperative launch of {} blocks; the limit is {}, {} for each multiprocessor",
-                                shape.grid.count(), most, kMaxBlocksPerMultiprocessor));
+                                shape.grid.count(), max_blocks, kMaxBlocksPerMultiprocessor));
     }
     auto const result = read_parameters(*function->function, pointers, extra, launch->parameters);
     if (result != CUDA_SUCCESS) return result;

@@ -43,12 +43,12 @@ int resident_blocks(CUfunction function, int block_threads, std::size_t dynamic_
 
 cudaError_t check_cooperative(CUfunction function, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes) {
   int const threads = static_cast<int>(block.x * block.y * block.z);
-  auto const most = static_cast<std::uint64_t>(resident_blocks(function, threads, dynamic_shared_bytes)) *
+  auto const max_blocks = static_cast<std::uint64_t>(resident_blocks(function, threads, dynamic_shared_bytes)) *
                     static_cast<std::uint64_t>(attribute_of_device(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
   std::uint64_t const blocks = std::uint64_t{grid.x} * grid.y * grid.z;
-  if (blocks <= most) return cudaSuccess;
+  if (blocks <= max_blocks) return cudaSuccess;
   return refuse(cudaErrorCooperativeLaunchTooLarge,
-                fmt::format("a cooperative launch of {} blocks, of which {} run at the same time", blocks, most));
+                fmt::format("a cooperative launch of {} blocks, of which {} run at the same time", blocks, max_blocks));
 }
 
 }  // namespace cuda_cpu::runtime
