@@ -96,8 +96,8 @@ constexpr FormatAs format_of() noexcept {
     return FormatAs::integer;
   } else if constexpr (std::is_enum_v<T>) {
     if constexpr (NamesEnumerators<T>) return FormatAs::text;
-    else if constexpr (std::is_convertible_v<T, long long>) return FormatAs::integer;
-    else return FmtPrintable<T> ? FormatAs::own : FormatAs::nothing;
+    else if constexpr (!EnumPrintsItself<T>) return FormatAs::integer;
+    else return HasFormatter<T> ? FormatAs::own : FormatAs::nothing;
   } else if constexpr (std::is_pointer_v<T> || SmartPointer<T>) {
     return FormatAs::pointer;
   } else if constexpr (FmtPrintable<T> && !Range<T> && !TupleLike<T> && !DescribesFields<T>) {

@@ -89,6 +89,12 @@ concept HasFormatter = false;
 // A type that converts to bool or to a pointer can always be streamed, as what it converts to.
 template <class T>
 concept HasStreamOperator = StreamPrintable<T> && !std::convertible_to<T const&, bool>;
+// Any unscoped enumeration can be streamed as an integer; in this form the call fits only an operator of its own.
+template <class T>
+concept HasStreamFunction = requires(std::ostream& os, T const& x) { operator<<(os, x); };
+template <class T>
+concept EnumPrintsItself = HasFormatter<T> || HasStreamFunction<T> ||
+                           (!std::is_convertible_v<T, long long> && (FmtPrintable<T> || StreamPrintable<T>));
 // A class with a formatter or an operator<< of its own, which are preferred to what can be made of a container or a text.
 template <class T>
 concept PrintsItself = std::is_class_v<T> && !is_standard<T>() && (HasFormatter<T> || HasStreamOperator<T>);
@@ -179,6 +185,12 @@ void append_stream(TextBuffer& out, void const* object, void (*print)(std::ostre
 
 template <class T>
 void print_plain(TextBuffer& out, T const& x, [[maybe_unused]] std::string_view spec) noexcept {
+  if constexpr (Range<T> && HasStreamOperator<T>) {
+    // fmt/ranges.h has a formatter for every range, so where it is included a formatter need not be the type's own.
+    if (!FmtPrintable<T> || spec.empty()) {
+      return append_stream(out, &x, [](std::ostream& os, void const* object) { os << *static_cast<T const*>(object); });
+    }
+  }
   if constexpr (FmtPrintable<T> && (HasFormatter<T> || !StreamPrintable<T>)) {
 #if !defined(__CUDACC__)
     append_fmt(out, spec, fmt::make_format_args(x));
@@ -308,7 +320,7 @@ constexpr Value value_of_enum(T const& x) noexcept {
     std::string_view const name = tracing_enumerator_name(x);
     if (name.data() != nullptr) return Value::of_verbatim(name);
     return value_of(static_cast<std::underlying_type_t<T>>(x));
-  } else if constexpr (!std::is_convertible_v<T, long long> && (FmtPrintable<T> || StreamPrintable<T>)) {
+  } else if constexpr (EnumPrintsItself<T>) {
     return Value::of_custom(&x, kCustomType<T>);
   } else {
     return value_of(static_cast<std::underlying_type_t<T>>(x));

@@ -180,6 +180,8 @@ TRACE_ENUM(Named, checked, unchecked)
 enum class Streamed { x };
 std::ostream& operator<<(std::ostream& os, Streamed) { return os << "streamed x"; }
 enum class Formatted { y };
+enum OldStreamed { kOldStreamed = 4 };
+std::ostream& operator<<(std::ostream& os, OldStreamed) { return os << "old streamed"; }
 
 }  // namespace value_of_test
 
@@ -199,6 +201,7 @@ TEST(ValueOf, PrintsEnumeratorsByNameIfKnown) {
   EXPECT_EQ(printed(Named::forgotten), same(ValueKind::i64, "2"));
   EXPECT_EQ(printed(Streamed::x), same(ValueKind::custom, "streamed x"));
   EXPECT_EQ(printed(Formatted::y), same(ValueKind::custom, "formatted y"));
+  EXPECT_EQ(printed(kOldStreamed), same(ValueKind::custom, "old streamed"));
 }
 
 struct WithStream {

@@ -1,0 +1,31 @@
+// A file that includes <fmt/ranges.h>, which gives every type with begin() and end() a formatter.
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "tracing_core/model/text_buffer.h"
+#include "tracing_core/model/value_of.h"
+
+namespace fmt_ranges_test {
+
+struct Slice {
+  char const* begin() const { return "foo"; }
+  char const* end() const { return begin() + 3; }
+  friend std::ostream& operator<<(std::ostream& os, Slice const&) { return os << "foo"; }
+};
+
+std::string message_text(tracing::Value const& value) {
+  tracing::InlineTextBuffer<64> out;
+  append_formatted(out, value, {});
+  return std::string(out.view());
+}
+
+TEST(ValueOf, PrintsByTheStreamOperatorOfARangeAlsoWithFmtRanges) {
+  EXPECT_EQ(message_text(tracing::internal::value_of(Slice())), "foo");
+  EXPECT_EQ(message_text(tracing::internal::value_of(tracing::display(Slice()))), "foo");
+}
+
+}  // namespace fmt_ranges_test
