@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "testlog/testdata/run.h"
+#include "tests/support/temporary_folder.h"
 #include "tracing_core/internal/utf8.h"
 
 namespace {
@@ -202,6 +203,8 @@ TEST(TestLog, NothingIsEnabledUnlessItIsShownCapturedWrittenOrAsserted) {
   std::string const out = run({});
   EXPECT_EQ(count(out, "enabled: event 0, span 0\n"), 2) << out;
   EXPECT_EQ(count(out, "The test recorded an event of level "), 4) << out;
+  tracing_test::TemporaryFolder const folder;
+  EXPECT_EQ(count(run({{"TRACE_RECORD_DEFAULT", folder / ""}}), "enabled: event 0, span 0\n"), 2);
   EXPECT_EQ(count(run({{"TRACE_FAIL_ON", "error"}}), "enabled: event 1, span 1\n"), 2);
   EXPECT_EQ(count(run({{"TRACE_CHROME", "/dev/null"}}), "enabled: event 1, span 1\n"), 2);
 }

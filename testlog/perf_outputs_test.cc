@@ -95,6 +95,13 @@ TEST_F(PerfOutputs, ReportsOnceThatNoSpanWasSelected) {
   EXPECT_EQ(reported("Plain.Passes", "nonsense"), "");  // no perf span ran
 }
 
+// Whichever tests are selected.
+TEST_F(PerfOutputs, NameTheTargetThatWasProbablyMeant) {
+  std::string const err = run_scenarios("Perf.Passes", {{"TRACE_PERF", "mashine=debug"}}).err;
+  EXPECT_EQ(err, "testlog: TRACE_PERF: \"mashine=debug\" matched nothing that ran: no target begins with \"mashine\"; "
+                 "did you mean \"machine\"?\n");
+}
+
 TEST_F(PerfOutputs, SayThatNoPerfSpanRan) {
   std::string const report =
       "testlog: TRACE_PERF=summary: no perf span ran; TRACE_PERF(\"name\"); at the start of a block measures it\n";

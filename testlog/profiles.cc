@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "tracing_core/perf/perf_filter.h"
 #include "tracing_core/record/recorded_spans.h"
 
 namespace testlog::inline v1 {
@@ -39,6 +40,7 @@ void Profiles::write_test(Recording& recording, TestTag test, std::string const&
   if (!start) return;
   auto const source = [&] {
     TraceSource made(recording);
+    made.filter = tracing::with_perf_spans(nullptr);
     made.process = name;
     made.is_wanted = belongs_to(test, attribution_);
     made.section_of = [test](RecordEntry const& entry) {  // of this test alone
@@ -62,6 +64,7 @@ void Profiles::finish(std::string const& program, std::string const& outside_tes
   if (files_.has(true)) write_test(*recording, 0, outside_tests);
   auto const source = [&] {
     TraceSource made(*recording);
+    made.filter = tracing::with_perf_spans(nullptr);
     made.process = program;
     made.section_of = tracing::internal::test_of;
     return made;

@@ -255,4 +255,29 @@ TEST_F(RecordedRun, MistakesAreExplained) {
   tracing::testing::expect_approved("command_mistakes.txt", messages);
 }
 
+// Perf spans are in a recording if TRACE_PERF selected them, and every reader has them.
+TEST(RecordedPerfSpans, AreShownAsTheyWereLiveAndAreInEachExport) {
+  tracing_test::TemporaryFolder const folder;
+  std::string const file = folder / "perf.rec";
+  std::string const live = testlog::testdata::run_scenarios("Perf.Passes", {{"TRACE_PERF", "on"},
+                                                                            {"TRACE_SHOW", "live"},
+                                                                            {"TRACE_FILTER", "info"},
+                                                                            {"TRACE_RECORD", file},
+                                                                            {"TRACE_PERFETTO", folder / "run.pftrace"}}).err;
+  auto const ask = [&file](std::vector<std::string> words) {
+    words.insert(words.begin(), TESTLOG_COMMAND);
+    words.push_back(file);
+    return testlog::testdata::run(words).out;
+  };
+  EXPECT_EQ(testlog::testdata::count(live, "performance_span_complete"), 3) << live;
+  std::string const shown = ask({"show", "--time=none", "--filter=info"});
+  EXPECT_EQ(testlog::testdata::count(shown, "performance_span_complete"), 3) << shown;
+  EXPECT_THAT(live, HasSubstr(shown.substr(shown.find("DEBUG"), shown.rfind("----", shown.rfind("----") - 1) - shown.find("DEBUG"))));
+  EXPECT_THAT(ask({"tree"}), HasSubstr("cpu_ldg"));
+  EXPECT_THAT(ask({"stats"}), HasSubstr("cpu_ldg"));
+  for (char const* const format : {"--chrome=-", "--folded=-", "--json=-", "--perfetto=-"})
+    EXPECT_THAT(ask({"export", format}), HasSubstr("cpu_ldg")) << format;
+  EXPECT_THAT(testlog::testdata::content_of(folder / "run.pftrace"), HasSubstr("cpu_ldg"));
+}
+
 }  // namespace

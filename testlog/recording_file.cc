@@ -13,7 +13,7 @@ std::unique_ptr<tracing::internal::Region> RecordingFile::open(Environment const
   tracing::internal::RecordingFile file;
   if (!is_default_) {
     file = tracing::internal::open_recording(environment, output);
-  } else if (!environment.record_default.empty()) {
+  } else if (!environment.record_default.empty() && !environment.capture_off) {
     std::string name = program_invocation_short_name;
     if (!role.only_test.empty()) name.append(".").append(role.only_test);
     file = tracing::internal::open_default_recording(environment.record_default, name, environment.record_limit, problem_);

@@ -95,6 +95,7 @@ TEST_F(DefaultRecording, TellsHowATestRanAndFailed) {
   ASSERT_GE(all.size(), 5u);
   EXPECT_THAT(all[0], AllOf(HasSubstr("process pid="), HasSubstr("--gtest_filter=Plain.Fails"),
                             HasSubstr("variables=\"TRACE_TIME=none TRACE_RECORD_DEFAULT=")));
+  EXPECT_THAT(all[0], HasSubstr(" googletest=\""));
   EXPECT_THAT(all[1], AllOf(HasSubstr("repetition number=0 seed="), HasSubstr("shards=1 shard=0")));
   EXPECT_THAT(all[2], AllOf(HasSubstr("test_begin test=\"Plain.Fails\" file="), HasSubstr("scenarios.cc\" line=")));
   EXPECT_THAT(all[3], AllOf(HasSubstr("failure test=\"Plain.Fails\" file="),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the long form of the tests of which CI runs a sample: all half-precision values, a thousand killed processes, the machine
-# code of every example, and an hour of fuzzing. Takes about two hours on two cores: tools/campaign.sh [seconds for each fuzzer]
+# code of every example, and 20 minutes of each fuzzer. Takes about three hours on two cores: tools/campaign.sh [seconds for each fuzzer]
 #
 # tools/campaign.sh cuda <folder> [option of nvcc...] runs the CUDA programs of a folder on the CPU instead: see campaign_cuda.sh.
 set -euo pipefail

@@ -48,7 +48,7 @@ struct Options {
 
 void replay_to(std::unique_ptr<tracing::Layer> layer, RecordingFile& file, Options const& options, LostEntries lost) {
   auto const registry = tracing::RegistryBuilder()
-                            .with(std::move(layer), tracing::to_filter(filter_of("export", options.filter)))
+                            .with(std::move(layer), filter_of("export", options.filter))
                             .build();
   auto const each = [&](RecordEntry const& entry) { return file.learn(entry), true; };
   tracing::internal::replay(*file.recording, *registry, each, lost);
@@ -66,7 +66,7 @@ std::string name_of(RecordingFile const& file, RecordedTests const& tests) {
 tracing::internal::TraceSource source_of(RecordingFile& file, RecordedTests const& tests, Options const& options) {
   tracing::internal::TraceSource source(*file.recording);
   source.process = name_of(file, tests);
-  source.filter = tracing::to_filter(filter_of("export", options.filter));
+  source.filter = filter_of("export", options.filter);
   source.each = [&file](RecordEntry const& entry) { file.learn(entry); };
   source.section_of = tracing::internal::test_of;
   return source;

@@ -33,7 +33,7 @@ void RecordingStatistics::add(RecordingFile& file, Selection const& selection) {
     if (selection.has(test)) tests_.push_back(test);
   }
   tracing::internal::StatisticsSource source(*file.recording);
-  source.filter = tracing::to_filter(filter_of(command_, filter_));
+  source.filter = filter_of(command_, filter_);
   source.each = [&file](tracing::internal::RecordEntry const& entry) { file.learn(entry); };
   source.test_of = [&](std::uint32_t tag) -> std::optional<std::string> {
     auto const found = tests.find(tag);

@@ -13,6 +13,7 @@
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/filter/combinators.h"
+#include "tracing_core/perf/perf_filter.h"
 #include "tracing_core/record/replay.h"
 
 namespace testlog::cli {
@@ -51,18 +52,21 @@ std::string path_of(std::vector<std::uint64_t> const& open, RecordingFile const&
 void RecordingFile::learn(RecordEntry const& entry) {
   constexpr std::size_t kStep = 65536;
   if (++learned % kStep == 0 && progress != nullptr) progress->step(kStep);
-  if (entry.type == RecordType::scope_end || entry.type == RecordType::close) {
+  if (entry.type == RecordType::mark) {
+    if (is_test_begin(entry)) running[entry.tag] = test_of(entry);
+    if (is_test_end(entry)) running.erase(entry.tag);
+  } else if (entry.type == RecordType::scope_end || entry.type == RecordType::close) {
     spans.erase(entry.span);
   } else if (entry.metadata != nullptr && entry.metadata->is_span()) {
     spans.try_emplace(entry.span, entry.metadata->name());
   }
 }
 
-tracing::EnvFilter filter_of(std::string const& command, std::string const& directives) {
+std::unique_ptr<tracing::Filter> filter_of(std::string const& command, std::string const& directives) {
   std::vector<tracing::ParseError> errors;
   auto filter = tracing::EnvFilter::parse_lossy(directives, {}, &errors);
   if (!errors.empty()) throw UsageError(command + ": " + tracing::render(errors.front(), directives, "--filter"));
-  return filter;
+  return tracing::with_perf_spans(tracing::to_filter(std::move(filter)));
 }
 
 std::unique_ptr<RecordingFile> open_recording(std::string const& command, std::string const& path) {
@@ -84,8 +88,9 @@ std::string notes_of(std::string const& command, RecordingFile const& file, std:
   for (RecordedTrack const& track : file.recording->tracks()) {
     if (track.open.empty()) continue;
     std::string const thread = track.name.empty() ? "thread " + std::to_string(track.number) : track.name;
-    add("at its end " + thread + " is in " + path_of(track.open, file));
+    add("at its end " + printable(thread) + " is in " + printable(path_of(track.open, file)));
   }
+  for (auto const& [tag, test] : file.running) add(printable(test) + " did not end");
   if (lost > 0) add(std::to_string(lost) + " earlier records were overwritten; TRACE_RECORD_LIMIT keeps more");
   for (std::string const& problem : file.recording->problems()) add(problem);
   return notes;
@@ -149,7 +154,7 @@ bool LinePrinter::add(RecordingFile& file, bool is_only) {
                                       .event_format = std::move(labelled),
                                       .span_events = options_.span_events,
                                       .writer = tracing::to_sink(std::move(sink))}),
-                tracing::to_filter(filter_of(command_, options_.filter)))
+                filter_of(command_, options_.filter))
           .build();
   bool const is_narrow = options_.selection.is_narrow();
   RecordedTests const tests = is_narrow ? tests_of(*file.recording) : RecordedTests();

@@ -35,12 +35,15 @@ struct RecordingFile {
   std::size_t learned = 0;                                 ///< how many records
   std::shared_ptr<BegunTests> begun = std::make_shared<BegunTests>();  ///< those whose beginning was replayed
 
-  /// Call it for each record: learns the names of spans.
+  std::map<std::uint32_t, std::string> running{};  ///< names of the tests that began and did not end
+
+  /// Call it for each record: learns the names of spans and tests.
   void learn(tracing::internal::RecordEntry const& entry);
 };
 
-/// Throws UsageError if the directives are wrong.
-tracing::EnvFilter filter_of(std::string const& command, std::string const& directives);
+/// The filter of a reader: the directives select spans and events; perf spans were selected when they were recorded. Throws
+/// UsageError if the directives are wrong.
+std::unique_ptr<tracing::Filter> filter_of(std::string const& command, std::string const& directives);
 
 /// Null if it cannot be read, which is reported on standard error.
 std::unique_ptr<RecordingFile> open_recording(std::string const& command, std::string const& path);

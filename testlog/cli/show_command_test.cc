@@ -33,6 +33,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 using testlog::testdata::Outcome;
 using testlog::testdata::run;
@@ -133,6 +134,21 @@ TEST_F(Show, NamesTheSpansOfAKilledProcess) {
   Outcome const shown = show({file, "--time=none"});
   EXPECT_EQ(shown.out, " WARN outer:inner: show_command_test: the last words\n");
   EXPECT_EQ(shown.err, "testlog show: " + file + ": at its end main is in outer:inner\n");
+}
+
+TEST_F(Show, EscapesTheNamesInItsNotes) {
+  std::string const file = folder_ / "killed.rec";
+  pid_t const child = fork();
+  if (child == 0) {
+    auto [layer, error] = tracing::record_layer({.path = file});
+    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
+      TRACE_SPAN(info, "red \x1b[31m\nline");
+      kill(getpid(), SIGKILL);
+    });
+  }
+  waitpid(child, nullptr, 0);
+  Outcome const shown = show({file});
+  EXPECT_THAT(shown.err, AllOf(HasSubstr("main is in red "), Not(HasSubstr("\x1b")), Not(HasSubstr("\nline"))));
 }
 
 void die_below(int levels) {

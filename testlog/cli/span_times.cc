@@ -58,14 +58,14 @@ SpanNode& SpanNode::child(std::string_view child_name) {
   return *children.back();
 }
 
-SpanTimes times_of(RecordingFile& file, tracing::EnvFilter filter) {
+SpanTimes times_of(RecordingFile& file, std::unique_ptr<tracing::Filter> filter) {
   SpanTimes times;
   times.tests = tests_of(*file.recording);
   tracing::Instant last{};
   file.recording->for_each([&last](RecordEntry const& entry) { last = entry.time; });
   std::uint32_t tag = 0;
   auto const registry = tracing::RegistryBuilder()
-                            .with(std::make_unique<TimesLayer>(times, tag, last), tracing::to_filter(std::move(filter)))
+                            .with(std::make_unique<TimesLayer>(times, tag, last), std::move(filter))
                             .build();
   auto const each = [&](RecordEntry const& entry) {
     tag = entry.tag;

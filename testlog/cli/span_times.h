@@ -30,6 +30,6 @@ struct SpanTimes {
 };
 
 /// Reads the spans that the directives select.
-SpanTimes times_of(RecordingFile& file, tracing::EnvFilter filter);
+SpanTimes times_of(RecordingFile& file, std::unique_ptr<tracing::Filter> filter);
 
 }  // namespace testlog::cli

@@ -11,6 +11,7 @@
 #include "tests/support/recording_subscriber.h"
 #include "tracing_core/perf/perf_scope.h"
 #include "tracing_core/perf/recorders.h"
+#include "tracing_core/profile/annotate.h"
 #include "tracing_core/tracing.h"
 
 // GoogleTest makes a string literal of the expansions.
@@ -44,7 +45,13 @@ constexpr std::size_t kStatements = 19;
   TRACE_PERF_EXECUTION("gemm", took);                                         \
   TRACE_PERF_TRANSFER(n, tracing::H2D, took);                                 \
   TRACE_PERF_THROUGHPUT(n, took);                                             \
-  TRACE_PERF_FLOPS(n, took)
+  TRACE_PERF_FLOPS(n, took);                                                  \
+  auto const measured = TRACE_MAKE_PERF("m", n, tracing::kv("m", n));         \
+  if (TRACE_PERF_ENABLED(info, tracing::target("t"))) TRACE_INFO("measured"); \
+  TRACE_STEP(n);                                                              \
+  TRACE_ANNOTATE("a", n, tracing::kv("m", n));                                \
+  TRACE_ANNOTATE_AT(verbose, "a", n, tracing::kv("m", n));                    \
+  static_cast<void>(tracing::annotate("f", [n, took] { return n + took.count(); }))
 
 class GTestMacro : public testing::Test {
  protected:

@@ -3,7 +3,7 @@
 #include <system_error>
 #include <utility>
 
-#include "tracing_core/export/scoped_no_cancellation.h"
+#include "tracing_core/internal/scoped_no_cancellation.h"
 #include "tracing_core/model/text_buffer.h"
 
 namespace tracing::inline v1::internal {

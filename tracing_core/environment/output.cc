@@ -20,9 +20,12 @@ int duplicate(int descriptor) noexcept { return fcntl(descriptor, F_DUPFD_CLOEXE
 }  // namespace
 
 std::string_view without_frame(std::string_view text) noexcept {
-  constexpr std::string_view kFrame = " -\n";
-  text.remove_prefix(std::min(text.find_first_not_of(kFrame), text.size()));
-  return text.substr(0, text.find_last_not_of(kFrame) + 1);
+  constexpr std::string_view kBlank = " \n", kBegin = "---- ", kEnd = " ----";
+  text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
+  text = text.substr(0, text.find_last_not_of(kBlank) + 1);
+  if (text.starts_with(kBegin)) text.remove_prefix(kBegin.size());
+  if (text.ends_with(kEnd)) text.remove_suffix(kEnd.size());
+  return text;
 }
 
 void Output::open(std::string const& destination, bool is_json) {

@@ -30,6 +30,11 @@ void in_child(std::string const& err, F f) {
   EXPECT_EQ(status, 0);
 }
 
+TEST(OutputNote, HasNoFrameAsJson) {
+  EXPECT_EQ(without_frame("\n---- Suite.Name: captured records ----\n"), "Suite.Name: captured records");
+  EXPECT_EQ(without_frame("  -20.534 ms DEBUG m: text -\n"), "-20.534 ms DEBUG m: text -");
+}
+
 TEST(OutputFile, StartsANewLineAfterAnIncompleteOne) {
   TemporaryFolder const folder;
   Output output("outside_tests");

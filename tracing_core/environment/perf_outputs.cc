@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tracing_core/environment/file_names.h"
+#include "tracing_core/environment/unmatched.h"
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/filter/env_filter.h"
 #include "tracing_core/filter/forwarding_filter.h"
@@ -128,8 +129,9 @@ void PerfOutputs::report_if_none_was_measured(bool ran_all) {
   }
   std::string const& directives = settings_.directives;
   bool const is_plain = directives.find_first_of("=[") == directives.npos;
-  if (!ran_all && !is_plain) return;
-  if (filter_of(directives).max_level_hint() == LevelFilter::off) return;
+  EnvFilter const filter = filter_of(directives);
+  if (filter.max_level_hint() == LevelFilter::off) return;
+  if (!ran_all && !is_plain) return report_unmatched(output_, Unmatched::near, "TRACE_PERF", filter);
   output_.write_note("report", "testlog: TRACE_PERF=" + directives +
                                    ": matched none of the perf spans that ran (default level: debug); expected off, "
                                    "on, summary, or directives\n");

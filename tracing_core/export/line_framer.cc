@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <ctime>
 
-#include "tracing_core/export/scoped_no_cancellation.h"
+#include "tracing_core/internal/scoped_no_cancellation.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/open_file.h"
 

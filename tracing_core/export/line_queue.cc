@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "tracing_core/dispatch/thread_state.h"
-#include "tracing_core/export/scoped_no_cancellation.h"
+#include "tracing_core/internal/scoped_no_cancellation.h"
 #include "tracing_core/internal/scoped_signal_block.h"
 #include "tracing_core/export/sink_call.h"
 #include "tracing_core/internal/thread_info.h"

@@ -84,7 +84,12 @@ void PrintLayer::on_event(Event const& event, Context const& context) noexcept {
 }
 
 void PrintLayer::on_new_span(SpanRef span, NewSpan const&, Context const& context) noexcept {
-  if (timing_) span.extensions().get_or_add<Timings>(context.time());
+  if (timing_) {
+    try {
+      span.extensions().get_or_add<Timings>(context.time());
+    } catch (std::bad_alloc const&) {  // the span's close has no times
+    }
+  }
   if (has(span_events_, SpanEvents::new_span)) print_span_event(span, {Value::of_text("new"), {}, {}}, context);
 }
 

@@ -10,11 +10,12 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <ctime>
 #include <optional>
 #include <system_error>
 
-#include "tracing_core/export/scoped_no_cancellation.h"
+#include "tracing_core/internal/scoped_no_cancellation.h"
 #include "tracing_core/internal/scoped_signal_block.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/model/text_buffer.h"
@@ -24,26 +25,36 @@ namespace {
 
 constexpr int kMaxWaitMs = 1000;  // for the reader of a non-blocking descriptor
 
-// Set by the first text that is longer than PIPE_BUF, so that programs without such text never take the lock.
-constinit std::atomic<bool> turns_are_taken{false};
+// From the first text that is longer than PIPE_BUF on, all take turns; programs without such text never take the lock.
+constexpr std::uint32_t kTurns = std::uint32_t{1} << 31;
+// How many shorter texts are being written without a turn, which the first long one waits for, and kTurns. Relaxed: threads that
+// print must not be ordered by it, or ThreadSanitizer would miss races of the program.
+constinit std::atomic<std::uint32_t> writers{0};
 constinit pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;  // with a time limit, which internal::Mutex has not
 
 [[gnu::constructor]] void register_fork_handler() noexcept {
-  set_fork_handler(ForkStage::writes, {nullptr, nullptr, []() noexcept { pthread_mutex_init(&turn, nullptr); }});
+  set_fork_handler(ForkStage::writes, {nullptr, nullptr, []() noexcept {
+                     pthread_mutex_init(&turn, nullptr);
+                     writers.fetch_and(kTurns, std::memory_order_relaxed);
+                   }});
 }
 
 class ScopedTurn {
  public:
   explicit ScopedTurn(std::size_t bytes) noexcept {
-    if (!turns_are_taken.load(std::memory_order_relaxed)) [[likely]] {
-      if (bytes <= PIPE_BUF) [[likely]] return;
-      turns_are_taken.store(true, std::memory_order_relaxed);
+    if (bytes <= PIPE_BUF) [[likely]] {
+      is_counted_ = (writers.fetch_add(1, std::memory_order_relaxed) & kTurns) == 0;
+      if (is_counted_) [[likely]] return;
+      writers.fetch_sub(1, std::memory_order_relaxed);
+    } else if ((writers.fetch_or(kTurns, std::memory_order_relaxed) & kTurns) == 0) {
+      wait_for_short_texts();
     }
     is_taken_ = pthread_mutex_trylock(&turn) == 0 || wait();
   }
   ScopedTurn(ScopedTurn const&) = delete;
   ScopedTurn& operator=(ScopedTurn const&) = delete;
   ~ScopedTurn() {
+    if (is_counted_) writers.fetch_sub(1, std::memory_order_relaxed);
     if (is_taken_) pthread_mutex_unlock(&turn);
   }
 
@@ -55,6 +66,14 @@ class ScopedTurn {
     return pthread_mutex_timedlock(&turn, &until) == 0;
   }
 
+  // At most as long as for a turn.
+  static void wait_for_short_texts() noexcept {
+    constexpr timespec kPause{0, 100'000};
+    constexpr int kMaxPauses = kMaxWaitMs * 10;
+    for (int i = 0; i < kMaxPauses && (writers.load(std::memory_order_relaxed) & ~kTurns) != 0; ++i) nanosleep(&kPause, nullptr);
+  }
+
+  bool is_counted_ = false;
   bool is_taken_ = false;
 };
 

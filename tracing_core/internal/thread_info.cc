@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "tracing_core/internal/fork.h"
+#include "tracing_core/internal/scoped_no_cancellation.h"
 #include "tracing_core/internal/utf8.h"
 
 namespace tracing::inline v1::internal {
@@ -25,6 +26,7 @@ constinit thread_local OwnInfo own;
 
 // An unnamed thread has the name of the process. The main thread is called "main", as in Rust.
 void read_name(OwnInfo& out) noexcept {
+  ScopedNoCancellation const no_cancellation;  // fopen(3) is a cancellation point
   if (out.info.os_thread == getpid()) {
     std::strcpy(out.name, "main");
   } else {

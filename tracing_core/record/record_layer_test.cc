@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -327,6 +328,32 @@ TEST_F(RecordLayerTest, FileHasWhatTheRegionHas) {
   ASSERT_NE(file, nullptr) << problem;
   EXPECT_EQ(texts_of(*file), texts_of(*Recording::read_region(store->region())));
   EXPECT_EQ(file->process(), static_cast<std::uint64_t>(getpid()));
+}
+
+// Extending the file writes to it, which must not be a point at which the thread ends.
+TEST_F(RecordLayerTest, LetsNoThreadBeCancelledWhileTheFileGrows) {
+  tracing_test::TemporaryFolder const folder;
+  auto [layer, error] = record_layer({.path = folder / "a.rec"});
+  ASSERT_FALSE(error) << error.message();
+  auto registry = RegistryBuilder().with(std::move(layer)).build();
+  auto const record_and_end = [](void* context) -> void* {
+    pthread_cancel(pthread_self());
+    with_default(*static_cast<std::shared_ptr<Registry>*>(context), [] {
+      std::string const text(10'000, 'x');
+      for (int i = 0; i < 1000; ++i) TRACE_INFO("long", i, text);  // 10 MB
+    });
+    pthread_testcancel();
+    return nullptr;
+  };
+  pthread_t thread;
+  ASSERT_EQ(pthread_create(&thread, nullptr, record_and_end, &registry), 0);
+  void* result = nullptr;
+  pthread_join(thread, &result);
+  EXPECT_EQ(result, PTHREAD_CANCELED);
+  std::string problem;
+  auto const recording = Recording::read_file(folder / "a.rec", problem);
+  ASSERT_NE(recording, nullptr) << problem;
+  EXPECT_THAT(texts_of(*recording).back(), HasSubstr("i=999"));
 }
 
 TEST_F(RecordLayerTest, OfAForkedChildMayBeOneOfItsOwn) {

@@ -14,6 +14,7 @@
 #include <new>
 
 #include "tracing_core/internal/open_file.h"
+#include "tracing_core/internal/scoped_no_cancellation.h"
 #include "tracing_core/internal/scoped_signal_block.h"
 #include "tracing_core/internal/span_clock.h"
 #include "tracing_core/model/instant.h"
@@ -296,6 +297,7 @@ bool Region::has_memory(std::uint32_t chunk) noexcept {
   }
   std::uint32_t const grown = grown_.load(std::memory_order_acquire);
   if (chunk + std::min(kAhead, grown / 2) < grown) [[likely]] return true;
+  ScopedNoCancellation const no_cancellation;  // pwrite(2) and nanosleep(2) are cancellation points
   (void)grow();
   // Another thread extends the file. On a busy machine it may wait for a processor for a while, so the wait is one of time, some
   // 100 ms; it ends, since that thread may never go on.
