@@ -1,5 +1,6 @@
 // Sums and products with a carry: add.cc, addc, sub.cc, subc, mad.cc, madc. The carry is a predicate in each frame: the
-// second destination.
+// second destination. A subtraction is x + ~y + 1, as on a device: it writes 1 where it borrows nothing, and subc reads
+// the carry in place of that 1. nvcc relies on it where an addc follows a sub.cc (division of __int128).
 #include <type_traits>
 
 #include "cuda_cpu/executor/map.h"
@@ -32,16 +33,15 @@ bool with_carry(Warp& warp, Step const& step, Mask lanes) {
   Mask const before = warp.predicate(step.destination[1]);
   Mask after = 0;
   each_lane(lanes, [&](unsigned i) {
-    Bits const carry = reads_carry ? before >> i & 1 : 0;
-    Bits x = a[i], y = b[i];
+    constexpr bool kSubtract = kOperation == Operation::sub;
+    Bits const carry = reads_carry ? before >> i & 1 : Bits{kSubtract};
+    Bits x = a[i], y = kSubtract ? static_cast<Bits>(~b[i]) : b[i];
     if constexpr (kProduct) {
       x = kOperation == Operation::low ? static_cast<Bits>(x * y) : upper_half<T>(x, y);
       y = c[i];
     }
-    constexpr bool kSubtract = kOperation == Operation::sub;
-    Bits const result = static_cast<Bits>(kSubtract ? x - y - carry : x + y + carry);
-    bool const out = kSubtract ? x < y || (x == y && carry != 0) : result < x || (result == x && carry != 0);
-    after |= Mask{out} << i;
+    Bits const result = static_cast<Bits>(x + y + carry);
+    after |= Mask{result < x || (result == x && carry != 0)} << i;
     to[i] = result;
   });
   if ((step.choice & kWrites) != 0) warp.set_predicate(step.destination[1], after, lanes);

@@ -133,6 +133,24 @@ TEST(IntegerSemantics, SumsPassOnTheirCarry) {
             (std::vector<std::uint32_t>{0, 0, 0, 0, 6, 0xffffffff, 0xffffffff, 4}));
 }
 
+// nvcc divides __int128 with it: the carry after a subtraction is added to a digit of the quotient.
+TEST(IntegerSemantics, SubtractionsCarryWhereTheyDoNotBorrow) {
+  TestDevice device(1);
+  device.load(
+      ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) { .reg .b64 %p, %d; "
+      ".reg .b32 %r<13>; ld.param.u64 %p, [p];"
+      "sub.cc.u32 %r1, 5, 3; addc.u32 %r1, 10, 0; sub.cc.u32 %r2, 3, 5; addc.u32 %r2, 10, 0;"
+      "sub.cc.u32 %r3, 7, 7; subc.cc.u32 %r4, 2, 2; addc.u32 %r3, 10, 0;"
+      "sub.cc.u32 %r4, 0, 1; subc.cc.u32 %r5, 2, 2; addc.u32 %r4, 10, 0;"
+      "add.cc.u32 %r6, 0xffffffff, 1; subc.u32 %r6, 10, 3; add.cc.u32 %r7, 1, 1; subc.u32 %r7, 10, 3;"
+      "sub.cc.u64 %d, 1, 2; addc.u32 %r8, 10, 0;"
+      "st.global.v4.u32 [%p], {%r1,%r2,%r3,%r4}; st.global.v4.u32 [%p+16], {%r5,%r6,%r7,%r8}; ret; }");
+  auto* const out = device.allocate<std::uint32_t>(8);
+  EXPECT_EQ(text_of(device.run("k", {{1}, {32}, 0}, out)), "");
+  EXPECT_EQ((std::vector<std::uint32_t>(out, out + 8)),
+            (std::vector<std::uint32_t>{11, 10, 11, 10, 0xffffffff, 7, 6, 10}));
+}
+
 // In full warps, which run code that the compiler vectorizes. GCC 12 multiplied signed 16-bit integers as unsigned ones.
 TEST(IntegerSemantics, UpperHalvesOfProductsAreRightInFullWarps) {
   std::minstd_rand random(41);

@@ -86,16 +86,18 @@ std::optional<Outcome> with_carry(Form const& form, Source const& s, bool carry)
   auto const bits = [&](Int v) {
     return static_cast<Unsigned>(static_cast<Bits>(v)) & ((Unsigned{1} << bits_of(type)) - 1);
   };
-  Unsigned const in = reads && carry ? 1 : 0;
+  // The carry of a subtraction says that it does not borrow.
+  bool const subtracts = op.starts_with("sub");
+  Unsigned const in = reads && carry != subtracts ? 1 : 0;
   Unsigned total;
-  if (op.starts_with("sub"))
+  if (subtracts)
     total = bits(s[0]) - bits(s[1]) - in;
   else if (op.starts_with("mad"))
     total = bits(product(form, s[0], s[1])) + bits(s[2]) + in;
   else
     total = bits(s[0]) + bits(s[1]) + in;
   Outcome made{static_cast<Bits>(total)};
-  if (form.has("cc")) made.carry = (total >> bits_of(type) & 1) != 0;
+  if (form.has("cc")) made.carry = ((total >> bits_of(type) & 1) != 0) != subtracts;
   return made;
 }
 
