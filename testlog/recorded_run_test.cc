@@ -271,8 +271,7 @@ TEST(RecordedPerfSpans, AreShownAsTheyWereLiveAndAreInEachExport) {
   };
   EXPECT_EQ(testlog::testdata::count(live, "performance_span_complete"), 3) << live;
   std::string const shown = ask({"show", "--time=none", "--filter=info"});
-  EXPECT_EQ(testlog::testdata::count(shown, "performance_span_complete"), 3) << shown;
-  EXPECT_THAT(live, HasSubstr(shown.substr(shown.find("DEBUG"), shown.rfind("----", shown.rfind("----") - 1) - shown.find("DEBUG"))));
+  EXPECT_EQ(std::regex_replace(shown, std::regex("----.*\n"), ""), live) << "less the lines about the run";
   EXPECT_THAT(ask({"tree"}), HasSubstr("cpu_ldg"));
   EXPECT_THAT(ask({"stats"}), HasSubstr("cpu_ldg"));
   for (char const* const format : {"--chrome=-", "--folded=-", "--json=-", "--perfetto=-"})

@@ -34,8 +34,7 @@ struct RecordingFile {
   Progress* progress = nullptr;                            ///< of records
   std::size_t learned = 0;                                 ///< how many records
   std::shared_ptr<BegunTests> begun = std::make_shared<BegunTests>();  ///< those whose beginning was replayed
-
-  std::map<std::uint32_t, std::string> running{};  ///< names of the tests that began and did not end
+  std::map<std::uint32_t, std::string> running{};  ///< names of the tests that began and did not end, by their tag
 
   /// Call it for each record: learns the names of spans and tests.
   void learn(tracing::internal::RecordEntry const& entry);

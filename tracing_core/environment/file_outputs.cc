@@ -13,8 +13,8 @@
 #include "tracing_core/export/chrome.h"
 #include "tracing_core/export/flame.h"
 #include "tracing_core/export/flame_lines.h"
-#include "tracing_core/internal/scoped_no_cancellation.h"
 #include "tracing_core/internal/mutex.h"
+#include "tracing_core/internal/scoped_no_cancellation.h"
 
 namespace tracing::inline v1::internal {
 

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "tracing_core/dispatch/thread_state.h"
+#include "tracing_core/export/sink_call.h"
 #include "tracing_core/internal/scoped_no_cancellation.h"
 #include "tracing_core/internal/scoped_signal_block.h"
-#include "tracing_core/export/sink_call.h"
 #include "tracing_core/internal/thread_info.h"
 
 namespace tracing::inline v1::internal {

@@ -1,5 +1,7 @@
 #include "tracing_core/export/print.h"
 
+#include <new>
+
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/line_buffer.h"
 #include "tracing_core/export/short_event.h"

@@ -15,9 +15,9 @@
 #include <optional>
 #include <system_error>
 
+#include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/scoped_no_cancellation.h"
 #include "tracing_core/internal/scoped_signal_block.h"
-#include "tracing_core/internal/fork.h"
 #include "tracing_core/model/text_buffer.h"
 
 namespace tracing::inline v1::internal {
