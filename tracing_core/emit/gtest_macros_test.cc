@@ -51,7 +51,7 @@ constexpr std::size_t kStatements = 19;
   TRACE_STEP(n);                                                              \
   TRACE_ANNOTATE("a", n, tracing::kv("m", n));                                \
   TRACE_ANNOTATE_AT(verbose, "a", n, tracing::kv("m", n));                    \
-  static_cast<void>(tracing::annotate("f", [n, took] { return n + took.count(); }))
+  static_cast<void>(tracing::annotate("f", [m = n, took] { return m + took.count(); }))
 
 class GTestMacro : public testing::Test {
  protected:
