@@ -142,7 +142,7 @@ TEST_F(CpuFaultDeathTest, FaultNamesTheNearestAllocationAndTheSpanThatAllocatedI
     Child::expect(child.launch(nullptr, "store", address + 1024, 1), CUDA_SUCCESS, "the launch");
     Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS, "ctx_synchronize");
     auto const message = cpu_driver_last_fault()->fault.message;
-    Child::expect(message.find(", 4 bytes past the end of 1024 bytes allocated in load{layer=3} (allocation ") !=
+    Child::expect(message.find(", reaching 4 bytes past the end of 1024 bytes allocated in load{layer=3} (allocation ") !=
                       std::string::npos, message.c_str());
   };
   EXPECT_CHILD(body);

@@ -103,7 +103,7 @@ std::string DeviceMemory::describe(std::uintptr_t address, std::uint64_t bytes) 
   if (below.holds(address, bytes))
     return "at byte " + std::to_string(address - below.begin) + " of " + text_of(below, notes_.at(below.begin));
   if (address > below.end && address - below.end >= nearest) return text;
-  return bytes_text(address + bytes - below.end) + " past the end of " + text_of(below, notes_.at(below.begin));
+  return "reaching " + bytes_text(address + bytes - below.end) + " past the end of " + text_of(below, notes_.at(below.begin));
 }
 
 void WrittenBytes::set(std::uintptr_t address, std::uint64_t bytes) noexcept {

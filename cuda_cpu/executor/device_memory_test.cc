@@ -71,11 +71,13 @@ TEST(DeviceMemory, DescribesAnAddressByTheNearestAllocation) {
   DeviceMemory memory;
   auto const address = memory.allocate(1024, false, "allocated in load{layer=3}");
   EXPECT_EQ(memory.describe(address + 1020, 4), "at byte 1020 of 1024 bytes allocated in load{layer=3} (allocation 1)");
-  EXPECT_EQ(memory.describe(address + 1024, 4), "4 bytes past the end of 1024 bytes allocated in load{layer=3} (allocation 1)");
-  EXPECT_EQ(memory.describe(address + 1023, 2), "1 byte past the end of 1024 bytes allocated in load{layer=3} (allocation 1)");
+  EXPECT_EQ(memory.describe(address + 1024, 4),
+            "reaching 4 bytes past the end of 1024 bytes allocated in load{layer=3} (allocation 1)");
+  EXPECT_EQ(memory.describe(address + 1023, 2),
+            "reaching 1 byte past the end of 1024 bytes allocated in load{layer=3} (allocation 1)");
   EXPECT_EQ(memory.describe(address - 8, 4), "8 bytes before 1024 bytes allocated in load{layer=3} (allocation 1)");
   EXPECT_EQ(memory.describe(address + 1280 - 4, 8),
-            "260 bytes past the end of 1024 bytes allocated in load{layer=3} (allocation 1)");
+            "reaching 260 bytes past the end of 1024 bytes allocated in load{layer=3} (allocation 1)");
   EXPECT_EQ(memory.describe(address + (1 << 21), 4), "");
   EXPECT_EQ(memory.describe(address - (1 << 21), 4), "");
   EXPECT_EQ(memory.describe(16, 4), "a null pointer");

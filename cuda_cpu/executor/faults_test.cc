@@ -19,7 +19,7 @@ TEST_F(Faults, AnAccessOutOfBoundsIsReportedWithItsPlace) {
   EXPECT_EQ(fault->lanes, 1u << 8);
   EXPECT_EQ(fault->address, reinterpret_cast<std::uintptr_t>(data + 40));
   EXPECT_NE(fault->message.find("an access of 4 bytes at 0x"), fault->message.npos);
-  EXPECT_NE(fault->message.find(", 4 bytes past the end of 160 bytes (allocation 1): kernel k, PTX line 8 (st.global.u32), block (0,0,0), warp 1, lane 8"),
+  EXPECT_NE(fault->message.find(", reaching 4 bytes past the end of 160 bytes (allocation 1): kernel k, PTX line 8 (st.global.u32), block (0,0,0), warp 1, lane 8"),
             fault->message.npos)
       << fault->message;
 }
