@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <utility>
 
 namespace tracing::inline v1::cuda {
@@ -53,12 +54,15 @@ void LaunchLog::begin(CUstream stream, Launch const& launch) {
   Launch forgotten;  // its span is closed, which may call layers, after the lock is released
   MutexLock const lock(mutex_);
   StreamInfo const& on = info_of(stream);
-  auto const same = [&](Entry const& entry) { return entry.launch.stream == on.number; };
-  if (static_cast<std::size_t>(std::ranges::count_if(entries_, same)) >= kMaxPerStream) {
+  Counts& counts = counts_[on.number];
+  if (counts.outstanding == kMaxPerStream) {
+    auto const same = [&](Entry const& entry) { return entry.launch.stream == on.number; };
     auto const oldest = std::ranges::find_if(entries_, same);
     forgotten = std::move(oldest->launch);
     entries_.erase(oldest);
-    ++forgotten_[on.number];
+    ++counts.forgotten;
+  } else {
+    ++counts.outstanding;
   }
   entries_.push_back({launch, on.waits_for_default, 0});
   entries_.back().launch.stream = on.number;
@@ -66,17 +70,19 @@ void LaunchLog::begin(CUstream stream, Launch const& launch) {
 
 void LaunchLog::accept(LaunchId launch) {
   MutexLock const lock(mutex_);
-  auto const found = std::ranges::find(entries_, launch, [](Entry const& entry) { return entry.launch.id; });
+  auto const found = find(launch);
   if (found != entries_.end()) found->accepted_at = ++accepted_;
 }
 
 Launch LaunchLog::remove(LaunchId launch) {
   Launch removed;
   MutexLock const lock(mutex_);
-  auto const found = std::ranges::find(entries_, launch, [](Entry const& entry) { return entry.launch.id; });
+  auto const found = find(launch);
   if (found == entries_.end()) return removed;
   removed = std::move(found->launch);
   entries_.erase(found);
+  auto const counts = counts_.find(removed.stream);
+  if (--counts->second.outstanding == 0 && counts->second.forgotten == 0) counts_.erase(counts);
   return removed;
 }
 
@@ -125,8 +131,15 @@ std::vector<Launch> LaunchLog::outstanding() const {
 std::uint64_t LaunchLog::forgotten() const {
   std::uint64_t sum = 0;
   MutexLock const lock(mutex_);
-  for (auto const& [stream, count] : forgotten_) sum += count;
+  for (auto const& [stream, counts] : counts_) sum += counts.forgotten;
   return sum;
+}
+
+// From the newest: mostly it is the one that was just added.
+std::deque<LaunchLog::Entry>::iterator LaunchLog::find(LaunchId launch) {
+  auto const found = std::find_if(entries_.rbegin(), entries_.rend(),
+                                  [&](Entry const& entry) { return entry.launch.id == launch; });
+  return found == entries_.rend() ? entries_.end() : std::prev(found.base());
 }
 
 LaunchLog::StreamInfo& LaunchLog::info_of(CUstream stream) {
@@ -150,7 +163,11 @@ std::vector<Launch> LaunchLog::complete(Mark mark, F&& belongs) {
     return true;
   });
   // The launches of a stream end in their order, so those that are only counted ended before.
-  for (Launch const& launch : completed) forgotten_.erase(launch.stream);
+  for (Launch const& launch : completed) {
+    auto const counts = counts_.find(launch.stream);
+    counts->second.forgotten = 0;
+    if (--counts->second.outstanding == 0) counts_.erase(counts);
+  }
   std::ranges::sort(completed, {}, &Launch::id);
   return completed;
 }

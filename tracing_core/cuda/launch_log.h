@@ -4,6 +4,7 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <deque>
 #include <unordered_map>
 #include <vector>
 
@@ -85,20 +86,25 @@ class LaunchLog {
     std::uint64_t number = 0;
     bool waits_for_default = true;
   };
+  struct Counts {
+    std::size_t outstanding = 0;  // of those in entries_
+    std::uint64_t forgotten = 0;
+  };
   struct EventInfo {
     std::uint64_t number = 0;
     EventMark mark;
   };
   StreamInfo& info_of(CUstream stream) TRACING_REQUIRES(mutex_);
   EventInfo& info_of(CUevent event) TRACING_REQUIRES(mutex_);
+  std::deque<Entry>::iterator find(LaunchId launch) TRACING_REQUIRES(mutex_);
   template <class F>
   std::vector<Launch> complete(Mark mark, F&& belongs) TRACING_REQUIRES(mutex_);
 
   mutable tracing::internal::Mutex mutex_;
   std::unordered_map<CUstream, StreamInfo> streams_ TRACING_GUARDED_BY(mutex_);
   std::unordered_map<CUevent, EventInfo> events_ TRACING_GUARDED_BY(mutex_);
-  std::vector<Entry> entries_ TRACING_GUARDED_BY(mutex_);
-  std::unordered_map<std::uint64_t, std::uint64_t> forgotten_ TRACING_GUARDED_BY(mutex_);  // by stream number
+  std::deque<Entry> entries_ TRACING_GUARDED_BY(mutex_);
+  std::unordered_map<std::uint64_t, Counts> counts_ TRACING_GUARDED_BY(mutex_);  // that are not zero, by stream number
   std::uint64_t last_stream_ TRACING_GUARDED_BY(mutex_) = 0;
   std::uint64_t last_event_ TRACING_GUARDED_BY(mutex_) = 0;
   Mark accepted_ TRACING_GUARDED_BY(mutex_) = 0;
