@@ -27,17 +27,25 @@ struct End {
   void* memory = nullptr;
   bool is_known = false;  // memory of the device, or pinned memory
   std::shared_ptr<std::byte> storage;
+  std::shared_ptr<WrittenBytes> written;  // null if not tracked
+
+  // For Checks::init, when the copy is made: a kernel that runs before reads what nobody has written.
+  void mark_written(std::size_t bytes) const noexcept {
+    if (written != nullptr) written->set(reinterpret_cast<std::uintptr_t>(memory), bytes);
+  }
 };
 
 End end_at(Device& device, std::uintptr_t address, std::size_t bytes) {
   auto range = device.memory.find(address, bytes);
-  return {reinterpret_cast<void*>(address), range.has_value(), range ? std::move(range->storage) : nullptr};
+  if (!range) return {reinterpret_cast<void*>(address), false, nullptr, nullptr};
+  return {reinterpret_cast<void*>(address), true, std::move(range->storage), std::move(range->written)};
 }
 
 void submit_copy(Device& device, Streams::Handle const& stream, ActivityKind kind, End const& target, End const& source,
                  std::size_t bytes) {
   device.submit(stream, reporting(kind, bytes, [target, source, bytes] {
                   std::memmove(target.memory, source.memory, bytes);
+                  target.mark_written(bytes);
                 }));
 }
 
@@ -47,9 +55,11 @@ CUresult copy_in(Device& device, CUdeviceptr to, void const* from, std::size_t b
   auto const target = end_at(device, to, bytes);
   if (!target.is_known) return out_of_bounds("target", to, bytes);
   if (from == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  mark_written(device, to, bytes);
   if (waits) {
-    auto const copy = reporting(ActivityKind::memcpy_htod, bytes, [&] { std::memmove(target.memory, from, bytes); });
+    auto const copy = reporting(ActivityKind::memcpy_htod, bytes, [&] {
+      std::memmove(target.memory, from, bytes);
+      target.mark_written(bytes);
+    });
     device.streams.run(stream, [&] {
       if (device.sticky() == CUDA_SUCCESS) copy();
     });
@@ -64,6 +74,7 @@ CUresult copy_in(Device& device, CUdeviceptr to, void const* from, std::size_t b
   auto const* const begin = static_cast<std::byte const*>(from);
   auto copy = [target, staged = std::vector<std::byte>(begin, begin + bytes)] {
     std::memcpy(target.memory, staged.data(), staged.size());
+    target.mark_written(staged.size());
   };
   device.submit(stream, reporting(ActivityKind::memcpy_htod, bytes, std::move(copy)));
   return CUDA_SUCCESS;
@@ -95,7 +106,6 @@ CUresult copy_within(Device& device, CUdeviceptr to, CUdeviceptr from, std::size
   auto const source = end_at(device, from, bytes);
   if (!target.is_known) return out_of_bounds("target", to, bytes);
   if (!source.is_known) return out_of_bounds("source", from, bytes);
-  mark_written(device, to, bytes);
   submit_copy(device, stream, ActivityKind::memcpy_dtod, target, source, bytes);
   return CUDA_SUCCESS;
 }
@@ -107,9 +117,9 @@ CUresult fill(Device& device, CUdeviceptr to, T value, std::size_t count, Stream
   if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) return CUDA_ERROR_INVALID_VALUE;
   auto const target = end_at(device, to, count * sizeof(T));
   if (!target.is_known) return out_of_bounds("target", to, count * sizeof(T));
-  mark_written(device, to, count * sizeof(T));
   device.submit(stream, reporting(ActivityKind::memset, count * sizeof(T), [target, value, count] {
                   std::fill_n(static_cast<T*>(target.memory), count, value);
+                  target.mark_written(count * sizeof(T));
                 }));
   return CUDA_SUCCESS;
 }

@@ -295,6 +295,23 @@ TEST_F(CpuFaultDeathTest, ReadOfMemoryThatNothingWroteIsLaunchFailedIfChecked) {
   EXPECT_CHILD(everything);
 }
 
+TEST_F(CpuFaultDeathTest, ReadBeforeACopyOfAnotherStreamIsAReadOfMemoryThatNothingWrote) {
+  auto const body = [] {
+    setenv("TRACE_CUDA_CHECK", "init", 1);
+    Child child;
+    auto const address = child.allocate(64);
+    CUstream copies = nullptr;
+    CUstream kernels = nullptr;
+    Child::expect(child.api.stream_create(&copies, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS, "stream_create");
+    Child::expect(child.api.stream_create(&kernels, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS, "stream_create");
+    HeldUp held(child.api, copies);
+    Child::expect(child.api.memset_d32_async(address, 0, 1, copies), CUDA_SUCCESS, "memset_d32_async");
+    Child::expect(child.launch(kernels, "add_one", address), CUDA_SUCCESS, "the launch");
+    Child::expect(child.api.stream_synchronize(kernels), CUDA_ERROR_LAUNCH_FAILED, "stream_synchronize");
+  };
+  EXPECT_CHILD(body);
+}
+
 TEST_F(CpuFaultDeathTest, MemoryThatIsNotFreedIsReportedAtTheEnd) {
   auto const leak = [](bool releases) {
     setenv("TRACE_CUDA_CHECK", "leak", 1);
