@@ -549,7 +549,8 @@ std::vector<tracing::internal::Variable> all_variables() {
 TEST(BadValues, AreTestedForEveryVariable) {
   std::vector<std::string> read, tried{"TRACE_REDACT", "NO_COLOR", "CLICOLOR_FORCE", "TRACE_PERF_PROM",
                                        "TRACE_RECORD_DEFAULT",  // these take any text
-                                       "TRACE_CUDA_TIMEOUT", "TRACE_CUDA_CHECK"};  // read by the CPU backend alone
+                                       // read by the CPU backend alone
+                                       "TRACE_CUDA_TIMEOUT", "TRACE_CUDA_CHECK", "TRACE_CUDA_MEMORY"};
   for (tracing::internal::Variable const& variable : all_variables()) read.emplace_back(variable.name);
   for (BadCase const& one : bad_cases()) tried.push_back(one.variable);
   std::sort(tried.begin(), tried.end());

@@ -22,7 +22,7 @@ namespace cuda_cpu {
 tracing::cuda::DriverApi cpu_driver_api() noexcept;
 
 struct CpuDriverOptions {
-  std::uint64_t memory_bytes = std::uint64_t{1} << 30;  ///< capacity of the device
+  std::uint64_t memory_bytes = std::uint64_t{1} << 30;  ///< capacity of the device; TRACE_CUDA_MEMORY wins
   unsigned workers = 0;            ///< number of multiprocessors: threads that run blocks; 0: one per core
   /// A launch that runs longer since its first block began is CUDA_ERROR_LAUNCH_TIMEOUT; its fault says where each warp
   /// is. Zero: never. TRACE_CUDA_TIMEOUT, in seconds, wins.

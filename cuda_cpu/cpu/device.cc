@@ -61,7 +61,7 @@ void PrintBuffer::flush() {
 Device::Device(CpuDriverOptions const& its_options)
     : options(complete(its_options)),
       launches_block(is_set_in_environment("CUDA_LAUNCH_BLOCKING")),
-      memory(its_options.memory_bytes) {}
+      memory(options.memory_bytes) {}
 
 Device* Device::get() noexcept { return device.load(std::memory_order_acquire); }
 

@@ -47,15 +47,10 @@ bool set_check(CpuDriverOptions& options, std::string_view word) {
   return true;
 }
 
-std::string_view trimmed(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-  return text.substr(0, text.find_last_not_of(" \t") + 1);
-}
-
 void read_checks(CpuDriverOptions& options, VariableInput const& input) {
   for (std::string_view list = input.value; !list.empty();) {
     std::size_t const comma = std::min(list.find(','), list.size());
-    std::string_view const word = trimmed(list.substr(0, comma));
+    std::string_view const word = tracing::internal::trimmed(list.substr(0, comma));
     if (!set_check(options, word)) input.reject(word);  // the other words count
     list.remove_prefix(std::min(comma + 1, list.size()));
   }
@@ -66,6 +61,8 @@ void read_checks(CpuDriverOptions& options, VariableInput const& input) {
 CpuDriverOptions with_environment(CpuDriverOptions options, char const* (*get)(char const* name), std::string& reports) {
   read_variable("TRACE_CUDA_TIMEOUT", get, reports, [&](auto const& input) { read_timeout(options, input); });
   read_variable("TRACE_CUDA_CHECK", get, reports, [&](auto const& input) { read_checks(options, input); });
+  read_variable("TRACE_CUDA_MEMORY", get, reports,
+                [&](auto const& input) { options.memory_bytes = input.read_size().value_or(options.memory_bytes); });
   return options;
 }
 

@@ -40,6 +40,12 @@ TEST(Settings, TheTimeoutIsInSeconds) {
   EXPECT_EQ(read_well({{"TRACE_CUDA_TIMEOUT", "off"}}).timeout, 0s);
 }
 
+TEST(Settings, TheMemoryIsInBytesOrWithAUnit) {
+  EXPECT_EQ(read_well({}).memory_bytes, std::uint64_t{1} << 30);
+  EXPECT_EQ(read_well({{"TRACE_CUDA_MEMORY", "4096"}}).memory_bytes, 4096u);
+  EXPECT_EQ(read_well({{"TRACE_CUDA_MEMORY", "4G"}}).memory_bytes, std::uint64_t{4} << 30);
+}
+
 TEST(Settings, ChecksAreAListOfWords) {
   auto const none = read_well({});
   EXPECT_FALSE(none.checks.any() || none.leak_check);
@@ -56,6 +62,8 @@ TEST(Settings, ChecksAreAListOfWords) {
 TEST(Settings, BadValuesAreReportedAndIgnored) {
   EXPECT_EQ(reports_of({{"TRACE_CUDA_TIMEOUT", "5s"}}),
             "testlog: TRACE_CUDA_TIMEOUT=5s: not a valid time; expected seconds, or off\n");
+  EXPECT_EQ(reports_of({{"TRACE_CUDA_MEMORY", "much"}}),
+            "testlog: TRACE_CUDA_MEMORY=much: not a valid size; expected bytes, or 512M or 4G\n");
   std::string reports;
   auto const options = read({{"TRACE_CUDA_CHECK", "racy,init"}, {"TRACE_CUDA_TIMEOUT", "-1"}}, reports);
   EXPECT_TRUE(options.checks.init);

@@ -9,12 +9,6 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
-  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
-}
-
 // ---- parsers, named in variables.inc ----
 
 void parse_filter(EnvOptions& options, VariableInput const& input) {
@@ -47,17 +41,8 @@ void parse_redact_token(EnvOptions& options, VariableInput const& input) {
   options.redact_token = input.value;
 }
 
-// A number, which may be followed by K, M or G.
 void parse_record_limit(EnvOptions& options, VariableInput const& input) {
-  std::string_view const text = trimmed(input.value);
-  std::uint64_t number = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  std::string_view const unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  unsigned const shift = unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : 0;
-  bool const is_unit = unit.empty() || shift != 0;
-  if (error != std::errc() || !is_unit || number == 0 || number > (std::uint64_t{1} << 40 >> shift))
-    return input.reject(input.value, "not a valid size");
-  options.record_limit = number << shift;
+  options.record_limit = input.read_size().value_or(options.record_limit);
 }
 
 void parse_perf(EnvOptions& options, VariableInput const& input) { set_perf(options.perf, input.value, input.reports); }

@@ -1,6 +1,7 @@
 #include "tracing_core/environment/variables.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "tracing_core/filter/nearest.h"
 
@@ -48,6 +49,24 @@ void VariableInput::reject(std::string_view piece, std::string_view what) const 
   std::string_view const meant = nearest(piece, words);
   if (!meant.empty()) reports.append(" (did you mean ").append(meant).append("?)");
   reports += '\n';
+}
+
+std::optional<std::uint64_t> VariableInput::read_size() const {
+  std::string_view const text = trimmed(value);
+  std::uint64_t number = 0;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  std::string_view const unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  unsigned const shift = unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : 0;
+  bool const is_unit = unit.empty() || shift != 0;
+  if (error == std::errc() && is_unit && number != 0 && number <= (std::uint64_t{1} << 40 >> shift)) return number << shift;
+  reject(value, "not a valid size");
+  return std::nullopt;
+}
+
+std::string_view trimmed(std::string_view text) noexcept {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
 }
 
 void read_variables(std::initializer_list<VariableTable> tables, char const* (*get)(char const* name),

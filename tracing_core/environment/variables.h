@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -61,7 +63,12 @@ struct VariableInput {
 
   /// Reports that `piece` of the value is wrong.
   void reject(std::string_view piece, std::string_view what = "unknown value") const;
+  /// The value as a number of bytes, which K, M or G may follow, at most 1 TiB. None, and reported, if it is no such number.
+  std::optional<std::uint64_t> read_size() const;
 };
+
+/// Without white space around it.
+std::string_view trimmed(std::string_view text) noexcept;
 
 /// `a` and `b` of "`a`, `b`".
 std::vector<std::string_view> words_of(std::string_view values);
