@@ -46,7 +46,7 @@ CUresult enqueue(CUstream stream, Make const& make, Work const& work) {
 
 /// For a call that waits for the stream or asks whether it is done.
 CUresult check_wait(CUstream stream);
-/// For a call that ends the stream, or whose work cannot be captured.
+/// For a call that ends the stream, or whose work cannot be captured; also if that would wait for a captured stream.
 CUresult check_not_captured(CUstream stream);
 /// For a call that waits for all streams.
 CUresult check_wait_for_all();

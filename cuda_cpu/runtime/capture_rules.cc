@@ -55,9 +55,10 @@ CUresult check_wait(CUstream handle) {
 CUresult check_not_captured(CUstream handle) {
   if (!has_captures()) return CUDA_SUCCESS;
   auto const stream = stream_at(handle);
+  if (stream == nullptr) return CUDA_SUCCESS;  // the call fails
   MutexLock const lock(graphs_mutex);
   CapturedStream const* const its = captures().find(stream);
-  return its == nullptr ? CUDA_SUCCESS : refuse_captured(*its->capture, "this cannot be captured, and the stream is; end the capture first");
+  return its == nullptr ? check_default_stream(stream) : refuse_captured(*its->capture, "this cannot be captured, and the stream is; end the capture first");
 }
 
 CUresult check_wait_for_all() {

@@ -72,6 +72,17 @@ TEST_F(Graphs, TheDefaultStreamCannotBeUsedWhileABlockingStreamIsCaptured) {
   EXPECT_EQ(cudaStreamDestroy(blocking), cudaSuccess);
 }
 
+TEST_F(Graphs, ACooperativeLaunchIntoTheDefaultStreamDoesNotPassACapturedStream) {
+  cudaStream_t blocking = nullptr;
+  ASSERT_EQ(cudaStreamCreate(&blocking), cudaSuccess);
+  ASSERT_EQ(cudaStreamBeginCapture(blocking, cudaStreamCaptureModeRelaxed), cudaSuccess);
+  int number = 1;
+  void* arguments[] = {&value, &number};
+  EXPECT_EQ(cudaLaunchCooperativeKernel(&kernels.add, dim3(1), dim3(1), arguments, 0, nullptr), cudaErrorStreamCaptureImplicit);
+  EXPECT_EQ(cudaStreamEndCapture(blocking, &graph), cudaErrorStreamCaptureInvalidated);
+  EXPECT_EQ(cudaStreamDestroy(blocking), cudaSuccess);
+}
+
 TEST_F(Graphs, TheDefaultStreamItselfCannotBeCaptured) {
   EXPECT_EQ(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal), cudaErrorStreamCaptureUnsupported);
 }

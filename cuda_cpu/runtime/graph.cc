@@ -36,7 +36,7 @@ Graph::~Graph() {
 Node& Graph::add(NodeParams params, std::span<Edge const> dependencies) {
   auto const& node = nodes_.emplace_back(std::make_shared<Node>(*this, std::move(params)));
   node->handle = reinterpret_cast<cudaGraphNode_t>(node_handles().add(node));
-  if (auto* const child = std::get_if<ChildNode>(&node->params)) child->graph->is_owned = true;
+  own_child(node->params);
   for (Edge const& edge : dependencies) connect(*edge.node, *node, edge.data);
   return *node;
 }
@@ -117,10 +117,16 @@ std::shared_ptr<Graph> make_graph() {
 
 std::shared_ptr<Graph> owned(std::shared_ptr<Graph> graph) {
   Graph* const its = graph.get();
+  its->is_owned = true;
   return {its, [graph = std::move(graph)](Graph*) mutable {
             take_graph(graph->handle);
             graph = nullptr;
           }};
+}
+
+void own_child(NodeParams& params) {
+  auto* const child = std::get_if<ChildNode>(&params);
+  if (child != nullptr && !child->graph->is_owned) child->graph = owned(std::move(child->graph));
 }
 
 std::shared_ptr<Graph> find_graph(cudaGraph_t handle) { return graph_handles().find(handle); }

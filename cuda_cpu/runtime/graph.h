@@ -82,6 +82,8 @@ std::shared_ptr<Graph> make_graph();
 
 /// Of a graph that belongs to a node: its handle ends with the last of these pointers.
 std::shared_ptr<Graph> owned(std::shared_ptr<Graph> graph);
+/// A graph that moves into this node is the node's from now on. To be called when the node is part of a graph.
+void own_child(NodeParams& params) TRACING_REQUIRES(graphs_mutex);
 
 /// Null if the handle is of none.
 std::shared_ptr<Graph> find_graph(cudaGraph_t handle);

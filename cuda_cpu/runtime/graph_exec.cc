@@ -7,7 +7,6 @@
 #include "cuda_cpu/cpu/device.h"
 #include "cuda_cpu/cpu/further_calls.h"
 #include "cuda_cpu/runtime/copies.h"
-#include "cuda_cpu/runtime/graph_memory.h"
 #include "cuda_cpu/runtime/runtime.h"
 #include "cuda_cpu/runtime/user_objects.h"
 #include "tracing_core/tracing.h"
@@ -85,7 +84,11 @@ CUresult GraphExec::launch(CUstream stream) {
              tracing::kv("stream", driver().number_of(stream)));
   CUresult result = done_ == nullptr ? cpu::event_create(&done_, CU_EVENT_DISABLE_TIMING)
                                      : cpu::stream_wait_event(stream, done_, CU_EVENT_WAIT_DEFAULT);
-  if (result == CUDA_SUCCESS) result = allocate_all(*graph_);
+  std::vector<GraphAllocation*> allocated;
+  if (result == CUDA_SUCCESS) result = allocate_all(*graph_, allocated);
+  if (result != CUDA_SUCCESS) {  // no node has run
+    for (GraphAllocation* const its : allocated) its->free();
+  }
   if (result == CUDA_SUCCESS) result = run_all(*graph_, stream);
   if (!held_.empty()) {
     auto& device = *cpu::Device::get();
@@ -95,14 +98,19 @@ CUresult GraphExec::launch(CUstream stream) {
   return result == CUDA_SUCCESS ? recorded : result;
 }
 
-// Before any node runs.
-CUresult GraphExec::allocate_all(Graph const& graph) {
+// Before any node runs. Adds what it allocates to `allocated`, also if it fails.
+CUresult GraphExec::allocate_all(Graph const& graph, std::vector<GraphAllocation*>& allocated) {
   for (Node const* const node : orders_[&graph]) {
     if (auto const* const child = std::get_if<ChildNode>(&node->params)) {
-      if (CUresult const result = allocate_all(*child->graph); result != CUDA_SUCCESS) return result;
+      if (CUresult const result = allocate_all(*child->graph, allocated); result != CUDA_SUCCESS) return result;
     }
     auto const* const its = std::get_if<AllocNode>(&node->params);
-    if (its == nullptr || its->allocation->allocate() || (flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0) continue;
+    if (its == nullptr) continue;
+    if (its->allocation->allocate()) {
+      allocated.push_back(its->allocation.get());
+      continue;
+    }
+    if ((flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0) continue;
     return driver().check(cpu::refuse(CUDA_ERROR_INVALID_VALUE,
                                       "memory that the graph allocates is still allocated by its last launch; free it, or "
                                       "instantiate the graph with cudaGraphInstantiateFlagAutoFreeOnLaunch"),

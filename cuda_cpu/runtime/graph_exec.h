@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cuda_cpu/runtime/graph.h"
+#include "cuda_cpu/runtime/graph_memory.h"
 #include "tracing_core/internal/mutex.h"
 
 namespace cuda_cpu::runtime {
@@ -47,7 +48,7 @@ class GraphExec {
 
   /// For the constructor, in which nobody else has this: without its mutex, which is locked before graphs_mutex.
   void collect(Graph const& graph) TRACING_NO_THREAD_SAFETY_ANALYSIS;
-  CUresult allocate_all(Graph const& graph) TRACING_REQUIRES(mutex_);
+  CUresult allocate_all(Graph const& graph, std::vector<GraphAllocation*>& allocated) TRACING_REQUIRES(mutex_);
   CUresult run_all(Graph const& graph, CUstream stream) TRACING_REQUIRES(mutex_);
   CUresult run(NodeParams const& params, CUstream stream) TRACING_REQUIRES(mutex_);
 

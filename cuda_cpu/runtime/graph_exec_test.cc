@@ -202,6 +202,24 @@ TEST_F(Graphs, MemoryThatAGraphLeavesIsFreedByTheProgram) {
   EXPECT_EQ(cudaFree(memory), cudaSuccess);
 }
 
+TEST_F(Graphs, ALaunchThatFailsAllocatesNothing) {
+  void* first = nullptr;
+  void* second = nullptr;
+  begin();
+  EXPECT_EQ(cudaMallocAsync(&first, sizeof(int), stream), cudaSuccess);
+  EXPECT_EQ(cudaMallocAsync(&second, sizeof(int), stream), cudaSuccess);
+  ASSERT_EQ(end(), cudaSuccess);
+  instantiate();
+  launch_graph();
+  EXPECT_EQ(cudaFree(first), cudaSuccess);
+  EXPECT_EQ(cudaGraphLaunch(exec, stream), cudaErrorInvalidValue) << "the second is allocated";
+  EXPECT_EQ(cudaFree(first), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFree(second), cudaSuccess);
+  launch_graph();
+  EXPECT_EQ(cudaFree(first), cudaSuccess);
+  EXPECT_EQ(cudaFree(second), cudaSuccess);
+}
+
 TEST_F(Graphs, MemoryThatAGraphLeavesCanBeFreedByItsNextLaunch) {
   void* memory = nullptr;
   begin();

@@ -247,6 +247,23 @@ TEST_F(Graphs, AGraphThatMovesIntoANodeKeepsItsHandle) {
   EXPECT_EQ(cudaGraphGetNodes(inner, nullptr, &count), cudaErrorInvalidValue) << "it went with the node";
 }
 
+TEST_F(Graphs, AGraphThatFailsToMoveStaysThePrograms) {
+  make_graph();
+  cudaGraphNode_t const elsewhere = add_kernel(kernels.add, 3);
+  cudaGraph_t const inner = graph;
+  make_graph();
+  cudaGraphNodeParams params{};
+  params.type = cudaGraphNodeTypeGraph;
+  params.graph.graph = inner;
+  params.graph.ownership = cudaGraphChildGraphOwnershipMove;
+  cudaGraphNode_t node = nullptr;
+  EXPECT_EQ(cudaGraphAddNode(&node, graph, &elsewhere, nullptr, 1, &params), cudaErrorInvalidValue) << "not a node of this graph";
+  std::size_t count = 0;
+  EXPECT_EQ(cudaGraphGetNodes(inner, nullptr, &count), cudaSuccess);
+  EXPECT_EQ(count, 1u);
+  EXPECT_EQ(cudaGraphDestroy(inner), cudaSuccess);
+}
+
 TEST_F(Graphs, AGraphDoesNotMoveIntoItself) {
   make_graph();
   cudaGraph_t const outer = graph;

@@ -63,7 +63,9 @@ cudaError_t set_params(cudaGraphNode_t handle, Make const& make) noexcept {
     if (node == nullptr) return cudaErrorInvalidValue;
     if (cudaError_t const error = make(params); error != cudaSuccess) return error;
     tracing::internal::MutexLock const lock(graphs_mutex);
-    return exchange(node->params, params);
+    cudaError_t const error = exchange(node->params, params);
+    own_child(node->params);
+    return error;
   });
 }
 

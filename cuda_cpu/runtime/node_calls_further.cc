@@ -32,7 +32,7 @@ cudaError_t make_child_node(cudaGraph_t handle, bool moves, NodeParams& node) {
   if (!moves && graph->has_memory_nodes())
     return refuse(cudaErrorNotSupported, "a graph with nodes that allocate or free memory has to move into the graph that it becomes "
                                          "part of: cudaGraphChildGraphOwnershipMove");
-  node = ChildNode{owned(moves ? graph : graph->clone())};
+  node = ChildNode{moves ? graph : owned(graph->clone())};  // one that moves stays the program's if the call fails
   return cudaSuccess;
 }
 
