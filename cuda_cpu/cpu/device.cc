@@ -140,8 +140,8 @@ void Device::report_leaks() {
   std::vector<std::string> leaks;
   {
     MutexLock const lock(allocations_mutex);
-    for (auto const& [address, ordered] : allocations) leaks.push_back(memory.name_of(address));
-    for (auto const& [address, held] : host_memory) leaks.push_back(memory.name_of(address));
+    for (auto const& [address, its] : allocations) leaks.push_back(memory.name_of(address));
+    for (auto const& [address, its] : host_memory) leaks.push_back(memory.name_of(address));
   }
   if (leaks.empty()) return;
   std::string text = "testlog: TRACE_CUDA_CHECK=leak: " + std::to_string(leaks.size()) +
@@ -161,11 +161,11 @@ void Device::clear() {
   arrays.take_all();
   modules.take_all();
   MutexLock const lock(allocations_mutex);
-  for (auto const& [address, ordered] : std::exchange(allocations, {})) memory.free(address, "freed with their context");
+  for (auto const& [address, its] : std::exchange(allocations, {})) memory.free(address, "freed with their context");
   memory.clear_heap();
-  managed.clear();
-  for (auto const& [address, held] : std::exchange(host_memory, {})) memory.unmap_host(held.get());
-  for (auto const& [address, its] : std::exchange(registered, {})) memory.unmap_host(reinterpret_cast<void*>(address));
+  for (auto& [pool, use] : pools) use.used = 0;
+  for (auto const& [address, its] : std::exchange(host_memory, {})) memory.unmap_host(its.held.get());
+  for (std::uintptr_t const address : std::exchange(registered, {})) memory.unmap_host(reinterpret_cast<void*>(address));
 }
 
 ThreadState::~ThreadState() {

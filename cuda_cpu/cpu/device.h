@@ -117,9 +117,16 @@ struct Event {
   std::shared_ptr<Recording> recording TRACING_GUARDED_BY(mutex);  // null before the first
 };
 
-struct RegisteredHost {
+struct Allocation {
   std::size_t bytes = 0;
-  unsigned flags = 0;
+  bool is_ordered = false;     // by a stream
+  bool is_managed = false;
+  void const* pool = nullptr;  // see assign_to_pool()
+};
+
+struct PinnedMemory {
+  std::shared_ptr<void> held;
+  unsigned flags = 0;  // that it was allocated with
 };
 
 /// The output of printf() in kernels until the host synchronizes. Thread-safe.
@@ -179,10 +186,10 @@ class Device {
   Handles<Array> arrays{0x50000000};
 
   Mutex allocations_mutex;
-  std::map<std::uintptr_t, bool> allocations TRACING_GUARDED_BY(allocations_mutex);  // true: stream-ordered
-  std::map<std::uintptr_t, std::shared_ptr<void>> host_memory TRACING_GUARDED_BY(allocations_mutex);  // pinned
-  std::map<std::uintptr_t, RegisteredHost> registered TRACING_GUARDED_BY(allocations_mutex);  // memory of the user
-  std::set<std::uintptr_t> managed TRACING_GUARDED_BY(allocations_mutex);                     // of `allocations`
+  std::map<std::uintptr_t, Allocation> allocations TRACING_GUARDED_BY(allocations_mutex);
+  std::map<std::uintptr_t, PinnedMemory> host_memory TRACING_GUARDED_BY(allocations_mutex);
+  std::set<std::uintptr_t> registered TRACING_GUARDED_BY(allocations_mutex);  // memory of the user
+  std::map<void const*, PoolUse> pools TRACING_GUARDED_BY(allocations_mutex);
   std::atomic<int> pending_frees{0};  // stream-ordered frees that have not run yet
 
  private:

@@ -39,6 +39,21 @@ struct PointerInfo {
 };
 PointerInfo pointer_info(void const* address);
 
+/// cuMemHostGetFlags: those that pinned memory was allocated with, by any address in it.
+CUresult host_memory_flags(unsigned* flags, void const* address);
+
+/// How much of the allocations that are not freed is of a memory pool, in bytes; and the most so far, since a program set it to
+/// zero. A pool reserves what is in use.
+struct PoolUse {
+  std::uint64_t used = 0;
+  std::uint64_t used_high = 0;
+  std::uint64_t reserved_high = 0;
+};
+PoolUse pool_use(void const* pool);
+void reset_high(void const* pool, std::uint64_t PoolUse::* high);
+/// An allocation is of this pool from now on. Without effect on memory of a graph, which is of none.
+void assign_to_pool(CUdeviceptr address, void const* pool);
+
 /// cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE): the bytes that malloc() gives to kernels in all, 8 MiB at first.
 CUresult set_heap_limit(std::size_t bytes);
 

@@ -38,7 +38,7 @@ CUresult allocate(Device& device, CUdeviceptr* out, std::size_t bytes, bool is_o
     return refuse(CUDA_ERROR_OUT_OF_MEMORY, fmt::format("{} bytes requested, {} bytes free", bytes, free));
   }
   MutexLock const lock(device.allocations_mutex);
-  device.allocations.emplace(address, is_ordered);
+  device.allocations.emplace(address, Allocation{.bytes = bytes, .is_ordered = is_ordered});
   *out = address;
   return CUDA_SUCCESS;
 }
@@ -47,9 +47,9 @@ CUresult allocate(Device& device, CUdeviceptr* out, std::size_t bytes, bool is_o
 bool take(Device& device, CUdeviceptr address, bool must_be_ordered) {
   MutexLock const lock(device.allocations_mutex);
   auto const found = device.allocations.find(address);
-  if (found == device.allocations.end() || (must_be_ordered && !found->second)) return false;
+  if (found == device.allocations.end() || (must_be_ordered && !found->second.is_ordered)) return false;
+  if (found->second.pool != nullptr) device.pools[found->second.pool].used -= found->second.bytes;
   device.allocations.erase(found);
-  device.managed.erase(address);
   return true;
 }
 
@@ -118,7 +118,7 @@ CUresult mem_host_alloc(void** out, std::size_t bytes, unsigned flags) {
     device.memory.map_host(held.get(), bytes, pinned_note());
     *out = held.get();
     MutexLock const lock(device.allocations_mutex);
-    device.host_memory.emplace(reinterpret_cast<std::uintptr_t>(*out), std::move(held));
+    device.host_memory.emplace(reinterpret_cast<std::uintptr_t>(*out), PinnedMemory{std::move(held), flags});
     return CUDA_SUCCESS;
   });
 }
@@ -153,12 +153,12 @@ CUresult mem_alloc_managed(CUdeviceptr* address, std::size_t bytes, unsigned fla
     auto const result = allocate(device, address, bytes, false);
     if (result != CUDA_SUCCESS) return result;
     MutexLock const lock(device.allocations_mutex);
-    device.managed.insert(*address);
+    device.allocations[*address].is_managed = true;
     return CUDA_SUCCESS;
   });
 }
 
-CUresult mem_host_register(void* memory, std::size_t bytes, unsigned flags) {
+CUresult mem_host_register(void* memory, std::size_t bytes, unsigned) {
   return in_context([&](Device& device) {
     if (memory == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
     auto const begin = reinterpret_cast<std::uintptr_t>(memory);
@@ -166,7 +166,7 @@ CUresult mem_host_register(void* memory, std::size_t bytes, unsigned flags) {
     if (device.memory.find(begin, 1) || device.memory.find(begin + bytes - 1, 1))
       return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     device.memory.map_host(memory, bytes);
-    device.registered[begin] = {bytes, flags};
+    device.registered.insert(begin);
     return CUDA_SUCCESS;
   });
 }
@@ -192,9 +192,46 @@ PointerInfo pointer_info(void const* address) {
   MutexLock const lock(device->allocations_mutex);
   if (range->storage == nullptr)
     info.owner = MemoryOwner::pinned;
-  else if (device->managed.contains(range->begin))
+  else if (auto const found = device->allocations.find(range->begin); found != device->allocations.end() && found->second.is_managed)
     info.owner = MemoryOwner::managed;
   return info;
+}
+
+CUresult host_memory_flags(unsigned* flags, void const* address) {
+  return in_context([&](Device& device) {
+    auto const range = device.memory.find(reinterpret_cast<std::uintptr_t>(address), 1);
+    if (flags == nullptr || !range) return CUDA_ERROR_INVALID_VALUE;
+    MutexLock const lock(device.allocations_mutex);
+    auto const found = device.host_memory.find(range->begin);
+    if (found == device.host_memory.end()) return CUDA_ERROR_INVALID_VALUE;
+    *flags = found->second.flags;
+    return CUDA_SUCCESS;
+  });
+}
+
+PoolUse pool_use(void const* pool) {
+  Device& device = *Device::get();
+  MutexLock const lock(device.allocations_mutex);
+  return device.pools[pool];
+}
+
+void reset_high(void const* pool, std::uint64_t PoolUse::* high) {
+  Device& device = *Device::get();
+  MutexLock const lock(device.allocations_mutex);
+  PoolUse& use = device.pools[pool];
+  use.*high = use.used;
+}
+
+void assign_to_pool(CUdeviceptr address, void const* pool) {
+  Device& device = *Device::get();
+  MutexLock const lock(device.allocations_mutex);
+  auto const found = device.allocations.find(address);
+  if (found == device.allocations.end()) return;
+  found->second.pool = pool;
+  PoolUse& use = device.pools[pool];
+  use.used += found->second.bytes;
+  use.used_high = std::max(use.used_high, use.used);
+  use.reserved_high = std::max(use.reserved_high, use.used);
 }
 
 CUresult set_heap_limit(std::size_t bytes) {

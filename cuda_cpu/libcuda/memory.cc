@@ -82,6 +82,9 @@ CUresult cuMemHostUnregister(void* memory) { return done(driver().mem_host_unreg
 CUresult cuMemHostGetDevicePointer(CUdeviceptr* address, void* memory, unsigned flags) {
   return check(api().mem_host_get_device_pointer(address, memory, flags), "cuMemHostGetDevicePointer()");
 }
+CUresult cuMemHostGetFlags(unsigned* flags, void* memory) {
+  return check(cuda_cpu::cpu::host_memory_flags(flags, memory), "cuMemHostGetFlags()");
+}
 CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) { return check(api().mem_get_info(free, total), "cuMemGetInfo()"); }
 CUresult cuMemGetAddressRange(CUdeviceptr* begin, std::size_t* bytes, CUdeviceptr address) {
   return check(api().mem_get_address_range(begin, bytes, address), "cuMemGetAddressRange()");

@@ -47,7 +47,7 @@ void from_a_pool() {
   iota<<<kCount / 256, 256>>>(memory, 7);
   std::uint64_t used = 0;
   CUDA(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
-  CHECK(used >= kCount * sizeof(int));
+  CHECK(used == kCount * sizeof(int));
   std::vector<int> host(kCount);
   CUDA(cudaMemcpy(host.data(), memory, kCount * sizeof(int), cudaMemcpyDeviceToHost));
   CHECK_EACH(host.data(), kCount, [](int i) { return 7 + i; });
@@ -56,6 +56,36 @@ void from_a_pool() {
   CUDA(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
   CHECK(used == 0);
   CUDA(cudaMemPoolTrimTo(pool, 0));
+  CUDA(cudaMemPoolDestroy(pool));
+}
+
+// What is allocated elsewhere is not the pool's.
+void a_pool_of_limited_size() {
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location = {cudaMemLocationTypeDevice, 0};
+  properties.maxSize = std::size_t{64} << 20;
+  cudaMemPool_t pool = nullptr;
+  CUDA(cudaMemPoolCreate(&pool, &properties));
+  void* elsewhere = nullptr;
+  void* half = nullptr;
+  void* more = nullptr;
+  CUDA(cudaMallocAsync(&elsewhere, std::size_t{64} << 20, nullptr));
+  CUDA(cudaMallocFromPoolAsync(&half, std::size_t{32} << 20, pool, nullptr));
+  CUDA_FAILS(cudaErrorMemoryAllocation, cudaMallocFromPoolAsync(&more, std::size_t{48} << 20, pool, nullptr));
+  CUDA(cudaFreeAsync(half, nullptr));
+  CUDA(cudaStreamSynchronize(nullptr));
+  CUDA(cudaMallocFromPoolAsync(&more, std::size_t{48} << 20, pool, nullptr));
+  std::uint64_t high = 0;
+  CUDA(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &high));
+  CHECK(high == std::uint64_t{48} << 20);
+  CUDA(cudaFreeAsync(more, nullptr));
+  CUDA(cudaFreeAsync(elsewhere, nullptr));
+  CUDA(cudaStreamSynchronize(nullptr));
+  high = 0;
+  CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &high));
+  CUDA(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &high));
+  CHECK(high == 0);
   CUDA(cudaMemPoolDestroy(pool));
 }
 
@@ -72,5 +102,6 @@ void the_default_pool() {
 int main() {
   in_order_of_a_stream();
   from_a_pool();
+  a_pool_of_limited_size();
   the_default_pool();
 }

@@ -69,6 +69,9 @@ void mapped_memory() {
   CUDA(cudaHostAlloc(&mapped, kCount * sizeof(int), cudaHostAllocMapped));
   for (int i = 0; i < kCount; ++i) mapped[i] = -i;
   int* device = nullptr;
+  unsigned flags = 0;
+  CUDA(cudaHostGetFlags(&flags, mapped + 1));
+  CHECK((flags & cudaHostAllocMapped) != 0 && (flags & cudaHostAllocWriteCombined) == 0);
   CUDA(cudaHostGetDevicePointer(&device, mapped, 0));
   run_add(device, 3);
   CHECK_EACH(mapped, kCount, [](int i) { return 3 - i; });
@@ -84,6 +87,9 @@ void registered_memory() {
   CUDA(cudaHostGetDevicePointer(&device, host.data(), 0));
   run_add(device, 41);
   CHECK_EACH(host.data(), kCount, [](int) { return 42; });
+  unsigned flags = 0;
+  CUDA_FAILS(cudaErrorInvalidValue, cudaHostGetFlags(&flags, host.data()));  // of allocations alone
+  CHECK(cudaGetLastError() == cudaErrorInvalidValue);
   CUDA(cudaHostUnregister(host.data()));
   CHECK(type_of(host.data()) == cudaMemoryTypeUnregistered);
 }

@@ -30,12 +30,6 @@ cudaError_t cudaFree(void* pointer) {
   return call([&] { return driver().mem_free(reinterpret_cast<CUdeviceptr>(pointer)); });
 }
 
-cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
-  return allocate(pointer, bytes, [&] {
-    return driver().mem_alloc_async(reinterpret_cast<CUdeviceptr*>(pointer), bytes, stream_of(stream));
-  });
-}
-
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return call([&] { return driver().mem_free_async(reinterpret_cast<CUdeviceptr>(pointer), stream_of(stream)); });
 }

@@ -1,8 +1,12 @@
-// Memory pools. All of them allocate from the memory of the device; what a program sets is kept and given back.
+// Memory pools. All of them allocate from the memory of the device and reserve nothing; what else a program sets is kept and given
+// back.
+#include <fmt/format.h>
+
 #include <cstring>
 #include <map>
 #include <memory>
 
+#include "cuda_cpu/cpu/further_calls.h"
 #include "cuda_cpu/runtime/runtime.h"
 #include "tracing_core/internal/mutex.h"
 
@@ -13,23 +17,32 @@ namespace {
 using tracing::internal::Mutex;
 using tracing::internal::MutexLock;
 
+using cuda_cpu::cpu::PoolUse;
+
+struct Pool {
+  std::uint64_t max_bytes = UINT64_MAX;
+  // Those that are not zero.
+  std::map<cudaMemPoolAttr, cuuint64_t> attributes{{cudaMemPoolReuseFollowEventDependencies, 1},
+                                                   {cudaMemPoolReuseAllowOpportunistic, 1},
+                                                   {cudaMemPoolReuseAllowInternalDependencies, 1}};
+};
+
 struct Pools {
   Mutex mutex;
-  // The attributes of each pool that are not zero.
-  std::map<cudaMemPool_t, std::map<cudaMemPoolAttr, cuuint64_t>> pools TRACING_GUARDED_BY(mutex);
+  std::map<cudaMemPool_t, Pool> pools TRACING_GUARDED_BY(mutex);
   std::uintptr_t next TRACING_GUARDED_BY(mutex) = 0x60000000;
   cudaMemPool_t default_pool TRACING_GUARDED_BY(mutex) = nullptr;
   cudaMemPool_t current TRACING_GUARDED_BY(mutex) = nullptr;
 
-  cudaMemPool_t add() TRACING_REQUIRES(mutex) {
+  cudaMemPool_t add(std::size_t max_bytes) TRACING_REQUIRES(mutex) {
     auto const pool = reinterpret_cast<cudaMemPool_t>(next);
     next += 16;
-    pools[pool] = {{cudaMemPoolReuseFollowEventDependencies, 1}, {cudaMemPoolReuseAllowOpportunistic, 1},
-                   {cudaMemPoolReuseAllowInternalDependencies, 1}};
+    if (max_bytes != 0) pools[pool].max_bytes = max_bytes;
+    else pools[pool] = {};
     return pool;
   }
   cudaMemPool_t the_default() TRACING_REQUIRES(mutex) {
-    if (default_pool == nullptr) current = default_pool = add();
+    if (default_pool == nullptr) current = default_pool = add(0);
     return default_pool;
   }
 };
@@ -41,7 +54,17 @@ Pools& pools() {
 
 bool is_wide(cudaMemPoolAttr attribute) noexcept { return attribute >= cudaMemPoolAttrReleaseThreshold; }
 
-// Runs `body` on the attributes of a pool.
+// Null for an attribute that is not a high mark.
+std::uint64_t PoolUse::* high_mark(cudaMemPoolAttr attribute) noexcept {
+  if (attribute == cudaMemPoolAttrUsedMemHigh) return &PoolUse::used_high;
+  return attribute == cudaMemPoolAttrReservedMemHigh ? &PoolUse::reserved_high : nullptr;
+}
+
+bool is_current(cudaMemPoolAttr attribute) noexcept {
+  return attribute == cudaMemPoolAttrUsedMemCurrent || attribute == cudaMemPoolAttrReservedMemCurrent;
+}
+
+// Runs `body` on a pool.
 template <class Body>
 cudaError_t on_pool(cudaMemPool_t pool, Body const& body) noexcept {
   return call([&]() -> cudaError_t {
@@ -89,7 +112,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, cudaMemPoolProps const* prope
       return refuse(cudaErrorNotSupported, "a memory pool to share with other processes is not supported");
     MutexLock const lock(pools().mutex);
     pools().the_default();
-    *pool = pools().add();
+    *pool = pools().add(properties->maxSize);
     return cudaSuccess;
   });
 }
@@ -105,23 +128,30 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  return on_pool(pool, [&](auto& attributes) {
-    if (value == nullptr) return cudaErrorInvalidValue;
+  return on_pool(pool, [&](Pool& its) {
+    if (value == nullptr || is_current(attribute)) return cudaErrorInvalidValue;
     cuuint64_t number = 0;
     std::memcpy(&number, value, is_wide(attribute) ? sizeof(cuuint64_t) : sizeof(int));
-    attributes[attribute] = number;
+    if (auto const high = high_mark(attribute)) {
+      if (number != 0) return refuse(cudaErrorInvalidValue, "the high marks of a memory pool can only be set to 0");
+      cuda_cpu::cpu::reset_high(pool, high);
+    } else {
+      its.attributes[attribute] = number;
+    }
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  return on_pool(pool, [&](auto& attributes) {
+  return on_pool(pool, [&](Pool const& its) {
     if (value == nullptr) return cudaErrorInvalidValue;
-    cuuint64_t number = attributes.contains(attribute) ? attributes[attribute] : 0;
-    std::size_t free = 0;
-    std::size_t total = 0;
-    bool const is_size = attribute == cudaMemPoolAttrUsedMemCurrent || attribute == cudaMemPoolAttrReservedMemCurrent;
-    if (is_size && driver().api().mem_get_info(&free, &total) == CUDA_SUCCESS) number = total - free;
+    PoolUse const use = cuda_cpu::cpu::pool_use(pool);
+    auto const high = high_mark(attribute);
+    auto const found = its.attributes.find(attribute);
+    cuuint64_t const number = high != nullptr ? use.*high
+                              : is_current(attribute) ? use.used
+                              : found != its.attributes.end() ? found->second
+                                                              : 0;
     std::memcpy(value, &number, is_wide(attribute) ? sizeof(cuuint64_t) : sizeof(int));
     return cudaSuccess;
   });
@@ -144,8 +174,30 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool, 
 }
 
 cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
-  cudaError_t const error = on_pool(pool, [](auto&) { return cudaSuccess; });
-  return error == cudaSuccess ? cudaMallocAsync(pointer, bytes, stream) : error;
+  std::uint64_t max_bytes = 0;
+  auto const find = [&](Pool const& its) {
+    max_bytes = its.max_bytes;
+    return pointer == nullptr ? cudaErrorInvalidValue : cudaSuccess;
+  };
+  if (cudaError_t const error = on_pool(pool, find); error != cudaSuccess) return error;
+  return call([&]() -> cudaError_t {
+    *pointer = nullptr;
+    if (bytes == 0) return cudaSuccess;  // as for cudaMalloc()
+    std::uint64_t const used = cuda_cpu::cpu::pool_use(pool).used;
+    if (used > max_bytes || bytes > max_bytes - used)
+      return refuse(cudaErrorMemoryAllocation,
+                    fmt::format("{} bytes requested of a memory pool of at most {}, of which {} are in use", bytes, max_bytes, used));
+    auto* const address = reinterpret_cast<CUdeviceptr*>(pointer);
+    CUresult const result = driver().mem_alloc_async(address, bytes, stream_of(stream));
+    if (result == CUDA_SUCCESS) cuda_cpu::cpu::assign_to_pool(*address, pool);
+    return to_error(result);
+  });
+}
+
+cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
+  cudaMemPool_t pool = nullptr;
+  cudaError_t const error = cudaDeviceGetMemPool(&pool, 0);
+  return error == cudaSuccess ? cudaMallocFromPoolAsync(pointer, bytes, pool, stream) : error;
 }
 
 }  // extern "C"

@@ -1,11 +1,17 @@
 // Streams: what they are, and callbacks.
+#include <fmt/format.h>
+
+#include <map>
 #include <memory>
 
 #include "cuda_cpu/cpu/further_calls.h"
 #include "cuda_cpu/runtime/capture.h"
 #include "cuda_cpu/runtime/runtime.h"
+#include "tracing_core/internal/mutex.h"
 
 using namespace cuda_cpu::runtime;
+using tracing::internal::Mutex;
+using tracing::internal::MutexLock;
 
 namespace {
 
@@ -37,6 +43,33 @@ cudaError_t give(T* out, T value) noexcept {
   return cudaSuccess;
 }
 
+// Hints for the hardware, which have no effect. Streams are never of the same number, so what is set ends with the process.
+struct SetAttributes {
+  Mutex mutex;
+  std::map<unsigned long long, std::map<cudaLaunchAttributeID, cudaLaunchAttributeValue>> of_streams TRACING_GUARDED_BY(mutex);
+};
+SetAttributes& set_attributes() {
+  static auto& its = *new SetAttributes;
+  return its;
+}
+
+bool is_of_streams(cudaLaunchAttributeID attribute) noexcept {
+  return attribute == cudaLaunchAttributeAccessPolicyWindow || attribute == cudaLaunchAttributeSynchronizationPolicy ||
+         attribute == cudaLaunchAttributePriority || attribute == cudaLaunchAttributeMemSyncDomain ||
+         attribute == cudaLaunchAttributeMemSyncDomainMap;
+}
+
+cudaError_t refuse_attribute(cudaLaunchAttributeID attribute) {
+  return refuse(cudaErrorInvalidValue, fmt::format("attribute {} is not one of a stream", static_cast<int>(attribute)));
+}
+
+cudaLaunchAttributeValue default_of(cudaLaunchAttributeID attribute) noexcept {
+  cudaLaunchAttributeValue value{};
+  if (attribute == cudaLaunchAttributeSynchronizationPolicy) value.syncPolicy = cudaSyncPolicyAuto;
+  if (attribute == cudaLaunchAttributeMemSyncDomainMap) value.memSyncDomainMap = {0, 1};
+  return value;
+}
+
 }  // namespace
 
 extern "C" {
@@ -57,15 +90,33 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
   });
 }
 
-// Attributes are hints for the hardware.
-cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID, cudaLaunchAttributeValue const*) {
-  return on_stream(stream, [](unsigned long long) { return cudaSuccess; });
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute, cudaLaunchAttributeValue const* value) {
+  return on_stream(stream, [&](unsigned long long id) {
+    if (value == nullptr) return cudaErrorInvalidValue;
+    if (!is_of_streams(attribute)) return refuse_attribute(attribute);
+    MutexLock const lock(set_attributes().mutex);
+    auto& its = set_attributes().of_streams[id][attribute] = *value;
+    if (attribute == cudaLaunchAttributePriority) its.priority = 0;  // the nearest that there is
+    return cudaSuccess;
+  });
 }
-cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID, cudaLaunchAttributeValue* value) {
-  return on_stream(stream, [&](unsigned long long) { return give(value, cudaLaunchAttributeValue{}); });
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute, cudaLaunchAttributeValue* value) {
+  return on_stream(stream, [&](unsigned long long id) {
+    if (!is_of_streams(attribute)) return refuse_attribute(attribute);
+    MutexLock const lock(set_attributes().mutex);
+    auto const& its = set_attributes().of_streams[id];
+    auto const found = its.find(attribute);
+    return give(value, found == its.end() ? default_of(attribute) : found->second);
+  });
 }
-cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t) {
-  return on_stream(to, [](unsigned long long) { return cudaSuccess; });
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
+  return on_stream(to, [&](unsigned long long target) {
+    return on_stream(from, [&](unsigned long long source) {
+      MutexLock const lock(set_attributes().mutex);
+      set_attributes().of_streams[target] = set_attributes().of_streams[source];
+      return cudaSuccess;
+    });
+  });
 }
 
 // Called even if the context is lost, unlike a host function; here it then is not called.

@@ -60,6 +60,26 @@ TEST(RuntimeStreams, HaveTheFlagsThatTheyWereMadeWith) {
   EXPECT_EQ(cudaStreamDestroy(non_blocking), cudaSuccess);
 }
 
+TEST(RuntimeStreams, KeepTheAttributesThatAreSet) {
+  cudaStream_t first = nullptr;
+  cudaStream_t second = nullptr;
+  ASSERT_EQ(cudaStreamCreate(&first), cudaSuccess);
+  ASSERT_EQ(cudaStreamCreate(&second), cudaSuccess);
+  cudaStreamAttrValue value{};
+  EXPECT_EQ(cudaStreamGetAttribute(first, cudaStreamAttributeSynchronizationPolicy, &value), cudaSuccess);
+  EXPECT_EQ(value.syncPolicy, cudaSyncPolicyAuto);
+  value.syncPolicy = cudaSyncPolicyYield;
+  EXPECT_EQ(cudaStreamSetAttribute(first, cudaStreamAttributeSynchronizationPolicy, &value), cudaSuccess);
+  EXPECT_EQ(cudaStreamCopyAttributes(second, first), cudaSuccess);
+  value = {};
+  EXPECT_EQ(cudaStreamGetAttribute(second, cudaStreamAttributeSynchronizationPolicy, &value), cudaSuccess);
+  EXPECT_EQ(value.syncPolicy, cudaSyncPolicyYield);
+  EXPECT_EQ(cudaStreamSetAttribute(first, cudaLaunchAttributeClusterDimension, &value), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaStreamDestroy(first), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(second), cudaSuccess);
+}
+
 TEST(RuntimeEvents, ThatWereNeverRecordedAreComplete) {
   cudaEvent_t event = nullptr;
   ASSERT_EQ(cudaEventCreate(&event), cudaSuccess);

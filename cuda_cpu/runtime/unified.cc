@@ -39,11 +39,7 @@ cudaError_t cudaHostUnregister(void* memory) {
 }
 
 cudaError_t cudaHostGetFlags(unsigned* flags, void* memory) {
-  return call([&]() -> cudaError_t {
-    if (flags == nullptr || pointer_info(memory).owner != MemoryOwner::pinned) return cudaErrorInvalidValue;
-    *flags = cudaHostAllocMapped;
-    return cudaSuccess;
-  });
+  return call([&] { return driver().check(cuda_cpu::cpu::host_memory_flags(flags, memory), "cuMemHostGetFlags()"); });
 }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, void const* pointer) {
