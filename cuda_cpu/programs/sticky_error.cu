@@ -20,6 +20,8 @@ int main() {
   void* memory = nullptr;
   CUDA_FAILS(cudaErrorIllegalAddress, cudaMalloc(&memory, 4));
   CUDA_FAILS(cudaErrorIllegalAddress, cudaFree(good));
+  CUDA_FAILS(cudaErrorIllegalAddress, cudaMalloc(&memory, 0));
+  CUDA_FAILS(cudaErrorIllegalAddress, cudaSetDevice(0));
   store<<<1, 1>>>(good);
   CHECK(cudaGetLastError() == cudaErrorIllegalAddress);
 }

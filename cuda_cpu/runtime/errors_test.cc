@@ -102,9 +102,10 @@ TEST(RuntimeErrors, OfAnImpossibleLaunchNameTheLimit) {
   UnitWithStore const unit;
   int* null = nullptr;
   void* memory = nullptr;
+  cudaGraph_t graph = nullptr;
   bool const lasts = unit.launch(null) == cudaSuccess && cudaDeviceSynchronize() == cudaErrorIllegalAddress &&
                      cudaGetLastError() == cudaErrorIllegalAddress && cudaGetLastError() == cudaErrorIllegalAddress &&
-                     cudaMalloc(&memory, 4) == cudaErrorIllegalAddress && unit.launch(null) == cudaErrorIllegalAddress;
+                     cudaMalloc(&memory, 4) == cudaErrorIllegalAddress && cudaGraphCreate(&graph, 0) == cudaErrorIllegalAddress && unit.launch(null) == cudaErrorIllegalAddress;
   bool elsewhere = false;
   std::thread([&] { elsewhere = cudaDeviceSynchronize() == cudaErrorIllegalAddress; }).join();
   std::_Exit(lasts && elsewhere ? 0 : 1);

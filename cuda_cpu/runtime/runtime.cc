@@ -24,6 +24,8 @@ namespace {
 constexpr char const* kVariables[] = {"TRACE_FILTER", "TRACE_PROFILE", "TRACE_CHROME",   "TRACE_FLAME",
                                       "TRACE_RECORD", "TRACE_PERF",    "TRACE_PERFETTO", "TRACE_XPLANE"};
 
+constinit std::atomic<bool> is_lost{false};  // a call has returned the error that lost the context
+
 void print(std::string_view message) noexcept {
   std::fprintf(stderr, "testlog: %.*s\n", static_cast<int>(message.size()), message.data());
 }
@@ -43,7 +45,9 @@ void start_tracing() {
 
 void explain_if_lost(CUresult result) noexcept {
   static std::atomic<bool> was_explained{false};
-  if (tracing::cuda::lost_with(result) == tracing::cuda::Lost::nothing || TRACE_ENABLED(error)) return;
+  if (tracing::cuda::lost_with(result) == tracing::cuda::Lost::nothing || cpu::Device::get() == nullptr) return;
+  is_lost.store(true, std::memory_order_relaxed);
+  if (TRACE_ENABLED(error)) return;
   if (was_explained.exchange(true)) return;
   try {
     if (auto const loss = driver().loss()) print(loss->to_string());
@@ -63,6 +67,9 @@ ThreadState& this_thread() noexcept {
 
 cudaError_t start() {
   ThreadState& thread = this_thread();
+  // Once a call has said that the context is lost, those that do not need the driver say so, too.
+  if (is_lost.load(std::memory_order_relaxed) && cpu::Device::get()->sticky() != CUDA_SUCCESS) [[unlikely]]
+    return to_error(cpu::Device::get()->sticky());
   // A program that calls the driver, too, may have taken the context away.
   if (thread.is_current && cpu::this_thread().current != nullptr) return cudaSuccess;
   static CUresult const opened = [] {
