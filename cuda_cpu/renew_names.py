@@ -79,14 +79,64 @@ def renew_runtime():
     print(f"runtime: {len(defined)} defined, {len(per_thread)} for streams of threads, {len(others)} refused")
 
 
+# Of functions that cuda.h replaces by one of another name.
+SINCE = {"cuGraphInstantiate": 12000}
+
+
+def types(parameters, aliases):
+    """The types of a list of parameters, as text that is the same where they are."""
+    def type_of(parameter):
+        words = re.sub(r"\w+$", "", parameter.strip()) if re.search(r"[\s*]\w+$", parameter.strip()) else parameter
+        words = re.sub(r"\w+", lambda match: aliases.get(match[0], match[0]), words)
+        return re.sub(r"\s+", "", words)
+    return [type_of(parameter) for parameter in parameters.split(",")]
+
+
+def first_versions():
+    """The version of CUDA in which each function of the driver got the signature that it has in cuda.h."""
+    header = (include / "cuda.h").read_text() + (include / "cudaProfiler.h").read_text()
+    aliases = {new: old for old, new in re.findall(r"^ *typedef (\w+_v\d+) (\w+);", header, re.M)}
+    declared = {}
+    for name, parameters in re.findall(r"\bCUresult CUDAAPI (cu\w+)\(([^;]*?)\);", header, re.S):
+        declared.setdefault(name, types(parameters, aliases))  # later ones are of old versions
+    for name, other in renames().items():
+        declared.setdefault(other, declared.get(name))
+    versions = {}
+    for file in ("cudaTypedefs.h", "cudaProfilerTypedefs.h"):
+        for name, version, parameters in re.findall(r"\*PFN_(cu\w+?)_v(\d+)\)\(([^;]*?)\);", (include / file).read_text(), re.S):
+            versions.setdefault(name, {})[int(version)] = types(parameters, aliases)
+    since = dict(SINCE)
+    for name, signatures in versions.items():
+        for version in sorted(signatures, reverse=True):
+            if signatures[version] == declared.get(name):
+                since.setdefault(name, version)
+                since[name] = min(since[name], version)
+            elif name in since:
+                break
+    return since
+
+
+def renames():
+    """What cuda.h replaces the name of a function by."""
+    return dict(re.findall(r"^ *# *define (cu\w+) +(?:__CUDA_API_PT\w+\()?(cu\w+)\)? *$", (include / "cuda.h").read_text(), re.M))
+
+
 def renew_driver():
     part = folder / "libcuda"
-    renamed = dict(re.findall(r"^ *# *define (cu\w+) +(?:__CUDA_API_PT\w+\()?(cu\w+)\)? *$", (include / "cuda.h").read_text(), re.M))
+    renamed = renames()
     defined = defined_in("libcuda")
     symbols = {renamed.get(name, name) for name in defined}
-    others = [name for name in (part / "names.txt").read_text().split() if name not in symbols]
-    (part / "symbols.inc").write_text("// Written by renew_names.py.\n" + "".join(
-        f"CUDA_CPU_SYMBOL({name})\n" for name in sorted(defined | symbols) if not re.search(r"_v\d+$", name)))
+    names = (part / "names.txt").read_text().split()
+    others = [name for name in names if name not in symbols]
+    since = first_versions()
+    rows = []
+    for name in sorted(defined | symbols):
+        if re.search(r"_v\d+$", name):
+            continue
+        has_stream = renamed.get(name, name) + "_ptsz" in names
+        rows.append(f"CUDA_CPU{'_STREAM' if has_stream else ''}_SYMBOL({name}, {since[name]})\n")
+    (part / "symbols.inc").write_text("// The functions that are defined here, and the version of CUDA that brought their signature. "
+                                      "Written by renew_names.py.\n" + "".join(rows))
     (part / "refused.inc").write_text(refused(others))
     print(f"driver: {len(defined)} defined, {len(others)} refused")
 

@@ -73,7 +73,7 @@ CUresult cuDevicePrimaryCtxSetFlags(CUdevice, unsigned) { return CUDA_SUCCESS; }
 
 // The contexts of a program are the primary one, which is destroyed with the last of them.
 CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams*, unsigned, CUdevice device) { return create(context, device); }
-#undef cuCtxCreate_v2
+CUresult cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam*, int, unsigned, CUdevice device) { return create(context, device); }
 CUresult cuCtxCreate_v2(CUcontext* context, unsigned, CUdevice device) { return create(context, device); }
 CUresult cuCtxDestroy(CUcontext context) {
   CUcontext current = nullptr;
@@ -128,10 +128,11 @@ CUresult cuGetExportTable(void const** table, CUuuid const*) {
   return CUDA_ERROR_NOT_FOUND;
 }
 
-CUresult cuGetProcAddress(char const* symbol, void** function, int, cuuint64_t, CUdriverProcAddressQueryResult* status) {
-  if (symbol == nullptr || function == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *function = find_symbol(symbol);
-  if (status != nullptr) *status = *function == nullptr ? CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND : CU_GET_PROC_ADDRESS_SUCCESS;
+CUresult cuGetProcAddress(char const* symbol, void** function, int version, cuuint64_t flags, CUdriverProcAddressQueryResult* status) {
+  constexpr cuuint64_t kPerThread = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  if (symbol == nullptr || function == nullptr || flags > kPerThread) return CUDA_ERROR_INVALID_VALUE;
+  auto const result = find_symbol(symbol, version, flags == kPerThread, function);
+  if (status != nullptr) *status = result;
   return *function == nullptr ? CUDA_ERROR_NOT_FOUND : CUDA_SUCCESS;
 }
 

@@ -1,21 +1,88 @@
 #include "cuda_cpu/libcuda/symbols.h"
 
-#include <cuda.h>
 #include <cudaProfiler.h>
+#include <fmt/format.h>
 
 #include <string>
 
 #include "cuda_cpu/runtime/runtime.h"
 
-namespace cuda_cpu::libcuda {
+extern "C" {
 
-void* find_symbol(std::string_view name) noexcept {
-  // The name of a function is that of its newest version, which cuda.h replaces it by.
-#define CUDA_CPU_SYMBOL(function) \
-  if (name == #function) return reinterpret_cast<void*>(&function);
+CUresult cuCtxCreate_v2(CUcontext* context, unsigned flags, CUdevice device);
+CUresult cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam* parameters, int count, unsigned flags, CUdevice device);
+
+}  // extern "C"
+
+namespace cuda_cpu::libcuda {
+namespace {
+
+// The function with the default stream of the thread in place of stream 0.
+template <auto kFunction>
+struct PerThread;
+template <class... A, CUresult (*kFunction)(A...)>
+struct PerThread<kFunction> {
+  static CUstream replaced(CUstream stream) noexcept { return stream == nullptr ? CU_STREAM_PER_THREAD : stream; }
+  template <class T>
+  static T replaced(T argument) noexcept {
+    return argument;
+  }
+  static CUresult call(A... arguments) { return kFunction(replaced(arguments)...); }
+};
+
+struct Symbol {
+  std::string_view name;
+  int since;  // the version of CUDA that brought this signature
+  void* function;
+  void* per_thread;
+};
+
+template <class Function>
+Symbol symbol(std::string_view name, int since, Function* function, Function* per_thread) noexcept {
+  return {name, since, reinterpret_cast<void*>(function), reinterpret_cast<void*>(per_thread)};
+}
+
+// The name of a function is that of its newest version, which cuda.h replaces it by. Synchronous copies and fills have no form of
+// their own for streams of threads: to wait for all blocking streams, as they do, is to wait for the thread's, too.
+Symbol const symbols[] = {
+#define CUDA_CPU_SYMBOL(function, since) symbol(#function, since, &function, &function),
+#define CUDA_CPU_STREAM_SYMBOL(function, since) symbol(#function, since, &function, &PerThread<&function>::call),
 #include "cuda_cpu/libcuda/symbols.inc"
 #undef CUDA_CPU_SYMBOL
-  return nullptr;
+#undef CUDA_CPU_STREAM_SYMBOL
+    symbol("cuCtxCreate", 2000, &cuCtxCreate_v2, &cuCtxCreate_v2),
+    symbol("cuCtxCreate", 11040, &cuCtxCreate_v3, &cuCtxCreate_v3),
+    symbol("cuCtxCreate", 12050, &cuCtxCreate_v4, &cuCtxCreate_v4),
+};
+
+std::string text_of(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+void explain_version(std::string_view name, int version, int since) noexcept {
+  try {
+    runtime::refuse(cudaErrorSymbolNotFound, fmt::format("{}() as of CUDA {} is not supported, only as it is since CUDA {}", name,
+                                                         text_of(version), text_of(since)));
+  } catch (...) {  // out of memory
+  }
+}
+
+}  // namespace
+
+CUdriverProcAddressQueryResult find_symbol(std::string_view name, int version, bool per_thread, void** function) noexcept {
+  *function = nullptr;
+  Symbol const* found = nullptr;
+  Symbol const* oldest = nullptr;
+  for (Symbol const& its : symbols) {
+    if (its.name != name) continue;
+    if (its.since <= version) found = &its;  // those of one name are in the order of their versions
+    if (oldest == nullptr) oldest = &its;
+  }
+  if (oldest == nullptr) return CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  if (found == nullptr) {
+    explain_version(name, version, oldest->since);
+    return CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+  }
+  *function = per_thread ? found->per_thread : found->function;
+  return CU_GET_PROC_ADDRESS_SUCCESS;
 }
 
 // For refused.cc.

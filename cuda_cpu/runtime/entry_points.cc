@@ -6,13 +6,14 @@ using namespace cuda_cpu::runtime;
 
 extern "C" {
 
-// Each function has one signature here, that of the newest version.
-cudaError_t cudaGetDriverEntryPointByVersion(char const* symbol, void** function, unsigned, unsigned long long,
+cudaError_t cudaGetDriverEntryPointByVersion(char const* symbol, void** function, unsigned version, unsigned long long flags,
                                              cudaDriverEntryPointQueryResult* status) {
   return call([&]() -> cudaError_t {
-    if (symbol == nullptr || function == nullptr) return cudaErrorInvalidValue;
-    *function = cuda_cpu::libcuda::find_symbol(symbol);
-    if (status != nullptr) *status = *function == nullptr ? cudaDriverEntryPointSymbolNotFound : cudaDriverEntryPointSuccess;
+    if (symbol == nullptr || function == nullptr || flags > cudaEnablePerThreadDefaultStream) return cudaErrorInvalidValue;
+    bool const per_thread =
+        flags == cudaEnablePerThreadDefaultStream || (flags == cudaEnableDefault && this_thread().per_thread_streams);
+    auto const result = cuda_cpu::libcuda::find_symbol(symbol, static_cast<int>(version), per_thread, function);
+    if (status != nullptr) *status = static_cast<cudaDriverEntryPointQueryResult>(result);
     return cudaSuccess;
   });
 }
