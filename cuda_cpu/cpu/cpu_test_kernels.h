@@ -10,6 +10,7 @@ namespace cuda_cpu {
 /// * trap()
 /// * say(int), which prints "block %d says %d\n"
 /// * unsupported(), which cannot be run
+/// * add(int* to, int value); multiply(int* to, int factor)
 /// * `counter`, an int with the initial value 7; `table`, 16 bytes of constant memory
 inline constexpr char kTestKernels[] = R"(
 .version 7.5
@@ -117,6 +118,32 @@ $again:
 .visible .entry unsupported()
 {
   brkpt;
+  ret;
+}
+
+.visible .entry add(.param .u64 to, .param .u32 value)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [to];
+  ld.param.u32 %r1, [value];
+  cvta.to.global.u64 %rd2, %rd1;
+  ld.global.u32 %r2, [%rd2];
+  add.s32 %r3, %r2, %r1;
+  st.global.u32 [%rd2], %r3;
+  ret;
+}
+
+.visible .entry multiply(.param .u64 to, .param .u32 factor)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [to];
+  ld.param.u32 %r1, [factor];
+  cvta.to.global.u64 %rd2, %rd1;
+  ld.global.u32 %r2, [%rd2];
+  mul.lo.s32 %r3, %r2, %r1;
+  st.global.u32 [%rd2], %r3;
   ret;
 }
 )";

@@ -13,6 +13,47 @@ namespace {
 
 cudaError_t check_device(int device) noexcept { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
 
+template <class T>
+struct Property {
+  T cudaDeviceProp::* member;
+  CUdevice_attribute attribute;
+};
+constexpr Property<int> kNumbers[] = {
+    {&cudaDeviceProp::regsPerBlock, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK},
+    {&cudaDeviceProp::warpSize, CU_DEVICE_ATTRIBUTE_WARP_SIZE},
+    {&cudaDeviceProp::maxThreadsPerBlock, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
+    {&cudaDeviceProp::major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR},
+    {&cudaDeviceProp::minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR},
+    {&cudaDeviceProp::multiProcessorCount, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT},
+    {&cudaDeviceProp::integrated, CU_DEVICE_ATTRIBUTE_INTEGRATED},
+    {&cudaDeviceProp::canMapHostMemory, CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY},
+    {&cudaDeviceProp::concurrentKernels, CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS},
+    {&cudaDeviceProp::asyncEngineCount, CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT},
+    {&cudaDeviceProp::unifiedAddressing, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING},
+    {&cudaDeviceProp::memoryBusWidth, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH},
+    {&cudaDeviceProp::maxThreadsPerMultiProcessor, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR},
+    {&cudaDeviceProp::regsPerMultiprocessor, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR},
+    {&cudaDeviceProp::managedMemory, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY},
+    {&cudaDeviceProp::concurrentManagedAccess, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS},
+    {&cudaDeviceProp::pageableMemoryAccess, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS},
+    {&cudaDeviceProp::hostNativeAtomicSupported, CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED},
+    {&cudaDeviceProp::computePreemptionSupported, CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED},
+    {&cudaDeviceProp::canUseHostPointerForRegisteredMem, CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM},
+    {&cudaDeviceProp::hostRegisterSupported, CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED},
+    {&cudaDeviceProp::cooperativeLaunch, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH},
+    {&cudaDeviceProp::maxBlocksPerMultiProcessor, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR},
+    {&cudaDeviceProp::memoryPoolsSupported, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED},
+};
+constexpr Property<std::size_t> kSizes[] = {
+    {&cudaDeviceProp::sharedMemPerBlock, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK},
+    {&cudaDeviceProp::memPitch, CU_DEVICE_ATTRIBUTE_MAX_PITCH},
+    {&cudaDeviceProp::totalConstMem, CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY},
+    {&cudaDeviceProp::textureAlignment, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT},
+    {&cudaDeviceProp::sharedMemPerMultiprocessor, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR},
+    {&cudaDeviceProp::sharedMemPerBlockOptin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN},
+    {&cudaDeviceProp::reservedSharedMemPerBlock, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK},
+};
+
 int attribute_of(CUdevice_attribute attribute) {
   int value = 0;
   driver().api().device_get_attribute(&value, attribute, 0);
@@ -59,47 +100,14 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     cudaDeviceProp its{};
     driver().api().device_get_name(its.name, sizeof its.name, 0);
     driver().api().device_total_mem(&its.totalGlobalMem, 0);
-    its.sharedMemPerBlock = static_cast<std::size_t>(attribute_of(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK));
-    its.regsPerBlock = attribute_of(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
-    its.warpSize = attribute_of(CU_DEVICE_ATTRIBUTE_WARP_SIZE);
-    its.memPitch = static_cast<std::size_t>(attribute_of(CU_DEVICE_ATTRIBUTE_MAX_PITCH));
-    its.maxThreadsPerBlock = attribute_of(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     its.maxThreadsDim[0] = attribute_of(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X);
     its.maxThreadsDim[1] = attribute_of(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y);
     its.maxThreadsDim[2] = attribute_of(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z);
     its.maxGridSize[0] = attribute_of(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X);
     its.maxGridSize[1] = attribute_of(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y);
     its.maxGridSize[2] = attribute_of(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z);
-    its.totalConstMem = static_cast<std::size_t>(attribute_of(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY));
-    its.major = attribute_of(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-    its.minor = attribute_of(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-    its.textureAlignment = static_cast<std::size_t>(attribute_of(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT));
-    its.multiProcessorCount = attribute_of(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    its.integrated = attribute_of(CU_DEVICE_ATTRIBUTE_INTEGRATED);
-    its.canMapHostMemory = attribute_of(CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY);
-    its.concurrentKernels = attribute_of(CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS);
-    its.asyncEngineCount = attribute_of(CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT);
-    its.unifiedAddressing = attribute_of(CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING);
-    its.memoryBusWidth = attribute_of(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
-    its.maxThreadsPerMultiProcessor = attribute_of(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
-    its.sharedMemPerMultiprocessor =
-        static_cast<std::size_t>(attribute_of(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR));
-    its.regsPerMultiprocessor = attribute_of(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
-    its.managedMemory = attribute_of(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY);
-    its.concurrentManagedAccess = attribute_of(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
-    its.pageableMemoryAccess = attribute_of(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS);
-    its.hostNativeAtomicSupported = attribute_of(CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED);
-    its.computePreemptionSupported = attribute_of(CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED);
-    its.canUseHostPointerForRegisteredMem =
-        attribute_of(CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM);
-    its.hostRegisterSupported = attribute_of(CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED);
-    its.cooperativeLaunch = attribute_of(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH);
-    its.sharedMemPerBlockOptin =
-        static_cast<std::size_t>(attribute_of(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
-    its.maxBlocksPerMultiProcessor = attribute_of(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
-    its.reservedSharedMemPerBlock =
-        static_cast<std::size_t>(attribute_of(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK));
-    its.memoryPoolsSupported = attribute_of(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
+    for (auto const& [member, attribute] : kNumbers) its.*member = attribute_of(attribute);
+    for (auto const& [member, attribute] : kSizes) its.*member = static_cast<std::size_t>(attribute_of(attribute));
     *properties = its;
     return cudaSuccess;
   });

@@ -345,7 +345,7 @@ TEST_F(Graphs, AGraphIsDrawnForGraphviz) {
   EXPECT_EQ(text,
             "digraph graph_1 {\n"
             "  node [shape=box];\n"
-            "  n0 [label=\"set\\ngrid (1, 1, 1) block (1, 1, 1)\"];\n"
+            "  n0 [label=\"store\\ngrid (1, 1, 1) block (1, 1, 1)\"];\n"
             "  n1 [label=\"multiply\\ngrid (1, 1, 1) block (1, 1, 1)\"];\n"
             "  n0 -> n1;\n"
             "}\n");

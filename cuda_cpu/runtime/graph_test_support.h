@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "cuda_cpu/cpu/cpu_test_kernels.h"
+
 extern "C" {
 void** __cudaRegisterFatBinary(void const* image);
 void __cudaRegisterFunction(void** handle, char const* host_function, char*, char const* name, int, uint3*, uint3*, dim3*, dim3*,
@@ -16,54 +18,7 @@ void __cudaRegisterVar(void** handle, char* host_variable, char*, char const* na
 
 namespace cuda_cpu::runtime {
 
-/// Arithmetic on an int in memory, whose result depends on the order: set(int* to, int value), add(int* to, int value) and
-/// multiply(int* to, int factor). `variable`, an int.
-inline constexpr char kOrderKernels[] = R"(
-.version 7.5
-.target sm_75
-.address_size 64
-
-.visible .global .align 4 .u32 variable;
-
-.visible .entry set(.param .u64 to, .param .u32 value)
-{
-  .reg .b32 %r<2>;
-  .reg .b64 %rd<3>;
-  ld.param.u64 %rd1, [to];
-  ld.param.u32 %r1, [value];
-  cvta.to.global.u64 %rd2, %rd1;
-  st.global.u32 [%rd2], %r1;
-  ret;
-}
-
-.visible .entry add(.param .u64 to, .param .u32 value)
-{
-  .reg .b32 %r<4>;
-  .reg .b64 %rd<3>;
-  ld.param.u64 %rd1, [to];
-  ld.param.u32 %r1, [value];
-  cvta.to.global.u64 %rd2, %rd1;
-  ld.global.u32 %r2, [%rd2];
-  add.s32 %r3, %r2, %r1;
-  st.global.u32 [%rd2], %r3;
-  ret;
-}
-
-.visible .entry multiply(.param .u64 to, .param .u32 factor)
-{
-  .reg .b32 %r<4>;
-  .reg .b64 %rd<3>;
-  ld.param.u64 %rd1, [to];
-  ld.param.u32 %r1, [factor];
-  cvta.to.global.u64 %rd2, %rd1;
-  ld.global.u32 %r2, [%rd2];
-  mul.lo.s32 %r3, %r2, %r1;
-  st.global.u32 [%rd2], %r3;
-  ret;
-}
-)";
-
-/// Their host functions and variable: only the addresses count.
+/// Of kTestKernels, and a variable: only the addresses count. `set` is store(); the result of the three depends on their order.
 struct OrderKernels {
   char set = 0;
   char add = 0;
@@ -74,14 +29,14 @@ struct OrderKernels {
 inline OrderKernels& order_kernels() {
   static auto& its = *[] {
     auto* const kernels = new OrderKernels;
-    void** const handle = __cudaRegisterFatBinary(kOrderKernels);
+    void** const handle = __cudaRegisterFatBinary(kTestKernels);
     auto const add = [&](char const& host, char const* name) {
       __cudaRegisterFunction(handle, &host, nullptr, name, -1, nullptr, nullptr, nullptr, nullptr, nullptr);
     };
-    add(kernels->set, "set");
+    add(kernels->set, "store");
     add(kernels->add, "add");
     add(kernels->multiply, "multiply");
-    __cudaRegisterVar(handle, &kernels->variable, nullptr, "variable", 0, sizeof(int), 0, 0);
+    __cudaRegisterVar(handle, &kernels->variable, nullptr, "counter", 0, sizeof(int), 0, 0);
     return kernels;
   }();
   return its;
