@@ -160,7 +160,8 @@ TEST_F(CpuActivity, KernelHasTheSharedMemoryThatItsLaunchAskedFor) {
   });
   auto const kernels = on_track(spans, "GPU 0 stream 0");
   ASSERT_THAT(names(kernels), ElementsAre("kernel"));
-  EXPECT_THAT(kernels[0].fields, AllOf(Contains(Pair("shared_bytes", "32")), Contains(Pair("dynamic_shared_bytes", "32"))));
+  EXPECT_THAT(kernels[0].fields,
+              AllOf(Contains(Pair("shared_bytes", "32")), Contains(Pair("dynamic_shared_bytes", "32"))));
 }
 
 TEST_F(CpuActivity, KernelRunsBetweenItsLaunchAndTheObservationOfItsEnd) {

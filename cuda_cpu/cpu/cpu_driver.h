@@ -15,8 +15,8 @@
 namespace cuda_cpu {
 
 /// The complete table of calls. There is one device of compute capability 9.0 with one primary context. No thread is
-/// started before a stream has work. Modules are PTX or fat binaries that have PTX. Calls that cuda.h leaves undefined fail: a stale handle is
-/// CUDA_ERROR_INVALID_HANDLE.
+/// started before a stream has work. Modules are PTX or fat binaries that have PTX. Calls that cuda.h leaves undefined
+/// fail: a stale handle is CUDA_ERROR_INVALID_HANDLE.
 ///
 /// To inject faults in a test, replace entries of the table.
 tracing::cuda::DriverApi cpu_driver_api() noexcept;

@@ -30,7 +30,8 @@ bool is_set_in_environment(char const* name) {
 
 CpuDriverOptions complete(CpuDriverOptions const& options) {
   std::string reports;
-  auto const all = with_environment(options, [](char const* name) -> char const* { return std::getenv(name); }, reports);
+  auto const all = with_environment(
+      options, [](char const* name) -> char const* { return std::getenv(name); }, reports);
   std::fputs(reports.c_str(), stderr);
   return all;
 }
@@ -165,7 +166,8 @@ void Device::clear() {
   memory.clear_heap();
   for (auto& [pool, use] : pools) use.used = 0;
   for (auto const& [address, its] : std::exchange(host_memory, {})) memory.unmap_host(its.held.get());
-  for (std::uintptr_t const address : std::exchange(registered, {})) memory.unmap_host(reinterpret_cast<void*>(address));
+  for (std::uintptr_t const address : std::exchange(registered, {}))
+    memory.unmap_host(reinterpret_cast<void*>(address));
 }
 
 ThreadState::~ThreadState() {

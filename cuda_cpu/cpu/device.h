@@ -217,8 +217,8 @@ struct ThreadState {
 };
 ThreadState& this_thread() noexcept;
 
-/// In its scope asynchronous copies on this thread read and write pageable memory, too, when their stream reaches them, as
-/// those of graphs do.
+/// In its scope asynchronous copies on this thread read and write pageable memory, too, when their stream reaches them,
+/// as those of graphs do.
 class [[nodiscard]] CopiesInTurn {
  public:
   CopiesInTurn() noexcept : outer_(std::exchange(this_thread().copies_in_turn, true)) {}
@@ -268,7 +268,8 @@ auto reporting(tracing::cuda::ActivityKind kind, std::size_t bytes, F work) {
     if (!call) return work();
     auto const begin = tracing::Instant::now();
     work();
-    tracing::cuda::report_activity(*call, {.kind = kind, .begin = begin, .end = tracing::Instant::now(), .bytes = bytes});
+    tracing::cuda::report_activity(*call,
+                                   {.kind = kind, .begin = begin, .end = tracing::Instant::now(), .bytes = bytes});
   };
 }
 

@@ -142,8 +142,10 @@ TEST_F(CpuFaultDeathTest, FaultNamesTheNearestAllocationAndTheSpanThatAllocatedI
     Child::expect(child.launch(nullptr, "store", address + 1024, 1), CUDA_SUCCESS, "the launch");
     Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS, "ctx_synchronize");
     auto const message = cpu_driver_last_fault()->fault.message;
-    Child::expect(message.find(", reaching 4 bytes past the end of 1024 bytes allocated in load{layer=3} (allocation ") !=
-                      std::string::npos, message.c_str());
+    Child::expect(
+        message.find(", reaching 4 bytes past the end of 1024 bytes allocated in load{layer=3} (allocation ") !=
+            std::string::npos,
+        message.c_str());
   };
   EXPECT_CHILD(body);
 }
@@ -271,17 +273,20 @@ TEST_F(CpuFaultDeathTest, ReadOfMemoryThatNothingWroteIsLaunchFailedIfChecked) {
   auto const nothing = [&] {
     Child::expect(reads([](Child&, CUdeviceptr) {}), CUDA_ERROR_LAUNCH_FAILED, "ctx_synchronize");
     auto const message = cpu_driver_last_fault()->fault.message;
-    Child::expect(message.find("a read of 4 bytes that were never written, at byte 0 of 64 bytes") == 0, message.c_str());
+    Child::expect(message.find("a read of 4 bytes that were never written, at byte 0 of 64 bytes") == 0,
+                  message.c_str());
   };
   EXPECT_CHILD(nothing);
   auto const everything = [&] {
     Child::expect(reads([](Child& child, CUdeviceptr to) { child.api.memset_d32(to, 0, 1); }), CUDA_SUCCESS, "memset");
-    Child::expect(reads([](Child& child, CUdeviceptr to) { child.launch(nullptr, "store", to, 1); }), CUDA_SUCCESS, "kernel");
+    Child::expect(reads([](Child& child, CUdeviceptr to) { child.launch(nullptr, "store", to, 1); }), CUDA_SUCCESS,
+                  "kernel");
     Child::expect(reads([](Child& child, CUdeviceptr to) {
       int const value = 1;
       child.api.memcpy_htod_async(to, &value, sizeof value, nullptr);
     }), CUDA_SUCCESS, "memcpy_htod_async");
-    Child::expect(reads([](Child& child, CUdeviceptr to) { child.api.memcpy_dtod(to, to + 4, 4); }), CUDA_SUCCESS, "memcpy_dtod");
+    Child::expect(reads([](Child& child, CUdeviceptr to) { child.api.memcpy_dtod(to, to + 4, 4); }), CUDA_SUCCESS,
+                  "memcpy_dtod");
     Child::expect(reads([](Child& child, CUdeviceptr to) {
       CUDA_MEMCPY3D copy{};
       copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
@@ -324,7 +329,8 @@ TEST_F(CpuFaultDeathTest, MemoryThatIsNotFreedIsReportedAtTheEnd) {
     std::exit(0);
   };
   char const* const text =
-      "testlog: TRACE_CUDA_CHECK=leak: 1 allocation was not freed:\n  64 bytes allocated in load \\(allocation [0-9]+\\)\n$";
+      "testlog: TRACE_CUDA_CHECK=leak: 1 allocation was not freed:\n  64 bytes allocated in load \\(allocation "
+      "[0-9]+\\)\n$";
   EXPECT_EXIT(leak(false), ::testing::ExitedWithCode(0), text);
   EXPECT_EXIT(leak(true), ::testing::ExitedWithCode(0), text);
 }
@@ -360,7 +366,8 @@ TEST_F(CpuFaultDeathTest, BadSettingsAreReported) {
     setenv("TRACE_CUDA_CHECK", "races", 1);
     Child const child;
   };
-  EXPECT_EXIT((body(), _exit(0)), ::testing::ExitedWithCode(0), "TRACE_CUDA_CHECK=races: unknown value; expected one of race");
+  EXPECT_EXIT((body(), _exit(0)), ::testing::ExitedWithCode(0),
+              "TRACE_CUDA_CHECK=races: unknown value; expected one of race");
 }
 
 TEST_F(CpuFaultDeathTest, ExceptionOfAHostFunctionEndsTheProcess) {

@@ -22,7 +22,8 @@ struct Array {
 /// The array of a handle, which is valid until it is destroyed.
 CUresult array_find(Array* out, CUarray array);
 
-/// cuMemsetD2D8, cuMemsetD2D16 and cuMemsetD2D32 by the bytes of an element, in `slices` of the given rows; asynchronous.
+/// cuMemsetD2D8, cuMemsetD2D16 and cuMemsetD2D32 by the bytes of an element, in `slices` of the given rows;
+/// asynchronous.
 CUresult memset_3d(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned element_bytes, std::size_t columns,
                    std::size_t rows, std::size_t rows_of_slice, std::size_t slices, CUstream stream);
 
@@ -42,8 +43,8 @@ PointerInfo pointer_info(void const* address);
 /// cuMemHostGetFlags: those that pinned memory was allocated with, by any address in it.
 CUresult host_memory_flags(unsigned* flags, void const* address);
 
-/// How much of the allocations that are not freed is of a memory pool, in bytes; and the most so far, since a program set it to
-/// zero. A pool reserves what is in use.
+/// How much of the allocations that are not freed is of a memory pool, in bytes; and the most so far, since a program
+/// set it to zero. A pool reserves what is in use.
 struct PoolUse {
   std::uint64_t used = 0;
   std::uint64_t used_high = 0;

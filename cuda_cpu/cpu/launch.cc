@@ -77,8 +77,8 @@ bool reports_opcode_totals() {
   return TRACING_INTERNAL_PERF_ENABLED_("opcode_total", ::tracing::internal::level_debug);
 }
 
-// Whether it wants them for each block, too, or a perf span for each operation of a warp: level trace of a target of their
-// own, so that `TRACE_PERF=cuda_cpu=trace` asks for both, and `cuda_cpu::blocks=trace` only for the first.
+// Whether it wants them for each block, too, or a perf span for each operation of a warp: level trace of a target of
+// their own, so that `TRACE_PERF=cuda_cpu=trace` asks for both, and `cuda_cpu::blocks=trace` only for the first.
 bool reports_block_totals() { return TRACE_PERF_ENABLED(trace, tracing::target("cuda_cpu::blocks")); }
 bool reports_operations() { return TRACE_PERF_ENABLED(trace, tracing::target("cuda_cpu")); }
 
@@ -250,8 +250,8 @@ CUresult submit(CUfunction handle, LaunchShape const& shape, CUstream stream_han
 CUresult launch_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** pointers,
                        void** extra) {
-  return submit(function, {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes}, stream, pointers, extra,
-                false);
+  return submit(function, {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes}, stream, pointers,
+                extra, false);
 }
 
 CUresult launch_cooperative_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,

@@ -70,7 +70,8 @@ CUresult mem_free(CUdeviceptr address) {
 }
 
 CUresult mem_alloc_async(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
-  return on_stream(stream, [&](Device& device, auto&) { return tracked(device, address, allocate(device, address, bytes, true)); });
+  return on_stream(
+      stream, [&](Device& device, auto&) { return tracked(device, address, allocate(device, address, bytes, true)); });
 }
 
 CUresult mem_free_async(CUdeviceptr address, CUstream handle) {
@@ -175,7 +176,8 @@ CUresult mem_host_unregister(void* memory) {
   return in_context([&](Device& device) {
     {
       MutexLock const lock(device.allocations_mutex);
-      if (device.registered.erase(reinterpret_cast<std::uintptr_t>(memory)) == 0) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+      if (device.registered.erase(reinterpret_cast<std::uintptr_t>(memory)) == 0)
+        return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
     }
     auto const result = device.wait(device.streams.end_of_all());
     device.memory.unmap_host(memory);
@@ -192,7 +194,8 @@ PointerInfo pointer_info(void const* address) {
   MutexLock const lock(device->allocations_mutex);
   if (range->storage == nullptr)
     info.owner = MemoryOwner::pinned;
-  else if (auto const found = device->allocations.find(range->begin); found != device->allocations.end() && found->second.is_managed)
+  else if (auto const found = device->allocations.find(range->begin);
+           found != device->allocations.end() && found->second.is_managed)
     info.owner = MemoryOwner::managed;
   return info;
 }

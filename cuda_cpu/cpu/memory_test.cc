@@ -211,7 +211,8 @@ TEST_F(CpuDriver, WaitsForTheDeviceBeforeItFrees) {
 TEST_F(CpuDriver, TheHeapOfKernelsHasTheSizeThatIsSet) {
   constexpr char kKernel[] =
       ".version 9.0\n.target sm_90\n.address_size 64\n.extern .func (.param .b64 r) malloc(.param .b64 a);\n"
-      ".visible .entry k(.param .u64 out) { .reg .b64 %rd<3>; .param .b64 a; .param .b64 r; st.param.b64 [a], 16000000;\n"
+      ".visible .entry k(.param .u64 out) { .reg .b64 %rd<3>; .param .b64 a; .param .b64 r; st.param.b64 [a], "
+      "16000000;\n"
       "call (r), malloc, (a); ld.param.b64 %rd1, [r]; ld.param.u64 %rd2, [out]; st.global.u64 [%rd2], %rd1; ret; }\n";
   CUmodule module = nullptr;
   CUfunction function = nullptr;

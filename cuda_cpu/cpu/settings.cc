@@ -58,7 +58,8 @@ void read_checks(CpuDriverOptions& options, VariableInput const& input) {
 
 }  // namespace
 
-CpuDriverOptions with_environment(CpuDriverOptions options, char const* (*get)(char const* name), std::string& reports) {
+CpuDriverOptions with_environment(CpuDriverOptions options, char const* (*get)(char const* name),
+                                  std::string& reports) {
   read_variable("TRACE_CUDA_TIMEOUT", get, reports, [&](auto const& input) { read_timeout(options, input); });
   read_variable("TRACE_CUDA_CHECK", get, reports, [&](auto const& input) { read_checks(options, input); });
   read_variable("TRACE_CUDA_MEMORY", get, reports,

@@ -34,7 +34,9 @@ CUresult cuDriverGetVersion(int* version) { return api().driver_get_version(vers
 CUresult cuGetErrorName(CUresult code, char const** text) { return api().get_error_name(code, text); }
 CUresult cuGetErrorString(CUresult code, char const** text) { return api().get_error_string(code, text); }
 
-CUresult cuDeviceGet(CUdevice* device, int ordinal) { return check(api().device_get(device, ordinal), "cuDeviceGet()"); }
+CUresult cuDeviceGet(CUdevice* device, int ordinal) {
+  return check(api().device_get(device, ordinal), "cuDeviceGet()");
+}
 CUresult cuDeviceGetCount(int* count) { return check(api().device_get_count(count), "cuDeviceGetCount()"); }
 CUresult cuDeviceGetName(char* name, int capacity, CUdevice device) {
   return check(api().device_get_name(name, capacity, device), "cuDeviceGetName()");
@@ -72,8 +74,12 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice, unsigned* flags, int* is_active) {
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice, unsigned) { return CUDA_SUCCESS; }
 
 // The contexts of a program are the primary one, which is destroyed with the last of them.
-CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams*, unsigned, CUdevice device) { return create(context, device); }
-CUresult cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam*, int, unsigned, CUdevice device) { return create(context, device); }
+CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams*, unsigned, CUdevice device) {
+  return create(context, device);
+}
+CUresult cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam*, int, unsigned, CUdevice device) {
+  return create(context, device);
+}
 CUresult cuCtxCreate_v2(CUcontext* context, unsigned, CUdevice device) { return create(context, device); }
 CUresult cuCtxDestroy(CUcontext context) {
   CUcontext current = nullptr;
@@ -91,7 +97,8 @@ CUresult cuCtxPushCurrent(CUcontext context) {
 }
 CUresult cuCtxPopCurrent(CUcontext* context) {
   CUcontext current = nullptr;
-  if (CUresult const result = api().ctx_get_current(&current); result != CUDA_SUCCESS) return check(result, "cuCtxPopCurrent()");
+  if (CUresult const result = api().ctx_get_current(&current); result != CUDA_SUCCESS)
+    return check(result, "cuCtxPopCurrent()");
   if (current == nullptr) return check(CUDA_ERROR_INVALID_CONTEXT, "cuCtxPopCurrent()");
   if (context != nullptr) *context = current;
   CUcontext outer = nullptr;
@@ -128,7 +135,8 @@ CUresult cuGetExportTable(void const** table, CUuuid const*) {
   return CUDA_ERROR_NOT_FOUND;
 }
 
-CUresult cuGetProcAddress(char const* symbol, void** function, int version, cuuint64_t flags, CUdriverProcAddressQueryResult* status) {
+CUresult cuGetProcAddress(char const* symbol, void** function, int version, cuuint64_t flags,
+                          CUdriverProcAddressQueryResult* status) {
   constexpr cuuint64_t kPerThread = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
   if (symbol == nullptr || function == nullptr || flags > kPerThread) return CUDA_ERROR_INVALID_VALUE;
   auto const result = find_symbol(symbol, version, flags == kPerThread, function);

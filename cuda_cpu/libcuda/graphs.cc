@@ -1,5 +1,5 @@
-// Graphs: the runtime's calls, which have the same handles and numbers; nodes of kernels, copies and memsets have structures of
-// their own here.
+// Graphs: the runtime's calls, which have the same handles and numbers; nodes of kernels, copies and memsets have
+// structures of their own here.
 #include "cuda_cpu/libcuda/libcuda.h"
 #include "cuda_cpu/runtime/node_calls.h"
 
@@ -20,7 +20,9 @@ CUresult forward(Call call, Arguments... arguments) noexcept {
   return is_runtimes ? CUDA_ERROR_INVALID_VALUE : static_cast<CUresult>(error);
 }
 
-cudaGraphEdgeData const* to_runtime(CUgraphEdgeData const* data) noexcept { return reinterpret_cast<cudaGraphEdgeData const*>(data); }
+cudaGraphEdgeData const* to_runtime(CUgraphEdgeData const* data) noexcept {
+  return reinterpret_cast<cudaGraphEdgeData const*>(data);
+}
 cudaGraphEdgeData* to_runtime(CUgraphEdgeData* data) noexcept { return reinterpret_cast<cudaGraphEdgeData*>(data); }
 static_assert(sizeof(CUgraphEdgeData) == sizeof(cudaGraphEdgeData));
 
@@ -28,18 +30,21 @@ auto from(CUDA_KERNEL_NODE_PARAMS const* params) {
   return [params](NodeParams& node) {
     if (params == nullptr) return cudaErrorInvalidValue;
     if (params->func == nullptr && params->kern != nullptr)
-      return cuda_cpu::runtime::refuse(cudaErrorNotSupported, "a node of a CUkernel is not supported; give its function");
+      return cuda_cpu::runtime::refuse(cudaErrorNotSupported,
+                                       "a node of a CUkernel is not supported; give its function");
     auto const& its = *params;
-    return static_cast<cudaError_t>(check(
-        make_kernel_node(its.func, {its.gridDimX, its.gridDimY, its.gridDimZ}, {its.blockDimX, its.blockDimY, its.blockDimZ},
-                         its.sharedMemBytes, its.kernelParams, its.extra, node.emplace<KernelNode>()),
-        "a kernel node"));
+    return static_cast<cudaError_t>(
+        check(make_kernel_node(its.func, {its.gridDimX, its.gridDimY, its.gridDimZ},
+                               {its.blockDimX, its.blockDimY, its.blockDimZ}, its.sharedMemBytes, its.kernelParams,
+                               its.extra, node.emplace<KernelNode>()),
+              "a kernel node"));
   };
 }
 
 auto from(CUDA_MEMCPY3D const* copy) {
   return [copy](NodeParams& node) {
-    return copy == nullptr ? cudaErrorInvalidValue : static_cast<cudaError_t>(cuda_cpu::runtime::make_copy(*copy, node));
+    return copy == nullptr ? cudaErrorInvalidValue
+                           : static_cast<cudaError_t>(cuda_cpu::runtime::make_copy(*copy, node));
   };
 }
 
@@ -53,7 +58,8 @@ auto from(CUDA_MEMSET_NODE_PARAMS const* params) {
 }
 
 template <class Params>
-CUresult add(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, std::size_t count, Params const* params) {
+CUresult add(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, std::size_t count,
+             Params const* params) {
   return forward([&] { return cuda_cpu::runtime::add_node(node, graph, dependencies, nullptr, count, from(params)); });
 }
 
@@ -64,8 +70,8 @@ extern "C" {
 CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode) {
   return forward(cudaStreamBeginCapture, stream, static_cast<cudaStreamCaptureMode>(mode));
 }
-CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, CUgraphNode const* dependencies, CUgraphEdgeData const* data,
-                                     std::size_t count, CUstreamCaptureMode mode) {
+CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, CUgraphNode const* dependencies,
+                                     CUgraphEdgeData const* data, std::size_t count, CUstreamCaptureMode mode) {
   return forward(cudaStreamBeginCaptureToGraph, stream, graph, dependencies, to_runtime(data), count,
                  static_cast<cudaStreamCaptureMode>(mode));
 }
@@ -101,18 +107,22 @@ CUresult cuGraphDestroyNode(CUgraphNode node) { return forward(cudaGraphDestroyN
 CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType* type) {
   return forward(cudaGraphNodeGetType, node, reinterpret_cast<cudaGraphNodeType*>(type));
 }
-CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, std::size_t* count) { return forward(cudaGraphGetNodes, graph, nodes, count); }
+CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, std::size_t* count) {
+  return forward(cudaGraphGetNodes, graph, nodes, count);
+}
 CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode* nodes, std::size_t* count) {
   return forward(cudaGraphGetRootNodes, graph, nodes, count);
 }
 CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* data, std::size_t* count) {
   return forward(cudaGraphGetEdges, graph, from, to, to_runtime(data), count);
 }
-CUresult cuGraphAddDependencies(CUgraph graph, CUgraphNode const* from, CUgraphNode const* to, CUgraphEdgeData const* data,
-                                std::size_t count) {
+CUresult cuGraphAddDependencies(CUgraph graph, CUgraphNode const* from, CUgraphNode const* to,
+                                CUgraphEdgeData const* data, std::size_t count) {
   return forward(cudaGraphAddDependencies, graph, from, to, to_runtime(data), count);
 }
-CUresult cuGraphDebugDotPrint(CUgraph graph, char const* path, unsigned flags) { return forward(cudaGraphDebugDotPrint, graph, path, flags); }
+CUresult cuGraphDebugDotPrint(CUgraph graph, char const* path, unsigned flags) {
+  return forward(cudaGraphDebugDotPrint, graph, path, flags);
+}
 
 CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, std::size_t count,
                               CUDA_KERNEL_NODE_PARAMS const* params) {
@@ -121,8 +131,10 @@ CUresult cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph, CUgraphNode cons
 CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* params) {
   return forward([&] {
     return cuda_cpu::runtime::get_params<KernelNode>(node, params, [&](KernelNode const& its) {
-      *params = {its.function, its.grid.x, its.grid.y, its.grid.z, its.block.x, its.block.y, its.block.z, its.shared_bytes,
-                 its.arguments->pointers(), nullptr, nullptr, nullptr};
+      *params = {its.function, its.grid.x,       its.grid.y,
+                 its.grid.z,   its.block.x,      its.block.y,
+                 its.block.z,  its.shared_bytes, its.arguments->pointers(),
+                 nullptr,      nullptr,          nullptr};
     });
   });
 }
@@ -149,7 +161,8 @@ CUresult cuGraphAddHostNode(CUgraphNode* node, CUgraph graph, CUgraphNode const*
 CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, std::size_t count) {
   return forward(cudaGraphAddEmptyNode, node, graph, dependencies, count);
 }
-CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, std::size_t count, CUgraph child) {
+CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, std::size_t count,
+                                  CUgraph child) {
   return forward(cudaGraphAddChildGraphNode, node, graph, dependencies, count, child);
 }
 

@@ -48,8 +48,8 @@ CUDA_MEMCPY3D from_2d(CUDA_MEMCPY2D const& its) {
   return copy;
 }
 
-CUresult fill(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned element_bytes, std::size_t columns, std::size_t rows,
-              CUstream stream, char const* call) {
+CUresult fill(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned element_bytes, std::size_t columns,
+              std::size_t rows, CUstream stream, char const* call) {
   return check(cuda_cpu::runtime::memset_2d(to, pitch, value, element_bytes, columns, rows, stream), call);
 }
 
@@ -72,7 +72,9 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) { return done(driv
 CUresult cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned flags) {
   return done(driver().mem_alloc_managed(address, bytes, flags));
 }
-CUresult cuMemHostAlloc(void** memory, std::size_t bytes, unsigned flags) { return done(driver().mem_host_alloc(memory, bytes, flags)); }
+CUresult cuMemHostAlloc(void** memory, std::size_t bytes, unsigned flags) {
+  return done(driver().mem_host_alloc(memory, bytes, flags));
+}
 CUresult cuMemAllocHost(void** memory, std::size_t bytes) { return cuMemHostAlloc(memory, bytes, 0); }
 CUresult cuMemFreeHost(void* memory) { return done(driver().mem_free_host(memory)); }
 CUresult cuMemHostRegister(void* memory, std::size_t bytes, unsigned flags) {
@@ -85,7 +87,9 @@ CUresult cuMemHostGetDevicePointer(CUdeviceptr* address, void* memory, unsigned 
 CUresult cuMemHostGetFlags(unsigned* flags, void* memory) {
   return check(cuda_cpu::cpu::host_memory_flags(flags, memory), "cuMemHostGetFlags()");
 }
-CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) { return check(api().mem_get_info(free, total), "cuMemGetInfo()"); }
+CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) {
+  return check(api().mem_get_info(free, total), "cuMemGetInfo()");
+}
 CUresult cuMemGetAddressRange(CUdeviceptr* begin, std::size_t* bytes, CUdeviceptr address) {
   return check(api().mem_get_address_range(begin, bytes, address), "cuMemGetAddressRange()");
 }
@@ -122,9 +126,15 @@ CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdev
   }
 }
 
-CUresult cuMemcpyHtoD(CUdeviceptr to, void const* from, std::size_t bytes) { return done(driver().memcpy_htod(to, from, bytes)); }
-CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) { return done(driver().memcpy_dtoh(to, from, bytes)); }
-CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) { return done(driver().memcpy_dtod(to, from, bytes)); }
+CUresult cuMemcpyHtoD(CUdeviceptr to, void const* from, std::size_t bytes) {
+  return done(driver().memcpy_htod(to, from, bytes));
+}
+CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
+  return done(driver().memcpy_dtoh(to, from, bytes));
+}
+CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+  return done(driver().memcpy_dtod(to, from, bytes));
+}
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, void const* from, std::size_t bytes, CUstream stream) {
   return done(driver().memcpy_htod_async(to, from, bytes, stream));
 }
@@ -134,7 +144,9 @@ CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstre
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   return done(driver().memcpy_dtod_async(to, from, bytes, stream));
 }
-CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) { return done(driver().memcpy_3d(unified(to, from, bytes))); }
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+  return done(driver().memcpy_3d(unified(to, from, bytes)));
+}
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   return done(driver().memcpy_3d_async(unified(to, from, bytes), stream));
 }
@@ -145,30 +157,40 @@ CUresult cuMemcpy2DUnaligned(CUDA_MEMCPY2D const* copy) { return cuMemcpy2D(copy
 CUresult cuMemcpy2DAsync(CUDA_MEMCPY2D const* copy, CUstream stream) {
   return copy == nullptr ? CUDA_ERROR_INVALID_VALUE : done(driver().memcpy_3d_async(from_2d(*copy), stream));
 }
-CUresult cuMemcpy3D(CUDA_MEMCPY3D const* copy) { return copy == nullptr ? CUDA_ERROR_INVALID_VALUE : done(driver().memcpy_3d(*copy)); }
+CUresult cuMemcpy3D(CUDA_MEMCPY3D const* copy) {
+  return copy == nullptr ? CUDA_ERROR_INVALID_VALUE : done(driver().memcpy_3d(*copy));
+}
 CUresult cuMemcpy3DAsync(CUDA_MEMCPY3D const* copy, CUstream stream) {
   return copy == nullptr ? CUDA_ERROR_INVALID_VALUE : done(driver().memcpy_3d_async(*copy, stream));
 }
 
-CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, std::size_t count) { return done(driver().memset_d8(to, value, count)); }
+CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, std::size_t count) {
+  return done(driver().memset_d8(to, value, count));
+}
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
   return done(driver().memset_d8_async(to, value, count, stream));
 }
-CUresult cuMemsetD32(CUdeviceptr to, unsigned value, std::size_t count) { return done(driver().memset_d32(to, value, count)); }
+CUresult cuMemsetD32(CUdeviceptr to, unsigned value, std::size_t count) {
+  return done(driver().memset_d32(to, value, count));
+}
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream) {
   return done(driver().memset_d32_async(to, value, count, stream));
 }
 CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t count, CUstream stream) {
   return fill(to, 2 * count, value, 2, count, 1, stream, "cuMemsetD16()");
 }
-CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, std::size_t count) { return cuMemsetD16Async(to, value, count, nullptr); }
-CUresult cuMemsetD2D8Async(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width, std::size_t height, CUstream stream) {
+CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, std::size_t count) {
+  return cuMemsetD16Async(to, value, count, nullptr);
+}
+CUresult cuMemsetD2D8Async(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width,
+                           std::size_t height, CUstream stream) {
   return fill(to, pitch, value, 1, width, height, stream, "cuMemsetD2D8()");
 }
 CUresult cuMemsetD2D8(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width, std::size_t height) {
   return cuMemsetD2D8Async(to, pitch, value, width, height, nullptr);
 }
-CUresult cuMemsetD2D32Async(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width, std::size_t height, CUstream stream) {
+CUresult cuMemsetD2D32Async(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width, std::size_t height,
+                            CUstream stream) {
   return fill(to, pitch, value, 4, width, height, stream, "cuMemsetD2D32()");
 }
 CUresult cuMemsetD2D32(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width, std::size_t height) {
@@ -180,7 +202,8 @@ CUresult cuArray3DCreate(CUarray* array, CUDA_ARRAY3D_DESCRIPTOR const* descript
 }
 CUresult cuArrayCreate(CUarray* array, CUDA_ARRAY_DESCRIPTOR const* descriptor) {
   if (descriptor == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  CUDA_ARRAY3D_DESCRIPTOR const its{descriptor->Width, descriptor->Height, 0, descriptor->Format, descriptor->NumChannels, 0};
+  CUDA_ARRAY3D_DESCRIPTOR const its{descriptor->Width,  descriptor->Height,      0,
+                                    descriptor->Format, descriptor->NumChannels, 0};
   return cuArray3DCreate(array, &its);
 }
 CUresult cuArrayDestroy(CUarray array) { return check(api().array_destroy(array), "cuArrayDestroy()"); }

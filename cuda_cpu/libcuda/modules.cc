@@ -18,13 +18,17 @@ CUresult cuModuleLoadDataEx(CUmodule* module, void const* image, unsigned count,
   if (count > 0) return check(api().module_load_data_ex(module, image, count, options, values), "cuModuleLoadDataEx()");
   return done(driver().module_load(module, image, "module", cuda_cpu::runtime::bytes_of(image)));
 }
-CUresult cuModuleLoadData(CUmodule* module, void const* image) { return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr); }
+CUresult cuModuleLoadData(CUmodule* module, void const* image) {
+  return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
+}
 CUresult cuModuleLoadFatBinary(CUmodule* module, void const* image) { return cuModuleLoadData(module, image); }
 CUresult cuModuleLoad(CUmodule* module, char const* path) {
   std::ifstream file(path == nullptr ? "" : path, std::ios::binary);
-  if (!file) return check(CUDA_ERROR_FILE_NOT_FOUND, std::string("cuModuleLoad(") + (path == nullptr ? "" : path) + ")");
+  if (!file)
+    return check(CUDA_ERROR_FILE_NOT_FOUND, std::string("cuModuleLoad(") + (path == nullptr ? "" : path) + ")");
   std::string const image(std::istreambuf_iterator<char>(file), {});
-  if (!cuda_cpu::runtime::is_complete(image)) return check(CUDA_ERROR_INVALID_IMAGE, std::string("cuModuleLoad(") + path + ")");
+  if (!cuda_cpu::runtime::is_complete(image))
+    return check(CUDA_ERROR_INVALID_IMAGE, std::string("cuModuleLoad(") + path + ")");
   return done(driver().module_load(module, image.c_str(), path, image.size()));
 }
 CUresult cuModuleUnload(CUmodule module) { return done(driver().module_unload(module)); }
@@ -49,15 +53,17 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
 }
 CUresult cuFuncSetCacheConfig(CUfunction, CUfunc_cache) { return CUDA_SUCCESS; }
 
-CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
-                        unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters, void** extra) {
-  return done(driver().launch_kernel(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream,
-                                     parameters, extra));
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters,
+                        void** extra) {
+  return done(driver().launch_kernel(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes,
+                                     stream, parameters, extra));
 }
-CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                                   unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters) {
-  return done(driver().launch_cooperative_kernel(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes,
-                                                 stream, parameters));
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                   CUstream stream, void** parameters) {
+  return done(driver().launch_cooperative_kernel(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
+                                                 shared_bytes, stream, parameters));
 }
 CUresult cuLaunchKernelEx(CUlaunchConfig const* configuration, CUfunction function, void** parameters, void** extra) {
   if (configuration == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -67,13 +73,14 @@ CUresult cuLaunchKernelEx(CUlaunchConfig const* configuration, CUfunction functi
   cudaError_t const error = cuda_cpu::runtime::read_attributes(attributes, configuration->numAttrs, is_cooperative);
   if (error != cudaSuccess) return static_cast<CUresult>(error);
   if (is_cooperative) {
-    return cuLaunchCooperativeKernel(function, configuration->gridDimX, configuration->gridDimY, configuration->gridDimZ,
-                                     configuration->blockDimX, configuration->blockDimY, configuration->blockDimZ,
-                                     configuration->sharedMemBytes, configuration->hStream, parameters);
+    return cuLaunchCooperativeKernel(function, configuration->gridDimX, configuration->gridDimY,
+                                     configuration->gridDimZ, configuration->blockDimX, configuration->blockDimY,
+                                     configuration->blockDimZ, configuration->sharedMemBytes, configuration->hStream,
+                                     parameters);
   }
-  return cuLaunchKernel(function, configuration->gridDimX, configuration->gridDimY, configuration->gridDimZ, configuration->blockDimX,
-                        configuration->blockDimY, configuration->blockDimZ, configuration->sharedMemBytes, configuration->hStream,
-                        parameters, extra);
+  return cuLaunchKernel(function, configuration->gridDimX, configuration->gridDimY, configuration->gridDimZ,
+                        configuration->blockDimX, configuration->blockDimY, configuration->blockDimZ,
+                        configuration->sharedMemBytes, configuration->hStream, parameters, extra);
 }
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
   return done(driver().launch_host_func(stream, function, data));

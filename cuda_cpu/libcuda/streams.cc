@@ -17,7 +17,9 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
   return check(api().stream_is_capturing(stream, status), "cuStreamIsCapturing()");
 }
-CUresult cuStreamGetId(CUstream stream, unsigned long long* id) { return check(api().stream_get_id(stream, id), "cuStreamGetId()"); }
+CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
+  return check(api().stream_get_id(stream, id), "cuStreamGetId()");
+}
 CUresult cuStreamGetFlags(CUstream stream, unsigned* flags) {
   unsigned long long id = 0;
   if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;

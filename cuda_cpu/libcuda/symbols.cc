@@ -10,7 +10,8 @@
 extern "C" {
 
 CUresult cuCtxCreate_v2(CUcontext* context, unsigned flags, CUdevice device);
-CUresult cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam* parameters, int count, unsigned flags, CUdevice device);
+CUresult cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam* parameters, int count, unsigned flags,
+                        CUdevice device);
 
 }  // extern "C"
 
@@ -42,8 +43,9 @@ Symbol symbol(std::string_view name, int since, Function* function, Function* pe
   return {name, since, reinterpret_cast<void*>(function), reinterpret_cast<void*>(per_thread)};
 }
 
-// The name of a function is that of its newest version, which cuda.h replaces it by. Synchronous copies and fills have no form of
-// their own for streams of threads: to wait for all blocking streams, as they do, is to wait for the thread's, too.
+// The name of a function is that of its newest version, which cuda.h replaces it by. Synchronous copies and fills have
+// no form of their own for streams of threads: to wait for all blocking streams, as they do, is to wait for the
+// thread's, too.
 Symbol const symbols[] = {
 #define CUDA_CPU_SYMBOL(function, since) symbol(#function, since, &function, &function),
 #define CUDA_CPU_STREAM_SYMBOL(function, since) symbol(#function, since, &function, &PerThread<&function>::call),
@@ -59,15 +61,17 @@ std::string text_of(int version) { return fmt::format("{}.{}", version / 1000, v
 
 void explain_version(std::string_view name, int version, int since) noexcept {
   try {
-    runtime::refuse(cudaErrorSymbolNotFound, fmt::format("{}() as of CUDA {} is not supported, only as it is since CUDA {}", name,
-                                                         text_of(version), text_of(since)));
+    runtime::refuse(cudaErrorSymbolNotFound,
+                    fmt::format("{}() as of CUDA {} is not supported, only as it is since CUDA {}", name,
+                                text_of(version), text_of(since)));
   } catch (...) {  // out of memory
   }
 }
 
 }  // namespace
 
-CUdriverProcAddressQueryResult find_symbol(std::string_view name, int version, bool per_thread, void** function) noexcept {
+CUdriverProcAddressQueryResult find_symbol(std::string_view name, int version, bool per_thread,
+                                           void** function) noexcept {
   *function = nullptr;
   Symbol const* found = nullptr;
   Symbol const* oldest = nullptr;

@@ -25,7 +25,8 @@ Found find(char const* name, int version, cuuint64_t flags = CU_GET_PROC_ADDRESS
 }
 
 TEST(DriverSymbols, HaveTheSignatureOfTheVersion) {
-  EXPECT_EQ(find("cuCtxCreate", 13000), (Found{CUDA_SUCCESS, CU_GET_PROC_ADDRESS_SUCCESS, reinterpret_cast<void*>(&cuCtxCreate)}));
+  EXPECT_EQ(find("cuCtxCreate", 13000),
+            (Found{CUDA_SUCCESS, CU_GET_PROC_ADDRESS_SUCCESS, reinterpret_cast<void*>(&cuCtxCreate)}));
   Found const older = find("cuCtxCreate", 11030);
   EXPECT_EQ(older.result, CUDA_SUCCESS);
   auto const create = reinterpret_cast<CUresult (*)(CUcontext*, unsigned, CUdevice)>(older.function);
@@ -38,13 +39,16 @@ TEST(DriverSymbols, HaveTheSignatureOfTheVersion) {
 TEST(DriverSymbols, OfAnOlderSignatureThanThatHereAreNotFound) {
   EXPECT_EQ(find("cuGraphAddDependencies", 12030).function, reinterpret_cast<void*>(&cuGraphAddDependencies));
   ::testing::internal::CaptureStderr();
-  EXPECT_EQ(find("cuGraphAddDependencies", 12020), (Found{CUDA_ERROR_NOT_FOUND, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT, nullptr}));
-  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-              ::testing::HasSubstr("cuGraphAddDependencies() as of CUDA 12.2 is not supported, only as it is since CUDA 12.3"));
+  EXPECT_EQ(find("cuGraphAddDependencies", 12020),
+            (Found{CUDA_ERROR_NOT_FOUND, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT, nullptr}));
+  EXPECT_THAT(
+      ::testing::internal::GetCapturedStderr(),
+      ::testing::HasSubstr("cuGraphAddDependencies() as of CUDA 12.2 is not supported, only as it is since CUDA 12.3"));
 }
 
 TEST(DriverSymbols, ThatDoNotExistAreNotFound) {
-  EXPECT_EQ(find("cuNoSuchFunction", 13000), (Found{CUDA_ERROR_NOT_FOUND, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND, nullptr}));
+  EXPECT_EQ(find("cuNoSuchFunction", 13000),
+            (Found{CUDA_ERROR_NOT_FOUND, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND, nullptr}));
   EXPECT_EQ(find("cuInit", 13000, 8).result, CUDA_ERROR_INVALID_VALUE) << "an unknown flag";
 }
 

@@ -45,9 +45,10 @@ cudaError_t result_of(Capture const& capture, CapturedStream const& origin) TRAC
   if (capture.is_invalid) return to_error(invalidated());
   for (auto const& [stream, its] : captures().streams) {
     if (its.capture.get() != &capture || are_joined(its.frontier, origin.frontier)) continue;
-    return to_error(cpu::refuse(CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
-                           "a stream that joined the capture by an event has work that the first stream does not wait for; record "
-                           "an event in it and let the first stream wait for that"));
+    return to_error(cpu::refuse(
+        CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
+        "a stream that joined the capture by an event has work that the first stream does not wait for; record "
+        "an event in it and let the first stream wait for that"));
   }
   return cudaSuccess;
 }
@@ -71,7 +72,8 @@ Captures& captures() {
 
 void add_to(Frontier& frontier, Frontier const& further) {
   for (Edge const& edge : further) {
-    if (std::ranges::none_of(frontier, [&](Edge const& its) { return its.node == edge.node; })) frontier.push_back(edge);
+    if (std::ranges::none_of(frontier, [&](Edge const& its) { return its.node == edge.node; }))
+      frontier.push_back(edge);
   }
 }
 
@@ -121,7 +123,8 @@ cudaError_t begin_capture(CUstream handle, cudaStreamCaptureMode mode, cudaGraph
   auto capture = std::make_shared<Capture>();
   capture->graph = given == nullptr ? make_graph() : find_graph(given);
   Frontier frontier;
-  if (capture->graph == nullptr || capture->graph->is_captured || !read_nodes(*capture->graph, nodes, data, count, frontier))
+  if (capture->graph == nullptr || capture->graph->is_captured ||
+      !read_nodes(*capture->graph, nodes, data, count, frontier))
     return refuse(cudaErrorInvalidValue, "not a graph to capture into, or not nodes of it");
   capture->makes_graph = given == nullptr;
   capture->graph->is_captured = true;
@@ -147,8 +150,9 @@ cudaError_t end_capture(CUstream handle, cudaGraph_t* graph) {
   if (capture->origin != stream)
     return refuse(cudaErrorStreamCaptureUnmatched, "the capture began in another stream, which has to end it");
   if (capture->mode != cudaStreamCaptureModeRelaxed && capture->thread != std::this_thread::get_id())
-    return refuse(cudaErrorStreamCaptureWrongThread,
-                  "the capture began on another thread, which has to end it unless its mode is cudaStreamCaptureModeRelaxed");
+    return refuse(
+        cudaErrorStreamCaptureWrongThread,
+        "the capture began on another thread, which has to end it unless its mode is cudaStreamCaptureModeRelaxed");
   cudaError_t const error = result_of(*capture, *its);
   captured = close(*capture);
   if (error == cudaSuccess) {
@@ -159,8 +163,8 @@ cudaError_t end_capture(CUstream handle, cudaGraph_t* graph) {
   return refuse(error, cpu_driver_last_message());
 }
 
-cudaError_t update_frontier(CUstream handle, cudaGraphNode_t const* nodes, cudaGraphEdgeData const* data, std::size_t count,
-                            bool replaces) {
+cudaError_t update_frontier(CUstream handle, cudaGraphNode_t const* nodes, cudaGraphEdgeData const* data,
+                            std::size_t count, bool replaces) {
   auto const stream = stream_at(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   MutexLock const lock(graphs_mutex);

@@ -15,17 +15,18 @@ void* pointer(CUdeviceptr address) noexcept { return reinterpret_cast<void*>(add
 
 // Calls that give work to a stream.
 
-CUresult launch_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
-                       unsigned block_z, unsigned shared_bytes, CUstream stream, void** arguments, void** extra) {
+CUresult launch_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                       unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** arguments,
+                       void** extra) {
   return enqueue(
       stream,
       [&](NodeParams& node) {
-        return make_kernel_node(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, arguments, extra,
-                                node.emplace<KernelNode>());
+        return make_kernel_node(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes,
+                                arguments, extra, node.emplace<KernelNode>());
       },
       [&] {
-        return plain.launch_kernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, arguments,
-                                   extra);
+        return plain.launch_kernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream,
+                                   arguments, extra);
       });
 }
 
@@ -40,7 +41,8 @@ CUresult launch_host_func(CUstream stream, CUhostFn function, void* data) {
 }
 
 template <class Work>
-CUresult enqueue_copy(CUstream stream, void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind, Work const& work) {
+CUresult enqueue_copy(CUstream stream, void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind,
+                      Work const& work) {
   return enqueue(
       stream,
       [&](NodeParams& node) {
@@ -68,7 +70,8 @@ CUresult memcpy_3d_async(CUDA_MEMCPY3D const* copy, CUstream stream) {
 }
 
 template <class Work>
-CUresult enqueue_fill(CUstream stream, CUdeviceptr to, unsigned value, unsigned element_bytes, std::size_t count, Work const& work) {
+CUresult enqueue_fill(CUstream stream, CUdeviceptr to, unsigned value, unsigned element_bytes, std::size_t count,
+                      Work const& work) {
   return enqueue(
       stream,
       [&](NodeParams& node) {
@@ -104,9 +107,9 @@ CUresult mem_free_async(CUdeviceptr address, CUstream stream) {
       stream,
       [&](NodeParams& node) {
         node = FreeNode{allocation};
-        return allocation != nullptr
-                   ? CUDA_SUCCESS
-                   : cpu::refuse(CUDA_ERROR_INVALID_VALUE, "the memory that a graph frees has to be allocated by a graph");
+        return allocation != nullptr ? CUDA_SUCCESS
+                                     : cpu::refuse(CUDA_ERROR_INVALID_VALUE,
+                                                   "the memory that a graph frees has to be allocated by a graph");
       },
       [&]() -> CUresult {
         if (allocation == nullptr) return plain.mem_free_async(address, stream);
@@ -149,10 +152,11 @@ CUresult unless(CUresult check, Call call, Arguments... arguments) {
 }
 
 // Graphs have no cooperative launches here.
-CUresult launch_cooperative_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                                   unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** arguments) {
-  return unless(check_not_captured(stream), plain.launch_cooperative_kernel, function, grid_x, grid_y, grid_z, block_x, block_y,
-                block_z, shared_bytes, stream, arguments);
+CUresult launch_cooperative_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                   CUstream stream, void** arguments) {
+  return unless(check_not_captured(stream), plain.launch_cooperative_kernel, function, grid_x, grid_y, grid_z, block_x,
+                block_y, block_z, shared_bytes, stream, arguments);
 }
 
 CUresult stream_synchronize(CUstream stream) { return unless(check_wait(stream), plain.stream_synchronize, stream); }
@@ -177,7 +181,9 @@ CUresult memcpy_dtoh(void* to, CUdeviceptr from, std::size_t bytes) {
 CUresult memcpy_dtod(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
   return unless(check_synchronous("a synchronous copy"), plain.memcpy_dtod, to, from, bytes);
 }
-CUresult memcpy_3d(CUDA_MEMCPY3D const* copy) { return unless(check_synchronous("a synchronous copy"), plain.memcpy_3d, copy); }
+CUresult memcpy_3d(CUDA_MEMCPY3D const* copy) {
+  return unless(check_synchronous("a synchronous copy"), plain.memcpy_3d, copy);
+}
 CUresult memset_d8(CUdeviceptr to, unsigned char value, std::size_t count) {
   return unless(check_synchronous("a synchronous memset"), plain.memset_d8, to, value, count);
 }

@@ -1,5 +1,5 @@
-// The driver's calls as the stand-in makes them: those that give work to a stream can be captured into a graph, and those
-// that do not fit a capture fail during one.
+// The driver's calls as the stand-in makes them: those that give work to a stream can be captured into a graph, and
+// those that do not fit a capture fail during one.
 #pragma once
 
 #include "tracing_core/cuda/driver_api.h"

@@ -64,13 +64,15 @@ CUresult wait_for_event(CUstream handle, CUevent event, bool is_external, std::f
       return cpu::refuse(CUDA_ERROR_CAPTURED_EVENT, "the event was last recorded in a capture that is over");
     if (from->capture->is_invalid) return invalidated();
     if (is_default(stream))
-      return fail(*from->capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "the default stream cannot be captured; use another stream");
+      return fail(*from->capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+                  "the default stream cannot be captured; use another stream");
     captures().streams.emplace(stream.get(), CapturedStream{stream, from->capture, from->frontier});
     return CUDA_SUCCESS;
   }
   if (from == nullptr || from->capture->graph == nullptr)
-    return fail(*its->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
-                "a captured stream would wait for an event that is not of the capture; cudaEventWaitExternal makes it a node");
+    return fail(
+        *its->capture, CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
+        "a captured stream would wait for an event that is not of the capture; cudaEventWaitExternal makes it a node");
   if (from->capture != its->capture) {
     from->capture->is_invalid = true;
     return fail(*its->capture, CUDA_ERROR_STREAM_CAPTURE_MERGE, "the event is of another capture");

@@ -36,10 +36,11 @@ CUresult fail(Capture& capture, CUresult code, std::string message) {
 CUresult check_default_stream(cpu::Streams::Handle const& stream) {
   if (!is_default(stream)) return CUDA_SUCCESS;
   bool const is_blocked = captures().invalidate_if([](CapturedStream const& its) { return its.stream->is_blocking; });
-  return !is_blocked ? CUDA_SUCCESS
-                     : cpu::refuse(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
-                                   "the default stream waits for a stream that is being captured; use another stream, or "
-                                   "capture one that was created with cudaStreamNonBlocking");
+  return !is_blocked
+             ? CUDA_SUCCESS
+             : cpu::refuse(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+                           "the default stream waits for a stream that is being captured; use another stream, or "
+                           "capture one that was created with cudaStreamNonBlocking");
 }
 
 CUresult check_wait(CUstream handle) {
@@ -48,8 +49,9 @@ CUresult check_wait(CUstream handle) {
   if (stream == nullptr) return CUDA_SUCCESS;  // the call fails
   MutexLock const lock(graphs_mutex);
   CapturedStream const* const its = captures().find(stream);
-  return its == nullptr ? check_default_stream(stream)
-                        : refuse_captured(*its->capture, "the stream is being captured, so there is nothing to wait for");
+  return its == nullptr
+             ? check_default_stream(stream)
+             : refuse_captured(*its->capture, "the stream is being captured, so there is nothing to wait for");
 }
 
 CUresult check_not_captured(CUstream handle) {
@@ -58,7 +60,9 @@ CUresult check_not_captured(CUstream handle) {
   if (stream == nullptr) return CUDA_SUCCESS;  // the call fails
   MutexLock const lock(graphs_mutex);
   CapturedStream const* const its = captures().find(stream);
-  return its == nullptr ? check_default_stream(stream) : refuse_captured(*its->capture, "this cannot be captured, and the stream is; end the capture first");
+  return its == nullptr
+             ? check_default_stream(stream)
+             : refuse_captured(*its->capture, "this cannot be captured, and the stream is; end the capture first");
 }
 
 CUresult check_wait_for_all() {
@@ -73,9 +77,10 @@ CUresult check_event(CUevent event) {
   if (!has_captured_events()) return CUDA_SUCCESS;
   MutexLock const lock(graphs_mutex);
   CapturedEvent const* const its = captures().find(event);
-  return its == nullptr ? CUDA_SUCCESS
-                        : fail(*its->capture, CUDA_ERROR_CAPTURED_EVENT,
-                               "the event was last recorded in a capture, so it never happens; record it in a stream first");
+  return its == nullptr
+             ? CUDA_SUCCESS
+             : fail(*its->capture, CUDA_ERROR_CAPTURED_EVENT,
+                    "the event was last recorded in a capture, so it never happens; record it in a stream first");
 }
 
 CUresult check_unseen(char const* call) {
@@ -87,10 +92,13 @@ CUresult check_unseen(char const* call) {
     if (mode == cudaStreamCaptureModeRelaxed || its.capture->mode == cudaStreamCaptureModeRelaxed) return false;
     return is_own || (mode == cudaStreamCaptureModeGlobal && its.capture->mode == cudaStreamCaptureModeGlobal);
   });
-  return !is_prohibited ? CUDA_SUCCESS
-                        : cpu::refuse(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                                 fmt::format("{} would not be part of the graph that is being captured; call it before, or capture "
-                                             "in cudaStreamCaptureModeRelaxed", call));
+  return !is_prohibited
+             ? CUDA_SUCCESS
+             : cpu::refuse(
+                   CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                   fmt::format("{} would not be part of the graph that is being captured; call it before, or capture "
+                               "in cudaStreamCaptureModeRelaxed",
+                               call));
 }
 
 CUresult check_synchronous(char const* call) {
@@ -103,6 +111,8 @@ CUresult check_synchronous(char const* call) {
   return check_unseen(call);
 }
 
-cudaStreamCaptureMode exchange_mode(cudaStreamCaptureMode mode) noexcept { return std::exchange(this_threads_mode(), mode); }
+cudaStreamCaptureMode exchange_mode(cudaStreamCaptureMode mode) noexcept {
+  return std::exchange(this_threads_mode(), mode);
+}
 
 }  // namespace cuda_cpu::runtime

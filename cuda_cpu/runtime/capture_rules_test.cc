@@ -78,7 +78,8 @@ TEST_F(Graphs, ACooperativeLaunchIntoTheDefaultStreamDoesNotPassACapturedStream)
   ASSERT_EQ(cudaStreamBeginCapture(blocking, cudaStreamCaptureModeRelaxed), cudaSuccess);
   int number = 1;
   void* arguments[] = {&value, &number};
-  EXPECT_EQ(cudaLaunchCooperativeKernel(&kernels.add, dim3(1), dim3(1), arguments, 0, nullptr), cudaErrorStreamCaptureImplicit);
+  EXPECT_EQ(cudaLaunchCooperativeKernel(&kernels.add, dim3(1), dim3(1), arguments, 0, nullptr),
+            cudaErrorStreamCaptureImplicit);
   EXPECT_EQ(cudaStreamEndCapture(blocking, &graph), cudaErrorStreamCaptureInvalidated);
   EXPECT_EQ(cudaStreamDestroy(blocking), cudaSuccess);
 }
@@ -160,7 +161,9 @@ TEST_F(Graphs, AnImpossibleLaunchIsRefusedWhenItIsCaptured) {
 
 TEST_F(Graphs, CallbacksOfAStreamAreNotCaptured) {
   begin();
-  EXPECT_EQ(cudaStreamAddCallback(stream, [](cudaStream_t, cudaError_t, void*) {}, nullptr, 0), cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(cudaStreamAddCallback(
+                stream, [](cudaStream_t, cudaError_t, void*) {}, nullptr, 0),
+            cudaErrorStreamCaptureUnsupported);
   EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
 }
 

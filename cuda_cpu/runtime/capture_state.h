@@ -72,7 +72,8 @@ Captures& captures() TRACING_REQUIRES(graphs_mutex);
 inline cpu::Streams::Handle stream_at(CUstream handle) { return cpu::Device::get()->find_stream(handle); }
 inline bool is_default(cpu::Streams::Handle const& stream) { return stream == cpu::Device::get()->streams.legacy(); }
 
-/// The default stream and the blocking streams wait for each other, so it cannot be used while one of those is captured.
+/// The default stream and the blocking streams wait for each other, so it cannot be used while one of those is
+/// captured.
 CUresult check_default_stream(cpu::Streams::Handle const& stream) TRACING_REQUIRES(graphs_mutex);
 
 CUresult invalidated();

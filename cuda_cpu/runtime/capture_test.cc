@@ -42,7 +42,8 @@ TEST_F(Graphs, EveryAsynchronousCallIsCaptured) {
   EXPECT_EQ(cudaMemcpyAsync(memory, &source, sizeof(int), cudaMemcpyHostToDevice, stream), cudaSuccess);
   EXPECT_EQ(cudaMemcpyAsync(value, memory, sizeof(int), cudaMemcpyDeviceToDevice, stream), cudaSuccess);
   EXPECT_EQ(cudaMemcpyAsync(&target, value, sizeof(int), cudaMemcpyDefault, stream), cudaSuccess);
-  EXPECT_EQ(cudaMemcpyToSymbolAsync(&kernels.variable, &source, sizeof(int), 0, cudaMemcpyHostToDevice, stream), cudaSuccess);
+  EXPECT_EQ(cudaMemcpyToSymbolAsync(&kernels.variable, &source, sizeof(int), 0, cudaMemcpyHostToDevice, stream),
+            cudaSuccess);
   EXPECT_EQ(cudaMemcpy2DAsync(value, 4, memory, 4, 4, 1, cudaMemcpyDeviceToDevice, stream), cudaSuccess);
   EXPECT_EQ(cudaLaunchHostFunc(stream, [](void* data) { ++*static_cast<int*>(data); }, &target), cudaSuccess);
   EXPECT_EQ(cudaFreeAsync(memory, stream), cudaSuccess);
@@ -118,7 +119,8 @@ TEST_F(Graphs, CaptureInfoNamesTheGraphAndTheNodesThatTheNextOneWaitsFor) {
   // A node that is added by hand, and made part of the stream.
   graph = captured;
   cudaGraphNode_t added = add_kernel(kernels.add, 3, {nodes[0]});
-  EXPECT_EQ(cudaStreamUpdateCaptureDependencies(stream, &added, nullptr, 1, cudaStreamSetCaptureDependencies), cudaSuccess);
+  EXPECT_EQ(cudaStreamUpdateCaptureDependencies(stream, &added, nullptr, 1, cudaStreamSetCaptureDependencies),
+            cudaSuccess);
   EXPECT_EQ(launch(kernels.multiply, 10, stream), cudaSuccess);
   EXPECT_EQ(cudaGraphDestroy(graph), cudaErrorIllegalState);
   ASSERT_EQ(end(), cudaSuccess);
@@ -197,7 +199,8 @@ TEST(Captures, OfSeveralThreadsAreIndependent) {
   };
   std::array<int, 4> results{};
   std::array<std::thread, 4> threads;
-  for (int i = 0; i < 4; ++i) threads[static_cast<std::size_t>(i)] = std::thread(work, i + 1, std::ref(results[static_cast<std::size_t>(i)]));
+  for (int i = 0; i < 4; ++i)
+    threads[static_cast<std::size_t>(i)] = std::thread(work, i + 1, std::ref(results[static_cast<std::size_t>(i)]));
   for (auto& thread : threads) thread.join();
   EXPECT_THAT(results, ElementsAre(3, 6, 9, 12));
 }
@@ -225,7 +228,8 @@ TEST_F(Graphs, CooperativeLaunchesAreNotCaptured) {
   begin();
   int number = 1;
   void* arguments[] = {&value, &number};
-  EXPECT_EQ(cudaLaunchCooperativeKernel(&kernels.add, dim3(1), dim3(1), arguments, 0, stream), cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(cudaLaunchCooperativeKernel(&kernels.add, dim3(1), dim3(1), arguments, 0, stream),
+            cudaErrorStreamCaptureUnsupported);
   EXPECT_EQ(end(), cudaErrorStreamCaptureInvalidated);
 }
 

@@ -84,7 +84,8 @@ namespace {
 // What a program does that calls the device's memory the host's is undefined on a GPU.
 cudaError_t check_host_end(void const* memory) {
   if (cpu::pointer_info(memory).owner != cpu::MemoryOwner::device) return cudaSuccess;
-  return refuse(cudaErrorInvalidValue, fmt::format("the kind of the copy calls {} memory of the host, but it is the device's", memory));
+  return refuse(cudaErrorInvalidValue,
+                fmt::format("the kind of the copy calls {} memory of the host, but it is the device's", memory));
 }
 
 }  // namespace
@@ -158,7 +159,8 @@ cudaError_t cudaMemcpyToSymbol(void const* symbol, void const* from, std::size_t
   });
 }
 
-cudaError_t cudaMemcpyFromSymbol(void* to, void const* symbol, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
+cudaError_t cudaMemcpyFromSymbol(void* to, void const* symbol, std::size_t bytes, std::size_t offset,
+                                 cudaMemcpyKind kind) {
   return call([&] {
     std::byte* from = nullptr;
     cudaError_t const error = at_symbol(symbol, bytes, offset, &from);

@@ -10,7 +10,9 @@
 namespace cuda_cpu::runtime {
 namespace {
 
-CUarray handle_of(cudaArray_const_t array) noexcept { return reinterpret_cast<CUarray>(const_cast<cudaArray_t>(array)); }
+CUarray handle_of(cudaArray_const_t array) noexcept {
+  return reinterpret_cast<CUarray>(const_cast<cudaArray_t>(array));
+}
 
 // One end of a copy. Without an array, `x` is in bytes.
 struct End {
@@ -41,15 +43,19 @@ CUmemorytype type_of(End const& end, bool is_device) noexcept {
 void const* place_of(End const& end) {
   cpu::Array array;
   if (end.array == nullptr) return end.memory;
-  return cpu::array_find(&array, handle_of(end.array)) == CUDA_SUCCESS ? reinterpret_cast<void const*>(array.memory) : nullptr;
+  return cpu::array_find(&array, handle_of(end.array)) == CUDA_SUCCESS ? reinterpret_cast<void const*>(array.memory)
+                                                                       : nullptr;
 }
 
 cudaError_t to_driver(Copy const& copy, CUDA_MEMCPY3D& out) {
   Direction direction{};
-  if (cudaError_t const error = direction_of(copy.kind, place_of(copy.to), place_of(copy.from), &direction); error != cudaSuccess)
+  if (cudaError_t const error = direction_of(copy.kind, place_of(copy.to), place_of(copy.from), &direction);
+      error != cudaSuccess)
     return error;
-  out.dstMemoryType = type_of(copy.to, direction == Direction::host_to_device || direction == Direction::device_to_device);
-  out.srcMemoryType = type_of(copy.from, direction == Direction::device_to_host || direction == Direction::device_to_device);
+  out.dstMemoryType =
+      type_of(copy.to, direction == Direction::host_to_device || direction == Direction::device_to_device);
+  out.srcMemoryType =
+      type_of(copy.from, direction == Direction::device_to_host || direction == Direction::device_to_device);
   out.dstHost = const_cast<void*>(copy.to.memory);
   out.dstDevice = reinterpret_cast<CUdeviceptr>(copy.to.memory);
   out.dstArray = handle_of(copy.to.array);
@@ -130,7 +136,9 @@ cudaError_t fill(cudaPitchedPtr const& to, int value, cudaExtent const& extent, 
       CUresult const result = memset_2d(address, to.pitch, byte, 1, extent.width, extent.height * extent.depth, stream);
       return to_error(driver().check(result, "cuMemsetD2D8()"));
     }
-    auto const make = [](NodeParams&) { return cpu::refuse(CUDA_ERROR_NOT_SUPPORTED, "a memset of parts of slices cannot be captured"); };
+    auto const make = [](NodeParams&) {
+      return cpu::refuse(CUDA_ERROR_NOT_SUPPORTED, "a memset of parts of slices cannot be captured");
+    };
     auto const work = [&] {
       return cpu::memset_3d(address, to.pitch, byte, 1, extent.width, extent.height, to.ysize, extent.depth, stream);
     };
@@ -140,8 +148,8 @@ cudaError_t fill(cudaPitchedPtr const& to, int value, cudaExtent const& extent, 
 
 }  // namespace
 
-CUresult memset_2d(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned element_bytes, std::size_t columns, std::size_t rows,
-                   CUstream stream) {
+CUresult memset_2d(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned element_bytes, std::size_t columns,
+                   std::size_t rows, CUstream stream) {
   auto const make = [&](NodeParams& node) {
     node = MemsetNode{{reinterpret_cast<void*>(to), pitch, value, element_bytes, columns, rows}};
     return CUDA_SUCCESS;
@@ -156,49 +164,63 @@ using namespace cuda_cpu::runtime;
 
 extern "C" {
 
-cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, void const* from, std::size_t from_pitch, std::size_t width,
-                              std::size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
-  return copy_2d({{.memory = to, .pitch = to_pitch}, {.memory = from, .pitch = from_pitch}, width, height, 1, kind}, stream, false);
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, void const* from, std::size_t from_pitch,
+                              std::size_t width, std::size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
+  return copy_2d({{.memory = to, .pitch = to_pitch}, {.memory = from, .pitch = from_pitch}, width, height, 1, kind},
+                 stream, false);
 }
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, void const* from, std::size_t from_pitch, std::size_t width,
                          std::size_t height, cudaMemcpyKind kind) {
-  return copy_2d({{.memory = to, .pitch = to_pitch}, {.memory = from, .pitch = from_pitch}, width, height, 1, kind}, nullptr, true);
+  return copy_2d({{.memory = to, .pitch = to_pitch}, {.memory = from, .pitch = from_pitch}, width, height, 1, kind},
+                 nullptr, true);
 }
 
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, std::size_t x, std::size_t y, void const* from, std::size_t pitch,
                                 std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  return copy_2d({{.array = to, .x = x, .y = y}, {.memory = from, .pitch = pitch}, width, height, 1, kind}, nullptr, true);
+  return copy_2d({{.array = to, .x = x, .y = y}, {.memory = from, .pitch = pitch}, width, height, 1, kind}, nullptr,
+                 true);
 }
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, std::size_t x, std::size_t y, void const* from, std::size_t pitch,
                                      std::size_t width, std::size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
-  return copy_2d({{.array = to, .x = x, .y = y}, {.memory = from, .pitch = pitch}, width, height, 1, kind}, stream, false);
+  return copy_2d({{.array = to, .x = x, .y = y}, {.memory = from, .pitch = pitch}, width, height, 1, kind}, stream,
+                 false);
 }
 cudaError_t cudaMemcpy2DFromArray(void* to, std::size_t pitch, cudaArray_const_t from, std::size_t x, std::size_t y,
                                   std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  return copy_2d({{.memory = to, .pitch = pitch}, {.array = from, .x = x, .y = y}, width, height, 1, kind}, nullptr, true);
+  return copy_2d({{.memory = to, .pitch = pitch}, {.array = from, .x = x, .y = y}, width, height, 1, kind}, nullptr,
+                 true);
 }
-cudaError_t cudaMemcpy2DFromArrayAsync(void* to, std::size_t pitch, cudaArray_const_t from, std::size_t x, std::size_t y,
-                                       std::size_t width, std::size_t height, cudaMemcpyKind kind, cudaStream_t stream) {
-  return copy_2d({{.memory = to, .pitch = pitch}, {.array = from, .x = x, .y = y}, width, height, 1, kind}, stream, false);
+cudaError_t cudaMemcpy2DFromArrayAsync(void* to, std::size_t pitch, cudaArray_const_t from, std::size_t x,
+                                       std::size_t y, std::size_t width, std::size_t height, cudaMemcpyKind kind,
+                                       cudaStream_t stream) {
+  return copy_2d({{.memory = to, .pitch = pitch}, {.array = from, .x = x, .y = y}, width, height, 1, kind}, stream,
+                 false);
 }
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, std::size_t to_x, std::size_t to_y, cudaArray_const_t from,
                                      std::size_t from_x, std::size_t from_y, std::size_t width, std::size_t height,
                                      cudaMemcpyKind kind) {
-  return copy_2d({{.array = to, .x = to_x, .y = to_y}, {.array = from, .x = from_x, .y = from_y}, width, height, 1, kind}, nullptr, true);
+  return copy_2d(
+      {{.array = to, .x = to_x, .y = to_y}, {.array = from, .x = from_x, .y = from_y}, width, height, 1, kind}, nullptr,
+      true);
 }
 
 // Deprecated forms for whole rows: here only for what begins at a row's start and fits into one row.
-cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x, std::size_t y, void const* from, std::size_t bytes, cudaMemcpyKind kind) {
+cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x, std::size_t y, void const* from, std::size_t bytes,
+                              cudaMemcpyKind kind) {
   return cudaMemcpy2DToArray(to, x, y, from, bytes, bytes, 1, kind);
 }
-cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, std::size_t x, std::size_t y, std::size_t bytes, cudaMemcpyKind kind) {
+cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, std::size_t x, std::size_t y, std::size_t bytes,
+                                cudaMemcpyKind kind) {
   return cudaMemcpy2DFromArray(to, bytes, from, x, y, bytes, 1, kind);
 }
 
 cudaError_t cudaMemcpy3D(cudaMemcpy3DParms const* parameters) { return copy_3d(parameters, nullptr, true); }
-cudaError_t cudaMemcpy3DAsync(cudaMemcpy3DParms const* parameters, cudaStream_t stream) { return copy_3d(parameters, stream, false); }
+cudaError_t cudaMemcpy3DAsync(cudaMemcpy3DParms const* parameters, cudaStream_t stream) {
+  return copy_3d(parameters, stream, false);
+}
 
-cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height, cudaStream_t stream) {
+cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height,
+                              cudaStream_t stream) {
   return fill({to, pitch, width, height}, value, {width, height, 1}, stream);
 }
 cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {

@@ -88,8 +88,9 @@ cudaError_t cudaDeviceSynchronize() {
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   return call([&] {
-    return driver().check(driver().api().device_get_attribute(value, static_cast<CUdevice_attribute>(attribute), device),
-                          "cuDeviceGetAttribute()");
+    return driver().check(
+        driver().api().device_get_attribute(value, static_cast<CUdevice_attribute>(attribute), device),
+        "cuDeviceGetAttribute()");
   });
 }
 

@@ -25,7 +25,9 @@ std::atomic<unsigned> device_flags{cudaDeviceScheduleAuto};
 cudaError_t check_device(int device) noexcept { return finish(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
 
 // There is no other device.
-cudaError_t no_peer(int device) noexcept { return finish(device == 0 ? cudaErrorInvalidDevice : cudaErrorPeerAccessUnsupported); }
+cudaError_t no_peer(int device) noexcept {
+  return finish(device == 0 ? cudaErrorInvalidDevice : cudaErrorPeerAccessUnsupported);
+}
 
 }  // namespace
 
@@ -118,7 +120,8 @@ cudaError_t cudaDeviceEnablePeerAccess(int device, unsigned) { return no_peer(de
 cudaError_t cudaDeviceDisablePeerAccess(int device) { return no_peer(device); }
 
 // A copy from the device to itself.
-cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, void const* from, int from_device, std::size_t bytes, cudaStream_t stream) {
+cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, void const* from, int from_device, std::size_t bytes,
+                                cudaStream_t stream) {
   if (to_device != 0 || from_device != 0) return finish(cudaErrorInvalidDevice);
   return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
 }

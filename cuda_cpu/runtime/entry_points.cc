@@ -6,10 +6,11 @@ using namespace cuda_cpu::runtime;
 
 extern "C" {
 
-cudaError_t cudaGetDriverEntryPointByVersion(char const* symbol, void** function, unsigned version, unsigned long long flags,
-                                             cudaDriverEntryPointQueryResult* status) {
+cudaError_t cudaGetDriverEntryPointByVersion(char const* symbol, void** function, unsigned version,
+                                             unsigned long long flags, cudaDriverEntryPointQueryResult* status) {
   return call([&]() -> cudaError_t {
-    if (symbol == nullptr || function == nullptr || flags > cudaEnablePerThreadDefaultStream) return cudaErrorInvalidValue;
+    if (symbol == nullptr || function == nullptr || flags > cudaEnablePerThreadDefaultStream)
+      return cudaErrorInvalidValue;
     bool const per_thread =
         flags == cudaEnablePerThreadDefaultStream || (flags == cudaEnableDefault && this_thread().per_thread_streams);
     auto const result = cuda_cpu::libcuda::find_symbol(symbol, static_cast<int>(version), per_thread, function);

@@ -32,7 +32,8 @@ cudaError_t cudaGetLastError() {
   auto& thread = cuda_cpu::runtime::this_thread();
   cudaError_t const error = thread.last_error;
   // An error that lost the context stays: every later call returns it.
-  if (tracing::cuda::lost_with(static_cast<CUresult>(error)) == tracing::cuda::Lost::nothing) thread.last_error = cudaSuccess;
+  if (tracing::cuda::lost_with(static_cast<CUresult>(error)) == tracing::cuda::Lost::nothing)
+    thread.last_error = cudaSuccess;
   return error;
 }
 

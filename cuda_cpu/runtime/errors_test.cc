@@ -105,7 +105,9 @@ TEST(RuntimeErrors, OfAnImpossibleLaunchNameTheLimit) {
   cudaGraph_t graph = nullptr;
   bool const lasts = unit.launch(null) == cudaSuccess && cudaDeviceSynchronize() == cudaErrorIllegalAddress &&
                      cudaGetLastError() == cudaErrorIllegalAddress && cudaGetLastError() == cudaErrorIllegalAddress &&
-                     cudaMalloc(&memory, 4) == cudaErrorIllegalAddress && cudaGraphCreate(&graph, 0) == cudaErrorIllegalAddress && unit.launch(null) == cudaErrorIllegalAddress;
+                     cudaMalloc(&memory, 4) == cudaErrorIllegalAddress &&
+                     cudaGraphCreate(&graph, 0) == cudaErrorIllegalAddress &&
+                     unit.launch(null) == cudaErrorIllegalAddress;
   bool elsewhere = false;
   std::thread([&] { elsewhere = cudaDeviceSynchronize() == cudaErrorIllegalAddress; }).join();
   std::_Exit(lasts && elsewhere ? 0 : 1);

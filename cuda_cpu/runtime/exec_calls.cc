@@ -11,14 +11,17 @@ using tracing::internal::MutexLock;
 namespace {
 
 constexpr unsigned long long kKnownFlags = cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload |
-                                           cudaGraphInstantiateFlagDeviceLaunch | cudaGraphInstantiateFlagUseNodePriority;
+                                           cudaGraphInstantiateFlagDeviceLaunch |
+                                           cudaGraphInstantiateFlagUseNodePriority;
 
-cudaError_t instantiate(cudaGraphExec_t* out, cudaGraph_t handle, unsigned long long flags, cudaGraphInstantiateResult& result) {
+cudaError_t instantiate(cudaGraphExec_t* out, cudaGraph_t handle, unsigned long long flags,
+                        cudaGraphInstantiateResult& result) {
   result = cudaGraphInstantiateError;
   auto const graph = find_graph(handle);
   if (out == nullptr || graph == nullptr || (flags & ~kKnownFlags) != 0) return cudaErrorInvalidValue;
   if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0)
-    return refuse(cudaErrorNotSupported, "a graph that kernels launch (cudaGraphInstantiateFlagDeviceLaunch) is not supported");
+    return refuse(cudaErrorNotSupported,
+                  "a graph that kernels launch (cudaGraphInstantiateFlagDeviceLaunch) is not supported");
   MutexLock const lock(graphs_mutex);
   if (graph->is_captured) return refuse(cudaErrorIllegalState, "the graph is being captured; end that first");
   if (!graph->order()) {
@@ -26,7 +29,8 @@ cudaError_t instantiate(cudaGraphExec_t* out, cudaGraph_t handle, unsigned long 
     return refuse(cudaErrorInvalidValue, "the nodes of the graph wait for each other: its edges form a cycle");
   }
   if (graph->has_memory_nodes() && !graph->executable.expired())
-    return refuse(cudaErrorNotSupported, "a graph with nodes that allocate or free memory has at most one executable graph");
+    return refuse(cudaErrorNotSupported,
+                  "a graph with nodes that allocate or free memory has at most one executable graph");
   auto exec = std::make_shared<GraphExec>(graph->clone(), flags);
   graph->executable = exec;
   *out = add_exec(std::move(exec));
@@ -60,7 +64,8 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsig
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags) {
   return cudaGraphInstantiate(exec, graph, flags);
 }
-cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t graph, cudaGraphInstantiateParams* params) {
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams* params) {
   return call([&] {
     if (params == nullptr) return cudaErrorInvalidValue;
     params->errNode_out = nullptr;
@@ -88,13 +93,15 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t) {
 cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t given) {
   return on_exec(handle, [&](GraphExec& exec) {
     CUstream const stream = stream_of(given);
-    std::shared_ptr<Graph> const copy = has_captures() ? owned(exec.clone_graph()) : nullptr;  // before graphs_mutex is locked
+    // Before graphs_mutex is locked.
+    std::shared_ptr<Graph> const copy = has_captures() ? owned(exec.clone_graph()) : nullptr;
     auto const make = [&](NodeParams& node) TRACING_REQUIRES(graphs_mutex) {
       if (copy == nullptr) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;  // another thread began the capture in between
       node = ChildNode{copy};
       return !copy->has_memory_nodes()
                  ? CUDA_SUCCESS
-                 : cuda_cpu::cpu::refuse(CUDA_ERROR_NOT_SUPPORTED, "a graph with nodes that allocate or free memory cannot be captured");
+                 : cuda_cpu::cpu::refuse(CUDA_ERROR_NOT_SUPPORTED,
+                                         "a graph with nodes that allocate or free memory cannot be captured");
     };
     return enqueue(stream, make, [&] { return exec.launch(stream); });
   });
@@ -107,9 +114,11 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph_handle
     *info = exec.update(*graph);
     if (info->result == cudaGraphExecUpdateSuccess) return cudaSuccess;
     return refuse(cudaErrorGraphExecUpdateFailure,
-                  info->result == cudaGraphExecUpdateErrorTopologyChanged  ? "the graph has other nodes or edges than the executable graph"
-                  : info->result == cudaGraphExecUpdateErrorNodeTypeChanged ? "a node of the graph is of another kind than in the executable graph"
-                                                                            : "a node of the graph allocates or frees other memory");
+                  info->result == cudaGraphExecUpdateErrorTopologyChanged
+                      ? "the graph has other nodes or edges than the executable graph"
+                  : info->result == cudaGraphExecUpdateErrorNodeTypeChanged
+                      ? "a node of the graph is of another kind than in the executable graph"
+                      : "a node of the graph allocates or frees other memory");
   });
 }
 

@@ -30,9 +30,9 @@ namespace cuda_cpu::runtime {
 
 int resident_blocks(CUfunction function, int block_threads, std::size_t dynamic_shared_bytes) {
   int const warps = (block_threads + 31) / 32;
-  std::size_t const shared = static_cast<std::size_t>(attribute_of(function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)) +
-                             dynamic_shared_bytes +
-                             static_cast<std::size_t>(attribute_of_device(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK));
+  std::size_t const shared =
+      static_cast<std::size_t>(attribute_of(function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)) + dynamic_shared_bytes +
+      static_cast<std::size_t>(attribute_of_device(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK));
   int const registers = std::max(attribute_of(function, CU_FUNC_ATTRIBUTE_NUM_REGS), 1) * warps * 32;
   return std::min({attribute_of_device(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR),
                    attribute_of_device(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) / (warps * 32),
@@ -104,8 +104,9 @@ cudaError_t cudaFuncSetCacheConfig(void const* host_function, cudaFuncCache) {
   });
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, void const* host_function, int block_threads,
-                                                                   std::size_t dynamic_shared_bytes, unsigned) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, void const* host_function,
+                                                                   int block_threads, std::size_t dynamic_shared_bytes,
+                                                                   unsigned) {
   return call([&]() -> cudaError_t {
     CUfunction function = nullptr;
     if (blocks == nullptr || block_threads <= 0) return cudaErrorInvalidValue;
@@ -118,7 +119,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void const* host_function, int block_threads,
                                                           std::size_t dynamic_shared_bytes) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host_function, block_threads, dynamic_shared_bytes, 0);
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host_function, block_threads,
+                                                                dynamic_shared_bytes, 0);
 }
 
 // With blocks of this size and number on a multiprocessor.

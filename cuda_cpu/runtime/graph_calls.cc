@@ -11,7 +11,9 @@ using tracing::internal::MutexLock;
 
 namespace {
 
-bool is_plain(cudaGraphEdgeData const& data) noexcept { return data.from_port == 0 && data.to_port == 0 && data.type == 0; }
+bool is_plain(cudaGraphEdgeData const& data) noexcept {
+  return data.from_port == 0 && data.to_port == 0 && data.type == 0;
+}
 
 // Runs `body` on a graph, which stays while it runs.
 template <class Body>
@@ -47,7 +49,8 @@ cudaError_t give(std::size_t found, cudaGraphNode_t* out, std::size_t* count, Ge
 
 cudaError_t give_edges(std::span<Edge const> edges, cudaGraphNode_t* out, cudaGraphEdgeData* data, std::size_t* count) {
   if (data != nullptr && out == nullptr) return cudaErrorInvalidValue;
-  if (out != nullptr && data == nullptr && !std::ranges::all_of(edges, is_plain, &Edge::data)) return cudaErrorLossyQuery;
+  if (out != nullptr && data == nullptr && !std::ranges::all_of(edges, is_plain, &Edge::data))
+    return cudaErrorLossyQuery;
   cudaError_t const error = give(edges.size(), out, count, [&](std::size_t i) { return edges[i].node->handle; });
   if (error == cudaSuccess && data != nullptr)
     for (std::size_t i = 0; i < *count; ++i) data[i] = edges[i].data;
@@ -180,17 +183,15 @@ cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t handle, cudaGraphNode
 cudaError_t cudaGraphAddDependencies(cudaGraph_t handle, cudaGraphNode_t const* from, cudaGraphNode_t const* to,
                                      cudaGraphEdgeData const* data, std::size_t count) {
   return change_edges(handle, from, to, data, count,
-                      [](Graph& graph, Node& source, Node& target, cudaGraphEdgeData const& its) TRACING_REQUIRES(graphs_mutex) {
-                        return graph.connect(source, target, its);
-                      });
+                      [](Graph& graph, Node& source, Node& target, cudaGraphEdgeData const& its)
+                          TRACING_REQUIRES(graphs_mutex) { return graph.connect(source, target, its); });
 }
 
 cudaError_t cudaGraphRemoveDependencies(cudaGraph_t handle, cudaGraphNode_t const* from, cudaGraphNode_t const* to,
                                         cudaGraphEdgeData const* data, std::size_t count) {
   return change_edges(handle, from, to, data, count,
-                      [](Graph& graph, Node& source, Node& target, cudaGraphEdgeData const&) TRACING_REQUIRES(graphs_mutex) {
-                        return graph.disconnect(source, target);
-                      });
+                      [](Graph& graph, Node& source, Node& target, cudaGraphEdgeData const&)
+                          TRACING_REQUIRES(graphs_mutex) { return graph.disconnect(source, target); });
 }
 
 }  // extern "C"

@@ -19,8 +19,8 @@ namespace {
 struct Label {
   std::string operator()(KernelNode const& its) const {
     Kernel const* const kernel = registry().find_kernel(registry().host_function_of(its.function));
-    return fmt::format("{}\\ngrid ({}, {}, {}) block ({}, {}, {})", kernel == nullptr ? "kernel" : kernel->name, its.grid.x,
-                       its.grid.y, its.grid.z, its.block.x, its.block.y, its.block.z);
+    return fmt::format("{}\\ngrid ({}, {}, {}) block ({}, {}, {})", kernel == nullptr ? "kernel" : kernel->name,
+                       its.grid.x, its.grid.y, its.grid.z, its.block.x, its.block.y, its.block.z);
   }
   std::string operator()(MemcpyNode const& its) const {
     auto const& extent = its.copy.extent;
@@ -34,7 +34,9 @@ struct Label {
   std::string operator()(EmptyNode const&) const { return "empty"; }
   std::string operator()(EventWaitNode const&) const { return "wait for event"; }
   std::string operator()(EventRecordNode const&) const { return "record event"; }
-  std::string operator()(AllocNode const& its) const { return fmt::format("allocate\\n{} bytes", its.allocation->bytes); }
+  std::string operator()(AllocNode const& its) const {
+    return fmt::format("allocate\\n{} bytes", its.allocation->bytes);
+  }
   std::string operator()(FreeNode const& its) const { return fmt::format("free\\n{} bytes", its.allocation->bytes); }
 };
 
@@ -51,7 +53,8 @@ void append(Graph const& graph, std::string const& prefix, std::string& text) TR
     }
   }
   for (auto const& node : graph.nodes())
-    for (Edge const& edge : node->dependencies) text += fmt::format("  {} -> {};\n", names[edge.node], names[node.get()]);
+    for (Edge const& edge : node->dependencies)
+      text += fmt::format("  {} -> {};\n", names[edge.node], names[node.get()]);
 }
 
 }  // namespace

@@ -48,9 +48,10 @@ CUresult copy(cudaMemcpy3DParms const& its, CUstream stream) {
 CUresult fill(cudaMemsetParams const& its, CUstream stream) {
   if (its.height <= 1 && its.elementSize == 1)
     return driver().memset_d8_async(address(its.dst), static_cast<unsigned char>(its.value), its.width, stream);
-  if (its.height <= 1 && its.elementSize == 4) return driver().memset_d32_async(address(its.dst), its.value, its.width, stream);
-  return driver().check(cpu::memset_3d(address(its.dst), its.pitch, its.value, its.elementSize, its.width, its.height, its.height,
-                                       1, stream),
+  if (its.height <= 1 && its.elementSize == 4)
+    return driver().memset_d32_async(address(its.dst), its.value, its.width, stream);
+  return driver().check(cpu::memset_3d(address(its.dst), its.pitch, its.value, its.elementSize, its.width, its.height,
+                                       its.height, 1, stream),
                         "cuMemsetD2D16()");
 }
 
@@ -111,10 +112,11 @@ CUresult GraphExec::allocate_all(Graph const& graph, std::vector<GraphAllocation
       continue;
     }
     if ((flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0) continue;
-    return driver().check(cpu::refuse(CUDA_ERROR_INVALID_VALUE,
-                                      "memory that the graph allocates is still allocated by its last launch; free it, or "
-                                      "instantiate the graph with cudaGraphInstantiateFlagAutoFreeOnLaunch"),
-                          "cuGraphLaunch()");
+    return driver().check(
+        cpu::refuse(CUDA_ERROR_INVALID_VALUE,
+                    "memory that the graph allocates is still allocated by its last launch; free it, or "
+                    "instantiate the graph with cudaGraphInstantiateFlagAutoFreeOnLaunch"),
+        "cuGraphLaunch()");
   }
   return CUDA_SUCCESS;
 }
@@ -134,12 +136,15 @@ CUresult GraphExec::run(NodeParams const& params, CUstream stream) {
     CUstream stream;
 
     CUresult operator()(KernelNode const& its) const {
-      return driver().launch_kernel(its.function, its.grid, its.block, its.shared_bytes, stream, its.arguments->pointers());
+      return driver().launch_kernel(its.function, its.grid, its.block, its.shared_bytes, stream,
+                                    its.arguments->pointers());
     }
     CUresult operator()(MemcpyNode const& its) const { return copy(its.copy, stream); }
     CUresult operator()(MemsetNode const& its) const { return fill(its.fill, stream); }
     CUresult operator()(HostNode const& its) const { return driver().launch_host_func(stream, its.function, its.data); }
-    CUresult operator()(ChildNode const& its) const TRACING_REQUIRES(exec.mutex_) { return exec.run_all(*its.graph, stream); }
+    CUresult operator()(ChildNode const& its) const TRACING_REQUIRES(exec.mutex_) {
+      return exec.run_all(*its.graph, stream);
+    }
     CUresult operator()(EmptyNode const&) const { return CUDA_SUCCESS; }
     CUresult operator()(EventWaitNode const& its) const { return driver().stream_wait_event(stream, its.event, 0); }
     CUresult operator()(EventRecordNode const& its) const { return driver().event_record(its.event, stream); }
@@ -147,7 +152,8 @@ CUresult GraphExec::run(NodeParams const& params, CUstream stream) {
     CUresult operator()(FreeNode const& its) const {
       return its.allocation->free()
                  ? CUDA_SUCCESS
-                 : driver().check(cpu::refuse(CUDA_ERROR_INVALID_VALUE, "memory that the graph frees is not allocated"), "cuGraphLaunch()");
+                 : driver().check(cpu::refuse(CUDA_ERROR_INVALID_VALUE, "memory that the graph frees is not allocated"),
+                                  "cuGraphLaunch()");
     }
   };
   return std::visit(Run{*this, stream}, params);

@@ -14,8 +14,8 @@
 
 namespace cuda_cpu::runtime {
 
-/// A launch gives the nodes to one stream, in an order in which each follows those that it waits for, so branches do not
-/// run at the same time as each other. Launches of one GraphExec follow each other, whatever their streams.
+/// A launch gives the nodes to one stream, in an order in which each follows those that it waits for, so branches do
+/// not run at the same time as each other. Launches of one GraphExec follow each other, whatever their streams.
 ///
 /// Its mutex is locked before graphs_mutex.
 class GraphExec {
@@ -30,8 +30,8 @@ class GraphExec {
   /// A copy of its graph as it is now, for a launch that is captured itself.
   std::shared_ptr<Graph> clone_graph() const TRACING_EXCLUDES(graphs_mutex);
 
-  /// Calls `change` with a node, to replace what it does in later launches, given by its handle in the graph that this was
-  /// made from or in one of the graphs in that.
+  /// Calls `change` with a node, to replace what it does in later launches, given by its handle in the graph that this
+  /// was made from or in one of the graphs in that.
   template <class Change>
   cudaError_t change_node(cudaGraphNode_t original, Change const& change) TRACING_EXCLUDES(graphs_mutex) {
     tracing::internal::MutexLock const lock(mutex_);

@@ -31,11 +31,13 @@ TEST_F(Graphs, AnExecutableGraphTakesNewParameters) {
   int first = 3;
   int second = 4;
   cudaGraphNode_t copy = nullptr;
-  ASSERT_EQ(cudaGraphAddMemcpyNode1D(&copy, graph, nullptr, 0, value, &first, sizeof(int), cudaMemcpyHostToDevice), cudaSuccess);
+  ASSERT_EQ(cudaGraphAddMemcpyNode1D(&copy, graph, nullptr, 0, value, &first, sizeof(int), cudaMemcpyHostToDevice),
+            cudaSuccess);
   cudaGraphNode_t const kernel = add_kernel(kernels.add, 1, {copy});
   instantiate();
   EXPECT_EQ(launch_graph(), 4);
-  EXPECT_EQ(cudaGraphExecMemcpyNodeSetParams1D(exec, copy, value, &second, sizeof(int), cudaMemcpyHostToDevice), cudaSuccess);
+  EXPECT_EQ(cudaGraphExecMemcpyNodeSetParams1D(exec, copy, value, &second, sizeof(int), cudaMemcpyHostToDevice),
+            cudaSuccess);
   int factor = 10;
   std::array<void*, 2> arguments{&value, &factor};
   cudaKernelNodeParams params{};
@@ -162,7 +164,8 @@ TEST_F(Graphs, MemoryOfAGraphIsThereFromItsAllocationToItsFree) {
   cudaGraphNode_t const set = add_kernel(kernels.set, 42, {alloc});
   value = own;
   cudaGraphNode_t copy = nullptr;
-  ASSERT_EQ(cudaGraphAddMemcpyNode1D(&copy, graph, &set, 1, value, params.dptr, sizeof(int), cudaMemcpyDeviceToDevice), cudaSuccess);
+  ASSERT_EQ(cudaGraphAddMemcpyNode1D(&copy, graph, &set, 1, value, params.dptr, sizeof(int), cudaMemcpyDeviceToDevice),
+            cudaSuccess);
   cudaGraphNode_t free_node = nullptr;
   ASSERT_EQ(cudaGraphAddMemFreeNode(&free_node, graph, &copy, 1, params.dptr), cudaSuccess);
   std::uint64_t zero = 0;
@@ -306,7 +309,8 @@ TEST_F(Graphs, FlagsAreKeptAndUnsupportedOnesRefused) {
   EXPECT_EQ(flags, cudaGraphInstantiateFlagUseNodePriority);
   EXPECT_EQ(cudaGraphUpload(exec, stream), cudaSuccess);
   cudaGraphExec_t refused = nullptr;
-  EXPECT_EQ(cudaGraphInstantiateWithFlags(&refused, graph, cudaGraphInstantiateFlagDeviceLaunch), cudaErrorNotSupported);
+  EXPECT_EQ(cudaGraphInstantiateWithFlags(&refused, graph, cudaGraphInstantiateFlagDeviceLaunch),
+            cudaErrorNotSupported);
   EXPECT_EQ(cudaGraphInstantiateWithFlags(&refused, graph, 1 << 10), cudaErrorInvalidValue);
 }
 

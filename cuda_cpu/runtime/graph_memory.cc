@@ -50,7 +50,8 @@ std::shared_ptr<GraphAllocation> GraphAllocation::find(CUdeviceptr address) {
   return found == memory().all.end() ? nullptr : found->second.lock();
 }
 
-GraphAllocation::GraphAllocation(CUdeviceptr its_address, std::size_t its_bytes) : address(its_address), bytes(its_bytes) {
+GraphAllocation::GraphAllocation(CUdeviceptr its_address, std::size_t its_bytes)
+    : address(its_address), bytes(its_bytes) {
   MutexLock const lock(memory().mutex);
   auto& sizes = memory().sizes;
   sizes.reserved += bytes;
@@ -136,7 +137,8 @@ cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType
     if (device != 0) return cudaErrorInvalidDevice;
     bool const is_high = attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
     if (value == nullptr || !is_high || *static_cast<cuuint64_t*>(value) != 0)
-      return refuse(cudaErrorInvalidValue, "of the attributes of a graph's memory only the high marks can be set, and only to 0");
+      return refuse(cudaErrorInvalidValue,
+                    "of the attributes of a graph's memory only the high marks can be set, and only to 0");
     if (attribute == cudaGraphMemAttrUsedMemHigh) reset_used_high();
     else reset_reserved_high();
     return cudaSuccess;

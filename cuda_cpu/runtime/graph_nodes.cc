@@ -25,8 +25,8 @@ Arguments::Arguments(std::vector<std::byte> bytes, std::vector<std::size_t> cons
   for (std::size_t const offset : offsets) pointers_.push_back(const_cast<std::byte*>(bytes_.data()) + offset);
 }
 
-CUresult make_kernel_node(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, void** pointers, void** extra,
-                          KernelNode& node) {
+CUresult make_kernel_node(CUfunction function, Dim3 grid, Dim3 block, unsigned shared_bytes, void** pointers,
+                          void** extra, KernelNode& node) {
   auto const loaded = cpu::Device::get()->functions.find(function);
   if (loaded == nullptr) return CUDA_ERROR_INVALID_HANDLE;
   LaunchShape const shape{{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes};
@@ -50,8 +50,8 @@ cudaError_t make_node(cudaKernelNodeParams const* params, NodeParams& node) {
   CUfunction function = nullptr;
   if (cudaError_t const error = find_function(params->func, &function); error != cudaSuccess) return error;
   KernelNode kernel;
-  CUresult const result = make_kernel_node(function, to_dim3(params->gridDim), to_dim3(params->blockDim), params->sharedMemBytes,
-                                           params->kernelParams, params->extra, kernel);
+  CUresult const result = make_kernel_node(function, to_dim3(params->gridDim), to_dim3(params->blockDim),
+                                           params->sharedMemBytes, params->kernelParams, params->extra, kernel);
   if (result == CUDA_SUCCESS) node = std::move(kernel);
   return to_error(driver().check(result, "a kernel node"));
 }
@@ -70,10 +70,11 @@ cudaError_t make_node(cudaMemsetParams const* params, NodeParams& node) {
   if (params == nullptr || params->dst == nullptr) return cudaErrorInvalidValue;
   unsigned const bytes = params->elementSize;
   if (bytes != 1 && bytes != 2 && bytes != 4)
-    return refuse(cudaErrorInvalidValue, fmt::format("elements of {} bytes in a memset of a graph; expected 1, 2 or 4", bytes));
+    return refuse(cudaErrorInvalidValue,
+                  fmt::format("elements of {} bytes in a memset of a graph; expected 1, 2 or 4", bytes));
   if (params->height > 1 && params->pitch < params->width * bytes)
-    return refuse(cudaErrorInvalidPitchValue,
-                  fmt::format("a pitch of {} bytes for rows of {} in a memset of a graph", params->pitch, params->width * bytes));
+    return refuse(cudaErrorInvalidPitchValue, fmt::format("a pitch of {} bytes for rows of {} in a memset of a graph",
+                                                          params->pitch, params->width * bytes));
   node = MemsetNode{*params};
   return cudaSuccess;
 }
@@ -95,7 +96,8 @@ MemcpyNode linear_copy(void* to, void const* from, std::size_t bytes, cudaMemcpy
 
 CUresult make_copy(CUDA_MEMCPY3D const& copy, NodeParams& node) {
   std::size_t element_bytes = 1;
-  for (auto const& [type, array] : {std::pair(copy.srcMemoryType, copy.srcArray), std::pair(copy.dstMemoryType, copy.dstArray)}) {
+  for (auto const& [type, array] :
+       {std::pair(copy.srcMemoryType, copy.srcArray), std::pair(copy.dstMemoryType, copy.dstArray)}) {
     cpu::Array its;
     if (type != CU_MEMORYTYPE_ARRAY) continue;
     if (CUresult const result = cpu::array_find(&its, array); result != CUDA_SUCCESS) return result;
@@ -109,14 +111,16 @@ CUresult make_copy(CUDA_MEMCPY3D const& copy, NodeParams& node) {
     params.srcArray = reinterpret_cast<cudaArray_t>(copy.srcArray);
     params.srcPos.x = copy.srcXInBytes / element_bytes;
   } else {
-    params.srcPtr = {pointer(copy.srcMemoryType, copy.srcHost, copy.srcDevice), copy.srcPitch, copy.srcPitch, copy.srcHeight};
+    params.srcPtr = {pointer(copy.srcMemoryType, copy.srcHost, copy.srcDevice), copy.srcPitch, copy.srcPitch,
+                     copy.srcHeight};
     params.srcPos.x = copy.srcXInBytes;
   }
   if (copy.dstMemoryType == CU_MEMORYTYPE_ARRAY) {
     params.dstArray = reinterpret_cast<cudaArray_t>(copy.dstArray);
     params.dstPos.x = copy.dstXInBytes / element_bytes;
   } else {
-    params.dstPtr = {pointer(copy.dstMemoryType, copy.dstHost, copy.dstDevice), copy.dstPitch, copy.dstPitch, copy.dstHeight};
+    params.dstPtr = {pointer(copy.dstMemoryType, copy.dstHost, copy.dstDevice), copy.dstPitch, copy.dstPitch,
+                     copy.dstHeight};
     params.dstPos.x = copy.dstXInBytes;
   }
   params.srcPos.y = copy.srcY;

@@ -17,7 +17,8 @@ namespace cuda_cpu::runtime {
 class Graph;
 class GraphAllocation;
 
-/// A copy of the arguments of a kernel, and pointers to them as calls take and return them. Immutable, so nodes share it.
+/// A copy of the arguments of a kernel, and pointers to them as calls take and return them. Immutable, so nodes share
+/// it.
 class Arguments {
  public:
   explicit Arguments(std::vector<std::byte> bytes, std::vector<std::size_t> const& offsets);
@@ -77,11 +78,12 @@ static_assert(std::size(kNodeTypes) == std::variant_size_v<NodeParams>);
 
 inline cudaGraphNodeType type_of(NodeParams const& params) noexcept { return kNodeTypes[params.index()]; }
 
-// Of the structures that programs pass. Each checks what it is given; an error is explained by cpu::refuse() or refuse().
+// Of the structures that programs pass. Each checks what it is given; an error is explained by cpu::refuse() or
+// refuse().
 
 /// Copies the arguments, as launches take them: an array of pointers, or a buffer in `extra`.
-CUresult make_kernel_node(CUfunction function, tracing::cuda::Dim3 grid, tracing::cuda::Dim3 block, unsigned shared_bytes,
-                          void** pointers, void** extra, KernelNode& node);
+CUresult make_kernel_node(CUfunction function, tracing::cuda::Dim3 grid, tracing::cuda::Dim3 block,
+                          unsigned shared_bytes, void** pointers, void** extra, KernelNode& node);
 cudaError_t make_node(cudaKernelNodeParams const* params, NodeParams& node);
 cudaError_t make_node(cudaMemcpy3DParms const* params, NodeParams& node);
 cudaError_t make_node(cudaMemsetParams const* params, NodeParams& node);

@@ -149,12 +149,14 @@ TEST_F(Graphs, NodesCopySetAndCallTheHost) {
   cudaGraphNode_t to_symbol = nullptr;
   cudaGraphNode_t from_symbol = nullptr;
   cudaGraphNode_t host = nullptr;
-  ASSERT_EQ(cudaGraphAddMemcpyNode1D(&copy_in, graph, nullptr, 0, value, &source, sizeof(int), cudaMemcpyHostToDevice), cudaSuccess);
+  ASSERT_EQ(cudaGraphAddMemcpyNode1D(&copy_in, graph, nullptr, 0, value, &source, sizeof(int), cudaMemcpyHostToDevice),
+            cudaSuccess);
   cudaGraphNode_t const add = add_kernel(kernels.add, 4, {copy_in});
   ASSERT_EQ(cudaGraphAddMemcpyNodeToSymbol(&to_symbol, graph, &add, 1, &kernels.variable, value, sizeof(int), 0,
                                            cudaMemcpyDeviceToDevice), cudaSuccess);
-  ASSERT_EQ(cudaGraphAddMemcpyNodeFromSymbol(&from_symbol, graph, &to_symbol, 1, &target, &kernels.variable, sizeof(int), 0,
-                                             cudaMemcpyDeviceToHost), cudaSuccess);
+  ASSERT_EQ(cudaGraphAddMemcpyNodeFromSymbol(&from_symbol, graph, &to_symbol, 1, &target, &kernels.variable,
+                                             sizeof(int), 0, cudaMemcpyDeviceToHost),
+            cudaSuccess);
   cudaHostNodeParams const times_ten{[](void* data) { *static_cast<int*>(data) *= 10; }, &target};
   ASSERT_EQ(cudaGraphAddHostNode(&host, graph, &from_symbol, 1, &times_ten), cudaSuccess);
   instantiate();
@@ -165,8 +167,10 @@ TEST_F(Graphs, NodesCopySetAndCallTheHost) {
   ASSERT_EQ(cudaGraphMemcpyNodeGetParams(copy_in, &params), cudaSuccess);
   EXPECT_EQ(params.srcPtr.ptr, &source);
   EXPECT_EQ(params.extent.width, sizeof(int));
-  EXPECT_EQ(cudaGraphAddMemcpyNodeToSymbol(&to_symbol, graph, nullptr, 0, &kernels.variable, value, 5, 0, cudaMemcpyDeviceToDevice),
-            cudaErrorInvalidValue) << "five bytes of a variable of four";
+  EXPECT_EQ(cudaGraphAddMemcpyNodeToSymbol(&to_symbol, graph, nullptr, 0, &kernels.variable, value, 5, 0,
+                                           cudaMemcpyDeviceToDevice),
+            cudaErrorInvalidValue)
+      << "five bytes of a variable of four";
 }
 
 TEST_F(Graphs, MemsetsHaveElementsAndRows) {
@@ -257,7 +261,8 @@ TEST_F(Graphs, AGraphThatFailsToMoveStaysThePrograms) {
   params.graph.graph = inner;
   params.graph.ownership = cudaGraphChildGraphOwnershipMove;
   cudaGraphNode_t node = nullptr;
-  EXPECT_EQ(cudaGraphAddNode(&node, graph, &elsewhere, nullptr, 1, &params), cudaErrorInvalidValue) << "not a node of this graph";
+  EXPECT_EQ(cudaGraphAddNode(&node, graph, &elsewhere, nullptr, 1, &params), cudaErrorInvalidValue)
+      << "not a node of this graph";
   std::size_t count = 0;
   EXPECT_EQ(cudaGraphGetNodes(inner, nullptr, &count), cudaSuccess);
   EXPECT_EQ(count, 1u);
@@ -276,7 +281,8 @@ TEST_F(Graphs, AGraphDoesNotMoveIntoItself) {
   EXPECT_EQ(cudaGraphAddNode(&node, outer, nullptr, nullptr, 0, &params), cudaErrorInvalidValue);
   ASSERT_EQ(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &params), cudaSuccess);
   params.graph.graph = graph;
-  EXPECT_EQ(cudaGraphAddNode(&node, outer, nullptr, nullptr, 0, &params), cudaErrorInvalidValue) << "it is in that graph";
+  EXPECT_EQ(cudaGraphAddNode(&node, outer, nullptr, nullptr, 0, &params), cudaErrorInvalidValue)
+      << "it is in that graph";
 }
 
 TEST_F(Graphs, AnyNodeIsAddedByOneStructure) {

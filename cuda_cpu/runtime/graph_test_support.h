@@ -11,14 +11,15 @@
 
 extern "C" {
 void** __cudaRegisterFatBinary(void const* image);
-void __cudaRegisterFunction(void** handle, char const* host_function, char*, char const* name, int, uint3*, uint3*, dim3*, dim3*,
-                            int*);
+void __cudaRegisterFunction(void** handle, char const* host_function, char*, char const* name, int, uint3*, uint3*,
+                            dim3*, dim3*, int*);
 void __cudaRegisterVar(void** handle, char* host_variable, char*, char const* name, int, std::size_t bytes, int, int);
 }
 
 namespace cuda_cpu::runtime {
 
-/// Of kTestKernels, and a variable: only the addresses count. `set` is store(); the result of the three depends on their order.
+/// Of kTestKernels, and a variable: only the addresses count. `set` is store(); the result of the three depends on
+/// their order.
 struct OrderKernels {
   char set = 0;
   char add = 0;
@@ -47,7 +48,8 @@ class Graphs : public ::testing::Test {
   Graphs() {
     EXPECT_EQ(cudaMalloc(reinterpret_cast<void**>(&value), sizeof(int)), cudaSuccess);
     write(0);
-    for (cudaStream_t* const its : {&stream, &other}) EXPECT_EQ(cudaStreamCreateWithFlags(its, cudaStreamNonBlocking), cudaSuccess);
+    for (cudaStream_t* const its : {&stream, &other})
+      EXPECT_EQ(cudaStreamCreateWithFlags(its, cudaStreamNonBlocking), cudaSuccess);
     for (cudaEvent_t* const its : {&event, &second_event}) EXPECT_EQ(cudaEventCreate(its), cudaSuccess);
     static_cast<void>(cudaGetLastError());
   }

@@ -32,7 +32,8 @@ cudaGraphExecUpdateResultInfo compare(Graph const& from, Graph const& to) TRACIN
   for (std::size_t i = 0; i < from.nodes().size(); ++i) {
     Node const& node = *from.nodes()[i];
     Node const& other = *to.nodes()[i];
-    if (node.params.index() != other.params.index()) return {cudaGraphExecUpdateErrorNodeTypeChanged, node.handle, nullptr};
+    if (node.params.index() != other.params.index())
+      return {cudaGraphExecUpdateErrorNodeTypeChanged, node.handle, nullptr};
     Node const* const differs = differing_dependency(node, indices, other, others);
     if (differs != nullptr || node.dependencies.size() != other.dependencies.size())
       return {cudaGraphExecUpdateErrorTopologyChanged, node.handle, differs == nullptr ? nullptr : differs->handle};

@@ -12,21 +12,26 @@ namespace {
 
 bool is_possible(dim3 grid, dim3 block) noexcept {
   auto const is_within = [](unsigned value, unsigned limit) { return value >= 1 && value <= limit; };
-  return is_within(grid.x, cpu::kMaxGridX) && is_within(grid.y, cpu::kMaxGridYZ) && is_within(grid.z, cpu::kMaxGridYZ) &&
-         is_within(block.x, cpu::kMaxThreads) && is_within(block.y, cpu::kMaxThreads) &&
-         is_within(block.z, cpu::kMaxBlockZ) && std::uint64_t{block.x} * block.y * block.z <= cpu::kMaxThreads;
+  return is_within(grid.x, cpu::kMaxGridX) && is_within(grid.y, cpu::kMaxGridYZ) &&
+         is_within(grid.z, cpu::kMaxGridYZ) && is_within(block.x, cpu::kMaxThreads) &&
+         is_within(block.y, cpu::kMaxThreads) && is_within(block.z, cpu::kMaxBlockZ) &&
+         std::uint64_t{block.x} * block.y * block.z <= cpu::kMaxThreads;
 }
 
 cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void** parameters, std::size_t shared_bytes,
                    cudaStream_t stream, bool is_cooperative = false) {
   if (cudaError_t const error = check_shape(grid, block); error != cudaSuccess) return error;
-  if (shared_bytes > UINT32_MAX) return refuse(cudaErrorInvalidValue, fmt::format("{} bytes of dynamic shared memory", shared_bytes));
+  if (shared_bytes > UINT32_MAX)
+    return refuse(cudaErrorInvalidValue, fmt::format("{} bytes of dynamic shared memory", shared_bytes));
   if (is_cooperative)
-    if (cudaError_t const error = check_cooperative(function, grid, block, shared_bytes); error != cudaSuccess) return error;
+    if (cudaError_t const error = check_cooperative(function, grid, block, shared_bytes); error != cudaSuccess)
+      return error;
   tracing::cuda::Dim3 const blocks{grid.x, grid.y, grid.z}, threads{block.x, block.y, block.z};
   auto const shared = static_cast<unsigned>(shared_bytes);
-  return to_error(is_cooperative ? driver().launch_cooperative_kernel(function, blocks, threads, shared, stream_of(stream), parameters)
-                                 : driver().launch_kernel(function, blocks, threads, shared, stream_of(stream), parameters));
+  return to_error(
+      is_cooperative
+          ? driver().launch_cooperative_kernel(function, blocks, threads, shared, stream_of(stream), parameters)
+          : driver().launch_kernel(function, blocks, threads, shared, stream_of(stream), parameters));
 }
 
 cudaError_t launch_of(void const* host_function, dim3 grid, dim3 block, void** parameters, std::size_t shared_bytes,
@@ -34,7 +39,8 @@ cudaError_t launch_of(void const* host_function, dim3 grid, dim3 block, void** p
   return call([&] {
     CUfunction function = nullptr;
     cudaError_t const error = find_function(host_function, &function);
-    return error == cudaSuccess ? launch(function, grid, block, parameters, shared_bytes, stream, is_cooperative) : error;
+    return error == cudaSuccess ? launch(function, grid, block, parameters, shared_bytes, stream, is_cooperative)
+                                : error;
   });
 }
 
@@ -43,8 +49,8 @@ cudaError_t launch_of(void const* host_function, dim3 grid, dim3 block, void** p
 cudaError_t check_shape(dim3 grid, dim3 block) {
   if (is_possible(grid, block)) return cudaSuccess;
   return refuse(cudaErrorInvalidConfiguration,
-                fmt::format("a launch of grid ({}, {}, {}) and block ({}, {}, {}); a block has 1 to {} threads", grid.x, grid.y,
-                            grid.z, block.x, block.y, block.z, cpu::kMaxThreads));
+                fmt::format("a launch of grid ({}, {}, {}) and block ({}, {}, {}); a block has 1 to {} threads", grid.x,
+                            grid.y, grid.z, block.x, block.y, block.z, cpu::kMaxThreads));
 }
 
 bool is_hint(cudaLaunchAttributeID attribute) noexcept {
@@ -70,7 +76,9 @@ cudaError_t read_attributes(cudaLaunchAttribute const* attributes, unsigned coun
           return refuse(cudaErrorInvalidClusterSize, "a cluster of more than one block, which is not supported");
         break;
       default:
-        if (!is_hint(id)) return refuse(cudaErrorNotSupported, fmt::format("launch attribute {} is not supported", static_cast<int>(id)));
+        if (!is_hint(id))
+          return refuse(cudaErrorNotSupported,
+                        fmt::format("launch attribute {} is not supported", static_cast<int>(id)));
     }
   }
   return cudaSuccess;
@@ -101,8 +109,8 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
     return result == CUDA_SUCCESS ? launch(function, grid, block, parameters, shared_bytes, stream) : to_error(result);
   });
 }
-cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void** parameters, std::size_t shared_bytes,
-                                    cudaStream_t stream) {
+cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void** parameters,
+                                    std::size_t shared_bytes, cudaStream_t stream) {
   PerThreadStreams const scope;
   return __cudaLaunchKernel(kernel, grid, block, parameters, shared_bytes, stream);
 }
@@ -110,14 +118,15 @@ cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, 
 cudaError_t cudaLaunchKernelExC(cudaLaunchConfig_t const* configuration, void const* function, void** parameters) {
   if (configuration == nullptr) return finish(cudaErrorInvalidValue);
   bool is_cooperative = false;
-  cudaError_t const error = call([&] { return read_attributes(configuration->attrs, configuration->numAttrs, is_cooperative); });
+  cudaError_t const error =
+      call([&] { return read_attributes(configuration->attrs, configuration->numAttrs, is_cooperative); });
   if (error != cudaSuccess) return error;
-  return launch_of(function, configuration->gridDim, configuration->blockDim, parameters, configuration->dynamicSmemBytes,
-                   configuration->stream, is_cooperative);
+  return launch_of(function, configuration->gridDim, configuration->blockDim, parameters,
+                   configuration->dynamicSmemBytes, configuration->stream, is_cooperative);
 }
 
-cudaError_t cudaLaunchCooperativeKernel(void const* function, dim3 grid, dim3 block, void** parameters, std::size_t shared_bytes,
-                                        cudaStream_t stream) {
+cudaError_t cudaLaunchCooperativeKernel(void const* function, dim3 grid, dim3 block, void** parameters,
+                                        std::size_t shared_bytes, cudaStream_t stream) {
   return launch_of(function, grid, block, parameters, shared_bytes, stream, true);
 }
 

@@ -48,7 +48,8 @@ template <class Image>
 cudaError_t load(cudaLibrary_t* out, Image image) {
   auto library = std::make_unique<Library>(std::move(image));
   CUmodule module = nullptr;
-  if (CUresult const result = library->binary->load(&module, "the library"); result != CUDA_SUCCESS) return to_error(result);
+  if (CUresult const result = library->binary->load(&module, "the library"); result != CUDA_SUCCESS)
+    return to_error(result);
   *out = reinterpret_cast<cudaLibrary_t>(library.get());
   MutexLock const lock(libraries().mutex);
   libraries().loaded.emplace(*out, std::move(library));
@@ -68,7 +69,8 @@ cudaError_t find_kernel(Library& library, std::string const& name, cudaKernel_t*
   MutexLock const lock(library.mutex);
   auto& known = library.kernels[name];
   if (known == nullptr) {
-    Kernel& kernel = registry().add_kernel(*library.binary, &known, name.c_str());  // the address is as unique as a function's
+    // The address is as unique as a function's.
+    Kernel& kernel = registry().add_kernel(*library.binary, &known, name.c_str());
     CUfunction function = nullptr;
     if (CUresult const result = kernel.find(&function); result != CUDA_SUCCESS) {
       registry().remove_kernel(&known);
@@ -86,13 +88,13 @@ cudaError_t find_kernel(Library& library, std::string const& name, cudaKernel_t*
 extern "C" {
 
 // Options of the compiler have no effect here.
-cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, void const* code, cudaJitOption*, void**, unsigned, cudaLibraryOption*, void**,
-                                unsigned) {
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, void const* code, cudaJitOption*, void**, unsigned,
+                                cudaLibraryOption*, void**, unsigned) {
   return call([&] { return library == nullptr || code == nullptr ? cudaErrorInvalidValue : load(library, code); });
 }
 
-cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, char const* path, cudaJitOption*, void**, unsigned, cudaLibraryOption*,
-                                    void**, unsigned) {
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, char const* path, cudaJitOption*, void**, unsigned,
+                                    cudaLibraryOption*, void**, unsigned) {
   return call([&]() -> cudaError_t {
     if (library == nullptr || path == nullptr) return cudaErrorInvalidValue;
     std::ifstream file(path, std::ios::binary);
@@ -121,9 +123,11 @@ cudaError_t cudaLibraryGetGlobal(void** address, std::size_t* bytes, cudaLibrary
   return on_library(library, [&](Library& its) -> CUresult {
     if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
     CUmodule module = nullptr;
-    if (CUresult const result = its.binary->load(&module, fmt::format("the variable {}", name)); result != CUDA_SUCCESS) return result;
-    return driver().check(driver().api().module_get_global(reinterpret_cast<CUdeviceptr*>(address), bytes, module, name),
-                          fmt::format("cuModuleGetGlobal({})", name));
+    if (CUresult const result = its.binary->load(&module, fmt::format("the variable {}", name)); result != CUDA_SUCCESS)
+      return result;
+    return driver().check(
+        driver().api().module_get_global(reinterpret_cast<CUdeviceptr*>(address), bytes, module, name),
+        fmt::format("cuModuleGetGlobal({})", name));
   });
 }
 cudaError_t cudaLibraryGetManaged(void** address, std::size_t* bytes, cudaLibrary_t library, char const* name) {

@@ -37,7 +37,9 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
   return allocate(pointer, bytes, [&] { return driver().mem_host_alloc(pointer, bytes, flags); });
 }
-cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) { return cudaHostAlloc(pointer, bytes, cudaHostAllocDefault); }
+cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
+  return cudaHostAlloc(pointer, bytes, cudaHostAllocDefault);
+}
 
 cudaError_t cudaFreeHost(void* pointer) {
   return call([&] { return pointer == nullptr ? CUDA_SUCCESS : driver().mem_free_host(pointer); });
@@ -58,7 +60,8 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 cudaError_t cudaGetSymbolAddress(void** pointer, void const* symbol) {
   return call([&]() -> cudaError_t {
     Variable* const variable = registry().find_variable(symbol);
-    if (variable == nullptr || pointer == nullptr) return variable == nullptr ? cudaErrorInvalidSymbol : cudaErrorInvalidValue;
+    if (variable == nullptr || pointer == nullptr)
+      return variable == nullptr ? cudaErrorInvalidSymbol : cudaErrorInvalidValue;
     return to_error(variable->find(reinterpret_cast<CUdeviceptr*>(pointer)));
   });
 }
@@ -66,7 +69,8 @@ cudaError_t cudaGetSymbolAddress(void** pointer, void const* symbol) {
 cudaError_t cudaGetSymbolSize(std::size_t* bytes, void const* symbol) {
   return call([&]() -> cudaError_t {
     Variable* const variable = registry().find_variable(symbol);
-    if (variable == nullptr || bytes == nullptr) return variable == nullptr ? cudaErrorInvalidSymbol : cudaErrorInvalidValue;
+    if (variable == nullptr || bytes == nullptr)
+      return variable == nullptr ? cudaErrorInvalidSymbol : cudaErrorInvalidValue;
     *bytes = variable->bytes;
     return cudaSuccess;
   });

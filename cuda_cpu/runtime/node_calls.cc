@@ -5,8 +5,8 @@ using namespace cuda_cpu::runtime;
 
 extern "C" {
 
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies, std::size_t count,
-                                   cudaKernelNodeParams const* params) {
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
+                                   std::size_t count, cudaKernelNodeParams const* params) {
   return add_node(node, graph, dependencies, nullptr, count, from(params));
 }
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* params) {
@@ -15,12 +15,13 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, cudaKernelNodeParams const* params) {
   return set_params(node, from(params));
 }
-cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaKernelNodeParams const* params) {
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             cudaKernelNodeParams const* params) {
   return set_params(exec, node, from(params));
 }
 
-cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies, std::size_t count,
-                                   cudaMemcpy3DParms const* params) {
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
+                                   std::size_t count, cudaMemcpy3DParms const* params) {
   return add_node(node, graph, dependencies, nullptr, count, from(params));
 }
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms* params) {
@@ -29,15 +30,18 @@ cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, cudaMemcpy3DParms const* params) {
   return set_params(node, from(params));
 }
-cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaMemcpy3DParms const* params) {
+cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             cudaMemcpy3DParms const* params) {
   return set_params(exec, node, from(params));
 }
 
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies, std::size_t count,
-                                     void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind) {
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
+                                     std::size_t count, void* to, void const* from, std::size_t bytes,
+                                     cudaMemcpyKind kind) {
   return add_node(node, graph, dependencies, nullptr, count, from_copy(to, from, bytes, kind));
 }
-cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind) {
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, void const* from, std::size_t bytes,
+                                           cudaMemcpyKind kind) {
   return set_params(node, from_copy(to, from, bytes, kind));
 }
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void* to, void const* from,
@@ -45,55 +49,65 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNo
   return set_params(exec, node, from_copy(to, from, bytes, kind));
 }
 
-cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
-                                           std::size_t count, void const* symbol, void const* from, std::size_t bytes,
-                                           std::size_t offset, cudaMemcpyKind kind) {
+cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                           cudaGraphNode_t const* dependencies, std::size_t count, void const* symbol,
+                                           void const* from, std::size_t bytes, std::size_t offset,
+                                           cudaMemcpyKind kind) {
   return add_node(node, graph, dependencies, nullptr, count, from_copy_to_symbol(symbol, from, bytes, offset, kind));
 }
-cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, void const* symbol, void const* from, std::size_t bytes,
-                                                 std::size_t offset, cudaMemcpyKind kind) {
+cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, void const* symbol, void const* from,
+                                                 std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
   return set_params(node, from_copy_to_symbol(symbol, from, bytes, offset, kind));
 }
 cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, void const* symbol,
-                                                     void const* from, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
+                                                     void const* from, std::size_t bytes, std::size_t offset,
+                                                     cudaMemcpyKind kind) {
   return set_params(exec, node, from_copy_to_symbol(symbol, from, bytes, offset, kind));
 }
 
-cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
-                                             std::size_t count, void* to, void const* symbol, std::size_t bytes,
-                                             std::size_t offset, cudaMemcpyKind kind) {
+cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
+                                             cudaGraphNode_t const* dependencies, std::size_t count, void* to,
+                                             void const* symbol, std::size_t bytes, std::size_t offset,
+                                             cudaMemcpyKind kind) {
   return add_node(node, graph, dependencies, nullptr, count, from_copy_from_symbol(to, symbol, bytes, offset, kind));
 }
-cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* to, void const* symbol, std::size_t bytes,
-                                                   std::size_t offset, cudaMemcpyKind kind) {
+cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* to, void const* symbol,
+                                                   std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
   return set_params(node, from_copy_from_symbol(to, symbol, bytes, offset, kind));
 }
-cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, void* to, void const* symbol,
-                                                       std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
+cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, void* to,
+                                                       void const* symbol, std::size_t bytes, std::size_t offset,
+                                                       cudaMemcpyKind kind) {
   return set_params(exec, node, from_copy_from_symbol(to, symbol, bytes, offset, kind));
 }
 
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies, std::size_t count,
-                                   cudaMemsetParams const* params) {
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
+                                   std::size_t count, cudaMemsetParams const* params) {
   return add_node(node, graph, dependencies, nullptr, count, from(params));
 }
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* params) {
   return get_params<MemsetNode>(node, params, [&](MemsetNode const& its) { *params = its.fill; });
 }
-cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, cudaMemsetParams const* params) { return set_params(node, from(params)); }
-cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaMemsetParams const* params) {
+cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, cudaMemsetParams const* params) {
+  return set_params(node, from(params));
+}
+cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             cudaMemsetParams const* params) {
   return set_params(exec, node, from(params));
 }
 
-cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies, std::size_t count,
-                                 cudaHostNodeParams const* params) {
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
+                                 std::size_t count, cudaHostNodeParams const* params) {
   return add_node(node, graph, dependencies, nullptr, count, from(params));
 }
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* params) {
   return get_params<HostNode>(node, params, [&](HostNode const& its) { *params = {its.function, its.data}; });
 }
-cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, cudaHostNodeParams const* params) { return set_params(node, from(params)); }
-cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaHostNodeParams const* params) {
+cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, cudaHostNodeParams const* params) {
+  return set_params(node, from(params));
+}
+cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                           cudaHostNodeParams const* params) {
   return set_params(exec, node, from(params));
 }
 

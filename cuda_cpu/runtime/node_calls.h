@@ -45,7 +45,8 @@ cudaError_t get_params(cudaGraphNode_t handle, void const* out, Give const& give
   });
 }
 
-/// Exchanges the parameters of a node for those of the same kind. Kernels keep their attributes, and nodes their memory.
+/// Exchanges the parameters of a node for those of the same kind. Kernels keep their attributes, and nodes their
+/// memory.
 inline cudaError_t exchange(NodeParams& old, NodeParams& params) {
   if (old.index() != params.index() || std::holds_alternative<AllocNode>(old) || std::holds_alternative<FreeNode>(old))
     return cudaErrorInvalidValue;
@@ -114,7 +115,8 @@ inline auto from_copy_to_symbol(void const* symbol, void const* from_memory, std
     return error == cudaSuccess ? from_copy(to, from_memory, bytes, kind)(node) : error;
   };
 }
-inline auto from_copy_from_symbol(void* to, void const* symbol, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
+inline auto from_copy_from_symbol(void* to, void const* symbol, std::size_t bytes, std::size_t offset,
+                                  cudaMemcpyKind kind) {
   return [=](NodeParams& node) {
     std::byte* memory = nullptr;
     cudaError_t const error = at_symbol(symbol, bytes, offset, &memory);

@@ -30,8 +30,9 @@ cudaError_t make_child_node(cudaGraph_t handle, bool moves, NodeParams& node) {
   MutexLock const lock(graphs_mutex);
   if (graph == nullptr || (moves && (graph->is_owned || graph->is_captured))) return cudaErrorInvalidValue;
   if (!moves && graph->has_memory_nodes())
-    return refuse(cudaErrorNotSupported, "a graph with nodes that allocate or free memory has to move into the graph that it becomes "
-                                         "part of: cudaGraphChildGraphOwnershipMove");
+    return refuse(cudaErrorNotSupported,
+                  "a graph with nodes that allocate or free memory has to move into the graph that it becomes "
+                  "part of: cudaGraphChildGraphOwnershipMove");
   node = ChildNode{moves ? graph : owned(graph->clone())};  // one that moves stays the program's if the call fails
   return cudaSuccess;
 }
@@ -45,7 +46,8 @@ cudaError_t make_alloc_node(std::size_t bytes, NodeParams& node) {
 
 cudaError_t make_free_node(void const* memory, NodeParams& node) {
   auto allocation = GraphAllocation::find(reinterpret_cast<CUdeviceptr>(memory));
-  if (allocation == nullptr) return refuse(cudaErrorInvalidValue, "the memory that a graph frees has to be allocated by a graph");
+  if (allocation == nullptr)
+    return refuse(cudaErrorInvalidValue, "the memory that a graph frees has to be allocated by a graph");
   node = FreeNode{std::move(allocation)};
   return cudaSuccess;
 }
@@ -54,7 +56,8 @@ cudaError_t make_free_node(void const* memory, NodeParams& node) {
 
 extern "C" {
 
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies, std::size_t count) {
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
+                                  std::size_t count) {
   return add_node(node, graph, dependencies, nullptr, count, [](NodeParams& its) {
     its = EmptyNode{};
     return cudaSuccess;
@@ -63,7 +66,8 @@ cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, cuda
 
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
                                        std::size_t count, cudaGraph_t child) {
-  return add_node(node, graph, dependencies, nullptr, count, [=](NodeParams& its) { return make_child_node(child, false, its); });
+  return add_node(node, graph, dependencies, nullptr, count,
+                  [=](NodeParams& its) { return make_child_node(child, false, its); });
 }
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {
   return get_params<ChildNode>(node, graph, [&](ChildNode const& its) { *graph = its.graph->handle; });
@@ -79,7 +83,8 @@ cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t handle, cudaGra
       if (old == nullptr) return cudaErrorInvalidValue;
       return update_nodes(*child, *old->graph).result == cudaGraphExecUpdateSuccess
                  ? cudaSuccess
-                 : refuse(cudaErrorInvalidValue, "the graph has other nodes or edges than the one that it would replace");
+                 : refuse(cudaErrorInvalidValue,
+                          "the graph has other nodes or edges than the one that it would replace");
     });
   });
 }
@@ -115,7 +120,8 @@ cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNo
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
                                      std::size_t count, cudaMemAllocNodeParams* params) {
   if (params == nullptr) return finish(cudaErrorInvalidValue);
-  cudaError_t const error = add_node(node, graph, dependencies, nullptr, count, [=](NodeParams& its) { return make_alloc_node(params->bytesize, its); });
+  cudaError_t const error = add_node(node, graph, dependencies, nullptr, count,
+                                     [=](NodeParams& its) { return make_alloc_node(params->bytesize, its); });
   cudaMemAllocNodeParams added{};
   if (error != cudaSuccess) return error;
   cudaGraphMemAllocNodeGetParams(*node, &added);
@@ -128,7 +134,8 @@ cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, cudaMemAllocNod
 
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
                                     std::size_t count, void* memory) {
-  return add_node(node, graph, dependencies, nullptr, count, [=](NodeParams& its) { return make_free_node(memory, its); });
+  return add_node(node, graph, dependencies, nullptr, count,
+                  [=](NodeParams& its) { return make_free_node(memory, its); });
 }
 cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* out) {
   return get_params<FreeNode>(node, out, [&](FreeNode const& its) {

@@ -14,7 +14,8 @@ cudaError_t make_any(cudaGraphNodeParams const* params, NodeParams& node) {
   switch (params->type) {
     case cudaGraphNodeTypeKernel: {
       auto const& its = params->kernel;
-      cudaKernelNodeParams const kernel{its.func, its.gridDim, its.blockDim, its.sharedMemBytes, its.kernelParams, its.extra};
+      cudaKernelNodeParams const kernel{its.func,           its.gridDim,      its.blockDim,
+                                        its.sharedMemBytes, its.kernelParams, its.extra};
       return make_node(&kernel, node);
     }
     case cudaGraphNodeTypeMemcpy:
@@ -45,7 +46,8 @@ cudaError_t make_any(cudaGraphNodeParams const* params, NodeParams& node) {
       return refuse(cudaErrorNotSupported, "graphs have no conditional nodes here");
     case cudaGraphNodeTypeExtSemaphoreSignal:
     case cudaGraphNodeTypeExtSemaphoreWait:
-      return refuse(cudaErrorNotSupported, "a node for external semaphores is not supported: there is no memory of other APIs");
+      return refuse(cudaErrorNotSupported,
+                    "a node for external semaphores is not supported: there is no memory of other APIs");
     case cudaGraphNodeTypeCount:
       break;
   }
@@ -57,7 +59,8 @@ auto from_any(cudaGraphNodeParams const* params) {
 }
 
 bool would_contain_itself(cudaGraph_t graph, cudaGraphNodeParams const* params) {
-  if (params == nullptr || params->type != cudaGraphNodeTypeGraph || params->graph.ownership != cudaGraphChildGraphOwnershipMove)
+  if (params == nullptr || params->type != cudaGraphNodeTypeGraph ||
+      params->graph.ownership != cudaGraphChildGraphOwnershipMove)
     return false;
   auto const outer = find_graph(graph);
   auto const moved = find_graph(params->graph.graph);
@@ -71,7 +74,8 @@ extern "C" {
 
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
                              cudaGraphEdgeData const* data, std::size_t count, cudaGraphNodeParams* params) {
-  if (would_contain_itself(graph, params)) return finish(refuse(cudaErrorInvalidValue, "a graph cannot move into itself"));
+  if (would_contain_itself(graph, params))
+    return finish(refuse(cudaErrorInvalidValue, "a graph cannot move into itself"));
   cudaError_t const error = add_node(node, graph, dependencies, data, count, from_any(params));
   if (error != cudaSuccess || params->type != cudaGraphNodeTypeMemAlloc) return error;
   cudaMemAllocNodeParams added{};
@@ -79,7 +83,9 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraph
   params->alloc.dptr = added.dptr;
   return result;
 }
-cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* params) { return set_params(node, from_any(params)); }
+cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* params) {
+  return set_params(node, from_any(params));
+}
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraphNodeParams* params) {
   if (params != nullptr && params->type == cudaGraphNodeTypeGraph)
     return cudaGraphExecChildGraphNodeSetParams(exec, node, params->graph.graph);
@@ -91,7 +97,8 @@ cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttr
   return call([&]() -> cudaError_t {
     if (value == nullptr) return cudaErrorInvalidValue;
     if (!is_hint(attribute))
-      return refuse(cudaErrorNotSupported, fmt::format("attribute {} of a kernel in a graph is not supported", static_cast<int>(attribute)));
+      return refuse(cudaErrorNotSupported,
+                    fmt::format("attribute {} of a kernel in a graph is not supported", static_cast<int>(attribute)));
     MutexLock const lock(graphs_mutex);
     auto* const kernel = find_params<KernelNode>(node);
     if (kernel == nullptr) return cudaErrorInvalidValue;
@@ -100,7 +107,8 @@ cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttr
   });
 }
 
-cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID attribute, cudaLaunchAttributeValue* value) {
+cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node, cudaLaunchAttributeID attribute,
+                                            cudaLaunchAttributeValue* value) {
   return get_params<KernelNode>(node, value, [&](KernelNode const& its) {
     auto const found = its.attributes.find(attribute);
     *value = found == its.attributes.end() ? cudaLaunchAttributeValue{} : found->second;

@@ -1,5 +1,5 @@
-// Memory pools. All of them allocate from the memory of the device and reserve nothing; what else a program sets is kept and given
-// back.
+// Memory pools. All of them allocate from the memory of the device and reserve nothing; what else a program sets is
+// kept and given back.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -186,7 +186,8 @@ cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPo
     std::uint64_t const used = cuda_cpu::cpu::pool_use(pool).used;
     if (used > max_bytes || bytes > max_bytes - used)
       return refuse(cudaErrorMemoryAllocation,
-                    fmt::format("{} bytes requested of a memory pool of at most {}, of which {} are in use", bytes, max_bytes, used));
+                    fmt::format("{} bytes requested of a memory pool of at most {}, of which {} are in use", bytes,
+                                max_bytes, used));
     auto* const address = reinterpret_cast<CUdeviceptr*>(pointer);
     CUresult const result = driver().mem_alloc_async(address, bytes, stream_of(stream));
     if (result == CUDA_SUCCESS) cuda_cpu::cpu::assign_to_pool(*address, pool);

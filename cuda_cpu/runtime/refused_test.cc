@@ -1,4 +1,5 @@
-// Every function that is not supported says so. Without the toolkit's headers, as refused.cc, since none gets arguments.
+// Every function that is not supported says so. Without the toolkit's headers, as refused.cc, since none gets
+// arguments.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -23,8 +23,8 @@ void __cudaRegisterFatBinaryEnd(void**) {}
 // By atexit(), and when a library is closed. The module stays loaded: kernels may still run.
 void __cudaUnregisterFatBinary(void** handle) { registry().remove(binary_of(handle)); }
 
-void __cudaRegisterFunction(void** handle, char const* host_function, char*, char const* name, int, uint3*, uint3*, dim3*,
-                            dim3*, int*) {
+void __cudaRegisterFunction(void** handle, char const* host_function, char*, char const* name, int, uint3*, uint3*,
+                            dim3*, dim3*, int*) {
   registry().add_kernel(binary_of(handle), host_function, name);
 }
 
@@ -32,7 +32,8 @@ void __cudaRegisterVar(void** handle, char* host_variable, char*, char const* na
   registry().add_variable(binary_of(handle), host_variable, name, bytes, nullptr);
 }
 
-void __cudaRegisterManagedVar(void** handle, void** host_pointer, char*, char const* name, int, std::size_t bytes, int, int) {
+void __cudaRegisterManagedVar(void** handle, void** host_pointer, char*, char const* name, int, std::size_t bytes, int,
+                              int) {
   registry().add_variable(binary_of(handle), host_pointer, name, bytes, host_pointer);
 }
 

@@ -79,7 +79,8 @@ TEST(Registration, AVariableThatTheUnitDoesNotHaveIsAnError) {
   void* address = nullptr;
   ::testing::internal::CaptureStderr();
   EXPECT_NE(cudaGetSymbolAddress(&address, &host_variable), cudaSuccess);
-  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("the variable offset cannot be used: its module does not define it"));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("the variable offset cannot be used: its module does not define it"));
   cudaGetLastError();
 }
 

@@ -63,7 +63,8 @@ CUresult Kernel::find(CUfunction* function) {
     return CUDA_SUCCESS;
   CUmodule module = nullptr;
   std::string const name_in_source = tracing::cuda::kernel_name(name.c_str());
-  if (CUresult const result = binary.load(&module, "the kernel " + name_in_source); result != CUDA_SUCCESS) return result;
+  if (CUresult const result = binary.load(&module, "the kernel " + name_in_source); result != CUDA_SUCCESS)
+    return result;
   CUresult const result = driver().module_get_function(function, module, name.c_str());
   if (result == CUDA_SUCCESS)
     function_.store(*function, std::memory_order_release);
@@ -78,7 +79,8 @@ CUresult Variable::find(CUdeviceptr* address) {
   CUresult const result = driver().check(driver().api().module_get_global(address, nullptr, module, name.c_str()),
                                          fmt::format("cuModuleGetGlobal({})", name));
   // A program does not look at the result where nvcc asks for the address of a managed variable.
-  if (result != CUDA_SUCCESS) explain(fmt::format("the variable {} cannot be used: its module does not define it", name));
+  if (result != CUDA_SUCCESS)
+    explain(fmt::format("the variable {} cannot be used: its module does not define it", name));
   return result;
 }
 

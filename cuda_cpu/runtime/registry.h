@@ -15,14 +15,15 @@
 
 namespace cuda_cpu::runtime {
 
-/// What one translation unit, or one device link, brings: its fat binary, which is loaded at the first use of anything in it.
+/// What one translation unit, or one device link, brings: its fat binary, which is loaded at the first use of anything
+/// in it.
 class Binary {
  public:
   /// A fat binary or PTX, which must outlive it.
   explicit Binary(void const* image) : image_(image) {}
 
-  /// Loads the module. Later calls return the same result. A failure is explained, and explained again for each `user`: what
-  /// needs the module.
+  /// Loads the module. Later calls return the same result. A failure is explained, and explained again for each `user`:
+  /// what needs the module.
   CUresult load(CUmodule* module, std::string const& user);
   /// Unloads it; the next use loads it again.
   void unload() noexcept;
@@ -74,7 +75,8 @@ class Registry {
   Kernel& add_kernel(Binary& binary, void const* host_function, char const* name);
   void remove_kernel(void const* host_function) noexcept;
   /// `host_pointer` is null unless the variable is managed.
-  void add_variable(Binary& binary, void const* host_variable, char const* name, std::size_t bytes, void** host_pointer);
+  void add_variable(Binary& binary, void const* host_variable, char const* name, std::size_t bytes,
+                    void** host_pointer);
 
   /// A kernel by the address of its host function or of the Kernel itself. Null if there is none.
   Kernel* find_kernel(void const* host_function) const;

@@ -36,7 +36,8 @@ void print(std::string_view message) noexcept {
 void start_tracing() {
   static std::once_flag started;
   std::call_once(started, [] {
-    bool const is_wanted = std::ranges::any_of(kVariables, [](char const* name) { return std::getenv(name) != nullptr; });
+    bool const is_wanted =
+        std::ranges::any_of(kVariables, [](char const* name) { return std::getenv(name) != nullptr; });
     if (!is_wanted || tracing::current_subscriber() != nullptr) return;
     static auto& guard = *new tracing::EnvGuard(tracing::init_from_env());  // finishes at exit
     static_cast<void>(guard);
@@ -96,7 +97,8 @@ void explain(std::string_view message) noexcept {
 
 cudaError_t refuse(cudaError_t error, std::string_view message) noexcept {
   try {
-    TRACE_ERROR("{}", message, tracing::kv("code", static_cast<int>(error)), tracing::kv("name", cudaGetErrorName(error)));
+    TRACE_ERROR("{}", message, tracing::kv("code", static_cast<int>(error)),
+                tracing::kv("name", cudaGetErrorName(error)));
     explain(fmt::format("{}: {}", cudaGetErrorName(error), message));
   } catch (...) {  // out of memory
   }

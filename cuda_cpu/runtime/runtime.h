@@ -1,7 +1,8 @@
 // What the calls of the stand-in for CUDA's runtime library share: the driver, errors, and how each call begins.
 //
-// The stand-in defines the functions of cuda_runtime_api.h, and those that nvcc's code calls, over a tracing::cuda::Driver of
-// the CPU backend. Each file defines the functions of one chapter of NVIDIA's reference, as it documents them.
+// The stand-in defines the functions of cuda_runtime_api.h, and those that nvcc's code calls, over a
+// tracing::cuda::Driver of the CPU backend. Each file defines the functions of one chapter of NVIDIA's reference, as it
+// documents them.
 #pragma once
 
 #include <cuda.h>
@@ -35,8 +36,8 @@ struct ThreadState {
 };
 ThreadState& this_thread() noexcept;
 
-/// In its scope stream 0 is the default stream of the thread: for the functions that end in _ptsz and _ptds, which programs
-/// call that are compiled with --default-stream per-thread.
+/// In its scope stream 0 is the default stream of the thread: for the functions that end in _ptsz and _ptds, which
+/// programs call that are compiled with --default-stream per-thread.
 class [[nodiscard]] PerThreadStreams {
  public:
   PerThreadStreams() noexcept : outer_(this_thread().per_thread_streams) { this_thread().per_thread_streams = true; }
@@ -63,12 +64,12 @@ void start_tracing();
 /// Opens the device at the first call, after start_tracing(), and makes its context current on this thread.
 cudaError_t start();
 
-/// Keeps the error for cudaGetLastError() and returns it. If no subscriber gets errors, the first error that loses the context is
-/// explained on stderr.
+/// Keeps the error for cudaGetLastError() and returns it. If no subscriber gets errors, the first error that loses the
+/// context is explained on stderr.
 cudaError_t finish(cudaError_t error) noexcept;
 
-/// Records an error of the stand-in itself, which the driver does not know; on stderr if no subscriber gets errors. Returns
-/// `error`.
+/// Records an error of the stand-in itself, which the driver does not know; on stderr if no subscriber gets errors.
+/// Returns `error`.
 cudaError_t refuse(cudaError_t error, std::string_view message) noexcept;
 
 /// If `result` loses the context and no subscriber gets errors, explains on stderr, once, how it was lost.

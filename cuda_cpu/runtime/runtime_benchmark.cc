@@ -1,5 +1,5 @@
-// What programs on the stand-in for the runtime library wait for: launches, and modules that are loaded. Each benchmark runs in
-// a process of its own, so that load_first is the first load.
+// What programs on the stand-in for the runtime library wait for: launches, and modules that are loaded. Each benchmark
+// runs in a process of its own, so that load_first is the first load.
 #include <benchmark/benchmark.h>
 #include <cuda_runtime_api.h>
 
@@ -25,7 +25,8 @@ void runtime_launch(benchmark::State& state) {
   cudaStreamCreate(&stream);
   int i = 0;
   for (auto _ : state) {
-    if (cudaLaunchKernel(kernel, dim3(1), dim3(1), nullptr, 0, stream) != cudaSuccess) state.SkipWithError("the launch failed");
+    if (cudaLaunchKernel(kernel, dim3(1), dim3(1), nullptr, 0, stream) != cudaSuccess)
+      state.SkipWithError("the launch failed");
     if (++i % 100 == 0) cudaStreamSynchronize(stream);
   }
   cudaStreamSynchronize(stream);

@@ -11,9 +11,11 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
 }
 
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
-                                          cudaGraphEdgeData const* data, std::size_t count, cudaStreamCaptureMode mode) {
+                                          cudaGraphEdgeData const* data, std::size_t count,
+                                          cudaStreamCaptureMode mode) {
   return call([&] {
-    return graph == nullptr ? cudaErrorInvalidValue : begin_capture(stream_of(stream), mode, graph, dependencies, data, count);
+    return graph == nullptr ? cudaErrorInvalidValue
+                            : begin_capture(stream_of(stream), mode, graph, dependencies, data, count);
   });
 }
 
@@ -32,8 +34,8 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
 }
 
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id,
-                                     cudaGraph_t* graph, cudaGraphNode_t const** dependencies, cudaGraphEdgeData const** data,
-                                     std::size_t* count) {
+                                     cudaGraph_t* graph, cudaGraphNode_t const** dependencies,
+                                     cudaGraphEdgeData const** data, std::size_t* count) {
   return call([&]() -> cudaError_t {
     CaptureInfo info;
     if (status == nullptr || (data != nullptr && dependencies == nullptr)) return cudaErrorInvalidValue;
@@ -63,7 +65,8 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
   return call([&] {
-    if (mode == nullptr || *mode < cudaStreamCaptureModeGlobal || *mode > cudaStreamCaptureModeRelaxed) return cudaErrorInvalidValue;
+    if (mode == nullptr || *mode < cudaStreamCaptureModeGlobal || *mode > cudaStreamCaptureModeRelaxed)
+      return cudaErrorInvalidValue;
     *mode = exchange_mode(*mode);
     return cudaSuccess;
   });

@@ -43,10 +43,12 @@ cudaError_t give(T* out, T value) noexcept {
   return cudaSuccess;
 }
 
-// Hints for the hardware, which have no effect. Streams are never of the same number, so what is set ends with the process.
+// Hints for the hardware, which have no effect. Streams are never of the same number, so what is set ends with the
+// process.
 struct SetAttributes {
   Mutex mutex;
-  std::map<unsigned long long, std::map<cudaLaunchAttributeID, cudaLaunchAttributeValue>> of_streams TRACING_GUARDED_BY(mutex);
+  std::map<unsigned long long, std::map<cudaLaunchAttributeID, cudaLaunchAttributeValue>> of_streams
+      TRACING_GUARDED_BY(mutex);
 };
 SetAttributes& set_attributes() {
   static auto& its = *new SetAttributes;
@@ -90,7 +92,8 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
   });
 }
 
-cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute, cudaLaunchAttributeValue const* value) {
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                   cudaLaunchAttributeValue const* value) {
   return on_stream(stream, [&](unsigned long long id) {
     if (value == nullptr) return cudaErrorInvalidValue;
     if (!is_of_streams(attribute)) return refuse_attribute(attribute);
@@ -100,7 +103,8 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID at
     return cudaSuccess;
   });
 }
-cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute, cudaLaunchAttributeValue* value) {
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaLaunchAttributeID attribute,
+                                   cudaLaunchAttributeValue* value) {
   return on_stream(stream, [&](unsigned long long id) {
     if (!is_of_streams(attribute)) return refuse_attribute(attribute);
     MutexLock const lock(set_attributes().mutex);

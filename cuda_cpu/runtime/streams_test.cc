@@ -1,4 +1,5 @@
-// Of streams and events what CUDA leaves undefined or what takes a function of per-thread streams; programs/streams.cu has the rest.
+// Of streams and events what CUDA leaves undefined or what takes a function of per-thread streams; programs/streams.cu
+// has the rest.
 #include <gtest/gtest.h>
 
 #include <atomic>

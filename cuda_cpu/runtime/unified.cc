@@ -1,5 +1,5 @@
-// Unified addressing: managed and registered memory, and what a pointer points to. All memory is the host's, so advice and
-// prefetches change nothing.
+// Unified addressing: managed and registered memory, and what a pointer points to. All memory is the host's, so advice
+// and prefetches change nothing.
 #include "cuda_cpu/cpu/further_calls.h"
 #include "cuda_cpu/runtime/runtime.h"
 
@@ -64,6 +64,8 @@ cudaError_t cudaMemAdvise(void const* memory, std::size_t bytes, cudaMemoryAdvis
 cudaError_t cudaMemPrefetchAsync(void const* memory, std::size_t bytes, cudaMemLocation, unsigned, cudaStream_t) {
   return check_memory(memory, bytes);
 }
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void* memory, std::size_t, unsigned) { return check_memory(memory, 0); }
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void* memory, std::size_t, unsigned) {
+  return check_memory(memory, 0);
+}
 
 }  // extern "C"

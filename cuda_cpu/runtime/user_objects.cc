@@ -47,9 +47,11 @@ using tracing::internal::MutexLock;
 
 extern "C" {
 
-cudaError_t cudaUserObjectCreate(cudaUserObject_t* out, void* object, cudaHostFn_t destroy, unsigned count, unsigned flags) {
+cudaError_t cudaUserObjectCreate(cudaUserObject_t* out, void* object, cudaHostFn_t destroy, unsigned count,
+                                 unsigned flags) {
   return call([&] {
-    if (out == nullptr || destroy == nullptr || count == 0 || flags != cudaUserObjectNoDestructorSync) return cudaErrorInvalidValue;
+    if (out == nullptr || destroy == nullptr || count == 0 || flags != cudaUserObjectNoDestructorSync)
+      return cudaErrorInvalidValue;
     auto held = std::make_shared<UserObject>(object, destroy);
     MutexLock const lock(graphs_mutex);
     auto& all = user_objects().all;
