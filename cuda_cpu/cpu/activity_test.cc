@@ -164,6 +164,23 @@ TEST_F(CpuActivity, KernelHasTheSharedMemoryThatItsLaunchAskedFor) {
               AllOf(Contains(Pair("shared_bytes", "32")), Contains(Pair("dynamic_shared_bytes", "32"))));
 }
 
+// As its launch has: `testlog stats` has one row for both.
+TEST_F(CpuActivity, KernelHasTheNameOfTheSource) {
+  constexpr char kSource[] = ".version 8.0 .target sm_75 .address_size 64 .visible .entry _ZN3app5scaleIfEEvPT_() { ret; }";
+  CUmodule in_cpp = nullptr;
+  ASSERT_EQ(driver.module_load(&in_cpp, kSource, "in_cpp", sizeof(kSource)), CUDA_SUCCESS);
+  CUfunction function = nullptr;
+  ASSERT_EQ(driver.module_get_function(&function, in_cpp, "_ZN3app5scaleIfEEvPT_"), CUDA_SUCCESS);
+  auto const spans = record([&] {
+    EXPECT_EQ(driver.launch_kernel(function, {1, 1, 1}, {1, 1, 1}, 0, nullptr, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(driver.ctx_synchronize(), CUDA_SUCCESS);
+  });
+  auto const kernels = on_track(spans, "GPU 0 stream 0");
+  ASSERT_THAT(names(kernels), ElementsAre("kernel"));
+  EXPECT_EQ(kernels[0].fields.at("kernel.name"), "app::scale<float>");
+  EXPECT_EQ(spans.at(kernels[0].cause).fields.at("kernel.name"), "app::scale<float>");
+}
+
 TEST_F(CpuActivity, KernelRunsBetweenItsLaunchAndTheObservationOfItsEnd) {
   CUdeviceptr address = allocate(64);
   Instant const before = Instant::now();
