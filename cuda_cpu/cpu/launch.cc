@@ -86,7 +86,7 @@ bool reports_operations() { return TRACE_PERF_ENABLED(trace, tracing::target("cu
 // Emits a perf event for each opcode: `opcode_total name="cpu_ldg" opcode="ld.global.f32" count=16 threads=512
 // duration_us=83 duration_ms=0.083`. `name` is that of the perf span of one such instruction, if it has one. Then the
 // same for each block in the statistics: `block_opcode_total block=(1, 0, 0) ...`.
-void report_opcode_totals(RunStatistics const& statistics) {
+void report_opcode_totals(RunStatistics const& statistics, tracing::Span const& span) {
   using tracing::kv;
   auto const took = [](OpcodeStatistics const& its) {
     return tracing::internal::recorded_duration(std::chrono::nanoseconds(its.nanoseconds));
@@ -94,7 +94,8 @@ void report_opcode_totals(RunStatistics const& statistics) {
   // span.data() is a literal, or null, which omits the field.
   for (auto const& [opcode, all] : statistics.opcodes) {
     TRACE_PERF_EVENT("opcode_total", kv("name", all.span.data()), kv("opcode", opcode), kv("count", all.count),
-                     kv("threads", all.threads), kv("duration_us", took(all).us), kv("duration_ms", took(all).ms));
+                     kv("threads", all.threads), kv("duration_us", took(all).us), kv("duration_ms", took(all).ms),
+                     tracing::parent(span));
   }
   std::vector<BlockStatistics const*> blocks;
   for (auto const& block : statistics.blocks) blocks.push_back(&block);
@@ -104,7 +105,7 @@ void report_opcode_totals(RunStatistics const& statistics) {
       TRACE_PERF_EVENT("block_opcode_total", kv("block", std::tuple(of->block.x, of->block.y, of->block.z)),
                        kv("name", statistics.opcodes.at(opcode).span.data()), kv("opcode", opcode),
                        kv("count", its.count), kv("threads", its.threads), kv("duration_us", took(its).us),
-                       kv("duration_ms", took(its).ms), tracing::target("cuda_cpu::blocks"));
+                       kv("duration_ms", took(its).ms), tracing::target("cuda_cpu::blocks"), tracing::parent(span));
     }
   }
 }
@@ -139,9 +140,9 @@ class GridWorkspace {
   alignas(kGridWorkspaceBytes) std::array<std::byte, kGridWorkspaceBytes> bytes_{};
 };
 
-// On the stream's thread, in the span of the launch, which becomes the parent of the executor's spans.
+// On the stream's thread. It does not enter the span of the launch, which is the caller's: `testlog stats` would add what
+// the kernel takes to the time of the call. Without that span it is the span of the caller itself.
 void run(Device& device, Launch const& launch) {
-  auto const entered = launch.span.enter();
   bool const reports_blocks = reports_block_totals();
   bool const reports_totals = reports_blocks || reports_opcode_totals();
   RunOptions options;
@@ -151,6 +152,7 @@ void run(Device& device, Launch const& launch) {
     TRACE_DEBUG("{}", text.substr(0, text.size() - (text.ends_with('\n') ? 1 : 0)), tracing::parent(launch.span),
                 tracing::target("cuda_cpu::printf"));
   };
+  options.parent = launch.span;
   options.timeout = device.options.timeout;
   options.checks = device.options.checks;
   options.stale_shuffle = device.options.stale_shuffle;
@@ -166,7 +168,7 @@ void run(Device& device, Launch const& launch) {
                                      reports_totals ? &statistics : nullptr);
   workspace.reset();
   if (launch.call) report_run(launch, begin, tracing::Instant::now());
-  if (reports_totals) report_opcode_totals(statistics);
+  if (reports_totals) report_opcode_totals(statistics, launch.span);
   if (!fault || fault->kind == FaultKind::stopped) return;
   auto const code = code_of(fault->kind);
   device.fail({code, launch.id, launch.stream, std::move(*fault)});

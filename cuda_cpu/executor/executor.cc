@@ -329,8 +329,9 @@ std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape cons
   std::uint64_t const blocks = shape.grid.count();
   if (blocks == 0 || shape.block.count() == 0) return std::nullopt;
   std::uint64_t const instructions = kernel.function->instructions.size();
+  tracing::Span const parent = options.parent.or_current();
   TRACE_PERF("cpu_execute_program", instructions, tracing::kv("grid_size", blocks),
-             tracing::kv("block_size", shape.block.count()));
+             tracing::kv("block_size", shape.block.count()), tracing::parent(parent));
   auto const job = std::make_shared<Job>();
   job->blocks = blocks;
   job->statistics = statistics;
@@ -338,7 +339,7 @@ std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape cons
   Launch& launch = job->launch;
   launch.kernel = &kernel;
   if (options.instruction_spans) {
-    job->span = tracing::Span::current();
+    job->span = tracing::Span::current().is_none() ? parent : tracing::Span::current();
     auto loops = std::make_unique<LoopTable>(kernel);
     if (!loops->empty()) launch.loops = std::move(loops);
   }

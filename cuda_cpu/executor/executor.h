@@ -16,6 +16,7 @@
 
 #include "cuda_cpu/executor/device_memory.h"
 #include "cuda_cpu/executor/program.h"
+#include "tracing_core/emit/span.h"
 
 namespace cuda_cpu {
 
@@ -111,6 +112,8 @@ struct RunOptions {
   bool block_statistics = false;
   /// A perf span for each memory access, branch, call, return, exit, barrier, fence and loop of a warp.
   bool instruction_spans = false;
+  /// The parent of the perf span of the run, which is otherwise the current span.
+  tracing::Span parent{};
   Checks checks{};
   StaleShuffle stale_shuffle = StaleShuffle::fault_if_idx;
   /// Ends the run with FaultKind::timeout soon after this time since its first block began; zero: never.
