@@ -1,4 +1,8 @@
 // Initialization, the device and its only context.
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <vector>
 
@@ -20,6 +24,17 @@ CUresult create(CUcontext* context, CUdevice device) {
   if (result == CUDA_SUCCESS) result = api().ctx_get_current(&current);
   if (result == CUDA_SUCCESS) pushed().push_back(current);
   return check(result == CUDA_SUCCESS ? api().ctx_set_current(*context) : result, "cuCtxCreate()");
+}
+
+// Once, for that runtime library only returns an error to its program. `code` is in the program or library.
+void report_foreign_runtime(void const* code) {
+  static std::atomic<bool> is_reported{false};
+  if (is_reported.exchange(true)) return;
+  Dl_info info{};
+  bool const is_known = dladdr(code, &info) != 0 && info.dli_fname != nullptr;
+  std::fprintf(stderr,
+               "testlog: %s has NVIDIA's runtime library inside, which needs a GPU; link it with -cudart none or shared\n",
+               is_known ? info.dli_fname : "the program");
 }
 
 }  // namespace
@@ -129,9 +144,10 @@ CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
 CUresult cuProfilerStart() { return CUDA_SUCCESS; }
 CUresult cuProfilerStop() { return CUDA_SUCCESS; }
 
-// Libraries of NVIDIA look for private interfaces, and do without where there are none.
+// NVIDIA's runtime library asks for private interfaces, and gives up where there are none.
 CUresult cuGetExportTable(void const** table, CUuuid const*) {
   if (table != nullptr) *table = nullptr;
+  report_foreign_runtime(__builtin_return_address(0));
   return CUDA_ERROR_NOT_FOUND;
 }
 

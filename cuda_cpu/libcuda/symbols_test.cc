@@ -77,5 +77,19 @@ TEST(DriverSymbols, OfStreamsOfThreadsUseTheThreadsStreamInPlaceOfStreamZero) {
   EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
 }
 
+TEST(ExportTables, AreNotThereWhichIsSaidOnce) {
+  void const* table = &table;
+  CUuuid const id{};
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(cuGetExportTable(&table, &id), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(table, nullptr);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              ::testing::MatchesRegex("testlog: .*cuda_cpu_libcuda_test has NVIDIA's runtime library inside, which needs a "
+                                      "GPU; link it with -cudart none or shared\n"));
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(cuGetExportTable(&table, &id), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
 }  // namespace
 }  // namespace cuda_cpu::libcuda
