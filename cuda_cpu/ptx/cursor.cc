@@ -16,7 +16,7 @@ std::uint64_t Cursor::integer() {
   return literal->bits;
 }
 
-void Cursor::unsupported() const {
+void Cursor::unsupported(std::string_view why) const {
   Token const& first = tokens_[statement_];
   auto last = statement_;
   while (last + 1 < tokens_.size() && !tokens_[last + 1].is(';') && tokens_[last + 1].kind != TokenKind::end) ++last;
@@ -27,7 +27,7 @@ void Cursor::unsupported() const {
     else if (!text.empty() && text.back() != ' ') text += ' ';
   }
   if (text.size() > kMaxStatement) text.replace(kMaxStatement, text.npos, "...");
-  throw Unsupported(first.line, text);
+  throw Unsupported(first.line, text.append(why));
 }
 
 void Cursor::skip_statement() {

@@ -72,8 +72,8 @@ class Cursor {
 
   /// The next token begins a statement: the one that unsupported() names.
   void begin_statement() noexcept { statement_ = at_; }
-  /// Throws Unsupported: "line 8: not supported: brkpt".
-  [[noreturn]] void unsupported() const;
+  /// Throws Unsupported: "line 8: not supported: brkpt", and `why`, if it is not clear.
+  [[noreturn]] void unsupported(std::string_view why = {}) const;
 
   /// Skips to after the next ';' outside of braces, or to the brace that closes them.
   void skip_statement();

@@ -299,7 +299,8 @@ Operand OperandReader::named_source(OperandSpec const& spec, Token const& token)
   Operand made = named(token);
   if (made.referent == Referent::function) {
     auto& function = module_.functions()[static_cast<std::size_t>(made.symbol)];
-    if (form_->opcode() != "mov" || size_bytes(spec.type) != 8 || function.is_entry) cursor_.unsupported();
+    if (form_->opcode() != "mov" || size_bytes(spec.type) != 8) cursor_.unsupported();
+    if (function.is_entry) cursor_.unsupported(": kernels cannot launch kernels");
     function.address_taken = true;
     return made;
   }

@@ -187,6 +187,11 @@ TEST(Parse, ReadsCallsByAddress) {
             "refused: line 4: not supported: brkpt");
 }
 
+TEST(Parse, SaysThatKernelsDoNotLaunchKernels) {
+  EXPECT_EQ(outcome(module_with("", "mov.u64 %rd1, k;")),
+            "refused: line 8: not supported: mov.u64 %rd1, k: kernels cannot launch kernels");
+}
+
 TEST(Parse, KnowsManagedVariables) {
   auto const module = parsed(std::string(kHeader) + ".global .attribute(.managed) .align 4 .u32 m = 5; .global .u32 g;");
   EXPECT_TRUE(module->find_variable("m")->managed);
