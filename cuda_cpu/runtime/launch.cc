@@ -10,11 +10,15 @@
 namespace cuda_cpu::runtime {
 namespace {
 
-bool is_possible(dim3 grid, dim3 block) noexcept {
-  auto const is_within = [](unsigned value, unsigned limit) { return value >= 1 && value <= limit; };
-  return is_within(grid.x, cpu::kMaxGridX) && is_within(grid.y, cpu::kMaxGridYZ) &&
-         is_within(grid.z, cpu::kMaxGridYZ) && is_within(block.x, cpu::kMaxThreads) &&
-         is_within(block.y, cpu::kMaxThreads) && is_within(block.z, cpu::kMaxBlockZ) &&
+bool is_within(dim3 shape, unsigned x, unsigned y, unsigned z) noexcept {
+  auto const fits = [](unsigned value, unsigned limit) { return value >= 1 && value <= limit; };
+  return fits(shape.x, x) && fits(shape.y, y) && fits(shape.z, z);
+}
+bool is_possible_grid(dim3 grid) noexcept {
+  return is_within(grid, cpu::kMaxGridX, cpu::kMaxGridYZ, cpu::kMaxGridYZ);
+}
+bool is_possible_block(dim3 block) noexcept {
+  return is_within(block, cpu::kMaxThreads, cpu::kMaxThreads, cpu::kMaxBlockZ) &&
          std::uint64_t{block.x} * block.y * block.z <= cpu::kMaxThreads;
 }
 
@@ -47,10 +51,14 @@ cudaError_t launch_of(void const* host_function, dim3 grid, dim3 block, void** p
 }  // namespace
 
 cudaError_t check_shape(dim3 grid, dim3 block) {
-  if (is_possible(grid, block)) return cudaSuccess;
+  if (!is_possible_grid(grid))
+    return refuse(cudaErrorInvalidConfiguration,
+                  fmt::format("a launch of grid ({}, {}, {}); a grid has 1 to {} x {} x {} blocks", grid.x, grid.y,
+                              grid.z, cpu::kMaxGridX, cpu::kMaxGridYZ, cpu::kMaxGridYZ));
+  if (is_possible_block(block)) return cudaSuccess;
   return refuse(cudaErrorInvalidConfiguration,
-                fmt::format("a launch of grid ({}, {}, {}) and block ({}, {}, {}); a block has 1 to {} threads", grid.x,
-                            grid.y, grid.z, block.x, block.y, block.z, cpu::kMaxThreads));
+                fmt::format("a launch of block ({}, {}, {}); a block has 1 to {} threads, and at most {} along z",
+                            block.x, block.y, block.z, cpu::kMaxThreads, cpu::kMaxBlockZ));
 }
 
 bool is_hint(cudaLaunchAttributeID attribute) noexcept {
