@@ -140,6 +140,7 @@ TEST_F(CpuDriver, CallsInAForkedChildFail) {
     if (api.device_get_count(&devices) != CUDA_ERROR_NOT_INITIALIZED) _exit(2);
     if (api.mem_alloc(&other, 4) != CUDA_ERROR_NOT_INITIALIZED) _exit(3);
     if (api.mem_free(address) != CUDA_ERROR_NOT_INITIALIZED) _exit(4);
+    if (cpu_driver_last_message() != "this process was forked from one that had used CUDA") _exit(7);
     if (api.ctx_synchronize() != CUDA_ERROR_NOT_INITIALIZED) _exit(5);
     if (api.stream_synchronize(nullptr) != CUDA_ERROR_NOT_INITIALIZED) _exit(6);
     _exit(0);

@@ -67,7 +67,7 @@ Device::Device(CpuDriverOptions const& its_options)
 Device* Device::get() noexcept { return device.load(std::memory_order_acquire); }
 
 CUresult Device::start(unsigned flags) {
-  if (is_forked_child()) return CUDA_ERROR_NOT_INITIALIZED;
+  if (is_forked_child()) return check_started();
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
   MutexLock const lock(start_mutex);
   if (get() != nullptr) return CUDA_SUCCESS;
@@ -182,7 +182,9 @@ ThreadState& this_thread() noexcept {
 CUcontext primary_context() noexcept { return reinterpret_cast<CUcontext>(std::uintptr_t{0x01000000}); }
 
 CUresult check_started() noexcept {
-  if (Device::get() == nullptr || is_forked_child()) return CUDA_ERROR_NOT_INITIALIZED;
+  if (is_forked_child())
+    return refuse(CUDA_ERROR_NOT_INITIALIZED, "this process was forked from one that had used CUDA");
+  if (Device::get() == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
   return this_thread().runs_host_function ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
 }
 
