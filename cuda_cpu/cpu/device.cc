@@ -137,6 +137,7 @@ CUresult Device::wait(std::vector<Mark> const& marks) {
 }
 
 void Device::report_leaks() {
+  if (sticky() != CUDA_SUCCESS) return;  // the program could not free anything after that
   constexpr std::size_t kMaxNamed = 20;
   std::vector<std::string> leaks;
   {

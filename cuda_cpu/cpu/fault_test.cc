@@ -335,6 +335,18 @@ TEST_F(CpuFaultDeathTest, MemoryThatIsNotFreedIsReportedAtTheEnd) {
   EXPECT_EXIT(leak(true), ::testing::ExitedWithCode(0), text);
 }
 
+TEST_F(CpuFaultDeathTest, MemoryThatCannotBeFreedAfterAFaultIsNoLeak) {
+  auto const break_context = [] {
+    setenv("TRACE_CUDA_CHECK", "leak", 1);
+    Child child;
+    child.allocate(64);
+    Child::expect(child.launch(nullptr, "trap"), CUDA_SUCCESS, "the launch");
+    Child::expect(child.api.ctx_synchronize(), CUDA_ERROR_ILLEGAL_INSTRUCTION, "ctx_synchronize");
+    std::exit(0);
+  };
+  EXPECT_EXIT(break_context(), ::testing::ExitedWithCode(0), "^$");
+}
+
 // In a child, since workers only see a subscriber that is global.
 TEST_F(CpuFaultDeathTest, WhatAKernelPrintsIsAlsoAnEventInTheSpanOfTheLaunch) {
   struct Events : tracing::Layer {
