@@ -44,8 +44,10 @@ FormTraits FormTraits::of(Form const& form) {
 BlockChecker::BlockChecker(Block& block)
     : block_(block), orders_(block.threads), warp_fences_((block.threads + kLanes - 1) / kLanes) {
   Checks const& checks = block.launch.options->checks;
-  if (checks.race) shadows_.reset(zeroed<Shadow>(block.launch.shared_bytes));
-  if (checks.init) written_.reset(zeroed<bool>(block.launch.shared_bytes));
+  if (checks.race) shadows_.reset(zeroed<Shadow>(block.launch.reserved_shared_at));
+  if (!checks.init) return;
+  written_.reset(zeroed<bool>(block.launch.shared_bytes));
+  std::fill(written_.get() + block.launch.reserved_shared_at, written_.get() + block.launch.shared_bytes, true);
 }
 
 FormTraits const& BlockChecker::traits(Step const& step) const { return block_.launch.traits[step.form_index]; }
@@ -70,7 +72,9 @@ bool BlockChecker::access(Warp const& warp, Step const& step, unsigned lane, std
       return report_unwritten(warp, step, lane, block_.launch.memory->describe(address, bytes), address, bytes);
     if (writes) written->set(address, bytes);
   }
-  bool const good = !is_shared || shadows_ == nullptr || check_race(warp, step, lane, place, bytes, writes);
+  // What cooperative groups do in the reserved part is no bug of the program.
+  bool const is_watched = shadows_ != nullptr && offset < block_.launch.reserved_shared_at;
+  bool const good = !is_watched || check_race(warp, step, lane, place, bytes, writes);
   if (its.orders) mark_fence(warp.thread(lane));
   return good;
 }

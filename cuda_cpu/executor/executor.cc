@@ -350,6 +350,9 @@ std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape cons
   launch.memory = &memory;
   launch.options = &options;
   launch.shared_bytes = kernel.function->static_shared_bytes + shape.dynamic_shared_bytes;
+  if (kernel.function->uses_reserved_shared) launch.shared_bytes = (launch.shared_bytes + 15) / 16 * 16;
+  launch.reserved_shared_at = launch.shared_bytes;
+  if (kernel.function->uses_reserved_shared) launch.shared_bytes += kReservedSharedBytes;
   launch.quick_shared_bytes = options.checks.any() ? 0 : launch.shared_bytes;
   if (options.checks.any())
     for (auto const* const form : kernel.forms) launch.traits.push_back(FormTraits::of(*form));

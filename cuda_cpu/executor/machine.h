@@ -154,6 +154,9 @@ struct DecodedKernel {
   std::uint32_t ranges = 0;
 };
 
+/// As on devices, where cooperative groups keep the barriers of tiles of several warps there.
+inline constexpr std::uint32_t kReservedSharedBytes = 1024;
+
 /// The state that all blocks of a run share.
 struct Launch {
   DecodedKernel const* kernel = nullptr;
@@ -163,7 +166,8 @@ struct Launch {
   DeviceMemory* memory = nullptr;
   RunOptions const* options = nullptr;
   std::uint64_t id = 0;
-  std::uint32_t shared_bytes = 0;
+  std::uint32_t shared_bytes = 0;        // of a block, with the reserved part
+  std::uint32_t reserved_shared_at = 0;  // of the last kReservedSharedBytes if the kernel asks for them; else the end
   std::uint32_t quick_shared_bytes = 0;  // that Block::quick() may access; zero if the launch is checked
   std::vector<FormTraits> traits;        // of the kernel's forms if the launch is checked
   std::uint32_t depth = 0;        // limit of nested calls

@@ -123,7 +123,7 @@ U64 uniform_special(Warp const& warp, SpecialRegister which) {
     case clock_hi: return clock_ns() >> 32;
     case globaltimer: case globaltimer_lo: return now_ns();
     case globaltimer_hi: return now_ns() >> 32;
-    case total_smem_size: return block.launch.shared_bytes;
+    case total_smem_size: return block.launch.kernel->function->static_shared_bytes + shape.dynamic_shared_bytes;
     case dynamic_smem_size: return shape.dynamic_shared_bytes;
     case clusterid_x: return block.index.x;  // each block is a cluster
     case clusterid_y: return block.index.y;
@@ -134,6 +134,10 @@ U64 uniform_special(Warp const& warp, SpecialRegister which) {
     case cluster_nctaid_x: case cluster_nctaid_y: case cluster_nctaid_z: case cluster_nctarank: return 1;
     case envreg1: return block.launch.options->grid_workspace >> 32;
     case envreg2: return block.launch.options->grid_workspace & 0xffffffff;
+    case reserved_smem_offset_begin: case reserved_smem_offset_0: return block.launch.reserved_shared_at;
+    case reserved_smem_offset_1: return block.launch.reserved_shared_at + kReservedSharedBytes / 2;
+    case reserved_smem_offset_end: return block.launch.shared_bytes;
+    case reserved_smem_offset_cap: return kReservedSharedBytes;
     default: return 0;
   }
 }

@@ -123,6 +123,7 @@ class Linker {
   void place_shared() {
     for (auto const index : entry_.reachable) {
       auto const& variables = functions_[static_cast<std::size_t>(index)].variables;
+      entry_.uses_reserved_shared |= functions_[static_cast<std::size_t>(index)].uses_reserved_shared;
       for (std::size_t i = 0; i < variables.size(); ++i)
         if (variables[i].space == Space::shared) place(index, static_cast<std::int32_t>(i), variables[i]);
     }

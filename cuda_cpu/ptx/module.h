@@ -81,6 +81,8 @@ enum class SpecialRegister : std::uint8_t {
   clusterid_x, clusterid_y, clusterid_z, nclusterid_x, nclusterid_y, nclusterid_z,
   cluster_ctaid_x, cluster_ctaid_y, cluster_ctaid_z, cluster_nctaid_x, cluster_nctaid_y, cluster_nctaid_z,
   cluster_ctarank, cluster_nctarank, envreg1, envreg2,
+  reserved_smem_offset_begin, reserved_smem_offset_end, reserved_smem_offset_cap, reserved_smem_offset_0,
+  reserved_smem_offset_1,
 };
 
 /// What the name in an operand refers to; `symbol` is its index in that list.
@@ -138,6 +140,7 @@ struct Function {
   bool is_entry = false;
   bool has_body = false;  // false: only declared, such as vprintf
   bool address_taken = false;  // a call by address may be one of this function
+  bool uses_reserved_shared = false;  // reads %reserved_smem_offset_...; of an entry, also a function that it calls
   /// The results and parameters of a function are its first variables, at their offsets in its frame.
   std::vector<Parameter> parameters;
   std::vector<Parameter> results;

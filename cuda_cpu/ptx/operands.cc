@@ -14,7 +14,7 @@ struct Special {
   Type type;
 };
 // In the order of SpecialRegister.
-constexpr std::array<Special, 47> kSpecials = {{
+constexpr std::array<Special, 52> kSpecials = {{
     {"%tid.x", Type::u32},         {"%tid.y", Type::u32},         {"%tid.z", Type::u32},
     {"%ntid.x", Type::u32},        {"%ntid.y", Type::u32},        {"%ntid.z", Type::u32},
     {"%ctaid.x", Type::u32},       {"%ctaid.y", Type::u32},       {"%ctaid.z", Type::u32},
@@ -32,6 +32,9 @@ constexpr std::array<Special, 47> kSpecials = {{
     {"%cluster_nctaid.x", Type::u32},  {"%cluster_nctaid.y", Type::u32},  {"%cluster_nctaid.z", Type::u32},
     {"%cluster_ctarank", Type::u32},   {"%cluster_nctarank", Type::u32},
     {"%envreg1", Type::u32},       {"%envreg2", Type::u32},
+    {"%reserved_smem_offset_begin", Type::u32}, {"%reserved_smem_offset_end", Type::u32},
+    {"%reserved_smem_offset_cap", Type::u32},   {"%reserved_smem_offset_0", Type::u32},
+    {"%reserved_smem_offset_1", Type::u32},
 }};
 
 constexpr std::string_view kWarpSize = "WARP_SZ";
@@ -290,6 +293,7 @@ Operand OperandReader::any_source(OperandSpec const& spec) {
   Operand made;
   made.kind = OperandKind::special;
   made.index = static_cast<std::int32_t>(special - kSpecials.begin());
+  if (special->name.starts_with("%reserved_smem")) function_.uses_reserved_shared = true;
   return made;
 }
 
