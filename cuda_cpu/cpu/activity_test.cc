@@ -166,7 +166,8 @@ TEST_F(CpuActivity, KernelHasTheSharedMemoryThatItsLaunchAskedFor) {
 
 // As its launch has: `testlog stats` has one row for both.
 TEST_F(CpuActivity, KernelHasTheNameOfTheSource) {
-  constexpr char kSource[] = ".version 8.0 .target sm_75 .address_size 64 .visible .entry _ZN3app5scaleIfEEvPT_() { ret; }";
+  constexpr char kSource[] =
+      ".version 8.0 .target sm_75 .address_size 64 .visible .entry _ZN3app5scaleIfEEvPT_() { ret; }";
   CUmodule in_cpp = nullptr;
   ASSERT_EQ(driver.module_load(&in_cpp, kSource, "in_cpp", sizeof(kSource)), CUDA_SUCCESS);
   CUfunction function = nullptr;

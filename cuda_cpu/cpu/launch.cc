@@ -140,8 +140,8 @@ class GridWorkspace {
   alignas(kGridWorkspaceBytes) std::array<std::byte, kGridWorkspaceBytes> bytes_{};
 };
 
-// On the stream's thread. It does not enter the span of the launch, which is the caller's: `testlog stats` would add what
-// the kernel takes to the time of the call. Without that span it is the span of the caller itself.
+// On the stream's thread. It does not enter the span of the launch, which is the caller's: `testlog stats` would add
+// what the kernel takes to the time of the call. Without that span it is the span of the caller itself.
 void run(Device& device, Launch const& launch) {
   bool const reports_blocks = reports_block_totals();
   bool const reports_totals = reports_blocks || reports_opcode_totals();

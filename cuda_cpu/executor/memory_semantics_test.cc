@@ -270,7 +270,8 @@ TEST_F(ThreadSemantics, AKernelThatAsksForReservedSharedMemoryHasIt) {
   EXPECT_EQ(results("mov.u32 %r9, %reserved_smem_offset_cap;")[0], 1024u);
   EXPECT_EQ(results("mov.u32 %r2, %reserved_smem_offset_0; mov.u32 %r3, %reserved_smem_offset_1; "
                     "sub.u32 %r9, %r3, %r2;")[0], 512u);
-  EXPECT_EQ(results(begin_and_end + "mov.u32 %r4, %total_smem_size; setp.le.u32 %p2, %r4, %r2; selp.u32 %r9, 1, 0, %p2;")[0], 1u)
+  EXPECT_EQ(results(begin_and_end + "mov.u32 %r4, %total_smem_size; setp.le.u32 %p2, %r4, %r2; "
+                                    "selp.u32 %r9, 1, 0, %p2;")[0], 1u)
       << "the reserved part is not of the block's own";
   EXPECT_EQ(results(begin_and_end + "st.shared.u32 [%r3+-4], 7; ld.shared.u32 %r9, [%r3+-4]; ld.shared.u32 %r4, [%r2]; "
                                     "add.u32 %r9, %r9, %r4;")[0], 7u)

@@ -33,7 +33,8 @@ void report_foreign_runtime(void const* code) {
   Dl_info info{};
   bool const is_known = dladdr(code, &info) != 0 && info.dli_fname != nullptr;
   std::fprintf(stderr,
-               "testlog: %s has NVIDIA's runtime library inside, which needs a GPU; link it with -cudart none or shared\n",
+               "testlog: %s has NVIDIA's runtime library inside, which needs a GPU; link it with -cudart none or "
+               "shared\n",
                is_known ? info.dli_fname : "the program");
 }
 

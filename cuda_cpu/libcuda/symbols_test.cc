@@ -84,8 +84,8 @@ TEST(ExportTables, AreNotThereWhichIsSaidOnce) {
   EXPECT_EQ(cuGetExportTable(&table, &id), CUDA_ERROR_NOT_FOUND);
   EXPECT_EQ(table, nullptr);
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-              ::testing::MatchesRegex("testlog: .*cuda_cpu_libcuda_test has NVIDIA's runtime library inside, which needs a "
-                                      "GPU; link it with -cudart none or shared\n"));
+              ::testing::MatchesRegex("testlog: .*cuda_cpu_libcuda_test has NVIDIA's runtime library inside, which needs "
+                                      "a GPU; link it with -cudart none or shared\n"));
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(cuGetExportTable(&table, &id), CUDA_ERROR_NOT_FOUND);
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
