@@ -60,10 +60,16 @@ void write_report(std::string_view cause) noexcept {
   bool const repeats = watch.reported_begin_ns.exchange(begin) == begin;
   std::uint64_t const since = repeats ? watch.reported_ticks.load() : 0;
   watch.reported_ticks = tracing::internal::ticks_now();
+  std::uint64_t const duration_ns = now_ns() - begin;
+  if (RunRecords* const records = watch.session->run_records(); records != nullptr) {
+    Attribution const& attribution = watch.session->attribution();
+    // Also the time until which a reader of the recording counts open spans.
+    records->still_running(attribution.name_of(attribution.running()), duration_ns / 1'000'000);
+  }
   StateReport::get().write_hang(*watch.session, {.cause = cause,
                                                  .before = before_name(watch.phase),
                                                  .name = watch.name.load(),
-                                                 .duration_ns = now_ns() - begin,
+                                                 .duration_ns = duration_ns,
                                                  .begin_ticks = watch.begin_ticks,
                                                  .since_ticks = since});
 }

@@ -27,10 +27,12 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::MatchesRegex;
 using testing::Not;
 using testlog::testdata::Outcome;
 using testlog::testdata::run_dying;
 using testlog::testdata::run_scenarios;
+using testlog::testdata::run_with_signals;
 using testlog::testdata::Variables;
 
 class DefaultRecording : public testing::Test {
@@ -119,6 +121,13 @@ TEST_F(DefaultRecording, StaysIfTheProcessDoesNotEndByItself) {
   run_dying("Dies.InDeepSpans", {{"TRACE_RECORD_DEFAULT", folder_ / "recordings"}});
   EXPECT_THAT(marks("testlog_scenarios.Dies.InDeepSpans.rec", "signal"),
               ElementsAre("signal test=\"Dies.InDeepSpans\" signal=\"SIGSEGV\""));
+}
+
+TEST_F(DefaultRecording, OfATestThatHangsSaysHowLongItRan) {
+  run_with_signals("Hangs.InAMutex", {{"---- end of the report ----\n", SIGKILL}},
+                   {{"TRACE_RECORD_DEFAULT", folder_ / "recordings"}, {"TRACE_HANG_AFTER", "0.5"}, {"TRACE_SHOW", "failed"}});
+  EXPECT_THAT(marks("testlog_scenarios.Hangs.InAMutex.rec", "still_running"),
+              ElementsAre(MatchesRegex("still_running test=\"Hangs.InAMutex\" duration_ms=[0-9]{3,}")));
 }
 
 TEST_F(DefaultRecording, OfAForkedChildIsThatOfItsParent) {

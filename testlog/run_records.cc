@@ -28,6 +28,7 @@ struct Marks {
   MarkSite skip{"skip", {"test", "file", "line", "message"}};
   MarkSite property{"property", {"test", "name", "value"}};
   MarkSite signal{"signal", {"test", "signal"}};
+  MarkSite still_running{"still_running", {"test", "duration_ms"}};
   MarkSite exit{"exit", {"test"}};
   MarkSite run_end{"run_end", {"tests", "failed"}};
 };
@@ -86,8 +87,9 @@ RunRecords::RunRecords(tracing::internal::RecordStore const& store) : forks_when
   tracing::internal::MutexLock const lock(mutex_);
   writer_.start(store.parts(), tracing::internal::kMarksTrack, getpid(),
                 [](void const*, tracing::internal::Writer& writer) { writer.describe_thread("testlog"); });
-  // So that the handler of a fatal signal finds it without a lock.
+  // So that handlers of signals find them without a lock.
   (void)store.parts().sites.number_of(marks().signal.metadata());
+  (void)store.parts().sites.number_of(marks().still_running.metadata());
   writer_.pin_chunks(store.region().header().usable.load(std::memory_order_relaxed) / kShare);
 }
 
@@ -146,6 +148,12 @@ void RunRecords::exit_of_process(std::string_view test) noexcept { write(marks()
 void RunRecords::fatal_signal(std::string_view test, std::string_view signal) noexcept {
   if (forks_when_made_ != tracing::internal::fork_count() || !mutex_.try_lock()) return;
   write_locked(marks().signal.metadata(), test, signal);
+  mutex_.unlock();
+}
+
+void RunRecords::still_running(std::string_view test, std::uint64_t duration_ms) noexcept {
+  if (forks_when_made_ != tracing::internal::fork_count() || !mutex_.try_lock()) return;
+  write_locked(marks().still_running.metadata(), test, static_cast<std::int64_t>(duration_ms));
   mutex_.unlock();
 }
 

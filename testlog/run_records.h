@@ -38,6 +38,9 @@ class RunRecords {
   void exit_of_process(std::string_view test) noexcept;
   /// For the handler of a fatal signal. Async-signal-safe. Writes nothing if another thread is writing.
   void fatal_signal(std::string_view test, std::string_view signal) noexcept;
+  /// For reports of what runs too long, after `duration_ms`. Async-signal-safe. Writes nothing if another thread is
+  /// writing.
+  void still_running(std::string_view test, std::uint64_t duration_ms) noexcept;
   /// The tests have ended.
   void end_run(testing::UnitTest const& program) noexcept;
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "testlog/cli/commands.h"
+#include "testlog/cli/directive_notes.h"
 #include "testlog/cli/output_file.h"
 #include "testlog/cli/recordings.h"
 #include "testlog/cli/run_marks.h"
@@ -187,7 +188,7 @@ int run(Options const& options) {
   if (options.chrome == format && path.ends_with(".gz") && !tracing::internal::Gzip::is_available())
     throw UsageError("export: this program was built without zlib (Debian: zlib1g-dev), so it cannot write " + path +
                      "; expected a name without .gz");
-  (void)filter_of("export", options.filter);
+  DirectiveNotes directives("export", options.filter);
   std::vector<std::string> const inputs = files_of("export", options.files);
   check_output(inputs, path);
   Files files;
@@ -203,7 +204,11 @@ int run(Options const& options) {
       options.xplane == format ? write_xplanes(files, options, path) : write_file(files, options, format, path);
   progress.reset();
   if (status != kDone) return status;
-  for (auto const& file : files) std::fputs(notes_of("export", *file).c_str(), stderr);
+  for (auto const& file : files) {
+    std::fputs(notes_of("export", *file).c_str(), stderr);
+    directives.add(*file);
+  }
+  std::fputs(directives.lines().c_str(), stderr);
   return kDone;
 }
 

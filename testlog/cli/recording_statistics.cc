@@ -8,9 +8,7 @@
 namespace testlog::cli {
 
 RecordingStatistics::RecordingStatistics(std::string command, std::string filter, tracing::StatisticsBy by)
-    : command_(std::move(command)), filter_(std::move(filter)), reader_(by) {
-  (void)filter_of(command_, filter_);
-}
+    : command_(std::move(command)), filter_(std::move(filter)), reader_(by), directives_(command_, filter_) {}
 
 bool RecordingStatistics::add_all(Selection const& selection) {
   std::vector<std::string> const paths = files_of(command_, selection.paths);
@@ -42,6 +40,7 @@ void RecordingStatistics::add(RecordingFile& file, Selection const& selection) {
   };
   reader_.add(std::move(source));
   notes_ += notes_of(command_, file);
+  directives_.add(file);
 }
 
 }  // namespace testlog::cli

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "testlog/cli/directive_notes.h"
 #include "testlog/cli/recordings.h"
 #include "testlog/cli/selection.h"
 #include "tracing_core/inspect/statistics_reader.h"
@@ -21,8 +22,8 @@ class RecordingStatistics {
 
   /// The selected tests.
   std::vector<RecordedTest> const& tests() const noexcept { return tests_; }
-  /// What a reader must know besides, as notes_of() says it.
-  std::string const& notes() const noexcept { return notes_; }
+  /// What a reader must know besides, as notes_of() and DirectiveNotes say it.
+  std::string notes() const { return notes_ + directives_.lines(); }
 
  private:
   void add(RecordingFile& file, Selection const& selection);
@@ -31,6 +32,7 @@ class RecordingStatistics {
   std::string const filter_;
   tracing::internal::StatisticsReader reader_;
   std::vector<RecordedTest> tests_;
+  DirectiveNotes directives_;
   std::string notes_;
 };
 

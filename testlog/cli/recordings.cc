@@ -55,18 +55,25 @@ void RecordingFile::learn(RecordEntry const& entry) {
   if (entry.type == RecordType::mark) {
     if (is_test_begin(entry)) running[entry.tag] = test_of(entry);
     if (is_test_end(entry)) running.erase(entry.tag);
-  } else if (entry.type == RecordType::scope_end || entry.type == RecordType::close) {
+    return;
+  }
+  if (entry.metadata != nullptr) callsites.insert(entry.metadata);
+  if (entry.type == RecordType::scope_end || entry.type == RecordType::close) {
     spans.erase(entry.span);
   } else if (entry.metadata != nullptr && entry.metadata->is_span()) {
     spans.try_emplace(entry.span, entry.metadata->name());
   }
 }
 
-std::unique_ptr<tracing::Filter> filter_of(std::string const& command, std::string const& directives) {
+tracing::EnvFilter parsed_filter(std::string const& command, std::string const& directives) {
   std::vector<tracing::ParseError> errors;
   auto filter = tracing::EnvFilter::parse_lossy(directives, {}, &errors);
   if (!errors.empty()) throw UsageError(command + ": " + tracing::render(errors.front(), directives, "--filter"));
-  return tracing::with_perf_spans(tracing::to_filter(std::move(filter)));
+  return filter;
+}
+
+std::unique_ptr<tracing::Filter> filter_of(std::string const& command, std::string const& directives) {
+  return tracing::with_perf_spans(tracing::to_filter(parsed_filter(command, directives)));
 }
 
 std::unique_ptr<RecordingFile> open_recording(std::string const& command, std::string const& path) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "testlog/cli/selection.h"
@@ -34,12 +35,15 @@ struct RecordingFile {
   Progress* progress = nullptr;                            ///< of records
   std::size_t learned = 0;                                 ///< how many records
   std::shared_ptr<BegunTests> begun = std::make_shared<BegunTests>();  ///< those whose beginning was replayed
+  std::unordered_set<tracing::Metadata const*> callsites{};  ///< of spans and events
   std::map<std::uint32_t, std::string> running{};  ///< names of the tests that began and did not end, by their tag
 
-  /// Call it for each record: learns the names of spans and tests.
+  /// Call it for each record: learns the names of spans and tests, and the callsites.
   void learn(tracing::internal::RecordEntry const& entry);
 };
 
+/// Throws UsageError if the directives are wrong.
+tracing::EnvFilter parsed_filter(std::string const& command, std::string const& directives);
 /// The filter of a reader: the directives select spans and events; perf spans were selected when they were recorded. Throws
 /// UsageError if the directives are wrong.
 std::unique_ptr<tracing::Filter> filter_of(std::string const& command, std::string const& directives);

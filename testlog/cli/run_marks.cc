@@ -100,6 +100,7 @@ std::string plain_text_of(RecordEntry const& mark) {
   if (name == "failure") return printable(place) + ": Failure\n" + printable_lines(field(values, "message")) + "\n";
   if (name == "skip") return printable(place) + ": Skipped\n" + printable_lines(field(values, "message")) + "\n";
   if (name == "signal") return in_frame(field(values, "signal") + in_test);
+  if (name == "still_running") return in_frame("still running after " + field(values, "duration_ms") + " ms" + in_test);
   if (name == "exit") return in_frame("the process called exit()" + in_test);
   return {};
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "testlog/cli/commands.h"
+#include "testlog/cli/directive_notes.h"
 #include "testlog/cli/recordings.h"
 #include "testlog/cli/show_options.h"
 #include "testlog/cli/terminal.h"
@@ -89,12 +90,15 @@ int follow(ShowOptions const& options) {
     usleep(50'000);
   }
   is_written = is_written && flush_output("show");
+  DirectiveNotes directives("show", options.filter);
   for (auto const& [path, follower, begun] : followed) {
     RecordingFile all{path, follower->read_all()};
     if (all.recording == nullptr) continue;
     all.recording->for_each([&all](RecordEntry const& entry) { all.learn(entry); });
     std::fputs(notes_of("show", all, follower->lost()).c_str(), stderr);
+    directives.add(all);
   }
+  std::fputs(directives.lines().c_str(), stderr);
   return is_written ? kDone : kFailed;
 }
 
@@ -124,6 +128,7 @@ class Notes {
 int show(ShowOptions const& options) {
   std::vector<std::string> const paths = files_of("show", options.selection.paths);
   Notes notes;
+  DirectiveNotes directives("show", options.filter);
   std::string nothing;
   bool is_empty = true;
   Status status = kDone;
@@ -139,6 +144,7 @@ int show(ShowOptions const& options) {
       if (auto const begin = start_of(path)) printer.pass_until(*begin);
       if (auto const file = open_recording("show", path)) {
         if (printer.add(*file, paths.size() == 1)) notes.add(notes_of("show", *file));
+        directives.add(*file);
       } else {
         status = kFailed;
       }
@@ -155,6 +161,7 @@ int show(ShowOptions const& options) {
     }
   }
   notes.print();
+  std::fputs(directives.lines().c_str(), stderr);
   std::fputs(nothing.c_str(), stderr);
   return is_written ? status : kFailed;
 }

@@ -303,6 +303,20 @@ TEST_F(Show, RejectsWhatIsNoRecording) {
   EXPECT_EQ(shown.exit_code, 1);
 }
 
+TEST_F(Show, NamesTheDirectivesThatMatchedNothingInAnyRecording) {
+  std::string const requests = record("a.rec", [] { work(7); });
+  std::string const other = record("b.rec", [] { TRACE_INFO("moved", tracing::target("mylib::copy")); });
+  constexpr char kFilter[] = "--filter=mylb=trace,mylib::copy=info,[reqest]=info,show_command_test=info";
+  for (std::string const command : {"show", "tree", "slow", "stats", "export"}) {
+    std::vector<std::string> arguments{TESTLOG_COMMAND, command, requests, other, kFilter};
+    if (command == "export") arguments.push_back("--json");
+    EXPECT_EQ(run(arguments).err,
+              "testlog " + command + R"(: --filter: "[reqest]=info" matched nothing that ran: no span is named "reqest"; did you mean "request"?
+testlog )" + command + R"(: --filter: "mylb=trace" matched nothing that ran: no target begins with "mylb"; did you mean "mylib"?
+)");
+  }
+}
+
 TEST_F(Show, RejectsWrongDirectives) {
   Outcome const shown = show({"a.rec", "--filter=a=b=c"});
   EXPECT_THAT(shown.err, HasSubstr("--filter: invalid filter directive\n  a=b=c\n"));

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "testlog/cli/commands.h"
@@ -35,8 +36,10 @@ void print_spans(std::vector<tracing::SpanStatistics> const& spans, std::size_t 
 
 void print_tests(std::vector<RecordedTest> tests, std::size_t top) {
   if (tests.empty()) return;
-  std::stable_sort(tests.begin(), tests.end(),
-                   [](RecordedTest const& a, RecordedTest const& b) { return a.duration_ms > b.duration_ms; });
+  // Those without an end first: each may have hung.
+  std::stable_sort(tests.begin(), tests.end(), [](RecordedTest const& a, RecordedTest const& b) {
+    return std::tuple(!a.result.empty(), b.duration_ms) < std::tuple(!b.result.empty(), a.duration_ms);
+  });
   fmt::print("\n  duration  test\n");
   for (std::size_t i = 0; i < std::min(top, tests.size()); ++i) {
     RecordedTest const& test = tests[i];
@@ -50,6 +53,7 @@ int run(Options const& options) {
   RecordingStatistics read("slow", options.filter, tracing::StatisticsBy::all);
   Status const status = read.add_all(options.selection) ? kDone : kFailed;
   tracing::Statistics const statistics = read.finish();
+  std::fputs(read.notes().c_str(), stderr);
   if (statistics.empty() && read.tests().empty()) {
     if (status == kDone)
       std::fputs(options.selection.is_narrow() ? "testlog slow: no test is selected\n" : "testlog slow: no spans are recorded\n", stderr);

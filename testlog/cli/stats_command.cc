@@ -35,6 +35,7 @@ int run(Options const& options) {
   Status const status = read.add_all(options.selection) ? kDone : kFailed;
   tracing::Statistics statistics = read.finish();
   if (statistics.empty()) {
+    std::fputs(read.notes().c_str(), stderr);
     bool const is_no_test = options.selection.is_narrow() && read.tests().empty();
     if (status == kDone) std::fputs(is_no_test ? "testlog stats: no test is selected\n" : "testlog stats: no spans are recorded\n", stderr);
     return kFailed;

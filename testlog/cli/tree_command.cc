@@ -4,6 +4,7 @@
 #include <string>
 
 #include "testlog/cli/commands.h"
+#include "testlog/cli/directive_notes.h"
 #include "testlog/cli/span_times.h"
 #include "testlog/cli/terminal.h"
 #include "tracing_core/inspect/amounts.h"
@@ -70,7 +71,7 @@ class Trees {
 };
 
 int run(Options const& options) {
-  (void)filter_of("tree", options.filter);
+  DirectiveNotes directives("tree", options.filter);
   std::vector<std::string> const paths = files_of("tree", options.selection.paths);
   Status status = kDone;
   bool is_written = true;
@@ -82,6 +83,7 @@ int run(Options const& options) {
     for (std::string const& path : paths) {
       if (auto const file = open_recording("tree", path)) {
         trees.print(*file);
+        directives.add(*file);
       } else {
         status = kFailed;
       }
@@ -93,7 +95,7 @@ int run(Options const& options) {
       status = kFailed;
     }
   }
-  std::fputs(notes.c_str(), stderr);
+  std::fputs((directives.lines() + notes).c_str(), stderr);
   return is_written ? status : kFailed;
 }
 
