@@ -61,10 +61,11 @@ for arch in 75 90; do
     (cd cuda_cpu/executor/testdata && "$cuda/bin/nvcc" -std=c++17 -arch=compute_$arch -ptx "$source.cu" -o "$source.$arch.ptx")
   done
 done
-# Kernels with matrices, asynchronous copies and barriers, for the first target that has them and those that differ.
+# Kernels with matrices, asynchronous copies and barriers, and textures, for the first target that has them and those
+# that differ.
 for arch in 75 80 90; do
-  for name in matrix asynchronous; do
-    [[ $name$arch != matrix90 ]] || continue
+  for name in matrix asynchronous textures; do
+    [[ $name$arch != matrix90 && ($name != textures || $arch == 75) ]] || continue
     "$cuda/bin/nvcc" -ptx -std=c++17 -diag-suppress 20054 -arch=compute_$arch "cuda_cpu/executor/nvcc_kernels/$name.cu" \
       -o "cuda_cpu/executor/nvcc_kernels/$name.$arch.ptx"
   done

@@ -29,8 +29,10 @@ FormTraits FormTraits::of(Form const& form) {
   bool const is_atomic = op == "atom" || op == "red";
   traits.copies = op == "cp" && !form.has("mbarrier") && !form.has("bulk_group");
   traits.copies_back = op == "cp" && form.has("bulk_group");
-  traits.reads = op.starts_with("ld") || (is_atomic && !form.has("exch")) || (op == "wmma" && form.has("load"));
-  traits.writes = op.starts_with("st") || is_atomic || (op == "wmma" && form.has("store"));
+  bool const reads_image = op == "tex" || op == "tld4" || op == "suld";
+  traits.reads = op.starts_with("ld") || reads_image || (is_atomic && !form.has("exch")) ||
+                 (op == "wmma" && form.has("load"));
+  traits.writes = op.starts_with("st") || op == "sust" || is_atomic || (op == "wmma" && form.has("store"));
   traits.is_strong =
       is_atomic || form.has("volatile") || form.has("relaxed") || form.has("acquire") || form.has("release");
   // Bulk copies and arrivals after copies order them for the threads that wait at the mbarrier.

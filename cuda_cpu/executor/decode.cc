@@ -28,7 +28,8 @@ Handler select(Form const& form, Step& step) {
   static constexpr Handler (*kFamilies[])(Form const&, Step&) = {
       select_matrix,  select_matrix_memory, select_async,      select_mbarrier, select_conversion, select_approximation,
       select_float,   select_half,          select_comparison, select_carry,    select_integer,    select_bits,
-      select_move,    select_memory,        select_atomic,     select_collective, select_stack,    select_video};
+      select_move,    select_memory,        select_atomic,     select_collective, select_stack,    select_video,
+      select_image};
   for (auto const family : kFamilies)
     if (Handler const handler = family(form, step)) return handler;
   return nullptr;

@@ -20,6 +20,8 @@
 
 namespace cuda_cpu {
 
+struct Image;
+
 struct Dimensions {
   std::uint32_t x = 1;
   std::uint32_t y = 1;
@@ -123,6 +125,8 @@ struct RunOptions {
   /// the address of kGridWorkspaceBytes of zeros in device memory, aligned to 8, which grid.sync() of cooperative groups
   /// uses.
   std::uint64_t grid_workspace = 0;
+  /// Gives the texture or surface of a handle, null if there is none. Called on any thread, by several at a time.
+  std::function<std::shared_ptr<Image const>(std::uint64_t handle)> find_image;
   /// Ends the run with FaultKind::stopped soon after a stop is requested.
   std::stop_token stop;
 };

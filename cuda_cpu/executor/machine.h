@@ -283,6 +283,9 @@ struct Block {
   /// The same for the address of the step, with the common valid cases inlined.
   template <ptx::Space kSpace>
   std::byte* quick(Warp& warp, Step const& step, unsigned lane, std::uint32_t bytes);
+  /// The same for another address.
+  template <ptx::Space kSpace>
+  std::byte* quick_at(Warp& warp, Step const& step, unsigned lane, std::uint64_t address, std::uint32_t bytes);
   /// The host address of `bytes` at the step's address, which must be in shared memory, in its space or generic.
   std::byte* resolve_shared(Warp& warp, Step const& step, unsigned lane, std::uint32_t bytes);
   /// The host address of memory to read at a generic address; null, without a report, if it is invalid. For strings.
@@ -313,6 +316,7 @@ struct Block {
   std::vector<std::unique_ptr<Warp>> warps;
   std::array<Barrier, kBarriers> barriers{};
   std::vector<CachedRange> ranges;
+  std::map<std::uint64_t, std::shared_ptr<Image const>> images;  // by handle; null: not found
   std::map<std::uintptr_t, MemoryRange> late;  // memory allocated while the kernel ran, by its address
   std::unique_ptr<BlockChecker> checker;       // null if the launch is not checked
   std::unique_ptr<LoopSpans> loop_spans;       // null without Launch::loops
@@ -332,7 +336,12 @@ inline std::uint64_t address_of(Warp& warp, Step const& step, unsigned lane) noe
 template <ptx::Space kSpace>
 [[gnu::always_inline]] inline std::byte* Block::quick(Warp& warp, Step const& step, unsigned lane,
                                                       std::uint32_t bytes) {
-  std::uint64_t const address = address_of(warp, step, lane);
+  return quick_at<kSpace>(warp, step, lane, address_of(warp, step, lane), bytes);
+}
+
+template <ptx::Space kSpace>
+[[gnu::always_inline]] inline std::byte* Block::quick_at(Warp& warp, Step const& step, unsigned lane,
+                                                         std::uint64_t address, std::uint32_t bytes) {
   if constexpr (kSpace == ptx::Space::shared) {
     if (address < launch.quick_shared_bytes && bytes <= launch.quick_shared_bytes - address && (address & (bytes - 1)) == 0)
       return shared + address;
@@ -378,6 +387,7 @@ Handler select_matrix_memory(ptx::Form const& form, Step& step);
 Handler select_async(ptx::Form const& form, Step& step);
 Handler select_mbarrier(ptx::Form const& form, Step& step);
 Handler select_stack(ptx::Form const& form, Step& step);
+Handler select_image(ptx::Form const& form, Step& step);
 Handler select_video(ptx::Form const& form, Step& step);
 /// The handler of a call of vprintf, __assertfail, malloc or free.
 Handler select_provided(std::string_view name);

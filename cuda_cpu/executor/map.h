@@ -86,4 +86,25 @@ bool map_rounded(Warp& warp, Step const& step, Mask lanes) {
   return map<kFunction>(warp, step, lanes);
 }
 
+/// Writes to a register of a vector. Extends a signed T by its sign in a wider register.
+template <class T>
+void write_register(Warp& warp, Step const& step, unsigned i, unsigned lane, T value) {
+  Location const to = step.destination[i];
+  if (to == kNowhere) return;
+  switch (step.width[i]) {
+    case 2: warp.at<std::uint16_t>(to)[lane] = static_cast<std::uint16_t>(value); break;
+    case 4: warp.at<std::uint32_t>(to)[lane] = static_cast<std::uint32_t>(value); break;
+    default: warp.at<U64>(to)[lane] = static_cast<U64>(value);
+  }
+}
+/// Reads a register of a vector.
+template <class T>
+T read_register(Warp& warp, Step const& step, unsigned i, unsigned lane) {
+  switch (step.source_width[i]) {
+    case 2: return static_cast<T>(warp.at<std::uint16_t>(step.source[i])[lane]);
+    case 4: return static_cast<T>(warp.at<std::uint32_t>(step.source[i])[lane]);
+    default: return static_cast<T>(warp.at<U64>(step.source[i])[lane]);
+  }
+}
+
 }  // namespace cuda_cpu

@@ -92,6 +92,7 @@ void OperandDecoder::decode(Step& step, ptx::Instruction const& instruction) {
         }
         has_address = true;
         break;
+      case OperandRole::texel: texel(step, operand, spec.type); break;
       case OperandRole::label:
       case OperandRole::call: break;
     }
@@ -118,7 +119,13 @@ void OperandDecoder::next_address(Step& step, Operand const& operand, Space spac
   many_of(step).addresses.push_back(other);
 }
 
-// The registers of a fragment of a matrix.
+void OperandDecoder::texel(Step& step, Operand const& operand, Type type) {
+  step.base = location(operand.index);
+  step.range = kernel_.ranges++;
+  registers(step, operand, type);
+}
+
+// The registers of a fragment of a matrix, or of coordinates.
 void OperandDecoder::registers(Step& step, Operand const& operand, Type type) {
   std::vector<Location> all;
   for (auto const& element : operand.elements)

@@ -41,6 +41,7 @@ class OperandDecoder {
   void destinations(Step& step, ptx::Operand const& operand) const;
   void address(Step& step, ptx::Operand const& operand);
   void next_address(Step& step, ptx::Operand const& operand, ptx::Space space);
+  void texel(Step& step, ptx::Operand const& operand, ptx::Type type);
   void registers(Step& step, ptx::Operand const& operand, ptx::Type type);
   ManyOperands& many_of(Step& step);
   void move(Step& step, ptx::Instruction const& instruction);

@@ -124,6 +124,7 @@ class OperandReader {
   Operand set_predicates(bool two);
   Operand read_predicate();
   Operand address(OperandSpec const& spec);
+  Operand texel(OperandSpec const& spec);
   Operand vector(OperandSpec const& spec, bool is_source, bool allow_sinks);
   Operand in_braces(OperandSpec const& spec);
   Operand moved_vector(Type type, bool is_source);

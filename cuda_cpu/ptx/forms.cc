@@ -38,6 +38,9 @@ constexpr WordSet kSets[] = {
     {"rc", "{row|col}"},
     {"shape16", "{m16n16k16|m8n32k16|m32n8k16}"},
     {"wspace", "{global|shared|shared::cta}"},
+    {"shape", "{1d|2d|3d|a1d|a2d}"},
+    {"texel", "{f32|s32|u32}"},
+    {"outside", "{trap|clamp|zero}"},
 };
 
 [[noreturn]] void fail_pattern(std::string_view pattern) {
@@ -206,7 +209,8 @@ OperandSpec operand_spec(std::string_view text, Form const& form) {
   static constexpr std::pair<std::string_view, OperandRole> kRoles[] = {
       {"d", OperandRole::destination},   {"s", OperandRole::source},          {"i", OperandRole::immediate},
       {"P", OperandRole::predicate},     {"p", OperandRole::set_predicate},   {"pq", OperandRole::set_predicates},
-      {"m", OperandRole::address},       {"L", OperandRole::label},           {"call", OperandRole::call},
+      {"m", OperandRole::address},       {"t", OperandRole::texel},           {"L", OperandRole::label},
+      {"call", OperandRole::call},
       {"a", OperandRole::any_source},    {"D", OperandRole::any_destination}};
   auto const* const found = std::ranges::find(kRoles, role, &std::pair<std::string_view, OperandRole>::first);
   if (found == std::end(kRoles)) throw std::invalid_argument("invalid operand of a form: " + std::string(text));
@@ -224,6 +228,15 @@ void split(std::string_view text, char at, Visit const& visit) {
   }
 }
 
+struct Shape {
+  std::string_view name;
+  unsigned dimensions;
+  unsigned coordinates;
+};
+// Of textures and surfaces.
+constexpr Shape kShapes[] = {{"1d", 1, 1},  {"2d", 2, 2},  {"3d", 3, 4},   {"a1d", 1, 2},
+                             {"a2d", 2, 4}, {"cube", 3, 4}, {"acube", 3, 4}};
+
 void fill_from_name(Form& form, FormRow const& row) {
   split(form.name, '.', [&form](std::string_view word) {
     form.words.push_back(word);
@@ -233,6 +246,11 @@ void fill_from_name(Form& form, FormRow const& row) {
     }
     if (Space const space = find_space(word); space != Space::generic) form.space = space;
     if (word == "v2" || word == "v4") form.vector_size = static_cast<unsigned>(word[1] - '0');
+    if (auto const* const shape = std::ranges::find(kShapes, word, &Shape::name); shape != std::end(kShapes)) {
+      form.dimensions = shape->dimensions;
+      form.coordinates = shape->coordinates;
+      form.has_layer = word.front() == 'a';
+    }
   });
   split(row.operands, ' ', [&form](std::string_view text) { form.operands.push_back(operand_spec(text, form)); });
 }

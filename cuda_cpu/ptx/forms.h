@@ -21,6 +21,7 @@ enum class OperandRole : std::uint8_t {
   set_predicate,    // a predicate to write
   set_predicates,   // one or two predicates to write: %p|%q
   address,          // in brackets
+  texel,            // in brackets: the handle of a texture or surface, and coordinates in braces
   label,
   call,             // all operands of a call
   any_source,       // of mov and cvta: also a special register, the address of a symbol, or several registers in braces
@@ -47,6 +48,9 @@ struct Form {
   Type type = Type::none;        // f32: the last one
   Space space = Space::generic;
   unsigned vector_size = 1;
+  unsigned dimensions = 0;   // of a texture or surface, without layers
+  unsigned coordinates = 0;  // registers in the braces of a texel: a layer, the dimensions, and perhaps an unused one
+  bool has_layer = false;
 
   std::string_view opcode() const noexcept { return words.front(); }
   bool has(std::string_view word) const noexcept;

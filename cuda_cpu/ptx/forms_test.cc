@@ -21,9 +21,18 @@ Type register_type(Type type) {
 
 std::string sample_vector(Form const& form, OperandSpec const& spec) {
   std::string text = "{";
-  for (unsigned i = 0; i < std::max<unsigned>(spec.in_braces, form.vector_size); ++i)
+  for (unsigned i = 0; i < (spec.in_braces > 0 ? spec.in_braces : form.vector_size); ++i)
     text += (i > 0 ? ", " : "") + register_of(register_type(spec.type), static_cast<int>(i));
   return text + "}";
+}
+
+std::string sample_texel(Form const& form, OperandSpec const& spec) {
+  std::string text = "[%b64_4";
+  for (unsigned i = 0; i < form.coordinates; ++i) {
+    Type const type = form.has_layer && i == 0 ? Type::b32 : spec.type;
+    text += (i > 0 ? ", " : ", {") + register_of(type, static_cast<int>(i));
+  }
+  return text + (form.coordinates > 0 ? "}]" : "]");
 }
 
 std::string sample_number(Form const& form) {
@@ -41,7 +50,8 @@ std::string sample_operand(Form const& form, OperandSpec const& spec, int number
       if (form.opcode().starts_with("bar") && spec.role == OperandRole::source && !form.has("warp"))
         return number == 1 && !form.has("red") ? "32" : "0";
       if (form.has("shared::cluster") && form.opcode() == "mbarrier" && spec.role == OperandRole::destination) return "_";
-      if (spec.in_braces > 0 || (spec.as_vector && form.vector_size > 1)) return sample_vector(form, spec);
+      if (spec.in_braces > 0 || (spec.as_vector && (form.vector_size > 1 || form.coordinates > 0)))
+        return sample_vector(form, spec);
       return register_of(register_type(spec.type), number) + (form.opcode() == "elect" && number == 0 ? "|%pred_5" : "");
     case OperandRole::immediate: return form.opcode() == "alloca" ? "16" : sample_number(form);
     case OperandRole::predicate:
@@ -56,6 +66,7 @@ std::string sample_operand(Form const& form, OperandSpec const& spec, int number
         case Space::constant: return "[constant]";
         default: return "[%b64_4]";
       }
+    case OperandRole::texel: return sample_texel(form, spec);
     case OperandRole::label: return "end";
     case OperandRole::call: return "nothing";
   }
@@ -132,7 +143,7 @@ TEST(Forms, FindsAFormWithItsModifiersInAnyOrder) {
 
 TEST(Forms, FindsNoUnsupportedForm) {
   for (auto const* const name :
-       {"", "add", "add.u33", "add.sat.u32", "add.rn.rn.f32", "mul.sat.lo.s32", "tex.2d.v4.f32.f32"})
+       {"", "add", "add.u33", "add.sat.u32", "add.rn.rn.f32", "mul.sat.lo.s32", "tex.2dms.v4.f32.s32"})
     EXPECT_EQ(find_form(name), nullptr) << name;
 }
 

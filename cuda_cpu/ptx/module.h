@@ -72,6 +72,7 @@ enum class OperandKind : std::uint8_t {
   symbol,     // the address of a variable, plus `bits`, or of a function
   label,      // `index` of an instruction; one past the last is the function's end
   vector,     // `elements`
+  texel,      // `[index, {elements}]`: the register of a handle, and coordinates
 };
 
 enum class SpecialRegister : std::uint8_t {

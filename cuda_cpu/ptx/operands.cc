@@ -68,7 +68,7 @@ void OperandReader::read(Instruction& instruction) {
 }
 
 Operand OperandReader::operand(OperandSpec const& spec, std::size_t index) {
-  bool const is_vector = spec.as_vector && form_->vector_size > 1;
+  bool const is_vector = spec.as_vector && (form_->vector_size > 1 || cursor_.peek().is('{'));
   if (spec.in_braces > 0) return in_braces(spec);
   switch (spec.role) {
     case OperandRole::destination: return is_vector ? vector(spec, false, true) : destination(spec);
@@ -78,6 +78,7 @@ Operand OperandReader::operand(OperandSpec const& spec, std::size_t index) {
     case OperandRole::set_predicate: return set_predicates(false);
     case OperandRole::set_predicates: return set_predicates(true);
     case OperandRole::address: return address(spec);
+    case OperandRole::texel: return texel(spec);
     case OperandRole::any_source: return any_source(spec);
     case OperandRole::any_destination:
       return cursor_.peek().is('{') ? moved_vector(spec.type, false) : destination(spec);
@@ -243,6 +244,28 @@ Operand OperandReader::address(OperandSpec const& spec) {
   return made;
 }
 
+// `[%rd1, {%r1, %f1}]`; not a name, which is that of a texture reference, nor a sampler of its own.
+Operand OperandReader::texel(OperandSpec const& spec) {
+  OperandSpec handle;
+  handle.type = Type::b64;
+  OperandSpec layer;
+  layer.type = Type::b32;
+  Operand made;
+  made.kind = OperandKind::texel;
+  cursor_.expect('[');
+  if (scopes_.find_register(cursor_.peek().text) < 0) cursor_.unsupported();
+  made.index = typed_register(cursor_.take(), handle);
+  if (form_->coordinates > 0) {
+    if (!cursor_.accept(',') || !cursor_.accept('{')) cursor_.unsupported();
+    do made.elements.push_back(source(form_->has_layer && made.elements.empty() ? layer : spec));
+    while (cursor_.accept(','));
+    cursor_.expect('}');
+    if (made.elements.size() != form_->coordinates) cursor_.unsupported();
+  }
+  cursor_.expect(']');
+  return made;
+}
+
 Operand OperandReader::vector(OperandSpec const& spec, bool is_source, bool allow_sinks) {
   Operand made;
   made.kind = OperandKind::vector;
@@ -252,7 +275,8 @@ Operand OperandReader::vector(OperandSpec const& spec, bool is_source, bool allo
     else made.elements.push_back(is_source ? source(spec) : destination(spec));
   } while (cursor_.accept(','));
   cursor_.expect('}');
-  if (spec.as_vector && made.elements.size() != form_->vector_size) cursor_.unsupported();
+  bool const has_predicate = cursor_.peek().is('|');  // whether the memory of a texture is resident
+  if (has_predicate || (spec.as_vector && made.elements.size() != form_->vector_size)) cursor_.unsupported();
   return made;
 }
 

@@ -114,8 +114,11 @@ TEST(Parse, ReportsTextThatCannotBeParsed) {
 
 TEST(Parse, RefusesAnEntryWithAnUnsupportedInstruction) {
   for (std::string const instruction :
-       {"tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%f1,%f2}]", "add.rn.bf16 %r1, %rs2, "
-                                                                  "%rs3", "add.sat.u32 %r1, %r2, %r3",
+       {"tex.2dms.v4.f32.s32 {%f1,%f2,%f3,%f0}, [%rd1, {%r1,%r2,%r3,%r3}]",
+        "tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [p0, {%f1,%f2}]", "tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%f1}]",
+        "tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, %rd2, {%f1,%f2}]",
+        "tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f0}|%p1, [%rd1, {%f1,%f2}]", "suld.b.1d.v2.b32.trap {%r1}, [%rd1, {%r1}]",
+        "add.rn.bf16 %r1, %rs2, %rs3", "add.sat.u32 %r1, %r2, %r3",
         "add.s32 %r1, %r2, %f1", "add.s32 %rd1, %r2, %r1", "add.f32 %f1, %f2, 1", "add.s32 %r1, %r2, %r3, %r4",
         "add.s32 _, %r2, %r3", "add.f16x2 %f1, %f1, %f2", "mov.u32 %r1, 0f3F800000", "mov.u32 %r1, %tid",
         "mov.u32 %r1, %envreg3", "setp.lt.s32 %r1, %r2, %r3", "@%r1 ret", "ld.global.u32 %r1, [%r1]",
@@ -154,8 +157,8 @@ TEST(Parse, RefusesAnEntryThatNamesAnUnsupportedVariable) {
 
 TEST(Parse, RefusesOnlyTheEntryWithTheUnsupportedInstruction) {
   auto const module =
-      parsed(module_with("", "tex.1d.v4.f32.f32 {%f1,%f2,%f3,%f0}, [%rd1, {%f1}];") + ".visible .entry other() { ret;"
-                                                                                      " }\n");
+      parsed(module_with("", "tex.2dms.v4.f32.s32 {%f1,%f2,%f3,%f0}, [%rd1, {%r1,%r2,%r3,%r3}];") +
+             ".visible .entry other() { ret; }\n");
   EXPECT_TRUE(module->find_entry("k")->refusal);
   EXPECT_FALSE(module->find_entry("other")->refusal);
 }
