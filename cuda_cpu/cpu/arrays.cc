@@ -6,30 +6,12 @@
 #include <optional>
 
 #include "cuda_cpu/cpu/device.h"
+#include "cuda_cpu/cpu/span_text.h"
 
 namespace cuda_cpu::cpu {
 namespace {
 
 using tracing::cuda::ActivityKind;
-
-// Zero for a format that does not exist here.
-std::size_t bytes_of(CUarray_format format) noexcept {
-  switch (format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-    case CU_AD_FORMAT_SIGNED_INT8:
-      return 1;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-    case CU_AD_FORMAT_SIGNED_INT16:
-    case CU_AD_FORMAT_HALF:
-      return 2;
-    case CU_AD_FORMAT_UNSIGNED_INT32:
-    case CU_AD_FORMAT_SIGNED_INT32:
-    case CU_AD_FORMAT_FLOAT:
-      return 4;
-    default:
-      return 0;
-  }
-}
 
 // One end of a copy: where its rows are, and what keeps its memory alive.
 struct Rows {
@@ -120,15 +102,18 @@ CUresult array_3d_create(CUarray* out, CUDA_ARRAY3D_DESCRIPTOR const* descriptor
     if (out == nullptr || descriptor == nullptr || descriptor->Width == 0) return CUDA_ERROR_INVALID_VALUE;
     auto array = std::make_unique<Array>();
     array->descriptor = *descriptor;
-    array->element_bytes = bytes_of(descriptor->Format) * descriptor->NumChannels;
-    bool const has_channels = descriptor->NumChannels == 1 || descriptor->NumChannels == 2 || descriptor->NumChannels == 4;
-    if (array->element_bytes == 0 || !has_channels)
+    auto const format = find_format(descriptor->Format);
+    if (!format || !is_channel_count(descriptor->NumChannels))
       return refuse(CUDA_ERROR_NOT_SUPPORTED, "an array of this format is not supported; expected 1, 2 or 4 integers, halves or floats");
+    array->element_bytes = std::size_t{format->bytes} * descriptor->NumChannels;
     // Layers and faces are slices.
-    array->memory = device.memory.allocate(array->row_bytes() * array->rows() * array->slices());
+    std::string const note = span_note("allocated");
+    array->memory = device.memory.allocate(array->row_bytes() * array->rows() * array->slices(), false,
+                                           note.empty() ? "of an array" : "of an array " + note);
     if (array->memory == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (device.options.checks.init) device.memory.track_writes(array->memory);
     std::shared_ptr<Array> shared(array.release(), [&device](Array* its) {
-      device.memory.free(its->memory);
+      device.memory.free(its->memory, span_note("freed"));
       delete its;
     });
     *out = reinterpret_cast<CUarray>(device.arrays.add(std::move(shared)));

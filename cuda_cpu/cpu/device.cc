@@ -160,6 +160,8 @@ void Device::clear() {
   for (auto const& [handle, stream] : stream_handles.take_all()) streams.close(stream);
   events.take_all();
   functions.take_all();
+  textures.take_all();
+  surfaces.take_all();
   arrays.take_all();
   modules.take_all();
   MutexLock const lock(allocations_mutex);

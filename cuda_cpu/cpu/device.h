@@ -20,6 +20,7 @@
 
 #include "cuda_cpu/cpu/cpu_driver.h"
 #include "cuda_cpu/cpu/further_calls.h"
+#include "cuda_cpu/cpu/images.h"
 #include "cuda_cpu/cpu/streams.h"
 #include "cuda_cpu/executor/device_memory.h"
 #include "cuda_cpu/executor/executor.h"
@@ -47,6 +48,9 @@ inline constexpr int kMaxGridX = 2147483647;
 inline constexpr int kMaxGridYZ = 65535;
 inline constexpr int kSharedBytes = 48 * 1024;  // in a block
 inline constexpr int kSharedBytesOnRequest = 227 * 1024;
+inline constexpr int kMaxTextureSide = 1 << 17;   // in texels
+inline constexpr int kMaxLinearTexels = 1 << 28;  // of a texture of linear memory
+inline constexpr int kTexturePitchAlignment = 32;
 
 using tracing::internal::Mutex;
 using tracing::internal::MutexLock;
@@ -167,6 +171,9 @@ class Device {
   /// Waits, writes what kernels printed, and returns sticky().
   CUresult wait(std::vector<Mark> const& marks);
 
+  /// The texture or surface of a handle. Null if there is none.
+  std::shared_ptr<Image const> find_image(std::uint64_t handle) const;
+
   /// Frees everything in the context, when it is no longer retained.
   void clear();
   /// Writes to stderr which allocations the user has not freed.
@@ -184,6 +191,8 @@ class Device {
   Handles<LoadedModule> modules{0x30000000};
   Handles<LoadedFunction> functions{0x40000000};
   Handles<Array> arrays{0x50000000};
+  Handles<ImageObject> textures{0x60000000};
+  Handles<ImageObject> surfaces{0x70000000};
 
   Mutex allocations_mutex;
   std::map<std::uintptr_t, Allocation> allocations TRACING_GUARDED_BY(allocations_mutex);

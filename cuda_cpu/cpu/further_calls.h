@@ -22,6 +22,16 @@ struct Array {
 /// The array of a handle, which is valid until it is destroyed.
 CUresult array_find(Array* out, CUarray array);
 
+/// cuTexObjectCreate and the other calls for textures and surfaces. The descriptors that are not null are set.
+/// CUDA_ERROR_INVALID_VALUE for a handle of none.
+CUresult texture_create(CUtexObject* out, CUDA_RESOURCE_DESC const* resource, CUDA_TEXTURE_DESC const* texture,
+                        CUDA_RESOURCE_VIEW_DESC const* view);
+CUresult texture_destroy(CUtexObject texture);
+CUresult texture_find(CUDA_RESOURCE_DESC* resource, CUDA_TEXTURE_DESC* descriptor, CUtexObject texture);
+CUresult surface_create(CUsurfObject* out, CUDA_RESOURCE_DESC const* resource);
+CUresult surface_destroy(CUsurfObject surface);
+CUresult surface_find(CUDA_RESOURCE_DESC* resource, CUsurfObject surface);
+
 /// cuMemsetD2D8, cuMemsetD2D16 and cuMemsetD2D32 by the bytes of an element, in `slices` of the given rows;
 /// asynchronous.
 CUresult memset_3d(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned element_bytes, std::size_t columns,

@@ -159,6 +159,7 @@ void run(Device& device, Launch const& launch) {
   options.opcode_statistics = reports_totals;
   options.block_statistics = reports_blocks;
   options.instruction_spans = reports_operations();
+  options.find_image = [&device](std::uint64_t handle) { return device.find_image(handle); };
   options.stop = device.stop.get_token();
   std::optional<GridWorkspace> workspace;
   if (launch.is_cooperative) options.grid_workspace = workspace.emplace(device.memory).address();
