@@ -20,7 +20,7 @@ REASONS = (
     (r"Conditional", "graphs have no conditional nodes here"),
     (r"NvSci", "there is no NvSci"),
     (r"Sparse|Mipmapped|GetPlane|ArrayGetMemoryRequirements", "arrays are neither sparse, mipmapped nor planar here"),
-    (r"Tex|Surf", "textures and surfaces are not supported"),
+    (r"(Tex|Surf)Ref", "texture and surface references are not supported; use objects"),
 )
 TYPES = r"(?:cudaError_t|CUresult|char const\*|cudaChannelFormatDesc|char|void\*\*|void|unsigned)"
 

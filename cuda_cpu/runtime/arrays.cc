@@ -2,6 +2,7 @@
 #include <array>
 
 #include "cuda_cpu/cpu/further_calls.h"
+#include "cuda_cpu/runtime/channels.h"
 #include "cuda_cpu/runtime/runtime.h"
 
 using namespace cuda_cpu::runtime;
@@ -26,33 +27,6 @@ constexpr std::array kFormats{
     Format{CU_AD_FORMAT_FLOAT, cudaChannelFormatKindFloat, 32},
 };
 
-// Of the channels that a descriptor has, which all have the same size.
-bool to_driver(cudaChannelFormatDesc const& channels, CUDA_ARRAY3D_DESCRIPTOR& out) {
-  unsigned count = 0;
-  for (int const bits : {channels.x, channels.y, channels.z, channels.w}) {
-    if (bits != 0 && bits != channels.x) return false;
-    count += bits != 0 ? 1 : 0;
-  }
-  for (Format const& row : kFormats) {
-    if (row.kind != channels.f || row.bits != channels.x) continue;
-    out.Format = row.format;
-    out.NumChannels = count;
-    return true;
-  }
-  return false;
-}
-
-cudaChannelFormatDesc to_runtime(CUDA_ARRAY3D_DESCRIPTOR const& descriptor) {
-  cudaChannelFormatDesc out{0, 0, 0, 0, cudaChannelFormatKindNone};
-  for (Format const& row : kFormats) {
-    if (row.format != descriptor.Format) continue;
-    out.f = row.kind;
-    int* const bits[] = {&out.x, &out.y, &out.z, &out.w};
-    for (unsigned i = 0; i < descriptor.NumChannels; ++i) *bits[i] = row.bits;
-  }
-  return out;
-}
-
 cudaError_t allocate_pitched(void** pointer, std::size_t* pitch, std::size_t width, std::size_t rows) {
   if (pointer == nullptr || pitch == nullptr) return cudaErrorInvalidValue;
   *pointer = nullptr;
@@ -65,6 +39,35 @@ cudaError_t allocate_pitched(void** pointer, std::size_t* pitch, std::size_t wid
 CUarray handle_of(cudaArray_t array) noexcept { return reinterpret_cast<CUarray>(array); }
 
 }  // namespace
+
+namespace cuda_cpu::runtime {
+
+bool to_driver(cudaChannelFormatDesc const& channels, CUarray_format& format, unsigned& count) {
+  count = 0;
+  for (int const bits : {channels.x, channels.y, channels.z, channels.w}) {
+    if (bits != 0 && bits != channels.x) return false;
+    count += bits != 0 ? 1 : 0;
+  }
+  for (Format const& row : kFormats) {
+    if (row.kind != channels.f || row.bits != channels.x) continue;
+    format = row.format;
+    return true;
+  }
+  return false;
+}
+
+cudaChannelFormatDesc to_runtime(CUarray_format format, unsigned count) {
+  cudaChannelFormatDesc out{0, 0, 0, 0, cudaChannelFormatKindNone};
+  for (Format const& row : kFormats) {
+    if (row.format != format) continue;
+    out.f = row.kind;
+    int* const bits[] = {&out.x, &out.y, &out.z, &out.w};
+    for (unsigned i = 0; i < count; ++i) *bits[i] = row.bits;
+  }
+  return out;
+}
+
+}  // namespace cuda_cpu::runtime
 
 extern "C" {
 
@@ -85,7 +88,7 @@ cudaError_t cudaMalloc3DArray(cudaArray_t* array, cudaChannelFormatDesc const* c
   return call([&]() -> cudaError_t {
     CUDA_ARRAY3D_DESCRIPTOR descriptor{};
     if (array == nullptr || channels == nullptr) return cudaErrorInvalidValue;
-    if (!to_driver(*channels, descriptor))
+    if (!to_driver(*channels, descriptor.Format, descriptor.NumChannels))
       return refuse(cudaErrorInvalidChannelDescriptor, "an array of these channels is not supported");
     descriptor.Width = extent.width;
     descriptor.Height = extent.height;
@@ -112,7 +115,7 @@ cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* channels, cudaExtent* extent
     cuda_cpu::cpu::Array its;
     if (CUresult const result = cuda_cpu::cpu::array_find(&its, handle_of(array)); result != CUDA_SUCCESS) return to_error(result);
     auto const& [width, height, depth, format, count, its_flags] = its.descriptor;
-    if (channels != nullptr) *channels = to_runtime(its.descriptor);
+    if (channels != nullptr) *channels = to_runtime(format, count);
     if (extent != nullptr) *extent = {width, height, depth};
     if (flags != nullptr) *flags = its_flags;
     return cudaSuccess;

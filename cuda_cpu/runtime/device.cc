@@ -109,6 +109,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     its.maxGridSize[2] = attribute_of(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z);
     for (auto const& [member, attribute] : kNumbers) its.*member = attribute_of(attribute);
     for (auto const& [member, attribute] : kSizes) its.*member = static_cast<std::size_t>(attribute_of(attribute));
+    its.texturePitchAlignment = cuda_cpu::cpu::kTexturePitchAlignment;
+    its.maxTexture1D = cuda_cpu::cpu::kMaxTextureSide;
+    std::fill_n(its.maxTexture2D, 2, cuda_cpu::cpu::kMaxTextureSide);
+    std::fill_n(its.maxTexture2DLinear, 2, cuda_cpu::cpu::kMaxTextureSide);
+    its.maxTexture2DLinear[2] = attribute_of(CU_DEVICE_ATTRIBUTE_MAX_PITCH);
+    std::fill_n(its.maxTexture3D, 3, cuda_cpu::cpu::kMaxTextureSide);
     *properties = its;
     return cudaSuccess;
   });
