@@ -1,0 +1,38 @@
+// Texture objects and surface objects.
+#include "cuda_cpu/cpu/further_calls.h"
+#include "cuda_cpu/libcuda/libcuda.h"
+
+using namespace cuda_cpu::libcuda;
+namespace cpu = cuda_cpu::cpu;
+
+extern "C" {
+
+CUresult cuTexObjectCreate(CUtexObject* out, CUDA_RESOURCE_DESC const* resource, CUDA_TEXTURE_DESC const* texture,
+                           CUDA_RESOURCE_VIEW_DESC const* view) {
+  return check(cpu::texture_create(out, resource, texture, view), "cuTexObjectCreate()");
+}
+CUresult cuTexObjectDestroy(CUtexObject texture) {
+  return check(cpu::texture_destroy(texture), "cuTexObjectDestroy()");
+}
+CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC* out, CUtexObject texture) {
+  return check(cpu::texture_find(out, nullptr, texture), "cuTexObjectGetResourceDesc()");
+}
+CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC* out, CUtexObject texture) {
+  return check(cpu::texture_find(nullptr, out, texture), "cuTexObjectGetTextureDesc()");
+}
+// No texture has a view.
+CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC*, CUtexObject) {
+  return check(CUDA_ERROR_INVALID_VALUE, "cuTexObjectGetResourceViewDesc()");
+}
+
+CUresult cuSurfObjectCreate(CUsurfObject* out, CUDA_RESOURCE_DESC const* resource) {
+  return check(cpu::surface_create(out, resource), "cuSurfObjectCreate()");
+}
+CUresult cuSurfObjectDestroy(CUsurfObject surface) {
+  return check(cpu::surface_destroy(surface), "cuSurfObjectDestroy()");
+}
+CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC* out, CUsurfObject surface) {
+  return check(cpu::surface_find(out, surface), "cuSurfObjectGetResourceDesc()");
+}
+
+}  // extern "C"
