@@ -17,8 +17,9 @@ struct ProfilerOptions {
   bool host = true;
   /// Kernels and copies, with the times of the device.
   bool device = true;
-  /// Which spans, events and perf spans: `target=level,...,level`, see Targets::parse(). It does not concern annotations and
-  /// devices.
+  /// Which spans, events and perf spans: `target=level,...,level`, see Targets::parse(). Perf spans of level trace, which are
+  /// for details that slow the program down, only if it names their target: `trace,mylib=trace`. It does not concern
+  /// annotations and devices.
   std::string filter = "trace";
   /// The most verbose annotations.
   AnnotationLevel annotations = AnnotationLevel::info;

@@ -100,6 +100,20 @@ TEST(RecordedProfile, HasWhatItsFilterSelects) {
   EXPECT_THAT(profiled(run, {.host = false}), ElementsAre("kernel"));
 }
 
+TEST(RecordedProfile, HasPerfSpansOfLevelTraceOnlyOfTargetsThatItsFilterNames) {
+  auto const run = [] {
+    { TRACE_PERF_AT(trace, "step", tracing::target("mylib::inner")); }
+    { TRACE_PERF_AT(trace, "other step", tracing::target("other")); }
+    { TRACE_PERF_AT(debug, "launch", tracing::target("other")); }
+    TRACE_SPAN(trace, "span", tracing::target("other"));
+  };
+  EXPECT_THAT(profiled(run), ElementsAre("launch", "span"));
+  EXPECT_THAT(profiled(run, {.filter = "trace,mylib=trace"}), ElementsAre("step", "launch", "span"));
+  EXPECT_THAT(profiled(run, {.filter = "trace,mylib=debug"}), ElementsAre("launch", "span"));
+  EXPECT_THAT(profiled(run, {.filter = "other"}), ElementsAre("other step", "launch", "span"));
+  EXPECT_THAT(profiled(run, {.filter = "mylib=trace,other=debug"}), ElementsAre("step", "launch"));
+}
+
 TEST(RecordedProfile, GoesOnBesideTheLayersOfARegistry) {
   class Counting final : public tracing::Layer {
    public:

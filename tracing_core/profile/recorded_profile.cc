@@ -29,7 +29,9 @@ constexpr std::string_view kDeviceTarget = "tracing::cuda::device";
 class ProfileFilter final : public Filter {
  public:
   ProfileFilter(ProfilerOptions const& options, Targets targets)
-      : host_(options.host), device_(options.device), annotations_(level_of(options.annotations)), targets_(std::move(targets)) {}
+      : host_(options.host), device_(options.device), annotations_(level_of(options.annotations)), targets_(std::move(targets)) {
+    named_targets_ = std::move(*Targets::parse(options.filter)).with_default(LevelFilter::off);
+  }
 
   Interest callsite_enabled(Metadata const& metadata) noexcept override {
     return enabled(metadata) ? Interest::always : Interest::never;
@@ -37,7 +39,9 @@ class ProfileFilter final : public Filter {
   bool enabled(Metadata const& metadata) noexcept override {
     if (metadata.target() == kDeviceTarget) return device_;
     if (metadata.is_annotation()) return host_ && metadata.level() <= annotations_;
-    return host_ && targets_.enabled(metadata);
+    // Those of level trace are for details that slow the program down, so the default level does not turn them on.
+    bool const is_detail = metadata.is_perf() && metadata.level() == Level::trace;
+    return host_ && (is_detail ? named_targets_ : targets_).enabled(metadata);
   }
 
  private:
@@ -45,6 +49,7 @@ class ProfileFilter final : public Filter {
   bool const device_;
   Level const annotations_;
   Targets targets_;
+  Targets named_targets_;  // without the default level
 };
 
 // Passes nothing: a registry with this layer alone costs nothing.
