@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace tracing::inline v1::internal {
 
@@ -122,8 +123,18 @@ inline constexpr std::size_t kInlineKinds = 4;
 /// Longer texts are cut, so that each record has room in a chunk behind the spans around it.
 inline constexpr std::size_t kMaxValueBytes = kChunkBytes / 4;
 inline constexpr std::size_t kMaxRecordBytes = kChunkBytes / 2;
+/// Longer names of callsites made at run time are cut: each chunk describes those of its records and of the spans around
+/// them.
+inline constexpr std::size_t kMaxRunTimeName = kChunkBytes / 16;
 
 constexpr std::size_t padded_to_word(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
+
+/// The size of the longest beginning of at most `size` bytes that ends with a whole character.
+constexpr std::size_t cut_size(std::string_view text, std::size_t size) noexcept {
+  if (text.size() <= size) return text.size();
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
+  return size;
+}
 
 /// The track of marks.
 inline constexpr std::uint64_t kMarksTrack = (std::uint64_t{1} << 24) - 1;

@@ -70,7 +70,7 @@ TEST_F(Losses, AreExactForSeveralThreads) {
 TEST_F(Losses, OfRecordsForWhichThereWasNoRoom) {
   store_->set_tag(7);
   with_default(registry_, [&] {
-    RuntimeCallsite const callsite({.kind = Kind::span, .name = std::string(17'000, 'x')});
+    RuntimeCallsite const callsite({.kind = Kind::span, .name = "span", .target = std::string(17'000, 'x')});
     Span const large = Span::make(callsite.callsite(), nullptr);
   });
   EXPECT_EQ(region().lost_of(7), 2u) << "its beginning and its end";

@@ -22,6 +22,7 @@
 #include "tracing_core/filter/combinators.h"
 #include "tracing_core/record/reader.h"
 #include "tracing_core/record/record.h"
+#include "tracing_core/record/recorded_spans.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing::internal {
@@ -129,6 +130,57 @@ TEST_F(RecordLayerTest, CutsLongTextsAndSaysHowLongTheyWere) {
   record([] { TRACE_INFO("long", kv("text", std::string(1'000'000, 'x')), kv("after", 7)); });
   EXPECT_THAT(texts(), ElementsAre("event long{text=\"" + std::string(kMaxValueBytes, 'x') +
                                    "... (1000000 bytes)\" after=7}"));
+}
+
+TEST_F(RecordLayerTest, CutsLongNamesMadeAtRunTimeAndSaysHowLongTheyWere) {
+  RuntimeCallsite const callsite({.kind = Kind::span,
+                                  .name = std::string(1'000'000, 'x'),
+                                  .target = "target",
+                                  .fields = {"first", "second"},
+                                  .file = "file.cc",
+                                  .line = 7,
+                                  .function = "function"});
+  Value const values[] = {Value::of_text("one"), Value::of_text("two")};
+  record([&] { Span::make(callsite.callsite(), values).in_scope([] { TRACE_INFO("inside"); }); });
+  std::string const mark = "... (1000000 bytes)";
+  std::string const name = std::string(kMaxRunTimeName - mark.size(), 'x') + mark;
+  EXPECT_THAT(texts(), ElementsAre("new " + name + "{first=\"one\" second=\"two\"}", "enter " + name, "event inside{}",
+                                   "exit " + name, "close " + name));
+  read()->for_each([](RecordEntry const& entry) {
+    if (entry.type != RecordType::new_span) return;
+    EXPECT_EQ(entry.metadata->target(), "target");
+    EXPECT_EQ(entry.metadata->function(), "function");
+    EXPECT_EQ(entry.metadata->file(), "file.cc");
+    EXPECT_EQ(entry.metadata->line(), 7u);
+  });
+}
+
+// Each chunk describes all spans around its records.
+TEST_F(RecordLayerTest, LosesNothingInNestedSpansWithLongNamesMadeAtRunTime) {
+  constexpr int kDepth = 8;
+  constexpr int kEvents = 2000;
+  std::vector<RuntimeCallsite> callsites;
+  for (int i = 0; i < kDepth; ++i)
+    callsites.push_back(RuntimeCallsite({.kind = Kind::span, .name = std::to_string(i) + std::string(1'000'000, 'x')}));
+  record([&] {
+    std::vector<EnteredSpan> entered;
+    for (RuntimeCallsite const& callsite : callsites)
+      entered.push_back(Span::make(callsite.callsite(), nullptr).entered());
+    for (int i = 0; i < kEvents; ++i) TRACE_INFO("step", i);
+    while (!entered.empty()) entered.pop_back();
+  });
+  int events = 0;
+  RecordedSpans spans;
+  read()->for_each([&](RecordEntry const& entry) {
+    spans.follow(entry);
+    if (entry.type != RecordType::event) return;
+    ++events;
+    int depth = 0;
+    for (RecordedSpan const* span = spans.current(); span != nullptr; span = span->parent.get()) ++depth;
+    EXPECT_EQ(depth, kDepth);
+  });
+  EXPECT_EQ(events, kEvents);
+  EXPECT_EQ(store_->region().header().dropped.load(), 0u);
 }
 
 TEST_F(RecordLayerTest, RecordsManyLongTextsOfOneStatement) {

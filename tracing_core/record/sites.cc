@@ -5,6 +5,7 @@
 
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/span_clock.h"
+#include "tracing_core/model/text_buffer.h"
 
 namespace tracing::inline v1::internal {
 namespace {
@@ -26,6 +27,22 @@ std::uint32_t size_of(char const* text) noexcept {
   return text == nullptr ? 0 : static_cast<std::uint32_t>(std::strlen(text));
 }
 
+// The name as it is recorded: all of it, or its beginning and a mark.
+struct RecordedName {
+  explicit RecordedName(MetadataParts const& parts) noexcept : kept(parts.name_size), size(parts.name_size) {
+    if (!parts.owned || parts.name_size <= kMaxRunTimeName) return;
+    mark.append("... (");
+    mark.append_uint(parts.name_size);
+    mark.append(" bytes)");
+    kept = static_cast<std::uint32_t>(cut_size({parts.text, parts.name_size}, kMaxRunTimeName - mark.size()));
+    size = kept + static_cast<std::uint32_t>(mark.size());
+  }
+
+  std::uint32_t kept;
+  InlineTextBuffer<64> mark;
+  std::uint32_t size;
+};
+
 std::size_t hash_of(Metadata const& metadata) noexcept {
   return static_cast<std::size_t>((reinterpret_cast<std::uintptr_t>(&metadata) >> 3) * 0x9e3779b97f4a7c15u >> 32);
 }
@@ -36,12 +53,14 @@ std::size_t size_of_site(Metadata const& metadata) noexcept {
   MetadataParts const& parts = metadata.parts();
   return padded_to_word(sizeof(RecordHead) + sizeof(SiteRow) +
                         (std::size_t{parts.field_count} + parts.unnamed_count) * sizeof(SiteField) +
-                        parts.placeholder_count * sizeof(SitePlaceholder) + text_size(parts) + size_of(parts.file) +
-                        size_of(parts.arguments));
+                        parts.placeholder_count * sizeof(SitePlaceholder) + text_size(parts) - parts.name_size +
+                        RecordedName(parts).size + size_of(parts.file) + size_of(parts.arguments));
 }
 
 void write_site(char* to, Metadata const& metadata, std::uint32_t number) noexcept {
   MetadataParts const& parts = metadata.parts();
+  RecordedName const name(parts);
+  std::uint32_t const removed = parts.name_size - name.size;
   RecordHead head{};
   head.site = number;
   head.words = static_cast<std::uint16_t>(size_of_site(metadata) / 8);
@@ -60,12 +79,12 @@ void write_site(char* to, Metadata const& metadata, std::uint32_t number) noexce
   row.value_count = parts.value_count;
   row.placeholder_count = parts.placeholder_count;
   row.line = parts.line;
-  row.name_size = parts.name_size;
+  row.name_size = name.size;
   row.target_size = parts.target_size;
   row.function_size = parts.function_size;
   row.module_path_size = parts.module_path_size;
   row.message_size = parts.message_size;
-  row.text_size = text_size(parts);
+  row.text_size = text_size(parts) - removed;
   row.file_size = size_of(parts.file);
   row.arguments_size = size_of(parts.arguments);
   auto const put = [&to](void const* from, std::size_t size) {
@@ -77,15 +96,17 @@ void write_site(char* to, Metadata const& metadata, std::uint32_t number) noexce
   put(&row, sizeof(row));
   for (std::uint32_t i = 0; i < std::uint32_t{parts.field_count} + parts.unnamed_count; ++i) {
     FieldEntry const& entry = parts.fields[i];
-    SiteField const field{entry.offset, entry.size | std::uint32_t{entry.value_index} << 24};
+    SiteField const field{entry.offset - removed, entry.size | std::uint32_t{entry.value_index} << 24};
     put(&field, sizeof(field));
   }
   for (std::uint32_t i = 0; i < parts.placeholder_count; ++i) {
     MessagePlaceholder const& from = parts.placeholders[i];
-    SitePlaceholder const placeholder{from.offset, from.spec_offset, from.spec_size, from.value_index};
+    SitePlaceholder const placeholder{from.offset, from.spec_offset - removed, from.spec_size, from.value_index};
     put(&placeholder, sizeof(placeholder));
   }
-  put(parts.text, row.text_size);
+  put(parts.text, name.kept);
+  put(name.mark.data(), name.mark.size());
+  put(parts.text + parts.name_size, row.text_size - name.size);
   put(parts.file, row.file_size);
   put(parts.arguments, row.arguments_size);
   std::memset(to, 0, static_cast<std::size_t>(end - to));

@@ -25,13 +25,6 @@ char* put_word(char* to, T word) noexcept {
   return to + 8;
 }
 
-// The size of the longest beginning of at most `size` bytes that ends with a whole character.
-std::size_t cut_size(std::string_view text, std::size_t size) noexcept {
-  if (text.size() <= size) return text.size();
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
-  return size;
-}
-
 }  // namespace
 
 void Writer::start(RecordingParts const& parts, std::uint64_t track, std::int64_t os_thread, Restate restate) noexcept {
