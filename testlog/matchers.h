@@ -93,7 +93,7 @@ inline std::vector<Record> spans_around(Record const& record) {
 
 template <class N, class... M>
 auto InSpan(N const& name, M const&... matchers) {
-  return testing::ResultOf("the spans around it", internal::spans_around, testing::Contains(Span(name, matchers...)));
+  return testing::ResultOf("list of the spans around it", internal::spans_around, testing::Contains(Span(name, matchers...)));
 }
 
 }  // namespace testlog::inline v1
@@ -101,13 +101,13 @@ auto InSpan(N const& name, M const&... matchers) {
 /// Checks the number of spans with this name (a text or a matcher) in the running test: EXPECT_SPAN_COUNT("compile",
 /// Le(1)).
 #define EXPECT_SPAN_COUNT(name, count)                                              \
-  EXPECT_THAT(::testlog::records(), ::testing::ResultOf("the number of such spans", \
+  EXPECT_THAT(::testlog::records(), ::testing::ResultOf("number of such spans", \
                                                         ::testlog::internal::counter(::testlog::Span(name)), count))
 /// Checks the number of events that match `event` in the running test: EXPECT_EVENT_COUNT(Event(HasLevel(Level::warn)),
 /// 0).
 #define EXPECT_EVENT_COUNT(event, count) \
   EXPECT_THAT(::testlog::records(),      \
-              ::testing::ResultOf("the number of such events", ::testlog::internal::counter(event), count))
+              ::testing::ResultOf("number of such events", ::testlog::internal::counter(event), count))
 
 namespace testlog::inline v1::internal {
 

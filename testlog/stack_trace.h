@@ -63,6 +63,8 @@ void append_function_name(std::string_view mangled, F&& append) noexcept {
   };
   if (!skip("_Z")) return append(mangled);
   bool const is_local = skip("Z");
+  bool const is_lambda = rest.find("Ul") != rest.npos || rest.find("$_") != rest.npos;  // of GCC, of Clang
+  if (is_local && !is_lambda) return append(mangled);
   bool const is_nested = skip("N");
   while (is_nested && !rest.empty() && (rest[0] == 'K' || rest[0] == 'V' || rest[0] == 'r')) rest.remove_prefix(1);
   bool any = skip("St");
@@ -81,8 +83,7 @@ void append_function_name(std::string_view mangled, F&& append) noexcept {
   }
   if (!any) return append(mangled);
   if (!rest.empty() && rest[0] == 'I') append("<...>");
-  bool const is_lambda = rest.find("Ul") != rest.npos || rest.find("$_") != rest.npos;  // of GCC, of Clang
-  if (is_local) append(is_lambda ? "::{lambda}" : "::{local}");
+  if (is_local) append("::{lambda}");
 }
 
 }  // namespace testlog::inline v1
