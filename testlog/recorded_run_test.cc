@@ -8,6 +8,7 @@
 #include <regex>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "testlog/testdata/run.h"
@@ -54,9 +55,10 @@ class RecordedRun : public testing::Test {
   static void run_ctest(std::string const& build, std::vector<std::string> const& tests) {
     std::string const temporary = *folder_ / (build + "/Testing/Temporary");
     fs::create_directories(temporary);
+    std::ofstream log(temporary + "/LastTest.log");
     for (std::string const& test : tests)
       testlog::testdata::run_scenarios(test, {{"TRACE_RECORD_DEFAULT", temporary + "/testlog"}, {"TRACE_RECORD_KEEP", "all"}});
-    std::ofstream(temporary + "/LastTest.log") << "ctest\n";
+    log << "ctest\n";
   }
 };
 
@@ -67,6 +69,33 @@ TEST_F(RecordedRun, IsThatOfTheLastCtestWithoutArguments) {
                                Not(HasSubstr("Plain.FailsTwice"))));
   EXPECT_EQ(ask({"show", "--filter=off", "--time=none"}, "build").out, shown.out);
   EXPECT_THAT(ask({"show"}, "old_build").out, HasSubstr("Plain.FailsTwice"));
+}
+
+TEST_F(RecordedRun, HasNoTestsOfEarlierRuns) {
+  tracing_test::TemporaryFolder const build;
+  fs::path const temporary = std::string(build / "Testing/Temporary");
+  fs::create_directories(temporary);
+  std::string const recordings = temporary / "testlog";
+  auto const run_ctest = [&](char const* test) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the times of files lag by some milliseconds
+    std::ofstream(temporary / "LastTest.log.tmp") << test;
+    testlog::testdata::run_scenarios(test, {{"TRACE_RECORD_DEFAULT", recordings}});
+    fs::rename(temporary / "LastTest.log.tmp", temporary / "LastTest.log");
+  };
+  auto const show = [&] {
+    return testlog::testdata::run({"/bin/sh", "-c", "cd \"$0\" && exec \"$1\" show --time=none", build / ".", TESTLOG_COMMAND});
+  };
+  run_ctest("Plain.FailsTwice");
+  run_ctest("Plain.Fails");
+  EXPECT_THAT(show().out, AllOf(HasSubstr("---- Plain.Fails ----"), Not(HasSubstr("Plain.FailsTwice"))));
+  EXPECT_EQ(show().err, "testlog show: left out 1 recording of earlier runs of ctest; testlog show Testing/Temporary/testlog has them\n");
+  run_ctest("Plain.Passes");
+  EXPECT_THAT(show().err, AllOf(HasSubstr("left out 2 recordings"), HasSubstr("the last ctest left no recordings in Testing/")));
+}
+
+TEST_F(RecordedRun, HasNotesOfTheSelectedTestsAlone) {
+  EXPECT_THAT(ask({"stats"}).err, HasSubstr("Dies.ByExit did not end"));
+  EXPECT_EQ(ask({"stats", "--test=SpansOnly.Fails"}).err, "");
 }
 
 TEST_F(RecordedRun, IsShownInTheOrderOfTime) {

@@ -27,9 +27,13 @@ bool RecordingStatistics::add_all(Selection const& selection) {
 
 void RecordingStatistics::add(RecordingFile& file, Selection const& selection) {
   RecordedTests const tests = tests_of(*file.recording);
+  bool is_wanted = !selection.is_narrow();
   for (auto const& [tag, test] : tests) {
-    if (selection.has(test)) tests_.push_back(test);
+    if (!selection.has(test)) continue;
+    tests_.push_back(test);
+    is_wanted = true;
   }
+  if (!is_wanted) return;
   tracing::internal::StatisticsSource source(*file.recording);
   source.filter = filter_of(command_, filter_);
   source.each = [&file](tracing::internal::RecordEntry const& entry) { file.learn(entry); };

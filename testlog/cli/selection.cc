@@ -1,5 +1,7 @@
 #include "testlog/cli/selection.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -54,6 +56,32 @@ std::optional<fs::path> folder_of_last_run() {
   return newest;
 }
 
+// When the ctest began that writes, or wrote, the log in this folder: when that file was made, since each run makes a new one.
+// None if the file system does not know.
+std::optional<tracing::Instant> start_of_run(fs::path const& temporary) {
+  std::optional<tracing::Instant> latest;
+  for (char const* const log : {"LastTest.log", "LastTest.log.tmp"}) {  // of a run that is over; of one that is not
+    struct statx file {};
+    if (statx(AT_FDCWD, (temporary / log).c_str(), 0, STATX_BTIME, &file) != 0 || (file.stx_mask & STATX_BTIME) == 0) continue;
+    tracing::Instant const made{file.stx_btime.tv_sec * kSecond + file.stx_btime.tv_nsec};
+    if (!latest || made > *latest) latest = made;
+  }
+  return latest;
+}
+
+// Removes from the list those that a ctest before the last one left, whose tests the last one did not run.
+void leave_out_earlier_runs(std::string const& command, fs::path const& folder, std::vector<std::string>& files) {
+  auto const start = start_of_run(folder.parent_path());
+  if (!start) return;
+  std::size_t const left_out = std::erase_if(files, [&start](std::string const& file) {
+    auto const begin = start_of(file);
+    return begin && *begin < *start;
+  });
+  if (left_out == 0) return;
+  std::fprintf(stderr, "testlog %s: left out %zu recording%s of earlier runs of ctest; testlog %s %s has them\n", command.c_str(),
+               left_out, left_out == 1 ? "" : "s", command.c_str(), folder.c_str());
+}
+
 std::int64_t now_ns() { return tracing::Instant::now().ns; }
 
 }  // namespace
@@ -95,6 +123,7 @@ std::vector<std::string> files_of(std::string const& command, std::vector<std::s
       continue;
     }
     auto found = recordings_in(path);
+    if (paths.empty()) leave_out_earlier_runs(command, path, found);
     if (found.empty() && paths.empty())
       throw std::runtime_error(command + ": the last ctest left no recordings in " + path + ": its tests passed, or recorded nothing");
     if (found.empty()) throw std::runtime_error(command + ": " + path + " has no recordings (*.rec)");
