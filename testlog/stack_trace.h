@@ -1,7 +1,6 @@
 // StackTrace: where a thread was when a signal came.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -50,40 +49,5 @@ class StackTrace {
   char path_[512] = {};
   std::size_t path_size_ = 0;
 };
-
-/// `(anonymous namespace)::Pool::take` of `_ZN12_GLOBAL__N_14Pool4takeEv`: names without arguments, as far as they are simple.
-/// Calls `append(std::string_view)` for each piece. Other names are appended as they are.
-template <class F>
-void append_function_name(std::string_view mangled, F&& append) noexcept {
-  std::string_view rest = mangled;
-  auto const skip = [&rest](std::string_view prefix) {
-    bool const has = rest.starts_with(prefix);
-    if (has) rest.remove_prefix(prefix.size());
-    return has;
-  };
-  if (!skip("_Z")) return append(mangled);
-  bool const is_local = skip("Z");
-  bool const is_lambda = rest.find("Ul") != rest.npos || rest.find("$_") != rest.npos;  // of GCC, of Clang
-  if (is_local && !is_lambda) return append(mangled);
-  bool const is_nested = skip("N");
-  while (is_nested && !rest.empty() && (rest[0] == 'K' || rest[0] == 'V' || rest[0] == 'r')) rest.remove_prefix(1);
-  bool any = skip("St");
-  if (any) append("std");
-  while (!rest.empty() && rest[0] >= '1' && rest[0] <= '9') {
-    std::size_t size = 0;
-    for (; !rest.empty() && rest[0] >= '0' && rest[0] <= '9'; rest.remove_prefix(1))
-      size = std::min(size * 10 + static_cast<std::size_t>(rest[0] - '0'), mangled.size());
-    if (size > rest.size()) return append(mangled);
-    if (any) append("::");
-    any = true;
-    std::string_view const name = rest.substr(0, size);
-    append(name.starts_with("_GLOBAL__N") ? std::string_view("(anonymous namespace)") : name);
-    rest.remove_prefix(size);
-    if (!is_nested) break;
-  }
-  if (!any) return append(mangled);
-  if (!rest.empty() && rest[0] == 'I') append("<...>");
-  if (is_local) append("::{lambda}");
-}
 
 }  // namespace testlog::inline v1

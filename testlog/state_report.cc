@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 
+#include "testlog/function_name.h"
 #include "testlog/labels.h"
 #include "testlog/stack_trace.h"
 #include "tracing_core/environment/thread_labels.h"
@@ -160,6 +161,16 @@ void StateReport::write_unreported(Session& session) noexcept {
   line_.write_to(session.output());
 }
 
+namespace {
+
+// A function of GoogleTest that calls the test. Others of its namespace `internal` are called by the test.
+bool runs_every_test(std::string_view function) noexcept {
+  return function.starts_with("_ZN7testing4Test3RunEv") ||
+         (function.starts_with("_ZN7testing8internal") && function.find("ExceptionsInMethodIfSupported") != function.npos);
+}
+
+}  // namespace
+
 // The last part, since it may fail where the stack is damaged.
 void StateReport::write_stack(Session& session, void const* context) noexcept {
   constexpr std::size_t kMaxLines = 32;
@@ -168,7 +179,7 @@ void StateReport::write_stack(Session& session, void const* context) noexcept {
   line_.write_to(session.output());
   for (std::size_t i = 0, lines = 0; i < stack.size() && lines < kMaxLines; ++lines) {
     StackTrace::Frame const frame = stack.frame(i);
-    if (i > 0 && frame.function.starts_with("_ZN7testing8internal")) break;  // what runs every test
+    if (i > 0 && runs_every_test(frame.function)) break;
     line_ << "    #" << std::uint64_t{i} << " ";
     append_function_name(frame.function, [this](std::string_view piece) { line_.add_text(piece); });
     line_ << (frame.function.empty() ? "" : " ") << "(";

@@ -1,0 +1,22 @@
+// append_function_name(): mangled names for people, in the handler of a fatal signal.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace testlog::inline v1 {
+
+/// Where the pieces of a name go.
+using AppendPiece = void (*)(void* context, std::string_view piece);
+
+/// `(anonymous namespace)::Pool<...>::take` of `_ZN12_GLOBAL__N_14PoolIiE4takeEv`: names without arguments. Names that it
+/// does not understand, such as those of members of local classes, are appended as they are. Async-signal-safe.
+/// Source: the mangling of the Itanium C++ ABI.
+void append_function_name(std::string_view mangled, AppendPiece append, void* context) noexcept;
+
+template <class F>
+void append_function_name(std::string_view mangled, F&& append) noexcept {
+  append_function_name(mangled, [](void* to, std::string_view piece) { (*static_cast<F*>(to))(piece); }, &append);
+}
+
+}  // namespace testlog::inline v1
