@@ -80,6 +80,18 @@ Sums sums_of_chrome(std::string const& text) {
   return sums;
 }
 
+Sums sums_of_statistics(std::string const& text) {
+  Sums sums;
+  nlohmann::json const all = nlohmann::json::parse(text);
+  for (auto const& group : all["groups"]) {
+    for (auto const& span : group["spans"]) {
+      std::string const row = group["name"], name = span["name"];
+      sums[row + ": " + name.substr(name.rfind(':') + 1)] = {span["calls"], span["total_ns"]};
+    }
+  }
+  return sums;
+}
+
 // Of spans that are not in themselves. Stacks do not say how often.
 std::map<std::string, std::int64_t> times_of_folded(std::string const& text) {
   std::map<std::string, std::int64_t> times;
@@ -124,6 +136,14 @@ TEST_F(Formats, AgreeOnCountsAndTimes) {
   EXPECT_THAT(profile.problems, IsEmpty());
   EXPECT_EQ(sums_of(profile), sums);
   EXPECT_EQ(sums_of_chrome(run_export({folder_ / "a.rec", "--chrome"})), sums);
+
+  Sums const statistics = sums_of_statistics(run_statistics({folder_ / "a.rec", "--by=thread", "--json"}));
+  EXPECT_EQ(statistics.size(), 3u * 4u);
+  for (auto const& [span, sum] : statistics) {
+    EXPECT_EQ(sum.count, sums.at(span).count) << span;
+    bool const is_recursion = span.ends_with(": work");  // whose time is that of the outermost span
+    EXPECT_TRUE(is_recursion || sum.ns == sums.at(span).ns) << span;
+  }
 
   auto const folded = times_of_folded(run_export({folder_ / "a.rec", "--folded"}));
   for (char const* const name : {"leaf", "in held"}) {

@@ -39,14 +39,18 @@ class TracesTest : public testing::Test {
     return folder_ / name;
   }
   // Returns standard output.
-  static std::string run_export(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {TESTLOG_COMMAND, "export"});
+  static std::string run_export(std::vector<std::string> const& arguments) { return run("export", arguments); }
+  static std::string run_statistics(std::vector<std::string> const& arguments) { return run("stats", arguments); }
+
+  tracing_test::TemporaryFolder const folder_;
+
+ private:
+  static std::string run(std::string const& command, std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {TESTLOG_COMMAND, command});
     testlog::testdata::Outcome const outcome = testlog::testdata::run(arguments);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     return outcome.out;
   }
-
-  tracing_test::TemporaryFolder const folder_;
 };
 
 }  // namespace testlog_test
