@@ -177,6 +177,11 @@ std::pair<std::unique_ptr<Layer>, ChromeGuard> internal::chrome_layer_of(ChromeP
   return {std::make_unique<ChromeLayer>(options, output), ChromeGuard(output)};
 }
 
+void internal::add_test_slice(ChromeGuard const& guard, char phase, std::string_view name, Track const& track,
+                              Instant time) noexcept {
+  if (guard.output_ != nullptr) guard.output_->add_slice(phase, name, track, time);
+}
+
 ChromeGuard::ChromeGuard(std::shared_ptr<ChromeOutput> const& output)
     : output_(output.get(), [output](ChromeOutput* own) { own->finish(); }) {}
 

@@ -44,6 +44,9 @@ class ChromeGuard;
 namespace internal {
 // The layer and its guard for the trace of another process, from its recording.
 std::pair<std::unique_ptr<Layer>, ChromeGuard> chrome_layer_of(ChromeProcess process, ChromeOptions options);
+// Adds the beginning (`phase` B) or the end (E) of a test, at a time that is past.
+void add_test_slice(ChromeGuard const& guard, char phase, std::string_view name, Track const& track,
+                    Instant time) noexcept;
 }  // namespace internal
 
 /// What the layer writes and where.
@@ -113,6 +116,8 @@ class [[nodiscard]] ChromeGuard {
  private:
   friend std::pair<std::unique_ptr<Layer>, ChromeGuard> internal::chrome_layer_of(internal::ChromeProcess process,
                                                                                   ChromeOptions options);
+  friend void internal::add_test_slice(ChromeGuard const& guard, char phase, std::string_view name, Track const& track,
+                                       Instant time) noexcept;
   explicit ChromeGuard(std::shared_ptr<internal::ChromeOutput> const& output);
 
   std::shared_ptr<internal::ChromeOutput> output_;  // its deleter completes the trace

@@ -168,6 +168,15 @@ void ChromeOutput::add_slice(char phase, std::string_view name) noexcept {
   add_text(nullptr, Track{.number = thread.number, .name = {}}, line->view(), false, ticks);
 }
 
+void ChromeOutput::add_slice(char phase, std::string_view name, Track const& track, Instant time) noexcept {
+  LineBuffer line;
+  if (!line) [[unlikely]] return count_dropped(1);
+  records_.append_slice(*line, phase, name, {process_.pid, tid_of(track)});
+  records_.end(*line, time_of(time));
+  if (line->truncated()) [[unlikely]] return count_dropped(1);
+  add_text(nullptr, track, line->view(), true, ticks_now());
+}
+
 // ---- the worker ----
 
 void ChromeOutput::start_worker() noexcept {

@@ -135,6 +135,8 @@ class ChromeOutput {
                 std::uint64_t ticks) noexcept;
   // Adds the beginning or the end of a slice that is no span to the calling thread.
   void add_slice(char phase, std::string_view name) noexcept;
+  // The same to any track, at a time that is past.
+  void add_slice(char phase, std::string_view name, Track const& track, Instant time) noexcept;
   void count_dropped(std::uint32_t count) noexcept { dropped_.fetch_add(count, std::memory_order_relaxed); }
 
   // ---- for the guard ----

@@ -1,7 +1,10 @@
 #include "tracing_core/export/chrome_trace.h"
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/chrome_output.h"
@@ -9,6 +12,27 @@
 #include "tracing_core/record/replay.h"
 
 namespace tracing::inline v1::internal {
+namespace {
+
+// Sections are slices of the thread that recorded their beginnings and ends.
+class ChromeSections {
+ public:
+  explicit ChromeSections(ChromeGuard const& guard) : guard_(guard) {}
+
+  void add(RecordedSection const& section, RecordEntry const& at) {
+    Track const track{at.track, {}};  // apart from that of the thread, but with its number; so without a name
+    if (section.begins) open_.emplace_back(section.name);
+    if (open_.empty()) return;  // its beginning was overwritten
+    add_test_slice(guard_, section.begins ? 'B' : 'E', open_.back(), track, at.time);
+    if (!section.begins) open_.pop_back();
+  }
+
+ private:
+  ChromeGuard const& guard_;
+  std::vector<std::string> open_;  // their names
+};
+
+}  // namespace
 
 void write_chrome(TraceSource source, ChromeTraceOptions const& options, std::function<void(std::string_view)> out) {
   Recording& recording = source.recording;
@@ -24,8 +48,11 @@ void write_chrome(TraceSource source, ChromeTraceOptions const& options, std::fu
   auto [layer, guard] = chrome_layer_of(
       std::move(process), {.sink = make_sink([&out](Level, std::string_view text) { out(text); })});
   auto const registry = RegistryBuilder().with(std::move(layer), std::move(source.filter)).build();
-  auto const each = [&source](RecordEntry const& entry) {
+  ChromeSections sections(guard);
+  auto const each = [&](RecordEntry const& entry) {
     if (source.each != nullptr) source.each(entry);
+    auto const section = source.section_of != nullptr ? source.section_of(entry) : std::nullopt;
+    if (section) sections.add(*section, entry);
     return source.is_wanted == nullptr || source.is_wanted(entry);
   };
   replay(recording, *registry, each, LostEntries::shown);

@@ -16,7 +16,7 @@ struct ChromeTraceOptions {
   bool closes_list = true;
 };
 
-// `out` receives a list of events as text. Tests are not in it.
+// `out` receives a list of events as text.
 void write_chrome(TraceSource source, ChromeTraceOptions const& options, std::function<void(std::string_view)> out);
 
 }  // namespace tracing::inline v1::internal

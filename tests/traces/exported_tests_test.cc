@@ -1,0 +1,46 @@
+// What exports show of tests is what the program itself wrote while it ran.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "testlog/testdata/run.h"
+#include "tests/traces/traces_test.h"
+
+namespace {
+
+using nlohmann::json;
+using testing::IsSupersetOf;
+
+class ExportedTests : public testlog_test::TracesTest {
+ protected:
+  std::string record(testlog::testdata::Variables variables) const {
+    variables.emplace_back("TRACE_RECORD", folder_ / "run.rec");
+    testlog::testdata::run_scenarios("Plain.Passes:Settings.None", variables);
+    return folder_ / "run.rec";
+  }
+};
+
+// `B Plain.Passes (test)`: only beginnings have a category.
+std::vector<std::string> slices_of(std::string const& text) {
+  std::vector<std::string> slices;
+  for (json const& record : json::parse(text)) {
+    std::string const phase = record["ph"], name = record["name"];
+    if (phase != "B" && phase != "E") continue;
+    slices.push_back(phase + " " + name);
+    if (record.value("cat", "") == "test") slices.back() += " (test)";
+    if (record["tid"] != record["pid"]) slices.back() += " on another thread";
+  }
+  return slices;
+}
+
+TEST_F(ExportedTests, AreSlicesOfChromeTraces) {
+  std::string const recording = record({{"TRACE_CHROME", folder_ / "live.json"}});
+  auto const slices = slices_of(run_export({recording, "--chrome"}));
+  EXPECT_THAT(slices, IsSupersetOf({"B Plain.Passes (test)", "B launch", "E launch", "B Settings.None (test)"}));
+  EXPECT_EQ(slices, slices_of(folder_.read("live.json")));
+}
+
+}  // namespace
