@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <new>
 #include <optional>
@@ -46,18 +48,6 @@ struct Options {
   CLI::Option const* folded = nullptr;
   CLI::Option const* json = nullptr;
 };
-
-void replay_to(std::unique_ptr<tracing::Layer> layer, RecordingFile& file, Options const& options, LostEntries lost) {
-  auto const registry = tracing::RegistryBuilder()
-                            .with(std::move(layer), filter_of("export", options.filter))
-                            .build();
-  auto const each = [&](RecordEntry const& entry) { return file.learn(entry), true; };
-  tracing::internal::replay(*file.recording, *registry, each, lost);
-}
-
-std::shared_ptr<tracing::LineSink> sink_of(OutputFile& output) {
-  return tracing::make_sink([&output](tracing::Level, std::string_view text) { output.write(text); });
-}
 
 // `Suite.Name` or, if it has not exactly one test, the file's name.
 std::string name_of(RecordingFile const& file, RecordedTests const& tests) {
@@ -132,13 +122,38 @@ void write_chrome(Files const& files, Options const& options, OutputFile& output
   if (gzip && !gzip->finish()) throw std::bad_alloc();
 }
 
-void write_folded(Files const& files, Options const& options, OutputFile& output) {
-  for (auto const& file : files) {
-    auto const lines =
-        tracing::internal::FoldedLines::make(tracing::to_sink(sink_of(output)), {.empty_samples = false}, nullptr,
-                                             file->recording->start());
-    replay_to(std::make_unique<tracing::FlameLayer>(lines), *file, options, LostEntries::restored);
+// What stacks begin with in each test, and in none (0), if there are tests: its name as a frame.
+std::map<std::uint32_t, std::string> roots_of(RecordedTests const& tests) {
+  std::map<std::uint32_t, std::string> roots;
+  if (!tests.empty()) roots[0] = "outside_tests;";
+  for (auto const& [tag, test] : tests) {
+    std::string& root = roots[tag] = test.name + ';';
+    std::replace(root.begin(), root.end() - 1, ';', ':');  // which separates frames
   }
+  return roots;
+}
+
+void write_folded(RecordingFile& file, Options const& options, OutputFile& output) {
+  std::map<std::uint32_t, std::string> const roots = roots_of(tests_of(*file.recording));
+  std::string_view root;  // of the record that is replayed
+  auto sink = tracing::make_sink([&](tracing::Level, std::string_view lines) {
+    output.write(root);
+    output.write(lines);
+  });
+  tracing::FlameOptions flame{.empty_samples = false};
+  if (!roots.empty()) flame.buffered_bytes = 0;  // each line as soon as it is made
+  auto const lines = tracing::internal::FoldedLines::make(tracing::to_sink(std::move(sink)), flame, nullptr,
+                                                          file.recording->start());
+  auto const registry = tracing::RegistryBuilder()
+                            .with(std::make_unique<tracing::FlameLayer>(lines), filter_of("export", options.filter))
+                            .build();
+  auto const each = [&](RecordEntry const& entry) {
+    auto const found = roots.find(entry.tag);
+    if (found != roots.end()) root = found->second;
+    if (found == roots.end() && !roots.empty()) root = "?;";  // the test's beginning was overwritten
+    return file.learn(entry), true;
+  };
+  tracing::internal::replay(*file.recording, *registry, each, LostEntries::restored);
 }
 
 void write_json(Files const& files, Options const& options, OutputFile& output) {
@@ -170,7 +185,8 @@ int write_file(Files const& files, Options const& options, CLI::Option const* fo
   OutputFile output(path);
   if (options.perfetto == format) write_perfetto(files, options, output);
   if (options.chrome == format) write_chrome(files, options, output, path.ends_with(".gz"));
-  if (options.folded == format) write_folded(files, options, output);
+  for (auto const& file : files)
+    if (options.folded == format) write_folded(*file, options, output);
   if (options.json == format) write_json(files, options, output);
   std::error_code const error = output.finish();
   return error ? fail_to_write(path, error) : static_cast<int>(kDone);

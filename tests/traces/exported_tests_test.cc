@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 namespace {
 
 using nlohmann::json;
+using testing::Contains;
 using testing::IsSupersetOf;
 
 class ExportedTests : public testlog_test::TracesTest {
@@ -36,11 +39,25 @@ std::vector<std::string> slices_of(std::string const& text) {
   return slices;
 }
 
+std::set<std::string> stacks_of(std::string const& text) {
+  std::set<std::string> stacks;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) stacks.insert(line.substr(0, line.rfind(' ')));
+  return stacks;
+}
+
 TEST_F(ExportedTests, AreSlicesOfChromeTraces) {
   std::string const recording = record({{"TRACE_CHROME", folder_ / "live.json"}});
   auto const slices = slices_of(run_export({recording, "--chrome"}));
   EXPECT_THAT(slices, IsSupersetOf({"B Plain.Passes (test)", "B launch", "E launch", "B Settings.None (test)"}));
   EXPECT_EQ(slices, slices_of(folder_.read("live.json")));
+}
+
+TEST_F(ExportedTests, AreRootsOfFoldedStacks) {
+  std::string const recording = record({{"TRACE_FLAME", folder_ / "live.folded"}, {"TRACE_FLAME_TESTS", "on"}});
+  auto const stacks = stacks_of(run_export({recording, "--folded"}));
+  EXPECT_THAT(stacks, Contains("Plain.Passes;ThreadId(1)-main;library::launch;library::compile"));
+  EXPECT_EQ(stacks, stacks_of(folder_.read("live.folded")));
 }
 
 }  // namespace
