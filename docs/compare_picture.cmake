@@ -1,6 +1,13 @@
 # Draws a picture by PROGRAM with ARGUMENTS and compares it with the file APPROVED, which the documentation shows.
 # `TESTLOG_APPROVE=1 ctest -R docs.picture` renews those files.
-# With RECORDED, first runs that program with --tracing; it writes a trace, which becomes trace.json.
+# With RECORDED, first runs that program with --tracing; it writes a trace, which becomes trace.json. With PROFILED, it runs
+# that program, which writes a profile to ./profiles.
+if(PROFILED)
+  file(REMOVE_RECURSE profiles)
+  execute_process(COMMAND ${PROFILED} OUTPUT_QUIET ERROR_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  file(GLOB_RECURSE trace profiles/*.trace.json.gz)
+  execute_process(COMMAND gzip -dc ${trace} OUTPUT_FILE trace.json COMMAND_ERROR_IS_FATAL ANY)
+endif()
 if(RECORDED)
   file(GLOB earlier trace-*.json)
   foreach(file IN LISTS earlier)

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kWidth = 900, kLabels = 84, kRow = 20, kTop = 44;
+constexpr double kWidth = 900, kLabels = 104, kRow = 20, kTop = 44;
 constexpr int kTicks = 6;
 constexpr char const* kColors[] = {"#9ecbe8", "#f2c78f", "#b5dba4", "#e3b3d6"};
 
@@ -29,6 +29,7 @@ struct Thread {
   std::vector<std::size_t> open;
   std::vector<Json const*> events;
   std::size_t rows = 1;
+  double first_us = 1e300;
 };
 
 [[noreturn]] void fail(char const* why, Json const& record) {
@@ -42,12 +43,12 @@ std::string escaped(std::string const& text) {
   return out;
 }
 
-// ` layers=2`, without the location in the source.
+// ` layers=2`, without the location in the source and the name that is that of the span.
 std::string arguments(Json const& record) {
   std::string out;
   if (!record.contains("args")) return out;
   for (auto const& [name, value] : record["args"].items()) {
-    if (name[0] != '.') out += ' ' + name + '=' + value.dump();
+    if (name[0] != '.' && name != "kernel.name") out += ' ' + name + '=' + value.dump();
   }
   return out;
 }
@@ -56,6 +57,11 @@ class Picture {
  public:
   explicit Picture(Json const& records) {
     for (Json const& record : records) read(record);
+    // In the order of time; threads come before streams of devices, whose numbers are greater than any of the system's.
+    std::stable_sort(order_.begin(), order_.end(), [this](double a, double b) {
+      bool const is_stream_a = a >= 1 << 30, is_stream_b = b >= 1 << 30;
+      return is_stream_a != is_stream_b ? is_stream_b : threads_[a].first_us < threads_[b].first_us;
+    });
     for (auto const& [tid, thread] : threads_) {
       if (!thread.open.empty()) fail("a span has no end", *thread.bars[thread.open.back()].begin);
     }
@@ -94,8 +100,9 @@ text { font: 12px system-ui, "DejaVu Sans", sans-serif; fill: #222; }
     std::string const phase = record.at("ph");
     if (phase == "M") return record["name"] == "thread_name" ? name_thread(thread, record) : name_process(record);
     double const us = record.at("ts");
-    if (first_us_ < 0) first_us_ = us;
+    if (first_us_ < 0 || us < first_us_) first_us_ = us;
     last_us_ = std::max(last_us_, us);
+    thread.first_us = std::min(thread.first_us, us);
     if (phase == "B") {
       thread.bars.push_back({&record, us, thread.open.size()});
       thread.open.push_back(thread.bars.size() - 1);
@@ -129,7 +136,7 @@ text { font: 12px system-ui, "DejaVu Sans", sans-serif; fill: #222; }
       std::printf(R"(<svg class="bar" x="%.1f" y="%g" width="%.1f" height="%g"><title>%s: %.3f ms</title>)"
                   R"(<rect fill="%s" width="100%%" height="100%%"/><text x="4" y="13">%s</text></svg>)"
                   "\n",
-                  x(begin_us), y + static_cast<double>(bar.depth) * kRow, std::max(1.0, x(bar.end_us) - x(begin_us)), kRow - 2,
+                  x(begin_us), y + static_cast<double>(bar.depth) * kRow, std::max(1.0, x(bar.end_us) - x(begin_us) - 0.7), kRow - 2,
                   escaped(name).c_str(), (bar.end_us - begin_us) / 1000, kColors[color % std::size(kColors)],
                   escaped(name + arguments(*bar.begin)).c_str());
     }
@@ -155,6 +162,6 @@ text { font: 12px system-ui, "DejaVu Sans", sans-serif; fill: #222; }
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   std::ifstream file(argv[1]);
-  Json const records = Json::parse(file);  // throws if it is not strict JSON
-  Picture(records).draw();
+  Json const trace = Json::parse(file);  // throws if it is not strict JSON
+  Picture(trace.is_object() ? trace.at("traceEvents") : trace).draw();
 }
