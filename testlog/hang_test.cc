@@ -46,7 +46,8 @@ TEST(Hang, IsReportedWithTestThreadsAndSpans) {
        {"Hangs.InAMutex", "Hangs.InAConditionVariable", "Hangs.AfterAMissedWakeUp", "Hangs.InALoop", "Hangs.InAForkedChild", "Hangs.InAFormatter",
         "Hangs.AfterManyRecords", "HangsInSetUp.OfItsSuite"})
     reports += report_of(test) + "\n";
-  reports += report_of("Plain.Passes", {{"SCENARIO_STATIC_HANG", "1"}});
+  reports += report_of("Plain.Passes", {{"SCENARIO_STATIC_HANG", "1"}}) + "\n";
+  reports += report_of("Plain.Passes", {{"SCENARIO_EXIT_HANG", "1"}});
   expect_approved("hangs.txt", reports);
 }
 

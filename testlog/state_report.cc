@@ -30,8 +30,9 @@ StateReport& StateReport::get() noexcept { return state_report; }
 // ---- turns ----
 
 void StateReport::prepare() noexcept {
-  static tracing::internal::ZeroedPages pages;  // they take memory when they are used
-  char* const at = reader_ == nullptr ? pages.map(sizeof(DyingReader)) : nullptr;
+  // They take memory when they are used. Never unmapped: destructors of globals can hang or crash, too.
+  static auto* const pages = new tracing::internal::ZeroedPages;
+  char* const at = reader_ == nullptr ? pages->map(sizeof(DyingReader)) : nullptr;
   if (at != nullptr) reader_ = new (at) DyingReader;
 }
 

@@ -153,6 +153,13 @@ TEST_F(HangsWithHandlers, OfItsOwn) {
   if (std::getenv("SCENARIO_OWN_SIGTERM") != nullptr) signal(SIGTERM, say_and_exit);
   return true;
 }();
+struct HangsAtExit {
+  ~HangsAtExit() {
+    if (std::getenv("SCENARIO_EXIT_HANG") == nullptr) return;
+    TRACE_SPAN(info, "save_tables");
+    hang();
+  }
+} hangs_at_exit;
 [[maybe_unused]] bool const initialised = [] {
   if (std::getenv("SCENARIO_STATIC_HANG") == nullptr) return false;
   TRACE_SPAN(info, "load_tables");
