@@ -66,8 +66,9 @@ class Reader {
   std::string_view rest_;
 };
 
-// Behind the L: `i5E`, `b1E`, `N4pool4ModeE1E`.
+// Behind the L: `i5E`, `b1E`, `Pv0E`, `N4pool4ModeE1E`.
 bool Reader::skip_literal() noexcept {
+  skip_any_of("PRK");
   if (next() == '_') return false;
   if (is_digit(next())) {
     if (identifier().empty()) return false;

@@ -191,6 +191,7 @@ TEST_F(RecordedRun, NamesItsSlowestSpansAndTests) {
   EXPECT_THAT(text, StartsWith("      self      total    longest  entered  span\n"));
   EXPECT_THAT(text, HasSubstr("        3  report_scenarios::shard\n"));
   EXPECT_THAT(text, HasSubstr("        1  dying_scenarios::outer (open)\n"));
+  EXPECT_THAT(text, HasSubstr("  duration  test\n    no end  Dies.ByExit\n"));
   EXPECT_THAT(text, HasSubstr("  Plain.Fails (failed)\n"));
   EXPECT_THAT(ask({"slow", "--top=1"}).out, testing::ContainsRegex("\\.\\.\\. [0-9]+ more \\(--top\\)\n\n"));
 }

@@ -39,6 +39,7 @@ TEST(FunctionName, HasNoArguments) {
       {"_ZN4PoolIXadL_Z3runvEEE4takeEv", "_ZN4PoolIXadL_Z3runvEEE4takeEv"},
       {"_ZN4PoolILN3net4ModeE1EE4takeEv", "Pool<...>::take"},
       {"_ZN4pool4PoolILNS_4ModeE1EE4takeEv", "pool::Pool<...>::take"},
+      {"_ZN4PoolILPv0EE4takeEv", "Pool<...>::take"},
       {"_ZN4PoolIZ4mainEUlvE0_E4takeEv", "Pool<...>::take"},
       {"_ZN4PoolIJA5_KcFivEEE4takeEv", "Pool<...>::take"},
       {"_ZNK1XeqERKS_", "X::operator=="},
@@ -65,6 +66,13 @@ TEST(FatalSignal, ReportEndsWithTheStack) {
                             "\\(testlog_scenarios\\+0x[0-9a-f]+\\)\n"
                             "---- end of captured records ----\n$"));
   EXPECT_THAT(run_dying("Dies.ByAbort").err, ContainsRegex(" \\(anonymous namespace\\)::Dies_ByAbort_Test::TestBody "));
+}
+
+TEST(FatalSignal, ReportHasTheFramesBelowThoseOfAnAssertion) {
+  EXPECT_THAT(run_dying("Dies.InAComparison").err,
+              ContainsRegex("    #0 \\(anonymous namespace\\)::Incomparable::operator== [^\n]+\n"
+                            "(    #[0-9]+ testing::internal::[^\n]+\n)+"
+                            "    #[0-9]+ \\(anonymous namespace\\)::Dies_InAComparison_Test::TestBody [^\n]+\n---- end"));
 }
 
 TEST(FatalSignal, ReportFoldsRecursionsInTheStack) {

@@ -38,6 +38,14 @@ TEST(Dies, ByWildPointer) {
   std::uintptr_t volatile nowhere = 16;  // UndefinedBehaviorSanitizer would catch a null pointer
   *reinterpret_cast<int volatile*>(nowhere) = 1;
 }
+struct Incomparable {
+  bool operator==(Incomparable const&) const {
+    std::uintptr_t volatile nowhere = 16;
+    *reinterpret_cast<int volatile*>(nowhere) = 1;
+    return true;
+  }
+};
+TEST(Dies, InAComparison) { EXPECT_EQ(Incomparable(), Incomparable()); }
 TEST(Dies, ByAbort) { std::abort(); }
 TEST(Dies, ByOtherSignals) { raise(std::atoi(std::getenv("SCENARIO_SIGNAL"))); }
 TEST(Dies, ByTerminate) {
