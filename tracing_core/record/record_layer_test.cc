@@ -20,6 +20,7 @@
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/dispatch/thread_name.h"
 #include "tracing_core/filter/combinators.h"
+#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/record/reader.h"
 #include "tracing_core/record/record.h"
 #include "tracing_core/record/recorded_spans.h"
@@ -71,8 +72,11 @@ std::vector<std::string> texts_of(Recording& recording) {
 
 class RecordLayerTest : public testing::Test {
  protected:
-  // In a process that is half a millisecond old, a chunk is exact for four; then another one describes the open spans again.
-  static void SetUpTestSuite() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
+  // If the clock started half a millisecond ago, a chunk is exact for four; then another one describes the open spans again.
+  static void SetUpTestSuite() {
+    start_span_clock();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
 
   explicit RecordLayerTest(std::unique_ptr<Region> region = Region::make_anonymous(1 << 20))
       : store_(std::make_shared<RecordStore>(std::move(region))),
