@@ -58,8 +58,9 @@ class Reader {
  private:
   bool skip_through(char c) noexcept {
     std::size_t const at = rest_.find(c);
-    rest_.remove_prefix(std::min(at, rest_.size() - 1) + (rest_.empty() ? 0 : 1));
-    return at != rest_.npos;
+    if (at == rest_.npos) return false;
+    rest_.remove_prefix(at + 1);
+    return true;
   }
   bool skip_literal() noexcept;
 
