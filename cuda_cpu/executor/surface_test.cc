@@ -88,7 +88,7 @@ TEST_F(Surfaces, StoresWriteBytesOfRows) {
       auto const access = random_access(*form, static_cast<int>(size * form->vector_size), form->has("trap"));
       words.push_back(access.words);
       for (unsigned j = 0; j < form->vector_size; ++j)
-        value.at[j] = 0x0123456789abcdef *
+        value.at[j] = std::uint64_t{0x0123456789abcdef} *
                       (1 + static_cast<unsigned>(access.is_inside || form->has("clamp") ? offset(access) : 0) + j);
       if (form->has("zero") && !access.is_inside) continue;
       for (unsigned j = 0; j < form->vector_size; ++j)
