@@ -1,6 +1,7 @@
 # testlog_discover_tests(<target> [RECORD <folder>|OFF] [any argument of gtest_discover_tests()...])
 #
-# Adds each test of a GoogleTest program to CTest. Each test keeps a recording in <folder>, by default
+# Adds each test of a GoogleTest program to CTest, by the name that GoogleTest gives it: parameterized and typed tests end with
+# their number. Each test keeps a recording in <folder>, by default
 # ${CMAKE_BINARY_DIR}/Testing/Temporary/testlog, and removes it if it passes; TRACE_RECORD, if it is set, decides instead.
 # RECORD OFF keeps none. After PROPERTIES TIMEOUT <seconds> a test that does not end says what its threads are doing when four
 # fifths of the time are over, and from CMake 3.27 on CTest ends each test by SIGTERM first. The test properties ENVIRONMENT
@@ -52,5 +53,5 @@ function(testlog_discover_tests target)
   if(properties)
     string(PREPEND properties "PROPERTIES")
   endif()
-  cmake_language(EVAL CODE "gtest_discover_tests(${target} ${properties} ${arguments})")
+  cmake_language(EVAL CODE "gtest_discover_tests(${target} NO_PRETTY_TYPES NO_PRETTY_VALUES ${properties} ${arguments})")
 endfunction()

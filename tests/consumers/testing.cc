@@ -23,4 +23,7 @@ TEST(Consumer, KnowsWhenItsTimeIsNearlyOver) {
   EXPECT_EQ(variable("TRACE_HANG_AFTER_DEFAULT"), "9.6");
   EXPECT_TRUE(variable("TRACE_RECORD_DEFAULT").ends_with("/Testing/Temporary/testlog"));
 }
+class ConsumerOfWords : public testing::TestWithParam<char const*> {};
+TEST_P(ConsumerOfWords, HasItsNumber) { EXPECT_STREQ(GetParam(), "two words"); }
+INSTANTIATE_TEST_SUITE_P(Given, ConsumerOfWords, testing::Values("two words"));
 TEST(Consumer, SeesTheLevels) { EXPECT_EQ(tracing::name(tracing::LevelFilter::off), "off"); }
