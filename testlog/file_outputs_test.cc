@@ -116,6 +116,26 @@ TEST_F(FileOutputs, FoldedStacksHaveTheTimeInNoSpanOnlyOnDemand) {
   }
 }
 
+TEST_F(FileOutputs, FoldedStacksOfAnEarlierCtestAreReplaced) {
+  fs::path const temporary = folder_ / "Testing/Temporary";
+  fs::create_directories(temporary);
+  for (std::string const recordings : {"testlog", "testlog/", ""}) {  // without a folder of recordings, no ctest is known
+    fs::remove(path("run.folded"));
+    for (std::string const test : {"Plain.Passes", "Plain.Fails", "Plain.Passes"}) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the times of files lag by some milliseconds
+      if (test == "Plain.Passes") fs::remove(temporary / "LastTest.log");  // a new ctest begins
+      std::ofstream(temporary / "LastTest.log", std::ios::app) << test;
+      testlog::testdata::Variables variables{{"TRACE_FLAME", path("run.folded")}, {"TRACE_FLAME_TESTS", "on"}};
+      if (!recordings.empty()) variables.emplace_back("TRACE_RECORD_DEFAULT", (temporary / recordings).string());
+      run_scenarios(test, variables);
+      EXPECT_THAT(content_of(path("run.folded")), HasSubstr(test + ";ThreadId(1)-main;library::launch "));
+    }
+    std::string const folded = content_of(path("run.folded"));
+    EXPECT_EQ(count(folded, "Plain.Fails"), recordings.empty() ? 6 : 0) << folded;
+    EXPECT_EQ(count(folded, "Plain.Passes"), recordings.empty() ? 6 : 3) << folded;
+  }
+}
+
 TEST_F(FileOutputs, ContainWhatTraceCaptureSelects) {
   run_scenarios("Plain.Passes",
                 {{"TRACE_CHROME", path("trace.json")}, {"TRACE_FLAME", path("run.folded")}, {"TRACE_CAPTURE", "info"}});

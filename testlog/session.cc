@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 #include "testlog/hang.h"
 #include "testlog/perf.h"
 #include "tracing_core/dispatch/carried_context.h"
+#include "tracing_core/environment/ctest_run.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/never_destroyed.h"
 
@@ -17,6 +19,14 @@ namespace {
 
 constinit std::atomic<Session*> session{nullptr};
 constinit tracing::internal::NeverDestroyed<Attribution> the_attribution;
+
+// When the ctest began that runs this test, if that recorded in the folder that testlog_discover_tests() gives it.
+std::optional<tracing::Instant> start_of_run(Environment const& environment) {
+  std::filesystem::path folder = environment.record_default;
+  if (folder.empty()) return std::nullopt;
+  if (!folder.has_filename()) folder = folder.parent_path();
+  return tracing::internal::start_of_ctest(folder.parent_path());
+}
 
 }  // namespace
 
@@ -71,11 +81,12 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
   }
   live_ = std::make_unique<LiveOutput>(environment_, output_, attribution_, role.gtest_color, mute_);
   if (!role.death_test_child && !(environment_.chrome.empty() && environment_.flame.empty())) {
-    files_ = std::make_unique<FileOutputs>(environment_, output_, [this](tracing::SpanRef span) {
+    auto const is_of_running_test = [this](tracing::SpanRef span) {
       attribution_.observe_event();
       Owner const owner = attribution_.owner_now(span);
       return owner.test != 0 && !owner.late;
-    });
+    };
+    files_ = std::make_unique<FileOutputs>(environment_, output_, is_of_running_test, start_of_run(environment_));
     std::atexit([] { get()->files_->finish(); });
   }
   perf_ = std::make_unique<PerfOutputs>(environment_.perf, output_,

@@ -1,7 +1,5 @@
 #include "testlog/cli/selection.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include <utility>
 
 #include "testlog/cli/commands.h"
+#include "tracing_core/environment/ctest_run.h"
 #include "tracing_core/record/layout.h"
 
 namespace testlog::cli {
@@ -56,22 +55,9 @@ std::optional<fs::path> folder_of_last_run() {
   return newest;
 }
 
-// When the ctest began that writes, or wrote, the log in this folder: when that file was made, since each run makes a new one.
-// None if the file system does not know.
-std::optional<tracing::Instant> start_of_run(fs::path const& temporary) {
-  std::optional<tracing::Instant> latest;
-  for (char const* const log : {"LastTest.log", "LastTest.log.tmp"}) {  // of a run that is over; of one that is not
-    struct statx file {};
-    if (statx(AT_FDCWD, (temporary / log).c_str(), 0, STATX_BTIME, &file) != 0 || (file.stx_mask & STATX_BTIME) == 0) continue;
-    tracing::Instant const made{file.stx_btime.tv_sec * kSecond + file.stx_btime.tv_nsec};
-    if (!latest || made > *latest) latest = made;
-  }
-  return latest;
-}
-
 // Removes from the list those that a ctest before the last one left, whose tests the last one did not run.
 void leave_out_earlier_runs(std::string const& command, fs::path const& folder, std::vector<std::string>& files) {
-  auto const start = start_of_run(folder.parent_path());
+  auto const start = tracing::internal::start_of_ctest(folder.parent_path());
   if (!start) return;
   std::size_t const left_out = std::erase_if(files, [&start](std::string const& file) {
     auto const begin = start_of(file);

@@ -133,10 +133,11 @@ class FileOutputs::ChromeSeries final : public Series {
 
 class FileOutputs::FlameSeries final : public Series {
  public:
-  FlameSeries(std::string variable, std::string path, Output& output, FlameOptions const& options, bool test_is_root)
+  FlameSeries(std::string variable, std::string path, Output& output, FlameOptions const& options, bool test_is_root,
+              std::optional<Instant> run_began)
       : output_(output),
         file_(std::make_shared<LineFile>(std::move(variable), std::move(path), output, kEndOfBrokenStack,
-                                         test_is_root)) {
+                                         test_is_root, run_began)) {
     std::tie(layer_, guard_) = flame_layer(to_sink(file_), options);
   }
 
@@ -191,7 +192,8 @@ class FileOutputs::ByTest final : public RoutingLayer<FileOutputs::ByTest> {
   IsOfRunningTest const& is_of_running_test_;
 };
 
-FileOutputs::FileOutputs(EnvOptions const& options, Output& output, IsOfRunningTest is_of_running_test)
+FileOutputs::FileOutputs(EnvOptions const& options, Output& output, IsOfRunningTest is_of_running_test,
+                         std::optional<Instant> run_began)
     : output_(output), is_of_running_test_(std::move(is_of_running_test)) {
   std::string const& chrome = options.chrome;
   std::string const& flame = options.flame;
@@ -201,7 +203,7 @@ FileOutputs::FileOutputs(EnvOptions const& options, Output& output, IsOfRunningT
                                     ": is already used by TRACE_CHROME; expected another path, or a folder\n");
   } else if (!flame.empty()) {
     add<FlameSeries>("TRACE_FLAME", flame, ".folded", options.flame_tests,
-                     FlameOptions{.empty_samples = options.flame_idle}, options.flame_tests);
+                     FlameOptions{.empty_samples = options.flame_idle}, options.flame_tests, run_began);
   }
 }
 

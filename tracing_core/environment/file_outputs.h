@@ -3,12 +3,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tracing_core/environment/env_options.h"
 #include "tracing_core/environment/output.h"
 #include "tracing_core/collect/layer.h"
+#include "tracing_core/model/instant.h"
 
 namespace tracing::inline v1::internal {
 
@@ -20,8 +22,10 @@ class FileOutputs {
   /// Whether a record that is made now on this thread inside this span belongs to the running test. Thread-safe.
   using IsOfRunningTest = std::function<bool(SpanRef)>;
 
-  /// Without `is_of_running_test`, no record belongs to a test.
-  FileOutputs(EnvOptions const& options, Output& output, IsOfRunningTest is_of_running_test = {});
+  /// Without `is_of_running_test`, no record belongs to a test. Folded stacks that were last written before `run_began`
+  /// are replaced; without it all are appended to.
+  FileOutputs(EnvOptions const& options, Output& output, IsOfRunningTest is_of_running_test = {},
+              std::optional<Instant> run_began = {});
   FileOutputs(FileOutputs const&) = delete;
   FileOutputs& operator=(FileOutputs const&) = delete;
   ~FileOutputs();

@@ -3,6 +3,7 @@
 #include <system_error>
 #include <utility>
 
+#include "tracing_core/environment/ctest_run.h"
 #include "tracing_core/internal/scoped_no_cancellation.h"
 #include "tracing_core/model/text_buffer.h"
 
@@ -54,6 +55,7 @@ bool LineFile::is_open() noexcept {
   try {
     std::error_code error;
     std::string const path = filled_in(path_, test());
+    if (run_began_) empty_if_older(path, *run_began_);
     file_ = FdSink::append_to(path, error, output_.error_fd(), end_of_broken_);
     if (error && !std::exchange(reported_, true)) output_.write_note("report", cannot_open(variable_, path, error));
   } catch (...) {  // out of memory

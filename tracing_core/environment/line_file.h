@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,6 +10,7 @@
 #include "tracing_core/environment/output.h"
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/internal/mutex.h"
+#include "tracing_core/model/instant.h"
 
 namespace tracing::inline v1::internal {
 
@@ -17,14 +19,15 @@ namespace tracing::inline v1::internal {
 class LineFile final : public LineSink {
  public:
   /// `end_of_broken`, a string literal, ends an incomplete line. With `test_is_root`, lines are folded stacks, to which
-  /// the test is added as the outermost frame.
+  /// the test is added as the outermost frame. A file that was last written before `run_began` begins empty.
   LineFile(std::string variable, std::string path, Output& output, std::string_view end_of_broken = "\n",
-           bool test_is_root = false)
+           bool test_is_root = false, std::optional<Instant> run_began = {})
       : variable_(std::move(variable)),
         path_(std::move(path)),
         output_(output),
         end_of_broken_(end_of_broken),
-        test_is_root_(test_is_root) {}
+        test_is_root_(test_is_root),
+        run_began_(run_began) {}
 
   /// Opens the file now. False if that fails.
   bool open() noexcept;
@@ -45,6 +48,7 @@ class LineFile final : public LineSink {
   Output& output_;
   std::string_view const end_of_broken_;
   bool const test_is_root_;
+  std::optional<Instant> const run_began_;
   Mutex mutex_;
   std::shared_ptr<FdSink> file_ TRACING_GUARDED_BY(mutex_);
   std::uint64_t missing_ TRACING_GUARDED_BY(mutex_) = 0;  // in files that were closed
