@@ -20,8 +20,12 @@ LabelledFormat::Replaying::~Replaying() { replaying = nullptr; }
 bool LabelledFormat::append(tracing::TextBuffer& out, tracing::EventView const& event) const noexcept {
   if (replaying == nullptr) attribution_.observe_event();
   Owner const owner = replaying == nullptr ? attribution_.owner_now(event.shown) : replaying->owner_;
-  if (is_json_) return append_json(out, event, owner);
   tracing::Track const& track = event.context.track();
+  if (is_json_) {
+    bool const appended = format_->append(out, event);
+    if (appended) append_json_members(out, attribution_, owner, track);
+    return appended;
+  }
   bool const has_owner = owner.test == 0 || owner.late;
   bool const has_thread = names_thread(replaying == nullptr ? threads_ : replaying->threads_, track, attribution_);
   std::size_t const begin = out.size();
@@ -41,16 +45,14 @@ void LabelledFormat::append_owner(tracing::TextBuffer& out, Owner owner) const n
   out.append("] ");
 }
 
-bool LabelledFormat::append_json(tracing::TextBuffer& out, tracing::EventView const& event,
-                                 Owner owner) const noexcept {
-  if (!format_->append(out, event)) return false;
+void append_json_members(tracing::TextBuffer& out, Attribution const& attribution, Owner owner,
+                         tracing::Track const& track) noexcept {
   tracing::internal::JsonMembers members(out);
-  if (!members.is_open()) return true;
-  if (std::string_view const name = attribution_.name_of(owner.test); !name.empty())
+  if (!members.is_open()) return;
+  if (std::string_view const name = attribution.name_of(owner.test); !name.empty())
     tracing::append_json_string(members.add("test"), name);
   if (owner.late) members.add("late").append("true");
-  members.add_thread(event.context.track());
-  return true;
+  members.add_thread(track);
 }
 
 }  // namespace testlog::inline v1

@@ -14,6 +14,10 @@ namespace testlog::inline v1 {
 /// Whether lines of text of this thread have its name.
 bool names_thread(ThreadLabels labels, tracing::Track const& track, Attribution const& attribution) noexcept;
 
+/// Appends the members "test", "late" and "thread" to the JSON object on the line that ends a text.
+void append_json_members(tracing::TextBuffer& out, Attribution const& attribution, Owner owner,
+                         tracing::Track const& track) noexcept;
+
 /// Wraps another format. In text, labels precede each line: `[outside any test]` or `[late, from Suite.Name]`, and
 /// `[worker-1]`; in a report the time precedes them. JSON objects end with the members "test", "late" and "thread".
 class LabelledFormat final : public tracing::EventFormat {
@@ -45,7 +49,6 @@ class LabelledFormat final : public tracing::EventFormat {
   };
 
  private:
-  bool append_json(tracing::TextBuffer& out, tracing::EventView const& event, Owner owner) const noexcept;
   void append_owner(tracing::TextBuffer& out, Owner owner) const noexcept;
 
   std::shared_ptr<tracing::EventFormat const> format_;

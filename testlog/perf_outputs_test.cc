@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -22,6 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
@@ -189,6 +192,21 @@ TEST_F(PerfOutputs, JsonHasALinePerSpanAndPerSum) {
   }
 }
 
+TEST_F(PerfOutputs, JsonNamesTestAndThread) {
+  run_scenarios("Perf.PassesOnceMore:Perf.ManyThreads:PerfRecorders.Record",
+                {{"TRACE_PERF", "on"}, {"TRACE_PERF_JSON", path("perf.jsonl")}});
+  std::map<std::string, std::set<std::string>> threads;  // by test
+  for (Json const& object : objects_in(content_of(path("perf.jsonl")))) {
+    bool const is_sum = object["fields"]["event"] == "performance_summary";
+    EXPECT_EQ(object.contains("test"), !is_sum) << object;
+    EXPECT_EQ(object.contains("thread"), !is_sum) << object;
+    if (!is_sum) threads[object["test"]].insert(object["thread"]);
+  }
+  EXPECT_THAT(threads["Perf.PassesOnceMore"], ElementsAre("main"));
+  EXPECT_THAT(threads["PerfRecorders.Record"], ElementsAre("main"));
+  EXPECT_THAT(threads["Perf.ManyThreads"], AllOf(SizeIs(testing::Gt(1u)), testing::Each(testing::StartsWith("thread "))));
+}
+
 TEST_F(PerfOutputs, FilesTurnSumsOn) {
   run_scenarios("Perf.Passes", {{"TRACE_PERF_JSON", path("perf.jsonl")}, {"TRACE_PERF_PROM", path("perf.prom")}});
   EXPECT_THAT(objects_in(content_of(path("perf.jsonl"))), SizeIs(2));
@@ -216,6 +234,7 @@ TEST_F(PerfOutputs, PathWithTestGivesAFilePerTest) {
   EXPECT_THAT(content_of(path("Perf.PassesOnceMore.prom")),
               AllOf(HasSubstr("_count{name=\"cpu_ldg\"} 1\n"), Not(HasSubstr("cpu_execute_program"))));
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 4);
+  for (Json const& object : objects_in(content_of(path("Perf.Passes.jsonl")))) EXPECT_EQ(object["test"], "Perf.Passes");
 }
 
 TEST_F(PerfOutputs, KeepsAnExistingPrometheusFile) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "testlog/hang.h"
+#include "testlog/labels.h"
 #include "testlog/perf.h"
 #include "tracing_core/dispatch/carried_context.h"
 #include "tracing_core/environment/ctest_run.h"
@@ -89,8 +90,13 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
     files_ = std::make_unique<FileOutputs>(environment_, output_, is_of_running_test, start_of_run(environment_));
     std::atexit([] { get()->files_->finish(); });
   }
-  perf_ = std::make_unique<PerfOutputs>(environment_.perf, output_,
-                                        PerfOutputs::Use{.files = !role.death_test_child, .tests = true});
+  auto const append_members = [this](tracing::TextBuffer& line, tracing::SpanRef span, tracing::Track const& track) {
+    attribution_.observe_event();
+    append_json_members(line, attribution_, attribution_.owner_now(span), track);
+  };
+  perf_ = std::make_unique<PerfOutputs>(
+      environment_.perf, output_,
+      PerfOutputs::Use{.files = !role.death_test_child, .tests = true, .append_members = append_members});
   if (!role.death_test_child) std::atexit([] { get()->perf_->finish(); });
   make_registry();
   if (!reports.empty()) output_.write_note("report", reports);

@@ -49,7 +49,13 @@ class EnvSession {
     if (region != nullptr) recording_ = std::make_shared<RecordStore>(std::move(region));
     if (!options_.chrome.empty() || !options_.flame.empty())
       files_ = std::make_unique<FileOutputs>(options_, output_);
-    perf_ = std::make_unique<PerfOutputs>(options_.perf, output_, PerfOutputs::Use{.files = true, .tests = false});
+    PerfOutputs::Use use{.files = true, .tests = false};
+    if (options_.threads != ThreadLabels::off) {
+      use.append_members = [](TextBuffer& line, SpanRef, Track const& track) {
+        if (JsonMembers members(line); members.is_open()) members.add_thread(track);
+      };
+    }
+    perf_ = std::make_unique<PerfOutputs>(options_.perf, output_, std::move(use));
   }
 
   std::shared_ptr<Registry> make_registry(RegistryBuilder builder) {

@@ -141,6 +141,10 @@ TEST_F(InitFromEnv, MeasuresPerfSpans) {
               HasSubstr("---- perf spans ----\n"));
   EXPECT_THAT(read("perf.json"), HasSubstr("copy"));
   EXPECT_THAT(read("perf.prom"), HasSubstr("copy"));
+  for (std::string const threads : {"auto", "off"}) {
+    run("TRACE_PERF=on TRACE_PERF_JSON=of_threads_" + threads + ".json TRACE_THREADS=" + threads);
+    EXPECT_EQ(read("of_threads_" + threads + ".json").find("},\"thread\":\"main\"}\n") != std::string::npos, threads == "auto");
+  }
   run("TRACE_PERF_JSON=%t.json TRACE_PERF_PROM=%t.prom");
   EXPECT_THAT(read("tracing_init_scenarios.json"), HasSubstr("performance_summary"));
   EXPECT_THAT(read("tracing_init_scenarios.prom"), HasSubstr("copy"));

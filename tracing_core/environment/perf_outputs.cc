@@ -5,11 +5,13 @@
 #include <utility>
 
 #include "tracing_core/environment/file_names.h"
+#include "tracing_core/environment/thread_labels.h"
 #include "tracing_core/environment/unmatched.h"
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/filter/env_filter.h"
 #include "tracing_core/filter/forwarding_filter.h"
 #include "tracing_core/filter/parse_error.h"
+#include "tracing_core/model/text_escape.h"
 
 namespace tracing::inline v1::internal {
 namespace {
@@ -51,7 +53,8 @@ class SwitchedFilter final : public ForwardingFilter {
 }  // namespace
 
 PerfOutputs::PerfOutputs(PerfSettings const& settings, Output& output, Use use)
-    : settings_(settings), output_(output), files_(use.files && settings.any()), tests_(use.tests) {
+    : settings_(settings), output_(output), files_(use.files && settings.any()), tests_(use.tests),
+      append_members_(std::move(use.append_members)) {
   PerfOptions options;
   options.threshold = std::chrono::microseconds(settings.threshold_us);
   if (files_ && !settings.json.empty()) {
@@ -68,7 +71,7 @@ PerfOutputs::PerfOutputs(PerfSettings const& settings, Output& output, Use use)
 
 void PerfOutputs::add_layer(PerfOptions options, bool of_tests) {
   std::vector<ParseError> reported;  // by set_perf()
-  PerfLayer made = perf_layer(std::move(options), sums_, &reported);
+  PerfLayer made = perf_layer(std::move(options), sums_, &reported, append_members_);
   made.filter = std::make_unique<SwitchedFilter>(std::move(made.filter), all_are_on_, of_tests);
   layers_.push_back(std::move(made));
 }
@@ -151,7 +154,12 @@ void PerfOutputs::write_files(PerfSummary const& summary, std::string_view test,
   if (!files_ || summary.empty()) return;
   if (json_ != nullptr && is_per_test(settings_.json) == per_test) {
     InlineTextBuffer<4096> text;
-    append_perf_json(text, summary, Instant::now());
+    Instant const now = Instant::now();
+    for (PerfRow const& row : summary.rows) {
+      append_perf_json(text, {.rows = {row}}, now);
+      JsonMembers members(text);
+      if (per_test && members.is_open()) append_json_string(members.add("test"), test);
+    }
     json_->write(Level::info, text.view());
   }
   bool const has_prometheus = !settings_.prometheus.empty() && !prometheus_failed_;

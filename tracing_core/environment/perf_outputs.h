@@ -22,6 +22,8 @@ class PerfOutputs {
   struct Use {
     bool files;  ///< files are written; not in the child of a death test
     bool tests;  ///< this is a test program
+    /// Adds to the JSON object of each span and event what it belongs to; may be empty.
+    AppendPerfMembers append_members{};
   };
   /// Errors are written to `output`.
   PerfOutputs(PerfSettings const& settings, Output& output, Use use);
@@ -59,6 +61,7 @@ class PerfOutputs {
   Output& output_;
   bool const files_;
   bool const tests_;
+  AppendPerfMembers const append_members_;
   bool finished_ = false;
   bool prometheus_failed_ = false;  // and was reported
   std::shared_ptr<LineFile> json_;  // null if there is no TRACE_PERF_JSON

@@ -31,8 +31,9 @@ constexpr Metadata kLine([] {
 
 class Collector final : public Layer {
  public:
-  Collector(PerfOptions options, std::shared_ptr<PerfTable> table)
+  Collector(PerfOptions options, std::shared_ptr<PerfTable> table, internal::AppendPerfMembers append_members)
       : table_(std::move(table)),
+        append_members_(std::move(append_members)),
         json_(std::move(options.json)),
         threshold_ns_(options.threshold.count() > 0 ? static_cast<std::uint64_t>(options.threshold.count()) : 0),
         reports_(options.report) {}
@@ -52,7 +53,10 @@ class Collector final : public Layer {
 
   void on_event(Event const& event, Context const& context) noexcept override {
     if (!event.metadata().is_perf() || context.is_restored() || internal::is_shorter(event, threshold_ns_)) return;
-    write_line([&](TextBuffer& line) { internal::append_perf_event(line, event, context.time()); });
+    write_line([&](TextBuffer& line) {
+      internal::append_perf_event(line, event, context.time());
+      if (append_members_) append_members_(line, context.event_span(event), context.track());
+    });
   }
 
   void flush() noexcept override {
@@ -66,7 +70,10 @@ class Collector final : public Layer {
     Value const values[] = {Value::of_u64(us), Value::of_f64(static_cast<double>(us) / 1000)};
     context.registry().event(Event{FieldValues(*cell.completion, values), {}, span.layers() & ~span.mask(), {}});
     if (json_ == nullptr) [[likely]] return;
-    write_line([&](TextBuffer& line) { internal::append_perf_span(line, span, duration_ns, context.time()); });
+    write_line([&](TextBuffer& line) {
+      internal::append_perf_span(line, span, duration_ns, context.time());
+      if (append_members_) append_members_(line, span, context.track());
+    });
   }
 
   template <class F>
@@ -84,6 +91,7 @@ class Collector final : public Layer {
   bool is_in_forked_child() const noexcept { return internal::fork_count() != forks_when_made_; }
 
   std::shared_ptr<PerfTable> const table_;
+  internal::AppendPerfMembers const append_members_;  // may be empty
   WriterPtr const json_;
   std::uint64_t const threshold_ns_;
   bool const reports_;
@@ -93,12 +101,12 @@ class Collector final : public Layer {
 }  // namespace
 
 PerfLayer internal::perf_layer(PerfOptions options, std::shared_ptr<PerfTable> table,
-                               std::vector<ParseError>* errors) {
+                               std::vector<ParseError>* errors, AppendPerfMembers append_members) {
   EnvFilter selection = EnvFilter::parse_lossy(options.directives, {}, errors);
   auto const role = options.report ? PerfRole::registry : PerfRole::layer;
   bool const events = options.report || options.json != nullptr;  // only spans are summed up
   PerfLayer made;
-  made.layer = std::make_unique<Collector>(std::move(options), table);
+  made.layer = std::make_unique<Collector>(std::move(options), table, std::move(append_members));
   made.filter = perf_filter(std::move(selection), role, events);
   made.statistics = std::move(table);
   return made;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 
@@ -78,7 +79,11 @@ class PerfTable final : public PerfStatistics {
   PerTrack<PerfTrack> tracks_;  // objects are added while perf_mutex is held
 };
 
+// Appends members to the JSON object of a span that ended, or of an event inside it, on a track.
+using AppendPerfMembers = std::function<void(TextBuffer& line, SpanRef span, Track const& track)>;
+
 // As perf_layer(), with sums that several layers may share.
-PerfLayer perf_layer(PerfOptions options, std::shared_ptr<PerfTable> table, std::vector<ParseError>* errors);
+PerfLayer perf_layer(PerfOptions options, std::shared_ptr<PerfTable> table, std::vector<ParseError>* errors,
+                     AppendPerfMembers append_members = {});
 
 }  // namespace tracing::inline v1::internal
