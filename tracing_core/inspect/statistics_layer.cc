@@ -77,6 +77,8 @@ std::string_view name_on_device(std::string_view name) noexcept {
 // Of the host's span of a copy or a memset.
 std::uint64_t bytes_of_request(SpanRef span) {
   if (auto const bytes = last_of(span, "bytes", count_of)) return *bytes;
+  if (auto const row_bytes = last_of(span, "row_bytes", count_of))
+    return *row_bytes * last_of(span, "rows", count_of).value_or(1) * last_of(span, "slices", count_of).value_or(1);
   std::uint64_t const count = last_of(span, "count", count_of).value_or(0);
   return span.metadata().name().starts_with("memset_d32") ? 4 * count : count;
 }

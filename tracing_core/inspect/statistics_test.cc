@@ -265,6 +265,20 @@ TEST_F(StatisticsTest, CountLaunchesIfTheDeviceReportedNothing) {
   EXPECT_EQ(group.kernels[2].bytes, 32u);
 }
 
+TEST_F(StatisticsTest, CountTheBytesOfRows) {
+  StatisticsGroup const group = all_of([](Timeline& timeline) {
+    timeline.span(kThread, 0, 10, {"memcpy_3d", "tracing::cuda", {"row_bytes", "rows", "slices"}},
+                  {Value::of_u64(5), Value::of_u64(3), Value::of_u64(2)});
+    timeline.span(kThread, 20, 30, {"memset_d2d16_async", "tracing::cuda", {"row_bytes", "rows"}},
+                  {Value::of_u64(6), Value::of_u64(4)});
+  });
+  ASSERT_EQ(group.kernels.size(), 2u);
+  EXPECT_EQ(group.kernels[0].name, "memcpy_3d");
+  EXPECT_EQ(group.kernels[0].bytes, 30u);
+  EXPECT_EQ(group.kernels[1].name, "memset");
+  EXPECT_EQ(group.kernels[1].bytes, 24u);
+}
+
 TEST_F(StatisticsTest, CountALaunchOnceThatTheDeviceReported) {
   StatisticsGroup const group = all_of([](Timeline& timeline) {
     launch(timeline, 0);
