@@ -212,6 +212,7 @@ TEST_F(CpuActivity, CopiesAndFillsHaveTheirBytes) {
   auto const spans = record([&] {
     EXPECT_EQ(driver.memcpy_htod(from, text, 32), CUDA_SUCCESS);
     EXPECT_EQ(driver.memset_d32_async(from, 7, 3, stream), CUDA_SUCCESS);
+    EXPECT_EQ(driver.memset_d2d16_async(from, 16, 7, 3, 4, stream), CUDA_SUCCESS);
     EXPECT_EQ(driver.memcpy_htod_async(from, text, 8, stream), CUDA_SUCCESS);
     EXPECT_EQ(driver.memcpy_dtod_async(to, from, 64, stream), CUDA_SUCCESS);
     EXPECT_EQ(driver.memcpy_dtoh_async(pinned, to, 16, stream), CUDA_SUCCESS);
@@ -226,13 +227,14 @@ TEST_F(CpuActivity, CopiesAndFillsHaveTheirBytes) {
   EXPECT_EQ(spans.at(of_default[1].cause).name, "memcpy_dtoh");
   EXPECT_NE(spans.at(of_default[1].cause).track, "GPU 0 stream 0") << "the cause is the call";
   auto const of_stream = on_track(spans, "GPU 0 stream 1");
-  ASSERT_THAT(names(of_stream), ElementsAre("memset", "memcpy_htod", "memcpy_dtod", "memcpy_dtoh"));
+  ASSERT_THAT(names(of_stream), ElementsAre("memset", "memset", "memcpy_htod", "memcpy_dtod", "memcpy_dtoh"));
   EXPECT_EQ(of_stream[0].fields.at("bytes"), "12");
-  EXPECT_EQ(of_stream[1].fields.at("bytes"), "8");
-  EXPECT_EQ(of_stream[2].fields.at("bytes"), "64");
-  EXPECT_EQ(of_stream[3].fields.at("bytes"), "16");
-  EXPECT_EQ(of_stream[3].fields.at("stream"), "1");
-  EXPECT_EQ(spans.at(of_stream[2].cause).name, "memcpy_dtod_async");
+  EXPECT_EQ(of_stream[1].fields.at("bytes"), "24");
+  EXPECT_EQ(of_stream[2].fields.at("bytes"), "8");
+  EXPECT_EQ(of_stream[3].fields.at("bytes"), "64");
+  EXPECT_EQ(of_stream[4].fields.at("bytes"), "16");
+  EXPECT_EQ(of_stream[4].fields.at("stream"), "1");
+  EXPECT_EQ(spans.at(of_stream[3].cause).name, "memcpy_dtod_async");
   for (std::size_t i = 1; i < of_stream.size(); ++i) EXPECT_LE(of_stream[i - 1].end, of_stream[i].begin);
 }
 

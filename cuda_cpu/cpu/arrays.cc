@@ -1,7 +1,9 @@
 // Arrays, and copies in two and three dimensions.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -172,27 +174,43 @@ CUresult copy_3d(CUDA_MEMCPY3D const* copy, CUstream stream_handle, bool waits) 
 CUresult memcpy_3d(CUDA_MEMCPY3D const* copy) { return copy_3d(copy, nullptr, true); }
 CUresult memcpy_3d_async(CUDA_MEMCPY3D const* copy, CUstream stream) { return copy_3d(copy, stream, false); }
 
-CUresult memset_3d(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned element_bytes, std::size_t columns,
-                   std::size_t rows, std::size_t rows_of_slice, std::size_t slices, CUstream stream_handle) {
+namespace {
+
+template <class T>
+CUresult fill_rows(CUdeviceptr to, std::size_t pitch, T value, std::size_t columns, std::size_t rows,
+                   CUstream stream_handle) {
   return on_stream(stream_handle, [&](Device& device, auto& stream) {
-    if (columns == 0 || rows == 0 || slices == 0) return CUDA_SUCCESS;
-    if (to % element_bytes != 0) return refuse(CUDA_ERROR_INVALID_VALUE, "the target is not aligned");
-    Extent const extent{columns * element_bytes, rows, slices};
-    End const target{CU_MEMORYTYPE_DEVICE, nullptr, to, nullptr, pitch, rows_of_slice, 0, 0, 0};
+    if (columns == 0 || rows == 0) return CUDA_SUCCESS;
+    if (to % sizeof(T) != 0 || (rows > 1 && pitch % sizeof(T) != 0))
+      return refuse(CUDA_ERROR_INVALID_VALUE, "the target is not aligned");
+    if (columns > std::numeric_limits<std::size_t>::max() / sizeof(T)) return CUDA_ERROR_INVALID_VALUE;
+    Extent const extent{columns * sizeof(T), rows, 1};
     Rows found;
-    if (auto const result = find_rows(device, target, extent, "target", found); result != CUDA_SUCCESS) return result;
+    auto const result = find_rows(device, {CU_MEMORYTYPE_DEVICE, nullptr, to, nullptr, pitch, rows, 0, 0, 0}, extent,
+                                  "target", found);
+    if (result != CUDA_SUCCESS) return result;
     mark_rows(device, found, extent);
-    device.submit(stream, reporting(ActivityKind::memset, extent.bytes * rows * slices, [=] {
-                    for (std::size_t slice = 0; slice < extent.slices; ++slice) {
-                      for (std::size_t row = 0; row < extent.rows; ++row) {
-                        auto* const first = found.first + slice * found.slice_pitch + row * found.row_pitch;
-                        for (std::size_t at = 0; at < extent.bytes; at += element_bytes)
-                          std::memcpy(first + at, &value, element_bytes);  // little-endian
-                      }
-                    }
+    device.submit(stream, reporting(ActivityKind::memset, extent.bytes * rows, [=] {
+                    for (std::size_t row = 0; row < rows; ++row)
+                      std::fill_n(reinterpret_cast<T*>(found.first + row * found.row_pitch), columns, value);
                   }));
     return CUDA_SUCCESS;
   });
+}
+
+}  // namespace
+
+CUresult memset_d2d8_async(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t columns,
+                           std::size_t rows, CUstream stream) {
+  return fill_rows(to, pitch, value, columns, rows, stream);
+}
+CUresult memset_d2d16_async(CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t columns,
+                            std::size_t rows, CUstream stream) {
+  return fill_rows(to, pitch, value, columns, rows, stream);
+}
+CUresult memset_d2d32_async(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t columns, std::size_t rows,
+                            CUstream stream) {
+  return fill_rows(to, pitch, value, columns, rows, stream);
 }
 
 }  // namespace cuda_cpu::cpu

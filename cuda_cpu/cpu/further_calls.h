@@ -32,11 +32,6 @@ CUresult surface_create(CUsurfObject* out, CUDA_RESOURCE_DESC const* resource);
 CUresult surface_destroy(CUsurfObject surface);
 CUresult surface_find(CUDA_RESOURCE_DESC* resource, CUsurfObject surface);
 
-/// cuMemsetD2D8, cuMemsetD2D16 and cuMemsetD2D32 by the bytes of an element, in `slices` of the given rows;
-/// asynchronous.
-CUresult memset_3d(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned element_bytes, std::size_t columns,
-                   std::size_t rows, std::size_t rows_of_slice, std::size_t slices, CUstream stream);
-
 /// cuStreamGetFlags: whether the stream and the default stream wait for each other. True if there is no such stream.
 bool is_blocking_stream(CUstream stream);
 

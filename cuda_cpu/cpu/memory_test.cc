@@ -110,6 +110,28 @@ TEST_F(CpuDriver, SetsBytesAndWords) {
   EXPECT_EQ(cpu_driver_last_message(), "the target is not aligned");
 }
 
+TEST_F(CpuDriver, SetsRowsOfElements) {
+  auto const address = allocate(32);
+  EXPECT_EQ(api.memset_d8(address, 0, 32), CUDA_SUCCESS);
+  EXPECT_EQ(api.memset_d2d8_async(address, 16, 0x11, 3, 2, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(api.memset_d2d16_async(address + 4, 16, 0x2233, 1, 2, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(api.memset_d2d32_async(address + 8, 16, 0x44556677, 2, 2, nullptr), CUDA_SUCCESS);
+  for (auto const row : {address, address + 16}) {
+    EXPECT_EQ(read(row), 0x00111111);
+    EXPECT_EQ(read(row + 4), 0x2233);
+    EXPECT_EQ(read(row + 8), 0x44556677);
+    EXPECT_EQ(read(row + 12), 0x44556677);
+  }
+  EXPECT_EQ(api.memset_d2d8_async(address, 17, 0, 16, 2, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_THAT(cpu_driver_last_message(), HasSubstr("the target, 33 bytes at 0x"));
+  EXPECT_EQ(api.memset_d2d8_async(address, 4, 0, 5, 2, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cpu_driver_last_message(), "the pitch of the target is 4; a row has 5 bytes");
+  EXPECT_EQ(api.memset_d2d16_async(address + 1, 16, 0, 1, 1, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(api.memset_d2d32_async(address, 6, 0, 1, 2, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cpu_driver_last_message(), "the target is not aligned");
+  EXPECT_EQ(api.memset_d2d8_async(12345, 4, 0, 0, 2, nullptr), CUDA_SUCCESS) << "nothing is set";
+}
+
 TEST_F(CpuDriver, ReadsPageableMemoryBeforeAnAsynchronousCopyReturns) {
   auto const stream = make_stream();
   auto const address = allocate(sizeof(int));

@@ -1,7 +1,6 @@
 // Memory: allocation, copies and fills.
 #include "cuda_cpu/cpu/further_calls.h"
 #include "cuda_cpu/libcuda/libcuda.h"
-#include "cuda_cpu/runtime/copies.h"
 
 using namespace cuda_cpu::libcuda;
 
@@ -46,11 +45,6 @@ CUDA_MEMCPY3D from_2d(CUDA_MEMCPY2D const& its) {
   copy.Height = its.Height;
   copy.Depth = 1;
   return copy;
-}
-
-CUresult fill(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned element_bytes, std::size_t columns,
-              std::size_t rows, CUstream stream, char const* call) {
-  return check(cuda_cpu::runtime::memset_2d(to, pitch, value, element_bytes, columns, rows, stream), call);
 }
 
 }  // namespace
@@ -177,21 +171,28 @@ CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t count, CUs
   return done(driver().memset_d32_async(to, value, count, stream));
 }
 CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t count, CUstream stream) {
-  return fill(to, 2 * count, value, 2, count, 1, stream, "cuMemsetD16()");
+  return done(driver().memset_d2d16_async(to, 2 * count, value, count, 1, stream));
 }
 CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, std::size_t count) {
   return cuMemsetD16Async(to, value, count, nullptr);
 }
 CUresult cuMemsetD2D8Async(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width,
                            std::size_t height, CUstream stream) {
-  return fill(to, pitch, value, 1, width, height, stream, "cuMemsetD2D8()");
+  return done(driver().memset_d2d8_async(to, pitch, value, width, height, stream));
 }
 CUresult cuMemsetD2D8(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width, std::size_t height) {
   return cuMemsetD2D8Async(to, pitch, value, width, height, nullptr);
 }
+CUresult cuMemsetD2D16Async(CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t width,
+                            std::size_t height, CUstream stream) {
+  return done(driver().memset_d2d16_async(to, pitch, value, width, height, stream));
+}
+CUresult cuMemsetD2D16(CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t width, std::size_t height) {
+  return cuMemsetD2D16Async(to, pitch, value, width, height, nullptr);
+}
 CUresult cuMemsetD2D32Async(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width, std::size_t height,
                             CUstream stream) {
-  return fill(to, pitch, value, 4, width, height, stream, "cuMemsetD2D32()");
+  return done(driver().memset_d2d32_async(to, pitch, value, width, height, stream));
 }
 CUresult cuMemsetD2D32(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width, std::size_t height) {
   return cuMemsetD2D32Async(to, pitch, value, width, height, nullptr);

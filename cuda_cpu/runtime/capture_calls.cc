@@ -70,21 +70,37 @@ CUresult memcpy_3d_async(CUDA_MEMCPY3D const* copy, CUstream stream) {
 }
 
 template <class Work>
-CUresult enqueue_fill(CUstream stream, CUdeviceptr to, unsigned value, unsigned element_bytes, std::size_t count,
-                      Work const& work) {
+CUresult enqueue_fill(CUstream stream, cudaMemsetParams const& fill, Work const& work) {
   return enqueue(
       stream,
       [&](NodeParams& node) {
-        node = MemsetNode{{pointer(to), 0, value, element_bytes, count, 1}};
+        node = MemsetNode{fill};
         return CUDA_SUCCESS;
       },
       work);
 }
 CUresult memset_d8_async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
-  return enqueue_fill(stream, to, value, 1, count, [&] { return plain.memset_d8_async(to, value, count, stream); });
+  return enqueue_fill(stream, {pointer(to), 0, value, 1, count, 1},
+                      [&] { return plain.memset_d8_async(to, value, count, stream); });
 }
 CUresult memset_d32_async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream) {
-  return enqueue_fill(stream, to, value, 4, count, [&] { return plain.memset_d32_async(to, value, count, stream); });
+  return enqueue_fill(stream, {pointer(to), 0, value, 4, count, 1},
+                      [&] { return plain.memset_d32_async(to, value, count, stream); });
+}
+CUresult memset_d2d8_async(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t columns,
+                           std::size_t rows, CUstream stream) {
+  return enqueue_fill(stream, {pointer(to), pitch, value, 1, columns, rows},
+                      [&] { return plain.memset_d2d8_async(to, pitch, value, columns, rows, stream); });
+}
+CUresult memset_d2d16_async(CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t columns,
+                            std::size_t rows, CUstream stream) {
+  return enqueue_fill(stream, {pointer(to), pitch, value, 2, columns, rows},
+                      [&] { return plain.memset_d2d16_async(to, pitch, value, columns, rows, stream); });
+}
+CUresult memset_d2d32_async(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t columns, std::size_t rows,
+                            CUstream stream) {
+  return enqueue_fill(stream, {pointer(to), pitch, value, 4, columns, rows},
+                      [&] { return plain.memset_d2d32_async(to, pitch, value, columns, rows, stream); });
 }
 
 CUresult mem_alloc_async(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
@@ -236,6 +252,9 @@ tracing::cuda::DriverApi with_captures(tracing::cuda::DriverApi const& api) {
   CUDA_CPU_REPLACE(memcpy_3d_async)
   CUDA_CPU_REPLACE(memset_d8_async)
   CUDA_CPU_REPLACE(memset_d32_async)
+  CUDA_CPU_REPLACE(memset_d2d8_async)
+  CUDA_CPU_REPLACE(memset_d2d16_async)
+  CUDA_CPU_REPLACE(memset_d2d32_async)
   CUDA_CPU_REPLACE(mem_alloc_async)
   CUDA_CPU_REPLACE(mem_free_async)
   CUDA_CPU_REPLACE(event_record)

@@ -31,6 +31,22 @@ TEST_F(Graphs, CapturedKernelsKeepTheArgumentsOfTheirLaunch) {
   EXPECT_EQ(launch_graph(), 6);
 }
 
+TEST_F(Graphs, AFillOfPartsOfSlicesIsANodeForEach) {
+  cudaPitchedPtr memory{};
+  ASSERT_EQ(cudaMalloc3D(&memory, {4, 2, 2}), cudaSuccess);
+  ASSERT_EQ(cudaMemset3D(memory, 0, {4, 2, 2}), cudaSuccess);
+  begin();
+  EXPECT_EQ(cudaMemset3DAsync(memory, 1, {4, 1, 2}, stream), cudaSuccess);
+  EXPECT_EQ(cudaMemcpyAsync(value, static_cast<char*>(memory.ptr) + 2 * memory.pitch, sizeof(int),
+                            cudaMemcpyDeviceToDevice, stream),
+            cudaSuccess);
+  ASSERT_EQ(end(), cudaSuccess);
+  EXPECT_THAT(types(), ElementsAre(cudaGraphNodeTypeMemset, cudaGraphNodeTypeMemset, cudaGraphNodeTypeMemcpy));
+  instantiate();
+  EXPECT_EQ(launch_graph(), 0x01010101);
+  EXPECT_EQ(cudaFree(memory.ptr), cudaSuccess);
+}
+
 TEST_F(Graphs, EveryAsynchronousCallIsCaptured) {
   int source = 11;
   int target = 0;

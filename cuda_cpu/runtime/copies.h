@@ -17,11 +17,6 @@ cudaError_t direction_of(cudaMemcpyKind kind, void const* to, void const* from, 
 /// The memory at an offset in a variable of the device; an error if there are no such `bytes` in it.
 cudaError_t at_symbol(void const* symbol, std::size_t bytes, std::size_t offset, std::byte** memory);
 
-/// Sets `rows` rows of elements of 1, 2 or 4 bytes: asynchronously, or when the graph runs that the stream is captured
-/// into.
-CUresult memset_2d(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned element_bytes, std::size_t columns,
-                   std::size_t rows, CUstream stream);
-
 /// Whether the device owns the memory at this address: allocations of the host are the host's, also if they are pinned.
 bool is_device_memory(void const* address);
 

@@ -2,8 +2,6 @@
 #include <cstdint>
 
 #include "cuda_cpu/cpu/further_calls.h"
-#include "cuda_cpu/cpu/device.h"
-#include "cuda_cpu/runtime/capture.h"
 #include "cuda_cpu/runtime/copies.h"
 #include "cuda_cpu/runtime/runtime.h"
 
@@ -131,33 +129,21 @@ cudaError_t fill(cudaPitchedPtr const& to, int value, cudaExtent const& extent, 
     CUstream const stream = stream_of(given);
     auto const address = reinterpret_cast<CUdeviceptr>(to.ptr);
     auto const byte = static_cast<unsigned char>(value);
-    bool const has_gaps = extent.depth > 1 && extent.height != to.ysize;  // between slices: a node of a graph has none
-    if (!has_gaps) {
-      CUresult const result = memset_2d(address, to.pitch, byte, 1, extent.width, extent.height * extent.depth, stream);
-      return to_error(driver().check(result, "cuMemsetD2D8()"));
-    }
-    auto const make = [](NodeParams&) {
-      return cpu::refuse(CUDA_ERROR_NOT_SUPPORTED, "a memset of parts of slices cannot be captured");
-    };
-    auto const work = [&] {
-      return cpu::memset_3d(address, to.pitch, byte, 1, extent.width, extent.height, to.ysize, extent.depth, stream);
-    };
-    return to_error(driver().check(enqueue(stream, make, work), "cuMemsetD2D8()"));
+    // Slices without gaps between them are one fill.
+    bool const has_gaps = extent.depth > 1 && extent.height != to.ysize;
+    if (has_gaps && extent.height > to.ysize)
+      return refuse(cudaErrorInvalidValue, "a slice of the memset has more rows than one of the memory");
+    std::size_t const fills = has_gaps ? extent.depth : 1;
+    std::size_t const rows = extent.height * extent.depth / fills;
+    CUresult result = CUDA_SUCCESS;
+    for (std::size_t i = 0; i < fills && result == CUDA_SUCCESS; ++i)
+      result = driver().memset_d2d8_async(address + i * to.pitch * to.ysize, to.pitch, byte, extent.width, rows,
+                                          stream);
+    return to_error(result);
   });
 }
 
 }  // namespace
-
-CUresult memset_2d(CUdeviceptr to, std::size_t pitch, unsigned value, unsigned element_bytes, std::size_t columns,
-                   std::size_t rows, CUstream stream) {
-  auto const make = [&](NodeParams& node) {
-    node = MemsetNode{{reinterpret_cast<void*>(to), pitch, value, element_bytes, columns, rows}};
-    return CUDA_SUCCESS;
-  };
-  auto const work = [&] { return cpu::memset_3d(to, pitch, value, element_bytes, columns, rows, rows, 1, stream); };
-  return enqueue(stream, make, work);
-}
-
 }  // namespace cuda_cpu::runtime
 
 using namespace cuda_cpu::runtime;

@@ -50,9 +50,13 @@ CUresult fill(cudaMemsetParams const& its, CUstream stream) {
     return driver().memset_d8_async(address(its.dst), static_cast<unsigned char>(its.value), its.width, stream);
   if (its.height <= 1 && its.elementSize == 4)
     return driver().memset_d32_async(address(its.dst), its.value, its.width, stream);
-  return driver().check(cpu::memset_3d(address(its.dst), its.pitch, its.value, its.elementSize, its.width, its.height,
-                                       its.height, 1, stream),
-                        "cuMemsetD2D16()");
+  if (its.elementSize == 1)
+    return driver().memset_d2d8_async(address(its.dst), its.pitch, static_cast<unsigned char>(its.value), its.width,
+                                      its.height, stream);
+  if (its.elementSize == 2)
+    return driver().memset_d2d16_async(address(its.dst), its.pitch, static_cast<unsigned short>(its.value), its.width,
+                                       its.height, stream);
+  return driver().memset_d2d32_async(address(its.dst), its.pitch, its.value, its.width, its.height, stream);
 }
 
 }  // namespace

@@ -104,6 +104,13 @@ class Driver {
   CUresult memset_d32(CUdeviceptr to, unsigned value, std::size_t count);
   CUresult memset_d8_async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream);
   CUresult memset_d32_async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream);
+  /// Sets `columns` elements in each row; rows begin `pitch` bytes apart. Spans have the bytes of a row and the rows.
+  CUresult memset_d2d8_async(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t columns,
+                             std::size_t rows, CUstream stream);
+  CUresult memset_d2d16_async(CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t columns,
+                              std::size_t rows, CUstream stream);
+  CUresult memset_d2d32_async(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t columns, std::size_t rows,
+                              CUstream stream);
 
   CUresult stream_create(CUstream* stream, unsigned flags);
   CUresult stream_destroy(CUstream stream);

@@ -63,6 +63,9 @@ namespace tracing::inline v1::cuda {
   X(memset_d32, cuMemsetD32, 3020)                                    \
   X(memset_d8_async, cuMemsetD8Async, 3020)                           \
   X(memset_d32_async, cuMemsetD32Async, 3020)                         \
+  X(memset_d2d8_async, cuMemsetD2D8Async, 3020)                       \
+  X(memset_d2d16_async, cuMemsetD2D16Async, 3020)                     \
+  X(memset_d2d32_async, cuMemsetD2D32Async, 3020)                     \
   X(stream_create, cuStreamCreate, 2000)                              \
   X(stream_destroy, cuStreamDestroy, 4000)                            \
   X(stream_synchronize, cuStreamSynchronize, 2000)                    \

@@ -238,4 +238,31 @@ CUresult Driver::memset_d32_async(CUdeviceptr to, unsigned value, std::size_t co
                        count, stream);
 }
 
+CUresult Driver::memset_d2d8_async(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t columns,
+                                   std::size_t rows, CUstream stream) {
+  TRACE_SPAN(trace, "memset_d2d8_async", value, tracing::kv("row_bytes", columns), rows,
+             tracing::kv("device", state_->device.load()), tracing::kv("stream", state_->log.number_of(stream)));
+  auto const calling = state_->calling(stream);
+  return state_->check(state_->api.memset_d2d8_async(to, pitch, value, columns, rows, stream),
+                       "cuMemsetD2D8Async({} x {} elements, {})", columns, rows, stream);
+}
+
+CUresult Driver::memset_d2d16_async(CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t columns,
+                                    std::size_t rows, CUstream stream) {
+  TRACE_SPAN(trace, "memset_d2d16_async", value, tracing::kv("row_bytes", 2 * columns), rows,
+             tracing::kv("device", state_->device.load()), tracing::kv("stream", state_->log.number_of(stream)));
+  auto const calling = state_->calling(stream);
+  return state_->check(state_->api.memset_d2d16_async(to, pitch, value, columns, rows, stream),
+                       "cuMemsetD2D16Async({} x {} elements, {})", columns, rows, stream);
+}
+
+CUresult Driver::memset_d2d32_async(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t columns,
+                                    std::size_t rows, CUstream stream) {
+  TRACE_SPAN(trace, "memset_d2d32_async", value, tracing::kv("row_bytes", 4 * columns), rows,
+             tracing::kv("device", state_->device.load()), tracing::kv("stream", state_->log.number_of(stream)));
+  auto const calling = state_->calling(stream);
+  return state_->check(state_->api.memset_d2d32_async(to, pitch, value, columns, rows, stream),
+                       "cuMemsetD2D32Async({} x {} elements, {})", columns, rows, stream);
+}
+
 }  // namespace tracing::inline v1::cuda

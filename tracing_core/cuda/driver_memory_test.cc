@@ -57,6 +57,9 @@ TEST(Driver, RecordsTheStreamOfAsynchronousCalls) {
     driver.memcpy_dtod_async(0x1000, 0x2000, 6, stream);
     driver.memset_d8_async(0x1000, 255, 7, stream);
     driver.memset_d32_async(0x1000, 256, 8, stream);
+    driver.memset_d2d8_async(0x1000, 64, 255, 9, 2, stream);
+    driver.memset_d2d16_async(0x1000, 64, 256, 9, 2, stream);
+    driver.memset_d2d32_async(0x1000, 64, 65536, 9, 2, stream);
   }, SpanEvents::exit);
   EXPECT_EQ(text,
             "TRACE mem_alloc_async{bytes=64 device=0 stream=1}: tracing::cuda: allocated pointer=0x2000\n"
@@ -70,7 +73,10 @@ TEST(Driver, RecordsTheStreamOfAsynchronousCalls) {
             "TRACE memcpy_dtod_async{bytes=6 device=0 stream=1}: tracing::cuda: enqueued\n"
             "TRACE memcpy_dtod_async{bytes=6 device=0 stream=1}: tracing::cuda: exit\n"
             "TRACE memset_d8_async{value=255 count=7 device=0 stream=1}: tracing::cuda: exit\n"
-            "TRACE memset_d32_async{value=256 count=8 device=0 stream=1}: tracing::cuda: exit\n");
+            "TRACE memset_d32_async{value=256 count=8 device=0 stream=1}: tracing::cuda: exit\n"
+            "TRACE memset_d2d8_async{value=255 row_bytes=9 rows=2 device=0 stream=1}: tracing::cuda: exit\n"
+            "TRACE memset_d2d16_async{value=256 row_bytes=18 rows=2 device=0 stream=1}: tracing::cuda: exit\n"
+            "TRACE memset_d2d32_async{value=65536 row_bytes=36 rows=2 device=0 stream=1}: tracing::cuda: exit\n");
 }
 
 TEST(Driver, RecordsTheSizeOfCopiesAndFillsOnTheDevice) {

@@ -96,6 +96,15 @@ inline DriverApi answering() {
   api.memset_d32 = [](CUdeviceptr, unsigned, std::size_t) { return CUDA_SUCCESS; };
   api.memset_d8_async = [](CUdeviceptr, unsigned char, std::size_t, CUstream) { return CUDA_SUCCESS; };
   api.memset_d32_async = [](CUdeviceptr, unsigned, std::size_t, CUstream) { return CUDA_SUCCESS; };
+  api.memset_d2d8_async = [](CUdeviceptr, std::size_t, unsigned char, std::size_t, std::size_t, CUstream) {
+    return CUDA_SUCCESS;
+  };
+  api.memset_d2d16_async = [](CUdeviceptr, std::size_t, unsigned short, std::size_t, std::size_t, CUstream) {
+    return CUDA_SUCCESS;
+  };
+  api.memset_d2d32_async = [](CUdeviceptr, std::size_t, unsigned, std::size_t, std::size_t, CUstream) {
+    return CUDA_SUCCESS;
+  };
   api.stream_wait_event = [](CUstream, CUevent, unsigned) { return CUDA_SUCCESS; };
   api.memcpy_htod = [](CUdeviceptr, void const*, std::size_t) { return CUDA_SUCCESS; };
   api.memcpy_dtod = [](CUdeviceptr, CUdeviceptr, std::size_t) { return CUDA_SUCCESS; };
