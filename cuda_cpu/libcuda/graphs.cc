@@ -9,17 +9,6 @@ using cuda_cpu::runtime::NodeParams;
 
 namespace {
 
-// Errors that only the runtime has are about values. Those of the driver's calls are not cudaGetLastError()'s.
-template <class Call, class... Arguments>
-CUresult forward(Call call, Arguments... arguments) noexcept {
-  cudaError_t const before = cuda_cpu::runtime::this_thread().last_error;
-  cudaError_t const error = call(arguments...);
-  cuda_cpu::runtime::this_thread().last_error = before;
-  bool const is_runtimes = error == cudaErrorInvalidPitchValue || error == cudaErrorInvalidMemcpyDirection ||
-                           error == cudaErrorInvalidConfiguration || error == cudaErrorInvalidDeviceFunction;
-  return is_runtimes ? CUDA_ERROR_INVALID_VALUE : static_cast<CUresult>(error);
-}
-
 cudaGraphEdgeData const* to_runtime(CUgraphEdgeData const* data) noexcept {
   return reinterpret_cast<cudaGraphEdgeData const*>(data);
 }

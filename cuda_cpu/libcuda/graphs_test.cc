@@ -5,16 +5,14 @@
 #include <array>
 
 #include "cuda_cpu/cpu/cpu_test_kernels.h"
+#include "cuda_cpu/libcuda/libcuda_test_support.h"
 
 namespace cuda_cpu::libcuda {
 namespace {
 
-class DriverGraphs : public ::testing::Test {
+class DriverGraphs : public InContext {
  protected:
   DriverGraphs() {
-    EXPECT_EQ(cuInit(0), CUDA_SUCCESS);
-    EXPECT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
-    EXPECT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
     EXPECT_EQ(cuModuleLoadData(&module, kTestKernels), CUDA_SUCCESS);
     EXPECT_EQ(cuModuleGetFunction(&add_one, module, "add_one"), CUDA_SUCCESS);
     EXPECT_EQ(cuModuleGetFunction(&store, module, "store"), CUDA_SUCCESS);
@@ -27,7 +25,6 @@ class DriverGraphs : public ::testing::Test {
     EXPECT_EQ(cuStreamDestroy(stream), CUDA_SUCCESS);
     EXPECT_EQ(cuMemFree(value), CUDA_SUCCESS);
     EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
-    EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
   }
 
   int launch(CUgraph graph, int times) {
@@ -41,7 +38,6 @@ class DriverGraphs : public ::testing::Test {
     return number;
   }
 
-  CUcontext context = nullptr;
   CUmodule module = nullptr;
   CUfunction add_one = nullptr;
   CUfunction store = nullptr;
@@ -96,6 +92,21 @@ TEST_F(DriverGraphs, NodesAreMadeOfTheDriversStructures) {
   EXPECT_EQ(launch(graph, 1), 7);
   EXPECT_EQ(cuGraphDestroy(inner), CUDA_SUCCESS);
   EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+}
+
+TEST(DriverContext, EndsWithItsLastUserAlsoAfterCallsOfGraphs) {
+  CUcontext context = nullptr;
+  CUgraph graph = nullptr;
+  unsigned flags = 0;
+  int is_active = -1;
+  ASSERT_EQ(cuInit(0), CUDA_SUCCESS);
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+  ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+  EXPECT_EQ(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+  EXPECT_EQ(cuDevicePrimaryCtxGetState(0, &flags, &is_active), CUDA_SUCCESS);
+  EXPECT_EQ(is_active, 0);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cuda.h>
 
 #include <string_view>
+#include <utility>
 
 #include "cuda_cpu/cpu/device.h"
 #include "cuda_cpu/runtime/runtime.h"
@@ -24,5 +25,22 @@ inline CUresult done(CUresult result) noexcept {
 
 /// For calls without a method of Driver: reports an error.
 inline CUresult check(CUresult result, std::string_view call) { return done(driver().check(result, call)); }
+
+/// Makes a call of the runtime, in the program's context if there is one, which the runtime then does not retain.
+/// Errors that only the runtime has are about values. Those of the driver's calls are not cudaGetLastError()'s.
+template <class Call, class... Arguments>
+CUresult forward(Call call, Arguments... arguments) noexcept {
+  runtime::ThreadState& thread = runtime::this_thread();
+  auto const [before, was_current] = std::pair(thread.last_error, thread.is_current);
+  bool const has_context = cpu::this_thread().current != nullptr;
+  if (has_context) thread.is_current = true;
+  cudaError_t const error = call(arguments...);
+  thread.last_error = before;
+  if (has_context) thread.is_current = was_current;
+  bool const is_runtimes = error == cudaErrorInvalidPitchValue || error == cudaErrorInvalidMemcpyDirection ||
+                           error == cudaErrorInvalidConfiguration || error == cudaErrorInvalidDeviceFunction ||
+                           error == cudaErrorInvalidChannelDescriptor;
+  return is_runtimes ? CUDA_ERROR_INVALID_VALUE : static_cast<CUresult>(error);
+}
 
 }  // namespace cuda_cpu::libcuda
