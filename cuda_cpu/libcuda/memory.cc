@@ -25,6 +25,37 @@ CUDA_MEMCPY3D unified(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
   return copy;
 }
 
+// One end of a copy of bytes in a row: an array, or memory of the host or of the device.
+struct End {
+  CUarray array = nullptr;
+  std::size_t offset = 0;
+  void const* host = nullptr;
+  CUdeviceptr device = 0;
+
+  CUmemorytype type() const noexcept {
+    if (array != nullptr) return CU_MEMORYTYPE_ARRAY;
+    return host != nullptr ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+  }
+};
+
+CUDA_MEMCPY3D of_row(End const& to, End const& from, std::size_t bytes) {
+  CUDA_MEMCPY3D copy{};
+  copy.dstMemoryType = to.type();
+  copy.dstXInBytes = to.offset;
+  copy.dstHost = const_cast<void*>(to.host);
+  copy.dstDevice = to.device;
+  copy.dstArray = to.array;
+  copy.srcMemoryType = from.type();
+  copy.srcXInBytes = from.offset;
+  copy.srcHost = from.host;
+  copy.srcDevice = from.device;
+  copy.srcArray = from.array;
+  copy.WidthInBytes = bytes;
+  copy.Height = 1;
+  copy.Depth = 1;
+  return copy;
+}
+
 CUDA_MEMCPY3D from_2d(CUDA_MEMCPY2D const& its) {
   CUDA_MEMCPY3D copy{};
   copy.srcXInBytes = its.srcXInBytes;
@@ -158,6 +189,40 @@ CUresult cuMemcpy3DAsync(CUDA_MEMCPY3D const* copy, CUstream stream) {
   return copy == nullptr ? CUDA_ERROR_INVALID_VALUE : done(driver().memcpy_3d_async(*copy, stream));
 }
 
+CUresult cuMemcpyHtoAAsync(CUarray to, std::size_t offset, void const* from, std::size_t bytes, CUstream stream) {
+  return done(driver().memcpy_3d_async(of_row({.array = to, .offset = offset}, {.host = from}, bytes), stream));
+}
+CUresult cuMemcpyHtoA(CUarray to, std::size_t offset, void const* from, std::size_t bytes) {
+  return done(driver().memcpy_3d(of_row({.array = to, .offset = offset}, {.host = from}, bytes)));
+}
+CUresult cuMemcpyAtoHAsync(void* to, CUarray from, std::size_t offset, std::size_t bytes, CUstream stream) {
+  return done(driver().memcpy_3d_async(of_row({.host = to}, {.array = from, .offset = offset}, bytes), stream));
+}
+CUresult cuMemcpyAtoH(void* to, CUarray from, std::size_t offset, std::size_t bytes) {
+  return done(driver().memcpy_3d(of_row({.host = to}, {.array = from, .offset = offset}, bytes)));
+}
+CUresult cuMemcpyDtoA(CUarray to, std::size_t offset, CUdeviceptr from, std::size_t bytes) {
+  return done(driver().memcpy_3d(of_row({.array = to, .offset = offset}, {.device = from}, bytes)));
+}
+CUresult cuMemcpyAtoD(CUdeviceptr to, CUarray from, std::size_t offset, std::size_t bytes) {
+  return done(driver().memcpy_3d(of_row({.device = to}, {.array = from, .offset = offset}, bytes)));
+}
+CUresult cuMemcpyAtoA(CUarray to, std::size_t to_offset, CUarray from, std::size_t from_offset, std::size_t bytes) {
+  return done(
+      driver().memcpy_3d(of_row({.array = to, .offset = to_offset}, {.array = from, .offset = from_offset}, bytes)));
+}
+
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
+                           std::size_t bytes, CUstream stream) {
+  CUcontext const only = cuda_cpu::cpu::primary_context();
+  if (to_context != only || from_context != only) return check(CUDA_ERROR_INVALID_CONTEXT, "cuMemcpyPeer()");
+  return cuMemcpyDtoDAsync(to, from, bytes, stream);
+}
+CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
+                      std::size_t bytes) {
+  return cuMemcpyPeerAsync(to, to_context, from, from_context, bytes, nullptr);
+}
+
 CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, std::size_t count) {
   return done(driver().memset_d8(to, value, count));
 }
@@ -206,6 +271,20 @@ CUresult cuArrayCreate(CUarray* array, CUDA_ARRAY_DESCRIPTOR const* descriptor) 
   CUDA_ARRAY3D_DESCRIPTOR const its{descriptor->Width,  descriptor->Height,      0,
                                     descriptor->Format, descriptor->NumChannels, 0};
   return cuArray3DCreate(array, &its);
+}
+CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR* descriptor, CUarray array) {
+  cuda_cpu::cpu::Array its;
+  if (descriptor == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  CUresult const result = check(cuda_cpu::cpu::array_find(&its, array), "cuArray3DGetDescriptor()");
+  if (result == CUDA_SUCCESS) *descriptor = its.descriptor;
+  return result;
+}
+CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR* descriptor, CUarray array) {
+  CUDA_ARRAY3D_DESCRIPTOR its{};
+  if (descriptor == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  CUresult const result = cuArray3DGetDescriptor(&its, array);
+  if (result == CUDA_SUCCESS) *descriptor = {its.Width, its.Height, its.Format, its.NumChannels};
+  return result;
 }
 CUresult cuArrayDestroy(CUarray array) { return check(api().array_destroy(array), "cuArrayDestroy()"); }
 
