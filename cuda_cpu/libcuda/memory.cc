@@ -90,9 +90,6 @@ CUresult cuMemAllocPitch(CUdeviceptr* address, std::size_t* pitch, std::size_t w
   *pitch = (width + kPitch - 1) / kPitch * kPitch;
   return cuMemAlloc(address, *pitch * height);
 }
-CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
-  return done(driver().mem_alloc_async(address, bytes, stream));
-}
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) { return done(driver().mem_free_async(address, stream)); }
 CUresult cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned flags) {
   return done(driver().mem_alloc_managed(address, bytes, flags));
