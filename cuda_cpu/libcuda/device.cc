@@ -63,10 +63,22 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
 CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice device) {
   return check(api().device_total_mem(bytes, device), "cuDeviceTotalMem()");
 }
+CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice device) {
+  CUresult const result = cuDeviceGetAttribute(major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+  return result == CUDA_SUCCESS
+             ? cuDeviceGetAttribute(minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device)
+             : result;
+}
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice) {
   if (uuid == nullptr) return CUDA_ERROR_INVALID_VALUE;
   std::memset(uuid, 0, sizeof *uuid);
   return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetPCIBusId(char* id, int capacity, CUdevice device) {
+  return forward(cudaDeviceGetPCIBusId, id, capacity, device);
+}
+CUresult cuDeviceGetByPCIBusId(CUdevice* device, char const* id) {
+  return forward(cudaDeviceGetByPCIBusId, device, id);
 }
 CUresult cuDeviceCanAccessPeer(int* can_access, CUdevice, CUdevice) {
   if (can_access == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -83,11 +95,15 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
 CUresult cuDevicePrimaryCtxGetState(CUdevice, unsigned* flags, int* is_active) {
   if (flags == nullptr || is_active == nullptr) return CUDA_ERROR_INVALID_VALUE;
   auto const* const device = cuda_cpu::cpu::Device::get();
-  *flags = CU_CTX_SCHED_AUTO;
+  *flags = 0;
+  cudaGetDeviceFlags(flags);
   *is_active = device != nullptr && device->retained > 0 ? 1 : 0;
   return CUDA_SUCCESS;
 }
-CUresult cuDevicePrimaryCtxSetFlags(CUdevice, unsigned) { return CUDA_SUCCESS; }
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice, unsigned flags) { return forward(cudaSetDeviceFlags, flags); }
+CUresult cuDevicePrimaryCtxReset(CUdevice device) {
+  return device == 0 ? forward(cudaDeviceReset) : check(CUDA_ERROR_INVALID_DEVICE, "cuDevicePrimaryCtxReset()");
+}
 
 // The contexts of a program are the primary one, which is destroyed with the last of them.
 CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams*, unsigned, CUdevice device) {
@@ -126,11 +142,38 @@ CUresult cuCtxPopCurrent(CUcontext* context) {
 }
 CUresult cuCtxGetDevice(CUdevice* device) { return check(api().ctx_get_device(device), "cuCtxGetDevice()"); }
 CUresult cuCtxSynchronize() { return done(driver().ctx_synchronize()); }
-CUresult cuCtxGetFlags(unsigned* flags) {
-  if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *flags = CU_CTX_SCHED_AUTO;
+CUresult cuCtxGetFlags(unsigned* flags) { return forward(cudaGetDeviceFlags, flags); }
+CUresult cuCtxSetFlags(unsigned flags) { return forward(cudaSetDeviceFlags, flags); }
+CUresult cuCtxSetLimit(CUlimit limit, std::size_t value) {
+  return forward(cudaDeviceSetLimit, static_cast<cudaLimit>(limit), value);
+}
+CUresult cuCtxGetLimit(std::size_t* value, CUlimit limit) {
+  return forward(cudaDeviceGetLimit, value, static_cast<cudaLimit>(limit));
+}
+
+// Preferences that change nothing here.
+CUresult cuCtxSetCacheConfig(CUfunc_cache) { return CUDA_SUCCESS; }
+CUresult cuCtxGetCacheConfig(CUfunc_cache* preference) {
+  if (preference == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *preference = CU_FUNC_CACHE_PREFER_NONE;
   return CUDA_SUCCESS;
 }
+CUresult cuCtxSetSharedMemConfig(CUsharedconfig) { return CUDA_SUCCESS; }
+CUresult cuCtxGetSharedMemConfig(CUsharedconfig* configuration) {
+  if (configuration == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *configuration = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxResetPersistingL2Cache() { return CUDA_SUCCESS; }
+CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget, CUflushGPUDirectRDMAWritesScope) {
+  return CUDA_SUCCESS;
+}
+
+// There is no other context.
+CUresult cuCtxEnablePeerAccess(CUcontext, unsigned) {
+  return check(CUDA_ERROR_INVALID_CONTEXT, "cuCtxEnablePeerAccess()");
+}
+CUresult cuCtxDisablePeerAccess(CUcontext) { return check(CUDA_ERROR_INVALID_CONTEXT, "cuCtxDisablePeerAccess()"); }
 CUresult cuCtxGetApiVersion(CUcontext, unsigned* version) {
   if (version == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *version = cuda_cpu::cpu::kDriverVersion;

@@ -1,6 +1,7 @@
 // Texture objects and surface objects.
 #include "cuda_cpu/cpu/further_calls.h"
 #include "cuda_cpu/libcuda/libcuda.h"
+#include "cuda_cpu/runtime/channels.h"
 
 using namespace cuda_cpu::libcuda;
 namespace cpu = cuda_cpu::cpu;
@@ -33,6 +34,12 @@ CUresult cuSurfObjectDestroy(CUsurfObject surface) {
 }
 CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC* out, CUsurfObject surface) {
   return check(cpu::surface_find(out, surface), "cuSurfObjectGetResourceDesc()");
+}
+
+CUresult cuDeviceGetTexture1DLinearMaxWidth(std::size_t* texels, CUarray_format format, unsigned channels,
+                                            CUdevice device) {
+  cudaChannelFormatDesc const its = cuda_cpu::runtime::to_runtime(format, channels);
+  return forward(cudaDeviceGetTexture1DLinearMaxWidth, texels, &its, device);
 }
 
 }  // extern "C"

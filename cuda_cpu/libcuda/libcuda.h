@@ -43,4 +43,16 @@ CUresult forward(Call call, Arguments... arguments) noexcept {
   return is_runtimes ? CUDA_ERROR_INVALID_VALUE : static_cast<CUresult>(error);
 }
 
+// Attributes of streams and kernels have the numbers and values of the runtime's.
+inline cudaLaunchAttributeID to_runtime(CUlaunchAttributeID id) noexcept {
+  return static_cast<cudaLaunchAttributeID>(id);
+}
+inline cudaLaunchAttributeValue* to_runtime(CUlaunchAttributeValue* value) noexcept {
+  return reinterpret_cast<cudaLaunchAttributeValue*>(value);
+}
+inline cudaLaunchAttributeValue const* to_runtime(CUlaunchAttributeValue const* value) noexcept {
+  return reinterpret_cast<cudaLaunchAttributeValue const*>(value);
+}
+static_assert(sizeof(CUlaunchAttributeValue) == sizeof(cudaLaunchAttributeValue));
+
 }  // namespace cuda_cpu::libcuda

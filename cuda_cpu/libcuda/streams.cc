@@ -1,8 +1,24 @@
 // Streams and events.
+#include <memory>
+
 #include "cuda_cpu/cpu/further_calls.h"
 #include "cuda_cpu/libcuda/libcuda.h"
 
 using namespace cuda_cpu::libcuda;
+
+namespace {
+
+struct Callback {
+  CUstreamCallback function;
+  void* data;
+};
+
+void CUDART_CB run(cudaStream_t stream, cudaError_t error, void* data) {
+  std::unique_ptr<Callback> const callback(static_cast<Callback*>(data));
+  callback->function(stream, static_cast<CUresult>(error), callback->data);
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -34,9 +50,28 @@ CUresult cuStreamGetPriority(CUstream stream, int* priority) {
   return cuStreamGetId(stream, &id);
 }
 
+CUresult cuStreamGetDevice(CUstream stream, CUdevice* device) { return forward(cudaStreamGetDevice, stream, device); }
+CUresult cuStreamCopyAttributes(CUstream to, CUstream from) { return forward(cudaStreamCopyAttributes, to, from); }
+CUresult cuStreamSetAttribute(CUstream stream, CUstreamAttrID attribute, CUstreamAttrValue const* value) {
+  return forward(cudaStreamSetAttribute, stream, to_runtime(attribute), to_runtime(value));
+}
+CUresult cuStreamGetAttribute(CUstream stream, CUstreamAttrID attribute, CUstreamAttrValue* value) {
+  return forward(cudaStreamGetAttribute, stream, to_runtime(attribute), to_runtime(value));
+}
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback function, void* data, unsigned flags) {
+  if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  auto callback = std::make_unique<Callback>(Callback{function, data});
+  CUresult const result = forward(cudaStreamAddCallback, stream, run, callback.get(), flags);
+  if (result == CUDA_SUCCESS) static_cast<void>(callback.release());
+  return result;
+}
+
 CUresult cuEventCreate(CUevent* event, unsigned flags) { return done(driver().event_create(event, flags)); }
 CUresult cuEventDestroy(CUevent event) { return done(driver().event_destroy(event)); }
 CUresult cuEventRecord(CUevent event, CUstream stream) { return done(driver().event_record(event, stream)); }
+CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
+  return forward(cudaEventRecordWithFlags, event, stream, flags);
+}
 CUresult cuEventQuery(CUevent event) { return done(driver().event_query(event)); }
 CUresult cuEventSynchronize(CUevent event) { return done(driver().event_synchronize(event)); }
 CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {

@@ -7,6 +7,8 @@
 
 #include "cuda_cpu/runtime/runtime.h"
 
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // some of those that are listed
+
 extern "C" {
 
 CUresult cuCtxCreate_v2(CUcontext* context, unsigned flags, CUdevice device);
