@@ -2,6 +2,7 @@
 // structures of their own here.
 #include "cuda_cpu/libcuda/libcuda.h"
 #include "cuda_cpu/runtime/node_calls.h"
+#include "cuda_cpu/runtime/registry.h"
 
 using namespace cuda_cpu::libcuda;
 using cuda_cpu::runtime::KernelNode;
@@ -18,12 +19,13 @@ static_assert(sizeof(CUgraphEdgeData) == sizeof(cudaGraphEdgeData));
 auto from(CUDA_KERNEL_NODE_PARAMS const* params) {
   return [params](NodeParams& node) {
     if (params == nullptr) return cudaErrorInvalidValue;
-    if (params->func == nullptr && params->kern != nullptr)
-      return cuda_cpu::runtime::refuse(cudaErrorNotSupported,
-                                       "a node of a CUkernel is not supported; give its function");
     auto const& its = *params;
+    CUfunction function = its.func;
+    if (function == nullptr && its.kern != nullptr)
+      if (cudaError_t const error = cuda_cpu::runtime::find_function(its.kern, &function); error != cudaSuccess)
+        return error;
     return static_cast<cudaError_t>(
-        check(make_kernel_node(its.func, {its.gridDimX, its.gridDimY, its.gridDimZ},
+        check(make_kernel_node(function, {its.gridDimX, its.gridDimY, its.gridDimZ},
                                {its.blockDimX, its.blockDimY, its.blockDimZ}, its.sharedMemBytes, its.kernelParams,
                                its.extra, node.emplace<KernelNode>()),
               "a kernel node"));

@@ -1,4 +1,5 @@
 // Modules, functions and launches.
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -9,6 +10,23 @@
 #include "cuda_cpu/runtime/registry.h"
 
 using namespace cuda_cpu::libcuda;
+
+namespace {
+
+// A launch also takes a CUkernel where a function is expected.
+CUfunction function_of(CUfunction function) {
+  CUfunction found = nullptr;
+  auto* const kernel = cuda_cpu::runtime::registry().find_kernel(function);
+  return kernel != nullptr && kernel->find(&found) == CUDA_SUCCESS ? found : function;
+}
+
+// For calls about a function without a method of the driver. An error if there is no such function.
+CUresult check_function(CUfunction function, char const* call) {
+  int threads = 0;
+  return check(api().func_get_attribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function), call);
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -52,18 +70,106 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
   return check(api().func_set_attribute(function, attribute, value), "cuFuncSetAttribute()");
 }
 CUresult cuFuncSetCacheConfig(CUfunction, CUfunc_cache) { return CUDA_SUCCESS; }
+CUresult cuFuncSetSharedMemConfig(CUfunction, CUsharedconfig) { return CUDA_SUCCESS; }
+CUresult cuFuncGetName(char const** name, CUfunction function) {
+  if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult const result = check_function(function, "cuFuncGetName()"); result != CUDA_SUCCESS) return result;
+  *name = cuda_cpu::cpu::Device::get()->functions.find(function)->function->name.c_str();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction function, int block_threads,
+                                                              std::size_t dynamic_shared_bytes, unsigned) {
+  if (blocks == nullptr || block_threads <= 0) return CUDA_ERROR_INVALID_VALUE;
+  CUresult const result = check_function(function, "cuOccupancyMaxActiveBlocksPerMultiprocessor()");
+  if (result == CUDA_SUCCESS)
+    *blocks = cuda_cpu::runtime::active_blocks(function, block_threads, dynamic_shared_bytes);
+  return result;
+}
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int block_threads,
+                                                     std::size_t dynamic_shared_bytes) {
+  return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_threads, dynamic_shared_bytes, 0);
+}
+// As the runtime's, which is a template in the toolkit's header: of the largest blocks first.
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunction function,
+                                                   CUoccupancyB2DSize bytes_of, std::size_t dynamic_shared_bytes,
+                                                   int limit, unsigned) {
+  int max_threads = 0;
+  int multiprocessors = 0;
+  if (grid == nullptr || block == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  CUresult const result = cuFuncGetAttribute(&max_threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function);
+  if (result != CUDA_SUCCESS) return result;
+  api().device_get_attribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0);
+  if (limit > 0) max_threads = std::min(max_threads, limit);
+  int most = 0;
+  for (int warps = (max_threads + 31) / 32; warps > 0; --warps) {
+    int const threads = std::min(32 * warps, max_threads);
+    std::size_t const bytes = bytes_of == nullptr ? dynamic_shared_bytes : bytes_of(threads);
+    int const blocks = cuda_cpu::runtime::active_blocks(function, threads, bytes);
+    if (blocks * threads <= most) continue;
+    most = blocks * threads;
+    *block = threads;
+    *grid = blocks * multiprocessors;
+  }
+  return CUDA_SUCCESS;
+}
+CUresult cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction function, CUoccupancyB2DSize bytes_of,
+                                          std::size_t dynamic_shared_bytes, int limit) {
+  return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, function, bytes_of, dynamic_shared_bytes, limit, 0);
+}
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, CUfunction function, int blocks, int) {
+  if (bytes == nullptr || blocks <= 0) return CUDA_ERROR_INVALID_VALUE;
+  CUresult const result = check_function(function, "cuOccupancyAvailableDynamicSMemPerBlock()");
+  if (result == CUDA_SUCCESS) *bytes = cuda_cpu::runtime::available_shared_bytes(function, blocks);
+  return result;
+}
+
+// Libraries and their kernels: the runtime's calls, which have the same handles. Options of the compiler do nothing.
+CUresult cuLibraryLoadData(CUlibrary* library, void const* code, CUjit_option*, void**, unsigned, CUlibraryOption*,
+                           void**, unsigned) {
+  return forward(cudaLibraryLoadData, library, code, nullptr, nullptr, 0, nullptr, nullptr, 0);
+}
+CUresult cuLibraryLoadFromFile(CUlibrary* library, char const* path, CUjit_option*, void**, unsigned, CUlibraryOption*,
+                               void**, unsigned) {
+  return forward(cudaLibraryLoadFromFile, library, path, nullptr, nullptr, 0, nullptr, nullptr, 0);
+}
+CUresult cuLibraryUnload(CUlibrary library) { return forward(cudaLibraryUnload, library); }
+CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, char const* name) {
+  return forward(cudaLibraryGetKernel, kernel, library, name);
+}
+CUresult cuLibraryGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUlibrary library, char const* name) {
+  return forward(cudaLibraryGetGlobal, reinterpret_cast<void**>(address), bytes, library, name);
+}
+CUresult cuLibraryGetManaged(CUdeviceptr* address, std::size_t* bytes, CUlibrary library, char const* name) {
+  return cuLibraryGetGlobal(address, bytes, library, name);
+}
+CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
+  return forward(cudaGetFuncBySymbol, function, kernel);
+}
+CUresult cuKernelGetName(char const** name, CUkernel kernel) { return forward(cudaFuncGetName, name, kernel); }
+CUresult cuKernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel kernel, CUdevice) {
+  CUfunction function = nullptr;
+  CUresult const result = cuKernelGetFunction(&function, kernel);
+  return result == CUDA_SUCCESS ? cuFuncGetAttribute(value, attribute, function) : result;
+}
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device) {
+  return forward(cudaKernelSetAttributeForDevice, kernel, static_cast<cudaFuncAttribute>(attribute), value, device);
+}
+CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache preference, CUdevice) {
+  return forward(cudaFuncSetCacheConfig, kernel, static_cast<cudaFuncCache>(preference));
+}
 
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                         unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters,
                         void** extra) {
-  return done(driver().launch_kernel(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes,
-                                     stream, parameters, extra));
+  return done(driver().launch_kernel(function_of(function), {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
+                                     shared_bytes, stream, parameters, extra));
 }
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                                    CUstream stream, void** parameters) {
-  return done(driver().launch_cooperative_kernel(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
-                                                 shared_bytes, stream, parameters));
+  return done(driver().launch_cooperative_kernel(function_of(function), {grid_x, grid_y, grid_z},
+                                                 {block_x, block_y, block_z}, shared_bytes, stream, parameters));
 }
 CUresult cuLaunchKernelEx(CUlaunchConfig const* configuration, CUfunction function, void** parameters, void** extra) {
   if (configuration == nullptr) return CUDA_ERROR_INVALID_VALUE;

@@ -41,6 +41,20 @@ int resident_blocks(CUfunction function, int block_threads, std::size_t dynamic_
                                         CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)) / shared)});
 }
 
+int active_blocks(CUfunction function, int block_threads, std::size_t dynamic_shared_bytes) {
+  return block_threads > attribute_of(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
+             ? 0
+             : resident_blocks(function, block_threads, dynamic_shared_bytes);
+}
+
+std::size_t available_shared_bytes(CUfunction function, int blocks) {
+  int const share = attribute_of_device(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) / blocks -
+                    attribute_of_device(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK) -
+                    attribute_of(function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+  return static_cast<std::size_t>(
+      std::clamp(share, 0, attribute_of(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)));
+}
+
 cudaError_t check_cooperative(CUfunction function, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes) {
   int const threads = static_cast<int>(block.x * block.y * block.z);
   auto const max_blocks = static_cast<std::uint64_t>(resident_blocks(function, threads, dynamic_shared_bytes)) *
@@ -111,9 +125,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
     CUfunction function = nullptr;
     if (blocks == nullptr || block_threads <= 0) return cudaErrorInvalidValue;
     if (cudaError_t const error = find_function(host_function, &function); error != cudaSuccess) return error;
-    *blocks = block_threads > attribute_of(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
-                  ? 0
-                  : resident_blocks(function, block_threads, dynamic_shared_bytes);
+    *blocks = active_blocks(function, block_threads, dynamic_shared_bytes);
     return cudaSuccess;
   });
 }
@@ -129,11 +141,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, void c
     CUfunction function = nullptr;
     if (bytes == nullptr || blocks <= 0) return cudaErrorInvalidValue;
     if (cudaError_t const error = find_function(host_function, &function); error != cudaSuccess) return error;
-    int const share = attribute_of_device(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) / blocks -
-                      attribute_of_device(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK) -
-                      attribute_of(function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
-    *bytes = static_cast<std::size_t>(
-        std::clamp(share, 0, attribute_of(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)));
+    *bytes = available_shared_bytes(function, blocks);
     return cudaSuccess;
   });
 }

@@ -18,6 +18,10 @@ cudaError_t read_attributes(cudaLaunchAttribute const* attributes, unsigned coun
 
 /// How many blocks of a kernel a multiprocessor holds by the limits that its attributes name.
 int resident_blocks(CUfunction function, int block_threads, std::size_t dynamic_shared_bytes);
+/// The same; 0 for a block of more threads than the kernel may have.
+int active_blocks(CUfunction function, int block_threads, std::size_t dynamic_shared_bytes);
+/// The dynamic shared memory of a block if a multiprocessor holds so many of them.
+std::size_t available_shared_bytes(CUfunction function, int blocks);
 /// cudaErrorCooperativeLaunchTooLarge, explained, if the device does not hold all blocks of a grid at the same time.
 cudaError_t check_cooperative(CUfunction function, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes);
 
