@@ -6,6 +6,7 @@
 
 using namespace cuda_cpu::libcuda;
 using cuda_cpu::runtime::KernelNode;
+using cuda_cpu::runtime::MemcpyNode;
 using cuda_cpu::runtime::NodeParams;
 
 namespace {
@@ -48,11 +49,50 @@ auto from(CUDA_MEMSET_NODE_PARAMS const* params) {
   };
 }
 
+// The nodes whose parameters are not the runtime's.
+bool is_drivers(CUgraphNodeParams const* params) noexcept {
+  return params != nullptr && (params->type == CU_GRAPH_NODE_TYPE_KERNEL || params->type == CU_GRAPH_NODE_TYPE_MEMCPY ||
+                               params->type == CU_GRAPH_NODE_TYPE_MEMSET);
+}
+auto from(CUgraphNodeParams const* params) {
+  return [params](NodeParams& node) {
+    switch (params->type) {
+      case CU_GRAPH_NODE_TYPE_KERNEL: {
+        auto const& its = params->kernel;
+        CUDA_KERNEL_NODE_PARAMS const kernel{its.func,           its.gridDimX,     its.gridDimY,  its.gridDimZ,
+                                             its.blockDimX,      its.blockDimY,    its.blockDimZ,
+                                             its.sharedMemBytes, its.kernelParams, its.extra,     its.kern, its.ctx};
+        return from(&kernel)(node);
+      }
+      case CU_GRAPH_NODE_TYPE_MEMCPY:
+        return from(&params->memcpy.copyParams)(node);
+      default: {
+        auto const& its = params->memset;
+        CUDA_MEMSET_NODE_PARAMS const fill{its.dst, its.pitch, its.value, its.elementSize, its.width, its.height};
+        return from(&fill)(node);
+      }
+    }
+  };
+}
+
 template <class Params>
 CUresult add(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, std::size_t count,
              Params const* params) {
   return forward([&] { return cuda_cpu::runtime::add_node(node, graph, dependencies, nullptr, count, from(params)); });
 }
+template <class Params>
+CUresult set(CUgraphNode node, Params const* params) {
+  return forward([&] { return cuda_cpu::runtime::set_params(node, from(params)); });
+}
+template <class Params>
+CUresult set(CUgraphExec exec, CUgraphNode node, Params const* params) {
+  return forward([&] { return cuda_cpu::runtime::set_params(exec, node, from(params)); });
+}
+
+cudaGraphNodeParams* to_runtime(CUgraphNodeParams* params) noexcept {
+  return reinterpret_cast<cudaGraphNodeParams*>(params);
+}
+static_assert(sizeof(CUgraphNodeParams) == sizeof(cudaGraphNodeParams));
 
 }  // namespace
 
@@ -107,6 +147,16 @@ CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode* nodes, std::size_t* cou
 CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* data, std::size_t* count) {
   return forward(cudaGraphGetEdges, graph, from, to, to_runtime(data), count);
 }
+CUresult cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode* nodes, CUgraphEdgeData* data, std::size_t* count) {
+  return forward(cudaGraphNodeGetDependencies, node, nodes, to_runtime(data), count);
+}
+CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode* nodes, CUgraphEdgeData* data, std::size_t* count) {
+  return forward(cudaGraphNodeGetDependentNodes, node, nodes, to_runtime(data), count);
+}
+CUresult cuGraphRemoveDependencies(CUgraph graph, CUgraphNode const* from, CUgraphNode const* to,
+                                   CUgraphEdgeData const* data, std::size_t count) {
+  return forward(cudaGraphRemoveDependencies, graph, from, to, to_runtime(data), count);
+}
 CUresult cuGraphAddDependencies(CUgraph graph, CUgraphNode const* from, CUgraphNode const* to,
                                 CUgraphEdgeData const* data, std::size_t count) {
   return forward(cudaGraphAddDependencies, graph, from, to, to_runtime(data), count);
@@ -130,24 +180,75 @@ CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS* p
   });
 }
 CUresult cuGraphKernelNodeSetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS const* params) {
-  return forward([&] { return cuda_cpu::runtime::set_params(node, from(params)); });
+  return set(node, params);
 }
 CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node, CUDA_KERNEL_NODE_PARAMS const* params) {
-  return forward([&] { return cuda_cpu::runtime::set_params(exec, node, from(params)); });
+  return set(exec, node, params);
+}
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID id, CUkernelNodeAttrValue const* value) {
+  return forward(cudaGraphKernelNodeSetAttribute, node, to_runtime(id), to_runtime(value));
+}
+CUresult cuGraphKernelNodeGetAttribute(CUgraphNode node, CUkernelNodeAttrID id, CUkernelNodeAttrValue* value) {
+  return forward(cudaGraphKernelNodeGetAttribute, node, to_runtime(id), to_runtime(value));
+}
+CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from) {
+  return forward(cudaGraphKernelNodeCopyAttributes, to, from);
 }
 CUresult cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, std::size_t count,
                               CUDA_MEMCPY3D const* copy, CUcontext) {
   return add(node, graph, dependencies, count, copy);
 }
+CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D* copy) {
+  cudaMemcpy3DParms params{};
+  if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  CUresult const result = forward(cudaGraphMemcpyNodeGetParams, node, &params);
+  *copy = {};
+  return result == CUDA_SUCCESS ? forward([&] { return cuda_cpu::runtime::to_driver(params, *copy); }) : result;
+}
+CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, CUDA_MEMCPY3D const* copy) { return set(node, copy); }
+CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, CUDA_MEMCPY3D const* copy, CUcontext) {
+  return set(exec, node, copy);
+}
 CUresult cuGraphAddMemsetNode(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, std::size_t count,
                               CUDA_MEMSET_NODE_PARAMS const* params, CUcontext) {
   return add(node, graph, dependencies, count, params);
+}
+CUresult cuGraphMemsetNodeGetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS* params) {
+  cudaMemsetParams its{};
+  if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  CUresult const result = forward(cudaGraphMemsetNodeGetParams, node, &its);
+  *params = {reinterpret_cast<CUdeviceptr>(its.dst), its.pitch, its.value, its.elementSize, its.width, its.height};
+  return result;
+}
+CUresult cuGraphMemsetNodeSetParams(CUgraphNode node, CUDA_MEMSET_NODE_PARAMS const* params) {
+  return set(node, params);
+}
+CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node, CUDA_MEMSET_NODE_PARAMS const* params,
+                                        CUcontext) {
+  return set(exec, node, params);
 }
 CUresult cuGraphAddHostNode(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, std::size_t count,
                             CUDA_HOST_NODE_PARAMS const* params) {
   if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
   cudaHostNodeParams const host{params->fn, params->userData};
   return forward(cudaGraphAddHostNode, node, graph, dependencies, count, &host);
+}
+CUresult cuGraphHostNodeGetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS* params) {
+  cudaHostNodeParams host{};
+  if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  CUresult const result = forward(cudaGraphHostNodeGetParams, node, &host);
+  *params = {host.fn, host.userData};
+  return result;
+}
+CUresult cuGraphHostNodeSetParams(CUgraphNode node, CUDA_HOST_NODE_PARAMS const* params) {
+  if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  cudaHostNodeParams const host{params->fn, params->userData};
+  return forward(cudaGraphHostNodeSetParams, node, &host);
+}
+CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node, CUDA_HOST_NODE_PARAMS const* params) {
+  if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  cudaHostNodeParams const host{params->fn, params->userData};
+  return forward(cudaGraphExecHostNodeSetParams, exec, node, &host);
 }
 CUresult cuGraphAddEmptyNode(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, std::size_t count) {
   return forward(cudaGraphAddEmptyNode, node, graph, dependencies, count);
@@ -156,9 +257,119 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, CUgraphNode 
                                   CUgraph child) {
   return forward(cudaGraphAddChildGraphNode, node, graph, dependencies, count, child);
 }
+CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph* graph) {
+  return forward(cudaGraphChildGraphNodeGetGraph, node, graph);
+}
+CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child) {
+  return forward(cudaGraphExecChildGraphNodeSetParams, exec, node, child);
+}
+
+CUresult cuGraphAddEventRecordNode(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, std::size_t count,
+                                   CUevent event) {
+  return forward(cudaGraphAddEventRecordNode, node, graph, dependencies, count, event);
+}
+CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode node, CUevent* event) {
+  return forward(cudaGraphEventRecordNodeGetEvent, node, event);
+}
+CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode node, CUevent event) {
+  return forward(cudaGraphEventRecordNodeSetEvent, node, event);
+}
+CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
+  return forward(cudaGraphExecEventRecordNodeSetEvent, exec, node, event);
+}
+CUresult cuGraphAddEventWaitNode(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, std::size_t count,
+                                 CUevent event) {
+  return forward(cudaGraphAddEventWaitNode, node, graph, dependencies, count, event);
+}
+CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode node, CUevent* event) {
+  return forward(cudaGraphEventWaitNodeGetEvent, node, event);
+}
+CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode node, CUevent event) {
+  return forward(cudaGraphEventWaitNodeSetEvent, node, event);
+}
+CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event) {
+  return forward(cudaGraphExecEventWaitNodeSetEvent, exec, node, event);
+}
+
+CUresult cuGraphAddMemAllocNode(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, std::size_t count,
+                                CUDA_MEM_ALLOC_NODE_PARAMS* params) {
+  cudaMemAllocNodeParams its{};
+  if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  its.bytesize = params->bytesize;
+  CUresult const result = forward(cudaGraphAddMemAllocNode, node, graph, dependencies, count, &its);
+  params->dptr = reinterpret_cast<CUdeviceptr>(its.dptr);
+  return result;
+}
+CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS* params) {
+  cudaMemAllocNodeParams its{};
+  if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  CUresult const result = forward(cudaGraphMemAllocNodeGetParams, node, &its);
+  *params = {};
+  params->poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  params->poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  params->bytesize = its.bytesize;
+  params->dptr = reinterpret_cast<CUdeviceptr>(its.dptr);
+  return result;
+}
+CUresult cuGraphAddMemFreeNode(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, std::size_t count,
+                               CUdeviceptr memory) {
+  return forward(cudaGraphAddMemFreeNode, node, graph, dependencies, count, reinterpret_cast<void*>(memory));
+}
+CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr* memory) {
+  return forward(cudaGraphMemFreeNodeGetParams, node, memory);
+}
+
+CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, CUgraphNode const* dependencies, CUgraphEdgeData const* data,
+                        std::size_t count, CUgraphNodeParams* params) {
+  if (!is_drivers(params))
+    return forward(cudaGraphAddNode, node, graph, dependencies, to_runtime(data), count, to_runtime(params));
+  return forward([&] {
+    return cuda_cpu::runtime::add_node(node, graph, dependencies, to_runtime(data), count, from(params));
+  });
+}
+CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* params) {
+  CUgraphNodeParams const* const its = params;
+  return is_drivers(params) ? set(node, its) : forward(cudaGraphNodeSetParams, node, to_runtime(params));
+}
+CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams* params) {
+  CUgraphNodeParams const* const its = params;
+  return is_drivers(params) ? set(exec, node, its)
+                            : forward(cudaGraphExecNodeSetParams, exec, node, to_runtime(params));
+}
+
+CUresult cuUserObjectCreate(CUuserObject* out, void* object, CUhostFn destroy, unsigned count, unsigned flags) {
+  return forward(cudaUserObjectCreate, out, object, destroy, count, flags);
+}
+CUresult cuUserObjectRetain(CUuserObject object, unsigned count) {
+  return forward(cudaUserObjectRetain, object, count);
+}
+CUresult cuUserObjectRelease(CUuserObject object, unsigned count) {
+  return forward(cudaUserObjectRelease, object, count);
+}
+CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned count, unsigned flags) {
+  return forward(cudaGraphRetainUserObject, graph, object, count, flags);
+}
+CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned count) {
+  return forward(cudaGraphReleaseUserObject, graph, object, count);
+}
 
 CUresult cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, unsigned long long flags) {
   return forward([&] { return cudaGraphInstantiate(exec, graph, flags); });
+}
+CUresult cuGraphInstantiateWithParams(CUgraphExec* exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
+  if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  cudaGraphInstantiateParams its{params->flags, params->hUploadStream, nullptr, {}};
+  CUresult const result = forward(cudaGraphInstantiateWithParams, exec, graph, &its);
+  params->hErrNode_out = its.errNode_out;
+  params->result_out = static_cast<CUgraphInstantiateResult>(its.result_out);
+  return result;
+}
+CUresult cuGraphExecGetFlags(CUgraphExec exec, cuuint64_t* flags) {
+  unsigned long long its = 0;
+  if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  CUresult const result = forward(cudaGraphExecGetFlags, exec, &its);
+  *flags = its;
+  return result;
 }
 CUresult cuGraphExecDestroy(CUgraphExec exec) { return forward(cudaGraphExecDestroy, exec); }
 CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) { return forward(cudaGraphUpload, exec, stream); }

@@ -144,6 +144,13 @@ cudaError_t fill(cudaPitchedPtr const& to, int value, cudaExtent const& extent, 
 }
 
 }  // namespace
+
+cudaError_t to_driver(cudaMemcpy3DParms const& parameters, CUDA_MEMCPY3D& out) {
+  Copy copy;
+  cudaError_t const error = read(parameters, copy);
+  return error == cudaSuccess ? to_driver(copy, out) : error;
+}
+
 }  // namespace cuda_cpu::runtime
 
 using namespace cuda_cpu::runtime;
