@@ -22,6 +22,11 @@ struct Rows {
   std::size_t slice_pitch = 0;
   bool is_host = false;    // pageable memory
   std::shared_ptr<void> storage;
+  std::shared_ptr<WrittenBytes> written;  // null if not tracked
+
+  std::byte* at(std::size_t slice, std::size_t row) const noexcept {
+    return first + slice * slice_pitch + row * row_pitch;
+  }
 };
 
 struct Extent {
@@ -52,6 +57,7 @@ CUresult find_in_array(Device& device, End const& end, Extent const& extent, cha
   rows.slice_pitch = rows.row_pitch * array->rows();
   rows.first = reinterpret_cast<std::byte*>(array->memory) + end.z * rows.slice_pitch + end.y * rows.row_pitch + end.x;
   rows.storage = array;
+  rows.written = device.memory.find(array->memory, 1)->written;
   return CUDA_SUCCESS;
 }
 
@@ -72,22 +78,16 @@ CUresult find_rows(Device& device, End const& end, Extent const& extent, char co
   std::size_t const bytes = (extent.slices - 1) * rows.slice_pitch + (extent.rows - 1) * rows.row_pitch + extent.bytes;
   auto range = device.memory.find(begin, bytes);
   if (range) rows.storage = std::move(range->storage);
+  if (range) rows.written = std::move(range->written);
   rows.is_host = !range;
   return rows.is_host && end.type == CU_MEMORYTYPE_DEVICE ? refuse_end(what, begin, bytes) : CUDA_SUCCESS;
-}
-
-void mark_rows(Device& device, Rows const& rows, Extent const& extent) {
-  for (std::size_t slice = 0; slice < extent.slices; ++slice)
-    for (std::size_t row = 0; row < extent.rows; ++row)
-      mark_written(device, reinterpret_cast<std::uintptr_t>(rows.first) + slice * rows.slice_pitch + row * rows.row_pitch,
-                   extent.bytes);
 }
 
 void copy_rows(Rows const& to, Rows const& from, Extent const& extent) {
   for (std::size_t slice = 0; slice < extent.slices; ++slice) {
     for (std::size_t row = 0; row < extent.rows; ++row) {
-      std::memmove(to.first + slice * to.slice_pitch + row * to.row_pitch,
-                   from.first + slice * from.slice_pitch + row * from.row_pitch, extent.bytes);
+      std::memmove(to.at(slice, row), from.at(slice, row), extent.bytes);
+      WrittenBytes::copy(to.written.get(), to.at(slice, row), from.written.get(), from.at(slice, row), extent.bytes);
     }
   }
 }
@@ -154,7 +154,6 @@ CUresult copy_3d(CUDA_MEMCPY3D const* copy, CUstream stream_handle, bool waits) 
                      copy->srcHeight, copy->srcXInBytes, copy->srcY, copy->srcZ};
     if (auto const result = find_rows(device, target, extent, "target", to); result != CUDA_SUCCESS) return result;
     if (auto const result = find_rows(device, source, extent, "source", from); result != CUDA_SUCCESS) return result;
-    mark_rows(device, to, extent);
     auto work = reporting(kind_of(*copy), extent.bytes * extent.rows * extent.slices, [to, from, extent] { copy_rows(to, from, extent); });
     // Pageable memory is read or written before the call returns, as by the linear copies.
     if (!waits && (this_thread().copies_in_turn || (!to.is_host && !from.is_host))) {
@@ -189,10 +188,11 @@ CUresult fill_rows(CUdeviceptr to, std::size_t pitch, T value, std::size_t colum
     auto const result = find_rows(device, {CU_MEMORYTYPE_DEVICE, nullptr, to, nullptr, pitch, rows, 0, 0, 0}, extent,
                                   "target", found);
     if (result != CUDA_SUCCESS) return result;
-    mark_rows(device, found, extent);
     device.submit(stream, reporting(ActivityKind::memset, extent.bytes * rows, [=] {
-                    for (std::size_t row = 0; row < rows; ++row)
-                      std::fill_n(reinterpret_cast<T*>(found.first + row * found.row_pitch), columns, value);
+                    for (std::size_t row = 0; row < rows; ++row) {
+                      std::fill_n(reinterpret_cast<T*>(found.at(0, row)), columns, value);
+                      WrittenBytes::copy(found.written.get(), found.at(0, row), nullptr, nullptr, extent.bytes);
+                    }
                   }));
     return CUDA_SUCCESS;
   });

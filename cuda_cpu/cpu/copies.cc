@@ -45,7 +45,7 @@ void submit_copy(Device& device, Streams::Handle const& stream, ActivityKind kin
                  std::size_t bytes) {
   device.submit(stream, reporting(kind, bytes, [target, source, bytes] {
                   std::memmove(target.memory, source.memory, bytes);
-                  target.mark_written(bytes);
+                  WrittenBytes::copy(target.written.get(), target.memory, source.written.get(), source.memory, bytes);
                 }));
 }
 

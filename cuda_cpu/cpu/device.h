@@ -209,11 +209,6 @@ class Device {
   std::optional<CpuDriverFault> fault_ TRACING_GUARDED_BY(fault_mutex_);
 };
 
-/// Memory counts as written from now on, for Checks::init. To be called by all that writes to memory of the device.
-inline void mark_written(Device& device, std::uintptr_t address, std::size_t bytes) {
-  if (device.options.checks.init) device.memory.mark_written(address, bytes);
-}
-
 /// The state of a thread.
 struct ThreadState {
   CUcontext current = nullptr;

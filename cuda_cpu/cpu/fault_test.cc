@@ -261,6 +261,17 @@ TEST_F(CpuFaultDeathTest, LaunchThatRunsLongerThanTheTimeoutIsLaunchTimeout) {
   EXPECT_CHILD(body);
 }
 
+// A copy of 4 bytes of the device.
+CUDA_MEMCPY3D of_word(CUdeviceptr to, CUdeviceptr from) {
+  CUDA_MEMCPY3D copy{};
+  copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.srcDevice = from;
+  copy.dstDevice = to;
+  copy.srcPitch = copy.dstPitch = copy.WidthInBytes = 4;
+  copy.srcHeight = copy.dstHeight = copy.Height = copy.Depth = 1;
+  return copy;
+}
+
 TEST_F(CpuFaultDeathTest, ReadOfMemoryThatNothingWroteIsLaunchFailedIfChecked) {
   auto const reads = [](auto const& write) {
     setenv("TRACE_CUDA_CHECK", "init", 1);
@@ -285,19 +296,53 @@ TEST_F(CpuFaultDeathTest, ReadOfMemoryThatNothingWroteIsLaunchFailedIfChecked) {
       int const value = 1;
       child.api.memcpy_htod_async(to, &value, sizeof value, nullptr);
     }), CUDA_SUCCESS, "memcpy_htod_async");
-    Child::expect(reads([](Child& child, CUdeviceptr to) { child.api.memcpy_dtod(to, to + 4, 4); }), CUDA_SUCCESS,
-                  "memcpy_dtod");
+    Child::expect(reads([](Child& child, CUdeviceptr to) { child.api.memset_d2d8_async(to, 8, 0, 4, 2, nullptr); }),
+                  CUDA_SUCCESS, "memset_d2d8_async");
     Child::expect(reads([](Child& child, CUdeviceptr to) {
-      CUDA_MEMCPY3D copy{};
-      copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-      copy.srcDevice = to + 32;
-      copy.dstDevice = to;
-      copy.srcPitch = copy.dstPitch = copy.WidthInBytes = 4;
-      copy.srcHeight = copy.dstHeight = copy.Height = copy.Depth = 1;
+      child.api.memset_d32(to + 4, 0, 1);
+      child.api.memcpy_dtod(to, to + 4, 4);
+    }), CUDA_SUCCESS, "memcpy_dtod");
+    Child::expect(reads([](Child& child, CUdeviceptr to) {
+      child.api.memset_d32(to + 32, 0, 1);
+      auto const copy = of_word(to, to + 32);
       Child::expect(child.api.memcpy_3d(&copy), CUDA_SUCCESS, "memcpy_3d");
     }), CUDA_SUCCESS, "memcpy_3d");
   };
   EXPECT_CHILD(everything);
+}
+
+// A copy to the host is no fault, for the host may not look at what nobody has written.
+TEST_F(CpuFaultDeathTest, ACopyOfMemoryThatNothingWroteIsMemoryThatNothingWrote) {
+  auto const after = [](auto const& copy) {
+    setenv("TRACE_CUDA_CHECK", "init", 1);
+    Child child;
+    auto const to = child.allocate(64);
+    child.api.memset_d32(to, 0, 1);  // which the copy undoes
+    copy(child, to, child.allocate(64));
+    Child::expect(child.api.ctx_synchronize(), CUDA_SUCCESS, "the copy");
+    Child::expect(child.launch(nullptr, "add_one", to), CUDA_SUCCESS, "the launch");
+    return child.api.ctx_synchronize();
+  };
+  auto const linear = [&] {
+    Child::expect(after([](Child& child, CUdeviceptr to, CUdeviceptr from) { child.api.memcpy_dtod(to, from, 4); }),
+                  CUDA_ERROR_LAUNCH_FAILED, "memcpy_dtod");
+  };
+  EXPECT_CHILD(linear);
+  auto const of_rows = [&] {
+    Child::expect(after([](Child& child, CUdeviceptr to, CUdeviceptr from) {
+      auto const copy = of_word(to, from);
+      child.api.memcpy_3d(&copy);
+    }), CUDA_ERROR_LAUNCH_FAILED, "memcpy_3d");
+  };
+  EXPECT_CHILD(of_rows);
+  auto const by_the_host = [&] {
+    Child::expect(after([](Child& child, CUdeviceptr to, CUdeviceptr from) {
+      int value = 0;
+      child.api.memcpy_dtoh(&value, from, sizeof value);
+      child.api.memcpy_htod(to, &value, sizeof value);
+    }), CUDA_SUCCESS, "memcpy_dtoh and memcpy_htod");
+  };
+  EXPECT_CHILD(by_the_host);
 }
 
 TEST_F(CpuFaultDeathTest, ReadBeforeACopyOfAnotherStreamIsAReadOfMemoryThatNothingWrote) {

@@ -122,6 +122,26 @@ bool WrittenBytes::any(std::uintptr_t address, std::uint64_t bytes) const noexce
   return false;
 }
 
+void WrittenBytes::copy(WrittenBytes* to, void const* to_memory, WrittenBytes const* from, void const* from_memory,
+                        std::uint64_t bytes) {
+  auto const target = reinterpret_cast<std::uintptr_t>(to_memory);
+  if (to == nullptr || from == nullptr) return to == nullptr ? void() : to->set(target, bytes);
+  std::uint64_t const source = reinterpret_cast<std::uintptr_t>(from_memory) - from->begin_;
+  std::vector<std::uint64_t> words((source + bytes) / 64 + 1 - source / 64);
+  for (std::uint64_t i = 0; i < words.size(); ++i)
+    words[i] = from->words_[source / 64 + i].load(std::memory_order_relaxed);
+  for (std::uint64_t done = 0; done < bytes;) {
+    std::uint64_t const at = target - to->begin_ + done;
+    std::uint64_t const bit = source % 64 + done;
+    std::uint64_t const count = std::min({64 - at % 64, 64 - bit % 64, bytes - done});
+    std::uint64_t const mask = ~std::uint64_t{0} >> (64 - count);
+    std::uint64_t const value = words[bit / 64] >> bit % 64 & mask;
+    to->words_[at / 64].fetch_or(value << at % 64, std::memory_order_relaxed);
+    to->words_[at / 64].fetch_and(~((value ^ mask) << at % 64), std::memory_order_relaxed);
+    done += count;
+  }
+}
+
 void DeviceMemory::track_writes(std::uintptr_t address) {
   MutexLock const lock(mutex_);
   auto const found = ranges_.find(address);

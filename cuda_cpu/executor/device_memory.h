@@ -23,6 +23,10 @@ class WrittenBytes {
   /// REQUIRES: the bytes are in the range.
   void set(std::uintptr_t address, std::uint64_t bytes) noexcept;
   bool any(std::uintptr_t address, std::uint64_t bytes) const noexcept;
+  /// After a copy of these bytes: `to` says of them what `from` says, which may be the same, of bytes that overlap.
+  /// Null where that is not tracked: what comes from there counts as written.
+  static void copy(WrittenBytes* to, void const* to_memory, WrittenBytes const* from, void const* from_memory,
+                   std::uint64_t bytes);
 
  private:
   std::uintptr_t const begin_;

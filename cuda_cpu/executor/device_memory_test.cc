@@ -101,6 +101,45 @@ TEST(DeviceMemory, TracksWhichBytesWereWritten) {
   EXPECT_TRUE(written->any(address + 296, 4));
 }
 
+TEST(DeviceMemory, CopiesWhichBytesWereWritten) {
+  DeviceMemory memory;
+  auto const place = [](std::uintptr_t address) { return reinterpret_cast<void const*>(address); };
+  for (std::uint64_t const from_offset : {0, 1, 63, 64, 70}) {
+    for (std::uint64_t const to_offset : {0, 5, 64, 127}) {
+      for (std::uint64_t const bytes : {1, 59, 64, 130}) {
+        auto const from_memory = memory.allocate(200);
+        auto const to_memory = memory.allocate(257);
+        memory.track_writes(from_memory);
+        memory.track_writes(to_memory);
+        for (std::uint64_t i = 0; i < 200; i += 3) memory.mark_written(from_memory + i, 1);
+        for (std::uint64_t i = 0; i < 257; i += 2) memory.mark_written(to_memory + i, 1);
+        auto const from = memory.find(from_memory, 1)->written;
+        auto const to = memory.find(to_memory, 1)->written;
+        WrittenBytes::copy(to.get(), place(to_memory + to_offset), from.get(), place(from_memory + from_offset), bytes);
+        for (std::uint64_t i = 0; i < 257; ++i) {
+          bool const was_copied = i >= to_offset && i < to_offset + bytes;
+          EXPECT_EQ(to->any(to_memory + i, 1), was_copied ? (i - to_offset + from_offset) % 3 == 0 : i % 2 == 0)
+              << from_offset << " to " << to_offset << ", " << bytes << " bytes: " << i;
+        }
+        memory.free(from_memory);
+        memory.free(to_memory);
+      }
+    }
+  }
+  // Of bytes that overlap, and of those of which nothing is known.
+  auto const address = memory.allocate(100);
+  memory.track_writes(address);
+  memory.mark_written(address, 10);
+  auto const written = memory.find(address, 1)->written;
+  WrittenBytes::copy(written.get(), place(address + 5), written.get(), place(address), 20);
+  EXPECT_TRUE(written->any(address + 14, 1));
+  EXPECT_FALSE(written->any(address + 15, 85));
+  WrittenBytes::copy(written.get(), place(address + 50), nullptr, place(address), 50);
+  EXPECT_FALSE(written->any(address + 15, 35));
+  EXPECT_TRUE(written->any(address + 99, 1));
+  WrittenBytes::copy(nullptr, place(address), written.get(), place(address), 50);
+}
+
 TEST(DeviceMemory, DescribesMemoryThatWasFreed) {
   DeviceMemory memory;
   auto const first = memory.allocate(64, false, "allocated in load");
