@@ -18,6 +18,7 @@
 #include "tracing_core/bridge/spdlog.h"
 #include "tracing_core/environment/unmatched.h"
 #include "tracing_core/format/span_path.h"
+#include "tracing_core/internal/thread_info.h"
 
 namespace testlog::inline v1::internal {
 namespace {
@@ -182,7 +183,9 @@ class Recorder final : public testing::EmptyTestEventListener {
 
   void print_place(Place const& place) {
     Output& output = session_.output();
-    output.write(output.note("failure", running_test(), "    " + std::string(place.preposition) + " " + place.path + "\n"));
+    tracing::internal::ThreadInfo const& thread = tracing::internal::this_thread_info();
+    tracing::Track const track{thread.number, thread.name};
+    output.write(output.note("failure", running_test(), "    " + std::string(place.preposition) + " " + place.path + "\n", &track));
   }
 
   std::uint64_t now() const noexcept { return session_.capture().now(); }

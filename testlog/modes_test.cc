@@ -322,7 +322,7 @@ TEST(TraceOutput, HasOnlyJsonInAFileIfRecordsAreJson) {
     EXPECT_GT(kinds[kind], 0) << kind;
   }
   EXPECT_THAT(content_of(path),
-              AllOf(HasSubstr(R"({"kind":"failure","test":"Plain.Fails","text":"in outer{id=7}:inner"})"),
+              AllOf(HasSubstr(R"({"kind":"failure","test":"Plain.Fails","thread":"main","text":"in outer{id=7}:inner"})"),
                     HasSubstr(R"({"kind":"crash_report","text":"SIGSEGV in Dies.BySegv: )")));
 }
 TEST(TraceOutput, MayBeStdout) {

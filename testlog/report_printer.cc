@@ -77,13 +77,13 @@ void ReportPrinter::print_failure(NotedFailure const& failure) {
   if (!begin_line(left_out_failures_)) return;
   tracing::InlineTextBuffer<512> line;
   line.append(prefix_at(failure.ticks));
-  if (names_thread(threads_, failure.track(), session_.attribution()))
-    tracing::internal::append_thread_label(line, failure.track());
+  tracing::Track const track = failure.track();
+  if (names_thread(threads_, track, session_.attribution())) tracing::internal::append_thread_label(line, track);
   tracing::internal::append_painted(line, session_.live().is_coloured(),
                                     tracing::internal::level_color(tracing::Level::error), " FAIL ");
   line.append(failure.text);
   line.append(line_end());
-  text_ += session_.output().note("failure", test_, line.view());
+  text_ += session_.output().note("failure", test_, line.view(), &track);
 }
 
 bool ReportPrinter::begin_line(std::uint64_t& left_out) {

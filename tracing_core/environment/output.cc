@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "tracing_core/environment/file_names.h"
+#include "tracing_core/environment/thread_labels.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/open_file.h"
 #include "tracing_core/model/text_escape.h"
@@ -87,7 +88,7 @@ void Output::write(std::string_view lines) noexcept {
     report_once(error);
 }
 
-std::string Output::note(std::string_view kind, std::string_view test, std::string_view text) const {
+std::string Output::note(std::string_view kind, std::string_view test, std::string_view text, Track const* track) const {
   if (!is_json_file()) return std::string(text);
   InlineTextBuffer<1024> line;
   line.append("{\"kind\":\"");
@@ -96,6 +97,12 @@ std::string Output::note(std::string_view kind, std::string_view test, std::stri
   if (!test.empty()) {
     line.append(",\"test\":");
     append_json_string(line, test);
+  }
+  if (track != nullptr) {
+    InlineTextBuffer<64> thread;
+    append_thread_name(thread, *track);
+    line.append(",\"thread\":");
+    append_json_string(line, thread.view());
   }
   line.append(",\"text\":");
   append_json_string(line, without_frame(text));

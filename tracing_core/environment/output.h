@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "tracing_core/export/line_framer.h"
+#include "tracing_core/model/ids.h"
 
 namespace tracing::inline v1::internal {
 
@@ -30,9 +31,11 @@ class Output {
   /// thread.
   void set_test(std::string_view test);
 
-  /// Text that is no record, as it is to be written: in a file of JSON records {"kind":...,"test":...,"text":...} on
-  /// one line, without "test" if that is empty; elsewhere unchanged. `kind` is a word.
-  std::string note(std::string_view kind, std::string_view test, std::string_view text) const;
+  /// Text that is no record, as it is to be written: in a file of JSON records {"kind":...,"test":...,"thread":...,
+  /// "text":...} on one line, without "test" if that is empty and without "thread" if `track` is null; elsewhere
+  /// unchanged. `kind` is a word.
+  std::string note(std::string_view kind, std::string_view test, std::string_view text,
+                   Track const* track = nullptr) const;
   /// Writes a note without a test.
   void write_note(std::string_view kind, std::string_view text) { write(note(kind, {}, text)); }
   /// Whether every line must be JSON.
