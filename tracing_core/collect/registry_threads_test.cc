@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <barrier>
 #include <memory>
 #include <string>
 #include <thread>
@@ -62,14 +63,25 @@ TEST(Registry, SlotsReturnFromTheClosingToTheOpeningThread) {
 
 TEST(Registry, MemoryOfEndedThreadsIsReused) {
   auto const registry = RegistryBuilder().build();
+  constexpr int kAtOnce = 4;
   auto const some = [&](int count) {
     for (int i = 0; i < count; ++i) {
-      std::thread([&] { with_default(registry, [] { TRACE_SPAN(info, "a"); }); }).join();
+      std::barrier all(kAtOnce);
+      std::vector<std::thread> threads;
+      for (int j = 0; j < kAtOnce; ++j) {
+        threads.emplace_back([&] {
+          with_default(registry, [&all] {
+            TRACE_SPAN(info, "a");
+            all.arrive_and_wait();
+          });
+        });
+      }
+      for (std::thread& thread : threads) thread.join();
     }
   };
   some(100);
   std::size_t const before = tracing_test::resident_kib();
-  some(3000);
+  some(1000);
   EXPECT_LT(tracing_test::resident_kib(), before + kSlackKib);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/mutex.h"
@@ -234,12 +235,10 @@ TrackState* SpanStore::new_foreign_track(Track const& track) noexcept {
 }
 
 TrackState* SpanStore::new_track(std::uint64_t number) noexcept {
-  TrackState* state = tracks_.load(std::memory_order_relaxed);
-  while (state != nullptr && !state->retired) state = state->next;
-  bool const fresh = state == nullptr;
-  if (fresh) state = new (std::nothrow) TrackState;
+  bool const fresh = retired_ == nullptr;
+  TrackState* const state = fresh ? new (std::nothrow) TrackState : retired_;
   if (state == nullptr) return nullptr;
-  state->retired = false;
+  if (!fresh) retired_ = state->next_retired;
   state->track = {number, {}};
   state->depth.store(0, std::memory_order_release);
   if (fresh) {
@@ -252,7 +251,7 @@ TrackState* SpanStore::new_track(std::uint64_t number) noexcept {
 void SpanStore::retire(TrackState& track) noexcept {
   track.depth.store(0, std::memory_order_release);
   track.os_thread = 0;
-  track.retired = true;
+  track.next_retired = std::exchange(retired_, &track);
 }
 
 SpanSlot* SpanStore::refill(TrackState& track) noexcept {

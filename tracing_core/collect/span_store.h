@@ -66,7 +66,7 @@ struct TrackState {
   static EnteredSpan no_entries[2];
   std::vector<std::unique_ptr<EnteredSpan[]>> stacks;  // replaced ones remain readable
   TrackState* next = nullptr;
-  bool retired = false;  // its thread has ended, so another may take it over
+  TrackState* next_retired = nullptr;
 
   // The innermost open span that any layer of `mask` sees; null if there is none.
   SpanSlot* current(LayerMask mask) const noexcept {
@@ -236,6 +236,7 @@ class SpanStore {
   std::atomic<std::uint32_t> page_count_{0};
   // Guarded by the one lock of all stores:
   std::vector<internal::FreeSlots> spare_;
+  internal::TrackState* retired_ = nullptr;  // those whose threads have ended, so others may take them over
   std::unordered_map<std::uint64_t, internal::TrackState*> foreign_tracks_;
   // Never reused, unlike the address: identifies the store in caches of threads. Initialized last, because that makes the
   // store known to the handlers of fork().
