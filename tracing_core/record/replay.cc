@@ -11,6 +11,9 @@
 namespace tracing::inline v1::internal {
 namespace {
 
+// Zero would mean now.
+Instant time_of(RecordEntry const& entry) noexcept { return entry.time ? entry.time : Instant{1}; }
+
 // Maps the spans of the recording to those of the subscriber, and knows which ones each track is in.
 class Replay {
  public:
@@ -22,8 +25,9 @@ class Replay {
     writer.next_ordinal = entry.ordinal + ((entry.flags & kRestated) == 0);
     Track const track{entry.track, entry.track_name};
     if (OnTrack& on = tracks_[entry.track]; on.name != entry.track_name) on.name = entry.track_name;
-    Origin const origin{&track, entry.time, !selected};
-    Origin const restored{&track, entry.time, true};
+    Instant const time = time_of(entry);
+    Origin const origin{&track, time, !selected};
+    Origin const restored{&track, time, true};
     switch (entry.type) {
       case RecordType::state: restore(entry, writer, restored); break;
       case RecordType::scope_begin:
@@ -55,10 +59,10 @@ class Replay {
   void finish(Instant time) {
     for (auto& [number, track] : tracks_) {
       Track const on{number, track.name};
-      while (!track.entered.empty()) exit(track.entered.back(), {&on, time, true});
+      while (!track.entered.empty()) exit(track.entered.back().span, {&on, time, true});
     }
     for (auto const& [key, span] : spans_) {
-      if (span.id) to_.drop_reference(span.id, {nullptr, time, true});
+      if (span.id) to_.drop_reference(span.id, {nullptr, std::max(time, span.begin), true});
     }
   }
 
@@ -66,13 +70,23 @@ class Replay {
   struct SpanHere {
     SpanId id{};  // empty if the subscriber does not want it
     std::uint64_t parent = 0;
+    Instant begin{};
+  };
+  struct Entered {
+    std::uint64_t span;  // its key
+    Instant time;
   };
   struct OnTrack {
     std::string name;
     std::uint64_t next_ordinal = 0;
-    std::vector<std::uint64_t> entered;
+    std::vector<Entered> entered;
     std::uint64_t restored = 0;  // the span whose further values are new as well
   };
+
+  // A damaged recording, or a past span, may end before it begins.
+  static Origin ended(Origin const& end, Instant begin) noexcept {
+    return {end.track, std::max(end.time, begin), end.restored};
+  }
 
   LayerMask wanted(Metadata const& metadata) {
     return metadata.level() <= to_.max_level_hint() ? to_.enabled(metadata) : LayerMask{0};
@@ -102,6 +116,7 @@ class Replay {
   void add_span(RecordEntry const& entry, Parent const& parent, Origin const& origin) {
     SpanHere& span = spans_[entry.span];
     span.parent = entry.parent;
+    span.begin = origin.time;
     LayerMask const mask = wanted(*entry.metadata);
     if (mask != 0) span.id = to_.new_span({FieldValues(*entry.metadata, entry.values), parent, mask, origin});
   }
@@ -114,15 +129,16 @@ class Replay {
       add_span(entry, below(entry.parent), restored);
     }
     auto const& entered = writer.entered;
-    bool const is_inside = std::find(entered.begin(), entered.end(), entry.span) != entered.end();
+    bool const is_inside =
+        std::any_of(entered.begin(), entered.end(), [&entry](Entered const& one) { return one.span == entry.span; });
     bool const is_hidden = hides_entries_ || entry.is_context;
-    if ((entry.flags & kEntered) != 0 && !is_inside) enter(entry.span, {restored.track, entry.time, is_hidden});
+    if ((entry.flags & kEntered) != 0 && !is_inside) enter(entry.span, {restored.track, restored.time, is_hidden});
   }
 
   // Records of the track are missing: which spans it left meanwhile is not known.
   void forget(RecordEntry const& entry, OnTrack& writer) {
     Track const track{entry.writer, writer.name};
-    while (!writer.entered.empty()) exit(writer.entered.back(), {&track, entry.time, hides_entries_});
+    while (!writer.entered.empty()) exit(writer.entered.back().span, {&track, time_of(entry), hides_entries_});
   }
 
   void feed_event(RecordEntry const& entry, Origin const& origin) {
@@ -138,19 +154,21 @@ class Replay {
     SpanId const id = id_of(key);
     if (!id) return;
     to_.enter(id, origin);
-    tracks_[origin.track->number].entered.push_back(key);
+    tracks_[origin.track->number].entered.push_back({key, origin.time});
   }
   void exit(std::uint64_t key, Origin const& origin) {
     auto& entered = tracks_[origin.track->number].entered;
-    auto const found = std::find(entered.rbegin(), entered.rend(), key);
+    auto const found =
+        std::find_if(entered.rbegin(), entered.rend(), [key](Entered const& one) { return one.span == key; });
     if (found == entered.rend()) return;
+    Instant const begin = found->time;
     entered.erase(std::next(found).base());
-    to_.exit(id_of(key), origin);
+    to_.exit(id_of(key), ended(origin, begin));
   }
   void close(std::uint64_t key, Origin const& origin) {
     auto const found = spans_.find(key);
     if (found == spans_.end()) return;
-    if (found->second.id) to_.drop_reference(found->second.id, origin);
+    if (found->second.id) to_.drop_reference(found->second.id, ended(origin, found->second.begin));
     spans_.erase(found);
   }
 
@@ -172,7 +190,7 @@ void replay_selected(Recording& recording, Subscriber& to, bool (*select)(void* 
   recording.for_each([&](RecordEntry const& entry) {
     bool const is_selected = select(context, entry);
     replay.feed(entry, is_selected && !entry.is_context && (entry.flags & kRestated) == 0);
-    last = entry.time;
+    last = time_of(entry);
   });
   replay.finish(last);
   thread_state.in_subscriber = before;

@@ -4,15 +4,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/export/print.h"
 #include "tracing_core/record/record_layer.h"
+#include "tracing_core/record/recording_bytes.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing::internal {
@@ -103,6 +107,44 @@ TEST_P(Replayed, PrintsTheLastLinesIfTheFirstAreLost) {
 
 INSTANTIATE_TEST_SUITE_P(Formats, Replayed,
                          testing::Values(FormatKind::full, FormatKind::compact, FormatKind::pretty, FormatKind::json));
+
+// The times of entries, exits and ends.
+class Times final : public Layer {
+ public:
+  explicit Times(std::vector<std::int64_t>& to) : to_(to) {}
+  void on_enter(SpanRef, Context const& context) noexcept override { to_.push_back(context.time().ns); }
+  void on_exit(SpanRef, Context const& context) noexcept override { to_.push_back(context.time().ns); }
+  void on_close(SpanRef, Context const& context) noexcept override { to_.push_back(context.time().ns); }
+
+ private:
+  std::vector<std::int64_t>& to_;
+};
+
+// As in a damaged recording, or of a past span whose clock was set back.
+TEST(Replay, EndsNoSpanBeforeItBegins) {
+  using tracing_test::record;
+  auto const at = [](std::uint32_t ticks, std::string bytes) {
+    std::memcpy(bytes.data(), &ticks, sizeof(ticks));
+    return bytes;
+  };
+  constexpr std::uint64_t kHeld = std::uint64_t{1} << 40 | 7;
+  tracing_test::SiteBytes site;
+  site.row.kind = static_cast<std::uint8_t>(Kind::span);
+  tracing_test::RecordingBytes file;
+  file.add(0, site.record(1));
+  file.add(1, at(50, record(RecordType::scope_begin, 1)) + at(20, record(RecordType::scope_end, 0)) +
+                  at(40, record(RecordType::new_span, 1, 1, {kHeld})) +
+                  at(30, record(RecordType::enter, 1, 0, {kHeld})) + at(10, record(RecordType::exit, 1, 0, {kHeld})) +
+                  at(0, record(RecordType::enter, 1, 0, {kHeld})) + at(9, record(RecordType::exit, 1, 0, {kHeld})) +
+                  at(15, record(RecordType::close, 1, 0, {kHeld})));
+  std::string error;
+  auto const recording = Recording::read_bytes(file.bytes(), error);
+  ASSERT_NE(recording, nullptr) << error;
+  std::vector<std::int64_t> times;
+  replay(*recording, *RegistryBuilder().with(std::make_unique<Times>(times)).build(),
+         [](RecordEntry const&) { return true; });
+  EXPECT_THAT(times, testing::ElementsAre(50, 50, 50, 30, 30, 1, 9, 40));
+}
 
 }  // namespace
 }  // namespace tracing::internal
