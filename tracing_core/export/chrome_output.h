@@ -12,6 +12,7 @@
 #include <system_error>
 #include <thread>
 #include <unordered_map>
+#include <vector>
 
 #include "tracing_core/export/chrome_callsites.h"
 #include "tracing_core/export/chrome_record.h"
@@ -174,6 +175,11 @@ class ChromeOutput {
     std::uint64_t dropped_before = 0;
     bool is_nowhere() const noexcept { return destination.file == nullptr && destination.sink == nullptr; }
   };
+  // A stream and its next record.
+  struct Front {
+    ChromeStream* stream;
+    ChromeRecordHead const* head;
+  };
   enum class WorkerState : unsigned char { running, polling, parked };
 
   ChromeOutput(Destination destination, ChromeOptions const& options, ChromeProcess process, std::error_code error);
@@ -204,6 +210,8 @@ class ChromeOutput {
   void complete() noexcept TRACING_REQUIRES(writing_);
   void write_waiting() noexcept TRACING_REQUIRES(writing_);
   void merge_streams() noexcept TRACING_REQUIRES(writing_);
+  bool find_fronts(std::vector<Front>& fronts) noexcept;
+  ChromeRecordHead const* front_of(ChromeStream& stream) noexcept;
   void take(ChromeStream& stream, ChromeRecordHead const& head) noexcept TRACING_REQUIRES(writing_);
   void append_name(ChromeStream::Reading& reading) noexcept TRACING_REQUIRES(writing_);
   std::int64_t next_time(ChromeStream::Reading& reading, std::uint64_t ticks) const noexcept TRACING_REQUIRES(writing_);
@@ -234,6 +242,7 @@ class ChromeOutput {
   Target target_ TRACING_GUARDED_BY(writing_);
   std::error_code error_ TRACING_GUARDED_BY(writing_);
   Block block_ TRACING_GUARDED_BY(writing_);
+  std::vector<Front> fronts_ TRACING_GUARDED_BY(writing_);
   TickConverter clock_ TRACING_GUARDED_BY(writing_);
   ChromeCallsites callsites_ TRACING_GUARDED_BY(writing_){records_, process_.pid};
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <utility>
 
 #include "tracing_core/dispatch/thread_state.h"
@@ -55,32 +56,43 @@ void ChromeOutput::write_waiting() noexcept {
 
 // Always takes the oldest record of all streams; usually several of one stream follow each other.
 void ChromeOutput::merge_streams() noexcept {
-  auto const front = [this](ChromeStream& stream) {
-    return stream.front([this](ChromeChunk* chunk) { give_back(chunk); });
-  };
-  for (;;) {
-    ChromeStream* first = nullptr;
-    ChromeRecordHead const* head = nullptr;
-    std::uint64_t second_ticks = ~std::uint64_t{0};
-    for_each_stream([&](ChromeStream& stream) {
-      ChromeRecordHead const* const own = front(stream);
-      if (own == nullptr) return;
-      if (head == nullptr || own->ticks < head->ticks) {
-        if (head != nullptr) second_ticks = head->ticks;
-        first = &stream;
-        head = own;
+  auto const is_later = [](Front const& a, Front const& b) { return a.head->ticks > b.head->ticks; };
+  while (find_fronts(fronts_)) {
+    std::make_heap(fronts_.begin(), fronts_.end(), is_later);
+    while (!fronts_.empty()) {
+      std::pop_heap(fronts_.begin(), fronts_.end(), is_later);
+      Front& first = fronts_.back();
+      std::uint64_t const second_ticks = fronts_.size() > 1 ? fronts_.front().head->ticks : ~std::uint64_t{0};
+      do {
+        std::size_t const bytes = first.head->size;
+        take(*first.stream, *first.head);
+        first.stream->pop(bytes);
+        first.head = front_of(*first.stream);
+      } while (first.head != nullptr && first.head->ticks <= second_ticks);
+      if (first.head != nullptr) {
+        std::push_heap(fronts_.begin(), fronts_.end(), is_later);
       } else {
-        second_ticks = std::min(second_ticks, own->ticks);
+        fronts_.pop_back();
       }
-    });
-    if (first == nullptr) return;
-    do {
-      std::size_t const bytes = head->size;
-      take(*first, *head);
-      first->pop(bytes);
-      head = front(*first);
-    } while (head != nullptr && head->ticks <= second_ticks);
+    }
   }
+}
+
+// Those of all streams that have records; of some of them if memory runs out. False if there are none.
+bool ChromeOutput::find_fronts(std::vector<Front>& fronts) noexcept {
+  for_each_stream([this, &fronts](ChromeStream& stream) {
+    ChromeRecordHead const* const head = front_of(stream);
+    if (head == nullptr) return;
+    try {
+      fronts.push_back({&stream, head});
+    } catch (std::bad_alloc const&) {
+    }
+  });
+  return !fronts.empty();
+}
+
+ChromeRecordHead const* ChromeOutput::front_of(ChromeStream& stream) noexcept {
+  return stream.front([this](ChromeChunk* chunk) { give_back(chunk); });
 }
 
 void ChromeOutput::take(ChromeStream& stream, ChromeRecordHead const& head) noexcept {
