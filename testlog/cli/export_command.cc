@@ -49,9 +49,10 @@ struct Options {
   CLI::Option const* json = nullptr;
 };
 
-// `Suite.Name` or, if it has not exactly one test, the file's name.
+// `Suite.Name` or, if it has not exactly one test with a name, the file's name.
 std::string name_of(RecordingFile const& file, RecordedTests const& tests) {
-  return tests.size() == 1 ? tests.begin()->second.name : std::filesystem::path(file.path).stem().string();
+  bool const is_one = tests.size() == 1 && !tests.begin()->second.name.empty();
+  return is_one ? tests.begin()->second.name : std::filesystem::path(file.path).stem().string();
 }
 
 tracing::internal::TraceSource source_of(RecordingFile& file, RecordedTests const& tests, Options const& options) {

@@ -58,7 +58,7 @@ ChromeStream* ChromeOutput::find_stream(PerTrack<ChromeStream>& streams, Track c
     if (!name) return nullptr;
     MutexLock const lock(mutex_);
     ChromeStream& stream = streams.find(track);
-    if (stream.thread_number == track.number) return &stream;
+    if (stream.thread_number == track.number && stream.end() != 0) return &stream;
     std::int64_t const tid = number_of(track);
     records_.append_thread_name(*name, {process_.pid, tid}, track.name);
     bool const waits = stream.is_behind();

@@ -108,7 +108,7 @@ FoldedLines::TrackLines* FoldedLines::find(Track const& track) noexcept {
   try {
     TrackLines& found = tracks_.find(track);
     // It may have been another thread's, which has ended.
-    if (found.stack.track_number() != track.number) {
+    if (!found.stack.is_of(track)) {
       found.stack.start(track, options_);
       found.last = start_;
     }

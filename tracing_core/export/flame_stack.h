@@ -30,6 +30,7 @@ class FoldedStack {
   // Starts with a track in no span.
   void start(Track const& track, FlameOptions const& options) noexcept;
   std::uint64_t track_number() const noexcept { return track_number_; }
+  bool is_of(Track const& track) const noexcept { return track_number_ == track.number && !root_.empty(); }
   // Changes the text to that of `span`, or of the track if that is empty. False if memory ran out: then it is that of
   // the track.
   bool go_to(SpanRef span, FlameOptions const& options) noexcept {

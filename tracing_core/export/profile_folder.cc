@@ -16,7 +16,8 @@ std::string profile_run_of(Instant time) {
 
 std::string profile_name_of(std::string_view name) {
   std::string made(name);
-  std::replace_if(made.begin(), made.end(), [](char c) { return c == '/' || c == ':'; }, '_');
+  auto const ends_path = [](char c) { return c == '/' || c == ':' || c == '\0'; };
+  std::replace_if(made.begin(), made.end(), ends_path, '_');
   return made;
 }
 

@@ -45,7 +45,8 @@ std::optional<std::pair<std::int64_t, std::string_view>> stream_of(std::string_v
   std::int64_t device = 0;
   auto const [end, error] = std::from_chars(track.data() + kGpu.size(), track.data() + track.size(), device);
   track.remove_prefix(static_cast<std::size_t>(end - track.data()));
-  if (error != std::errc() || device < 0 || !track.starts_with(kStream)) return std::nullopt;
+  constexpr std::int64_t kMaxDevice = 499;  // the viewer takes a greater one for device 0
+  if (error != std::errc() || device < 0 || device > kMaxDevice || !track.starts_with(kStream)) return std::nullopt;
   return std::pair(device, track.substr(kStream.size()));
 }
 
@@ -81,7 +82,9 @@ class XplaneTimeline final : public Timeline {
   XplaneTimeline(Instant start, Arrows arrows) : start_(start), arrows_(std::move(arrows)) {}
 
   Row add_thread(std::int64_t tid, std::string_view name) override {
-    return add_row(host_, tid, name.empty() ? "thread " + std::to_string(tid) : std::string(name));
+    bool const is_usual = tid >= 0 && tid < kCounterLine;  // it may be any in a damaged recording
+    return add_row(host_, is_usual ? tid : kFirstOtherLine,
+                   name.empty() ? "thread " + std::to_string(tid) : std::string(name));
   }
   Row add_track(std::uint64_t number, std::string_view name) override;
   std::optional<Row> add_tests() override { return std::nullopt; }  // so that spans are in the step of their test
@@ -165,7 +168,11 @@ class XplaneTimeline final : public Timeline {
 
 Timeline::Row XplaneTimeline::add_track(std::uint64_t number, std::string_view name) {
   auto const stream = stream_of(name);
-  if (!stream) return add_row(host_, kFirstOtherLine + static_cast<std::int64_t>(number), name);
+  if (!stream) {
+    std::int64_t const place = number < kFirstOtherLine ? static_cast<std::int64_t>(number) : 0;
+    return add_row(host_, kFirstOtherLine + place,
+                   name.empty() ? "track " + std::to_string(number) : std::string(name));
+  }
   std::string const device = "/device:GPU:" + std::to_string(stream->first);
   Plane& plane = devices_.try_emplace(stream->first, device, stream->first, false).first->second;
   std::int64_t id = 0;

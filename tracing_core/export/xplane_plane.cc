@@ -1,5 +1,7 @@
 #include "tracing_core/export/xplane_plane.h"
 
+#include <utility>
+
 #include "tracing_core/export/proto_writer.h"
 #include "tracing_core/export/timeline.h"
 
@@ -7,6 +9,9 @@ namespace tracing::inline v1::internal {
 namespace {
 
 std::uint64_t picoseconds(std::int64_t ns) noexcept { return static_cast<std::uint64_t>(ns) * 1000; }
+
+// Viewers reject what has no name.
+std::string_view named(std::string_view name) noexcept { return name.empty() ? "?" : name; }
 
 // An entry of a map from numbers to messages that have a number and a name.
 template <class F>
@@ -48,11 +53,20 @@ class Blocks {
 }  // namespace
 
 XPlane::Line& XPlane::add_line(std::int64_t id, std::string_view name) {
-  while (!ids_.insert(id).second) ++id;
   Line& line = lines_.emplace_back();
-  line.id = id;
-  line.name = name;
+  line.id = free_id(id);
+  line.name = named(name);
   return line;
+}
+
+// The first free number from `id` on. Those that are passed lead behind it the next time, so that it is found soon even
+// if many lines ask for the same one.
+std::int64_t XPlane::free_id(std::int64_t id) {
+  std::int64_t free = id;
+  for (auto at = next_ids_.find(free); at != next_ids_.end(); at = next_ids_.find(free)) free = at->second;
+  while (id != free) id = std::exchange(next_ids_[id], free + 1);
+  next_ids_.emplace(free, free + 1);
+  return free;
 }
 
 std::uint32_t XPlane::stat(std::string_view name) {
@@ -62,7 +76,7 @@ std::uint32_t XPlane::stat(std::string_view name) {
 }
 
 std::uint32_t XPlane::add_metadata(std::string_view name, std::string_view stats) {
-  add_entry(metadata_, 4, ++last_metadata_, name, [&] { ProtoWriter(metadata_).encoded(stats); });
+  add_entry(metadata_, 4, ++last_metadata_, named(name), [&] { ProtoWriter(metadata_).encoded(stats); });
   return last_metadata_;
 }
 

@@ -5,9 +5,9 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -43,6 +43,7 @@ class XPlane {
 
   std::string const& name() const noexcept { return name_; }
   // Its number is the next one that is free if another line has this one. It stays where it is.
+  // REQUIRES: 0 <= id < 2^31.
   Line& add_line(std::int64_t id, std::string_view name);
 
   // The number of a name of stats.
@@ -59,12 +60,13 @@ class XPlane {
   void write(std::uint32_t field, Out const& out) const;
 
  private:
+  std::int64_t free_id(std::int64_t id);
   static std::uint64_t size_of(Event const& event) noexcept;
 
   std::string const name_;
   std::int64_t const id_;
   std::deque<Line> lines_;
-  std::set<std::int64_t> ids_;
+  std::unordered_map<std::int64_t, std::int64_t> next_ids_;  // a later one of each taken number; all between are taken
   std::map<std::string, std::uint32_t, std::less<>> stats_;
   std::uint32_t last_metadata_ = 0;
   TextBuffer metadata_;  // encoded
