@@ -1,6 +1,7 @@
 #include "tracing_core/export/print.h"
 
 #include <new>
+#include <utility>
 
 #include "tracing_core/export/fd_sink.h"
 #include "tracing_core/export/line_buffer.h"
@@ -41,9 +42,9 @@ class Timings {
 
  private:
   std::uint64_t since_last(Instant now) noexcept {
-    std::int64_t const ns = now.ns - last_.ns;
-    last_ = now;
-    return ns > 0 ? static_cast<std::uint64_t>(ns) : 0;
+    Instant const last = std::exchange(last_, now);
+    // The difference of any two times has room in an unsigned number.
+    return now > last ? static_cast<std::uint64_t>(now.ns) - static_cast<std::uint64_t>(last.ns) : 0;
   }
 
   std::uint64_t entered_ = 0;
