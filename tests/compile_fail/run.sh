@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compiles every file in cases/ with each installed compiler and checks that it fails, and that the first line of the error
-# contains what the file expects: tests/compile_fail/run.sh [case...]
+# Compiles every file in cases/ with each installed compiler and checks that it fails, that the first line of the error
+# contains what the file expects, and that there are no more errors than it allows: tests/compile_fail/run.sh [case...]
 set -euo pipefail
 cd "$(dirname "$0")"
 readonly root=../..
@@ -30,6 +30,12 @@ for compiler in g++ clang++; do
       echo "FAILED: $compiler compiles $file"
       failed=1
       continue
+    fi
+    errors=$(grep -c ' error: ' <<<"$output")
+    allowed=$(sed -nE 's#^// errors: ##p' "$file")
+    if [[ -n $allowed ]] && ((errors > allowed)); then
+      echo "FAILED: $compiler, $file: $errors errors, of which at most $allowed help"
+      failed=1
     fi
     first=$(grep -m1 'error' <<<"$output" | sed 's/\\"/"/g')
     while IFS= read -r expected; do

@@ -87,6 +87,16 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
                                    "cannot be printed with the message's format specification", text);                 \
   static_assert(mistake != 110, "two fields have the same name: (" text ")")
 
+// What depends on the arguments is declared `auto`: if an argument does not compile, neither does such a variable, and the
+// compiler reports no errors of what is made from it. Here a variable has the type that a call would return.
+#if defined(__clang__)  // in the declaration of a variable, it reports that a function is unavailable only at the end
+#define TRACING_INTERNAL_RESULT_(name, call) \
+  using name##_type = decltype(call);        \
+  [[maybe_unused]] constexpr auto name = name##_type {}
+#else
+#define TRACING_INTERNAL_RESULT_(name, call) [[maybe_unused]] constexpr auto name = decltype(call){}
+#endif
+
 // A constant pointer to the statement's own callsite. It takes a lambda because a constexpr function may not declare a
 // static variable; of the user's code, only the level, the name and the message are inside it.
 #define TRACING_INTERNAL_CALLSITE_(...) TRACING_INTERNAL_CALLSITE_LAMBDA_(__VA_ARGS__)()
@@ -103,10 +113,10 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
          TRACING_INTERNAL_TARGET_, message, message_size, skipped, kind, level, TRACING_INTERNAL_MAX_LEVEL_, \
          __LINE__},                                                                                          \
         types::kInfo, types::kAreNumbers);                                                                   \
-    constexpr unsigned tracing_mistake_##n = tracing_parsed_##n.mistake_number();                            \
+    constexpr auto tracing_mistake_##n = tracing_parsed_##n.mistake_number();                                \
     TRACING_INTERNAL_CHECK_(tracing_mistake_##n, text);                                                      \
-    static constexpr ::tracing::internal::StaticMetadata<tracing_parsed_##n.sizes()> tracing_metadata_##n(   \
-        tracing_parsed_##n);                                                                                 \
+    static constexpr auto tracing_metadata_##n =                                                             \
+        ::tracing::internal::StaticMetadata<tracing_parsed_##n.sizes()>(tracing_parsed_##n);                 \
     static TRACING_INTERNAL_CONSTINIT_ ::tracing::Callsite tracing_static_##n(tracing_metadata_##n);         \
     return &tracing_static_##n;                                                                              \
   }
@@ -122,12 +132,12 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
     static_assert(                                                                                                   \
         ::tracing::internal::kIsLiteral<decltype((TRACING_INTERNAL_FIRST_(__VA_ARGS__, )))>,                         \
         "the message must be a string literal; a text made at run time is an argument, (\"{}\", text): (" text ")"); \
-    using tracing_types_##n [[maybe_unused]] =                                                                       \
-        decltype(::tracing::internal::an_event_takes_a_message_and_values(__VA_ARGS__));                             \
+    TRACING_INTERNAL_RESULT_(tracing_types_##n,                                                                      \
+                             ::tracing::internal::an_event_takes_a_message_and_values(__VA_ARGS__));                 \
     TRACING_INTERNAL_IF_COMPILED_IN_(level) {                                                                        \
       if (!TRACING_INTERNAL_AT_COMPILE_TIME_) {                                                                      \
         ::tracing::Callsite* const tracing_callsite_##n = TRACING_INTERNAL_CALLSITE_(                                \
-            n, kind, level, tracing_types_##n, text, 1, "event", TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),             \
+            n, kind, level, decltype(tracing_types_##n), text, 1, "event", TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),   \
             sizeof(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) - 1);                                                     \
         if (tracing_callsite_##n->may_be_enabled()) [[unlikely]]                                                     \
           if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow()) [[likely]]                         \
@@ -141,13 +151,13 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 #define TRACING_INTERNAL_VALUES_N_(n, text, ...) TRACING_INTERNAL_VALUES_NN_(n, text, __VA_ARGS__)
 #define TRACING_INTERNAL_VALUES_NN_(n, text, ...)                                                                  \
   do {                                                                                                             \
-    using tracing_types_##n [[maybe_unused]] =                                                                     \
-        decltype(::tracing::internal::this_takes_a_level_and_values(__VA_ARGS__));                                 \
+    TRACING_INTERNAL_RESULT_(tracing_types_##n,                                                                    \
+                             ::tracing::internal::this_takes_a_level_and_values(__VA_ARGS__));                     \
     TRACING_INTERNAL_IF_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) {                                     \
       if (!TRACING_INTERNAL_AT_COMPILE_TIME_) {                                                                    \
         ::tracing::Callsite* const tracing_callsite_##n =                                                          \
             TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kEventKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
-                                       tracing_types_##n, text, 1, "event", nullptr, 0);                           \
+                                       decltype(tracing_types_##n), text, 1, "event", nullptr, 0);                 \
         if (tracing_callsite_##n->may_be_enabled()) [[unlikely]]                                                   \
           if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow()) [[likely]]                       \
             ::tracing::internal::emit_values(*tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__);                \
@@ -166,18 +176,19 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 #define TRACING_INTERNAL_SCOPE_N_(n, kind, open, types, skipped, name, text, ...) \
   TRACING_INTERNAL_SCOPE_NN_(n, kind, open, types, skipped, name, text, __VA_ARGS__)
 #if defined(TRACING_DISABLED)
-#define TRACING_INTERNAL_SCOPE_NN_(n, kind, open, types, skipped, name, text, ...)                            \
-  using put_braces_around_this_span_##n [[maybe_unused]] = decltype(::tracing::internal::types(__VA_ARGS__)); \
-  static_assert(put_braces_around_this_span_##n::kCount <= ::tracing::internal::kMaxArguments);               \
+#define TRACING_INTERNAL_SCOPE_NN_(n, kind, open, types, skipped, name, text, ...)                           \
+  TRACING_INTERNAL_RESULT_(put_braces_around_this_span_##n, ::tracing::internal::types(__VA_ARGS__));        \
+  static_assert(put_braces_around_this_span_##n.kCount <= ::tracing::internal::kMaxArguments);               \
   if (false) ::tracing::internal::mark_used(__VA_ARGS__)
 #else
 #define TRACING_INTERNAL_SCOPE_NN_(n, kind, open, types, skipped, name, text, ...)                                \
-  using put_braces_around_this_span_##n [[maybe_unused]] = decltype(::tracing::internal::types(__VA_ARGS__));     \
+  TRACING_INTERNAL_RESULT_(put_braces_around_this_span_##n, ::tracing::internal::types(__VA_ARGS__));             \
   ::tracing::Callsite* tracing_callsite_##n =                                                                     \
       !TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) || TRACING_INTERNAL_AT_COMPILE_TIME_ \
           ? nullptr                                                                                               \
           : TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),      \
-                                       put_braces_around_this_span_##n, text, skipped, name, nullptr, 0);         \
+                                       decltype(put_braces_around_this_span_##n), text, skipped, name, nullptr,   \
+                                       0);                                                                        \
   ::tracing::internal::ScopeOf<TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))>             \
       tracing_span_##n;                                                                                           \
   if (::tracing::internal::may_be_enabled(tracing_callsite_##n)) [[unlikely]]                                     \

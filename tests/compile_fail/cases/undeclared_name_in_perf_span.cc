@@ -1,0 +1,6 @@
+// expect g++: 'size' was not declared in this scope
+// expect clang++: use of undeclared identifier 'size'
+// errors: 4
+#include "tracing_core/perf/perf_scope.h"
+#include "tracing_core/tracing.h"
+void f() { TRACE_PERF("s", tracing::kv("bytes", size)); }
