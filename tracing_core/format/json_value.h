@@ -20,6 +20,7 @@ inline void append_json_text(TextBuffer& out, std::string_view text) noexcept {
 
 // Completes a JSON string: from `begin` on, `out` has a quote and the text.
 inline void end_json_text(TextBuffer& out, std::size_t begin) noexcept {
+  if (out.size() <= begin) return;  // there was no memory for the quote
   std::string_view const text = out.view().substr(begin + 1);
   if (is_plain<needs_json_escape>(text)) [[likely]] return out.push_back('"');
   InlineTextBuffer<512> copy;

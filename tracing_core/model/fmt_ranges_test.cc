@@ -5,6 +5,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/model/value_of.h"
@@ -17,6 +18,15 @@ struct Slice {
   friend std::ostream& operator<<(std::ostream& os, Slice const&) { return os << "foo"; }
 };
 
+struct Tree {  // a range of itself
+  std::vector<Tree> branches;
+  auto begin() const { return branches.begin(); }
+  auto end() const { return branches.end(); }
+  friend std::ostream& operator<<(std::ostream& os, Tree const& tree) {
+    return os << "a tree with " << tree.branches.size() << " branches";
+  }
+};
+
 std::string message_text(tracing::Value const& value) {
   tracing::InlineTextBuffer<64> out;
   append_formatted(out, value, {});
@@ -26,6 +36,10 @@ std::string message_text(tracing::Value const& value) {
 TEST(ValueOf, PrintsByTheStreamOperatorOfARangeAlsoWithFmtRanges) {
   EXPECT_EQ(message_text(tracing::internal::value_of(Slice())), "foo");
   EXPECT_EQ(message_text(tracing::internal::value_of(tracing::display(Slice()))), "foo");
+}
+
+TEST(ValueOf, PrintsARangeOfItselfAlsoWithFmtRanges) {
+  EXPECT_EQ(message_text(tracing::internal::value_of(Tree{std::vector<Tree>(2)})), "a tree with 2 branches");
 }
 
 }  // namespace fmt_ranges_test

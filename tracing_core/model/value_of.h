@@ -80,15 +80,24 @@ constexpr bool is_standard() noexcept {
   return function.find("T = std::") != function.npos || function.find("T=std::") != function.npos;
 }
 #if !defined(__CUDACC__)
+// FmtPrintable first: for a range of itself fmt/ranges.h has a formatter that does not compile, but is not used by fmt.
 template <class T>
-concept HasFormatter = std::is_default_constructible_v<fmt::formatter<T, char>>;
+concept HasFormatter = FmtPrintable<T> && std::is_default_constructible_v<fmt::formatter<T, char>>;
 #else
 template <class T>
 concept HasFormatter = false;
 #endif
+// Converts to T alone, so that no operator fits that takes what T converts to.
+template <class T>
+struct OnlyConvertsTo {
+  operator T const&() const;
+};
+template <class T>
+concept HasStreamFunctionOfItsOwn = requires(std::ostream& os, OnlyConvertsTo<T> const& x) { operator<<(os, x); };
 // A type that converts to bool or to a pointer can always be streamed, as what it converts to.
 template <class T>
-concept HasStreamOperator = StreamPrintable<T> && !std::convertible_to<T const&, bool>;
+concept HasStreamOperator =
+    StreamPrintable<T> && (!std::convertible_to<T const&, bool> || HasStreamFunctionOfItsOwn<T>);
 // Any unscoped enumeration can be streamed as an integer; in this form the call fits only an operator of its own.
 template <class T>
 concept HasStreamFunction = requires(std::ostream& os, T const& x) { operator<<(os, x); };

@@ -291,6 +291,16 @@ struct Flags {  // can be streamed, as a bool
   operator bool() const { return true; }
   int bits[2] = {1, 0};
 };
+struct Handle {  // converts to bool and to a text, but prints itself
+  int const* begin() const { return nullptr; }
+  int const* end() const { return nullptr; }
+  operator bool() const { return true; }
+  operator char const*() const { return "converted"; }
+  friend std::ostream& operator<<(std::ostream& os, Handle const&) { return os << "handle 7"; }
+};
+struct Address {  // can be streamed, as a text
+  operator char const*() const { return "converted"; }
+};
 struct Both : Slice {};
 void tracing_write_fields(tracing::DebugWriter& writer, Both const&) {
   writer.begin_struct("Both");
@@ -315,6 +325,7 @@ TEST(ValueOf, PrefersATypesOwnPrintedForm) {
   EXPECT_EQ(printed(Odd()), same(ValueKind::custom, "[]"));
   EXPECT_EQ(printed(Name()), same(ValueKind::custom, "a name"));
   EXPECT_EQ(printed(Result()), same(ValueKind::custom, "OK"));
+  EXPECT_EQ(printed(Handle()), same(ValueKind::custom, "handle 7"));
   EXPECT_EQ(printed(Both()), same(ValueKind::custom, "Both"));
   EXPECT_EQ(printed(std::vector<Slice>(2)), same(ValueKind::custom, "[foo, foo]"));
   EXPECT_EQ(printed(tracing::display(Slice())).plain, "foo");
@@ -324,6 +335,7 @@ TEST(ValueOf, PrefersATypesOwnPrintedForm) {
 
 TEST(ValueOf, PrintsOtherTextsAndContainersByTheirContents) {
   EXPECT_EQ(printed(Text()), text("text"));
+  EXPECT_EQ(printed(Address()), same(ValueKind::custom, "converted"));
   EXPECT_EQ(printed(Flags()), same(ValueKind::custom, "[1, 0]"));
 }
 
