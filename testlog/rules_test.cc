@@ -25,6 +25,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
+using testlog::testdata::content_of;
 using testlog::testdata::count;
 using testlog::testdata::Outcome;
 using testlog::testdata::run_dying;
@@ -62,6 +63,17 @@ TEST_P(ResultsAtEveryFilter, RecordsAndFailOnGiveTheSame) {
 
 INSTANTIATE_TEST_SUITE_P(Filters, ResultsAtEveryFilter, testing::ValuesIn(kFilters));
 
+TEST(Output, NeverGoesToFilesOfTheProgramThatReuseItsDescriptors) {
+  for (std::string const variable : {"TRACE_OUTPUT", "TRACE_FLAME", "TRACE_PERF_JSON", "TRACE_CHROME", "TRACE_RECORD"}) {
+    tracing_test::TemporaryFolder const folder;
+    Outcome const outcome = run_scenarios("Streams.DescriptorsAreReused*:Streams.TracesAfter*", {{variable, folder / "ours"},
+                                                                                                {"TRACE_FILTER", "trace"},
+                                                                                                {"TRACE_PERF", "on"},
+                                                                                                {"SCENARIO_FILE", folder / "theirs"}});
+    EXPECT_EQ(outcome.exit_code, 0) << variable << outcome.out;
+    EXPECT_EQ(content_of(folder / "theirs"), "") << variable;
+  }
+}
 TEST(Output, DescriptorIsNotInherited) { EXPECT_EQ(run_scenarios("Streams.DescriptorsAreNotInherited").exit_code, 0); }
 
 TEST(Output, ClosedPipeDoesNotEndTheProgram) {

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -91,6 +92,15 @@ TEST(Streams, WriteToAClosedPipe) {
   signal(SIGPIPE, SIG_DFL);
   for (int i = 0; i < 10; ++i) work(i);
   EXPECT_EQ(1, 2);
+}
+TEST(Streams, DescriptorsAreReusedForFilesOfTheProgram) {
+  for (int i = 3; i < 256; ++i) close(i);
+  for (int i = 3; i < 256; ++i) open(std::getenv("SCENARIO_FILE"), O_WRONLY | O_CREAT | O_APPEND, 0600);
+}
+TEST(Streams, TracesAfterTheProgramReusedDescriptors) {
+  TRACE_SPAN(info, "span");
+  TRACE_PERF("perf");
+  TRACE_INFO("event");
 }
 TEST(Streams, DescriptorsAreNotInherited) {
   EXPECT_EQ(std::system("test -z \"$(ls /proc/self/fd | grep '^5[0-9][0-9]$')\""), 0);

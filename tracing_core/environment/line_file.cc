@@ -21,6 +21,7 @@ void LineFile::write(Level level, std::string_view text) noexcept {
   if (output_.is_in_forked_child()) return;
   MutexLock const lock(mutex_);
   if (!is_open()) return;
+  file_->check_still();
   if (!test_is_root_) return file_->write(level, text);
   TextBuffer lines;
   for (std::size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {

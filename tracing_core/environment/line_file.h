@@ -15,7 +15,8 @@
 namespace tracing::inline v1::internal {
 
 /// Appends to the file at a path that may contain %p and %t; opened by the first line, and with %t one per test. Reports
-/// to `output` once that it cannot be opened. A forked child writes nothing. Thread-safe.
+/// to `output` once that it cannot be opened. A forked child writes nothing. Before each write, a system call checks that
+/// the descriptor still is the file. Thread-safe.
 class LineFile final : public LineSink {
  public:
   /// `end_of_broken`, a string literal, ends an incomplete line. With `test_is_root`, lines are folded stacks, to which

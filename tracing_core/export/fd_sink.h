@@ -43,6 +43,8 @@ class FdSink final : public LineSink {
   void write(Level level, std::string_view text) noexcept override;
 
   int descriptor() const noexcept { return descriptor_; }
+  /// Writes no more if the descriptor is no longer the file that it was. A system call.
+  void check_still() noexcept { lines_.check_still(descriptor_); }
   /// The number of writes that failed, completely or in part.
   std::uint64_t failed_writes() const noexcept { return failed_writes_.load(std::memory_order_relaxed); }
   /// The number of lines that were not written completely.
