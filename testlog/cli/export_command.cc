@@ -84,14 +84,22 @@ int fail_to_write(std::string const& path, std::error_code const& error) {
   return kFailed;
 }
 
+// A name whose path is taken gets the number of the process and, if that is taken, too, a count.
+std::string new_host(std::set<std::string>& in_paths, std::string const& name, std::uint64_t process) {
+  std::string const with_process = name + "." + std::to_string(process);
+  std::string host = name;
+  for (int count = 1; !in_paths.insert(tracing::internal::profile_name_of(host)).second; ++count)
+    host = count == 1 ? with_process : with_process + "." + std::to_string(count);
+  return host;
+}
+
 // A file for each recording, in a new run in the folder.
 int write_xplanes(Files const& files, Options const& options, std::string const& folder) {
   std::string const run = tracing::internal::profile_run_of(start_of(files));
   std::set<std::string> hosts;
   for (auto const& file : files) {
     RecordedTests const tests = tests_of(*file->recording);
-    std::string host = name_of(*file, tests);
-    if (!hosts.insert(host).second) host.append(".").append(std::to_string(file->recording->process()));
+    std::string const host = new_host(hosts, name_of(*file, tests), file->recording->process());
     std::string const path = tracing::internal::profile_path(folder, run, host, ".xplane.pb");
     std::error_code error;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);

@@ -352,6 +352,25 @@ TEST_F(Xplane, PutsTheFilesWhereXprofLooks) {
   EXPECT_TRUE(std::filesystem::exists(in_run + "/a_b." + std::to_string(getpid()) + ".xplane.pb"));
 }
 
+TEST_F(Xplane, HasAFileForEachRecordingWhateverTheirNames) {
+  std::vector<std::string> files;
+  for (std::string const name : {"0/rank.rec", "1/rank.rec", "2/rank.rec", "3/rank.rec", "a:b.rec", "a_b.rec"}) {
+    std::filesystem::create_directories(std::filesystem::path(folder_ / name).parent_path());
+    files.push_back(record(name, [&name] { TRACE_INFO("{}", name); }));
+  }
+  std::string const process = "." + std::to_string(getpid());
+  std::map<std::string, std::string> events;
+  for (auto const& [file, profile] : profiles_of(files)) {
+    events[file] = profile.line("main").events.at(0).name;
+    EXPECT_EQ(profile.hostname == "a:b" ? "a_b.xplane.pb" : profile.hostname + ".xplane.pb", file);
+  }
+  EXPECT_THAT(events, testing::UnorderedElementsAre(
+                          Pair("rank.xplane.pb", "0/rank.rec"), Pair("rank" + process + ".xplane.pb", "1/rank.rec"),
+                          Pair("rank" + process + ".2.xplane.pb", "2/rank.rec"),
+                          Pair("rank" + process + ".3.xplane.pb", "3/rank.rec"), Pair("a_b.xplane.pb", "a:b.rec"),
+                          Pair("a_b" + process + ".xplane.pb", "a_b.rec")));
+}
+
 TEST_F(Xplane, IsValidWhateverTimesAndLinksAreRecorded) {
   std::int64_t const now = tracing::Instant::now().ns;
   tracing::Track const stream{1'000'001, "GPU 0 stream \xFF"}, other{1'000'002, "GPU 0 stream \xFF"};
