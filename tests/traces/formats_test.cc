@@ -105,7 +105,16 @@ std::map<std::string, std::int64_t> times_of_folded(std::string const& text) {
   return times;
 }
 
-class Formats : public testlog_test::TracesTest {};
+class Formats : public testlog_test::TracesTest {
+ protected:
+  // Of the recording `a.rec`.
+  testlog_test::XplaneProfile profile_in_logs() const {
+    std::string run_folder;
+    for (auto const& entry : std::filesystem::directory_iterator(folder_ / "logs/plugins/profile"))
+      run_folder = "logs/plugins/profile/" + entry.path().filename().string();
+    return testlog_test::XplaneProfile::read(folder_.read(run_folder + "/a.xplane.pb"));
+  }
+};
 
 TEST_F(Formats, AgreeOnCountsAndTimes) {
   auto [layer, error] = tracing::record_layer({.path = folder_ / "a.rec"});
@@ -129,10 +138,7 @@ TEST_F(Formats, AgreeOnCountsAndTimes) {
   EXPECT_GT(sums.at("one: leaf").ns, 0);
 
   run_export({folder_ / "a.rec", "--xplane", folder_ / "logs"});
-  std::string run_folder;
-  for (auto const& entry : std::filesystem::directory_iterator(folder_ / "logs/plugins/profile"))
-    run_folder = "logs/plugins/profile/" + entry.path().filename().string();
-  auto const profile = testlog_test::XplaneProfile::read(folder_.read(run_folder + "/a.xplane.pb"));
+  auto const profile = profile_in_logs();
   EXPECT_THAT(profile.problems, IsEmpty());
   EXPECT_EQ(sums_of(profile), sums);
   EXPECT_EQ(sums_of_chrome(run_export({folder_ / "a.rec", "--chrome"})), sums);
@@ -151,6 +157,22 @@ TEST_F(Formats, AgreeOnCountsAndTimes) {
     for (char const* const row : {"main: ", "one: ", "two: "}) total += sums.at(std::string(row) + name).ns;
     EXPECT_EQ(folded.at(name), total) << name;
   }
+}
+
+TEST_F(Formats, CallAThreadWithoutANameTheSame) {
+  auto [layer, error] = tracing::record_layer({.path = folder_ / "a.rec"});
+  auto const registry = tracing::RegistryBuilder().with(std::move(layer)).build();
+  std::thread([&registry] {
+    tracing::set_thread_name("");
+    tracing::with_default(registry, [] { work(0); });
+  }).join();
+  auto const line = nlohmann::json::parse(run_export({folder_ / "a.rec", "--json", "--filter=info"}));
+  std::string const name = line["thread"];
+  EXPECT_TRUE(name.starts_with("thread ")) << name;
+  EXPECT_EQ(testlog_test::PerfettoTrace::read(run_export({folder_ / "a.rec", "--perfetto"})).row(name).kind, "thread");
+  EXPECT_EQ(sums_of_chrome(run_export({folder_ / "a.rec", "--chrome"})).at(name + ": work").count, 1);
+  run_export({folder_ / "a.rec", "--xplane", folder_ / "logs"});
+  EXPECT_EQ(sums_of(profile_in_logs()).at(name + ": work").count, 1);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "tracing_core/environment/thread_labels.h"
 
+#include "tracing_core/export/trace_source.h"
 #include "tracing_core/internal/thread_info.h"
 #include "tracing_core/model/text_escape.h"
 
@@ -7,8 +8,7 @@ namespace tracing::inline v1::internal {
 
 void append_thread_name(TextBuffer& out, Track const& track) noexcept {
   if (!track.name.empty()) return append_sanitized_in_line(out, track.name);
-  out.append("thread ");
-  out.append_uint(track.number);
+  append_name_of_thread(out, track);
 }
 
 void append_thread_label(TextBuffer& out, Track const& track) noexcept {

@@ -52,7 +52,8 @@ ChromeOutput::~ChromeOutput() {
 
 // ---- on the threads that record ----
 
-ChromeStream* ChromeOutput::find_stream(PerTrack<ChromeStream>& streams, Track const& track) noexcept {
+ChromeStream* ChromeOutput::find_stream(PerTrack<ChromeStream>& streams, Track const& track,
+                                        bool names_thread) noexcept {
   try {
     LineBuffer name;
     if (!name) return nullptr;
@@ -60,7 +61,7 @@ ChromeStream* ChromeOutput::find_stream(PerTrack<ChromeStream>& streams, Track c
     ChromeStream& stream = streams.find(track);
     if (stream.thread_number == track.number && stream.end() != 0) return &stream;
     std::int64_t const tid = number_of(track);
-    records_.append_thread_name(*name, {process_.pid, tid}, track.name);
+    if (names_thread || as_tracing_chrome_) records_.append_thread_name(*name, {process_.pid, tid}, track);
     bool const waits = stream.is_behind();
     if (name->truncated() || !append_thread(stream, tid, name->view())) return nullptr;
     stream.thread_number = track.number;
@@ -142,10 +143,10 @@ void ChromeOutput::check_deadline(ChromeStream& stream, std::uint64_t before, st
 }
 
 void ChromeOutput::add_text(ChromeStream* own, Track const& track, std::string_view text, bool has_time,
-                            std::uint64_t ticks) noexcept {
+                            std::uint64_t ticks, bool names_thread) noexcept {
   if (own == nullptr) {
     MutexLock const lock(others_mutex_);
-    ChromeStream* const other = find_stream(other_streams_, track);
+    ChromeStream* const other = find_stream(other_streams_, track, names_thread);
     return other != nullptr ? add_text(other, track, text, has_time, ticks) : count_dropped(1);
   }
   std::size_t const bytes = padded_record(sizeof(ChromeTextRecord) + text.size());
@@ -165,7 +166,7 @@ void ChromeOutput::add_slice(char phase, std::string_view name) noexcept {
   records_.append_slice(*line, phase, name, {process_.pid, thread.os_thread});
   if (line->truncated()) [[unlikely]] return count_dropped(1);
   // Not the stream of the thread's own records, which is known by a track of the registry.
-  add_text(nullptr, Track{.number = thread.number, .name = {}}, line->view(), false, ticks);
+  add_text(nullptr, Track{.number = thread.number, .name = {}}, line->view(), false, ticks, false);
 }
 
 void ChromeOutput::add_slice(char phase, std::string_view name, Track const& track, Instant time) noexcept {
@@ -174,7 +175,7 @@ void ChromeOutput::add_slice(char phase, std::string_view name, Track const& tra
   records_.append_slice(*line, phase, name, {process_.pid, tid_of(track)});
   records_.end(*line, time_of(time));
   if (line->truncated()) [[unlikely]] return count_dropped(1);
-  add_text(nullptr, track, line->view(), true, ticks_now());
+  add_text(nullptr, track, line->view(), true, ticks_now(), false);
 }
 
 // ---- the worker ----

@@ -132,8 +132,9 @@ class ChromeOutput {
     if (ticks > stream.deadline.load(std::memory_order_relaxed)) [[unlikely]] check_deadline(stream, before, ticks);
   }
   // Adds a record that is text already, up to its time unless `has_time`, to any track. `own` is own_stream(track).
-  void add_text(ChromeStream* own, Track const& track, std::string_view text, bool has_time,
-                std::uint64_t ticks) noexcept;
+  // `names_thread`: the track's first record names the thread; no: the name is in the thread's own records.
+  void add_text(ChromeStream* own, Track const& track, std::string_view text, bool has_time, std::uint64_t ticks,
+                bool names_thread = true) noexcept;
   // Adds the beginning or the end of a slice that is no span to the calling thread.
   void add_slice(char phase, std::string_view name) noexcept;
   // The same to any track, at a time that is past.
@@ -187,7 +188,7 @@ class ChromeOutput {
   void run() noexcept;
   bool wait_for_records() noexcept;
 
-  ChromeStream* find_stream(PerTrack<ChromeStream>& streams, Track const& track) noexcept;
+  ChromeStream* find_stream(PerTrack<ChromeStream>& streams, Track const& track, bool names_thread = true) noexcept;
   char* add_chunk(ChromeStream& stream, std::size_t bytes) noexcept;
   void check_deadline(ChromeStream& stream, std::uint64_t before, std::uint64_t ticks) noexcept;
   template <class F>

@@ -101,17 +101,12 @@ void append_exact_us(TextBuffer& out, std::int64_t ns) noexcept {
   out.commit(static_cast<std::size_t>(at - begin));
 }
 
-void ChromeRecords::append_thread_name(TextBuffer& out, ChromePlace const& place,
-                                       std::string_view name) const noexcept {
-  if (name.empty() && !as_tracing_chrome_) return;
+void ChromeRecords::append_thread_name(TextBuffer& out, ChromePlace const& place, Track const& track) const noexcept {
   out.append(",\n{\"args\":{\"name\":");
-  if (name.empty()) {
-    out.push_back('"');
-    out.append_int(place.tid);
-    out.push_back('"');
-  } else {
-    append_json_text(out, name);
-  }
+  append_as_text(out, [&](TextBuffer& name) {
+    if (track.name.empty() && as_tracing_chrome_) return name.append_int(place.tid);
+    append_name_of_thread(name, track);
+  });
   out.append("},\"name\":\"thread_name\",\"ph\":\"M\"");
   append_place(out, place, false);
   out.push_back('}');

@@ -28,9 +28,9 @@ class ChromeRecords {
   bool are_plain() const noexcept { return name_ == nullptr && category_ == nullptr && !as_tracing_chrome_; }
   bool include_args() const noexcept { return include_args_; }
 
-  // Appends a complete record that names a thread. A thread without a name has no such record; tracing-chrome uses its
-  // number.
-  void append_thread_name(TextBuffer& out, ChromePlace const& place, std::string_view name) const noexcept;
+  // Appends a complete record that names a thread, by append_name_of_thread(). tracing-chrome calls one without a name
+  // by its number in the trace.
+  void append_thread_name(TextBuffer& out, ChromePlace const& place, Track const& track) const noexcept;
   // `phase` is one of B, E, b and e; `id` and `category` are the root's, or zero and null for B and E. A null category
   // is the span's own.
   void append_span(TextBuffer& out, char phase, std::uint64_t id, std::string_view category, SpanRef span,

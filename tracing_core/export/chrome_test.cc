@@ -20,6 +20,7 @@
 #include "tracing_core/emit/past_span.h"
 #include "tracing_core/export/chrome_test_support.h"
 #include "tracing_core/format/field_format.h"
+#include "tracing_core/internal/thread_info.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing {
@@ -206,6 +207,29 @@ TEST(ChromeLayer, NamesTheProcessAndEachNamedThreadOnce) {
   EXPECT_EQ(names, (std::vector<std::string>{"process_name " + std::string(program_invocation_short_name),
                                              "thread_name main", "thread_name worker \"1\""}));
   EXPECT_NE(records.back()["tid"], gettid());
+}
+
+TEST(ChromeLayer, CallsAThreadWithoutANameByItsNumber) {
+  std::uint64_t number = 0;
+  auto const records = records_of(trace_text({}, [&](RegistryPtr const& registry) {
+    std::thread([&] {
+      set_thread_name("");
+      number = internal::this_thread_info().number;
+      with_default(registry, [] { TRACE_INFO("event"); });
+    }).join();
+  }));
+  ASSERT_EQ(records.size(), 3U);
+  EXPECT_EQ(records[1]["args"]["name"], "thread " + std::to_string(number));
+  EXPECT_EQ(records[1]["tid"], records[2]["tid"]);
+}
+
+TEST(ChromeLayer, DoesNotNameAThreadByASliceThatIsNoSpan) {
+  std::string text;
+  auto [layer, guard] = chrome_layer({.sink = into(text)});
+  guard.begin_slice("test");
+  guard.end_slice("test");
+  guard = {};
+  EXPECT_EQ(phases(records_of(text)), "M process_name|B test|E test");
 }
 
 TEST(ChromeLayer, NumbersTracksThatAreNotThreads) {

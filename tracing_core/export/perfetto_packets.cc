@@ -84,7 +84,7 @@ std::uint64_t PerfettoPackets::add_thread(std::int64_t tid, std::string_view nam
     proto_.message(track::kThread, [&] {
       proto_.integer(1, pid_);
       proto_.integer(2, tid);
-      if (!name.empty()) proto_.text(5, name);
+      proto_.text(5, name);
     });
   });
 }

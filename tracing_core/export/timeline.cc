@@ -126,8 +126,10 @@ TimelineLayer::Row& TimelineLayer::row_of(Track const& track) {
   last_track_ = track.number;
   last_row_ = &row;
   if (row.number != 0) return row;
+  InlineTextBuffer<256> name;
+  append_name_of_thread(name, track);
   auto const thread = thread_of(recording_, track.number);
-  row.number = thread ? to_.add_thread(*thread, track.name) : to_.add_track(track.number, track.name);
+  row.number = thread ? to_.add_thread(*thread, name.view()) : to_.add_track(track.number, name.view());
   return row;
 }
 

@@ -42,6 +42,12 @@ void append_kernel_name(TextBuffer& out, SpanRef span) noexcept {
   if (out.size() == before) out.append(metadata.name());
 }
 
+void append_name_of_thread(TextBuffer& out, Track const& track) noexcept {
+  if (!track.name.empty()) return out.append(track.name);
+  out.append("thread ");
+  out.append_uint(track.number);
+}
+
 std::optional<std::int64_t> thread_of(Recording const& recording, std::uint64_t track) {
   auto const& threads = recording.tracks();
   auto const found = std::lower_bound(threads.begin(), threads.end(), track,

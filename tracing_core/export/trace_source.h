@@ -52,6 +52,9 @@ struct SpanLinks {
 bool is_kernel(Metadata const& metadata) noexcept;
 void append_kernel_name(TextBuffer& out, SpanRef span) noexcept;
 
+// Appends the name of a track, or `thread 3` if it has none: the same in all outputs.
+void append_name_of_thread(TextBuffer& out, Track const& track) noexcept;
+
 // The system's number of the thread whose track this is; none if it is another one, such as a GPU stream.
 std::optional<std::int64_t> thread_of(Recording const& recording, std::uint64_t track);
 

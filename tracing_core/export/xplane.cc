@@ -83,8 +83,7 @@ class XplaneTimeline final : public Timeline {
 
   Row add_thread(std::int64_t tid, std::string_view name) override {
     bool const is_usual = tid >= 0 && tid < kCounterLine;  // it may be any in a damaged recording
-    return add_row(host_, is_usual ? tid : kFirstOtherLine,
-                   name.empty() ? "thread " + std::to_string(tid) : std::string(name));
+    return add_row(host_, is_usual ? tid : kFirstOtherLine, name);
   }
   Row add_track(std::uint64_t number, std::string_view name) override;
   std::optional<Row> add_tests() override { return std::nullopt; }  // so that spans are in the step of their test
@@ -170,8 +169,7 @@ Timeline::Row XplaneTimeline::add_track(std::uint64_t number, std::string_view n
   auto const stream = stream_of(name);
   if (!stream) {
     std::int64_t const place = number < kFirstOtherLine ? static_cast<std::int64_t>(number) : 0;
-    return add_row(host_, kFirstOtherLine + place,
-                   name.empty() ? "track " + std::to_string(number) : std::string(name));
+    return add_row(host_, kFirstOtherLine + place, name);
   }
   std::string const device = "/device:GPU:" + std::to_string(stream->first);
   Plane& plane = devices_.try_emplace(stream->first, device, stream->first, false).first->second;
