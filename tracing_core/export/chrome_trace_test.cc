@@ -11,8 +11,10 @@
 #include "tests/support/temporary_folder.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/record/reader.h"
 #include "tracing_core/record/record.h"
+#include "tracing_core/record/record_layer.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing::internal {
@@ -50,6 +52,26 @@ TEST_F(ChromeTrace, HasOnlyWhatIsWanted) {
   std::string phases;
   for (auto const& event : nlohmann::json::parse(plain)) phases += event["ph"];
   EXPECT_EQ(phases, "MMBEBE");
+}
+
+TEST(ChromeTraceOfAProfile, HasNoEndOfASpanThatBeganBefore) {
+  auto const store = std::make_shared<RecordStore>(Region::make_anonymous(1 << 20));
+  std::uint64_t start = 0;
+  with_default(RegistryBuilder().with(std::make_unique<RecordLayer>(store)).build(), [&start] {
+    auto const held = TRACE_MAKE_SPAN(info, "held").entered();
+    TRACE_SPAN(info, "request");
+    start = ticks_now();
+    TRACE_SPAN(info, "query");
+  });
+  auto const recording = Recording::read_region(store->region());
+  recording->start_at(start);
+  std::string text;
+  write_chrome(TraceSource(*recording), {}, [&text](std::string_view part) { text += part; });
+  std::string slices;
+  for (auto const& event : nlohmann::json::parse(text)) {
+    if (event["ph"] != "M") slices += event["ph"].get<std::string>() + " " + event["name"].get<std::string>() + "|";
+  }
+  EXPECT_EQ(slices, "B query|E query|");
 }
 
 }  // namespace

@@ -75,6 +75,7 @@ class Replay {
   struct Entered {
     std::uint64_t span;  // its key
     Instant time;
+    bool is_hidden;  // marked as restored
   };
   struct OnTrack {
     std::string name;
@@ -154,16 +155,18 @@ class Replay {
     SpanId const id = id_of(key);
     if (!id) return;
     to_.enter(id, origin);
-    tracks_[origin.track->number].entered.push_back({key, origin.time});
+    tracks_[origin.track->number].entered.push_back({key, origin.time, origin.restored});
   }
   void exit(std::uint64_t key, Origin const& origin) {
     auto& entered = tracks_[origin.track->number].entered;
     auto const found =
         std::find_if(entered.rbegin(), entered.rend(), [key](Entered const& one) { return one.span == key; });
     if (found == entered.rend()) return;
-    Instant const begin = found->time;
+    Origin end = ended(origin, found->time);
+    // Where entries are shown, there is no end of what did not begin.
+    end.restored = end.restored || (found->is_hidden && !hides_entries_);
     entered.erase(std::next(found).base());
-    to_.exit(id_of(key), ended(origin, begin));
+    to_.exit(id_of(key), end);
   }
   void close(std::uint64_t key, Origin const& origin) {
     auto const found = spans_.find(key);
