@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <semaphore>
 #include <string>
 #include <thread>
 
@@ -98,6 +99,28 @@ TEST_F(ProfileFiles, HaveNothingOfASpanThatEndsBetweenProfiles) {
   }
   auto const trace = profile([] { TRACE_SPAN(info, "second"); });
   EXPECT_THAT(names_of(trace.row("main")), ElementsAre("second"));
+}
+
+TEST_F(ProfileFiles, HaveNoRowOfAThreadThatDidNothingMeanwhile) {
+  std::binary_semaphore go{0}, is_inside{0};
+  std::thread thread([&] {
+    tracing::set_thread_name("earlier");
+    go.acquire();
+    TRACE_SPAN(info, "request");
+    is_inside.release();
+    go.acquire();
+  });
+  profile([&] {
+    go.release();
+    is_inside.acquire();
+  });
+  auto const trace = profile([] { TRACE_INFO("event"); });
+  go.release();
+  thread.join();
+  EXPECT_EQ(trace.row("main").kind, "thread");
+  EXPECT_EQ(trace.row("earlier").kind, "");
+  auto const read = testlog_test::XplaneProfile::read(folder_.read("plugins/profile/run/machine.xplane.pb"));
+  EXPECT_THAT(read.planes.at("/host:CPU"), ElementsAre(testing::Field(&testlog_test::XplaneLine::name, "main")));
 }
 
 TEST_F(ProfileFiles, LeaveSpansOpenThatEndLater) {

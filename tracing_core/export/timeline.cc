@@ -89,6 +89,7 @@ class TimelineLayer final : public Layer {
   };
 
   Row& row_of(Track const& track);
+  Row* known_row_of(Track const& track);  // null: nothing was drawn there
   Row& row_of_tests();
   Track track_of_test() const;
   bool has_ended(std::uint64_t key, Context const& context) const noexcept;
@@ -131,6 +132,12 @@ TimelineLayer::Row& TimelineLayer::row_of(Track const& track) {
   auto const thread = thread_of(recording_, track.number);
   row.number = thread ? to_.add_thread(*thread, name.view()) : to_.add_track(track.number, name.view());
   return row;
+}
+
+TimelineLayer::Row* TimelineLayer::known_row_of(Track const& track) {
+  if (last_row_ != nullptr && last_track_ == track.number) return last_row_;
+  auto const found = rows_.find(track.number);
+  return found != rows_.end() ? &found->second : nullptr;
 }
 
 // That in which a test begins or ends now.
@@ -205,11 +212,12 @@ void TimelineLayer::end(Row& row, std::size_t index, Instant time, bool is_known
 }
 
 void TimelineLayer::on_exit(SpanRef span, Context const& context) noexcept {
-  Row& row = row_of(context.track());
+  Row* const row = known_row_of(context.track());
+  if (row == nullptr) return;
   auto const find = [&context](SpanId id) { return context.span(id); };
-  for (std::size_t i = row.open.size(); i-- > 0;) {
-    if (row.open[i].span != span.id()) continue;
-    return end(row, i, row.next(context.time()), has_ended(row.open[i].key, context), find);
+  for (std::size_t i = row->open.size(); i-- > 0;) {
+    if (row->open[i].span != span.id()) continue;
+    return end(*row, i, row->next(context.time()), has_ended(row->open[i].key, context), find);
   }
 }
 
@@ -220,6 +228,7 @@ void TimelineLayer::begin_test(std::string_view name) {
   to_.begin_test(row.number, row.next(now_.time), name);
 }
 void TimelineLayer::end_test(Registry const& registry) {
+  if (!has_tests_) return;  // the beginning was overwritten
   Row& row = row_of_tests();
   for (std::size_t i = row.open.size(); i-- > 0;) {
     if (!row.open[i].span)
