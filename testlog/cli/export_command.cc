@@ -124,9 +124,8 @@ void write_chrome(Files const& files, Options const& options, OutputFile& output
   for (auto const& file : files) {
     chrome.opens_list = file == files.front();
     chrome.closes_list = file == files.back();
-    tracing::internal::TraceSource source = source_of(*file, {}, options);
-    source.process = std::filesystem::path(file->path).stem();
-    tracing::internal::write_chrome(std::move(source), chrome, out);
+    RecordedTests const tests = tests_of(*file->recording);
+    tracing::internal::write_chrome(source_of(*file, tests, options), chrome, out);
   }
   if (gzip && !gzip->finish()) throw std::bad_alloc();
 }

@@ -53,6 +53,15 @@ TEST_F(ExportedTests, AreSlicesOfChromeTraces) {
   EXPECT_EQ(slices, slices_of(folder_.read("live.json")));
 }
 
+TEST_F(ExportedTests, NameTheProcessesOfChromeTraces) {
+  for (std::string const test : {"Plain.Fails", "SpansOnly.Fails"})
+    testlog::testdata::run_scenarios(test, {{"TRACE_RECORD_DEFAULT", folder_ / "recordings"}});
+  std::vector<std::string> names;
+  for (json const& one : json::parse(run_export({folder_ / "recordings", "--chrome"})))
+    if (one["name"] == "process_name") names.push_back(one["args"]["name"]);
+  EXPECT_THAT(names, testing::UnorderedElementsAre("Plain.Fails", "SpansOnly.Fails"));
+}
+
 TEST_F(ExportedTests, AreRootsOfFoldedStacks) {
   std::string const recording = record({{"TRACE_FLAME", folder_ / "live.folded"}, {"TRACE_FLAME_TESTS", "on"}});
   auto const stacks = stacks_of(run_export({recording, "--folded"}));
