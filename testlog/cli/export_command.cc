@@ -95,7 +95,8 @@ std::string new_host(std::set<std::string>& in_paths, std::string const& name, s
 
 // A file for each recording, in a new run in the folder.
 int write_xplanes(Files const& files, Options const& options, std::string const& folder) {
-  std::string const run = tracing::internal::profile_run_of(start_of(files));
+  tracing::Instant const start = start_of(files);
+  std::string const run = tracing::internal::profile_run_of(start);
   std::set<std::string> hosts;
   for (auto const& file : files) {
     RecordedTests const tests = tests_of(*file->recording);
@@ -105,7 +106,7 @@ int write_xplanes(Files const& files, Options const& options, std::string const&
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
     if (error) return fail_to_write(path, error);
     OutputFile output(path);
-    tracing::internal::write_xplane(source_of(*file, tests, options), {.hostname = host},
+    tracing::internal::write_xplane(source_of(*file, tests, options), {.hostname = host, .start = start},
                                     [&output](std::string_view bytes) { output.write(bytes); });
     error = output.finish();
     if (error) return fail_to_write(path, error);

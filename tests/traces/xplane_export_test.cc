@@ -352,6 +352,22 @@ TEST_F(Xplane, PutsTheFilesWhereXprofLooks) {
   EXPECT_TRUE(std::filesystem::exists(in_run + "/a_b." + std::to_string(getpid()) + ".xplane.pb"));
 }
 
+TEST_F(Xplane, HasSeveralRecordingsOnOneTimeline) {
+  std::string const first = record("first.rec", [] { TRACE_INFO("one"); });
+  std::string const second = record("second.rec", [] { TRACE_INFO("two"); });
+  auto const start_of = [](std::string const& path) {
+    std::string error;
+    return tracing::internal::Recording::read_file(path, error)->start().ns;
+  };
+  std::int64_t const apart = start_of(second) - start_of(first);
+  ASSERT_GT(apart, 0);
+  auto const profiles = profiles_of({second, first});
+  EXPECT_GE(profiles.at("second.xplane.pb").line("main").events.at(0).begin_ps, apart * 1000);
+  std::set<std::string> starts;
+  for (auto const& [file, profile] : profiles) starts.insert(profile.environment.at("profile_start_time"));
+  EXPECT_THAT(starts, ElementsAre(std::to_string(start_of(first))));
+}
+
 TEST_F(Xplane, HasAFileForEachRecordingWhateverTheirNames) {
   std::vector<std::string> files;
   for (std::string const name : {"0/rank.rec", "1/rank.rec", "2/rank.rec", "3/rank.rec", "a:b.rec", "a_b.rec"}) {
