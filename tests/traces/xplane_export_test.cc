@@ -291,6 +291,24 @@ TEST_F(Xplane, HasCounters) {
   EXPECT_THAT(names(profile.line("main")), ElementsAre("freed"));
 }
 
+// Which xprof would take for counters.
+TEST_F(Xplane, KeepsThreadsAndHeldSpansFromTheNameOfCounters) {
+  auto [layer, error] = tracing::record_layer({.path = folder_ / "a.rec"});
+  auto const registry = tracing::RegistryBuilder().with(std::move(layer)).build();
+  std::thread([&registry] {
+    tracing::set_thread_name("_counters_");
+    tracing::with_default(registry, [] {
+      auto const held = TRACE_MAKE_SPAN(info, "_counters_");
+      TRACE_VALUES(info, kv("counter.memory", 1));
+    });
+  }).join();
+  XplaneProfile const profile = profile_of({folder_ / "a.rec"});
+  std::vector<std::string> lines;
+  for (XplaneLine const& line : profile.planes.at("/host:CPU")) lines.push_back(line.name);
+  EXPECT_THAT(lines, testing::UnorderedElementsAre(" _counters_", " _counters_", "_counters_"));
+  EXPECT_THAT(names(profile.line("_counters_")), ElementsAre("memory"));
+}
+
 TEST_F(Xplane, EndsSpansThatDidNotEndWithTheRecording) {
   XplaneProfile const profile = profile_of({record_in_child("killed.rec", [] {
     TRACE_SPAN(info, "outer");

@@ -38,6 +38,10 @@ std::string stat_name_of(std::string_view field) {
   return (is_taken ? "field." : "") + std::string(field);
 }
 
+// The viewer takes all on lines of this name for counters.
+constexpr std::string_view kCounters = "_counters_";
+std::string line_name_of(std::string_view name) { return (name == kCounters ? " " : "") + std::string(name); }
+
 // The 1 and "7" of `GPU 1 stream 7`.
 std::optional<std::pair<std::int64_t, std::string_view>> stream_of(std::string_view track) {
   constexpr std::string_view kGpu = "GPU ", kStream = " stream ";
@@ -127,7 +131,7 @@ class XplaneTimeline final : public Timeline {
   };
 
   Row add_row(Plane& plane, std::int64_t id, std::string_view name) {
-    lines_.push_back({&plane, &plane.to.add_line(id, name)});
+    lines_.push_back({&plane, &plane.to.add_line(id, line_name_of(name))});
     return lines_.size();
   }
   Line& line_of(Row row) { return lines_[row - 1]; }
@@ -181,7 +185,7 @@ Timeline::Row XplaneTimeline::add_track(std::uint64_t number, std::string_view n
 }
 
 Timeline::Row XplaneTimeline::add_counter(std::string_view name) {
-  if (counters_ == nullptr) counters_ = &host_.to.add_line(kCounterLine, "_counters_");
+  if (counters_ == nullptr) counters_ = &host_.to.add_line(kCounterLine, kCounters);
   lines_.push_back({&host_, counters_});
   lines_.back().counter = host_.to.add_metadata(name, {});
   return lines_.size();
@@ -348,7 +352,7 @@ void XplaneTimeline::distribute(std::string const& name, XPlane::Line& held) {
       line = ends.top().second;
       ends.pop();
     } else {
-      lines.push_back(&host_.to.add_line(kFirstHeldLine, name));
+      lines.push_back(&host_.to.add_line(kFirstHeldLine, line_name_of(name)));
     }
     ends.emplace(event.begin_ns + event.duration_ns, line);
     std::string_view const stats = held.stats.view().substr(event.stats_at, event.stats_size);
