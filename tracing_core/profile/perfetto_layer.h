@@ -16,7 +16,8 @@ class RecordStore;
 }
 
 struct PerfettoOptions {
-  /// The file, which is replaced when it is whole.
+  /// The file, below the folder that is current now; it is replaced when it is whole. A device, a pipe and what a symbolic link
+  /// leads to are written to directly.
   std::string path = "trace.pftrace";
   /// How much memory the records may take, about; the oldest are overwritten. At least 256 KiB. Used only as it is filled.
   std::size_t limit_bytes = std::size_t{256} << 20;

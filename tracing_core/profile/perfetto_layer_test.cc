@@ -2,12 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "tests/support/temporary_folder.h"
@@ -68,6 +70,33 @@ TEST_F(PerfettoLayerFile, SaysWhyItCannotBeWritten) {
   testing::internal::CaptureStderr();
   guard_.reset();
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "testlog: could not write " + path_ + ": Is a directory\n");
+}
+
+TEST_F(PerfettoLayerFile, LeavesASymbolicLinkInItsPlace) {
+  std::filesystem::create_symlink("target.pftrace", path_);
+  { TRACE_SPAN(info, "first"); }
+  EXPECT_EQ(guard_->write(), "");
+  EXPECT_TRUE(std::filesystem::is_symlink(path_));
+  EXPECT_THAT(folder_.read("target.pftrace"), HasSubstr("first"));
+}
+
+TEST_F(PerfettoLayerFile, CanBeAPipe) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  std::string read;
+  std::thread reader([&] { read = content(); });
+  { TRACE_SPAN(info, "piped"); }
+  EXPECT_EQ(guard_->write(), "");
+  reader.join();
+  EXPECT_TRUE(std::filesystem::is_fifo(path_));
+  EXPECT_THAT(read, HasSubstr("piped"));
+  std::filesystem::remove(path_);
+}
+
+TEST_F(PerfettoLayerFile, SaysThatADeviceIsFull) {
+  std::filesystem::create_symlink("/dev/full", path_);
+  EXPECT_EQ(guard_->write(), "could not write " + path_ + ": No space left on device");
+  EXPECT_TRUE(std::filesystem::is_symlink(path_));
+  std::filesystem::remove(path_);
 }
 
 TEST_F(PerfettoLayerFile, IsNotThatOfAForkedChild) {

@@ -13,6 +13,7 @@
 
 #include "tracing_core/export/perfetto.h"
 #include "tracing_core/export/profile_folder.h"
+#include "tracing_core/export/write_all.h"
 #include "tracing_core/export/xplane.h"
 #include "tracing_core/inspect/statistics_reader.h"
 #include "tracing_core/internal/open_file.h"
@@ -74,25 +75,20 @@ void write_files(RecordedProfile& profile, ProfileResult& result, std::string co
 }  // namespace
 
 std::string write_whole_file(std::string const& path, std::function<bool(WriteText const&)> const& content) {
-  std::string const part = path + "." + std::to_string(getpid()) + ".part";
-  int const file = open_file(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
+  struct stat status {};
+  bool const replaces = lstat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode);
+  std::string const opened = replaces ? path + "." + std::to_string(getpid()) + ".part" : path;
+  int const file = open_file(opened.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
   int error = file < 0 ? errno : 0;
   bool const is_whole = content([&](std::string_view text) {
-    while (error == 0 && !text.empty()) {
-      ssize_t const written = write(file, text.data(), text.size());
-      if (written > 0) {
-        text.remove_prefix(static_cast<std::size_t>(written));
-      } else if (written == 0 || errno != EINTR) {
-        error = written == 0 ? ENOSPC : errno;
-      }
-    }
+    if (error == 0) error = write_once(file, text);
   });
   if (!is_whole && error == 0) error = ENOMEM;
   // Some file systems report only now that there was no room.
   if (file >= 0 && close(file) != 0 && error == 0) error = errno;
-  if (error == 0 && rename(part.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0 && replaces && rename(opened.c_str(), path.c_str()) != 0) error = errno;
   if (error == 0) return {};
-  if (file >= 0) unlink(part.c_str());
+  if (file >= 0 && replaces) unlink(opened.c_str());
   return "could not write " + path + ": " + message_of(error);
 }
 
