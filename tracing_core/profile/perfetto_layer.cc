@@ -57,7 +57,7 @@ std::pair<std::unique_ptr<Layer>, PerfettoGuard> perfetto_layer(PerfettoOptions 
   if (region == nullptr) return made;
   auto store = std::make_shared<internal::RecordStore>(std::move(region));
   made.first = std::make_unique<internal::RecordLayer>(store);
-  made.second.path_ = std::move(options.path);
+  made.second.path_ = internal::absolute_path(options.path);
   made.second.store_ = std::move(store);
   made.second.forks_when_made_ = internal::fork_count();
   return made;

@@ -110,6 +110,16 @@ TEST_F(PerfettoLayerFile, IsNotThatOfAForkedChild) {
   EXPECT_EQ(status, 0);
 }
 
+TEST(PerfettoGuard, WritesWhereTheLayerWasMade) {
+  tracing_test::TemporaryFolder const folder;
+  std::filesystem::path const before = std::filesystem::current_path();
+  std::filesystem::current_path(folder / "");
+  auto [layer, guard] = tracing::perfetto_layer({.path = "a.pftrace"});
+  std::filesystem::current_path(before);
+  EXPECT_EQ(guard.write(), "");
+  EXPECT_TRUE(std::filesystem::exists(folder / "a.pftrace"));
+}
+
 TEST(PerfettoGuard, IsEmptyIfItWasMovedFrom) {
   tracing_test::TemporaryFolder const folder;
   auto [layer, first] = tracing::perfetto_layer({.path = folder / "a.pftrace"});

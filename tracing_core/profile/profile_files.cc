@@ -92,6 +92,13 @@ std::string write_whole_file(std::string const& path, std::function<bool(WriteTe
   return "could not write " + path + ": " + message_of(error);
 }
 
+std::string absolute_path(std::string_view path) {
+  if (path == ".") path = {};
+  if (path.starts_with("./") && !path.starts_with(".//")) path.remove_prefix(2);
+  std::error_code ignored;  // the path stays as it is if the folder is gone
+  return (std::filesystem::current_path(ignored) / path).string();
+}
+
 std::string program_name() {
   char const* const name = program_invocation_short_name;
   return name == nullptr ? "" : name;

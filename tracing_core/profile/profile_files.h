@@ -10,6 +10,9 @@
 
 namespace tracing::inline v1::internal {
 
+/// The same file wherever the program changes its folder to.
+std::string absolute_path(std::string_view path);
+
 /// Creates the folder `dir/plugins/profile`. Returns a sentence if that is impossible, or if no file could be made there.
 std::string prepare_profile_folder(std::string const& dir);
 

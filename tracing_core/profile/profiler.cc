@@ -49,9 +49,17 @@ std::string trace_of(ProfileResult const& result) {
   return {};
 }
 
+// "." and ".." name other folders than a new one.
+std::string check_run(std::string const& run) {
+  if (run != "." && run != "..") return {};
+  return "ProfilerOptions::run is \"" + run + "\"; expected the name of a folder";
+}
+
 }  // namespace
 
 std::string profiler_start(std::string dir, ProfilerOptions options) {
+  if (std::string error = check_run(options.run); !error.empty()) return error;
+  dir = internal::absolute_path(dir);
   // First the recording, so that a profile that is refused makes no folder.
   if (std::string error = internal::start_recording(options); !error.empty()) return error;
   if (std::string error = internal::prepare_profile_folder(dir); !error.empty()) {

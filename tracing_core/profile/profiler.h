@@ -26,8 +26,8 @@ struct ProfilerOptions {
   /// How much memory the records may take, about; the oldest are overwritten, and that is reported. From 256 KiB to 16 GiB.
   /// Memory is used only as it is filled, and given back when the profile is written.
   std::size_t limit_bytes = std::size_t{256} << 20;
-  /// The name of the profile's folder, of which several processes may share one; empty: the local time, and a number if that
-  /// folder exists.
+  /// The name of the profile's folder, of which several processes may share one; `/` and `:` in it become `_`. Empty: the local
+  /// time, and a number if that folder exists.
   std::string run{};
   /// The name of this process's files; empty: that of the machine.
   std::string host_name{};
@@ -45,7 +45,7 @@ struct ProfilerOptions {
 struct ProfileResult {
   /// A sentence; empty if all went well.
   std::string error{};
-  /// `dir/plugins/profile/<run>`, and the files in it. Empty if there are none.
+  /// `dir/plugins/profile/<run>`, and the files in it, as absolute paths. Empty if there are none.
   std::string folder{};
   std::vector<std::string> files{};
   /// Records that are not in the files, since limit_bytes was too small for them.
@@ -54,10 +54,11 @@ struct ProfileResult {
   bool ok() const noexcept { return error.empty(); }
 };
 
-/// Starts a profile of this process, whose files will be in `dir`. It has the records of all threads but those that have a
-/// scoped default of their own, which is another registry than that of the calling thread. It goes on beside what the
-/// program prints and records anyway, and has none of the spans that are open now. In a program without a subscriber, an empty registry
-/// becomes the global default, so that set_global_default() has no effect afterwards.
+/// Starts a profile of this process, whose files will be in `dir`, wherever the program changes its folder to. It has the
+/// records of all threads but those that have a scoped default of their own, which is another registry than that of the calling
+/// thread. It goes on beside what the program prints and records anyway, and has none of the spans that are open now. In a
+/// program without a subscriber, an empty registry becomes the global default, so that set_global_default() has no effect
+/// afterwards.
 ///
 /// Returns a sentence if nothing was started, such as that a profile is being recorded already; empty otherwise.
 /// Thread-safe.

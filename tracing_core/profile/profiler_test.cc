@@ -355,6 +355,26 @@ TEST_F(WithProfiler, SharesAFolderThatIsNamed) {
   EXPECT_THAT(names_in(folder_ / "plugins/profile/run"), testing::IsSupersetOf({"a_1.pftrace", "b_2.pftrace"}));
 }
 
+TEST_F(WithProfiler, WritesWhereItBeganIfTheProgramChangesItsFolder) {
+  std::filesystem::path const before = std::filesystem::current_path();
+  std::filesystem::create_directory(folder_ / "elsewhere");
+  std::filesystem::current_path(folder_ / "");
+  ProfileResult result;
+  tracing::with_profiler("./profiles", [&] { std::filesystem::current_path(folder_ / "elsewhere"); }, quiet_, &result);
+  std::filesystem::current_path(before);
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(std::filesystem::path(result.folder).parent_path(), folder_ / "profiles/plugins/profile");
+  EXPECT_THAT(names_in(folder_ / "profiles"), SizeIs(3));
+}
+
+TEST_F(WithProfiler, RefusesARunThatIsNoNewFolder) {
+  for (std::string const run : {".", ".."}) {
+    EXPECT_EQ(tracing::profiler_start(folder_ / "profiles", {.run = run}),
+              "ProfilerOptions::run is \"" + run + "\"; expected the name of a folder");
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "profiles"));
+}
+
 TEST_F(WithProfiler, CallsTheFunctionEvenIfThereIsNoFolder) {
   ProfileResult result;
   std::string const file = folder_.write("file", "");
