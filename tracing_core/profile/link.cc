@@ -159,11 +159,26 @@ class Descriptor {
 class Link {
  public:
   Link(std::string const& path, LinkOptions const& options)
-      : path_(std::filesystem::absolute(path).lexically_normal()), shown_(printable(path_)), options_(options) {}
+      : path_(std::filesystem::absolute(path).lexically_normal()),
+        shown_(printable(path_)),
+        options_(options),
+        time_limit_(std::min<std::chrono::milliseconds>(options.time_limit, kMaxLimit)) {}
 
   LinkResult serve() {
     if (is_set("CI")) return end(LinkResult::in_ci, fmt::format("In CI no link is served. The trace is {}", shown_));
-    Descriptor const file(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    try {
+      return serve_file();
+    } catch (std::system_error const& error) {  // there is no descriptor or thread left
+      return end_unserved(error.code().message());
+    }
+  }
+
+ private:
+  static constexpr std::chrono::hours kMaxLimit{24 * 365};
+
+  LinkResult serve_file() {
+    // Not to wait for a writer of a pipe.
+    Descriptor const file(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat status {};
     if (file.number() < 0 || fstat(file.number(), &status) != 0) return end_unread(errno);
     if (!S_ISREG(status.st_mode)) return end_unread(S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
@@ -176,13 +191,10 @@ class Link {
                                                      wake_ups.add(whole ? kFetched : kEnded);
                                                    }},
                                           error);
-    if (server == nullptr)
-      return end_unfetched(LinkResult::unavailable, fmt::format("No link can be served: {}.", error));
+    if (server == nullptr) return end_unserved(error);
     invite(fmt::format("{}/#!/?url=http://127.0.0.1:9001/{}", kPage, served.name));
     return wait(wake_ups);
   }
-
- private:
   void print(std::string const& line) const {
     if (options_.print != nullptr) return options_.print(line);
     internal::write_once(STDERR_FILENO, line + "\n");
@@ -190,6 +202,9 @@ class Link {
   LinkResult end(LinkResult result, std::string const& line) const { return print(line), result; }
   LinkResult end_unread(int error) const {
     return end(LinkResult::unavailable, fmt::format("Cannot read {}: {}", shown_, std::generic_category().message(error)));
+  }
+  LinkResult end_unserved(std::string const& reason) const {
+    return end_unfetched(LinkResult::unavailable, fmt::format("No link can be served: {}.", reason));
   }
   LinkResult end_unfetched(LinkResult result, std::string const& reason) const {
     return end(result, fmt::format("{} Open {} on {} instead.", reason, shown_, kPage));
@@ -205,7 +220,7 @@ class Link {
   LinkResult wait(WakeUps const& wake_ups) const {
     using Clock = std::chrono::steady_clock;
     constexpr std::chrono::milliseconds kPoll{200}, kHour = std::chrono::hours(1);
-    Clock::time_point const deadline = Clock::now() + options_.time_limit;
+    Clock::time_point const deadline = Clock::now() + time_limit_;
     for (;;) {
       auto const left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
       // A browser that fetches it near the end gets the rest; one that does not go on is dropped by the server.
@@ -216,11 +231,12 @@ class Link {
       if (event == kInterrupted) return end_unfetched(LinkResult::interrupted, "Interrupted before a browser fetched the trace.");
     }
   }
-  std::string seconds() const { return fmt::format("{}", static_cast<double>(options_.time_limit.count()) / 1000); }
+  std::string seconds() const { return fmt::format("{}", static_cast<double>(time_limit_.count()) / 1000); }
 
   std::string const path_;
   std::string const shown_;
   LinkOptions const& options_;
+  std::chrono::milliseconds const time_limit_;
   std::atomic<int> fetching_{0};
 };
 

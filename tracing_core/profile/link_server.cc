@@ -114,7 +114,7 @@ class Server final : public LinkServer {
           return size > 0 && sink.write(bytes, static_cast<std::size_t>(size));
         },
         [this, is_whole](bool success) {
-          if (is_whole) events_.ended(success);
+          if (is_whole) events_.ended(success || file_.size == 0);  // an empty file is never provided
         });
   }
 

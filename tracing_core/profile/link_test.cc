@@ -2,10 +2,13 @@
 #include "tracing_core/profile/link.h"
 
 #include <gmock/gmock.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -152,6 +155,41 @@ TEST_F(LinkTest, ServesNothingInCi) {
   path_ = folder_.write("run.pftrace", "x");
   EXPECT_EQ(serve_here(kLong), LinkResult::in_ci);
   EXPECT_THAT(lines_, ElementsAre("In CI no link is served. The trace is " + path_));
+}
+
+TEST_F(LinkTest, WaitsAsLongAsCanBeSaid) {
+  path_ = folder_.write("run.pftrace", "x");
+  result_ = std::async(std::launch::async, [this] { return serve_here(std::chrono::milliseconds::max()); });
+  EXPECT_EQ(body_of(ask_link("GET /run.pftrace")), "x");
+  EXPECT_EQ(result_.get(), LinkResult::fetched);
+  EXPECT_EQ(lines_.at(1), "The link works once, within 31536000 s. Ctrl-C ends it.");
+}
+
+TEST_F(LinkTest, ServesAnEmptyFile) {
+  serve("");
+  EXPECT_THAT(ask_link("GET /run.pftrace"), StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_EQ(result_.get(), LinkResult::fetched);
+}
+
+TEST_F(LinkTest, DoesNotWaitForTheWriterOfAPipe) {
+  path_ = folder_ / "run.pftrace";
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_EQ(serve_here(kLong), LinkResult::unavailable);
+  EXPECT_THAT(lines_, ElementsAre("Cannot read " + path_ + ": Invalid argument"));
+}
+
+TEST_F(LinkTest, SaysThatNoDescriptorIsLeft) {
+  path_ = folder_.write("run.pftrace", "x");
+  int const free = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  close(free);
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  rlimit const one_more{static_cast<rlim_t>(free) + 1, before.rlim_max};  // for the file
+  setrlimit(RLIMIT_NOFILE, &one_more);
+  LinkResult const result = serve_here(kLong);
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(result, LinkResult::unavailable);
+  EXPECT_THAT(lines_, ElementsAre("No link can be served: Too many open files. Open " + path_ + " on https://ui.perfetto.dev instead."));
 }
 
 TEST_F(LinkTest, EndsAfterATime) {

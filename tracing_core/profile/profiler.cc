@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <exception>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -49,6 +50,15 @@ std::string trace_of(ProfileResult const& result) {
   return {};
 }
 
+// The profile is written by now, whatever happens here.
+void serve_link(std::string const& trace, LinkOptions const& options) {
+  try {
+    serve_perfetto_link(trace, options);
+  } catch (std::exception const& error) {
+    print("no link to " + trace + ": " + error.what());
+  }
+}
+
 // "." and ".." name other folders than a new one.
 std::string check_run(std::string const& run) {
   if (run != "." && run != "..") return {};
@@ -88,7 +98,7 @@ ProfileResult profiler_stop() {
   if (options.print) print(result, profile, options);
   std::string const trace = trace_of(result);
   profile.recording.reset();  // the wait may be long
-  if (options.create_perfetto_link && !trace.empty()) serve_perfetto_link(trace, options.link);
+  if (options.create_perfetto_link && !trace.empty()) serve_link(trace, options.link);
   return result;
 }
 

@@ -340,6 +340,19 @@ TEST_F(WithProfiler, OpensALinkOnRequest) {
   EXPECT_TRUE(result.ok());
 }
 
+TEST_F(WithProfiler, ReturnsWhatTheFunctionReturnsIfTheLinkFails) {
+  ProfilerOptions options = quiet_;
+  options.create_perfetto_link = true;
+  options.link.print = [](std::string_view) { throw std::runtime_error("no terminal"); };
+  ProfileResult result;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(tracing::with_profiler(folder_ / "", [] { return 7; }, options, &result), 7);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              MatchesRegex("testlog: no link to " + (folder_ / ".*/machine.pftrace") + ": no terminal\n"));
+  EXPECT_TRUE(result.ok());
+  EXPECT_THAT(result.files, SizeIs(3));
+}
+
 TEST_F(WithProfiler, HasAFolderForEachProfile) {
   ProfileResult first;
   ProfileResult second;
