@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <semaphore>
 #include <string>
 #include <thread>
@@ -128,6 +129,18 @@ TEST_F(ProfileFiles, LeaveSpansOpenThatEndLater) {
   auto const trace = profile([&] { span = TRACE_MAKE_SPAN(info, "late"); });
   EXPECT_THAT(names_of(trace.row("late")), ElementsAre("late"));
   EXPECT_FALSE(trace.row("late").slices.at(0).end);
+}
+
+// The format of TensorBoard has no open spans.
+TEST_F(ProfileFiles, EndWhenTheProfileIsStopped) {
+  ASSERT_EQ(tracing::profiler_start(folder_ / "", {.run = "run", .host_name = "machine", .print = false}), "");
+  TRACE_SPAN(info, "late");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(tracing::profiler_stop().ok());
+  auto const read = testlog_test::XplaneProfile::read(folder_.read("plugins/profile/run/machine.xplane.pb"));
+  EXPECT_THAT(read.problems, IsEmpty());
+  EXPECT_GE(read.line("main").events.at(0).duration_ps, 1'000'000'000);
+  EXPECT_GT(read.environment.at("profile_stop_time"), read.environment.at("profile_start_time"));
 }
 
 }  // namespace

@@ -385,7 +385,7 @@ void XplaneTimeline::write(XPlane::Out const& out) const {
 
 void write_xplane(TraceSource source, XplaneOptions const& options, std::function<void(std::string_view)> out) {
   Instant const start = options.start ? options.start : source.recording.start();
-  Instant last = start;
+  Instant last = std::max(start, source.recording.end());
   source.each = [&last, each = std::move(source.each)](RecordEntry const& entry) {
     last = std::max(last, entry.time);
     if (each != nullptr) each(entry);

@@ -24,6 +24,7 @@
 #include "tracing_core/filter/targets.h"
 #include "tracing_core/profile/gzip.h"
 #include "tracing_core/profile/profile_test_support.h"
+#include "tracing_core/record/replay.h"
 #include "tracing_core/tracing.h"
 
 namespace {
@@ -188,6 +189,28 @@ TEST(RecordedProfile, IsNotThatOfAForkedChild) {
   { TRACE_SPAN(info, "of the parent"); }
   auto const profile = tracing::internal::stop_recording();
   EXPECT_THAT(tracing_test::lines_of(*profile.recording), ElementsAre("of the parent"));
+}
+
+TEST(RecordedProfile, EndsWhenItIsStoppedAndNotWithItsLastRecord) {
+  class Exits final : public tracing::Layer {
+   public:
+    explicit Exits(std::vector<tracing::Instant>& times) : times_(times) {}
+    void on_exit(tracing::SpanRef, tracing::Context const& context) noexcept override { times_.push_back(context.time()); }
+
+   private:
+    std::vector<tracing::Instant>& times_;
+  };
+  ASSERT_EQ(tracing::internal::start_recording({}), "");
+  TRACE_SPAN(info, "open");
+  auto const profile = tracing::internal::stop_recording();
+  tracing::Instant last;
+  profile.recording->for_each([&last](tracing::internal::RecordEntry const& entry) { last = entry.time; });
+  EXPECT_GT(profile.recording->end(), last);
+  std::vector<tracing::Instant> exits;
+  auto const registry = tracing::RegistryBuilder().with(std::make_unique<Exits>(exits)).build();
+  tracing::internal::replay(*profile.recording, *registry, [](auto const&) { return true; });
+  ASSERT_THAT(exits, testing::Not(IsEmpty()));  // also of earlier profiles, as context
+  EXPECT_EQ(exits.back(), profile.recording->end());
 }
 
 // For ThreadSanitizer: threads record while profiles start and end.

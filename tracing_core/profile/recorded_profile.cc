@@ -176,6 +176,7 @@ RecordedProfile stop_recording() {
   ActiveProfile const profile = std::move(*all.active);
   all.active.reset();
   profile.registry->detach();
+  std::uint64_t const end_ticks = later_ticks();
   RecordedProfile recorded;
   Region& region = profile.store->region();
   try {
@@ -188,6 +189,7 @@ RecordedProfile stop_recording() {
     recorded.error = "there was no memory to read the records of the profile";
   } else {
     recorded.recording->start_at(profile.start_ticks);
+    recorded.recording->end_at(end_ticks);
     recorded.overwritten += recorded.recording->dropped() - profile.dropped_before;
   }
   return recorded;

@@ -19,7 +19,8 @@ struct RecordedProfile {
 /// Returns why not, or nothing. One profile at a time, for the whole process. Of the options uses those that select records
 /// and the limit. Thread-safe.
 std::string start_recording(ProfilerOptions const& options);
-/// The recording begins with start_recording(): earlier records are context. Thread-safe.
+/// The recording begins with start_recording(): earlier records are context. It ends now, whenever its last record was.
+/// Thread-safe.
 RecordedProfile stop_recording();
 
 }  // namespace tracing::inline v1::internal

@@ -83,6 +83,9 @@ class Recording {
   Instant start() const noexcept { return clock_.time_of(from_ticks_); }
   /// From now on what is of interest begins here: for_each() passes earlier records as `is_context`.
   void start_at(std::uint64_t ticks) noexcept { from_ticks_ = ticks; }
+  /// When it ended, after its last record: what is open lasts until then. Zero if that is not known.
+  Instant end() const noexcept { return end_ticks_ == 0 ? Instant{} : clock_.time_of(end_ticks_); }
+  void end_at(std::uint64_t ticks) noexcept { end_ticks_ = ticks; }
   /// The threads, by number. `open` and `lost` are known after for_each().
   std::vector<RecordedTrack> const& tracks() const noexcept { return tracks_; }
   /// The number of records for which there was no room at all.
@@ -114,6 +117,7 @@ class Recording {
   std::uint64_t process_ = 0;
   ChunkClock clock_;  // of chunks that have none
   std::uint64_t from_ticks_ = 0;
+  std::uint64_t end_ticks_ = 0;
   std::uint64_t dropped_ = 0;
   std::deque<Chunk> chunks_;
   std::vector<std::unique_ptr<RecordedSite>> sites_;  // by number, from 1

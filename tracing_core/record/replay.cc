@@ -195,7 +195,7 @@ void replay_selected(Recording& recording, Subscriber& to, bool (*select)(void* 
     replay.feed(entry, is_selected && !entry.is_context && (entry.flags & kRestated) == 0);
     last = time_of(entry);
   });
-  replay.finish(last);
+  replay.finish(std::max(last, recording.end()));
   thread_state.in_subscriber = before;
 }
 
