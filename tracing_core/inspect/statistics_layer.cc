@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tracing_core/inspect/device_calls.h"
+
 namespace tracing::inline v1::internal {
 namespace {
 
@@ -72,15 +74,6 @@ std::string_view name_on_device(std::string_view name) noexcept {
   constexpr std::string_view kAsync = "_async";
   if (name.starts_with("memset_")) return name.substr(0, 6);
   return name.ends_with(kAsync) ? name.substr(0, name.size() - kAsync.size()) : name;
-}
-
-// Of the host's span of a copy or a memset.
-std::uint64_t bytes_of_request(SpanRef span) {
-  if (auto const bytes = last_of(span, "bytes", count_of)) return *bytes;
-  if (auto const row_bytes = last_of(span, "row_bytes", count_of))
-    return *row_bytes * last_of(span, "rows", count_of).value_or(1) * last_of(span, "slices", count_of).value_or(1);
-  std::uint64_t const count = last_of(span, "count", count_of).value_or(0);
-  return span.metadata().name().starts_with("memset_d32") ? 4 * count : count;
 }
 
 KernelKey kernel_key(SpanRef span) {
@@ -184,7 +177,8 @@ void StatisticsLayer::add_request(GroupSums& group, SpanRef span) {
   }
   KernelSum& sum = group.kernels[KernelKey{std::string(name_on_device(metadata.name()))}];
   ++sum.requests;
-  sum.requested_bytes += bytes_of_request(span);
+  auto const count = [span](std::string_view name) { return last_of(span, name, count_of); };
+  sum.requested_bytes += requested_bytes(metadata.name(), count);
 }
 
 void StatisticsLayer::add_compile(GroupSums& group, SpanRef span) {

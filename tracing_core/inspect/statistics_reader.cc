@@ -51,11 +51,15 @@ void StatisticsReader::add(StatisticsSource source) {
 }
 
 Statistics StatisticsReader::finish() {
-  // Where the device reported, what the host asked for is not counted as well.
+  // Where the device reported, what the host asked for is not counted as well. The device names a copy of rows and slices by its
+  // direction, which the host's call does not say.
+  constexpr std::string_view kCopy = "memcpy_", kCopyOfRows = "memcpy_3d";
   std::set<std::string> timed;
   for (auto const& [name, sums] : groups_) {
     for (auto const& [key, sum] : sums.kernels) {
-      if (sum.time.statistics().calls > 0) timed.insert(key.name);
+      if (sum.time.statistics().calls == 0) continue;
+      timed.insert(key.name);
+      if (key.grid.empty() && key.name.starts_with(kCopy)) timed.emplace(kCopyOfRows);
     }
   }
   auto const add_kernels = [&](StatisticsGroup& to, GroupSums const& sums) {

@@ -279,6 +279,18 @@ TEST_F(StatisticsTest, CountTheBytesOfRows) {
   EXPECT_EQ(group.kernels[1].bytes, 24u);
 }
 
+TEST_F(StatisticsTest, CountACopyOfRowsOnceThatTheDeviceReported) {
+  StatisticsGroup const group = all_of([](Timeline& timeline) {
+    timeline.span(kThread, 0, 10, {"memcpy_3d", "tracing::cuda", {"row_bytes", "rows", "slices"}},
+                  {Value::of_u64(5), Value::of_u64(3), Value::of_u64(2)});
+    timeline.span(kStream, 2, 8, {"memcpy_htod", "tracing::cuda::device", {"bytes"}}, {Value::of_u64(30)});
+  });
+  ASSERT_EQ(group.kernels.size(), 1u);
+  EXPECT_EQ(group.kernels[0].name, "memcpy_htod");
+  EXPECT_EQ(group.kernels[0].time.calls, 1u);
+  EXPECT_EQ(group.kernels[0].bytes, 30u);
+}
+
 TEST_F(StatisticsTest, CountALaunchOnceThatTheDeviceReported) {
   StatisticsGroup const group = all_of([](Timeline& timeline) {
     launch(timeline, 0);

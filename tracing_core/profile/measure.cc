@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "tracing_core/format/duration_text.h"
+#include "tracing_core/inspect/device_calls.h"
 #include "tracing_core/internal/span_clock.h"
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/profile/annotate.h"
@@ -23,10 +25,15 @@ constexpr std::string_view kRunTarget = "tracing::profile";
 constexpr std::string_view kCallTarget = "tracing::cuda";
 constexpr std::string_view kDeviceTarget = "tracing::cuda::device";
 
+// Of the span of a copy.
 std::uint64_t bytes_of(RecordEntry const& entry) noexcept {
-  std::size_t const index = entry.metadata->fields().index_of("bytes");
-  if (entry.values == nullptr || index == entry.metadata->fields().size()) return 0;
-  return FieldValues(*entry.metadata, entry.values).value(index).as_u64();
+  if (entry.values == nullptr) return 0;
+  FieldValues const values(*entry.metadata, entry.values);
+  auto const count_of = [&values](std::string_view name) -> std::optional<std::uint64_t> {
+    std::size_t const index = values.metadata().fields().index_of(name);
+    return index == values.size() ? std::nullopt : std::optional(values.value(index).as_u64());
+  };
+  return internal::requested_bytes(entry.metadata->name(), count_of);
 }
 
 // Reads a recording in which each run is a span of kRunTarget.

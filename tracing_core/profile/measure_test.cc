@@ -56,6 +56,14 @@ TEST(ProfileOfRuns, SaysWhatEachRunDid) {
   }
 }
 
+TEST(ProfileOfRuns, CountsTheBytesOfRowsAndSlices) {
+  ProfiledRuns const runs = tracing::profile([] {
+    TRACE_SPAN(trace, "memcpy_3d", tracing::target("tracing::cuda"), kv("row_bytes", std::size_t{5}), kv("rows", std::size_t{3}),
+               kv("slices", std::size_t{2}));
+  });
+  EXPECT_EQ(runs.runs.at(0).copied_bytes, 30u);
+}
+
 TEST(ProfileOfRuns, HasTheTimesOfTheDevice) {
   ProfiledRuns const runs = tracing::profile([] {
     TRACE_SPAN(trace, "kernel", tracing::target("tracing::cuda::device"));
