@@ -229,6 +229,16 @@ TEST_F(DefaultRecording, IsShownWithTheRunOfTheTest) {
   EXPECT_EQ(none.exit_code, 1);
   EXPECT_EQ(none.err, "testlog show: no test is selected; recorded: Plain.Fails\n");
 }
+TEST_F(DefaultRecording, IsShownWithTheNumberOfOverwrittenRecordsOfATest) {
+  run("SetUpOnce.D*:SetUpOnce.E*", {{"TRACE_RECORD_LIMIT", "262144"}});
+  auto const notes = [this](std::string const& test) {
+    return testlog::testdata::run({TESTLOG_COMMAND, "show", folder_ / "recordings", "--test", test}).err;
+  };
+  EXPECT_THAT(notes("SetUpOnce.*"), HasSubstr(" earlier records were overwritten; TRACE_RECORD_LIMIT keeps more\n"));
+  EXPECT_THAT(notes("SetUpOnce.*"), testing::ContainsRegex("[0-9]+ of them were of SetUpOnce.DFillsTheRecording\n"));
+  EXPECT_THAT(notes("SetUpOnce.E*"), Not(HasSubstr(" of them ")));
+}
+
 // The lines without those about the run of the tests.
 std::string without_marks(std::string const& text) {
   return std::regex_replace(text, std::regex("(^|\n)(---- [^\n]*\n|\\{[^\n]*\"kind\":[^\n]*\n)+"), "$1");

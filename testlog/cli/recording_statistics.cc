@@ -31,6 +31,7 @@ void RecordingStatistics::add(RecordingFile& file, Selection const& selection) {
   for (auto const& [tag, test] : tests) {
     if (!selection.has(test)) continue;
     tests_.push_back(test);
+    if (selection.is_narrow()) file.selected.emplace(tag, test.name);
     is_wanted = true;
   }
   if (!is_wanted) return;

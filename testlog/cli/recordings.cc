@@ -84,12 +84,12 @@ std::unique_ptr<RecordingFile> open_recording(std::string const& command, std::s
 }
 
 std::string notes_of(std::string const& command, RecordingFile const& file) {
-  std::uint64_t lost = file.recording->dropped();
-  for (RecordedTrack const& track : file.recording->tracks()) lost += track.lost;
-  return notes_of(command, file, lost);
+  bool is_exact = true;
+  std::uint64_t const lost = file.recording->lost(is_exact);
+  return notes_of(command, file, lost, is_exact);
 }
 
-std::string notes_of(std::string const& command, RecordingFile const& file, std::uint64_t lost) {
+std::string notes_of(std::string const& command, RecordingFile const& file, std::uint64_t lost, bool is_exact) {
   std::string notes;
   auto const add = [&](std::string const& text) { notes += "testlog " + command + ": " + file.path + ": " + text + "\n"; };
   for (RecordedTrack const& track : file.recording->tracks()) {
@@ -98,7 +98,13 @@ std::string notes_of(std::string const& command, RecordingFile const& file, std:
     add("at its end " + printable(thread) + " is in " + printable(path_of(track.open, file)));
   }
   for (auto const& [tag, test] : file.running) add(printable(test) + " did not end");
-  if (lost > 0) add(std::to_string(lost) + " earlier records were overwritten; TRACE_RECORD_LIMIT keeps more");
+  if (lost > 0)
+    add((is_exact ? "" : "at least ") + std::to_string(lost) +
+        " earlier records were overwritten; TRACE_RECORD_LIMIT keeps more");
+  for (auto const& [tag, test] : file.selected) {
+    std::uint64_t const of_test = file.recording->lost_of(tag);
+    if (of_test > 0) add(std::to_string(of_test) + " of them were of " + printable(test));
+  }
   for (std::string const& problem : file.recording->problems()) add(problem);
   return notes;
 }
@@ -107,11 +113,11 @@ LinePrinter::LinePrinter(std::string command, LineOptions options, Out out)
     : command_(std::move(command)), options_(std::move(options)), out_(std::move(out)) {}
 
 // Whether one of them is in the selection.
-bool LinePrinter::look_at_tests(RecordedTests const& tests) {
+bool LinePrinter::look_at_tests(RecordedTests const& tests, RecordingFile& file) {
   constexpr std::size_t kMaxOthers = 200;
   bool has_any = false;
   for (auto const& [tag, test] : tests) {
-    has_any |= options_.selection.has(test);
+    if (options_.selection.has(test)) file.selected.emplace(tag, test.name), has_any = true;
     if (other_tests_.size() < kMaxOthers) other_tests_.append(other_tests_.empty() ? "" : ", ").append(test.name);
   }
   found_tests_ |= has_any;
@@ -165,7 +171,7 @@ bool LinePrinter::add(RecordingFile& file, bool is_only) {
           .build();
   bool const is_narrow = options_.selection.is_narrow();
   RecordedTests const tests = is_narrow ? tests_of(*file.recording) : RecordedTests();
-  bool const has_any = !is_narrow || look_at_tests(tests);
+  bool const has_any = !is_narrow || look_at_tests(tests, file);
   auto const is_wanted = [&](RecordEntry const& entry) {
     if (file.is_new != nullptr && !file.is_new(entry)) return false;
     if (options_.is_wanted != nullptr && !options_.is_wanted(entry, of_run.now().time)) return false;

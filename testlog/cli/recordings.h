@@ -37,6 +37,7 @@ struct RecordingFile {
   std::shared_ptr<BegunTests> begun = std::make_shared<BegunTests>();  ///< those whose beginning was replayed
   std::unordered_set<tracing::Metadata const*> callsites{};  ///< of spans and events
   std::map<std::uint32_t, std::string> running{};  ///< names of the tests that began and did not end, by their tag
+  std::map<std::uint32_t, std::string> selected{};  ///< the same of those that the command line selects, if it does
 
   /// Call it for each record: learns the names of spans and tests, and the callsites.
   void learn(tracing::internal::RecordEntry const& entry);
@@ -54,8 +55,8 @@ std::unique_ptr<RecordingFile> open_recording(std::string const& command, std::s
 /// What a reader must know besides the records, as lines: what is missing, what makes no sense, and which spans were still
 /// open. REQUIRES: the recording was replayed.
 std::string notes_of(std::string const& command, RecordingFile const& file);
-/// The same, but for the number of records that are missing.
-std::string notes_of(std::string const& command, RecordingFile const& file, std::uint64_t lost);
+/// The same, but for the number of records that are missing, or at least are.
+std::string notes_of(std::string const& command, RecordingFile const& file, std::uint64_t lost, bool is_exact = true);
 
 struct LineOptions {
   std::string filter = "trace";
@@ -103,7 +104,7 @@ class LinePrinter {
 
   class Tests;
 
-  bool look_at_tests(RecordedTests const& tests);
+  bool look_at_tests(RecordedTests const& tests, RecordingFile& file);
   void keep(tracing::Instant time, std::string_view text, std::string const* label);
   void pass(tracing::Instant time, Line const& line);
 

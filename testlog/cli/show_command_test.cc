@@ -181,6 +181,25 @@ TEST_F(Show, SaysWhatIsMissing) {
   EXPECT_THAT(shown.err, HasSubstr(" earlier records were overwritten; TRACE_RECORD_LIMIT keeps more\n"));
 }
 
+TEST_F(Show, CountsRecordsOfThreadsOfWhichNothingIsLeft) {
+  {
+    auto [layer, error] = tracing::record_layer({.path = folder_ / "small", .limit_bytes = 1});
+    std::shared_ptr<tracing::Registry> const registry = tracing::RegistryBuilder().with(std::move(layer)).build();
+    for (int thread = 0; thread < 100; ++thread) {
+      std::thread([&registry] {
+        tracing::with_default(registry, [] {
+          for (int i = 0; i < 1000; ++i) TRACE_INFO("step", i);
+        });
+      }).join();
+    }
+  }
+  Outcome const shown = show({folder_ / "small"});
+  int const lost = 100'000 - testlog::testdata::count(shown.out, "\n");
+  EXPECT_GT(lost, 50'000);
+  EXPECT_EQ(shown.err, "testlog show: " + std::string(folder_ / "small") + ": " + std::to_string(lost) +
+                           " earlier records were overwritten; TRACE_RECORD_LIMIT keeps more\n");
+}
+
 TEST_F(Show, HasNotesOfAFewOfManyRecordings) {
   std::string const file = folder_ / "small";
   auto [layer, error] = tracing::record_layer({.path = file, .limit_bytes = 1});

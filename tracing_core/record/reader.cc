@@ -55,7 +55,29 @@ std::unique_ptr<Recording> Recording::read_header(Source const& source, std::str
   made->clock_ = {header.start_ticks, header.start_ns, header.ns_per_tick.load(std::memory_order_relaxed)};
   made->from_ticks_ = header.start_ticks;
   made->dropped_ = header.dropped.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < RegionHeader::kLossEntries; ++i) {
+    std::uint64_t const entry = header.losses[i].load(std::memory_order_relaxed);
+    auto const tag = static_cast<std::uint32_t>(entry >> 40);
+    if (tag % RegionHeader::kLossEntries == i && (entry & kMaxLoss) != 0) made->losses_[tag] = entry & kMaxLoss;
+  }
   return made;
+}
+
+// Ordinals also tell of those of tags that have no place in the header, but not of threads of which nothing is left.
+std::uint64_t Recording::lost(bool& is_exact) const noexcept {
+  std::uint64_t of_tags = 0, of_tracks = 0;
+  is_exact = true;
+  for (auto const& [tag, records] : losses_) {
+    of_tags += records;
+    is_exact &= tag < RegionHeader::kLossEntries;
+  }
+  for (RecordedTrack const& track : tracks_) of_tracks += track.lost;
+  return std::max(of_tags, of_tracks);
+}
+
+std::uint64_t Recording::lost_of(std::uint32_t tag) const noexcept {
+  auto const found = losses_.find(tag & kMaxTag);
+  return found == losses_.end() ? 0 : found->second;
 }
 
 std::unique_ptr<Recording> Recording::read(Source const& source, std::uint64_t from_ticks, std::string& error) {

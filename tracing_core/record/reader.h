@@ -90,6 +90,11 @@ class Recording {
   std::vector<RecordedTrack> const& tracks() const noexcept { return tracks_; }
   /// The number of records for which there was no room at all.
   std::uint64_t dropped() const noexcept { return dropped_; }
+  /// The number of records that are not there any more, with those for which there was no room. `is_exact` is false if
+  /// there may be more: of many tags, the writer counts only some. REQUIRES: for_each() was called.
+  std::uint64_t lost(bool& is_exact) const noexcept;
+  /// How many of them had this tag; zero also if that is not known.
+  std::uint64_t lost_of(std::uint32_t tag) const noexcept;
   /// A sentence for each piece that makes no sense.
   std::vector<std::string> const& problems() const noexcept { return problems_; }
 
@@ -125,6 +130,7 @@ class Recording {
   std::unordered_map<std::uint64_t, std::string> foreign_names_;
   std::vector<std::vector<Chunk*>> chunks_of_tracks_;  // the same order
   std::vector<std::string> problems_;
+  std::unordered_map<std::uint32_t, std::uint64_t> losses_;  // by tag
 };
 
 }  // namespace tracing::inline v1::internal
