@@ -107,6 +107,11 @@ TEST_F(DefaultRecording, TellsHowATestRanAndFailed) {
   EXPECT_EQ(all.back(), "run_end tests=1 failed=1");
 }
 
+TEST_F(DefaultRecording, IsNotThatOfTestProgramsThatATestStarts) {
+  EXPECT_EQ(run("Processes.StartsATestProgramThatFails", {{"TRACE_RECORD_KEEP", "all"}}).exit_code, 0);
+  EXPECT_THAT(files(), ElementsAre("testlog_scenarios.Processes.StartsATestProgramThatFails.rec"));
+}
+
 TEST_F(DefaultRecording, OfSeveralTestsHasTheNameOfTheProgram) {
   run("Plain.Fails:Plain.Passes");
   EXPECT_THAT(files(), ElementsAre("testlog_scenarios.rec"));

@@ -76,6 +76,8 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
     run_records_->begin_process(role.argc, role.argv);
     std::atexit([] { get()->recording_file_.finish(); });
   }
+  // This folder is for the tests that CTest runs. Programs that these start may be test programs, too.
+  unsetenv("TRACE_RECORD_DEFAULT");
   if (has_profiles) {
     profiles_ = std::make_unique<Profiles>(environment_, output_, attribution_, *capture_);
     std::atexit([] { get()->profiles_->finish(program_invocation_short_name, std::string(get()->output_.outside_tests())); });

@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -128,6 +129,10 @@ TEST(Processes, ForkGoesOn) {
   waitpid(child, &status, 0);
   EXPECT_EQ(WEXITSTATUS(status), 2);
   TRACE_INFO("in the parent");
+}
+TEST(Processes, StartsATestProgramThatFails) {
+  std::string const program = std::filesystem::read_symlink("/proc/self/exe");
+  EXPECT_NE(std::system(("'" + program + "' --gtest_filter=Plain.Fails").c_str()), 0);
 }
 TEST(Processes, GoesElsewhere) {
   ASSERT_EQ(chdir("/"), 0);
