@@ -160,7 +160,7 @@ void Recording::Cursor::decode_place(RecordHead const& head) {
       break;
     case RecordType::exit: {
       entry_.span = rest_.take_word();
-      auto const found = std::find(stack_.rbegin(), stack_.rend(), entry_.span);
+      auto const found = find_innermost(stack_, [this](std::uint64_t span) { return span == entry_.span; });
       if (!is_foreign && found != stack_.rend()) stack_.erase(std::next(found).base());
       break;
     }

@@ -1,6 +1,7 @@
 // The parts of a Recording: where its bytes come from, its chunks, and the records of one track.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -80,6 +81,15 @@ constexpr std::size_t max_sites_in(std::size_t bytes) noexcept { return bytes / 
 
 // Reads the content of a `track` record. False if it makes no sense.
 bool read_thread(std::string_view content, RecordedTrack& track);
+
+// The innermost entry of `stack` that `is_it` accepts, `stack.rend()` if there is none. Of the last thousand, or a file
+// that leaves spans in which it is not would take time with the square of its size.
+template <class Stack, class F>
+auto find_innermost(Stack& stack, F is_it) {
+  auto const end = stack.rbegin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(stack.size(), 1000));
+  auto const found = std::find_if(stack.rbegin(), end, is_it);
+  return found == end ? stack.rend() : found;
+}
 
 // Reads the records of a track, one after the other.
 class Recording::Cursor {

@@ -149,6 +149,21 @@ TEST(HostileRecording, WidthsUpTo999ArePrinted) {
   EXPECT_GT(printed_bytes(file.bytes()), 999u);
 }
 
+// If all were looked at for each span that is left, a file of 4 MiB would take seconds.
+TEST(HostileRecording, IsInASpanThatItLeavesAThousandOthersAway) {
+  auto const open_after = [](std::size_t others) {
+    RecordingBytes file;
+    file.add(0, SiteBytes{}.record(1));
+    file.add(1, record(RecordType::enter, 1, 0, {5}) + repeated(record(RecordType::scope_begin, 1), others) +
+                    record(RecordType::exit, 1, 0, {5}));
+    auto const recording = read(file.bytes());
+    recording->for_each([](RecordEntry const&) {});
+    return recording->tracks()[0].open.size();
+  };
+  EXPECT_EQ(open_after(999), 999u);
+  EXPECT_EQ(open_after(1000), 1001u);
+}
+
 TEST(HostileRecording, HasNoMoreCallsitesThanItsSizeAllows) {
   RecordingBytes file;
   file.add(0, SiteBytes{}.record(1) + SiteBytes{}.record(400) + SiteBytes{}.record(1 << 20));

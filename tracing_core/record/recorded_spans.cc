@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "tracing_core/record/reader_parts.h"
+
 namespace tracing::inline v1::internal {
 
 RecordedSpan* RecordedSpans::find(std::uint64_t key) const noexcept {
@@ -34,7 +36,7 @@ void RecordedSpans::follow(RecordEntry const& entry) {
     case RecordType::exit:
       if (is_foreign) {
         auto& entered = foreign_[entry.track];
-        auto const found = std::find(entered.rbegin(), entered.rend(), key);
+        auto const found = find_innermost(entered, [key](std::uint64_t span) { return span == key; });
         if (found != entered.rend()) entered.erase(std::next(found).base());
       }
       break;

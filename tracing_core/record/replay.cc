@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tracing_core/dispatch/thread_state.h"
+#include "tracing_core/record/reader_parts.h"
 
 namespace tracing::inline v1::internal {
 namespace {
@@ -84,6 +85,10 @@ class Replay {
     std::uint64_t restored = 0;  // the span whose further values are new as well
   };
 
+  static std::vector<Entered>::reverse_iterator find_entered(std::vector<Entered>& entered, std::uint64_t span) {
+    return find_innermost(entered, [span](Entered const& one) { return one.span == span; });
+  }
+
   // A damaged recording, or a past span, may end before it begins.
   static Origin ended(Origin const& end, Instant begin) noexcept {
     return {end.track, std::max(end.time, begin), end.restored};
@@ -129,9 +134,7 @@ class Replay {
       writer.restored = entry.span;
       add_span(entry, below(entry.parent), restored);
     }
-    auto const& entered = writer.entered;
-    bool const is_inside =
-        std::any_of(entered.begin(), entered.end(), [&entry](Entered const& one) { return one.span == entry.span; });
+    bool const is_inside = find_entered(writer.entered, entry.span) != writer.entered.rend();
     bool const is_hidden = hides_entries_ || entry.is_context;
     if ((entry.flags & kEntered) != 0 && !is_inside) enter(entry.span, {restored.track, restored.time, is_hidden});
   }
@@ -159,8 +162,7 @@ class Replay {
   }
   void exit(std::uint64_t key, Origin const& origin) {
     auto& entered = tracks_[origin.track->number].entered;
-    auto const found =
-        std::find_if(entered.rbegin(), entered.rend(), [key](Entered const& one) { return one.span == key; });
+    auto const found = find_entered(entered, key);
     if (found == entered.rend()) return;
     Origin end = ended(origin, found->time);
     // Where entries are shown, there is no end of what did not begin.
