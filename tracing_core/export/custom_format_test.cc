@@ -1,8 +1,10 @@
 // User-defined formats, fields and timers.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/approval.h"
 #include "tests/support/printed.h"
@@ -63,6 +65,41 @@ TEST(EventFormat, PrintsNothingIfItReturnsFalse) {
               TRACE_SPAN(debug, "left out, too");
             }),
             "");
+}
+
+TEST(EventFormat, VisitsAnyNumberOfSpansFromTheRoot) {
+  PrintOptions options;
+  options.event_format = make_event_format([](TextBuffer& out, EventView const& event) {
+    struct Seen {
+      SpanRef last{};
+      std::uint64_t count = 0;
+      bool is_in_order = true;
+    } seen;
+    visit_from_root(
+        event.scope,
+        [](void* context, SpanRef span) {
+          Seen& before = *static_cast<Seen*>(context);
+          before.is_in_order &= span.parent() == before.last;
+          before.last = span;
+          ++before.count;
+        },
+        &seen);
+    out.append_uint(seen.count);
+    out.append(seen.is_in_order && seen.last == event.scope ? " in order\n" : " not in order\n");
+    return true;
+  });
+  std::string expected;
+  for (int const depth : {1, 128, 129, 16'383, 16'384, 40'000}) expected += std::to_string(depth) + " in order\n";
+  EXPECT_EQ(printed(std::move(options), [] {
+              std::vector<Span> spans;
+              for (int depth = 1; depth <= 40'000; ++depth) {
+                spans.push_back(depth == 1 ? TRACE_MAKE_SPAN(info, "root", parent(nullptr))
+                                           : TRACE_MAKE_SPAN(info, "below", parent(spans.back())));
+                for (int const wanted : {1, 128, 129, 16'383, 16'384, 40'000})
+                  if (depth == wanted) TRACE_INFO("deep", parent(spans.back()));
+              }
+            }),
+            expected);
 }
 
 TEST(EventFormat, ReceivesSpanEvents) {

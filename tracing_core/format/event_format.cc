@@ -36,15 +36,21 @@ std::shared_ptr<EventFormat const> make_event_format(FormatOptions const& option
 }
 
 void visit_from_root(SpanRef leaf, void (*visit)(void* context, SpanRef span), void* context) noexcept {
-  // Walks the path once for every kRoom spans, so that any depth works without allocation.
+  // Visits kRoom spans at a time, which it finds from the nearest of as many marks: any depth works without allocation.
   constexpr std::size_t kRoom = 128;
   std::size_t depth = 0;
   for (SpanRef span = leaf; span; span = span.parent()) ++depth;
+  std::size_t const stride = kRoom * (depth / (kRoom * kRoom) + 1);
+  SpanRef marks[kRoom] = {leaf};  // and every stride-th span above it
+  for (std::size_t i = 1; i * stride < depth; ++i) {
+    marks[i] = marks[i - 1];
+    for (std::size_t step = 0; step < stride; ++step) marks[i] = marks[i].parent();
+  }
   while (depth > 0) {
     std::size_t const run = (depth - 1) % kRoom + 1;
     SpanRef spans[kRoom];
-    SpanRef span = leaf;
-    for (std::size_t i = 0; i < depth - run; ++i) span = span.parent();
+    SpanRef span = marks[(depth - run) / stride];
+    for (std::size_t i = 0; i < (depth - run) % stride; ++i) span = span.parent();
     for (std::size_t i = 0; i < run; ++i, span = span.parent()) spans[i] = span;
     for (std::size_t i = run; i-- > 0;) visit(context, spans[i]);
     depth -= run;
