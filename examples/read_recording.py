@@ -81,6 +81,7 @@ class Recording:
     def __init__(self, data):
         self.clock = struct.unpack_from('<QqQ', data, 40)
         self.sites, self.names, self.spans, self.open, self.lost, self.chunks, self.problems = {}, {}, {}, {}, {}, {}, []
+        self.restated = {}  # by track: the span whose restated values are news
         for group in range(HEADER, len(data), PER_GROUP * (HEAD + CHUNK)):
             for i, at in enumerate(range(group + PER_GROUP * HEAD, len(data), CHUNK)[:PER_GROUP]):
                 number = (group - HEADER) // (HEAD + CHUNK) + i
@@ -155,6 +156,9 @@ class Recording:
         return self.names.get(track) or f'thread-{track}'
     def print(self, moment, track, clock, flags, type, foreign, site, span, parent, more, values):
         since = (moment - clock[0] + 2**63) % 2**64 - 2**63
+        if type == STATE:
+            self.restated[track] = None if span in self.spans else span
+        is_news = not flags & RESTATED or self.restated.get(track) == span
         track, ns = foreign or (track, clock[1] + (since * clock[2] >> 32))
         fields = site.fields_of(values) if site else ''
         if type in (BEGIN, NEW_SPAN) or (type == STATE and span not in self.spans):
@@ -165,7 +169,7 @@ class Recording:
         elif type == VALUES:
             text += ' ' + fields
             name, before, above = self.spans.get(span, (site.name, '', 0))
-            self.spans[span] = name, before if flags & RESTATED else f'{before} {fields}'.strip(), above
+            self.spans[span] = name, f'{before} {fields}'.strip() if is_news else before, above
         elif type in (FOLLOWS_FROM, TIMED):
             text += ' ' + self.path_of(more) if type == FOLLOWS_FROM else f' {more} ns'
         elif type in (CLOSE, END):

@@ -200,6 +200,20 @@ TEST_F(Show, CountsRecordsOfThreadsOfWhichNothingIsLeft) {
                            " earlier records were overwritten; TRACE_RECORD_LIMIT keeps more\n");
 }
 
+TEST_F(Show, KnowsTheFieldsThatTheExampleOfAReaderKnows) {
+  if (run({"/usr/bin/env", "python3", "--version"}).exit_code != 0) GTEST_SKIP() << "there is no python3";
+  std::string const file = folder_ / "small";
+  auto [layer, error] = tracing::record_layer({.path = file, .limit_bytes = 1});
+  tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
+    auto const request = TRACE_MAKE_SPAN(info, "request", tracing::kv("id", 1), tracing::kv("user", tracing::empty));
+    request.record(tracing::kv("user", "me"));
+    for (int i = 0; i < 100'000; ++i) TRACE_INFO("step", i, tracing::parent(request));
+  });
+  std::string const last = "INFO request{id=1 user=\"me\"}: ";
+  EXPECT_THAT(show({file}).out, HasSubstr(last + "show_command_test: step i=99999\n"));
+  EXPECT_THAT(run({"/usr/bin/env", "python3", TESTLOG_EXAMPLE_READER, file}).out, HasSubstr(last + "step i=99999\n"));
+}
+
 TEST_F(Show, HasNotesOfAFewOfManyRecordings) {
   std::string const file = folder_ / "small";
   auto [layer, error] = tracing::record_layer({.path = file, .limit_bytes = 1});
