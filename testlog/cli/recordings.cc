@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "testlog/cli/commands.h"
@@ -13,12 +14,16 @@
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/filter/combinators.h"
+#include "tracing_core/format/field_format.h"
 #include "tracing_core/perf/perf_filter.h"
+#include "tracing_core/record/recorded_spans.h"
 #include "tracing_core/record/replay.h"
 
 namespace testlog::cli {
 namespace {
 
+using tracing::internal::RecordedSpan;
+using tracing::internal::RecordedSpans;
 using tracing::internal::RecordedTrack;
 using tracing::internal::RecordEntry;
 using tracing::internal::Recording;
@@ -28,23 +33,90 @@ void print_error(std::string const& command, std::string const& path, std::strin
   std::fprintf(stderr, "testlog %s: %s: %s\n", command.c_str(), path.c_str(), text.c_str());
 }
 
-// The innermost spans; those of a recursion are one.
-std::string path_of(std::vector<std::uint64_t> const& open, RecordingFile const& file) {
+// Of the spans that were not closed, by key.
+struct OpenSpan {
+  RecordedSpan const* span = nullptr;
+  std::uint64_t parent = 0;
+};
+struct OpenSpans {
+  RecordedSpans values;
+  std::unordered_map<std::uint64_t, OpenSpan> by_key;
+
+  // Reads the recording once more if there are any: nothing is kept for the spans that end, which are most.
+  explicit OpenSpans(RecordingFile const& file) {
+    if (file.spans.empty()) return;
+    file.recording->for_each([&](RecordEntry const& entry) {
+      bool const begins = entry.type == RecordType::state || entry.type == RecordType::scope_begin ||
+                          entry.type == RecordType::new_span;
+      if ((!begins && entry.type != RecordType::values) || !file.spans.contains(entry.span)) return;
+      RecordEntry alone = entry;
+      alone.parent = 0;  // a chain of many could not be destroyed
+      values.follow(alone);
+      OpenSpan& open = by_key[entry.span];
+      open.span = values.current();
+      if (begins) open.parent = entry.parent;
+    });
+  }
+  std::string fields_of(std::uint64_t key) const {
+    auto const found = by_key.find(key);
+    tracing::InlineTextBuffer<256> text;
+    if (found == by_key.end() || found->second.span == nullptr) return {};
+    auto const append = [&text, fields = tracing::default_fields()](tracing::FieldValues const& group) {
+      tracing::TextStyle const style{.sanitize_values = true};
+      text.size() == 0 ? fields->append(text, group, style) : fields->append_recorded(text, 0, group, style);
+    };
+    found->second.span->values.for_each_group(*found->second.span->metadata, append);
+    return std::string(text.view());
+  }
+};
+
+// The innermost spans with their fields; those of a recursion are one.
+std::string path_of(std::vector<std::uint64_t> const& open, RecordingFile const& file, OpenSpans const& spans) {
   constexpr std::size_t kMaxNames = 32;
-  std::vector<std::pair<std::string, std::size_t>> names;  // and how often it comes in a row
+  struct Step {
+    std::string name;
+    std::size_t times;        // in a row
+    std::uint64_t innermost;  // of them
+  };
+  std::vector<Step> steps;
   for (std::uint64_t const key : open) {
     auto const found = file.spans.find(key);
     std::string const name = found == file.spans.end() ? "?" : found->second;
-    if (names.empty() || names.back().first != name) names.emplace_back(name, 0);
-    ++names.back().second;
+    if (steps.empty() || steps.back().name != name) steps.push_back({name, 0, key});
+    ++steps.back().times;
+    steps.back().innermost = key;
   }
-  std::string path = names.size() > kMaxNames ? "..." : "";
-  for (std::size_t i = names.size() - std::min(names.size(), kMaxNames); i < names.size(); ++i) {
-    auto const& [name, times] = names[i];
-    path.append(path.empty() ? "" : ":").append(name);
-    if (times > 1) path.append(" (").append(std::to_string(times)).append(" times)");
+  std::string path = steps.size() > kMaxNames ? "..." : "";
+  for (std::size_t i = steps.size() - std::min(steps.size(), kMaxNames); i < steps.size(); ++i) {
+    std::string const fields = spans.fields_of(steps[i].innermost);
+    std::string const times = std::to_string(steps[i].times);
+    path.append(path.empty() ? "" : ":").append(steps[i].name);
+    if (!fields.empty()) path.append("{").append(fields).append("}");
+    if (steps[i].times > 1) path.append(fields.empty() ? " (" + times + " times)" : " (innermost of " + times + ")");
   }
   return path;
+}
+
+// The open spans in which no thread is, without those around others of them.
+std::vector<std::uint64_t> held_spans(RecordingFile const& file, OpenSpans const& spans) {
+  std::set<std::uint64_t> held, around;
+  for (auto const& [key, span] : spans.by_key) held.insert(key);
+  for (RecordedTrack const& track : file.recording->tracks())
+    for (std::uint64_t const key : track.open) held.erase(key);
+  for (std::uint64_t const key : held) around.insert(spans.by_key.at(key).parent);
+  std::erase_if(held, [&around](std::uint64_t key) { return around.contains(key); });
+  return {held.begin(), held.end()};
+}
+
+// With the spans around it.
+std::string path_to(std::uint64_t leaf, RecordingFile const& file, OpenSpans const& spans) {
+  constexpr std::size_t kMaxDepth = 1000;  // a damaged recording may have a span that is below itself
+  std::vector<std::uint64_t> path;
+  auto at = spans.by_key.find(leaf);
+  for (; at != spans.by_key.end() && path.size() < kMaxDepth; at = spans.by_key.find(at->second.parent))
+    path.push_back(at->first);
+  std::reverse(path.begin(), path.end());
+  return path_of(path, file, spans);
 }
 
 }  // namespace
@@ -92,10 +164,20 @@ std::string notes_of(std::string const& command, RecordingFile const& file) {
 std::string notes_of(std::string const& command, RecordingFile const& file, std::uint64_t lost, bool is_exact) {
   std::string notes;
   auto const add = [&](std::string const& text) { notes += "testlog " + command + ": " + file.path + ": " + text + "\n"; };
+  OpenSpans const spans(file);
   for (RecordedTrack const& track : file.recording->tracks()) {
     if (track.open.empty()) continue;
     std::string const thread = track.name.empty() ? "thread " + std::to_string(track.number) : track.name;
-    add("at its end " + printable(thread) + " is in " + printable(path_of(track.open, file)));
+    add("at its end " + printable(thread) + " is in " + printable(path_of(track.open, file, spans)));
+  }
+  bool has_all = true;
+  if (file.recording->lost(has_all) == 0) {  // else their ends may be lost
+    constexpr std::size_t kMaxHeld = 10;
+    auto const held = held_spans(file, spans);
+    for (std::size_t i = 0; i < std::min(held.size(), kMaxHeld); ++i)
+      add("at its end " + printable(path_to(held[i], file, spans)) + " is open, and no thread is in it");
+    if (held.size() > kMaxHeld)
+      add("at its end " + std::to_string(held.size() - kMaxHeld) + " more spans are open, and no thread is in them");
   }
   for (auto const& [tag, test] : file.running) add(printable(test) + " did not end");
   if (lost > 0)

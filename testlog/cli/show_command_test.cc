@@ -151,6 +151,47 @@ TEST_F(Show, EscapesTheNamesInItsNotes) {
   EXPECT_THAT(shown.err, AllOf(HasSubstr("main is in red "), Not(HasSubstr("\x1b")), Not(HasSubstr("\nline"))));
 }
 
+TEST_F(Show, NamesTheSpansOfAKilledProcessWithTheirFields) {
+  std::string const file = folder_ / "killed.rec";
+  pid_t const child = fork();
+  if (child == 0) {
+    auto [layer, error] = tracing::record_layer({.path = file});
+    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
+      auto const ended = TRACE_MAKE_SPAN(info, "ended");
+      auto const request = TRACE_MAKE_SPAN(info, "request", tracing::kv("id", 1), tracing::kv("user", tracing::empty));
+      auto const reply = TRACE_MAKE_SPAN(info, "reply", tracing::parent(request), tracing::kv("bytes", 9));
+      request.record(tracing::kv("user", "me"));
+      TRACE_SPAN(info, "outer", tracing::kv("id", 7));
+      TRACE_SPAN(info, "inner", tracing::kv("text", "a\nb"));
+      kill(getpid(), SIGKILL);
+    });
+  }
+  waitpid(child, nullptr, 0);
+  std::string const note = "testlog show: " + file + ": at its end ";
+  EXPECT_EQ(show({file, "--time=none"}).err,
+            note + "main is in outer{id=7}:inner{text=\"a\\nb\"}\n" + note +
+                "ended is open, and no thread is in it\n" + note +
+                "request{id=1 user=\"me\"}:reply{bytes=9} is open, and no thread is in it\n");
+}
+
+TEST_F(Show, NamesAFewOfManyOpenSpans) {
+  std::string const file = folder_ / "killed.rec";
+  pid_t const child = fork();
+  if (child == 0) {
+    auto [layer, error] = tracing::record_layer({.path = file});
+    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
+      std::vector<tracing::Span> spans;
+      for (int i = 0; i < 25; ++i) spans.push_back(TRACE_MAKE_SPAN(info, "request", i));
+      kill(getpid(), SIGKILL);
+    });
+  }
+  waitpid(child, nullptr, 0);
+  std::string const notes = show({file}).err;
+  EXPECT_EQ(testlog::testdata::count(notes, " is open, and no thread is in it\n"), 10);
+  EXPECT_THAT(notes, HasSubstr("request{i=9} is open"));
+  EXPECT_THAT(notes, HasSubstr(": at its end 15 more spans are open, and no thread is in them\n"));
+}
+
 void die_below(int levels) {
   TRACE_SPAN(info, "recurse", levels);
   if (levels > 1) return die_below(levels - 1);
@@ -167,7 +208,7 @@ TEST_F(Show, NamesTheSpansOfARecursionOnce) {
     });
   }
   waitpid(child, nullptr, 0);
-  EXPECT_THAT(show({file}).err, HasSubstr(file + ": at its end main is in outer:recurse (50 times)\n"));
+  EXPECT_THAT(show({file}).err, HasSubstr(": at its end main is in outer:recurse{levels=1} (innermost of 50)\n"));
   EXPECT_EQ(testlog::testdata::count(run({TESTLOG_COMMAND, "tree", file}).out, "::recurse (open)\n"), 31);
 }
 

@@ -25,7 +25,9 @@ Recording::Recording() = default;
 Recording::~Recording() = default;
 
 void Recording::report(std::string problem) {
-  if (problems_.size() < kMaxProblems) problems_.push_back(std::move(problem));
+  // An earlier for_each() may have reported it.
+  bool const is_known = std::find(problems_.begin(), problems_.end(), problem) != problems_.end();
+  if (!is_known && problems_.size() < kMaxProblems) problems_.push_back(std::move(problem));
 }
 
 // ---- chunks ----
