@@ -153,9 +153,14 @@ class Recorder final : public testing::EmptyTestEventListener {
     begin_phase(Phase::after_test, name_of(test).c_str());
   }
 
+  void OnTestSuiteEnd(TestSuite const& suite) override {
+    if (run_records_ != nullptr) run_records_->properties(suite.name(), suite.ad_hoc_test_result());
+  }
+
   void OnTestProgramEnd(UnitTest const& program) override {
     runs_ = false;
     begin_phase(Phase::after_tests, "");
+    if (run_records_ != nullptr) run_records_->properties({}, program.ad_hoc_test_result());
     if (session_.environment().spdlog) tracing::bridge::detach_all();
     if (session_.environment().show == Show::all) report_.print_matching({});
     bool const ran_all = program.test_to_run_count() == program.total_test_count() - program.disabled_test_count();

@@ -107,6 +107,13 @@ TEST_F(DefaultRecording, TellsHowATestRanAndFailed) {
   EXPECT_EQ(all.back(), "run_end tests=1 failed=1");
 }
 
+TEST_F(DefaultRecording, HasThePropertiesOfSuitesAndEnvironments) {
+  run("SetUpOnce.A*:SetUpOnce.B*", {{"SCENARIO_OUTSIDE", "1"}});
+  EXPECT_THAT(marks("testlog_scenarios.rec", "property"),
+              ElementsAre("property test=\"SetUpOnce\" name=\"room\" value=\"4\"",
+                          "property test=\"\" name=\"devices\" value=\"2\""));
+}
+
 TEST_F(DefaultRecording, IsNotThatOfTestProgramsThatATestStarts) {
   EXPECT_EQ(run("Processes.StartsATestProgramThatFails", {{"TRACE_RECORD_KEEP", "all"}}).exit_code, 0);
   EXPECT_THAT(files(), ElementsAre("testlog_scenarios.Processes.StartsATestProgramThatFails.rec"));

@@ -124,12 +124,16 @@ void RunRecords::begin_test(std::string_view name, testing::TestInfo const& test
   write(marks().test_begin.metadata(), name, test.file(), test.line(), test.value_param(), test.type_param());
 }
 
-void RunRecords::end_test(std::string_view name, testing::TestInfo const& test) noexcept {
-  testing::TestResult const& result = *test.result();
+void RunRecords::properties(std::string_view test, testing::TestResult const& result) noexcept {
   for (int i = 0; i < result.test_property_count(); ++i) {
     testing::TestProperty const& property = result.GetTestProperty(i);
-    write(marks().property.metadata(), name, property.key(), property.value());
+    write(marks().property.metadata(), test, property.key(), property.value());
   }
+}
+
+void RunRecords::end_test(std::string_view name, testing::TestInfo const& test) noexcept {
+  testing::TestResult const& result = *test.result();
+  properties(name, result);
   write(marks().test_end.metadata(), name, result.Failed() ? "failed" : result.Skipped() ? "skipped" : "passed",
         static_cast<std::int64_t>(result.elapsed_time()));
 }

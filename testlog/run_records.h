@@ -12,6 +12,7 @@
 namespace testing {
 class TestInfo;
 class TestPartResult;
+class TestResult;
 class UnitTest;
 }  // namespace testing
 
@@ -32,6 +33,8 @@ class RunRecords {
   void begin_repetition(testing::UnitTest const& program, int repetition) noexcept;
   void begin_test(std::string_view name, testing::TestInfo const& test) noexcept;
   void end_test(std::string_view name, testing::TestInfo const& test) noexcept;
+  /// What RecordProperty() recorded in a test, in a suite outside its tests, or, if `test` is empty, outside of suites.
+  void properties(std::string_view test, testing::TestResult const& result) noexcept;
   /// A failure or a skip. `test` is empty outside any.
   void part_result(std::string_view test, testing::TestPartResult const& result) noexcept;
   /// exit() during the run of tests.

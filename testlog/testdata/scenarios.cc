@@ -261,6 +261,7 @@ class SetUpOnce : public testing::Test {
     TRACE_SPAN(info, "opening");
     TRACE_INFO("device opened");
     TRACE_DEBUG("device has room for {} bytes", 4);
+    RecordProperty("room", 4);
   }
   static void TearDownTestSuite() { TRACE_DEBUG("device closed"); }
 };
@@ -328,6 +329,7 @@ class Surroundings : public testing::Environment {
   void SetUp() override {
     TRACE_INFO("environment set up");
     TRACE_DEBUG("environment set up in detail");
+    testing::Test::RecordProperty("devices", 2);
   }
   void TearDown() override { TRACE_INFO("environment torn down"); }
 };
