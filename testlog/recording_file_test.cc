@@ -287,6 +287,10 @@ TEST(CommandLine, HidesValuesOfHiddenFields) {
   char const* const words[] = {"program", "--password=secret", "password=secret", "--other=x", "plain"};
   EXPECT_EQ(testlog::command_line(5, words),
             "program --password=***REDACTED*** password=***REDACTED*** --other=x plain");
+  char const* const apart[] = {"program", "--password", "hunter3", "-password",
+                               "--x=y",   "password",   "plain",   "--password"};
+  EXPECT_EQ(testlog::command_line(8, apart),
+            "program --password ***REDACTED*** -password ***REDACTED*** password plain --password");
   tracing::redact("");
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <utility>
 
 #include "testlog/environment.h"
 #include "tracing_core/model/redaction.h"
@@ -61,23 +62,29 @@ int number_of(char const* variable, int otherwise) noexcept {
   return text == nullptr ? otherwise : std::atoi(text);
 }
 
-// An argument whose value is hidden if its name is that of a hidden field.
-std::string_view shown_part(std::string_view argument) {
-  std::size_t const equals = argument.find('=');
-  if (equals == argument.npos) return argument;
-  std::string_view name = argument.substr(0, equals);
+// Whether what comes after `--name`, in the argument or as the next one, is a value that is hidden.
+bool hides_value(std::string_view name) {
   name.remove_prefix(std::min(name.find_first_not_of('-'), name.size()));
-  return tracing::internal::is_hidden(name) ? argument.substr(0, equals + 1) : argument;
+  return tracing::internal::is_hidden(name);
 }
 
 }  // namespace
 
 std::string command_line(int argc, char const* const* argv) {
   std::string text;
+  bool is_hidden = false;
   for (int i = 0; i < argc && argv[i] != nullptr; ++i) {
-    std::string_view const shown = shown_part(argv[i]);
-    text.append(i == 0 ? "" : " ").append(shown);
-    if (shown.size() < std::string_view(argv[i]).size()) text.append(tracing::internal::redaction_token());
+    std::string_view const argument = argv[i];
+    std::size_t const equals = argument.find('=');
+    text.append(i == 0 ? "" : " ");
+    if (std::exchange(is_hidden, false)) {
+      text.append(tracing::internal::redaction_token());
+    } else if (equals != argument.npos && hides_value(argument.substr(0, equals))) {
+      text.append(argument.substr(0, equals + 1)).append(tracing::internal::redaction_token());
+    } else {
+      text.append(argument);
+      is_hidden = argument.starts_with('-') && hides_value(argument);
+    }
   }
   return text;
 }
