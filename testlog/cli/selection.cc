@@ -83,6 +83,8 @@ std::vector<CLI::Option*> add_selection(CLI::App& command, Selection& selection)
 }
 
 std::optional<tracing::Instant> start_of(std::string const& file) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return std::nullopt;  // to open a FIFO would wait for a writer
   alignas(tracing::internal::RegionHeader) char bytes[sizeof(tracing::internal::RegionHeader)];
   std::ifstream stream(file, std::ios::binary);
   if (!stream.read(bytes, sizeof(bytes))) return std::nullopt;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -253,6 +254,16 @@ TEST_F(Show, KnowsTheFieldsThatTheExampleOfAReaderKnows) {
   std::string const last = "INFO request{id=1 user=\"me\"}: ";
   EXPECT_THAT(show({file}).out, HasSubstr(last + "show_command_test: step i=99999\n"));
   EXPECT_THAT(run({"/usr/bin/env", "python3", TESTLOG_EXAMPLE_READER, file}).out, HasSubstr(last + "step i=99999\n"));
+}
+
+TEST_F(Show, DoesNotWaitForAFifo) {
+  std::string const fifo = folder_ / "run.rec";
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  for (std::string const command : {"show", "tree"}) {
+    Outcome const outcome = run({"/usr/bin/timeout", "20", TESTLOG_COMMAND, command, fifo});
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(outcome.err, StartsWith("testlog " + command + ": " + fifo + ": is no recording: it has fewer "));
+  }
 }
 
 TEST_F(Show, HasNotesOfAFewOfManyRecordings) {
