@@ -126,7 +126,7 @@ int main(int argc, char** argv) {
                                              {.run = "example", .host_name = "machine", .print = false}, &profile);
   std::printf("loss %.2f\n", loss);
   if (!profile.ok()) std::printf("%s\n", profile.error.c_str());
-  std::printf("wrote %zu files to %s\n", profile.files.size(), profile.folder.c_str());
+  std::printf("wrote %zu files to %s/plugins/profile/example\n", profile.files.size(), dir.c_str());
 
   auto const forward = [&] {
     train::forward(device, 0);
