@@ -66,8 +66,9 @@ void Output::open_path(std::string_view test) {
   changes_with_tests_ = false;
   is_json_file_ = false;
   reported_ = true;
-  write("testlog: TRACE_OUTPUT=" + path + ": could not be opened: " + std::generic_category().message(error) +
-        "; expected stderr, stdout or a path that can be written to\n");
+  write_note("report", "testlog: TRACE_OUTPUT=" + path + ": could not be opened: " +
+                           std::generic_category().message(error) +
+                           "; expected stderr, stdout or a path that can be written to\n");
 }
 
 void Output::set_test(std::string_view test) {
@@ -89,8 +90,12 @@ void Output::write(std::string_view lines) noexcept {
 }
 
 std::string Output::note(std::string_view kind, std::string_view test, std::string_view text, Track const* track) const {
-  if (!is_json_file()) return std::string(text);
   InlineTextBuffer<1024> line;
+  if (!is_json_file()) {
+    if (kind != "report") return std::string(text);
+    append_sanitized(line, text);  // it may have a path, or another value of a variable
+    return std::string(line.view());
+  }
   line.append("{\"kind\":\"");
   line.append(kind);
   line.push_back('"');

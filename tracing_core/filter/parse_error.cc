@@ -13,7 +13,8 @@ constexpr std::size_t kShownBefore = 60;  // bytes of text shown around the erro
 constexpr std::size_t kShownAfter = 40;
 constexpr std::string_view kCut = "...";
 
-// Appends the text as it can be shown in one line of a terminal. Returns its width, one column per code point.
+// Appends text, of which parts may be the user's, as it can be shown in one line of a terminal. Returns its width, one
+// column per code point.
 std::size_t append_shown(std::string& out, std::string_view text) {
   std::size_t columns = 0;
   while (!text.empty()) {
@@ -47,7 +48,7 @@ std::string render(ParseError const& error, std::string_view text, std::string_v
   append_shown(out, text.substr(marked_end, last - marked_end));
   if (last < text.size()) out += kCut;
   out.append("\n").append(indent, ' ').append("^").append(width > 1 ? width - 1 : 0, '~');
-  if (!error.hint.empty()) out.append(" ").append(error.hint);
+  if (!error.hint.empty()) append_shown(out += ' ', error.hint);
   return out;
 }
 
