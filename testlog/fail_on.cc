@@ -129,7 +129,8 @@ void FailOn::raise_failures(testing::TestInfo const& test) {
         << "The test recorded an event of level " << lower_name(tracing::as_filter(event.level)) << "; " << source_
         << " is " << limit << ":\n  " << event.text;
   }
-  if (count > found.size()) ADD_FAILURE() << "... and " << count - found.size() << " more such events.";
+  if (count > found.size())
+    ADD_FAILURE_AT(test.file(), test.line()) << "... and " << count - found.size() << " more such events.";
 }
 
 void FailOn::allow(internal::AllowedEvents const& allowed) {

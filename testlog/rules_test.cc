@@ -455,6 +455,11 @@ TEST(Output, LinesOfAKilledProcessAreComplete) {
   EXPECT_LT(rest, 100u) << "of one line";
 }
 
+TEST(FailOn, ReportsFurtherEventsAtTheTest) {
+  Outcome const outcome = run_scenarios("Captured.TooMuch", {{"TRACE_FAIL_ON", "trace"}, {"TRACE_REPORT_LINES", "1"}});
+  EXPECT_THAT(outcome.out, testing::ContainsRegex("/scenarios.cc:[0-9]+: Failure\nFailed\n[.]{3} and 199990 more such events"));
+}
+
 // ---- bad values ----
 
 struct BadCase {
