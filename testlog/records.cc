@@ -9,14 +9,22 @@
 #include "testlog/record_of.h"
 #include "testlog/session.h"
 #include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/model/text_escape.h"
 
 namespace testlog::inline v1 {
 namespace {
 
+// What cannot be printed is escaped, as in lines of records.
+std::string printable(std::string_view text) {
+  tracing::InlineTextBuffer<256> out;
+  tracing::append_sanitized_in_line(out, text);
+  return std::string(out.view());
+}
+
 std::ostream& print(std::ostream& out, std::vector<Field> const& fields) {
   char const* separator = "";
   for (Field const& field : fields) {
-    out << separator << field.name << '=' << field.value;
+    out << separator << printable(field.name) << '=' << field.value;
     separator = " ";
   }
   return out;
@@ -61,8 +69,10 @@ std::partial_ordering operator<=>(FieldValue const& a, FieldValue const& b) noex
 bool operator==(FieldValue const& a, FieldValue const& b) noexcept { return (a <=> b) == 0; }
 
 std::ostream& operator<<(std::ostream& out, FieldValue const& value) {
-  if (std::holds_alternative<std::string>(value.typed_)) return out << '"' << value.text_ << '"';
-  return out << value.text_;
+  if (!std::holds_alternative<std::string>(value.typed_)) return out << printable(value.text_);
+  tracing::InlineTextBuffer<256> quoted;
+  tracing::append_quoted(quoted, value.text_);
+  return out << quoted.view();
 }
 
 FieldValue const* Record::field(std::string_view field_name) const noexcept {
@@ -75,12 +85,12 @@ FieldValue const* Record::field(std::string_view field_name) const noexcept {
 std::ostream& operator<<(std::ostream& out, Record const& record) {
   out << tracing::name(record.level) << ' ';
   for (SpanInfo const& span : record.spans) {
-    out << span.name;
+    out << printable(span.name);
     if (!span.fields.empty()) print(out << '{', span.fields) << '}';
     out << ':';
   }
   if (!record.spans.empty()) out << ' ';
-  out << record.target << ": " << (record.is_span ? "span " + record.name : record.message);
+  out << printable(record.target) << ": " << printable(record.is_span ? "span " + record.name : record.message);
   if (!record.fields.empty()) print(out << ' ', record.fields);
   return out;
 }

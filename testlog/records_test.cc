@@ -60,6 +60,18 @@ void emit_below(int levels) {
   TRACE_DEBUG("bottom");
 }
 
+TEST(Records, ArePrintedWithoutControlCharacters) {
+  Record record;
+  record.level = tracing::Level::info;
+  record.spans = {{"s\x1b", "t", tracing::Level::info, {{"a", FieldValue("1\n\x1b")}}}};
+  record.target = "t";
+  record.message = "one\ntwo\x1b[31m";
+  record.fields = {{"b", FieldValue::printed("x\ny")}};
+  std::ostringstream out;
+  out << record;
+  EXPECT_EQ(out.str(), "INFO s\\x1b{a=\"1\\n\\u{1b}\"}: t: one\\ntwo\\x1b[31m b=x\\ny");
+}
+
 TEST(Records, ListEnclosingSpansOutermostFirst) {
   emit_below(199);
   Record const record = records().back();
