@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "tracing_core/environment/thread_labels.h"
 #include "tracing_core/model/redaction.h"
 #include "tracing_core/model/text_buffer.h"
 
@@ -38,6 +39,12 @@ void CrashLine::write_json_to(Output& output) noexcept {
   }
   at += kAfter.copy(at, kAfter.size());
   output.write_dying({object, static_cast<std::size_t>(at - object)});
+}
+
+void CrashLine::add_thread(tracing::Track const& track, std::int64_t os_thread) noexcept {
+  tracing::InlineTextBuffer<512> name;  // has room for any
+  tracing::internal::append_thread_name(name, track);
+  *this << (track.name.empty() ? "" : "thread ") << name.view() << " (" << static_cast<std::uint64_t>(os_thread) << ")";
 }
 
 void CrashLine::add_duration(std::uint64_t nanoseconds) noexcept {

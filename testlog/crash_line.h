@@ -11,6 +11,7 @@
 #include "tracing_core/environment/output.h"
 #include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/field_values.h"
+#include "tracing_core/model/ids.h"
 #include "tracing_core/model/value.h"
 #include "tracing_core/record/dying_reader.h"
 
@@ -42,12 +43,8 @@ class CrashLine {
   }
   /// `1.204 ms`, or `12.204 s` from one second on.
   void add_duration(std::uint64_t nanoseconds) noexcept;
-  /// `thread main (1234)`.
-  void add_thread(std::string_view name, std::int64_t os_thread) noexcept {
-    *this << "thread ";
-    add_text(name.empty() ? std::string_view("without a name") : name);
-    *this << " (" << static_cast<std::uint64_t>(os_thread) << ")";
-  }
+  /// `thread main (1234)`, or `thread 6 (1234)`: the name that its records have, and the system's number.
+  void add_thread(tracing::Track const& track, std::int64_t os_thread) noexcept;
   /// `for_each_group(f)` calls `f(FieldValues const&)` for each group of the span's values.
   template <class F>
   void add_span(tracing::Metadata const& metadata, F&& for_each_group) noexcept {

@@ -93,7 +93,7 @@ void StateReport::write_thread(Session& session, std::size_t track, std::uint64_
   while (reader_->next()) ++count;
   reader_->go_to_open_spans(track);
   line_ << "  ";
-  line_.add_thread(reader_->track().name, reader_->os_thread());
+  line_.add_thread(reader_->track(), reader_->os_thread());
   bool const is_alive = add_state_of_thread(reader_->os_thread());
   if (is_alive) line_ << (reader_->depth() == 0 ? " is in no span" : " is in");
   line_.write_to(session.output());

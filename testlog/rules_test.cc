@@ -275,10 +275,16 @@ TEST(FatalSignal, ReportHasTheLastRecordsOfMany) {
 
 TEST(FatalSignal, ReportBeginsWithTheThreadThatDied) {
   std::string const report = run_dying("Dies.OnAWorker").err;
-  std::size_t const died = report.find(") died in working{item=3}\n"), other = report.find(") is in joining\n");
+  std::size_t const died = report.find("  thread 2 ("), other = report.find(") is in joining\n");
   ASSERT_NE(died, report.npos) << report;
   ASSERT_NE(other, report.npos) << report;
   EXPECT_LT(died, other) << report;
+  EXPECT_THAT(report, HasSubstr(") died in working{item=3}\n"));
+}
+
+TEST(FatalSignal, ReportNamesAThreadAsItsRecordsDo) {
+  std::string const report = run_dying("Dies.OnAWorkerInNoSpan").err;
+  EXPECT_THAT(report, testing::ContainsRegex("\n  thread 2 \\([0-9]+\\) died in no span\n  \\[thread 2\\] DEBUG "));
 }
 
 TEST(FatalSignal, ReportNamesTheMainThreadAlsoOutsideAnySpan) {

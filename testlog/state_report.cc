@@ -108,7 +108,7 @@ int StateReport::write_open_spans(Session& session, long died, bool of_died) noe
           std::size_t const depth = all.depths.of(track.number);
           all.left_out = depth > kMaxSpans ? depth - kMaxSpans : 0;
           all.line << "  ";
-          all.line.add_thread(track.name, os_thread);
+          all.line.add_thread(track, os_thread);
           all.line << (all.of_died ? " died in " : " is in ") << (all.left_out > 0 ? "..." : "");
         }
         if (all.left_out > 0) return void(--all.left_out);
@@ -120,10 +120,27 @@ int StateReport::write_open_spans(Session& session, long died, bool of_died) noe
   return visiting.count;
 }
 
+// `thread 6 (1234)`, without the first number if it recorded nothing.
+void StateReport::add_own_thread(Session& session, long os_thread) noexcept {
+  tracing::internal::RecordStore const* const store = session.capture().store();
+  bool const can_read = store != nullptr && reader_ != nullptr;
+  std::size_t const tracks = can_read ? reader_->find_tracks(*store, ~std::uint64_t{0}) : 0;
+  for (std::size_t i = 0; i < tracks; ++i) {
+    if (!reader_->go_to_end_of(i)) continue;
+    while (reader_->next()) {
+    }
+    reader_->go_to_open_spans(i);
+    if (reader_->os_thread() == os_thread) return line_.add_thread(reader_->track(), os_thread);
+  }
+  line_ << "thread " << (os_thread == getpid() ? "main (" : "(") << static_cast<std::uint64_t>(os_thread) << ")";
+}
+
 void StateReport::write_all_open_spans(Session& session) noexcept {
   long const died = syscall(SYS_gettid);
   if (write_open_spans(session, died, true) == 0) {
-    line_ << "  thread " << (died == getpid() ? "main (" : "(") << static_cast<std::uint64_t>(died) << ") died in no span";
+    line_ << "  ";
+    add_own_thread(session, died);
+    line_ << " died in no span";
     line_.write_to(session.output());
   }
   (void)write_open_spans(session, died, false);

@@ -53,6 +53,7 @@ class StateReport {
 
  private:
   int write_open_spans(Session& session, long died, bool of_died) noexcept;
+  void add_own_thread(Session& session, long os_thread) noexcept;
   void write_all_open_spans(Session& session) noexcept;
   bool next_unreported(Session& session) noexcept;
   void write_unreported(Session& session) noexcept;

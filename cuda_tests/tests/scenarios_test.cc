@@ -173,6 +173,7 @@ TEST_P(Scenarios, ThatNeverEndAreExplainedInTheLogOfCTestAndInItsJUnitFile) {
   EXPECT_THAT(folder.read("junit.xml"), HasSubstr("---- still running: Scenario.NeverEnds, for "));
   static constexpr Rule kRules[] = {{"[0-9]+\\.[0-9]{3} m?s", "<time>"},
                                     {"\\([0-9]+\\)", "(<number>)"},
+                                    {"  thread [0-9]+ ", "  thread <number> "},
                                     {"    -<time> [^\n]*\n", ""},  // records before the launch
                                     {" of stream [0-9]+|stream=[0-9]+|stream [0-9]+", "stream <number>"}};
   std::size_t const begin = outcome.out.find("---- still running");

@@ -201,6 +201,12 @@ void die_below(int levels) {
   raise(SIGSEGV);
 }
 TEST(Dies, InDeepSpans) { die_below(999); }
+TEST(Dies, OnAWorkerInNoSpan) {
+  std::thread([] {
+    TRACE_DEBUG("idle");
+    raise(SIGSEGV);
+  }).join();
+}
 TEST(Dies, InADeathTestOnly) {
   EXPECT_DEATH((work(), std::abort()), "");
   EXPECT_DEATH((work(), raise(SIGSEGV)), "");
