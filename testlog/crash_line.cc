@@ -1,7 +1,5 @@
 #include "testlog/crash_line.h"
 
-#include <utility>
-
 #include "tracing_core/environment/thread_labels.h"
 #include "tracing_core/model/redaction.h"
 #include "tracing_core/model/text_buffer.h"
@@ -109,13 +107,12 @@ void CrashLine::add_message(tracing::Value const& value) noexcept {
   add_text({text + at, parts.message_size - at});
 }
 
-void CrashLine::add_fields(tracing::FieldValues const& fields) noexcept {
-  bool first = true;
+bool CrashLine::add_fields(tracing::FieldValues const& fields, std::string_view before) noexcept {
+  bool any = false;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     tracing::Value const value = fields.value(i);
     if (value.is_empty()) continue;
-    if (!first) *this << " ";
-    first = false;
+    *this << (std::exchange(any, true) ? " " : before);
     if (fields.name(i) == "message") {
       value.kind() == tracing::ValueKind::text ? add_shortened(value.as_text()) : add_value(value);
       continue;
@@ -124,6 +121,7 @@ void CrashLine::add_fields(tracing::FieldValues const& fields) noexcept {
     *this << "=";
     add_value(value);
   }
+  return any;
 }
 
 }  // namespace testlog::inline v1

@@ -1,12 +1,14 @@
 // CrashLine: a line of a report that the handler of a signal may write.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "tracing_core/environment/output.h"
 #include "tracing_core/internal/utf8.h"
@@ -24,8 +26,11 @@ using tracing::internal::Output;
 class CrashLine {
  public:
   CrashLine& operator<<(std::string_view text) noexcept {
-    is_cut_ = is_cut_ || text.size() > kBytes - size_;
-    text = text.substr(0, kBytes - size_);
+    if (is_cut_) return *this;
+    if (text.size() > room()) {
+      is_cut_ = true;
+      text = text.substr(0, tracing::internal::char_start(text, room()));
+    }
     std::memcpy(bytes_ + size_, text.data(), text.size());
     size_ += text.size();
     return *this;
@@ -45,9 +50,16 @@ class CrashLine {
   void add_duration(std::uint64_t nanoseconds) noexcept;
   /// `thread main (1234)`, or `thread 6 (1234)`: the name that its records have, and the system's number.
   void add_thread(tracing::Track const& track, std::int64_t os_thread) noexcept;
-  /// `for_each_group(f)` calls `f(FieldValues const&)` for each group of the span's values.
+  /// How many bytes can be added.
+  std::size_t room() const noexcept { return end_ - size_; }
+  /// In at most `max_bytes`, of which a longer one uses all: `load{path="a.b...}`. `for_each_group(f)` calls
+  /// `f(FieldValues const&)` for each group of the span's values.
   template <class F>
-  void add_span(tracing::Metadata const& metadata, F&& for_each_group) noexcept {
+  void add_span(tracing::Metadata const& metadata, std::size_t max_bytes, F&& for_each_group) noexcept {
+    constexpr std::string_view kCutEnd = "...}";
+    if (is_cut_) return;
+    std::size_t const max_uncut = std::max(max_bytes, kCutEnd.size()) - kCutEnd.size();
+    std::size_t const end_before = std::exchange(end_, size_ + std::min(room(), max_uncut));
     bool any = metadata.is_perf();
     if (any) {
       *this << "perf{name=";
@@ -56,11 +68,10 @@ class CrashLine {
       add_text(metadata.name());
     }
     for_each_group([this, &any](tracing::FieldValues const& group) {
-      if (group.size() == 0) return;
-      *this << (any ? " " : "{");
-      any = true;
-      add_fields(group);
+      any = add_fields(group, any ? " " : "{") || any;
     });
+    end_ = end_before;
+    if (std::exchange(is_cut_, false)) *this << "...";
     if (any) *this << "}";
   }
   // Text of the program: line ends become `\n`, other control characters and bytes that are not UTF-8 question marks.
@@ -84,7 +95,8 @@ class CrashLine {
   void add_value(tracing::Value const& value) noexcept;
   void add_error(tracing::Value const& value) noexcept;
   void add_message(tracing::Value const& value) noexcept;
-  void add_fields(tracing::FieldValues const& fields) noexcept;
+  /// Those that have a value, `before` before the first one. False if there are none.
+  bool add_fields(tracing::FieldValues const& fields, std::string_view before = "") noexcept;
 
   /// A word: what the lines are in a file of JSON records.
   void set_kind(std::string_view kind) noexcept { kind_ = kind; }
@@ -93,8 +105,11 @@ class CrashLine {
   void write_unless_empty(Output& output) noexcept {
     if (size_ > 0) write_to(output);
   }
-  void clear() noexcept {
-    size_ = 0;
+  void clear() noexcept { cut_back_to(0); }
+  std::size_t size() const noexcept { return size_; }
+  /// Removes what was added since the line had `size` bytes.
+  void cut_back_to(std::size_t size) noexcept {
+    size_ = size;
     is_cut_ = false;
   }
 
@@ -108,6 +123,7 @@ class CrashLine {
   DyingReader const* reader_ = nullptr;
   std::string_view kind_;
   std::size_t size_ = 0;
+  std::size_t end_ = kBytes;  // of what may be added
   bool is_cut_ = false;
   char bytes_[kBytes] = {};
 };

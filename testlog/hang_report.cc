@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxSpans = 32;  // of a thread, the innermost ones
 constexpr std::size_t kLastRecords = 10;  // of a thread
+constexpr std::size_t kBeginBytes = 64;   // for when a span began
 
 // The letter of proc_pid_stat(5); 0 if the thread has ended.
 char state_of(std::int64_t os_thread) noexcept {
@@ -58,7 +59,8 @@ void StateReport::write_spans_of_thread(Session& session) noexcept {
     Begin const begin = reader_->begin_of_span(i - 1);
     line_ << "    ";
     line_.set_reader(reader_);
-    line_.add_span(reader_->span(i - 1), [this, i](auto&& f) { reader_->for_each_group(i - 1, f); });
+    line_.add_span(reader_->span(i - 1), line_.room() - kBeginBytes,
+                   [this, i](auto&& f) { reader_->for_each_group(i - 1, f); });
     line_.set_reader(nullptr);
     line_ << (begin.kind == Begin::made ? ", made " : ", entered ");
     if (begin.kind == Begin::before) line_ << "more than ";

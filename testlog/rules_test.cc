@@ -325,6 +325,19 @@ TEST(FatalSignal, ReportShortensLongTextsAndKeepsAllFields) {
                                      "\" b=\"" + b + "\" n=8\n"));
 }
 
+TEST(FatalSignal, ReportHasTheInnermostSpansAndTheMessageHoweverLongTheValuesAre) {
+  std::string const report = run_dying("Dies.InDeepSpansWithLongValues").err;
+  auto const last = [&report](std::string_view text) { return report.rfind(text, report.find(" DEBUG ")); };
+  EXPECT_THAT(report, HasSubstr(" died in ...:level{levels=30 text=\"xxx"));
+  EXPECT_THAT(report, HasSubstr("xxx...}:level{levels=0 text=\"xxx"));
+  EXPECT_NE(last("xxx...}:innermost\n"), report.npos) << report;
+  EXPECT_THAT(report, HasSubstr("xxx...}:innermost: dying_scenarios: bottom last=1\n"));
+}
+
+TEST(FatalSignal, ReportHasValuesThatCameLate) {
+  EXPECT_THAT(run_dying("Dies.InASpanWhoseValuesCameLate").err, HasSubstr(" died in late{status=5}\n"));
+}
+
 TEST(FatalSignal, ReportHasErrorsAndKeepsLineEndsApart) {
   Outcome const outcome = run_dying("Dies.WithErrorsAndLines");
   EXPECT_THAT(outcome.err, HasSubstr("  DEBUG open{error=Connection timed out}: dying_scenarios: not shown a\\nb?\\n "

@@ -78,6 +78,13 @@ struct Depths {
   }
 };
 
+// Of spans that follow each other in a line and of which `spans` are left: the inner ones have room, however long the
+// outer ones are.
+std::size_t share_of(std::size_t room, std::size_t spans) noexcept {
+  std::size_t const share = room / std::max<std::size_t>(spans, 1);
+  return share - std::min<std::size_t>(share, 2);  // for what separates them
+}
+
 }  // namespace
 
 // The threads that are in spans: only that which died, or only the others. Returns how many there are.
@@ -90,6 +97,7 @@ int StateReport::write_open_spans(Session& session, long died, bool of_died) noe
     Depths depths{};
     std::uint64_t track = 0;
     std::size_t left_out = 0;  // of the spans of this thread
+    std::size_t rest = 0;      // of those that are shown
     int count = 0;
   } visiting{line_, session.output(), died, of_died};
   session.registry().visit_all_tracks(
@@ -107,13 +115,17 @@ int StateReport::write_open_spans(Session& session, long died, bool of_died) noe
           all.track = track.number;
           std::size_t const depth = all.depths.of(track.number);
           all.left_out = depth > kMaxSpans ? depth - kMaxSpans : 0;
+          all.rest = depth - all.left_out;
           all.line << "  ";
           all.line.add_thread(track, os_thread);
           all.line << (all.of_died ? " died in " : " is in ") << (all.left_out > 0 ? "..." : "");
         }
         if (all.left_out > 0) return void(--all.left_out);
         all.line << (is_first ? "" : ":");
-        all.line.add_span(span.metadata(), [&span](auto&& f) { span.values().for_each_group(span.metadata(), f); });
+        std::size_t const share = share_of(all.line.room(), all.rest);
+        if (all.rest > 0) --all.rest;
+        all.line.add_span(span.metadata(), share,
+                          [&span](auto&& f) { span.values().for_each_group(span.metadata(), f); });
       },
       &visiting);
   if (visiting.count > 0) line_.write_to(session.output());
@@ -235,10 +247,12 @@ void StateReport::write_crash(Session& session, std::string_view signal, void co
 
 // ---- records ----
 
-void StateReport::add_path() noexcept {
+// Leaves `after` bytes of the line.
+void StateReport::add_path(std::size_t after) noexcept {
   if (reader_->has_more_spans()) line_ << "...:";
   for (std::size_t i = reader_->depth(); i > 0; --i) {
-    line_.add_span(reader_->span(i - 1), [this, i](auto&& f) { reader_->for_each_group(i - 1, f); });
+    line_.add_span(reader_->span(i - 1), share_of(line_.room() - std::min(line_.room(), after), i),
+                   [this, i](auto&& f) { reader_->for_each_group(i - 1, f); });
     line_ << (i == 1 ? ": " : ":");
   }
 }
@@ -272,10 +286,17 @@ void StateReport::write_record(Session& session) noexcept {
   }
   add_labels(session);
   line_ << tracing::name(reader_->values().metadata().level()) << " ";
-  add_path();
-  line_.add_text(reader_->values().metadata().target());
-  line_ << ": ";
-  line_.add_fields(reader_->values());
+  auto const add_event = [this] {
+    line_.add_text(reader_->values().metadata().target());
+    line_ << ": ";
+    line_.add_fields(reader_->values());
+  };
+  std::size_t const begin = line_.size(), room = line_.room();
+  add_event();
+  std::size_t const event_bytes = line_.size() - begin;
+  line_.cut_back_to(begin);
+  add_path(std::min(event_bytes + 2, room / 2));
+  add_event();
   line_.set_reader(nullptr);
   line_.write_to(session.output());
 }

@@ -64,7 +64,7 @@ class StateReport {
   bool add_state_of_thread(std::int64_t os_thread) noexcept;
   void write_spans_of_thread(Session& session) noexcept;
   void write_last_records(Session& session, std::size_t track, std::uint64_t since_ticks, std::size_t count) noexcept;
-  void add_path() noexcept;
+  void add_path(std::size_t after) noexcept;
   void add_owner(Attribution const& attribution) noexcept;
   void add_labels(Session& session) noexcept;
 

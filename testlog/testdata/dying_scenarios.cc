@@ -201,6 +201,21 @@ void die_below(int levels) {
   raise(SIGSEGV);
 }
 TEST(Dies, InDeepSpans) { die_below(999); }
+void die_below_long_values(int levels) {
+  std::string const text(400, 'x');
+  TRACE_SPAN(info, "level", levels, text);
+  if (levels > 0) return die_below_long_values(levels - 1);
+  TRACE_SPAN(info, "innermost");
+  TRACE_DEBUG("bottom", tracing::kv("last", 1));
+  raise(SIGSEGV);
+}
+TEST(Dies, InDeepSpansWithLongValues) { die_below_long_values(60); }
+TEST(Dies, InASpanWhoseValuesCameLate) {
+  auto span = TRACE_MAKE_SPAN(info, "late", tracing::kv("status", tracing::empty));
+  span.record(tracing::kv("status", 5));
+  auto const entered = span.enter();
+  raise(SIGSEGV);
+}
 TEST(Dies, OnAWorkerInNoSpan) {
   std::thread([] {
     TRACE_DEBUG("idle");
