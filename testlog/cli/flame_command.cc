@@ -185,7 +185,9 @@ Command add_flame_command(CLI::App& program) {
       ->type_name("FILE")
       ->capture_default_str();
   command.add_option("--title", options.title, "The title")->type_name("TEXT");
-  command.add_option("--unit,--count-name", options.picture.unit, "The unit of the counts; TRACE_FLAME counts nanoseconds")
+  command
+      .add_option("--unit,--count-name,--countname", options.picture.unit,
+                  "The unit of the counts; TRACE_FLAME counts nanoseconds")
       ->type_name("NAME")
       ->capture_default_str();
   command.add_option("--width", options.picture.width, "The width of the picture in pixels, 400 to 100000")

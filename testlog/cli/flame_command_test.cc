@@ -104,6 +104,7 @@ TEST(FlameCommand, HonoursItsOptions) {
   EXPECT_THAT(titles(reversed), testing::Contains("b (10 ns, 28.57%)"));
   EXPECT_THAT(flame({run, "--inverted", "--count-name", "bytes"}).out,
               testing::AllOf(HasSubstr(">Icicle graph<"), HasSubstr(">Width: bytes, 35 in all<")));
+  EXPECT_THAT(flame({run, "--countname", "bytes"}).out, HasSubstr(">Width: bytes, 35 in all<"));
 }
 
 TEST(FlameCommand, DrawsCharts) {
