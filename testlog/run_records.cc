@@ -103,7 +103,8 @@ RunRecords::RunRecords(tracing::internal::RecordStore const& store) : forks_when
 template <class... Values>
 void RunRecords::write_locked(tracing::Metadata const& metadata, Values const&... values) noexcept {
   std::array<Value, sizeof...(values)> const all{as_value(values)...};
-  writer_.mark(metadata, all.data());
+  using tracing::internal::Importance;
+  writer_.mark(metadata, all.data(), &metadata == &marks().failure.metadata() ? Importance::high : Importance::usual);
 }
 
 template <class... Values>

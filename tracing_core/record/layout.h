@@ -30,7 +30,7 @@ struct RegionHeader {
   std::atomic<std::uint64_t> dropped;      // records for which there was no chunk
   alignas(64) std::atomic<std::uint32_t> hand;    // the chunk that is taken next
   alignas(64) std::atomic<std::uint32_t> usable;  // how many chunks the hand passes
-  std::atomic<std::uint32_t> spared;              // how many chunks it passes over because of what they contain
+  std::atomic<std::uint32_t> spared;              // how many chunks with WARN or ERROR it has passed over; wraps
   std::atomic<std::uint32_t> newest_tag;          // of which the first records are kept
   std::atomic<std::uint64_t> overwritten_until;   // no record after this moment was overwritten
   // Tag in the upper 24 bits, records that are lost in the others; the place is the tag modulo kLossEntries.
@@ -39,8 +39,12 @@ struct RegionHeader {
 };
 static_assert(sizeof(RegionHeader) == 4096);
 
-/// See ChunkHead::turns.
-inline constexpr std::uint16_t kSparedTurns = 8;
+/// See ChunkHead::importance.
+enum class Importance : std::uint8_t {
+  usual,
+  high,    // it has WARN, ERROR or a failure; the hand has not come to it yet
+  spared,  // the same, and the hand has passed over it
+};
 
 inline constexpr std::uint32_t kMaxTag = (1u << 24) - 1;
 inline constexpr std::uint64_t kMaxLoss = (std::uint64_t{1} << 40) - 1;
@@ -56,7 +60,9 @@ struct ChunkHead {
   std::uint64_t first_span;               // how many spans the track made before
   std::uint32_t tag;                      // see RecordType::tag
   // What is lost if the chunk is given away.
-  std::uint32_t tag_changes;
+  std::uint16_t tag_changes;
+  Importance importance;
+  std::uint8_t has_first;    // it has the first records of a tag, the last one that it has
   std::uint64_t last_ticks;  // when its track left it; zero before
   std::uint32_t records;     // that have an ordinal; zero before
   static constexpr std::size_t kTagChanges = 7;
@@ -64,8 +70,7 @@ struct ChunkHead {
     std::uint32_t tag;
     std::uint32_t records;  // before it
   } changes[kTagChanges];
-  std::uint16_t turns;      // how often the hand still passes over it, because of WARN and ERROR
-  std::uint16_t has_first;  // it has the first records of a tag, the last one that it has
+  std::uint32_t spared_before;  // how many others were, when this one was spared
 };
 static_assert(sizeof(ChunkHead) == 128);
 

@@ -15,6 +15,7 @@
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
+#include "tracing_core/record/mark_site.h"
 #include "tracing_core/record/record_layer.h"
 #include "tracing_core/record/recorded_spans.h"
 #include "tracing_core/tracing.h"
@@ -143,20 +144,47 @@ TEST_F(Losses, AreNoneOfTheParentIfAForkedChildDestroysTheRegistry) {
   EXPECT_EQ(owned, 2u) << "one of the thread, one of callsites";
 }
 
-TEST_F(Losses, SpareWarningsForAWhile) {
+TEST_F(Losses, SpareTheOnlyWarningHoweverLongAgo) {
   say(1, 10);
   with_default(registry_, [] { TRACE_WARN("early"); });
-  say(2, 20'000);  // some laps
-  auto const has_warning = [this] {
-    bool found = false;
-    Recording::read_region(region())->for_each([&found](RecordEntry const& entry) {
-      found |= entry.metadata != nullptr && entry.metadata->level() == Level::warn;
-    });
-    return found;
-  };
-  EXPECT_TRUE(has_warning());
-  say(3, 200'000);
-  EXPECT_FALSE(has_warning()) << "or they would fill the recording";
+  say(2, 2000);
+  say(3, 400'000);  // some 30 laps
+  bool found = false;
+  Recording::read_region(region())->for_each([&found](RecordEntry const& entry) {
+    found |= entry.metadata != nullptr && entry.metadata->level() == Level::warn;
+  });
+  EXPECT_TRUE(found);
+}
+
+TEST_F(Losses, AreOfTheOldestWarningsIfTheyFillMoreThanAnEighth) {
+  constexpr int kWarnings = 30;
+  say(1, 2000);
+  for (int i = 0; i < kWarnings; ++i) {
+    with_default(registry_, [i] { TRACE_WARN("warning", i); });
+    say(1, 20'000);  // two laps
+  }
+  std::vector<std::int64_t> left;
+  Recording::read_region(region())->for_each([&left](RecordEntry const& entry) {
+    if (entry.metadata != nullptr && entry.metadata->level() == Level::warn) left.push_back(entry.values[0].as_i64());
+  });
+  EXPECT_THAT(left, testing::ElementsAre(kWarnings - 2, kWarnings - 1)) << "an eighth of 20 chunks";
+}
+
+TEST_F(Losses, SpareMarksOfHighImportance) {
+  static MarkSite const site("failure", {"number"});
+  auto const writer = std::make_unique<Writer>();
+  for (int i = 0; i < 2; ++i) {
+    Value const number = Value::of_i64(i);
+    writer->start(store_->parts(), kMarksTrack, getpid(), nullptr);
+    writer->mark(site.metadata(), &number, i == 0 ? Importance::high : Importance::usual);
+    writer->finish();
+  }
+  say(2, 50'000);
+  std::vector<std::int64_t> left;
+  Recording::read_region(region())->for_each([&left](RecordEntry const& entry) {
+    if (entry.type == RecordType::mark) left.push_back(entry.values[0].as_i64());
+  });
+  EXPECT_THAT(left, testing::ElementsAre(0));
 }
 
 TEST_F(Losses, AreBoundedIfAllRecordsAreWarnings) {

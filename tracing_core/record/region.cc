@@ -174,8 +174,8 @@ void Region::discard() noexcept {
     if (chunk.generation.load(std::memory_order_relaxed) == 0 ||
         !chunk.owned.compare_exchange_strong(free, 1, std::memory_order_acquire))
       continue;
-    if (chunk.turns != 0 && chunk.turns < kSparedTurns) header().spared.fetch_sub(1, std::memory_order_relaxed);
-    chunk.turns = chunk.has_first = 0;
+    chunk.importance = Importance::usual;
+    chunk.has_first = 0;
     madvise(this->chunk(i), kChunkBytes, MADV_DONTNEED);
     chunk.generation.store(0, std::memory_order_release);
     give_back(i);
@@ -209,7 +209,7 @@ std::uint32_t Region::take() noexcept {
     if (chunk.owned.load(std::memory_order_relaxed) != 0 ||
         !chunk.owned.compare_exchange_strong(free, 1, std::memory_order_acquire))
       continue;
-    if (is_spared(chunk)) {
+    if (is_spared(chunk, count)) {
       give_back(turn);
       continue;
     }
@@ -223,21 +223,18 @@ std::uint32_t Region::take() noexcept {
 }
 
 // Whether the hand passes over the chunk, which is the caller's: it has the first records of the newest tag, or WARN and
-// ERROR, as long as these chunks fill no more than an eighth.
-bool Region::is_spared(ChunkHead& chunk) noexcept {
+// ERROR. Of the latter, an eighth of all `chunks` at most, the last ones that the hand came to.
+bool Region::is_spared(ChunkHead& chunk, std::uint32_t chunks) noexcept {
   if (chunk.generation.load(std::memory_order_relaxed) == 0) return false;
   RegionHeader& all = header();
   std::uint32_t const last_tag = chunk.tag_changes == 0 ? chunk.tag : chunk.changes[chunk.tag_changes - 1].tag;
   if (chunk.has_first != 0 && last_tag == all.newest_tag.load(std::memory_order_relaxed)) return true;
-  if (chunk.turns == 0) return false;
-  bool const is_counted = chunk.turns < kSparedTurns;
-  std::uint32_t const most = all.usable.load(std::memory_order_relaxed) / 8;
-  if (!is_counted && all.spared.fetch_add(1, std::memory_order_relaxed) >= most) {
-    all.spared.fetch_sub(1, std::memory_order_relaxed);
-    return false;
+  if (chunk.importance == Importance::usual) return false;
+  if (chunk.importance == Importance::high) {
+    chunk.importance = Importance::spared;
+    chunk.spared_before = all.spared.fetch_add(1, std::memory_order_relaxed);
   }
-  if (--chunk.turns == 0) all.spared.fetch_sub(1, std::memory_order_relaxed);
-  return chunk.turns != 0;
+  return all.spared.load(std::memory_order_relaxed) - chunk.spared_before <= chunks / 8;
 }
 
 bool Region::is_first_of(std::uint32_t tag) noexcept {

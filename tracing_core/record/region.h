@@ -1,8 +1,8 @@
 // Region: the memory of a recording, anonymous or that of a file.
 //
-// Threads take chunks from it in turn, so the oldest go first. Those with WARN or ERROR are passed over some times, if they
-// are not too many, and so is the one with the first records of the newest tag. No thread waits for another one: what is shared are the
-// position of the hand and an owner per chunk.
+// Threads take chunks from it in turn, so the oldest go first. Those with WARN or ERROR are passed over, as long as
+// they fill no more than an eighth: of more, the oldest go. So is the one with the first records of the newest tag. No
+// thread waits for another one: what is shared are the position of the hand and an owner per chunk.
 #pragma once
 
 #include <memory>
@@ -71,7 +71,7 @@ class Region {
   bool has_memory(std::uint32_t chunk) noexcept;
   bool grow() noexcept;
   std::uint32_t advance_hand(std::uint32_t count) noexcept;
-  bool is_spared(ChunkHead& chunk) noexcept;
+  bool is_spared(ChunkHead& chunk, std::uint32_t chunks) noexcept;
   void count_overwritten(ChunkHead const& gone) noexcept;
   bool is_still_open() const noexcept;
   int extend(std::size_t from, std::size_t to) const noexcept;

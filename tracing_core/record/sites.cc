@@ -165,7 +165,10 @@ std::uint32_t Sites::add(Metadata const& metadata) noexcept {
     head.track = 0;
     head.first_ticks = ticks_now();
     head.first_record = head.first_span = head.last_ticks = 0;
-    head.tag = head.tag_changes = head.records = 0;
+    head.tag = head.records = 0;
+    head.tag_changes = 0;
+    head.importance = Importance::usual;
+    head.has_first = 0;
     region_.publish(chunk);
     chunk_ = chunk;
     used = 0;

@@ -268,7 +268,7 @@ bool Writer::next_chunk(Place const& place) noexcept {
   head_->tag_changes = 0;
   head_->records = 0;
   head_->last_ticks = 0;
-  head_->turns = 0;
+  head_->importance = Importance::usual;
   head_->has_first = region.is_first_of(tag_) ? 1 : 0;
   at_ = region.chunk(taken);
   end_ = at_ + kChunkBytes;

@@ -113,8 +113,10 @@ class Writer {
   void follows_from(Metadata const& metadata, std::uint64_t span, std::uint64_t cause, Place const& place) noexcept {
     put(RecordType::follows_from, metadata, nullptr, place, 2, span, cause);
   }
-  void mark(Metadata const& metadata, Value const* values) noexcept {
-    put(RecordType::mark, metadata, values, {.flags = static_cast<std::uint8_t>(Parent::Kind::root)});
+  void mark(Metadata const& metadata, Value const* values, Importance importance = Importance::usual) noexcept {
+    bool const is_there =
+        put(RecordType::mark, metadata, values, {.flags = static_cast<std::uint8_t>(Parent::Kind::root)});
+    if (is_there && importance == Importance::high) spare_chunk();
   }
   void timed(Metadata const& metadata, std::uint64_t ns, Place const& place) noexcept {
     put(RecordType::timed, metadata, nullptr, place, 1, ns);
@@ -207,7 +209,7 @@ class Writer {
     return true;
   }
   // The chunk has something that matters more than what others have.
-  void spare_chunk() noexcept { head_->turns = kSparedTurns; }
+  void spare_chunk() noexcept { head_->importance = Importance::high; }
   // False if there is no room.
   bool put(RecordType type, Metadata const& metadata, Value const* values, Place const& place, unsigned references = 0,
            std::uint64_t first = 0, std::uint64_t second = 0, std::uint64_t third = 0) noexcept;
