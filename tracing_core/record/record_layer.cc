@@ -44,7 +44,11 @@ void RecordLayer::describe(Writer& writer, SpanRef span, bool entered, void cons
   std::uint32_t const tag = place_ == 0 ? span.slot()->record_tag : store_->tag();
   SpanLock const lock = span.lock();
   bool is_first = true;
+  std::uint32_t groups_left = span.values().group_count();
+  if (span == static_cast<Around const*>(around)->recorded && groups_left > 0) --groups_left;
   span.values().for_each_group(span.metadata(), [&](FieldValues const& values) {
+    if (groups_left == 0) return;
+    --groups_left;
     if (std::exchange(is_first, false)) {
       writer.state(span.metadata(), values.statement_values(), key, key_of(parent), tag, place);
     } else {
@@ -225,7 +229,7 @@ void RecordLayer::add_event(Event const& event, Context const& context) noexcept
 
 void RecordLayer::on_record(SpanRef span, FieldValues const& values, Context const& context) noexcept {
   Place place;
-  Around const around{*this, context, {}, {}, {span}};
+  Around const around{*this, context, {}, {}, {span}, span};
   Writer* const writer = writer_for(around, place);
   if (writer == nullptr || key_of(span) == 0) return;
   make_known(*writer, span, place);

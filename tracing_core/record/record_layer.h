@@ -52,6 +52,7 @@ class RecordLayer final : public Layer {
     SpanRef left{};     ///< by this call: still to be described
     SpanRef entered{};  ///< by this call: not yet
     SpanRef named[2]{};  ///< by the record
+    SpanRef recorded{};  ///< by this call: its last values are not to be described
   };
 
   /// Records that one of the layers `shown` sees are marked by kShown.

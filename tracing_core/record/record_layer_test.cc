@@ -88,6 +88,10 @@ class RecordLayerTest : public testing::Test {
   }
   std::unique_ptr<Recording> read() { return Recording::read_region(store_->region()); }
   std::vector<std::string> texts() { return texts_of(*read()); }
+  // What is left if the chunks before are overwritten.
+  std::unique_ptr<Recording> read_from(std::uint32_t chunk) {
+    return Recording::read_region(store_->region(), store_->region().head(chunk).first_ticks);
+  }
 
   std::shared_ptr<RecordStore> const store_;
   std::shared_ptr<Registry> const registry_;
@@ -207,6 +211,41 @@ TEST_F(RecordLayerTest, ReadsBackHandlesOfAnotherThread) {
   });
   EXPECT_THAT(texts(), ElementsAre("new request{id=7}", "state request{id=7}", "enter request", "event working{}",
                                    "exit request", "values request{status=200}", "close request"));
+}
+
+TEST_F(RecordLayerTest, RecordsAValueOnceInASpanThatItDescribesForIt) {
+  record([this] {
+    auto span = TRACE_MAKE_SPAN(info, "request", kv("id", 7), kv("status", empty));
+    std::thread([&] { with_default(registry_, [&] { span.record(kv("status", 200)); }); }).join();
+  });
+  EXPECT_THAT(texts(),
+              ElementsAre("new request{id=7}", "state request{id=7}", "values request{status=200}", "close request"));
+}
+
+// The chunk describes the span, as it is about the record.
+TEST_F(RecordLayerTest, RecordsAValueOnceIfItBeginsAChunk) {
+  record([] {
+    auto const span = TRACE_MAKE_SPAN(info, "request", kv("text", empty));
+    span.in_scope([&span] {
+      TRACE_INFO("long", kv("text", std::string(4000, 'x')), kv("more", std::string(4000, 'x')));
+      for (char letter = 'a'; letter <= 'h'; ++letter) span.record(kv("text", std::string(1500, letter)));
+      TRACE_INFO("inside");
+    });
+  });
+  for (std::uint32_t chunk = 0; chunk < store_->region().chunk_count(); ++chunk) {
+    RecordedSpans spans;
+    std::string letters;  // of the last event's span
+    read_from(chunk)->for_each([&](RecordEntry const& entry) {
+      spans.follow(entry);
+      if (entry.type != RecordType::event) return;
+      ASSERT_NE(spans.current(), nullptr);
+      letters.clear();
+      spans.current()->values.for_each_group(*spans.current()->metadata, [&](FieldValues const& values) {
+        if (values.size() > 0 && !values.value(0).is_empty()) letters += values.value(0).as_text()[0];
+      });
+    });
+    EXPECT_EQ(letters, "abcdefgh") << chunk;
+  }
 }
 
 TEST_F(RecordLayerTest, RecordsChildrenOfSpansThatItsFilterRejects) {
