@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <latch>
 #include <map>
 #include <string>
@@ -349,6 +351,39 @@ TEST_F(RecordLayerTest, LastRecordsOfALongRunKnowTheirSpans) {
   EXPECT_EQ(recording->dropped(), 0u);
   ASSERT_EQ(recording->tracks().size(), 1u);
   EXPECT_EQ(recording->tracks()[0].lost + rest.records, 2 + 3 * 200'000u);
+}
+
+TEST_F(RecordLayerTest, LastRecordsOfALongRunKnowNumbersAndBeginningsOfTextsOfTheirSpans) {
+  std::string const text(3000, 'x');
+  record([&text] {
+    TRACE_SPAN(info, "outer", kv("a", text), kv("b", text), kv("c", text), kv("d", text), kv("e", text), kv("f", text),
+               kv("g", text), kv("h", text), kv("i", text), kv("j", text), kv("k", text), kv("l", text), kv("n", 7));
+    TRACE_SPAN(info, "inner", text, kv("id", 42));
+    for (int i = 0; i < 100'000; ++i) TRACE_INFO("step", i);
+    TRACE_INFO("long", kv("a", std::string(10'000, 'x')), kv("b", std::string(10'000, 'x')), kv("end", true));
+  });
+  std::vector<std::string> const all = texts();
+  std::vector<std::string> states;
+  std::ranges::copy_if(all, std::back_inserter(states),
+                       [](std::string const& line) { return line.starts_with("state "); });
+  ASSERT_GE(states.size(), 2u);
+  EXPECT_THAT(states[0], testing::AllOf(HasSubstr("a=\"xxxx"), HasSubstr("l=\"" + std::string(40, 'x')),
+                                        HasSubstr(" n=7}")));
+  std::string const cut = std::string(40, 'x') + "... (3000 bytes)\" id=42}";
+  EXPECT_THAT(states[1], testing::AllOf(testing::StartsWith("state inner{text=\"x"), HasSubstr(cut)));
+  EXPECT_EQ(store_->region().header().dropped.load(), 0u);
+}
+
+TEST_F(RecordLayerTest, CutsARecordThatFindsNoRoomBehindTheSpansAroundIt) {
+  std::string const text(10'000, 'x');
+  record([&text] {
+    std::vector<EnteredSpan> entered;
+    for (int i = 0; i < 60; ++i) entered.push_back(TRACE_MAKE_SPAN(info, "level", i, text).entered());
+    TRACE_INFO("long", kv("a", text), kv("b", text), kv("c", text), kv("last", 7));
+    while (!entered.empty()) entered.pop_back();
+  });
+  EXPECT_THAT(texts(), testing::Contains(HasSubstr("last=7}")));
+  EXPECT_EQ(store_->region().header().dropped.load(), 0u);
 }
 
 TEST_F(RecordLayerTest, LastRecordsOfALongRunKnowTheSpansThatTheyName) {

@@ -9,8 +9,13 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-// The values of spans that are described again are short, so that there is room for the records of the chunk.
+// The values of spans that are described again are short, so that there is room for the records of the chunk. At its
+// beginning they fill about half of it: a text takes no more than half of what is left of that, or a few bytes. Of very
+// many spans, or values, the last ones are left out.
 constexpr std::size_t kMaxStateText = 1024;
+constexpr std::size_t kMinStateText = 48;
+constexpr std::size_t kTextsOfStates = kChunkBytes / 2;
+constexpr std::size_t kValuesOfStates = kTextsOfStates + kChunkBytes / 8;
 
 constexpr std::uint8_t kTextKind = static_cast<std::uint8_t>(ValueKind::text);
 
@@ -161,9 +166,10 @@ bool Writer::append(RecordHead head, Metadata const& metadata, Value const* valu
 char* Writer::append_values(char* to, RecordHead& head, Metadata const& metadata, Value const* values) noexcept {
   std::size_t const count = metadata.parts().value_count;
   auto* const more = reinterpret_cast<std::uint8_t*>(at_ + sizeof(RecordHead));
+  char* const end_of_texts = this->end_of_texts();
   for (std::size_t i = 0; i < count; ++i) {
     Value const& value = values[i];
-    text_end_ = at_ + kMaxRecordBytes - (count - i) * 16;
+    text_end_ = end_of_texts - (count - i) * 16;
     auto kind = static_cast<std::uint8_t>(value.kind());
     if (kind < kTextKind) [[likely]] {
       if (end_ - to < 16) [[unlikely]] return nullptr;
@@ -186,9 +192,24 @@ char* Writer::append_values(char* to, RecordHead& head, Metadata const& metadata
   return to;
 }
 
+// A record goes to the next chunk if its texts find no room in this one, but the first one of a chunk can go nowhere.
+char* Writer::end_of_texts() const noexcept {
+  char* const most = at_ + kMaxRecordBytes;
+  if (describing_ == Describing::start_of_chunk) return std::min(most, end_ - kChunkBytes + kValuesOfStates);
+  return records_ == head_->first_record ? std::min(most, end_) : most;
+}
+
+// Of a text that begins at `to`.
+std::size_t Writer::max_text(char const* to) const noexcept {
+  if (describing_ == Describing::nothing) return kMaxValueBytes;
+  if (describing_ == Describing::in_chunk) return kMaxStateText;
+  std::ptrdiff_t const left = end_ - kChunkBytes + kTextsOfStates - to;
+  return left <= 0 ? kMinStateText : std::clamp(static_cast<std::size_t>(left) / 2, kMinStateText, kMaxStateText);
+}
+
 // Appends the sizes, of the text that is stored and of all of it, and the text; null if there is no room.
 char* Writer::append_text(char* to, std::uint8_t& kind, Value const& value) noexcept {
-  std::size_t const max_text = describing_ == Describing::nothing ? kMaxValueBytes : kMaxStateText;
+  std::size_t const max_text = this->max_text(to);
   InlineTextBuffer<256> printed;
   std::string_view text;
   switch (value.kind()) {
@@ -306,19 +327,22 @@ void Writer::describe_clock() noexcept {
 
 void Writer::state(Metadata const& metadata, Value const* values, std::uint64_t span, std::uint64_t parent,
                    std::uint32_t tag, Place const& place) noexcept {
-  if (put(RecordType::state, metadata, has_room_for_values() ? values : nullptr,
+  if (put(RecordType::state, metadata, has_room_for_values(metadata) ? values : nullptr,
           {.flags = static_cast<std::uint8_t>(kRestated | place.flags), .around = place.around}, 3, span, parent, tag))
     known_[span % kKnownSpans] = span;
 }
 
 void Writer::state_values(Metadata const& metadata, Value const* values, std::uint64_t span,
                           void const* around) noexcept {
-  if (has_room_for_values()) put(RecordType::values, metadata, values, {.flags = kRestated, .around = around}, 1, span);
+  if (!has_room_for_values(metadata)) return;
+  put(RecordType::values, metadata, values, {.flags = kRestated, .around = around}, 1, span);
 }
 
-// A chunk begins with the values of the outer spans, but half of it is for records, unless a span has many long texts.
-bool Writer::has_room_for_values() const noexcept {
-  return describing_ != Describing::start_of_chunk || at_ < end_ - kChunkBytes / 2;
+// At least for its numbers.
+bool Writer::has_room_for_values(Metadata const& metadata) const noexcept {
+  std::size_t const values = metadata.parts().value_count;
+  std::size_t const bytes = sizeof(RecordHead) + extra_kinds_bytes(values) + 24 + values * 16;
+  return describing_ != Describing::start_of_chunk || at_ + bytes <= end_ - kChunkBytes + kValuesOfStates;
 }
 
 void Writer::describe_foreign_track(Track const& track) noexcept {

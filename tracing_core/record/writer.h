@@ -213,7 +213,9 @@ class Writer {
   // False if there is no room.
   bool put(RecordType type, Metadata const& metadata, Value const* values, Place const& place, unsigned references = 0,
            std::uint64_t first = 0, std::uint64_t second = 0, std::uint64_t third = 0) noexcept;
-  bool has_room_for_values() const noexcept;
+  bool has_room_for_values(Metadata const& metadata) const noexcept;
+  std::size_t max_text(char const* to) const noexcept;
+  char* end_of_texts() const noexcept;
   void leave_chunk() noexcept;
   void drop() noexcept;
   bool append(RecordHead head, Metadata const& metadata, Value const* values, Place const& place,
