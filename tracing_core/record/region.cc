@@ -147,12 +147,11 @@ void Region::start(std::uint32_t usable) noexcept {
 }
 
 std::size_t Region::size_bytes() const noexcept {
-  return std::max(sizeof(RegionHeader), size_bytes_of(grown_.load(std::memory_order_acquire)));
+  return std::max(sizeof(RegionHeader), size_bytes_of(grown()));
 }
 
 std::uint32_t Region::chunk_count() const noexcept {
-  std::uint32_t const grown = grown_.load(std::memory_order_acquire);
-  return std::min(grown, header().usable.load(std::memory_order_relaxed));
+  return std::min(grown(), header().usable.load(std::memory_order_relaxed));
 }
 
 void Region::add_track() noexcept {
@@ -168,7 +167,7 @@ void Region::set_limit(std::size_t limit_bytes) noexcept {
 }
 
 void Region::discard() noexcept {
-  for (std::uint32_t i = 0; i < grown_.load(std::memory_order_acquire); ++i) {
+  for (std::uint32_t i = 0; i < grown(); ++i) {
     ChunkHead& chunk = head(i);
     std::uint32_t free = 0;
     if (chunk.generation.load(std::memory_order_relaxed) == 0 ||
@@ -197,11 +196,11 @@ std::uint32_t Region::take() noexcept {
   (void)ns_between(all.start_ticks, ticks);  // calibrates the clock now and then
   all.ns_per_tick.store(rate_now(), std::memory_order_relaxed);
   std::uint32_t count = all.usable.load(std::memory_order_relaxed);
-  if (is_full_.load(std::memory_order_relaxed)) count = std::min(count, grown_.load(std::memory_order_acquire));
+  if (is_full_.load(std::memory_order_relaxed)) count = std::min(count, grown());
   for (std::uint32_t tries = 0; tries < count; ++tries) {
     std::uint32_t const turn = advance_hand(count);
     if (!has_memory(turn)) {
-      count = std::min(count, grown_.load(std::memory_order_acquire));  // what there is goes round
+      count = std::min(count, grown());  // what there is goes round
       continue;
     }
     ChunkHead& chunk = head(turn);
@@ -286,14 +285,13 @@ void Region::publish(std::uint32_t chunk) noexcept {
 bool Region::has_memory(std::uint32_t chunk) noexcept {
   constexpr std::uint32_t kAhead = kChunksPerGroup / 2;
   if (is_anonymous()) {  // from its first use on
-    // Relaxed: threads that record must not be ordered by it, or ThreadSanitizer would miss races of the program.
     std::uint32_t used = grown_.load(std::memory_order_relaxed);
     while (used <= chunk && !grown_.compare_exchange_weak(used, chunk + 1, std::memory_order_relaxed)) {
     }
     return true;
   }
-  std::uint32_t const grown = grown_.load(std::memory_order_acquire);
-  if (chunk + std::min(kAhead, grown / 2) < grown) [[likely]] return true;
+  std::uint32_t const now = grown();
+  if (chunk + std::min(kAhead, now / 2) < now) [[likely]] return true;
   ScopedNoCancellation const no_cancellation;  // pwrite(2) and nanosleep(2) are cancellation points
   (void)grow();
   // Another thread extends the file. On a busy machine it may wait for a processor for a while, so the wait is one of time, some
@@ -301,7 +299,7 @@ bool Region::has_memory(std::uint32_t chunk) noexcept {
   constexpr int kYields = 100, kMaxTurns = 1000;
   constexpr timespec kPause{0, 50'000};
   for (int turns = 0; turns < kMaxTurns; ++turns) {
-    if (chunk < grown_.load(std::memory_order_acquire)) return true;
+    if (chunk < grown()) return true;
     if (is_full_.load(std::memory_order_relaxed)) return false;
     if (!grow()) turns < kYields ? static_cast<void>(sched_yield()) : static_cast<void>(nanosleep(&kPause, nullptr));
   }
@@ -310,18 +308,20 @@ bool Region::has_memory(std::uint32_t chunk) noexcept {
 
 // False if the file cannot grow, or if another thread is at it.
 bool Region::grow() noexcept {
-  if (is_full_.load(std::memory_order_relaxed) || growing_.test_and_set(std::memory_order_acquire)) return false;
-  std::uint32_t const grown = grown_.load(std::memory_order_relaxed);
-  std::uint32_t const end_of_group = (grown / kChunksPerGroup + 1) * kChunksPerGroup;
-  std::uint32_t const wanted = std::min(grown == 0 ? kFirstChunks : end_of_group, chunks_);
-  int const error = wanted == grown ? ENOSPC : extend(size_bytes_of(grown), size_bytes_of(wanted));
-  if (error == 0) {
-    grown_.store(wanted, std::memory_order_release);
-  } else {
-    is_full_.store(true, std::memory_order_relaxed);
-    errno = error;
-  }
-  growing_.clear(std::memory_order_release);
+  if (is_full_.load(std::memory_order_relaxed)) return false;
+  // A read-modify-write sees the last value, however relaxed: if it succeeds, no other thread is at it, and all that
+  // was extended is known. So nothing that is in use is overwritten by zeros.
+  std::uint32_t now = grown();
+  if (!grown_.compare_exchange_strong(now, now | kGrowing, std::memory_order_relaxed)) return false;
+  std::uint32_t const end_of_group = (now / kChunksPerGroup + 1) * kChunksPerGroup;
+  std::uint32_t const wanted = std::min(now == 0 ? kFirstChunks : end_of_group, chunks_);
+  int const error = wanted == now ? ENOSPC : extend(size_bytes_of(now), size_bytes_of(wanted));
+  if (error != 0) is_full_.store(true, std::memory_order_relaxed);
+  // The file was extended before others see that it was: a fence, which ThreadSanitizer takes for no order between
+  // threads.
+  std::atomic_thread_fence(std::memory_order_release);
+  grown_.store(error == 0 ? wanted : now, std::memory_order_relaxed);
+  if (error != 0) errno = error;
   return error == 0;
 }
 

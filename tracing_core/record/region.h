@@ -68,6 +68,7 @@ class Region {
   Region(char* base, std::size_t bytes, std::uint32_t chunks, int descriptor) noexcept;
   static int open_file(std::string const& path, Existing existing, std::error_code& error) noexcept;
   void start(std::uint32_t usable) noexcept;
+  std::uint32_t grown() const noexcept { return grown_.load(std::memory_order_relaxed) & ~kGrowing; }
   bool has_memory(std::uint32_t chunk) noexcept;
   bool grow() noexcept;
   std::uint32_t advance_hand(std::uint32_t count) noexcept;
@@ -82,8 +83,11 @@ class Region {
   std::uint32_t limit_ = 0;     // of chunks, without those of tracks
   int const descriptor_;        // negative: anonymous
   std::uint64_t const identity_;  // of the file
-  std::atomic<std::uint32_t> grown_{0};  // how many chunks have memory
-  std::atomic_flag growing_ = ATOMIC_FLAG_INIT;
+  // How many chunks have memory, and kGrowing while a thread extends the file. Relaxed, like all that threads share at
+  // the change of a chunk of the first lap: they must not be ordered by it, or ThreadSanitizer would miss races of the
+  // program.
+  static constexpr std::uint32_t kGrowing = std::uint32_t{1} << 31;
+  std::atomic<std::uint32_t> grown_{0};
   std::atomic<bool> is_full_{false};  // the file cannot grow
 };
 
