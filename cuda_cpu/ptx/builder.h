@@ -131,6 +131,8 @@ class OperandReader {
   Operand number(Type type);
   Operand immediate(Type type);
   bool at_warp_size() const;
+  void refuse_expression() const;
+  void refuse_selector(Token const& at) const;
   Operand named(Token const& at);
   std::int32_t typed_register(Token const& at, OperandSpec const& spec);
   std::uint64_t offset();

@@ -67,7 +67,8 @@ class Lexer {
       kind = TokenKind::number;
       number();
     } else {
-      if (std::string_view(",;:()[]{}<>=+-!@|~*/").find(c) == std::string_view::npos || c == '/')
+      bool const is_open_comment = c == '/' && peek(1) == '*';
+      if (std::string_view(",;:()[]{}<>=+-!@|~*/&^?").find(c) == std::string_view::npos || is_open_comment)
         kind = TokenKind::invalid;
       ++at_;
     }

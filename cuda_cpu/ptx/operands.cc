@@ -58,7 +58,10 @@ void OperandReader::read(Instruction& instruction) {
   for (std::size_t i = 0; i < specs.size(); ++i) {
     if (specs[i].role == OperandRole::call) return call(instruction);
     if (specs[i].optional && cursor_.peek().is(';')) break;
-    if (i > 0) cursor_.expect(',');
+    if (i > 0) {
+      refuse_expression();
+      cursor_.expect(',');
+    }
     instruction.operands.push_back(operand(specs[i], i));
   }
   if (!cursor_.peek().is(';')) cursor_.unsupported();
@@ -101,6 +104,7 @@ std::int32_t OperandReader::predicate() {
 
 std::int32_t OperandReader::typed_register(Token const& at, OperandSpec const& spec) {
   auto const index = scopes_.find_register(at.text);
+  if (index < 0) refuse_selector(at);
   if (index < 0) cursor_.fail(at, "undeclared register");
   if (!fits(function_.registers[static_cast<std::size_t>(index)].type, spec.type, spec.wider)) cursor_.unsupported();
   return index;
@@ -113,15 +117,31 @@ Operand OperandReader::immediate(Type type) {
   return made;
 }
 
+// Of constant expressions, `(1<<5)|3` or `5>3?7:9`, only numbers with a sign are read. They go on with an operator, and
+// what is no number and may begin an operand begins with one.
+void OperandReader::refuse_expression() const {
+  Token const& next = cursor_.peek();
+  bool const is_operator = next.kind == TokenKind::punctuation && next.text.find_first_of("+-*/<>=!&|^~?:(") == 0;
+  if (is_operator || next.text == "%") cursor_.unsupported();
+}
+
+// A part of a register: `%r1.b0`, `%r1.h10`, `%v.x`.
+void OperandReader::refuse_selector(Token const& at) const {
+  auto const dot = at.text.find('.');
+  if (dot != at.text.npos && scopes_.find_register(at.text.substr(0, dot)) >= 0) cursor_.unsupported();
+}
+
 // `WARP_SZ`, the only named constant of PTX.
 bool OperandReader::at_warp_size() const { return cursor_.peek().text == kWarpSize; }
 
 Operand OperandReader::number(Type type) {
   bool const minus = cursor_.accept('-');
+  refuse_expression();
   Token const& token = at_warp_size() ? cursor_.take() : cursor_.expect(TokenKind::number, "a register or a number");
   auto literal = read_literal(token.text == kWarpSize ? "32" : token.text);
   if (literal && minus) literal = literal->negated(token.text);
   if (!literal) cursor_.fail(token, "invalid number");
+  refuse_expression();
   auto const bits = literal->as(type);
   if (!bits) cursor_.unsupported();
   Operand made;
@@ -174,7 +194,9 @@ Operand OperandReader::read_predicate() {
 std::uint64_t OperandReader::offset() {
   if (!cursor_.accept('+')) return 0;
   bool const minus = cursor_.accept('-');
+  refuse_expression();
   std::uint64_t const value = cursor_.integer();
+  refuse_expression();
   return minus ? std::uint64_t{0} - value : value;
 }
 
@@ -201,6 +223,7 @@ Operand OperandReader::named(Token const& at) {
     made.referent = Referent::function;
     return made;
   }
+  refuse_selector(at);
   cursor_.fail(at, "undeclared name");
 }
 

@@ -124,6 +124,10 @@ TEST(Parse, RefusesAnEntryWithAnUnsupportedInstruction) {
         "mov.u32 %r1, %envreg3", "setp.lt.s32 %r1, %r2, %r3", "@%r1 ret", "ld.global.u32 %r1, [%r1]",
         "ld.global.u32 %r1, [p0]", "ld.global.f32 %fd1, [%rd1]", "ld.global.u32 %r1, [4096]", "st.param.u64 [p0], %rd1",
         "st.param.b32 [%rd1], %r1", "bar.red.popc.u32 %r1, 0, 64, %p1", "call %rd1", ".branchtargets a, b",
+        "vadd.u32.u32.u32 %r1, %r2.b0, %r3.b3", "add.u32 %r1.h0, %r2, %r3", "add.u32 %r1, %r2, %r3.b3210",
+        "mov.u32 %r1, (1<<5)|(6&3)^2", "mov.u32 %r1, 5>3?7:9", "mov.u32 %r1, 7 % 4", "add.u32 %r1, ~3, %r2",
+        "add.u32 %r1, -(3), %r2", "add.u32 %r1, 12/4, %r2", "ld.global.u32 %r1, [%rd1+(4)]",
+        "ld.global.u32 %r1, [%rd1+4*2]", "ld.global.u32 %r1, [%rd1.x]",
         ".reg .f16x2 %h<3>", ".reg .b33 %q", ".foo a"}) {
     EXPECT_EQ(outcome_of_body(instruction + ";"), "refused: line 8: not supported: " + instruction);
   }
@@ -159,6 +163,13 @@ TEST(Parse, RefusesOnlyTheEntryWithTheUnsupportedInstruction) {
   auto const module =
       parsed(module_with("", "tex.2dms.v4.f32.s32 {%f1,%f2,%f3,%f0}, [%rd1, {%r1,%r2,%r3,%r3}];") +
              ".visible .entry other() { ret; }\n");
+  EXPECT_TRUE(module->find_entry("k")->refusal);
+  EXPECT_FALSE(module->find_entry("other")->refusal);
+}
+
+// Characters that are only in constant expressions.
+TEST(Parse, GoesOnAfterARefusedConstantExpression) {
+  auto const module = parsed(module_with("", "brkpt; mov.u32 %r1, (6/3&3)^2|(5>3?7:9)%4;") + entry("other", ""));
   EXPECT_TRUE(module->find_entry("k")->refusal);
   EXPECT_FALSE(module->find_entry("other")->refusal);
 }
