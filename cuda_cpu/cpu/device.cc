@@ -1,5 +1,7 @@
 #include "cuda_cpu/cpu/device.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -8,7 +10,6 @@
 #include <thread>
 
 #include "cuda_cpu/cpu/settings.h"
-#include "tracing_core/internal/fork.h"
 
 namespace cuda_cpu::cpu {
 namespace {
@@ -16,11 +17,11 @@ namespace {
 constinit Mutex start_mutex;
 CpuDriverOptions chosen_options TRACING_GUARDED_BY(start_mutex);
 constinit std::atomic<Device*> device{nullptr};
-constinit std::atomic<unsigned> forks_at_start{0};  // set before `device`
+constinit std::atomic<bool> forked_since_start{false};
 
 // Whether the device belongs to a parent process: a forked child lacks its threads.
 bool is_forked_child() noexcept {
-  return Device::get() != nullptr && tracing::internal::fork_count() != forks_at_start.load(std::memory_order_relaxed);
+  return Device::get() != nullptr && forked_since_start.load(std::memory_order_relaxed);
 }
 
 bool is_set_in_environment(char const* name) {
@@ -71,7 +72,11 @@ CUresult Device::start(unsigned flags) {
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
   MutexLock const lock(start_mutex);
   if (get() != nullptr) return CUDA_SUCCESS;
-  forks_at_start.store(tracing::internal::fork_count(), std::memory_order_relaxed);
+  // A handler of this library's own: tracing::internal::fork_count() is a variable of which libcudart.so.13, whose
+  // symbols are local, has a copy that nobody counts up.
+  static int const handler = pthread_atfork(nullptr, nullptr, [] { forked_since_start = true; });
+  if (handler != 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  forked_since_start = false;
   device.store(new Device(chosen_options), std::memory_order_release);
   if (get()->options.leak_check) std::atexit([] {
     if (!is_forked_child()) get()->report_leaks();

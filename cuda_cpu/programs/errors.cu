@@ -1,4 +1,7 @@
 // Errors that do not last: what each call returns, and what cudaGetLastError() and cudaPeekAtLastError() keep.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstring>
 #include <thread>
 
@@ -69,6 +72,22 @@ void bad_arguments() {
   CHECK(cudaGetLastError() == cudaErrorInvalidValue);
 }
 
+// It lacks the threads of CUDA.
+void calls_of_a_forked_child_fail() {
+  CUDA(cudaDeviceSynchronize());
+  pid_t const child = fork();
+  if (child == 0) {
+    void* memory = nullptr;
+    CUDA_FAILS(cudaErrorInitializationError, cudaMalloc(&memory, 4));
+    nothing<<<1, 1>>>();
+    CUDA_FAILS(cudaErrorInitializationError, cudaGetLastError());
+    CUDA_FAILS(cudaErrorInitializationError, cudaDeviceSynchronize());
+    _exit(0);
+  }
+  int status = 1;
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
 void names_of_errors() {
   CHECK(std::strcmp(cudaGetErrorName(cudaSuccess), "cudaSuccess") == 0);
   CHECK(std::strcmp(cudaGetErrorName(cudaErrorInvalidValue), "cudaErrorInvalidValue") == 0);
@@ -84,5 +103,6 @@ int main() {
   each_thread_has_its_own();
   launches_that_are_not_possible();
   bad_arguments();
+  calls_of_a_forked_child_fail();
   names_of_errors();
 }
