@@ -85,8 +85,10 @@ CUresult Device::start(unsigned flags) {
 }
 
 Executor& Device::executor() {
-  std::call_once(executor_started_,
-                 [this] { executor_ = std::make_unique<Executor>(Executor::Options{.workers = multiprocessors()}); });
+  std::call_once(executor_started_, [this] {
+    executor_ = std::make_unique<Executor>(
+        Executor::Options{.workers = multiprocessors(), .resident_blocks = kMaxBlocksPerMultiprocessor});
+  });
   return *executor_;
 }
 

@@ -95,6 +95,26 @@ void device_properties() {
   CHECK(runtime >= 12000 && driver >= runtime);
 }
 
+// Waits for all other blocks of the grid.
+__global__ void meet(int* arrived) {
+  if (threadIdx.x != 0) return;
+  atomicAdd(arrived, 1);
+  while (atomicAdd(arrived, 0) < static_cast<int>(gridDim.x)) {}
+}
+
+void as_many_blocks_run_together_as_occupancy_says() {
+  int blocks = 0;
+  CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, meet, 32, 0));
+  cudaDeviceProp properties{};
+  CUDA(cudaGetDeviceProperties(&properties, 0));
+  int* arrived = nullptr;
+  CUDA(cudaMalloc(&arrived, sizeof(int)));
+  CUDA(cudaMemset(arrived, 0, sizeof(int)));
+  meet<<<blocks * properties.multiProcessorCount, 32>>>(arrived);
+  CUDA(cudaDeviceSynchronize());
+  CUDA(cudaFree(arrived));
+}
+
 void occupancy() {
   cudaFuncAttributes attributes{};
   CUDA(cudaFuncGetAttributes(&attributes, bounded));
@@ -141,4 +161,5 @@ int main() {
   compared();
   device_properties();
   occupancy();
+  as_many_blocks_run_together_as_occupancy_says();
 }
