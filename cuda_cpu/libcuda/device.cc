@@ -80,10 +80,10 @@ CUresult cuDeviceGetPCIBusId(char* id, int capacity, CUdevice device) {
 CUresult cuDeviceGetByPCIBusId(CUdevice* device, char const* id) {
   return forward(cudaDeviceGetByPCIBusId, device, id);
 }
-CUresult cuDeviceCanAccessPeer(int* can_access, CUdevice, CUdevice) {
+CUresult cuDeviceCanAccessPeer(int* can_access, CUdevice device, CUdevice peer) {
   if (can_access == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *can_access = 0;
-  return CUDA_SUCCESS;
+  return device == 0 && peer == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {

@@ -1,4 +1,6 @@
 // Device management: limits, flags, peers, and the end of the context.
+#include <fmt/format.h>
+
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -24,9 +26,12 @@ std::atomic<unsigned> device_flags{cudaDeviceScheduleAuto};
 
 cudaError_t check_device(int device) noexcept { return finish(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
 
-// There is no other device.
-cudaError_t no_peer(int device) noexcept {
-  return finish(device == 0 ? cudaErrorInvalidDevice : cudaErrorPeerAccessUnsupported);
+// There is no other device, and a device is no peer of itself.
+cudaError_t no_peer(char const* name, int device) noexcept {
+  if (device == 0) return finish(cudaErrorInvalidDevice);
+  return call([&] {
+    return refuse(cudaErrorPeerAccessUnsupported, fmt::format("{}({}): there is one device", name, device));
+  });
 }
 
 }  // namespace
@@ -111,13 +116,13 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, char const* id) {
   return finish(std::string_view(id) == kBusId ? cudaSuccess : cudaErrorInvalidDevice);
 }
 
-cudaError_t cudaDeviceCanAccessPeer(int* can_access, int, int) {
+cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer) {
   if (can_access == nullptr) return finish(cudaErrorInvalidValue);
   *can_access = 0;
-  return cudaSuccess;
+  return check_device(device == 0 ? peer : device);
 }
-cudaError_t cudaDeviceEnablePeerAccess(int device, unsigned) { return no_peer(device); }
-cudaError_t cudaDeviceDisablePeerAccess(int device) { return no_peer(device); }
+cudaError_t cudaDeviceEnablePeerAccess(int device, unsigned) { return no_peer("cudaDeviceEnablePeerAccess", device); }
+cudaError_t cudaDeviceDisablePeerAccess(int device) { return no_peer("cudaDeviceDisablePeerAccess", device); }
 
 // A copy from the device to itself.
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, void const* from, int from_device, std::size_t bytes,

@@ -101,6 +101,28 @@ TEST(RuntimeErrors, OfAnImpossibleLaunchNameTheLimit) {
   EXPECT_EQ(target.value(), 7);
 }
 
+TEST(RuntimeErrors, OfPeersAndEventsOfOtherProcessesNameTheCall) {
+  using ::testing::internal::CaptureStderr;
+  using ::testing::internal::GetCapturedStderr;
+  int can_access = 1;
+  EXPECT_EQ(cudaDeviceCanAccessPeer(&can_access, 0, 0), cudaSuccess);
+  EXPECT_EQ(can_access, 0);
+  EXPECT_EQ(cudaDeviceCanAccessPeer(&can_access, 0, 1), cudaErrorInvalidDevice);
+  EXPECT_EQ(cudaDeviceCanAccessPeer(&can_access, 1, 0), cudaErrorInvalidDevice);
+  CaptureStderr();
+  EXPECT_EQ(cudaDeviceEnablePeerAccess(1, 0), cudaErrorPeerAccessUnsupported);
+  EXPECT_EQ(cudaDeviceDisablePeerAccess(1), cudaErrorPeerAccessUnsupported);
+  EXPECT_EQ(GetCapturedStderr(),
+            "testlog: cudaErrorPeerAccessUnsupported: cudaDeviceEnablePeerAccess(1): there is one device\n"
+            "testlog: cudaErrorPeerAccessUnsupported: cudaDeviceDisablePeerAccess(1): there is one device\n");
+  CaptureStderr();
+  cudaEvent_t event = nullptr;
+  EXPECT_EQ(cudaEventCreateWithFlags(&event, cudaEventInterprocess | cudaEventDisableTiming), cudaErrorNotSupported);
+  EXPECT_EQ(GetCapturedStderr(),
+            "testlog: cudaErrorNotSupported: cudaEventInterprocess: processes do not share memory here\n");
+  EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
+}
+
 [[noreturn]] void lose_the_context() {
   UnitWithStore const unit;
   int* null = nullptr;

@@ -28,7 +28,11 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
-  return call([&] { return driver().event_create(event, flags); });
+  return call([&]() -> cudaError_t {
+    if ((flags & cudaEventInterprocess) != 0)
+      return refuse(cudaErrorNotSupported, "cudaEventInterprocess: processes do not share memory here");
+    return to_error(driver().event_create(event, flags));
+  });
 }
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
