@@ -27,8 +27,12 @@ CUresult timed(Span const& span, std::size_t bytes, Copy copy) {
   return result;
 }
 
-void report_enqueued(CUresult result) {
-  if (result == CUDA_SUCCESS) TRACE_TRACE("enqueued");
+// Of the span of an asynchronous copy.
+template <class State>
+void report_enqueued(State const& state, Span const& span, CUresult result, CUstream stream) {
+  if (result != CUDA_SUCCESS || span.is_none()) return;
+  if (state.is_capturing(span, stream)) TRACE_TRACE("captured");
+  else TRACE_TRACE("enqueued");
 }
 
 void report_allocated(Span const& span, CUresult result, void const* pointer) {
@@ -154,34 +158,40 @@ CUresult Driver::memcpy_dtod(CUdeviceptr to, CUdeviceptr from, std::size_t bytes
   TRACE_SPAN(trace, "memcpy_dtod", bytes, tracing::kv("device", state_->device.load()));
   auto const calling = state_->calling(nullptr);
   CUresult const result = state_->api.memcpy_dtod(to, from, bytes);
-  report_enqueued(result);
+  if (result == CUDA_SUCCESS) TRACE_TRACE("enqueued");
   return state_->check(result, "cuMemcpyDtoD({} bytes)", bytes);
 }
 
 CUresult Driver::memcpy_htod_async(CUdeviceptr to, void const* from, std::size_t bytes, CUstream stream) {
-  TRACE_SPAN(trace, "memcpy_htod_async", bytes, tracing::kv("device", state_->device.load()),
-             tracing::kv("stream", state_->log.number_of(stream)));
+  Span const span = TRACE_MAKE_SPAN(trace, "memcpy_htod_async", bytes, tracing::kv("device", state_->device.load()),
+                                    tracing::kv("stream", state_->log.number_of(stream)),
+                                    tracing::kv("capture", tracing::empty));
+  auto const entered = span.enter();
   auto const calling = state_->calling(stream);
   CUresult const result = state_->api.memcpy_htod_async(to, from, bytes, stream);
-  report_enqueued(result);
+  report_enqueued(*state_, span, result, stream);
   return state_->check(result, "cuMemcpyHtoDAsync({} bytes, {})", bytes, stream);
 }
 
 CUresult Driver::memcpy_dtoh_async(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  TRACE_SPAN(trace, "memcpy_dtoh_async", bytes, tracing::kv("device", state_->device.load()),
-             tracing::kv("stream", state_->log.number_of(stream)));
+  Span const span = TRACE_MAKE_SPAN(trace, "memcpy_dtoh_async", bytes, tracing::kv("device", state_->device.load()),
+                                    tracing::kv("stream", state_->log.number_of(stream)),
+                                    tracing::kv("capture", tracing::empty));
+  auto const entered = span.enter();
   auto const calling = state_->calling(stream);
   CUresult const result = state_->api.memcpy_dtoh_async(to, from, bytes, stream);
-  report_enqueued(result);
+  report_enqueued(*state_, span, result, stream);
   return state_->check(result, "cuMemcpyDtoHAsync({} bytes, {})", bytes, stream);
 }
 
 CUresult Driver::memcpy_dtod_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  TRACE_SPAN(trace, "memcpy_dtod_async", bytes, tracing::kv("device", state_->device.load()),
-             tracing::kv("stream", state_->log.number_of(stream)));
+  Span const span = TRACE_MAKE_SPAN(trace, "memcpy_dtod_async", bytes, tracing::kv("device", state_->device.load()),
+                                    tracing::kv("stream", state_->log.number_of(stream)),
+                                    tracing::kv("capture", tracing::empty));
+  auto const entered = span.enter();
   auto const calling = state_->calling(stream);
   CUresult const result = state_->api.memcpy_dtod_async(to, from, bytes, stream);
-  report_enqueued(result);
+  report_enqueued(*state_, span, result, stream);
   return state_->check(result, "cuMemcpyDtoDAsync({} bytes, {})", bytes, stream);
 }
 
@@ -201,12 +211,15 @@ CUresult Driver::memcpy_3d(CUDA_MEMCPY3D const& copy) {
 }
 
 CUresult Driver::memcpy_3d_async(CUDA_MEMCPY3D const& copy, CUstream stream) {
-  TRACE_SPAN(trace, "memcpy_3d_async", tracing::kv("row_bytes", copy.WidthInBytes), tracing::kv("rows", copy.Height),
-             tracing::kv("slices", copy.Depth), tracing::kv("device", state_->device.load()),
-             tracing::kv("stream", state_->log.number_of(stream)));
+  Span const span = TRACE_MAKE_SPAN(trace, "memcpy_3d_async", tracing::kv("row_bytes", copy.WidthInBytes),
+                                    tracing::kv("rows", copy.Height), tracing::kv("slices", copy.Depth),
+                                    tracing::kv("device", state_->device.load()),
+                                    tracing::kv("stream", state_->log.number_of(stream)),
+                                    tracing::kv("capture", tracing::empty));
+  auto const entered = span.enter();
   auto const calling = state_->calling(stream);
   CUresult const result = state_->api.memcpy_3d_async(&copy, stream);
-  report_enqueued(result);
+  report_enqueued(*state_, span, result, stream);
   return state_->check(result, "cuMemcpy3DAsync({} bytes x {} x {}, {})", copy.WidthInBytes, copy.Height, copy.Depth, stream);
 }
 

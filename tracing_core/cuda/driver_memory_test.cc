@@ -79,6 +79,19 @@ TEST(Driver, RecordsTheStreamOfAsynchronousCalls) {
             "TRACE memset_d2d32_async{value=65536 row_bytes=36 rows=2 device=0 stream=1}: tracing::cuda: exit\n");
 }
 
+TEST(Driver, RecordsThatACopyIsCaptured) {
+  Driver driver(answering());
+  answers.capture = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  std::string const text = printed_of_driver([&] {
+    driver.memcpy_dtod_async(0x1000, 0x2000, 6, nullptr);
+    answers.capture = CU_STREAM_CAPTURE_STATUS_NONE;
+    driver.memcpy_dtod_async(0x1000, 0x2000, 7, nullptr);
+  });
+  EXPECT_EQ(text,
+            "TRACE memcpy_dtod_async{bytes=6 device=0 stream=0 capture=\"active\"}: tracing::cuda: captured\n"
+            "TRACE memcpy_dtod_async{bytes=7 device=0 stream=0}: tracing::cuda: enqueued\n");
+}
+
 TEST(Driver, RecordsTheSizeOfCopiesAndFillsOnTheDevice) {
   Driver driver(answering());
   std::string const text = printed_of_driver([&] {
