@@ -27,8 +27,8 @@ struct CpuDriverOptions {
   /// A launch that runs longer since its first block began is CUDA_ERROR_LAUNCH_TIMEOUT; its fault says where each warp
   /// is. Zero: never. TRACE_CUDA_TIMEOUT, in seconds, wins.
   std::chrono::nanoseconds timeout{0};
-  /// What launches are checked for. TRACE_CUDA_CHECK adds `race`, `init` and `sync`. With `init`, memory that is
-  /// allocated by cuMemAlloc and cuMemAllocAsync counts as never written.
+  /// What launches are checked for. TRACE_CUDA_CHECK adds `race`, `init`, `init_shared` and `sync`. With `init`, memory
+  /// that is allocated by cuMemAlloc and cuMemAllocAsync counts as never written.
   Checks checks{};
   /// Reports memory that is not freed when the context is released or the process ends. TRACE_CUDA_CHECK=leak sets it.
   bool leak_check = false;

@@ -36,6 +36,7 @@ void read_timeout(CpuDriverOptions& options, VariableInput const& input) {
 bool set_check(CpuDriverOptions& options, std::string_view word) {
   if (word == "race") return options.checks.race = true;
   if (word == "init") return options.checks.init = true;
+  if (word == "init_shared") return options.checks.init_shared = true;
   if (word == "sync") return options.checks.sync = true;
   if (word == "leak") return options.leak_check = true;
   if (word == "shuffle")

@@ -55,6 +55,9 @@ TEST(Settings, ChecksAreAListOfWords) {
   EXPECT_FALSE(some.checks.init || some.checks.sync);
   auto const others = read_well({{"TRACE_CUDA_CHECK", "init,sync,shuffle"}});
   EXPECT_TRUE(others.checks.init && others.checks.sync);
+  EXPECT_FALSE(others.checks.init_shared);
+  auto const shared = read_well({{"TRACE_CUDA_CHECK", "init_shared"}});
+  EXPECT_TRUE(shared.checks.init_shared && !shared.checks.init);
   EXPECT_EQ(others.stale_shuffle, StaleShuffle::fault);
   EXPECT_EQ(read_well({{"TRACE_CUDA_CHECK", "zero_shuffle"}}).stale_shuffle, StaleShuffle::zero);
 }
@@ -72,8 +75,8 @@ TEST(Settings, BadValuesAreReportedAndIgnored) {
   EXPECT_EQ(
       reports,
       "testlog: TRACE_CUDA_TIMEOUT=-1: not a valid time; expected seconds, or off\n"
-      "testlog: TRACE_CUDA_CHECK=racy,init: unknown value \"racy\"; expected one of race, init, sync, leak, shuffle, "
-      "zero_shuffle (did you mean race?)\n");
+      "testlog: TRACE_CUDA_CHECK=racy,init: unknown value \"racy\"; expected one of race, init, init_shared, sync, leak, "
+      "shuffle, zero_shuffle (did you mean race?)\n");
 }
 
 }  // namespace

@@ -239,7 +239,7 @@ TEST_F(Async, WarpsWaitForEachOtherAtAnMbarrier) {
 
 // The checks know what copies read and write, and what mbarriers order.
 TEST_F(Async, ChecksFollowCopies) {
-  device.options.checks = {.race = true, .init = true, .sync = true};
+  device.options.checks = {.race = true, .init_shared = true, .sync = true};
   std::string const place =
       "mov.u32 %r2, ours; mad.lo.u32 %r2, %r1, 4, %r2; xor.b32 %r3, %r1, 32; mov.u32 %r4, ours; "
       "mad.lo.u32 %r4, %r3, 4, %r4; mad.wide.u32 %rd2, %r1, 4, %rd1;";
@@ -247,9 +247,9 @@ TEST_F(Async, ChecksFollowCopies) {
   std::string const read = "ld.shared.u32 %r9, [%r4];";
   auto const message = [&](std::string const& body) { return text_of(run(place + body, 64)); };
   EXPECT_EQ(message(copy + "bar.sync 0;" + read), "");
-  device.options.checks.init = false;
+  device.options.checks.init_shared = false;
   EXPECT_NE(message(copy + read).find("a race: thread (32,0,0) writes 4 bytes"), std::string::npos);
-  device.options.checks.init = true;
+  device.options.checks.init_shared = true;
   EXPECT_NE(
       message("setp.lt.u32 %p2, %r1, 32; @%p2 bra over;" + copy + "over: bar.sync 0;" + read).find("never written"),
       std::string::npos);

@@ -47,7 +47,7 @@ BlockChecker::BlockChecker(Block& block)
     : block_(block), orders_(block.threads), warp_fences_((block.threads + kLanes - 1) / kLanes) {
   Checks const& checks = block.launch.options->checks;
   if (checks.race) shadows_.reset(zeroed<Shadow>(block.launch.reserved_shared_at));
-  if (!checks.init) return;
+  if (!checks.init_shared) return;
   written_.reset(zeroed<bool>(block.launch.shared_bytes));
   std::fill(written_.get() + block.launch.reserved_shared_at, written_.get() + block.launch.shared_bytes, true);
 }

@@ -44,7 +44,8 @@ TEST_F(Checker, FindsRacesThroughGenericAddressesAndInTheTracedLoop) {
 }
 
 TEST_F(Checker, FindsNoRaceWithoutBeingAskedTo) {
-  EXPECT_EQ(outcome("@%p2 st.shared.u32 [ours], 1; @%p3 ld.shared.u32 %r2, [ours];", {.init = true, .sync = true}), "");
+  Checks const others{.init = true, .init_shared = true, .sync = true};
+  EXPECT_EQ(outcome("@%p2 st.shared.u32 [ours], 1; @%p3 ld.shared.u32 %r2, [ours];", others), "");
 }
 
 TEST_F(Checker, AccessesOfDifferentBytesOrWithoutAChangeAreNoRace) {
@@ -116,7 +117,7 @@ TEST_F(Checker, StrongAccessesDoNotRaceWithEachOther) {
 }
 
 TEST_F(Checker, FindsReadsOfSharedMemoryOfWhichNoByteWasWritten) {
-  Checks const checks{.init = true};
+  Checks const checks{.init_shared = true};
   EXPECT_EQ(
       outcome(
           "@%p2 st.shared.u32 [ours], 1; @%p2 ld.shared.v2.u32 {%r2, %r3}, [ours]; @%p2 ld.shared.u32 %r2, [ours+4];",
@@ -126,7 +127,7 @@ TEST_F(Checker, FindsReadsOfSharedMemoryOfWhichNoByteWasWritten) {
             "a read of 4 bytes that were never written, shared memory at byte 0 of ours");
   EXPECT_EQ(outcome("atom.shared.exch.b32 %r2, [ours], 1; ld.shared.u32 %r2, [ours];", checks), "")
       << "an exchange only writes: programs initialize with it, too";
-  EXPECT_EQ(outcome("ld.shared.u32 %r2, [ours];", {.race = true, .sync = true}), "");
+  EXPECT_EQ(outcome("ld.shared.u32 %r2, [ours];", {.race = true, .init = true, .sync = true}), "");
 }
 
 TEST_F(Checker, FindsReadsOfTrackedGlobalMemoryThatWasNotWritten) {

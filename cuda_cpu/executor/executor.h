@@ -93,13 +93,14 @@ struct Checks {
   /// accesses are atomic or volatile, and nothing between them may have ordered them: no barrier, and no fence or
   /// atomic access of both threads.
   bool race = false;
-  /// A read of shared memory, or of global memory with DeviceMemory::track_writes(), none of whose bytes was ever
-  /// written.
+  /// A read of global memory with DeviceMemory::track_writes(), none of whose bytes was ever written.
   bool init = false;
+  /// The same of shared memory. Correct kernels may read values there that they do not use, as the merge sort of CUB.
+  bool init_shared = false;
   /// Threads of a block reach __syncthreads() at different places.
   bool sync = false;
 
-  bool any() const noexcept { return race || init || sync; }
+  bool any() const noexcept { return race || init || init_shared || sync; }
 };
 
 /// The size of RunOptions::grid_workspace.

@@ -20,7 +20,7 @@ class NvccKernels : public testing::TestWithParam<Compiled> {
     std::ifstream file(TESTLOG_TEST_DIR "/nvcc_kernels/" + name + "." + GetParam().arch + ".ptx", std::ios::binary);
     ASSERT_TRUE(file) << name;
     device.load(std::string{std::istreambuf_iterator<char>(file), {}});
-    if (GetParam().checked) device.options.checks = {.race = true, .init = true, .sync = true};
+    if (GetParam().checked) device.options.checks = {true, true, true, true};
   }
   int arch() const { return std::stoi(GetParam().arch); }
   // Runs a cooperative launch.

@@ -15,7 +15,7 @@ class PlantedBugs : public testing::Test {
  protected:
   PlantedBugs() {
     device.load(read_testdata("../planted_bugs/bugs"));
-    device.options.checks = {true, true, true};
+    device.options.checks = {true, true, true, true};
     values = device.upload(std::vector<int>(64, 0));
     row = device.upload(std::vector<float>(100, 1.0F));
     result = device.allocate<float>(100);

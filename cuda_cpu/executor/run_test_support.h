@@ -30,7 +30,7 @@ class TestDevice {
  public:
   /// With the variable CUDA_CPU_TEST_CHECKS all launches are checked, which must change nothing for correct kernels.
   explicit TestDevice(unsigned workers = 2) : executor(std::make_unique<Executor>(Executor::Options{workers, 16})) {
-    if (std::getenv("CUDA_CPU_TEST_CHECKS") != nullptr) options.checks = {true, true, true};
+    if (std::getenv("CUDA_CPU_TEST_CHECKS") != nullptr) options.checks = {true, true, true, true};
   }
 
   void load(std::string_view text) {

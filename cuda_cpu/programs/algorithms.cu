@@ -26,6 +26,10 @@ struct Square {
   __host__ __device__ long long operator()(long long x) const { return x * x; }
 };
 
+struct Descending {
+  __host__ __device__ bool operator()(int a, int b) const { return a > b; }
+};
+
 std::vector<int> numbers() {
   std::vector<int> its(kCount);
   std::uint32_t state = 12345;
@@ -54,6 +58,12 @@ void thrust_algorithms() {
   std::vector<int> result(kCount);
   thrust::copy(values.begin(), values.end(), result.begin());
   CHECK(result == expected);
+
+  // With a function of its own: a merge sort.
+  thrust::device_vector<int> many(30011);
+  thrust::sequence(many.begin(), many.end());
+  thrust::sort(many.begin(), many.end(), Descending());
+  CHECK(many[0] == 30010 && many[1] == 30009 && many[30010] == 0);
 
   thrust::device_vector<int> indices(kCount);
   thrust::sequence(indices.begin(), indices.end());
