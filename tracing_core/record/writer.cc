@@ -338,10 +338,11 @@ void Writer::state_values(Metadata const& metadata, Value const* values, std::ui
   put(RecordType::values, metadata, values, {.flags = kRestated, .around = around}, 1, span);
 }
 
-// At least for its numbers.
+// At least for its numbers, and the beginnings of some texts.
 bool Writer::has_room_for_values(Metadata const& metadata) const noexcept {
   std::size_t const values = metadata.parts().value_count;
-  std::size_t const bytes = sizeof(RecordHead) + extra_kinds_bytes(values) + 24 + values * 16;
+  std::size_t const bytes = sizeof(RecordHead) + extra_kinds_bytes(values) + 24 + values * 16 +
+                            kMinStateText * std::min<std::size_t>(values, 16);
   return describing_ != Describing::start_of_chunk || at_ + bytes <= end_ - kChunkBytes + kValuesOfStates;
 }
 
