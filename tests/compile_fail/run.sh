@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 readonly root=../..
+export LC_ALL=C  # plain quotes in errors
 failed=0
 checked=0
 
