@@ -89,12 +89,19 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 
 // What depends on the arguments is declared `auto`: if an argument does not compile, neither does such a variable, and the
 // compiler reports no errors of what is made from it. Here a variable has the type that a call would return.
-#if defined(__clang__)  // in the declaration of a variable, it reports that a function is unavailable only at the end
+#if defined(TRACING_DISABLED) || defined(TRACING_MAX_LEVEL)  // but the frame of a coroutine has any variable
+#define TRACING_INTERNAL_RESULT_(name, call) using name [[maybe_unused]] = decltype(call)
+#elif defined(__clang__)  // in the declaration of a variable, it reports that a function is unavailable only at the end
 #define TRACING_INTERNAL_RESULT_(name, call) \
   using name##_type = decltype(call);        \
   [[maybe_unused]] constexpr auto name = name##_type {}
 #else
 #define TRACING_INTERNAL_RESULT_(name, call) [[maybe_unused]] constexpr auto name = decltype(call){}
+#endif
+#if defined(TRACING_DISABLED) || defined(TRACING_MAX_LEVEL)
+#define TRACING_INTERNAL_TYPE_OF_(name) name
+#else
+#define TRACING_INTERNAL_TYPE_OF_(name) decltype(name)
 #endif
 
 // A constant pointer to the statement's own callsite. It takes a lambda because a constexpr function may not declare a
@@ -137,7 +144,8 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
     TRACING_INTERNAL_IF_COMPILED_IN_(level) {                                                                        \
       if (!TRACING_INTERNAL_AT_COMPILE_TIME_) {                                                                      \
         ::tracing::Callsite* const tracing_callsite_##n = TRACING_INTERNAL_CALLSITE_(                                \
-            n, kind, level, decltype(tracing_types_##n), text, 1, "event", TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),   \
+            n, kind, level, TRACING_INTERNAL_TYPE_OF_(tracing_types_##n), text, 1, "event",                          \
+            TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),                                                                  \
             sizeof(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) - 1);                                                     \
         if (tracing_callsite_##n->may_be_enabled()) [[unlikely]]                                                     \
           if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow()) [[likely]]                         \
@@ -157,7 +165,8 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
       if (!TRACING_INTERNAL_AT_COMPILE_TIME_) {                                                                    \
         ::tracing::Callsite* const tracing_callsite_##n =                                                          \
             TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kEventKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
-                                       decltype(tracing_types_##n), text, 1, "event", nullptr, 0);                 \
+                                       TRACING_INTERNAL_TYPE_OF_(tracing_types_##n), text, 1, "event", nullptr,    \
+                                       0);                                                                         \
         if (tracing_callsite_##n->may_be_enabled()) [[unlikely]]                                                   \
           if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow()) [[likely]]                       \
             ::tracing::internal::emit_values(*tracing_callsite_##n, tracing_mask_##n, __VA_ARGS__);                \
@@ -178,7 +187,7 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
 #if defined(TRACING_DISABLED)
 #define TRACING_INTERNAL_SCOPE_NN_(n, kind, open, types, skipped, name, text, ...)                           \
   TRACING_INTERNAL_RESULT_(put_braces_around_this_span_##n, ::tracing::internal::types(__VA_ARGS__));        \
-  static_assert(put_braces_around_this_span_##n.kCount <= ::tracing::internal::kMaxArguments);               \
+  static_assert(put_braces_around_this_span_##n::kCount <= ::tracing::internal::kMaxArguments);              \
   if (false) ::tracing::internal::mark_used(__VA_ARGS__)
 #else
 #define TRACING_INTERNAL_SCOPE_NN_(n, kind, open, types, skipped, name, text, ...)                                \
@@ -187,8 +196,8 @@ constexpr bool at_compile_time() noexcept { return std::is_constant_evaluated();
       !TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) || TRACING_INTERNAL_AT_COMPILE_TIME_ \
           ? nullptr                                                                                               \
           : TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ),      \
-                                       decltype(put_braces_around_this_span_##n), text, skipped, name, nullptr,   \
-                                       0);                                                                        \
+                                       TRACING_INTERNAL_TYPE_OF_(put_braces_around_this_span_##n), text, skipped, \
+                                       name, nullptr, 0);                                                         \
   ::tracing::internal::ScopeOf<TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))>             \
       tracing_span_##n;                                                                                           \
   if (::tracing::internal::may_be_enabled(tracing_callsite_##n)) [[unlikely]]                                     \

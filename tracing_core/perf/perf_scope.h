@@ -74,7 +74,7 @@ template <class... A>
 #define TRACING_INTERNAL_PERF_NN_(n, variable, skipped, name, text, ...)                                               \
   TRACING_INTERNAL_RESULT_(put_braces_around_this_span_##n,                                                            \
                            ::tracing::internal::a_span_takes_a_level_a_name_and_values(__VA_ARGS__));                  \
-  static_assert(put_braces_around_this_span_##n.kCount <= ::tracing::internal::kMaxArguments);                         \
+  static_assert(put_braces_around_this_span_##n::kCount <= ::tracing::internal::kMaxArguments);                        \
   [[maybe_unused]] constexpr ::tracing::internal::NoPerfScope variable;                                                \
   if (false) ::tracing::internal::mark_used(__VA_ARGS__)
 #else
@@ -85,7 +85,8 @@ template <class... A>
       !TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, )) || TRACING_INTERNAL_AT_COMPILE_TIME_     \
           ? nullptr                                                                                                   \
           : TRACING_INTERNAL_CALLSITE_(n, ::tracing::internal::kPerfSpanKind, TRACING_INTERNAL_FIRST_(__VA_ARGS__, ), \
-                                       decltype(put_braces_around_this_span_##n), text, skipped, name, nullptr, 0);   \
+                                       TRACING_INTERNAL_TYPE_OF_(put_braces_around_this_span_##n), text, skipped,     \
+                                       name, nullptr, 0);                                                             \
   ::tracing::internal::PerfScopeOf<TRACING_INTERNAL_COMPILED_IN_(TRACING_INTERNAL_FIRST_(__VA_ARGS__, ))> variable;   \
   if (::tracing::internal::may_be_enabled(tracing_callsite_##n)) [[unlikely]]                                         \
     if (auto const tracing_mask_##n = tracing_callsite_##n->enabled_slow())                                           \
