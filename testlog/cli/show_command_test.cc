@@ -363,7 +363,7 @@ TEST_F(Show, FollowingEndsByCtrlC) {
   std::string const file = folder_ / "a.rec";
   auto [layer, error] = tracing::record_layer({.path = file});  // of this process, which does not end
   tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] { TRACE_INFO("there"); });
-  std::string const command = std::string("timeout --preserve-status -s INT 1 ") + TESTLOG_COMMAND + " show -f --time=none ";
+  std::string const command = std::string("timeout --foreground --preserve-status -s INT 1 ") + TESTLOG_COMMAND + " show -f --time=none ";
   Outcome const shown = run({"/bin/sh", "-c", command + file});
   EXPECT_EQ(shown.out, " INFO show_command_test: there\n");
   EXPECT_EQ(shown.exit_code, 0);
