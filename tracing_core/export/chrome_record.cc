@@ -251,7 +251,7 @@ void ChromeRecords::append_name(TextBuffer& out, ChromeSubject const& subject) c
     Value const message = as_tracing_chrome_ ? Value() : message_of(subject.event->fields);
     if (!message.is_empty()) return append_message_text(text, message, {});
     text.append("event ");
-    text.append(subject.metadata.file());
+    if (!subject.metadata.file().empty()) text.append(subject.metadata.file());
     text.push_back(':');
     text.append_uint(subject.metadata.line());
   });

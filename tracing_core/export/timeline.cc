@@ -279,7 +279,7 @@ void TimelineLayer::on_event(Event const& event, Context const& context) noexcep
   } else if (metadata.name() != "event") {  // which the macros call them all
     name.append(metadata.name());
   } else {
-    name.append(metadata.file());
+    if (!metadata.file().empty()) name.append(metadata.file());
     name.push_back(':');
     name.append_uint(metadata.line());
   }
