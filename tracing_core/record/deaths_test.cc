@@ -412,9 +412,12 @@ TEST_F(Deaths, OfForkedChildrenLeaveTheParentsFileAlone) {
       start_busy_threads(kOtherThreads, progress);
       BusyThread busy(progress, kOtherThreads);
       busy.nested([&] {
-        for (int i = 0; i < forks; ++i) {
+        std::uint64_t done = 0;  // on a busy machine the other threads may still have to begin
+        for (int i = 0; i < forks || done < 2000; ++i) {
           busy.step();
           (void)status_of_child([&] { record_in_fork(progress, i % 3); });
+          done = 0;
+          for (auto const& thread : progress.threads) done += thread.done;
         }
         _exit(3);
       });
