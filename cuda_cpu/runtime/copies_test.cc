@@ -4,8 +4,14 @@
 
 #include <array>
 #include <string>
+#include <string_view>
+#include <utility>
 
-#include "tests/support/printed.h"
+#include "tracing_core/collect/registry.h"
+#include "tracing_core/export/line_sink.h"
+#include "tracing_core/export/print.h"
+#include "tracing_core/filter/combinators.h"
+#include "tracing_core/filter/env_filter.h"
 
 namespace cuda_cpu::runtime {
 namespace {
@@ -19,7 +25,11 @@ TEST(RuntimeFills, OfRowsAndSlicesAreSpans) {
   tracing::PrintOptions options{.event_format = tracing::make_event_format(format)};
   options.span_events = tracing::SpanEvents::exit;
   cudaPitchedPtr const slices{memory, 8, 8, 4};
-  std::string const text = tracing_test::printed(std::move(options), [&] {
+  std::string text;
+  options.writer = tracing::to_sink(tracing::make_sink([&](tracing::Level, std::string_view line) { text.append(line); }));
+  // Without what the device does, on a thread of its own.
+  auto calls = tracing::to_filter(tracing::EnvFilter::parse_lossy("trace,tracing::cuda::device=off"));
+  tracing::with_default(tracing::RegistryBuilder().with(tracing::print_layer(std::move(options)), std::move(calls)).build(), [&] {
     EXPECT_EQ(cudaMemset2D(memory, 16, 1, 3, 4), cudaSuccess);
     EXPECT_EQ(cudaMemset3D(slices, 2, {8, 4, 2}), cudaSuccess);
     EXPECT_EQ(cudaMemset3DAsync(slices, 3, {5, 2, 2}, nullptr), cudaSuccess);
