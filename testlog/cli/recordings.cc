@@ -22,6 +22,7 @@
 namespace testlog::cli {
 namespace {
 
+using tracing::internal::LostRecords;
 using tracing::internal::RecordedSpan;
 using tracing::internal::RecordedSpans;
 using tracing::internal::RecordedTrack;
@@ -156,12 +157,10 @@ std::unique_ptr<RecordingFile> open_recording(std::string const& command, std::s
 }
 
 std::string notes_of(std::string const& command, RecordingFile const& file) {
-  bool is_exact = true;
-  std::uint64_t const lost = file.recording->lost(is_exact);
-  return notes_of(command, file, lost, is_exact);
+  return notes_of(command, file, file.recording->lost());
 }
 
-std::string notes_of(std::string const& command, RecordingFile const& file, std::uint64_t lost, bool is_exact) {
+std::string notes_of(std::string const& command, RecordingFile const& file, LostRecords lost) {
   std::string notes;
   auto const add = [&](std::string const& text) { notes += "testlog " + command + ": " + file.path + ": " + text + "\n"; };
   OpenSpans const spans(file);
@@ -170,8 +169,7 @@ std::string notes_of(std::string const& command, RecordingFile const& file, std:
     std::string const thread = track.name.empty() ? "thread " + std::to_string(track.number) : track.name;
     add("at its end " + printable(thread) + " is in " + printable(path_of(track.open, file, spans)));
   }
-  bool has_all = true;
-  if (file.recording->lost(has_all) == 0) {  // else their ends may be lost
+  if (file.recording->lost().count == 0) {  // else their ends may be lost
     constexpr std::size_t kMaxHeld = 10;
     auto const held = held_spans(file, spans);
     for (std::size_t i = 0; i < std::min(held.size(), kMaxHeld); ++i)
@@ -180,8 +178,8 @@ std::string notes_of(std::string const& command, RecordingFile const& file, std:
       add("at its end " + std::to_string(held.size() - kMaxHeld) + " more spans are open, and no thread is in them");
   }
   for (auto const& [tag, test] : file.running) add(printable(test) + " did not end");
-  if (lost > 0)
-    add((is_exact ? "" : "at least ") + std::to_string(lost) +
+  if (lost.count > 0)
+    add((lost.is_exact ? "" : "at least ") + std::to_string(lost.count) +
         " earlier records were overwritten; TRACE_RECORD_LIMIT keeps more");
   for (auto const& [tag, test] : file.selected) {
     std::uint64_t const of_test = file.recording->lost_of(tag);

@@ -55,8 +55,8 @@ std::unique_ptr<RecordingFile> open_recording(std::string const& command, std::s
 /// What a reader must know besides the records, as lines: what is missing, what makes no sense, and which spans were still
 /// open. REQUIRES: the recording was replayed.
 std::string notes_of(std::string const& command, RecordingFile const& file);
-/// The same, but for the number of records that are missing, or at least are.
-std::string notes_of(std::string const& command, RecordingFile const& file, std::uint64_t lost, bool is_exact = true);
+/// The same, but for the records that are missing.
+std::string notes_of(std::string const& command, RecordingFile const& file, tracing::internal::LostRecords lost);
 
 struct LineOptions {
   std::string filter = "trace";

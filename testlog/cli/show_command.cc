@@ -95,7 +95,7 @@ int follow(ShowOptions const& options) {
     RecordingFile all{path, follower->read_all()};
     if (all.recording == nullptr) continue;
     all.recording->for_each([&all](RecordEntry const& entry) { all.learn(entry); });
-    std::fputs(notes_of("show", all, follower->lost()).c_str(), stderr);
+    std::fputs(notes_of("show", all, {follower->lost()}).c_str(), stderr);
     directives.add(all);
   }
   std::fputs(directives.lines().c_str(), stderr);

@@ -93,7 +93,7 @@ std::string Output::note(std::string_view kind, std::string_view test, std::stri
   InlineTextBuffer<1024> line;
   if (!is_json_file()) {
     if (kind != "report") return std::string(text);
-    append_sanitized(line, text);  // it may have a path, or another value of a variable
+    append_sanitized(line, text);
     return std::string(line.view());
   }
   line.append("{\"kind\":\"");

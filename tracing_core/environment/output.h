@@ -32,8 +32,8 @@ class Output {
   void set_test(std::string_view test);
 
   /// Text that is no record, as it is to be written: in a file of JSON records {"kind":...,"test":...,"thread":...,
-  /// "text":...} on one line, without "test" if that is empty and without "thread" if `track` is null; elsewhere
-  /// unchanged. `kind` is a word.
+  /// "text":...} on one line, without "test" if that is empty and without "thread" if `track` is null; elsewhere the text
+  /// alone, of a `report` without control characters, since it may have values of variables. `kind` is a word.
   std::string note(std::string_view kind, std::string_view test, std::string_view text,
                    Track const* track = nullptr) const;
   /// Writes a note without a test.

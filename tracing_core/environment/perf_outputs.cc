@@ -157,8 +157,8 @@ void PerfOutputs::write_files(PerfSummary const& summary, std::string_view test,
     Instant const now = Instant::now();
     for (PerfRow const& row : summary.rows) {
       append_perf_json(text, {.rows = {row}}, now);
-      JsonMembers members(text);
-      if (per_test && members.is_open()) append_json_string(members.add("test"), test);
+      if (!per_test) continue;
+      if (JsonMembers members(text); members.is_open()) append_json_string(members.add("test"), test);
     }
     json_->write(Level::info, text.view());
   }

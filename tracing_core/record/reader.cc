@@ -66,15 +66,15 @@ std::unique_ptr<Recording> Recording::read_header(Source const& source, std::str
 }
 
 // Ordinals also tell of those of tags that have no place in the header, but not of threads of which nothing is left.
-std::uint64_t Recording::lost(bool& is_exact) const noexcept {
-  std::uint64_t of_tags = 0, of_tracks = 0;
-  is_exact = true;
+LostRecords Recording::lost() const noexcept {
+  LostRecords of_tags;
   for (auto const& [tag, records] : losses_) {
-    of_tags += records;
-    is_exact &= tag < RegionHeader::kLossEntries;
+    of_tags.count += records;
+    of_tags.is_exact &= tag < RegionHeader::kLossEntries;
   }
+  std::uint64_t of_tracks = 0;
   for (RecordedTrack const& track : tracks_) of_tracks += track.lost;
-  return std::max(of_tags, of_tracks);
+  return {std::max(of_tags.count, of_tracks), of_tags.is_exact};
 }
 
 std::uint64_t Recording::lost_of(std::uint32_t tag) const noexcept {

@@ -50,6 +50,11 @@ struct RecordedTrack {
   std::uint64_t lost = 0;           ///< records of it that are not in the recording
 };
 
+struct LostRecords {
+  std::uint64_t count = 0;
+  bool is_exact = true;  ///< otherwise there may be more: of many tags, the writer counts only some
+};
+
 /// Reads what makes sense of any bytes, and says in problems() where that ends. Takes memory proportional to the
 /// recording. Thread-compatible.
 class Recording {
@@ -90,9 +95,8 @@ class Recording {
   std::vector<RecordedTrack> const& tracks() const noexcept { return tracks_; }
   /// The number of records for which there was no room at all.
   std::uint64_t dropped() const noexcept { return dropped_; }
-  /// The number of records that are not there any more, with those for which there was no room. `is_exact` is false if
-  /// there may be more: of many tags, the writer counts only some. REQUIRES: for_each() was called.
-  std::uint64_t lost(bool& is_exact) const noexcept;
+  /// The records that are not there any more, with those for which there was no room. REQUIRES: for_each() was called.
+  LostRecords lost() const noexcept;
   /// How many of them had this tag; zero also if that is not known.
   std::uint64_t lost_of(std::uint32_t tag) const noexcept;
   /// A sentence for each piece that makes no sense.
