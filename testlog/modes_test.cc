@@ -348,7 +348,7 @@ TEST(TraceThreads, SelectsTheLinesThatNameTheirThread) {
                 "[main]  INFO process_scenarios: from the test\n"
                 "[worker-1]  INFO process_scenarios: from a worker\n"
                 "[thread 3] DEBUG process_scenarios: from another\n"
-                "[main]  FAIL testlog/testdata/process_scenarios.cc:242: Failed\n" +
+                "[main]  FAIL testlog/testdata/process_scenarios.cc:245: Failed\n" +
                 end);
   EXPECT_THAT(text({{"TRACE_THREADS", "on"}}),
               AllOf(StartsWith("[main]  INFO process_scenarios: from the test\n[worker-1]  INFO"),
