@@ -156,7 +156,7 @@ TEST_F(RecordedRun, IsSearchedByAnExpression) {
 TEST_F(RecordedRun, HasItsTestsAndFailuresInColour) {
   std::string const text = ask({"show", "--failed", "--filter=off", "--color=always"}).out;
   EXPECT_THAT(text, HasSubstr("\x1b[1m---- Plain.Fails ----\x1b[0m\n"));
-  EXPECT_THAT(text, HasSubstr("scenarios.cc:49: Failure\x1b[0m\nExpected equality"));
+  EXPECT_THAT(text, HasSubstr("scenarios.cc:49: Failure\x1b[0m\n  Expected equality"));
 }
 
 TEST_F(RecordedRun, IsDrawnAsATreeOfSpans) {

@@ -27,13 +27,14 @@ std::string field(FieldValues const& values, std::string_view name) {
   return {};
 }
 
-std::string printable_lines(std::string_view text) {
+// Indented, so that none of its lines looks like a record.
+std::string indented_lines(std::string_view text) {
   std::string lines;
   for (;;) {
     std::size_t const end = text.find('\n');
-    lines += printable(text.substr(0, end));
-    if (end == text.npos) return lines;
+    if (end != 0 && !text.empty()) lines += "  " + printable(text.substr(0, end));
     lines.push_back('\n');
+    if (end == text.npos) return lines;
     text.remove_prefix(end + 1);
   }
 }
@@ -97,8 +98,8 @@ std::string plain_text_of(RecordEntry const& mark) {
     return in_frame("process " + field(values, "pid") + " on " + field(values, "host") + ": " + field(values, "command"));
   if (name == "test_begin") return in_frame(test);
   if (name == "test_end") return in_frame(test + " " + field(values, "result") + " (" + field(values, "duration_ms") + " ms)");
-  if (name == "failure") return printable(place) + ": Failure\n" + printable_lines(field(values, "message")) + "\n";
-  if (name == "skip") return printable(place) + ": Skipped\n" + printable_lines(field(values, "message")) + "\n";
+  if (name == "failure") return printable(place) + ": Failure\n" + indented_lines(field(values, "message"));
+  if (name == "skip") return printable(place) + ": Skipped\n" + indented_lines(field(values, "message"));
   if (name == "signal") return in_frame(field(values, "signal") + in_test);
   if (name == "still_running") return in_frame("still running after " + field(values, "duration_ms") + " ms" + in_test);
   if (name == "exit") return in_frame("the process called exit()" + in_test);
