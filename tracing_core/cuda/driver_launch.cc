@@ -109,12 +109,11 @@ std::string Driver::State::kernel_of(CUfunction function) const {
                                 : found->second.name;
 }
 
-bool Driver::State::is_capturing(Span const& span, CUstream stream) const {
+std::optional<std::string_view> Driver::State::capture_of(CUstream stream) const {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  if (api.stream_is_capturing == nullptr || api.stream_is_capturing(stream, &status) != CUDA_SUCCESS) return false;
-  if (status == CU_STREAM_CAPTURE_STATUS_NONE) return false;
-  span.record(tracing::kv("capture", status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? "active" : "invalidated"));
-  return true;
+  if (api.stream_is_capturing == nullptr || api.stream_is_capturing(stream, &status) != CUDA_SUCCESS) return std::nullopt;
+  if (status == CU_STREAM_CAPTURE_STATUS_NONE) return std::nullopt;
+  return status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? "active" : "invalidated";
 }
 
 template <class Call>
@@ -126,6 +125,7 @@ CUresult Driver::State::launch(CUfunction function, Dim3 grid, Dim3 block, unsig
   launch.grid = grid;
   launch.block = block;
   launch.stream = state.log.number_of(stream);
+  std::optional<std::string_view> const capture = state.capture_of(stream);
   internal::LaunchScope const numbered;
   launch.id = numbered.id();
   Span const span = TRACE_MAKE_SPAN(trace, "launch", tracing::kv("kernel.name", tracing::display(launch.kernel)),
@@ -133,12 +133,12 @@ CUresult Driver::State::launch(CUfunction function, Dim3 grid, Dim3 block, unsig
                                     shared_bytes, tracing::kv("stream", launch.stream),
                                     tracing::kv("device", state.device.load()), tracing::kv("launch", launch.id),
                                     tracing::kv("blocking", state.blocking ? std::optional(true) : std::nullopt),
-                                    tracing::kv("capture", tracing::empty));
+                                    tracing::kv("capture", capture));
   auto const entered = span.enter();
   launch.span = span;
   launch.at = std::chrono::steady_clock::now();
   // A captured launch is not executed, so it is neither outstanding nor waited for.
-  bool const runs = !state.is_capturing(span, stream);
+  bool const runs = !capture;
   std::optional<internal::DeviceCallScope> calling;
   if (runs) {
     if (!state.options.measures_launches)
@@ -184,12 +184,13 @@ CUresult Driver::launch_cooperative_kernel(CUfunction function, Dim3 grid, Dim3 
 }
 
 CUresult Driver::launch_host_func(CUstream stream, CUhostFn function, void* data) {
+  std::optional<std::string_view> const capture = state_->capture_of(stream);
   Span const span = TRACE_MAKE_SPAN(trace, "launch_host_func", tracing::kv("stream", state_->log.number_of(stream)),
-                                    tracing::kv("capture", tracing::empty));
+                                    tracing::kv("capture", capture));
   auto const entered = span.enter();
   // A graph may call a captured function any number of times, so it is passed on as it is. So is null, which is an
   // error.
-  if (state_->is_capturing(span, stream) || function == nullptr)
+  if (capture || function == nullptr)
     return state_->check(state_->api.launch_host_func(stream, function, data), "cuLaunchHostFunc({})", stream);
   auto call = std::make_unique<HostCall>(HostCall{function, data, span});
   CUresult const result = state_->api.launch_host_func(stream, run_host_call, call.get());

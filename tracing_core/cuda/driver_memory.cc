@@ -31,7 +31,7 @@ CUresult timed(Span const& span, std::size_t bytes, Copy copy) {
 template <class State>
 void report_enqueued(State const& state, Span const& span, CUresult result, CUstream stream) {
   if (result != CUDA_SUCCESS || span.is_none()) return;
-  if (state.is_capturing(span, stream)) TRACE_TRACE("captured");
+  if (state.capture_of(stream)) TRACE_TRACE("captured");
   else TRACE_TRACE("enqueued");
 }
 
@@ -165,7 +165,7 @@ CUresult Driver::memcpy_dtod(CUdeviceptr to, CUdeviceptr from, std::size_t bytes
 CUresult Driver::memcpy_htod_async(CUdeviceptr to, void const* from, std::size_t bytes, CUstream stream) {
   Span const span = TRACE_MAKE_SPAN(trace, "memcpy_htod_async", bytes, tracing::kv("device", state_->device.load()),
                                     tracing::kv("stream", state_->log.number_of(stream)),
-                                    tracing::kv("capture", tracing::empty));
+                                    tracing::kv("capture", state_->capture_of(stream)));
   auto const entered = span.enter();
   auto const calling = state_->calling(stream);
   CUresult const result = state_->api.memcpy_htod_async(to, from, bytes, stream);
@@ -176,7 +176,7 @@ CUresult Driver::memcpy_htod_async(CUdeviceptr to, void const* from, std::size_t
 CUresult Driver::memcpy_dtoh_async(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   Span const span = TRACE_MAKE_SPAN(trace, "memcpy_dtoh_async", bytes, tracing::kv("device", state_->device.load()),
                                     tracing::kv("stream", state_->log.number_of(stream)),
-                                    tracing::kv("capture", tracing::empty));
+                                    tracing::kv("capture", state_->capture_of(stream)));
   auto const entered = span.enter();
   auto const calling = state_->calling(stream);
   CUresult const result = state_->api.memcpy_dtoh_async(to, from, bytes, stream);
@@ -187,7 +187,7 @@ CUresult Driver::memcpy_dtoh_async(void* to, CUdeviceptr from, std::size_t bytes
 CUresult Driver::memcpy_dtod_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   Span const span = TRACE_MAKE_SPAN(trace, "memcpy_dtod_async", bytes, tracing::kv("device", state_->device.load()),
                                     tracing::kv("stream", state_->log.number_of(stream)),
-                                    tracing::kv("capture", tracing::empty));
+                                    tracing::kv("capture", state_->capture_of(stream)));
   auto const entered = span.enter();
   auto const calling = state_->calling(stream);
   CUresult const result = state_->api.memcpy_dtod_async(to, from, bytes, stream);
@@ -215,7 +215,7 @@ CUresult Driver::memcpy_3d_async(CUDA_MEMCPY3D const& copy, CUstream stream) {
                                     tracing::kv("rows", copy.Height), tracing::kv("slices", copy.Depth),
                                     tracing::kv("device", state_->device.load()),
                                     tracing::kv("stream", state_->log.number_of(stream)),
-                                    tracing::kv("capture", tracing::empty));
+                                    tracing::kv("capture", state_->capture_of(stream)));
   auto const entered = span.enter();
   auto const calling = state_->calling(stream);
   CUresult const result = state_->api.memcpy_3d_async(&copy, stream);
@@ -231,7 +231,8 @@ CUresult Driver::memset_d8(CUdeviceptr to, unsigned char value, std::size_t coun
 
 CUresult Driver::memset_d8_async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
   TRACE_SPAN(trace, "memset_d8_async", value, count, tracing::kv("device", state_->device.load()),
-             tracing::kv("stream", state_->log.number_of(stream)));
+             tracing::kv("stream", state_->log.number_of(stream)),
+             tracing::kv("capture", state_->capture_of(stream)));
   auto const calling = state_->calling(stream);
   return state_->check(state_->api.memset_d8_async(to, value, count, stream), "cuMemsetD8Async({} elements, {})", count,
                        stream);
@@ -245,7 +246,8 @@ CUresult Driver::memset_d32(CUdeviceptr to, unsigned value, std::size_t count) {
 
 CUresult Driver::memset_d32_async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream) {
   TRACE_SPAN(trace, "memset_d32_async", value, count, tracing::kv("device", state_->device.load()),
-             tracing::kv("stream", state_->log.number_of(stream)));
+             tracing::kv("stream", state_->log.number_of(stream)),
+             tracing::kv("capture", state_->capture_of(stream)));
   auto const calling = state_->calling(stream);
   return state_->check(state_->api.memset_d32_async(to, value, count, stream), "cuMemsetD32Async({} elements, {})",
                        count, stream);
@@ -254,7 +256,8 @@ CUresult Driver::memset_d32_async(CUdeviceptr to, unsigned value, std::size_t co
 CUresult Driver::memset_d2d8_async(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t columns,
                                    std::size_t rows, CUstream stream) {
   TRACE_SPAN(trace, "memset_d2d8_async", value, tracing::kv("row_bytes", columns), rows,
-             tracing::kv("device", state_->device.load()), tracing::kv("stream", state_->log.number_of(stream)));
+             tracing::kv("device", state_->device.load()), tracing::kv("stream", state_->log.number_of(stream)),
+             tracing::kv("capture", state_->capture_of(stream)));
   auto const calling = state_->calling(stream);
   return state_->check(state_->api.memset_d2d8_async(to, pitch, value, columns, rows, stream),
                        "cuMemsetD2D8Async({} x {} elements, {})", columns, rows, stream);
@@ -263,7 +266,8 @@ CUresult Driver::memset_d2d8_async(CUdeviceptr to, std::size_t pitch, unsigned c
 CUresult Driver::memset_d2d16_async(CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t columns,
                                     std::size_t rows, CUstream stream) {
   TRACE_SPAN(trace, "memset_d2d16_async", value, tracing::kv("row_bytes", 2 * columns), rows,
-             tracing::kv("device", state_->device.load()), tracing::kv("stream", state_->log.number_of(stream)));
+             tracing::kv("device", state_->device.load()), tracing::kv("stream", state_->log.number_of(stream)),
+             tracing::kv("capture", state_->capture_of(stream)));
   auto const calling = state_->calling(stream);
   return state_->check(state_->api.memset_d2d16_async(to, pitch, value, columns, rows, stream),
                        "cuMemsetD2D16Async({} x {} elements, {})", columns, rows, stream);
@@ -272,7 +276,8 @@ CUresult Driver::memset_d2d16_async(CUdeviceptr to, std::size_t pitch, unsigned 
 CUresult Driver::memset_d2d32_async(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t columns,
                                     std::size_t rows, CUstream stream) {
   TRACE_SPAN(trace, "memset_d2d32_async", value, tracing::kv("row_bytes", 4 * columns), rows,
-             tracing::kv("device", state_->device.load()), tracing::kv("stream", state_->log.number_of(stream)));
+             tracing::kv("device", state_->device.load()), tracing::kv("stream", state_->log.number_of(stream)),
+             tracing::kv("capture", state_->capture_of(stream)));
   auto const calling = state_->calling(stream);
   return state_->check(state_->api.memset_d2d32_async(to, pitch, value, columns, rows, stream),
                        "cuMemsetD2D32Async({} x {} elements, {})", columns, rows, stream);

@@ -92,6 +92,18 @@ TEST(Driver, RecordsThatACopyIsCaptured) {
             "TRACE memcpy_dtod_async{bytes=7 device=0 stream=0}: tracing::cuda: enqueued\n");
 }
 
+TEST(Driver, RecordsThatAFillIsCaptured) {
+  Driver driver(answering());
+  answers.capture = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  std::string const text = printed_of_driver([&] {
+    driver.memset_d8_async(0x1000, 255, 7, nullptr);
+    driver.memset_d2d32_async(0x1000, 64, 65536, 9, 2, nullptr);
+  }, SpanEvents::exit);
+  EXPECT_EQ(text,
+            "TRACE memset_d8_async{value=255 count=7 device=0 stream=0 capture=\"active\"}: tracing::cuda: exit\n"
+            "TRACE memset_d2d32_async{value=65536 row_bytes=36 rows=2 device=0 stream=0 capture=\"active\"}: tracing::cuda: exit\n");
+}
+
 TEST(Driver, RecordsTheSizeOfCopiesAndFillsOnTheDevice) {
   Driver driver(answering());
   std::string const text = printed_of_driver([&] {

@@ -87,8 +87,9 @@ struct Driver::State {
   static T const& shown(T const& argument) {
     return argument;
   }
-  /// Whether calls on the stream are captured into a graph instead of executed; recorded in the span.
-  bool is_capturing(Span const& span, CUstream stream) const;
+  /// The field `capture` of a call: `active` or `invalidated` if calls on the stream are captured into a graph instead of
+  /// executed. A value that the span has from its beginning, so that whoever counts calls sees it.
+  std::optional<std::string_view> capture_of(CUstream stream) const;
 
   struct Kernel {
     CUmodule module = nullptr;

@@ -68,16 +68,14 @@ CUresult Driver::event_destroy(CUevent event) {
 }
 
 CUresult Driver::event_record(CUevent event, CUstream stream) {
-  Span const span = TRACE_MAKE_SPAN(trace, "event_record", tracing::kv("event", state_->log.number_of(event)),
-                                    tracing::kv("stream", state_->log.number_of(stream)),
-                                    tracing::kv("capture", tracing::empty));
-  auto const entered = span.enter();
-  bool const captured = state_->is_capturing(span, stream);
+  std::optional<std::string_view> const capture = state_->capture_of(stream);
+  TRACE_SPAN(trace, "event_record", tracing::kv("event", state_->log.number_of(event)),
+             tracing::kv("stream", state_->log.number_of(stream)), tracing::kv("capture", capture));
   // Before the call: the event does not wait for launches that another thread makes after it.
   LaunchLog::Mark const before = state_->log.now();
   CUresult const result = state_->api.event_record(event, stream);
   // A captured event does not wait for launches.
-  if (result == CUDA_SUCCESS && !captured) state_->log.record_event(event, stream, before);
+  if (result == CUDA_SUCCESS && !capture) state_->log.record_event(event, stream, before);
   return state_->check(result, "cuEventRecord({}, {})", event, stream);
 }
 

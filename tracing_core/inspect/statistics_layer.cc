@@ -85,11 +85,14 @@ bool is_launch(Metadata const& metadata) noexcept {
   return metadata.name() == "launch" && metadata.fields().contains("kernel.name") && metadata.fields().contains("grid");
 }
 
-// Whether the span is one of the host that gives the device work. A launch is entered again to report its end, so these are
-// counted when they begin.
-bool is_request(Metadata const& metadata) noexcept {
-  if (is_launch(metadata)) return true;
-  return metadata.target() == kHostTarget && (metadata.name().starts_with("memcpy_") || metadata.name().starts_with("memset_"));
+// Whether the span is one of the host that gives the device work, which a call that is captured into a graph does not. A
+// launch is entered again to report its end, so these are counted when they begin.
+bool is_request(SpanRef span) {
+  Metadata const& metadata = span.metadata();
+  bool const is_copy = metadata.target() == kHostTarget &&
+                       (metadata.name().starts_with("memcpy_") || metadata.name().starts_with("memset_"));
+  if (!is_copy && !is_launch(metadata)) return false;
+  return !last_of(span, "capture", [](Value const& value) { return !value.is_empty(); });
 }
 
 }  // namespace
@@ -128,7 +131,7 @@ std::uint32_t StatisticsLayer::tag_on(Track const& track) {
 // ---- spans ----
 
 void StatisticsLayer::on_new_span(SpanRef span, NewSpan const&, Context const& context) noexcept {
-  if (context.is_restored() || !is_request(span.metadata())) return;
+  if (context.is_restored() || !is_request(span)) return;
   Track const& track = context.track();
   if (GroupSums* const group = group_of(tag_on(track), track, span.metadata().target())) add_request(*group, span);
 }

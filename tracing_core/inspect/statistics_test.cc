@@ -265,6 +265,19 @@ TEST_F(StatisticsTest, CountLaunchesIfTheDeviceReportedNothing) {
   EXPECT_EQ(group.kernels[2].bytes, 32u);
 }
 
+TEST_F(StatisticsTest, DoNotCountCallsThatAreCapturedIntoAGraph) {
+  StatisticsGroup const group = all_of([](Timeline& timeline) {
+    timeline.span(kThread, 100, 110, {"launch", "tracing::cuda", {"kernel.name", "grid", "block", "capture"}},
+                  {Value::of_verbatim("saxpy"), Value::of_verbatim("(4, 1, 1)"), Value::of_verbatim("(64, 1, 1)"), Value::of_text("active")});
+    timeline.span(kThread, 120, 130, {"launch", "tracing::cuda", {"kernel.name", "grid", "block", "capture"}},
+                  {Value::of_verbatim("saxpy"), Value::of_verbatim("(4, 1, 1)"), Value::of_verbatim("(64, 1, 1)"), Value()});
+    timeline.span(kThread, 300, 310, {"memcpy_htod_async", "tracing::cuda", {"bytes", "capture"}}, {Value::of_u64(64), Value::of_text("active")});
+    timeline.span(kThread, 320, 330, {"memset_d32_async", "tracing::cuda", {"count", "capture"}}, {Value::of_u64(8), Value::of_text("active")});
+  });
+  ASSERT_THAT(group.kernels, ElementsAre(Field(&KernelStatistics::name, "saxpy")));
+  EXPECT_EQ(group.kernels[0].time.calls, 1u);
+}
+
 TEST_F(StatisticsTest, CountTheBytesOfRows) {
   StatisticsGroup const group = all_of([](Timeline& timeline) {
     timeline.span(kThread, 0, 10, {"memcpy_3d", "tracing::cuda", {"row_bytes", "rows", "slices"}},

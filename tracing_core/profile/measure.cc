@@ -25,6 +25,13 @@ constexpr std::string_view kRunTarget = "tracing::profile";
 constexpr std::string_view kCallTarget = "tracing::cuda";
 constexpr std::string_view kDeviceTarget = "tracing::cuda::device";
 
+// Whether the call was captured into a graph, so that the device did nothing.
+bool is_captured(RecordEntry const& entry) noexcept {
+  std::size_t const index = entry.metadata->fields().index_of("capture");
+  if (entry.values == nullptr || index == entry.metadata->fields().size()) return false;
+  return !FieldValues(*entry.metadata, entry.values).value(index).is_empty();
+}
+
 // Of the span of a copy.
 std::uint64_t bytes_of(RecordEntry const& entry) noexcept {
   if (entry.values == nullptr) return 0;
@@ -61,7 +68,7 @@ class RunReader {
   };
 
   void count(RecordEntry const& entry) noexcept {
-    if (entry.metadata->target() != kCallTarget) return;
+    if (entry.metadata->target() != kCallTarget || is_captured(entry)) return;
     if (entry.metadata->name() == "launch") ++run_->launches;
     if (entry.metadata->name().starts_with("memcpy_")) run_->copied_bytes += bytes_of(entry);
   }

@@ -16,7 +16,8 @@ struct ProfileOptions {
 };
 
 /// What a run did, as tracing::cuda recorded it on all threads until `f` returned: what a device does later is not in it, so
-/// `f` should wait for the device. A call that is captured into a graph counts as if it was executed.
+/// `f` should wait for the device. A call that is captured into a graph does not count; of a graph's launches count the calls
+/// that the CPU backend makes for its nodes, while a GPU's driver makes none.
 struct ProfiledRun {
   std::uint64_t runtime_ns = 0;
   std::uint64_t compile_ns = 0;    ///< in spans `compile`, of all threads together

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "tracing_core/emit/span.h"
@@ -54,6 +56,17 @@ TEST(ProfileOfRuns, SaysWhatEachRunDid) {
     EXPECT_EQ(runs.runs[i].copied_bytes, 128u);
     EXPECT_GT(runs.runs[i].runtime_ns, 0u);
   }
+}
+
+TEST(ProfileOfRuns, DoesNotCountCallsThatAreCapturedIntoAGraph) {
+  ProfiledRuns const runs = tracing::profile([] {
+    for (std::optional<std::string_view> const capture : {std::optional<std::string_view>("active"), {}}) {
+      TRACE_SPAN(trace, "launch", tracing::target("tracing::cuda"), kv("kernel.name", "f"), kv("capture", capture));
+      TRACE_SPAN(trace, "memcpy_htod_async", tracing::target("tracing::cuda"), kv("bytes", 8), kv("capture", capture));
+    }
+  });
+  EXPECT_EQ(runs.runs.at(0).launches, 1u);
+  EXPECT_EQ(runs.runs.at(0).copied_bytes, 8u);
 }
 
 TEST(ProfileOfRuns, CountsTheBytesOfRowsAndSlices) {
