@@ -154,7 +154,9 @@ CUresult copy_3d(CUDA_MEMCPY3D const* copy, CUstream stream_handle, bool waits) 
                      copy->srcHeight, copy->srcXInBytes, copy->srcY, copy->srcZ};
     if (auto const result = find_rows(device, target, extent, "target", to); result != CUDA_SUCCESS) return result;
     if (auto const result = find_rows(device, source, extent, "source", from); result != CUDA_SUCCESS) return result;
-    auto work = reporting(kind_of(*copy), extent.bytes * extent.rows * extent.slices, [to, from, extent] { copy_rows(to, from, extent); });
+    std::function<void()> work = [to, from, extent] { copy_rows(to, from, extent); };
+    if (!to.is_host || !from.is_host)  // else the device has no part in it
+      work = reporting(kind_of(*copy), extent.bytes * extent.rows * extent.slices, std::move(work));
     // Pageable memory is read or written before the call returns, as by the linear copies.
     if (!waits && (this_thread().copies_in_turn || (!to.is_host && !from.is_host))) {
       device.submit(stream, std::move(work));

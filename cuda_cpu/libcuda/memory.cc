@@ -261,7 +261,8 @@ CUresult cuMemsetD2D32(CUdeviceptr to, std::size_t pitch, unsigned value, std::s
 }
 
 CUresult cuArray3DCreate(CUarray* array, CUDA_ARRAY3D_DESCRIPTOR const* descriptor) {
-  return check(api().array_3d_create(array, descriptor), "cuArray3DCreate()");
+  if (descriptor == nullptr) return check(CUDA_ERROR_INVALID_VALUE, "cuArray3DCreate()");
+  return done(driver().array_3d_create(array, *descriptor));
 }
 CUresult cuArrayCreate(CUarray* array, CUDA_ARRAY_DESCRIPTOR const* descriptor) {
   if (descriptor == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -283,6 +284,6 @@ CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR* descriptor, CUarray array) 
   if (result == CUDA_SUCCESS) *descriptor = {its.Width, its.Height, its.Format, its.NumChannels};
   return result;
 }
-CUresult cuArrayDestroy(CUarray array) { return check(api().array_destroy(array), "cuArrayDestroy()"); }
+CUresult cuArrayDestroy(CUarray array) { return done(driver().array_destroy(array)); }
 
 }  // extern "C"

@@ -33,8 +33,7 @@ extern "C" {
 CUresult cuModuleLoadDataEx(CUmodule* module, void const* image, unsigned count, CUjit_option* options, void** values) {
   if (image == nullptr) return check(CUDA_ERROR_INVALID_VALUE, "cuModuleLoadDataEx()");
   // A program that asks for the log reads it itself; otherwise it is recorded.
-  if (count > 0) return check(api().module_load_data_ex(module, image, count, options, values), "cuModuleLoadDataEx()");
-  return done(driver().module_load(module, image, "module", cuda_cpu::runtime::bytes_of(image)));
+  return done(driver().module_load(module, image, "module", cuda_cpu::runtime::bytes_of(image), count, options, values));
 }
 CUresult cuModuleLoadData(CUmodule* module, void const* image) {
   return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);

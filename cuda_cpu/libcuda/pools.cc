@@ -7,6 +7,14 @@ namespace {
 
 void* pointer(CUdeviceptr address) noexcept { return reinterpret_cast<void*>(address); }
 
+// The kinds of places have the runtime's numbers.
+cudaMemLocation place(CUmemLocation const& its) noexcept {
+  cudaMemLocation out{};
+  out.type = static_cast<cudaMemLocationType>(its.type);
+  out.id = its.id;
+  return out;
+}
+
 }  // namespace
 
 extern "C" {
@@ -65,11 +73,11 @@ CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
 }
 CUresult cuDeviceGraphMemTrim(CUdevice device) { return forward(cudaDeviceGraphMemTrim, device); }
 
-CUresult cuMemAdvise(CUdeviceptr memory, std::size_t bytes, CUmem_advise advice, CUmemLocation) {
-  return forward(cudaMemAdvise, pointer(memory), bytes, static_cast<cudaMemoryAdvise>(advice), cudaMemLocation{});
+CUresult cuMemAdvise(CUdeviceptr memory, std::size_t bytes, CUmem_advise advice, CUmemLocation at) {
+  return forward(cudaMemAdvise, pointer(memory), bytes, static_cast<cudaMemoryAdvise>(advice), place(at));
 }
-CUresult cuMemPrefetchAsync(CUdeviceptr memory, std::size_t bytes, CUmemLocation, unsigned flags, CUstream stream) {
-  return forward(cudaMemPrefetchAsync, pointer(memory), bytes, cudaMemLocation{}, flags, stream);
+CUresult cuMemPrefetchAsync(CUdeviceptr memory, std::size_t bytes, CUmemLocation to, unsigned flags, CUstream stream) {
+  return forward(cudaMemPrefetchAsync, pointer(memory), bytes, place(to), flags, stream);
 }
 CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr memory, std::size_t bytes, unsigned flags) {
   return forward(cudaStreamAttachMemAsync, stream, pointer(memory), bytes, flags);

@@ -94,7 +94,7 @@ cudaError_t cudaMalloc3DArray(cudaArray_t* array, cudaChannelFormatDesc const* c
     descriptor.Height = extent.height;
     descriptor.Depth = extent.depth;
     descriptor.Flags = flags;
-    return to_error(driver().check(driver().api().array_3d_create(reinterpret_cast<CUarray*>(array), &descriptor), "cuArray3DCreate()"));
+    return to_error(driver().array_3d_create(reinterpret_cast<CUarray*>(array), descriptor));
   });
 }
 
@@ -106,7 +106,7 @@ cudaError_t cudaMallocArray(cudaArray_t* array, cudaChannelFormatDesc const* cha
 cudaError_t cudaFreeArray(cudaArray_t array) {
   return call([&]() -> cudaError_t {
     if (array == nullptr) return cudaSuccess;
-    return to_error(driver().check(driver().api().array_destroy(handle_of(array)), "cuArrayDestroy()"));
+    return to_error(driver().array_destroy(handle_of(array)));
   });
 }
 

@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-
-#include "cuda_cpu/runtime/capture.h"
 #include "cuda_cpu/cpu/further_calls.h"
 #include "cuda_cpu/runtime/registry.h"
 #include "cuda_cpu/runtime/runtime.h"
@@ -14,6 +11,17 @@ namespace cuda_cpu::runtime {
 namespace {
 
 CUdeviceptr address(void const* pointer) noexcept { return reinterpret_cast<CUdeviceptr>(pointer); }
+
+// The driver has no linear copy from the host to itself.
+CUDA_MEMCPY3D on_host(void* to, void const* from, std::size_t bytes) noexcept {
+  CUDA_MEMCPY3D copy{};
+  copy.dstMemoryType = copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.dstHost = to;
+  copy.srcHost = from;
+  copy.WidthInBytes = bytes;
+  copy.Height = copy.Depth = 1;
+  return copy;
+}
 
 cudaError_t copy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind) {
   Direction direction{};
@@ -32,8 +40,7 @@ cudaError_t copy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind k
     case Direction::device_to_device:
       return to_error(driver().memcpy_dtod(address(to), address(from), bytes));
     case Direction::host_to_host:
-      if (CUresult const result = driver().stream_synchronize(nullptr); result != CUDA_SUCCESS) return to_error(result);
-      std::memmove(to, from, bytes);
+      return to_error(driver().memcpy_3d(on_host(to, from, bytes)));
   }
   return cudaSuccess;
 }
@@ -47,19 +54,9 @@ CUresult copy_async(void* to, void const* from, std::size_t bytes, Direction dir
     case Direction::device_to_device:
       return driver().memcpy_dtod_async(address(to), address(from), bytes, stream);
     case Direction::host_to_host:
-      break;
+      return driver().memcpy_3d_async(on_host(to, from, bytes), stream);
   }
-  return enqueue(
-      stream,
-      [&](NodeParams& node) {
-        node = linear_copy(to, from, bytes, cudaMemcpyHostToHost);
-        return CUDA_SUCCESS;
-      },
-      [&] {  // as the documentation allows, synchronous
-        CUresult const result = driver().stream_synchronize(stream);
-        if (result == CUDA_SUCCESS) std::memmove(to, from, bytes);
-        return result;
-      });
+  return CUDA_ERROR_INVALID_VALUE;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Device management: limits, flags, peers, and the end of the context.
+#define TRACE_TARGET "tracing::cuda"
 #include <fmt/format.h>
 
 #include <array>
@@ -12,6 +13,7 @@
 #include "cuda_cpu/runtime/capture.h"
 #include "cuda_cpu/runtime/registry.h"
 #include "cuda_cpu/runtime/runtime.h"
+#include "tracing_core/tracing.h"
 
 using namespace cuda_cpu::runtime;
 
@@ -40,6 +42,7 @@ extern "C" {
 
 cudaError_t cudaDeviceReset() {
   return call([&]() -> cudaError_t {
+    TRACE_SPAN(trace, "device_reset", tracing::kv("device", 0));
     end_all_captures();
     if (CUresult const result = driver().ctx_synchronize(); result != CUDA_SUCCESS) return to_error(result);
     registry().forget_loaded();

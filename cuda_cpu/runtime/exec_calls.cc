@@ -1,9 +1,11 @@
 // Graph management: executable graphs.
+#define TRACE_TARGET "tracing::cuda"
 #include <fmt/format.h>
 
 #include "cuda_cpu/runtime/capture.h"
 #include "cuda_cpu/runtime/graph_exec.h"
 #include "cuda_cpu/runtime/runtime.h"
+#include "tracing_core/tracing.h"
 
 using namespace cuda_cpu::runtime;
 using tracing::internal::MutexLock;
@@ -14,8 +16,9 @@ constexpr unsigned long long kKnownFlags = cudaGraphInstantiateFlagAutoFreeOnLau
                                            cudaGraphInstantiateFlagDeviceLaunch |
                                            cudaGraphInstantiateFlagUseNodePriority;
 
-cudaError_t instantiate(cudaGraphExec_t* out, cudaGraph_t handle, unsigned long long flags,
-                        cudaGraphInstantiateResult& result) {
+// Sets `made` and `nodes`.
+cudaError_t make_exec(cudaGraphExec_t* out, cudaGraph_t handle, unsigned long long flags,
+                      cudaGraphInstantiateResult& result, std::shared_ptr<GraphExec>& made, std::size_t& nodes) {
   result = cudaGraphInstantiateError;
   auto const graph = find_graph(handle);
   if (out == nullptr || graph == nullptr || (flags & ~kKnownFlags) != 0) return cudaErrorInvalidValue;
@@ -31,11 +34,27 @@ cudaError_t instantiate(cudaGraphExec_t* out, cudaGraph_t handle, unsigned long 
   if (graph->has_memory_nodes() && !graph->executable.expired())
     return refuse(cudaErrorNotSupported,
                   "a graph with nodes that allocate or free memory has at most one executable graph");
-  auto exec = std::make_shared<GraphExec>(graph->clone(), flags);
-  graph->executable = exec;
-  *out = add_exec(std::move(exec));
+  made = std::make_shared<GraphExec>(graph->clone(), flags);
+  nodes = graph->nodes().size();
+  graph->executable = made;
+  *out = add_exec(made);
   result = cudaGraphInstantiateSuccess;
   return cudaSuccess;
+}
+
+cudaError_t instantiate(cudaGraphExec_t* out, cudaGraph_t handle, unsigned long long flags,
+                        cudaGraphInstantiateResult& result) {
+  tracing::Span const span = TRACE_MAKE_SPAN(trace, "graph_instantiate", flags, tracing::kv("graph", tracing::empty),
+                                             tracing::kv("nodes", tracing::empty));
+  auto const entered = span.enter();
+  std::shared_ptr<GraphExec> made;
+  std::size_t nodes = 0;
+  cudaError_t const error = make_exec(out, handle, flags, result, made, nodes);
+  if (error == cudaSuccess) {
+    TRACE_TRACE("instantiated", tracing::kv("graph", made->number), nodes);
+    span.record(tracing::kv("graph", made->number), tracing::kv("nodes", nodes));
+  }
+  return error;
 }
 
 template <class Body>
@@ -82,12 +101,21 @@ cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t handle, unsigned long long* fl
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
-  return call([&] { return take_exec(exec) == nullptr ? cudaErrorInvalidValue : cudaSuccess; });
+  return call([&] {
+    auto const taken = take_exec(exec);
+    if (taken == nullptr) return cudaErrorInvalidValue;
+    TRACE_SPAN(trace, "graph_exec_destroy", tracing::kv("graph", taken->number));
+    return cudaSuccess;
+  });
 }
 
 // There is nothing to do before a launch.
-cudaError_t cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t) {
-  return on_exec(handle, [](GraphExec&) { return cudaSuccess; });
+cudaError_t cudaGraphUpload(cudaGraphExec_t handle, cudaStream_t stream) {
+  return on_exec(handle, [&](GraphExec& exec) {
+    TRACE_SPAN(trace, "graph_upload", tracing::kv("graph", exec.number),
+               tracing::kv("stream", driver().number_of(stream_of(stream))));
+    return cudaSuccess;
+  });
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t given) {
@@ -111,6 +139,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph_handle
   return on_exec(handle, [&](GraphExec& exec) -> cudaError_t {
     auto const graph = find_graph(graph_handle);
     if (graph == nullptr || info == nullptr) return cudaErrorInvalidValue;
+    TRACE_SPAN(trace, "graph_exec_update", tracing::kv("graph", exec.number));
     *info = exec.update(*graph);
     if (info->result == cudaGraphExecUpdateSuccess) return cudaSuccess;
     return refuse(cudaErrorGraphExecUpdateFailure,

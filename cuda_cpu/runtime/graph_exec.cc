@@ -24,6 +24,7 @@ cpu::Handles<GraphExec>& handles() {
 }
 
 CUdeviceptr address(void const* pointer) noexcept { return reinterpret_cast<CUdeviceptr>(pointer); }
+void const* pointer_of(GraphAllocation const& its) noexcept { return reinterpret_cast<void const*>(its.address); }
 
 CUresult copy(cudaMemcpy3DParms const& its, CUstream stream) {
   Direction direction{};
@@ -62,7 +63,7 @@ CUresult fill(cudaMemsetParams const& its, CUstream stream) {
 }  // namespace
 
 GraphExec::GraphExec(std::shared_ptr<Graph> copy, unsigned long long its_flags)
-    : flags(its_flags), number_(++last_number), graph_(std::move(copy)) {
+    : flags(its_flags), number(++last_number), graph_(std::move(copy)) {
   take_graph(graph_->handle);  // the program does not see it
   collect(*graph_);
 }
@@ -85,12 +86,12 @@ void GraphExec::collect(Graph const& graph) {
 
 CUresult GraphExec::launch(CUstream stream) {
   MutexLock const lock(mutex_);
-  TRACE_SPAN(trace, "graph_launch", tracing::kv("graph", number_), tracing::kv("nodes", orders_[graph_.get()].size()),
+  TRACE_SPAN(trace, "graph_launch", tracing::kv("graph", number), tracing::kv("nodes", orders_[graph_.get()].size()),
              tracing::kv("stream", driver().number_of(stream)));
   CUresult result = done_ == nullptr ? cpu::event_create(&done_, CU_EVENT_DISABLE_TIMING)
                                      : cpu::stream_wait_event(stream, done_, CU_EVENT_WAIT_DEFAULT);
   std::vector<GraphAllocation*> allocated;
-  if (result == CUDA_SUCCESS) result = allocate_all(*graph_, allocated);
+  if (result == CUDA_SUCCESS) result = allocate_all(*graph_, stream, allocated);
   if (result != CUDA_SUCCESS) {  // no node has run
     for (GraphAllocation* const its : allocated) its->free();
   }
@@ -104,14 +105,17 @@ CUresult GraphExec::launch(CUstream stream) {
 }
 
 // Before any node runs. Adds what it allocates to `allocated`, also if it fails.
-CUresult GraphExec::allocate_all(Graph const& graph, std::vector<GraphAllocation*>& allocated) {
+CUresult GraphExec::allocate_all(Graph const& graph, CUstream stream, std::vector<GraphAllocation*>& allocated) {
   for (Node const* const node : orders_[&graph]) {
     if (auto const* const child = std::get_if<ChildNode>(&node->params)) {
-      if (CUresult const result = allocate_all(*child->graph, allocated); result != CUDA_SUCCESS) return result;
+      if (CUresult const result = allocate_all(*child->graph, stream, allocated); result != CUDA_SUCCESS) return result;
     }
     auto const* const its = std::get_if<AllocNode>(&node->params);
     if (its == nullptr) continue;
+    TRACE_SPAN(trace, "mem_alloc_async", tracing::kv("bytes", its->allocation->bytes), tracing::kv("device", 0),
+               tracing::kv("stream", driver().number_of(stream)));
     if (its->allocation->allocate()) {
+      TRACE_TRACE("allocated", tracing::kv("pointer", pointer_of(*its->allocation)));
       allocated.push_back(its->allocation.get());
       continue;
     }
@@ -154,10 +158,13 @@ CUresult GraphExec::run(NodeParams const& params, CUstream stream) {
     CUresult operator()(EventRecordNode const& its) const { return driver().event_record(its.event, stream); }
     CUresult operator()(AllocNode const&) const { return CUDA_SUCCESS; }  // by allocate_all()
     CUresult operator()(FreeNode const& its) const {
-      return its.allocation->free()
-                 ? CUDA_SUCCESS
-                 : driver().check(cpu::refuse(CUDA_ERROR_INVALID_VALUE, "memory that the graph frees is not allocated"),
-                                  "cuGraphLaunch()");
+      TRACE_SPAN(trace, "mem_free_async", tracing::kv("pointer", pointer_of(*its.allocation)), tracing::kv("device", 0),
+                 tracing::kv("stream", driver().number_of(stream)));
+      if (!its.allocation->free())
+        return driver().check(
+            cpu::refuse(CUDA_ERROR_INVALID_VALUE, "memory that the graph frees is not allocated"), "cuGraphLaunch()");
+      TRACE_TRACE("freed", tracing::kv("bytes", its.allocation->bytes));
+      return CUDA_SUCCESS;
     }
   };
   return std::visit(Run{*this, stream}, params);

@@ -42,17 +42,18 @@ class GraphExec {
   cudaGraphExecUpdateResultInfo update(Graph const& graph) TRACING_EXCLUDES(graphs_mutex);
 
   unsigned long long const flags;
+  unsigned const number;  // from 1, for spans
 
  private:
   using Order = std::vector<Node*>;
 
   /// For the constructor, in which nobody else has this: without its mutex, which is locked before graphs_mutex.
   void collect(Graph const& graph) TRACING_NO_THREAD_SAFETY_ANALYSIS;
-  CUresult allocate_all(Graph const& graph, std::vector<GraphAllocation*>& allocated) TRACING_REQUIRES(mutex_);
+  CUresult allocate_all(Graph const& graph, CUstream stream, std::vector<GraphAllocation*>& allocated)
+      TRACING_REQUIRES(mutex_);
   CUresult run_all(Graph const& graph, CUstream stream) TRACING_REQUIRES(mutex_);
   CUresult run(NodeParams const& params, CUstream stream) TRACING_REQUIRES(mutex_);
 
-  unsigned const number_;  // from 1
   std::shared_ptr<Graph> const graph_;
   mutable tracing::internal::Mutex mutex_;
   std::unordered_map<Graph const*, Order> orders_ TRACING_GUARDED_BY(mutex_);    // of the graph and those in it

@@ -52,7 +52,7 @@ CUresult Binary::load(CUmodule* module, std::string const& user) {
 
 void Binary::unload() noexcept {
   MutexLock const lock(mutex_);
-  if (module_ != nullptr) driver().api().module_unload(module_);
+  if (module_ != nullptr) driver().module_unload(module_);
   module_ = nullptr;
   is_loaded_ = false;
 }

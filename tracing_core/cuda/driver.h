@@ -69,6 +69,9 @@ class Driver {
   bool has_device() const;
 
   CUresult module_load(CUmodule* module, void const* image, std::string_view name, std::size_t bytes);
+  /// The same with options of the program, which then reads the driver's log itself: it is not recorded.
+  CUresult module_load(CUmodule* module, void const* image, std::string_view name, std::size_t bytes, unsigned count,
+                       CUjit_option* options, void** values);
   CUresult module_unload(CUmodule module);
   CUresult module_get_function(CUfunction* function, CUmodule module, char const* name);
 
@@ -89,6 +92,8 @@ class Driver {
   CUresult mem_free_host(void* pointer);
   CUresult mem_host_register(void* pointer, std::size_t bytes, unsigned flags);
   CUresult mem_host_unregister(void* pointer);
+  CUresult array_3d_create(CUarray* array, CUDA_ARRAY3D_DESCRIPTOR const& descriptor);
+  CUresult array_destroy(CUarray array);
   CUresult mem_alloc_managed(CUdeviceptr* pointer, std::size_t bytes, unsigned flags);
 
   CUresult memcpy_htod(CUdeviceptr to, void const* from, std::size_t bytes);

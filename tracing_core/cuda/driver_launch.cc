@@ -57,24 +57,33 @@ void CUDA_CB run_host_call(void* data) {
 }  // namespace
 
 CUresult Driver::module_load(CUmodule* module, void const* image, std::string_view name, std::size_t bytes) {
+  return module_load(module, image, name, bytes, 0, nullptr, nullptr);
+}
+
+CUresult Driver::module_load(CUmodule* module, void const* image, std::string_view name, std::size_t bytes, unsigned count,
+                             CUjit_option* options, void** values) {
   Span const span =
       TRACE_MAKE_SPAN(debug, "module_load", tracing::kv("module", name), bytes,
                       tracing::kv("device", state_->device.load()), tracing::kv("duration_ms", tracing::empty));
   auto const entered = span.enter();
   std::array<char, 4096> errors{};
   std::array<char, 4096> remarks{};
-  std::array options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER,
-                     CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
-  std::array<void*, 4> values{errors.data(), reinterpret_cast<void*>(errors.size()), remarks.data(),
-                              reinterpret_cast<void*>(remarks.size())};
+  std::array logs{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER,
+                  CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+  std::array<void*, 4> log_values{errors.data(), reinterpret_cast<void*>(errors.size()), remarks.data(),
+                                  reinterpret_cast<void*>(remarks.size())};
   internal::Stopwatch const watch;
-  CUresult const result = state_->api.module_load_data_ex(module, image, static_cast<unsigned>(options.size()),
-                                                          options.data(), values.data());
+  CUresult const result =
+      count > 0 ? state_->api.module_load_data_ex(module, image, count, options, values)
+                : state_->api.module_load_data_ex(module, image, static_cast<unsigned>(logs.size()), logs.data(),
+                                                  log_values.data());
   double const duration_ms = watch.ms();
   report_load_log(remarks.data());
   if (result == CUDA_SUCCESS) {
     TRACE_DEBUG("loaded", duration_ms);
     span.record(tracing::kv("duration_ms", duration_ms));
+    MutexLock const lock(state_->mutex);
+    state_->modules[*module] = name;
   }
   if (result == CUDA_SUCCESS || errors.front() == '\0') return state_->check(result, "cuModuleLoadDataEx({})", name);
   TRACE_ERROR("{}", std::string_view(errors.data()));
@@ -84,11 +93,13 @@ CUresult Driver::module_load(CUmodule* module, void const* image, std::string_vi
 }
 
 CUresult Driver::module_unload(CUmodule module) {
-  TRACE_SPAN(trace, "module_unload");
+  std::optional<std::string> name;
   {
     MutexLock const lock(state_->mutex);  // before the call: handles may be reused at once
     std::erase_if(state_->kernels, [&](auto const& kernel) { return kernel.second.module == module; });
+    if (auto known = state_->modules.extract(module)) name = std::move(known.mapped());
   }
+  TRACE_SPAN(trace, "module_unload", tracing::kv("module", name), tracing::kv("device", state_->device.load()));
   return check(state_->api.module_unload(module), "cuModuleUnload()");
 }
 

@@ -78,19 +78,26 @@ CUresult Driver::mem_free(CUdeviceptr pointer) {
 CUresult Driver::mem_alloc_async(CUdeviceptr* pointer, std::size_t bytes, CUstream stream) {
   Span const span = TRACE_MAKE_SPAN(trace, "mem_alloc_async", bytes, tracing::kv("device", state_->device.load()),
                                     tracing::kv("stream", state_->log.number_of(stream)),
+                                    tracing::kv("capture", state_->capture_of(stream)),
                                     tracing::kv("pointer", tracing::empty));
   auto const entered = span.enter();
   CUresult const result = state_->api.mem_alloc_async(pointer, bytes, stream);
-  report_allocated(span, result, result == CUDA_SUCCESS ? address(*pointer) : nullptr);
+  if (result == CUDA_SUCCESS && !span.is_none() && state_->capture_of(stream)) {
+    TRACE_TRACE("captured", tracing::kv("pointer", address(*pointer)));
+  } else {
+    report_allocated(span, result, result == CUDA_SUCCESS ? address(*pointer) : nullptr);
+  }
   return state_->check(result, "cuMemAllocAsync({} bytes, {})", bytes, stream);
 }
 
 CUresult Driver::mem_free_async(CUdeviceptr pointer, CUstream stream) {
   TRACE_SPAN(trace, "mem_free_async", tracing::kv("pointer", address(pointer)),
-             tracing::kv("device", state_->device.load()), tracing::kv("stream", state_->log.number_of(stream)));
+             tracing::kv("device", state_->device.load()), tracing::kv("stream", state_->log.number_of(stream)),
+             tracing::kv("capture", state_->capture_of(stream)));
   auto const bytes = size_to_show(state_->api, pointer);
   CUresult const result = state_->api.mem_free_async(pointer, stream);
-  report_freed(result, bytes);
+  if (result == CUDA_SUCCESS && TRACE_ENABLED(trace) && state_->capture_of(stream)) TRACE_TRACE("captured");
+  else report_freed(result, bytes);
   return state_->check(result, "cuMemFreeAsync({}, {})", address(pointer), stream);
 }
 

@@ -92,6 +92,35 @@ TEST(Driver, RecordsThatACopyIsCaptured) {
             "TRACE memcpy_dtod_async{bytes=7 device=0 stream=0}: tracing::cuda: enqueued\n");
 }
 
+TEST(Driver, RecordsTheShapeOfAnArray) {
+  Driver driver(answering());
+  std::string const text = printed_of_driver([&] {
+    CUarray array = nullptr;
+    driver.array_3d_create(&array, {8, 4, 0, CU_AD_FORMAT_HALF, 2, 0});
+    driver.array_destroy(array);
+    driver.array_3d_create(&array, {8, 4, 0, CU_AD_FORMAT_BC1_UNORM, 4, 0});  // four bits for an element
+  });
+  EXPECT_EQ(text,
+            "TRACE array_3d_create{width=8 height=4 depth=0 format=\"half\" channels=2 flags=0 bytes=128 device=0}: "
+            "tracing::cuda: allocated pointer=0x4000\n"
+            "TRACE array_destroy{pointer=0x4000 device=0}: tracing::cuda: freed\n"
+            "TRACE array_3d_create{width=8 height=4 depth=0 channels=4 flags=0 device=0}: tracing::cuda: allocated "
+            "pointer=0x4000\n");
+}
+
+TEST(Driver, RecordsThatAnAllocationIsCaptured) {
+  Driver driver(answering());
+  answers.capture = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  std::string const text = printed_of_driver([&] {
+    CUdeviceptr pointer = 0;
+    driver.mem_alloc_async(&pointer, 64, nullptr);
+    driver.mem_free_async(pointer, nullptr);
+  });
+  EXPECT_EQ(text,
+            "TRACE mem_alloc_async{bytes=64 device=0 stream=0 capture=\"active\"}: tracing::cuda: captured pointer=0x2000\n"
+            "TRACE mem_free_async{pointer=0x2000 device=0 stream=0 capture=\"active\"}: tracing::cuda: captured\n");
+}
+
 TEST(Driver, RecordsThatAFillIsCaptured) {
   Driver driver(answering());
   answers.capture = CU_STREAM_CAPTURE_STATUS_ACTIVE;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 
 #include "tracing_core/cuda/driver_test_support.h"
@@ -56,6 +57,24 @@ TEST(DriverModule, LogOfAFailedLoadIsRecordedOnce) {
   EXPECT_THAT(text, HasSubstr("cuModuleLoadDataEx(k.cu) failed: "));
   EXPECT_THAT(text, HasSubstr("code=218\n")) << "without the log as detail";
   EXPECT_THAT(text, Not(HasSubstr("loaded")));
+}
+
+TEST(DriverModule, LogOfALoadIsTheProgramsIfItHasOptionsOfItsOwn) {
+  Driver driver(answering());
+  answers.load_remarks = "first cannot be run";
+  CUmodule module = nullptr;
+  std::array<char, 100> remarks{};
+  CUjit_option option = CU_JIT_INFO_LOG_BUFFER;
+  void* value = remarks.data();
+  std::string const text = printed_of_driver([&] {
+    EXPECT_EQ(driver.module_load(&module, "", "k.cu", 7, 1, &option, &value), CUDA_SUCCESS);
+    driver.module_unload(module);
+  }, SpanEvents::exit);
+  EXPECT_STREQ(remarks.data(), "first cannot be run");
+  EXPECT_EQ(text,
+            "DEBUG module_load{module=\"k.cu\" bytes=7 device=0}: tracing::cuda: loaded duration_ms=<ms>\n"
+            "DEBUG module_load{module=\"k.cu\" bytes=7 device=0 duration_ms=<ms>}: tracing::cuda: exit\n"
+            "TRACE module_unload{module=\"k.cu\" device=0}: tracing::cuda: exit\n");
 }
 
 TEST(DriverModule, RecordsWhatAKernelUses) {

@@ -103,6 +103,7 @@ struct Driver::State {
   std::atomic<int> device{0};
   mutable tracing::internal::Mutex mutex;
   CUcontext context TRACING_GUARDED_BY(mutex) = nullptr;
+  std::unordered_map<CUmodule, std::string> modules TRACING_GUARDED_BY(mutex);  // their names
   std::unordered_map<CUfunction, Kernel> kernels TRACING_GUARDED_BY(mutex);
   std::optional<Loss> loss TRACING_GUARDED_BY(mutex);
 };

@@ -85,6 +85,11 @@ inline DriverApi answering() {
     *pointer = 0x2000;
     return CUDA_SUCCESS;
   };
+  api.array_3d_create = [](CUarray* array, CUDA_ARRAY3D_DESCRIPTOR const*) {
+    *array = handle<CUarray>(0x4000);
+    return CUDA_SUCCESS;
+  };
+  api.array_destroy = [](CUarray) { return CUDA_SUCCESS; };
   api.mem_free = [](CUdeviceptr) { return CUDA_SUCCESS; };
   api.mem_free_async = [](CUdeviceptr, CUstream) { return CUDA_SUCCESS; };
   api.mem_get_address_range = [](CUdeviceptr* begin, std::size_t* bytes, CUdeviceptr pointer) {
