@@ -31,6 +31,7 @@ std::string kernel_of(ptx::Form const& form, std::vector<std::uint64_t> const& v
   std::string registers, body, operands, store;
   std::size_t source = 0;
   for (auto const& spec : form.operands) {
+    if (spec.optional && source == values.size()) continue;
     operands += operands.empty() ? " " : ", ";
     switch (spec.role) {
       case OperandRole::destination:

@@ -110,7 +110,7 @@ struct Step {
   bool writes = false;          // to memory
   bool unchecked = false;       // its address is that of an mbarrier
   bool waits = false;           // a backward branch of a loop that waits for other threads
-  std::uint8_t negated = 0;     // a bit for each source that is a predicate
+  std::uint8_t negated = 0;     // a bit for each source
   std::uint8_t count = 0;       // registers of a vector; the number after an address
   std::uint8_t bytes = 0;       // of the value in memory
   std::uint8_t choice = 0;      // its meaning depends on the handler
@@ -132,6 +132,9 @@ struct Step {
   ManyOperands const* many = nullptr;
   MatrixShape matrix;
 };
+
+/// Step::bits of a video instruction has the ptx::Part of its destination from this bit on, then those of its sources.
+inline constexpr unsigned kPartShift = 8;
 
 /// The operands of a step that has more than Step holds.
 struct ManyOperands {

@@ -174,6 +174,7 @@ void OperandDecoder::source(Step& step, unsigned i, Operand const& operand, Type
     step.source[i] = location(operand.index);
     step.source_width[i] = width(operand.index);
     if (operand.negated) step.negated = static_cast<std::uint8_t>(step.negated | 1 << i);
+    step.bits |= static_cast<std::uint64_t>(operand.part) << (kPartShift * (i + 2));
   } else {
     Type const stored = size_bytes(type) == 1 ? Type::b16 : type;  // there are no registers of eight bits
     step.source[i] = constant(operand.bits, stored);
@@ -197,6 +198,7 @@ void OperandDecoder::destination(Step& step, unsigned i, Operand const& operand)
   if (operand.kind != OperandKind::reg) return;
   step.destination[i] = location(operand.index);
   step.width[i] = width(operand.index);
+  step.bits |= static_cast<std::uint64_t>(operand.part) << kPartShift;
 }
 
 void OperandDecoder::destinations(Step& step, Operand const& operand) const {

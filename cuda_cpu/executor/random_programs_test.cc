@@ -148,14 +148,21 @@ class Generator {
     return (form.space == Space::local ? "[own" : "[%in") + offset;
   }
 
+  // A register; of a video instruction perhaps a part of it, or its negative.
+  std::string reg(OperandSpec const& spec) {
+    static std::vector<std::string> const parts = {".b0", ".b1", ".b2", ".b3", ".h0", ".h1"};
+    return (spec.negatable && may_negate_ ? "-" : "") + reg(spec.type) + (spec.with_part && chance(50) ? one_of(parts) : "");
+  }
+
   std::string operand(Form const& form, OperandSpec const& spec) {
     bool const in_braces = spec.as_vector && form.vector_size > 1;
     switch (spec.role) {
       case OperandRole::destination:
       case OperandRole::any_destination:
-        return in_braces ? vector(form, spec.type, false) : reg(spec.type);
+        return in_braces ? vector(form, spec.type, false) : reg(spec);
       case OperandRole::source:
       case OperandRole::any_source:
+        if ((spec.with_part || spec.negatable) && chance(80)) return reg(spec);
         return in_braces ? vector(form, spec.type, true) : source(spec.type);
       case OperandRole::immediate:
         return std::to_string(below(256));
@@ -180,7 +187,9 @@ class Generator {
     if (chance(15)) text_ += (chance(50) ? "@" : "@!") + predicate() + " ";
     std::string destination;
     text_ += form.name;
+    unsigned const negated = below(6);  // one operand of a form with three that are negatable
     for (std::size_t i = 0; i < form.operands.size(); ++i) {
+      may_negate_ = i == negated;
       std::string const text = operand(form, form.operands[i]);
       if (i == 0) destination = text;
       text_ += (i == 0 ? " " : ", ") + text;
@@ -219,6 +228,7 @@ class Generator {
   std::mt19937_64 random_;
   std::string text_;
   unsigned labels_ = 0;
+  bool may_negate_ = false;
 };
 
 // Values for registers and memory, of which a good part are special.

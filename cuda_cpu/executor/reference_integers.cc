@@ -215,7 +215,36 @@ bool compares(std::string_view name, Int x, Int y) {
   return name == "gt" ? x > y : x >= y;
 }
 
+// As the manual computes it, with complements. The fourth bits say which sources are negated.
+Bits multiply_add(Form const& form, Source const& s) {
+  Type const a_type = form.words[2] == "s32" ? Type::s32 : Type::u32, b_type = form.words[3] == "s32" ? Type::s32 : Type::u32;
+  Bits const negated = s.bits.size() > 3 ? s.bits[3] : 0;
+  bool const negates_product = negated == 1 || negated == 2 || negated == 5 || negated == 6, negates_c = (negated & 4) != 0;
+  bool const is_signed = a_type == Type::s32 || b_type == Type::s32 || negates_product || negates_c;
+  Int value = integer(s.bits[0], a_type) * integer(s.bits[1], b_type);
+  Bits const c = negates_c && !negates_product ? ~s.bits[2] : s.bits[2];
+  Int const lowest = form.has("po") || negates_product || negates_c ? 1 : 0;
+  if (negates_product) value = ~value;
+  value += integer(c, is_signed ? Type::s32 : Type::u32) + lowest;
+  Int const divisor = form.has("shr7") ? 128 : form.has("shr15") ? 32768 : 1;
+  Int scaled = value / divisor;
+  if (value % divisor < 0) --scaled;
+  if (form.has("sat")) {
+    if (is_signed) scaled = std::clamp(scaled, -(Int{1} << 31), (Int{1} << 31) - 1);
+    else scaled = std::clamp(scaled, Int{0}, (Int{1} << 32) - 1);
+  }
+  return static_cast<Bits>(scaled);
+}
+
+// x times or by a power of two, rounded down.
+Int video_shift(Form const& form, Int x, Int amount) {
+  amount = form.has("wrap") ? amount % 32 : std::min(amount, Int{32});
+  for (; amount > 0; --amount) x = form.opcode() == "vshl" ? 2 * x : (x - (x & 1)) / 2;
+  return x;
+}
+
 Int video_part(Form const& form, std::string_view op, Int x, Int y) {
+  if (op == "vshl" || op == "vshr") return video_shift(form, x, y);
   if (op == "vadd") return x + y;
   if (op == "vsub") return x - y;
   if (op == "vavrg") return x + y >= 0 ? (x + y + 1) / 2 : -((-(x + y) + 1) / 2);
@@ -228,6 +257,7 @@ Int video_part(Form const& form, std::string_view op, Int x, Int y) {
 std::optional<Bits> video(Form const& form, Source const& s) {
   std::string_view op = form.opcode();
   if (op.front() != 'v') return std::nullopt;
+  if (op == "vmad") return multiply_add(form, s);
   unsigned const parts = op.back() == '2' ? 2 : op.back() == '4' ? 4 : 1, size = 32 / parts;
   if (parts != 1) op.remove_suffix(1);
   auto const type = [&](std::string_view word) {
@@ -241,10 +271,13 @@ std::optional<Bits> video(Form const& form, Source const& s) {
   for (unsigned i = 0; i < parts; ++i) {
     Int value = video_part(form, op, integer(s.bits[0] >> (i * size), type(form.words[first])),
                            integer(s.bits[1] >> (i * size), type(form.words[first + 1])));
-    bool const is_signed = form.words[1] == "s32";
+    bool const is_signed = op != "vset" && form.words[1] == "s32";
     if (form.has("sat"))
       value = std::clamp(value, is_signed ? -(Int{1} << (size - 1)) : Int{0},
                          (Int{1} << (is_signed ? size - 1 : size)) - 1);
+    Int const other = parts == 1 && s.bits.size() > 2 ? integer(s.bits[2], is_signed ? Type::s32 : Type::u32) : 0;
+    if (form.has("min")) value = other < value ? other : value;
+    if (form.has("max")) value = other > value ? other : value;
     total += value;
     merged |= (static_cast<Bits>(value) & ((Bits{1} << size) - 1)) << (i * size);
   }

@@ -13,6 +13,7 @@ using ptx::Instruction;
 using ptx::Operand;
 using ptx::OperandKind;
 using ptx::OperandRole;
+using ptx::Part;
 using ptx::Space;
 using ptx::Type;
 
@@ -69,7 +70,8 @@ class Interpreter {
     switch (operand.kind) {
       case OperandKind::reg: {
         Bits const value = registers_[static_cast<std::size_t>(operand.index)];
-        return operand.negated ? value ^ 1 : value;
+        bool const is_predicate = entry_.registers[static_cast<std::size_t>(operand.index)].type == Type::pred;
+        return operand.negated && is_predicate ? value ^ 1 : value;
       }
       case OperandKind::immediate:
         return operand.bits;
@@ -80,6 +82,27 @@ class Interpreter {
         break;
     }
     throw std::logic_error("an operand that the reference does not know");
+  }
+
+  // A source of an instruction as a word, of which the manual says partSelectSignExtend().
+  static Bits extended(Form const& form, Part part, std::size_t source, Bits word) {
+    if (part == Part::whole) return word;
+    bool const is_signed = form.words[source + (form.opcode() == "vset" ? 0 : 1)] == "s32";
+    if (part >= Part::h0) return static_cast<Bits>(integer(part == Part::h1 ? word >> 16 : word, is_signed ? Type::s16 : Type::u16));
+    auto const byte = static_cast<unsigned>(part) - static_cast<unsigned>(Part::b0);
+    return static_cast<Bits>(integer(word >> (8 * byte), is_signed ? Type::s8 : Type::u8));
+  }
+  // The result as a part of a word, whose rest is that of `word`: the manual's optMerge(), after the saturation to a part.
+  static Bits merged(Form const& form, Part part, Bits result, Bits word) {
+    unsigned const bits = part >= Part::h0 ? 16 : 8;
+    unsigned const at = part >= Part::h0 ? (part == Part::h1 ? 16 : 0) : 8 * (static_cast<unsigned>(part) - static_cast<unsigned>(Part::b0));
+    if (form.has("sat")) {
+      bool const is_signed = form.words[1] == "s32";
+      Int const greatest = (Int{1} << (is_signed ? bits - 1 : bits)) - 1, least = is_signed ? -greatest - 1 : 0;
+      result = static_cast<Bits>(std::clamp(integer(result, is_signed ? Type::s32 : Type::u32), least, greatest));
+    }
+    Bits const mask = ((Bits{1} << bits) - 1) << at;
+    return (word & ~mask) | (result << at & mask);
   }
 
   // Extends the value by its type if the register is wider.
@@ -101,7 +124,12 @@ class Interpreter {
       OperandRole const role = form.operands[i].role;
       if (role == OperandRole::source || role == OperandRole::immediate || role == OperandRole::predicate ||
           role == OperandRole::any_source)
-        sources.push_back(value_of(instruction.operands[i]));
+        sources.push_back(extended(form, instruction.operands[i].part, i, value_of(instruction.operands[i])));
+    }
+    if (form.opcode() == "vmad") {
+      Bits negated = 0;
+      for (std::size_t i = 1; i < 4; ++i) negated |= instruction.operands[i].negated ? Bits{1} << (i - 1) : 0;
+      sources.push_back(negated);
     }
     auto const made = outcome_of(form, sources, carry_);
     if (!made) throw std::logic_error("the reference does not know " + form.name);
@@ -112,7 +140,8 @@ class Interpreter {
       if (to.kind == OperandKind::reg) set_predicate(to.index, made->first);
       set_predicate(to.other, made->second);
     } else {
-      set(to, form.operands[0].type, made->value);
+      bool const is_part = to.part != Part::whole;
+      set(to, form.operands[0].type, is_part ? merged(form, to.part, made->value, sources[2]) : made->value);
     }
   }
 

@@ -134,6 +134,8 @@ class OperandReader {
   void refuse_expression() const;
   void refuse_selector(Token const& at) const;
   Operand named(Token const& at);
+  Operand register_or_part(Token token, OperandSpec const& spec);
+  void check_parts(std::vector<Operand> const& operands) const;
   std::int32_t typed_register(Token const& at, OperandSpec const& spec);
   std::uint64_t offset();
   void check_space(Operand const& operand) const;

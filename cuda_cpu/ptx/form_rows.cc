@@ -6,7 +6,8 @@
 //     L    a label
 //
 // Prefixes: ~ accepts wider registers, * takes a vector with .v2 and .v4, | takes a predicate as well (%r|%p), ? is
-// optional, a digit is the number of registers in braces. Types are those of PTX, or T (the last type of the form), F (its first type), W (twice as wide as T), dot
+// optional, . may be a part of a register (%r.b0), - the negative of one (-%r), a digit is the number of registers in braces.
+// Types are those of PTX, or T (the last type of the form), F (its first type), W (twice as wide as T), dot
 // (of dp4a and dp2a).
 #include "cuda_cpu/ptx/forms.h"
 
@@ -54,8 +55,14 @@ constexpr FormRow kRows[] = {
     {"szext.{clamp|wrap}.{u32|s32}", "d=T s=T s=u32"},
     {"fns.b32", "d=T s=b32 s=b32 s=s32"},
     // Video.
-    {"{vadd|vsub|vabsdiff|vmin|vmax}.<word>.<word>.<word>[.sat]", "d=b32 s=b32 s=b32"},
-    {"{vadd|vsub|vabsdiff|vmin|vmax}.<word>.<word>.<word>[.sat].add", "d=b32 s=b32 s=b32 s=b32"},
+    {"{vadd|vsub|vabsdiff|vmin|vmax}.<word>.<word>.<word>[.sat]", ".d=b32 .s=b32 .s=b32 ?s=b32"},
+    {"{vadd|vsub|vabsdiff|vmin|vmax}.<word>.<word>.<word>[.sat].{add|min|max}", "d=b32 .s=b32 .s=b32 s=b32"},
+    {"{vshl|vshr}.<word>.<word>.u32[.sat].{clamp|wrap}", ".d=b32 .s=b32 .s=b32 ?s=b32"},
+    {"{vshl|vshr}.<word>.<word>.u32[.sat].{clamp|wrap}.{add|min|max}", "d=b32 .s=b32 .s=b32 s=b32"},
+    {"vset.<word>.<word>.<cmp>", ".d=b32 .s=b32 .s=b32 ?s=b32"},
+    {"vset.<word>.<word>.<cmp>.{add|min|max}", "d=b32 .s=b32 .s=b32 s=b32"},
+    {"vmad.<word>.<word>.<word>[.sat][.{shr7|shr15}]", "d=b32 -.s=b32 -.s=b32 -s=b32"},
+    {"vmad.<word>.<word>.<word>.po[.sat][.{shr7|shr15}]", "d=b32 .s=b32 .s=b32 s=b32"},
     {"{vadd|vsub|vavrg|vabsdiff|vmin|vmax}{2|4}.<word>.<word>.<word>[.{sat|add}]", "d=b32 s=b32 s=b32 s=b32"},
     {"vset{2|4}.<word>.<word>.<cmp>[.add]", "d=b32 s=b32 s=b32 s=b32"},
     // Floating point.

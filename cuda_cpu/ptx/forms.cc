@@ -200,6 +200,8 @@ OperandSpec operand_spec(std::string_view text, Form const& form) {
     else if (text.front() == '~') spec.wider = true;
     else if (text.front() == '*') spec.as_vector = true;
     else if (text.front() == '|') spec.with_predicate = true;
+    else if (text.front() == '.') spec.with_part = true;
+    else if (text.front() == '-') spec.negatable = true;
     else if (text.front() >= '1' && text.front() <= '8') spec.in_braces = static_cast<std::uint8_t>(text.front() - '0');
     else break;
   }

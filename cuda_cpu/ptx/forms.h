@@ -35,6 +35,8 @@ struct OperandSpec {
   bool wider = false;           // accepts wider registers
   bool as_vector = false;       // with .v2 and .v4: two or four registers in braces
   bool with_predicate = false;  // a destination that may have a predicate as well: %r1|%p1
+  bool with_part = false;       // may be a byte or half of a register: %r1.b0, %r1.h1
+  bool negatable = false;       // may be the negative of a register: -%r1
   std::uint8_t in_braces = 0;   // so many registers in braces; one may be without them
   std::optional<Space> space;   // of an address, if it is not that of the form
 };

@@ -86,12 +86,16 @@ enum class SpecialRegister : std::uint8_t {
   reserved_smem_offset_1,
 };
 
+/// The part of a register that an operand of a video instruction is: `%r1.b3`, `%r1.h0`.
+enum class Part : std::uint8_t { whole, b0, b1, b2, b3, h0, h1 };
+
 /// What the name in an operand refers to; `symbol` is its index in that list.
 enum class Referent : std::uint8_t { none, entry_parameter, function_variable, module_variable, function };
 
 struct Operand {
   OperandKind kind = OperandKind::immediate;
-  bool negated = false;
+  bool negated = false;  // `!%p`; of vmad `-%r1`
+  Part part = Part::whole;
   Referent referent = Referent::none;
   std::int32_t index = -1;
   std::int32_t other = -1;

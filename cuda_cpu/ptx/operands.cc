@@ -68,6 +68,15 @@ void OperandReader::read(Instruction& instruction) {
   bool const unpacks = !instruction.operands.empty() && form_->opcode() == "mov" &&
                        instruction.operands[0].kind == OperandKind::vector;
   if (unpacks && instruction.operands[1].kind != OperandKind::reg) cursor_.unsupported();
+  check_parts(instruction.operands);
+}
+
+// What ptxas checks, too: the rest of a destination comes from a third source; vmad negates a product or what it adds.
+void OperandReader::check_parts(std::vector<Operand> const& operands) const {
+  bool const merges = !operands.empty() && operands[0].part != Part::whole;
+  bool const negates_both =
+      form_->opcode() == "vmad" && operands[1].negated != operands[2].negated && operands[3].negated;
+  if ((merges && operands.size() < 4) || negates_both) cursor_.unsupported();
 }
 
 Operand OperandReader::operand(OperandSpec const& spec, std::size_t index) {
@@ -108,6 +117,21 @@ std::int32_t OperandReader::typed_register(Token const& at, OperandSpec const& s
   if (index < 0) cursor_.fail(at, "undeclared register");
   if (!fits(function_.registers[static_cast<std::size_t>(index)].type, spec.type, spec.wider)) cursor_.unsupported();
   return index;
+}
+
+Operand OperandReader::register_or_part(Token token, OperandSpec const& spec) {
+  static constexpr std::string_view kParts[] = {"", "b0", "b1", "b2", "b3", "h0", "h1"};  // in the order of Part
+  Operand made;
+  made.kind = OperandKind::reg;
+  auto const dot = token.text.rfind('.');
+  if (spec.with_part && dot != token.text.npos && scopes_.find_register(token.text) < 0) {
+    auto const* const part = std::ranges::find(kParts, token.text.substr(dot + 1));
+    if (part == std::end(kParts)) cursor_.unsupported();
+    made.part = static_cast<Part>(part - kParts);
+    token.text = token.text.substr(0, dot);
+  }
+  made.index = typed_register(token, spec);
+  return made;
 }
 
 Operand OperandReader::immediate(Type type) {
@@ -157,18 +181,19 @@ Operand OperandReader::destination(OperandSpec const& spec) {
     if (form_->opcode() != "atom" && form_->opcode() != "mbarrier" && !spec.with_predicate) cursor_.unsupported();
     made.kind = OperandKind::sink;
   } else {
-    made.kind = OperandKind::reg;
-    made.index = typed_register(token, spec);
+    made = register_or_part(token, spec);
   }
   if (spec.with_predicate && cursor_.accept('|') && !cursor_.accept("_")) made.other = predicate();
   return made;
 }
 
 Operand OperandReader::source(OperandSpec const& spec) {
+  Token const& next = cursor_.peek(1);
+  bool const negated = spec.negatable && cursor_.peek().is('-') && next.kind == TokenKind::word && next.text != kWarpSize;
+  if (negated) cursor_.take();
   if (cursor_.peek().kind != TokenKind::word || at_warp_size()) return number(spec.type);
-  Operand made;
-  made.kind = OperandKind::reg;
-  made.index = typed_register(cursor_.take(), spec);
+  Operand made = register_or_part(cursor_.take(), spec);
+  made.negated = negated;
   return made;
 }
 
