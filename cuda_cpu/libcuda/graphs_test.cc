@@ -144,6 +144,9 @@ TEST_F(DriverGraphs, NodesOfAnyKindAreMadeOfOneStructure) {
   params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
   EXPECT_EQ(refused([&] { return cuGraphAddNode(&empty, graph, nullptr, nullptr, 0, &params); }),
             CUDA_ERROR_NOT_SUPPORTED);
+  CUgraphConditionalHandle handle = 0;
+  EXPECT_EQ(refused([&] { return cuGraphConditionalHandleCreate(&handle, graph, nullptr, 0, 0); }),
+            CUDA_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(launch(graph, 1), 6);
 
   params = {};

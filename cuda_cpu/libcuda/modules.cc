@@ -66,6 +66,9 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfuncti
   return check(api().func_get_attribute(value, attribute, function), "cuFuncGetAttribute()");
 }
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+  // The attributes have the numbers of the runtime's.
+  cudaError_t const error = cuda_cpu::runtime::check_attribute(static_cast<cudaFuncAttribute>(attribute), value);
+  if (error != cudaSuccess) return static_cast<CUresult>(error);
   return check(api().func_set_attribute(function, attribute, value), "cuFuncSetAttribute()");
 }
 CUresult cuFuncSetCacheConfig(CUfunction, CUfunc_cache) { return CUDA_SUCCESS; }

@@ -69,10 +69,11 @@ class Linker {
       auto const callee = std::ranges::find(functions_, instruction.callee, &Function::name);
       if (callee != functions_.end() && is_provided(*callee)) continue;
       if (callee == functions_.end() || !callee->has_body || callee->is_entry) {
-        bool const is_runtime = instruction.callee.starts_with("__cudaCDP2");  // libcudadevrt
+        bool const is_runtime = instruction.callee.starts_with("__cudaCDP2") ||  // libcudadevrt
+                                instruction.callee.starts_with("cudaGraph");     // cudaGraphSetConditional()
         refuse(entry_.refusal, instruction.line,
                "a call of " + quoted(instruction.callee) +
-                   (is_runtime ? ": kernels cannot call the CUDA runtime or launch kernels" : ", which has no body"));
+                   (is_runtime ? ": kernels cannot call the CUDA runtime, launch kernels or change graphs" : ", which has no body"));
       } else {
         follow(*callee, deepest, depth);
       }

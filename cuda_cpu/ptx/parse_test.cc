@@ -135,6 +135,26 @@ TEST(Parse, RefusesAnEntryWithAnUnsupportedInstruction) {
   }
 }
 
+// As nvcc passes them on for sm_90a and sm_100a.
+TEST(Parse, RefusesAnEntryWithMatrixInstructionsOfWarpGroups) {
+  for (std::string const instruction :
+       {"wgmma.fence.sync.aligned", "wgmma.commit_group.sync.aligned", "wgmma.wait_group.sync.aligned 0",
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1,%f2,%f3,%f0}, %rd1, %rd2, %p1, 1, 1, 0, 0",
+        "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 32",
+        "tcgen05.mma.cta_group::1.kind::f16 [%r1], %rd1, %rd2, %r2, {%r1, %r2, %r3, %r0}, %p1",
+        "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%r2]", "tcgen05.wait::ld.sync.aligned",
+        "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd1, {%r2}], [%r1]"}) {
+    EXPECT_EQ(outcome_of_body(instruction + ";"), "refused: line 8: not supported: " + instruction);
+  }
+}
+
+TEST(Parse, RefusesAnEntryThatSetsAConditionalNode) {
+  EXPECT_EQ(outcome(module_with(".extern .func cudaGraphSetConditional (.param .b64 a, .param .b32 b);\n",
+                                "{ .param .b64 a; .param .b32 b; call cudaGraphSetConditional, (a, b); }")),
+            "refused: line 9: not supported: a call of 'cudaGraphSetConditional': kernels cannot call the CUDA runtime, "
+            "launch kernels or change graphs");
+}
+
 TEST(Parse, RefusesAnEntryForTheFirstUnsupportedInstruction) {
   EXPECT_EQ(outcome_of_body("ret;\nbrkpt;\npmevent 1;\nadd.s32 %undeclared;"), "refused: line 9: not supported: brkpt");
 }

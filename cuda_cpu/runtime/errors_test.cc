@@ -46,6 +46,35 @@ TEST(RuntimeErrors, OfACopyWhoseKindIsWrong) {
   EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
 }
 
+TEST(RuntimeErrors, OfClustersOfMoreThanOneBlock) {
+  UnitWithStore const unit;
+  DeviceInt device;
+  void* parameters[] = {&device.its};
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {1, 1, 1};
+  cudaLaunchConfig_t configuration{};
+  configuration.gridDim = 2;
+  configuration.blockDim = 1;
+  configuration.attrs = &attribute;
+  configuration.numAttrs = 1;
+  EXPECT_EQ(cudaLaunchKernelExC(&configuration, &unit.host_function, parameters), cudaSuccess);
+  auto const refused = [](auto const& call) {
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(static_cast<int>(call()), cudaErrorInvalidClusterSize);
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+              "testlog: cudaErrorInvalidClusterSize: a cluster of more than one block, which is not supported\n");
+  };
+  attribute.val.clusterDim = {2, 1, 1};
+  refused([&] { return cudaLaunchKernelExC(&configuration, &unit.host_function, parameters); });
+  for (auto const which : {cudaFuncAttributeRequiredClusterWidth, cudaFuncAttributeNonPortableClusterSizeAllowed})
+    refused([&] { return cudaFuncSetAttribute(&unit.host_function, which, 2); });
+  CUfunction function = nullptr;
+  ASSERT_EQ(cudaGetFuncBySymbol(&function, &unit.host_function), cudaSuccess);
+  refused([&] { return cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, 2); });
+  cudaGetLastError();
+}
+
 TEST(RuntimeErrors, OfALaunchWithAnAttributeThatIsNotSupported) {
   UnitWithStore const unit;
   DeviceInt device;

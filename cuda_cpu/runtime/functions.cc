@@ -93,6 +93,7 @@ cudaError_t cudaFuncSetAttribute(void const* host_function, cudaFuncAttribute at
   return call([&]() -> cudaError_t {
     CUfunction function = nullptr;
     if (cudaError_t const error = find_function(host_function, &function); error != cudaSuccess) return error;
+    if (cudaError_t const error = check_attribute(attribute, value); error != cudaSuccess) return error;
     // The attributes of the runtime have the numbers of the driver's.
     return to_error(driver().check(
         driver().api().func_set_attribute(function, static_cast<CUfunction_attribute>(attribute), value),

@@ -309,7 +309,10 @@ TEST_F(Graphs, AnyNodeIsAddedByOneStructure) {
   EXPECT_EQ(cudaEventSynchronize(event), cudaSuccess);
   EXPECT_EQ(read(), 9);
   params.type = cudaGraphNodeTypeConditional;
+  ::testing::internal::CaptureStderr();
   EXPECT_EQ(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &params), cudaErrorNotSupported);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "testlog: cudaErrorNotSupported: graphs have no conditional nodes here\n");
 }
 
 TEST_F(Graphs, AClonedGraphIsIndependentOfItsOriginal) {

@@ -22,6 +22,10 @@ bool is_possible_block(dim3 block) noexcept {
          std::uint64_t{block.x} * block.y * block.z <= cpu::kMaxThreads;
 }
 
+cudaError_t refuse_cluster() {
+  return refuse(cudaErrorInvalidClusterSize, "a cluster of more than one block, which is not supported");
+}
+
 cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void** parameters, std::size_t shared_bytes,
                    cudaStream_t stream, bool is_cooperative = false) {
   if (cudaError_t const error = check_shape(grid, block); error != cudaSuccess) return error;
@@ -67,6 +71,14 @@ bool is_hint(cudaLaunchAttributeID attribute) noexcept {
          attribute == cudaLaunchAttributePreferredSharedMemoryCarveout;
 }
 
+cudaError_t check_attribute(cudaFuncAttribute attribute, int value) {
+  bool const is_size = attribute == cudaFuncAttributeRequiredClusterWidth ||
+                       attribute == cudaFuncAttributeRequiredClusterHeight ||
+                       attribute == cudaFuncAttributeRequiredClusterDepth;
+  bool const allows_more = attribute == cudaFuncAttributeNonPortableClusterSizeAllowed && value != 0;
+  return (is_size && value > 1) || allows_more ? refuse_cluster() : cudaSuccess;
+}
+
 cudaError_t read_attributes(cudaLaunchAttribute const* attributes, unsigned count, bool& is_cooperative) {
   for (unsigned i = 0; i < count; ++i) {
     auto const& [id, pad, value] = attributes[i];
@@ -80,8 +92,7 @@ cudaError_t read_attributes(cudaLaunchAttribute const* attributes, unsigned coun
         is_cooperative = value.cooperative != 0;
         break;
       case cudaLaunchAttributeClusterDimension:
-        if (value.clusterDim.x * value.clusterDim.y * value.clusterDim.z > 1)
-          return refuse(cudaErrorInvalidClusterSize, "a cluster of more than one block, which is not supported");
+        if (value.clusterDim.x * value.clusterDim.y * value.clusterDim.z > 1) return refuse_cluster();
         break;
       default:
         if (!is_hint(id))

@@ -16,6 +16,9 @@ bool is_hint(cudaLaunchAttributeID attribute) noexcept;
 /// Reads the attributes of a launch. An error, explained, for one that is not supported.
 cudaError_t read_attributes(cudaLaunchAttribute const* attributes, unsigned count, bool& is_cooperative);
 
+/// cudaErrorInvalidClusterSize, explained, for an attribute of a kernel that makes clusters of more than one block.
+cudaError_t check_attribute(cudaFuncAttribute attribute, int value);
+
 /// How many blocks of a kernel a multiprocessor holds by the limits that its attributes name.
 int resident_blocks(CUfunction function, int block_threads, std::size_t dynamic_shared_bytes);
 /// The same; 0 for a block of more threads than the kernel may have.
