@@ -87,12 +87,12 @@ bool copy_bulk(Warp& warp, Step const& step, unsigned lane, U32 bytes) {
   Step to = step, from = step.many->addresses[0];
   if (bytes % 16 != 0) return fail_size(warp, step, lane, bytes, "a multiple of 16");
   for (U32 at = 0; at < bytes; at += 16, to.bits += 16, from.bits += 16) {
-    std::byte* const place = to.space == Space::shared ? warp.block.quick<Space::shared>(warp, to, lane, 16)
-                                                       : warp.block.quick<Space::global>(warp, to, lane, 16);
-    if (place == nullptr) return false;
     std::byte const* const source = from.space == Space::shared ? warp.block.quick<Space::shared>(warp, from, lane, 16)
                                                                 : warp.block.quick<Space::global>(warp, from, lane, 16);
     if (source == nullptr) return false;
+    std::byte* const place = to.space == Space::shared ? warp.block.quick<Space::shared>(warp, to, lane, 16)
+                                                       : warp.block.quick<Space::global>(warp, to, lane, 16);
+    if (place == nullptr) return false;
     copy(place, source, 16);
   }
   return true;

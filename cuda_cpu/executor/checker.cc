@@ -21,6 +21,11 @@ T* zeroed(std::size_t count) {
 
 std::string bytes_text(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " byte" : " bytes"); }
 
+// "(1,0,0)": of a block in its grid, or of a thread in its block.
+std::string position_text(std::uint32_t index, Dimensions const& shape) {
+  return dimensions_text({index % shape.x, index / shape.x % shape.y, index / shape.x / shape.y});
+}
+
 }  // namespace
 
 FormTraits FormTraits::of(Form const& form) {
@@ -33,18 +38,27 @@ FormTraits FormTraits::of(Form const& form) {
   traits.reads = op.starts_with("ld") || reads_image || (is_atomic && !form.has("exch")) ||
                  (op == "wmma" && form.has("load"));
   traits.writes = op.starts_with("st") || op == "sust" || is_atomic || (op == "wmma" && form.has("store"));
+  traits.is_atomic = is_atomic;
   traits.is_strong =
       is_atomic || form.has("volatile") || form.has("relaxed") || form.has("acquire") || form.has("release");
+  // Old programs pass values between blocks by accesses that are cached only where all blocks share the cache.
+  if (op == "ld" || op == "st") traits.is_strong |= form.has("cg") || form.has("cv") || form.has("wt");
   // Bulk copies and arrivals after copies order them for the threads that wait at the mbarrier.
   bool const is_at_mbarrier = op == "mbarrier" || form.has("mbarrier") || form.has("mbarrier::complete_tx::bytes");
   traits.orders =
       op == "membar" || op == "fence" || is_atomic || is_at_mbarrier || form.has("acquire") || form.has("release");
+  traits.fences_blocks = (op == "membar" || op == "fence") && !form.has("cta");
   traits.meets = op == "bar" && form.has("warp");
   return traits;
 }
 
 BlockChecker::BlockChecker(Block& block)
-    : block_(block), orders_(block.threads), warp_fences_((block.threads + kLanes - 1) / kLanes) {
+    : block_(block),
+      races_(block.launch.races.get()),
+      orders_(block.threads),
+      warp_fences_((block.threads + kLanes - 1) / kLanes) {
+  auto const& grid = block.launch.shape.grid;
+  number_ = static_cast<std::uint32_t>((std::uint64_t{block.index.z} * grid.y + block.index.y) * grid.x + block.index.x);
   Checks const& checks = block.launch.options->checks;
   if (checks.race) shadows_.reset(zeroed<Shadow>(block.launch.reserved_shared_at));
   if (!checks.init_shared) return;
@@ -57,7 +71,6 @@ FormTraits const& BlockChecker::traits(Step const& step) const { return block_.l
 bool BlockChecker::access(Warp const& warp, Step const& step, unsigned lane, std::byte* place, std::uint32_t bytes,
                           WrittenBytes* written) {
   if (!after()) return false;  // of the previous lane
-  ++now_;
   FormTraits const& its = traits(step);
   std::uint64_t const offset = static_cast<std::uint64_t>(place - block_.shared);
   bool const is_shared = offset < block_.launch.shared_bytes;
@@ -74,56 +87,71 @@ bool BlockChecker::access(Warp const& warp, Step const& step, unsigned lane, std
       return report_unwritten(warp, step, lane, block_.launch.memory->describe(address, bytes), address, bytes);
     if (writes) written->set(address, bytes);
   }
+  if (races_ == nullptr) return true;
   // What cooperative groups do in the reserved part is no bug of the program.
-  bool const is_watched = shadows_ != nullptr && offset < block_.launch.reserved_shared_at;
-  bool const good = !is_watched || check_race(warp, step, lane, place, bytes, writes);
+  bool const is_watched = !is_shared || offset < block_.launch.reserved_shared_at;
+  bool const good = !is_watched || check_race(warp, step, lane, place, bytes, writes, is_shared);
   if (its.orders) mark_fence(warp.thread(lane));
+  if (!is_shared && its.is_strong) mark_blocks(its.orders);
   return good;
 }
 
 bool BlockChecker::check_race(Warp const& warp, Step const& step, unsigned lane, std::byte* place, std::uint32_t bytes,
-                              bool writes) {
-  bool const is_strong = traits(step).is_strong;
-  auto const thread = static_cast<std::uint16_t>(warp.thread(lane));
-  auto const at = step.index;
-  Access const now{now_, at, thread, is_strong};
-  auto const conflicts = [&](Access const& other) {
-    // Of lanes that write to the same place in one instruction, any may win.
-    bool const is_same_instruction = other.step == at && other.thread / kLanes == thread / kLanes;
-    return other.time > barrier_ && other.thread != thread && !(is_strong && other.is_strong) &&
-           !(writes && is_same_instruction) && !may_be_ordered(other, thread);
-  };
-  bool good = true;
-  for (std::uint32_t i = 0; i < bytes && good; ++i) {
-    Shadow& shadow = shadows_[static_cast<std::size_t>(place + i - block_.shared)];
-    Access const* other = conflicts(shadow.write) ? &shadow.write : nullptr;
-    bool const other_wrote = other != nullptr;
-    if (writes && other == nullptr) {
-      auto const* const read = std::ranges::find_if(shadow.reads, conflicts);
-      if (read != shadow.reads.end()) other = read;
-    }
-    if (other != nullptr && writes && bytes <= pending_.before.size()) {
-      if (pending_.warp == nullptr) pending_ = {&warp, &step, lane, place, bytes, {}, *other, other_wrote};
-      std::memcpy(pending_.before.data(), place, bytes);
-    } else if (other != nullptr) {
-      good = report_race(warp, step, lane, *other, other_wrote, writes, place, bytes);
-    }
-    if (writes) {
-      if (other == nullptr) shadow.write = now;  // else it is a fault, or changes nothing and must not hide the other
+                              bool writes, bool is_shared) {
+  FormTraits const& its = traits(step);
+  Access now{.wrote = writes, .is_strong = its.is_strong, .is_atomic = its.is_atomic,
+             .thread = static_cast<std::uint16_t>(warp.thread(lane)), .block = number_, .step = step.index};
+  now.time = races_->tick();
+  // A write that conflicts is a fault, or changes nothing and must not hide the other one.
+  auto const visit = [&](Shadow& shadow, std::uint32_t at, std::uint32_t count) {
+    Access const* const other = find_conflict(shadow, now, is_shared);
+    if (other != nullptr && (!writes || bytes > pending_.before.size()))
+      return report_race(warp, step, lane, *other, writes, place, bytes);
+    if (other != nullptr) {
+      if (pending_.warp == nullptr) pending_ = {&warp, step.index, lane, place, bytes, {}, {}};
+      std::memcpy(pending_.before.data() + at, place + at, count);
+      std::fill_n(pending_.others.begin() + at, count, *other);
+    } else if (writes) {
+      shadow.write = now;
     } else {
-      if (shadow.reads[0].thread != thread) shadow.reads[1] = shadow.reads[0];
+      if (shadow.reads[0].block != now.block || shadow.reads[0].thread != now.thread)
+        shadow.reads[1] = shadow.reads[0];
       shadow.reads[0] = now;
     }
-  }
-  return good;
+    return true;
+  };
+  if (!is_shared) return races_->each_shadow(reinterpret_cast<std::uintptr_t>(place), bytes, visit);
+  for (std::uint32_t at = 0; at < bytes; ++at)
+    if (!visit(shadows_[static_cast<std::size_t>(place + at - block_.shared)], at, 1)) return false;
+  return true;
 }
 
-// Whether something that both threads did since then might order the accesses, by whatever else they do: the rule errs
-// on the side of silence.
+// The access of the same bytes that nothing may have ordered before `now`; null if there is none.
+Access const* BlockChecker::find_conflict(Shadow const& shadow, Access const& now, bool is_shared) const {
+  auto const conflicts = [&](Access const& other) {
+    if (other.time == 0 || (now.is_strong && other.is_strong)) return false;
+    // The loop of a compare-and-swap often begins with a plain read.
+    if (!is_shared && (now.wrote ? now.is_atomic && !other.wrote : other.is_atomic)) return false;
+    if (other.block != number_) return !races_->has_released_since(other.block, other.time) || acquired_ <= other.time;
+    // Of lanes that write to the same place in one instruction, any may win.
+    bool const is_same_instruction = other.step == now.step && other.thread / kLanes == now.thread / kLanes;
+    return other.time > barrier_ && other.thread != now.thread && !(now.wrote && is_same_instruction) &&
+           !may_be_ordered(other, now.thread);
+  };
+  if (conflicts(shadow.write)) return &shadow.write;
+  if (!now.wrote) return nullptr;
+  auto const* const read = std::ranges::find_if(shadow.reads, conflicts);
+  return read == shadow.reads.end() ? nullptr : read;
+}
+
+// Whether something that both threads of the block did since then might order the accesses, by whatever else they do:
+// the rule errs on the side of silence.
 bool BlockChecker::may_be_ordered(Access const& earlier, unsigned thread) const {
   Order const &theirs = orders_[earlier.thread], &ours = orders_[thread];
-  bool const both_met = theirs.meeting > earlier.time && ours.meeting > earlier.time;
-  if (both_met && earlier.thread / kLanes == thread / kLanes) return true;
+  auto const both = [&](Time Order::*last) { return theirs.*last > earlier.time && ours.*last > earlier.time; };
+  // What was read may have come to the lane that writes by shuffles or in matrices.
+  if (earlier.thread / kLanes == thread / kLanes && (both(&Order::meeting) || (!earlier.wrote && both(&Order::exchange))))
+    return true;
   // A lane that meets others may also rely on their fences.
   auto const fenced = [&](Order const& order, unsigned of) {
     return order.fence > earlier.time || (order.meeting > earlier.time && warp_fences_[of / kLanes] > earlier.time);
@@ -131,34 +159,50 @@ bool BlockChecker::may_be_ordered(Access const& earlier, unsigned thread) const 
   return fenced(theirs, earlier.thread) && fenced(ours, thread);
 }
 
-void BlockChecker::mark_fence(unsigned thread) { orders_[thread].fence = warp_fences_[thread / kLanes] = ++now_; }
+void BlockChecker::mark_fence(unsigned thread) {
+  orders_[thread].fence = warp_fences_[thread / kLanes] = races_->tick();
+}
+
+void BlockChecker::mark_blocks(bool releases) {
+  acquired_ = races_->tick();
+  if (releases) races_->mark_release(number_);
+}
 
 void BlockChecker::before(Warp& warp, Step const& step, Mask lanes) {
+  if (races_ == nullptr) return;
   FormTraits const& its = traits(step);
   bool const arrives = step.kind == StepKind::barrier && static_cast<BarrierKind>(step.choice) == BarrierKind::arrive;
   if (arrives || (its.orders && !its.reads && !its.writes))
     each_lane(lanes, [&](unsigned lane) { mark_fence(warp.thread(lane)); });
-  if (!its.meets) return;
+  if (its.fences_blocks) mark_blocks(true);
+  if (step.kind != StepKind::collective) return;
   // The lanes that arrive order all that they did before for all members, whether these are here or not.
-  ++now_;
+  Time const now = races_->tick();
   Mask members = 0;
   each_lane(lanes, [&](unsigned lane) { members |= members_of(warp, step)[lane]; });
   each_lane(members, [&](unsigned lane) {
-    if (warp.thread(lane) < orders_.size()) orders_[warp.thread(lane)].meeting = now_;
+    if (warp.thread(lane) >= orders_.size()) return;
+    Order& order = orders_[warp.thread(lane)];
+    (its.meets ? order.meeting : order.exchange) = now;
   });
 }
 
-bool BlockChecker::after() {
+bool BlockChecker::finish_pending() {
   Pending const was = std::exchange(pending_, {});
-  if (was.warp == nullptr || std::memcmp(was.place, was.before.data(), was.bytes) == 0) return true;
-  return report_race(*was.warp, *was.step, was.lane, was.other, was.other_wrote, true, was.place, was.bytes);
+  for (std::size_t i = 0; i < was.bytes; ++i) {
+    if (was.others[i].time == 0 || was.place[i] == was.before[i]) continue;
+    Step const& step = block_.launch.kernel->steps[was.step];
+    return report_race(*was.warp, step, was.lane, was.others[i], true, was.place, was.bytes);
+  }
+  return true;
 }
 
 void BlockChecker::release(unsigned id) {
   Barrier const& barrier = block_.barriers[id];
   if (block_.launch.options->checks.sync && id == 0 && barrier.expected == 0) check_places(id);
+  if (races_ == nullptr) return;
   if (barrier.expected == 0 || barrier.expected >= block_.threads) {
-    barrier_ = ++now_;
+    barrier_ = races_->tick();
     return;
   }
   for (auto const& warp : block_.warps)
@@ -179,15 +223,24 @@ void BlockChecker::check_places(unsigned id) {
   }
 }
 
-bool BlockChecker::report_race(Warp const& warp, Step const& step, unsigned lane, Access const& other, bool other_wrote,
-                               bool writes, std::byte const* place, std::uint32_t bytes) {
+bool BlockChecker::report_race(Warp const& warp, Step const& step, unsigned lane, Access const& other, bool writes,
+                               std::byte const* place, std::uint32_t bytes) {
   auto const offset = static_cast<std::uint64_t>(place - block_.shared);
+  auto const address = reinterpret_cast<std::uintptr_t>(place);
+  bool const is_shared = offset < block_.launch.shared_bytes;
+  bool const is_same_block = other.block == number_;
   auto const& kernel = *block_.launch.kernel;
-  std::string what = "a race: thread " + thread_text(warp.thread(lane)) + (writes ? " writes " : " reads ") +
-                     bytes_text(bytes) + " of " + shared_text(offset) + ", which thread " + thread_text(other.thread) +
-                     (other_wrote ? " wrote at " : " read at ") + place_of(kernel, kernel.steps[other.step]) +
-                     ", without a barrier between";
-  return block_.fail(warp, step, Mask{1} << lane, FaultKind::race, std::move(what), offset);
+  auto const thread = [&](unsigned index, std::uint32_t block) {
+    std::string const text = "thread " + position_text(index, block_.launch.shape.block);
+    return is_same_block ? text : text + " of block " + position_text(block, block_.launch.shape.grid);
+  };
+  std::string what = "a race: " + thread(warp.thread(lane), number_) + (writes ? " writes " : " reads ") +
+                     bytes_text(bytes) + (is_shared ? " of " : " ") +
+                     (is_shared ? shared_text(offset) : block_.launch.memory->describe(address, bytes)) + ", which " +
+                     thread(other.thread, other.block) + (other.wrote ? " wrote at " : " read at ") +
+                     place_of(kernel, kernel.steps[other.step]) +
+                     (is_same_block ? ", without a barrier between" : ", without fences or atomic accesses between");
+  return block_.fail(warp, step, Mask{1} << lane, FaultKind::race, std::move(what), is_shared ? offset : address);
 }
 
 bool BlockChecker::report_unwritten(Warp const& warp, Step const& step, unsigned lane, std::string const& where,
@@ -212,11 +265,6 @@ std::string BlockChecker::shared_text(std::uint64_t offset) const {
            (scope == name.npos ? name : name.substr(scope + 2));
   }
   return "shared memory at " + hexadecimal(offset);
-}
-
-std::string BlockChecker::thread_text(unsigned thread) const {
-  auto const& shape = block_.launch.shape.block;
-  return dimensions_text({thread % shape.x, thread / shape.x % shape.y, thread / shape.x / shape.y});
 }
 
 }  // namespace cuda_cpu

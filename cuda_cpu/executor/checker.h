@@ -2,6 +2,9 @@
 //
 // Such a launch runs in a loop of its own, run_checked.cc, in which every access to shared and global memory goes
 // through Block::resolve(). So the common loop has no branch for it.
+//
+// Two accesses are a race if nothing between them may have ordered them. What did order them is not looked for: where
+// each of two threads, or of two blocks, did something that can order accesses, they count as ordered.
 #pragma once
 
 #include <array>
@@ -11,6 +14,7 @@
 #include <memory>
 #include <vector>
 
+#include "cuda_cpu/executor/global_races.h"
 #include "cuda_cpu/executor/machine.h"
 
 namespace cuda_cpu {
@@ -22,8 +26,10 @@ struct FormTraits {
   bool copies = false;       // reads global and writes shared memory
   bool copies_back = false;  // reads shared and writes global memory
   bool is_strong = false;    // volatile, relaxed or atomic: no race with another strong access
+  bool is_atomic = false;    // a read-modify-write
   bool orders = false;       // a fence, or an atomic access: may order what other threads do before and after it
-  bool meets = false;        // bar.warp.sync
+  bool fences_blocks = false;  // a fence that orders accesses for other blocks
+  bool meets = false;          // bar.warp.sync
 
   static FormTraits of(ptx::Form const& form);
 };
@@ -38,39 +44,26 @@ class BlockChecker {
               WrittenBytes* written);
   /// Before a step is run, and after it: false, after reporting a fault, if it was wrong.
   void before(Warp& warp, Step const& step, Mask lanes);
-  bool after();
+  bool after() { return pending_.warp == nullptr || finish_pending(); }
   /// Before threads that wait at a barrier go on.
   void release(unsigned id);
 
  private:
-  // The numbers of events order them: 1, 2, ...
-  using Time = std::uint64_t;
-  struct Access {
-    Time time = 0;  // zero: none
-    std::uint32_t step = 0;
-    std::uint16_t thread = 0;
-    bool is_strong = false;
-  };
-  // Of a byte of shared memory.
-  struct Shadow {
-    Access write;
-    std::array<Access, 2> reads;  // of two different threads, the last one first
-  };
   // What a thread did last.
   struct Order {
-    Time fence = 0;    // or another event that may order its accesses for other threads
-    Time meeting = 0;  // with others of its warp
+    Time fence = 0;     // or another event that may order its accesses for other threads
+    Time meeting = 0;   // with others of its warp
+    Time exchange = 0;  // of values with others of its warp
   };
-  // A write that is a race if it changes the value.
+  // A write, some of whose bytes are a race if it changes them.
   struct Pending {
     Warp const* warp = nullptr;  // null: none
-    Step const* step = nullptr;
+    std::uint32_t step = 0;
     unsigned lane = 0;
     std::byte const* place = nullptr;
     std::uint32_t bytes = 0;
     std::array<std::byte, 16> before{};
-    Access other;
-    bool other_wrote = false;
+    std::array<Access, 16> others{};  // by byte: with what it conflicts; without a time if with nothing
   };
   struct Free {
     void operator()(void* memory) const noexcept { std::free(memory); }
@@ -78,20 +71,24 @@ class BlockChecker {
 
   FormTraits const& traits(Step const& step) const;
   bool check_race(Warp const& warp, Step const& step, unsigned lane, std::byte* place, std::uint32_t bytes,
-                  bool writes);
+                  bool writes, bool is_shared);
+  Access const* find_conflict(Shadow const& shadow, Access const& now, bool is_shared) const;
   bool may_be_ordered(Access const& earlier, unsigned thread) const;
   void mark_fence(unsigned thread);
+  void mark_blocks(bool releases);
+  bool finish_pending();
   void check_places(unsigned id);
-  bool report_race(Warp const& warp, Step const& step, unsigned lane, Access const& other, bool other_wrote,
-                   bool writes, std::byte const* place, std::uint32_t bytes);
+  bool report_race(Warp const& warp, Step const& step, unsigned lane, Access const& other, bool writes,
+                   std::byte const* place, std::uint32_t bytes);
   bool report_unwritten(Warp const& warp, Step const& step, unsigned lane, std::string const& where,
                         std::uintptr_t address, std::uint32_t bytes);
   std::string shared_text(std::uint64_t offset) const;
-  std::string thread_text(unsigned thread) const;
 
   Block& block_;
-  Time now_ = 0;
+  GlobalRaces* const races_;       // null: not checked for races
+  std::uint32_t number_ = 0;       // of the block
   Time barrier_ = 0;               // that all threads of the block passed
+  Time acquired_ = 0;              // the last access or fence that may let the block see what other blocks did
   std::vector<Order> orders_;      // by thread
   std::vector<Time> warp_fences_;  // by warp: the last fence of any of its lanes
   // From calloc(), which leaves pages that no thread accesses alone.

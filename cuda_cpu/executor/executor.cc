@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <new>
 #include <sstream>
 #include <thread>
@@ -30,6 +31,7 @@ struct Job {
   std::uint64_t blocks = 0;
   std::uint64_t begun = 0;     // number of blocks; guarded by the pool's mutex
   std::uint64_t finished = 0;  // number of blocks; guarded by the pool's mutex
+  std::thread::id worker{};    // that runs all blocks if the launch is checked for races; guarded by the pool's mutex
   RunStatistics* statistics = nullptr;
   bool by_block = false;
   tracing::Span span;  // the parent of the spans of instructions; none if these are off
@@ -180,12 +182,14 @@ void Launch::print(std::string_view text) {
 
 // Blocks begin in the order of their numbers. A worker runs its block until its turn is over, and only then begins
 // another one. So the blocks that a block may wait for are running or finished. The blocks of a cooperative launch begin
-// in any case, so that two such launches never wait for each other's blocks to end.
+// in any case, so that two such launches never wait for each other's blocks to end. All blocks of a launch that is checked
+// for races run on one worker, which begins as many of them as all workers together would.
 class Executor::Pool {
  public:
-  explicit Pool(Options options) : resident_blocks_(std::max(1u, options.resident_blocks)) {
-    unsigned const count = options.workers != 0 ? options.workers : std::max(1u, std::thread::hardware_concurrency());
-    for (unsigned i = 0; i < count; ++i) workers_.emplace_back([this] { work(); });
+  explicit Pool(Options options)
+      : resident_blocks_(std::max(1u, options.resident_blocks)),
+        count_(options.workers != 0 ? options.workers : std::max(1u, std::thread::hardware_concurrency())) {
+    for (unsigned i = 0; i < count_; ++i) workers_.emplace_back([this] { work(); });
   }
   ~Pool() {
     {
@@ -208,26 +212,35 @@ class Executor::Pool {
     MutexLock const lock(mutex_);
     job->launch.id = ++runs_;
     waiting_.push_back(job);
-    if (job->is_cooperative()) cooperative_.fetch_add(1, std::memory_order_relaxed);
+    bool const is_large = capacity(*job) > resident_blocks_;
+    if (is_large) large_.fetch_add(1, std::memory_order_relaxed);
     changed_.notify_all();
     while (!job->done()) done_.wait(mutex_);
-    if (job->is_cooperative()) cooperative_.fetch_sub(1, std::memory_order_relaxed);
+    if (is_large) large_.fetch_sub(1, std::memory_order_relaxed);
     std::erase(waiting_, job);
   }
-  unsigned workers() const noexcept { return static_cast<unsigned>(workers_.size()); }
+  unsigned workers() const noexcept { return count_; }
 
  private:
-  // The run of the next block to begin, and the number of that block. Runs take turns. Null if there is no such block.
-  // `only_cooperative`: the worker has as many blocks as it may.
-  std::shared_ptr<Job> next_job(std::uint64_t& number, bool only_cooperative) TRACING_REQUIRES(mutex_) {
+  // With how many blocks a worker begins no other one of this run.
+  std::size_t capacity(Job const& job) const noexcept {
+    if (job.is_cooperative()) return std::numeric_limits<std::size_t>::max();
+    return job.launch.races == nullptr ? resident_blocks_ : resident_blocks_ * count_;
+  }
+
+  // The run of the next block to begin on this worker, which has begun `residents` blocks, and the number of that block.
+  // Runs take turns. Null if there is no such block.
+  std::shared_ptr<Job> next_job(std::uint64_t& number, std::size_t residents) TRACING_REQUIRES(mutex_) {
     for (std::size_t tries = waiting_.size(); tries > 0; --tries) {
       auto job = std::move(waiting_.front());
       waiting_.pop_front();
       if (job->begun == job->blocks || job->launch.stopped.load(std::memory_order_relaxed)) continue;
-      if (only_cooperative && !job->is_cooperative()) {
+      bool const is_of_another = job->worker != std::thread::id() && job->worker != std::this_thread::get_id();
+      if (is_of_another || residents >= capacity(*job)) {
         waiting_.push_back(std::move(job));
         continue;
       }
+      if (job->launch.races != nullptr) job->worker = std::this_thread::get_id();
       number = job->begun++;
       if (number == 0) job->launch.begin = Clock::now();
       if (job->begun < job->blocks) waiting_.push_back(job);
@@ -241,22 +254,22 @@ class Executor::Pool {
     for (;;) {
       // Begins another block after each of its blocks had a turn.
       bool const is_full = residents.size() >= resident_blocks_;
-      if ((!is_full || cooperative_.load(std::memory_order_relaxed) != 0) && !begin_block(residents, is_full)) return;
+      if ((!is_full || large_.load(std::memory_order_relaxed) != 0) && !begin_block(residents)) return;
       turn(residents);
     }
   }
 
   // False at the end of the pool.
-  bool begin_block(std::deque<Resident>& residents, bool only_cooperative) {
+  bool begin_block(std::deque<Resident>& residents) {
     std::uint64_t number = 0;
     std::shared_ptr<Job> job;
     {
       MutexLock const lock(mutex_);
-      job = next_job(number, only_cooperative);
+      job = next_job(number, residents.size());
       while (job == nullptr && residents.empty()) {
         if (ends_) return false;
         changed_.wait(mutex_);
-        job = next_job(number, only_cooperative);
+        job = next_job(number, residents.size());
       }
     }
     if (job == nullptr) return true;
@@ -309,7 +322,8 @@ class Executor::Pool {
   }
 
   std::size_t const resident_blocks_;
-  std::atomic<unsigned> cooperative_{0};  // runs of cooperative launches
+  unsigned const count_;             // of the workers
+  std::atomic<unsigned> large_{0};  // runs of which a worker may begin more blocks
   Mutex mutex_;
   tracing::internal::CondVar changed_;  // waiting_ or ends_
   tracing::internal::CondVar done_;     // a run ended
@@ -356,6 +370,7 @@ std::optional<Fault> Executor::run(DecodedKernel const& kernel, LaunchShape cons
   launch.quick_shared_bytes = options.checks.any() ? 0 : launch.shared_bytes;
   if (options.checks.any())
     for (auto const* const form : kernel.forms) launch.traits.push_back(FormTraits::of(*form));
+  if (options.checks.race) launch.races = std::make_unique<GlobalRaces>();
   if (!place_frames(launch)) {
     return kernel_fault(launch, FaultKind::stack_overflow,
                         ": the threads of a block need more than 256 MiB of local memory");

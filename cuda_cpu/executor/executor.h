@@ -39,7 +39,7 @@ enum class FaultKind : std::uint8_t {
   barrier,              // threads that disagree about a barrier, or wait for threads that never arrive
   shuffle,              // a shuffle that reads a lane that takes no part in it
   stack_overflow,       // calls that are too deep, or too much local memory
-  race,                 // accesses to shared memory that nothing orders
+  race,                 // accesses that nothing orders
   uninitialized,        // a read of memory that was never written
   stopped,              // by RunOptions::stop
   timeout,              // RunOptions::timeout
@@ -89,9 +89,10 @@ enum class StaleShuffle : std::uint8_t {
 
 /// What a launch is checked for; it then takes several times as long. What is found is a fault.
 struct Checks {
-  /// Two threads of a block access the same byte of shared memory, one of them writes to it and changes it, not both
-  /// accesses are atomic or volatile, and nothing between them may have ordered them: no barrier, and no fence or
-  /// atomic access of both threads.
+  /// Two threads access the same byte of shared or global memory, one of them writes to it and changes it, not both
+  /// accesses are atomic or volatile, and nothing between them may have ordered them: no barrier of their block, and no
+  /// fence or atomic access of both threads or blocks. The blocks of the launch then run on one worker; accesses of
+  /// different launches are not compared.
   bool race = false;
   /// A read of global memory with DeviceMemory::track_writes(), none of whose bytes was ever written.
   bool init = false;

@@ -42,7 +42,7 @@ TEST_F(Hangs, ALaunchThatRunsTooLongNamesThePlaceOfEachWarp) {
 }
 
 TEST_F(Hangs, BlocksAtTheSamePlacesAreNamedTogether) {
-  device.executor = std::make_unique<Executor>(Executor::Options{2, 4});
+  device.executor = std::make_unique<Executor>(Executor::Options{2, 8});
   device.options.timeout = 50ms;
   auto const fault =
       run_body("mov.u32 %r2, %ctaid.x; setp.eq.u32 %p2, %r2, 0; @%p2 exit;\nwait: bra wait;", {{20, 2}, {32}, 0});

@@ -46,6 +46,7 @@ enum class StepKind : std::uint8_t { plain, branch, call, ret, exit, barrier, co
 enum class SpanKind : std::uint8_t { none, ldg, stg, lds, sts, bra, call, ret, exit, barrier_sync, memory_fence };
 
 class BlockChecker;
+class GlobalRaces;
 class LoopSpans;
 class LoopTable;
 class Warp;
@@ -173,6 +174,7 @@ struct Launch {
   std::uint32_t reserved_shared_at = 0;  // of the last kReservedSharedBytes if the kernel asks for them; else the end
   std::uint32_t quick_shared_bytes = 0;  // that Block::quick() may access; zero if the launch is checked
   std::vector<FormTraits> traits;        // of the kernel's forms if the launch is checked
+  std::unique_ptr<GlobalRaces> races;    // null if it is not checked for races
   std::uint32_t depth = 0;        // limit of nested calls
   std::uint32_t local_bytes = 0;  // of one thread: frames for this depth, then those for alloca
   std::unique_ptr<LoopTable const> loops;  // of the kernel if its instructions have spans; null if it has none

@@ -24,7 +24,11 @@ class PlantedBugs : public testing::Test {
   // The kernel `name`, an instance of a template: with the bug or without it.
   template <class... A>
   std::string run(std::string const& name, A... arguments) {
-    return text_of(device.run(name, {{1}, {64}, 0}, arguments...));
+    return run_blocks(1, name, arguments...);
+  }
+  template <class... A>
+  std::string run_blocks(unsigned count, std::string const& name, A... arguments) {
+    return text_of(device.run(name, {{count}, {64}, 0}, arguments...));
   }
   static void expect_approved(std::string const& name, std::string const& message) {
     tracing::testing::expect_approved("planted_bugs/" + name + ".txt",
@@ -79,6 +83,31 @@ TEST_F(PlantedBugs, AnEndlessLoopEndsWithThePlaceOfEachWarp) {
 TEST_F(PlantedBugs, AShuffleFromALaneThatTakesNoPartIsFound) {
   EXPECT_EQ(run("_Z10stale_laneILb0EEvPi", values), "");
   expect_approved("stale_lane", run("_Z10stale_laneILb1EEvPi", values));
+}
+
+TEST_F(PlantedBugs, AHistogramWithoutAtomicOperationsIsFound) {
+  std::vector<int> bins(256);
+  for (int i = 0; i < 256; ++i) bins[static_cast<std::size_t>(i)] = i % 64;
+  auto* const of_values = device.upload(bins);
+  EXPECT_EQ(run_blocks(4, "_Z9histogramILb0EEvPKiPi", of_values, values), "");
+  EXPECT_EQ(values[63], 4);
+  expect_approved("histogram_race", run_blocks(4, "_Z9histogramILb1EEvPKiPi", of_values, values));
+}
+
+TEST_F(PlantedBugs, BlocksThatWriteIntoTheTilesOfOthersAreFound) {
+  std::vector<int> all(257);
+  for (int i = 0; i < 257; ++i) all[static_cast<std::size_t>(i)] = i;
+  auto* const differences = device.allocate<int>(257);
+  EXPECT_EQ(run_blocks(4, "_Z17overlapping_tilesILb0EEvPKiPi", device.upload(all), differences), "");
+  EXPECT_EQ(differences[64], 0);
+  expect_approved("overlapping_tiles", run_blocks(4, "_Z17overlapping_tilesILb1EEvPKiPi", device.upload(all), differences));
+}
+
+TEST_F(PlantedBugs, AStencilInPlaceWithoutABarrierIsFound) {
+  std::fill_n(values, 64, 1);
+  EXPECT_EQ(run("_Z16stencil_in_placeILb0EEvPi", values), "");
+  EXPECT_EQ(values[63], 2);
+  expect_approved("stencil_race", run("_Z16stencil_in_placeILb1EEvPi", values));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "cuda_cpu/executor/global_races.h"
 #include "cuda_cpu/executor/map.h"
 #include "cuda_cpu/executor/places.h"
 
@@ -151,9 +152,11 @@ bool assert_step(Warp& warp, Step const& step, Mask lanes) {
 
 // A null pointer if the heap is exhausted.
 bool malloc_step(Warp& warp, Step const& step, Mask lanes) {
+  Launch& launch = warp.block.launch;
   each_lane(lanes, [&](unsigned lane) {
-    std::uint64_t const address =
-        warp.block.launch.memory->allocate_on_heap(argument<std::uint64_t>(warp, step, lane, 0));
+    auto const bytes = argument<std::uint64_t>(warp, step, lane, 0);
+    std::uint64_t const address = launch.memory->allocate_on_heap(bytes);
+    if (launch.races != nullptr && address != 0) launch.races->forget(address, bytes);
     for (auto const& result : step.call->results)
       std::memcpy(frame_of(warp, lane) + result.to, &address, sizeof address);
   });

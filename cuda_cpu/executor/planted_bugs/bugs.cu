@@ -77,6 +77,30 @@ __global__ void stale_lane(int* values) {
   if (threadIdx.x < 16) values[threadIdx.x] = __shfl_sync(0xffff, values[threadIdx.x], kBug ? 16 : 15);
 }
 
+// Blocks count without an atomic operation.
+template <bool kBug>
+__global__ void histogram(int const* values, int* counts) {
+  int* const count = counts + values[blockIdx.x * blockDim.x + threadIdx.x];
+  if (kBug) ++*count;
+  else atomicAdd(count, 1);
+}
+
+// Differences from the first value of a tile. The tile of a block reaches into that of the next one.
+template <bool kBug>
+__global__ void overlapping_tiles(int const* values, int* result) {
+  int const first = blockIdx.x * kThreads;
+  for (int i = threadIdx.x; i < kThreads + kBug; i += blockDim.x) result[first + i] = values[first + i] - values[first];
+}
+
+// Lacks a barrier between the reads of neighbours and the writes.
+template <bool kBug>
+__global__ void stencil_in_place(int* values) {
+  int const i = threadIdx.x;
+  int const sum = values[i] + (i > 0 ? values[i - 1] : 0);
+  if (!kBug) __syncthreads();
+  values[i] = sum;
+}
+
 template __global__ void one_past_the_end<true>(int*, int);
 template __global__ void one_past_the_end<false>(int*, int);
 template __global__ void softmax<true>(float const*, float*, int);
@@ -89,3 +113,9 @@ template __global__ void endless_loop<true>(int volatile*);
 template __global__ void endless_loop<false>(int volatile*);
 template __global__ void stale_lane<true>(int*);
 template __global__ void stale_lane<false>(int*);
+template __global__ void histogram<true>(int const*, int*);
+template __global__ void histogram<false>(int const*, int*);
+template __global__ void overlapping_tiles<true>(int const*, int*);
+template __global__ void overlapping_tiles<false>(int const*, int*);
+template __global__ void stencil_in_place<true>(int*);
+template __global__ void stencil_in_place<false>(int*);

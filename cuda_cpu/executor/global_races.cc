@@ -1,0 +1,36 @@
+#include "cuda_cpu/executor/global_races.h"
+
+#include <utility>
+
+#include "cuda_cpu/executor/device_memory.h"
+
+namespace cuda_cpu {
+
+void GlobalRaces::mark_release(std::uint32_t block) {
+  if (block >= releases_.size()) releases_.resize(std::size_t{block} + 1);
+  releases_[block] = tick();
+}
+
+void GlobalRaces::find_page(std::uintptr_t number, unsigned shift) {
+  static_assert(kPageBytes <= DeviceMemory::kAlignment);
+  Page& page = pages_[number];
+  if (page.shadows.empty()) {
+    page.shift = shift;
+    page.shadows.resize(kPageBytes >> shift);
+  } else if (page.shift > shift) {
+    std::vector<Shadow> finer(kPageBytes >> shift);
+    for (std::size_t i = 0; i < finer.size(); ++i) finer[i] = page.shadows[i >> (page.shift - shift)];
+    page.shift = shift;
+    page.shadows = std::move(finer);
+  }
+  last_number_ = number;
+  last_ = &page;
+}
+
+void GlobalRaces::forget(std::uintptr_t address, std::uint64_t bytes) {
+  last_number_ = ~std::uintptr_t{0};
+  for (std::uintptr_t number = address / kPageBytes; number * kPageBytes < address + bytes; ++number)
+    pages_.erase(number);
+}
+
+}  // namespace cuda_cpu
