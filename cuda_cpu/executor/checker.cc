@@ -68,15 +68,19 @@ BlockChecker::BlockChecker(Block& block)
 
 FormTraits const& BlockChecker::traits(Step const& step) const { return block_.launch.traits[step.form_index]; }
 
+bool BlockChecker::is_shared(std::byte const* place) const {
+  return static_cast<std::uint64_t>(place - block_.shared) < block_.launch.shared_bytes;
+}
+
 bool BlockChecker::access(Warp const& warp, Step const& step, unsigned lane, std::byte* place, std::uint32_t bytes,
                           WrittenBytes* written) {
   if (!after()) return false;  // of the previous lane
   FormTraits const& its = traits(step);
   std::uint64_t const offset = static_cast<std::uint64_t>(place - block_.shared);
-  bool const is_shared = offset < block_.launch.shared_bytes;
-  bool const reads = its.reads || (is_shared ? its.copies_back : its.copies);
-  bool const writes = its.writes || (is_shared ? its.copies : its.copies_back);
-  if (is_shared && written_ != nullptr) {
+  bool const in_shared = is_shared(place);
+  bool const reads = its.reads || (in_shared ? its.copies_back : its.copies);
+  bool const writes = its.writes || (in_shared ? its.copies : its.copies_back);
+  if (in_shared && written_ != nullptr) {
     bool* const flags = written_.get() + offset;
     if (reads && std::none_of(flags, flags + bytes, [](bool is) { return is; }))
       return report_unwritten(warp, step, lane, shared_text(offset), offset, bytes);
@@ -88,51 +92,55 @@ bool BlockChecker::access(Warp const& warp, Step const& step, unsigned lane, std
     if (writes) written->set(address, bytes);
   }
   if (races_ == nullptr) return true;
-  // What cooperative groups do in the reserved part is no bug of the program.
-  bool const is_watched = !is_shared || offset < block_.launch.reserved_shared_at;
-  bool const good = !is_watched || check_race(warp, step, lane, place, bytes, writes, is_shared);
-  if (its.orders) mark_fence(warp.thread(lane));
-  if (!is_shared && its.is_strong) mark_blocks(its.orders);
+  Access const now{.time = races_->tick() & kMaxTime, .wrote = writes, .is_strong = its.is_strong,
+                   .is_atomic = its.is_atomic, .thread = static_cast<std::uint16_t>(warp.thread(lane)),
+                   .block = number_, .step = step.index};
+  if (writes && bytes <= pending_.before.size()) {
+    pending_ = {&warp, lane, place, bytes, now, {}};
+    std::memcpy(pending_.before.data(), place, bytes);
+    return true;
+  }
+  bool const good = check_race(warp, lane, place, bytes, now, nullptr);
+  mark_order(now, in_shared);
   return good;
 }
 
-bool BlockChecker::check_race(Warp const& warp, Step const& step, unsigned lane, std::byte* place, std::uint32_t bytes,
-                              bool writes, bool is_shared) {
-  FormTraits const& its = traits(step);
-  Access now{.wrote = writes, .is_strong = its.is_strong, .is_atomic = its.is_atomic,
-             .thread = static_cast<std::uint16_t>(warp.thread(lane)), .block = number_, .step = step.index};
-  now.time = races_->tick();
-  // A write that conflicts is a fault, or changes nothing and must not hide the other one.
+// `before`: what a write replaced; null: it is not known.
+bool BlockChecker::check_race(Warp const& warp, unsigned lane, std::byte const* place, std::uint32_t bytes,
+                              Access const& now, std::byte const* before) {
+  bool const in_shared = is_shared(place);
   auto const visit = [&](Shadow& shadow, std::uint32_t at, std::uint32_t count) {
-    Access const* const other = find_conflict(shadow, now, is_shared);
-    if (other != nullptr && (!writes || bytes > pending_.before.size()))
-      return report_race(warp, step, lane, *other, writes, place, bytes);
-    if (other != nullptr) {
-      if (pending_.warp == nullptr) pending_ = {&warp, step.index, lane, place, bytes, {}, {}};
-      std::memcpy(pending_.before.data() + at, place + at, count);
-      std::fill_n(pending_.others.begin() + at, count, *other);
-    } else if (writes) {
+    // Nobody can see a write that stores what is already there, but if another write changes it, their order matters.
+    bool const changes = now.wrote && (before == nullptr || std::memcmp(place + at, before + at, count) != 0);
+    if (changes || !now.wrote) {
+      Access const* const other = find_conflict(shadow, now, in_shared);
+      if (other != nullptr) return report_race(warp, lane, now, *other, place, bytes);
+    }
+    if (changes) {
       shadow.write = now;
     } else {
-      if (shadow.reads[0].block != now.block || shadow.reads[0].thread != now.thread)
-        shadow.reads[1] = shadow.reads[0];
-      shadow.reads[0] = now;
+      auto& [last, previous] = shadow.reads;
+      if (last.block != now.block || last.thread != now.thread) previous = last;
+      last = now;
     }
     return true;
   };
-  if (!is_shared) return races_->each_shadow(reinterpret_cast<std::uintptr_t>(place), bytes, visit);
+  if (!in_shared) return races_->each_shadow(reinterpret_cast<std::uintptr_t>(place), bytes, visit);
+  auto const offset = static_cast<std::size_t>(place - block_.shared);
+  // What cooperative groups do in the reserved part is no bug of the program.
+  if (offset >= block_.launch.reserved_shared_at) return true;
   for (std::uint32_t at = 0; at < bytes; ++at)
-    if (!visit(shadows_[static_cast<std::size_t>(place + at - block_.shared)], at, 1)) return false;
+    if (!visit(shadows_[offset + at], at, 1)) return false;
   return true;
 }
 
 // The access of the same bytes that nothing may have ordered before `now`; null if there is none.
-Access const* BlockChecker::find_conflict(Shadow const& shadow, Access const& now, bool is_shared) const {
+Access const* BlockChecker::find_conflict(Shadow const& shadow, Access const& now, bool in_shared) const {
   auto const conflicts = [&](Access const& other) {
     if (other.time == 0 || (now.is_strong && other.is_strong)) return false;
     // The loop of a compare-and-swap often begins with a plain read.
-    if (!is_shared && (now.wrote ? now.is_atomic && !other.wrote : other.is_atomic)) return false;
-    if (other.block != number_) return !races_->has_released_since(other.block, other.time) || acquired_ <= other.time;
+    if (!in_shared && (now.wrote ? now.is_atomic && !other.wrote : other.is_atomic)) return false;
+    if (other.block != number_) return !races_->may_be_ordered(other, number_);
     // Of lanes that write to the same place in one instruction, any may win.
     bool const is_same_instruction = other.step == now.step && other.thread / kLanes == now.thread / kLanes;
     return other.time > barrier_ && other.thread != now.thread && !(now.wrote && is_same_instruction) &&
@@ -159,13 +167,14 @@ bool BlockChecker::may_be_ordered(Access const& earlier, unsigned thread) const 
   return fenced(theirs, earlier.thread) && fenced(ours, thread);
 }
 
-void BlockChecker::mark_fence(unsigned thread) {
-  orders_[thread].fence = warp_fences_[thread / kLanes] = races_->tick();
+void BlockChecker::mark_order(Access const& access, bool in_shared) {
+  bool const orders = traits(block_.launch.kernel->steps[access.step]).orders;
+  if (orders) mark_fence(access.thread);
+  if (!in_shared && access.is_strong) races_->mark_block(number_, orders);
 }
 
-void BlockChecker::mark_blocks(bool releases) {
-  acquired_ = races_->tick();
-  if (releases) races_->mark_release(number_);
+void BlockChecker::mark_fence(unsigned thread) {
+  orders_[thread].fence = warp_fences_[thread / kLanes] = races_->tick();
 }
 
 void BlockChecker::before(Warp& warp, Step const& step, Mask lanes) {
@@ -174,7 +183,7 @@ void BlockChecker::before(Warp& warp, Step const& step, Mask lanes) {
   bool const arrives = step.kind == StepKind::barrier && static_cast<BarrierKind>(step.choice) == BarrierKind::arrive;
   if (arrives || (its.orders && !its.reads && !its.writes))
     each_lane(lanes, [&](unsigned lane) { mark_fence(warp.thread(lane)); });
-  if (its.fences_blocks) mark_blocks(true);
+  if (its.fences_blocks) races_->mark_block(number_, true);
   if (step.kind != StepKind::collective) return;
   // The lanes that arrive order all that they did before for all members, whether these are here or not.
   Time const now = races_->tick();
@@ -188,13 +197,11 @@ void BlockChecker::before(Warp& warp, Step const& step, Mask lanes) {
 }
 
 bool BlockChecker::finish_pending() {
-  Pending const was = std::exchange(pending_, {});
-  for (std::size_t i = 0; i < was.bytes; ++i) {
-    if (was.others[i].time == 0 || was.place[i] == was.before[i]) continue;
-    Step const& step = block_.launch.kernel->steps[was.step];
-    return report_race(*was.warp, step, was.lane, was.others[i], true, was.place, was.bytes);
-  }
-  return true;
+  Warp const& warp = *std::exchange(pending_.warp, nullptr);
+  bool const good =
+      check_race(warp, pending_.lane, pending_.place, pending_.bytes, pending_.access, pending_.before.data());
+  mark_order(pending_.access, is_shared(pending_.place));
+  return good;
 }
 
 void BlockChecker::release(unsigned id) {
@@ -223,24 +230,25 @@ void BlockChecker::check_places(unsigned id) {
   }
 }
 
-bool BlockChecker::report_race(Warp const& warp, Step const& step, unsigned lane, Access const& other, bool writes,
+bool BlockChecker::report_race(Warp const& warp, unsigned lane, Access const& now, Access const& other,
                                std::byte const* place, std::uint32_t bytes) {
   auto const offset = static_cast<std::uint64_t>(place - block_.shared);
   auto const address = reinterpret_cast<std::uintptr_t>(place);
-  bool const is_shared = offset < block_.launch.shared_bytes;
+  bool const in_shared = is_shared(place);
   bool const is_same_block = other.block == number_;
   auto const& kernel = *block_.launch.kernel;
   auto const thread = [&](unsigned index, std::uint32_t block) {
     std::string const text = "thread " + position_text(index, block_.launch.shape.block);
     return is_same_block ? text : text + " of block " + position_text(block, block_.launch.shape.grid);
   };
-  std::string what = "a race: " + thread(warp.thread(lane), number_) + (writes ? " writes " : " reads ") +
-                     bytes_text(bytes) + (is_shared ? " of " : " ") +
-                     (is_shared ? shared_text(offset) : block_.launch.memory->describe(address, bytes)) + ", which " +
+  std::string what = "a race: " + thread(warp.thread(lane), number_) + (now.wrote ? " writes " : " reads ") +
+                     bytes_text(bytes) + (in_shared ? " of " : " ") +
+                     (in_shared ? shared_text(offset) : block_.launch.memory->describe(address, bytes)) + ", which " +
                      thread(other.thread, other.block) + (other.wrote ? " wrote at " : " read at ") +
                      place_of(kernel, kernel.steps[other.step]) +
                      (is_same_block ? ", without a barrier between" : ", without fences or atomic accesses between");
-  return block_.fail(warp, step, Mask{1} << lane, FaultKind::race, std::move(what), is_shared ? offset : address);
+  return block_.fail(warp, kernel.steps[now.step], Mask{1} << lane, FaultKind::race, std::move(what),
+                     in_shared ? offset : address);
 }
 
 bool BlockChecker::report_unwritten(Warp const& warp, Step const& step, unsigned lane, std::string const& where,

@@ -55,31 +55,31 @@ class BlockChecker {
     Time meeting = 0;   // with others of its warp
     Time exchange = 0;  // of values with others of its warp
   };
-  // A write, some of whose bytes are a race if it changes them.
+  // A write that is compared with what was there before.
   struct Pending {
     Warp const* warp = nullptr;  // null: none
-    std::uint32_t step = 0;
     unsigned lane = 0;
     std::byte const* place = nullptr;
     std::uint32_t bytes = 0;
+    Access access;
     std::array<std::byte, 16> before{};
-    std::array<Access, 16> others{};  // by byte: with what it conflicts; without a time if with nothing
   };
   struct Free {
     void operator()(void* memory) const noexcept { std::free(memory); }
   };
 
   FormTraits const& traits(Step const& step) const;
-  bool check_race(Warp const& warp, Step const& step, unsigned lane, std::byte* place, std::uint32_t bytes,
-                  bool writes, bool is_shared);
-  Access const* find_conflict(Shadow const& shadow, Access const& now, bool is_shared) const;
+  bool is_shared(std::byte const* place) const;
+  bool check_race(Warp const& warp, unsigned lane, std::byte const* place, std::uint32_t bytes, Access const& now,
+                  std::byte const* before);
+  Access const* find_conflict(Shadow const& shadow, Access const& now, bool in_shared) const;
   bool may_be_ordered(Access const& earlier, unsigned thread) const;
+  void mark_order(Access const& access, bool in_shared);
   void mark_fence(unsigned thread);
-  void mark_blocks(bool releases);
   bool finish_pending();
   void check_places(unsigned id);
-  bool report_race(Warp const& warp, Step const& step, unsigned lane, Access const& other, bool writes,
-                   std::byte const* place, std::uint32_t bytes);
+  bool report_race(Warp const& warp, unsigned lane, Access const& now, Access const& other, std::byte const* place,
+                   std::uint32_t bytes);
   bool report_unwritten(Warp const& warp, Step const& step, unsigned lane, std::string const& where,
                         std::uintptr_t address, std::uint32_t bytes);
   std::string shared_text(std::uint64_t offset) const;
@@ -88,7 +88,6 @@ class BlockChecker {
   GlobalRaces* const races_;       // null: not checked for races
   std::uint32_t number_ = 0;       // of the block
   Time barrier_ = 0;               // that all threads of the block passed
-  Time acquired_ = 0;              // the last access or fence that may let the block see what other blocks did
   std::vector<Order> orders_;      // by thread
   std::vector<Time> warp_fences_;  // by warp: the last fence of any of its lanes
   // From calloc(), which leaves pages that no thread accesses alone.

@@ -6,9 +6,16 @@
 
 namespace cuda_cpu {
 
-void GlobalRaces::mark_release(std::uint32_t block) {
-  if (block >= releases_.size()) releases_.resize(std::size_t{block} + 1);
-  releases_[block] = tick();
+void GlobalRaces::mark_block(std::uint32_t block, bool orders) {
+  if (block >= orders_.size()) orders_.resize(std::size_t{block} + 1);
+  orders_[block].strong = tick();
+  if (orders) orders_[block].fence = now_;
+}
+
+bool GlobalRaces::may_be_ordered(Access const& earlier, std::uint32_t block) const noexcept {
+  if (earlier.block >= orders_.size() || block >= orders_.size()) return false;
+  Order const& theirs = orders_[earlier.block];
+  return (earlier.wrote ? theirs.fence : theirs.strong) > earlier.time && orders_[block].strong > earlier.time;
 }
 
 void GlobalRaces::find_page(std::uintptr_t number, unsigned shift) {

@@ -13,9 +13,12 @@ namespace cuda_cpu {
 /// The numbers of the events of a launch order them: 1, 2, ...
 using Time = std::uint64_t;
 
+constexpr unsigned kTimeBits = 45;
+constexpr Time kMaxTime = (Time{1} << kTimeBits) - 1;
+
 /// Many of them are kept, so they are small.
 struct Access {
-  std::uint64_t time : 45 = 0;  // zero: none
+  std::uint64_t time : kTimeBits = 0;  // zero: none
   bool wrote : 1 = false;
   bool is_strong : 1 = false;
   bool is_atomic : 1 = false;
@@ -28,7 +31,7 @@ static_assert(sizeof(Access) == 16);
 /// The last accesses to the same bytes.
 struct Shadow {
   Access write;
-  std::array<Access, 2> reads;  // of two different threads, the last one first
+  std::array<Access, 2> reads;  // of two different threads, the last one first; also writes that changed nothing
 };
 
 /// Single-thread: the blocks of a launch that is checked for races run on one host thread. Its memory is that of a Shadow
@@ -37,13 +40,12 @@ struct Shadow {
 class GlobalRaces {
  public:
   Time tick() noexcept { return ++now_; }
-  Time now() const noexcept { return now_; }
 
-  /// A thread of the block did something that may let other blocks see what the block did before.
-  void mark_release(std::uint32_t block);
-  bool has_released_since(std::uint32_t block, Time time) const noexcept {
-    return block < releases_.size() && releases_[block] > time;
-  }
+  /// A thread of the block made a volatile or atomic access or, with `orders`, an atomic one or a fence.
+  void mark_block(std::uint32_t block, bool orders);
+  /// Whether both blocks did something since then that may have ordered the earlier access before what `block` does. For a
+  /// read a volatile access is enough, since what is stored then may depend on what was read.
+  bool may_be_ordered(Access const& earlier, std::uint32_t block) const noexcept;
 
   /// Calls visit(shadow, offset, count) for pieces of `bytes` of memory, until it is false.
   template <class Visit>
@@ -62,6 +64,11 @@ class GlobalRaces {
   void forget(std::uintptr_t address, std::uint64_t bytes);
 
  private:
+  // What any thread of a block did last.
+  struct Order {
+    Time fence = 0;   // or an atomic access
+    Time strong = 0;  // any of these, or a volatile access
+  };
   // No larger than the alignment of allocations, so that no two of them share a page.
   static constexpr std::uintptr_t kPageBytes = 256;
   static constexpr unsigned kMaxShift = 4;
@@ -79,7 +86,7 @@ class GlobalRaces {
   void find_page(std::uintptr_t number, unsigned shift);
 
   Time now_ = 0;
-  std::vector<Time> releases_;  // by block: the last one
+  std::vector<Order> orders_;  // by block
   std::unordered_map<std::uintptr_t, Page> pages_;
   std::uintptr_t last_number_ = ~std::uintptr_t{0};
   Page* last_ = nullptr;

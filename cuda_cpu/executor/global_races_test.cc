@@ -55,11 +55,14 @@ TEST_F(RacesInGlobalMemory, AccessesOfDifferentBytesOrWithoutAChangeAreNone) {
   EXPECT_EQ(race("cvt.u64.u32 %rd3, %r6; add.u64 %rd3, %rd3, %rd1; st.global.u8 [%rd3], 1; ld.global.u8 %r2, [%rd3];"),
             "");
   EXPECT_EQ(race("st.global.u32 [%rd1], 1;"), "") << "all write the same";
+  EXPECT_EQ(race("@%p2 st.global.u32 [%rd1], 0; @%p3 ld.global.u32 %r2, [%rd1];"), "") << "as before";
+  EXPECT_TRUE(is_race("@%p2 st.global.u32 [%rd1], 0; @%p3 st.global.u32 [%rd1], 1;"))
+      << "which of two values remains depends on their order";
   EXPECT_EQ(race("setp.lt.u32 %p1, %r6, 32; @%p1 st.global.u32 [%rd1], %r1;"), "") << "lanes of one instruction";
 }
 
 TEST_F(RacesInGlobalMemory, OfAccessesOfDifferentSizesAreFoundByByte) {
-  std::string const write = "@%p2 st.global.v4.u32 [%rd1], {%r1, %r1, %r1, %r1}; @%p3 ";
+  std::string const write = "mov.u32 %r5, -1; @%p2 st.global.v4.u32 [%rd1], {%r5, %r5, %r5, %r5}; @%p3 ";
   EXPECT_EQ(race(write + "st.global.u8 [%rd1+16], 1; @%p3 ld.global.u16 %r2, [%rd1+18];"), "");
   EXPECT_EQ(race(write + "ld.global.u8 %r2, [%rd1+15];").substr(0, 75),
             "a race: thread (0,0,0) of block (1,0,0) reads 1 byte at byte 15 of 4096 byt");
@@ -87,6 +90,13 @@ TEST_F(RacesInGlobalMemory, AccessesThroughTheCacheOfAllBlocksMayWait) {
                  "wait: @%p3 ld.global.cg.u32 %r3, [%rd1+8]; setp.eq.u32 %p0, %r3, 0; and.pred %p0, %p0, %p3; "
                  "@%p0 bra wait; @%p3 ld.global.u32 %r2, [%rd1];"),
             "");
+}
+
+TEST_F(RacesInGlobalMemory, AFlagThatIsSetWithoutAFenceOrdersReads) {
+  std::string const flag = "@%p2 st.volatile.global.u32 [%rd1+8], 1; wait: @%p3 ld.volatile.global.u32 %r3, [%rd1+8]; "
+                           "setp.eq.u32 %p0, %r3, 0; and.pred %p0, %p0, %p3; @%p0 bra wait;";
+  EXPECT_EQ(race("@%p2 ld.global.u32 %r2, [%rd1];" + flag + "@%p3 st.global.u32 [%rd1], 1;"), "");
+  EXPECT_TRUE(is_race("@%p2 ld.global.u32 %r2, [%rd1]; @%p3 st.global.u32 [%rd1], 1;" + flag));
 }
 
 TEST_F(RacesInGlobalMemory, AThreadMayFenceForThoseThatItMeetsAtABarrier) {
@@ -147,8 +157,8 @@ TEST_F(RacesInGlobalMemory, NewMemoryHasNoAccesses) {
   std::string const use = "{ .param .b64 a; .param .b64 r; st.param.b64 [a], " + megabytes +
                           "; call (r), malloc, (a); ld.param.b64 %rd3, [r]; }\nst.global.u32 [%rd3], %r6;\n"
                           "{ .param .b64 a; st.param.b64 [a], %rd3; call free, (a); }\n";
-  std::string all = "setp.ne.u32 %p0, %r1, 0; @%p0 exit;\n";
-  for (int i = 0; i < 4; ++i) all += use;
+  std::string all = "setp.ne.u32 %p0, %r1, 0; @%p0 exit;\nadd.u32 %r6, %r6, 1;\n";
+  for (int i = 0; i < 32; ++i) all += use;
   EXPECT_EQ(outcome(all, {.race = true},
                     ".extern .func (.param .b64 r) malloc(.param .b64 a);\n.extern .func free(.param .b64 a);\n"),
             "");
