@@ -8,6 +8,7 @@
 #include <thrust/sort.h>
 #include <thrust/transform.h>
 #include <thrust/transform_reduce.h>
+#include <thrust/unique.h>
 #include <cub/block/block_scan.cuh>
 #include <cub/device/device_reduce.cuh>
 
@@ -84,6 +85,22 @@ void thrust_algorithms() {
   CHECK(result == expected);
 }
 
+// Blocks write where others read.
+void thrust_in_place() {
+  std::vector<int> expected(50000);
+  for (int i = 0; i < 50000; ++i) expected[i] = i * 7919 % 10007;
+  thrust::device_vector<int> values(expected.begin(), expected.end());
+  thrust::sort(values.begin(), values.end());
+  values.erase(thrust::unique(values.begin(), values.end()), values.end());
+  thrust::inclusive_scan(values.begin(), values.end(), values.begin());
+  std::sort(expected.begin(), expected.end());
+  expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
+  std::partial_sum(expected.begin(), expected.end(), expected.begin());
+  std::vector<int> result(values.size());
+  thrust::copy(values.begin(), values.end(), result.begin());
+  CHECK(result == expected);
+}
+
 void cub_algorithms() {
   std::vector<int> const host = numbers();
   thrust::device_vector<int> values(host.begin(), host.end());
@@ -112,5 +129,6 @@ void cub_algorithms() {
 
 int main() {
   thrust_algorithms();
+  thrust_in_place();
   cub_algorithms();
 }
