@@ -57,8 +57,9 @@ BlockChecker::BlockChecker(Block& block)
       races_(block.launch.races.get()),
       orders_(block.threads),
       warp_fences_((block.threads + kLanes - 1) / kLanes) {
+  auto const& [x, y, z] = block.index;
   auto const& grid = block.launch.shape.grid;
-  number_ = static_cast<std::uint32_t>((std::uint64_t{block.index.z} * grid.y + block.index.y) * grid.x + block.index.x);
+  number_ = static_cast<std::uint32_t>((std::uint64_t{z} * grid.y + y) * grid.x + x);
   Checks const& checks = block.launch.options->checks;
   if (checks.race) shadows_.reset(zeroed<Shadow>(block.launch.reserved_shared_at));
   if (!checks.init_shared) return;
@@ -158,8 +159,8 @@ bool BlockChecker::may_be_ordered(Access const& earlier, unsigned thread) const 
   Order const &theirs = orders_[earlier.thread], &ours = orders_[thread];
   auto const both = [&](Time Order::*last) { return theirs.*last > earlier.time && ours.*last > earlier.time; };
   // What was read may have come to the lane that writes by shuffles or in matrices.
-  if (earlier.thread / kLanes == thread / kLanes && (both(&Order::meeting) || (!earlier.wrote && both(&Order::exchange))))
-    return true;
+  bool const in_warp = both(&Order::meeting) || (!earlier.wrote && both(&Order::exchange));
+  if (in_warp && earlier.thread / kLanes == thread / kLanes) return true;
   // A lane that meets others may also rely on their fences.
   auto const fenced = [&](Order const& order, unsigned of) {
     return order.fence > earlier.time || (order.meeting > earlier.time && warp_fences_[of / kLanes] > earlier.time);

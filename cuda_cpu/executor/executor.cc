@@ -182,8 +182,8 @@ void Launch::print(std::string_view text) {
 
 // Blocks begin in the order of their numbers. A worker runs its block until its turn is over, and only then begins
 // another one. So the blocks that a block may wait for are running or finished. The blocks of a cooperative launch begin
-// in any case, so that two such launches never wait for each other's blocks to end. All blocks of a launch that is checked
-// for races run on one worker, which begins as many of them as all workers together would.
+// in any case, so that two such launches never wait for each other's blocks to end. All blocks of a launch that is
+// checked for races run on one worker, which begins as many of them as all workers together would.
 class Executor::Pool {
  public:
   explicit Pool(Options options)
@@ -228,8 +228,8 @@ class Executor::Pool {
     return job.launch.races == nullptr ? resident_blocks_ : resident_blocks_ * count_;
   }
 
-  // The run of the next block to begin on this worker, which has begun `residents` blocks, and the number of that block.
-  // Runs take turns. Null if there is no such block.
+  // The run of the next block to begin on this worker, which has begun `residents` blocks, and the number of that
+  // block. Runs take turns. Null if there is no such block.
   std::shared_ptr<Job> next_job(std::uint64_t& number, std::size_t residents) TRACING_REQUIRES(mutex_) {
     for (std::size_t tries = waiting_.size(); tries > 0; --tries) {
       auto job = std::move(waiting_.front());
@@ -322,7 +322,7 @@ class Executor::Pool {
   }
 
   std::size_t const resident_blocks_;
-  unsigned const count_;             // of the workers
+  unsigned const count_;            // of the workers
   std::atomic<unsigned> large_{0};  // runs of which a worker may begin more blocks
   Mutex mutex_;
   tracing::internal::CondVar changed_;  // waiting_ or ends_

@@ -34,17 +34,17 @@ struct Shadow {
   std::array<Access, 2> reads;  // of two different threads, the last one first; also writes that changed nothing
 };
 
-/// Single-thread: the blocks of a launch that is checked for races run on one host thread. Its memory is that of a Shadow
-/// for each element that the launch accesses: 12 times as much as an array of 4-byte elements, 48 times as much as one of
-/// bytes.
+/// Single-thread: the blocks of a launch that is checked for races run on one host thread. Its memory is that of a
+/// Shadow for each element that the launch accesses: 12 times as much as an array of 4-byte elements, 48 times as much
+/// as one of bytes.
 class GlobalRaces {
  public:
   Time tick() noexcept { return ++now_; }
 
   /// A thread of the block made a volatile or atomic access or, with `orders`, an atomic one or a fence.
   void mark_block(std::uint32_t block, bool orders);
-  /// Whether both blocks did something since then that may have ordered the earlier access before what `block` does. For a
-  /// read a volatile access is enough, since what is stored then may depend on what was read.
+  /// Whether both blocks did something since then that may have ordered the earlier access before what `block` does.
+  /// For a read a volatile access is enough, since what is stored then may depend on what was read.
   bool may_be_ordered(Access const& earlier, std::uint32_t block) const noexcept;
 
   /// Calls visit(shadow, offset, count) for pieces of `bytes` of memory, until it is false.

@@ -145,8 +145,8 @@ TEST_F(RacesInGlobalMemory, OfBulkCopiesAreFound) {
 // Each waits for all others.
 TEST_F(RacesInGlobalMemory, AsManyBlocksRunTogetherAsWithoutTheCheck) {
   device.options.checks = {.race = true};
-  EXPECT_EQ(text_of(run_body("mov.u32 %r7, %nctaid.x; atom.global.add.u32 %r3, [%rd1], 1;\nwait: ld.volatile.global.u32 "
-                             "%r3, [%rd1]; setp.lt.u32 %p1, %r3, %r7; @%p1 bra wait;",
+  EXPECT_EQ(text_of(run_body("mov.u32 %r7, %nctaid.x; atom.global.add.u32 %r3, [%rd1], 1;\n"
+                             "wait: ld.volatile.global.u32 %r3, [%rd1]; setp.lt.u32 %p1, %r3, %r7; @%p1 bra wait;",
                              {{2 * 16}, {1}, 0})),
             "");
 }
