@@ -74,11 +74,12 @@ class RecordingBytes {
     header.ns_per_tick = std::uint64_t{1} << 32;
     append(bytes_, header);
   }
-  void add(std::uint64_t track, std::string_view records) {
+  void add(std::uint64_t track, std::string_view records, std::uint64_t first_record = 0) {
     tracing::internal::ChunkHead head{};
     head.generation = 2;
     head.used = static_cast<std::uint32_t>(records.size());
     head.track = track;
+    head.first_record = first_record;
     bytes_.resize(tracing::internal::offset_of_chunk(chunks_) + tracing::internal::kChunkBytes);
     std::memcpy(bytes_.data() + tracing::internal::offset_of_head(chunks_), &head, sizeof(head));
     records.copy(bytes_.data() + tracing::internal::offset_of_chunk(chunks_), records.size());

@@ -1,6 +1,8 @@
 #include "tracing_core/record/replay.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -22,11 +24,17 @@ class Replay {
 
   void feed(RecordEntry const& entry, bool selected) {
     OnTrack& writer = tracks_[entry.writer];
-    if (entry.ordinal > writer.next_ordinal) forget(entry, writer);
-    writer.next_ordinal = entry.ordinal + ((entry.flags & kRestated) == 0);
+    Instant const time = time_of(entry);
+    bool const is_restated = (entry.flags & kRestated) != 0;
+    if (entry.ordinal > writer.next_ordinal) writer.still_in = 0;
+    writer.next_ordinal = entry.ordinal + !is_restated;
+    if (!is_restated) {
+      leave_unconfirmed(entry.writer, writer);
+      writer.still_in.reset();
+      if (entry.track == entry.writer) writer.last = time;
+    }
     Track const track{entry.track, entry.track_name};
     if (OnTrack& on = tracks_[entry.track]; on.name != entry.track_name) on.name = entry.track_name;
-    Instant const time = time_of(entry);
     Origin const origin{&track, time, !selected};
     Origin const restored{&track, time, true};
     switch (entry.type) {
@@ -81,7 +89,15 @@ class Replay {
   struct OnTrack {
     std::string name;
     std::uint64_t next_ordinal = 0;
+    Instant last{};  // of its last record
     std::vector<Entered> entered;
+    // After a gap in its records: how many of `entered` it is known to be in still.
+    std::optional<std::size_t> still_in{};
+
+    // Whether the next of `entered` is this one.
+    bool is_still_in(std::uint64_t span) const {
+      return still_in && *still_in < entered.size() && entered[*still_in].span == span;
+    }
     std::uint64_t restored = 0;  // the span whose further values are new as well
   };
 
@@ -134,15 +150,24 @@ class Replay {
       writer.restored = entry.span;
       add_span(entry, below(entry.parent), restored);
     }
+    if ((entry.flags & kEntered) == 0 || !id_of(entry.span)) return;
+    if (writer.is_still_in(entry.span)) {
+      ++*writer.still_in;
+      return;
+    }
+    leave_unconfirmed(entry.writer, writer);
     bool const is_inside = find_entered(writer.entered, entry.span) != writer.entered.rend();
     bool const is_hidden = hides_entries_ || entry.is_context;
-    if ((entry.flags & kEntered) != 0 && !is_inside) enter(entry.span, {restored.track, restored.time, is_hidden});
+    if (!is_inside) enter(entry.span, {restored.track, restored.time, is_hidden});
+    if (writer.still_in) writer.still_in = writer.entered.size();
   }
 
-  // Records of the track are missing: which spans it left meanwhile is not known.
-  void forget(RecordEntry const& entry, OnTrack& writer) {
-    Track const track{entry.writer, writer.name};
-    while (!writer.entered.empty()) exit(writer.entered.back().span, {&track, time_of(entry), hides_entries_});
+  // The track left these spans in the gap, nobody knows when: the last record before it is the latest known time.
+  void leave_unconfirmed(std::uint64_t number, OnTrack& writer) {
+    if (!writer.still_in) return;
+    Track const track{number, writer.name};
+    while (writer.entered.size() > *writer.still_in)
+      exit(writer.entered.back().span, {&track, writer.last, hides_entries_});
   }
 
   void feed_event(RecordEntry const& entry, Origin const& origin) {

@@ -120,13 +120,25 @@ class Times final : public Layer {
   std::vector<std::int64_t>& to_;
 };
 
+std::string at(std::uint32_t ticks, std::string record) {
+  std::memcpy(record.data(), &ticks, sizeof(ticks));
+  return record;
+}
+
+std::vector<std::int64_t> times_of(tracing_test::RecordingBytes const& file, LostEntries lost) {
+  std::string error;
+  auto const recording = Recording::read_bytes(file.bytes(), error);
+  EXPECT_NE(recording, nullptr) << error;
+  std::vector<std::int64_t> times;
+  if (recording == nullptr) return times;
+  replay(*recording, *RegistryBuilder().with(std::make_unique<Times>(times)).build(),
+         [](RecordEntry const&) { return true; }, lost);
+  return times;
+}
+
 // As in a damaged recording, or of a past span whose clock was set back.
 TEST(Replay, EndsNoSpanBeforeItBegins) {
   using tracing_test::record;
-  auto const at = [](std::uint32_t ticks, std::string bytes) {
-    std::memcpy(bytes.data(), &ticks, sizeof(ticks));
-    return bytes;
-  };
   constexpr std::uint64_t kHeld = std::uint64_t{1} << 40 | 7;
   tracing_test::SiteBytes site;
   site.row.kind = static_cast<std::uint8_t>(Kind::span);
@@ -137,13 +149,33 @@ TEST(Replay, EndsNoSpanBeforeItBegins) {
                   at(30, record(RecordType::enter, 1, 0, {kHeld})) + at(10, record(RecordType::exit, 1, 0, {kHeld})) +
                   at(0, record(RecordType::enter, 1, 0, {kHeld})) + at(9, record(RecordType::exit, 1, 0, {kHeld})) +
                   at(15, record(RecordType::close, 1, 0, {kHeld})));
-  std::string error;
-  auto const recording = Recording::read_bytes(file.bytes(), error);
-  ASSERT_NE(recording, nullptr) << error;
-  std::vector<std::int64_t> times;
-  replay(*recording, *RegistryBuilder().with(std::make_unique<Times>(times)).build(),
-         [](RecordEntry const&) { return true; });
-  EXPECT_THAT(times, testing::ElementsAre(50, 50, 50, 30, 30, 1, 9, 40));
+  EXPECT_THAT(times_of(file, LostEntries::restored), testing::ElementsAre(50, 50, 50, 30, 30, 1, 9, 40));
+}
+
+// The first records of a test or a profile are kept, as are those with errors, so those in the middle may be missing.
+TEST(Replay, EndsASpanThatIsLeftWhereRecordsAreMissingWithTheLastOneBefore) {
+  using tracing_test::record;
+  constexpr std::uint64_t kOuter = std::uint64_t{1} << 40 | 7, kInner = kOuter + 1, kNotEntered = kOuter + 2;
+  constexpr std::uint64_t kLater = kOuter + 3;
+  tracing_test::SiteBytes site;
+  site.row.kind = static_cast<std::uint8_t>(Kind::span);
+  tracing_test::RecordingBytes file;
+  file.add(0, site.record(1));
+  file.add(1, at(1, record(RecordType::new_span, 1, 1, {kOuter})) +
+                  at(2, record(RecordType::enter, 1, 0, {kOuter})) +
+                  at(3, record(RecordType::new_span, 1, 1, {kInner})) +
+                  at(4, record(RecordType::enter, 1, 0, {kInner})) +
+                  at(5, record(RecordType::new_span, 1, 1, {kNotEntered})));
+  file.add(1, at(100, record(RecordType::state, 1, kRestated | kEntered, {kOuter, 0, 0})) +
+                  at(100, record(RecordType::state, 1, kRestated | kEntered, {kLater, kOuter, 0})) +
+                  at(110, record(RecordType::exit, 1, 0, {kLater})) + at(120, record(RecordType::exit, 1, 0, {kOuter})),
+           1000);
+  for (LostEntries const lost : {LostEntries::shown, LostEntries::restored}) {
+    std::vector<std::int64_t> times = times_of(file, lost);
+    ASSERT_GE(times.size(), 6u);
+    times.resize(6);  // without the ends of spans that no thread is in
+    EXPECT_THAT(times, testing::ElementsAre(2, 4, 5, 100, 110, 120));
+  }
 }
 
 }  // namespace
