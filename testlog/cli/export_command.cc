@@ -55,8 +55,22 @@ std::string name_of(RecordingFile const& file, RecordedTests const& tests) {
   return is_one ? tests.begin()->second.name : std::filesystem::path(file.path).stem().string();
 }
 
-tracing::internal::TraceSource source_of(RecordingFile& file, RecordedTests const& tests, Options const& options) {
+// Processes in containers or on several machines may have the same number; then a later one gets the next that is free.
+class ProcessNumbers {
+ public:
+  std::uint64_t add(std::uint64_t pid) {
+    while (!taken_.insert(pid).second) ++pid;
+    return pid;
+  }
+
+ private:
+  std::set<std::uint64_t> taken_;
+};
+
+tracing::internal::TraceSource source_of(RecordingFile& file, RecordedTests const& tests, Options const& options,
+                                         ProcessNumbers& processes) {
   tracing::internal::TraceSource source(*file.recording);
+  source.pid = processes.add(source.pid);
   source.process = name_of(file, tests);
   source.filter = filter_of("export", options.filter);
   source.each = [&file](RecordEntry const& entry) { file.learn(entry); };
@@ -65,9 +79,10 @@ tracing::internal::TraceSource source_of(RecordingFile& file, RecordedTests cons
 }
 
 void write_perfetto(Files const& files, Options const& options, OutputFile& output) {
+  ProcessNumbers processes;
   for (auto const& file : files) {
     RecordedTests const tests = tests_of(*file->recording);
-    tracing::internal::write_perfetto(source_of(*file, tests, options),
+    tracing::internal::write_perfetto(source_of(*file, tests, options, processes),
                                       [&output](std::string_view packets) { output.write(packets); });
   }
 }
@@ -98,6 +113,7 @@ int write_xplanes(Files const& files, Options const& options, std::string const&
   tracing::Instant const start = start_of(files);
   std::string const run = tracing::internal::profile_run_of(start);
   std::set<std::string> hosts;
+  ProcessNumbers processes;
   for (auto const& file : files) {
     RecordedTests const tests = tests_of(*file->recording);
     std::string const host = new_host(hosts, name_of(*file, tests), file->recording->process());
@@ -106,7 +122,7 @@ int write_xplanes(Files const& files, Options const& options, std::string const&
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
     if (error) return fail_to_write(path, error);
     OutputFile output(path);
-    tracing::internal::write_xplane(source_of(*file, tests, options), {.hostname = host, .start = start},
+    tracing::internal::write_xplane(source_of(*file, tests, options, processes), {.hostname = host, .start = start},
                                     [&output](std::string_view bytes) { output.write(bytes); });
     error = output.finish();
     if (error) return fail_to_write(path, error);
@@ -122,11 +138,12 @@ void write_chrome(Files const& files, Options const& options, OutputFile& output
   if (is_compressed) {
     gzip.emplace(std::exchange(out, [&gzip](std::string_view text) { (void)gzip->write(text); }));
   }
+  ProcessNumbers processes;
   for (auto const& file : files) {
     chrome.opens_list = file == files.front();
     chrome.closes_list = file == files.back();
     RecordedTests const tests = tests_of(*file->recording);
-    tracing::internal::write_chrome(source_of(*file, tests, options), chrome, out);
+    tracing::internal::write_chrome(source_of(*file, tests, options, processes), chrome, out);
   }
   if (gzip && !gzip->finish()) throw std::bad_alloc();
 }

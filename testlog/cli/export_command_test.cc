@@ -195,6 +195,21 @@ TEST_F(Export, PutsSeveralProcessesInOneTrace) {
   EXPECT_LT(begun[first].second, begun[second].second);
 }
 
+// As in containers, where the first process of each has the number 1.
+TEST_F(Export, KeepsProcessesOfTheSameNumberApart) {
+  pid_t const process = record_in_child(folder_ / "a.rec", [] { work(1); });
+  std::filesystem::copy_file(folder_ / "a.rec", folder_ / "b.rec");
+  Outcome const outcome = export_to({folder_ / "a.rec", folder_ / "b.rec", "--chrome", "--filter=info"});
+  std::map<pid_t, std::string> names;
+  std::map<pid_t, int> begun;
+  for (auto const& one : nlohmann::json::parse(outcome.out)) {
+    if (one["name"] == "process_name") names[one["pid"]] = one["args"]["name"];
+    if (one["ph"] == "B") ++begun[one["pid"]];
+  }
+  EXPECT_THAT(names, ElementsAre(std::pair(process, "a"), std::pair(process + 1, "b")));
+  EXPECT_THAT(begun, ElementsAre(std::pair(process, 1), std::pair(process + 1, 1)));
+}
+
 TEST_F(Export, BeginsSpansWhoseBeginningWasOverwritten) {
   auto [layer, error] = tracing::record_layer({.path = folder_ / "small.rec", .limit_bytes = 1});
   tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {

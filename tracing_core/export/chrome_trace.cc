@@ -37,7 +37,7 @@ class ChromeSections {
 void write_chrome(TraceSource source, ChromeTraceOptions const& options, std::function<void(std::string_view)> out) {
   Recording& recording = source.recording;
   ChromeProcess process = ChromeProcess::current();
-  process.pid = static_cast<std::int64_t>(recording.process());
+  process.pid = static_cast<std::int64_t>(source.pid);
   process.name = source.process;
   process.start = options.start ? options.start : recording.start();
   process.opens_list = options.opens_list;

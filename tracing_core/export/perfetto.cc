@@ -86,8 +86,7 @@ class PerfettoTimeline final : public Timeline {
 }  // namespace
 
 void write_perfetto(TraceSource source, PerfettoPackets::Out out) {
-  Recording const& recording = source.recording;
-  PerfettoPackets packets({static_cast<std::int64_t>(recording.process()), source.process, recording.start()}, std::move(out));
+  PerfettoPackets packets({static_cast<std::int64_t>(source.pid), source.process, source.recording.start()}, std::move(out));
   SpanLinks const links = SpanLinks::of(source.recording);
   PerfettoTimeline timeline(packets, links);
   draw_timeline(std::move(source), links, timeline);

@@ -24,9 +24,10 @@ struct RecordedSection {
 };
 
 struct TraceSource {
-  explicit TraceSource(Recording& from) : recording(from) {}
+  explicit TraceSource(Recording& from) : recording(from), pid(from.process()) {}
 
   Recording& recording;
+  std::uint64_t pid;                 // by which viewers know the processes of a trace apart
   std::string process{};             // its name
   std::unique_ptr<Filter> filter{};  // null: everything
   // Which records are written; the others are context of these. Null: all.

@@ -391,7 +391,7 @@ void write_xplane(TraceSource source, XplaneOptions const& options, std::functio
     if (each != nullptr) each(entry);
   };
   SpanLinks const links = SpanLinks::of(source.recording);
-  XplaneTimeline timeline(start, Arrows(links, source.recording.process()));
+  XplaneTimeline timeline(start, Arrows(links, source.pid));
   draw_timeline(std::move(source), links, timeline);
   timeline.finish(last);
   timeline.write(out);
