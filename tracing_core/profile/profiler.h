@@ -55,8 +55,8 @@ struct ProfileResult {
 };
 
 /// Starts a profile of this process, whose files will be in `dir`, wherever the program changes its folder to. It has the
-/// records of all threads but those that have a scoped default of their own, which is another registry than that of the calling
-/// thread. It goes on beside what the program prints and records anyway, and has none of the spans that are open now. In a
+/// records of all threads whose subscriber is that of the calling thread: if this has a scoped default, of those alone that
+/// have the same. It goes on beside what the program prints and records anyway, and has none of the spans that are open now. In a
 /// program without a subscriber, an empty registry becomes the global default, so that set_global_default() has no effect
 /// afterwards.
 ///
