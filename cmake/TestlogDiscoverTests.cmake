@@ -1,8 +1,9 @@
 # testlog_discover_tests(<target> [RECORD <folder>|OFF] [any argument of gtest_discover_tests()...])
 #
-# Adds each test of a GoogleTest program to CTest, by the name that GoogleTest gives it: parameterized and typed tests end with
-# their number. Each test keeps a recording in <folder>, by default
-# ${CMAKE_BINARY_DIR}/Testing/Temporary/testlog, and removes it if it passes; TRACE_RECORD, if it is set, decides instead.
+# Adds each test of a GoogleTest program to CTest, by the name that GoogleTest gives it: parameterized tests end with their
+# number, and typed ones, which CMake renames, with it in `<>`. Each test keeps a recording in <folder>, by default
+# ${CMAKE_BINARY_DIR}/Testing/Temporary/testlog, and removes it if it passes; TRACE_RECORD, if it is set, decides instead. Its
+# name has the target, TEST_PREFIX and TEST_SUFFIX, so that no test removes or replaces that of another one.
 # RECORD OFF keeps none. After PROPERTIES TIMEOUT <seconds> a test that does not end says what its threads are doing when four
 # fifths of the time are over, and from CMake 3.27 on CTest ends each test by SIGTERM first. The test properties ENVIRONMENT
 # and ENVIRONMENT_MODIFICATION tell the program: PROPERTIES that set them as well replace them.
@@ -14,8 +15,10 @@ function(testlog_discover_tests target)
   # A plain ${ARGN} would split arguments that contain semicolons.
   set(arguments "")
   set(is_folder OFF)
-  set(is_timeout OFF)
-  set(timeout "")
+  set(keyword "")
+  set(value_of_TIMEOUT "")
+  set(value_of_TEST_PREFIX "")
+  set(value_of_TEST_SUFFIX "")
   math(EXPR last "${ARGC} - 1")
   foreach(i RANGE 1 ${last})
     if(i GREATER last)
@@ -27,10 +30,10 @@ function(testlog_discover_tests target)
     elseif("${ARGV${i}}" STREQUAL "RECORD")
       set(is_folder ON)
     else()
-      if(is_timeout)
-        set(timeout "${ARGV${i}}")
+      if(keyword MATCHES "^(TIMEOUT|TEST_PREFIX|TEST_SUFFIX)$")
+        set(value_of_${keyword} "${ARGV${i}}")
       endif()
-      string(COMPARE EQUAL "${ARGV${i}}" "TIMEOUT" is_timeout)
+      set(keyword "${ARGV${i}}")
       string(APPEND arguments " [==[${ARGV${i}}]==]")
     endif()
   endforeach()
@@ -40,9 +43,12 @@ function(testlog_discover_tests target)
   set(properties "")
   if(folder)
     cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
-    string(APPEND properties " ENVIRONMENT_MODIFICATION [==[TRACE_RECORD_DEFAULT=set:${folder}]==]")
+    set(name "${target}.${value_of_TEST_PREFIX}<test>${value_of_TEST_SUFFIX}")
+    string(REGEX REPLACE "[^A-Za-z0-9_.<>-]" "_" name "${name}")
+    string(REPLACE "<test>" "%t" name "${name}")
+    string(APPEND properties " ENVIRONMENT_MODIFICATION [==[TRACE_RECORD_DEFAULT=set:${folder}/${name}.rec]==]")
   endif()
-  if(timeout MATCHES "^[1-9][0-9]*")
+  if(value_of_TIMEOUT MATCHES "^[1-9][0-9]*")
     math(EXPR tenths "${CMAKE_MATCH_0} * 8")
     string(REGEX REPLACE "(.)$" ".\\1" hang_after "${tenths}")
     string(APPEND properties " ENVIRONMENT TRACE_HANG_AFTER_DEFAULT=${hang_after}")

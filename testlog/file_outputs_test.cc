@@ -119,7 +119,7 @@ TEST_F(FileOutputs, FoldedStacksHaveTheTimeInNoSpanOnlyOnDemand) {
 TEST_F(FileOutputs, FoldedStacksOfAnEarlierCtestAreReplaced) {
   fs::path const temporary = folder_ / "Testing/Temporary";
   fs::create_directories(temporary);
-  for (std::string const recordings : {"testlog", "testlog/", ""}) {  // without a folder of recordings, no ctest is known
+  for (std::string const recordings : {"testlog", "testlog/", "testlog/%t.rec", ""}) {  // without a folder of recordings, no ctest is known
     fs::remove(path("run.folded"));
     for (std::string const test : {"Plain.Passes", "Plain.Fails", "Plain.Passes"}) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the times of files lag by some milliseconds

@@ -1,6 +1,7 @@
 // RecordingFile: the file in which a test program records, and whether it stays.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -10,6 +11,9 @@
 #include "tracing_core/record/region.h"
 
 namespace testlog::inline v1 {
+
+/// Where TRACE_RECORD_DEFAULT, a folder or a path with %t, lets tests record; empty if it is not set.
+std::filesystem::path default_folder(Environment const& environment);
 
 /// That of TRACE_RECORD or else of TRACE_RECORD_DEFAULT. Single-thread.
 class RecordingFile {

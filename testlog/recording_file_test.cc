@@ -127,6 +127,23 @@ TEST_F(DefaultRecording, OfSeveralTestsHasTheNameOfTheProgram) {
                                             HasSubstr("\"Plain.Fails\" result=\"failed\"")));
 }
 
+TEST_F(DefaultRecording, HasTheNameThatThePathGivesIt) {
+  Variables const variables{{"TRACE_RECORD_DEFAULT", folder_ / "recordings/unit.gpu_%t.rec"}};
+  run_scenarios("Plain.Fails", variables);
+  run_scenarios("Plain.Fails:Plain.Passes", variables);
+  run("Plain.Fails");
+  EXPECT_THAT(files(), ElementsAre("testlog_scenarios.Plain.Fails.rec", "unit.gpu_Plain.Fails.rec",
+                                   "unit.gpu_testlog_scenarios.rec"));
+}
+
+TEST_F(DefaultRecording, OfTraceRecordHasTheNameOfTheOnlyTest) {
+  Variables const variables{{"TRACE_RECORD", folder_ / "recordings/%t.rec"}};
+  std::filesystem::create_directory(folder_ / "recordings");
+  run_scenarios("Plain.Passes", variables);
+  run_scenarios("Plain.Fails:Plain.Passes", variables);
+  EXPECT_THAT(files(), ElementsAre("Plain.Passes.rec", "testlog_scenarios.rec"));
+}
+
 TEST_F(DefaultRecording, StaysIfTheProcessDoesNotEndByItself) {
   run("Dies.ByExit");
   EXPECT_THAT(marks("testlog_scenarios.Dies.ByExit.rec", "exit"), ElementsAre("exit test=\"Dies.ByExit\""));

@@ -23,9 +23,8 @@ constinit tracing::internal::NeverDestroyed<Attribution> the_attribution;
 
 // When the ctest began that runs this test, if that recorded in the folder that testlog_discover_tests() gives it.
 std::optional<tracing::Instant> start_of_run(Environment const& environment) {
-  std::filesystem::path folder = environment.record_default;
+  std::filesystem::path const folder = default_folder(environment);
   if (folder.empty()) return std::nullopt;
-  if (!folder.has_filename()) folder = folder.parent_path();
   return tracing::internal::start_of_ctest(folder.parent_path());
 }
 

@@ -15,16 +15,19 @@ std::string variable(std::string const& name) {
 }
 
 TEST(Consumer, KeepsRecordingsInTheBuildFolder) {
-  EXPECT_TRUE(variable("TRACE_RECORD_DEFAULT").ends_with("/Testing/Temporary/testlog"));
+  EXPECT_TRUE(variable("TRACE_RECORD_DEFAULT").ends_with("/Testing/Temporary/testlog/testing.%t.rec"));
 }
 TEST(Consumer, KeepsRecordingsInAnotherFolder) {
-  EXPECT_TRUE(variable("TRACE_RECORD_DEFAULT").ends_with("/mine"));
+  EXPECT_TRUE(variable("TRACE_RECORD_DEFAULT").ends_with("/mine/testing.%t.rec"));
   EXPECT_EQ(variable("X"), "1");
+}
+TEST(Consumer, KeepsRecordingsByPrefix) {
+  EXPECT_TRUE(variable("TRACE_RECORD_DEFAULT").ends_with("/testlog/testing.gpu_%t.2.rec"));
 }
 TEST(Consumer, KeepsRecordingsNowhere) { EXPECT_EQ(variable("TRACE_RECORD_DEFAULT"), ""); }
 TEST(Consumer, KnowsWhenItsTimeIsNearlyOver) {
   EXPECT_EQ(variable("TRACE_HANG_AFTER_DEFAULT"), "9.6");
-  EXPECT_TRUE(variable("TRACE_RECORD_DEFAULT").ends_with("/Testing/Temporary/testlog"));
+  EXPECT_TRUE(variable("TRACE_RECORD_DEFAULT").ends_with("/Testing/Temporary/testlog/testing.%t.rec"));
 }
 class ConsumerOfWords : public testing::TestWithParam<char const*> {};
 TEST_P(ConsumerOfWords, HasItsNumber) { EXPECT_STREQ(GetParam(), "two words"); }

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -11,12 +12,12 @@
 
 namespace tracing::inline v1::internal {
 
-RecordingFile open_recording(EnvOptions const& options, Output& output) {
+RecordingFile open_recording(EnvOptions const& options, Output& output, std::string_view test) {
   if (options.record.empty() || options.record == "off") return {};
   std::string path = options.record;
   if (is_folder(path)) path.append(path.ends_with('/') ? "" : "/").append(program_invocation_short_name).append(".rec");
   std::error_code error;
-  path = filled_in(std::filesystem::absolute(path, error).string(), program_invocation_short_name);
+  path = filled_in(std::filesystem::absolute(path, error).string(), test.empty() ? program_invocation_short_name : test);
   std::string const own = create_unique_file(path, error);
   std::unique_ptr<Region> region;
   if (!error) region = Region::make_file(own, options.record_limit, error);
@@ -32,7 +33,7 @@ RecordingFile open_default_recording(std::string const& folder, std::string cons
                                      std::string& error) {
   std::error_code code;
   std::filesystem::create_directories(folder, code);
-  std::string path = std::filesystem::absolute(folder, code).string() + "/" + filled_in("%t", name) + ".rec";
+  std::string path = std::filesystem::absolute(folder, code).string() + "/" + name;
   auto region = Region::make_file(path, limit_bytes, code, Region::Existing::replace);
   if (code == std::errc::file_exists) {
     path = create_unique_file(path, code);
