@@ -11,7 +11,8 @@ DirectiveNotes::DirectiveNotes(std::string command, std::string const& directive
 void DirectiveNotes::add(RecordingFile const& file) {
   std::vector<tracing::Metadata const*> const reached(file.callsites.begin(), file.callsites.end());
   std::map<std::string, tracing::DirectiveNote> here;
-  for (tracing::DirectiveNote& note : tracing::explain(filter_, reached)) here[note.directive] = std::move(note);
+  // The recordings are replayed through filters of their own, so this one has seen no values.
+  for (tracing::DirectiveNote& note : tracing::explain(filter_, reached, false)) here[note.directive] = std::move(note);
   if (!std::exchange(has_files_, true)) return notes_.swap(here);
   std::erase_if(notes_, [&here](auto const& one) { return !here.contains(one.first); });
   for (auto& [directive, note] : notes_) {

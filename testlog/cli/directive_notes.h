@@ -17,7 +17,8 @@ class DirectiveNotes {
 
   /// REQUIRES: the recording was replayed.
   void add(RecordingFile const& file);
-  /// A line for each directive that matched nothing in any of the recordings, with the nearest name.
+  /// A line for each directive that matched nothing in any of the recordings, with the nearest name. Values of
+  /// fields are not looked at.
   std::string lines() const;
 
  private:

@@ -402,6 +402,12 @@ testlog )" + command + R"(: --filter: "mylb=trace" matched nothing that ran: no 
   }
 }
 
+TEST_F(Show, SaysNothingOfADirectiveWhoseValuesMatched) {
+  Outcome const shown = show({record("a.rec", [] { work(7); }), "--filter=[request{id=7}]=trace"});
+  EXPECT_THAT(shown.out, HasSubstr("request{id=7}"));
+  EXPECT_EQ(shown.err, "");
+}
+
 TEST_F(Show, RejectsWrongDirectives) {
   Outcome const shown = show({"a.rec", "--filter=a=b=c"});
   EXPECT_THAT(shown.err, HasSubstr("--filter: invalid filter directive\n  a=b=c\n"));

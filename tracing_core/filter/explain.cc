@@ -183,7 +183,8 @@ void append_summary(std::string& out, std::string_view target, TargetSummary con
 
 }  // namespace
 
-std::vector<DirectiveNote> explain(EnvFilter const& filter, std::span<Metadata const* const> reached) {
+std::vector<DirectiveNote> explain(EnvFilter const& filter, std::span<Metadata const* const> reached,
+                                   bool saw_values) {
   std::vector<DirectiveNote> notes;
   auto const note = [&](Directive const& directive, Reason const& reason, std::optional<std::string> const& target) {
     std::string const text = directive.to_string();
@@ -201,7 +202,7 @@ std::vector<DirectiveNote> explain(EnvFilter const& filter, std::span<Metadata c
     Directive const& directive = dynamics.directives()[i];
     if (directive.is_static()) continue;  // explained above
     Reason reason = Explainer(reached, directive).reason();
-    if (reason.text.empty() && directive.has_values() && !dynamics.values_found(i)) {
+    if (saw_values && reason.text.empty() && directive.has_values() && !dynamics.values_found(i)) {
       reason.text = directive.span ? "no span " + quoted(*directive.span) : std::string("no span");
       reason.text += " recorded these values";
     }

@@ -21,8 +21,10 @@ struct DirectiveNote {
 
 /// Explains the directives that matched none of the callsites that ran, with the nearest name that did run, and those
 /// for levels that were compiled out. `reached`: see visit_callsites(). Takes time proportional to directives times
-/// callsites.
-std::vector<DirectiveNote> explain(EnvFilter const& filter, std::span<Metadata const* const> reached);
+/// callsites. `saw_values`: whether the filter was asked about the spans that ran; if not, it cannot know whether their
+/// values match, and nothing is said about values.
+std::vector<DirectiveNote> explain(EnvFilter const& filter, std::span<Metadata const* const> reached,
+                                   bool saw_values = true);
 
 /// The grammar of filters with examples, followed by the targets that were reached, with their levels, spans and
 /// fields. `origin` is the name of the variable. Ends with a newline.
