@@ -93,6 +93,22 @@ TEST_F(RecordedRun, HasNoTestsOfEarlierRuns) {
   EXPECT_THAT(show().err, AllOf(HasSubstr("left out 2 recordings"), HasSubstr("the last ctest left no recordings in Testing/")));
 }
 
+// `ctest -T Test` has a date in the name of its log, and keeps those of earlier runs.
+TEST_F(RecordedRun, IsThatOfADashboardToo) {
+  tracing_test::TemporaryFolder const build;
+  fs::path const temporary = std::string(build / "Testing/Temporary");
+  fs::create_directories(temporary);
+  std::string const words = "cd \"$0\" && exec \"$1\" show --time=none";
+  for (std::string const test : {"Plain.FailsTwice", "Plain.Fails"}) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the times of files lag by some milliseconds
+    std::ofstream(temporary / ("LastTest_20260108-" + std::string(test == "Plain.Fails" ? "2" : "1") + ".log")) << test;
+    testlog::testdata::run_scenarios(test, {{"TRACE_RECORD_DEFAULT", (temporary / "testlog").string()}});
+    Outcome const shown = testlog::testdata::run({"/bin/sh", "-c", words, build / ".", TESTLOG_COMMAND});
+    EXPECT_THAT(shown.out, HasSubstr("---- " + test + " ----"));
+    EXPECT_EQ(shown.err.find("left out 1 recording of earlier runs") != std::string::npos, test == "Plain.Fails") << shown.err;
+  }
+}
+
 TEST_F(RecordedRun, HasNotesOfTheSelectedTestsAlone) {
   EXPECT_THAT(ask({"stats"}).err, HasSubstr("Dies.ByExit did not end"));
   EXPECT_EQ(ask({"stats", "--test=SpansOnly.Fails"}).err, "");

@@ -38,10 +38,13 @@ std::optional<fs::path> folder_of_last_run() {
   auto const look_at = [&](fs::path const& build) {
     std::error_code error;
     fs::path const temporary = build / "Testing" / "Temporary";
-    auto const time = fs::last_write_time(temporary / "LastTest.log", error);
-    if (error || !fs::is_directory(temporary / "testlog", error) || (newest && time <= newest_time)) return;
-    newest = (temporary / "testlog").lexically_normal();
-    newest_time = time;
+    if (!fs::is_directory(temporary / "testlog", error)) return;
+    for (fs::path const& log : tracing::internal::logs_of_ctest(temporary)) {
+      auto const time = fs::last_write_time(log, error);
+      if (error || (newest && time <= newest_time)) continue;
+      newest = (temporary / "testlog").lexically_normal();
+      newest_time = time;
+    }
   };
   look_at(".");
   std::error_code error;

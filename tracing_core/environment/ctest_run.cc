@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <system_error>
+
 #include "tracing_core/internal/open_file.h"
 
 namespace tracing::inline v1::internal {
@@ -14,11 +16,22 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 
 }  // namespace
 
+std::vector<std::filesystem::path> logs_of_ctest(std::filesystem::path const& temporary) {
+  std::vector<std::filesystem::path> logs;
+  std::error_code error;
+  for (auto const& entry : std::filesystem::directory_iterator(temporary, error)) {
+    std::string const name = entry.path().filename();
+    bool const is_log = name.ends_with(".log") || name.ends_with(".log.tmp");
+    if (is_log && (name.starts_with("LastTest.") || name.starts_with("LastTest_"))) logs.push_back(entry.path());
+  }
+  return logs;
+}
+
 std::optional<Instant> start_of_ctest(std::filesystem::path const& temporary) {
   std::optional<Instant> latest;
-  for (char const* const log : {"LastTest.log", "LastTest.log.tmp"}) {  // of a run that is over; of one that is not
+  for (std::filesystem::path const& log : logs_of_ctest(temporary)) {
     struct statx file {};
-    if (statx(AT_FDCWD, (temporary / log).c_str(), 0, STATX_BTIME, &file) != 0 || (file.stx_mask & STATX_BTIME) == 0) continue;
+    if (statx(AT_FDCWD, log.c_str(), 0, STATX_BTIME, &file) != 0 || (file.stx_mask & STATX_BTIME) == 0) continue;
     Instant const made{file.stx_btime.tv_sec * kSecond + file.stx_btime.tv_nsec};
     if (!latest || made > *latest) latest = made;
   }
