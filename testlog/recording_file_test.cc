@@ -258,6 +258,12 @@ TEST_F(DefaultRecording, IsShownWithTheRunOfTheTest) {
   EXPECT_EQ(none.exit_code, 1);
   EXPECT_EQ(none.err, "testlog show: no test is selected; recorded: Plain.Fails\n");
 }
+TEST_F(DefaultRecording, IsShownOfAnEnvironmentThatFailed) {
+  run("Plain.Passes", {{"SCENARIO_OUTSIDE", "fails"}});
+  Outcome const shown = testlog::testdata::run({TESTLOG_COMMAND, "show", folder_ / "recordings", "--failed"});
+  EXPECT_EQ(shown.exit_code, 0);
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("environment torn down"), HasSubstr(": Failure\n"), Not(HasSubstr("---- Plain.Passes"))));
+}
 TEST_F(DefaultRecording, IsShownWithTheNumberOfOverwrittenRecordsOfATest) {
   run("SetUpOnce.D*:SetUpOnce.E*", {{"TRACE_RECORD_LIMIT", "262144"}});
   auto const notes = [this](std::string const& test) {

@@ -251,13 +251,16 @@ bool LinePrinter::add(RecordingFile& file, bool is_only) {
           .build();
   bool const is_narrow = options_.selection.is_narrow();
   RecordedTests const tests = is_narrow ? tests_of(*file.recording) : RecordedTests();
-  bool const has_any = !is_narrow || look_at_tests(tests, file);
+  bool const has_outside =
+      options_.selection.failed && options_.selection.tests.empty() && has_failed_outside_tests(*file.recording);
+  found_tests_ |= has_outside;
+  bool const has_any = !is_narrow || look_at_tests(tests, file) || has_outside;
   auto const is_wanted = [&](RecordEntry const& entry) {
     if (file.is_new != nullptr && !file.is_new(entry)) return false;
     if (options_.is_wanted != nullptr && !options_.is_wanted(entry, of_run.now().time)) return false;
     if (!is_narrow) return true;
     auto const found = tests.find(entry.tag);
-    return found != tests.end() && options_.selection.has(found->second);
+    return found == tests.end() ? has_outside : options_.selection.has(found->second);
   };
   tracing::internal::replay(*file.recording, *registry, [&](RecordEntry const& entry) {
     of_run.follow(entry);

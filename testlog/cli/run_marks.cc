@@ -136,6 +136,15 @@ RecordedTests tests_of(tracing::internal::Recording& recording) {
   return tests;
 }
 
+bool has_failed_outside_tests(tracing::internal::Recording& recording) {
+  bool has_failed = false;
+  if (!recording.has(RecordType::mark)) return false;
+  recording.for_each([&has_failed](RecordEntry const& entry) {
+    if (entry.type == RecordType::mark && entry.metadata->name() == "failure") has_failed |= test_of(entry).empty();
+  });
+  return has_failed;
+}
+
 bool matches_any(std::string_view name, std::string_view patterns) noexcept {
   for (;;) {
     std::size_t const colon = patterns.find(':');

@@ -22,6 +22,8 @@ struct RecordedTest {
 /// The tests of a recording by the tag of their records.
 using RecordedTests = std::map<std::uint32_t, RecordedTest>;
 RecordedTests tests_of(tracing::internal::Recording& recording);
+/// Whether something failed outside any test, such as SetUpTestSuite().
+bool has_failed_outside_tests(tracing::internal::Recording& recording);
 
 bool is_test_begin(tracing::internal::RecordEntry const& entry) noexcept;
 bool is_test_end(tracing::internal::RecordEntry const& entry) noexcept;

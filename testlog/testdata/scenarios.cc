@@ -331,7 +331,7 @@ class Surroundings : public testing::Environment {
     TRACE_DEBUG("environment set up in detail");
     testing::Test::RecordProperty("devices", 2);
   }
-  void TearDown() override { TRACE_INFO("environment torn down"); }
+  void TearDown() override { TRACE_INFO("environment torn down"); EXPECT_STRNE(std::getenv("SCENARIO_OUTSIDE"), "fails"); }
 };
 [[maybe_unused]] testing::Environment* const surroundings =
     outside_too ? testing::AddGlobalTestEnvironment(new Surroundings) : nullptr;
