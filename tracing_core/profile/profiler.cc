@@ -8,23 +8,11 @@
 #include <utility>
 
 #include "tracing_core/export/write_all.h"
-#include "tracing_core/internal/mutex.h"
 #include "tracing_core/profile/profile_files.h"
 #include "tracing_core/profile/recorded_profile.h"
 
 namespace tracing::inline v1 {
 namespace {
-
-// Where the files of the profile that is being recorded go.
-struct Destination {
-  internal::Mutex mutex;
-  std::string dir TRACING_GUARDED_BY(mutex);
-  ProfilerOptions options TRACING_GUARDED_BY(mutex);
-};
-Destination& destination() {
-  static auto& never_destroyed = *new Destination;
-  return never_destroyed;
-}
 
 void print(std::string const& line) noexcept {
   internal::write_once(STDERR_FILENO, "testlog: " + line + "\n");
@@ -71,30 +59,17 @@ std::string profiler_start(std::string dir, ProfilerOptions options) {
   if (std::string error = check_run(options.run); !error.empty()) return error;
   dir = internal::absolute_path(dir);
   // First the recording, so that a profile that is refused makes no folder.
-  if (std::string error = internal::start_recording(options); !error.empty()) return error;
-  if (std::string error = internal::prepare_profile_folder(dir); !error.empty()) {
-    (void)internal::stop_recording();
-    return error;
-  }
-  Destination& to = destination();
-  internal::MutexLock const lock(to.mutex);
-  to.dir = std::move(dir);
-  to.options = std::move(options);
-  return {};
+  if (std::string error = internal::start_recording(std::move(options), dir); !error.empty()) return error;
+  std::string error = internal::prepare_profile_folder(dir);
+  if (!error.empty()) (void)internal::stop_recording();
+  return error;
 }
 
 ProfileResult profiler_stop() {
   internal::RecordedProfile profile = internal::stop_recording();
   if (!profile.error.empty()) return {.error = std::move(profile.error)};
-  std::string dir;
-  ProfilerOptions options;
-  {
-    Destination& from = destination();
-    internal::MutexLock const lock(from.mutex);
-    dir = std::exchange(from.dir, {});
-    options = std::exchange(from.options, {});
-  }
-  ProfileResult result = internal::write_profile(profile, dir, options);  // the recording is still there afterwards
+  ProfilerOptions const& options = profile.options;
+  ProfileResult result = internal::write_profile(profile, profile.dir, options);  // the recording is still there afterwards
   if (options.print) print(result, profile, options);
   std::string const trace = trace_of(result);
   profile.recording.reset();  // the wait may be long

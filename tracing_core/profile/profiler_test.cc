@@ -444,4 +444,23 @@ TEST_F(WithProfiler, HasAStartAndAStopForOtherPlaces) {
   EXPECT_EQ(tracing::profiler_stop().error, "no profile is being recorded");
 }
 
+TEST_F(WithProfiler, EndsWhereItBeganWhileOtherThreadsTryToStart) {
+  std::atomic<int> written{0};
+  std::vector<std::thread> threads;
+  for (char const* const name : {"a", "b", "c"}) {
+    threads.emplace_back([&, name] {
+      std::string const folder = folder_ / name;
+      for (int tries = 0; tries < 50; ++tries) {
+        if (!tracing::profiler_start(folder, {.limit_bytes = std::size_t{256} << 10, .print = false}).empty()) continue;
+        ProfileResult const result = tracing::profiler_stop();
+        EXPECT_EQ(result.error, "");
+        for (std::string const& file : result.files) EXPECT_THAT(file, testing::StartsWith(folder));
+        ++written;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(written, 0);
+}
+
 }  // namespace

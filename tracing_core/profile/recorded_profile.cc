@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <new>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "tracing_core/collect/registry.h"
@@ -71,6 +73,8 @@ struct ActiveProfile {
   std::uint64_t start_ticks;
   std::uint64_t dropped_before;  // records for which the region had no chunk
   unsigned forks;  // when it was started
+  std::string dir;
+  ProfilerOptions options;
 };
 
 // One profile at a time.
@@ -142,7 +146,7 @@ std::string check(ProfilerOptions const& options, std::optional<Targets>& target
 
 }  // namespace
 
-std::string start_recording(ProfilerOptions const& options) {
+std::string start_recording(ProfilerOptions options, std::string dir) {
   std::optional<Targets> targets;
   if (std::string error = check(options, targets); !error.empty()) return error;
   Profiles& all = *profiles;
@@ -160,8 +164,10 @@ std::string start_recording(ProfilerOptions const& options) {
   all.last_number = all.last_number % kMaxTag + 1;
   recorder->store->set_tag(all.last_number);
   std::uint64_t const dropped = recorder->store->region().header().dropped.load(std::memory_order_relaxed);
-  ActiveProfile profile{registry->shared_from_this(), recorder->store, later_ticks(), dropped, fork_count()};
-  if (!registry->attach(recorder->layer, std::make_unique<ProfileFilter>(options, std::move(*targets))))
+  auto filter = std::make_unique<ProfileFilter>(options, std::move(*targets));
+  ActiveProfile profile{registry->shared_from_this(), recorder->store, later_ticks(), dropped, fork_count(),
+                        std::move(dir), std::move(options)};
+  if (!registry->attach(recorder->layer, std::move(filter)))
     return "another layer is attached to the registry";
   all.active = std::move(profile);
   return {};
@@ -170,14 +176,21 @@ std::string start_recording(ProfilerOptions const& options) {
 RecordedProfile stop_recording() {
   Profiles& all = *profiles;
   if (thread_state.in_subscriber) return {.error = "a layer, filter or formatter cannot end a profile"};
-  if (!all.mutex.try_lock()) return {.error = "another thread is starting or ending a profile"};
+  // Another thread may have it while its own profile is refused, which must not keep this one running.
+  constexpr int kMaxTries = 1000;
+  for (int tries = 1; !all.mutex.try_lock(); ++tries) {
+    if (tries == kMaxTries) return {.error = "another thread is starting or ending a profile"};
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   MutexLock const lock(all.mutex, std::adopt_lock);
   if (!all.is_recording()) return {.error = "no profile is being recorded"};
-  ActiveProfile const profile = std::move(*all.active);
+  ActiveProfile profile = std::move(*all.active);
   all.active.reset();
   profile.registry->detach();
   std::uint64_t const end_ticks = later_ticks();
   RecordedProfile recorded;
+  recorded.dir = std::move(profile.dir);
+  recorded.options = std::move(profile.options);
   Region& region = profile.store->region();
   try {
     recorded.recording = Recording::read_region(region, profile.start_ticks);
