@@ -55,6 +55,7 @@ TEST(RuntimeSpans, OfManagedMemorySayWhereItShouldBe) {
 }
 
 TEST(RuntimeSpans, OfCopiesOnTheHost) {
+  ASSERT_EQ(cudaFree(nullptr), cudaSuccess);  // opens the device
   int const from = 7;
   int to = 0;
   tracing::testing::expect_approved("spans/host_copies.txt", shown([&] {
@@ -65,6 +66,7 @@ TEST(RuntimeSpans, OfCopiesOnTheHost) {
 }
 
 TEST(RuntimeSpans, OfModulesHaveTheirNames) {
+  ASSERT_EQ(cudaFree(nullptr), cudaSuccess);  // opens the device
   tracing::testing::expect_approved("spans/modules.txt", shown([] {
     CUmodule module = nullptr;
     CUjit_option option = CU_JIT_OPTIMIZATION_LEVEL;
