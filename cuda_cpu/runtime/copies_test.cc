@@ -4,14 +4,8 @@
 
 #include <array>
 #include <string>
-#include <string_view>
-#include <utility>
 
-#include "tracing_core/collect/registry.h"
-#include "tracing_core/export/line_sink.h"
-#include "tracing_core/export/print.h"
-#include "tracing_core/filter/combinators.h"
-#include "tracing_core/filter/env_filter.h"
+#include "tests/support/printed.h"
 
 namespace cuda_cpu::runtime {
 namespace {
@@ -25,15 +19,11 @@ TEST(RuntimeFills, OfRowsAndSlicesAreSpans) {
   tracing::PrintOptions options{.event_format = tracing::make_event_format(format)};
   options.span_events = tracing::SpanEvents::exit;
   cudaPitchedPtr const slices{memory, 8, 8, 4};
-  std::string text;
-  options.writer = tracing::to_sink(tracing::make_sink([&](tracing::Level, std::string_view line) { text.append(line); }));
-  // Without what the device does, on a thread of its own.
-  auto calls = tracing::to_filter(tracing::EnvFilter::parse_lossy("trace,tracing::cuda::device=off"));
-  tracing::with_default(tracing::RegistryBuilder().with(tracing::print_layer(std::move(options)), std::move(calls)).build(), [&] {
+  std::string const text = tracing_test::printed(std::move(options), [&] {
     EXPECT_EQ(cudaMemset2D(memory, 16, 1, 3, 4), cudaSuccess);
     EXPECT_EQ(cudaMemset3D(slices, 2, {8, 4, 2}), cudaSuccess);
     EXPECT_EQ(cudaMemset3DAsync(slices, 3, {5, 2, 2}, nullptr), cudaSuccess);
-  });
+  }, "trace,tracing::cuda::device=off");
   EXPECT_EQ(text,
             "TRACE memset_d2d8_async{value=1 row_bytes=3 rows=4 device=0 stream=0}: tracing::cuda: exit\n"
             "TRACE memset_d2d8_async{value=2 row_bytes=8 rows=8 device=0 stream=0}: tracing::cuda: exit\n"

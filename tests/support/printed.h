@@ -8,15 +8,20 @@
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/export/print.h"
+#include "tracing_core/filter/combinators.h"
+#include "tracing_core/filter/env_filter.h"
 
 namespace tracing_test {
 
-/// Calls `emit` under a print layer with these options and returns the printed text.
+/// Calls `emit` under a print layer with these options and returns the printed text. The directives must leave out what other
+/// threads record meanwhile.
 template <class F>
-std::string printed(tracing::PrintOptions options, F emit) {
+std::string printed(tracing::PrintOptions options, F emit, std::string_view directives = "trace") {
   std::string text;
   options.writer = tracing::to_sink(tracing::make_sink([&](tracing::Level, std::string_view line) { text.append(line); }));
-  tracing::with_default(tracing::RegistryBuilder().with(tracing::print_layer(std::move(options))).build(), emit);
+  auto filter = tracing::to_filter(tracing::EnvFilter::parse_lossy(directives));
+  tracing::with_default(
+      tracing::RegistryBuilder().with(tracing::print_layer(std::move(options)), std::move(filter)).build(), emit);
   return text;
 }
 
