@@ -2,6 +2,7 @@
 #include "cuda_cpu/cpu/further_calls.h"
 #include "cuda_cpu/libcuda/libcuda.h"
 #include "cuda_cpu/runtime/channels.h"
+#include "cuda_cpu/runtime/images.h"
 
 using namespace cuda_cpu::libcuda;
 namespace cpu = cuda_cpu::cpu;
@@ -10,11 +11,9 @@ extern "C" {
 
 CUresult cuTexObjectCreate(CUtexObject* out, CUDA_RESOURCE_DESC const* resource, CUDA_TEXTURE_DESC const* texture,
                            CUDA_RESOURCE_VIEW_DESC const* view) {
-  return check(cpu::texture_create(out, resource, texture, view), "cuTexObjectCreate()");
+  return done(cuda_cpu::runtime::create_texture(out, resource, texture, view));
 }
-CUresult cuTexObjectDestroy(CUtexObject texture) {
-  return check(cpu::texture_destroy(texture), "cuTexObjectDestroy()");
-}
+CUresult cuTexObjectDestroy(CUtexObject texture) { return done(cuda_cpu::runtime::destroy_texture(texture)); }
 CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC* out, CUtexObject texture) {
   return check(cpu::texture_find(out, nullptr, texture), "cuTexObjectGetResourceDesc()");
 }
@@ -27,11 +26,9 @@ CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC*, CUtexObject) {
 }
 
 CUresult cuSurfObjectCreate(CUsurfObject* out, CUDA_RESOURCE_DESC const* resource) {
-  return check(cpu::surface_create(out, resource), "cuSurfObjectCreate()");
+  return done(cuda_cpu::runtime::create_surface(out, resource));
 }
-CUresult cuSurfObjectDestroy(CUsurfObject surface) {
-  return check(cpu::surface_destroy(surface), "cuSurfObjectDestroy()");
-}
+CUresult cuSurfObjectDestroy(CUsurfObject surface) { return done(cuda_cpu::runtime::destroy_surface(surface)); }
 CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC* out, CUsurfObject surface) {
   return check(cpu::surface_find(out, surface), "cuSurfObjectGetResourceDesc()");
 }

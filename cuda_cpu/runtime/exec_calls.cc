@@ -124,6 +124,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t given) {
     // Before graphs_mutex is locked.
     std::shared_ptr<Graph> const copy = has_captures() ? owned(exec.clone_graph()) : nullptr;
     auto const make = [&](NodeParams& node) TRACING_REQUIRES(graphs_mutex) {
+      TRACE_SPAN(trace, "graph_launch", tracing::kv("graph", exec.number),
+                 tracing::kv("stream", driver().number_of(stream)), tracing::kv("capture", "active"));
       if (copy == nullptr) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;  // another thread began the capture in between
       node = ChildNode{copy};
       return !copy->has_memory_nodes()

@@ -1,10 +1,12 @@
 // Graph management: graphs, their nodes and edges.
+#define TRACE_TARGET "tracing::cuda"
 #include <algorithm>
 #include <span>
 
 #include "cuda_cpu/runtime/graph.h"
 #include "cuda_cpu/runtime/runtime.h"
 #include "cuda_cpu/runtime/user_objects.h"
+#include "tracing_core/tracing.h"
 
 using namespace cuda_cpu::runtime;
 using tracing::internal::MutexLock;
@@ -82,6 +84,7 @@ extern "C" {
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
   return call([&] {
+    TRACE_SPAN(trace, "graph_create");
     if (graph == nullptr || flags != 0) return cudaErrorInvalidValue;
     *graph = make_graph()->handle;
     return cudaSuccess;
@@ -90,6 +93,7 @@ cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags) {
 
 cudaError_t cudaGraphDestroy(cudaGraph_t handle) {
   return call([&] {
+    TRACE_SPAN(trace, "graph_destroy");
     auto const graph = find_graph(handle);
     MutexLock lock(graphs_mutex);
     if (graph == nullptr || graph->is_owned) return cudaErrorInvalidValue;

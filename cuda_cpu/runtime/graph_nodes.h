@@ -75,6 +75,10 @@ inline constexpr cudaGraphNodeType kNodeTypes[] = {
     cudaGraphNodeTypeGraph,  cudaGraphNodeTypeEmpty,     cudaGraphNodeTypeWaitEvent,   cudaGraphNodeTypeEventRecord,
     cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeMemFree};
 static_assert(std::size(kNodeTypes) == std::variant_size_v<NodeParams>);
+/// As fields of spans name them.
+inline constexpr char const* kNodeNames[] = {"kernel", "memcpy",     "memset",       "host",      "graph",
+                                             "empty",  "wait_event", "event_record", "mem_alloc", "mem_free"};
+static_assert(std::size(kNodeNames) == std::variant_size_v<NodeParams>);
 
 inline cudaGraphNodeType type_of(NodeParams const& params) noexcept { return kNodeTypes[params.index()]; }
 

@@ -1,8 +1,12 @@
 // Texture objects and surface objects.
+#define TRACE_TARGET "tracing::cuda"
+#include "cuda_cpu/runtime/images.h"
+
 #include "cuda_cpu/cpu/device.h"
 #include "cuda_cpu/cpu/further_calls.h"
 #include "cuda_cpu/runtime/channels.h"
 #include "cuda_cpu/runtime/runtime.h"
+#include "tracing_core/tracing.h"
 
 using namespace cuda_cpu::runtime;
 namespace cpu = cuda_cpu::cpu;
@@ -109,12 +113,62 @@ bool filters_integers(cudaResourceDesc const& resource, CUDA_RESOURCE_DESC const
   return found && !is_float && (texture.readMode == cudaReadModeElementType || found->bytes == 4);
 }
 
-cudaError_t checked(CUresult result, char const* call) {
-  if (result == CUDA_ERROR_NOT_SUPPORTED) return refuse(cudaErrorNotSupported, cuda_cpu::cpu_driver_last_message());
-  return to_error(driver().check(result, call));
+char const* name_of(CUDA_RESOURCE_DESC const* resource) noexcept {
+  if (resource == nullptr) return "none";
+  switch (resource->resType) {
+    case CU_RESOURCE_TYPE_ARRAY:
+      return "array";
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+      return "mipmapped_array";
+    case CU_RESOURCE_TYPE_LINEAR:
+      return "linear";
+    case CU_RESOURCE_TYPE_PITCH2D:
+      return "pitch_2d";
+  }
+  return "unknown";
+}
+
+// What is not supported is on stderr, too, if no subscriber gets errors.
+CUresult checked(CUresult result, char const* call) {
+  if (result != CUDA_ERROR_NOT_SUPPORTED) return driver().check(result, call);
+  refuse(cudaErrorNotSupported, cuda_cpu::cpu_driver_last_message());
+  return result;
 }
 
 }  // namespace
+
+namespace cuda_cpu::runtime {
+
+CUresult create_texture(CUtexObject* out, CUDA_RESOURCE_DESC const* resource, CUDA_TEXTURE_DESC const* texture,
+                        CUDA_RESOURCE_VIEW_DESC const* view) {
+  tracing::Span const span = TRACE_MAKE_SPAN(trace, "texture_create", tracing::kv("resource", name_of(resource)),
+                                             tracing::kv("texture", tracing::empty));
+  auto const entered = span.enter();
+  CUresult const result = cpu::texture_create(out, resource, texture, view);
+  if (result == CUDA_SUCCESS) span.record(tracing::kv("texture", *out));
+  return checked(result, "cuTexObjectCreate()");
+}
+
+CUresult destroy_texture(CUtexObject texture) {
+  TRACE_SPAN(trace, "texture_destroy", texture);
+  return checked(cpu::texture_destroy(texture), "cuTexObjectDestroy()");
+}
+
+CUresult create_surface(CUsurfObject* out, CUDA_RESOURCE_DESC const* resource) {
+  tracing::Span const span = TRACE_MAKE_SPAN(trace, "surface_create", tracing::kv("resource", name_of(resource)),
+                                             tracing::kv("surface", tracing::empty));
+  auto const entered = span.enter();
+  CUresult const result = cpu::surface_create(out, resource);
+  if (result == CUDA_SUCCESS) span.record(tracing::kv("surface", *out));
+  return checked(result, "cuSurfObjectCreate()");
+}
+
+CUresult destroy_surface(CUsurfObject surface) {
+  TRACE_SPAN(trace, "surface_destroy", surface);
+  return checked(cpu::surface_destroy(surface), "cuSurfObjectDestroy()");
+}
+
+}  // namespace cuda_cpu::runtime
 
 extern "C" {
 
@@ -129,12 +183,12 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* out, cudaResourceDesc c
       return refuse(cudaErrorInvalidFilterSetting,
                     "linear filtering of integers that are not read as normalized floats");
     CUDA_TEXTURE_DESC const reading = to_driver(*texture);
-    return checked(cpu::texture_create(out, &its, &reading, nullptr), "cuTexObjectCreate()");
+    return to_error(create_texture(out, &its, &reading, nullptr));
   });
 }
 
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) {
-  return call([&] { return checked(cpu::texture_destroy(texture), "cuTexObjectDestroy()"); });
+  return call([&] { return destroy_texture(texture); });
 }
 
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* out, cudaTextureObject_t texture) {
@@ -142,7 +196,7 @@ cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* out, cudaTextureO
     CUDA_RESOURCE_DESC its{};
     CUresult const result = out == nullptr ? CUDA_ERROR_INVALID_VALUE : cpu::texture_find(&its, nullptr, texture);
     if (result == CUDA_SUCCESS) *out = to_runtime(its);
-    return checked(result, "cuTexObjectGetResourceDesc()");
+    return to_error(checked(result, "cuTexObjectGetResourceDesc()"));
   });
 }
 
@@ -151,13 +205,13 @@ cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* out, cudaTextureObj
     CUDA_TEXTURE_DESC its{};
     CUresult const result = out == nullptr ? CUDA_ERROR_INVALID_VALUE : cpu::texture_find(nullptr, &its, texture);
     if (result == CUDA_SUCCESS) *out = to_runtime(its);
-    return checked(result, "cuTexObjectGetTextureDesc()");
+    return to_error(checked(result, "cuTexObjectGetTextureDesc()"));
   });
 }
 
 // No texture has a view.
 cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc*, cudaTextureObject_t) {
-  return call([&] { return checked(CUDA_ERROR_INVALID_VALUE, "cuTexObjectGetResourceViewDesc()"); });
+  return call([&] { return to_error(checked(CUDA_ERROR_INVALID_VALUE, "cuTexObjectGetResourceViewDesc()")); });
 }
 
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* out, cudaResourceDesc const* resource) {
@@ -165,12 +219,12 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* out, cudaResourceDesc c
     if (out == nullptr || resource == nullptr) return cudaErrorInvalidValue;
     CUDA_RESOURCE_DESC its{};
     if (cudaError_t const error = to_driver(*resource, its); error != cudaSuccess) return error;
-    return checked(cpu::surface_create(out, &its), "cuSurfObjectCreate()");
+    return to_error(create_surface(out, &its));
   });
 }
 
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) {
-  return call([&] { return checked(cpu::surface_destroy(surface), "cuSurfObjectDestroy()"); });
+  return call([&] { return destroy_surface(surface); });
 }
 
 cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* out, cudaSurfaceObject_t surface) {
@@ -178,7 +232,7 @@ cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* out, cudaSurfaceO
     CUDA_RESOURCE_DESC its{};
     CUresult const result = out == nullptr ? CUDA_ERROR_INVALID_VALUE : cpu::surface_find(&its, surface);
     if (result == CUDA_SUCCESS) *out = to_runtime(its);
-    return checked(result, "cuSurfObjectGetResourceDesc()");
+    return to_error(checked(result, "cuSurfObjectGetResourceDesc()"));
   });
 }
 

@@ -3,9 +3,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include <functional>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "cuda_cpu/runtime/copies.h"
 #include "cuda_cpu/runtime/graph.h"
@@ -14,24 +14,10 @@
 
 namespace cuda_cpu::runtime {
 
-/// Adds the node that `make(NodeParams&)` makes.
-template <class Make>
-cudaError_t add_node(cudaGraphNode_t* out, cudaGraph_t handle, cudaGraphNode_t const* dependencies,
-                     cudaGraphEdgeData const* data, std::size_t count, Make const& make) noexcept {
-  return call([&]() -> cudaError_t {
-    if (out == nullptr) return cudaErrorInvalidValue;
-    auto const graph = find_graph(handle);
-    if (graph == nullptr) return cudaErrorInvalidValue;
-    NodeParams params;
-    if (cudaError_t const error = make(params); error != cudaSuccess) return error;
-    tracing::internal::MutexLock const lock(graphs_mutex);
-    std::vector<Edge> edges;
-    if (!read_nodes(*graph, dependencies, data, count, edges))
-      return refuse(cudaErrorInvalidValue, "a node can only depend on nodes of its graph");
-    *out = graph->add(std::move(params), edges).handle;
-    return cudaSuccess;
-  });
-}
+/// Adds the node that `make` makes.
+cudaError_t add_node(cudaGraphNode_t* out, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
+                     cudaGraphEdgeData const* data, std::size_t count,
+                     std::function<cudaError_t(NodeParams&)> const& make) noexcept;
 
 /// Gives the parameters of a node to `give(Params const&)`.
 template <class Params, class Give>

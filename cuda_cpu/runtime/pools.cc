@@ -1,5 +1,6 @@
 // Memory pools. All of them allocate from the memory of the device and reserve nothing; what else a program sets is
 // kept and given back.
+#define TRACE_TARGET "tracing::cuda"
 #include <fmt/format.h>
 
 #include <cstring>
@@ -9,6 +10,7 @@
 #include "cuda_cpu/cpu/further_calls.h"
 #include "cuda_cpu/runtime/runtime.h"
 #include "tracing_core/internal/mutex.h"
+#include "tracing_core/tracing.h"
 
 using namespace cuda_cpu::runtime;
 
@@ -108,11 +110,16 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, cudaMemPoolProps const* properties) {
   return call([&]() -> cudaError_t {
     if (pool == nullptr || properties == nullptr) return cudaErrorInvalidValue;
+    tracing::Span const span = TRACE_MAKE_SPAN(trace, "mem_pool_create", tracing::kv("max_bytes", properties->maxSize),
+                                               tracing::kv("pool", tracing::empty));
+    auto const entered = span.enter();
     if (properties->handleTypes != cudaMemHandleTypeNone)
       return refuse(cudaErrorNotSupported, "a memory pool to share with other processes is not supported");
-    MutexLock const lock(pools().mutex);
+    MutexLock lock(pools().mutex);
     pools().the_default();
     *pool = pools().add(properties->maxSize);
+    lock.unlock();
+    span.record(tracing::kv("pool", static_cast<void const*>(*pool)));
     return cudaSuccess;
   });
 }
@@ -120,6 +127,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, cudaMemPoolProps const* prope
 // What was allocated from it stays allocated.
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
   return call([&] {
+    TRACE_SPAN(trace, "mem_pool_destroy", tracing::kv("pool", static_cast<void const*>(pool)));
     MutexLock const lock(pools().mutex);
     if (pool == pools().default_pool || pools().pools.erase(pool) == 0) return cudaErrorInvalidValue;
     if (pools().current == pool) pools().current = pools().default_pool;

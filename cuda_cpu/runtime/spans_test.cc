@@ -26,7 +26,7 @@ std::string shown(std::function<void()> const& calls) {
   // Without what the device does, on a thread of its own.
   std::string text = tracing_test::printed(std::move(options), calls, "trace,tracing::cuda::device=off");
   text = std::regex_replace(text, std::regex("0x[0-9a-f]+"), "<pointer>");
-  text = std::regex_replace(text, std::regex("(stream|graph|launch)=[0-9]+"), "$1=<n>");
+  text = std::regex_replace(text, std::regex("(stream|graph|launch|texture|surface)=[0-9]+"), "$1=<n>");
   text = std::regex_replace(text, std::regex("([a-z]+_[mu]?s|gb_per_s)=[0-9.e+-]+"), "$1=<n>");
   return std::regex_replace(text, std::regex("tracing::cuda: "), "");
 }
@@ -77,6 +77,67 @@ TEST(RuntimeSpans, OfModulesHaveTheirNames) {
     EXPECT_EQ(cudaLibraryLoadData(&library, kTestKernels, nullptr, nullptr, 0, nullptr, nullptr, 0), cudaSuccess);
     EXPECT_EQ(cudaLibraryUnload(library), cudaSuccess);
   }));
+}
+
+TEST(RuntimeSpans, OfTexturesAndSurfacesNameTheirResource) {
+  void* memory = nullptr;
+  cudaArray_t array = nullptr;
+  cudaChannelFormatDesc const floats = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindFloat);
+  ASSERT_EQ(cudaMalloc(&memory, 256), cudaSuccess);
+  ASSERT_EQ(cudaMallocArray(&array, &floats, 8, 4, cudaArraySurfaceLoadStore), cudaSuccess);
+  cudaResourceDesc linear{};
+  linear.resType = cudaResourceTypeLinear;
+  linear.res.linear = {memory, floats, 256};
+  cudaResourceDesc of_array{};
+  of_array.resType = cudaResourceTypeArray;
+  of_array.res.array.array = array;
+  cudaTextureDesc const how{};
+  tracing::testing::expect_approved("spans/images.txt", shown([&] {
+    cudaTextureObject_t texture = 0;
+    cudaSurfaceObject_t surface = 0;
+    EXPECT_EQ(cudaCreateTextureObject(&texture, &linear, &how, nullptr), cudaSuccess);
+    EXPECT_EQ(cudaDestroyTextureObject(texture), cudaSuccess);
+    EXPECT_EQ(cudaCreateSurfaceObject(&surface, &of_array), cudaSuccess);
+    EXPECT_EQ(cuSurfObjectDestroy(surface), CUDA_SUCCESS);
+  }));
+  EXPECT_EQ(cudaFreeArray(array), cudaSuccess);
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+}
+
+TEST(RuntimeSpans, OfMemoryPoolsHaveTheirBound) {
+  ASSERT_EQ(cudaFree(nullptr), cudaSuccess);  // opens the device
+  tracing::testing::expect_approved("spans/pools.txt", shown([] {
+    cudaMemPoolProps properties{};
+    properties.maxSize = 4096;
+    cudaMemPool_t pool = nullptr;
+    EXPECT_EQ(cudaMemPoolCreate(&pool, &properties), cudaSuccess);
+    EXPECT_EQ(cudaMemPoolDestroy(pool), cudaSuccess);
+  }));
+}
+
+TEST(RuntimeSpans, OfAGraphThatAProgramMakesNameItsNodes) {
+  DeviceInt const target;
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  tracing::testing::expect_approved("spans/made_graph.txt", shown([&] {
+    cudaGraph_t graph = nullptr;
+    cudaGraph_t outer = nullptr;
+    cudaGraphNode_t fill = nullptr;
+    cudaGraphNode_t end = nullptr;
+    cudaGraphExec_t exec = nullptr;
+    EXPECT_EQ(cudaGraphCreate(&graph, 0), cudaSuccess);
+    cudaMemsetParams const zeros{target.its, 0, 0, 4, 1, 1};
+    EXPECT_EQ(cudaGraphAddMemsetNode(&fill, graph, nullptr, 0, &zeros), cudaSuccess);
+    EXPECT_EQ(cudaGraphAddEmptyNode(&end, graph, &fill, 1), cudaSuccess);
+    EXPECT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    EXPECT_EQ(cudaGraphLaunch(exec, stream), cudaSuccess);
+    EXPECT_EQ(cudaStreamEndCapture(stream, &outer), cudaSuccess);
+    EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+    EXPECT_EQ(cudaGraphDestroy(outer), cudaSuccess);
+    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  }));
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
 TEST(RuntimeSpans, OfAGraphFromItsCaptureToItsEnd) {

@@ -1,13 +1,45 @@
 // Stream management: capture, as defined in capture.h.
+#define TRACE_TARGET "tracing::cuda"
 #include "cuda_cpu/runtime/capture.h"
 #include "cuda_cpu/runtime/runtime.h"
+#include "tracing_core/tracing.h"
 
 using namespace cuda_cpu::runtime;
+
+namespace {
+
+char const* name_of(cudaStreamCaptureMode mode) noexcept {
+  switch (mode) {
+    case cudaStreamCaptureModeGlobal:
+      return "global";
+    case cudaStreamCaptureModeThreadLocal:
+      return "thread_local";
+    case cudaStreamCaptureModeRelaxed:
+      return "relaxed";
+  }
+  return "unknown";
+}
+
+cudaError_t begin(cudaStream_t handle, cudaStreamCaptureMode mode, cudaGraph_t graph, cudaGraphNode_t const* nodes,
+                  cudaGraphEdgeData const* data, std::size_t count) {
+  CUstream const stream = stream_of(handle);
+  TRACE_SPAN(trace, "stream_begin_capture", tracing::kv("stream", driver().number_of(stream)),
+             tracing::kv("mode", name_of(mode)));
+  return begin_capture(stream, mode, graph, nodes, data, count);
+}
+
+std::size_t count_nodes(cudaGraph_t handle) {
+  auto const graph = find_graph(handle);
+  tracing::internal::MutexLock const lock(graphs_mutex);
+  return graph == nullptr ? 0 : graph->nodes().size();
+}
+
+}  // namespace
 
 extern "C" {
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  return call([&] { return begin_capture(stream_of(stream), mode, nullptr, nullptr, nullptr, 0); });
+  return call([&] { return begin(stream, mode, nullptr, nullptr, nullptr, 0); });
 }
 
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, cudaGraphNode_t const* dependencies,
@@ -15,12 +47,21 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
                                           cudaStreamCaptureMode mode) {
   return call([&] {
     return graph == nullptr ? cudaErrorInvalidValue
-                            : begin_capture(stream_of(stream), mode, graph, dependencies, data, count);
+                            : begin(stream, mode, graph, dependencies, data, count);
   });
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  return call([&] { return end_capture(stream_of(stream), graph); });
+  return call([&] {
+    CUstream const its = stream_of(stream);
+    tracing::Span const span =
+        TRACE_MAKE_SPAN(trace, "stream_end_capture", tracing::kv("stream", driver().number_of(its)),
+                        tracing::kv("nodes", tracing::empty));
+    auto const entered = span.enter();
+    cudaError_t const error = end_capture(its, graph);
+    if (error == cudaSuccess && !span.is_disabled()) span.record(tracing::kv("nodes", count_nodes(*graph)));
+    return error;
+  });
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
