@@ -130,7 +130,7 @@ class ChromeStream {
     std::uint64_t named_in = 0;     // the last file that has the thread's name
     TextBuffer name;                // the record that names the thread
   };
-  Reading reading;
+  alignas(64) Reading reading;
 
   // ---- for any thread ----
 
@@ -143,14 +143,14 @@ class ChromeStream {
  private:
   static constexpr std::size_t kPrefetchBytes = 512;
 
-  // Of the recording thread:
-  char* at_ = nullptr;
+  // Of the recording thread. The two parts have cache lines of their own, as each is written with every record.
+  alignas(64) char* at_ = nullptr;
   std::size_t room_ = 0;
   ChromeChunk* chunk_ = nullptr;
   std::atomic<std::uint64_t> end_{0};  // bytes ever recorded
   ChromeChunk* first_ = nullptr;       // stored before that
   // Of the writer:
-  std::uint64_t limit_ = 0;
+  alignas(64) std::uint64_t limit_ = 0;
   std::uint64_t read_ = 0;
   ChromeChunk* reading_ = nullptr;
   std::size_t offset_ = 0;
