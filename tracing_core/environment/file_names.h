@@ -8,7 +8,8 @@
 
 namespace tracing::inline v1::internal {
 
-/// `path` with this process for %p and the test for %t, in whose name `/` becomes `_`.
+/// `path` with this process for %p and the test for %t, in whose name `/` becomes `_`. Of a name of more than 160 bytes
+/// the end is a hash of it.
 std::string filled_in(std::string_view path, std::string_view test);
 
 /// True for an existing folder and for a path that ends in `/`, which creates the folder.
