@@ -103,6 +103,8 @@ std::optional<std::string> trace_of(std::vector<std::string> const& files) {
 int run(Options const& options) {
   std::vector<std::string> const files = files_of("open", options.files);
   if (auto const trace = trace_of(files)) {
+    if (trace->ends_with(".xplane.pb"))
+      throw UsageError("open: " + *trace + " is for TensorBoard or xprof, and ui.perfetto.dev cannot read it");
     if (options.filter_option->count() > 0) throw UsageError("open: --filter is for recordings, and " + *trace + " is none");
     return serve(*trace, options);
   }

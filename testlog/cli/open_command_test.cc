@@ -161,6 +161,7 @@ TEST_F(Open, ExplainsMistakes) {
   std::string messages;
   for (std::vector<std::string> const& arguments : std::vector<std::vector<std::string>>{
            {trace, "--filter=info"},
+           {folder_.write("run.xplane.pb", "")},
            {file, trace},
            {file, "--filter=a=b=c"},
            {file, "--time-limit=0"},

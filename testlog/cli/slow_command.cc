@@ -59,8 +59,9 @@ int run(Options const& options) {
       std::fputs(options.selection.is_narrow() ? "testlog slow: no test is selected\n" : "testlog slow: no spans are recorded\n", stderr);
     return kFailed;
   }
-  print_spans(statistics.empty() ? std::vector<tracing::SpanStatistics>() : statistics.groups.front().spans, options.top);
-  print_tests(read.tests(), options.top);
+  std::size_t const top = options.top == 0 ? SIZE_MAX : options.top;
+  print_spans(statistics.empty() ? std::vector<tracing::SpanStatistics>() : statistics.groups.front().spans, top);
+  print_tests(read.tests(), top);
   return flush_output("slow") ? status : kFailed;
 }
 
@@ -81,7 +82,9 @@ Command add_slow_command(CLI::App& program) {
   CLI::App* const app = program.add_subcommand("slow", "Prints the slowest spans and tests of recordings.");
   add_selection(*app, options->selection);
   app->add_option("--filter", options->filter, "Directives, as in TRACE_FILTER: only these spans")->capture_default_str();
-  app->add_option("--top", options->top, "So many spans, and so many tests")->capture_default_str()->check(CLI::PositiveNumber);
+  app->add_option("--top", options->top, "So many spans, and so many tests; 0: all")
+      ->check(CLI::Range(1'000'000).description(""))
+      ->capture_default_str();
   app->footer(kFooter);
   return {app, [options] { return run(*options); }};
 }
