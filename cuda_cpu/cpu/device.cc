@@ -9,6 +9,7 @@
 #include <exception>
 #include <thread>
 
+#include "cuda_cpu/cpu/lasting_thread_local.h"
 #include "cuda_cpu/cpu/settings.h"
 
 namespace cuda_cpu::cpu {
@@ -180,14 +181,13 @@ void Device::clear() {
     memory.unmap_host(reinterpret_cast<void*>(address));
 }
 
-ThreadState::~ThreadState() {
+void ThreadState::end() noexcept {
   if (stream != nullptr && !is_forked_child()) Device::get()->streams.close(stream);
+  stream = nullptr;
+  std::string().swap(last_message);
 }
 
-ThreadState& this_thread() noexcept {
-  static thread_local ThreadState state;
-  return state;
-}
+ThreadState& this_thread() noexcept { return lasting_thread_local<ThreadState>(); }
 
 CUcontext primary_context() noexcept { return reinterpret_cast<CUcontext>(std::uintptr_t{0x01000000}); }
 

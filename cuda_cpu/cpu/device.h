@@ -217,7 +217,7 @@ struct ThreadState {
   std::string last_message;
   Streams::Handle stream;  // for CU_STREAM_PER_THREAD
 
-  ~ThreadState();
+  void end() noexcept;  // see lasting_thread_local()
 };
 ThreadState& this_thread() noexcept;
 

@@ -437,6 +437,24 @@ TEST_F(CpuFaultDeathTest, ExceptionOfAHostFunctionEndsTheProcess) {
   EXPECT_EXIT((body(), _exit(0)), ::testing::KilledBySignal(SIGABRT), "of the user");
 }
 
+TEST_F(CpuFaultDeathTest, DestructorsOfStaticObjectsMakeCallsThatFail) {
+  auto const body = [] {
+    static Child child;
+    static auto const fails = [] {
+      CUdeviceptr address = 0;
+      Child::expect(child.api.mem_alloc(&address, std::size_t{1} << 40), CUDA_ERROR_OUT_OF_MEMORY, "mem_alloc");
+      Child::expect(cpu_driver_last_message().starts_with("1099511627776 bytes requested"), "its message");
+    };
+    struct Pool {
+      ~Pool() { fails(); }
+    };
+    static Pool const pool;
+    fails();
+    exit(0);
+  };
+  EXPECT_EXIT(body(), ::testing::ExitedWithCode(0), "");
+}
+
 TEST_F(CpuFaultDeathTest, ExceptionOfInternalWorkBreaksTheContext) {
   auto const body = [] {
     Child child;

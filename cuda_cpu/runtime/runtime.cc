@@ -12,6 +12,7 @@
 
 #include "cuda_cpu/cpu/cpu_driver.h"
 #include "cuda_cpu/cpu/device.h"
+#include "cuda_cpu/cpu/lasting_thread_local.h"
 #include "cuda_cpu/runtime/capture_calls.h"
 #include "tracing_core/cuda/errors.h"
 #include "tracing_core/dispatch/current_subscriber.h"
@@ -61,10 +62,7 @@ tracing::cuda::Driver& driver() {
   return its;
 }
 
-ThreadState& this_thread() noexcept {
-  static thread_local ThreadState state;
-  return state;
-}
+ThreadState& this_thread() noexcept { return cpu::lasting_thread_local<ThreadState>(); }
 
 cudaError_t start() {
   ThreadState& thread = this_thread();

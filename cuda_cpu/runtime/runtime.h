@@ -33,6 +33,8 @@ struct ThreadState {
   bool is_current = false;           // the context is current on this thread
   bool per_thread_streams = false;   // stream 0 is the thread's own, see PerThreadStreams
   std::vector<LaunchConfiguration> configurations;
+
+  void end() noexcept { std::vector<LaunchConfiguration>().swap(configurations); }
 };
 ThreadState& this_thread() noexcept;
 
