@@ -90,7 +90,7 @@ TEST_F(Async, ReportsCopiesThatMustNotBe) {
             "a misaligned access of 8 bytes"},
            {"cp.async.ca.shared.global [ours], [%rd1+256], 16;", FaultKind::illegal_address, "an access of 16 bytes"},
            {"cp.async.ca.shared.global [ours+1024], [%rd1], 16;", FaultKind::out_of_range,
-            "an access beyond shared memory of 16 bytes at 0x400"},
+            "an access of 16 bytes at byte 1024 of shared memory, which has "},
            {init + bulk + "[ours], [%rd1], 24, [bar];", FaultKind::illegal_instruction,
             "a copy of 24 bytes; expected a multiple of 16"},
            {init + bulk + "[ours+8], [%rd1], 16, [bar];", FaultKind::misaligned_address,

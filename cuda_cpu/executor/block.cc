@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <new>
+#include <optional>
 
 #include "cuda_cpu/executor/checker.h"
 #include "cuda_cpu/executor/loop_spans.h"
@@ -13,6 +14,9 @@ constexpr std::uint64_t kSharedAlignment = 128;
 
 // The number of times that each warp runs until it waits, after which the turn of the block is over.
 constexpr unsigned kBlockTurn = 64;
+
+constexpr char const* kLocalMemory = "the local memory of a thread";
+constexpr std::int64_t kNearBytes = 4096;  // by which a generic address misses shared or local memory
 
 std::string with_comma(std::string text) { return text.empty() ? text : ", " + text; }
 
@@ -142,24 +146,40 @@ void Block::thread_exited() {
 
 std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std::uint64_t address,
                           std::uint32_t bytes) {
-  auto const fault = [&](FaultKind kind, std::string_view what) -> std::byte* {
+  auto const fault = [&](FaultKind kind, std::string_view what, std::string const& where = "") -> std::byte* {
     fail(warp, step, Mask{1} << lane, kind,
-         std::string(what) + " of " + std::to_string(bytes) + " bytes at " + hexadecimal(address), address);
+         std::string(what) + " of " + std::to_string(bytes) + " bytes at " + hexadecimal(address) + where, address);
     return nullptr;
   };
-  if ((address & (bytes - 1)) != 0) return fault(FaultKind::misaligned_address, "a misaligned access");
+  auto const beyond = [&](FaultKind kind, std::int64_t at, std::string const& memory,
+                          std::uint64_t size) -> std::byte* {
+    fail(warp, step, Mask{1} << lane, kind,
+         "an access of " + std::to_string(bytes) + " bytes at byte " + std::to_string(at) + " of " + memory +
+             ", which has " + std::to_string(size) + " bytes",
+         address);
+    return nullptr;
+  };
+  // Of 32 bits where the kernel computed with these; below zero for a negative index.
+  auto const offset = address >> 32 == 0 ? static_cast<std::int32_t>(address) : static_cast<std::int64_t>(address);
+  if ((address & (bytes - 1)) != 0) {
+    bool const is_of_device =
+        step.space != ptx::Space::shared && step.space != ptx::Space::local && find_range(address, bytes);
+    return fault(FaultKind::misaligned_address, "a misaligned access",
+                 is_of_device ? ", " + launch.memory->describe(address, bytes) : "");
+  }
   auto const inside = [&](std::uint64_t at, std::uint64_t size) { return at < size && bytes <= size - at; };
   std::uint64_t const local_bytes = launch.local_bytes;
   auto const checked = [&](std::byte* place, WrittenBytes* written) {
     return checker == nullptr || step.unchecked || checker->access(warp, step, lane, place, bytes, written) ? place : nullptr;
   };
   if (step.space == ptx::Space::shared) {
-    return inside(address, launch.shared_bytes) ? checked(shared + address, nullptr)
-                                                : fault(FaultKind::out_of_range, "an access beyond shared memory");
+    return inside(address, launch.shared_bytes)
+               ? checked(shared + address, nullptr)
+               : beyond(FaultKind::out_of_range, offset, "shared memory", launch.shared_bytes);
   }
   if (step.space == ptx::Space::local) {
     return inside(address, local_bytes) ? local_of(warp, lane) + address
-                                        : fault(FaultKind::out_of_range, "an access beyond local memory");
+                                        : beyond(FaultKind::out_of_range, offset, kLocalMemory, local_bytes);
   }
   auto* const place = reinterpret_cast<std::byte*>(address);
   if (step.space == ptx::Space::generic) {
@@ -168,6 +188,15 @@ std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std
   }
   MemoryRange const* const range = find_range(address, bytes);
   if (range == nullptr) {
+    auto const near = [&](std::byte const* begin, std::uint64_t size) {
+      auto const at = static_cast<std::int64_t>(address - reinterpret_cast<std::uintptr_t>(begin));
+      bool const is_near = at >= -kNearBytes && at < static_cast<std::int64_t>(size) + kNearBytes;
+      return step.space == ptx::Space::generic && size > 0 && is_near ? std::optional(at) : std::nullopt;
+    };
+    if (auto const at = near(shared, launch.shared_bytes))
+      return beyond(FaultKind::illegal_address, *at, "shared memory", launch.shared_bytes);
+    if (auto const at = near(local_of(warp, lane), local_bytes))
+      return beyond(FaultKind::illegal_address, *at, kLocalMemory, local_bytes);
     fail(warp, step, Mask{1} << lane, FaultKind::illegal_address,
          "an access of " + std::to_string(bytes) + " bytes at " + hexadecimal(address) +
              with_comma(launch.memory->describe(address, bytes)),

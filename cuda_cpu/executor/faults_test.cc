@@ -63,6 +63,28 @@ TEST_F(Faults, EachSpaceHasItsOwnBounds) {
   }
 }
 
+TEST_F(Faults, AnAccessBeyondItsSpaceIsReportedWithTheSize) {
+  struct Case {
+    char const* body;
+    char const* what;
+  };
+  for (auto const& [body, what] : std::initializer_list<Case>{
+           {"ld.shared.u32 %r2, [ours+64];", "an access of 4 bytes at byte 64 of shared memory, which has 64 bytes: "},
+           {"ld.shared.u32 %r2, [ours+-4];", "an access of 4 bytes at byte -4 of shared memory, which has 64 bytes: "},
+           {"cvta.shared.u64 %rd3, ours; st.u32 [%rd3+72], %r2;",
+            "an access of 4 bytes at byte 72 of shared memory, which has 64 bytes: "},
+           {"ld.local.u32 %r2, [own+16];",
+            "an access of 4 bytes at byte 16 of the local memory of a thread, which has 16 bytes: "}}) {
+    auto const fault = run_body(body);
+    ASSERT_TRUE(fault) << body;
+    EXPECT_TRUE(fault->message.starts_with(what)) << body << ": " << fault->message;
+  }
+  auto const misaligned = run_body("ld.global.u32 %r2, [%rd1+2];");
+  ASSERT_TRUE(misaligned);
+  EXPECT_NE(misaligned->message.find(", at byte 2 of 4096 bytes (allocation "), misaligned->message.npos)
+      << misaligned->message;
+}
+
 TEST_F(Faults, DynamicSharedMemoryHasTheSizeOfTheLaunch) {
   EXPECT_EQ(text_of(run_body("mov.u64 %rd3, rest; st.shared.u32 [%rd3+124], %r1;", {{1}, {32}, 128}, 64,
                              ".extern .shared .align 4 .b8 rest[];")),

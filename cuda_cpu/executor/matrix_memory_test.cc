@@ -332,7 +332,7 @@ TEST_F(MatrixMemory, ReportsWhatAWarpMustNotDo) {
            {"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%d0}, [%row+8];", FaultKind::misaligned_address,
             "a misaligned access of 16 bytes at 0x8"},
            {"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%d0, %d1, %d2, %d3}, [tile+2048];", FaultKind::out_of_range,
-            "an access beyond shared memory of 16 bytes at 0x800"},
+            "an access of 16 bytes at byte 2048 of shared memory, which has "},
            {"ldmatrix.sync.aligned.m8n8.x1.b16 {%d0}, [%in];", FaultKind::illegal_address,
             "an address outside of shared memory"},
            {"stmatrix.sync.aligned.m8n8.x1.b16 [%in], {%r};", FaultKind::illegal_address, "outside of shared memory"},
