@@ -1,5 +1,8 @@
 #include "cuda_cpu/executor/device_memory.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <new>
@@ -16,8 +19,23 @@ constexpr std::size_t kMaxFreed = 256;
 constexpr std::uint64_t kMaxFreedBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kNearBytes = std::uint64_t{1} << 20;
 constexpr std::uintptr_t kNullBytes = 4096;
+// Farther from an allocation than this, an access may well be meant for something else.
+constexpr std::uint64_t kBesideBytes = 4096;
 
 std::string bytes_text(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " byte" : " bytes"); }
+
+// Device memory is host memory, so only an address outside of all allocations is asked for.
+bool is_of_host(std::uintptr_t address) {
+  static auto const page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  unsigned char resident = 0;
+  return mincore(reinterpret_cast<void*>(address / page * page), 1, &resident) == 0;
+}
+
+// A host pointer that was given to a kernel is nearest to some allocation, too, which it has nothing to do with.
+std::string beside(std::uintptr_t address, std::uint64_t distance, std::string text) {
+  if ((!text.empty() && distance <= kBesideBytes) || !is_of_host(address)) return text;
+  return "in memory of the host" + (text.empty() ? text : ", or " + text);
+}
 
 }  // namespace
 
@@ -98,12 +116,14 @@ std::string DeviceMemory::describe(std::uintptr_t address, std::uint64_t bytes) 
     nearest = above->first - address;
     text = bytes_text(nearest) + " before " + text_of(above->second, notes_.at(above->first));
   }
-  if (above == ranges_.begin()) return text;
+  if (above == ranges_.begin()) return beside(address, nearest, text);
   auto const& below = std::prev(above)->second;
   if (below.holds(address, bytes))
     return "at byte " + std::to_string(address - below.begin) + " of " + text_of(below, notes_.at(below.begin));
-  if (address > below.end && address - below.end >= nearest) return text;
-  return "reaching " + bytes_text(address + bytes - below.end) + " past the end of " + text_of(below, notes_.at(below.begin));
+  if (address > below.end && address - below.end >= nearest) return beside(address, nearest, text);
+  text = "reaching " + bytes_text(address + bytes - below.end) + " past the end of " +
+         text_of(below, notes_.at(below.begin));
+  return beside(address, address > below.end ? address - below.end : 0, text);
 }
 
 void WrittenBytes::set(std::uintptr_t address, std::uint64_t bytes) noexcept {

@@ -78,10 +78,23 @@ TEST(DeviceMemory, DescribesAnAddressByTheNearestAllocation) {
   EXPECT_EQ(memory.describe(address - 8, 4), "8 bytes before 1024 bytes allocated in load{layer=3} (allocation 1)");
   EXPECT_EQ(memory.describe(address + 1280 - 4, 8),
             "reaching 260 bytes past the end of 1024 bytes allocated in load{layer=3} (allocation 1)");
-  EXPECT_EQ(memory.describe(address + (1 << 21), 4), "");
-  EXPECT_EQ(memory.describe(address - (1 << 21), 4), "");
+  EXPECT_EQ(memory.describe(address + (std::uint64_t{1} << 40), 4), "");
+  EXPECT_EQ(memory.describe(address - (std::uint64_t{1} << 40), 4), "");
   EXPECT_EQ(memory.describe(16, 4), "a null pointer");
   EXPECT_EQ(memory.describe(~std::uintptr_t{7}, 8), "");
+}
+
+TEST(DeviceMemory, DescribesMemoryOfTheHost) {
+  DeviceMemory memory;
+  static std::array<std::byte, 65536> bytes;
+  auto const begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+  EXPECT_EQ(memory.describe(begin, 4), "in memory of the host");
+  memory.map_host(&bytes[32768], 64);
+  EXPECT_EQ(memory.describe(begin, 4), "in memory of the host, or 32768 bytes before 64 bytes of host memory");
+  EXPECT_EQ(memory.describe(begin + 32764, 4), "4 bytes before 64 bytes of host memory");
+  EXPECT_EQ(memory.describe(begin + 32832, 4), "reaching 4 bytes past the end of 64 bytes of host memory");
+  EXPECT_EQ(memory.describe(begin + 60000, 4),
+            "in memory of the host, or reaching 27172 bytes past the end of 64 bytes of host memory");
 }
 
 TEST(DeviceMemory, TracksWhichBytesWereWritten) {
