@@ -2,16 +2,35 @@
 
 #include <cxxabi.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
+#include <system_error>
 
 #include "cuda_cpu/ptx/literal.h"
 #include "cuda_cpu/ptx/source_reader.h"
 
 namespace cuda_cpu::ptx {
 
-std::string demangled(std::string const& name) {
+namespace {
+
+// With -rdc=true nvcc puts the unit before the names that are internal to it: __nv_static_<length>_<unit>_<name>.
+std::string without_unit(std::string const& name) {
+  constexpr std::string_view kPrefix = "__nv_static_";
+  if (!name.starts_with(kPrefix)) return name;
+  std::size_t length = 0;
+  auto const [end, error] = std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), length);
+  auto const begin = static_cast<std::size_t>(end - name.data());
+  return error == std::errc() && name.size() > 2 + begin && length <= name.size() - 2 - begin
+             ? name.substr(begin + 2 + length)
+             : name;
+}
+
+}  // namespace
+
+std::string demangled(std::string const& symbol) {
+  std::string const name = without_unit(symbol);
   if (!name.starts_with("_Z")) return name;  // or "f" would become "float"
   int status = 0;
   std::unique_ptr<char, void (*)(void*)> const text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),

@@ -67,5 +67,13 @@ TEST(SourceLines, WhatTheTextDoesNotDefineIsNamedAsWellAsPossible) {
   EXPECT_EQ(full_text_of(*module, 0), "file 9:5 \n/src/softmax.cu:6 \n");
 }
 
+TEST(SourceLines, NamesAreDemangledWithoutTheUnitOfSeparateCompilation) {
+  EXPECT_EQ(demangled("_Z3addPfi"), "add(float*, int)");
+  EXPECT_EQ(demangled("__nv_static_24__75c6ebd2_7_main_cu_main__Z3addPfi"), "add(float*, int)");
+  EXPECT_EQ(demangled("__nv_static_24__75c6ebd2_7_main_cu_main_add"), "add");
+  EXPECT_EQ(demangled("__nv_static_99_short"), "__nv_static_99_short");
+  EXPECT_EQ(demangled("__nv_static_x"), "__nv_static_x");
+}
+
 }  // namespace
 }  // namespace cuda_cpu::ptx
