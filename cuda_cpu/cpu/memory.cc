@@ -53,6 +53,18 @@ bool take(Device& device, CUdeviceptr address, bool must_be_ordered) {
   return true;
 }
 
+CUresult refuse_free(Device& device, CUdeviceptr address) {
+  {
+    MutexLock const lock(device.allocations_mutex);
+    if (device.allocations.contains(address))
+      return refuse(CUDA_ERROR_INVALID_VALUE,
+                    fmt::format("the allocation at 0x{:x} was not made in stream order", address));
+  }
+  std::string const where = device.memory.describe(address, 1);
+  return refuse(CUDA_ERROR_INVALID_VALUE, fmt::format("no allocation of the device begins at 0x{:x}{}{}", address,
+                                                      where.empty() ? "" : ": ", where));
+}
+
 }  // namespace
 
 CUresult mem_alloc(CUdeviceptr* address, std::size_t bytes) {
@@ -62,7 +74,7 @@ CUresult mem_alloc(CUdeviceptr* address, std::size_t bytes) {
 CUresult mem_free(CUdeviceptr address) {
   return in_context([&](Device& device) {
     if (address == 0) return CUDA_SUCCESS;
-    if (!take(device, address, false)) return CUDA_ERROR_INVALID_VALUE;
+    if (!take(device, address, false)) return refuse_free(device, address);
     auto const result = device.wait(device.streams.end_of_all());  // like the driver
     device.memory.free(address, span_note("freed"));
     return result;
@@ -77,7 +89,7 @@ CUresult mem_alloc_async(CUdeviceptr* address, std::size_t bytes, CUstream strea
 CUresult mem_free_async(CUdeviceptr address, CUstream handle) {
   return on_stream(handle, [&](Device& device, auto& stream) {
     if (address == 0) return CUDA_SUCCESS;
-    if (!take(device, address, true)) return CUDA_ERROR_INVALID_VALUE;
+    if (!take(device, address, true)) return refuse_free(device, address);
     ++device.pending_frees;
     device.streams.submit_short(stream, [&device, address, note = span_note("freed")]() mutable {
       device.memory.free(address, std::move(note));

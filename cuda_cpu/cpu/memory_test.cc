@@ -76,8 +76,12 @@ TEST_F(CpuDriver, KnowsTheAllocationOfAnAddress) {
 TEST_F(CpuDriver, FreesEachAllocationOnce) {
   auto const address = allocate(100);
   EXPECT_EQ(api.mem_free(address + 4), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_THAT(cpu_driver_last_message(), HasSubstr(": at byte 4 of "));
+  EXPECT_EQ(api.mem_free_async(address, nullptr), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_THAT(cpu_driver_last_message(), HasSubstr(" was not made in stream order"));
   EXPECT_EQ(api.mem_free(address), CUDA_SUCCESS);
   EXPECT_EQ(api.mem_free(address), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_THAT(cpu_driver_last_message(), HasSubstr(" that were freed"));
   EXPECT_EQ(api.mem_free(0), CUDA_SUCCESS);
 }
 
