@@ -121,7 +121,8 @@ TEST(RuntimeErrors, OfAnImpossibleLaunchNameTheLimit) {
   DeviceInt const target;
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(unit.launch(target.its, nullptr, 1, 2000), cudaErrorInvalidConfiguration);
-  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("block (2000, 1, 1); a block has 1 to 1024 threads"));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("a launch of store with block (2000, 1, 1); a block has 1 to 1024 threads"));
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(unit.launch(target.its, nullptr, 0, 32), cudaErrorInvalidConfiguration);
   EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("grid (0, 1, 1); a grid has 1 to 2147483647 x "));

@@ -46,9 +46,10 @@ CUresult make_kernel_node(CUfunction function, Dim3 grid, Dim3 block, unsigned s
 
 cudaError_t make_node(cudaKernelNodeParams const* params, NodeParams& node) {
   if (params == nullptr) return cudaErrorInvalidValue;
-  if (cudaError_t const error = check_shape(params->gridDim, params->blockDim); error != cudaSuccess) return error;
   CUfunction function = nullptr;
   if (cudaError_t const error = find_function(params->func, &function); error != cudaSuccess) return error;
+  if (cudaError_t const error = check_shape(function, params->gridDim, params->blockDim); error != cudaSuccess)
+    return error;
   KernelNode kernel;
   CUresult const result = make_kernel_node(function, to_dim3(params->gridDim), to_dim3(params->blockDim),
                                            params->sharedMemBytes, params->kernelParams, params->extra, kernel);

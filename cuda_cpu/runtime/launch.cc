@@ -28,7 +28,7 @@ cudaError_t refuse_cluster() {
 
 cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void** parameters, std::size_t shared_bytes,
                    cudaStream_t stream, bool is_cooperative = false) {
-  if (cudaError_t const error = check_shape(grid, block); error != cudaSuccess) return error;
+  if (cudaError_t const error = check_shape(function, grid, block); error != cudaSuccess) return error;
   if (shared_bytes > UINT32_MAX)
     return refuse(cudaErrorInvalidValue, fmt::format("{} bytes of dynamic shared memory", shared_bytes));
   if (is_cooperative)
@@ -54,15 +54,17 @@ cudaError_t launch_of(void const* host_function, dim3 grid, dim3 block, void** p
 
 }  // namespace
 
-cudaError_t check_shape(dim3 grid, dim3 block) {
+cudaError_t check_shape(CUfunction function, dim3 grid, dim3 block) {
   if (!is_possible_grid(grid))
     return refuse(cudaErrorInvalidConfiguration,
-                  fmt::format("a launch of grid ({}, {}, {}); a grid has 1 to {} x {} x {} blocks", grid.x, grid.y,
-                              grid.z, cpu::kMaxGridX, cpu::kMaxGridYZ, cpu::kMaxGridYZ));
+                  fmt::format("a launch of {} with grid ({}, {}, {}); a grid has 1 to {} x {} x {} blocks",
+                              registry().name_of(function), grid.x, grid.y, grid.z, cpu::kMaxGridX, cpu::kMaxGridYZ,
+                              cpu::kMaxGridYZ));
   if (is_possible_block(block)) return cudaSuccess;
-  return refuse(cudaErrorInvalidConfiguration,
-                fmt::format("a launch of block ({}, {}, {}); a block has 1 to {} threads, and at most {} along z",
-                            block.x, block.y, block.z, cpu::kMaxThreads, cpu::kMaxBlockZ));
+  return refuse(
+      cudaErrorInvalidConfiguration,
+      fmt::format("a launch of {} with block ({}, {}, {}); a block has 1 to {} threads, and at most {} along z",
+                  registry().name_of(function), block.x, block.y, block.z, cpu::kMaxThreads, cpu::kMaxBlockZ));
 }
 
 bool is_hint(cudaLaunchAttributeID attribute) noexcept {

@@ -8,8 +8,8 @@
 
 namespace cuda_cpu::runtime {
 
-/// Whether a device could run such a grid: cudaErrorInvalidConfiguration, explained, if not.
-cudaError_t check_shape(dim3 grid, dim3 block);
+/// Whether a device could run such a grid of a kernel: cudaErrorInvalidConfiguration, explained, if not.
+cudaError_t check_shape(CUfunction function, dim3 grid, dim3 block);
 
 /// Whether the attribute changes how fast a kernel runs, not what it does.
 bool is_hint(cudaLaunchAttributeID attribute) noexcept;

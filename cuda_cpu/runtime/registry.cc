@@ -138,6 +138,13 @@ void const* Registry::host_function_of(CUfunction function) const {
   return nullptr;
 }
 
+std::string Registry::name_of(CUfunction function) const {
+  MutexLock const lock(mutex_);
+  for (auto const& [key, kernel] : kernels_)
+    if (kernel->is(function)) return tracing::cuda::kernel_name(kernel->name.c_str());
+  return "a kernel";
+}
+
 Variable* Registry::find_variable(void const* host_variable) const {
   MutexLock const lock(mutex_);
   auto const found = variables_.find(host_variable);

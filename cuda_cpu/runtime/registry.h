@@ -82,6 +82,8 @@ class Registry {
   Kernel* find_kernel(void const* host_function) const;
   /// The host function of a kernel that was looked up. Null if there is none.
   void const* host_function_of(CUfunction function) const;
+  /// How the source names such a kernel, for people.
+  std::string name_of(CUfunction function) const;
   /// Null if there is none.
   Variable* find_variable(void const* host_variable) const;
   /// Gives the host the addresses of a binary's managed variables.

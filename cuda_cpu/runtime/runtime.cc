@@ -95,8 +95,8 @@ void explain(std::string_view message) noexcept {
 
 cudaError_t refuse(cudaError_t error, std::string_view message) noexcept {
   try {
-    TRACE_ERROR("{}", message, tracing::kv("code", static_cast<int>(error)),
-                tracing::kv("name", cudaGetErrorName(error)));
+    TRACE_ERROR("{}", message, tracing::kv("error", tracing::display(cudaGetErrorName(error))),
+                tracing::kv("code", static_cast<int>(error)));
     explain(fmt::format("{}: {}", cudaGetErrorName(error), message));
   } catch (...) {  // out of memory
   }
