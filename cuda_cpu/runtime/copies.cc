@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cuda_cpu/cpu/further_calls.h"
+#include "cuda_cpu/ptx/source_lines.h"
 #include "cuda_cpu/runtime/registry.h"
 #include "cuda_cpu/runtime/runtime.h"
 
@@ -64,7 +65,9 @@ CUresult copy_async(void* to, void const* from, std::size_t bytes, Direction dir
 cudaError_t at_symbol(void const* symbol, std::size_t bytes, std::size_t offset, std::byte** memory) {
   Variable* const variable = registry().find_variable(symbol);
   if (variable == nullptr) return cudaErrorInvalidSymbol;
-  if (offset > variable->bytes || bytes > variable->bytes - offset) return cudaErrorInvalidValue;
+  if (offset > variable->bytes || bytes > variable->bytes - offset)
+    return refuse(cudaErrorInvalidValue, fmt::format("a copy of {} bytes at byte {} of {}, which has {} bytes", bytes,
+                                                     offset, ptx::demangled(variable->name), variable->bytes));
   CUdeviceptr begin = 0;
   CUresult const result = variable->find(&begin);
   *memory = reinterpret_cast<std::byte*>(begin) + offset;

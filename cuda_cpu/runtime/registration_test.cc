@@ -84,6 +84,17 @@ TEST(Registration, AVariableThatTheUnitDoesNotHaveIsAnError) {
   cudaGetLastError();
 }
 
+TEST(Registration, ACopyBeyondAVariableSaysHowLargeThatIs) {
+  Unit unit("default");
+  char host_variable = 0;
+  unit.add_variable(host_variable, "_ZN3lib7weightsE", 4);
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(cudaMemcpyToSymbol(&host_variable, "12345", 3, 2, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("a copy of 3 bytes at byte 2 of lib::weights, which has 4 bytes"));
+  cudaGetLastError();
+}
+
 TEST(Registration, AFunctionThatIsNoKernelIsAnError) {
   char const host_function = 0;
   cudaKernel_t kernel = nullptr;
