@@ -37,8 +37,12 @@ std::string demangled(std::string const& symbol) {
                                                     std::free);
   if (status != 0) return name;
   // Only names of templates begin with what they return, which is nothing for a kernel.
-  std::string_view const readable = text.get();
-  return std::string(readable.substr(readable.starts_with("void ") ? 5 : 0));
+  std::string_view readable = text.get();
+  if (readable.starts_with("void ")) readable.remove_prefix(5);
+  // nvcc puts variables of an anonymous namespace into one more, _INTERNAL_<unit>.
+  std::size_t const scope = readable.find("::");
+  if (readable.starts_with("_INTERNAL_") && scope != readable.npos) readable.remove_prefix(scope + 2);
+  return std::string(readable);
 }
 
 std::vector<SourceLine> SourceTable::lines_of(std::int32_t place) const {

@@ -71,6 +71,7 @@ TEST(SourceLines, NamesAreDemangledWithoutTheUnitOfSeparateCompilation) {
   EXPECT_EQ(demangled("_Z3addPfi"), "add(float*, int)");
   EXPECT_EQ(demangled("__nv_static_24__75c6ebd2_7_main_cu_main__Z3addPfi"), "add(float*, int)");
   EXPECT_EQ(demangled("__nv_static_24__75c6ebd2_7_main_cu_main_add"), "add");
+  EXPECT_EQ(demangled("_ZN38_INTERNAL_05d7c2cd_8_image_cu_e56b745c3lib7weightsE"), "lib::weights");
   EXPECT_EQ(demangled("__nv_static_99_short"), "__nv_static_99_short");
   EXPECT_EQ(demangled("__nv_static_x"), "__nv_static_x");
 }
