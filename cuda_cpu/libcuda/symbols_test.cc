@@ -44,6 +44,9 @@ TEST(DriverSymbols, OfAnOlderSignatureThanThatHereAreNotFound) {
   EXPECT_THAT(
       ::testing::internal::GetCapturedStderr(),
       ::testing::HasSubstr("cuGraphAddDependencies() as of CUDA 12.2 is not supported, only as it is since CUDA 12.3"));
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(find("cuGraphAddDependencies", 12020).result, CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "explained once";
 }
 
 TEST(DriverSymbols, ThatDoNotExistAreNotFound) {
