@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "cuda_cpu/executor/map.h"
@@ -258,6 +259,23 @@ bool BlockChecker::report_unwritten(Warp const& warp, Step const& step, unsigned
                      "a read of " + bytes_text(bytes) + " that were never written, " + where, address);
 }
 
+namespace {
+
+// The name of a shared variable as in the source. Where all indices are constants, the compiler makes a variable of
+// its own of each element that is used, as "_ZZ4sortPiE6counts_$_1": "counts, part 1".
+std::string shared_variable_text(std::string_view name) {
+  std::string part;
+  for (std::size_t at = name.rfind("_$_"); at != name.npos; at = name.rfind("_$_")) {
+    part = std::string(name.substr(at + 3)) + (part.empty() ? "" : "." + part);
+    name = name.substr(0, at);
+  }
+  std::string const whole = ptx::demangled(std::string(name));
+  std::size_t const scope = whole.rfind("::");
+  return (scope == whole.npos ? whole : whole.substr(scope + 2)) + (part.empty() ? "" : ", part " + part);
+}
+
+}  // namespace
+
 // "shared memory at byte 64 of scratch"
 std::string BlockChecker::shared_text(std::uint64_t offset) const {
   auto const& kernel = *block_.launch.kernel;
@@ -268,10 +286,8 @@ std::string BlockChecker::shared_text(std::uint64_t offset) const {
     auto const& variable = variables[static_cast<std::size_t>(slot.variable)];
     bool const is_dynamic = variable.size_bytes == 0;
     if (offset < slot.offset_bytes || (!is_dynamic && offset - slot.offset_bytes >= variable.size_bytes)) continue;
-    std::string const name = ptx::demangled(variable.name);
-    std::size_t const scope = name.rfind("::");
     return "shared memory at byte " + std::to_string(offset - slot.offset_bytes) + " of " +
-           (scope == name.npos ? name : name.substr(scope + 2));
+           shared_variable_text(variable.name);
   }
   return "shared memory at " + hexadecimal(offset);
 }

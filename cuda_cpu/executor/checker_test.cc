@@ -43,6 +43,17 @@ TEST_F(Checker, FindsRacesThroughGenericAddressesAndInTheTracedLoop) {
   EXPECT_EQ(race("@%p2 st.shared.u32 [ours], 1;\n@%p3 ld.shared.u32 %r2, [ours];"), kReadAfterWrite);
 }
 
+TEST_F(Checker, NamesPartsOfSharedVariablesThatTheCompilerSplit) {
+  EXPECT_EQ(race(".shared .align 4 .u32 _ZZ4sortPiE6counts_$_1; @%p2 st.shared.u32 [_ZZ4sortPiE6counts_$_1], 1;\n"
+                 "@%p3 ld.shared.u32 %r2, [_ZZ4sortPiE6counts_$_1];"),
+            "a race: thread (32,0,0) reads 4 bytes of shared memory at byte 0 of counts, part 1, which thread (0,0,0) "
+            "wrote at PTX line 9, without a barrier between");
+  EXPECT_EQ(race(".shared .u32 heads_$_1_$_0; @%p2 st.shared.u32 [heads_$_1_$_0], 1;\n"
+                 "@%p3 ld.shared.u32 %r2, [heads_$_1_$_0];"),
+            "a race: thread (32,0,0) reads 4 bytes of shared memory at byte 0 of heads, part 1.0, which thread (0,0,0) "
+            "wrote at PTX line 9, without a barrier between");
+}
+
 TEST_F(Checker, FindsNoRaceWithoutBeingAskedTo) {
   Checks const others{.init = true, .init_shared = true, .sync = true};
   EXPECT_EQ(outcome("@%p2 st.shared.u32 [ours], 1; @%p3 ld.shared.u32 %r2, [ours];", others), "");
