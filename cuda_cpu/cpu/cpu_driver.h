@@ -30,7 +30,8 @@ struct CpuDriverOptions {
   /// What launches are checked for. TRACE_CUDA_CHECK adds `race`, `init`, `init_shared` and `sync`. With `init`, memory
   /// that is allocated by cuMemAlloc and cuMemAllocAsync counts as never written.
   Checks checks{};
-  /// Reports memory that is not freed when the context is released or the process ends. TRACE_CUDA_CHECK=leak sets it.
+  /// Reports memory that is not freed when the context is released or the process ends, which then has status 1.
+  /// TRACE_CUDA_CHECK=leak sets it.
   bool leak_check = false;
   /// TRACE_CUDA_CHECK sets it: `shuffle` is StaleShuffle::fault, `zero_shuffle` StaleShuffle::zero.
   StaleShuffle stale_shuffle = StaleShuffle::fault_if_idx;

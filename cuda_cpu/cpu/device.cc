@@ -1,6 +1,7 @@
 #include "cuda_cpu/cpu/device.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -23,6 +24,17 @@ constinit std::atomic<bool> forked_since_start{false};
 // Whether the device belongs to a parent process: a forked child lacks its threads.
 bool is_forked_child() noexcept {
   return Device::get() != nullptr && forked_since_start.load(std::memory_order_relaxed);
+}
+
+// After the destructors of static objects and what atexit() registered, in which programs free their pools. exit() has no way
+// to change the status any more.
+[[gnu::destructor]] void check_leaks_at_exit() {
+  Device* const its = Device::get();
+  if (its == nullptr || !its->options.leak_check || is_forked_child()) return;
+  its->report_leaks();
+  if (!its->has_leaked) return;
+  std::fflush(nullptr);
+  _exit(1);
 }
 
 bool is_set_in_environment(char const* name) {
@@ -79,9 +91,6 @@ CUresult Device::start(unsigned flags) {
   if (handler != 0) return CUDA_ERROR_OUT_OF_MEMORY;
   forked_since_start = false;
   device.store(new Device(chosen_options), std::memory_order_release);
-  if (get()->options.leak_check) std::atexit([] {
-    if (!is_forked_child()) get()->report_leaks();
-  });
   return CUDA_SUCCESS;
 }
 
@@ -159,6 +168,7 @@ void Device::report_leaks() {
   for (std::size_t i = 0; i < std::min(leaks.size(), kMaxNamed); ++i) text += "  " + leaks[i] + "\n";
   if (leaks.size() > kMaxNamed) text += "  ...\n";
   std::fputs(text.c_str(), stderr);
+  has_leaked = true;
 }
 
 void Device::clear() {

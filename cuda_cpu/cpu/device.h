@@ -178,6 +178,7 @@ class Device {
   void clear();
   /// Writes to stderr which allocations the user has not freed.
   void report_leaks();
+  std::atomic<bool> has_leaked{false};  // whether it ever wrote any
 
   CpuDriverOptions const options;
   bool const launches_block;  // by CUDA_LAUNCH_BLOCKING
