@@ -26,8 +26,8 @@ bool is_forked_child() noexcept {
   return Device::get() != nullptr && forked_since_start.load(std::memory_order_relaxed);
 }
 
-// After the destructors of static objects and what atexit() registered, in which programs free their pools. exit() has no way
-// to change the status any more.
+// After the destructors of static objects and what atexit() registered, in which programs free their pools. There the status
+// can only be changed by _exit().
 [[gnu::destructor]] void check_leaks_at_exit() {
   Device* const its = Device::get();
   if (its == nullptr || !its->options.leak_check || is_forked_child()) return;

@@ -6,8 +6,8 @@
 
 namespace cuda_cpu::cpu {
 
-/// The T of this thread. When the thread ends, T::end() releases what it holds and it stays usable: destructors of static
-/// objects run after those of thread_local ones, and a pool of a program may free its memory in one.
+/// The T of this thread. When the thread ends, T::end() releases what it holds, and it stays usable: destructors of
+/// static objects run after those of thread_local ones, and a pool of a program may free its memory in one.
 template <class T>
 T& lasting_thread_local() noexcept {
   alignas(T) static thread_local std::byte storage[sizeof(T)];

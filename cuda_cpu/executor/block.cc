@@ -18,6 +18,12 @@ constexpr unsigned kBlockTurn = 64;
 constexpr char const* kLocalMemory = "the local memory of a thread";
 constexpr std::int64_t kNearBytes = 4096;  // by which a generic address misses shared or local memory
 
+std::optional<std::int64_t> offset_near(std::uint64_t address, std::byte const* begin, std::uint64_t size) {
+  auto const at = static_cast<std::int64_t>(address - reinterpret_cast<std::uintptr_t>(begin));
+  bool const is_near = at >= -kNearBytes && at < static_cast<std::int64_t>(size) + kNearBytes;
+  return size > 0 && is_near ? std::optional(at) : std::nullopt;
+}
+
 std::string with_comma(std::string text) { return text.empty() ? text : ", " + text; }
 
 bool is_traced(RunOptions const& options) {
@@ -188,14 +194,10 @@ std::byte* Block::resolve(Warp const& warp, Step const& step, unsigned lane, std
   }
   MemoryRange const* const range = find_range(address, bytes);
   if (range == nullptr) {
-    auto const near = [&](std::byte const* begin, std::uint64_t size) {
-      auto const at = static_cast<std::int64_t>(address - reinterpret_cast<std::uintptr_t>(begin));
-      bool const is_near = at >= -kNearBytes && at < static_cast<std::int64_t>(size) + kNearBytes;
-      return step.space == ptx::Space::generic && size > 0 && is_near ? std::optional(at) : std::nullopt;
-    };
-    if (auto const at = near(shared, launch.shared_bytes))
+    bool const is_generic = step.space == ptx::Space::generic;
+    if (auto const at = offset_near(address, shared, launch.shared_bytes); is_generic && at)
       return beyond(FaultKind::illegal_address, *at, "shared memory", launch.shared_bytes);
-    if (auto const at = near(local_of(warp, lane), local_bytes))
+    if (auto const at = offset_near(address, local_of(warp, lane), local_bytes); is_generic && at)
       return beyond(FaultKind::illegal_address, *at, kLocalMemory, local_bytes);
     fail(warp, step, Mask{1} << lane, FaultKind::illegal_address,
          "an access of " + std::to_string(bytes) + " bytes at " + hexadecimal(address) +

@@ -62,14 +62,15 @@ Symbol const symbols[] = {
 
 std::string text_of(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
-// Once: NVIDIA's static runtime library asks for twenty of them before it comes to what report_foreign_runtime() explains.
+// Once: NVIDIA's static runtime library asks for twenty of them before it comes to what report_foreign_runtime()
+// explains.
 void explain_version(std::string_view name, int version, int since) noexcept {
   static std::atomic<bool> is_explained{false};
   if (is_explained.exchange(true)) return;
   try {
     runtime::refuse(cudaErrorSymbolNotFound,
-                    fmt::format("{}() as of CUDA {} is not supported, only as it is since CUDA {}; others may follow that "
-                                "are not listed",
+                    fmt::format("{}() as of CUDA {} is not supported, only as it is since CUDA {}; others may follow "
+                                "that are not listed",
                                 name, text_of(version), text_of(since)));
   } catch (...) {  // out of memory
   }
