@@ -1,7 +1,6 @@
 // append_function_name(): mangled names for people, in the handler of a fatal signal.
 #pragma once
 
-#include <cstddef>
 #include <string_view>
 
 namespace testlog::inline v1 {

@@ -1,6 +1,5 @@
 #include "testlog/report_lines.h"
 
-#include <algorithm>
 #include <iterator>
 
 namespace testlog::inline v1 {

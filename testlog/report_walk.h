@@ -1,7 +1,6 @@
 // ReportWalk: meets what a failure report is about, in the order of time.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <unordered_set>

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <sstream>
 #include <string_view>
-#include <vector>
 
 #include "testlog/listener.h"
 #include "testlog/records.h"

@@ -3,7 +3,6 @@
 #include <google/protobuf/io/coded_stream.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "tests/traces/unknown_fields.h"

@@ -1,6 +1,5 @@
 // The cost of a perf span with two integer fields: off, below the threshold, in the summary only, printed.
 #include <chrono>
-#include <string>
 #include <utility>
 
 #include "support.h"

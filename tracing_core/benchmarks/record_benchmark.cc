@@ -2,7 +2,6 @@
 // the first time, compared with those that overwrite others.
 #include <chrono>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "support.h"

@@ -1,8 +1,6 @@
 // The instrumented functions that the benchmarks call, in another translation unit like those of a library.
 #pragma once
 
-#include <cstdint>
-
 #include "tracing_core/emit/span.h"
 
 namespace workload {

@@ -8,7 +8,6 @@
 #include <iterator>
 #include <regex>
 #include <string>
-#include <string_view>
 
 #include "tests/support/printed.h"
 #include "tests/support/temporary_folder.h"

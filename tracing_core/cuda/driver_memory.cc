@@ -1,6 +1,5 @@
 // The methods of Driver for memory and copies.
 #include <optional>
-#include <string>
 
 #include "tracing_core/cuda/driver_state.h"
 #include "tracing_core/cuda/stopwatch.h"

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -1,5 +1,4 @@
 // The methods of Driver for streams and events, which observe the end of launches.
-#include <string>
 
 #include "tracing_core/cuda/driver_state.h"
 

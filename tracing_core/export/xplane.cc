@@ -7,7 +7,6 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <queue>
 #include <unordered_map>

@@ -4,7 +4,6 @@
 // of the directive.
 #include "tracing_core/filter/directive_scan.h"
 
-#include <algorithm>
 #include <array>
 
 #include "tracing_core/internal/utf8.h"

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <ctime>
 #include <limits>
 #include <string>
 #include <thread>

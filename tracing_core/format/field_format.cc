@@ -1,6 +1,5 @@
 #include "tracing_core/format/field_format.h"
 
-#include <algorithm>
 #include <atomic>
 
 #include "tracing_core/format/format_parts.h"

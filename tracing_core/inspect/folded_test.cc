@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
 #include <string>
 #include <thread>
 #include <vector>

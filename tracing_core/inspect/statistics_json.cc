@@ -1,6 +1,5 @@
 // append_statistics_json().
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "tracing_core/format/json_value.h"

@@ -1,7 +1,6 @@
 #include "tracing_core/inspect/statistics_layer.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "tracing_core/inspect/device_calls.h"
 

@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -21,7 +20,6 @@
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/dispatch/runtime_callsite.h"
-#include "tracing_core/dispatch/thread_name.h"
 #include "tracing_core/filter/combinators.h"
 #include "tracing_core/filter/env_filter.h"
 #include "tracing_core/inspect/statistics_reader.h"

@@ -4,7 +4,6 @@
 
 #include <ostream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tracing_core/model/text_buffer.h"

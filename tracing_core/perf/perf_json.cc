@@ -1,9 +1,7 @@
 #include "tracing_core/perf/perf_json.h"
 
 #include <memory>
-#include <new>
 
-#include "tracing_core/format/datetime.h"
 #include "tracing_core/format/json_value.h"
 #include "tracing_core/format/perf_line.h"
 #include "tracing_core/format/timer.h"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "tracing_core/format/datetime.h"
 #include "tracing_core/format/duration_text.h"
 #include "tracing_core/format/json_value.h"
 #include "tracing_core/perf/perf_json.h"

@@ -15,10 +15,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
-#include <memory>
 #include <sstream>
 #include <system_error>
-#include <utility>
 
 #include "tracing_core/export/write_all.h"
 #include "tracing_core/model/text_escape.h"

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <optional>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 #include <thread>
 

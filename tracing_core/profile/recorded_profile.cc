@@ -5,7 +5,6 @@
 #include "tracing_core/profile/recorded_profile.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <new>
 #include <optional>

@@ -1,6 +1,4 @@
 // The records of one track.
-#include <algorithm>
-#include <utility>
 
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/record/reader_parts.h"

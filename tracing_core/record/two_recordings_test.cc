@@ -4,8 +4,6 @@
 
 #include <memory>
 #include <string>
-#include <thread>
-#include <utility>
 #include <vector>
 
 #include "tracing_core/collect/registry.h"

@@ -4,7 +4,6 @@
 
 #include <fstream>
 #include <stdexcept>
-#include <utility>
 
 #include "object_reader.h"
 

@@ -1,6 +1,5 @@
 // The cases of chrome.json: the complete text of a trace in the reference's form, without its times.
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 

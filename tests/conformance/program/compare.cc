@@ -1,7 +1,5 @@
 #include "compare.h"
 
-#include <string_view>
-
 namespace conformance {
 namespace {
 

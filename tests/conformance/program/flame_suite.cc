@@ -1,5 +1,4 @@
 // The cases of flame.json: folded stacks, byte for byte except durations.
-#include <memory>
 #include <string>
 #include <string_view>
 

@@ -1,6 +1,5 @@
 // The cases of fmt_scenarios.json and values.json: printed text, byte for byte.
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 

@@ -13,7 +13,6 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
-#include <string_view>
 #include <system_error>
 
 namespace conformance {

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
-#include <utility>
 
 #include "tracing_core/model/debug_writer.h"
 

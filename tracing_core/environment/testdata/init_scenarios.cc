@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <memory>
 #include <string_view>
 #include <thread>
 
