@@ -19,6 +19,7 @@
 
 #include "testlog/cli/command_test_support.h"
 #include "tests/approval.h"
+#include "tests/support/record_to.h"
 #include "tests/support/temporary_folder.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
@@ -36,10 +37,13 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testlog::testdata::content_of;
 using testlog::testdata::Outcome;
 using testlog::testdata::run_command;
 using tracing::kv;
 using tracing_test::TemporaryFolder;
+using tracing_test::record_in_child;
+using tracing_test::record_to;
 
 struct Point {
   int x;
@@ -107,8 +111,6 @@ ByThread by(std::string const& text, std::regex const& thread, std::regex const&
   return lines;
 }
 
-std::string content(std::string const& path) { return testlog::testdata::content_of(path); }
-
 class Export : public testing::Test {
  protected:
   TemporaryFolder const folder_;
@@ -165,22 +167,9 @@ TEST_F(Export, WritesTheLinesThatTheLayerPrinted) {
   EXPECT_EQ(outcome.out, run_command("show", {folder_ / "a.rec", "--format=json"}).out);
 }
 
-// Records what `f` does in a process of its own.
-template <class F>
-pid_t record_in_child(std::string const& path, F f) {
-  pid_t const child = fork();
-  if (child == 0) {
-    auto [layer, error] = tracing::record_layer({.path = path});
-    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), f);
-    _exit(0);
-  }
-  waitpid(child, nullptr, 0);
-  return child;
-}
-
 TEST_F(Export, PutsSeveralProcessesInOneTrace) {
-  pid_t const first = record_in_child(folder_ / "first.rec", [] { work(1); });
-  pid_t const second = record_in_child(folder_ / "second.rec", [] { work(2); });
+  pid_t const first = record_in_child({.path = folder_ / "first.rec"}, [] { work(1); });
+  pid_t const second = record_in_child({.path = folder_ / "second.rec"}, [] { work(2); });
   Outcome const outcome = export_to({folder_ / "second.rec", folder_ / "first.rec", "--chrome", "--filter=info"});
   std::map<pid_t, std::string> names;
   std::map<pid_t, std::pair<int, double>> begun;
@@ -197,7 +186,7 @@ TEST_F(Export, PutsSeveralProcessesInOneTrace) {
 
 // As in containers, where the first process of each has the number 1.
 TEST_F(Export, KeepsProcessesOfTheSameNumberApart) {
-  pid_t const process = record_in_child(folder_ / "a.rec", [] { work(1); });
+  pid_t const process = record_in_child({.path = folder_ / "a.rec"}, [] { work(1); });
   std::filesystem::copy_file(folder_ / "a.rec", folder_ / "b.rec");
   Outcome const outcome = export_to({folder_ / "a.rec", folder_ / "b.rec", "--chrome", "--filter=info"});
   std::map<pid_t, std::string> names;
@@ -211,8 +200,7 @@ TEST_F(Export, KeepsProcessesOfTheSameNumberApart) {
 }
 
 TEST_F(Export, BeginsSpansWhoseBeginningWasOverwritten) {
-  auto [layer, error] = tracing::record_layer({.path = folder_ / "small.rec", .limit_bytes = 1});
-  tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
+  record_to({.path = folder_ / "small.rec", .limit_bytes = 1}, [] {
     TRACE_SPAN(info, "outer", kv("id", 7));
     for (int i = 0; i < 100'000; ++i) {
       TRACE_SPAN(info, "step", i);
@@ -235,7 +223,7 @@ TEST_F(Export, BeginsSpansWhoseBeginningWasOverwritten) {
 }
 
 TEST_F(Export, CompressesAChromeTraceIfItsNameSaysSo) {
-  record_in_child(folder_ / "a.rec", [] { work(1); });
+  record_in_child({.path = folder_ / "a.rec"}, [] { work(1); });
   Outcome const outcome = export_to({folder_ / "a.rec", "--chrome", folder_ / "a.json.gz"});
   if (outcome.exit_code == 2) {  // built without zlib
     EXPECT_THAT(outcome.err, HasSubstr("built without zlib"));
@@ -247,7 +235,7 @@ TEST_F(Export, CompressesAChromeTraceIfItsNameSaysSo) {
 }
 
 TEST_F(Export, LeavesSpansOpenThatWereWhenTheProcessWasKilled) {
-  record_in_child(folder_ / "a.rec", [] {
+  record_in_child({.path = folder_ / "a.rec"}, [] {
     TRACE_SPAN(info, "outer");
     TRACE_WARN("the last words");
     kill(getpid(), SIGKILL);
@@ -260,7 +248,7 @@ TEST_F(Export, LeavesSpansOpenThatWereWhenTheProcessWasKilled) {
 }
 
 TEST_F(Export, SaysWhatItCannotRead) {
-  record_in_child(folder_ / "a.rec", [] { work(1); });
+  record_in_child({.path = folder_ / "a.rec"}, [] { work(1); });
   std::string const recording = folder_.read("a.rec");
   std::string later = recording, damaged = recording;
   later[8] = 2;
@@ -286,7 +274,7 @@ TEST_F(Export, SaysWhatItCannotRead) {
 }
 
 TEST_F(Export, SaysThatItCannotWrite) {
-  record_in_child(folder_ / "a.rec", [] { work(1); });
+  record_in_child({.path = folder_ / "a.rec"}, [] { work(1); });
   for (char const* const format : {"--chrome", "--folded", "--json"}) {
     Outcome const outcome = export_to({folder_ / "a.rec", format, "/dev/full"});
     EXPECT_EQ(outcome.err, "testlog export: cannot write /dev/full: No space left on device\n");
@@ -295,7 +283,7 @@ TEST_F(Export, SaysThatItCannotWrite) {
 }
 
 TEST_F(Export, ReportsMistakesInTheCommandLine) {
-  record_in_child(folder_ / "a.rec", [] { work(1); });
+  record_in_child({.path = folder_ / "a.rec"}, [] { work(1); });
   std::filesystem::copy(folder_ / "a.rec", folder_ / "b.rec");
   std::string const file = folder_ / "a.rec", other = folder_ / "b.rec";
   std::string messages;
@@ -314,7 +302,7 @@ TEST_F(Export, ReportsMistakesInTheCommandLine) {
     messages += std::regex_replace(message + "\n" + outcome.err + "\n", std::regex(folder_ / ""), "");
   }
   tracing::testing::expect_approved("export_mistakes.txt", messages);
-  EXPECT_EQ(content(other), content(file));
+  EXPECT_EQ(content_of(other), content_of(file));
 }
 
 }  // namespace

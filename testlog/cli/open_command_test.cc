@@ -13,10 +13,8 @@
 #include "testlog/cli/command_test_support.h"
 #include "tests/approval.h"
 #include "tests/support/link_client.h"
+#include "tests/support/record_to.h"
 #include "tests/support/temporary_folder.h"
-#include "tracing_core/collect/registry.h"
-#include "tracing_core/dispatch/dispatcher.h"
-#include "tracing_core/record/record.h"
 #include "tracing_core/tracing.h"
 
 namespace {
@@ -40,13 +38,10 @@ class Open : public testing::Test {
     fs::create_directory(folder_ / "tmp");
   }
   std::string record(std::string_view name, int events = 1) const {
-    auto [layer, error] = tracing::record_layer({.path = folder_ / name});
-    EXPECT_FALSE(error) << error.message();
-    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [events] {
+    return tracing_test::record_to({.path = folder_ / name}, [events] {
       TRACE_SPAN(info, "outer");
       for (int i = 0; i < events; ++i) TRACE_DEBUG("event");
     });
-    return folder_ / name;
   }
   Outcome open(std::vector<std::string> const& arguments, std::string const& ci = "") const {
     std::vector<std::string> words{TESTLOG_COMMAND, "open"};

@@ -21,6 +21,7 @@
 #include "testlog/cli/command_test_support.h"
 #include "testlog/testdata/run.h"
 #include "tests/support/campaign.h"
+#include "tests/support/record_to.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/temporary_folder.h"
 #include "tracing_core/collect/registry.h"
@@ -38,16 +39,15 @@ using testing::Not;
 using testing::StartsWith;
 using testlog::testdata::Outcome;
 using testlog::testdata::run;
+using tracing_test::record_in_child;
+using tracing_test::record_to;
 
 class Show : public testing::Test {
  protected:
-  // Records what `f` does, with this process's clock.
+  // Records what `f` does. Returns the path.
   template <class F>
   std::string record(std::string_view name, F f) const {
-    auto [layer, error] = tracing::record_layer({.path = folder_ / name});
-    EXPECT_FALSE(error) << error.message();
-    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), f);
-    return folder_ / name;
+    return record_to({.path = folder_ / name}, f);
   }
   Outcome show(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), {TESTLOG_COMMAND, "show"});
@@ -121,17 +121,12 @@ TEST_F(Show, HasTheTimeSinceTheRecordingBegan) {
 
 TEST_F(Show, NamesTheSpansOfAKilledProcess) {
   std::string const file = folder_ / "killed.rec";
-  pid_t const child = fork();
-  if (child == 0) {
-    auto [layer, error] = tracing::record_layer({.path = file});
-    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
-      TRACE_SPAN(info, "outer");
-      TRACE_SPAN(info, "inner");
-      TRACE_WARN("the last words");
-      kill(getpid(), SIGKILL);
-    });
-  }
-  waitpid(child, nullptr, 0);
+  record_in_child({.path = file}, [] {
+    TRACE_SPAN(info, "outer");
+    TRACE_SPAN(info, "inner");
+    TRACE_WARN("the last words");
+    kill(getpid(), SIGKILL);
+  });
   Outcome const shown = show({file, "--time=none"});
   EXPECT_EQ(shown.out, " WARN outer:inner: show_command_test: the last words\n");
   EXPECT_EQ(shown.err, "testlog show: " + file + ": at its end main is in outer:inner\n");
@@ -139,35 +134,25 @@ TEST_F(Show, NamesTheSpansOfAKilledProcess) {
 
 TEST_F(Show, EscapesTheNamesInItsNotes) {
   std::string const file = folder_ / "killed.rec";
-  pid_t const child = fork();
-  if (child == 0) {
-    auto [layer, error] = tracing::record_layer({.path = file});
-    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
-      TRACE_SPAN(info, "red \x1b[31m\nline");
-      kill(getpid(), SIGKILL);
-    });
-  }
-  waitpid(child, nullptr, 0);
+  record_in_child({.path = file}, [] {
+    TRACE_SPAN(info, "red \x1b[31m\nline");
+    kill(getpid(), SIGKILL);
+  });
   Outcome const shown = show({file});
   EXPECT_THAT(shown.err, AllOf(HasSubstr("main is in red "), Not(HasSubstr("\x1b")), Not(HasSubstr("\nline"))));
 }
 
 TEST_F(Show, NamesTheSpansOfAKilledProcessWithTheirFields) {
   std::string const file = folder_ / "killed.rec";
-  pid_t const child = fork();
-  if (child == 0) {
-    auto [layer, error] = tracing::record_layer({.path = file});
-    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
-      auto const ended = TRACE_MAKE_SPAN(info, "ended");
-      auto const request = TRACE_MAKE_SPAN(info, "request", tracing::kv("id", 1), tracing::kv("user", tracing::empty));
-      auto const reply = TRACE_MAKE_SPAN(info, "reply", tracing::parent(request), tracing::kv("bytes", 9));
-      request.record(tracing::kv("user", "me"));
-      TRACE_SPAN(info, "outer", tracing::kv("id", 7));
-      TRACE_SPAN(info, "inner", tracing::kv("text", "a\nb"));
-      kill(getpid(), SIGKILL);
-    });
-  }
-  waitpid(child, nullptr, 0);
+  record_in_child({.path = file}, [] {
+    auto const ended = TRACE_MAKE_SPAN(info, "ended");
+    auto const request = TRACE_MAKE_SPAN(info, "request", tracing::kv("id", 1), tracing::kv("user", tracing::empty));
+    auto const reply = TRACE_MAKE_SPAN(info, "reply", tracing::parent(request), tracing::kv("bytes", 9));
+    request.record(tracing::kv("user", "me"));
+    TRACE_SPAN(info, "outer", tracing::kv("id", 7));
+    TRACE_SPAN(info, "inner", tracing::kv("text", "a\nb"));
+    kill(getpid(), SIGKILL);
+  });
   std::string const note = "testlog show: " + file + ": at its end ";
   EXPECT_EQ(show({file, "--time=none"}).err,
             note + "main is in outer{id=7}:inner{text=\"a\\nb\"}\n" + note +
@@ -177,16 +162,11 @@ TEST_F(Show, NamesTheSpansOfAKilledProcessWithTheirFields) {
 
 TEST_F(Show, NamesAFewOfManyOpenSpans) {
   std::string const file = folder_ / "killed.rec";
-  pid_t const child = fork();
-  if (child == 0) {
-    auto [layer, error] = tracing::record_layer({.path = file});
-    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
-      std::vector<tracing::Span> spans;
-      for (int i = 0; i < 25; ++i) spans.push_back(TRACE_MAKE_SPAN(info, "request", i));
-      kill(getpid(), SIGKILL);
-    });
-  }
-  waitpid(child, nullptr, 0);
+  record_in_child({.path = file}, [] {
+    std::vector<tracing::Span> spans;
+    for (int i = 0; i < 25; ++i) spans.push_back(TRACE_MAKE_SPAN(info, "request", i));
+    kill(getpid(), SIGKILL);
+  });
   std::string const notes = show({file}).err;
   EXPECT_EQ(testlog::testdata::count(notes, " is open, and no thread is in it\n"), 10);
   EXPECT_THAT(notes, HasSubstr("request{i=9} is open"));
@@ -200,22 +180,16 @@ void die_below(int levels) {
 }
 TEST_F(Show, NamesTheSpansOfARecursionOnce) {
   std::string const file = folder_ / "killed.rec";
-  pid_t const child = fork();
-  if (child == 0) {
-    auto [layer, error] = tracing::record_layer({.path = file});
-    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
-      TRACE_SPAN(info, "outer");
-      die_below(50);
-    });
-  }
-  waitpid(child, nullptr, 0);
+  record_in_child({.path = file}, [] {
+    TRACE_SPAN(info, "outer");
+    die_below(50);
+  });
   EXPECT_THAT(show({file}).err, HasSubstr(": at its end main is in outer:recurse{levels=1} (innermost of 50)\n"));
   EXPECT_EQ(testlog::testdata::count(run({TESTLOG_COMMAND, "tree", file}).out, "::recurse (open)\n"), 31);
 }
 
 TEST_F(Show, SaysWhatIsMissing) {
-  auto [layer, error] = tracing::record_layer({.path = folder_ / "small", .limit_bytes = 1});
-  tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
+  record_to({.path = folder_ / "small", .limit_bytes = 1}, [] {
     for (int i = 0; i < 100'000; ++i) TRACE_INFO("step", i);
   });
   Outcome const shown = show({folder_ / "small", "--time=none"});
@@ -245,8 +219,7 @@ TEST_F(Show, CountsRecordsOfThreadsOfWhichNothingIsLeft) {
 TEST_F(Show, KnowsTheFieldsThatTheExampleOfAReaderKnows) {
   if (run({"/usr/bin/env", "python3", "--version"}).exit_code != 0) GTEST_SKIP() << "there is no python3";
   std::string const file = folder_ / "small";
-  auto [layer, error] = tracing::record_layer({.path = file, .limit_bytes = 1});
-  tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
+  record_to({.path = file, .limit_bytes = 1}, [] {
     auto const request = TRACE_MAKE_SPAN(info, "request", tracing::kv("id", 1), tracing::kv("user", tracing::empty));
     request.record(tracing::kv("user", "me"));
     for (int i = 0; i < 100'000; ++i) TRACE_INFO("step", i, tracing::parent(request));
@@ -268,8 +241,7 @@ TEST_F(Show, DoesNotWaitForAFifo) {
 
 TEST_F(Show, HasNotesOfAFewOfManyRecordings) {
   std::string const file = folder_ / "small";
-  auto [layer, error] = tracing::record_layer({.path = file, .limit_bytes = 1});
-  tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
+  record_to({.path = file, .limit_bytes = 1}, [] {
     for (int i = 0; i < 100'000; ++i) TRACE_INFO("step", i);
   });
   std::filesystem::create_directory(folder_ / "many");
@@ -361,8 +333,7 @@ TEST_F(Show, FollowsProcessesThatOverwriteTheirRecords) {
 
 TEST_F(Show, FollowingEndsByCtrlC) {
   std::string const file = folder_ / "a.rec";
-  auto [layer, error] = tracing::record_layer({.path = file});  // of this process, which does not end
-  tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] { TRACE_INFO("there"); });
+  record_to({.path = file}, [] { TRACE_INFO("there"); });  // by this process, which does not end
   std::string const command = std::string("timeout --foreground --preserve-status -s INT 1 ") + TESTLOG_COMMAND + " show -f --time=none ";
   Outcome const shown = run({"/bin/sh", "-c", command + file});
   EXPECT_EQ(shown.out, " INFO show_command_test: there\n");

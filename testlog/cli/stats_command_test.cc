@@ -13,6 +13,7 @@
 
 #include "testlog/cli/command_test_support.h"
 #include "tests/approval.h"
+#include "tests/support/record_to.h"
 #include "tests/support/temporary_folder.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
@@ -30,6 +31,7 @@ using testing::Not;
 using testing::StartsWith;
 using testlog::testdata::Outcome;
 using testlog::testdata::run_command;
+using tracing_test::record_to;
 
 void work(int count) {
   TRACE_SPAN(info, "outer", tracing::target("lib"));
@@ -40,13 +42,10 @@ void work(int count) {
 
 class Stats : public testing::Test {
  protected:
-  // Records what `f` does.
+  // Records what `f` does. Returns the path.
   template <class F>
   std::string record(std::string_view name, F f) const {
-    auto [layer, error] = tracing::record_layer({.path = folder_ / name});
-    EXPECT_FALSE(error) << error.message();
-    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), f);
-    return folder_ / name;
+    return record_to({.path = folder_ / name}, f);
   }
   static Outcome stats(std::vector<std::string> const& arguments) { return run_command("stats", arguments); }
   static json groups(std::vector<std::string> arguments) {
@@ -149,8 +148,7 @@ TEST_F(Stats, AreColouredOnRequest) {
 }
 
 TEST_F(Stats, SayWhatIsMissing) {
-  auto [layer, error] = tracing::record_layer({.path = folder_ / "small.rec", .limit_bytes = 1});
-  tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] { work(100'000); });
+  record_to({.path = folder_ / "small.rec", .limit_bytes = 1}, [] { work(100'000); });
   Outcome const outcome = stats({folder_ / "small.rec"});
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.err, HasSubstr(" earlier records were overwritten; TRACE_RECORD_LIMIT keeps more\n"));

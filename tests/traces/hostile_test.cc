@@ -337,8 +337,7 @@ TEST_F(HostileRecording, HasEndsWithoutBeginnings) {
 }
 
 TEST_F(HostileRecording, HasBeginningsThatWereOverwritten) {
-  auto [layer, error] = tracing::record_layer({.path = folder_ / "small.rec", .limit_bytes = 1});
-  tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
+  tracing_test::record_to({.path = folder_ / "small.rec", .limit_bytes = 1}, [] {
     TRACE_SPAN(info, "outer");
     auto const held = TRACE_MAKE_SPAN(info, "held");
     tracing::EnteredSpan inside = TRACE_MAKE_SPAN(info, "inside").entered();

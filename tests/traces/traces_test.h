@@ -2,18 +2,14 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "testlog/testdata/run.h"
+#include "tests/support/record_to.h"
 #include "tests/support/temporary_folder.h"
-#include "tracing_core/collect/registry.h"
-#include "tracing_core/dispatch/dispatcher.h"
-#include "tracing_core/record/record.h"
 
 namespace testlog_test {
 
@@ -22,20 +18,12 @@ class TracesTest : public testing::Test {
   // Records what `f` does. Returns the path.
   template <class F>
   std::string record(std::string_view name, F f) const {
-    auto [layer, error] = tracing::record_layer({.path = folder_ / name});
-    EXPECT_FALSE(error) << error.message();
-    tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), f);
-    return folder_ / name;
+    return tracing_test::record_to({.path = folder_ / name}, f);
   }
-  // The same in a process of its own, which `f` may kill.
+  // The same in a child process, which `f` may kill.
   template <class F>
   std::string record_in_child(std::string_view name, F f) const {
-    pid_t const child = fork();
-    if (child == 0) {
-      record(name, f);
-      _exit(0);
-    }
-    waitpid(child, nullptr, 0);
+    tracing_test::record_in_child({.path = folder_ / name}, f);
     return folder_ / name;
   }
   // Returns standard output.

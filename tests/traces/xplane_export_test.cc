@@ -425,8 +425,7 @@ TEST_F(Xplane, IsValidWhateverTimesAndLinksAreRecorded) {
 }
 
 TEST_F(Xplane, BeginsSpansWhoseBeginningWasOverwritten) {
-  auto [layer, error] = tracing::record_layer({.path = folder_ / "small.rec", .limit_bytes = 1});
-  tracing::with_default(tracing::RegistryBuilder().with(std::move(layer)).build(), [] {
+  tracing_test::record_to({.path = folder_ / "small.rec", .limit_bytes = 1}, [] {
     TRACE_SPAN(info, "outer", kv("id", 7));
     for (int i = 0; i < 100'000; ++i) {
       TRACE_SPAN(info, "step", i);

@@ -8,43 +8,26 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tests/support/temporary_folder.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/internal/span_clock.h"
 #include "tracing_core/record/reader.h"
-#include "tracing_core/record/record.h"
 #include "tracing_core/record/record_layer.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing::internal {
 namespace {
 
-class ChromeTrace : public testing::Test {
- protected:
-  void SetUp() override {
-    auto [layer, error] = record_layer({.path = folder_ / "a.rec"});
-    with_default(RegistryBuilder().with(std::move(layer)).build(), [] {
-      for (int i = 0; i < 1000; ++i) {
-        TRACE_SPAN(info, "step", i);
-      }
-    });
-    std::string message;
-    recording_ = Recording::read_file(folder_ / "a.rec", message);
-    ASSERT_NE(recording_, nullptr) << message;
-  }
-  TraceSource source() const {
-    TraceSource made(*recording_);
-    made.process = "a process";
-    return made;
-  }
-
-  tracing_test::TemporaryFolder const folder_;
-  std::unique_ptr<Recording> recording_;
-};
-
-TEST_F(ChromeTrace, HasOnlyWhatIsWanted) {
-  TraceSource one = source();
+TEST(ChromeTrace, HasOnlyWhatIsWanted) {
+  auto const store = std::make_shared<RecordStore>(Region::make_anonymous(1 << 20));
+  with_default(RegistryBuilder().with(std::make_unique<RecordLayer>(store)).build(), [] {
+    for (int i = 0; i < 1000; ++i) {
+      TRACE_SPAN(info, "step", i);
+    }
+  });
+  auto const recording = Recording::read_region(store->region());
+  TraceSource one(*recording);
+  one.process = "a process";
   int seen = 0;
   one.is_wanted = [&seen](RecordEntry const&) { return ++seen <= 4; };  // two spans
   std::string plain;

@@ -8,48 +8,37 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/support/record_to.h"
 #include "tests/support/temporary_folder.h"
-#include "tracing_core/collect/registry.h"
-#include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/record/reader.h"
-#include "tracing_core/record/record.h"
 #include "tracing_core/tracing.h"
 
 namespace tracing::internal {
 namespace {
 
-class TraceJsonGz : public testing::Test {
- protected:
-  void SetUp() override {
-    auto [layer, error] = record_layer({.path = folder_ / "a.rec"});
-    with_default(RegistryBuilder().with(std::move(layer)).build(), [] {
-      for (int i = 0; i < 1000; ++i) {
-        TRACE_SPAN(info, "step", i);
-      }
-    });
-    std::string message;
-    recording_ = Recording::read_file(folder_ / "a.rec", message);
-    ASSERT_NE(recording_, nullptr) << message;
-  }
-  TraceSource source() const {
-    TraceSource made(*recording_);
+TEST(TraceJsonGz, IsTheCompressedTrace) {
+  if (!Gzip::is_available()) GTEST_SKIP() << "built without zlib";
+  tracing_test::TemporaryFolder const folder;
+  std::string const path = tracing_test::record_to({.path = folder / "a.rec"}, [] {
+    for (int i = 0; i < 1000; ++i) {
+      TRACE_SPAN(info, "step", i);
+    }
+  });
+  std::string message;
+  auto const recording = Recording::read_file(path, message);
+  ASSERT_NE(recording, nullptr) << message;
+  auto const source = [&recording] {
+    TraceSource made(*recording);
     made.process = "a process";
     return made;
-  }
-
-  tracing_test::TemporaryFolder const folder_;
-  std::unique_ptr<Recording> recording_;
-};
-
-TEST_F(TraceJsonGz, IsTheCompressedTrace) {
-  if (!Gzip::is_available()) GTEST_SKIP() << "built without zlib";
+  };
   std::string plain, compressed;
   write_chrome(source(), {}, [&plain](std::string_view text) { plain += text; });
   ASSERT_TRUE(write_trace_json_gz(source(), {}, [&compressed](std::string_view bytes) { compressed += bytes; }));
   EXPECT_LT(compressed.size() * 5, plain.size());
-  folder_.write("a.json.gz", compressed);
-  ASSERT_EQ(std::system(("gzip -dc " + (folder_ / "a.json.gz") + " > " + (folder_ / "a.json")).c_str()), 0);
-  auto const trace = nlohmann::json::parse(folder_.read("a.json"));
+  folder.write("a.json.gz", compressed);
+  ASSERT_EQ(std::system(("gzip -dc " + (folder / "a.json.gz") + " > " + (folder / "a.json")).c_str()), 0);
+  auto const trace = nlohmann::json::parse(folder.read("a.json"));
   EXPECT_EQ(trace.at("displayTimeUnit"), "ns");
   EXPECT_EQ(trace.at("traceEvents"), nlohmann::json::parse(plain));
   EXPECT_EQ(trace.at("traceEvents").at(0).at("args").at("name"), "a process");
