@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "testlog/testdata/run.h"
+#include "tests/support/temporary_folder.h"
 #include "tracing_core/record/reader.h"
 
 namespace {
@@ -39,18 +40,15 @@ using testlog::testdata::with_sanitizer_options;
 
 class FileOutputs : public testing::Test {
  protected:
-  FileOutputs() { fs::create_directories(folder_); }
-  ~FileOutputs() override { fs::remove_all(folder_); }
-
   std::string path(std::string const& name) const { return folder_ / name; }
   std::vector<std::string> files() const {
     std::vector<std::string> names;
-    for (auto const& entry : fs::directory_iterator(folder_)) names.push_back(entry.path().filename());
+    for (auto const& entry : fs::directory_iterator(path(""))) names.push_back(entry.path().filename());
     std::sort(names.begin(), names.end());
     return names;
   }
 
-  fs::path const folder_ = fs::path(testing::TempDir()) / ("file_outputs_test." + std::to_string(getpid()));
+  tracing_test::TemporaryFolder const folder_;
 };
 
 // The records of a trace that is strict JSON, as `B launch`; without those that name processes and threads,
@@ -117,7 +115,7 @@ TEST_F(FileOutputs, FoldedStacksHaveTheTimeInNoSpanOnlyOnDemand) {
 }
 
 TEST_F(FileOutputs, FoldedStacksOfAnEarlierCtestAreReplaced) {
-  fs::path const temporary = folder_ / "Testing/Temporary";
+  fs::path const temporary = path("Testing/Temporary");
   fs::create_directories(temporary);
   for (std::string const recordings : {"testlog", "testlog/", "testlog/%t.rec", ""}) {  // without a folder of recordings, no ctest is known
     fs::remove(path("run.folded"));
@@ -221,7 +219,7 @@ TEST_F(FileOutputs, FileOfATestHasNoLateRecords) {
 }
 
 TEST_F(FileOutputs, PathIsRelativeToTheFirstWorkingDirectory) {
-  Outcome const outcome = run_scenarios("Processes.GoesElsewhere", {{"TRACE_CHROME", fs::relative(folder_).string()}});
+  Outcome const outcome = run_scenarios("Processes.GoesElsewhere", {{"TRACE_CHROME", fs::relative(path("")).string()}});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
   EXPECT_EQ(trace(path("Processes.GoesElsewhere.json")), kWork);
 }
@@ -333,8 +331,8 @@ TEST_F(FileOutputs, FailureToOpenIsReportedOnce) {
     Outcome const outcome = run_scenarios(
         "Plain.Passes:Settings.None", {{"TRACE_CHROME", bad + ".json"}, {"TRACE_FLAME", bad}, {"TRACE_SHOW", "none"}});
     EXPECT_EQ(outcome.exit_code, 0);
-    EXPECT_EQ(count(outcome.err, "testlog: TRACE_CHROME=" + folder_.string()), 1) << outcome.err;
-    EXPECT_EQ(count(outcome.err, "testlog: TRACE_FLAME=" + folder_.string()), 1) << outcome.err;
+    EXPECT_EQ(count(outcome.err, "testlog: TRACE_CHROME=" + path("")), 1) << outcome.err;
+    EXPECT_EQ(count(outcome.err, "testlog: TRACE_FLAME=" + path("")), 1) << outcome.err;
     EXPECT_EQ(
         count(outcome.err, ": could not be opened: No such file or directory; expected a path that can be written to"),
         2);

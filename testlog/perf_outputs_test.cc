@@ -18,6 +18,7 @@
 #include "testlog/testdata/run.h"
 #include "tests/approval.h"
 #include "tests/support/prometheus_text.h"
+#include "tests/support/temporary_folder.h"
 
 namespace {
 
@@ -40,11 +41,9 @@ using tracing_test::PrometheusText;
 
 class PerfOutputs : public testing::Test {
  protected:
-  PerfOutputs() { fs::create_directories(folder_); }
-  ~PerfOutputs() override { fs::remove_all(folder_); }
   std::string path(std::string const& name) const { return folder_ / name; }
 
-  fs::path const folder_ = fs::path(testing::TempDir()) / ("perf_outputs_test." + std::to_string(getpid()));
+  tracing_test::TemporaryFolder const folder_;
 };
 
 std::vector<Json> objects_in(std::string const& text) {
@@ -233,7 +232,7 @@ TEST_F(PerfOutputs, PathWithTestGivesAFilePerTest) {
   EXPECT_THAT(content_of(path("Perf.Passes.prom")), HasSubstr("_count{name=\"cpu_ldg\"} 2\n"));
   EXPECT_THAT(content_of(path("Perf.PassesOnceMore.prom")),
               AllOf(HasSubstr("_count{name=\"cpu_ldg\"} 1\n"), Not(HasSubstr("cpu_execute_program"))));
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 4);
+  EXPECT_EQ(std::distance(fs::directory_iterator(path("")), {}), 4);
   for (Json const& object : objects_in(content_of(path("Perf.Passes.jsonl")))) EXPECT_EQ(object["test"], "Perf.Passes");
 }
 
@@ -244,7 +243,7 @@ TEST_F(PerfOutputs, KeepsAnExistingPrometheusFile) {
   EXPECT_THAT(run_scenarios("Perf.Passes", variables).err,
               HasSubstr("perf.prom already exists; writing "));
   EXPECT_EQ(content_of(path("perf.prom")), first);
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2);
+  EXPECT_EQ(std::distance(fs::directory_iterator(path("")), {}), 2);
 }
 
 TEST_F(PerfOutputs, ReportsAnInvalidPathOnce) {

@@ -8,11 +8,11 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
 
+#include "tests/support/temporary_folder.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/chrome.h"
 #include "tracing_core/export/chrome_test_support.h"
@@ -27,18 +27,10 @@ using namespace chrome_test;
 
 class ChromeFile : public ::testing::Test {
  protected:
-  ChromeFile() { fs::create_directories(folder_); }
-  ~ChromeFile() override { fs::remove_all(folder_); }
-
   std::string path(char const* name = "trace.json") const { return folder_ / name; }
-  static std::string content(std::string const& file) {
-    std::ifstream in(file, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-  }
+  std::string content(char const* name = "trace.json") const { return folder_.read(name); }
 
-  fs::path const folder_ = fs::path(::testing::TempDir()) / ("chrome_test." + std::to_string(getpid()));
+  tracing_test::TemporaryFolder const folder_;
 };
 
 TEST_F(ChromeFile, IsCompleteWhenTheGuardIsDestroyed) {
@@ -51,7 +43,7 @@ TEST_F(ChromeFile, IsCompleteWhenTheGuardIsDestroyed) {
     guard = {};
     TRACE_INFO("too late");
   });
-  std::string const text = content(path());
+  std::string const text = content();
   EXPECT_TRUE(text.ends_with("\n]\n")) << text;
   EXPECT_EQ(records_of(text).size(), 7U);
   EXPECT_EQ(text.find("too late"), text.npos);
@@ -71,27 +63,27 @@ TEST_F(ChromeFile, WritesNothingToAFileThatReusesItsDescriptor) {
   auto [layer, guard] = chrome_layer({.path = path()});
   int const number = descriptor_of(path());
   ASSERT_GE(number, 0);
-  std::string const before = content(path());
+  std::string const before = content();
   int const other = open(path("other").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   ASSERT_EQ(dup2(other, number), number);
   with_default(RegistryBuilder().with(std::move(layer)).build(), [&, &guard = guard] {
     emit_a_little();
     guard = {};
   });
-  EXPECT_EQ(content(path("other")), "precious");
-  EXPECT_EQ(content(path()), before);
+  EXPECT_EQ(content("other"), "precious");
+  EXPECT_EQ(content(), before);
   EXPECT_EQ(close(number), 0) << "it was closed";
   close(other);
 }
 
 TEST_F(ChromeFile, HasAllRecordsWhenFlushed) {
   auto [layer, guard] = chrome_layer({.path = path()});
-  EXPECT_EQ(records_of(content(path()) + "]").size(), 1U);
+  EXPECT_EQ(records_of(content() + "]").size(), 1U);
   RegistryPtr const registry = RegistryBuilder().with(std::move(layer)).build();
   with_default(registry, emit_a_little);
   guard.flush();
   EXPECT_FALSE(guard.is_behind());
-  EXPECT_EQ(records_of(content(path()) + "]").size(), 7U);
+  EXPECT_EQ(records_of(content() + "]").size(), 7U);
 }
 
 TEST_F(ChromeFile, HoldsUpAThreadWhoseRecordsAreTooOld) {
@@ -127,7 +119,7 @@ TEST_F(ChromeFile, HasEachRecordAtOnceIfWrittenThrough) {
   auto [layer, guard] = chrome_layer({.path = path(), .write_through = true});
   with_default(RegistryBuilder().with(std::move(layer)).build(), [&] {
     TRACE_INFO("hello");
-    EXPECT_EQ(records_of(content(path()) + "]").back()["name"], "hello");
+    EXPECT_EQ(records_of(content() + "]").back()["name"], "hello");
   });
 }
 
@@ -137,13 +129,13 @@ TEST_F(ChromeFile, NamesTheThreadsAgainInEachNewFile) {
     TRACE_INFO("first");
     EXPECT_FALSE(guard.start_new(path("2.json")));
     EXPECT_EQ(guard.path(), path("2.json"));
-    EXPECT_EQ(records_of(content(path("1.json"))).size(), 3U);
+    EXPECT_EQ(records_of(content("1.json")).size(), 3U);
     TRACE_INFO("second");
-    EXPECT_EQ(guard.start_new(folder_).value(), EISDIR);  // and goes on in the present file
+    EXPECT_EQ(guard.start_new(path("")).value(), EISDIR);  // and goes on in the present file
     TRACE_INFO("third");
   });
   guard = {};
-  auto const records = records_of(content(path("2.json")));
+  auto const records = records_of(content("2.json"));
   ASSERT_EQ(records.size(), 4U);
   EXPECT_EQ(records[1]["args"]["name"], "main");
   EXPECT_EQ(records[2]["name"], "second");
@@ -159,20 +151,20 @@ TEST_F(ChromeFile, IsCreatedWhenStartedAndCompleteWhenStopped) {
     TRACE_INFO("first");
     guard.stop();
     EXPECT_EQ(guard.path(), "");
-    EXPECT_EQ(records_of(content(path("1.json"))).size(), 3U);
+    EXPECT_EQ(records_of(content("1.json")).size(), 3U);
     TRACE_INFO("between");
     EXPECT_FALSE(guard.start_new(path("2.json")));
     TRACE_INFO("second");
   });
   guard = {};
-  EXPECT_EQ(records_of(content(path("1.json"))).back()["name"], "first");
-  auto const records = records_of(content(path("2.json")));
+  EXPECT_EQ(records_of(content("1.json")).back()["name"], "first");
+  auto const records = records_of(content("2.json"));
   ASSERT_EQ(records.size(), 3U);
   EXPECT_EQ(records.back()["name"], "second");
 }
 
 TEST_F(ChromeFile, ReportsAFileThatCannotBeCreated) {
-  for (std::string const& bad : {folder_.string(), path("no/such/folder.json")}) {
+  for (std::string const& bad : {path(""), path("no/such/folder.json")}) {
     ::testing::internal::CaptureStderr();
     auto [layer, guard] = chrome_layer({.path = bad});
     with_default(RegistryBuilder().with(std::move(layer)).build(), emit_a_little);
@@ -195,7 +187,7 @@ TEST_F(ChromeFile, BelongsToTheLastLayerThatOpenedIt) {
   });
   newer.second = {};
   older.second = {};
-  EXPECT_EQ(records_of(content(path())).size(), 4U);
+  EXPECT_EQ(records_of(content()).size(), 4U);
 }
 
 TEST_F(ChromeFile, IsNotWrittenByAForkedChild) {
@@ -218,7 +210,7 @@ TEST_F(ChromeFile, IsNotWrittenByAForkedChild) {
     TRACE_INFO("parent again");
   });
   guard = {};
-  std::string const text = content(path());
+  std::string const text = content();
   EXPECT_EQ(records_of(text).size(), 4U);
   EXPECT_EQ(text.find("child"), text.npos);
 }

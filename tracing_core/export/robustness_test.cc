@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "tests/support/campaign.h"
+#include "tests/support/temporary_folder.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/chrome.h"
 #include "tracing_core/export/fd_sink.h"
@@ -220,11 +221,9 @@ std::string problems_in_child(F f) {
 
 class FileWriters : public testing::TestWithParam<FileKind> {
  protected:
-  FileWriters() { fs::create_directories(folder_); }
-  ~FileWriters() override { fs::remove_all(folder_); }
   std::string path(char const* name = "file") const { return folder_ / name; }
 
-  fs::path const folder_ = fs::path(testing::TempDir()) / ("robustness_test." + std::to_string(getpid()));
+  tracing_test::TemporaryFolder const folder_;
 };
 
 // A pipe for error reports.
@@ -270,7 +269,7 @@ TEST_P(FileWriters, KeepCompleteRecordsOnAFullDiskAndContinueWhenThereIsRoom) {
     std::ofstream("/proc/self/uid_map") << user;
     std::ofstream("/proc/self/gid_map") << group;
     if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=512k") != 0) {
+        mount("tmpfs", path("").c_str(), "tmpfs", 0, "size=512k") != 0) {
       return void(wrong = "skip: mounting is not permitted here");
     }
     std::ofstream(path("filler")) << std::string(256 << 10, 'x') << std::flush;
@@ -318,7 +317,7 @@ TEST_P(FileWriters, SurviveRlimitFsizeAndLeaveNoSignalPending) {
 }
 
 TEST_P(FileWriters, ReportFilesThatCannotBeCreated) {
-  for (std::string const& bad : {folder_.string(), path("no/such/folder"), std::string(5000, 'x')}) {
+  for (std::string const& bad : {path(""), path("no/such/folder"), std::string(5000, 'x')}) {
     EXPECT_EQ(GetParam().make(bad, -1).layer, nullptr) << bad;
   }
 }
