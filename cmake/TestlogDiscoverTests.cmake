@@ -5,8 +5,8 @@
 # ${CMAKE_BINARY_DIR}/Testing/Temporary/testlog, and removes it if it passes; TRACE_RECORD, if it is set, decides instead. Its
 # name has the target, TEST_PREFIX and TEST_SUFFIX, so that no test removes or replaces that of another one.
 # RECORD OFF keeps none. After PROPERTIES TIMEOUT <seconds> a test that does not end says what its threads are doing when four
-# fifths of the time are over, and from CMake 3.27 on CTest ends each test by SIGTERM first. The test properties ENVIRONMENT
-# and ENVIRONMENT_MODIFICATION tell the program: PROPERTIES that set them as well replace them.
+# fifths of the time are over, and from CMake 3.27 on CTest ends each test by SIGTERM first. All this is passed in the test
+# properties ENVIRONMENT and ENVIRONMENT_MODIFICATION: PROPERTIES that set them as well replace them.
 
 function(testlog_discover_tests target)
   # Included here since the module sets a variable that a parent project would not see.

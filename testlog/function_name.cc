@@ -52,7 +52,7 @@ class Reader {
     }
     return {};
   }
-  // From behind the I of template arguments to behind their E.
+  // Skips template arguments, from after their I to after their E.
   bool skip_template_arguments() noexcept;
 
  private:
@@ -67,7 +67,7 @@ class Reader {
   std::string_view rest_;
 };
 
-// Behind the L: `i5E`, `b1E`, `Pv0E`, `N4pool4ModeE1E`.
+// After the L: `i5E`, `b1E`, `Pv0E`, `N4pool4ModeE1E`.
 bool Reader::skip_literal() noexcept {
   skip_any_of("PRK");
   if (next() == '_') return false;
@@ -119,7 +119,7 @@ bool Reader::skip_template_arguments() noexcept {
   return true;
 }
 
-// Returns false if the name is not understood; what was appended until then is worth nothing.
+// Returns false if the name is not understood; what was appended until then must be dropped.
 bool append_readable(std::string_view mangled, AppendPiece append, void* context) noexcept {
   Reader reader(mangled);
   if (!reader.skip("_Z")) return false;

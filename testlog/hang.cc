@@ -54,7 +54,7 @@ std::string_view before_name(Phase phase) noexcept {
   return {};
 }
 
-// In a turn.
+// Called between take_turn() and end_turn().
 void write_report(std::string_view cause) noexcept {
   std::uint64_t const begin = watch.begin_ns;
   bool const repeats = watch.reported_begin_ns.exchange(begin) == begin;

@@ -15,7 +15,7 @@ enum class Phase : std::uint8_t { before_tests, set_up_of_suite, test, after_tes
 /// then do what they did before. SIGQUIT and SIGUSR1 are left alone if they have handlers, SIGTERM and SIGINT if they are
 /// ignored. Starts a thread only if a time is set. Forked children report nothing.
 void watch_for_hangs(Session& session);
-/// Again for signals whose handlers the program has set meanwhile.
+/// To be called again after the program has set handlers of its own.
 void install_hang_handlers() noexcept;
 
 /// A phase begins. `name` is that of the test or suite, or empty; it must live as long as the program. Called by the thread

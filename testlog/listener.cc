@@ -178,7 +178,7 @@ class Recorder final : public testing::EmptyTestEventListener {
  private:
   std::string_view running_test() { return test_ == nullptr ? std::string_view() : name_of(*test_); }
 
-  // Where everything is that the process recorded, if nobody asked for it.
+  // Names the recording unless TRACE_RECORD did.
   void name_recording() {
     RecordingFile const& file = session_.recording_file();
     if (!file.problem().empty()) session_.output().write_note("report", file.problem());

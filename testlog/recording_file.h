@@ -38,7 +38,7 @@ class RecordingFile {
   void begin_run() noexcept { is_wanted_ = true; }
   /// All tests have ended.
   void end_run(bool passed) noexcept { is_wanted_ = !passed; }
-  /// To be called at the end of the process: removes the file if nobody wants it.
+  /// To be called at the end of the process: removes the file unless it is to be kept.
   void finish() noexcept;
 
  private:

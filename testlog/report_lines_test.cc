@@ -46,7 +46,7 @@ TEST(ReportLines, KeepsTheFirstTheLastAndTheImportantOnes) {
            Case{8, "abcdefghijklmnop", "ab~mnop"},
            Case{8, "abcdefgWijklmnop", "ab~W~nop"},
            Case{12, "abcdefgEijklmnop", "abc~E~klmnop"},
-           // A line that stands alone between two others takes no more room than the gap.
+           // A single line between two others takes no more room than the gap.
            Case{12, "abcdEfghijklmnop", "abcdE~klmnop"},
            // Errors leave less for the beginning and the end.
            Case{8, "aEbcEdeEfghijklmnop", "aE~E~E~p"},

@@ -89,7 +89,7 @@ void ReportPrinter::print_failure(NotedFailure const& failure) {
 bool ReportPrinter::begin_line(std::uint64_t& left_out) {
   if (!plan_.lines.keeps(next_line_++)) {
     ++left_out;
-    has_records_ = true;  // a gap stands for them
+    has_records_ = true;  // the line of the gap counts them
     return false;
   }
   print_gap();

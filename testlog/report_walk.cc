@@ -8,7 +8,7 @@ using tracing::internal::RecordType;
 
 namespace {
 
-// The changes of a span that a record stands for.
+// The steps of a span that a record reports.
 SpanEvents changes_of(RecordType type) noexcept {
   switch (type) {
     case RecordType::scope_begin: return SpanEvents::new_span | SpanEvents::enter;

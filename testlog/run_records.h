@@ -18,8 +18,8 @@ class UnitTest;
 
 namespace testlog::inline v1 {
 
-/// Writes marks into a recording, on a track of their own, so that a recording alone tells the run: which process it was,
-/// which tests began and ended and how, and their failures, skips and properties. They are kept longer than other
+/// Writes marks into a recording, on a track of their own, so that a recording describes the run without other files: its
+/// process, which tests began and ended and how, and their failures, skips and properties. They are kept longer than other
 /// records. Thread-safe; a forked child writes none.
 class RunRecords {
  public:

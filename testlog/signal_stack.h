@@ -3,7 +3,8 @@
 
 namespace testlog::inline v1 {
 
-/// Gives the calling thread one until it ends, 64 KiB of which take memory when they are used, unless it has one already.
+/// Gives the calling thread a signal stack of 64 KiB until it ends, unless it has one already. Its pages take memory when
+/// they are first used.
 void ensure_signal_stack() noexcept;
 
 }  // namespace testlog::inline v1

@@ -19,7 +19,7 @@ class StackTrace {
     std::string_view function;      ///< mangled; empty if it is not known
   };
 
-  /// Loads what unwinds, once.
+  /// Loads the unwinder, once.
   static void prepare() noexcept;
 
   /// The frames of the calling thread from the one that was interrupted; `context` is the third argument of the handler.

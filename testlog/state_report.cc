@@ -78,8 +78,7 @@ struct Depths {
   }
 };
 
-// Of spans that follow each other in a line and of which `spans` are left: the inner ones have room, however long the
-// outer ones are.
+// The room for the next span of a line if `spans` are left, so that long outer spans leave room for the inner ones.
 std::size_t share_of(std::size_t room, std::size_t spans) noexcept {
   std::size_t const share = room / std::max<std::size_t>(spans, 1);
   return share - std::min<std::size_t>(share, 2);  // for what separates them
@@ -87,7 +86,7 @@ std::size_t share_of(std::size_t room, std::size_t spans) noexcept {
 
 }  // namespace
 
-// The threads that are in spans: only that which died, or only the others. Returns how many there are.
+// The threads that are in spans: only the one that died, or only the others. Returns how many there are.
 int StateReport::write_open_spans(Session& session, long died, bool of_died) noexcept {
   struct Visiting {
     CrashLine& line;

@@ -38,7 +38,7 @@ class StateReport {
   /// Before a report. Waits up to ten seconds for that of another thread. False if none may be written: the calling thread
   /// is writing one, which caused a signal, or the last one was.
   bool take_turn() noexcept;
-  /// After it. `last`: the process dies, so others shall not write any more.
+  /// After it. `last`: the process dies, so no other report may follow.
   void end_turn(bool last = false) noexcept;
 
   /// A signal ends the program on this thread: its open spans and those of others, records not shown yet, its stack.

@@ -38,8 +38,8 @@ std::string check_time_limit(std::string const& text) {
   return is_number && seconds >= 0.001 && seconds <= 86400 ? "" : text + ": expected 0.001 to 86400 seconds";
 }
 
-// The file that an OutputFile writes in a new folder of the system's for temporary files. Both are removed at the end, also if a
-// signal ends the process, unless the file is to be kept. One at a time.
+// A file in a new temporary folder. Both are removed at the end, also if a signal ends the process, unless the file is to
+// be kept. One at a time.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string const& name) : folder_(fs::temp_directory_path() / "testlog-XXXXXX") {
@@ -112,7 +112,7 @@ int run(Options const& options) {
   TemporaryFile made(name + ".pftrace");
   if (Status const status = export_perfetto("open", files, options.filter, made.path()); status != kDone) return status;
   int const status = serve(made.path(), options);
-  if (status != kDone) made.keep();  // the page has not fetched it, but the person may open it by hand
+  if (status != kDone) made.keep();  // the page has not fetched it, but the user may open it by hand
   return status;
 }
 

@@ -10,10 +10,10 @@
 
 namespace testlog::cli {
 
-/// Where a record is, in the run that was recorded. Must outlive what has it.
+/// Where a record is in the recorded run. Must outlive its users.
 class RecordPlace {
  public:
-  /// Of the test, else of the recording.
+  /// When the test began or, outside of tests, the recording.
   virtual tracing::Instant begin() const noexcept = 0;
   /// The name of the test; empty if there is none.
   virtual std::string_view test() const noexcept = 0;

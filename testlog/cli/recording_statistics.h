@@ -22,7 +22,7 @@ class RecordingStatistics {
 
   /// The selected tests.
   std::vector<RecordedTest> const& tests() const noexcept { return tests_; }
-  /// What a reader must know besides, as notes_of() and DirectiveNotes say it.
+  /// Notes for the reader: those of notes_of() and DirectiveNotes.
   std::string notes() const { return notes_ + directives_.lines(); }
 
  private:

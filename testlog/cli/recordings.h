@@ -52,8 +52,7 @@ std::unique_ptr<tracing::Filter> filter_of(std::string const& command, std::stri
 /// Null if it cannot be read, which is reported on standard error.
 std::unique_ptr<RecordingFile> open_recording(std::string const& command, std::string const& path);
 
-/// What a reader must know besides the records, as lines: what is missing, what makes no sense, and which spans were still
-/// open. REQUIRES: the recording was replayed.
+/// Notes for the reader, as lines: what is missing, what makes no sense, and which spans were still open. REQUIRES: the recording was replayed.
 std::string notes_of(std::string const& command, RecordingFile const& file);
 /// The same, but for the records that are missing.
 std::string notes_of(std::string const& command, RecordingFile const& file, tracing::internal::LostRecords lost);

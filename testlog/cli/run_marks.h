@@ -11,7 +11,7 @@
 
 namespace testlog::cli {
 
-/// A test that a recording tells of.
+/// A test whose marks are in a recording.
 struct RecordedTest {
   std::string name;
   std::string result{};  ///< passed, failed or skipped; empty if it did not end

@@ -58,7 +58,7 @@ std::optional<fs::path> folder_of_last_run() {
   return newest;
 }
 
-// Removes from the list those that a ctest before the last one left, whose tests the last one did not run.
+// Removes recordings from earlier runs of ctest, of tests that the last run left out.
 void leave_out_earlier_runs(std::string const& command, fs::path const& folder, std::vector<std::string>& files) {
   auto const start = tracing::internal::start_of_ctest(folder.parent_path());
   if (!start) return;

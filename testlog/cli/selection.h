@@ -37,8 +37,8 @@ std::vector<std::string> files_of(std::string const& command, std::vector<std::s
 /// When a recording began; none if it cannot be read.
 std::optional<tracing::Instant> start_of(std::string const& file);
 
-/// Shows a person how far a long work is, on standard error if that is a terminal. A command that prints its result does not
-/// show it while standard output is a terminal, too.
+/// Shows the progress of long work on standard error if that is a terminal. A command that prints its result does not show
+/// it if standard output is a terminal, too.
 class Progress {
  public:
   Progress(std::string const& command, std::size_t all, char const* unit = "recordings", bool prints_result = true);
@@ -46,7 +46,7 @@ class Progress {
   Progress& operator=(Progress const&) = delete;
   ~Progress();
 
-  /// So many more of them are done.
+  /// `count` more are done.
   void step(std::size_t count = 1);
 
  private:

@@ -49,8 +49,8 @@ struct Moment {
 
   tracing::Instant after(tracing::Instant begin) const noexcept { return {is_relative ? begin.ns + ns : ns}; }
 };
-/// Of `1.5s`, `200ms`, `10us` or `2m`, perhaps with a plus sign before and a blank after the number as in a report, or of a
-/// time as the lines have it, `2026-01-08T23:56:09.977Z`; none if it is neither.
+/// Parses `1.5s`, `200ms`, `10us`, `2m` or, as in a report, `+1.204 ms`; or a time as in a line, `2026-01-08T23:56:09.977Z`.
+/// None if it is neither.
 std::optional<Moment> moment_of(std::string_view text);
 
 }  // namespace testlog::cli

@@ -1,4 +1,4 @@
-// What a command does on a terminal: colour, a pager, nothing that changes the terminal.
+// Output to a terminal: colour, a pager, text without control characters.
 #pragma once
 
 #include <sys/types.h>
@@ -22,13 +22,13 @@ struct Screen {
 void add_screen(CLI::App& command, Screen& screen);
 
 /// While it exists, standard output goes to $PAGER or, if that is not set, to `less -FRX`, if it is a terminal. The process
-/// ends by SIGPIPE if it prints on after the person has left the pager.
+/// ends by SIGPIPE if it prints more after the user has quit the pager.
 class Pager {
  public:
   explicit Pager(Screen const& screen);
   Pager(Pager const&) = delete;
   Pager& operator=(Pager const&) = delete;
-  /// Waits until the person has left it.
+  /// Waits until the user quits the pager.
   ~Pager();
 
  private:

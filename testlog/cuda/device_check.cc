@@ -107,7 +107,7 @@ void add_dim(CrashLine& line, std::string_view before, tracing::cuda::Dim3 const
   line << before << std::uint64_t{dim.x} << ", " << std::uint64_t{dim.y} << ", " << std::uint64_t{dim.z};
 }
 
-// The part of a report of a hang that tells what the devices have not finished.
+// The part of a hang report that lists what the devices have not finished.
 void write_outstanding_launches(CrashLine& line, Output& output) noexcept {
   struct Visiting {
     CrashLine& line;

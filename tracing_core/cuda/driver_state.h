@@ -87,7 +87,7 @@ struct Driver::State {
     return argument;
   }
   /// The field `capture` of a call: `active` or `invalidated` if calls on the stream are captured into a graph instead of
-  /// executed. A value that the span has from its beginning, so that whoever counts calls sees it.
+  /// executed. The span has it from its beginning, for layers that count calls.
   std::optional<std::string_view> capture_of(CUstream stream) const;
 
   struct Kernel {

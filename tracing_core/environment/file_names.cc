@@ -93,7 +93,7 @@ std::string create_unique_file(std::string const& path, std::error_code& error) 
 CompleteFile::CompleteFile(std::string path) : path_(std::move(path)) {
   int flags = O_WRONLY | O_APPEND;
   if (!is_no_file(path_)) {
-    // Others may know the name in advance, and have put a link there: it is removed, never followed.
+    // Another user may have guessed the name and put a link there: it is removed, never followed.
     part_ = path_ + "." + std::to_string(getpid()) + ".part";
     unlink(part_.c_str());
     flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;

@@ -18,7 +18,7 @@ std::string_view without_frame(std::string_view text) noexcept;
 /// loses it. Failures to write never fail or end the program. A forked child writes to its parent's file. Thread-safe.
 class Output {
  public:
-  /// `outside_tests` stands for %t while no test runs. It must live as long as the program.
+  /// `outside_tests` replaces %t while no test runs. It must live as long as the program.
   explicit Output(std::string_view outside_tests) : outside_tests_(outside_tests) {}
   Output(Output const&) = delete;
   Output& operator=(Output const&) = delete;

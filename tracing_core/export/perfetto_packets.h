@@ -21,7 +21,7 @@ struct PerfettoProcess {
   Instant start{};
 };
 
-// A packet stands for itself but for names, which the first packet that has one defines for those after it. So a trace can be
+// A packet needs no other one but for names, which the first packet with a name defines for later ones. So a trace can be
 // cut after any packet, and traces of several processes can be joined by appending one to the other. Times are those of the wall
 // clock. Single-thread.
 // Source: https://perfetto.dev/docs/reference/synthetic-track-event, and the numbers of perfetto/protos/trace.

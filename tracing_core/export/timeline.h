@@ -51,14 +51,14 @@ class Timeline {
   };
   // Ends the innermost slice of the row.
   virtual void end(End const& end) = 0;
-  // The whole of a span that is made here and entered elsewhere, several times or never. `end`: none if it did not end.
+  // A whole span that is entered on another track than it was made on, several times or never. `end`: none if it did not end.
   virtual void add_held(Slice const& slice, std::optional<Instant> end) = 0;
   virtual void mark(Row row, Instant time, Event const& event, std::string_view name) = 0;
   virtual void count(Row row, Instant time, Value const& number) = 0;
 };
 
-// Each thread and each other track has a row, with a slice while it is in a span and a mark for each event. A span that is made
-// here and entered there, or several times, or never, has a slice of its own besides. Fields `counter.<name>` of events are the
+// Each thread and each other track has a row, with a slice while it is in a span and a mark for each event. A span that is
+// entered on another track than it was made on, or several times, or never, also has a slice of its own. Fields `counter.<name>` of events are the
 // values of counters. `links` are those of the recording.
 void draw_timeline(TraceSource source, SpanLinks const& links, Timeline& timeline);
 

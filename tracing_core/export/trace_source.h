@@ -1,4 +1,4 @@
-// TraceSource: the recording of a process, for those who make a trace of it.
+// TraceSource: the recording of a process, to be exported as a trace.
 #pragma once
 
 #include <cstdint>

@@ -59,8 +59,8 @@ XPlane::Line& XPlane::add_line(std::int64_t id, std::string_view name) {
   return line;
 }
 
-// The first free number from `id` on. Those that are passed lead behind it the next time, so that it is found soon even
-// if many lines ask for the same one.
+// The first free number from `id` on. Each number passed on the way then leads past the result, so that the next search is
+// short even if many lines ask for the same number.
 std::int64_t XPlane::free_id(std::int64_t id) {
   std::int64_t free = id;
   for (auto at = next_ids_.find(free); at != next_ids_.end(); at = next_ids_.find(free)) free = at->second;

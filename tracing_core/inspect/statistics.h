@@ -90,8 +90,8 @@ struct Statistics {
 
 enum class StatisticsOrder : std::uint8_t { self, total, calls, mean, min, p50, p95, max, name };
 
-/// Sorts the rows of each table, the greatest first, names from A. Kernels, whose time is all their own, are sorted by their
-/// total where `self` is asked; compilations by their total and memory by its peak, unless by name.
+/// Sorts the rows of each table, the greatest first, names from A. Kernels have no self time of their own, so `self` sorts
+/// them by their total. For all but `calls` and `name`, compilations are sorted by their total and memory by its peak.
 void sort_statistics(Statistics& statistics, StatisticsOrder order);
 
 struct StatisticsTableOptions {

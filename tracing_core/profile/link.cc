@@ -56,7 +56,7 @@ std::string name_in_url(std::string const& path) {
 
 bool is_remote() noexcept { return is_set("SSH_CONNECTION") || is_set("SSH_TTY"); }
 
-// The line that leads port 9001 of the person's machine to this one, as far as this one knows itself.
+// The ssh command that forwards port 9001 of the user's machine to this one, as far as this one knows its name.
 std::string ssh_line() {
   std::string client, client_port, server, port;
   if (is_set("SSH_CONNECTION")) std::istringstream(std::getenv("SSH_CONNECTION")) >> client >> client_port >> server >> port;

@@ -25,7 +25,7 @@ namespace {
 
 std::string message_of(int error) { return std::generic_category().message(error); }
 
-// A folder that did not exist; nothing and errno if that is impossible.
+// Makes a folder that did not exist; none, and errno, if that fails.
 std::string make_run_folder(std::string const& profiles) {
   std::string const first = profiles + "/" + profile_run_of(Instant::now());
   std::string folder = first;

@@ -80,7 +80,7 @@ void DyingReader::go_to_open_spans(std::size_t track) noexcept {
   }
 }
 
-// It is in the last chunk of its track that begins before it. If that is overwritten, the next one tells when it was open.
+// It is in the last chunk of its track that begins before it. If that is overwritten, the next one says when it was open.
 DyingReader::Begin DyingReader::begin_of_span(std::size_t index) noexcept {
   std::uint64_t const key = path_[index]->key;
   std::uint64_t const ordinal = key & (make_span_key(1, 0) - 1);

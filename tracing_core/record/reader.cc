@@ -65,7 +65,7 @@ std::unique_ptr<Recording> Recording::read_header(Source const& source, std::str
   return made;
 }
 
-// Ordinals also tell of those of tags that have no place in the header, but not of threads of which nothing is left.
+// Ordinals also count lost records of tags without a place in the header, but not those of threads of which nothing is left.
 LostRecords Recording::lost() const noexcept {
   LostRecords of_tags;
   for (auto const& [tag, records] : losses_) {

@@ -200,7 +200,7 @@ std::uint32_t Region::take() noexcept {
   for (std::uint32_t tries = 0; tries < count; ++tries) {
     std::uint32_t const turn = advance_hand(count);
     if (!has_memory(turn)) {
-      count = std::min(count, grown());  // what there is goes round
+      count = std::min(count, grown());  // reuses the chunks that there are
       continue;
     }
     ChunkHead& chunk = head(turn);
@@ -221,8 +221,8 @@ std::uint32_t Region::take() noexcept {
   return kNone;
 }
 
-// Whether the hand passes over the chunk, which is the caller's: it has the first records of the newest tag, or WARN and
-// ERROR. Of the latter, an eighth of all `chunks` at most, the last ones that the hand came to.
+// Whether the hand skips the chunk, which the caller owns: it has the first records of the newest tag, or records of level
+// WARN or ERROR. Of the latter, at most an eighth of all `chunks` is spared, those that the hand came to last.
 bool Region::is_spared(ChunkHead& chunk, std::uint32_t chunks) noexcept {
   if (chunk.generation.load(std::memory_order_relaxed) == 0) return false;
   RegionHeader& all = header();
@@ -294,8 +294,8 @@ bool Region::has_memory(std::uint32_t chunk) noexcept {
   if (chunk + std::min(kAhead, now / 2) < now) [[likely]] return true;
   ScopedNoCancellation const no_cancellation;  // pwrite(2) and nanosleep(2) are cancellation points
   (void)grow();
-  // Another thread extends the file. On a busy machine it may wait for a processor for a while, so the wait is one of time, some
-  // 100 ms; it ends, since that thread may never go on.
+  // Another thread extends the file. On a busy machine it may wait for a processor for a while, so this waits for
+  // some 100 ms, but not longer, since that thread may never go on.
   constexpr int kYields = 100, kMaxTurns = 1000;
   constexpr timespec kPause{0, 50'000};
   for (int turns = 0; turns < kMaxTurns; ++turns) {
@@ -306,11 +306,11 @@ bool Region::has_memory(std::uint32_t chunk) noexcept {
   return false;
 }
 
-// False if the file cannot grow, or if another thread is at it.
+// False if the file cannot grow, or if another thread is extending it.
 bool Region::grow() noexcept {
   if (is_full_.load(std::memory_order_relaxed)) return false;
-  // A read-modify-write sees the last value, however relaxed: if it succeeds, no other thread is at it, and all that
-  // was extended is known. So nothing that is in use is overwritten by zeros.
+  // A read-modify-write sees the last value, however relaxed: if it succeeds, no other thread is extending the
+  // file, and its size is known. So nothing that is in use is overwritten by zeros.
   std::uint32_t now = grown();
   if (!grown_.compare_exchange_strong(now, now | kGrowing, std::memory_order_relaxed)) return false;
   std::uint32_t const end_of_group = (now / kChunksPerGroup + 1) * kChunksPerGroup;

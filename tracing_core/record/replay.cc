@@ -162,7 +162,7 @@ class Replay {
     if (writer.still_in) writer.still_in = writer.entered.size();
   }
 
-  // The track left these spans in the gap, nobody knows when: the last record before it is the latest known time.
+  // The track left these spans in the gap, at an unknown time: the last record before it is the latest known time.
   void leave_unconfirmed(std::uint64_t number, OnTrack& writer) {
     if (!writer.still_in) return;
     Track const track{number, writer.name};

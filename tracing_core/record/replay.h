@@ -8,8 +8,8 @@
 
 namespace tracing::inline v1::internal {
 
-/// What the subscriber is told of spans whose beginning was overwritten: that they are entered only as context of others,
-/// or as if that happened where the records of their track begin. Spans that are left where later records are missing end
+/// How spans whose beginning was overwritten reach the subscriber: as entered before, only as context of other records, or
+/// as entered where the records of their track begin. Spans that are left where later records are missing end
 /// with the last record before. Entries that are context of others none the less, such as those from before
 /// Recording::start_at(), have no end that is shown.
 enum class LostEntries : bool { restored, shown };
