@@ -28,7 +28,6 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using testing::HasSubstr;
-using testlog::testdata::content_of;
 using testlog::testdata::count;
 using testlog::testdata::Outcome;
 using testlog::testdata::run;

@@ -1,5 +1,4 @@
 // The memory of the runtime, on a fake driver that counts allocations.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // A page of another origin fetches a trace through the link of `testlog open`, as ui.perfetto.dev does, in a browser.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>

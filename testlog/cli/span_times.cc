@@ -12,7 +12,6 @@ namespace {
 
 using tracing::internal::LostEntries;
 using tracing::internal::RecordEntry;
-using tracing::internal::RecordType;
 
 // Follows what each thread enters and leaves. Called by one thread.
 class TimesLayer final : public tracing::Layer {

@@ -1,5 +1,4 @@
 // speedscope, a viewer by others, shows the times of `testlog stats` in the Chrome trace and the folded stacks of a recording.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

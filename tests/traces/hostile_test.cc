@@ -35,7 +35,6 @@ using testing::Lt;
 using testing::SizeIs;
 using testlog_test::PerfettoTrace;
 using testlog_test::XplaneProfile;
-using tracing::kv;
 using tracing::internal::kForeign;
 using tracing::internal::RecordType;
 using tracing_test::RecordingBytes;

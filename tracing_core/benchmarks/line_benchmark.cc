@@ -1,5 +1,4 @@
 // The cost of a printed event with a message and two fields, inside three spans with two fields each.
-#include <fcntl.h>
 #include <spdlog/logger.h>
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
 #include "tracing_core/cuda/check.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <regex>

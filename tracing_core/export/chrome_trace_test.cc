@@ -1,7 +1,6 @@
 // Chrome traces of recordings.
 #include "tracing_core/export/chrome_trace.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -9,7 +9,6 @@
 namespace {
 
 using tracing::internal::fork_count;
-using tracing::internal::ForkHandler;
 using tracing::internal::ForkStage;
 using tracing::internal::set_fork_handler;
 

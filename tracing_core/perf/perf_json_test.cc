@@ -1,6 +1,5 @@
 #include "tracing_core/perf/perf_json.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

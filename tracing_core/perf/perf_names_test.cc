@@ -1,5 +1,4 @@
 // Perf spans with unusual names in the formats for machines: names are complete, and different names stay different.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,6 +1,5 @@
 #include "tracing_core/profile/gzip.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -20,7 +20,6 @@
 namespace {
 
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 
 // Names are in the trace as they are. That it is one for the viewer is tested where the format is.

@@ -1,6 +1,5 @@
 // The ways in which a process ends: its recording has every complete record and the open spans, and nothing else.
 #include <fcntl.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sched.h>

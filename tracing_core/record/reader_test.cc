@@ -18,7 +18,6 @@ namespace tracing::internal {
 namespace {
 
 using testing::ElementsAre;
-using testing::IsEmpty;
 using tracing_test::record;
 using tracing_test::RecordingBytes;
 using tracing_test::SiteBytes;
