@@ -1,6 +1,7 @@
 // write_flame_svg(): draws a flame graph as an SVG picture that can be zoomed and searched in a browser.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
