@@ -1,5 +1,6 @@
 // cvt: converts through a 128-bit integer or a double, both of which hold any value exactly.
 #include <algorithm>
+#include <limits>
 #include <type_traits>
 
 #include "cuda_cpu/executor/map.h"
@@ -266,9 +267,37 @@ Handler select_tf32(Form const& form) {
 
 }  // namespace
 
+// cvt.pack: two numbers, saturated, below the lower bits of a third operand.
+template <class T>
+bool cvt_pack(Warp& warp, Step const& step, Mask lanes) {
+  constexpr unsigned kBits = sizeof(T) * 8;
+  auto const part = [&](std::size_t source, unsigned lane) {
+    auto const value = static_cast<std::int32_t>(warp.at<U32>(step.source[source])[lane]);
+    auto const saturated = std::clamp<std::int32_t>(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
+    return U32{static_cast<std::make_unsigned_t<T>>(saturated)};
+  };
+  each_lane(lanes, [&](unsigned lane) {
+    U32 packed = part(0, lane) << kBits | part(1, lane);
+    if constexpr (kBits == 8) packed |= warp.at<U32>(step.source[2])[lane] << 16;
+    warp.at<U32>(step.destination[0])[lane] = packed;
+  });
+  return true;
+}
+
+Handler select_pack(Type type) {
+  switch (type) {
+    case Type::s8: return cvt_pack<std::int8_t>;
+    case Type::u8: return cvt_pack<std::uint8_t>;
+    case Type::s16: return cvt_pack<std::int16_t>;
+    case Type::u16: return cvt_pack<std::uint16_t>;
+    default: return nullptr;
+  }
+}
+
 Handler select_conversion(Form const& form, Step& step) {
   if (form.opcode() != "cvt") return nullptr;
   if (form.has("tf32")) return select_tf32(form);
+  if (form.has("pack")) return select_pack(form.first_type);
   for (std::string_view const word : {"rni", "rzi", "rmi", "rpi"})
     if (form.has(word)) step.choice = kToIntegral;
   if (form.has("relu")) step.choice |= kRelu;

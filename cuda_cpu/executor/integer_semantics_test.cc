@@ -98,6 +98,18 @@ TEST(BitSemantics, FollowTheManual) {
   }
 }
 
+TEST(IntegerSemantics, PacksOfSaturatedNumbersFollowTheManual) {
+  constexpr std::uint64_t kMinus5 = 0xfffffffb, kMinus40000 = 0xffff63c0;
+  for (auto const& [form, operands, expected] :
+       std::initializer_list<Row>{{"cvt.pack.sat.u8.s32.b32", {300, kMinus5, 0xab1234}, 0x1234ff00},
+                                  {"cvt.pack.sat.s8.s32.b32", {kMinus40000, 5, 0}, 0x8005},
+                                  {"cvt.pack.sat.s8.s32.b32", {kMinus5, 200, 1}, 0x1fb7f},
+                                  {"cvt.pack.sat.u16.s32", {70000, kMinus5}, 0xffff0000},
+                                  {"cvt.pack.sat.s16.s32", {kMinus40000, 40000}, 0x80007fff}}) {
+    EXPECT_EQ(apply_form(form, {operands})[0], expected) << form;
+  }
+}
+
 TEST(ComparisonSemantics, ComparesIntegersAsSignedOrUnsigned) {
   for (auto const& [form, operands, expected] : std::initializer_list<Row>{
            {"setp.lt.s32", {k32, 0}, 1}, {"setp.lt.u32", {k32, 0}, 0}, {"setp.lo.u32", {0, k32}, 1},

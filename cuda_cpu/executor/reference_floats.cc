@@ -309,7 +309,7 @@ std::optional<Outcome> float_outcome(Form const& form, std::span<Bits const> sou
 
 std::optional<Outcome> conversion_outcome(Form const& form, std::span<Bits const> sources) {
   if (form.opcode() == "mov" && ptx::is_float(form.type)) return Outcome{sources[0]};
-  if (form.opcode() != "cvt" || form.has("tf32")) return std::nullopt;
+  if (form.opcode() != "cvt" || form.has("tf32") || form.has("pack")) return std::nullopt;
   Type const to = form.first_type;
   auto const is_bytes = [](Type type) { return type == Type::e4m3x2 || type == Type::e5m2x2; };
   if (is_bytes(to) || is_bytes(form.type)) return Outcome{byte_conversion(form, to, sources)};

@@ -158,6 +158,8 @@ constexpr FormRow kRows[] = {
     {"cvt.rn.satfinite[.relu].{e4m3x2|e5m2x2}.f16x2", "d=F s=T"},
     {"cvt.rn[.relu].f16x2.{e4m3x2|e5m2x2}", "d=F s=T"},
     {"cvt.{rna|{rn|rz}[.relu]}.tf32.f32", "d=b32 s=f32"},
+    {"cvt.pack.sat.{s16|u16}.s32", "d=b32 s=s32 s=s32"},
+    {"cvt.pack.sat.{s8|u8}.s32.b32", "d=b32 s=s32 s=s32 s=b32"},
     {"cvta[.to].{const|global|shared|shared::cta|local}.u64", "d=T a=T"},
     {"isspacep.{const|global|shared|shared::cta|shared::cluster|local}", "p s=u64"},
     // Moves and memory.
