@@ -127,6 +127,7 @@ Handler select_async(Form const& form, Step& step) {
   if (form.opcode() == "createpolicy") return make_policy;
   if (form.opcode() != "cp") return nullptr;
   if (form.has("commit_group") || form.has("wait_group") || form.has("wait_all")) return done_at_once;
+  if (form.has("prefetch")) return done_at_once;
   step.writes = true;
   if (form.has("mbarrier")) {
     step.unchecked = true;

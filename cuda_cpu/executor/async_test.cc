@@ -308,8 +308,24 @@ TEST_F(Async, ABlockIsAClusterOfItsOwn) {
 TEST_F(Async, HintsChangeNothing) {
   one("prefetch.global.L2 [%rd1]; prefetch.L1 [%rd1]; prefetchu.L1 [%rd1]; prefetch.global.L2::evict_last [%rd1]; "
       "applypriority.global.L2::evict_normal [%rd1], 128; griddepcontrol.wait; griddepcontrol.launch_dependents; "
-      "discard.global.L2 [%rd1], 128;");
+      "discard.global.L2 [%rd1], 128; "
+      "cp.async.bulk.prefetch.L2.global [%rd1], 16; createpolicy.cvt.L2.b64 %rd3, %rd2;");
   EXPECT_EQ(in[0], 0x01010101u);
+}
+
+TEST_F(Async, CachePoliciesChangeNothing) {
+  std::string const policy =
+      "createpolicy.range.global.L2::evict_last.L2::evict_first.b64 %rd3, [%rd1], 1024, 4096; ";
+  EXPECT_EQ(one(policy + "ld.global.L2::cache_hint.u32 %r9, [%rd1+4], %rd3;"), 0x02020202u);
+  EXPECT_EQ(one(policy + "ld.global.nc.L1::no_allocate.L2::cache_hint.L2::128B.v2.u32 {%r2, %r9}, [%rd1+8], %rd3;"),
+            0x04040404u);
+  EXPECT_EQ(one(policy + "mov.u32 %r2, 7; st.global.L1::evict_last.L2::cache_hint.v2.b32 [%rd1], {%r1, %r2}, %rd3; "
+                         "ld.global.u32 %r9, [%rd1+4];"),
+            7u);
+  EXPECT_EQ(one(policy + "atom.global.add.L2::cache_hint.u32 %r9, [%rd1], 1, %rd3; "
+                         "red.relaxed.gpu.global.add.L2::cache_hint.u32 [%rd1], 1, 0x14f0000000000000;"),
+            0x01010101u);
+  EXPECT_EQ(in[0], 0x01010103u);
 }
 
 TEST_F(Async, ClustersOfSeveralBlocksAreRefused) {

@@ -6,6 +6,16 @@
 namespace cuda_cpu::ptx {
 namespace {
 
+// Accesses with a cache policy are those without: it is a hint, their last operand.
+bool remove_cache_policy(std::string& name) {
+  static constexpr std::string_view kModifier = ".L2::cache_hint";
+  std::size_t const at = name.find(kModifier);
+  std::string_view const opcode = std::string_view(name).substr(0, name.find('.'));
+  if (at == name.npos || (opcode != "ld" && opcode != "st" && opcode != "atom" && opcode != "red")) return false;
+  name.erase(at, kModifier.size());
+  return true;
+}
+
 class BodyReader {
  public:
   BodyReader(ModuleBuilder& module, Function& function)
@@ -84,9 +94,11 @@ class BodyReader {
       made.guard_negated = cursor_.accept('!');
       made.guard = operands_.predicate();
     }
-    made.form = find_form(cursor_.expect(TokenKind::word, "an instruction").text);
+    std::string name(cursor_.expect(TokenKind::word, "an instruction").text);
+    bool const has_policy = remove_cache_policy(name);
+    made.form = find_form(name);
     if (made.form == nullptr) cursor_.unsupported();
-    operands_.read(made);
+    operands_.read(made, has_policy);
     cursor_.expect(';');
     function_.instructions.push_back(std::move(made));
   }

@@ -110,7 +110,8 @@ class OperandReader {
   OperandReader(ModuleBuilder& module, Function& function, Scopes& scopes)
       : module_(module), function_(function), scopes_(scopes), cursor_(module.cursor) {}
 
-  void read(Instruction& instruction);
+  /// `has_policy`: the last operand is a cache policy, which is left out.
+  void read(Instruction& instruction, bool has_policy);
   std::int32_t predicate();
   /// `.callprototype (...) _ (...)`, after its label.
   void prototype(std::string_view name);

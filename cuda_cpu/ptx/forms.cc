@@ -35,6 +35,7 @@ constexpr WordSet kSets[] = {
     {"cta", "{shared|shared::cta}"},
     {"l1", "{L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate}"},
     {"l2", "{L2::64B|L2::128B|L2::256B}"},
+    {"policy", "L2::{evict_last|evict_normal|evict_first|evict_unchanged}[.L2::{evict_first|evict_unchanged}]"},
     {"rc", "{row|col}"},
     {"shape16", "{m16n16k16|m8n32k16|m32n8k16}"},
     {"wspace", "{global|shared|shared::cta}"},

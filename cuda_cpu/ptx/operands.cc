@@ -52,7 +52,7 @@ bool fits(Type type, Type wanted, bool wider) noexcept {
 
 }  // namespace
 
-void OperandReader::read(Instruction& instruction) {
+void OperandReader::read(Instruction& instruction, bool has_policy) {
   form_ = instruction.form;
   auto const& specs = form_->operands;
   for (std::size_t i = 0; i < specs.size(); ++i) {
@@ -64,6 +64,7 @@ void OperandReader::read(Instruction& instruction) {
     }
     instruction.operands.push_back(operand(specs[i], i));
   }
+  if (has_policy && cursor_.accept(',')) cursor_.take();
   if (!cursor_.peek().is(';')) cursor_.unsupported();
   bool const unpacks = !instruction.operands.empty() && form_->opcode() == "mov" &&
                        instruction.operands[0].kind == OperandKind::vector;
