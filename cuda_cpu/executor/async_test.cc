@@ -328,6 +328,13 @@ TEST_F(Async, CachePoliciesChangeNothing) {
   EXPECT_EQ(in[0], 0x01010103u);
 }
 
+TEST_F(Async, ReductionsOfBarriersHaveTheirModifiersInBothOrders) {
+  for (std::string const name :
+       {"barrier.cta.red.popc.aligned.u32", "barrier.cta.red.aligned.popc.u32", "bar.red.popc.u32"})
+    EXPECT_EQ(all(name + " %r9, 0, %p1;", 64), std::vector<std::uint32_t>(64, 1)) << name;
+  EXPECT_EQ(one("barrier.red.and.aligned.pred %p2, 0, %p1; selp.u32 %r9, 1, 0, %p2;"), 1u);
+}
+
 TEST_F(Async, ClustersOfSeveralBlocksAreRefused) {
   auto const refusal = [](std::string const& directive) {
     auto const parsed =

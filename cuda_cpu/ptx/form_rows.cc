@@ -238,8 +238,8 @@ constexpr FormRow kRows[] = {
     {"bar.warp.sync", "s=b32"},
     {"{bar[.cta].sync|barrier[.cta].sync[.aligned]}", "s=u32 ?s=u32"},
     {"{bar[.cta].arrive|barrier[.cta].arrive[.aligned]}", "s=u32 s=u32"},
-    {"{bar[.cta].red|barrier[.cta].red[.aligned]}.popc.u32", "d=T s=u32 P"},
-    {"{bar[.cta].red|barrier[.cta].red[.aligned]}.{and|or}.pred", "p s=u32 P"},
+    {"{bar[.cta].red.popc|barrier[.cta].red{[.aligned].popc|.popc.aligned}}.u32", "d=T s=u32 P"},
+    {"{bar[.cta].red.{and|or}|barrier[.cta].red{[.aligned].{and|or}|.{and|or}.aligned}}.pred", "p s=u32 P"},
     {"elect.sync", "|d=b32 s=b32"},
     // Between the blocks of a cluster, which has one.
     {"barrier.cluster.arrive[.{release|relaxed}][.aligned]", ""},
