@@ -6,14 +6,14 @@
 namespace cuda_cpu::ptx {
 namespace {
 
-// Accesses with a cache policy are those without: it is a hint, their last operand.
-bool remove_cache_policy(std::string& name) {
+// The name without a cache policy, which is a hint, the last operand of the access; empty if there is none.
+std::string without_cache_policy(std::string_view name) {
   static constexpr std::string_view kModifier = ".L2::cache_hint";
   std::size_t const at = name.find(kModifier);
-  std::string_view const opcode = std::string_view(name).substr(0, name.find('.'));
-  if (at == name.npos || (opcode != "ld" && opcode != "st" && opcode != "atom" && opcode != "red")) return false;
-  name.erase(at, kModifier.size());
-  return true;
+  if (at == name.npos) return {};
+  std::string_view const opcode = name.substr(0, name.find('.'));
+  if (opcode != "ld" && opcode != "st" && opcode != "atom" && opcode != "red") return {};
+  return std::string(name).erase(at, kModifier.size());
 }
 
 class BodyReader {
@@ -94,11 +94,11 @@ class BodyReader {
       made.guard_negated = cursor_.accept('!');
       made.guard = operands_.predicate();
     }
-    std::string name(cursor_.expect(TokenKind::word, "an instruction").text);
-    bool const has_policy = remove_cache_policy(name);
-    made.form = find_form(name);
+    std::string_view const name = cursor_.expect(TokenKind::word, "an instruction").text;
+    std::string const plain_name = without_cache_policy(name);
+    made.form = find_form(plain_name.empty() ? name : plain_name);
     if (made.form == nullptr) cursor_.unsupported();
-    operands_.read(made, has_policy);
+    operands_.read(made, !plain_name.empty());
     cursor_.expect(';');
     function_.instructions.push_back(std::move(made));
   }
