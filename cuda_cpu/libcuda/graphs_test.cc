@@ -178,6 +178,7 @@ TEST_F(DriverGraphs, NodesGiveBackAndChangeTheirParameters) {
   int calls = 0;
   ASSERT_EQ(cuMemAlloc(&words, 2 * sizeof(int)), CUDA_SUCCESS);
   ASSERT_EQ(cuMemsetD32(words, 3, 2), CUDA_SUCCESS);
+  ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);  // the stream does not wait for the default one
   ASSERT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
   CUDA_MEMSET_NODE_PARAMS set{words, 0, 7, 4, 1, 1};
   CUDA_MEMCPY3D move = of_words(value, words);
