@@ -34,7 +34,7 @@ bool is_of_host(std::uintptr_t address) {
 // A host pointer that was given to a kernel is nearest to some allocation, too, which it has nothing to do with.
 std::string beside(std::uintptr_t address, std::uint64_t distance, std::string text) {
   if ((!text.empty() && distance <= kBesideBytes) || !is_of_host(address)) return text;
-  return "in memory of the host" + (text.empty() ? text : ", or " + text);
+  return "in memory of the host, " + (text.empty() ? "far from any of the device" : "or " + text);
 }
 
 }  // namespace

@@ -73,8 +73,8 @@ class DeviceMemory {
   /// Where an access is: "at byte 8 of 64 bytes (allocation 2)". To memory that is not allocated, by how far its last byte is
   /// from the nearest allocation, or its first one: "reaching 4 bytes past the end of 1024 bytes allocated in load{layer=3}
   /// (allocation 7)", "4 bytes before 64 bytes (allocation 2)"; "in 64 bytes (allocation 2) that were freed", "a null pointer".
-  /// More than 4 KiB away, memory that the process has is "in memory of the host, or " that. Empty if no allocation is
-  /// within 1 MiB.
+  /// More than 4 KiB away, memory that the process has is "in memory of the host, or " that. If no allocation is within
+  /// 1 MiB, empty or "in memory of the host, far from any of the device".
   std::string describe(std::uintptr_t address, std::uint64_t bytes) const;
 
   /// malloc() and free() of kernels: allocations of their own limit, which free() does not free.

@@ -88,7 +88,7 @@ TEST(DeviceMemory, DescribesMemoryOfTheHost) {
   DeviceMemory memory;
   static std::array<std::byte, 65536> bytes;
   auto const begin = reinterpret_cast<std::uintptr_t>(bytes.data());
-  EXPECT_EQ(memory.describe(begin, 4), "in memory of the host");
+  EXPECT_EQ(memory.describe(begin, 4), "in memory of the host, far from any of the device");
   memory.map_host(&bytes[32768], 64);
   EXPECT_EQ(memory.describe(begin, 4), "in memory of the host, or 32768 bytes before 64 bytes of host memory");
   EXPECT_EQ(memory.describe(begin + 32764, 4), "4 bytes before 64 bytes of host memory");

@@ -44,6 +44,7 @@ std::string scrubbed(std::string const& text) {
       {"(ptx_bytes|cubin_bytes|memory_bytes)=[0-9]+", "$1=<bytes>"},
       {"registers=[0-9]+", "registers=<number>"},
       {"options=\\[[^\\]]*\\]", "options=[<options>]"},
+      {", in memory of the host, far from any of the device", ""},  // whether it is depends on the run
       {"[^ \n]*cuda_tests/tests/(\\w+\\.cc:)[0-9]+", "$1<line>"},
       {"\\([0-9]+ ms( total)?\\)", "(<ms>)"},
       {"nvrtc=\"?[0-9.]+\"?", "nvrtc=<version>"},
