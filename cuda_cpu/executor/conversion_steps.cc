@@ -265,8 +265,6 @@ Handler select_tf32(Form const& form) {
   return relu ? map<&to_tf32<Tf32Rounding::zero, true>> : map<&to_tf32<Tf32Rounding::zero, false>>;
 }
 
-}  // namespace
-
 // cvt.pack: two numbers, saturated, below the lower bits of a third operand.
 template <class T>
 bool cvt_pack(Warp& warp, Step const& step, Mask lanes) {
@@ -293,6 +291,8 @@ Handler select_pack(Type type) {
     default: return nullptr;
   }
 }
+
+}  // namespace
 
 Handler select_conversion(Form const& form, Step& step) {
   if (form.opcode() != "cvt") return nullptr;
