@@ -88,8 +88,13 @@ constexpr FormatAs format_of() noexcept {
     return FormatAs::boolean;
   } else if constexpr (PrintsItself<T> && !DescribesFields<T>) {
     return HasFormatter<T> ? FormatAs::own : FormatAs::nothing;
-  } else if constexpr (Text<T> || std::is_same_v<T, char>) {
+  } else if constexpr (Text<T> || Utf8Text<T> || WideText<T> || std::is_same_v<T, char> || std::is_same_v<T, char8_t> ||
+                       WideCharacter<T>) {
     return FormatAs::text;
+  } else if constexpr (Boolean<T>) {
+    return FormatAs::boolean;
+  } else if constexpr (Atomic<T>) {
+    return format_of<typename T::value_type>();
   } else if constexpr (std::is_floating_point_v<T>) {
     return FormatAs::real;
   } else if constexpr (std::is_arithmetic_v<T> || Int128Bit<T>) {
@@ -116,7 +121,7 @@ struct ArgumentTraits {
   static constexpr std::string_view kName{};
 };
 template <class T>
-struct ArgumentTraits<Wrapped<T, PrintAs::display>> : ArgumentTraits<T> {};
+struct ArgumentTraits<Wrapped<T, PrintAs::display>> : ArgumentTraits<std::remove_cvref_t<T>> {};
 template <class T>
 struct ArgumentTraits<KeyValue<T>> : ArgumentTraits<T> {
   static constexpr ArgumentKind kKind = ArgumentKind::key_value;
@@ -208,11 +213,16 @@ template <class T>
   if constexpr (std::is_function_v<T>) {
     return &x;
   } else if constexpr (std::is_array_v<T>) {
-    if constexpr (std::is_same_v<std::remove_cv_t<std::remove_extent_t<T>>, char> && std::extent_v<T> > 0) {
+    using Element = std::remove_cv_t<std::remove_extent_t<T>>;
+    if constexpr (std::is_same_v<Element, char> && std::extent_v<T> > 0) {
       return CharArray{x, std::extent_v<T>};
+    } else if constexpr (NeedsHolding<T>) {
+      return Held<T>(x);
     } else {
       return (x);
     }
+  } else if constexpr (NeedsHolding<T>) {
+    return Held<T>(x);
   } else if constexpr (kIsPassedByValue<Plain>) {
     return static_cast<Plain>(x);
   } else {
@@ -236,6 +246,8 @@ template <class T>
 constexpr Value value_of_bare(T const& x) noexcept {
   if constexpr (std::is_same_v<T, CharArray>) {
     return value_of_chars(x.data, x.extent);
+  } else if constexpr (kIsHeld<T>) {
+    return x.value();
   } else {
     return value_of(x);
   }

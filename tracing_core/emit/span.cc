@@ -46,8 +46,7 @@ void Span::record_all(Value const* values) const noexcept {
   if (open_.id) internal::record(open_, FieldValues(*metadata_, values));
 }
 
-void Span::record_one(std::string_view name, Value const& value) const noexcept {
-  if (!open_.id) return;
+void Span::record_value(std::string_view name, Value value) const noexcept {
   std::size_t const index = metadata_->fields().index_of(name);
   if (index == metadata_->fields().size()) return;
   std::array<Value, 256> values;  // value_index is a byte

@@ -49,8 +49,8 @@ class Span {
 
   /// Sets fields that the span was made with: `span.record(tracing::kv("status", 200))`. Ignores other names.
   template <class... T>
-  Span const& record(internal::KeyValue<T> const&... fields) const noexcept {
-    (record_one(fields.name, internal::value_of(fields.value)), ...);
+  Span const& record(internal::KeyValue<T>&&... fields) const noexcept {
+    (record_one(fields.name, internal::Held<T>(fields.value)), ...);
     return *this;
   }
   /// Sets fields in one step; `values` are in the order of the span's fields, empty ones change nothing.
@@ -84,7 +84,11 @@ class Span {
  private:
   void add_reference() const noexcept;
   void drop_reference() const noexcept;
-  void record_one(std::string_view name, Value const& value) const noexcept;
+  template <class T>
+  void record_one(std::string_view name, internal::Held<T> const& held) const noexcept {
+    if (open_.id) record_value(name, held.value());
+  }
+  void record_value(std::string_view name, Value value) const noexcept;
 
   OpenSpan open_{};
   Metadata const* metadata_ = nullptr;

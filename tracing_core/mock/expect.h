@@ -31,7 +31,8 @@ class ExpectedRecord {
   template <class T>
   Self&& with_field(std::string_view name, T const& value) && {
     InlineTextBuffer<64> text;
-    append_debug(text, internal::value_of(value));
+    internal::Held<T> const held(value);
+    append_debug(text, held.value());
     fields_.push_back({std::string(name), std::string(text.view())});
     return self();
   }

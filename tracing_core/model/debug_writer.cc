@@ -115,6 +115,17 @@ void DebugWriter::hide_if_redacted(std::size_t begin, std::size_t end) noexcept 
   hide_if_redacted(name);
 }
 
+void DebugWriter::guarded(void (*write)(void const* object, DebugWriter& writer), void const* object) noexcept {
+  int const depth = depth_;
+  try {
+    write(object, *this);
+  } catch (...) {
+    if (depth_ > depth) item();
+    raw("<unprintable>");
+    while (depth_ > depth) end();
+  }
+}
+
 void DebugWriter::end() noexcept {
   remove_hidden();
   if (depth_ == 0) return;

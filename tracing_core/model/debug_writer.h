@@ -39,6 +39,8 @@ class DebugWriter {
   /// Ends a map's key and starts its value.
   void mapped() noexcept;
   void end() noexcept;
+  /// Calls `write(object, *this)`. If that throws, `<unprintable>` ends what it began.
+  void guarded(void (*write)(void const* object, DebugWriter& writer), void const* object) noexcept;
 
  private:
   struct Structure {

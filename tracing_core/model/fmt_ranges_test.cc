@@ -26,19 +26,20 @@ struct Tree {  // a range of itself
   }
 };
 
-std::string message_text(tracing::Value const& value) {
+template <class T>
+std::string message_text(T const& x) {
   tracing::InlineTextBuffer<64> out;
-  append_formatted(out, value, {});
+  append_formatted(out, tracing::internal::value_of(x), {});
   return std::string(out.view());
 }
 
 TEST(ValueOf, PrintsByTheStreamOperatorOfARangeAlsoWithFmtRanges) {
-  EXPECT_EQ(message_text(tracing::internal::value_of(Slice())), "foo");
-  EXPECT_EQ(message_text(tracing::internal::value_of(tracing::display(Slice()))), "foo");
+  EXPECT_EQ(message_text(Slice()), "foo");
+  EXPECT_EQ(message_text(tracing::display(Slice())), "foo");
 }
 
 TEST(ValueOf, PrintsARangeOfItselfAlsoWithFmtRanges) {
-  EXPECT_EQ(message_text(tracing::internal::value_of(Tree{std::vector<Tree>(2)})), "a tree with 2 branches");
+  EXPECT_EQ(message_text(Tree{std::vector<Tree>(2)}), "a tree with 2 branches");
 }
 
 }  // namespace fmt_ranges_test

@@ -1,9 +1,11 @@
 // Value: one recorded value, passed from a callsite to the subscriber.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -18,6 +20,19 @@ namespace tracing::inline v1 {
 
 class DebugWriter;
 class Metadata;
+
+namespace internal {
+
+// Every character as a text of its own, so that the value of a character borrows nothing.
+struct EveryCharacter {
+  char characters[256];
+  constexpr EveryCharacter() noexcept : characters() {
+    for (int i = 0; i < 256; ++i) characters[i] = static_cast<char>(i);
+  }
+};
+inline constexpr EveryCharacter kEveryCharacter;
+
+}  // namespace internal
 
 /// The type of a recorded value; decides how formats print it and how filters compare it.
 enum class ValueKind : std::uint8_t {
@@ -54,7 +69,8 @@ struct ErrorType {
 };
 
 /// One recorded value: a tag and 16 bytes. Text, bytes and objects are borrowed, and valid as long as the statement
-/// that recorded them; StoredValues copies them. Trivially copyable.
+/// that recorded them; StoredValues copies them. A temporary that would be gone by then is refused by the compiler.
+/// Trivially copyable.
 class Value {
  public:
   constexpr Value() noexcept = default;
@@ -78,6 +94,14 @@ class Value {
   static constexpr Value of_verbatim(std::string_view x) noexcept {
     return Value(ValueKind::verbatim, x.data(), x.size());
   }
+  template <std::same_as<std::string> Text>
+  static Value of_text(Text const&&) = delete;
+  template <std::same_as<std::string> Text>
+  static Value of_verbatim(Text const&&) = delete;
+  /// A text of one character. Borrows nothing.
+  static constexpr Value of_char(char x) noexcept {
+    return of_text({&internal::kEveryCharacter.characters[static_cast<unsigned char>(x)], 1});
+  }
   static constexpr Value of_bytes(void const* data, std::size_t size) noexcept {
     return Value(ValueKind::bytes, data, size);
   }
@@ -92,13 +116,20 @@ class Value {
   static Value of_plain_error(std::exception const& e) noexcept;
   static Value of_error(std::error_code const& e) noexcept;
   static Value of_error(std::exception_ptr const& e) noexcept;
+  static Value of_error(void const* object, ErrorType const&& type) = delete;
+  static Value of_error(std::exception const&& e) = delete;
+  static Value of_plain_error(std::exception const&& e) = delete;
+  static Value of_error(std::error_code const&& e) = delete;
+  static Value of_error(std::exception_ptr const&& e) = delete;
   static constexpr Value of_custom(void const* object, CustomType const& type) noexcept {
     return Value(ValueKind::custom, object, &type);
   }
+  static Value of_custom(void const* object, CustomType const&& type) = delete;
   /// The message of `metadata`; `values`, in the order of the statement's arguments, fill its placeholders.
   static constexpr Value of_message(Metadata const& metadata, Value const* values) noexcept {
     return Value(ValueKind::message, &metadata, values);
   }
+  static Value of_message(Metadata const&& metadata, Value const* values) = delete;
 
   constexpr ValueKind kind() const noexcept { return kind_; }
   constexpr bool is_empty() const noexcept { return kind_ == ValueKind::empty; }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <exception>
 #include <iosfwd>
+#include <new>
 #include <string_view>
 #include <system_error>
 #include <tuple>
@@ -18,6 +19,7 @@
 
 #include "tracing_core/model/debug_writer.h"
 #include "tracing_core/model/value.h"
+#include "tracing_core/model/wide_text.h"
 
 #pragma push_macro("debug")
 #undef debug
@@ -31,27 +33,35 @@ inline constexpr Empty empty{};
 namespace internal {
 
 enum class PrintAs { display, debug, pretty };
+// `T` is a constant reference, or the type of a temporary.
 template <class T, PrintAs kAs>
 struct Wrapped {
-  T const& value;
+  T value;
 };
+// As an argument `T&&` is kept.
+template <class T>
+using Kept = std::conditional_t<std::is_lvalue_reference_v<T> || std::is_array_v<T>, std::remove_reference_t<T> const&,
+                                std::remove_cv_t<T>>;
 
 }  // namespace internal
 
-/// Records `x` in its own printed form, without quotes. Borrows `x` for the statement.
+/// Records `x` in its own printed form, without quotes. Borrows `x`; keeps a temporary, which must be movable.
 template <class T>
-constexpr internal::Wrapped<T, internal::PrintAs::display> display(T const& x) noexcept {
-  return {x};
+constexpr internal::Wrapped<internal::Kept<T>, internal::PrintAs::display> display(T&& x) noexcept(
+    std::is_nothrow_constructible_v<internal::Kept<T>, T>) {
+  return {std::forward<T>(x)};
 }
-/// Records `x` in its debug form, on one line. Borrows `x` for the statement.
+/// Records `x` in its debug form, on one line. Borrows `x`; keeps a temporary, which must be movable.
 template <class T>
-constexpr internal::Wrapped<T, internal::PrintAs::debug> debug(T const& x) noexcept {
-  return {x};
+constexpr internal::Wrapped<internal::Kept<T>, internal::PrintAs::debug> debug(T&& x) noexcept(
+    std::is_nothrow_constructible_v<internal::Kept<T>, T>) {
+  return {std::forward<T>(x)};
 }
 /// As debug(), over several lines.
 template <class T>
-constexpr internal::Wrapped<T, internal::PrintAs::pretty> pretty(T const& x) noexcept {
-  return {x};
+constexpr internal::Wrapped<internal::Kept<T>, internal::PrintAs::pretty> pretty(T&& x) noexcept(
+    std::is_nothrow_constructible_v<internal::Kept<T>, T>) {
+  return {std::forward<T>(x)};
 }
 
 namespace internal {
@@ -101,15 +111,39 @@ concept HasStreamOperator =
 // Any unscoped enumeration can be streamed as an integer; in this form the call fits only an operator of its own.
 template <class T>
 concept HasStreamFunction = requires(std::ostream& os, T const& x) { operator<<(os, x); };
+// But as a character if its underlying type is a byte. This converts to T and to nothing that T converts to.
 template <class T>
-concept EnumPrintsItself = HasFormatter<T> || HasStreamFunction<T> ||
+struct ConvertsTo {
+  template <std::same_as<T> Target>
+  operator Target() const;
+};
+template <class T>
+concept IsUnscopedByte = std::is_convertible_v<T, long long> && sizeof(T) == 1;
+template <class T>
+concept EnumHasStreamFunction =
+    HasStreamFunction<T> &&
+    (!IsUnscopedByte<T> || requires(std::ostream& os, ConvertsTo<T> const& x) { operator<<(os, x); });
+template <class T>
+concept EnumPrintsItself = HasFormatter<T> || EnumHasStreamFunction<T> ||
                            (!std::is_convertible_v<T, long long> && (FmtPrintable<T> || StreamPrintable<T>));
 // A class with a formatter or an operator<< of its own, which are preferred to what can be made of a container or a text.
 template <class T>
 concept PrintsItself = std::is_class_v<T> && !is_standard<T>() && (HasFormatter<T> || HasStreamOperator<T>);
 
+// Has TRACE_FIELDS, or a class that prints itself: only then is a type not printed as what else it is.
 template <class T>
-concept Text = std::convertible_to<T const&, std::string_view> && !std::is_null_pointer_v<T>;
+concept HasOwnForm = DescribesFields<T> || PrintsItself<T>;
+
+template <class T, class Character>
+concept TextOf = std::convertible_to<T const&, std::basic_string_view<Character>> && !std::is_null_pointer_v<T>;
+template <class T>
+concept Text = TextOf<T, char>;
+template <class T>
+concept Utf8Text = TextOf<T, char8_t> && !HasOwnForm<T> && !Text<T>;
+template <class T>
+concept WideCharacter = std::same_as<T, wchar_t> || std::same_as<T, char16_t> || std::same_as<T, char32_t>;
+template <class T>
+concept WideText = (TextOf<T, wchar_t> || TextOf<T, char16_t> || TextOf<T, char32_t>) && !HasOwnForm<T> && !Text<T>;
 template <class T>
 concept Range = requires(T const& x) {
   x.begin();
@@ -136,10 +170,19 @@ concept Optional = requires(T const& x) {
   *x;
 };
 template <class T>
+concept Atomic = std::is_class_v<T> && !HasOwnForm<T> && requires(T const& x) {
+  { x.load() } -> std::same_as<typename T::value_type>;
+  x.is_lock_free();
+};
+template <class T>
 concept SmartPointer = requires(T const& x) {
   { x.get() } -> std::convertible_to<void const*>;
   typename T::element_type;
 };
+// A class that converts to bool itself, not to a number or a pointer: a reference to a bit, std::true_type.
+template <class T>
+concept Boolean = std::is_class_v<T> && requires(T const& x, void (*take)(bool)) { take({x}); } && !HasOwnForm<T> &&
+                  !Text<T> && !Atomic<T> && !ByteRange<T> && !Optional<T> && !SmartPointer<T> && !Range<T>;
 template <class T>
 inline constexpr bool kIsWrapped = false;
 template <class T, PrintAs kAs>
@@ -160,9 +203,12 @@ constexpr bool is_recordable() noexcept {
   if constexpr (std::is_arithmetic_v<T> || Int128Bit<T> || std::is_pointer_v<T> || std::is_null_pointer_v<T> ||
                 std::is_enum_v<T> || std::is_function_v<T> || std::is_same_v<T, Value> || std::is_same_v<T, Empty>) {
     return true;
-  } else if constexpr (DescribesFields<T> || PrintsItself<T> || Text<T> || kIsWrapped<T> || std::derived_from<T, std::exception> ||
-                       std::is_same_v<T, std::error_code> || std::is_same_v<T, std::exception_ptr>) {
+  } else if constexpr (HasOwnForm<T> || Text<T> || Utf8Text<T> || WideText<T> || Boolean<T> || kIsWrapped<T> ||
+                       std::derived_from<T, std::exception> || std::is_same_v<T, std::error_code> ||
+                       std::is_same_v<T, std::exception_ptr>) {
     return true;
+  } else if constexpr (Atomic<T>) {
+    return is_recordable<typename T::value_type>();
   } else if constexpr (std::is_array_v<T>) {
     return is_recordable<std::remove_cv_t<std::remove_extent_t<T>>>();
   } else if constexpr (ByteRange<T>) {
@@ -209,14 +255,143 @@ void print_plain(TextBuffer& out, T const& x, [[maybe_unused]] std::string_view 
   }
 }
 
+// No value refers to a temporary, by type: value_of() borrows its argument and refuses temporaries; a type whose value
+// refers to something that is made from the object (what an optional returns by value, what an atomic variable holds,
+// the UTF-8 of wide text) has no value_of(), but Held, which keeps that thing; and a temporary Held has no value.
 template <class T>
+constexpr bool needs_holding() noexcept {
+  if constexpr (HasOwnForm<T> || Text<T>) {
+    return false;
+  } else if constexpr (Atomic<T> || WideText<T> || WideCharacter<std::remove_cv_t<T>>) {
+    return true;
+  } else if constexpr (Optional<T>) {
+    using Content = decltype(*std::declval<T const&>());
+    return !std::is_lvalue_reference_v<Content> || needs_holding<std::remove_cvref_t<Content>>();
+  } else {
+    return false;
+  }
+}
+template <class T>
+concept NeedsHolding = needs_holding<T>();
+
+template <class T>
+requires(!NeedsHolding<T>)
 constexpr Value value_of(T const& x) noexcept;
+template <class T>
+Value value_of(T const&& x) = delete;
+
+// The value of an object and what this value refers to. A temporary one has no value.
+template <class T>
+class Held {
+ public:
+  constexpr explicit Held(T const& x) noexcept : value_(value_of(x)) {}
+  explicit Held(T const&&) = delete;
+  Held(Held const&) = delete;
+  Held& operator=(Held const&) = delete;
+  constexpr Value value() const& noexcept { return value_; }
+  Value value() const&& = delete;
+
+ private:
+  Value value_;
+};
+
+// A text, or one character, as UTF-8.
+template <class T>
+requires WideText<T> || WideCharacter<std::remove_cv_t<T>>
+class Held<T> {
+ public:
+  explicit Held(T const& x) noexcept {
+    if constexpr (WideCharacter<std::remove_cv_t<T>>) {
+      std::remove_cv_t<T> const character = x;
+      append_utf8(text_, std::basic_string_view(&character, 1));
+    } else if constexpr (TextOf<T, wchar_t>) {
+      append<wchar_t>(x);
+    } else if constexpr (TextOf<T, char16_t>) {
+      append<char16_t>(x);
+    } else {
+      append<char32_t>(x);
+    }
+  }
+  Value value() const& noexcept { return is_null_ ? Value() : Value::of_text(text_.view()); }
+  Value value() const&& = delete;
+
+ private:
+  template <class Character>
+  void append(T const& x) noexcept {
+    if constexpr (std::is_pointer_v<T>) {
+      if (x == nullptr) {
+        is_null_ = true;
+        return;
+      }
+    }
+    if constexpr (std::is_array_v<T>) {
+      std::basic_string_view<Character> const all(x, std::extent_v<T>);
+      append_utf8(text_, all.substr(0, all.find(Character())));
+    } else {
+      append_utf8(text_, static_cast<std::basic_string_view<Character>>(x));
+    }
+  }
+
+  InlineTextBuffer<64> text_;
+  bool is_null_ = false;
+};
+
+// What an atomic variable holds now.
+template <class T>
+requires(NeedsHolding<T> && Atomic<T>)
+class Held<T> {
+ public:
+  explicit Held(T const& x) noexcept : now_(x.load()), held_(now_) {}
+  Value value() const& noexcept { return held_.value(); }
+  Value value() const&& = delete;
+
+ private:
+  typename T::value_type const now_;
+  Held<typename T::value_type> const held_;
+};
+
+// The content of an optional: a reference to it, or what operator* returns by value.
+template <class T>
+requires(NeedsHolding<T> && Optional<T>)
+class Held<T> {
+ public:
+  explicit Held(T const& x) noexcept : none_(), has_value_(x.has_value()) {
+    if (has_value_) ::new (static_cast<void*>(&content_)) Content(x);
+  }
+  explicit Held(T const&&) = delete;
+  Held(Held const&) = delete;
+  Held& operator=(Held const&) = delete;
+  ~Held() {
+    if (has_value_) content_.~Content();
+  }
+  Value value() const& noexcept { return has_value_ ? content_.held.value() : Value(); }
+  Value value() const&& = delete;
+
+ private:
+  using Result = decltype(*std::declval<T const&>());
+  using Plain = std::remove_cvref_t<Result>;
+  struct Content {
+    explicit Content(T const& x) noexcept : object(*x), held(object) {}
+    std::conditional_t<std::is_lvalue_reference_v<Result>, Plain const&, Plain const> object;
+    Held<Plain> const held;
+  };
+  union {
+    char none_;
+    Content content_;
+  };
+  bool has_value_;
+};
 
 template <class T>
-void write_debug(DebugWriter& writer, T const& x) noexcept;
+inline constexpr bool kIsHeld = false;
+template <class T>
+inline constexpr bool kIsHeld<Held<T>> = true;
 
 template <class T>
-void write_items(DebugWriter& writer, T const& x) noexcept {
+void write_debug(DebugWriter& writer, T const& x);
+
+template <class T>
+void write_items(DebugWriter& writer, T const& x) {
   for (auto const& element : x) {
     writer.item();
     if constexpr (Map<T>) {
@@ -238,7 +413,7 @@ void write_plain(DebugWriter& writer, T const& x) noexcept {
 
 // Writes the structure of `x`, which value_of() would wrap again.
 template <class T>
-void write_structure(DebugWriter& writer, T const& x) noexcept {
+void write_structure(DebugWriter& writer, T const& x) {
   if constexpr (DescribesFields<T>) {
     tracing_write_fields(writer, x);
   } else if constexpr (PrintsItself<T>) {
@@ -269,13 +444,16 @@ void write_structure(DebugWriter& writer, T const& x) noexcept {
 }
 
 template <class T>
-void write_debug(DebugWriter& writer, T const& x) noexcept {
-  writer.value(value_of(x));
+void write_debug(DebugWriter& writer, T const& x) {
+  Held<T> const held(x);
+  writer.value(held.value());
 }
 
 template <class T>
 inline constexpr CustomType kCustomType{
-    [](void const* object, DebugWriter& writer) { write_structure(writer, *static_cast<T const*>(object)); },
+    [](void const* object, DebugWriter& writer) {
+      writer.guarded([](void const* x, DebugWriter& to) { write_structure(to, *static_cast<T const*>(x)); }, object);
+    },
     [](void const* object, TextBuffer& out, [[maybe_unused]] std::string_view spec) {
       T const& x = *static_cast<T const*>(object);
       if constexpr (!DescribesFields<T> &&
@@ -284,21 +462,24 @@ inline constexpr CustomType kCustomType{
         print_plain(out, x, spec);
       } else {
         DebugWriter writer(out, false);
-        write_structure(writer, x);
+        writer.guarded([](void const* y, DebugWriter& to) { write_structure(to, *static_cast<T const*>(y)); }, &x);
       }
     }};
 
 // display(x): the form of x in a message.
 template <class T>
+void append_displayed(TextBuffer& out, void const* object, std::string_view spec) noexcept {
+  Held<T> const held(*static_cast<T const*>(object));
+  append_formatted(out, held.value(), spec);
+}
+template <class T>
 inline constexpr CustomType kDisplayType{
     [](void const* object, DebugWriter& writer) {
       InlineTextBuffer<256> text;
-      append_formatted(text, value_of(*static_cast<T const*>(object)), {});
+      append_displayed<T>(text, object, {});
       writer.raw(text.view());
     },
-    [](void const* object, TextBuffer& out, std::string_view spec) {
-      append_formatted(out, value_of(*static_cast<T const*>(object)), spec);
-    }};
+    [](void const* object, TextBuffer& out, std::string_view spec) { append_displayed<T>(out, object, spec); }};
 
 // debug(x) and pretty(x): the debug form of a value that would print otherwise.
 template <class T, bool kPretty>
@@ -311,35 +492,30 @@ inline constexpr CustomType kDebugType{
 
 template <class T, PrintAs kAs>
 constexpr Value value_of_wrapped(Wrapped<T, kAs> const& x) noexcept {
+  using Plain = std::remove_cvref_t<T>;
   if constexpr (kAs == PrintAs::debug) {
-    return Value::of_custom(&x.value, kDebugType<T, false>);
+    return Value::of_custom(&x.value, kDebugType<Plain, false>);
   } else if constexpr (kAs == PrintAs::pretty) {
-    return Value::of_custom(&x.value, kDebugType<T, true>).as_pretty();
-  } else if constexpr (Text<T> && !DescribesFields<T> && !PrintsItself<T>) {
+    return Value::of_custom(&x.value, kDebugType<Plain, true>).as_pretty();
+  } else if constexpr ((Text<Plain> || Utf8Text<Plain>) && !HasOwnForm<Plain>) {
     Value const text = value_of(x.value);
     return text.is_empty() ? text : Value::of_verbatim(text.as_text());
   } else {
-    return Value::of_custom(&x.value, kDisplayType<T>);
+    return Value::of_custom(&x.value, kDisplayType<Plain>);
   }
 }
 
+// As a number, or as a character if it is of type char.
 template <class T>
-constexpr Value value_of_enum(T const& x) noexcept {
-  if constexpr (NamesEnumerators<T>) {
-    std::string_view const name = tracing_enumerator_name(x);
-    if (name.data() != nullptr) return Value::of_verbatim(name);
-    return value_of(static_cast<std::underlying_type_t<T>>(x));
-  } else if constexpr (EnumPrintsItself<T>) {
-    return Value::of_custom(&x, kCustomType<T>);
-  } else {
-    return value_of(static_cast<std::underlying_type_t<T>>(x));
-  }
-}
-
-template <class T>
-constexpr Value value_of_number(T const& x) noexcept {
+constexpr Value value_of_number(T x) noexcept {
   if constexpr (std::same_as<T, bool>) {
     return Value::of_bool(x);
+  } else if constexpr (std::same_as<T, char>) {
+    return Value::of_char(x);
+  } else if constexpr (std::same_as<T, Value::Int128>) {
+    return Value::of_i128(x);
+  } else if constexpr (std::same_as<T, Value::Uint128>) {
+    return Value::of_u128(x);
   } else if constexpr (std::same_as<T, float>) {
     return Value::of_f32(x);
   } else if constexpr (std::floating_point<T>) {
@@ -349,6 +525,17 @@ constexpr Value value_of_number(T const& x) noexcept {
   } else {
     return Value::of_u64(x);
   }
+}
+
+template <class T>
+constexpr Value value_of_enum(T const& x) noexcept {
+  if constexpr (NamesEnumerators<T>) {
+    std::string_view const name = tracing_enumerator_name(x);
+    if (name.data() != nullptr) return Value::of_verbatim(name);
+  } else if constexpr (EnumPrintsItself<T>) {
+    return Value::of_custom(&x, kCustomType<T>);
+  }
+  return value_of_number(static_cast<std::underlying_type_t<T>>(x));
 }
 
 // The text in an array: up to a NUL, or all of it.
@@ -369,21 +556,31 @@ constexpr Value value_of_text(T const& x) noexcept {
   }
 }
 
-/// The recorded value of `x`, which it borrows.
+// Text of char8_t, which is the same text of char.
 template <class T>
+Value value_of_utf8(T const& x) noexcept {
+  if constexpr (std::is_pointer_v<T>) {
+    if (x == nullptr) return Value();
+  }
+  if constexpr (std::is_array_v<T>) {
+    return value_of_chars(reinterpret_cast<char const*>(x), std::extent_v<T>);
+  } else {
+    auto const text = static_cast<std::u8string_view>(x);
+    return Value::of_text({reinterpret_cast<char const*>(text.data()), text.size()});
+  }
+}
+
+template <class T>
+requires(!NeedsHolding<T>)
 constexpr Value value_of(T const& x) noexcept {
   using Plain = std::remove_volatile_t<T>;
   if constexpr (std::same_as<Plain, Value>) {
     return x;
   } else if constexpr (std::same_as<Plain, Empty> || std::is_null_pointer_v<Plain>) {
     return Value();
-  } else if constexpr (std::same_as<Plain, char>) {
-    return Value::of_text(std::string_view(const_cast<char const*>(&x), 1));
-  } else if constexpr (std::same_as<Plain, Value::Int128>) {
-    return Value::of_i128(x);
-  } else if constexpr (std::same_as<Plain, Value::Uint128>) {
-    return Value::of_u128(x);
-  } else if constexpr (std::is_arithmetic_v<Plain>) {
+  } else if constexpr (std::same_as<Plain, char8_t>) {
+    return Value::of_char(static_cast<char>(x));
+  } else if constexpr (std::is_arithmetic_v<Plain> || Int128Bit<Plain>) {
     return value_of_number<Plain>(x);
   } else if constexpr (kIsWrapped<Plain>) {
     return value_of_wrapped(x);
@@ -395,10 +592,12 @@ constexpr Value value_of(T const& x) noexcept {
 #endif
   } else if constexpr (std::same_as<Plain, std::error_code> || std::same_as<Plain, std::exception_ptr>) {
     return Value::of_error(x);
-  } else if constexpr (DescribesFields<Plain> || PrintsItself<Plain>) {
+  } else if constexpr (HasOwnForm<Plain>) {
     return Value::of_custom(&x, kCustomType<Plain>);
   } else if constexpr (Text<Plain>) {
     return value_of_text(x);
+  } else if constexpr (Utf8Text<Plain>) {
+    return value_of_utf8(x);
   } else if constexpr (std::is_enum_v<Plain>) {
     return value_of_enum<Plain>(x);
   } else if constexpr (std::is_function_v<Plain>) {
@@ -415,13 +614,15 @@ constexpr Value value_of(T const& x) noexcept {
     return x.has_value() ? value_of(*x) : Value();
   } else if constexpr (SmartPointer<Plain>) {
     return x.get() == nullptr ? Value() : Value::of_pointer(x.get());
+  } else if constexpr (Boolean<Plain>) {
+    return Value::of_bool(static_cast<bool>(x));
   } else {
     return Value::of_custom(&x, kCustomType<Plain>);
   }
 }
 
 template <class T>
-void write_field(DebugWriter& writer, std::string_view name, T const& x) noexcept {
+void write_field(DebugWriter& writer, std::string_view name, T const& x) {
   writer.field(name);
   write_debug(writer, x);
 }

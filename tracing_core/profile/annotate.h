@@ -81,12 +81,14 @@ Span make_annotation(AnnotationLevel level, std::string_view name, std::string_v
 ///     tracing::annotate("layer " + name, [&] { forward(x); }, tracing::kv("batch", x.rows()));
 template <class F, class... T>
 decltype(auto) annotate(AnnotationLevel level, std::string_view name, F&& f,
-                        [[maybe_unused]] internal::KeyValue<T> const&... fields) {
+                        [[maybe_unused]] internal::KeyValue<T>&&... fields) {
 #if !defined(TRACING_DISABLED)
   if (internal::annotation_gates[static_cast<std::size_t>(level)].may_be_enabled()) [[unlikely]] {
     std::string_view const names[] = {fields.name..., {}};
-    Value const values[] = {internal::value_of(fields.value)..., {}};
-    Span const span = internal::make_annotation(level, name, names, values, sizeof...(fields));
+    Span const span = [&](internal::Held<T> const&... held) {
+      Value const values[] = {held.value()..., {}};
+      return internal::make_annotation(level, name, names, values, sizeof...(fields));
+    }(internal::Held<T>(fields.value)...);
     auto const entered = span.enter();
     return std::forward<F>(f)();
   }
@@ -96,8 +98,8 @@ decltype(auto) annotate(AnnotationLevel level, std::string_view name, F&& f,
   return std::forward<F>(f)();
 }
 template <class F, class... T>
-decltype(auto) annotate(std::string_view name, F&& f, internal::KeyValue<T> const&... fields) {
-  return annotate(AnnotationLevel::critical, name, std::forward<F>(f), fields...);
+decltype(auto) annotate(std::string_view name, F&& f, internal::KeyValue<T>&&... fields) {
+  return annotate(AnnotationLevel::critical, name, std::forward<F>(f), std::move(fields)...);
 }
 
 }  // namespace tracing::inline v1

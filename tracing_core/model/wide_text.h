@@ -1,0 +1,16 @@
+// Appends text of wider characters as UTF-8.
+#pragma once
+
+#include <string_view>
+
+#include "tracing_core/model/text_buffer.h"
+
+namespace tracing::inline v1 {
+
+/// Appends UTF-16, UTF-32 or, as on this platform, wide text as UTF-8. What is no character, such as half of a surrogate
+/// pair, becomes U+FFFD.
+void append_utf8(TextBuffer& out, std::u16string_view text) noexcept;
+void append_utf8(TextBuffer& out, std::u32string_view text) noexcept;
+void append_utf8(TextBuffer& out, std::wstring_view text) noexcept;
+
+}  // namespace tracing::inline v1
