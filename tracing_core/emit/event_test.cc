@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -78,6 +79,16 @@ TEST_F(Event, FillsItsMessageAndRecordsTheRestAsFields) {
   EXPECT_FIELDS("\"{3}\"", "{{{}}}", n);
   EXPECT_FIELDS("\"a } b { c\"", "a }} b {{ c");
   EXPECT_FIELDS("\"\"", "");
+}
+
+TEST_F(Event, PrintsTheDebugFormOfEveryTypeOfValue) {
+  std::string const text = "a\n";
+  EXPECT_FIELDS(R"(""a\n" "a\n" "c" """)", "{:?} {:?} {:?} {:?}", text, "a\n", 'c', std::string_view());
+  EXPECT_FIELDS(R"("3 2.0 true ["a", "b"]")", "{:?} {:?} {:?} {:?}", 3, 2.0, true, std::vector<std::string>{"a", "b"});
+  EXPECT_FIELDS(R"("     "a"|"a"  |**"a"**")", "{:>8?}|{:{}?}|{:*^7?}", "a", "a", 5, "a");
+  EXPECT_FIELDS(R"(""a"" text="a\n")", "{0:?}", "a", text);
+  EXPECT_FIELDS(R"(""a\n"" text="a\n")", "{text:?}", text);
+  EXPECT_FIELDS(R"(""u" "w"|  x|")", "{:?} {:?}|{:>3}|", u8"u", L'w', u"x");
 }
 
 TEST_F(Event, RecordsFieldsThatItsMessageNames) {

@@ -8,7 +8,7 @@ namespace tracing::inline v1::internal {
 
 // The specifications that a type accepts.
 enum class FormatAs : std::uint8_t {
-  nothing,  // none: it prints by TRACE_FIELDS or operator<<, or is a container
+  nothing,  // none but `?`: it prints by TRACE_FIELDS or operator<<, or is a container
   boolean,
   integer,
   real,
@@ -53,10 +53,15 @@ constexpr std::size_t skip_spec_number(char const* text, std::size_t i) noexcept
   return i;
 }
 
-// Whether `[[fill]align][sign][#][0][width][.precision][L][type]` fits. Nested placeholders are `{...}`. The character
-// after the specification is `}`, as in the message.
+// Whether `[[fill]align][sign][#][0][width][.precision][L][type]` fits, or `[[fill]align][width][.precision]?` for the
+// debug form of any type. Nested placeholders are `{...}`. The character after the specification is `}` or that `?`.
 constexpr bool spec_fits(char const* spec, std::size_t size, FormatAs as) noexcept {
   if (size == 0 || as == FormatAs::own) return true;
+  if (spec[size - 1] == '?') {
+    --size;
+    as = FormatAs::text;
+    if (size == 0) return true;
+  }
   if (as == FormatAs::nothing) return false;
   bool const is_number = as == FormatAs::integer || as == FormatAs::real || as == FormatAs::boolean;
   std::size_t i = 0;

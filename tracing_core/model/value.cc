@@ -212,6 +212,11 @@ void append_message(TextBuffer& out, Value const& value) noexcept {
 
 void append_formatted(TextBuffer& out, Value const& value, std::string_view spec) noexcept {
   if (spec.empty()) return append_display(out, value);
+  if (spec.back() == '?') {
+    InlineTextBuffer<256> form;
+    append_debug(form, value);
+    return append_formatted(out, Value::of_verbatim(form.view()), spec.substr(0, spec.size() - 1));
+  }
   std::size_t const before = out.size();
   try {
     if (value.kind() == ValueKind::custom) return value.custom_type().format(value.as_pointer(), out, spec);

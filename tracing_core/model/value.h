@@ -181,8 +181,9 @@ class Value {
 /// ValueKind::message.
 void append_message(TextBuffer& out, Value const& value) noexcept;
 
-/// Appends a value by a format specification as fmt would; if that is empty, `2` for 2.0. Kinds that fmt does not have
-/// print as in messages. A specification that does not fit the value counts as empty.
+/// Appends a value by a format specification as fmt would; if that is empty, `2` for 2.0. A `?` at its end means the form
+/// after `name=`, for any value; what comes before it applies to that form as a text. Kinds that fmt does not have print
+/// as in messages. A specification that does not fit the value counts as empty.
 void append_formatted(TextBuffer& out, Value const& value, std::string_view spec) noexcept;
 
 /// Appends a value as formats print it after `name=`: text quoted, other kinds as in messages. Appends nothing if it is
