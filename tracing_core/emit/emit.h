@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tracing_core/dispatch/dispatch.h"
+#include "tracing_core/dispatch/printed_values.h"
 #include "tracing_core/emit/arguments.h"
 
 namespace tracing::inline v1 {
@@ -61,12 +62,20 @@ template <class... B>
   }
 }
 
+// Prints those values of a statement whose printing may run code of the program. Nothing if no argument is of such a type.
+struct NothingToPrint {
+  constexpr NothingToPrint(Metadata const&, Value const*) noexcept {}
+};
+template <class... B>
+using Printed = std::conditional_t<(... || (!kIsControl<B> && printing_runs_code<B>())), PrintedValues, NothingToPrint>;
+
 // Compiled once for each list of types instead of each statement. Keeps statements small, also for the compiler, and
 // the stack frame for the values out of functions whose tracing is off.
 template <class... B>
 [[gnu::noinline, gnu::visibility("hidden")]] void emit_bare(Callsite const& callsite, LayerMask mask,
                                                             B... args) noexcept {
-  auto const statement = collect(args...);
+  auto statement = collect(args...);
+  [[maybe_unused]] Printed<std::remove_cvref_t<B>...> const printed(callsite.metadata(), statement.values);
   if constexpr ((std::is_same_v<B, ParentArgument> || ...)) {
     dispatch_event_below(callsite, mask, statement.values, statement.parent);
   } else {

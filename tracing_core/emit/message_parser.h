@@ -108,6 +108,7 @@ class MessageParser {
     out_.characters += i - begin + std::size_t{2} * placeholder.nested_count;
     if (out_.mistake != Mistake::none) return i;
     std::uint8_t const at = values_[placeholder.value_index].argument;
+    placeholder.is_own = out_.arguments[at].format == FormatAs::own && i > begin && text_[i - 1] != '?';
     if (!spec_fits(text_ + begin, i - begin, out_.arguments[at].format)) {
       out_.fail(Mistake::wrong_spec, std::size_t{at} + 1);
     }

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/dispatch/printed_values.h"
 
 namespace tracing::inline v1 {
 
@@ -50,6 +51,7 @@ void Span::record_value(std::string_view name, Value value) const noexcept {
   std::size_t const index = metadata_->fields().index_of(name);
   if (index == metadata_->fields().size()) return;
   std::array<Value, 256> values;  // value_index is a byte
+  internal::PrintedValues const printed(value);
   values[metadata_->parts().fields[index].value_index] = value;
   internal::record(open_, FieldValues(*metadata_, values.data()));
 }

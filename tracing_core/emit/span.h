@@ -153,7 +153,8 @@ using ScopeOf = std::conditional_t<kCompiledIn, SpanScope, NoScope>;
 template <class Scope, class... B>
 [[gnu::noinline, gnu::visibility("hidden")]] void open_bare(Scope& scope, Callsite const& callsite, LayerMask mask,
                                                             B... args) noexcept {
-  auto const statement = collect(args...);
+  auto statement = collect(args...);
+  [[maybe_unused]] Printed<std::remove_cvref_t<B>...> const printed(callsite.metadata(), statement.values);
   if constexpr ((std::is_same_v<B, ParentArgument> || ...)) {
     scope.start(dispatch_open_scope_below(callsite, mask, statement.values, statement.parent), statement.threshold_ns);
   } else {
@@ -163,7 +164,8 @@ template <class Scope, class... B>
 template <class... B>
 [[gnu::noinline, gnu::visibility("hidden")]] OpenSpan make_bare(Callsite const& callsite, LayerMask mask,
                                                                 B... args) noexcept {
-  auto const statement = collect(args...);
+  auto statement = collect(args...);
+  [[maybe_unused]] Printed<std::remove_cvref_t<B>...> const printed(callsite.metadata(), statement.values);
   return dispatch_new_span(callsite, mask, statement.values, statement.parent);
 }
 

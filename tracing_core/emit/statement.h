@@ -34,6 +34,7 @@ struct ParsedPlaceholder {
   std::uint16_t spec_end = 0;
   std::uint8_t value_index = 0;
   std::uint8_t nested_count = 0;
+  bool is_own = false;  // the value's type reads the specification
   std::uint8_t nested[2] = {};  // the values that give width and precision
 };
 

@@ -255,7 +255,8 @@ class MetadataWriter {
       text_[end_++] = static_cast<char>('0' + index % 10);
       while (in_.text.message[i + 1] != '}') ++i;
     }
-    return {placeholder.offset, begin, static_cast<std::uint16_t>(end_ - begin), placeholder.value_index};
+    return {placeholder.offset, begin, static_cast<std::uint16_t>(end_ - begin), placeholder.value_index,
+            placeholder.is_own};
   }
 
   static constexpr std::size_t after_placeholder(char const* text, std::size_t i) noexcept {

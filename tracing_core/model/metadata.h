@@ -74,6 +74,7 @@ struct MessagePlaceholder {
   std::uint32_t spec_offset;
   std::uint16_t spec_size;
   std::uint8_t value_index;
+  bool is_own;  // the value's type reads the specification: a value that is text was printed by it
 };
 
 inline constexpr std::uint16_t kNotOnlyNumbers = 0xffff;

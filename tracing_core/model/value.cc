@@ -165,6 +165,8 @@ bool is_small_number(std::string_view text) noexcept {
 // Without its specification if a nested value is not from 0 to 999: a line of gigabytes is a mistake, or an attack.
 void append_placeholder(TextBuffer& out, Metadata const& metadata, Value const* values,
                         internal::MessagePlaceholder const& placeholder) noexcept {
+  if (placeholder.is_own && values[placeholder.value_index].kind() == ValueKind::verbatim)
+    return append_display(out, values[placeholder.value_index]);
   std::string_view const spec(metadata.parts().text + placeholder.spec_offset, placeholder.spec_size);
   InlineTextBuffer<64> filled;
   std::size_t next = placeholder.value_index;

@@ -621,6 +621,51 @@ constexpr Value value_of(T const& x) noexcept {
   }
 }
 
+// Whether printing a value of this type may run code of the program: an operator<<, a formatter, an iterator of a view.
+template <class T>
+constexpr bool printing_runs_code() noexcept;
+template <class T, std::size_t... kIndex>
+constexpr bool printing_any_runs_code(std::index_sequence<kIndex...>) noexcept {
+  return (printing_runs_code<std::tuple_element_t<kIndex, T>>() || ...);
+}
+template <class Given>
+constexpr bool printing_runs_code() noexcept {
+  using T = std::remove_cvref_t<Given>;
+  if constexpr (std::is_same_v<T, Value>) {
+    return true;
+  } else if constexpr (kIsWrapped<T>) {
+    return printing_runs_code<decltype(T::value)>();
+  } else if constexpr (std::derived_from<T, std::exception>) {
+    return false;
+  } else if constexpr (HasOwnForm<T>) {
+    return true;
+  } else if constexpr (std::is_enum_v<T>) {
+    return !NamesEnumerators<T> && EnumPrintsItself<T>;
+  } else if constexpr (std::is_array_v<T>) {
+    return printing_runs_code<std::remove_extent_t<T>>();
+  } else if constexpr (!std::is_class_v<T> && !std::is_union_v<T>) {
+    return false;
+  } else if constexpr (std::is_same_v<T, Empty> || Text<T> || Utf8Text<T> || WideText<T> || ByteRange<T> ||
+                       Boolean<T> || std::is_same_v<T, std::error_code> || std::is_same_v<T, std::exception_ptr>) {
+    return false;
+  } else if constexpr (Atomic<T>) {
+    return printing_runs_code<typename T::value_type>();
+  } else if constexpr (Optional<T>) {
+    return printing_runs_code<decltype(*std::declval<T const&>())>();
+  } else if constexpr (SmartPointer<T>) {
+    return false;
+  } else if constexpr (is_standard<T>() && Map<T>) {
+    return printing_runs_code<typename T::key_type>() || printing_runs_code<typename T::mapped_type>();
+  } else if constexpr (is_standard<T>() && Range<T> &&
+                       (requires { typename T::allocator_type; } || requires(T const& x) { x.data(); })) {
+    return printing_runs_code<decltype(*std::declval<T const&>().begin())>();
+  } else if constexpr (is_standard<T>() && TupleLike<T>) {
+    return printing_any_runs_code<T>(std::make_index_sequence<std::tuple_size_v<T>>());
+  } else {
+    return true;
+  }
+}
+
 template <class T>
 void write_field(DebugWriter& writer, std::string_view name, T const& x) {
   writer.field(name);

@@ -86,7 +86,8 @@ decltype(auto) annotate(AnnotationLevel level, std::string_view name, F&& f,
   if (internal::annotation_gates[static_cast<std::size_t>(level)].may_be_enabled()) [[unlikely]] {
     std::string_view const names[] = {fields.name..., {}};
     Span const span = [&](internal::Held<T> const&... held) {
-      Value const values[] = {held.value()..., {}};
+      Value values[] = {held.value()..., {}};
+      internal::PrintedValues const printed(values, sizeof...(fields));
       return internal::make_annotation(level, name, names, values, sizeof...(fields));
     }(internal::Held<T>(fields.value)...);
     auto const entered = span.enter();

@@ -90,7 +90,7 @@ bool read_entries(Bytes& bytes, SiteRow const& row, SiteRoom const& room) noexce
     if (std::uint64_t{placeholder.spec_offset} + placeholder.spec_size > row.text_size) return false;
     names += placeholder.spec_size;
     room.placeholders[i] = {placeholder.offset, placeholder.spec_offset, placeholder.spec_size,
-                            static_cast<std::uint8_t>(placeholder.value_index)};
+                            static_cast<std::uint8_t>(placeholder.value_index), false};
   }
   return names <= row.text_size;
 }

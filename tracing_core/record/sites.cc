@@ -101,7 +101,8 @@ void write_site(char* to, Metadata const& metadata, std::uint32_t number) noexce
   }
   for (std::uint32_t i = 0; i < parts.placeholder_count; ++i) {
     MessagePlaceholder const& from = parts.placeholders[i];
-    SitePlaceholder const placeholder{from.offset, from.spec_offset - removed, from.spec_size, from.value_index};
+    std::uint16_t const spec_size = from.is_own ? 0 : from.spec_size;  // the recorded text was printed by it
+    SitePlaceholder const placeholder{from.offset, from.spec_offset - removed, spec_size, from.value_index};
     put(&placeholder, sizeof(placeholder));
   }
   put(parts.text, name.kept);

@@ -1,0 +1,92 @@
+#include "tracing_core/dispatch/printed_values.h"
+
+#include <bitset>
+#include <cstdint>
+#include <string_view>
+
+#include "tracing_core/dispatch/thread_state.h"
+
+namespace tracing::inline v1::internal {
+
+// An entry of the thread's list.
+struct PrintedType {
+  explicit PrintedType(CustomType const& printed) noexcept : type(&printed), outer(thread_state.printed_types) {
+    thread_state.printed_types = this;
+  }
+  PrintedType(PrintedType const&) = delete;
+  PrintedType& operator=(PrintedType const&) = delete;
+  ~PrintedType() { thread_state.printed_types = outer; }
+
+  CustomType const* const type;
+  PrintedType const* const outer;
+};
+
+namespace {
+
+bool is_being_printed(CustomType const& type) noexcept {
+  PrintedType const* at = thread_state.printed_types;
+  while (at != nullptr && at->type != &type) at = at->outer;
+  return at != nullptr;
+}
+
+// How a message uses a value besides as a field.
+struct Spec {
+  std::string_view text{};
+  bool is_only_use = true;
+};
+
+Spec spec_of(MetadataParts const& parts, std::size_t value_index) noexcept {
+  Spec spec;
+  std::size_t uses = 0;
+  for (std::size_t i = 0; i < parts.field_count; ++i) uses += parts.fields[i].value_index == value_index ? 1 : 0;
+  for (std::size_t i = 0; i < parts.placeholder_count; ++i) {
+    MessagePlaceholder const& placeholder = parts.placeholders[i];
+    if (placeholder.value_index != value_index) continue;
+    ++uses;
+    if (placeholder.is_own) spec.text = {parts.text + placeholder.spec_offset, placeholder.spec_size};
+  }
+  spec.is_only_use = uses < 2;
+  return spec;
+}
+
+}  // namespace
+
+PrintedValues::PrintedValues(Metadata const& metadata, Value* values) noexcept {
+  print(values, metadata.parts().value_count, [&](std::size_t i) { return spec_of(metadata.parts(), i); });
+}
+
+PrintedValues::PrintedValues(Value* values, std::size_t count) noexcept {
+  print(values, count, [](std::size_t) { return Spec(); });
+}
+
+template <class SpecOf>
+void PrintedValues::print(Value* values, std::size_t count, SpecOf spec_of) noexcept {
+  if (thread_state.in_subscriber) return;  // the record is dropped
+  std::bitset<256> replaced;               // a statement has fewer values
+  for (std::size_t i = 0; i < count; ++i) {
+    Value const value = values[i];
+    if (value.kind() != ValueKind::custom || is_being_printed(value.custom_type())) continue;
+    PrintedType const printed(value.custom_type());
+    std::size_t const begin = text_.size();
+    Spec const spec = spec_of(i);
+    if (spec.text.empty() || !spec.is_only_use) {
+      append_debug(text_, value);
+    } else {
+      append_formatted(text_, value, spec.text);
+    }
+    if (!spec.text.empty() && !spec.is_only_use) {
+      text_.resize_down(begin);
+      continue;
+    }
+    // An offset for now, as the text may move.
+    values[i] = Value::of_verbatim({reinterpret_cast<char const*>(begin), text_.size() - begin});
+    replaced.set(i);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!replaced[i]) continue;
+    std::string_view const text = values[i].as_text();
+    values[i] = Value::of_verbatim({text_.data() + reinterpret_cast<std::uintptr_t>(text.data()), text.size()});
+  }
+}
+
+}  // namespace tracing::inline v1::internal
