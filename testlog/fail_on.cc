@@ -7,6 +7,7 @@
 #include "testlog/record_of.h"
 #include "testlog/session.h"
 #include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/format/shortened_values.h"
 #include "tracing_core/model/text_escape.h"
 
 namespace testlog::inline v1 {
@@ -14,7 +15,7 @@ namespace {
 
 std::string lower_name(tracing::LevelFilter level) { return std::string(tracing::name(level)); }
 
-// `target: message field=value`, without the fields of the spans.
+// `target: message field=value`, without the fields of the spans. Shortened: live output has it whole.
 std::string text_of(tracing::Event const& event) {
   tracing::InlineTextBuffer<256> text;
   text.append(event.metadata().target());
@@ -31,8 +32,9 @@ std::string text_of(tracing::Event const& event) {
       tracing::append_debug(text, value);
     }
   }
-  tracing::InlineTextBuffer<256> printable;
-  tracing::append_sanitized_lines(printable, text.view());
+  tracing::InlineTextBuffer<256> printable, shortened;
+  tracing::internal::append_shortened(shortened, text.view());
+  tracing::append_sanitized_lines(printable, shortened.view());
   return std::string(printable.view());
 }
 

@@ -49,6 +49,17 @@ TEST(FailureReport, HasOtherFormats) {
     expect_approved(std::string("fails_") + format + ".txt", text_of("Plain.Fails", {{"TRACE_FORMAT", format}}));
   }
 }
+// The line that is printed live has it whole; reports, spans in front of records and messages of .fail_on do not.
+TEST(FailureReport, PrintsALongValueOnce) {
+  for (char const* const format : {"full", "compact", "pretty", "json"}) {
+    Outcome const run = run_scenarios("Report.OfAValueOfThreeMegabytes", {{"TRACE_FAIL_ON", "error"}, {"TRACE_FORMAT", format}});
+    std::size_t const size = run.out.size() + run.err.size();
+    EXPECT_GT(size, 3u << 20) << format;
+    EXPECT_LT(size, (3u << 20) + (300u << 10)) << format;
+    EXPECT_THAT(run.err, HasSubstr("xxx... (3145728 bytes)")) << format;
+    EXPECT_THAT(run.out, HasSubstr("bytes)")) << format;
+  }
+}
 TEST(FailureReport, PrintsSpanEvents) {
   expect_approved("fails_span_events.txt",
                   text_of("Plain.Fails", {{"TRACE_SPAN_EVENTS", "new,enter"}, {"TRACE_FILTER", "info"}}));

@@ -46,6 +46,7 @@ LiveOutput::Format LiveOutput::make_format(Attribution& attribution, bool has_ti
   options.kind = environment_.format;
   options.ansi = is_coloured_;
   options.value_sanitization = true;
+  options.shorten_span_values = true;
   options.timer = has_time ? timer_ : nullptr;
   return std::make_shared<LabelledFormat>(tracing::make_event_format(options), attribution,
                                           options.kind == tracing::FormatKind::json, environment_.threads);

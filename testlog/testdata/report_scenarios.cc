@@ -1,6 +1,7 @@
 // Tests that fail, for the failure report.
 #include <atomic>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -96,6 +97,17 @@ TEST(ReportOfDeath, WhoseChildLives) {
   TRACE_DEBUG("before the child");
   EXPECT_EXIT(leave(), testing::ExitedWithCode(4), "");
   TRACE_DEBUG("after the child");
+}
+
+TEST(Report, OfAValueOfThreeMegabytes) {
+  std::string const text(3 << 20, 'x');
+  std::vector<unsigned char> const bytes(3 << 20, 1);
+  std::runtime_error const error(text);
+  TRACE_SPAN(info, "large", text);
+  TRACE_SPAN(info, "others", bytes, error);
+  TRACE_ERROR("failed with {}", text);
+  TRACE_INFO("later");
+  EXPECT_TRUE(text.empty());
 }
 
 }  // namespace

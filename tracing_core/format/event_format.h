@@ -48,6 +48,7 @@ struct FormatOptions {
   bool ansi_sanitization = true;   ///< escape control characters in messages and error texts
   bool name_sanitization = true;   ///< escape these and line ends in names of targets, spans, fields and threads
   bool value_sanitization = false; ///< escape these in all values, too, and indent further lines; JSON needs neither
+  bool shorten_span_values = false; ///< of a span's value that is longer, print the first 4 KiB and the size in bytes
   bool target = true;
   bool level = true;
   std::optional<bool> file{};         ///< on for pretty, off for the others

@@ -4,6 +4,7 @@
 
 #include "tracing_core/format/format_parts.h"
 #include "tracing_core/format/perf_line.h"
+#include "tracing_core/format/shortened_values.h"
 #include "tracing_core/model/text_escape.h"
 
 namespace tracing::inline v1 {
@@ -253,7 +254,9 @@ void FieldFormat::append_span(TextBuffer& out, SpanRef span, TextStyle style) co
     append(out, FieldValues(kPerfName, &name), style);
     if (metadata.fields().empty()) return;
   }
-  span.values().for_each_group(metadata, [&](FieldValues const& group) {
+  span.values().for_each_group(metadata, [&](FieldValues const& given) {
+    internal::ShortenedValues const shortened(given, style.shorten_span_values);
+    FieldValues const group = shortened.fields();
     std::size_t const before = out.size();
     if (first && before == begin) {
       append(out, group, style);

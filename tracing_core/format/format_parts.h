@@ -33,7 +33,8 @@ inline void for_each_from_root(SpanRef leaf, F&& f) noexcept {
 
 // Identifies a span's cached text: formats that print spans differently have different keys.
 inline void const* text_key(FieldFormat const& fields, TextStyle style, unsigned shape) noexcept {
-  return reinterpret_cast<void const*>(fields.number() << 8 | shape << 4 | unsigned{style.sanitize_values} << 3 |
+  return reinterpret_cast<void const*>(fields.number() << 9 | unsigned{style.shorten_span_values} << 8 | shape << 4 |
+                                       unsigned{style.sanitize_values} << 3 |
                                        unsigned{style.sanitize_names} << 2 | unsigned{style.ansi} << 1 |
                                        unsigned{style.sanitize});
 }
@@ -69,7 +70,8 @@ class TextFormat : public EventFormat, protected SpanTextMaker {
       : options_(options),
         timer_(options.timer.get()),
         fields_(options.fields != nullptr ? options.fields : std::move(fields)),
-        style_{kAnsi, options.ansi_sanitization, options.name_sanitization, options.value_sanitization},
+        style_{kAnsi, options.ansi_sanitization, options.name_sanitization, options.value_sanitization,
+               options.shorten_span_values},
         file_(options.file.value_or(location)),
         line_number_(options.line_number.value_or(location)),
         key_(text_key(*fields_, style_, shape)) {}

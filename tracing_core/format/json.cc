@@ -6,6 +6,7 @@
 
 #include "tracing_core/format/format_parts.h"
 #include "tracing_core/format/json_value.h"
+#include "tracing_core/format/shortened_values.h"
 #include "tracing_core/model/text_scan.h"
 #include "tracing_core/model/number_text.h"
 #include "tracing_core/model/text_escape.h"
@@ -13,10 +14,10 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-// All JSON formats share the cached text of a span.
-void const* json_key() noexcept {
-  static constexpr char key = 0;
-  return &key;
+// All JSON formats share the cached text of a span, but for shortened values.
+void const* json_key(bool shorten) noexcept {
+  static constexpr char keys[2] = {};
+  return &keys[shorten ? 1 : 0];
 }
 
 // Appends a value of a span. The reference parses its own text again whenever values are recorded and when it prints:
@@ -56,13 +57,15 @@ struct Member {
 };
 
 // Appends `{"x":1,"name":"span"}`: the fields sorted by name, each with its last value.
-void append_span_object(TextBuffer& out, SpanRef span) noexcept {
+void append_span_object(TextBuffer& out, SpanRef span, bool shorten) noexcept {
   Metadata const& metadata = span.metadata();
   InlineTextBuffer<512> values;
   Member members[256];
   std::size_t count = 0;
   std::uint32_t reads = span.values().group_count();
-  span.values().for_each_group(metadata, [&](FieldValues const& group) {
+  span.values().for_each_group(metadata, [&](FieldValues const& given) {
+    ShortenedValues const shortened(given, shorten);
+    FieldValues const group = shortened.fields();
     for (std::size_t i = 0; i < group.size(); ++i) {
       Value const value = group.value(i);
       if (value.is_empty()) continue;
@@ -189,7 +192,9 @@ class Json final : public EventFormat, private SpanTextMaker {
     out.push_back(',');
   }
 
-  void append_span(TextBuffer& out, SpanRef span) const noexcept override { append_span_object(out, span); }
+  void append_span(TextBuffer& out, SpanRef span) const noexcept override {
+    append_span_object(out, span, options_.shorten_span_values);
+  }
 
   void append_spans(TextBuffer& out, EventView const& event) const noexcept {
     SpanRef const current = event.context.current_span();
@@ -198,21 +203,21 @@ class Json final : public EventFormat, private SpanTextMaker {
   }
   // Identifies the cached text of append_spans() with these options.
   void const* path_key() const noexcept {
-    static constexpr char keys[4] = {};
-    return &keys[(options_.current_span ? 1 : 0) + (options_.span_list ? 2 : 0)];
+    static constexpr char keys[8] = {};
+    return &keys[(options_.current_span ? 1 : 0) + (options_.span_list ? 2 : 0) + (options_.shorten_span_values ? 4 : 0)];
   }
 
   // `"span":{...},"spans":[{...},{...}],`
   void append_spans_below(TextBuffer& out, SpanRef shown, SpanRef current) const noexcept {
     if (options_.current_span) {
       out.append("\"span\":");
-      append_cached(out, shown, json_key(), *this);
+      append_cached(out, shown, json_key(options_.shorten_span_values), *this);
       out.push_back(',');
     }
     if (!options_.span_list) return;
     out.append("\"spans\":[");
     for_each_from_root(current, [&](SpanRef span) {
-      append_cached(out, span, json_key(), *this);
+      append_cached(out, span, json_key(options_.shorten_span_values), *this);
       out.push_back(',');
     });
     end_list(out, ']');

@@ -13,7 +13,7 @@ void append_span_path(TextBuffer& out, SpanRef leaf) noexcept {
     append_sanitized_in_line(out, internal::printed_name(span.metadata()));
     out.push_back('{');
     std::size_t const before = out.size();
-    default_fields()->append_span(out, span, {.sanitize_values = true});
+    default_fields()->append_span(out, span, {.sanitize_values = true, .shorten_span_values = true});
     if (out.size() == before) return out.resize_down(before - 1);
     out.push_back('}');
   });

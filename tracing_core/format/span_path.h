@@ -7,7 +7,7 @@
 namespace tracing::inline v1 {
 
 /// Appends the path of `leaf` from the root on; nothing if it is empty. It has no control characters but the line ends
-/// of values, after which it is indented.
+/// of values, after which it is indented. Of longer values it has the first 4 KiB and the size.
 void append_span_path(TextBuffer& out, SpanRef leaf) noexcept;
 
 /// Appends the path of the calling thread's current span; nothing if the thread's subscriber is not a Registry.
