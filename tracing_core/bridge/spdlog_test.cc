@@ -9,6 +9,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <ostream>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -102,6 +103,22 @@ TEST_F(SpdlogBridge, MapsLevelsAndCallsTheUnnamedLoggerSpdlog) {
       logger->critical("c");
   EXPECT_EQ(events.take(),
             "TRACE spdlog: t\nDEBUG spdlog: d\n INFO spdlog: i\n WARN spdlog: w\nERROR spdlog: e\nERROR spdlog: c\n");
+}
+
+struct Logs {  // while it is printed
+  Logger const& logger;
+  friend std::ostream& operator<<(std::ostream& os, Logs const& x) {
+    x.logger->error("logged");
+    return os << "a value";
+  }
+};
+
+TEST_F(SpdlogBridge, KeepsWhatIsLoggedWhileAValueIsPrinted) {
+  Events events;
+  Logger const logger("net");
+  attach(logger.logger);
+  TRACE_INFO("{}", Logs{logger}, tracing::target("here"));
+  EXPECT_EQ(events.take(), "ERROR net: logged\n INFO here: a value\n");
 }
 
 TEST_F(SpdlogBridge, KeepsThePlaceThatMacrosGive) {
