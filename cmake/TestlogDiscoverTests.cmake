@@ -3,10 +3,11 @@
 # Adds each test of a GoogleTest program to CTest, by the name that GoogleTest gives it: parameterized tests end with their
 # number, and typed ones, which CMake renames, with it in `<>`. Each test keeps a recording in <folder>, by default
 # ${CMAKE_BINARY_DIR}/Testing/Temporary/testlog, and removes it if it passes; TRACE_RECORD, if it is set, decides instead. Its
-# name has the target, TEST_PREFIX and TEST_SUFFIX, so that no test removes or replaces that of another one.
-# RECORD OFF keeps none. After PROPERTIES TIMEOUT <seconds> a test that does not end says what its threads are doing when four
-# fifths of the time are over, and from CMake 3.27 on CTest ends each test by SIGTERM first. All this is passed in the test
-# properties ENVIRONMENT and ENVIRONMENT_MODIFICATION: PROPERTIES that set them as well replace them.
+# name has the target, TEST_PREFIX and TEST_SUFFIX, and a hash if there is one of the two, so that no test removes or replaces that
+# of another one. RECORD OFF keeps none. The word RECORD is ours where gtest_discover_tests() expects a keyword or the name of a
+# property; as a value, and anywhere in EXTRA_ARGS, it is passed on. After PROPERTIES TIMEOUT <seconds> a test that does not end says
+# what its threads are doing when four fifths of the time are over, and from CMake 3.27 on CTest ends each test by SIGTERM first.
+# All this is passed in the test properties ENVIRONMENT and ENVIRONMENT_MODIFICATION: PROPERTIES that set them as well replace them.
 
 function(testlog_discover_tests target)
   # Included here since the module sets a variable that a parent project would not see.
@@ -15,7 +16,8 @@ function(testlog_discover_tests target)
   # A plain ${ARGN} would split arguments that contain semicolons.
   set(arguments "")
   set(is_folder OFF)
-  set(keyword "")
+  set(keyword "")      # of gtest_discover_tests() whose values follow; empty once it has the one that it takes
+  set(property "")     # of PROPERTIES, whose value follows
   set(value_of_TIMEOUT "")
   set(value_of_TEST_PREFIX "")
   set(value_of_TEST_SUFFIX "")
@@ -27,15 +29,25 @@ function(testlog_discover_tests target)
     if(is_folder)
       set(folder "${ARGV${i}}")
       set(is_folder OFF)
-    elseif("${ARGV${i}}" STREQUAL "RECORD")
+      continue()
+    elseif("${ARGV${i}}" STREQUAL "RECORD" AND ("${keyword}" STREQUAL "" OR ("${keyword}" STREQUAL "PROPERTIES" AND "${property}" STREQUAL "")))
       set(is_folder ON)
-    else()
-      if(keyword MATCHES "^(TIMEOUT|TEST_PREFIX|TEST_SUFFIX)$")
-        set(value_of_${keyword} "${ARGV${i}}")
-      endif()
+      continue()
+    elseif("${ARGV${i}}" MATCHES "^(TEST_PREFIX|TEST_SUFFIX|TEST_FILTER|TEST_LIST|WORKING_DIRECTORY|XML_OUTPUT_DIR|DISCOVERY_TIMEOUT|DISCOVERY_MODE|EXTRA_ARGS|DISCOVERY_EXTRA_ARGS|PROPERTIES)$")
       set(keyword "${ARGV${i}}")
-      string(APPEND arguments " [==[${ARGV${i}}]==]")
+      set(property "")
+    elseif("${keyword}" STREQUAL "PROPERTIES" AND "${property}" STREQUAL "")
+      set(property "${ARGV${i}}")
+    elseif("${keyword}" STREQUAL "PROPERTIES")
+      if("${property}" STREQUAL "TIMEOUT")
+        set(value_of_TIMEOUT "${ARGV${i}}")
+      endif()
+      set(property "")
+    elseif(NOT "${keyword}" MATCHES "EXTRA_ARGS$")
+      set(value_of_${keyword} "${ARGV${i}}")
+      set(keyword "")
     endif()
+    string(APPEND arguments " [==[${ARGV${i}}]==]")
   endforeach()
   if(is_folder)
     message(FATAL_ERROR "testlog_discover_tests(${target} ... RECORD): expected a folder or OFF after RECORD")
@@ -43,9 +55,19 @@ function(testlog_discover_tests target)
   set(properties "")
   if(folder)
     cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
-    set(name "${target}.${value_of_TEST_PREFIX}<test>${value_of_TEST_SUFFIX}")
-    string(REGEX REPLACE "[^A-Za-z0-9_.<>-]" "_" name "${name}")
-    string(REPLACE "<test>" "%t" name "${name}")
+    set(before "${target}.${value_of_TEST_PREFIX}")
+    set(after "${value_of_TEST_SUFFIX}")
+    if(NOT "${value_of_TEST_PREFIX}${value_of_TEST_SUFFIX}" STREQUAL "")
+      # What is replaced and cut below, and where the target ends, is only in the hash.
+      string(MD5 hash "${target}\n${value_of_TEST_PREFIX}\n${value_of_TEST_SUFFIX}")
+      string(SUBSTRING "${hash}" 0 8 hash)
+      string(SUBSTRING "${before}" 0 50 before)
+      string(SUBSTRING "${after}" 0 20 after)
+      string(APPEND after "~${hash}")
+    endif()
+    string(REGEX REPLACE "[^A-Za-z0-9_.+~-]" "_" before "${before}")
+    string(REGEX REPLACE "[^A-Za-z0-9_.+~-]" "_" after "${after}")
+    set(name "${before}%t${after}")
     string(APPEND properties " ENVIRONMENT_MODIFICATION [==[TRACE_RECORD_DEFAULT=set:${folder}/${name}.rec]==]")
   endif()
   if(value_of_TIMEOUT MATCHES "^[1-9][0-9]*")

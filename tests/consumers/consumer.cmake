@@ -26,6 +26,8 @@ if(TARGET GTest::gtest_main)
   testlog_discover_tests(testing TEST_FILTER *InTheBuildFolder TEST_LIST of_default)
   testlog_discover_tests(testing TEST_FILTER *InAnotherFolder RECORD mine TEST_LIST elsewhere PROPERTIES ENVIRONMENT X=1)
   testlog_discover_tests(testing TEST_FILTER *ByPrefix TEST_PREFIX gpu/ TEST_SUFFIX .2 TEST_LIST prefixed)
+  testlog_discover_tests(testing TEST_FILTER *AsAValue TEST_PREFIX RECORD EXTRA_ARGS --mode RECORD TEST_LIST words
+    PROPERTIES LABELS RECORD RECORD mine)
   testlog_discover_tests(testing TEST_FILTER *NearlyOver TEST_LIST timed PROPERTIES TIMEOUT 12)
   testlog_discover_tests(testing TEST_FILTER *Nowhere RECORD OFF TEST_LIST nowhere)
   testlog_discover_tests(testing TEST_FILTER *ConsumerOfWords* TEST_LIST of_words)

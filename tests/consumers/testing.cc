@@ -4,6 +4,7 @@
 #include <tracing_core/model/level.h>
 
 #include <fstream>
+#include <regex>
 #include <string>
 
 // With which the program was started: testlog takes TRACE_RECORD_DEFAULT out of its environment.
@@ -22,7 +23,14 @@ TEST(Consumer, KeepsRecordingsInAnotherFolder) {
   EXPECT_EQ(variable("X"), "1");
 }
 TEST(Consumer, KeepsRecordingsByPrefix) {
-  EXPECT_TRUE(variable("TRACE_RECORD_DEFAULT").ends_with("/testlog/testing.gpu_%t.2.rec"));
+  EXPECT_TRUE(std::regex_search(variable("TRACE_RECORD_DEFAULT"), std::regex("/testlog/testing\\.gpu_%t\\.2~[0-9a-f]{8}\\.rec$")));
+}
+TEST(Consumer, TakesTheWordRecordAsAValue) {
+  EXPECT_TRUE(std::regex_search(variable("TRACE_RECORD_DEFAULT"), std::regex("/mine/testing\\.RECORD%t~[0-9a-f]{8}\\.rec$")));
+  std::ifstream arguments("/proc/self/cmdline");
+  std::string last;
+  for (std::string one; std::getline(arguments, one, '\0');) last = one;
+  EXPECT_EQ(last, "RECORD");
 }
 TEST(Consumer, KeepsRecordingsNowhere) { EXPECT_EQ(variable("TRACE_RECORD_DEFAULT"), ""); }
 TEST(Consumer, KnowsWhenItsTimeIsNearlyOver) {
