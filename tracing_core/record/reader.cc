@@ -40,7 +40,10 @@ std::unique_ptr<Recording> Recording::read_header(Source const& source, std::str
     return nullptr;
   }
   auto const& header = *reinterpret_cast<RegionHeader const*>(bytes);
-  if (std::memcmp(header.magic, kRecordingMagic, sizeof(kRecordingMagic)) != 0) {
+  auto const is_zero = [](auto byte) { return byte == 0; };
+  if (std::all_of(std::begin(header.magic), std::end(header.magic), is_zero)) {  // is written last
+    error = "has no beginning: its process was killed before it recorded anything, or it is no recording";
+  } else if (std::memcmp(header.magic, kRecordingMagic, sizeof(kRecordingMagic)) != 0) {
     error = "is no recording: it begins with other bytes";
   } else if (header.byte_order != kByteOrderMark) {
     error = "is a recording of a machine with another byte order";

@@ -524,6 +524,8 @@ TEST(RecordingFile, SaysWhatIsWrong) {
     return problem;
   };
   EXPECT_EQ(problem_of(folder / "none"), "could not be opened: No such file or directory");
+  EXPECT_EQ(problem_of(folder.write("killed", std::string(143'360, '\0'))),
+            "has no beginning: its process was killed before it recorded anything, or it is no recording");
   EXPECT_EQ(problem_of(folder.write("short", "x")), "is no recording: it has fewer than 4096 bytes");
   EXPECT_EQ(problem_of(folder.write("other", std::string(5000, 'x'))), "is no recording: it begins with other bytes");
 }
