@@ -1,8 +1,10 @@
 #include "tracing_core/export/profile_folder.h"
 
+#include <fmt/format.h>
 #include <time.h>
 
 #include <algorithm>
+#include <cstdint>
 
 namespace tracing::inline v1::internal {
 
@@ -18,7 +20,13 @@ std::string profile_name_of(std::string_view name) {
   std::string made(name);
   auto const ends_path = [](char c) { return c == '/' || c == ':' || c == '\0'; };
   std::replace_if(made.begin(), made.end(), ends_path, '_');
-  return made;
+  constexpr std::size_t kMaxBytes = 200;  // filesystems take 255, with a suffix
+  if (made.size() <= kMaxBytes) return made;
+  std::uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
+  for (char const c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
+  std::string const end = fmt::format("~{:016x}", hash);
+  made.resize(kMaxBytes - end.size());
+  return made + end;
 }
 
 std::string profile_path(std::string_view folder, std::string_view run, std::string_view host, std::string_view suffix) {
