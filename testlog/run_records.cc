@@ -50,7 +50,7 @@ std::string set_variables() {
   std::string text;
   for (auto const& table : {tracing::internal::common_variables(), test_variables()}) {
     for (auto const& variable : table.variables) {
-      char const* const value = std::getenv(std::string(variable.name).c_str());
+      char const* const value = tracing::internal::environment_variable(variable.name);
       if (value != nullptr) text.append(text.empty() ? "" : " ").append(variable.name).append("=").append(value);
     }
   }

@@ -56,9 +56,10 @@ void Session::start(internal::ProcessRole const& role) {
 
 Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribution), fail_on_(attribution_) {
   std::string reports;
-  environment_ = read_environment([](char const* name) -> char const* { return std::getenv(name); }, reports);
-  tracing::internal::report_misspelt_variables({tracing::internal::common_variables(), test_variables()}, environ,
-                                               reports);
+  environment_ = read_environment(tracing::internal::environment_variable, reports);
+  auto const tables = {tracing::internal::common_variables(), test_variables()};
+  tracing::internal::report_misspelt_variables(tables, environ, reports);
+  tracing::internal::report_ignored_variables(tables, environ, reports);
   mute_ = role.death_test_child || environment_.show == Show::none;
   if (!environment_.redact.empty()) tracing::redact(environment_.redact, environment_.redact_token);
   // Functions registered first run last, so the output is finished after the files, which report to it.

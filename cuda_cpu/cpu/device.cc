@@ -38,14 +38,14 @@ bool is_forked_child() noexcept {
 }
 
 bool is_set_in_environment(char const* name) {
-  char const* const value = std::getenv(name);
+  char const* const value = secure_getenv(name);
   return value != nullptr && std::strcmp(value, "1") == 0;
 }
 
 CpuDriverOptions complete(CpuDriverOptions const& options) {
   std::string reports;
   auto const all = with_environment(
-      options, [](char const* name) -> char const* { return std::getenv(name); }, reports);
+      options, [](char const* name) -> char const* { return secure_getenv(name); }, reports);
   std::fputs(reports.c_str(), stderr);
   return all;
 }

@@ -17,7 +17,7 @@ using CheckedForms = std::map<std::string, Forms>;  // by test: "MemorySemantics
 
 /// Null if they are not recorded.
 inline CheckedForms* checked_forms() {
-  static CheckedForms* const all = std::getenv("CUDA_CPU_CHECK_FORMS") != nullptr ? new CheckedForms : nullptr;
+  static CheckedForms* const all = secure_getenv("CUDA_CPU_CHECK_FORMS") != nullptr ? new CheckedForms : nullptr;
   return all;
 }
 

@@ -38,7 +38,7 @@ void start_tracing() {
   static std::once_flag started;
   std::call_once(started, [] {
     bool const is_wanted =
-        std::ranges::any_of(kVariables, [](char const* name) { return std::getenv(name) != nullptr; });
+        std::ranges::any_of(kVariables, [](char const* name) { return secure_getenv(name) != nullptr; });
     if (!is_wanted || tracing::current_subscriber() != nullptr) return;
     static auto& guard = *new tracing::EnvGuard(tracing::init_from_env());  // finishes at exit
     static_cast<void>(guard);

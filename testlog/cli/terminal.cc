@@ -31,7 +31,7 @@ void add_screen(CLI::App& command, Screen& screen) {
 
 Pager::Pager(Screen const& screen) {
   if (screen.no_pager || isatty(STDOUT_FILENO) == 0) return;
-  char const* const set = std::getenv("PAGER");
+  char const* const set = secure_getenv("PAGER");
   char const* const program = set == nullptr || *set == 0 ? "command -v less >/dev/null && exec less -FRX || exec cat" : set;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return;

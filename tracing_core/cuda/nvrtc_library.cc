@@ -14,7 +14,7 @@ constexpr char const* kNames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.
 
 std::vector<std::string> default_paths() {
   std::vector<std::string> paths;
-  if (char const* const toolkit = std::getenv("CUDA_PATH"); toolkit != nullptr && *toolkit != '\0')
+  if (char const* const toolkit = secure_getenv("CUDA_PATH"); toolkit != nullptr && *toolkit != '\0')
     for (char const* const name : kNames) paths.push_back(std::string(toolkit) + "/lib64/" + name);
   for (char const* const name : kNames) paths.emplace_back(name);
   return paths;

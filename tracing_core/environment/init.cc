@@ -24,11 +24,6 @@
 
 namespace tracing::inline v1 {
 namespace internal {
-namespace {
-
-constexpr auto kEnvironmentVariable = [](char const* name) -> char const* { return std::getenv(name); };
-
-}  // namespace
 
 // What init_from_env() made. Never destroyed, since records may come until the process ends.
 class EnvSession {
@@ -36,8 +31,9 @@ class EnvSession {
   explicit EnvSession(EnvOptions defaults) : options_(std::move(defaults)), output_(program_invocation_short_name) {
     std::string reports;
     check_directives(options_.filter, "init_from_env(), filter", reports);
-    read_variables({common_variables()}, kEnvironmentVariable, options_, reports);
+    read_variables({common_variables()}, environment_variable, options_, reports);
     report_misspelt_variables({common_variables()}, environ, reports);
+    report_ignored_variables({common_variables()}, environ, reports);
     if (!options_.redact.empty()) redact(options_.redact, options_.redact_token);
     output_.open(options_.output, options_.format == FormatKind::json);
     if (!reports.empty()) output_.write_note("report", reports);

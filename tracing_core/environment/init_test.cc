@@ -2,7 +2,13 @@
 #include "tracing_core/environment/init.h"
 
 #include <gmock/gmock.h>
+#include <grp.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -157,5 +163,79 @@ TEST_F(InitFromEnv, LeavesAnEarlierSubscriberInPlaceAndSaysSo) {
 }
 
 TEST_F(InitFromEnv, DoesNotReadVariablesOfTests) { EXPECT_EQ(run("TRACE_TIME=none TRACE_SHOW=none"), kInfo); }
+
+// ---- rights that the user lacks ----
+
+namespace fs = std::filesystem;
+
+// Runs a copy of the scenario as the user nobody. What it wrote to its standard error; none if that is impossible.
+class OfOtherRights : public InitFromEnv {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can make a set-user-ID program of another user";
+    fs::permissions(folder_ / "", fs::perms(0755));
+    fs::create_directory(folder_ / "private");
+    fs::permissions(folder_ / "private", fs::perms(0770));  // of root
+    fs::create_directory(folder_ / "public");
+    fs::permissions(folder_ / "public", fs::perms(0777));
+    fs::copy_file(INIT_SCENARIOS, program_);
+    if (run_as_nobody("TRACE_OUTPUT=public/control") != 0 || !fs::exists(folder_ / "public/control"))
+      GTEST_SKIP() << "nobody cannot run the program";
+    fs::remove(folder_ / "public/control");
+  }
+  int run_as_nobody(std::string const& variables) const {
+    constexpr int kNobody = 65534;
+    std::string const command = "cd " + (folder_ / "") + " && exec env -i " + variables + " ./program plain 2> public/err";
+    pid_t const child = fork();
+    if (child == 0) {
+      if (setgroups(0, nullptr) == 0 && setresgid(kNobody, kNobody, kNobody) == 0 && setresuid(kNobody, kNobody, kNobody) == 0)
+        execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+      _exit(100);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return status;
+  }
+  void expect_that_nothing_is_read() const {
+    std::string const victim = folder_.write("private/file", "secret\n");
+    std::string all = "TRACE_TIME=none TRACE_FILTER=trace TRACE_PERF=on TRACE_OUTPUT=private/file TRACE_FLAME=private/file ";
+    for (char const* const variable : {"CHROME", "PERFETTO", "XPLANE", "RECORD", "PERF_JSON", "PERF_PROM"})
+      all.append("TRACE_").append(variable).append("=private/").append(variable).append(" ");
+    EXPECT_EQ(run_as_nobody(all), 0);
+    EXPECT_EQ(read("private/file"), "secret\n");
+    for (auto const& entry : fs::directory_iterator(folder_ / "private")) EXPECT_EQ(entry.path().filename(), "file");
+    EXPECT_THAT(read("public/err"), StartsWith("testlog: TRACE_TIME and other variables are ignored: the program has rights "));
+    EXPECT_THAT(read("public/err"), AllOf(HasSubstr("library: done\n"), Not(HasSubstr("preparing"))));
+  }
+
+  std::string const program_ = folder_ / "program";
+};
+
+bool ignores_set_user_id(std::string const& path) {
+  struct statvfs status {};
+  return statvfs(path.c_str(), &status) != 0 || (status.f_flag & ST_NOSUID) != 0;
+}
+
+TEST_F(OfOtherRights, SetUserIdProgramsReadNoVariable) {
+  if (ignores_set_user_id(program_)) GTEST_SKIP() << "the file system has no set-user-ID programs";
+  fs::permissions(program_, fs::perms(04755));
+  expect_that_nothing_is_read();
+}
+
+TEST_F(OfOtherRights, SetGroupIdProgramsReadNoVariable) {
+  if (ignores_set_user_id(program_)) GTEST_SKIP() << "the file system has no set-group-ID programs";
+  fs::permissions(program_, fs::perms(02755));
+  expect_that_nothing_is_read();
+}
+
+TEST_F(OfOtherRights, ProgramsWithCapabilitiesReadNoVariable) {
+  vfs_cap_data capabilities{};
+  capabilities.magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE;
+  capabilities.data[0].permitted = 1u << CAP_DAC_OVERRIDE;
+  constexpr std::size_t kSize = XATTR_CAPS_SZ_2;
+  if (ignores_set_user_id(program_) || setxattr(program_.c_str(), "security.capability", &capabilities, kSize, 0) != 0)
+    GTEST_SKIP() << "the file system has no capabilities";
+  expect_that_nothing_is_read();
+}
 
 }  // namespace

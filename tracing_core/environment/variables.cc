@@ -1,5 +1,8 @@
 #include "tracing_core/environment/variables.h"
 
+#include <stdlib.h>
+#include <sys/auxv.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -112,6 +115,20 @@ void report_misspelt_variables(std::initializer_list<VariableTable> tables, char
     if (meant.empty()) continue;
     reports.append("testlog: ").append(kPrefix).append(printable(name)).append(": unknown variable; did you mean ");
     reports.append(kPrefix).append(meant).append("?\n");
+  }
+}
+
+char const* environment_variable(char const* name) noexcept { return secure_getenv(name); }
+
+void report_ignored_variables(std::initializer_list<VariableTable> tables, char const* const* environment,
+                              std::string& reports) {
+  if (getauxval(AT_SECURE) == 0) return;
+  for (; *environment != nullptr; ++environment) {
+    std::string_view const name = std::string_view(*environment).substr(0, std::string_view(*environment).find('='));
+    if (find(tables, name) == nullptr || !name.starts_with("TRACE_")) continue;
+    reports.append("testlog: ").append(name).append(" and other variables are ignored: the program has rights that its user lacks "
+                                                    "(set-user-ID, set-group-ID or capabilities)\n");
+    return;
   }
 }
 

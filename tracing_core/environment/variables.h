@@ -54,6 +54,13 @@ void read_variables(std::initializer_list<VariableTable> tables, char const* (*g
 void report_misspelt_variables(std::initializer_list<VariableTable> tables, char const* const* environment,
                                std::string& reports);
 
+/// A variable of the environment; null if it is not set. None is in a process that has rights which the user who started it
+/// lacks, by set-user-ID, set-group-ID or the capabilities of its file: TRACE_OUTPUT would let them write to any file.
+char const* environment_variable(char const* name) noexcept;
+/// Appends a line to `reports` if that is why variables of the tables in `environment` are ignored.
+void report_ignored_variables(std::initializer_list<VariableTable> tables, char const* const* environment,
+                              std::string& reports);
+
 // ---- for the parsers of tables ----
 
 struct VariableInput {

@@ -70,7 +70,7 @@ EnvFilter EnvFilter::parse_lossy(std::string_view text, Options const& options, 
 }
 
 EnvFilter EnvFilter::from_env(Options const& options, std::vector<ParseError>* errors) {
-  char const* const text = std::getenv(options.variable);
+  char const* const text = secure_getenv(options.variable);
   return parse_lossy(text == nullptr ? "" : text, options, errors);
 }
 

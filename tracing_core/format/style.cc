@@ -7,7 +7,7 @@
 namespace tracing::inline v1 {
 
 bool decide_color(ColorChoice choice, int descriptor) noexcept {
-  return decide_color(choice, {std::getenv("NO_COLOR"), std::getenv("CLICOLOR_FORCE"), isatty(descriptor) == 1});
+  return decide_color(choice, {secure_getenv("NO_COLOR"), secure_getenv("CLICOLOR_FORCE"), isatty(descriptor) == 1});
 }
 
 }  // namespace tracing::inline v1

@@ -32,7 +32,7 @@ using internal::LinkServer;
 constexpr std::string_view kPage = "https://ui.perfetto.dev";
 
 bool is_set(char const* variable) noexcept {
-  char const* const value = std::getenv(variable);
+  char const* const value = secure_getenv(variable);
   return value != nullptr && *value != '\0';
 }
 
@@ -59,7 +59,7 @@ bool is_remote() noexcept { return is_set("SSH_CONNECTION") || is_set("SSH_TTY")
 // The ssh command that forwards port 9001 of the user's machine to this one, as far as this one knows its name.
 std::string ssh_line() {
   std::string client, client_port, server, port;
-  if (is_set("SSH_CONNECTION")) std::istringstream(std::getenv("SSH_CONNECTION")) >> client >> client_port >> server >> port;
+  if (is_set("SSH_CONNECTION")) std::istringstream(secure_getenv("SSH_CONNECTION")) >> client >> client_port >> server >> port;
   if (server.empty()) {
     char name[256] = "";
     gethostname(name, sizeof(name) - 1);
