@@ -121,7 +121,7 @@ int write_xplanes(Files const& files, Options const& options, std::string const&
     std::error_code error;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
     if (error) return fail_to_write(path, error);
-    OutputFile output(path);
+    OutputFile output(path, tracing::internal::FileName::formed);
     tracing::internal::write_xplane(source_of(*file, tests, options, processes), {.hostname = host, .start = start},
                                     [&output](std::string_view bytes) { output.write(bytes); });
     error = output.finish();

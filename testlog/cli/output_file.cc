@@ -14,10 +14,14 @@ std::error_code last_error() noexcept { return {errno, std::generic_category()};
 
 }  // namespace
 
-OutputFile::OutputFile(std::string const& path) : target_(path) {
-  if (replaces(path)) part_ = part_of(path);
-  std::string const& opened = part_.empty() ? path : part_;
-  file_ = path == "-" ? dup(STDOUT_FILENO) : open(opened.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+OutputFile::OutputFile(std::string const& path, tracing::internal::FileName name) : target_(path) {
+  if (path == "-") {
+    file_ = dup(STDOUT_FILENO);
+  } else if (name == tracing::internal::FileName::formed || replaces(path)) {
+    file_ = tracing::internal::create_part(path, part_);
+  } else {
+    file_ = tracing::internal::open_file(path.c_str(), O_WRONLY);
+  }
   if (file_ < 0) error_ = last_error();
 }
 
@@ -26,12 +30,8 @@ OutputFile::~OutputFile() {
   if (!part_.empty()) unlink(part_.c_str());
 }
 
-std::string OutputFile::part_of(std::string const& path) { return path + "." + std::to_string(getpid()) + ".part"; }
-
 bool OutputFile::replaces(std::string const& path) noexcept {
-  if (path == "-") return false;
-  struct stat status {};
-  return lstat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode);
+  return path != "-" && !tracing::internal::is_special_file(path.c_str());
 }
 
 void OutputFile::write(std::string_view text) noexcept {

@@ -5,21 +5,21 @@
 #include <string_view>
 #include <system_error>
 
+#include "tracing_core/internal/open_file.h"
+
 namespace testlog::cli {
 
-/// A regular file is written as `name.<process>.part` in the same folder and renamed in finish(): until then, and if
-/// anything goes wrong, an older file stays as it was. `-` is standard output. Standard output, symbolic links and
-/// everything that is not a regular file are written to directly. Text after an error is dropped. Single-thread.
+/// A file is written as `name.<process>.part` in the same folder, for its user alone, and renamed in finish(): until then, and
+/// if anything goes wrong, what had its name stays as it was. `-` is standard output. That, and a pipe or device that the
+/// user named, are written to directly. Text after an error is dropped. Single-thread.
 class OutputFile {
  public:
-  explicit OutputFile(std::string const& path);
+  explicit OutputFile(std::string const& path, tracing::internal::FileName name = tracing::internal::FileName::given);
   OutputFile(OutputFile const&) = delete;
   OutputFile& operator=(OutputFile const&) = delete;
   /// Without finish(), an older file stays.
   ~OutputFile();
 
-  /// The name of the file until finish(), if that replaces the one at `path`.
-  static std::string part_of(std::string const& path);
   /// Whether finish() replaces the file at `path`, so that it can be read until then.
   static bool replaces(std::string const& path) noexcept;
 

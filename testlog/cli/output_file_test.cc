@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -59,16 +60,50 @@ TEST(OutputFile, RemovesAnUnfinishedFile) {
   EXPECT_THAT(names_in(folder / ""), ElementsAre("run.svg"));
 }
 
-TEST(OutputFile, WritesDirectlyToDevicesAndLinks) {
+TEST(OutputFile, WritesDirectlyToDevices) {
   TemporaryFolder const folder;
   EXPECT_FALSE(OutputFile::replaces("-"));
   EXPECT_FALSE(OutputFile::replaces("/dev/null"));
   EXPECT_FALSE(write_to("/dev/null", "new"));
   EXPECT_EQ(write_to("/dev/full", "new").value(), ENOSPC);
-  fs::create_symlink(folder.write("run.svg", "an older picture"), folder / "link");
+}
+
+TEST(OutputFile, TakesThePlaceOfALink) {
+  TemporaryFolder const folder;
+  fs::create_symlink(folder.write("victim", "precious"), folder / "link");
   EXPECT_FALSE(write_to(folder / "link", "new"));
+  EXPECT_FALSE(fs::is_symlink(folder / "link"));
+  EXPECT_EQ(folder.read("link"), "new");
+  EXPECT_EQ(folder.read("victim"), "precious");
+}
+
+TEST(OutputFile, IsForItsUserAloneAndFollowsNoLinkAtItsTemporaryName) {
+  TemporaryFolder const folder;
+  fs::create_symlink(folder.write("victim", "precious"), tracing::internal::part_of(folder / "run.svg"));
+  mode_t const before = umask(0);
+  OutputFile file(folder / "run.svg");
+  umask(before);
+  EXPECT_EQ(fs::status(tracing::internal::part_of(folder / "run.svg")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  file.write("new");
+  EXPECT_FALSE(file.finish());
   EXPECT_EQ(folder.read("run.svg"), "new");
-  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+  EXPECT_EQ(folder.read("victim"), "precious");
+}
+
+TEST(OutputFile, OfANameThatWeFormedTakesThePlaceOfAPipe) {
+  TemporaryFolder const folder;
+  ASSERT_EQ(mkfifo((folder / "run").c_str(), 0600), 0);
+  OutputFile file(folder / "run", tracing::internal::FileName::formed);  // a pipe would wait for its reader
+  file.write("new");
+  EXPECT_FALSE(file.finish());
+  EXPECT_EQ(folder.read("run"), "new");
+}
+
+TEST(OutputFile, MayHaveTheLongestName) {
+  TemporaryFolder const folder;
+  std::string const name(255, 'n');
+  EXPECT_FALSE(write_to(folder / name, "new"));
+  EXPECT_EQ(folder.read(name), "new");
 }
 
 }  // namespace

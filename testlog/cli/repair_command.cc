@@ -34,7 +34,9 @@ void report(tracing::ChromeRepair const& found) {
 }
 
 int run(Options const& options) {
-  if (is_same_file(options.file, options.output) && !OutputFile::replaces(options.output)) {
+  std::error_code ignored;
+  bool const is_link = std::filesystem::is_symlink(options.output, ignored);
+  if (is_same_file(options.file, options.output) && (is_link || !OutputFile::replaces(options.output))) {
     throw UsageError("repair: cannot write to the file being read: " + options.output);
   }
   std::string const name = name_of_input(options.file);

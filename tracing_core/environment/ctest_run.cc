@@ -43,8 +43,8 @@ void empty_if_older(std::string const& path, Instant time) noexcept {
   auto const is_older = [&file, time] {
     return S_ISREG(file.st_mode) && file.st_size > 0 && Instant{file.st_mtim.tv_sec * kSecond + file.st_mtim.tv_nsec} < time;
   };
-  if (stat(path.c_str(), &file) != 0 || !is_older()) return;
-  int const descriptor = open_file(path.c_str(), O_WRONLY);
+  if (lstat(path.c_str(), &file) != 0 || !is_older()) return;
+  int const descriptor = open_file(path.c_str(), O_WRONLY | O_NONBLOCK);
   if (descriptor < 0) return;
   if (flock(descriptor, LOCK_EX) == 0 && fstat(descriptor, &file) == 0 && is_older()) (void)!ftruncate(descriptor, 0);
   close(descriptor);

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "tracing_core/export/write_all.h"
-#include "tracing_core/internal/open_file.h"
 #include "tracing_core/model/text_buffer.h"
 
 namespace tracing::inline v1::internal {
@@ -76,29 +75,30 @@ bool is_folder(std::string const& path) {
   return path.ends_with('/') || std::filesystem::is_directory(path, ignored);
 }
 
-bool is_no_file(std::string const& path) noexcept {
-  struct stat status {};
-  return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+FileName name_kind(std::string_view path) noexcept {
+  return path.find("%p") == path.npos && path.find("%t") == path.npos ? FileName::given : FileName::formed;
 }
 
-std::string create_unique_file(std::string const& path, std::error_code& error) {
+bool is_no_file(std::string const& path, FileName name) noexcept {
+  return name == FileName::given && is_special_file(path.c_str());
+}
+
+UniqueFile create_unique_file(std::string const& path, FileName name, int flags, std::error_code& error) {
   error.clear();
-  if (is_no_file(path)) return path;
-  return with_free_name(path, error, [](std::string const& name) {
-    int const descriptor = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return descriptor >= 0 && close(descriptor) == 0;
+  UniqueFile file{path};
+  if (is_no_file(path, name)) {
+    file.descriptor = open_file(path.c_str(), flags);
+    if (file.descriptor < 0) error.assign(errno, std::generic_category());
+    return file;
+  }
+  file.path = with_free_name(path, error, [&file, flags](std::string const& tried) {
+    return (file.descriptor = create_file(tried.c_str(), flags)) >= 0;
   });
+  return file;
 }
 
-CompleteFile::CompleteFile(std::string path) : path_(std::move(path)) {
-  int flags = O_WRONLY | O_APPEND;
-  if (!is_no_file(path_)) {
-    // Another user may have guessed the name and put a link there: it is removed, never followed.
-    part_ = path_ + "." + std::to_string(getpid()) + ".part";
-    unlink(part_.c_str());
-    flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
-  }
-  descriptor_ = open_file(part_.empty() ? path_.c_str() : part_.c_str(), flags);
+CompleteFile::CompleteFile(std::string path, FileName name) : path_(std::move(path)) {
+  descriptor_ = is_no_file(path_, name) ? open_file(path_.c_str(), O_WRONLY | O_APPEND) : create_part(path_, part_);
   if (descriptor_ < 0) error_ = errno;
 }
 
@@ -120,15 +120,18 @@ std::string CompleteFile::finish(std::error_code& error) {
   return with_free_name(path_, error, [this](std::string const& name) { return link(part_.c_str(), name.c_str()) == 0; });
 }
 
-std::string create_complete_file(std::string const& path, std::string_view content, std::error_code& error) {
-  CompleteFile file(path);
+std::string create_complete_file(std::string const& path, std::string_view content, std::error_code& error,
+                                 FileName name) {
+  CompleteFile file(path, name);
   file.write(content);
   return file.finish(error);
 }
 
 std::string cannot_open(std::string const& variable, std::string const& path, std::error_code const& error) {
-  return "testlog: " + variable + "=" + path + ": could not be opened: " + error.message() +
-         "; expected a path that can be written to\n";
+  std::string const why = error == std::errc::too_many_symbolic_link_levels ? "it is a symbolic link, which is not followed"
+                          : error == std::errc::file_exists ? "it is there already and no file of this user alone"
+                                                            : error.message();
+  return "testlog: " + variable + "=" + path + ": could not be opened: " + why + "; expected a path that can be written to\n";
 }
 
 void report_missing_lines(int error_fd, std::string_view variable, std::string_view path,

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "tracing_core/internal/open_file.h"
+
 namespace tracing::inline v1::internal {
 
 /// `path` with this process for %p and the test for %t, in whose name `/` becomes `_`. Of a name of more than 160 bytes
@@ -15,20 +17,26 @@ std::string filled_in(std::string_view path, std::string_view test);
 /// True for an existing folder and for a path that ends in `/`, which creates the folder.
 bool is_folder(std::string const& path);
 
-/// True for a pipe or a device: something that exists and is neither a file nor a folder.
-bool is_no_file(std::string const& path) noexcept;
+/// Whether a path that may contain %p and %t is a file's name as it is.
+FileName name_kind(std::string_view path) noexcept;
+/// True for a pipe or a device that is named in full.
+bool is_no_file(std::string const& path, FileName name) noexcept;
 
-/// Creates an empty file and returns its path: `path` or, if that exists, `name.<process>.json` in place of
-/// `name.json`, or `name.<process>.2.json` and so on. A pipe or device is taken as it is. If no file can be created,
-/// `error` says why.
-std::string create_unique_file(std::string const& path, std::error_code& error);
+struct UniqueFile {
+  std::string path;
+  int descriptor = -1;  ///< the caller's to close; negative if there is none
+};
+/// Creates an empty file: `path` or, if there is something of that name, `name.<process>.json` in place of `name.json`, or
+/// `name.<process>.2.json` and so on. A pipe or device that is named in full is taken as it is. If no file can be
+/// created, `error` says why.
+UniqueFile create_unique_file(std::string const& path, FileName name, int flags, std::error_code& error);
 
 /// A file that is complete or does not exist, named as create_unique_file() would name it: it is written as
-/// `<path>.<process>.part` and then linked to its name, which needs a filesystem with hard links. Follows no symbolic
-/// link. Text after an error is dropped. Single-thread.
+/// `<path>.<process>.part` and then linked to its name, which needs a filesystem with hard links. Text after an error is
+/// dropped. Single-thread.
 class CompleteFile {
  public:
-  explicit CompleteFile(std::string path);
+  explicit CompleteFile(std::string path, FileName name = FileName::given);
   CompleteFile(CompleteFile const&) = delete;
   CompleteFile& operator=(CompleteFile const&) = delete;
   /// Without finish() there is no file.
@@ -46,7 +54,8 @@ class CompleteFile {
 };
 
 /// The same with all of its content.
-std::string create_complete_file(std::string const& path, std::string_view content, std::error_code& error);
+std::string create_complete_file(std::string const& path, std::string_view content, std::error_code& error,
+                                 FileName name = FileName::given);
 
 /// The report that the file of a variable cannot be opened.
 std::string cannot_open(std::string const& variable, std::string const& path, std::error_code const& error);

@@ -1,5 +1,6 @@
 #include "tracing_core/environment/file_outputs.h"
 
+#include <fcntl.h>
 #include <time.h>
 
 #include <atomic>
@@ -66,10 +67,10 @@ class FileOutputs::ChromeSeries final : public Series {
     try {
       std::error_code error;
       std::string const path = filled_in(path_, test_.empty() ? output_.outside_tests() : test_);
-      std::string const own = create_unique_file(path, error);
+      auto const [own, descriptor] = create_unique_file(path, name_kind(path_), O_WRONLY | O_APPEND, error);
       if (error) {
         report(cannot_open(variable_, own, error));
-      } else if (!guard_.start_new(own)) {
+      } else if (!start_new_in(guard_, descriptor, own)) {
         if (own != path)
           report("testlog: " + variable_ + ": " + path + " already exists; writing " + own + " instead\n");
         state_ = State::open;
@@ -198,7 +199,7 @@ FileOutputs::FileOutputs(EnvOptions const& options, Output& output, IsOfRunningT
   std::string const& chrome = options.chrome;
   std::string const& flame = options.flame;
   if (!chrome.empty()) add<ChromeSeries>("TRACE_CHROME", chrome, ".json", false);
-  if (!flame.empty() && flame == chrome && !is_folder(flame) && !is_no_file(flame)) {
+  if (!flame.empty() && flame == chrome && !is_folder(flame) && !is_no_file(flame, name_kind(flame))) {
     output.write_note("report", "testlog: TRACE_FLAME=" + flame +
                                     ": is already used by TRACE_CHROME; expected another path, or a folder\n");
   } else if (!flame.empty()) {

@@ -57,7 +57,8 @@ bool LineFile::is_open() noexcept {
     std::error_code error;
     std::string const path = filled_in(path_, test());
     if (run_began_) empty_if_older(path, *run_began_);
-    file_ = FdSink::append_to(path, error, output_.error_fd(), end_of_broken_);
+    bool const may_be_special = name_kind(path_) == FileName::given;
+    file_ = FdSink::append_to(path, error, output_.error_fd(), end_of_broken_, may_be_special);
     if (error && !std::exchange(reported_, true)) output_.write_note("report", cannot_open(variable_, path, error));
   } catch (...) {  // out of memory
   }

@@ -59,7 +59,7 @@ void Output::use(int descriptor) noexcept {
 
 void Output::open_path(std::string_view test) {
   std::string const path = filled_in(path_, test.empty() ? outside_tests_ : test);
-  int const opened = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  int const opened = open_to_append(path.c_str(), name_kind(path_));
   int const error = opened < 0 ? errno : 0;
   use(error == 0 ? opened : duplicate(standard_error_));
   if (error == 0) return lines_.check_file(path);

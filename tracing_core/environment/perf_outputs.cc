@@ -171,7 +171,7 @@ void PerfOutputs::write_prometheus(PerfSummary const& summary, std::string_view 
   append_perf_prometheus(text, summary);
   std::string const path = filled_in(settings_.prometheus, test);
   std::error_code error;
-  std::string const made = create_complete_file(path, text.view(), error);
+  std::string const made = create_complete_file(path, text.view(), error, name_kind(settings_.prometheus));
   if (error) {
     if (std::exchange(prometheus_failed_, true)) return;
     output_.write_note("report", "testlog: TRACE_PERF_PROM=" + path + ": could not be written: " + error.message() +

@@ -26,7 +26,7 @@ void ProfileOutputs::add(char const* variable, std::string path, bool is_xplane)
   path = std::filesystem::absolute(path, ignored).string();  // tests may change their working directory
   bool const is_in_folder = is_folder(path);
   std::string const folder = is_in_folder ? path : std::filesystem::path(path).parent_path().string();
-  if (!is_no_file(path) && folder.find('%') == folder.npos && access(folder.c_str(), W_OK) != 0) {
+  if (!is_no_file(path, name_kind(path)) && folder.find('%') == folder.npos && access(folder.c_str(), W_OK) != 0) {
     output_.write_note("report", cannot_open(variable, path, {errno, std::generic_category()}));
     return;
   }
@@ -55,7 +55,7 @@ void ProfileOutputs::write(File const& file, TraceSource source, std::string con
   std::string const path = filled_in(file.path, test);
   std::error_code error;
   if (file.is_xplane && file.is_of_tests) std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-  CompleteFile made(path);
+  CompleteFile made(path, name_kind(file.path));
   auto const out = [&made](std::string_view bytes) { made.write(bytes); };
   std::string const host = source.process;
   if (file.is_xplane) {

@@ -1,6 +1,7 @@
 #include "tracing_core/environment/record_output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 
 #include <filesystem>
 #include <string>
@@ -15,12 +16,13 @@ namespace tracing::inline v1::internal {
 RecordingFile open_recording(EnvOptions const& options, Output& output, std::string_view test) {
   if (options.record.empty() || options.record == "off") return {};
   std::string path = options.record;
+  FileName const name = is_folder(path) ? FileName::formed : name_kind(path);
   if (is_folder(path)) path.append(path.ends_with('/') ? "" : "/").append(program_invocation_short_name).append(".rec");
   std::error_code error;
   path = filled_in(std::filesystem::absolute(path, error).string(), test.empty() ? program_invocation_short_name : test);
-  std::string const own = create_unique_file(path, error);
+  auto const [own, descriptor] = create_unique_file(path, name, O_RDWR, error);
   std::unique_ptr<Region> region;
-  if (!error) region = Region::make_file(own, options.record_limit, error);
+  if (!error) region = Region::make_file(descriptor, own, options.record_limit, error);
   if (region == nullptr) {
     output.write_note("report", cannot_open("TRACE_RECORD", own, error));
   } else if (own != path) {
@@ -36,8 +38,9 @@ RecordingFile open_default_recording(std::string const& folder, std::string cons
   std::string path = std::filesystem::absolute(folder, code).string() + "/" + name;
   auto region = Region::make_file(path, limit_bytes, code, Region::Existing::replace);
   if (code == std::errc::file_exists) {
-    path = create_unique_file(path, code);
-    if (!code) region = Region::make_file(path, limit_bytes, code);
+    auto const [own, descriptor] = create_unique_file(path, FileName::formed, O_RDWR, code);
+    path = own;
+    if (!code) region = Region::make_file(descriptor, own, limit_bytes, code);
   }
   if (region == nullptr) error = cannot_open("TRACE_RECORD_DEFAULT", path, code);
   return {std::move(region), path};

@@ -1,5 +1,7 @@
 #include "tracing_core/export/chrome.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstring>
 
@@ -180,6 +182,17 @@ std::pair<std::unique_ptr<Layer>, ChromeGuard> internal::chrome_layer_of(ChromeP
 void internal::add_test_slice(ChromeGuard const& guard, char phase, std::string_view name, Track const& track,
                               Instant time) noexcept {
   if (guard.output_ != nullptr) guard.output_->add_slice(phase, name, track, time);
+}
+
+std::error_code internal::start_new_in(ChromeGuard const& guard, int descriptor, std::string path) noexcept {
+  ChromeOutput* const output = guard.output_.get();
+  try {
+    output->start_new({TraceFile::adopt(descriptor, std::move(path), output->error_fd()), nullptr});
+    return {};
+  } catch (...) {
+    close(descriptor);
+    return std::make_error_code(std::errc::not_enough_memory);
+  }
 }
 
 ChromeGuard::ChromeGuard(std::shared_ptr<ChromeOutput> const& output)

@@ -47,11 +47,13 @@ std::pair<std::unique_ptr<Layer>, ChromeGuard> chrome_layer_of(ChromeProcess pro
 // Adds the beginning (`phase` B) or the end (E) of a test, at a time that is past.
 void add_test_slice(ChromeGuard const& guard, char phase, std::string_view name, Track const& track,
                     Instant time) noexcept;
+// ChromeGuard::start_new() in a file that is open, whose descriptor it takes.
+std::error_code start_new_in(ChromeGuard const& guard, int descriptor, std::string path) noexcept;
 }  // namespace internal
 
 /// What the layer writes and where.
 struct ChromeOptions {
-  /// The file; an existing one is replaced. Empty: `trace-<microseconds since 1970>.json` in the working directory.
+  /// The file, for its user alone; what has its name is replaced, but a pipe or device is written to. Empty: `trace-<microseconds since 1970>.json` in the working directory.
   std::string path{};
   /// Receives the text instead of a file, in blocks of complete records: an FdSink, make_sink(f).
   std::shared_ptr<LineSink> sink{};
@@ -118,6 +120,7 @@ class [[nodiscard]] ChromeGuard {
                                                                                   ChromeOptions options);
   friend void internal::add_test_slice(ChromeGuard const& guard, char phase, std::string_view name, Track const& track,
                                        Instant time) noexcept;
+  friend std::error_code internal::start_new_in(ChromeGuard const& guard, int descriptor, std::string path) noexcept;
   explicit ChromeGuard(std::shared_ptr<internal::ChromeOutput> const& output);
 
   std::shared_ptr<internal::ChromeOutput> output_;  // its deleter completes the trace

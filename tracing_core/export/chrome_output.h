@@ -47,6 +47,8 @@ class TraceFile {
  public:
   // Null, with `error` set, if the file cannot be created, which is reported.
   static std::unique_ptr<TraceFile> create(std::string path, int error_fd, std::error_code& error);
+  // The file of an open descriptor, of which it takes ownership.
+  static std::unique_ptr<TraceFile> adopt(int descriptor, std::string path, int error_fd);
   TraceFile(TraceFile const&) = delete;
   TraceFile& operator=(TraceFile const&) = delete;
   ~TraceFile();

@@ -216,6 +216,10 @@ std::unique_ptr<TraceFile> TraceFile::create(std::string path, int error_fd, std
     return nullptr;
   }
   error.clear();
+  return adopt(descriptor, std::move(path), error_fd);
+}
+
+std::unique_ptr<TraceFile> TraceFile::adopt(int descriptor, std::string path, int error_fd) {
   return std::unique_ptr<TraceFile>(new TraceFile(descriptor, std::move(path), error_fd));
 }
 

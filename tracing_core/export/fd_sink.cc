@@ -30,8 +30,9 @@ std::shared_ptr<FdSink> FdSink::duplicate_of(int descriptor) {
 }
 
 std::shared_ptr<FdSink> FdSink::append_to(std::string const& path, std::error_code& error, int error_fd,
-                                          std::string_view end_of_broken) {
-  int const descriptor = internal::open_file(path.c_str(), O_WRONLY | O_APPEND | O_CREAT);
+                                          std::string_view end_of_broken, bool may_be_special) {
+  using internal::FileName;
+  int const descriptor = internal::open_to_append(path.c_str(), may_be_special ? FileName::given : FileName::formed);
   if (descriptor < 0) {
     error.assign(errno, std::generic_category());
     return nullptr;

@@ -36,9 +36,11 @@ class FdSink final : public LineSink {
   /// Writes to a close-on-exec duplicate of `descriptor`, which stays the same when the program redirects the original.
   /// Null if there is no such descriptor. Reports no failed writes.
   static std::shared_ptr<FdSink> duplicate_of(int descriptor);
-  /// Appends to a file, which is created if it does not exist. Null, with `error` set, if it cannot be opened.
+  /// Appends to a file, which is created for its user alone if it does not exist. Null, with `error` set, if it cannot be
+  /// opened, or if `path` is a symbolic link other than those of the system, such as /dev/stdout. If not `may_be_special`,
+  /// nor may it be a pipe, a device or a file of another user.
   static std::shared_ptr<FdSink> append_to(std::string const& path, std::error_code& error, int error_fd = 2,
-                                           std::string_view end_of_broken = "\n");
+                                           std::string_view end_of_broken = "\n", bool may_be_special = true);
 
   void write(Level level, std::string_view text) noexcept override;
 

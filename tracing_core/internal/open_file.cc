@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <string_view>
 
 namespace tracing::inline v1::internal {
 namespace {
@@ -18,9 +20,7 @@ int above_standard_streams(int descriptor) noexcept {
   return copy;
 }
 
-}  // namespace
-
-int open_file(char const* path, int flags, unsigned mode) noexcept {
+int open_with_mode(char const* path, int flags, mode_t mode) noexcept {
   int descriptor;
   do {
     descriptor = open(path, flags | O_CLOEXEC, mode);
@@ -28,12 +28,79 @@ int open_file(char const* path, int flags, unsigned mode) noexcept {
   return above_standard_streams(descriptor);
 }
 
-int open_new_file(char const* path, int flags) noexcept {
+// Whether a link of this name is one of the system: /dev/stdout, /dev/fd/3, /proc/self/fd/3. Everybody may make links in
+// folders below /dev, such as /dev/shm.
+bool is_name_of_system(std::string_view path) noexcept {
+  constexpr std::string_view kDevices = "/dev/";
+  if (path.starts_with("/proc/") || path.starts_with("/dev/fd/")) return true;
+  return path.starts_with(kDevices) && path.find('/', kDevices.size()) == path.npos;
+}
+
+// A regular file of this user, to which no second name leads.
+int open_own(char const* path, int flags) noexcept {
+  int const descriptor = open_file(path, flags | O_NONBLOCK);  // of a pipe, this does not wait for its reader
   struct stat status {};
-  // An empty file may be one that this process has just created to reserve the name.
-  bool const is_used = lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
-  if (is_used && access(path, W_OK) == 0) unlink(path);
-  return open_file(path, flags | O_CREAT | O_TRUNC);
+  if (descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+      status.st_nlink == 1)
+    return descriptor;
+  bool const is_other = descriptor >= 0 || errno == ELOOP || errno == ENXIO;  // the latter: a pipe without reader
+  int const error = is_other ? EEXIST : errno;
+  if (descriptor >= 0) close(descriptor);
+  errno = error;
+  return -1;
+}
+
+}  // namespace
+
+int open_file(char const* path, int flags) noexcept {
+  return open_with_mode(path, flags | (is_name_of_system(path) ? 0 : O_NOFOLLOW), 0);
+}
+
+int create_file(char const* path, int flags) noexcept {
+  return open_with_mode(path, flags | O_CREAT | O_EXCL | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+}
+
+int open_to_append(char const* path, FileName name) noexcept {
+  constexpr int kTries = 100;  // others may create and remove it all the time
+  constexpr int kFlags = O_WRONLY | O_APPEND;
+  int descriptor = -1;
+  for (int i = 0; i < kTries && descriptor < 0; ++i) {
+    descriptor = create_file(path, kFlags);
+    if (descriptor >= 0 || errno != EEXIST) break;
+    descriptor = name == FileName::given ? open_file(path, kFlags) : open_own(path, kFlags);
+    if (descriptor < 0 && errno != ENOENT) break;
+  }
+  return descriptor;
+}
+
+int open_new_file(char const* path, int flags) noexcept {
+  if (is_special_file(path)) return open_file(path, flags);
+  constexpr int kTries = 100;
+  int descriptor = -1;
+  for (int i = 0; i < kTries && descriptor < 0; ++i) {
+    descriptor = create_file(path, flags);
+    if (descriptor >= 0 || errno != EEXIST) break;
+    if (unlink(path) != 0 && errno != ENOENT) return open_file(path, flags | O_TRUNC);
+  }
+  return descriptor;
+}
+
+std::string part_of(std::string const& path) {
+  constexpr std::size_t kMaxName = 220;  // and a number and a suffix, at most 255
+  std::size_t const name = path.rfind('/') + 1;
+  return path.substr(0, name + std::min(path.size() - name, kMaxName)) + "." + std::to_string(getpid()) + ".part";
+}
+
+int create_part(std::string const& path, std::string& part) {
+  part = part_of(path);
+  unlink(part.c_str());
+  return create_file(part.c_str(), O_WRONLY);
+}
+
+bool is_special_file(char const* path) noexcept {
+  struct stat status {};
+  if (lstat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return false;
+  return !S_ISLNK(status.st_mode) || is_name_of_system(path);
 }
 
 std::uint64_t file_identity(int descriptor) noexcept {

@@ -71,12 +71,13 @@ TEST_F(PerfettoLayerFile, SaysWhyItCannotBeWritten) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "testlog: could not write " + path_ + ": Is a directory\n");
 }
 
-TEST_F(PerfettoLayerFile, LeavesASymbolicLinkInItsPlace) {
-  std::filesystem::create_symlink("target.pftrace", path_);
+TEST_F(PerfettoLayerFile, TakesThePlaceOfASymbolicLink) {
+  std::filesystem::create_symlink(folder_.write("target", "precious"), path_);
   { TRACE_SPAN(info, "first"); }
   EXPECT_EQ(guard_->write(), "");
-  EXPECT_TRUE(std::filesystem::is_symlink(path_));
-  EXPECT_THAT(folder_.read("target.pftrace"), HasSubstr("first"));
+  EXPECT_FALSE(std::filesystem::is_symlink(path_));
+  EXPECT_THAT(content(), HasSubstr("first"));
+  EXPECT_EQ(folder_.read("target"), "precious");
 }
 
 TEST_F(PerfettoLayerFile, CanBeAPipe) {
@@ -91,11 +92,9 @@ TEST_F(PerfettoLayerFile, CanBeAPipe) {
   std::filesystem::remove(path_);
 }
 
-TEST_F(PerfettoLayerFile, SaysThatADeviceIsFull) {
-  std::filesystem::create_symlink("/dev/full", path_);
-  EXPECT_EQ(guard_->write(), "could not write " + path_ + ": No space left on device");
-  EXPECT_TRUE(std::filesystem::is_symlink(path_));
-  std::filesystem::remove(path_);
+TEST(PerfettoLayer, SaysThatADeviceIsFull) {
+  auto const [layer, guard] = tracing::perfetto_layer({.path = "/dev/full"});
+  EXPECT_EQ(guard.write(), "could not write /dev/full: No space left on device");
 }
 
 TEST_F(PerfettoLayerFile, IsNotThatOfAForkedChild) {

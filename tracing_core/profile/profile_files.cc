@@ -56,7 +56,7 @@ void write_files(RecordedProfile& profile, ProfileResult& result, std::string co
   };
   auto const add = [&](std::string const& suffix, std::function<bool(WriteText const&)> const& content) {
     std::string const path = result.folder + "/" + profile_name_of(host) + suffix;
-    std::string error = write_whole_file(path, content);
+    std::string error = write_whole_file(path, content, FileName::formed);
     if (error.empty()) {
       result.files.push_back(path);
     } else if (result.error.empty()) {
@@ -74,11 +74,10 @@ void write_files(RecordedProfile& profile, ProfileResult& result, std::string co
 
 }  // namespace
 
-std::string write_whole_file(std::string const& path, std::function<bool(WriteText const&)> const& content) {
-  struct stat status {};
-  bool const replaces = lstat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode);
-  std::string const opened = replaces ? path + "." + std::to_string(getpid()) + ".part" : path;
-  int const file = open_file(opened.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
+std::string write_whole_file(std::string const& path, std::function<bool(WriteText const&)> const& content, FileName name) {
+  bool const replaces = name == FileName::formed || !is_special_file(path.c_str());
+  std::string part;
+  int const file = replaces ? create_part(path, part) : open_file(path.c_str(), O_WRONLY);
   int error = file < 0 ? errno : 0;
   bool const is_whole = content([&](std::string_view text) {
     if (error == 0) error = write_once(file, text);
@@ -86,9 +85,9 @@ std::string write_whole_file(std::string const& path, std::function<bool(WriteTe
   if (!is_whole && error == 0) error = ENOMEM;
   // Some file systems report only now that there was no room.
   if (file >= 0 && close(file) != 0 && error == 0) error = errno;
-  if (error == 0 && replaces && rename(opened.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0 && replaces && rename(part.c_str(), path.c_str()) != 0) error = errno;
   if (error == 0) return {};
-  if (file >= 0 && replaces) unlink(opened.c_str());
+  if (file >= 0 && replaces) unlink(part.c_str());
   return "could not write " + path + ": " + message_of(error);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "tracing_core/internal/open_file.h"
 #include "tracing_core/profile/recorded_profile.h"
 
 namespace tracing::inline v1::internal {
@@ -20,10 +21,10 @@ std::string prepare_profile_folder(std::string const& dir);
 ProfileResult write_profile(RecordedProfile& profile, std::string const& dir, ProfilerOptions const& options);
 
 using WriteText = std::function<void(std::string_view text)>;
-/// Writes beside `path` and renames, so that the file is complete or was not touched; but a device, a pipe and what a symbolic
-/// link leads to are written to directly. Returns a sentence, or nothing. `content` returns false if it is not whole because
-/// memory ran out.
-std::string write_whole_file(std::string const& path, std::function<bool(WriteText const&)> const& content);
+/// Writes beside `path` and renames, so that the file is complete or was not touched; but a device or a pipe of a given name is
+/// written to directly. Returns a sentence, or nothing. `content` returns false if it is not whole because memory ran out.
+std::string write_whole_file(std::string const& path, std::function<bool(WriteText const&)> const& content,
+                             FileName name = FileName::given);
 
 /// Of the running program; empty if it is not known.
 std::string program_name();

@@ -73,37 +73,56 @@ std::unique_ptr<Region> Region::make_anonymous(std::size_t limit_bytes, std::siz
 
 // The descriptor of an empty, locked file, or negative.
 int Region::open_file(std::string const& path, Existing existing, std::error_code& error) noexcept {
+  auto const fail = [&error](int code) { return error.assign(code, std::generic_category()), -1; };
   for (;;) {
-    int const descriptor = internal::open_file(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-    if (descriptor < 0) return error.assign(errno, std::generic_category()), -1;
+    int descriptor = create_file(path.c_str(), O_RDWR);
+    bool const is_new = descriptor >= 0;
+    if (!is_new && errno != EEXIST) return fail(errno);
+    if (!is_new) descriptor = internal::open_file(path.c_str(), O_RDWR | O_NONBLOCK);
+    if (descriptor < 0 && errno == ENOENT) continue;  // it was removed meanwhile
+    if (descriptor < 0 && existing == Existing::keep) return fail(errno);
+    bool const is_locked = descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
     struct stat status {};
-    bool const is_locked = flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-      error = std::make_error_code(std::errc::invalid_argument);
-    } else if (is_locked && status.st_nlink == 0) {  // it was removed meanwhile
-      close(descriptor);
-      continue;
-    } else if (!is_locked || (status.st_size != 0 && existing == Existing::keep)) {
-      error = std::make_error_code(std::errc::file_exists);
-    } else if (status.st_size != 0 && unlink(path.c_str()) == 0) {  // not truncated: a process may have it mapped
-      close(descriptor);
-      continue;
-    } else if (status.st_size == 0 && fchmod(descriptor, 0600) == 0) {
-      return descriptor;
-    } else {
-      error.assign(errno, std::generic_category());
-    }
-    close(descriptor);
-    return -1;
+    bool const is_regular = descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    bool const is_removed = is_regular && status.st_nlink == 0;
+    // Of another one, somebody else may have a descriptor, or a name.
+    bool const is_own = is_new || (is_regular && status.st_uid == geteuid() && status.st_nlink == 1);
+    bool const is_ready = is_own && status.st_size == 0 && fchmod(descriptor, 0600) == 0;
+    if (is_locked && is_ready && !is_removed) return descriptor;
+    if (descriptor >= 0) close(descriptor);
+    if (!is_regular && existing == Existing::keep) return fail(EINVAL);
+    if (is_locked && is_removed) continue;
+    // Not truncated: a process may have it mapped.
+    if (existing == Existing::keep || !is_locked || unlink(path.c_str()) != 0) return fail(EEXIST);
   }
 }
 
 std::unique_ptr<Region> Region::make_file(std::string const& path, std::size_t limit_bytes, std::error_code& error,
                                           Existing existing) noexcept {
   error.clear();
-  auto const fail = [&error] { error.assign(errno, std::generic_category()); };
   int const descriptor = open_file(path, existing, error);
-  if (descriptor < 0) return nullptr;
+  return descriptor < 0 ? nullptr : make_in(descriptor, path, limit_bytes, error);
+}
+
+std::unique_ptr<Region> Region::make_file(int descriptor, std::string const& path, std::size_t limit_bytes,
+                                          std::error_code& error) noexcept {
+  error.clear();
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    error = std::make_error_code(std::errc::invalid_argument);
+  } else if (flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    error = std::make_error_code(std::errc::file_exists);
+  } else {
+    return make_in(descriptor, path, limit_bytes, error);
+  }
+  close(descriptor);
+  return nullptr;
+}
+
+// In an empty, locked file.
+std::unique_ptr<Region> Region::make_in(int descriptor, std::string const& path, std::size_t limit_bytes,
+                                        std::error_code& error) noexcept {
+  auto const fail = [&error] { error.assign(errno, std::generic_category()); };
   std::uint32_t const usable = chunks_in(limit_bytes);
   std::uint32_t const chunks = usable + 2 * kMaxTracks;
   std::size_t const bytes = bytes_for(chunks);

@@ -23,10 +23,15 @@ class Region {
   /// raise the limit to `max_limit_bytes`. Null if memory ran out.
   static std::unique_ptr<Region> make_anonymous(std::size_t limit_bytes, std::size_t max_limit_bytes = 0) noexcept;
   enum class Existing : bool { keep, replace };
-  /// The same in a file, which grows as it is filled, and is locked by flock() while the region exists. Null, with `error`
-  /// set, if the file cannot be created or mapped, or if another region uses it, or if it has content that is to be kept.
+  /// The same in a file, which grows as it is filled, and is locked by flock() while the region exists. A file that is made,
+  /// or replaced, is for its user alone. Null, with `error` set, if the file cannot be created or mapped, or if another region
+  /// uses it, or if it has content that is to be kept.
   static std::unique_ptr<Region> make_file(std::string const& path, std::size_t limit_bytes, std::error_code& error,
                                            Existing existing = Existing::keep) noexcept;
+  /// The same in an empty file at `path` of which only this process knows. Takes ownership of `descriptor`, which can read
+  /// and write.
+  static std::unique_ptr<Region> make_file(int descriptor, std::string const& path, std::size_t limit_bytes,
+                                           std::error_code& error) noexcept;
   Region(Region const&) = delete;
   Region& operator=(Region const&) = delete;
   ~Region();
@@ -67,6 +72,8 @@ class Region {
  private:
   Region(char* base, std::size_t bytes, std::uint32_t chunks, int descriptor) noexcept;
   static int open_file(std::string const& path, Existing existing, std::error_code& error) noexcept;
+  static std::unique_ptr<Region> make_in(int descriptor, std::string const& path, std::size_t limit_bytes,
+                                         std::error_code& error) noexcept;
   void start(std::uint32_t usable) noexcept;
   std::uint32_t grown() const noexcept { return grown_.load(std::memory_order_relaxed) & ~kGrowing; }
   bool has_memory(std::uint32_t chunk) noexcept;
