@@ -121,12 +121,18 @@ bool Capture::is_overwritten(std::uint64_t place) const noexcept {
   return until != 0 && until >= place;
 }
 
+std::string_view Capture::why_nothing() const noexcept {
+  if (is_off_) return "TRACE_CAPTURE is off";
+  return store_ == nullptr ? "there was no memory" : "";
+}
+
+std::string Capture::bound() const { return tracing::internal::what_bounds(store_->region().growth_error()); }
+
 std::string Capture::why_incomplete() const {
-  if (is_off_) return "nothing is captured: TRACE_CAPTURE is off";
-  if (store_ == nullptr) return "nothing is captured: there was no memory";
+  if (store() == nullptr) return "nothing is captured: " + std::string(why_nothing());
   std::uint64_t const lost = store_->region().lost_of(store_->tag());
   if (lost == 0) return {};
-  return std::to_string(lost) + " records of this test were overwritten (TRACE_RECORD_LIMIT)";
+  return std::to_string(lost) + " records of this test were overwritten (" + bound() + ")";
 }
 
 }  // namespace testlog::inline v1

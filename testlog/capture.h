@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "testlog/attribution.h"
 #include "testlog/environment.h"
@@ -49,6 +50,12 @@ class Capture {
   std::uint64_t now() const noexcept;
   /// Whether a record after this place was overwritten.
   bool is_overwritten(std::uint64_t place) const noexcept;
+  /// Why nothing is captured; empty if something is. Async-signal-safe.
+  std::string_view why_nothing() const noexcept;
+  /// Whether something would be captured if there was memory for it.
+  bool lacks_memory() const noexcept { return !is_off_ && store_ == nullptr; }
+  /// What lets earlier records be overwritten: a setting, or why the recording could not grow. REQUIRES: store().
+  std::string bound() const;
   /// Why captured records of the running test are missing; empty if none are.
   std::string why_incomplete() const;
   UnreportedRecords& unreported() noexcept { return unreported_; }

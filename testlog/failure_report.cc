@@ -65,9 +65,9 @@ std::string FailureReport::overwritten(std::uint64_t from) const {
   std::uint64_t const of_test = region.lost_of(tag);
   std::string lines;
   if (tag != 0 && from < capture.begin_of_test() && region.lost_of(0) > 0 && capture.is_overwritten(from))
-    lines += note("---- earlier set-up records were overwritten (TRACE_RECORD_LIMIT) ----\n");
+    lines += note("---- earlier set-up records were overwritten (" + capture.bound() + ") ----\n");
   if (of_test > 0 && capture.is_overwritten(capture.unreported().first_of_tests()))
-    lines += note("---- " + std::to_string(of_test) + " earlier records were overwritten (TRACE_RECORD_LIMIT) ----\n");
+    lines += note("---- " + std::to_string(of_test) + " earlier records were overwritten (" + capture.bound() + ") ----\n");
   return lines;
 }
 
@@ -98,6 +98,9 @@ void FailureReport::print(std::string_view headline, bool always, std::vector<No
     if (has_records) printer.end(end);
   }
   if (!has_records && always) output.write(begin + end);
+  Capture const& capture = session_.capture();
+  if (capture.lacks_memory())
+    output.write(output.note("failure_report", test, "---- nothing is captured: " + std::string(capture.why_nothing()) + " ----\n"));
 }
 
 void FailureReport::print_matching(std::string_view test) {

@@ -119,7 +119,7 @@ void StateReport::write_hang(Session& session, HangInfo const& info) noexcept {
               : skips_tracks ? "  (further threads are not shown)"
                               : "");
   } else {
-    line_ << "  nothing is recorded (TRACE_CAPTURE)";
+    line_ << "  nothing is recorded: " << (session.capture().recording() == nullptr ? session.capture().why_nothing() : "there was no memory");
   }
   line_.write_unless_empty(session.output());
   if (section_ != nullptr) section_(line_, session.output());

@@ -93,7 +93,7 @@ TEST(Hang, IsOneLineEachInAFileOfJsonRecords) {
 }
 
 TEST(Hang, WithoutARecordingSaysSo) {
-  EXPECT_THAT(report_of("Hangs.InALoop", {{"TRACE_CAPTURE", "off"}}), HasSubstr("  nothing is recorded (TRACE_CAPTURE)\n"));
+  EXPECT_THAT(report_of("Hangs.InALoop", {{"TRACE_CAPTURE", "off"}}), HasSubstr("  nothing is recorded: TRACE_CAPTURE is off\n"));
 }
 
 TEST(Signals, ThatEndTheProcessAreReportedFirst) {

@@ -151,7 +151,8 @@ void StateReport::write_all_open_spans(Session& session) noexcept {
   if (write_open_spans(session, died, true) == 0) {
     line_ << "  ";
     add_own_thread(session, died);
-    line_ << " died in no span";
+    std::string_view const why_unknown = session.capture().why_nothing();
+    line_ << (why_unknown.empty() ? " died in no span" : " died in no known span; nothing is captured: ") << why_unknown;
     line_.write_to(session.output());
   }
   (void)write_open_spans(session, died, false);

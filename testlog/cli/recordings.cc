@@ -17,6 +17,7 @@
 #include "tracing_core/format/field_format.h"
 #include "tracing_core/perf/perf_filter.h"
 #include "tracing_core/record/recorded_spans.h"
+#include "tracing_core/record/region.h"
 #include "tracing_core/record/replay.h"
 
 namespace testlog::cli {
@@ -29,6 +30,7 @@ using tracing::internal::RecordedTrack;
 using tracing::internal::RecordEntry;
 using tracing::internal::Recording;
 using tracing::internal::RecordType;
+using tracing::internal::what_bounds;
 
 void print_error(std::string const& command, std::string const& path, std::string const& text) {
   std::fprintf(stderr, "testlog %s: %s: %s\n", command.c_str(), path.c_str(), text.c_str());
@@ -180,7 +182,8 @@ std::string notes_of(std::string const& command, RecordingFile const& file, Lost
   for (auto const& [tag, test] : file.running) add(printable(test) + " did not end");
   if (lost.count > 0)
     add((lost.is_exact ? "" : "at least ") + std::to_string(lost.count) +
-        " earlier records were overwritten; TRACE_RECORD_LIMIT keeps more");
+        " earlier records were overwritten; " + what_bounds(file.recording->growth_error()) +
+        (file.recording->growth_error() == 0 ? " keeps more" : ""));
   for (auto const& [tag, test] : file.selected) {
     std::uint64_t const of_test = file.recording->lost_of(tag);
     if (of_test > 0) add(std::to_string(of_test) + " of them were of " + printable(test));

@@ -97,7 +97,6 @@ Recorder* Profiles::recorder_of(Registry& registry, std::size_t limit_bytes) {
     return &recorder;
   }
   auto region = Region::make_anonymous(limit_bytes, kMaxLimit);
-  if (region == nullptr) region = Region::make_anonymous(limit_bytes);  // where the size of address spaces is limited
   if (region == nullptr) return nullptr;
   auto store = std::make_shared<RecordStore>(std::move(region));
   auto layer = std::make_shared<RecordLayer>(store, 0, RecordPlace::profile);

@@ -270,7 +270,7 @@ TEST_F(Deaths, RecordsGoOnWithoutMemory) {
 TEST_F(Deaths, WithoutAddressesThereIsNoFile) {
   if (TESTLOG_ASAN != 0) GTEST_SKIP() << "AddressSanitizer needs more memory";
   int const status = status_of_child([&] {
-    limit(RLIMIT_AS, address_space_bytes() + (std::size_t{16} << 20));
+    limit(RLIMIT_AS, address_space_bytes() + (std::size_t{512} << 10));
     std::error_code error;
     bool const is_made = Region::make_file(path_, std::size_t{64} << 20, error) != nullptr;
     _exit(!is_made && error == std::errc::not_enough_memory ? 3 : 4);

@@ -28,6 +28,7 @@ struct RegionHeader {
   std::int64_t start_ns;      // the wall clock at that moment, since 1970
   std::atomic<std::uint64_t> ns_per_tick;  // times 2^32
   std::atomic<std::uint64_t> dropped;      // records for which there was no chunk
+  std::atomic<std::uint32_t> growth_error;  // the errno with which it could not grow; 0: it could so far
   alignas(64) std::atomic<std::uint32_t> hand;    // the chunk that is taken next
   alignas(64) std::atomic<std::uint32_t> usable;  // how many chunks the hand passes
   std::atomic<std::uint32_t> spared;              // how many chunks with WARN or ERROR it has passed over; wraps

@@ -60,6 +60,7 @@ std::unique_ptr<Recording> Recording::read_header(Source const& source, std::str
   made->clock_ = {header.start_ticks, header.start_ns, header.ns_per_tick.load(std::memory_order_relaxed)};
   made->from_ticks_ = header.start_ticks;
   made->dropped_ = header.dropped.load(std::memory_order_relaxed);
+  made->growth_error_ = static_cast<int>(header.growth_error.load(std::memory_order_relaxed));
   for (std::size_t i = 0; i < RegionHeader::kLossEntries; ++i) {
     std::uint64_t const entry = header.losses[i].load(std::memory_order_relaxed);
     auto const tag = static_cast<std::uint32_t>(entry >> 40);

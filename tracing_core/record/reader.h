@@ -84,6 +84,8 @@ class Recording {
   std::uint64_t record_count() const noexcept;
 
   std::uint64_t process() const noexcept { return process_; }
+  /// See Region::growth_error(). Any number if the recording is damaged.
+  int growth_error() const noexcept { return growth_error_; }
   /// When it began.
   Instant start() const noexcept { return clock_.time_of(from_ticks_); }
   /// From now on what is of interest begins here: for_each() passes earlier records as `is_context`.
@@ -128,6 +130,7 @@ class Recording {
   std::uint64_t from_ticks_ = 0;
   std::uint64_t end_ticks_ = 0;
   std::uint64_t dropped_ = 0;
+  int growth_error_ = 0;
   std::deque<Chunk> chunks_;
   std::vector<std::unique_ptr<RecordedSite>> sites_;  // by number, from 1
   std::vector<RecordedTrack> tracks_;

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "tracing_core/internal/open_file.h"
 #include "tracing_core/internal/scoped_no_cancellation.h"
@@ -22,7 +24,7 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-// A file grows by these steps: a short recording stays small, a long one is not extended often.
+// A region grows to these, then by groups: a short recording stays small, a long one is not extended often.
 constexpr std::uint32_t kFirstChunks = 8;
 
 std::uint32_t chunks_in(std::size_t limit_bytes) noexcept {
@@ -39,6 +41,18 @@ std::size_t size_bytes_of(std::uint32_t chunks) noexcept {
   return chunks == 0 ? 0 : offset_of_chunk(chunks - 1) + kChunkBytes;
 }
 
+// Two for each track that there may be.
+constexpr std::uint32_t kMaxChunksOfTracks = 2 * Region::kMaxTracks;
+constexpr std::uint32_t kFewChunksOfTracks = 1024;  // with a small limit
+constexpr std::uint32_t kMinChunksOfTracks = 64;    // where there are too few addresses
+
+// The rest of the addresses that the process may have is for the program.
+std::size_t max_address_bytes() noexcept {
+  rlimit limit{};
+  bool const is_bound = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return is_bound ? static_cast<std::size_t>(limit.rlim_cur / 4) : SIZE_MAX;
+}
+
 std::uint64_t rate_now() noexcept {
   if (!span_clock.uses_counter.load(std::memory_order_relaxed)) return std::uint64_t{1} << 32;
   return span_clock.ns_per_tick.load(std::memory_order_relaxed);
@@ -46,12 +60,31 @@ std::uint64_t rate_now() noexcept {
 
 }  // namespace
 
-Region::Region(char* base, std::size_t bytes, std::uint32_t chunks, int descriptor) noexcept
-    : base_(base), bytes_(bytes), chunks_(chunks), descriptor_(descriptor), identity_(file_identity(descriptor)) {}
+Region::Region(Room const& room, int descriptor) noexcept
+    : base_(room.base), max_limit_(room.usable), chunks_(room.usable + room.tracks), descriptor_(descriptor),
+      identity_(file_identity(descriptor)) {}
 
 Region::~Region() {
-  munmap(base_, bytes_);
+  munmap(base_, bytes_for(chunks_));
   if (is_still_open()) close(descriptor_);
+}
+
+// Readable addresses without memory would hurt others: the leak check of valgrind reads all, with a SIGBUS for each word
+// behind the end of a file, and RLIMIT_DATA counts all that can be written.
+Region::Room Region::reserve(std::uint32_t usable, int descriptor) noexcept {
+  constexpr std::uint32_t kMinUsable = kMinBytes / kChunkBytes;
+  std::size_t const max_bytes = max_address_bytes();
+  int const flags = MAP_NORESERVE | (descriptor < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED);
+  Room room{nullptr, usable, std::clamp(2 * usable, kFewChunksOfTracks, kMaxChunksOfTracks)};
+  for (;;) {
+    std::size_t const bytes = bytes_for(room.usable + room.tracks);
+    bool const is_least = room.usable == kMinUsable && room.tracks == kMinChunksOfTracks;
+    void* const base = bytes <= max_bytes || is_least ? mmap(nullptr, bytes, PROT_NONE, flags, descriptor, 0) : MAP_FAILED;
+    if (base != MAP_FAILED) return room.base = static_cast<char*>(base), room;
+    if (is_least) return room;
+    room.usable = std::max(room.usable / 2, kMinUsable);
+    room.tracks = std::max(room.tracks / 2, kMinChunksOfTracks);
+  }
 }
 
 // False if the program has closed the descriptor, whose number may be that of a file of its own now.
@@ -59,14 +92,13 @@ bool Region::is_still_open() const noexcept { return descriptor_ >= 0 && file_id
 
 std::unique_ptr<Region> Region::make_anonymous(std::size_t limit_bytes, std::size_t max_limit_bytes) noexcept {
   std::uint32_t const usable = chunks_in(limit_bytes);
-  std::uint32_t const chunks = chunks_in(std::max(limit_bytes, max_limit_bytes)) + 2 * kMaxTracks;
-  std::size_t const bytes = bytes_for(chunks);
-  void* const base =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED) return nullptr;
-  madvise(base, bytes, MADV_NOHUGEPAGE);  // a page for each chunk that is used, not 2 MiB
-  std::unique_ptr<Region> region(new (std::nothrow) Region(static_cast<char*>(base), bytes, chunks, -1));
-  if (region == nullptr) return nullptr;
+  Room const room = reserve(chunks_in(std::max(limit_bytes, max_limit_bytes)), -1);
+  if (room.base == nullptr) return nullptr;
+  std::size_t const bytes = bytes_for(room.usable + room.tracks);
+  madvise(room.base, bytes, MADV_NOHUGEPAGE);  // a page for each chunk that is used, not 2 MiB
+  std::unique_ptr<Region> region(new (std::nothrow) Region(room, -1));
+  if (region == nullptr) munmap(room.base, bytes);
+  if (region == nullptr || !region->grow()) return nullptr;
   region->start(usable);
   return region;
 }
@@ -122,22 +154,20 @@ std::unique_ptr<Region> Region::make_file(int descriptor, std::string const& pat
 // In an empty, locked file.
 std::unique_ptr<Region> Region::make_in(int descriptor, std::string const& path, std::size_t limit_bytes,
                                         std::error_code& error) noexcept {
-  auto const fail = [&error] { error.assign(errno, std::generic_category()); };
   std::uint32_t const usable = chunks_in(limit_bytes);
-  std::uint32_t const chunks = usable + 2 * kMaxTracks;
-  std::size_t const bytes = bytes_for(chunks);
-  void* const base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
-  if (base == MAP_FAILED) {
-    fail();
+  Room const room = reserve(usable, descriptor);
+  if (room.base == nullptr) {
+    error.assign(errno, std::generic_category());
     close(descriptor);
     unlink(path.c_str());
     return nullptr;
   }
-  std::unique_ptr<Region> region(new (std::nothrow) Region(static_cast<char*>(base), bytes, chunks, descriptor));
+  std::unique_ptr<Region> region(new (std::nothrow) Region(room, descriptor));
+  if (region == nullptr) munmap(room.base, bytes_for(room.usable + room.tracks));
   // The first growth makes the header, so it is an error here if the disk is full.
   if (region == nullptr || !region->grow()) {
-    error = region == nullptr ? std::make_error_code(std::errc::not_enough_memory)
-                              : std::error_code(errno, std::generic_category());
+    error.assign(region == nullptr ? ENOMEM : errno, std::generic_category());
+    if (region == nullptr) close(descriptor);
     unlink(path.c_str());
     return nullptr;
   }
@@ -159,8 +189,9 @@ void Region::start(std::uint32_t usable) noexcept {
   all.start_ns = Instant::now().ns;
   all.start_ticks = before + (ticks_now() - before) / 2;
   all.ns_per_tick.store(rate_now(), std::memory_order_relaxed);
-  all.usable.store(usable, std::memory_order_relaxed);
-  limit_ = usable;
+  limit_ = std::min(usable, max_limit_);
+  all.usable.store(limit_, std::memory_order_relaxed);
+  if (limit_ < usable) all.growth_error.store(ENOMEM, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
   std::memcpy(all.magic, kRecordingMagic, sizeof(all.magic));
 }
@@ -180,7 +211,8 @@ void Region::add_track() noexcept {
 }
 
 void Region::set_limit(std::size_t limit_bytes) noexcept {
-  std::uint32_t const limit = std::min(chunks_in(limit_bytes), chunks_ - 2 * kMaxTracks);
+  std::uint32_t const limit = std::min(chunks_in(limit_bytes), max_limit_);
+  if (limit < chunks_in(limit_bytes)) header().growth_error.store(ENOMEM, std::memory_order_relaxed);
   header().usable.fetch_add(limit - limit_, std::memory_order_relaxed);  // tracks may be added meanwhile
   limit_ = limit;
 }
@@ -300,20 +332,23 @@ void Region::publish(std::uint32_t chunk) noexcept {
   generation.store(generation.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
-// Whether a chunk has memory. A file is extended ahead of the hand, so that threads seldom wait for the one that does.
+std::string what_bounds(int growth_error) {
+  if (growth_error == 0) return "TRACE_RECORD_LIMIT";
+  std::string why = std::generic_category().message(growth_error);
+  if (growth_error == EBADF) why = "its descriptor was closed";
+  if (growth_error == ENOMEM) why = "memory is limited (ulimit -v, ulimit -d)";
+  if (growth_error == EFBIG) why += " (ulimit -f)";
+  return "the recording could not grow: " + why;
+}
+
+// Whether a chunk has memory. More get it ahead of the hand, so that threads seldom wait for the one that grows the region.
 bool Region::has_memory(std::uint32_t chunk) noexcept {
   constexpr std::uint32_t kAhead = kChunksPerGroup / 2;
-  if (is_anonymous()) {  // from its first use on
-    std::uint32_t used = grown_.load(std::memory_order_relaxed);
-    while (used <= chunk && !grown_.compare_exchange_weak(used, chunk + 1, std::memory_order_relaxed)) {
-    }
-    return true;
-  }
   std::uint32_t const now = grown();
   if (chunk + std::min(kAhead, now / 2) < now) [[likely]] return true;
   ScopedNoCancellation const no_cancellation;  // pwrite(2) and nanosleep(2) are cancellation points
   (void)grow();
-  // Another thread extends the file. On a busy machine it may wait for a processor for a while, so this waits for
+  // Another thread grows it. On a busy machine it may wait for a processor for a while, so this waits for
   // some 100 ms, but not longer, since that thread may never go on.
   constexpr int kYields = 100, kMaxTurns = 1000;
   constexpr timespec kPause{0, 50'000};
@@ -325,29 +360,41 @@ bool Region::has_memory(std::uint32_t chunk) noexcept {
   return false;
 }
 
-// False if the file cannot grow, or if another thread is extending it.
+// False, and errno, if it cannot grow by all that it should, or if another thread is growing it.
 bool Region::grow() noexcept {
   if (is_full_.load(std::memory_order_relaxed)) return false;
-  // A read-modify-write sees the last value, however relaxed: if it succeeds, no other thread is extending the
-  // file, and its size is known. So nothing that is in use is overwritten by zeros.
+  // A read-modify-write sees the last value, however relaxed: if it succeeds, no other thread is growing the
+  // region, and the size of its file is known. So nothing that is in use is overwritten by zeros.
   std::uint32_t now = grown();
   if (!grown_.compare_exchange_strong(now, now | kGrowing, std::memory_order_relaxed)) return false;
   std::uint32_t const end_of_group = (now / kChunksPerGroup + 1) * kChunksPerGroup;
-  std::uint32_t const wanted = std::min(now == 0 ? kFirstChunks : end_of_group, chunks_);
-  int const error = wanted == now ? ENOSPC : extend(size_bytes_of(now), size_bytes_of(wanted));
-  if (error != 0) is_full_.store(true, std::memory_order_relaxed);
-  // The file was extended before others see that it was: a fence, which ThreadSanitizer takes for no order between
+  std::uint32_t wanted = std::min(now == 0 ? kFirstChunks : end_of_group, chunks_);
+  bool const is_largest = wanted == now;
+  std::size_t end = size_bytes_of(now);
+  int error = is_anonymous() || is_largest ? 0 : extend(end, size_bytes_of(wanted));
+  if (error != 0) {  // what the disk had room for is used
+    while (wanted > now && size_bytes_of(wanted) > end) --wanted;
+  }
+  if (int const denied = wanted == now ? 0 : allow_access(size_bytes_of(now), size_bytes_of(wanted)); denied != 0) {
+    error = denied;
+    wanted = now;
+  }
+  if (error != 0 && wanted > 0) header().growth_error.store(static_cast<std::uint32_t>(error), std::memory_order_relaxed);
+  if (error != 0 || is_largest) is_full_.store(true, std::memory_order_relaxed);
+  // The memory was there before others see that it is: a fence, which ThreadSanitizer takes for no order between
   // threads.
   std::atomic_thread_fence(std::memory_order_release);
-  grown_.store(error == 0 ? wanted : now, std::memory_order_relaxed);
+  grown_.store(wanted, std::memory_order_relaxed);
   if (error != 0) errno = error;
-  return error == 0;
+  return error == 0 && !is_largest;
 }
 
-// Writes zeros, so that a full disk is an error here and not a signal where a record is written. Returns it.
-int Region::extend(std::size_t from, std::size_t to) const noexcept {
+// Writes zeros, so that a full disk is an error here and not a signal where a record is written. Returns it; `from` is as
+// far as it came.
+int Region::extend(std::size_t& from, std::size_t to) const noexcept {
   static char const zeros[64 * 1024] = {};
-  if (!is_still_open()) return EBADF;
+  errno = EBADF;
+  if (!is_still_open()) return errno;
   ScopedSignalBlock blocked;
   while (from < to) {
     ssize_t const written = pwrite(descriptor_, zeros, std::min(to - from, sizeof(zeros)), static_cast<off_t>(from));
@@ -360,6 +407,12 @@ int Region::extend(std::size_t from, std::size_t to) const noexcept {
     from += static_cast<std::size_t>(written);
   }
   return 0;
+}
+
+int Region::allow_access(std::size_t from, std::size_t to) const noexcept {
+  std::size_t const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  from = from / page * page;
+  return mprotect(base_ + from, to - from, PROT_READ | PROT_WRITE) == 0 ? 0 : errno;
 }
 
 }  // namespace tracing::inline v1::internal

@@ -19,8 +19,9 @@ class Region {
   static constexpr std::size_t kMinBytes = 16 * kChunkBytes;
   static constexpr std::uint32_t kMaxTracks = 4096;
 
-  /// About `limit_bytes` of records, besides two chunks for each track. Memory is used only as it is filled. set_limit() may
-  /// raise the limit to `max_limit_bytes`. Null if memory ran out.
+  /// About `limit_bytes` of records, besides two chunks for each track. Memory is used, and can be read at all, only as it
+  /// is filled. set_limit() may raise the limit to `max_limit_bytes`. Where RLIMIT_AS bounds the process, it takes no more
+  /// than a quarter of that, and less if there is less: then growth_error() is ENOMEM. Null if memory ran out.
   static std::unique_ptr<Region> make_anonymous(std::size_t limit_bytes, std::size_t max_limit_bytes = 0) noexcept;
   enum class Existing : bool { keep, replace };
   /// The same in a file, which grows as it is filled, and is locked by flock() while the region exists. A file that is made,
@@ -65,12 +66,23 @@ class Region {
 
   /// How many chunks there are; some may never have been taken.
   std::uint32_t chunk_count() const noexcept;
-  /// How many bytes of it have memory.
+  /// How many bytes of it have memory; those that follow cannot be accessed.
   std::size_t size_bytes() const noexcept;
+  /// Why it is smaller than its limit: the errno with which it could not grow; 0 if it could so far.
+  int growth_error() const noexcept {
+    return static_cast<int>(header().growth_error.load(std::memory_order_relaxed));
+  }
   bool is_anonymous() const noexcept { return descriptor_ < 0; }
 
  private:
-  Region(char* base, std::size_t bytes, std::uint32_t chunks, int descriptor) noexcept;
+  // The addresses for a region, none of which can be accessed.
+  struct Room {
+    char* base;
+    std::uint32_t usable;  // chunks within the limit
+    std::uint32_t tracks;  // chunks for tracks
+  };
+  static Room reserve(std::uint32_t usable, int descriptor) noexcept;
+  Region(Room const& room, int descriptor) noexcept;
   static int open_file(std::string const& path, Existing existing, std::error_code& error) noexcept;
   static std::unique_ptr<Region> make_in(int descriptor, std::string const& path, std::size_t limit_bytes,
                                          std::error_code& error) noexcept;
@@ -82,20 +94,25 @@ class Region {
   bool is_spared(ChunkHead& chunk, std::uint32_t chunks) noexcept;
   void count_overwritten(ChunkHead const& gone) noexcept;
   bool is_still_open() const noexcept;
-  int extend(std::size_t from, std::size_t to) const noexcept;
+  int extend(std::size_t& from, std::size_t to) const noexcept;
+  int allow_access(std::size_t from, std::size_t to) const noexcept;
 
   char* const base_;
-  std::size_t const bytes_;
-  std::uint32_t const chunks_;  // for which there are addresses
-  std::uint32_t limit_ = 0;     // of chunks, without those of tracks
+  std::uint32_t const max_limit_;  // of chunks, without those of tracks
+  std::uint32_t const chunks_;     // for which there are addresses
+  std::uint32_t limit_ = 0;        // of chunks, without those of tracks
   int const descriptor_;        // negative: anonymous
   std::uint64_t const identity_;  // of the file
-  // How many chunks have memory, and kGrowing while a thread extends the file. Relaxed, like all that threads share at
+  // How many chunks have memory, and kGrowing while a thread gives memory to more. Relaxed, like all that threads share at
   // the change of a chunk of the first lap: they must not be ordered by it, or ThreadSanitizer would miss races of the
   // program.
   static constexpr std::uint32_t kGrowing = std::uint32_t{1} << 31;
   std::atomic<std::uint32_t> grown_{0};
-  std::atomic<bool> is_full_{false};  // the file cannot grow
+  std::atomic<bool> is_full_{false};  // it cannot grow
 };
+
+/// What keeps a recording from holding more: `TRACE_RECORD_LIMIT` or, with Region::growth_error(), a clause like `the
+/// recording could not grow: No space left on device`.
+std::string what_bounds(int growth_error);
 
 }  // namespace tracing::inline v1::internal
