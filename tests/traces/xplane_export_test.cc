@@ -404,6 +404,18 @@ TEST_F(Xplane, HasAFileForEachRecordingWhateverTheirNames) {
                           Pair("a_b" + process + ".xplane.pb", "a_b.rec")));
 }
 
+TEST_F(Xplane, HasAFileForEachRecordingHoweverLongTheirNames) {
+  std::string const long_name(250, 'n');
+  std::vector<std::string> files;
+  for (std::string const& name : {long_name + "1.rec", long_name + "2.rec", std::string("short.rec")})
+    files.push_back(record(name, [] { TRACE_INFO("event"); }));
+  std::set<std::string> hosts;
+  auto const profiles = profiles_of(files);
+  EXPECT_THAT(profiles, AllOf(SizeIs(3), Contains(Key("short.xplane.pb"))));
+  for (auto const& [file, profile] : profiles) hosts.insert(profile.hostname);
+  EXPECT_THAT(hosts, ElementsAre(long_name + "1", long_name + "2", "short"));
+}
+
 TEST_F(Xplane, IsValidWhateverTimesAndLinksAreRecorded) {
   std::int64_t const now = tracing::Instant::now().ns;
   tracing::Track const stream{1'000'001, "GPU 0 stream \xFF"}, other{1'000'002, "GPU 0 stream \xFF"};

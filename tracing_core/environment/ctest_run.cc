@@ -41,7 +41,8 @@ std::optional<Instant> start_of_ctest(std::filesystem::path const& temporary) {
 void empty_if_older(std::string const& path, Instant time) noexcept {
   struct stat file {};
   auto const is_older = [&file, time] {
-    return S_ISREG(file.st_mode) && file.st_size > 0 && Instant{file.st_mtim.tv_sec * kSecond + file.st_mtim.tv_nsec} < time;
+    bool const is_own = S_ISREG(file.st_mode) && file.st_uid == geteuid() && file.st_nlink == 1;
+    return is_own && file.st_size > 0 && Instant{file.st_mtim.tv_sec * kSecond + file.st_mtim.tv_nsec} < time;
   };
   if (lstat(path.c_str(), &file) != 0 || !is_older()) return;
   int const descriptor = open_file(path.c_str(), O_WRONLY | O_NONBLOCK);

@@ -127,11 +127,15 @@ std::string create_complete_file(std::string const& path, std::string_view conte
   return file.finish(error);
 }
 
+std::string why_not_opened(std::error_code const& error) {
+  if (error == std::errc::too_many_symbolic_link_levels) return "it is a symbolic link, which is not followed";
+  if (error == std::errc::file_exists) return "something else has this name";
+  return error.message();
+}
+
 std::string cannot_open(std::string const& variable, std::string const& path, std::error_code const& error) {
-  std::string const why = error == std::errc::too_many_symbolic_link_levels ? "it is a symbolic link, which is not followed"
-                          : error == std::errc::file_exists ? "it is there already and no file of this user alone"
-                                                            : error.message();
-  return "testlog: " + variable + "=" + path + ": could not be opened: " + why + "; expected a path that can be written to\n";
+  return "testlog: " + variable + "=" + path + ": could not be opened: " + why_not_opened(error) +
+         "; expected a path that can be written to\n";
 }
 
 void report_missing_lines(int error_fd, std::string_view variable, std::string_view path,

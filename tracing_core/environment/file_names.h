@@ -57,6 +57,8 @@ class CompleteFile {
 std::string create_complete_file(std::string const& path, std::string_view content, std::error_code& error,
                                  FileName name = FileName::given);
 
+/// Why a file cannot be opened, for a report.
+std::string why_not_opened(std::error_code const& error);
 /// The report that the file of a variable cannot be opened.
 std::string cannot_open(std::string const& variable, std::string const& path, std::error_code const& error);
 

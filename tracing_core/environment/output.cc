@@ -67,7 +67,7 @@ void Output::open_path(std::string_view test) {
   is_json_file_ = false;
   reported_ = true;
   write_note("report", "testlog: TRACE_OUTPUT=" + path + ": could not be opened: " +
-                           std::generic_category().message(error) +
+                           why_not_opened({error, std::generic_category()}) +
                            "; expected stderr, stdout or a path that can be written to\n");
 }
 
