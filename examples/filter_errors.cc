@@ -5,7 +5,7 @@
 #include <tracing_core/filter/env_filter.h>
 
 int main() {
-  for (char const* text : {"info,gpu=debgu", "info,gpu[launch=debug", "info,[launch{name=(}]=trace,gpu=warn"}) {
+  for (char const* text : {"info,gpu=debgu", "info,gpu[launch=debug", "info,[launch{count=7}=trace,gpu=warn"}) {
     std::vector<tracing::ParseError> errors;
     auto const filter = tracing::EnvFilter::parse_lossy(text, {}, &errors);
     for (tracing::ParseError const& error : errors) std::puts(tracing::render(error, text, "TRACE_FILTER").c_str());

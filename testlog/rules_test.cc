@@ -516,9 +516,9 @@ std::vector<BadCase> const& bad_cases() {
        "testlog: TRACE_OUTPUT" + not_opened + "stderr, stdout or a path that can be written to\n"},
       {"TRACE_OUTPUT", "/nowhere\x1b[31m/at", "testlog: TRACE_OUTPUT=/nowhere\\x1b[31m/at: could not be opened: "},
       {"TRACE_RECORD", "/nowhere\x1b[31m/at", "testlog: TRACE_RECORD=/nowhere\\x1b[31m/at: could not be opened: "},
-      {"TRACE_FILTER", "[{b=(\x1b}]",
-       "testlog: TRACE_FILTER: invalid filter directive\n  [{b=(?}]\n"
-       "      ^~ not a regular expression: missing ): (?\n"},
+      {"TRACE_FILTER", "[{b=\x1b}",
+       "testlog: TRACE_FILTER: invalid filter directive\n  [{b=?}\n"
+       "  ^~~~~~ the \"[\" is never closed by \"]\"\n"},
       {"TRACE_CHROME", "/nowhere/at/all",
        "testlog: TRACE_CHROME" + not_opened + "a path that can be written to\n"},
       {"TRACE_PERFETTO", "/nowhere/at/all",

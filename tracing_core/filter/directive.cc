@@ -31,8 +31,9 @@ bool begins_target(std::string_view text) noexcept {
 // Parses text_ as one directive. Positions refer to text_.
 class Parser {
  public:
-  Parser(std::string_view text, bool regex, internal::PatternBudget& budget, Directive& directive, ParseError* error)
-      : text_(text), regex_(regex), budget_(budget), directive_(directive), error_(error) {}
+  Parser(std::string_view text, ValueSyntax syntax, internal::PatternBudget& budget, Directive& directive,
+         ParseError* error)
+      : text_(text), syntax_(syntax), budget_(budget), directive_(directive), error_(error) {}
 
   bool run() { return text_.starts_with('[') ? span(0) : word(); }
 
@@ -91,7 +92,7 @@ class Parser {
     if (close + 1 == text_.size()) return invalid(open, rest(open), "the \"[\" is never closed by \"]\"");
     if (text_[close + 1] != ']') {
       return invalid(close + 1, rest(close + 1),
-                     "expected \"]\" after \"}\"; a brace in a value must be paired or follow a \\");
+                     "expected \"]\" after \"}\"; a brace in a value must be paired, in quotes or follow a \\");
     }
     return after_span(close + 2);
   }
@@ -138,7 +139,7 @@ class Parser {
     if (equals != text.npos) {
       std::string why;
       std::string_view const value = text.substr(equals + 1);
-      field.value = ValueMatch::parse(value, regex_, budget_, why);
+      field.value = ValueMatch::parse(value, syntax_, budget_, why);
       if (!field.value) {
         return fail(std::string(kInvalidField).append(why), position + equals + 1, value.size(),
                     budget_.exceeded ? why : "not a regular expression: " + why);
@@ -149,7 +150,7 @@ class Parser {
   }
 
   std::string_view const text_;
-  bool const regex_;
+  ValueSyntax const syntax_;
   internal::PatternBudget& budget_;
   Directive& directive_;
   ParseError* const error_;
@@ -163,11 +164,11 @@ std::weak_ordering operator<=>(FieldMatch const& a, FieldMatch const& b) noexcep
   return a.value.has_value() ? *a.value <=> *b.value : std::weak_ordering::equivalent;
 }
 
-std::optional<Directive> Directive::parse(std::string_view text, ParseError* error, bool regex) {
+std::optional<Directive> Directive::parse(std::string_view text, ParseError* error, ValueSyntax syntax) {
   internal::Slice const slice = internal::trim(text, {0, text.size()});
   std::optional<Directive> directive(std::in_place);
   internal::PatternBudget budget(text);
-  if (!Parser(text.substr(slice.begin, slice.size), regex, budget, *directive, error).run()) {
+  if (!Parser(text.substr(slice.begin, slice.size), syntax, budget, *directive, error).run()) {
     if (error != nullptr) error->position += slice.begin;
     directive.reset();
   }
@@ -213,7 +214,7 @@ std::weak_ordering compare_specificity(Directive const& a, Directive const& b) n
   return std::weak_ordering::equivalent;
 }
 
-ParsedDirectives parse_directives(std::string_view text, bool regex) {
+ParsedDirectives parse_directives(std::string_view text, ValueSyntax syntax) {
   ParsedDirectives parsed;
   auto const slices = internal::split_directives(text);
   parsed.directives.reserve(slices.size());
@@ -222,7 +223,7 @@ ParsedDirectives parse_directives(std::string_view text, bool regex) {
   for (internal::Slice const slice : slices) {
     std::string_view const piece = text.substr(slice.begin, slice.size);
     Directive& directive = parsed.directives.emplace_back();
-    if (Parser(piece, regex, budget, directive, &error).run()) continue;
+    if (Parser(piece, syntax, budget, directive, &error).run()) continue;
     error.position += slice.begin;
     parsed.errors.push_back(std::move(error));
     parsed.directives.pop_back();

@@ -30,9 +30,9 @@ struct Directive {
   LevelFilter level = internal::max_level_trace;
 
   /// Parses one directive, ignoring surrounding white space. If the text is invalid, returns nothing and sets `error`,
-  /// unless it is null. With `regex`, a value that is neither a number nor a boolean is a regular expression; otherwise
-  /// it is the debug output of the value.
-  static std::optional<Directive> parse(std::string_view text, ParseError* error = nullptr, bool regex = true);
+  /// unless it is null.
+  static std::optional<Directive> parse(std::string_view text, ParseError* error = nullptr,
+                                        ValueSyntax syntax = ValueSyntax::text_or_regex);
 
   /// True if it requires a field to have a certain value.
   bool has_values() const noexcept;
@@ -61,6 +61,6 @@ struct ParsedDirectives {
 /// not separate directives, and a comma inside brackets or quotes of a value does not separate fields. Throws only
 /// std::bad_alloc. Takes time linear in the text, plus the compilation of patterns: those of one text may be 4 KiB long
 /// and take 2 MiB of memory each, 8 MiB together; what exceeds that is an error.
-ParsedDirectives parse_directives(std::string_view text, bool regex = true);
+ParsedDirectives parse_directives(std::string_view text, ValueSyntax syntax = ValueSyntax::text_or_regex);
 
 }  // namespace tracing::inline v1

@@ -38,6 +38,11 @@ std::size_t closing_quote(std::string_view text, std::size_t open) noexcept {
   return kNone;
 }
 
+// True if the `>` at `index` is the end of `->`, and closes nothing.
+bool ends_arrow(std::string_view text, std::size_t index) noexcept {
+  return text[index] == '>' && index > 0 && text[index - 1] == '-';
+}
+
 // True if a directive may end after the `]` at `index`.
 bool ends_span(std::string_view text, std::size_t index) noexcept {
   return index + 1 == text.size() || text[index + 1] == ',' || text[index + 1] == '=';
@@ -50,14 +55,14 @@ struct ListEnd {
 
 ListEnd careful_list_end(std::string_view text, std::size_t open) noexcept {
   bool in_value = false;
-  std::size_t braces = 0, brackets = 0;
+  std::size_t braces = 0, brackets = 0, others = 0;  // that are open; others: parentheses and angle brackets
   for (std::size_t i = open + 1; i < text.size(); ++i) {
     char const c = text[i];
     if (c == '}' && braces == 0) return {i};
     if (c == ']' && brackets == 0 && braces == 0 && ends_span(text, i)) return {};
     if (!in_value) {
       in_value = c == '=';
-      braces = brackets = 0;
+      braces = brackets = others = 0;
       continue;
     }
     switch (c) {
@@ -79,8 +84,16 @@ ListEnd careful_list_end(std::string_view text, std::size_t open) noexcept {
       case ']':
         brackets -= brackets > 0;
         break;
+      case '(':
+      case '<':
+        ++others;
+        break;
+      case ')':
+      case '>':
+        others -= others > 0 && !ends_arrow(text, i);
+        break;
       case ',':
-        in_value = braces > 0 || brackets > 0;
+        in_value = braces > 0 || brackets > 0 || others > 0;
         break;
       default:
         break;
@@ -161,6 +174,7 @@ std::vector<Slice> split_fields(std::string_view list) {
   };
   std::vector<Open> open;
   std::array<std::size_t, 128> open_count{};  // by closing bracket, so that an unpaired one needs no search
+  constexpr std::string_view kOpen = "([{<", kClose = ")]}>";
   bool in_value = false;
   for (std::size_t i = 0; i < list.size(); ++i) {
     char const c = list[i];
@@ -171,11 +185,11 @@ std::vector<Slice> split_fields(std::string_view list) {
       in_value = c == '=';
     } else if (c == '"') {
       if (std::size_t const close = closing_quote(list, i); close != kNone) i = close;
-    } else if (c == '(' || c == '[' || c == '{') {
-      char const close = c == '(' ? ')' : c == '[' ? ']' : '}';
+    } else if (std::size_t const kind = kOpen.find(c); kind != kOpen.npos) {
+      char const close = kClose[kind];
       open.push_back({close, commas.size()});
       ++open_count[static_cast<std::size_t>(close)];
-    } else if ((c == ')' || c == ']' || c == '}') && open_count[static_cast<std::size_t>(c)] > 0) {
+    } else if (kClose.find(c) != kClose.npos && !ends_arrow(list, i) && open_count[static_cast<std::size_t>(c)] > 0) {
       for (bool found = false; !found; open.pop_back()) {
         found = open.back().close == c;
         if (found) commas.resize(open.back().commas_before);

@@ -16,9 +16,9 @@ namespace tracing {
 namespace {
 
 // The parsed directives, followed by each error as "!position+length".
-std::string dump(std::string_view text, bool regex = true) {
+std::string dump(std::string_view text, ValueSyntax syntax = ValueSyntax::text_or_regex) {
   std::string out;
-  auto const parsed = parse_directives(text, regex);
+  auto const parsed = parse_directives(text, syntax);
   for (Directive const& directive : parsed.directives) {
     out.append(out.empty() ? "" : " ").append(directive.to_string());
     if (directive.fields.size() > 1) out.append("#").append(std::to_string(directive.fields.size()));
@@ -99,11 +99,16 @@ TEST(Directive, FieldListsMayContainCommasBracesAndEqualsSigns) {
       {"[s{x=(a,b|c),y=[d,e]}]", "[s{x=(a,b|c),y=[d,e]}]=trace#2"},
       {"[s{x=\\(4, 64, 1\\)}]", "[s{x=\\(4, 64, 1\\)}]=trace"},
       {"[s{x=a=b==c}]", "[s{x=a=b==c}]=trace"},
+      {"[s{x=add<float, 4>(float*, int),y=1}],t", "[s{x=add<float, 4>(float*, int),y=1}]=trace#2 t=trace"},
+      {"[s{x=f<auto (int) -> int, 3>,y=1}]", "[s{x=f<auto (int) -> int, 3>,y=1}]=trace#2"},
+      {"[s{x=a<b,y=c->d,z=1}]", "[s{x=a<b,y=c->d,z=1}]=trace#3"},
+      {"[s{x=(1, {\"a}\": 2}),y}],t", "[s{x=(1, {\"a}\": 2}),y}]=trace#2 t=trace"},
+      {"[s{x=(\"a\", \"b}c\"),y}],t", "[s{x=(\"a\", \"b}c\"),y}]=trace#2 t=trace"},
       {"[s{x=\\p{L}+}]", "[s{x=\\p{L}+}]=trace"},
       {"[s{x=\\}}]", "[s{x=\\}}]=trace"},
   };
   for (Case const& c : kCases) EXPECT_EQ(dump(c.text), c.expected) << c.text;
-  EXPECT_EQ(dump("[s{x=Foo { a: 1, b: \"}\" }}]=info,bar", false), "[s{x=Foo { a: 1, b: \"}\" }}]=info bar=trace");
+  EXPECT_EQ(dump("[s{x=Foo { a: 1, b: \"}\" }}]=info,bar", ValueSyntax::printed), "[s{x=Foo { a: 1, b: \"}\" }}]=info bar=trace");
 }
 
 TEST(Directive, AnInvalidDirectiveDoesNotSwallowTheNext) {
@@ -114,6 +119,14 @@ TEST(Directive, AnInvalidDirectiveDoesNotSwallowTheNext) {
       {"a=b=c,foo", "foo=trace !2+3"},
   };
   for (Case const& c : kCases) EXPECT_EQ(dump(c.text), c.expected) << c.text;
+}
+
+TEST(Directive, AValueNeedNotBeARegularExpression) {
+  for (std::string_view const text : {"[s{x=(}]=trace", "[s{x=C:\\x}]=trace", "[s{x=[[1, 2], [3]]}]=trace", "[s{x=\"(\"}]=trace"}) {
+    EXPECT_EQ(dump(text), text);
+    EXPECT_TRUE(Directive::parse(text)) << text;
+  }
+  EXPECT_EQ(dump("[s{x=(}],info", ValueSyntax::regex), "info !5+1");
 }
 
 TEST(Directive, ErrorsHaveAMessagePositionAndHint) {
@@ -140,7 +153,7 @@ TEST(Directive, ErrorsHaveAMessagePositionAndHint) {
       {"[{x=(}]", "invalid field filter: missing ): (", "[{x=(}]", "not a regular expression: missing ): (", 4, 1},
   };
   for (auto const& c : cases) {
-    auto const parsed = parse_directives(c.text);
+    auto const parsed = parse_directives(c.text, ValueSyntax::regex);
     ASSERT_EQ(parsed.errors.size(), 1u) << c.text;
     ParseError const& error = parsed.errors.front();
     EXPECT_EQ(error.message, c.message) << c.text;
@@ -176,13 +189,13 @@ TEST(Directive, ParsesRandomTexts) {
   constexpr std::string_view kPieces[] = {"[",      "]",      "{",    "}",  ",",    "=",      "\"",  "\\",   "(",
                                           ")",      "|",      "*",    "+",  "?",    "info",   "foo", "span", "x",
                                           "1",      "-1.5e3", "nan",  " ",  "\t",   "::",     ".",   "日",   "\xff",
-                                          "\\p{L}", "^",      "\\u{", "(?", "a{2}", "\u3000", "\n"};
+                                          "\\p{L}", "^",      "\\u{", "(?", "a{2}", "\u3000", "\n", "<", ">"};
   std::mt19937 random(20260108);
   for (int round = 0; round < 20000; ++round) {
     std::string text;
     for (unsigned n = random() % 24; n > 0; --n) text += kPieces[random() % std::size(kPieces)];
-    for (bool const regex : {true, false}) {
-      auto const parsed = parse_directives(text, regex);
+    for (ValueSyntax const syntax : {ValueSyntax::text_or_regex, ValueSyntax::printed}) {
+      auto const parsed = parse_directives(text, syntax);
       for (ParseError const& error : parsed.errors) {
         ASSERT_LE(error.position + error.length, text.size()) << text;
         ASSERT_FALSE(render(error, text, "TRACE_FILTER").empty());
@@ -198,7 +211,7 @@ TEST(Directive, TakesTimeLinearInTheText) {
     std::string text;
     while (text.size() < 200'000) text += piece;
     auto const start = std::chrono::steady_clock::now();
-    parse_directives(text, false);
+    parse_directives(text, ValueSyntax::printed);
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2)) << piece;
   }
 }

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "tracing_core/filter/nearest.h"
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/model/value.h"
 
@@ -19,29 +20,34 @@ std::size_t hash(Metadata const& span) noexcept {
 }  // namespace
 
 bool value_matches(ValueMatch const& wanted, Value const& value) noexcept {
+  auto const matches_printed = [&] {
+    InlineTextBuffer<256> printed;
+    append_debug(printed, value);
+    return wanted.is_literal() ? wanted.matches_literal(printed.view()) : wanted.matches_text(printed.view());
+  };
+  auto const is_quoted = [&] { return wanted.is_quoted() && matches_printed(); };
   switch (value.kind()) {
     case ValueKind::empty:
       return false;
     case ValueKind::boolean:
-      return wanted.matches_bool(value.as_bool());
+      return wanted.matches_bool(value.as_bool()) || is_quoted();
     case ValueKind::i64:
-      return wanted.matches_i64(value.as_i64());
+      return wanted.matches_i64(value.as_i64()) || is_quoted();
     case ValueKind::u64:
-      return wanted.matches_u64(value.as_u64());
+      return wanted.matches_u64(value.as_u64()) || is_quoted();
     case ValueKind::f64:
-      return wanted.matches_f64(value.as_double());
+      return wanted.matches_f64(value.as_double()) || is_quoted();
     case ValueKind::f32:
-      return wanted.matches_f32(static_cast<float>(value.as_double()));
+      return wanted.matches_f32(static_cast<float>(value.as_double())) || is_quoted();
+    case ValueKind::text:
+      if (wanted.is_literal()) return matches_printed();
+      return wanted.is_pattern() && wanted.matches_text(value.as_text());
+    case ValueKind::verbatim:
+      if (!wanted.is_literal()) return wanted.matches_text(value.as_text());
+      return matches_printed();
     default:
-      break;
+      return wanted.needs_printing() && matches_printed();
   }
-  if (wanted.is_pattern() && (value.kind() == ValueKind::text || value.kind() == ValueKind::verbatim)) {
-    return wanted.matches_pattern(value.as_text());
-  }
-  if (!wanted.is_pattern() && !wanted.is_literal()) return false;
-  InlineTextBuffer<256> printed;
-  append_debug(printed, value);
-  return wanted.is_pattern() ? wanted.matches_pattern(printed.view()) : wanted.matches_literal(printed.view());
 }
 
 CallsiteMatches::~CallsiteMatches() {
@@ -80,11 +86,54 @@ void DynamicDirectives::add(Directive directive) {
 
 void DynamicDirectives::forget() {
   values_found_ = std::make_unique<std::atomic<bool>[]>(size());
+  seen_values_.clear();
+  for (Directive const& directive : directives_)
+    seen_values_.push_back(directive.has_values() ? std::make_unique<SeenValues>() : nullptr);
   known_ = empty() ? nullptr : std::make_unique<CallsiteMatches>();
 }
 
 bool DynamicDirectives::values_found(std::size_t index) const noexcept {
   return values_found_[index].load(std::memory_order_relaxed);
+}
+
+void DynamicDirectives::note_values(std::uint32_t directive, std::span<CallsiteMatch::Awaited const> awaited,
+                                    FieldValues const& values) const noexcept {
+  SeenValues& seen = *seen_values_[directive];
+  if (values_found(directive) || !seen.wants_any()) return;
+  std::uint64_t hash = 1;
+  for (auto const& one : awaited) hash = SeenValues::hash_of(values.value(one.field), hash);
+  if (!seen.wants(hash)) return;
+  try {
+    std::vector<SeenValue> kept;
+    auto const& fields = directives_[directive].fields;
+    for (auto const& one : awaited) {
+      auto const field = std::find_if(fields.begin(), fields.end(),
+                                      [&one](FieldMatch const& match) { return match.value && &*match.value == one.value; });
+      kept.push_back({static_cast<std::uint32_t>(field - fields.begin()), SeenValues::text_of(values.value(one.field))});
+    }
+    seen.add(hash, std::move(kept));
+  } catch (std::bad_alloc const&) {  // then it is not known
+  }
+}
+
+std::string DynamicDirectives::nearest_that_matches(std::size_t index) const {
+  Directive const& directive = directives_[index];
+  if (seen_values_[index] == nullptr) return {};
+  std::vector<SeenValue> const* nearest = nullptr;
+  std::size_t least = 0;
+  seen_values_[index]->for_each([&](std::vector<SeenValue> const& values) {
+    std::size_t distance = 0;
+    for (SeenValue const& value : values) {
+      std::string_view text = value.text;
+      if (text.front() == '"') text = text.substr(1, text.size() - 2);
+      distance += edit_distance(directive.fields[value.field].value->unquoted(), text);
+    }
+    if (nearest == nullptr || distance < least) nearest = &values, least = distance;
+  });
+  if (nearest == nullptr) return {};
+  Directive found = directive;
+  for (SeenValue const& value : *nearest) found.fields[value.field].value = ValueMatch::of_text(value.text);
+  return found.to_string();
 }
 
 std::size_t DynamicDirectives::find_match(Metadata const& span, std::size_t begin) const noexcept {
@@ -154,6 +203,7 @@ void SpanMatch::record(FieldValues const& values) noexcept {
       LevelFilter const level = directives_->directives_[directive].level;
       level_.store(std::max(this->level(), level), std::memory_order_relaxed);
     }
+    if (last != group) directives_->note_values(directive, {group, last}, values);
     group = waiting_.erase(last, end);
   }
 }

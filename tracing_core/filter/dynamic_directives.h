@@ -7,10 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "tracing_core/filter/directive_list.h"
+#include "tracing_core/filter/seen_values.h"
 #include "tracing_core/model/field_values.h"
 #include "tracing_core/model/metadata.h"
 
@@ -63,6 +66,9 @@ class DynamicDirectives : public DirectiveList {
   bool has_values() const noexcept { return has_values_; }
   /// True if some span has recorded all values that directive `index` requires.
   bool values_found(std::size_t index) const noexcept;
+  /// Directive `index` with the values that a span recorded in place of the required ones, so that it would have matched:
+  /// among up to 256 spans, those that are most alike. Empty if nothing is known.
+  std::string nearest_that_matches(std::size_t index) const;
 
   /// True if any directive may match spans of this callsite.
   bool matches(Metadata const& span) const noexcept;
@@ -75,13 +81,18 @@ class DynamicDirectives : public DirectiveList {
   // The index of the first directive, from `begin` on, that may match spans of this callsite; size() if there is none.
   std::size_t find_match(Metadata const& span, std::size_t begin) const noexcept;
 
+  // Keeps the values that a span has in place of those that are awaited of a directive.
+  void note_values(std::uint32_t directive, std::span<CallsiteMatch::Awaited const> awaited,
+                   FieldValues const& values) const noexcept;
+
   CallsiteMatch find_matches(Metadata const& span) const;
   // What is known about a callsite, or what is found out now. Null if it cannot be kept.
   CallsiteMatch const* known(Metadata const& span) const noexcept;
   void forget();
 
   bool has_values_ = false;
-  std::unique_ptr<std::atomic<bool>[]> values_found_;  // of each directive
+  std::unique_ptr<std::atomic<bool>[]> values_found_;     // of each directive
+  std::vector<std::unique_ptr<SeenValues>> seen_values_;  // of each directive; null without values
   std::unique_ptr<CallsiteMatches> known_;             // null if there are no directives
 };
 

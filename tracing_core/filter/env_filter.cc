@@ -26,9 +26,15 @@ void report(std::vector<ParseError> const& errors, std::string_view text) {
   [[maybe_unused]] auto const written = ::write(STDERR_FILENO, out.data(), out.size());
 }
 
-void take_literally(Directive& directive) {
+ValueSyntax syntax_of(EnvFilterOptions const& options) noexcept {
+  if (!options.regex) return ValueSyntax::printed;
+  return options.literal_text ? ValueSyntax::text_or_regex : ValueSyntax::regex;
+}
+
+// Reads values of a directive that was parsed elsewhere by this syntax.
+void read_values(Directive& directive, ValueSyntax syntax) {
   for (FieldMatch& field : directive.fields) {
-    if (field.value) field.value = field.value->without_regex();
+    if (field.value) field.value = field.value->read_as(syntax);
   }
 }
 
@@ -53,14 +59,14 @@ LevelFilter level_of(std::uintptr_t state) noexcept {
 }  // namespace
 
 std::optional<EnvFilter> EnvFilter::parse(std::string_view text, Options const& options, ParseError* error) {
-  auto parsed = parse_directives(text, options.regex);
+  auto parsed = parse_directives(text, syntax_of(options));
   if (parsed.errors.empty()) return EnvFilter(std::move(parsed.directives), options);
   if (error != nullptr) *error = std::move(parsed.errors.front());
   return std::nullopt;
 }
 
 EnvFilter EnvFilter::parse_lossy(std::string_view text, Options const& options, std::vector<ParseError>* errors) {
-  auto parsed = parse_directives(text, options.regex);
+  auto parsed = parse_directives(text, syntax_of(options));
   if (errors == nullptr) {
     report(parsed.errors, text);
   } else {
@@ -78,9 +84,11 @@ EnvFilter::EnvFilter(std::string_view text)
     : EnvFilter(parse_lossy(text, {.default_directive = Directive::parse("error")})) {}
 
 EnvFilter::EnvFilter(std::vector<Directive> directives, Options const& options) {
-  rules_.regex = options.regex;
-  if (directives.empty() && options.default_directive) directives.push_back(*options.default_directive);
-  if (!options.regex) std::for_each(directives.begin(), directives.end(), take_literally);
+  rules_.syntax = syntax_of(options);
+  if (directives.empty() && options.default_directive) {
+    directives.push_back(*options.default_directive);
+    read_values(directives.back(), rules_.syntax);
+  }
   // Static directives stay where they are: filters of many directives are mostly of these.
   std::vector<Directive> dynamics;
   auto end = directives.begin();
@@ -99,7 +107,7 @@ EnvFilter::EnvFilter(std::vector<Directive> directives, Options const& options) 
 }
 
 EnvFilter& EnvFilter::add_directive(Directive directive) & {
-  if (!rules_.regex) take_literally(directive);
+  read_values(directive, rules_.syntax);
   if (directive.is_static()) {
     rules_.statics.add(std::move(directive));
     return *this;

@@ -24,6 +24,9 @@ struct EnvFilterOptions {
   /// If true, a value that is neither a number nor a boolean is a regular expression; otherwise it is the debug output
   /// of the value. Also applies to directives that are added later.
   bool regex = true;
+  /// If true, a regular expression also matches the values whose text it is, and text in quotes matches a value that has
+  /// this text without them. If false, as in the reference, it is a regular expression alone. Not with `regex` off.
+  bool literal_text = true;
   /// The environment variable that from_env() reads.
   char const* variable = "TRACE_FILTER";
 };
@@ -82,7 +85,7 @@ class EnvFilter : public Filter {
     std::uint64_t number = owner.number();
     LevelFilter dynamic_max_level{};
     bool has_dynamics = false;
-    bool regex = true;
+    ValueSyntax syntax = ValueSyntax::text_or_regex;
   };
 
   EnvFilter(std::vector<Directive> directives, Options const& options);

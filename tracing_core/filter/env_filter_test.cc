@@ -2,13 +2,23 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "tracing_core/filter/filter_test_support.h"
+#include "tracing_core/model/text_escape.h"
+#include "tracing_core/model/value_of.h"
 
 namespace tracing {
 namespace {
@@ -167,13 +177,13 @@ TEST(EnvFilter, MatchesPatternsWithDebugOutput) {
       {"1", true, Value::of_f64(1), false},
       {"0.1", true, Value::of_f32(0.1F), true},
       {"true", true, Value::of_bool(true), true},
-      {"1", true, Value::of_verbatim("1"), false},
+      {"1", true, Value::of_text("1"), false},
       {"bob", true, Value::of_text("bob"), true},
-      {"\"bob\"", true, Value::of_text("bob"), false},
+      {"bo", true, Value::of_text("bob"), false},
       {"\"bob\"", false, Value::of_text("bob"), true},
       {"bob", false, Value::of_text("bob"), false},
       {"bob", false, Value::of_verbatim("bob"), true},
-      {"42", true, Value::of_i128(42), false},
+      {"43", true, Value::of_i128(42), false},
       {"4.", true, Value::of_i128(42), false},
       {"4[0-9]", true, Value::of_i128(42), true},
       {".*", true, Value(), false},
@@ -185,6 +195,82 @@ TEST(EnvFilter, MatchesPatternsWithDebugOutput) {
     EXPECT_EQ(passes(f, event_site("a", Level::trace)), c.matches) << c.wanted << " regex " << c.regex;
     span.exit();
   }
+}
+
+// Whether a span with this value of `x` is one that `[s{x=...}]` requires.
+bool matches(std::string_view wanted, Value const& value, EnvFilterOptions const& options = {}) {
+  EnvFilter f = filter(std::string("[s{x=").append(wanted).append("}]=trace"), options);
+  FilteredSpan const span(f, span_site("a", "s", Level::info, {"x"}), {{"x", value}});
+  span.enter();
+  bool const found = passes(f, event_site("a", Level::trace));
+  span.exit();
+  return found;
+}
+
+struct Dim {
+  int x;
+  friend std::ostream& operator<<(std::ostream& out, Dim dim) { return out << "Dim(" << dim.x << ", [2]) {a+b}"; }
+};
+
+// What follows `x=` in a line.
+std::string shown(Value const& value) {
+  InlineTextBuffer<256> out;
+  append_debug(out, value);
+  return std::string(out.view());
+}
+
+TEST(EnvFilter, MatchesWhatALineShows) {
+  using internal::value_of;
+  enum class Color { red };
+  auto const color = Color::red;
+  auto const grid = std::tuple(4, 64, 1);
+  auto const list = std::vector<int>{1, 2};
+  auto const names = std::vector<std::string>{"a,b", "c}d", "e\"f", "g\\"};
+  auto const map = std::map<std::string, std::vector<double>>{{"a=b", {1.5, 1e300}}, {"]=", {}}};
+  auto const nested = std::pair(std::string("x}]=trace,y"), map);
+  auto const some = std::optional<std::string>("Some(..)");
+  auto const path = std::filesystem::path("C:\\dir\\x (1).txt");
+  auto const dim = Dim{3};
+  auto const failure = std::runtime_error("cannot open \"a,b\" (no such file)");
+  Value const values[] = {
+      value_of(grid), value_of(list), value_of(names), value_of(map), value_of(nested), value_of(some), value_of(path),
+      value_of(dim), value_of(color), Value::of_error(failure), Value::of_bool(true), Value::of_i64(-5), Value::of_u64(7),
+      Value::of_f64(0.1), Value::of_f64(1e300), Value::of_f64(-1.0 / 3), Value::of_f32(0.1F), Value::of_f64(std::nan("")),
+      Value::of_f64(std::numeric_limits<double>::infinity()), Value::of_f64(-std::numeric_limits<double>::infinity()),
+      Value::of_i128(-42), Value::of_bytes("\n\xff", 2), Value::of_pointer(&dim), Value::of_text(""),
+      Value::of_text("alice"), Value::of_text("1"), Value::of_text("true"), Value::of_text("\"bob\""),
+      Value::of_text("a,b"), Value::of_text("a}]=off,b"), Value::of_text("x=y"), Value::of_text("((+*?"),
+      Value::of_text("C:\\x\\"), Value::of_text("line\nline\t\x1b[31m\u202e\xff"), Value::of_text("\\u{41}"),
+      Value::of_verbatim("1.5"), Value::of_verbatim("add<float, 2>(float*, int)"), Value::of_verbatim("a+b"),
+      Value::of_verbatim("[1, 2]"), Value::of_verbatim("\"bob\""), Value::of_verbatim("Point { x: 1, y: (2, 3) }"),
+  };
+  for (Value const& value : values) {
+    std::string const text = shown(value);
+    EXPECT_TRUE(matches(text, value)) << text;
+    InlineTextBuffer<256> quoted;
+    append_quoted(quoted, value.kind() == ValueKind::text ? value.as_text() : std::string_view(text));
+    EXPECT_TRUE(matches(quoted.view(), value)) << quoted.view();
+    for (Value const& other : values) {
+      if (other.kind() != value.kind() || shown(other) == text) continue;
+      EXPECT_FALSE(matches(quoted.view(), other)) << quoted.view() << " on " << shown(other);
+    }
+  }
+}
+
+TEST(EnvFilter, ReadsPatternsAsTheReferenceOnRequest) {
+  EnvFilterOptions const reference{.literal_text = false};
+  EXPECT_FALSE(matches("\"bob\"", Value::of_text("bob"), reference));
+  EXPECT_TRUE(matches("\"bob\"", Value::of_verbatim("\"bob\""), reference));
+  EXPECT_FALSE(matches("(4, 64, 1)", Value::of_text("(4, 64, 1)"), reference));
+  EXPECT_FALSE(matches("1", Value::of_verbatim("1"), reference));
+  EXPECT_FALSE(matches("inf", Value::of_f64(std::numeric_limits<double>::infinity()), reference));
+  EXPECT_FALSE(EnvFilter::parse("info,[s{x=(}]", reference));
+  EXPECT_TRUE(EnvFilter::parse("info,[s{x=(}]"));
+  EnvFilter later = filter("info", reference).add_directive(*Directive::parse("[s{x=a+b}]"));
+  FilteredSpan const span(later, span_site("a", "s", Level::info, {"x"}), {{"x", Value::of_text("a+b")}});
+  span.enter();
+  EXPECT_FALSE(passes(later, event_site("a", Level::trace)));
+  span.exit();
 }
 
 TEST(EnvFilter, LevelsApplyToTheirThreadOnly) {

@@ -130,7 +130,14 @@ class Explainer {
     for (FieldMatch const& field : fields_) {
       if (names.contains(field.name)) continue;
       std::string const where = span_ ? "span " + quoted(*span_) + " has no field " : "nothing has a field ";
-      return with_nearest(where + quoted(field.name), field.name, names);
+      std::string const text = where + quoted(field.name);
+      Reason reason = with_nearest(text, field.name, names);
+      if (reason.text != text) return reason;
+      if (&field != fields_.data() && (&field)[-1].value && !field.value)
+        return {text + "; a value with a comma is written in quotes: " + (&field)[-1].name + "=\"...\""};
+      if (span_ && !field.value && any([&](Metadata const& m) { return !m.is_span() && m.fields().contains(field.name); }))
+        return {text + "; for events that have it write [{" + field.name + "}]", true};
+      return reason;
     }
     return {"nothing has all these fields"};
   }
@@ -205,6 +212,14 @@ std::vector<DirectiveNote> explain(EnvFilter const& filter, std::span<Metadata c
     if (saw_values && reason.text.empty() && directive.has_values() && !dynamics.values_found(i)) {
       reason.text = directive.span ? "no span " + quoted(*directive.span) : std::string("no span");
       reason.text += " recorded these values";
+      for (FieldMatch const& field : directive.fields) {
+        if (!field.value || field.value->pattern_error().empty()) continue;
+        reason.text += "; the value of " + quoted(field.name) + " is not a regular expression: ";
+        reason.text += field.value->pattern_error();
+        reason.is_near = true;
+      }
+      if (auto const nearest = dynamics.nearest_that_matches(i); !nearest.empty())
+        reason.text += "; the nearest that matches is " + nearest;
     }
     note(directive, reason, std::nullopt);
   }
@@ -222,8 +237,8 @@ std::string filter_help(std::string_view origin, std::span<Metadata const* const
   [{error}]=warn               spans and events with a field error
 
 Among directives without a span or value, the one with the longest target decides alone; the others add to it. Values
-are true, false, numbers, or regular expressions that match up to the end of the text: GET|POST, "bob" (debug
-output), b.*
+are true, false, numbers, the text that a line shows, such as (4, 64, 1) or "a,b", or regular expressions that match up
+to the end of the text: GET|POST, b.*
 
 )";
   if (reached.empty()) return out + "Nothing was reached yet.\n";

@@ -1,5 +1,6 @@
 #include "tracing_core/filter/explain.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -61,6 +62,15 @@ TEST_F(Explain, SuggestsTheNearestNameThatRan) {
       {"[{bytes,count}]=info", "\"[{bytes,count}]=info\" matched nothing that ran: nothing has all these fields"},
       {"[launch{count=7}]",
        "\"[launch{count=7}]=trace\" matched nothing that ran: no span \"launch\" recorded these values"},
+      {"[launch{bytes}]=debug",
+       "\"[launch{bytes}]=debug\" matched nothing that ran: span \"launch\" has no field \"bytes\"; for events that have it "
+       "write [{bytes}]"},
+      {"[launch{stream=c++}]",
+       "\"[launch{stream=c++}]=trace\" matched nothing that ran: no span \"launch\" recorded these values; the value of "
+       "\"stream\" is not a regular expression: bad repetition operator: ++"},
+      {"[launch{stream=a,b}]",
+       "\"[launch{stream=a,b}]=trace\" matched nothing that ran: span \"launch\" has no field \"b\"; a value with a comma is "
+       "written in quotes: stream=\"...\""},
   };
   for (auto const& c : cases) EXPECT_EQ(notes(c.text), c.note) << c.text;
 }
@@ -87,6 +97,53 @@ TEST_F(Explain, ReportsValuesThatWereNotRecorded) {
   auto const notes = explain(filter, reached_);
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_EQ(notes[0].directive, "[launch{count=8}]=trace");
+}
+
+// What the note says after "the nearest that matches is ".
+std::string suggestion(EnvFilter const& filter, std::vector<Metadata const*> const& reached) {
+  auto const notes = explain(filter, reached);
+  if (notes.size() != 1) return std::to_string(notes.size()) + " notes";
+  std::string const before = "the nearest that matches is ";
+  std::size_t const at = notes[0].sentence.find(before);
+  return at == std::string::npos ? "none: " + notes[0].sentence : notes[0].sentence.substr(at + before.size());
+}
+
+TEST_F(Explain, SuggestsADirectiveThatMatchesTheNearestValuesThatWereRecorded) {
+  struct {
+    std::string_view text;
+    std::vector<Recorded> spans;
+    std::string_view nearest;
+  } const cases[] = {
+      {"[launch{count=7}]=debug", {{{"count", Value::of_i64(99)}}, {{"count", Value::of_i64(71)}}}, "[launch{count=71}]=debug"},
+      {"[launch{count=7}]", {{{"count", Value::of_text("7")}}}, "[launch{count=\"7\"}]=trace"},
+      {"[launch{count=(4,64,1)}]", {{{"count", Value::of_verbatim("(4, 64, 1)")}}}, "[launch{count=\"(4, 64, 1)\"}]=trace"},
+      {"gpu[launch{count=a.c,stream=1}]", {{{"count", Value::of_text("a,\"d")}, {"stream", Value::of_f64(1)}}},
+       "gpu[launch{count=\"a,\\\"d\",stream=1.0}]=trace"},
+      {"[launch{count=2,stream=1}]", {{{"count", Value::of_i64(1)}, {"stream", Value::of_i64(1)}}}, "[launch{count=1,stream=1}]=trace"},
+      {"[launch{count=true}]", {{{"count", Value::of_bool(false)}}}, "[launch{count=false}]=trace"},
+  };
+  for (auto const& c : cases) {
+    EnvFilter filter = *EnvFilter::parse(c.text);
+    for (Recorded const& recorded : c.spans) FilteredSpan(filter, sites_[0], recorded);
+    EXPECT_EQ(suggestion(filter, reached_), c.nearest) << c.text;
+    EnvFilter matching = *EnvFilter::parse(c.nearest);
+    for (Recorded const& recorded : c.spans) FilteredSpan(matching, sites_[0], recorded);
+    EXPECT_TRUE(explain(matching, reached_).empty()) << c.nearest;
+  }
+}
+
+TEST_F(Explain, SuggestsNoValuesThatAreHiddenOrLongOrMissing) {
+  for (Value const& value : {Value::of_redacted(), Value::of_text(std::string_view(std::string(1000, 'x'))), Value()}) {
+    EnvFilter filter = *EnvFilter::parse("[launch{count=7}]");
+    FilteredSpan(filter, sites_[0], {{"count", value}});
+    EXPECT_THAT(suggestion(filter, reached_), testing::StartsWith("none: "));
+  }
+}
+
+TEST_F(Explain, KeepsFewOfManyValues) {
+  EnvFilter filter = *EnvFilter::parse("[launch{count=700000}]");
+  for (int i = 0; i < 100000; ++i) FilteredSpan(filter, sites_[0], {{"count", Value::of_i64(i)}});
+  EXPECT_THAT(suggestion(filter, reached_), testing::MatchesRegex("\\[launch\\{count=[0-9]+\\}\\]=trace"));
 }
 
 TEST_F(Explain, ReportsLevelsThatWereCompiledOut) {

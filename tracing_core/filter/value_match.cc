@@ -81,23 +81,103 @@ void append_plain(std::string& out, double value) {
   }
 }
 
-}  // namespace
-
-std::optional<ValueMatch> ValueMatch::parse(std::string_view text, bool regex, std::string& error) {
-  internal::PatternBudget budget({});
-  return parse(text, regex, budget, error);
+void append_utf8(std::string& out, char32_t c) {
+  auto const tail = [&out, c](int shift) { out += static_cast<char>(0x80 | (c >> shift & 0x3F)); };
+  if (c < 0x80) {
+    out += static_cast<char>(c);
+  } else if (c < 0x800) {
+    out += static_cast<char>(0xC0 | c >> 6), tail(0);
+  } else if (c < 0x10000) {
+    out += static_cast<char>(0xE0 | c >> 12), tail(6), tail(0);
+  } else {
+    out += static_cast<char>(0xF0 | c >> 18), tail(12), tail(6), tail(0);
+  }
 }
 
-std::optional<ValueMatch> ValueMatch::parse(std::string_view text, bool regex, internal::PatternBudget& budget,
-                                            std::string& error) {
-  if (text == "true" || text == "false") return ValueMatch(text == "true");
-  if (auto const x = parse_integer<std::uint64_t>(text)) return ValueMatch(*x);
-  if (auto const x = parse_integer<std::int64_t>(text)) return ValueMatch(*x);
-  if (auto const x = parse_float(text)) return std::isnan(*x) ? ValueMatch(NotANumber()) : ValueMatch(*x);
-  if (!regex) return ValueMatch(Literal{std::string(text)});
-  auto pattern = internal::RegexPattern::compile(text, budget, error);
-  if (!pattern) return std::nullopt;
-  return ValueMatch(std::move(pattern));
+// The value of hexadecimal digits; none if they are no code point.
+std::optional<char32_t> parse_code_point(std::string_view digits) noexcept {
+  std::uint32_t value = 0;
+  auto const [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  if (ec != std::errc() || end != digits.data() + digits.size() || value > 0x10FFFF) return std::nullopt;
+  return value;
+}
+
+// Appends the character of the escape after a backslash at the start of `text`. Returns the size of the escape; 0 if it is
+// not one of those that append_quoted() writes.
+std::size_t append_unescaped(std::string& out, std::string_view text) {
+  constexpr std::string_view kLetters = "\"\\'ntr0", kCharacters("\"\\'\n\t\r\0", 7);
+  if (text.empty()) return 0;
+  if (std::size_t const at = kLetters.find(text.front()); at != kLetters.npos) return out += kCharacters[at], 1;
+  if (text.front() == 'x' && text.size() >= 3) {
+    auto const byte = parse_code_point(text.substr(1, 2));
+    return byte ? (out += static_cast<char>(*byte), 3) : 0;
+  }
+  std::size_t const close = text.starts_with("u{") ? text.find('}') : text.npos;
+  if (close == text.npos || close > 8) return 0;
+  auto const code_point = parse_code_point(text.substr(2, close - 2));
+  return code_point ? (append_utf8(out, *code_point), close + 1) : 0;
+}
+
+// The text that append_quoted() writes like this between quotes.
+std::optional<std::string> unescape(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    std::size_t const plain = std::min(text.find('\\'), text.size());
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    text.remove_prefix(1);
+    std::size_t const size = append_unescaped(out, text);
+    if (size == 0) return std::nullopt;
+    text.remove_prefix(size);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::shared_ptr<ValueMatch::Written> ValueMatch::written(std::string_view text) {
+  Written written{std::string(text), text.size() >= 2 && text.front() == '"' && text.back() == '"', {}, {}, {}};
+  if (written.is_quoted) {
+    written.inside = text.substr(1, text.size() - 2);
+    written.unescaped = unescape(written.inside);
+  }
+  return std::make_shared<Written>(std::move(written));
+}
+
+ValueMatch ValueMatch::of_text(std::string_view text) {
+  ValueMatch match(Pattern{std::string(text), nullptr});
+  match.written_ = written(text);
+  return match;
+}
+
+std::optional<ValueMatch> ValueMatch::parse(std::string_view text, ValueSyntax syntax, std::string& error) {
+  internal::PatternBudget budget({});
+  return parse(text, syntax, budget, error);
+}
+
+std::optional<ValueMatch> ValueMatch::parse(std::string_view text, ValueSyntax syntax,
+                                            internal::PatternBudget& budget, std::string& error) {
+  ValueMatch match(false);
+  auto const as_text = syntax == ValueSyntax::text_or_regex ? written(text) : nullptr;
+  match.written_ = as_text;
+  if (text == "true" || text == "false") {
+    match.value_ = text == "true";
+  } else if (auto const natural = parse_integer<std::uint64_t>(text)) {
+    match.value_ = *natural;
+  } else if (auto const integer = parse_integer<std::int64_t>(text)) {
+    match.value_ = *integer;
+  } else if (auto const real = parse_float(text)) {
+    match.value_ = std::isnan(*real) ? Alternatives(NotANumber()) : Alternatives(*real);
+  } else if (syntax == ValueSyntax::printed) {
+    match.value_ = Literal{std::string(text)};
+  } else {
+    auto regex = internal::RegexPattern::compile(text, budget, error);
+    if (regex == nullptr && (as_text == nullptr || (budget.exceeded && !as_text->is_quoted))) return std::nullopt;
+    if (regex == nullptr && !as_text->is_quoted) as_text->pattern_error = error;
+    match.value_ = Pattern{std::string(text), std::move(regex)};
+  }
+  return match;
 }
 
 bool ValueMatch::matches_bool(bool x) const noexcept {
@@ -118,7 +198,9 @@ bool ValueMatch::matches_i64(std::int64_t x) const noexcept {
 bool ValueMatch::matches_f64(double x) const noexcept {
   if (std::holds_alternative<NotANumber>(value_)) return std::isnan(x);
   auto const* wanted = std::get_if<double>(&value_);
-  return wanted != nullptr && std::fabs(x - *wanted) < std::numeric_limits<double>::epsilon();
+  if (wanted == nullptr) return false;
+  bool const is_infinity = written_ != nullptr && x == *wanted;  // of which the difference is not a number
+  return is_infinity || std::fabs(x - *wanted) < std::numeric_limits<double>::epsilon();
 }
 
 bool ValueMatch::matches_f32(float x) const noexcept {
@@ -126,9 +208,14 @@ bool ValueMatch::matches_f32(float x) const noexcept {
   return matches_f64(x) || (wanted != nullptr && std::isfinite(x) && static_cast<float>(*wanted) == x);
 }
 
-bool ValueMatch::matches_pattern(std::string_view text) const noexcept {
+bool ValueMatch::matches_text(std::string_view text) const noexcept {
+  if (written_ != nullptr) {
+    if (text == written_->text) return true;
+    if (written_->is_quoted && (text == written_->inside || (written_->unescaped && text == *written_->unescaped)))
+      return true;
+  }
   auto const* pattern = std::get_if<Pattern>(&value_);
-  return pattern != nullptr && (*pattern)->matches_until_end(text);
+  return pattern != nullptr && pattern->regex != nullptr && pattern->regex->matches_until_end(text);
 }
 
 bool ValueMatch::matches_literal(std::string_view printed) const noexcept {
@@ -139,9 +226,18 @@ bool ValueMatch::matches_literal(std::string_view printed) const noexcept {
 bool ValueMatch::is_pattern() const noexcept { return std::holds_alternative<Pattern>(value_); }
 bool ValueMatch::is_literal() const noexcept { return std::holds_alternative<Literal>(value_); }
 
-ValueMatch ValueMatch::without_regex() const {
+std::string_view ValueMatch::unquoted() const noexcept {
+  if (written_ == nullptr) return {};
+  return written_->is_quoted ? written_->inside : written_->text;
+}
+
+ValueMatch ValueMatch::read_as(ValueSyntax syntax) const {
+  ValueMatch match = *this;
+  if (syntax == ValueSyntax::text_or_regex) return match;
+  match.written_ = nullptr;
   auto const* pattern = std::get_if<Pattern>(&value_);
-  return pattern == nullptr ? *this : ValueMatch(Literal{(*pattern)->text()});
+  if (syntax == ValueSyntax::printed && pattern != nullptr) match.value_ = Literal{pattern->text};
+  return match;
 }
 
 void ValueMatch::append_to(std::string& out) const {
@@ -152,7 +248,7 @@ void ValueMatch::append_to(std::string& out) const {
     void operator()(NotANumber) const { out += "NaN"; }
     void operator()(std::uint64_t x) const { out += std::to_string(x); }
     void operator()(std::int64_t x) const { out += std::to_string(x); }
-    void operator()(Pattern const& x) const { out += x->text(); }
+    void operator()(Pattern const& x) const { out += x.text; }
     void operator()(Literal const& x) const { out += x.text; }
   };
   std::visit(Append{out}, value_);
@@ -163,9 +259,7 @@ std::weak_ordering ValueMatch::compare(ValueMatch const& b) const noexcept {
   if (value_.index() != b.value_.index()) return value_.index() <=> b.value_.index();
   auto const compare_same_type = [&b]<class T>(T const& x) -> Order {
     T const& y = *std::get_if<T>(&b.value_);
-    if constexpr (std::is_same_v<T, Pattern>) {
-      return x->text() <=> y->text();
-    } else if constexpr (std::is_same_v<T, Literal>) {
+    if constexpr (std::is_same_v<T, Pattern> || std::is_same_v<T, Literal>) {
       return x.text <=> y.text;
     } else if constexpr (std::is_arithmetic_v<T>) {
       return x < y ? Order::less : y < x ? Order::greater : Order::equivalent;

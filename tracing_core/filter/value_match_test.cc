@@ -10,9 +10,9 @@
 namespace tracing {
 namespace {
 
-ValueMatch value(std::string_view text, bool regex = true) {
+ValueMatch value(std::string_view text, ValueSyntax syntax = ValueSyntax::regex) {
   std::string error;
-  auto const match = ValueMatch::parse(text, regex, error);
+  auto const match = ValueMatch::parse(text, syntax, error);
   EXPECT_TRUE(match) << text << ": " << error;
   return *match;
 }
@@ -33,7 +33,7 @@ TEST(ValueMatch, ComparesByTheRecordedType) {
   EXPECT_FALSE(value("inf").matches_f64(std::numeric_limits<double>::infinity()));
   EXPECT_TRUE(value("nan").matches_f64(std::nan("")));
   EXPECT_FALSE(value("nan").matches_f64(0.0));
-  EXPECT_FALSE(value("1").matches_pattern("1"));
+  EXPECT_FALSE(value("1").matches_text("1"));
 }
 
 TEST(ValueMatch, PatternsMustMatchUpToTheEnd) {
@@ -47,7 +47,7 @@ TEST(ValueMatch, PatternsMustMatchUpToTheEnd) {
       {"^ab$", "ab", true},  {"[^a]", "bb", false}, {"日本", "x日本", true},  {"a??", "a", false},
   };
   for (auto const& c : cases) {
-    EXPECT_EQ(value(c.pattern).matches_pattern(c.text), c.matches) << c.pattern << " on " << c.text;
+    EXPECT_EQ(value(c.pattern).matches_text(c.text), c.matches) << c.pattern << " on " << c.text;
   }
 }
 
@@ -81,7 +81,7 @@ TEST(ValueMatch, AcceptsRustsRegexSyntax) {
       {"Foo { a: 1 }", "Foo { a: 1 }", true},
   };
   for (auto const& c : cases) {
-    EXPECT_EQ(value(c.pattern).matches_pattern(c.text), c.matches) << c.pattern << " on " << c.text;
+    EXPECT_EQ(value(c.pattern).matches_text(c.text), c.matches) << c.pattern << " on " << c.text;
   }
 }
 
@@ -103,19 +103,56 @@ TEST(ValueMatch, ReportsWhyAPatternIsInvalid) {
   };
   for (auto const& c : cases) {
     std::string error;
-    EXPECT_FALSE(ValueMatch::parse(c.pattern, true, error)) << c.pattern;
+    EXPECT_FALSE(ValueMatch::parse(c.pattern, ValueSyntax::regex, error)) << c.pattern;
     EXPECT_EQ(error, c.error) << c.pattern;
   }
 }
 
 TEST(ValueMatch, ComparesLiterallyWithRegexOff) {
-  EXPECT_TRUE(value("bob", false).matches_literal("bob"));
-  EXPECT_TRUE(value("bob", false).matches_literal("bo"));
-  EXPECT_FALSE(value("bob", false).matches_literal("bobby"));
-  EXPECT_FALSE(value("b.b", false).matches_literal("bob"));
-  EXPECT_TRUE(value("(", false).is_literal());
-  EXPECT_TRUE(value("bob").without_regex().matches_literal("bob"));
-  EXPECT_TRUE(value("1", false).matches_u64(1));
+  EXPECT_TRUE(value("bob", ValueSyntax::printed).matches_literal("bob"));
+  EXPECT_TRUE(value("bob", ValueSyntax::printed).matches_literal("bo"));
+  EXPECT_FALSE(value("bob", ValueSyntax::printed).matches_literal("bobby"));
+  EXPECT_FALSE(value("b.b", ValueSyntax::printed).matches_literal("bob"));
+  EXPECT_TRUE(value("(", ValueSyntax::printed).is_literal());
+  EXPECT_TRUE(value("bob").read_as(ValueSyntax::printed).matches_literal("bob"));
+  EXPECT_TRUE(value("1", ValueSyntax::printed).matches_u64(1));
+}
+
+TEST(ValueMatch, MatchesItsOwnTextOrARegularExpression) {
+  struct {
+    std::string_view wanted, text;
+    bool matches;
+  } const cases[] = {
+      {"(4, 64, 1)", "(4, 64, 1)", true},
+      {"(4, 64, 1)", "grid 4, 64, 1", true},
+      {"(4, 64, 1)", "(4, 64, 1)x", false},
+      {"a+b", "a+b", true},
+      {"a+b", "aab", true},
+      {"a+b", "xa+b", false},
+      {"\"a,b\"", "a,b", true},
+      {"\"a,b\"", "\"a,b\"", true},
+      {"\"a,b\"", "xa,b", false},
+      {"\"a.b\"", "axb", false},
+      {"\"a.b\"", "\"axb\"", true},
+      {"\"C:\\\\x\"", "C:\\x", true},
+      {"\"C:\\x\"", "C:\\x", true},
+      {"\"say \\\"hi\\\"\"", "say \"hi\"", true},
+      {"\"\\n\\t\\r\\0\\'\\u{e9}\\u{20ac}\\u{1f600}\\x1b\"", {"\n\t\r\0'\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\x1b", 15}, true},
+      {"\"\"", "", true},
+      {"\"", "\"", true},
+      {"\"((\"", "((", true},
+      {"1", "1", true},
+      {"1.50", "1.50", true},
+      {"true", "true", true},
+  };
+  for (auto const& c : cases) {
+    EXPECT_EQ(value(c.wanted, ValueSyntax::text_or_regex).matches_text(c.text), c.matches) << c.wanted << " on " << c.text;
+  }
+  EXPECT_TRUE(value("c++", ValueSyntax::text_or_regex).matches_text("c++"));
+  EXPECT_EQ(value("c++", ValueSyntax::text_or_regex).pattern_error(), "bad repetition operator: ++");
+  EXPECT_EQ(value("\"c++\"", ValueSyntax::text_or_regex).pattern_error(), "");
+  EXPECT_TRUE(value("inf", ValueSyntax::text_or_regex).matches_f64(std::numeric_limits<double>::infinity()));
+  EXPECT_FALSE(value("\"a,b\"").matches_text("a,b")) << "as the reference";
 }
 
 TEST(ValueMatch, OrdersByTypeThenValue) {

@@ -49,7 +49,7 @@ Json parse_lossy(std::string const& text, tracing::EnvFilterOptions const& optio
 Json env_filter_parse(Json const& input, std::size_t) {
   ObjectReader reader(input, "the input");
   auto const text = reader.get<std::string>("filter");
-  tracing::EnvFilterOptions options;
+  tracing::EnvFilterOptions options{.literal_text = false};
   bool const has_default = reader.find("default_directive") != nullptr;
   if (has_default) options.default_directive = directive_of(reader.get<std::string>("default_directive"));
   reader.finish();
@@ -62,10 +62,11 @@ Json env_filter_parse(Json const& input, std::size_t) {
   if (has_default) return out;
   {
     StderrCapture const capture;
-    out["new"] = description_of(EnvFilter(text));
+    out["new"] = description_of(EnvFilter::parse_lossy(
+        text, {.default_directive = tracing::Directive::parse("error"), .literal_text = false}));
   }
   ParseError error;
-  auto const directive = tracing::Directive::parse(text, &error);
+  auto const directive = tracing::Directive::parse(text, &error, tracing::ValueSyntax::regex);
   out["directive"] = directive ? Json{{"ok", true}, {"display", directive->to_string()}} : error_answer(error);
   return out;
 }

@@ -13,7 +13,7 @@ namespace conformance {
 
 tracing::Directive directive_of(std::string const& text) {
   tracing::ParseError error;
-  auto directive = tracing::Directive::parse(text, &error);
+  auto directive = tracing::Directive::parse(text, &error, tracing::ValueSyntax::regex);
   if (!directive) throw BadCase("`" + text + "` is no directive: " + error.message);
   return *std::move(directive);
 }
@@ -21,6 +21,7 @@ tracing::Directive directive_of(std::string const& text) {
 FilterSettings::FilterSettings(ObjectReader& reader) {
   text = reader.get<std::string>("filter");
   options.regex = reader.get_or("regex", true);
+  options.literal_text = false;
   if (reader.find("default_directive") != nullptr) {
     options.default_directive = directive_of(reader.get<std::string>("default_directive"));
   }
