@@ -52,9 +52,9 @@ class Capture {
   bool is_overwritten(std::uint64_t place) const noexcept;
   /// Why nothing is captured; empty if something is. Async-signal-safe.
   std::string_view why_nothing() const noexcept;
-  /// Whether something would be captured if there was memory for it.
+  /// Returns true if nothing is captured only because memory ran out.
   bool lacks_memory() const noexcept { return !is_off_ && store_ == nullptr; }
-  /// What lets earlier records be overwritten: a setting, or why the recording could not grow. REQUIRES: store().
+  /// Returns the cause of overwritten records: a setting, or the reason why the recording could not grow. REQUIRES: store().
   std::string bound() const;
   /// Why captured records of the running test are missing; empty if none are.
   std::string why_incomplete() const;
