@@ -1,7 +1,8 @@
 #include "tracing_core/dispatch/printed_values.h"
 
+#include <array>
 #include <bitset>
-#include <cstdint>
+#include <cstddef>
 #include <string_view>
 
 #include "tracing_core/dispatch/thread_state.h"
@@ -63,6 +64,7 @@ template <class SpecOf>
 void PrintedValues::print(Value* values, std::size_t count, SpecOf spec_of) noexcept {
   if (thread_state.in_subscriber) return;  // the record is dropped
   std::bitset<256> replaced;               // a statement has fewer values
+  std::array<std::size_t, 256> begins;     // of the replaced values' texts
   for (std::size_t i = 0; i < count; ++i) {
     Value const value = values[i];
     if (value.kind() != ValueKind::custom || is_being_printed(value.custom_type())) continue;
@@ -78,14 +80,13 @@ void PrintedValues::print(Value* values, std::size_t count, SpecOf spec_of) noex
       text_.resize_down(begin);
       continue;
     }
-    // An offset for now, as the text may move.
-    values[i] = Value::of_verbatim({reinterpret_cast<char const*>(begin), text_.size() - begin});
+    values[i] = Value::of_verbatim(text_.view().substr(begin));
+    begins[i] = begin;
     replaced.set(i);
   }
+  // Later values may have moved the text.
   for (std::size_t i = 0; i < count; ++i) {
-    if (!replaced[i]) continue;
-    std::string_view const text = values[i].as_text();
-    values[i] = Value::of_verbatim({text_.data() + reinterpret_cast<std::uintptr_t>(text.data()), text.size()});
+    if (replaced[i]) values[i] = Value::of_verbatim(text_.view().substr(begins[i], values[i].as_text().size()));
   }
 }
 
