@@ -34,6 +34,7 @@
 
 #include "testlog/matchers.h"
 #include "testlog/testdata/run.h"
+#include "tests/support/lazy.h"
 #include "tests/support/temporary_folder.h"
 #include "tracing_core/setup.h"
 #include "tracing_core/tracing.h"
@@ -43,6 +44,7 @@ namespace values_test {
 using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
+using tracing_test::lazy;
 
 // ---- types of values ----
 
@@ -66,26 +68,6 @@ struct ByValue {
 template <class T>
 ByValue<T> by_value(T content) {
   return {std::move(content)};
-}
-
-// The results for 0, 1, ..., made one after the other.
-template <class F>
-struct Lazy {
-  int count;
-  F f;
-  struct Iterator {
-    int i;
-    F const* f;
-    auto operator*() const { return (*f)(i); }
-    Iterator& operator++() { return ++i, *this; }
-    bool operator==(Iterator const&) const = default;
-  };
-  Iterator begin() const { return {0, &f}; }
-  Iterator end() const { return {count, &f}; }
-};
-template <class F>
-Lazy<F> lazy(int count, F f) {
-  return {count, f};
 }
 
 struct Order {

@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/lazy.h"
 #include "tracing_core/model/describe.h"
 
 namespace value_of_test {
@@ -43,6 +44,7 @@ namespace value_of_test {
 
 using tracing::ValueKind;
 using tracing::internal::value_of;
+using tracing_test::lazy;
 
 // The kind of a recorded value, and its text after `name=` and in a message.
 struct Printed {
@@ -340,26 +342,6 @@ TEST(ValueOf, PrintsOtherTextsAndContainersByTheirContents) {
   EXPECT_EQ(printed(Text()), text("text"));
   EXPECT_EQ(printed(Address()), same(ValueKind::custom, "converted"));
   EXPECT_EQ(printed(Flags()), same(ValueKind::custom, "[1, 0]"));
-}
-
-// The results for 0, 1, ..., made one after the other, as of std::views::transform, which Clang 14 does not compile.
-template <class F>
-struct Lazy {
-  int count;
-  F f;
-  struct Iterator {
-    int i;
-    F const* f;
-    auto operator*() const { return (*f)(i); }
-    Iterator& operator++() { return ++i, *this; }
-    bool operator==(Iterator const&) const = default;
-  };
-  Iterator begin() const { return {0, &f}; }
-  Iterator end() const { return {count, &f}; }
-};
-template <class F>
-Lazy<F> lazy(int count, F f) {
-  return {count, f};
 }
 
 TEST(ValueOf, CatchesExceptionsWhilePrinting) {
