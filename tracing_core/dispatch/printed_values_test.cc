@@ -4,12 +4,15 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <map>
 #include <optional>
 #include <ostream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tracing_core/setup.h"
@@ -206,5 +209,15 @@ static_assert(printing_runs_code<Tensor>() && printing_runs_code<std::vector<Ten
               printing_runs_code<std::map<int, Tensor>>() && printing_runs_code<Shape>() &&
               printing_runs_code<std::optional<Lazy>>() && printing_runs_code<Mode>() &&
               printing_runs_code<Formatted const&>());
+
+// The same of arguments in the form in which a statement passes them on.
+template <class T>
+using Passed = std::remove_cvref_t<decltype(tracing::internal::bare(std::declval<T const&>()))>;
+template <class T>
+constexpr bool kIsPrintedFirst = std::is_same_v<tracing::internal::Printed<Passed<T>>, tracing::internal::PrintedValues>;
+static_assert(!kIsPrintedFirst<char[4]> && !kIsPrintedFirst<std::u16string> && !kIsPrintedFirst<std::atomic<int>> &&
+              !kIsPrintedFirst<tracing::internal::KeyValue<char[4]>>);
+static_assert(kIsPrintedFirst<Tensor> && kIsPrintedFirst<Tensor[2]> && kIsPrintedFirst<std::atomic<Mode>> &&
+              kIsPrintedFirst<tracing::internal::KeyValue<Tensor>>);
 
 }  // namespace printed_values_test

@@ -66,8 +66,14 @@ template <class... B>
 struct NothingToPrint {
   constexpr NothingToPrint(Metadata const&, Value const*) noexcept {}
 };
+template <class B>
+inline constexpr bool kPrintingRunsCode = !kIsControl<B> && printing_runs_code<B>();
+template <>
+inline constexpr bool kPrintingRunsCode<CharArray> = false;
+template <class T>
+inline constexpr bool kPrintingRunsCode<Held<T>> = printing_runs_code<T>();
 template <class... B>
-using Printed = std::conditional_t<(... || (!kIsControl<B> && printing_runs_code<B>())), PrintedValues, NothingToPrint>;
+using Printed = std::conditional_t<(... || kPrintingRunsCode<B>), PrintedValues, NothingToPrint>;
 
 // Compiled once for each list of types instead of each statement. Keeps statements small, also for the compiler, and
 // the stack frame for the values out of functions whose tracing is off.
