@@ -72,6 +72,17 @@ inline TRACING_INTERNAL_CONSTINIT_ Callsite annotation_gates[3] = {Callsite(anno
 Span make_annotation(AnnotationLevel level, std::string_view name, std::string_view const* field_names,
                      Value const* values, std::size_t field_count) noexcept;
 
+// A function of its own, so that annotate() is small enough to be inlined.
+template <class... T>
+[[gnu::cold, gnu::noinline]] Span open_annotation(AnnotationLevel level, std::string_view name,
+                                                  std::string_view const* field_names, T const&... fields) {
+  return [&](Held<T> const&... held) {
+    Value values[] = {held.value()..., {}};
+    PrintedValues const printed(values, sizeof...(fields));
+    return make_annotation(level, name, field_names, values, sizeof...(fields));
+  }(Held<T>(fields)...);
+}
+
 }  // namespace internal
 
 /// Calls `f()` inside an annotation and returns its result. For names that are known only at run time; a profile keeps the
@@ -85,11 +96,7 @@ decltype(auto) annotate(AnnotationLevel level, std::string_view name, F&& f,
 #if !defined(TRACING_DISABLED)
   if (internal::annotation_gates[static_cast<std::size_t>(level)].may_be_enabled()) [[unlikely]] {
     std::string_view const names[] = {fields.name..., {}};
-    Span const span = [&](internal::Held<T> const&... held) {
-      Value values[] = {held.value()..., {}};
-      internal::PrintedValues const printed(values, sizeof...(fields));
-      return internal::make_annotation(level, name, names, values, sizeof...(fields));
-    }(internal::Held<T>(fields.value)...);
+    Span const span = internal::open_annotation(level, name, names, fields.value...);
     auto const entered = span.enter();
     return std::forward<F>(f)();
   }
