@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -17,6 +18,7 @@
 #include "testlog/testdata/run.h"
 #include "tests/support/temporary_folder.h"
 #include "tracing_core/record/reader.h"
+#include "tracing_core/internal/file_name.h"
 
 namespace {
 
@@ -195,7 +197,23 @@ TEST_F(FileOutputs, FolderHasOneFilePerTestThatRecords) {
                   {{"TRACE_CHROME", folder}, {"SCENARIO_OUTSIDE", "1"}});
     EXPECT_EQ(trace(folder + "Plain.Passes.json"), kWork);
     EXPECT_EQ(trace(folder + "Settings.None.json"), kWork);
-    EXPECT_THAT(trace(folder + "Some_Values.Fails_0.json"), ElementsAre("i deep", "i value"));
+// `Some/Values.Fails/0` and `Some_Values.Fails_0`: the files of the first would have the names of the second.
+TEST_F(FileOutputs, EachTestHasItsOwn) {
+  for (char const* const folder : {"output", "record"}) fs::create_directory(path(folder));
+  run_scenarios("Some/Values.Fails/0:Some_Values.Fails_0",
+                {{"TRACE_CHROME", path("chrome/")}, {"TRACE_PERFETTO", path("perfetto/")},
+                 {"TRACE_XPLANE", path("plugins/profile/xplane/")}, {"TRACE_OUTPUT", path("output/%t.log")}});
+  for (std::string const test : {"Some/Values.Fails/0", "Some_Values.Fails_0"})
+    run_scenarios(test, {{"TRACE_RECORD", path("record/%t.rec")}, {"TRACE_RECORD_KEEP", "all"}});
+  for (std::string const output : {"chrome", "perfetto", "plugins/profile/xplane", "output", "record"}) {
+    std::set<std::string> names;
+    for (auto const& file : fs::directory_iterator(path(output))) names.insert(fs::path(file).stem());
+    names.erase("outside_tests");
+    EXPECT_THAT(names, SizeIs(2)) << output;
+  }
+}
+
+    EXPECT_THAT(trace(folder + tracing::internal::file_name_of("Some/Values.Fails/0") + ".json"), ElementsAre("i deep", "i value"));
     EXPECT_THAT(trace(folder + "outside_tests.json"), SizeIs(8));
     EXPECT_FALSE(fs::exists(folder + "Plain.FailsSilently.json"));
   }

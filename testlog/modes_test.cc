@@ -11,6 +11,7 @@
 
 #include "testlog/testdata/run.h"
 #include "tests/support/temporary_folder.h"
+#include "tracing_core/internal/file_name.h"
 #include "tracing_core/internal/utf8.h"
 
 namespace {
@@ -288,7 +289,7 @@ TEST(TraceOutput, AppendsToAFile) {
   EXPECT_EQ(count(content_of(path), "spoken"), 6);
 }
 TEST(TraceOutput, NamesFilesAfterTests) {
-  std::string const passes = fresh_path("of_Plain.Passes"), value = fresh_path("of_Some_Values.Fails_0");
+  std::string const passes = fresh_path("of_Plain.Passes"), value = fresh_path(("of_" + tracing::internal::file_name_of("Some/Values.Fails/0")).c_str());
   run_scenarios("Plain.Passes:*Values.Fails/0", {{"TRACE_OUTPUT", testing::TempDir() + "/testlog_of_%t"}});
   EXPECT_EQ(count(content_of(passes), "spoken"), 3);
   EXPECT_THAT(content_of(value), AllOf(HasSubstr("value n=1"), Not(HasSubstr("spoken"))));

@@ -29,11 +29,13 @@
 #include "tracing_core/export/trace_source.h"
 #include "tracing_core/export/xplane.h"
 #include "tracing_core/filter/combinators.h"
+#include "tracing_core/internal/file_name.h"
 #include "tracing_core/record/replay.h"
 
 namespace testlog::cli {
 namespace {
 
+using tracing::internal::file_name_of;
 using tracing::internal::LostEntries;
 using tracing::internal::RecordEntry;
 using Files = std::vector<std::unique_ptr<RecordingFile>>;
@@ -103,7 +105,7 @@ int fail_to_write(std::string const& path, std::error_code const& error) {
 std::string new_host(std::set<std::string>& in_paths, std::string const& name, std::uint64_t process) {
   std::string const with_process = name + "." + std::to_string(process);
   std::string host = name;
-  for (int count = 1; !in_paths.insert(tracing::internal::profile_name_of(host)).second; ++count)
+  for (int count = 1; !in_paths.insert(tracing::internal::profile_name_of(file_name_of(host))).second; ++count)
     host = count == 1 ? with_process : with_process + "." + std::to_string(count);
   return host;
 }
@@ -117,7 +119,7 @@ int write_xplanes(Files const& files, Options const& options, std::string const&
   for (auto const& file : files) {
     RecordedTests const tests = tests_of(*file->recording);
     std::string const host = new_host(hosts, name_of(*file, tests), file->recording->process());
-    std::string const path = tracing::internal::profile_path(folder, run, host, ".xplane.pb");
+    std::string const path = tracing::internal::profile_path(folder, run, file_name_of(host), ".xplane.pb");
     std::error_code error;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
     if (error) return fail_to_write(path, error);

@@ -302,6 +302,7 @@ TEST_LOG_P(Values, Fails, .fail_on = warn) {
   TRACE_WARN("value", tracing::kv("n", GetParam()));
 }
 INSTANTIATE_TEST_SUITE_P(Some, Values, testing::Values(1, 2));
+TEST(Some_Values, Fails_0) { TRACE_INFO("value of another test"); }
 
 template <class T>
 class Types : public testing::Test {};

@@ -1,17 +1,16 @@
 #include "tracing_core/environment/file_names.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
 #include <utility>
 
 #include "tracing_core/export/write_all.h"
+#include "tracing_core/internal/file_name.h"
 #include "tracing_core/model/text_buffer.h"
 
 namespace tracing::inline v1::internal {
@@ -35,19 +34,6 @@ std::string with_free_name(std::string const& path, std::error_code& error, F cr
     tried = own + (i == 1 ? std::string() : "." + std::to_string(i)) + path.substr(stem);
   }
   return tried;
-}
-
-// A name that filesystems take, also with the program and a suffix around it: a long one ends with a hash of all of it.
-std::string file_name_of(std::string_view test) {
-  constexpr std::size_t kMaxBytes = 160;
-  std::string name(test);
-  std::replace(name.begin(), name.end(), '/', '_');
-  if (name.size() <= kMaxBytes) return name;
-  std::uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
-  for (char const c : test) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;
-  std::string const end = fmt::format("~{:016x}", hash);
-  name.resize(kMaxBytes - end.size());
-  return name + end;
 }
 
 }  // namespace

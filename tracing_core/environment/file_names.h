@@ -10,8 +10,7 @@
 
 namespace tracing::inline v1::internal {
 
-/// `path` with this process for %p and the test for %t, in whose name `/` becomes `_`. Of a name of more than 160 bytes
-/// the end is a hash of it.
+/// `path` with this process for %p and for %t the test, by file_name_of().
 std::string filled_in(std::string_view path, std::string_view test);
 
 /// True for an existing folder and for a path that ends in `/`, which creates the folder.
