@@ -15,10 +15,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "testlog/testdata/ctest.h"
 #include "testlog/testdata/run.h"
 #include "tests/support/temporary_folder.h"
-#include "tracing_core/record/reader.h"
 #include "tracing_core/internal/file_name.h"
+#include "tracing_core/record/reader.h"
 
 namespace {
 
@@ -115,23 +116,16 @@ TEST_F(FileOutputs, FoldedStacksHaveTheTimeInNoSpanOnlyOnDemand) {
 }
 
 TEST_F(FileOutputs, FoldedStacksOfAnEarlierCtestAreReplaced) {
-  fs::path const temporary = path("Testing/Temporary");
-  fs::create_directories(temporary);
-  for (std::string const recordings : {"testlog", "testlog/", "testlog/%t.rec", ""}) {  // without a folder of recordings, no ctest is known
-    fs::remove(path("run.folded"));
-    for (std::string const test : {"Plain.Passes", "Plain.Fails", "Plain.Passes"}) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the times of files lag by some milliseconds
-      if (test == "Plain.Passes") fs::remove(temporary / "LastTest.log");  // a new ctest begins
-      std::ofstream(temporary / "LastTest.log", std::ios::app) << test;
-      testlog::testdata::Variables variables{{"TRACE_FLAME", path("run.folded")}, {"TRACE_FLAME_TESTS", "on"}};
-      if (!recordings.empty()) variables.emplace_back("TRACE_RECORD_DEFAULT", (temporary / recordings).string());
-      run_scenarios(test, variables);
-      EXPECT_THAT(content_of(path("run.folded")), HasSubstr(test + ";ThreadId(1)-main;library::launch "));
-    }
-    std::string const folded = content_of(path("run.folded"));
-    EXPECT_EQ(count(folded, "Plain.Fails"), recordings.empty() ? 6 : 0) << folded;
-    EXPECT_EQ(count(folded, "Plain.Passes"), recordings.empty() ? 6 : 3) << folded;
-  }
+  testlog::testdata::write_ctest(path("build"), {"Plain.Passes", "Plain.Fails"});
+  testlog::testdata::Variables const variables{{"TRACE_FLAME", path("run.folded")}, {"TRACE_FLAME_TESTS", "on"}};
+  testlog::testdata::run_ctest(path("build"), {"-R", "Fails"}, variables);
+  testlog::testdata::run_ctest(path("build"), {}, variables);
+  testlog::testdata::run_ctest(path("build"), {"-N"}, variables);
+  std::string const of_one = content_of(path("run.folded"));
+  EXPECT_EQ(count(of_one, "Plain.Fails"), 3) << of_one;
+  EXPECT_EQ(count(of_one, "Plain.Passes"), 3) << of_one;
+  run_scenarios("Plain.Fails", variables);  // records as no ctest lets it
+  EXPECT_EQ(count(content_of(path("run.folded")), "Plain.Fails"), 6);
 }
 
 TEST_F(FileOutputs, ContainWhatTraceCaptureSelects) {
@@ -197,6 +191,12 @@ TEST_F(FileOutputs, FolderHasOneFilePerTestThatRecords) {
                   {{"TRACE_CHROME", folder}, {"SCENARIO_OUTSIDE", "1"}});
     EXPECT_EQ(trace(folder + "Plain.Passes.json"), kWork);
     EXPECT_EQ(trace(folder + "Settings.None.json"), kWork);
+    EXPECT_THAT(trace(folder + tracing::internal::file_name_of("Some/Values.Fails/0") + ".json"), ElementsAre("i deep", "i value"));
+    EXPECT_THAT(trace(folder + "outside_tests.json"), SizeIs(8));
+    EXPECT_FALSE(fs::exists(folder + "Plain.FailsSilently.json"));
+  }
+}
+
 // `Some/Values.Fails/0` and `Some_Values.Fails_0`: the files of the first would have the names of the second.
 TEST_F(FileOutputs, EachTestHasItsOwn) {
   for (char const* const folder : {"output", "record"}) fs::create_directory(path(folder));
@@ -210,12 +210,6 @@ TEST_F(FileOutputs, EachTestHasItsOwn) {
     for (auto const& file : fs::directory_iterator(path(output))) names.insert(fs::path(file).stem());
     names.erase("outside_tests");
     EXPECT_THAT(names, SizeIs(2)) << output;
-  }
-}
-
-    EXPECT_THAT(trace(folder + tracing::internal::file_name_of("Some/Values.Fails/0") + ".json"), ElementsAre("i deep", "i value"));
-    EXPECT_THAT(trace(folder + "outside_tests.json"), SizeIs(8));
-    EXPECT_FALSE(fs::exists(folder + "Plain.FailsSilently.json"));
   }
 }
 

@@ -68,7 +68,7 @@ TEST_F(PrivateFiles, AreAllThatAreWritten) {
 TEST_F(PrivateFiles, InAFolderFollowNoLinkAndWaitForNoPipe) {
   std::string const names[] = {"chrome/Plain.Fails.json", "flame/Plain.Fails.folded", "perfetto/Plain.Fails.pftrace",
                                "xplane/plugins/profile/mine/Plain.Fails.xplane.pb", "rec/testlog_scenarios.Plain.Fails.rec",
-                               "Plain.Fails.log", "Plain.Fails.jsonl", "Plain.Fails.prom"};
+                               "rec/runs.log", "Plain.Fails.log", "Plain.Fails.jsonl", "Plain.Fails.prom"};
   std::string const scenarios =
       "timeout 60 env TRACE_CHROME=chrome/ TRACE_FLAME=flame/ TRACE_PERFETTO=perfetto/ TRACE_XPLANE=xplane/plugins/profile/mine/ "
       "TRACE_RECORD_DEFAULT=rec/ TRACE_PERF=on TRACE_PERF_JSON=%t.jsonl TRACE_PERF_PROM=%t.prom TRACE_OUTPUT=%t.log "

@@ -2,15 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <regex>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "testlog/testdata/ctest.h"
 #include "testlog/testdata/run.h"
 #include "tests/approval.h"
 #include "tests/support/temporary_folder.h"
@@ -23,16 +22,19 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 using testlog::testdata::Outcome;
+using testlog::testdata::run_ctest;
+using testlog::testdata::write_ctest;
 
-// Two build folders as ctest leaves them; the tests of `build` ran last.
+// Two build folders; the tests of `build` ran last.
 class RecordedRun : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new tracing_test::TemporaryFolder;
-    run_ctest("old_build", {"Plain.FailsTwice"});
-    run_ctest("build", {"Plain.Passes", "Plain.Fails", "Report.OfFailuresInThreeThreads", "SpansOnly.Fails", "Dies.ByExit"});
-    fs::path const old_log = *folder_ / "old_build/Testing/Temporary/LastTest.log";
-    fs::last_write_time(old_log, fs::last_write_time(old_log) - std::chrono::hours(1));
+    write_ctest(*folder_ / "old_build", {"Plain.FailsTwice"});
+    write_ctest(*folder_ / "build",
+                {"Plain.Passes", "Plain.Fails", "Report.OfFailuresInThreeThreads", "SpansOnly.Fails", "Dies.ByExit"});
+    for (char const* const build : {"old_build", "build"}) run_ctest(*folder_ / build, {}, {{"TRACE_RECORD_KEEP", "all"}});
+    run_ctest(*folder_ / "old_build", {"-N"});
   }
   static void TearDownTestSuite() { delete folder_; }
 
@@ -50,16 +52,6 @@ class RecordedRun : public testing::Test {
   }
 
   static inline tracing_test::TemporaryFolder* folder_ = nullptr;
-
- private:
-  static void run_ctest(std::string const& build, std::vector<std::string> const& tests) {
-    std::string const temporary = *folder_ / (build + "/Testing/Temporary");
-    fs::create_directories(temporary);
-    std::ofstream log(temporary + "/LastTest.log");
-    for (std::string const& test : tests)
-      testlog::testdata::run_scenarios(test, {{"TRACE_RECORD_DEFAULT", temporary + "/testlog"}, {"TRACE_RECORD_KEEP", "all"}});
-    log << "ctest\n";
-  }
 };
 
 TEST_F(RecordedRun, IsThatOfTheLastCtestWithoutArguments) {
@@ -71,42 +63,97 @@ TEST_F(RecordedRun, IsThatOfTheLastCtestWithoutArguments) {
   EXPECT_THAT(ask({"show"}, "old_build").out, HasSubstr("Plain.FailsTwice"));
 }
 
-TEST_F(RecordedRun, HasNoTestsOfEarlierRuns) {
-  tracing_test::TemporaryFolder const build;
-  fs::path const temporary = std::string(build / "Testing/Temporary");
-  fs::create_directories(temporary);
-  std::string const recordings = temporary / "testlog";
-  auto const run_ctest = [&](char const* test) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the times of files lag by some milliseconds
-    std::ofstream(temporary / "LastTest.log.tmp") << test;
-    testlog::testdata::run_scenarios(test, {{"TRACE_RECORD_DEFAULT", recordings}});
-    fs::rename(temporary / "LastTest.log.tmp", temporary / "LastTest.log");
-  };
-  auto const show = [&] {
-    return testlog::testdata::run({"/bin/sh", "-c", "cd \"$0\" && exec \"$1\" show --time=none", build / ".", TESTLOG_COMMAND});
-  };
-  run_ctest("Plain.FailsTwice");
-  run_ctest("Plain.Fails");
-  EXPECT_THAT(show().out, AllOf(HasSubstr("---- Plain.Fails ----"), Not(HasSubstr("Plain.FailsTwice"))));
-  EXPECT_EQ(show().err, "testlog show: left out 1 recording of earlier runs of ctest; testlog show Testing/Temporary/testlog has them\n");
-  run_ctest("Plain.Passes");
-  EXPECT_THAT(show().err, AllOf(HasSubstr("left out 2 recordings"), HasSubstr("the last ctest left no recordings in Testing/")));
+// A build folder with tests that fail and one that passes, what `testlog` answers there, and what ctest does.
+class LastRun : public testing::Test {
+ protected:
+  LastRun() { write_ctest(build_, {"Plain.Fails", "Plain.FailsTwice", "SpansOnly.Fails", "Plain.Passes"}); }
+
+  Outcome ask(std::string const& command) const {
+    return testlog::testdata::run({"/bin/sh", "-c", "cd \"$0\" && exec \"$1\" " + command, build_, TESTLOG_COMMAND});
+  }
+  // The names of the tests that failed and are shown.
+  std::string failed() const {
+    std::string const text = ask("show --filter=off --time=none").out;
+    std::string names;
+    static std::regex const line("---- (.*) failed \\(");
+    for (std::sregex_iterator at(text.begin(), text.end(), line), end; at != end; ++at) names += (*at)[1].str() + " ";
+    return names;
+  }
+  static constexpr char kAll[] = "Plain.Fails Plain.FailsTwice SpansOnly.Fails ";
+
+  tracing_test::TemporaryFolder const folder_;
+  std::string const build_ = folder_ / "build";
+};
+
+TEST_F(LastRun, IsTheLastThatRanATest) {
+  run_ctest(build_);
+  EXPECT_EQ(failed(), kAll);
+  for (std::vector<std::string> const& runs_nothing : std::vector<std::vector<std::string>>{
+           {"-N"}, {"--show-only=json-v1"}, {"--show-only"}, {"--print-labels"}, {"-R", "no such test"}, {"-T", "Start"}}) {
+    run_ctest(build_, runs_nothing);
+    EXPECT_EQ(failed(), kAll) << runs_nothing[0];
+  }
+  for (std::string const command : {"tree", "slow", "stats", "export --folded"})
+    EXPECT_THAT(ask(command).out, HasSubstr("numbers::forward")) << command;
+  std::ofstream(build_ + "/Testing/Temporary/LastTestsFailed.log") << "99:Gone.Test\n";
+  EXPECT_THAT(run_ctest(build_, {"--rerun-failed"}).err, HasSubstr("No tests were found"));
+  EXPECT_EQ(failed(), kAll);
+  run_ctest(build_, {"-R", "^Plain[.]Passes$"});
+  EXPECT_THAT(ask("show").err, AllOf(HasSubstr("left out 3 recordings of earlier runs of ctest; testlog show Testing/Temporary/testlog has them\n"),
+                                     HasSubstr("the last ctest left no recordings in Testing/")));
+}
+
+TEST_F(LastRun, HasNoTestsOfEarlierRuns) {
+  run_ctest(build_);
+  run_ctest(build_, {"-R", "Plain[.]Fails"});
+  EXPECT_EQ(failed(), "Plain.Fails Plain.FailsTwice ");
+  EXPECT_EQ(ask("show --filter=off").err, "testlog show: left out 1 recording of earlier runs of ctest; testlog show Testing/Temporary/testlog has them\n");
+  run_ctest(build_, {"--rerun-failed"});
+  EXPECT_EQ(failed(), "Plain.Fails Plain.FailsTwice ");
+  run_ctest(build_, {"-R", "Plain[.]FailsTwice"});
+  EXPECT_EQ(failed(), "Plain.FailsTwice ");
 }
 
 // `ctest -T Test` has a date in the name of its log, and keeps those of earlier runs.
-TEST_F(RecordedRun, IsThatOfADashboardToo) {
-  tracing_test::TemporaryFolder const build;
-  fs::path const temporary = std::string(build / "Testing/Temporary");
-  fs::create_directories(temporary);
-  std::string const words = "cd \"$0\" && exec \"$1\" show --time=none";
-  for (std::string const test : {"Plain.FailsTwice", "Plain.Fails"}) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the times of files lag by some milliseconds
-    std::ofstream(temporary / ("LastTest_20260108-" + std::string(test == "Plain.Fails" ? "2" : "1") + ".log")) << test;
-    testlog::testdata::run_scenarios(test, {{"TRACE_RECORD_DEFAULT", (temporary / "testlog").string()}});
-    Outcome const shown = testlog::testdata::run({"/bin/sh", "-c", words, build / ".", TESTLOG_COMMAND});
-    EXPECT_THAT(shown.out, HasSubstr("---- " + test + " ----"));
-    EXPECT_EQ(shown.err.find("left out 1 recording of earlier runs") != std::string::npos, test == "Plain.Fails") << shown.err;
+TEST_F(LastRun, IsThatOfADashboardToo) {
+  std::ofstream(build_ + "/DartConfiguration.tcl") << "BuildDirectory: " << build_ << "\n";
+  run_ctest(build_);
+  run_ctest(build_, {"-T", "Start"});
+  run_ctest(build_, {"-T", "Test", "-R", "Plain[.]Fails"});
+  EXPECT_EQ(failed(), "Plain.Fails Plain.FailsTwice ");
+}
+
+TEST_F(LastRun, IsThatOfAllCtestsThatAnIdeStartsOnePerTest) {
+  run_ctest(build_);
+  for (char const* const test : {"^Plain[.]Fails$", "^Plain[.]Passes$", "^SpansOnly[.]Fails$", "^Plain[.]Passes$"}) {
+    run_ctest(build_, {"-R", test});
+    run_ctest(build_, {"--show-only=json-v1"});
   }
+  EXPECT_EQ(failed(), "Plain.Fails SpansOnly.Fails ");
+}
+
+// The second one runs its test while the first one does, which has had another one before.
+TEST_F(LastRun, IsThatOfAllCtestsThatRanAtOnce) {
+  std::string const other = testlog::testdata::run({"/bin/sh", "-c", "echo $0 --test-dir $1 -R Only", TESTLOG_CTEST, build_}).out;
+  write_ctest(build_, {"Plain.Fails", "SpansOnly.Fails"});
+  std::ofstream(build_ + "/CTestTestfile.cmake", std::ios::app)
+      << "add_test(Waits /bin/sh -c [==[" << other << "exec '" << TESTLOG_SCENARIOS << "' --gtest_filter=Plain.FailsTwice]==])\n";
+  run_ctest(build_, {"-R", "Plain|Waits"});
+  run_ctest(build_, {"-N"});
+  EXPECT_EQ(failed(), "Plain.Fails SpansOnly.Fails Plain.FailsTwice ");
+}
+
+// A test that is started by a program that ctest starts, such as an emulator, is of that ctest, too.
+TEST_F(LastRun, IsThatOfACtestThatStartsTestsByAnotherProgram) {
+  auto const add = [this](std::string const& test) {
+    std::ofstream(build_ + "/CTestTestfile.cmake", std::ios::app)
+        << "add_test(" << test << " /bin/sh -c [==['" << TESTLOG_SCENARIOS << "' --gtest_filter=" << test << "; exit $?]==])\n";
+  };
+  write_ctest(build_, {});
+  for (char const* const test : {"Plain.Fails", "Plain.FailsTwice"}) add(test);
+  run_ctest(build_);
+  run_ctest(build_, {"-R", "FailsTwice"});
+  EXPECT_EQ(failed(), "Plain.FailsTwice ");
 }
 
 TEST_F(RecordedRun, HasNotesOfTheSelectedTestsAlone) {
@@ -264,8 +311,8 @@ TEST_F(RecordedRun, SaysThatItCannotBeWritten) {
 }
 
 TEST_F(RecordedRun, MistakesAreExplained) {
-  fs::create_directories(*folder_ / "passed/Testing/Temporary/testlog");
-  std::ofstream(*folder_ / "passed/Testing/Temporary/LastTest.log") << "ctest\n";
+  write_ctest(*folder_ / "passed", {"Plain.Passes"});
+  run_ctest(*folder_ / "passed");
   fs::create_directories(*folder_ / "empty");
   struct Mistake {
     std::vector<std::string> arguments;

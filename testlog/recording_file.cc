@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <string_view>
+#include <system_error>
 
 #include "tracing_core/environment/file_names.h"
 #include "tracing_core/environment/record_output.h"
@@ -21,27 +22,45 @@ std::filesystem::path default_folder(Environment const& environment) {
 }
 
 std::unique_ptr<tracing::internal::Region> RecordingFile::open(Environment const& environment, Output& output,
-                                                               internal::ProcessRole const& role) {
+                                                               internal::ProcessRole const& role,
+                                                               tracing::internal::Run const& run) {
+  tracing::Instant const began = tracing::Instant::now();
   is_default_ = environment.record.empty();
+  std::string default_name;
+  if (!environment.record_default.empty()) {
+    std::string const program = program_invocation_short_name;
+    default_name = std::filesystem::path(environment.record_default).filename();
+    if (!has_test(default_name)) default_name = (role.only_test.empty() ? program : program + ".%t") + ".rec";
+    default_name = tracing::internal::filled_in(default_name, role.only_test.empty() ? program : role.only_test);
+  }
   tracing::internal::RecordingFile file;
   if (!is_default_) {
     file = tracing::internal::open_recording(environment, output, role.only_test);
   } else if (!environment.record_default.empty() && !environment.capture_off) {
-    std::string const program = program_invocation_short_name;
-    std::string name = std::filesystem::path(environment.record_default).filename();
-    if (!has_test(name)) name = (role.only_test.empty() ? program : program + ".%t") + ".rec";
-    name = tracing::internal::filled_in(name, role.only_test.empty() ? program : role.only_test);
-    file = tracing::internal::open_default_recording(default_folder(environment), name, environment.record_limit, problem_);
+    file = tracing::internal::open_default_recording(default_folder(environment), default_name, environment.record_limit, problem_);
   }
   keeps_all_ = environment.record_keep == RecordKeep::all ||
                (environment.record_keep == RecordKeep::automatic && !is_default_);
   forks_when_made_ = tracing::internal::fork_count();
   if (file.region != nullptr) path_ = file.path;
+  if (!environment.record_default.empty()) log_begin(environment, run, default_name, began);
   return std::move(file.region);
 }
 
+void RecordingFile::log_begin(Environment const& environment, tracing::internal::Run const& run, std::string const& name,
+                              tracing::Instant time) {
+  std::error_code error;
+  run_ = run;
+  folder_of_log_ = std::filesystem::absolute(default_folder(environment), error);
+  name_in_log_ = name;
+  tracing::internal::RunLog(folder_of_log_).begin(run_, name_in_log_, time);
+}
+
 void RecordingFile::finish() noexcept {
-  if (path_.empty() || keeps_all_ || is_wanted_ || forks_when_made_ != tracing::internal::fork_count()) return;
+  if (forks_when_made_ != tracing::internal::fork_count()) return;
+  if (!folder_of_log_.empty())
+    tracing::internal::RunLog(folder_of_log_).end(run_, name_in_log_, tracing::Instant::now(), !is_wanted_);
+  if (path_.empty() || keeps_all_ || is_wanted_) return;
   unlink(path_.c_str());
   path_.clear();
 }

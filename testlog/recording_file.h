@@ -7,6 +7,7 @@
 
 #include "testlog/environment.h"
 #include "testlog/internal/process.h"
+#include "tracing_core/environment/ctest_run.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/record/region.h"
 
@@ -23,9 +24,10 @@ class RecordingFile {
   RecordingFile& operator=(RecordingFile const&) = delete;
 
   /// Makes the file; null if there is none. That of TRACE_RECORD is reported if it cannot be made; that of
-  /// TRACE_RECORD_DEFAULT only by a test that fails, see problem().
+  /// TRACE_RECORD_DEFAULT only by a test that fails, see problem(). If the latter is set, the log of runs in its folder says that
+  /// this process, which is part of `run`, runs tests.
   std::unique_ptr<tracing::internal::Region> open(Environment const& environment, Output& output,
-                                                  internal::ProcessRole const& role);
+                                                  internal::ProcessRole const& role, tracing::internal::Run const& run);
 
   /// Empty if there is none.
   std::string const& path() const noexcept { return path_; }
@@ -38,11 +40,15 @@ class RecordingFile {
   void begin_run() noexcept { is_wanted_ = true; }
   /// All tests have ended.
   void end_run(bool passed) noexcept { is_wanted_ = !passed; }
-  /// To be called at the end of the process: removes the file unless it is to be kept.
+  /// To be called at the end of the process, also if there is no file: removes the file unless it is to be kept.
   void finish() noexcept;
 
  private:
+  void log_begin(Environment const& environment, tracing::internal::Run const& run, std::string const& name, tracing::Instant time);
+
   std::string path_, problem_;
+  tracing::internal::Run run_;
+  std::string folder_of_log_, name_in_log_;  // empty: there is no log
   bool is_default_ = false;
   bool keeps_all_ = false;
   bool is_wanted_ = false;

@@ -44,7 +44,7 @@ class DefaultRecording : public testing::Test {
   std::vector<std::string> files() const {
     std::vector<std::string> names;
     for (auto const& entry : std::filesystem::directory_iterator(folder_ / "recordings"))
-      names.push_back(entry.path().filename());
+      if (entry.path().extension() == ".rec") names.push_back(entry.path().filename());
     std::sort(names.begin(), names.end());
     return names;
   }

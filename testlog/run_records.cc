@@ -21,7 +21,7 @@ using tracing::internal::MarkSite;
 
 // Their names and fields are part of the format of recordings.
 struct Marks {
-  MarkSite process{"process", {"pid", "host", "directory", "command", "variables", "googletest"}};
+  MarkSite process{"process", {"pid", "host", "directory", "command", "variables", "googletest", "run"}};
   MarkSite repetition{"repetition", {"number", "seed", "shards", "shard"}};
   MarkSite test_begin{"test_begin", {"test", "file", "line", "value_param", "type_param"}};
   MarkSite test_end{"test_end", {"test", "result", "duration_ms"}};
@@ -114,13 +114,13 @@ void RunRecords::write(tracing::Metadata const& metadata, Values const&... value
   write_locked(metadata, values...);
 }
 
-void RunRecords::begin_process(int argc, char const* const* argv) {
+void RunRecords::begin_process(int argc, char const* const* argv, std::string_view run) {
   utsname system{};
   uname(&system);
   std::array<char, 4096> folder{};
   if (getcwd(folder.data(), folder.size()) == nullptr) folder[0] = 0;
   write(marks().process.metadata(), static_cast<std::int64_t>(getpid()), static_cast<char const*>(system.nodename),
-        folder.data(), command_line(argc, argv), set_variables(), TESTLOG_GOOGLETEST_VERSION);
+        folder.data(), command_line(argc, argv), set_variables(), TESTLOG_GOOGLETEST_VERSION, run);
 }
 
 void RunRecords::begin_repetition(testing::UnitTest const& program, int repetition) noexcept {

@@ -28,7 +28,8 @@ class RunRecords {
   RunRecords(RunRecords const&) = delete;
   RunRecords& operator=(RunRecords const&) = delete;
 
-  void begin_process(int argc, char const* const* argv);
+  /// `run` is the id of the run that the process is part of.
+  void begin_process(int argc, char const* const* argv, std::string_view run);
   /// `repetition` counts from 0.
   void begin_repetition(testing::UnitTest const& program, int repetition) noexcept;
   void begin_test(std::string_view name, testing::TestInfo const& test) noexcept;

@@ -4,14 +4,12 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <utility>
 
 #include "testlog/hang.h"
 #include "testlog/labels.h"
 #include "testlog/perf.h"
 #include "tracing_core/dispatch/carried_context.h"
-#include "tracing_core/environment/ctest_run.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/never_destroyed.h"
 
@@ -20,13 +18,6 @@ namespace {
 
 constinit std::atomic<Session*> session{nullptr};
 constinit tracing::internal::NeverDestroyed<Attribution> the_attribution;
-
-// When the ctest began that runs this test, if that recorded in the folder that testlog_discover_tests() gives it.
-std::optional<tracing::Instant> start_of_run(Environment const& environment) {
-  std::filesystem::path const folder = default_folder(environment);
-  if (folder.empty()) return std::nullopt;
-  return tracing::internal::start_of_ctest(folder.parent_path());
-}
 
 }  // namespace
 
@@ -68,14 +59,16 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
     std::atexit([] { get()->output_.report_missing(); });
   }
   std::unique_ptr<tracing::internal::Region> region;
-  if (!role.death_test_child) region = recording_file_.open(environment_, output_, role);
-  capture_ = std::make_unique<Capture>(environment_, std::move(region));
   bool const has_profiles = !role.death_test_child && tracing::internal::ProfileOutputs::are_wanted(environment_);
+  bool const records = !environment_.record.empty() || !environment_.record_default.empty() || has_profiles;
+  tracing::internal::Run const run = records ? tracing::internal::run_of_this_process() : tracing::internal::Run();
+  if (!role.death_test_child) region = recording_file_.open(environment_, output_, role, run);
+  capture_ = std::make_unique<Capture>(environment_, std::move(region));
   if ((!recording_file_.path().empty() || has_profiles) && capture_->recording() != nullptr) {
     run_records_ = std::make_unique<RunRecords>(*capture_->recording());
-    run_records_->begin_process(role.argc, role.argv);
-    std::atexit([] { get()->recording_file_.finish(); });
+    run_records_->begin_process(role.argc, role.argv, run.id);
   }
+  if (!role.death_test_child) std::atexit([] { get()->recording_file_.finish(); });
   // This folder is for the tests that CTest runs. Programs that these start may be test programs, too.
   unsetenv("TRACE_RECORD_DEFAULT");
   if (has_profiles) {
@@ -89,7 +82,8 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
       Owner const owner = attribution_.owner_now(span);
       return owner.test != 0 && !owner.late;
     };
-    files_ = std::make_unique<FileOutputs>(environment_, output_, is_of_running_test, start_of_run(environment_));
+    auto const run_began = environment_.record_default.empty() ? std::nullopt : run.ctest_began;
+    files_ = std::make_unique<FileOutputs>(environment_, output_, is_of_running_test, run_began);
     std::atexit([] { get()->files_->finish(); });
   }
   auto const append_members = [this](tracing::TextBuffer& line, tracing::SpanRef span, tracing::Track const& track) {

@@ -1,5 +1,6 @@
 #include "testlog/cli/selection.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,20 +32,34 @@ std::vector<std::string> recordings_in(fs::path const& folder) {
   return found;
 }
 
-// The folder in which testlog_discover_tests() lets tests record, of the build in which ctest ran last.
-std::optional<fs::path> folder_of_last_run() {
-  std::optional<fs::path> newest;
-  fs::file_time_type newest_time{};
+// Recordings of the run whose test was the last.
+struct LastRun {
+  fs::path folder;
+  tracing::Instant began;
+  tracing::Instant last;
+};
+
+tracing::Instant written(fs::path const& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return {};
+  return tracing::Instant{status.st_mtim.tv_sec * kSecond + status.st_mtim.tv_nsec};
+}
+
+// That of the folder in which testlog_discover_tests() lets the tests of a build record. Without a log, as earlier versions of
+// testlog left it, all recordings belong to it.
+LastRun last_run_in(fs::path const& folder) {
+  if (auto const run = tracing::internal::RunLog(folder).last()) return {folder, run->began, run->last};
+  return {folder, {}, written(folder)};
+}
+
+std::optional<LastRun> find_last_run() {
+  std::optional<LastRun> newest;
   auto const look_at = [&](fs::path const& build) {
     std::error_code error;
-    fs::path const temporary = build / "Testing" / "Temporary";
-    if (!fs::is_directory(temporary / "testlog", error)) return;
-    for (fs::path const& log : tracing::internal::logs_of_ctest(temporary)) {
-      auto const time = fs::last_write_time(log, error);
-      if (error || (newest && time <= newest_time)) continue;
-      newest = (temporary / "testlog").lexically_normal();
-      newest_time = time;
-    }
+    fs::path const folder = (build / "Testing" / "Temporary" / "testlog").lexically_normal();
+    if (!fs::is_directory(folder, error)) return;
+    LastRun run = last_run_in(folder);
+    if (!newest || run.last > newest->last) newest = std::move(run);
   };
   look_at(".");
   std::error_code error;
@@ -58,17 +73,14 @@ std::optional<fs::path> folder_of_last_run() {
   return newest;
 }
 
-// Removes recordings from earlier runs of ctest, of tests that the last run left out.
-void leave_out_earlier_runs(std::string const& command, fs::path const& folder, std::vector<std::string>& files) {
-  auto const start = tracing::internal::start_of_ctest(folder.parent_path());
-  if (!start) return;
-  std::size_t const left_out = std::erase_if(files, [&start](std::string const& file) {
-    auto const begin = start_of(file);
-    return begin && *begin < *start;
+// Removes recordings from earlier runs, of tests that the last run left out.
+void leave_out_earlier_runs(std::string const& command, LastRun const& run, std::vector<std::string>& files) {
+  std::size_t const left_out = std::erase_if(files, [&run](std::string const& file) {
+    return start_of(file).value_or(written(file)) < run.began;
   });
   if (left_out == 0) return;
   std::fprintf(stderr, "testlog %s: left out %zu recording%s of earlier runs of ctest; testlog %s %s has them\n", command.c_str(),
-               left_out, left_out == 1 ? "" : "s", command.c_str(), folder.c_str());
+               left_out, left_out == 1 ? "" : "s", command.c_str(), run.folder.c_str());
 }
 
 std::int64_t now_ns() { return tracing::Instant::now().ns; }
@@ -98,12 +110,12 @@ std::optional<tracing::Instant> start_of(std::string const& file) {
 
 std::vector<std::string> files_of(std::string const& command, std::vector<std::string> const& paths) {
   std::vector<std::string> all = paths;
+  std::optional<LastRun> const last_run = paths.empty() ? find_last_run() : std::nullopt;
   if (all.empty()) {
-    auto const folder = folder_of_last_run();
-    if (!folder)
+    if (!last_run)
       throw std::runtime_error(command + ": no recording is named, and in or below the current folder no ctest of tests by "
                                           "testlog_discover_tests() has run");
-    all = {folder->string()};
+    all = {last_run->folder.string()};
   }
   std::vector<std::string> files;
   for (std::string const& path : all) {
@@ -114,7 +126,7 @@ std::vector<std::string> files_of(std::string const& command, std::vector<std::s
       continue;
     }
     auto found = recordings_in(path);
-    if (paths.empty()) leave_out_earlier_runs(command, path, found);
+    if (last_run) leave_out_earlier_runs(command, *last_run, found);
     if (found.empty() && paths.empty())
       throw std::runtime_error(command + ": the last ctest left no recordings in " + path + ": its tests passed, or recorded nothing");
     if (found.empty()) throw std::runtime_error(command + ": " + path + " has no recordings (*.rec)");

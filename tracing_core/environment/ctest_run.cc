@@ -5,37 +5,118 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string_view>
 #include <system_error>
+#include <unordered_map>
+#include <vector>
 
+#include "tracing_core/export/write_all.h"
 #include "tracing_core/internal/open_file.h"
+#include "tracing_core/internal/process_stat.h"
 
 namespace tracing::inline v1::internal {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kMaxPause = 600 * kSecond;  // between ctests of one test each that an IDE starts one after the other
+constexpr off_t kMaxBytes = 1 << 20;
+
+std::string id_of(std::int64_t process, std::uint64_t start) { return std::to_string(process) + "-" + std::to_string(start); }
+
+bool is_ctest(ProcessStat const& process) noexcept {
+  std::string_view const name = process.name;
+  return name == "ctest" || name == "ctest3";
+}
+
+struct LoggedRun {
+  Instant began{}, last{};
+  std::string recording{};  // of its first process
+  bool is_of_one_test = true;
+};
+
+using LoggedRuns = std::unordered_map<std::string, LoggedRun>;
+
+// What is no line of ours is skipped.
+void read_runs(std::string const& path, LoggedRuns& runs) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return;  // to open a FIFO would wait for a writer
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string id, what, recording;
+    Instant time;
+    if (!(words >> id >> time.ns >> what >> std::ws) || !std::getline(words, recording)) continue;
+    auto const [found, is_new] = runs.try_emplace(id, LoggedRun{time, time, recording});
+    LoggedRun& run = found->second;
+    run.began = std::min(run.began, time);
+    run.last = std::max(run.last, time);
+    run.is_of_one_test &= run.recording == recording;
+  }
+}
 
 }  // namespace
 
-std::vector<std::filesystem::path> logs_of_ctest(std::filesystem::path const& temporary) {
-  std::vector<std::filesystem::path> logs;
-  std::error_code error;
-  for (auto const& entry : std::filesystem::directory_iterator(temporary, error)) {
-    std::string const name = entry.path().filename();
-    bool const is_log = name.ends_with(".log") || name.ends_with(".log.tmp");
-    if (is_log && (name.starts_with("LastTest.") || name.starts_with("LastTest_"))) logs.push_back(entry.path());
+Run run_of_this_process() {
+  constexpr int kMaxGenerations = 32;
+  std::int64_t process = getppid();
+  for (int i = 0; i < kMaxGenerations && process > 0; ++i) {
+    auto const found = stat_of_process(process);
+    if (!found) break;
+    if (is_ctest(*found)) {
+      std::int64_t const age = static_cast<std::int64_t>(clock_ticks_now() - found->start) * ns_per_clock_tick();
+      return {id_of(process, found->start), Instant{Instant::now().ns - age}};
+    }
+    process = found->parent;
   }
-  return logs;
+  auto const own = stat_of_process(getpid());
+  return {id_of(getpid(), own ? own->start : static_cast<std::uint64_t>(Instant::now().ns)), std::nullopt};
 }
 
-std::optional<Instant> start_of_ctest(std::filesystem::path const& temporary) {
-  std::optional<Instant> latest;
-  for (std::filesystem::path const& log : logs_of_ctest(temporary)) {
-    struct statx file {};
-    if (statx(AT_FDCWD, log.c_str(), 0, STATX_BTIME, &file) != 0 || (file.stx_mask & STATX_BTIME) == 0) continue;
-    Instant const made{file.stx_btime.tv_sec * kSecond + file.stx_btime.tv_nsec};
-    if (!latest || made > *latest) latest = made;
+void RunLog::append(Run const& run, std::string const& recording, Instant time, char const* what) const noexcept {
+  try {
+    std::string const path = folder_ + "/runs.log";
+    std::string const line = run.id + " " + std::to_string(time.ns) + " " + what + " " + recording + "\n";
+    int const file = open_to_append(path.c_str(), FileName::formed);
+    if (file < 0) return;
+    (void)write_once(file, line);
+    struct stat written {}, named {};
+    // Of several processes one renames it, unless it has been renamed meanwhile.
+    bool const is_full = fstat(file, &written) == 0 && written.st_size >= kMaxBytes;
+    if (is_full && flock(file, LOCK_EX | LOCK_NB) == 0 && stat(path.c_str(), &named) == 0 && named.st_ino == written.st_ino)
+      std::rename(path.c_str(), (folder_ + "/runs.old.log").c_str());
+    close(file);
+  } catch (...) {  // out of memory
   }
-  return latest;
+}
+
+void RunLog::begin(Run const& run, std::string const& recording, Instant time) const noexcept {
+  append(run, recording, time, "begin");
+}
+
+void RunLog::end(Run const& run, std::string const& recording, Instant time, bool passed) const noexcept {
+  append(run, recording, time, passed ? "passed" : "failed");
+}
+
+std::optional<RunLog::LastRun> RunLog::last() const {
+  LoggedRuns by_id;
+  for (char const* const name : {"/runs.old.log", "/runs.log"}) read_runs(folder_ + name, by_id);
+  std::vector<LoggedRun> runs;
+  for (auto& [id, run] : by_id) runs.push_back(std::move(run));
+  std::sort(runs.begin(), runs.end(), [](LoggedRun const& a, LoggedRun const& b) { return a.last > b.last; });
+  if (runs.empty()) return std::nullopt;
+  LoggedRun first = runs.front();
+  for (LoggedRun const& run : runs) {
+    bool const overlaps = run.last >= first.began;
+    bool const is_one_of_many = run.is_of_one_test && first.is_of_one_test && first.began.ns - run.last.ns <= kMaxPause;
+    if (!overlaps && !is_one_of_many) break;
+    if (run.began <= first.began) first = run;
+  }
+  return LastRun{first.began, runs.front().last};
 }
 
 void empty_if_older(std::string const& path, Instant time) noexcept {

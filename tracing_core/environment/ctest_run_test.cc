@@ -1,0 +1,82 @@
+#include "tracing_core/environment/ctest_run.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <sstream>
+#include <string>
+
+#include "tests/support/temporary_folder.h"
+
+namespace tracing::internal {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+// When the last run began, by a log of `run second recording`, `;` after each; -1 if there is none.
+std::int64_t began(std::string const& log) {
+  tracing_test::TemporaryFolder const folder;
+  std::istringstream lines(log);
+  std::string run, recording;
+  std::int64_t second;
+  while (lines >> run >> second >> recording && recording.ends_with(';')) {
+    recording.pop_back();
+    RunLog(folder / ".").begin({run, {}}, recording, Instant{second * kSecond});
+  }
+  auto const last = RunLog(folder / ".").last();
+  return last ? last->began.ns / kSecond : -1;
+}
+
+TEST(RunLog, HasNoRunBeforeTheFirst) { EXPECT_EQ(began(""), -1); }
+
+TEST(RunLog, HasTheRunOfTheLastProcess) {
+  EXPECT_EQ(began("A 1 x; A 2 y;"), 1);
+  EXPECT_EQ(began("A 1 x; A 2 y; B 3 x; B 4 y;"), 3);
+  EXPECT_EQ(began("A 1 x; A 2 y; B 3 x;"), 3) << "one test of many is a run of its own";
+  EXPECT_EQ(began("A 1 x; B 3 x; B 4 y;"), 3);
+}
+
+TEST(RunLog, TakesRunsThatOverlapForOne) {
+  EXPECT_EQ(began("A 1 x; A 2 y; B 3 v; A 4 z; B 5 w;"), 1);
+  EXPECT_EQ(began("A 1 x; A 2 y; B 3 v; A 4 z;"), 1);
+  EXPECT_EQ(began("Z 0 x; Z 1 y; A 2 x; B 3 v; A 4 z; C 5 u; B 6 w; C 7 t;"), 2) << "one after the other";
+}
+
+TEST(RunLog, TakesRunsOfOneTestEachForOne) {
+  EXPECT_EQ(began("A 1 x; B 500 y; C 1000 z;"), 1);
+  EXPECT_EQ(began("A 1 x; B 500 y; C 1101 z;"), 1101) << "more than ten minutes later";
+  EXPECT_EQ(began("M 1 x; M 2 y; A 3 x; B 4 y;"), 3);
+  EXPECT_EQ(began("A 1 x; A 2 x; B 3 y;"), 1) << "a test that was repeated";
+}
+
+TEST(RunLog, SkipsWhatIsNoLine) {
+  tracing_test::TemporaryFolder const folder;
+  folder.write("runs.log", "A 1 begin x\n\nA\nB two begin x\nB 9\nB 9 begin\n");
+  EXPECT_EQ(RunLog(folder / ".").last()->last.ns, 1);
+}
+
+TEST(RunLog, IsBounded) {
+  tracing_test::TemporaryFolder const folder;
+  std::string const log = folder / "runs.log", old = folder / "runs.old.log";
+  std::string lines;
+  while (lines.size() < (1 << 20)) lines += "A 1 begin x\n";
+  folder.write("runs.log", lines);
+  RunLog(folder / ".").end({"A", {}}, "x", Instant{2}, true);
+  EXPECT_FALSE(std::filesystem::exists(log));
+  EXPECT_EQ(std::filesystem::file_size(old), lines.size() + 13);
+  RunLog(folder / ".").begin({"A", {}}, "x", Instant{3});
+  EXPECT_EQ(folder.read("runs.log"), "A 3 begin x\n");
+  EXPECT_EQ(RunLog(folder / ".").last()->began.ns, 1);
+}
+
+TEST(Run, OfAProcessStays) {
+  Run const run = run_of_this_process();
+  EXPECT_EQ(run.id, run_of_this_process().id);
+  EXPECT_NE(run.id.find('-'), run.id.npos);
+  // Of the ctest that runs this test, if any.
+  EXPECT_LE(run.ctest_began.value_or(Instant{}), Instant::now());
+}
+
+}  // namespace
+}  // namespace tracing::internal
