@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "testlog/signal_stack.h"
+#include "tracing_core/internal/span_clock.h"
 #include "tracing_core/internal/thread_info.h"
 
 namespace testlog::inline v1 {
@@ -10,28 +11,45 @@ namespace {
 
 using tracing::internal::this_thread_info;
 
-// Homes of threads, beside tests.
-constexpr TestTag kAnyTest = 0;
-constexpr TestTag kServesAllTests = ~TestTag{1};
-constexpr TestTag kRunsTests = ~TestTag{0};  // any test, even inside a span that an earlier test left open
+enum class Serves : std::uint8_t { unknown, one_test, any_test, all_tests };  // any_test: until it gets work of one
 
-bool is_test(TestTag home) noexcept { return home != kAnyTest && home < kServesAllTests; }
+struct ThisThread {
+  Serves serves = Serves::unknown;
+  std::atomic<TestTag> own{0};                    // the test that it serves
+  std::atomic<TestTag> const* records = nullptr;  // where the tag of its records is: `own`, or that of the running test
+};
+constinit thread_local ThisThread this_thread;
 
-constinit thread_local bool has_home = false;
+void serve(Serves serves, TestTag test, std::atomic<TestTag> const& running) noexcept {
+  if (this_thread.serves == Serves::unknown) ensure_signal_stack();
+  this_thread.serves = serves;
+  this_thread.own.store(test, std::memory_order_relaxed);
+  this_thread.records = serves == Serves::one_test ? &this_thread.own : &running;
+}
 
 }  // namespace
 
-TestTag Attribution::begin_test(std::string const& name) {
-  ++last_;
-  set_home(kRunsTests);
+TestTag Attribution::begin_test(std::string const& name) noexcept {
+  TestTag const tag = last_.load(std::memory_order_relaxed) + 1;
+  serve(Serves::all_tests, 0, running_);
   test_thread_ = this_thread_info().number;
   // A late thread may be reading the name of the test that had this place.
-  Test& test = tests_[last_ % kTests];
+  Test& test = tests_[tag % kTests];
   test.tag.store(0);
   test.name.store(&name);
-  test.tag.store(last_);
-  running_ = last_;
-  return last_;
+  test.end.store(0, std::memory_order_relaxed);
+  test.begin.store(tracing::internal::ticks_now(), std::memory_order_relaxed);
+  test.tag.store(tag);
+  last_.store(tag, std::memory_order_relaxed);
+  origins_.begin_test(tag, ThreadOrigins::now());
+  running_ = tag;
+  return tag;
+}
+
+void Attribution::end_test() noexcept {
+  tests_[running() % kTests].end.store(tracing::internal::ticks_now(), std::memory_order_relaxed);
+  origins_.end_test(ThreadOrigins::now());
+  running_ = 0;
 }
 
 std::string_view Attribution::name_of(TestTag test) const noexcept {
@@ -41,39 +59,44 @@ std::string_view Attribution::name_of(TestTag test) const noexcept {
   return found.tag.load() == test ? std::string_view(*name) : std::string_view();
 }
 
-void Attribution::serve_all_tests() noexcept { set_home(kServesAllTests); }
+void Attribution::serve_all_tests() noexcept { serve(Serves::all_tests, 0, running_); }
 
 TestTag Attribution::test_of_this_thread() const noexcept {
-  TestTag const home = has_home ? home_of(this_thread_info().number) : kAnyTest;
-  return is_test(home) ? home : running();
+  return this_thread.records == nullptr ? running() : this_thread.records->load(std::memory_order_relaxed);
 }
 
-void Attribution::serve_test(TestTag test) noexcept {
+TestTag Attribution::begin_work(TestTag test) noexcept {
   observe_event();
-  TestTag const home = home_of(this_thread_info().number);
-  if (is_test(home) || home == kAnyTest) set_home(test);
+  TestTag const before = this_thread.own.load(std::memory_order_relaxed);
+  if (this_thread.serves != Serves::all_tests) serve(Serves::one_test, test, running_);
+  return before;
 }
 
-void Attribution::set_home(TestTag home) noexcept {
-  if (!has_home) ensure_signal_stack();
-  has_home = true;
-  auto const& info = this_thread_info();
-  Thread& thread = threads_[info.number % kThreads];
-  thread.home = home;
-  thread.number = info.number;
+void Attribution::end_work(TestTag before) noexcept {
+  if (this_thread.serves != Serves::all_tests) serve(before == 0 ? Serves::any_test : Serves::one_test, before, running_);
 }
 
 void Attribution::observe_event() noexcept {
-  if (has_home) [[likely]]
+  if (this_thread.serves != Serves::unknown) [[likely]]
     return;
-  bool const is_main_thread = this_thread_info().os_thread == getpid();
-  set_home(is_main_thread ? kServesAllTests : running());
-  if (is_main_thread && test_thread_ == 0) test_thread_ = this_thread_info().number;
+  if (this_thread_info().os_thread == getpid()) {
+    serve(Serves::all_tests, 0, running_);
+    if (test_thread_ == 0) test_thread_ = this_thread_info().number;
+  } else {
+    TestTag const test = test_of_creation();
+    serve(test == 0 ? Serves::any_test : Serves::one_test, test, running_);
+  }
 }
 
-TestTag Attribution::home_of(std::uint64_t thread_number) const noexcept {
-  Thread const& thread = threads_[thread_number % kThreads];
-  return thread.number == thread_number ? thread.home.load() : kAnyTest;
+// If the system does not say when the thread was created: the one that is running.
+TestTag Attribution::test_of_creation() const noexcept {
+  auto const created = ThreadOrigins::of_this_thread();
+  return created ? origins_.test_at(*created) : running();
+}
+
+std::atomic<TestTag> const* const* Attribution::tag_of_records() noexcept {
+  observe_event();
+  return &this_thread.records;
 }
 
 std::atomic<TestTag>& Attribution::tag_of(tracing::SpanRef span) noexcept {
@@ -81,27 +104,47 @@ std::atomic<TestTag>& Attribution::tag_of(tracing::SpanRef span) noexcept {
   return spans_[static_cast<std::uint32_t>(span.id().value) % kSpans];
 }
 
-Owner Attribution::decide(TestTag running, TestTag home, bool inside_running, TestTag outermost) const noexcept {
-  if (home == kRunsTests || (running != 0 && inside_running)) return {running, false};
-  if (is_test(home) && home != running) return {home, true};
+// Unknown tests have ended.
+bool Attribution::has_ended(TestTag test, std::uint64_t ticks) const noexcept {
+  Test const& found = tests_[test % kTests];
+  if (test == 0) return false;
+  std::uint64_t const end = found.end.load(std::memory_order_relaxed);
+  bool const is_known = found.tag.load(std::memory_order_relaxed) == test;
+  return is_known && end != 0 && end <= ticks;
+}
+
+TestTag Attribution::running_at(std::uint64_t ticks) const noexcept {
+  TestTag const last = last_.load(std::memory_order_relaxed);
+  for (TestTag test = last; test > 0 && last - test < kTests - 1; --test) {
+    Test const& found = tests_[test % kTests];
+    if (found.begin.load(std::memory_order_relaxed) > ticks) continue;
+    return has_ended(test, ticks) ? 0 : test;
+  }
+  return 0;
+}
+
+Owner Attribution::decide(TestTag running, TestTag of_thread, bool inside_running, TestTag outermost) const noexcept {
+  if (running != 0 && inside_running) return {running, false};
+  if (of_thread != running) return {of_thread, true};
   if (outermost != 0 && outermost != running) return {outermost, true};
   return {running, false};
 }
 
 Owner Attribution::owner_now(tracing::SpanRef span) noexcept {
   TestTag const running = this->running();
+  if (runs_tests(this_thread_info().number)) return {running, false};
   TestTag outermost = 0;
   bool inside_running = false;
   for (; span; span = span.parent()) {
     outermost = tag_of(span).load(std::memory_order_relaxed);
     inside_running |= outermost == running;
   }
-  return decide(running, home_of(this_thread_info().number), inside_running, outermost);
+  return decide(running, test_of_this_thread(), inside_running, outermost);
 }
 
 Owner Attribution::owner_of(tracing::internal::RecordEntry const& entry,
                             tracing::internal::RecordedSpan const* span) const noexcept {
-  return owner_of(entry.tag, entry.track, [&span] {
+  return owner_of(entry.tag, entry.ticks, entry.track, [&span] {
     TestTag const tag = span == nullptr ? kNoSpan : span->tag;
     if (span != nullptr) span = span->parent.get();
     return tag;
@@ -110,7 +153,7 @@ Owner Attribution::owner_of(tracing::internal::RecordEntry const& entry,
 
 void Attribution::observe_span(tracing::SpanRef span) noexcept {
   observe_event();
-  tag_of(span).store(running(), std::memory_order_relaxed);
+  tag_of(span).store(this_thread.records->load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
 }  // namespace testlog::inline v1

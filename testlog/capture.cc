@@ -1,5 +1,6 @@
 #include "testlog/capture.h"
 
+#include <atomic>
 #include <new>
 #include <utility>
 
@@ -15,6 +16,12 @@ using tracing::SpanRef;
 using tracing::internal::RecordLayer;
 using tracing::internal::RecordStore;
 using tracing::internal::Region;
+
+constinit std::atomic<Attribution*> attribution_of_threads{nullptr};
+
+std::atomic<TestTag> const* const* tag_of_this_thread() noexcept {
+  return attribution_of_threads.load(std::memory_order_relaxed)->tag_of_records();
+}
 
 // Notes what the attribution of records and the report of exceptions need, and records.
 class CaptureLayer final : public tracing::Layer {
@@ -69,19 +76,21 @@ class CaptureLayer final : public tracing::Layer {
 
 }  // namespace
 
-Capture::Capture(Environment const& environment, std::unique_ptr<Region> file) : is_off_(environment.capture_off) {
+Capture::Capture(Environment const& environment, std::unique_ptr<Region> file, Attribution& attribution)
+    : is_off_(environment.capture_off), attribution_(attribution) {
   if (is_off_ && file == nullptr && !tracing::internal::ProfileOutputs::are_wanted(environment)) return;
   if (file == nullptr) file = Region::make_anonymous(environment.record_limit);
   if (file == nullptr) return;
-  store_ = std::make_shared<RecordStore>(std::move(file));
+  attribution_of_threads.store(&attribution, std::memory_order_release);
+  store_ = std::make_shared<RecordStore>(std::move(file), attribution.running_tag(), tag_of_this_thread);
   if (environment.capture == "trace") return;  // no filter is the fastest
   owned_filter_ = std::make_unique<tracing::EnvFilter>(tracing::internal::filter_of(environment.capture));
   filter_ = owned_filter_.get();
 }
 
-std::unique_ptr<tracing::Layer> Capture::make_layer(Attribution& attribution, tracing::LayerMask shown) {
+std::unique_ptr<tracing::Layer> Capture::make_layer(tracing::LayerMask shown) {
   if (store_ == nullptr) return nullptr;
-  return std::make_unique<CaptureLayer>(store_, attribution, shown);
+  return std::make_unique<CaptureLayer>(store_, attribution_, shown);
 }
 
 std::unique_ptr<tracing::internal::Recording> Capture::read(std::uint64_t from) const {
@@ -95,15 +104,6 @@ std::unique_ptr<tracing::internal::Recording> Capture::read_all(std::uint64_t fr
   } catch (std::bad_alloc const&) {
     return nullptr;
   }
-}
-
-void Capture::begin_test(TestTag tag) noexcept {
-  if (store_ != nullptr) store_->set_tag(tag);
-  begin_of_test_ = now();
-}
-
-void Capture::end_test() noexcept {
-  if (store_ != nullptr) store_->set_tag(0);
 }
 
 // Later than every record so far, although the clock may show the same for some time.

@@ -21,8 +21,9 @@ namespace testlog::inline v1 {
 /// another thread is just making at such a moment may come before it and be read after it.
 class Capture {
  public:
-  /// `file` is that of TRACE_RECORD or TRACE_RECORD_DEFAULT, or null.
-  Capture(Environment const& environment, std::unique_ptr<tracing::internal::Region> file);
+  /// `file` is that of TRACE_RECORD or TRACE_RECORD_DEFAULT, or null. `attribution`, the only one of the process, says to which test
+  /// records belong, and must outlive everything.
+  Capture(Environment const& environment, std::unique_ptr<tracing::internal::Region> file, Attribution& attribution);
   Capture(Capture const&) = delete;
   Capture& operator=(Capture const&) = delete;
 
@@ -39,11 +40,10 @@ class Capture {
 
   /// The layer that records, null if there is nothing to do, and its filter. Each may be called once. Records that one of the
   /// layers `shown` sees are marked.
-  std::unique_ptr<tracing::Layer> make_layer(Attribution& attribution, tracing::LayerMask shown);
+  std::unique_ptr<tracing::Layer> make_layer(tracing::LayerMask shown);
   std::unique_ptr<tracing::Filter> take_filter() noexcept { return std::move(owned_filter_); }
 
-  void begin_test(TestTag tag) noexcept;
-  void end_test() noexcept;
+  void begin_test() noexcept { begin_of_test_ = now(); }
   /// The first place of the running test.
   std::uint64_t begin_of_test() const noexcept { return begin_of_test_; }
   /// The place after all records so far.
@@ -62,6 +62,7 @@ class Capture {
 
  private:
   bool const is_off_;
+  Attribution& attribution_;
   std::shared_ptr<tracing::internal::RecordStore> store_;
   std::unique_ptr<tracing::EnvFilter> owned_filter_;
   tracing::EnvFilter const* filter_ = nullptr;

@@ -118,9 +118,10 @@ void FailureReport::print_matching(std::string_view test) {
     tracing::internal::RecordedSpans spans;
     tracing::internal::replay(*recording, *registry, [&](RecordEntry const& entry) -> bool {
       spans.follow(entry);
-      bool const is_of_test = running == 0 || entry.tag == 0 || entry.tag == running;
+      Owner const owner = session_.attribution().owner_of(entry, spans.current());
+      bool const is_of_test = running == 0 || entry.tag == 0 || entry.tag == running || owner.late;
       if (entry.ticks < from || !was_selected(entry, spans.current()) || !is_of_test) return false;
-      replaying.set_owner(session_.attribution().owner_of(entry, spans.current()));
+      replaying.set_owner(owner);
       return true;
     });
     if (!lines.empty()) {

@@ -372,4 +372,21 @@ TEST(RecordedPerfSpans, AreShownAsTheyWereLiveAndAreInEachExport) {
   EXPECT_THAT(testlog::testdata::content_of(folder / "run.pftrace"), HasSubstr("cpu_ldg"));
 }
 
+// A thread keeps its test, and a reader knows when that has ended.
+TEST(RecordedLateRecord, IsShownAsItWasLiveAndIsOfItsTest) {
+  tracing_test::TemporaryFolder const folder;
+  std::string const file = folder / "late.rec";
+  std::string const live = testlog::testdata::run_scenarios("Late.CreatesAThreadAndAllowsErrors:Late.AllowsErrors", {{"TRACE_RECORD", file}}).err;
+  auto const show = [&file](std::vector<std::string> const& more) {
+    std::vector<std::string> words{TESTLOG_COMMAND, "show", "--time=none", file};
+    words.insert(words.end(), more.begin(), more.end());
+    return std::regex_replace(testlog::testdata::run(words).out, std::regex("----.*\n"), "");
+  };
+  EXPECT_EQ(live, "[late, from Late.CreatesAThreadAndAllowsErrors] [thread 2] ERROR process_scenarios: of the thread\n");
+  EXPECT_EQ(show({}), live);
+  EXPECT_EQ(show({"--test=Late.CreatesAThreadAndAllowsErrors"}), live);
+  EXPECT_EQ(show({"--test=Late.AllowsErrors"}), "");
+  EXPECT_THAT(show({"--json"}), HasSubstr(R"("test":"Late.CreatesAThreadAndAllowsErrors","late":true,"thread":"thread 2")"));
+}
+
 }  // namespace

@@ -194,6 +194,23 @@ TEST(LateRecord, IsLabelledWithItsTest) {
   EXPECT_THAT(outcome.err, HasSubstr("[late, from Threads.LeavesAThreadBehind] [thread 2]  WARN"));
 }
 
+TEST(LateRecord, OfAThreadThatWasSilentIsOfTheTestThatCreatedIt) {
+  Outcome const outcome = run_scenarios("Late.CreatesAThreadAndAllowsErrors:Late.IsNotToBlame");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_THAT(outcome.err, HasSubstr("[late, from Late.CreatesAThreadAndAllowsErrors] [thread 2] ERROR theirs: "));
+}
+
+TEST(LateRecord, IsInTheReportOfTheRunningTest) {
+  Outcome const outcome = run_scenarios("Late.CreatesAThreadAndAllowsErrors:Late.Fails", {{"TRACE_SHOW", "failed"}});
+  EXPECT_THAT(outcome.err, HasSubstr("[late, from Late.CreatesAThreadAndAllowsErrors] [thread 2] ERROR process_scenarios: of the thread\n"));
+}
+
+TEST(SharedThread, ThatIsCreatedOutsideTestsBelongsToTheRunningTest) {
+  Outcome const outcome = run_scenarios("SharedHelper.*");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_THAT(outcome.err, Not(HasSubstr("[late")));
+}
+
 TEST(SharedThread, BelongsToTheRunningTest) {
   Outcome const outcome = run_scenarios("Threads.Pool*");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
@@ -202,7 +219,8 @@ TEST(SharedThread, BelongsToTheRunningTest) {
 
 TEST(SharedThread, BelongsToTheTestWhoseWorkWithCurrentSpanBrings) {
   Outcome const outcome = run_scenarios("Threads.Jobs*");
-  EXPECT_THAT(outcome.err, Not(HasSubstr("[late")));
+  EXPECT_EQ(count(outcome.err, "[late"), 1) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("[late, from Threads.JobsStart] [thread 2]  INFO process_scenarios: not brought\n"));
   EXPECT_EQ(count(outcome.out, "process_scenarios: from the job"), 1);
   EXPECT_EQ(count(outcome.out, "Failure\n"), 1) << outcome.out;
 }

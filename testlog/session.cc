@@ -39,7 +39,8 @@ void Session::start(internal::ProcessRole const& role) {
                                       {.before = kLock, .in_parent = kUnlock, .in_child = kUnlock});
   static constexpr tracing::ContextCarrier kRunningTest{
       .capture = []() noexcept { return get()->attribution_.test_of_this_thread(); },
-      .adopt = [](std::uint32_t test) noexcept { get()->attribution_.serve_test(test); }};
+      .adopt = [](std::uint32_t test) noexcept { return get()->attribution_.begin_work(test); },
+      .restore = [](std::uint32_t test) noexcept { get()->attribution_.end_work(test); }};
   tracing::set_context_carrier(&kRunningTest);
   tracing::set_global_default(made->registry_);
   if (!role.death_test_child && !made->mute_) watch_for_hangs(*made);
@@ -63,7 +64,7 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
   bool const records = !environment_.record.empty() || !environment_.record_default.empty() || has_profiles;
   tracing::internal::Run const run = records ? tracing::internal::run_of_this_process() : tracing::internal::Run();
   if (!role.death_test_child) region = recording_file_.open(environment_, output_, role, run);
-  capture_ = std::make_unique<Capture>(environment_, std::move(region));
+  capture_ = std::make_unique<Capture>(environment_, std::move(region), attribution_);
   if ((!recording_file_.path().empty() || has_profiles) && capture_->recording() != nullptr) {
     run_records_ = std::make_unique<RunRecords>(*capture_->recording());
     run_records_->begin_process(role.argc, role.argv, run.id);
@@ -101,7 +102,7 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
 // The layer that captures comes first, since the others take their times from it.
 void Session::make_registry() {
   auto builder = tracing::RegistryBuilder()
-                     .with(capture_->make_layer(attribution_, mute_ ? 0 : LiveOutput::kLayer), capture_->take_filter())
+                     .with(capture_->make_layer(mute_ ? 0 : LiveOutput::kLayer), capture_->take_filter())
                      .with(live_->make_layer(), live_->take_filter())
                      .with(fail_on_.make_layer(), fail_on_.take_filter());
   if (files_ != nullptr) {
@@ -127,13 +128,13 @@ void Session::begin_test(std::string const& name, Settings const& settings) {
   } else {
     fail_on_.begin_test(environment_.fail_on, "TRACE_FAIL_ON");
   }
-  capture_->begin_test(attribution_.begin_test(name));
+  attribution_.begin_test(name);
+  capture_->begin_test();
 }
 
 void Session::end_test() {
   if (profiles_ != nullptr) profiles_->end_test(attribution_.running(), std::string(attribution_.name_of(attribution_.running())));
   attribution_.end_test();
-  capture_->end_test();
   live_->end_test();
   output_.set_test({});
   if (files_ != nullptr) files_->end_test();

@@ -259,7 +259,7 @@ void StateReport::add_path(std::size_t after) noexcept {
 
 void StateReport::add_owner(Attribution const& attribution) noexcept {
   Owner const owner =
-      attribution.owner_of(reader_->tag(), reader_->track().number, [this, i = std::size_t{0}]() mutable {
+      attribution.owner_of(reader_->tag(), reader_->ticks(), reader_->track().number, [this, i = std::size_t{0}]() mutable {
         return i < reader_->depth() ? reader_->tag_of_span(i++) : Attribution::kNoSpan;
       });
   if (owner.test == 0) line_ << "[outside any test] ";

@@ -52,6 +52,11 @@ bool RecordLabels::append(tracing::TextBuffer& out, tracing::EventView const& ev
     out.push_back(' ');
   }
   if (!is_json_ && place_.is_outside_tests()) out.append("[outside any test] ");
+  if (!is_json_ && place_.is_late()) {
+    out.append("[late, from ");
+    tracing::append_sanitized_in_line(out, place_.test());
+    out.append("] ");
+  }
   if (!is_json_ && track.number != main_track_) tracing::internal::append_thread_label(out, track);
   if (!format_->append(out, event)) {
     out.resize_down(begin);
@@ -61,6 +66,7 @@ bool RecordLabels::append(tracing::TextBuffer& out, tracing::EventView const& ev
   tracing::internal::JsonMembers members(out);
   if (!members.is_open()) return true;
   if (std::string_view const test = place_.test(); !test.empty()) tracing::append_json_string(members.add("test"), test);
+  if (place_.is_late()) members.add("late").append("true");
   members.add_thread(track);
   return true;
 }

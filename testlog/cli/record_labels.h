@@ -19,13 +19,15 @@ class RecordPlace {
   virtual std::string_view test() const noexcept = 0;
   /// Whether it is outside any test of a recording of tests.
   virtual bool is_outside_tests() const noexcept = 0;
+  /// Whether its test had ended.
+  virtual bool is_late() const noexcept = 0;
 
  protected:
   ~RecordPlace() = default;
 };
 
-/// Text begins with `[outside any test]` where that is so, and with the name of the thread, `[worker-1]`, unless it is the main
-/// thread of the process; JSON objects end with the members "test" and "thread".
+/// Text begins with `[outside any test]` or `[late, from Suite.Name]` where that is so, and with the name of the thread,
+/// `[worker-1]`, unless it is the main thread of the process; JSON objects end with the members "test", "late" and "thread".
 class RecordLabels final : public tracing::EventFormat {
  public:
   /// `relative`: the time is that since the beginning, as in a failure report, in place of that of `format`.

@@ -215,6 +215,7 @@ class LinePrinter::Tests final : public RecordPlace {
 
   void follow(RecordEntry const& entry) {
     if (is_test_begin(entry)) tests_[entry.tag] = {test_of(entry), entry.time};
+    if (is_test_end(entry)) tests_[entry.tag].has_ended = true;
     is_of_tests_ |= entry.type == RecordType::mark;
     auto const found = tests_.find(entry.tag);
     now_ = found == tests_.end() ? nullptr : &found->second;
@@ -223,6 +224,7 @@ class LinePrinter::Tests final : public RecordPlace {
   tracing::Instant begin() const noexcept override { return now().time; }
   std::string_view test() const noexcept override { return now_ == nullptr ? std::string_view() : now_->name; }
   bool is_outside_tests() const noexcept override { return now_ == nullptr && is_of_tests_; }
+  bool is_late() const noexcept override { return now_ != nullptr && now_->has_ended; }
 
  private:
   BegunTests& tests_;

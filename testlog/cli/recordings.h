@@ -22,6 +22,7 @@ namespace testlog::cli {
 struct BegunTest {
   std::string name;
   tracing::Instant time{};
+  bool has_ended = false;
 };
 /// By the tag of their records.
 using BegunTests = std::map<std::uint32_t, BegunTest>;

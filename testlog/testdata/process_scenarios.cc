@@ -264,6 +264,80 @@ TEST_LOG(Threads, NextIsNotBlamed, .fail_on = warn) {
   while (late_go != 3) library::wait_ms(1);
   EXPECT_THAT(records(), IsEmpty());
 }
+// A thread that works when it is told to, and ends with the process.
+class Helper {
+ public:
+  Helper() {
+    std::thread([this] {
+      for (;; library::wait_ms(1)) {
+        std::lock_guard const lock(mutex_);
+        if (work_ != nullptr) std::exchange(work_, nullptr)();
+      }
+    }).detach();
+  }
+  // Waits until it is done.
+  void run(std::function<void()> work) {
+    {
+      std::lock_guard const lock(mutex_);
+      work_ = std::move(work);
+    }
+    for (bool is_done = false; !is_done; library::wait_ms(1)) {
+      std::lock_guard const lock(mutex_);
+      is_done = work_ == nullptr;
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::function<void()> work_;
+};
+Helper* helper = nullptr;  // never destroyed
+
+TEST_LOG(Late, CreatesAThread, .fail_on = error) { helper = new Helper; }
+TEST_LOG(Late, CreatesAThreadThatSpeaks, .fail_on = error) {
+  helper = new Helper;
+  helper->run([] { TRACE_INFO("begun"); });
+}
+TEST(Late, CreatesAThreadAndAllowsErrors) { helper = new Helper; }
+TEST_LOG(Late, IsNotToBlame, .fail_on = error) {
+  helper->run([] {
+    TRACE_SPAN(info, "theirs");
+    TRACE_ERROR("of the thread");
+  });
+  TRACE_INFO("of the test");
+  EXPECT_THAT(records(), ElementsAre(Event(HasMessage("of the test"))));
+}
+TEST_LOG(Late, AllowsTheEvent, .fail_on = error) {
+  testlog::AllowEvents const allow(Event(HasMessage("of the thread")));
+  helper->run([] { TRACE_ERROR("of the thread"); });
+}
+TEST(Late, AllowsErrors) {
+  helper->run([] { TRACE_ERROR("of the thread"); });
+}
+TEST(Late, Fails) {
+  helper->run([] { TRACE_ERROR("of the thread"); });
+  ADD_FAILURE();
+}
+TEST_LOG(Late, SpeaksAfterTheRun, .fail_on = error) {
+  helper = new Helper;
+  std::atexit([] { helper->run([] { TRACE_ERROR("of the thread"); }); });
+}
+
+// Its thread is created outside any test.
+class SharedHelper : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { helper = new Helper; }
+};
+TEST_F(SharedHelper, GetsWork) {
+  helper->run(tracing::with_current_span([] { TRACE_INFO("brought"); }));
+  helper->run([] { TRACE_INFO("not brought"); });
+  EXPECT_THAT(records(), ElementsAre(Event(HasMessage("brought")), Event(HasMessage("not brought"))));
+}
+TEST_F(SharedHelper, ServesTheNext) {
+  helper->run([] { TRACE_INFO("not brought"); });
+  EXPECT_THAT(records(), ElementsAre(Event(HasMessage("not brought"))));
+}
+
 std::atomic<int> pool_go{0};
 void start_pool() {
   static bool const started = [] {
@@ -313,6 +387,10 @@ TEST(Threads, JobsStart) {
 TEST_LOG(Threads, JobsOfThisTestFailIt, .fail_on = warn) {
   run_as_job(tracing::with_current_span([] { TRACE_WARN("from the job"); }));
   EXPECT_THAT(records(), ElementsAre(Event(HasMessage("from the job"))));
+}
+TEST(Threads, JobsThatNobodyBringsAreOfTheFirstTest) {
+  run_as_job([] { TRACE_INFO("not brought"); });
+  EXPECT_THAT(records(), IsEmpty());
 }
 TEST(Threads, PoolStarts) {
   start_pool();

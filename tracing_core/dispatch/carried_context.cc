@@ -16,9 +16,13 @@ std::uint32_t internal::capture_context() noexcept {
   return carrier == nullptr ? 0 : carrier->capture();
 }
 
-void internal::adopt_context(std::uint32_t context) noexcept {
-  ContextCarrier const* const carrier = context_carrier.load(std::memory_order_acquire);
-  if (carrier != nullptr && context != 0) carrier->adopt(context);
+internal::AdoptedContext::AdoptedContext(std::uint32_t context) noexcept
+    : carrier_(context == 0 ? nullptr : context_carrier.load(std::memory_order_acquire)) {
+  if (carrier_ != nullptr) before_ = carrier_->adopt(context);
+}
+
+internal::AdoptedContext::~AdoptedContext() {
+  if (carrier_ != nullptr) carrier_->restore(before_);
 }
 
 }  // namespace tracing::inline v1

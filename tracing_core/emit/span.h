@@ -250,7 +250,7 @@ template <class F>
 auto with_current_span(F&& f) {
   return [span = Span::current(), context = internal::capture_context(),
           f = std::forward<F>(f)]<class... A>(A&&... args) mutable -> decltype(auto) {
-    internal::adopt_context(context);
+    internal::AdoptedContext const adopted(context);
     internal::Entered const scope(span.open());
     return f(std::forward<A>(args)...);
   };

@@ -16,7 +16,11 @@ std::uint8_t flags_of(Parent const& parent) noexcept { return static_cast<std::u
 }  // namespace
 
 RecordStore::RecordStore(std::unique_ptr<Region> region) noexcept
-    : region_(std::move(region)), sites_(*region_), parts_{*region_, sites_, tag_} {}
+    : region_(std::move(region)), sites_(*region_), parts_{*region_, sites_, &tag_} {}
+
+RecordStore::RecordStore(std::unique_ptr<Region> region, std::atomic<std::uint32_t> const& tag,
+                         decltype(RecordingParts::tag_of_thread) tag_of_thread) noexcept
+    : region_(std::move(region)), sites_(*region_), parts_{*region_, sites_, &tag, tag_of_thread} {}
 
 RecordLayer::RecordLayer(std::shared_ptr<RecordStore> store, LayerMask shown, RecordPlace place) noexcept
     : store_(std::move(store)),
@@ -153,10 +157,10 @@ void RecordLayer::on_scope_begin(SpanRef span, Context const& context) noexcept 
   Value const* const numbers = span.values().only_numbers(span.metadata());
   if (usual != nullptr && numbers != nullptr) [[likely]]
     key = usual->try_scope_begin(span.metadata(), numbers, shown_flag(span.layers()));
-  if (place_ == 0) span.slot()->record_tag = store_->tag();
   if (key == 0) [[unlikely]] {
     key = begin_scope(span, context);
   } else {
+    if (place_ == 0) span.slot()->record_tag = usual->tag();
     share_time(span.layers(), context, *usual);
   }
 }
@@ -170,6 +174,7 @@ std::uint64_t RecordLayer::begin_scope(SpanRef span, Context const& context) noe
   DecodedValues decoded;
   if (!values.empty()) StoredValues::decode_group(values.data(), 0, span.metadata(), decoded);
   std::uint64_t const key = writer->scope_begin(span.metadata(), values.empty() ? nullptr : decoded.data(), place);
+  if (place_ == 0) span.slot()->record_tag = writer->tag();
   share_time(span.layers(), context, *writer);
   return key;
 }
@@ -187,7 +192,6 @@ void RecordLayer::on_scope_end(SpanRef span, Context const& context) noexcept {
 
 void RecordLayer::on_new_span(SpanRef span, NewSpan const& made, Context const& context) noexcept {
   span.slot()->record_keys[place_] = 0;
-  if (place_ == 0) span.slot()->record_tag = store_->tag();
   Place place{.flags = static_cast<std::uint8_t>(flags_of(made.parent) | shown_flag(span.layers()))};
   bool const is_explicit = made.parent.kind == Parent::Kind::span;
   SpanRef const parent = is_explicit ? span.parent() : SpanRef();
@@ -197,6 +201,7 @@ void RecordLayer::on_new_span(SpanRef span, NewSpan const& made, Context const& 
   make_known(*writer, parent, place);
   span.slot()->record_keys[place_] =
       writer->new_span(span.metadata(), made.fields.statement_values(), place, key_of(parent));
+  if (place_ == 0) span.slot()->record_tag = writer->tag();
   share_time(span.layers(), context, *writer);
 }
 

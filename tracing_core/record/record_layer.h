@@ -19,6 +19,9 @@ namespace tracing::inline v1::internal {
 class RecordStore {
  public:
   explicit RecordStore(std::unique_ptr<Region> region) noexcept;
+  /// With the tag that is kept elsewhere, in place of set_tag(), and tags of threads, see RecordingParts.
+  RecordStore(std::unique_ptr<Region> region, std::atomic<std::uint32_t> const& tag,
+              decltype(RecordingParts::tag_of_thread) tag_of_thread) noexcept;
   RecordStore(RecordStore const&) = delete;
   RecordStore& operator=(RecordStore const&) = delete;
 
@@ -28,7 +31,7 @@ class RecordStore {
   Sites const& sites() const noexcept { return sites_; }
   /// Records from now on have this tag, such as the number of the running test. At most kMaxTag.
   void set_tag(std::uint32_t tag) noexcept { tag_.store(tag, std::memory_order_relaxed); }
-  std::uint32_t tag() const noexcept { return tag_.load(std::memory_order_relaxed); }
+  std::uint32_t tag() const noexcept { return parts_.tag->load(std::memory_order_relaxed); }
 
  private:
   std::unique_ptr<Region> const region_;

@@ -40,7 +40,10 @@ void Writer::start(RecordingParts const& parts, std::uint64_t track, std::int64_
   track_ = track;
   os_thread_ = os_thread;
   spans_ = records_ = 0;
-  tag_ = parts.tag.load(std::memory_order_relaxed);
+  // Marks are of the run, whichever thread makes them.
+  bool const has_own_tag = parts.tag_of_thread != nullptr && track != kMarksTrack;
+  tag_source_ = has_own_tag ? parts.tag_of_thread() : &parts.tag;
+  tag_ = next_tag();
 }
 
 void Writer::finish() noexcept {
@@ -99,7 +102,7 @@ bool Writer::stamp(RecordHead& head) noexcept {
 }
 
 void Writer::scope_end(Place const& place) noexcept {
-  if (std::uint32_t const tag = parts_->tag.load(std::memory_order_relaxed); tag != tag_) change_tag(tag, place);
+  if (std::uint32_t const tag = next_tag(); tag != tag_) change_tag(tag, place);
   RecordHead head{};
   head.type = RecordType::scope_end;
   head.words = sizeof(RecordHead) / 8;
@@ -127,7 +130,7 @@ bool Writer::put(RecordType type, Metadata const& metadata, Value const* values,
   head.type = type;
   head.flags = place.flags | (values != nullptr ? kHasValues : 0);
   std::uint64_t const all[3] = {first, second, third};
-  std::uint32_t const tag = parts_->tag.load(std::memory_order_relaxed);
+  std::uint32_t const tag = next_tag();
   bool const is_description = describing_ != Describing::nothing;
   if (tag != tag_ && !is_description) [[unlikely]] change_tag(tag, place);
   if (append(head, metadata, values, place, all, references)) [[likely]] return true;
@@ -260,7 +263,7 @@ void Writer::change_tag(std::uint32_t tag, Place const& place) noexcept {
     (void)next_chunk(place);  // whose head has the tag
     return;
   }
-  head_->has_first = parts_->region.is_first_of(tag) ? 1 : 0;
+  head_->has_first = begins_tag() ? 1 : 0;
   if (head_->tag_changes < ChunkHead::kTagChanges)
     head_->changes[head_->tag_changes++] = {tag, static_cast<std::uint32_t>(records_ - head_->first_record)};
   std::memcpy(at_, &head, sizeof(head));
@@ -290,7 +293,7 @@ bool Writer::next_chunk(Place const& place) noexcept {
   head_->records = 0;
   head_->last_ticks = 0;
   head_->importance = Importance::usual;
-  head_->has_first = region.is_first_of(tag_) ? 1 : 0;
+  head_->has_first = begins_tag() ? 1 : 0;
   at_ = region.chunk(taken);
   end_ = at_ + kChunkBytes;
   if (std::exchange(local_sites_, 0) != 0) sites_of_chunk_.fill({});

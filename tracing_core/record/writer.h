@@ -21,7 +21,9 @@ class Writer;
 struct RecordingParts {
   Region& region;
   Sites& sites;
-  std::atomic<std::uint32_t> const& tag;
+  std::atomic<std::uint32_t> const* tag;
+  /// Of a thread with a tag of its own: where it finds the tag of its next record, as long as it lives. Null: none has.
+  std::atomic<std::uint32_t> const* const* (*tag_of_thread)() noexcept = nullptr;
 };
 
 /// Describes the thread and the spans that it is in, outermost first, by Writer::state() and state_values(). Called at
@@ -178,7 +180,7 @@ class Writer {
     auto* const head = reinterpret_cast<RecordHead*>(at_);
     std::uint64_t const ticks = ticks_now() - first_ticks_;
     bool const fits = end_ - at_ >= static_cast<std::ptrdiff_t>(bytes) && ticks <= max_ticks_ &&
-                      parts_->tag.load(std::memory_order_relaxed) == tag_;
+                      next_tag() == tag_;
     if (!fits) [[unlikely]] return nullptr;
     head->ticks = last_ticks_ = static_cast<std::uint32_t>(ticks);
     return head;
@@ -240,6 +242,11 @@ class Writer {
   void commit_described(char* end, std::uint8_t flags) noexcept {
     describing_ == Describing::in_chunk ? void(at_ = end) : commit(end, flags);
   }
+  std::uint32_t next_tag() const noexcept { return (*tag_source_)->load(std::memory_order_relaxed); }
+  // Whether the next record is the first one with its tag; not if that is the thread's own and no longer that of all.
+  bool begins_tag() noexcept {
+    return tag_ == parts_->tag->load(std::memory_order_relaxed) && parts_->region.is_first_of(tag_);
+  }
   bool next_chunk(Place const& place) noexcept;
   void start_clock(Instant last) noexcept;
   void describe_clock() noexcept;
@@ -257,6 +264,7 @@ class Writer {
   std::uint64_t first_span_ = 0;  // of the chunk
   std::uint64_t records_ = 0;
   std::uint32_t tag_ = 0;
+  std::atomic<std::uint32_t> const* const* tag_source_ = nullptr;
   RecordingParts const* parts_ = nullptr;
 
   std::uint64_t track_ = 0;
