@@ -8,6 +8,7 @@
 #include "testlog/session.h"
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/format/shortened_values.h"
+#include "tracing_core/format/span_path.h"
 #include "tracing_core/model/text_escape.h"
 
 namespace testlog::inline v1 {
@@ -85,54 +86,129 @@ FailOn::~FailOn() = default;
 std::unique_ptr<tracing::Layer> FailOn::make_layer() { return std::make_unique<EventLayer>(*this); }
 std::unique_ptr<tracing::Filter> FailOn::take_filter() noexcept { return std::move(filter_); }
 
-void FailOn::begin_test(tracing::LevelFilter limit, char const* source) {
+void FailOn::begin_test(TestTag test, tracing::LevelFilter limit, char const* source) {
   {
     tracing::internal::MutexLock const lock(mutex_);
-    found_.clear();
-    count_ = 0;
+    found_ = {};
+    printed_ = 0;
+    limits_[test % kTests] = {test, limit, source};
   }
-  source_ = source;
-  if (limit_.exchange(limit, std::memory_order_relaxed) != limit) tracing::rebuild_interest();
+  // Never narrower than before: threads of earlier tests may still be there.
+  tracing::LevelFilter const widest = std::max(limit, limit_.load(std::memory_order_relaxed));
+  if (limit_.exchange(widest, std::memory_order_relaxed) != widest) tracing::rebuild_interest();
+}
+
+// Of a test that is not known any more, that of all tests.
+FailOn::Limit FailOn::limit_of(TestTag test) const noexcept {
+  Limit const& found = limits_[test % kTests];
+  if (test == 0 || found.test == test) return test == 0 ? Limit() : found;
+  return {test, Session::get()->environment().fail_on, "TRACE_FAIL_ON"};
+}
+
+bool FailOn::is_allowed(tracing::Event const& event, tracing::Context const& context) const {
+  if (allowed_.empty()) return false;
+  Record const record = record_of(event, context);
+  return std::any_of(allowed_.begin(), allowed_.end(), [&record](auto const* allowed) { return allowed->Matches(record); });
+}
+
+void FailOn::Events::add(Found found) {
+  if (first.size() < kMaxFound) {
+    first.push_back(std::move(found));
+  } else if (found.level < first.back().level) {
+    first.back() = std::move(found);
+  }
+  ++count;
 }
 
 void FailOn::observe(tracing::Event const& event, tracing::Context const& context) noexcept {
   attribution_.observe_event();
-  if (event.metadata().level() > limit_.load(std::memory_order_relaxed)) return;
+  tracing::Metadata const& metadata = event.metadata();
+  if (metadata.level() > limit_.load(std::memory_order_relaxed)) return;
   Owner const owner = attribution_.owner_now(context.event_span(event));
-  if (owner.late || owner.test == 0) return;
-  tracing::internal::MutexLock const lock(mutex_);
+  if (owner.test == 0) return;
+  std::string printed;
   try {
-    if (!allowed_.empty()) {
-      Record const record = record_of(event, context);
-      auto const matches = [&record](auto const* allowed) { return allowed->Matches(record); };
-      if (std::any_of(allowed_.begin(), allowed_.end(), matches)) return;
+    tracing::internal::MutexLock const lock(mutex_);
+    Limit const limit = limit_of(owner.test);
+    bool const fails = metadata.level() <= limit.level;
+    // A late one may also be work of the running test, on a thread that tests share.
+    bool const would_fail = owner.late && metadata.level() <= limit_of(attribution_.running()).level;
+    if ((!fails && !would_fail) || is_allowed(event, context)) return;
+    Found found{metadata.level(), std::string(metadata.file()), static_cast<int>(metadata.line()), {}};
+    if (!owner.late) {
+      found.text = text_of(event);
+      return found_.add(std::move(found));
     }
-    if (found_.size() < kMaxFound) {
-      tracing::Metadata const& metadata = event.metadata();
-      found_.push_back({metadata.level(), std::string(metadata.file()), static_cast<int>(metadata.line()), text_of(event)});
-    }
-  } catch (std::bad_alloc const&) {  // still counted
+    found.text = late_text_of(event, context.event_span(event), owner, limit);
+    Session& session = *Session::get();
+    bool const is_shown = session.environment().show == Show::live && (event.mask & LiveOutput::kLayer) != 0;
+    bool const is_printed = (fails ? is_over_ : !is_shown) && !session.is_mute() && printed_ <= kMaxFound;
+    if (is_printed) printed = "testlog: " + (printed_++ < kMaxFound ? found.text : "Further such events are not printed before the next test") + "\n";
+    if (fails) late_.add(std::move(found));
+  } catch (std::bad_alloc const&) {  // counted, if memory ran out for its text
+    tracing::internal::MutexLock const lock(mutex_);
+    ++(owner.late ? late_ : found_).count;
   }
-  ++count_;
+  if (!printed.empty()) Session::get()->output().write_note("report", printed);
+}
+
+// The event with its spans, and why it matters.
+std::string FailOn::late_text_of(tracing::Event const& event, tracing::SpanRef span, Owner owner, Limit const& limit) const {
+  auto const name = [this](TestTag test) {
+    std::string_view const known = attribution_.name_of(test);
+    return known.empty() ? "an earlier test" : std::string(known);
+  };
+  TestTag const running = attribution_.running();
+  tracing::Level const level = event.metadata().level();
+  std::string text = "Work of " + name(owner.test) + ", which has ended, recorded an event of level " +
+                     lower_name(tracing::as_filter(level)) + " while " + (running == 0 ? "no test" : name(running)) + " ran";
+  if (level <= limit.level) text.append("; ").append(limit.source).append(" is ").append(lower_name(limit.level));
+  tracing::InlineTextBuffer<256> path;
+  tracing::append_span_path(path, span);
+  return text.append(":\n  ").append(path.view()).append(path.size() == 0 ? "" : ": ").append(text_of(event));
 }
 
 void FailOn::raise_failures(testing::TestInfo const& test) {
-  std::vector<Found> found;
-  std::uint64_t count = 0;
+  Events events;
+  Limit limit;
   {
     tracing::internal::MutexLock const lock(mutex_);
-    found.swap(found_);
-    count = std::exchange(count_, 0);
+    events = std::exchange(found_, {});
+    limit = limit_of(attribution_.running());
   }
-  std::string const limit = lower_name(limit_.load(std::memory_order_relaxed));
-  for (Found const& event : found) {
+  std::string const limit_text = std::string(limit.source) + " is " + lower_name(limit.level);
+  for (Found const& event : events.first) {
     bool const known = !event.file.empty();
     ADD_FAILURE_AT(known ? event.file.c_str() : test.file(), known ? event.line : test.line())
-        << "The test recorded an event of level " << lower_name(tracing::as_filter(event.level)) << "; " << source_
-        << " is " << limit << ":\n  " << event.text;
+        << "The test recorded an event of level " << lower_name(tracing::as_filter(event.level)) << "; " << limit_text << ":\n  "
+        << event.text;
   }
-  if (count > found.size())
-    ADD_FAILURE_AT(test.file(), test.line()) << "... and " << count - found.size() << " more such events.";
+  if (events.count > events.first.size())
+    ADD_FAILURE_AT(test.file(), test.line()) << "... and " << events.count - events.first.size() << " more such events.";
+}
+
+void FailOn::raise_late_failures() {
+  Events events;
+  {
+    tracing::internal::MutexLock const lock(mutex_);
+    events = std::exchange(late_, {});
+  }
+  for (Found const& event : events.first)
+    ADD_FAILURE_AT(event.file.empty() ? "unknown file" : event.file.c_str(), event.line)
+        << event.text << "\nNo test is blamed, but the run fails. The test should wait for its threads; a thread that tests share "
+        << "should call testlog::serve_all_tests().";
+  if (events.count > events.first.size())
+    ADD_FAILURE() << "... and " << events.count - events.first.size() << " more such events of tests that had ended.";
+}
+
+void FailOn::begin_run() {
+  tracing::internal::MutexLock const lock(mutex_);
+  is_over_ = false;
+}
+
+void FailOn::end_run() {
+  tracing::internal::MutexLock const lock(mutex_);
+  is_over_ = true;
 }
 
 void FailOn::allow(internal::AllowedEvents const& allowed) {

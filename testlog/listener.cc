@@ -80,6 +80,7 @@ class Recorder final : public testing::EmptyTestEventListener {
 
   void OnTestProgramStart(UnitTest const&) override {
     runs_ = true;
+    session_.fail_on().begin_run();
     session_.recording_file().begin_run();
     install_crash_handlers(session_);
     install_hang_handlers();
@@ -159,6 +160,7 @@ class Recorder final : public testing::EmptyTestEventListener {
 
   void OnTestProgramEnd(UnitTest const& program) override {
     runs_ = false;
+    session_.fail_on().end_run();
     begin_phase(Phase::after_tests, "");
     if (run_records_ != nullptr) run_records_->properties({}, program.ad_hoc_test_result());
     if (session_.environment().spdlog) tracing::bridge::detach_all();
@@ -245,6 +247,8 @@ class Checker final : public testing::EmptyTestEventListener {
   explicit Checker(Session& session) : session_(session) {}
 
   void OnTestEnd(TestInfo const& test) override { session_.fail_on().raise_failures(test); }
+  // Before the result of the run is known.
+  void OnEnvironmentsTearDownEnd(UnitTest const&) override { session_.fail_on().raise_late_failures(); }
 
  private:
   Session& session_;

@@ -200,6 +200,51 @@ TEST(LateRecord, OfAThreadThatWasSilentIsOfTheTestThatCreatedIt) {
   EXPECT_THAT(outcome.err, HasSubstr("[late, from Late.CreatesAThreadAndAllowsErrors] [thread 2] ERROR theirs: "));
 }
 
+TEST(LateRecord, WorseThanItsTestAllowsFailsTheRunAndIsPrinted) {
+  for (std::string const first : {"Late.CreatesAThread", "Late.CreatesAThreadThatSpeaks"}) {
+    for (Variables const& variables : std::vector<Variables>{
+             {}, {{"TRACE_SHOW", "failed"}}, {{"TRACE_PROFILE", "ci"}}, {{"TRACE_SHOW", "none"}}, {{"TRACE_CAPTURE", "off"}, {"TRACE_FILTER", "off"}}}) {
+      Outcome const outcome = run_scenarios(first + ":Late.AllowsErrors", variables);
+      EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
+      EXPECT_THAT(outcome.out, AllOf(HasSubstr("process_scenarios.cc:"), HasSubstr("[  PASSED  ] 2 tests."),
+                                     HasSubstr(": Failure\nFailed\nWork of " + first +
+                                               ", which has ended, recorded an event of level error while Late.AllowsErrors ran; its .fail_on is "
+                                               "error:\n  process_scenarios: of the thread\n")));
+      EXPECT_EQ(count(outcome.out, "Failure\n"), 1);
+    }
+  }
+}
+
+TEST(LateRecord, WorseThanItsTestAllowsIsCountedByRepetition) {
+  Outcome const outcome = run_scenarios("Late.CreatesAThread:Late.IsNotToBlame", {}, {"--gtest_repeat=2"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(count(outcome.out, "while Late.IsNotToBlame ran; its .fail_on is error:\n  theirs: process_scenarios: of the thread\n"), 2) << outcome.out;
+}
+
+TEST(LateRecord, ThatTheRunningTestAllowsFailsNothing) {
+  Outcome const outcome = run_scenarios("Late.CreatesAThread:Late.AllowsTheEvent");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+}
+
+TEST(LateRecord, WorseThanTheRunningTestAllowsIsPrintedAtLeast) {
+  std::string const tests = "Late.CreatesAThreadAndAllowsErrors:Late.IsNotToBlame";
+  std::string const note = "testlog: Work of Late.CreatesAThreadAndAllowsErrors, which has ended, recorded an event of level error while "
+                           "Late.IsNotToBlame ran:\n  theirs: process_scenarios: of the thread\n";
+  Outcome const outcome = run_scenarios(tests, {{"TRACE_SHOW", "failed"}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_EQ(outcome.err, note);
+  EXPECT_EQ(count(run_scenarios(tests).err, "of the thread\n"), 1) << "the line of the record";
+  Outcome const many = run_scenarios("Late.CreatesAThreadAndAllowsErrors:Late.IsFlooded", {{"TRACE_SHOW", "failed"}});
+  EXPECT_EQ(count(many.err, "Work of Late."), 10);
+  EXPECT_EQ(count(many.err, "Further such events are not printed before the next test\n"), 1) << many.err;
+}
+
+TEST(LateRecord, AfterTheRunIsPrinted) {
+  Outcome const outcome = run_scenarios("Late.SpeaksAfterTheRun", {{"TRACE_SHOW", "failed"}});
+  EXPECT_EQ(outcome.err, "testlog: Work of Late.SpeaksAfterTheRun, which has ended, recorded an event of level error while no test ran; its "
+                         ".fail_on is error:\n  process_scenarios: of the thread\n");
+}
+
 TEST(LateRecord, IsInTheReportOfTheRunningTest) {
   Outcome const outcome = run_scenarios("Late.CreatesAThreadAndAllowsErrors:Late.Fails", {{"TRACE_SHOW", "failed"}});
   EXPECT_THAT(outcome.err, HasSubstr("[late, from Late.CreatesAThreadAndAllowsErrors] [thread 2] ERROR process_scenarios: of the thread\n"));

@@ -123,12 +123,12 @@ void Session::begin_test(std::string const& name, Settings const& settings) {
   if (files_ != nullptr) files_->begin_test(name);
   perf_->begin_test(name, settings.perf.value_or(false));
   live_->begin_test(settings);
+  TestTag const tag = attribution_.begin_test(name);
   if (settings.fail_on) {
-    fail_on_.begin_test(tracing::as_filter(*settings.fail_on), "its .fail_on");
+    fail_on_.begin_test(tag, tracing::as_filter(*settings.fail_on), "its .fail_on");
   } else {
-    fail_on_.begin_test(environment_.fail_on, "TRACE_FAIL_ON");
+    fail_on_.begin_test(tag, environment_.fail_on, "TRACE_FAIL_ON");
   }
-  attribution_.begin_test(name);
   capture_->begin_test();
 }
 

@@ -311,6 +311,11 @@ TEST_LOG(Late, AllowsTheEvent, .fail_on = error) {
   testlog::AllowEvents const allow(Event(HasMessage("of the thread")));
   helper->run([] { TRACE_ERROR("of the thread"); });
 }
+TEST_LOG(Late, IsFlooded, .fail_on = error) {
+  helper->run([] {
+    for (int i = 0; i < 1000; ++i) TRACE_ERROR("of the thread", i);
+  });
+}
 TEST(Late, AllowsErrors) {
   helper->run([] { TRACE_ERROR("of the thread"); });
 }
