@@ -177,6 +177,14 @@ void FailOn::raise_failures(testing::TestInfo const& test) {
     limit = limit_of(attribution_.running());
   }
   std::string const limit_text = std::string(limit.source) + " is " + lower_name(limit.level);
+  if (test.result()->Skipped()) {
+    auto const worst = std::min_element(events.first.begin(), events.first.end(),
+                                        [](Found const& a, Found const& b) { return a.level < b.level; });
+    if (worst == events.first.end() || Session::get()->is_mute()) return;
+    std::string const text = "    skipped after an event of level " + lower_name(tracing::as_filter(worst->level)) + ", though " +
+                             limit_text + ": " + worst->text + "\n";
+    return Session::get()->output().write_note("report", text);
+  }
   for (Found const& event : events.first) {
     bool const known = !event.file.empty();
     ADD_FAILURE_AT(known ? event.file.c_str() : test.file(), known ? event.line : test.line())

@@ -36,7 +36,7 @@ class FailOn {
   /// `test` runs.
   void begin_test(TestTag test, tracing::LevelFilter limit, char const* source);
   /// Raises a failure for each of the first events and one for all others. Events without a place in the source are
-  /// reported at that of the test.
+  /// reported at that of the test. If the test has skipped itself, raises none, but prints the worst event.
   void raise_failures(testing::TestInfo const& test);
   /// Raises failures, outside any test, for events of tests that had ended.
   void raise_late_failures();

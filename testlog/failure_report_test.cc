@@ -106,6 +106,7 @@ TEST(FailureReport, CutsAFieldOfAMegabyte) {
 }
 TEST(FailureReport, IsOmittedForSkippedAndExpectedFailures) {
   EXPECT_THAT(text_of("Plain.Skips:Plain.ExpectsAFailure"), Not(HasSubstr("----")));
+  expect_approved("skipped_after_error.txt", text_of("Skipped.AfterAnError", {{"TRACE_SHOW", "failed"}}));
 }
 
 TEST(FailureReport, HasRecordsOfTheSuiteSetUpOnce) {

@@ -194,6 +194,20 @@ TEST(LateRecord, IsLabelledWithItsTest) {
   EXPECT_THAT(outcome.err, HasSubstr("[late, from Threads.LeavesAThreadBehind] [thread 2]  WARN"));
 }
 
+TEST(SkippedTest, IsNotFailedByTheEventsThatItRecorded) {
+  std::string const test = "Skipped.AfterAnError";
+  for (Variables const& variables : std::vector<Variables>{{}, {{"TRACE_PROFILE", "ci"}}, {{"TRACE_CAPTURE", "off"}}}) {
+    Outcome const outcome = run_scenarios(test, variables);
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_THAT(outcome.out, HasSubstr("[  SKIPPED ] 1 test"));
+    EXPECT_THAT(outcome.err, HasSubstr("    skipped after an event of level error, though its .fail_on is warn: scenarios: no device\n"));
+  }
+  EXPECT_THAT(run_scenarios("Plain.Skips", {{"TRACE_FAIL_ON", "error"}}).err,
+              HasSubstr("    skipped after an event of level error, though TRACE_FAIL_ON is error: library: spoken\n"));
+  EXPECT_EQ(run_scenarios(test, {{"TRACE_SHOW", "none"}}).err, "");
+  EXPECT_EQ(run_scenarios("Plain.Skips", {{"TRACE_SHOW", "failed"}}).err, "");
+}
+
 TEST(LateRecord, OfAThreadThatWasSilentIsOfTheTestThatCreatedIt) {
   Outcome const outcome = run_scenarios("Late.CreatesAThreadAndAllowsErrors:Late.IsNotToBlame");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;

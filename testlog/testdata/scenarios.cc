@@ -114,6 +114,12 @@ TEST(Plain, Skips) {
   work();
   GTEST_SKIP() << "not today";
 }
+TEST_LOG(Skipped, AfterAnError, .fail_on = warn) {
+  TRACE_WARN("looking for a device");
+  TRACE_SPAN(info, "probe");
+  TRACE_ERROR("no device");
+  GTEST_SKIP() << "no GPU";
+}
 TEST(Plain, ExpectsAFailure) {
   work();
   EXPECT_NONFATAL_FAILURE(ADD_FAILURE() << "on purpose", "on purpose");
