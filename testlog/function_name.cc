@@ -1,7 +1,9 @@
 #include "testlog/function_name.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
+#include <iterator>
 
 namespace testlog::inline v1 {
 namespace {
@@ -27,7 +29,6 @@ class Reader {
 
   bool at_end() const noexcept { return rest_.empty(); }
   char next() const noexcept { return rest_.empty() ? '\0' : rest_.front(); }
-  bool contains(std::string_view text) const noexcept { return rest_.find(text) != rest_.npos; }
   bool skip(std::string_view text) noexcept {
     bool const has = rest_.starts_with(text);
     if (has) rest_.remove_prefix(text.size());
@@ -52,8 +53,29 @@ class Reader {
     }
     return {};
   }
-  // Skips template arguments, from after their I to after their E.
-  bool skip_template_arguments() noexcept;
+  // Skips template arguments, from after their I to after their E, or the parameters of a function in a local name. Calls
+  // `on_local(reader)` after each Z, which moves the reader past the local name or returns false.
+  template <class F>
+  bool skip_arguments(F&& on_local) noexcept;
+  bool skip_arguments() noexcept {
+    return skip_arguments([](Reader&) { return false; });
+  }
+  // After the E of a lambda's parameters: `_` is 1, `0_` is 2. Zero if there is no number.
+  std::uint64_t lambda_number() noexcept {
+    std::uint64_t number = 0;
+    bool const is_first = skip("_");
+    for (; !is_first && is_digit(next()) && number < 1'000'000; rest_.remove_prefix(1))
+      number = number * 10 + static_cast<std::uint64_t>(next() - '0');
+    return is_first ? 1 : skip("_") ? number + 2 : 0;
+  }
+  // `S_` or `S1_`: what was named before.
+  bool skip_substitution() noexcept {
+    std::size_t const end = rest_.find('_');
+    bool const is_one = rest_.starts_with("S") && end != rest_.npos &&
+                        rest_.substr(1, end - 1).find_first_not_of("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == rest_.npos;
+    if (is_one) rest_.remove_prefix(end + 1);
+    return is_one;
+  }
 
  private:
   bool skip_through(char c) noexcept {
@@ -87,7 +109,8 @@ bool Reader::skip_literal() noexcept {
   return skip_through('E');
 }
 
-bool Reader::skip_template_arguments() noexcept {
+template <class F>
+bool Reader::skip_arguments(F&& on_local) noexcept {
   std::uint64_t lambdas = 0;  // a bit for each depth: what ends there is followed by a number
   unsigned depth = 1;
   while (depth > 0) {
@@ -106,7 +129,9 @@ bool Reader::skip_template_arguments() noexcept {
       } else if (!skip_through('_')) {
         return false;
       }
-    } else if (skip("N") || skip("I") || skip("X") || skip("F") || skip("J") || skip("Z") || skip("DT") || skip("Dt")) {
+    } else if (skip("Z")) {
+      if (!on_local(*this)) ++depth;
+    } else if (skip("N") || skip("I") || skip("X") || skip("F") || skip("J") || skip("DT") || skip("Dt")) {
       ++depth;
     } else if (skip("E")) {
       std::uint64_t const bit = std::uint64_t{1} << depth--;
@@ -119,49 +144,116 @@ bool Reader::skip_template_arguments() noexcept {
   return true;
 }
 
-// Returns false if the name is not understood; what was appended until then must be dropped.
+// Appends the readable name that a reader is at. Its functions return false if the name is not understood; what was appended until
+// then must be dropped.
+class Naming {
+ public:
+  Naming(AppendPiece append, void* context) noexcept : append_(append), context_(context) {}
+
+  // After `_Z`, or after the Z of a local name: the name of a function.
+  bool add_function(Reader& reader, unsigned depth = 0) noexcept {
+    if (depth > kMaxDepth) return false;
+    if (!reader.skip("Z")) return add_name(reader, depth, {});
+    return add_function(reader, depth + 1) && add_local(reader, depth);
+  }
+
+ private:
+  static constexpr unsigned kMaxDepth = 4;
+
+  void add(std::string_view piece) noexcept { append_(context_, piece); }
+
+  // What is local to the function of which the name was added: a lambda, or something in a class.
+  bool add_local(Reader& reader, unsigned depth) noexcept {
+    return reader.skip_arguments() && add_name(reader, depth, "::");
+  }
+
+  bool add_name(Reader& reader, unsigned depth, std::string_view separator) noexcept {
+    bool const is_nested = reader.skip("N");
+    if (is_nested) reader.skip_any_of("KVrRO");
+    std::string_view last;
+    bool any = false, is_lambda = false;
+    auto const begin = [&] {
+      add(any ? "::" : separator);
+      any = true;
+    };
+    if (reader.skip("St")) {
+      begin();
+      add(last = "std");
+    } else if (is_nested && depth > 0 && reader.skip_substitution()) {
+      begin();
+      add("...");
+    }
+    do {
+      reader.skip("L");  // not visible elsewhere
+      if (is_digit(reader.next())) {
+        std::string_view const name = reader.identifier();
+        if (name.empty()) return false;
+        begin();
+        is_lambda = name.starts_with("$_");  // of Clang
+        if (is_lambda) add("{lambda ");
+        add(name.starts_with("_GLOBAL__N") ? std::string_view("(anonymous namespace)") : name);
+        if (is_lambda) add("}");
+        last = name;
+      } else if (reader.skip("Ul")) {
+        std::uint64_t const number = reader.skip_arguments() ? reader.lambda_number() : 0;
+        if (number == 0) return false;
+        begin();
+        add_lambda(number);
+        is_lambda = true;
+      } else if (!last.empty() && (reader.skip("C1") || reader.skip("C2"))) {
+        begin();
+        add(last);
+      } else if (!last.empty() && (reader.skip("D0") || reader.skip("D1") || reader.skip("D2"))) {
+        begin();
+        add("~");
+        add(last);
+      } else if (is_lambda && reader.skip("cl")) {
+        // Its name says that it is called.
+      } else if (std::string_view const name = reader.operator_name(); !name.empty()) {
+        begin();
+        add("operator");
+        add(last = name);
+      } else {
+        return false;
+      }
+      while (reader.skip("B")) (void)reader.identifier();  // an ABI tag
+      reader.skip("M");                                    // what follows belongs to the initialiser of a member
+      if (reader.skip("I") && !add_template_arguments(reader, last, depth)) return false;
+    } while (is_nested && !reader.skip("E") && !reader.at_end());
+    return true;
+  }
+
+  void add_lambda(std::uint64_t number) noexcept {
+    char digits[20];
+    char* const end = std::to_chars(digits, std::end(digits), number).ptr;
+    add("{lambda#");
+    add({digits, static_cast<std::size_t>(end - digits)});
+    add("}");
+  }
+
+  // Only the lambdas, each with the function that it is in.
+  bool add_template_arguments(Reader& reader, std::string_view last, unsigned depth) noexcept {
+    add(last.ends_with("<") ? " <" : "<");
+    bool any = false;
+    bool const is_understood = reader.skip_arguments([&](Reader& local) {
+      Naming dry([](void*, std::string_view) {}, nullptr);
+      Reader after = local;
+      if (!dry.add_function(after, depth + 1) || !dry.add_local(after, depth + 1)) return false;
+      if (any) add(", ");
+      any = true;
+      return add_function(local, depth + 1) && add_local(local, depth + 1);
+    });
+    add(any ? ">" : "...>");
+    return is_understood;
+  }
+
+  AppendPiece const append_;
+  void* const context_;
+};
+
 bool append_readable(std::string_view mangled, AppendPiece append, void* context) noexcept {
   Reader reader(mangled);
-  if (!reader.skip("_Z")) return false;
-  bool const is_local = reader.skip("Z");
-  bool const is_lambda = reader.contains("Ul") || reader.contains("$_");  // of GCC, of Clang
-  if (is_local && !is_lambda) return false;
-  bool const is_nested = reader.skip("N");
-  if (is_nested) reader.skip_any_of("KVrRO");
-  std::string_view last;
-  auto const add = [&](std::string_view part) {
-    if (!last.empty()) append(context, "::");
-    append(context, part);
-  };
-  if (reader.skip("St")) add("std"), last = "std";
-  bool any = false;
-  do {
-    reader.skip("L");  // not visible elsewhere
-    if (is_digit(reader.next())) {
-      std::string_view const name = reader.identifier();
-      if (name.empty()) return false;
-      add(name.starts_with("_GLOBAL__N") ? std::string_view("(anonymous namespace)") : name);
-      last = name;
-    } else if (any && (reader.skip("C1") || reader.skip("C2"))) {
-      add(last);
-    } else if (any && (reader.skip("D0") || reader.skip("D1") || reader.skip("D2"))) {
-      add("~");
-      append(context, last);
-    } else if (std::string_view const name = reader.operator_name(); !name.empty()) {
-      add("operator");
-      append(context, name);
-      last = name;
-    } else {
-      return false;
-    }
-    any = true;
-    while (reader.skip("B")) (void)reader.identifier();  // an ABI tag
-    if (!reader.skip("I")) continue;
-    append(context, last.ends_with("<") ? " <...>" : "<...>");
-    if (!reader.skip_template_arguments()) return false;
-  } while (is_nested && !reader.skip("E") && !reader.at_end());
-  if (is_local) append(context, "::{lambda}");
-  return true;
+  return reader.skip("_Z") && Naming(append, context).add_function(reader);
 }
 
 }  // namespace

@@ -40,22 +40,33 @@ TEST(FunctionName, HasNoArguments) {
       {"_ZN4PoolILN3net4ModeE1EE4takeEv", "Pool<...>::take"},
       {"_ZN4pool4PoolILNS_4ModeE1EE4takeEv", "pool::Pool<...>::take"},
       {"_ZN4PoolILPv0EE4takeEv", "Pool<...>::take"},
-      {"_ZN4PoolIZ4mainEUlvE0_E4takeEv", "Pool<...>::take"},
+      {"_ZN4PoolIZ4mainEUlvE0_E4takeEv", "Pool<main::{lambda#2}>::take"},
       {"_ZN4PoolIJA5_KcFivEEE4takeEv", "Pool<...>::take"},
       {"_ZNK1XeqERKS_", "X::operator=="},
       {"_ZN1XclEv", "X::operator()"},
       {"_ZN1XixEm", "X::operator[]"},
       {"_ZnwmSt11align_val_t", "operator new"},
       {"_ZlsRSoRK1X", "operator<<"},
-      {"_ZZN4pool4takeEvENKUlvE_clEv", "pool::take::{lambda}"},
-      {"_ZZN4pool4takeEvENK3$_0clEv", "pool::take::{lambda}"},
+      {"_ZZN4pool4takeEvENKUlvE_clEv", "pool::take::{lambda#1}"},
+      {"_ZZN4pool4takeEvENKUliE10_clEi", "pool::take::{lambda#12}"},
+      {"_ZZN4pool4takeEvENK3$_0clEv", "pool::take::{lambda $_0}"},
+      {"_ZZZN4pool4takeEvENKUlvE_clEvENKUlvE0_clEv", "pool::take::{lambda#1}::{lambda#2}"},
+      {"_ZZN4pool4takeEvEN5Local3runEv", "pool::take::Local::run"},
+      {"_ZNSt17_Function_handlerIFvvEZN6Server15process_requestEvEUlvE1_E9_M_invokeERKSt9_Any_data",
+       "std::_Function_handler<Server::process_request::{lambda#3}>::_M_invoke"},
+      {"_ZNSt17_Function_handlerIFvR6ServerEZNS0_3runEiEUlS1_E_E9_M_invokeERKSt9_Any_dataS1_",
+       "std::_Function_handler<...::run::{lambda#1}>::_M_invoke"},
+      {"_ZNSt6thread11_State_implINS_8_InvokerISt5tupleIJZ4mainEUlvE_iEEEEE6_M_runEv",
+       "std::thread::_State_impl<main::{lambda#1}>::_M_run"},
+      {"_ZSt10__invoke_rIvRZZ4mainENKUlvE_clEvEUlvE_JEET_", "std::__invoke_r<main::{lambda#1}::{lambda#1}>"},
+      {"_ZN4PoolIZ3runvE3$_4E4takeEv", "Pool<run::{lambda $_4}>::take"},
   };
   for (auto const& [mangled, name] : names) EXPECT_EQ(name_of(mangled), name);
 }
 
 TEST(FunctionName, IsMangledIfItIsNotUnderstood) {
   for (char const* const name : {"", "_Z", "_ZN", "_ZN99shortE", "_ZN18446744073709551616xE", "_ZNKcvbEv", "_ZN4PoolI", "_ZN4PoolIL",
-                                 "_ZN4PoolIS", "_ZN4PoolIUlE", "_ZN1XcviEv", "_ZZN4pool4takeEvEN5Local3runEv"})
+                                 "_ZN4PoolIS", "_ZN4PoolIUlE", "_ZN1XcviEv", "_ZZN4pool4takeEvENKUlvE", "_ZZ", "_ZZZZZZZZ"})
     EXPECT_EQ(name_of(name), name);
 }
 
@@ -82,7 +93,7 @@ TEST(FatalSignal, ReportFoldsRecursionsInTheStack) {
 }
 
 TEST(FatalSignal, ReportHasTheStackOfTheThreadThatDied) {
-  EXPECT_THAT(run_dying("Dies.OnAWorker").err, ContainsRegex("Dies_OnAWorker_Test::TestBody::\\{lambda\\} "));
+  EXPECT_THAT(run_dying("Dies.OnAWorker").err, ContainsRegex("Dies_OnAWorker_Test::TestBody::\\{lambda(#| \\$_)[0-9]+\\}[>: ]"));
 }
 
 }  // namespace
