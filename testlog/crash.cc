@@ -36,13 +36,13 @@ void pass_on(int signal, siginfo_t const* info) noexcept {
 }
 
 // Other threads that die meanwhile wait for the report, since passing on their signal ends the process.
-void report(Session& session, int signal, void const* context) noexcept {
+void report(Session& session, int signal, siginfo_t const& info, void* context) noexcept {
   StateReport& report = StateReport::get();
   if (!report.take_turn()) return;
   Attribution const& attribution = session.attribution();
   if (session.run_records() != nullptr)
     session.run_records()->fatal_signal(attribution.name_of(attribution.running()), name_of(signal));
-  if (!session.is_mute()) report.write_crash(session, name_of(signal), context);
+  if (!session.is_mute()) report.write_crash(session, name_of(signal), info, context);
   report.end_turn(true);
 }
 
@@ -51,7 +51,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   int const error_before = errno;
   Session& session = *handling.session;
   bool const in_child = testing::internal::InDeathTestChild();
-  if (!in_child) report(session, signal, context);
+  if (!in_child) report(session, signal, *info, context);
   if (session.files() != nullptr && !in_child) session.files()->wait_for_writers();
   pass_on(signal, info);
   errno = error_before;

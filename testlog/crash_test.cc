@@ -12,6 +12,7 @@
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -60,6 +61,52 @@ TEST(Crash, WhileAnotherThreadIsInOurCodeIsReported) {
   Outcome const outcome = run_dying("Dies.WhileAnotherThreadFormats");
   EXPECT_EQ(outcome.signal, SIGSEGV);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr(") died in no span\n"), HasSubstr(") is in formatting\n"), EndsWith(kEnd)));
+}
+
+// The frames below that of the address are those of the calls.
+TEST(Crash, ByAJumpToNoCodeHasTheStackOfTheCaller) {
+  std::pair<char const*, char const*> const jumps[] = {
+      {"Dies.ByACallOfNull", "  jump to address 0x0: a null pointer\n"},
+      {"Dies.ByACallOfANumber", "  jump to address 0x1234: not mapped\n"},
+      {"Dies.ByACallIntoData", "  jump to address 0x[0-9a-f]+: mapped, but not executable\n"},
+      {"Dies.ByACallIntoAFreedPage", "  jump to address 0x[0-9a-f]+: not mapped\n"},
+      {"Dies.ByACallIntoItsStack", "  jump to address 0x[0-9a-f]+: mapped, but not executable\n"},
+  };
+  for (auto const& [test, cause] : jumps) {
+    Outcome const outcome = run_dying(test, {{"SCENARIO_OWN_HANDLER", "1"}});
+    EXPECT_EQ(outcome.exit_code, 9) << "the handler of the program runs";
+    EXPECT_THAT(outcome.err, AllOf(ContainsRegex(cause), HasSubstr(" died in calling\n"),
+                                   ContainsRegex("    #0 0x[0-9a-f]+, which is no code\n"
+                                                 "    #1 \\(anonymous namespace\\)::call [^\n]+\n"
+                                                 "    #2 [^\n]+::TestBody [^\n]+\n---- end"),
+                                   EndsWith(std::string(kEnd) + "own handler\n")));
+  }
+}
+
+TEST(Crash, WithADamagedStackIsReportedToTheEnd) {
+  for (char const* const test : {"Dies.ByAReturnToANumber", "Dies.ByAReturnToNoAddress", "Dies.OnADamagedStack"}) {
+    Outcome const outcome = run_dying(test, {{"SCENARIO_OWN_HANDLER", "1"}});
+    EXPECT_EQ(outcome.exit_code, 9) << "the handler of the program runs";
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("  the stack of the thread that died:\n    #0 "),
+                                   HasSubstr("    (the stack is damaged here)\n"),
+                                   EndsWith(std::string(kEnd) + "own handler\n")));
+  }
+}
+
+TEST(Crash, SaysWhatTheSignalSaysOfItsCause) {
+  std::pair<char const*, char const*> const causes[] = {
+      {"Dies.ByWildPointer", "(write|access) to address 0x10: a null pointer and an offset"},
+      {"Dies.ByAWriteToCode", "(write|access) to address 0x[0-9a-f]+: mapped, but not writable"},
+      {"Dies.ByAReadOfNothing", "(read of|access to) address 0x0: a null pointer"},
+      {"Dies.ByAReadOfAFreedPage", "(read of|access to) address 0x[0-9a-f]+: not mapped"},
+      {"Dies.ByStackOverflow", "(write|access) to address 0x[0-9a-f]+: the stack has overflowed"},
+      {"Dies.BehindAFile", "(write|access) to address 0x[0-9a-f]+: behind the end of a mapped file"},
+      {"Dies.ByADivision", "integer division by zero, or of the least integer by -1"},
+      {"Dies.ByATrap", "no valid instruction, or a trap such as that of __builtin_trap\\(\\)"},
+      {"Dies.ByAnotherProcess", "sent by process [0-9]+"},
+  };
+  for (auto const& [test, cause] : causes)
+    EXPECT_THAT(run_dying(test).err, ContainsRegex("---- SIG[A-Z]+ in " + std::string(test) + ": [^\n]+\n  " + cause));
 }
 
 }  // namespace

@@ -1,167 +1,264 @@
 #include "testlog/stack_trace.h"
 
-#include <elf.h>
-#include <execinfo.h>
-#include <fcntl.h>
-#include <link.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <ucontext.h>
-#include <unistd.h>
+#include <unwind.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 
+#include "testlog/fault_guard.h"
+#include "testlog/process_maps.h"
+
 namespace testlog::inline v1 {
+
+// ---- registers ----
+
+#if defined(__x86_64__)
+
+Registers Registers::of(void const* context) noexcept {
+  auto const& machine = static_cast<ucontext_t const*>(context)->uc_mcontext.gregs;
+  auto const get = [&machine](int index) { return static_cast<std::uintptr_t>(machine[index]); };
+  return {get(REG_RIP), get(REG_RSP), get(REG_RBP), 0};
+}
+
+void Registers::store_to(void* context) const noexcept {
+  auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  if (frame == kUnknown) {
+    for (int const other : {REG_RBX, REG_RDI, REG_R10, REG_R12, REG_R13, REG_R14, REG_R15}) machine[other] = kUnknown;
+  }
+  machine[REG_RIP] = static_cast<greg_t>(counter);
+  machine[REG_RSP] = static_cast<greg_t>(stack);
+  machine[REG_RBP] = static_cast<greg_t>(frame);
+}
+
+#elif defined(__aarch64__)
+
+Registers Registers::of(void const* context) noexcept {
+  auto const& machine = static_cast<ucontext_t const*>(context)->uc_mcontext;
+  return {machine.pc, machine.sp, machine.regs[29], machine.regs[30]};
+}
+
+void Registers::store_to(void* context) const noexcept {
+  auto& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
+  machine.pc = counter;
+  machine.sp = stack;
+  machine.regs[29] = frame;
+  machine.regs[30] = link;
+}
+
+#else
+
+Registers Registers::of(void const*) noexcept { return {}; }
+void Registers::store_to(void*) const noexcept {}
+
+#endif
+
 namespace {
 
-std::uintptr_t interrupted_at(void const* context) noexcept {
-  auto const& machine = static_cast<ucontext_t const*>(context)->uc_mcontext;
+// ---- code ----
+
+// Everything is code if there are too many ranges, or if they cannot be read.
+class CodeRanges {
+ public:
+  void read() noexcept {
+    count_ = 0;
+    is_known_ = for_each_mapping([this](Mapping const& mapping) {
+      if (!mapping.is_code) return false;
+      if (count_ == kMax) return true;
+      ranges_[count_++] = {mapping.begin, mapping.end};
+      return false;
+    });
+    is_known_ = is_known_ && count_ < kMax;
+  }
+  bool contain(std::uintptr_t address) const noexcept {
+    if (!is_known_) return true;
+    Range const* const end = ranges_ + count_;
+    Range const* const after =
+        std::upper_bound(ranges_, end, address, [](std::uintptr_t a, Range const& range) { return a < range.end; });
+    return after != end && address >= after->begin;
+  }
+
+ private:
+  static constexpr std::size_t kMax = 1024;
+  struct Range {
+    std::uintptr_t begin, end;
+  };
+  Range ranges_[kMax] = {};
+  std::size_t count_ = 0;
+  bool is_known_ = false;
+};
+constinit CodeRanges code;  // not on a stack, which may be small
+
+// ---- words of a stack ----
+
+constexpr std::uintptr_t kWord = sizeof(std::uintptr_t);
+
+// Of other frames, too, and of other threads while they write.
+__attribute__((no_sanitize("address", "thread"))) std::uintptr_t word_at(std::uintptr_t address) noexcept {
+  return *reinterpret_cast<std::uintptr_t const volatile*>(address);
+}
+
+// On x86-64, what follows a call instruction.
+bool is_return_address(std::uintptr_t address) noexcept {
+  if (!code.contain(address - 1)) return false;
 #if defined(__x86_64__)
-  return static_cast<std::uintptr_t>(machine.gregs[REG_RIP]);
-#elif defined(__aarch64__)
-  return machine.pc;
+  auto const byte = [address](unsigned before) { return *reinterpret_cast<unsigned char const*>(address - before); };
+  if (!code.contain(address - 7)) return false;
+  if (byte(5) == 0xe8) return true;
+  for (unsigned const size : {2u, 3u, 4u, 6u, 7u}) {
+    if (byte(size) == 0xff && (byte(size - 1) >> 3 & 7) == 2) return true;
+  }
+  return false;
 #else
-  return 0;
+  return true;
 #endif
 }
 
-// A line of /proc/self/maps: 7f12-7f34 r-xp 00001000 08:01 1234   /lib/libc.so.6
-struct Mapping {
-  std::uintptr_t begin = 0, end = 0;
-  std::uint64_t offset = 0;
-  std::string_view path;
+// What the call before a return address says of the function that it called.
+enum class Called : std::uint8_t { it, another, unknown };
 
-  explicit Mapping(std::string_view line) noexcept {
-    char const* const last = line.data() + line.size();
-    char const* at = std::from_chars(line.data(), last, begin, 16).ptr;
-    if (at != last) at = std::from_chars(at + 1, last, end, 16).ptr;
-    if (last - at > 6) (void)std::from_chars(at + 6, last, offset, 16);
-    std::size_t const slash = line.find('/');
-    if (slash != line.npos) path = line.substr(slash);
-  }
-};
-
-// Calls `f(line)` for each line until it returns true. A line that does not fit is cut.
-template <class F>
-void for_each_line(char const* path, F&& f) noexcept {
-  int const file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return;
-  char bytes[1024];
-  std::size_t size = 0;
-  for (ssize_t got; (got = read(file, bytes + size, sizeof(bytes) - size)) > 0;) {
-    size += static_cast<std::size_t>(got);
-    char const* begin = bytes;
-    for (char const* end; (end = static_cast<char const*>(std::memchr(begin, '\n', static_cast<std::size_t>(
-                                                                                       bytes + size - begin)))) != nullptr;
-         begin = end + 1) {
-      if (!f(std::string_view(begin, static_cast<std::size_t>(end - begin)))) continue;
-      close(file);
-      return;
-    }
-    size = static_cast<std::size_t>(bytes + size - begin);
-    if (size == sizeof(bytes)) size = 0;
-    std::memmove(bytes, begin, size);
-  }
-  close(file);
+// `function` is where the function begins. Unknown are calls by a pointer and those through a jump in the procedure linkage table.
+Called what_was_called([[maybe_unused]] std::uintptr_t return_address, [[maybe_unused]] std::uintptr_t function) noexcept {
+#if defined(__x86_64__)
+  auto const* const after = reinterpret_cast<unsigned char const*>(return_address);
+  if (after[-5] != 0xe8) return Called::unknown;
+  std::int32_t distance;
+  std::memcpy(&distance, after - 4, sizeof(distance));
+  auto const* target = after + distance;
+  if (reinterpret_cast<std::uintptr_t>(target) == function) return Called::it;
+  constexpr unsigned char kBranchTarget[] = {0xf3, 0x0f, 0x1e, 0xfa};
+  if (std::memcmp(target, kBranchTarget, sizeof(kBranchTarget)) == 0) target += sizeof(kBranchTarget);
+  if (*target == 0xf2) ++target;
+  return target[0] == 0xff && target[1] == 0x25 ? Called::unknown : Called::another;
+#else
+  return Called::unknown;
+#endif
 }
 
-// An object in the file; null if the file is too short.
-template <class T>
-T const* at(char const* file, std::size_t size, std::uint64_t offset, std::uint64_t count = 1) noexcept {
-  bool const fits = offset <= size && count <= (size - offset) / sizeof(T) && offset % alignof(T) == 0;
-  return fits ? reinterpret_cast<T const*>(file + offset) : nullptr;
+// Where functions that keep a frame pointer store that of their caller, below their return address.
+bool may_be_frame_pointer(std::uintptr_t value, std::uintptr_t at) noexcept {
+  constexpr std::uintptr_t kMaxFrame = 16 << 20;
+  return value > at && value - at < kMaxFrame && value % kWord == 0;
+}
+bool is_frame_record(std::uintptr_t at) noexcept {
+  return may_be_frame_pointer(word_at(at), at) && is_return_address(word_at(at + kWord));
+}
+
+// `at` is where the return address is.
+Registers caller_after_return(std::uintptr_t at, std::uintptr_t frame) noexcept {
+  return {word_at(at) - 1, at + kWord, frame, 0};
+}
+
+// The caller of the function that `counter` is in: by the next return address of a call of that function, or of a call that is not
+// known and has a chain of frame pointers; or else by the next return address. What earlier calls left may be taken for it.
+Registers find_caller(std::uintptr_t counter, std::uintptr_t stack, std::uintptr_t frame) noexcept {
+  constexpr std::uintptr_t kMaxWords = 8 << 10;
+  std::uintptr_t const begin = (stack + kWord - 1) / kWord * kWord;
+  Registers found, any;
+  (void)run_guarded([&] {
+    auto const function = reinterpret_cast<std::uintptr_t>(_Unwind_FindEnclosingFunction(reinterpret_cast<void*>(counter)));
+    for (std::uintptr_t at = begin; at != begin + kMaxWords * kWord; at += kWord) {
+      if (!is_return_address(word_at(at))) continue;
+      std::uintptr_t const below = at == begin ? 0 : word_at(at - kWord);
+      bool const has_frame = may_be_frame_pointer(below, at);
+      Registers const caller = caller_after_return(at, has_frame ? below : frame);
+      if (any.counter == 0) any = caller;
+      Called const called = what_was_called(word_at(at), function);
+      bool const is_chain = has_frame && (word_at(below) == 0 || is_frame_record(below));
+      if (called == Called::another || (called == Called::unknown && !is_chain)) continue;
+      found = caller;
+      return;
+    }
+  });
+  return found.counter != 0 ? found : any;
+}
+
+// The caller of a function of which nothing ran; its counter is zero if the return address is none.
+Registers caller_at_entry(Registers const& at) noexcept {
+#if defined(__x86_64__)
+  Registers caller;
+  (void)run_guarded([&caller, &at] {
+    if (is_return_address(word_at(at.stack))) caller = caller_after_return(at.stack, at.frame);
+  });
+  return caller;
+#else
+  return code.contain(at.link - 1) ? Registers{at.link - 1, at.stack, at.frame, at.link} : Registers{};
+#endif
 }
 
 }  // namespace
 
 void StackTrace::prepare() noexcept {
-  void* one[1];
-  (void)backtrace(one, 1);  // loads the unwinder
+  (void)_Unwind_Backtrace([](_Unwind_Context*, void*) { return _URC_END_OF_STACK; }, nullptr);
 }
 
-StackTrace::StackTrace(void const* context) noexcept {
-  void* all[kMaxFrames + 8];
-  int const count = backtrace(all, static_cast<int>(std::size(all)));
-  void** const end = all + count;
-  void** const first = std::find(all, end, reinterpret_cast<void*>(interrupted_at(context)));
-  void** const begin = first == end ? all : first;
-  count_ = std::min<std::size_t>(static_cast<std::size_t>(end - begin), kMaxFrames);
-  std::copy_n(begin, count_, addresses_);
+namespace {
+
+struct Walk {
+  std::uintptr_t begin;  // of the frames to come; zero: all
+  StackTrace& trace;
+  void (*visit)(StackTrace& trace, std::uintptr_t address, std::uintptr_t stack);
+};
+
+_Unwind_Reason_Code visit_frame(_Unwind_Context* frame, void* argument) {
+  auto& walk = *static_cast<Walk*>(argument);
+  int is_interrupted = 0;  // and not at a call
+  std::uintptr_t const counter = _Unwind_GetIPInfo(frame, &is_interrupted);
+  bool const is_first = counter == walk.begin;
+  if (walk.begin != 0 && !is_first) return _URC_NO_REASON;
+  walk.begin = 0;
+  walk.visit(walk.trace, is_first || is_interrupted != 0 ? counter : counter - 1, _Unwind_GetCFA(frame));
+  return walk.trace.size() == StackTrace::kMaxFrames ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
-StackTrace::~StackTrace() { unmap(); }
+}  // namespace
 
-StackTrace::Frame StackTrace::frame(std::size_t index) noexcept {
-  // But for the first frame, addresses are those after the call, which may be those of another function.
-  std::uintptr_t const address = reinterpret_cast<std::uintptr_t>(addresses_[index]) - (index == 0 ? 0 : 1);
-  if (address < begin_ || address >= end_) map_module(address);
-  if (file_ == nullptr) return {{}, address, {}};
-  auto const* const header = at<ElfW(Ehdr)>(file_, file_size_, 0);
-  if (header == nullptr || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return {{}, address, {}};
-  std::uint64_t offset = address - begin_ + file_offset_;
-  auto const* const segments = at<ElfW(Phdr)>(file_, file_size_, header->e_phoff, header->e_phnum);
-  for (std::size_t i = 0; segments != nullptr && i < header->e_phnum; ++i) {
-    ElfW(Phdr) const& segment = segments[i];
-    if (segment.p_type != PT_LOAD || offset < segment.p_offset || offset - segment.p_offset >= segment.p_filesz) continue;
-    offset += segment.p_vaddr - segment.p_offset;
-    break;
+// From this function through the handler of the signal to `begin`, and on. False if memory could not be read.
+bool StackTrace::unwind(std::uintptr_t begin) noexcept {
+  Walk walk{begin, *this, [](StackTrace& trace, std::uintptr_t address, std::uintptr_t stack) {
+              trace.add(address);
+              trace.last_stack_ = stack;
+            }};
+  return run_guarded([&walk] { (void)_Unwind_Backtrace(visit_frame, &walk); });
+}
+
+void StackTrace::read_mappings() noexcept { code.read(); }
+
+StackTrace::StackTrace(void* context, Registers const& registers) noexcept {
+  mcontext_t& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
+  mcontext_t const before = machine;
+  Registers at = registers;
+  begins_outside_of_code_ = !code.contain(at.counter);
+  if (begins_outside_of_code_) {
+    add(at.counter);
+    at = caller_at_entry(at);
+    if (at.counter == 0) at = guess_caller(registers.counter, registers.stack, registers.frame);
   }
-  std::string_view const path(path_, path_size_);
-  return {path.substr(path.rfind('/') + 1), offset, function_at(offset)};
-}
-
-void StackTrace::map_module(std::uintptr_t address) noexcept {
-  unmap();
-  for_each_line("/proc/self/maps", [&](std::string_view line) {
-    Mapping const mapping(line);
-    if (address < mapping.begin || address >= mapping.end) return false;
-    begin_ = mapping.begin;
-    end_ = mapping.end;
-    file_offset_ = mapping.offset;
-    path_size_ = mapping.path.copy(path_, sizeof(path_) - 1);
-    path_[path_size_] = 0;
-    return true;
-  });
-  int const file = path_size_ == 0 ? -1 : open(path_, O_RDONLY | O_CLOEXEC);
-  struct stat status {};
-  if (file < 0 || fstat(file, &status) != 0) return;
-  file_size_ = static_cast<std::size_t>(status.st_size);
-  void* const bytes = mmap(nullptr, file_size_, PROT_READ, MAP_PRIVATE, file, 0);
-  close(file);
-  file_ = bytes == MAP_FAILED ? nullptr : static_cast<char const*>(bytes);
-}
-
-void StackTrace::unmap() noexcept {
-  if (file_ != nullptr) munmap(const_cast<char*>(file_), file_size_);
-  file_ = nullptr;
-  begin_ = end_ = 0;
-  path_size_ = 0;
-}
-
-// Looks at the whole table, or the dynamic one in a stripped file.
-std::string_view StackTrace::function_at(std::uint64_t offset) const noexcept {
-  auto const* const header = at<ElfW(Ehdr)>(file_, file_size_, 0);
-  auto const* const sections = at<ElfW(Shdr)>(file_, file_size_, header->e_shoff, header->e_shnum);
-  if (sections == nullptr) return {};
-  for (auto const type : {SHT_SYMTAB, SHT_DYNSYM}) {
-    for (std::size_t i = 0; i < header->e_shnum; ++i) {
-      ElfW(Shdr) const& table = sections[i];
-      if (table.sh_type != static_cast<ElfW(Word)>(type) || table.sh_link >= header->e_shnum) continue;
-      std::size_t const count = table.sh_size / sizeof(ElfW(Sym));
-      auto const* const symbols = at<ElfW(Sym)>(file_, file_size_, table.sh_offset, count);
-      ElfW(Shdr) const& names = sections[table.sh_link];
-      char const* const text = at<char>(file_, file_size_, names.sh_offset, names.sh_size);
-      for (std::size_t n = 0; symbols != nullptr && text != nullptr && n < count; ++n) {
-        ElfW(Sym) const& symbol = symbols[n];
-        if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_name >= names.sh_size) continue;
-        if (offset < symbol.st_value || offset - symbol.st_value >= symbol.st_size) continue;
-        return {text + symbol.st_name, strnlen(text + symbol.st_name, names.sh_size - symbol.st_name)};
-      }
-    }
+  while (at.counter != 0 && count_ < kMaxFrames) {
+    last_stack_ = at.stack;
+    at.store_to(context);
+    if (unwind(at.counter)) break;
+    at = guess_caller(count_ == 0 ? at.counter : addresses_[count_ - 1], last_stack_, at.frame);
   }
-  return {};
+  machine = before;
+}
+
+// Where to go on; the counter is zero if there is no such place.
+Registers StackTrace::guess_caller(std::uintptr_t counter, std::uintptr_t stack, std::uintptr_t frame) noexcept {
+  first_guess_ = std::min(first_guess_, count_);
+  Registers at = find_caller(counter, stack, frame);
+#if defined(__aarch64__)
+  // Functions keep their frame record below what they store, so the unwinder cannot go on there.
+  while (at.counter != 0 && count_ < kMaxFrames) {
+    add(at.counter);
+    Registers next;
+    (void)run_guarded([&at, &next] {
+      if (is_frame_record(at.frame)) next = caller_after_return(at.frame + kWord, word_at(at.frame));
+    });
+    at = next;
+  }
+#endif
+  return at;
 }
 
 }  // namespace testlog::inline v1

@@ -1,53 +1,69 @@
-// StackTrace: where a thread was when a signal came.
+// StackTrace: where a thread is, by the calls on its stack.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
+#include <span>
 
 namespace testlog::inline v1 {
 
-/// Async-signal-safe, but for prepare(). Names come from the symbol tables of the files that are mapped, so static functions
-/// have names unless the program is stripped. Without optimisation every call is a frame; functions that were inlined have none.
+/// What the calls on a stack are followed from.
+struct Registers {
+  std::uintptr_t counter = 0;  ///< the next instruction
+  std::uintptr_t stack = 0;
+  std::uintptr_t frame = 0;    ///< kUnknown if only those above are known
+  std::uintptr_t link = 0;     ///< the return address where a register has it
+
+  /// Where nothing can be read, so that the unwinder does not take it for something.
+  static constexpr std::uintptr_t kUnknown = sizeof(void*);
+
+  /// `context` is the third argument of the handler of a signal.
+  static Registers of(void const* context) noexcept;
+  void store_to(void* context) const noexcept;
+};
+
+/// Async-signal-safe, but for prepare(). Made by one thread at a time. The unwinder never begins at an address that is no code;
+/// where it comes upon memory that cannot be read, the rest is guessed by frame pointers and what looks like a return address. Without optimisation every call is a
+/// frame; functions that were inlined have none.
 class StackTrace {
  public:
   static constexpr std::size_t kMaxFrames = 256;
-
-  struct Frame {
-    std::string_view module;        ///< the file, without its folder; empty for code outside of files
-    std::uint64_t offset = 0;       ///< of the instruction, as addr2line takes it
-    std::string_view function;      ///< mangled; empty if it is not known
-  };
+  static constexpr std::size_t kNoGuess = ~std::size_t{0};
 
   /// Loads the unwinder, once.
   static void prepare() noexcept;
 
-  /// The frames of the calling thread from the one that was interrupted; `context` is the third argument of the handler.
-  explicit StackTrace(void const* context) noexcept;
+  /// Reads where code is. To be called before stacks are followed.
+  static void read_mappings() noexcept;
+
+  /// The calls of the code that a signal interrupted; to be called in its handler, on the same stack as that. `context`, its third
+  /// argument, changes meanwhile.
+  explicit StackTrace(void* context) noexcept : StackTrace(context, Registers::of(context)) {}
+  /// The calls on another stack, followed in the same way.
+  StackTrace(void* context, Registers const& registers) noexcept;
   StackTrace(StackTrace const&) = delete;
   StackTrace& operator=(StackTrace const&) = delete;
-  ~StackTrace();
 
   std::size_t size() const noexcept { return count_; }
-  /// Whether two frames are of the same call, as in a recursion.
-  bool is_same(std::size_t a, std::size_t b) const noexcept { return addresses_[a] == addresses_[b]; }
-  /// Valid until the next call.
-  Frame frame(std::size_t index) noexcept;
+  /// From the innermost frame on, an address inside of the instruction: of a call, of its last byte.
+  std::span<std::uintptr_t const> addresses() const noexcept { return {addresses_, count_}; }
+  /// Whether the first frame is an address to which the program jumped although it is no code.
+  bool begins_outside_of_code() const noexcept { return begins_outside_of_code_; }
+  /// The frames from this one on may not be those of the calls, since the stack before them is damaged; kNoGuess if it is not.
+  std::size_t first_guess() const noexcept { return first_guess_; }
 
  private:
-  void map_module(std::uintptr_t address) noexcept;
-  std::string_view function_at(std::uint64_t offset) const noexcept;
-  void unmap() noexcept;
+  void add(std::uintptr_t address) noexcept {
+    if (count_ < kMaxFrames) addresses_[count_++] = address;
+  }
+  bool unwind(std::uintptr_t begin) noexcept;
+  Registers guess_caller(std::uintptr_t counter, std::uintptr_t stack, std::uintptr_t frame) noexcept;
 
-  void* addresses_[kMaxFrames];
+  std::uintptr_t addresses_[kMaxFrames];
   std::size_t count_ = 0;
-  // The module of the last frame().
-  std::uintptr_t begin_ = 0, end_ = 0;
-  std::uint64_t file_offset_ = 0;
-  char const* file_ = nullptr;
-  std::size_t file_size_ = 0;
-  char path_[512] = {};
-  std::size_t path_size_ = 0;
+  std::size_t first_guess_ = kNoGuess;
+  std::uintptr_t last_stack_ = 0;  // of the last frame
+  bool begins_outside_of_code_ = false;
 };
 
 }  // namespace testlog::inline v1

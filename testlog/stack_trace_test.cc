@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <string>
 #include <string_view>
@@ -14,6 +15,8 @@
 namespace {
 
 using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
 using testlog::testdata::run_dying;
 
 std::string name_of(std::string_view mangled) {
@@ -74,7 +77,7 @@ TEST(FatalSignal, ReportEndsWithTheStack) {
   EXPECT_THAT(run_dying("Dies.ByWildPointer").err,
               ContainsRegex("\n  the stack of the thread that died:\n"
                             "    #0 \\(anonymous namespace\\)::Dies_ByWildPointer_Test::TestBody "
-                            "\\(testlog_scenarios\\+0x[0-9a-f]+\\)\n"
+                            "\\(testlog_scenarios\\+0x[0-9a-f]+\\)( at /[^\n]+/testlog/testdata/dying_scenarios.cc:[0-9]+)?\n"
                             "---- end of captured records ----\n$"));
   EXPECT_THAT(run_dying("Dies.ByAbort").err, ContainsRegex(" \\(anonymous namespace\\)::Dies_ByAbort_Test::TestBody "));
 }
@@ -86,9 +89,16 @@ TEST(FatalSignal, ReportHasTheFramesBelowThoseOfAnAssertion) {
                             "    #[0-9]+ \\(anonymous namespace\\)::Dies_InAComparison_Test::TestBody [^\n]+\n---- end"));
 }
 
+TEST(FatalSignal, ReportHasLinesOfTheSource) {
+  if (access("/usr/bin/addr2line", X_OK) != 0) GTEST_SKIP() << "no addr2line";
+  EXPECT_THAT(run_dying("Dies.ByWildPointer").err,
+              ContainsRegex("    #0 [^\n]+\\) at /[^\n]+/testlog/testdata/dying_scenarios.cc:[0-9]+\n"));
+  EXPECT_THAT(run_dying("Dies.ByWildPointer", {{"PATH", "/nowhere"}}).err, Not(HasSubstr(" at /")));
+}
+
 TEST(FatalSignal, ReportFoldsRecursionsInTheStack) {
   EXPECT_THAT(run_dying("Dies.ByStackOverflow").err,
-              ContainsRegex("    #1 \\(anonymous namespace\\)::eat_stack \\(testlog_scenarios\\+0x[0-9a-f]+\\), "
+              ContainsRegex("    #1 \\(anonymous namespace\\)::eat_stack \\(testlog_scenarios\\+0x[0-9a-f]+\\)( at [^\n]+)?, "
                             "[0-9]+ times\n---- end"));
 }
 

@@ -8,9 +8,10 @@
 #include <new>
 #include <string>
 
+#include "testlog/code_places.h"
+#include "testlog/fault_cause.h"
 #include "testlog/function_name.h"
 #include "testlog/labels.h"
-#include "testlog/stack_trace.h"
 #include "tracing_core/environment/thread_labels.h"
 #include "tracing_core/internal/span_clock.h"
 #include "tracing_core/internal/zeroed_pages.h"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr std::uint64_t kNoMore = ~std::uint64_t{0};
 constexpr std::size_t kMaxSpans = 32;  // of a thread, the innermost ones
+constexpr std::size_t kMaxStackLines = 32;
 
 constinit StateReport state_report;  // not on a stack, which may be small
 
@@ -199,48 +201,93 @@ bool runs_every_test(std::string_view function) noexcept {
          (function.starts_with("_ZN7testing8internal") && function.find("ExceptionsInMethodIfSupported") != function.npos);
 }
 
+constinit CodePlaces places{};  // not on a stack, which may be small
+
 }  // namespace
 
-// The last part, since it may fail where the stack is damaged.
-void StateReport::write_stack(Session& session, void const* context) noexcept {
-  constexpr std::size_t kMaxLines = 32;
-  StackTrace stack(context);
-  line_ << "  the stack of the thread that died:";
-  line_.write_to(session.output());
-  for (std::size_t i = 0, lines = 0; i < stack.size() && lines < kMaxLines; ++lines) {
-    StackTrace::Frame const frame = stack.frame(i);
-    if (i > 0 && runs_every_test(frame.function)) break;
+CodePlaces& code_places() noexcept { return places; }
+
+void StateReport::write_stack(Session& session, StackOfReport const& stack, std::size_t max_lines) noexcept {
+  // Threads begin in functions that have no names.
+  std::size_t size = stack.addresses.size();
+  while (size > 1 && places.place_of(stack.addresses[size - 1]).function.empty()) --size;
+  auto const addresses = stack.addresses.first(size);
+  for (std::size_t i = 0, lines = 0; i < addresses.size() && lines < max_lines; ++lines) {
+    CodePlaces::Place const place = places.place_of(addresses[i]);
+    if (i == stack.first_guess) write_damage(session);
+    if (i > 0 && runs_every_test(place.function)) return;
     line_ << "    #" << std::uint64_t{i} << " ";
-    append_function_name(frame.function, [this](std::string_view piece) { line_.add_text(piece); });
-    line_ << (frame.function.empty() ? "" : " ") << "(";
-    line_.add_text(frame.module.empty() ? std::string_view("no file") : frame.module);
-    line_ << "+";
-    line_.add_hexadecimal(frame.offset);
-    line_ << ")";
+    if (i == 0 && stack.begins_outside_of_code) {
+      line_.add_hexadecimal(place.offset);
+      line_ << ", which is no code";
+    } else {
+      append_function_name(place.function, [this](std::string_view piece) { line_.add_text(piece); });
+      line_ << (place.function.empty() ? "" : " ") << "(";
+      line_.add_text(place.file.empty() ? std::string_view("no file") : place.module());
+      line_ << "+";
+      line_.add_hexadecimal(place.offset);
+      line_ << ")";
+      if (!place.line.empty()) {
+        line_ << " at ";
+        line_.add_text(place.line);
+      }
+      if (!place.inlined.empty()) {
+        line_ << ", inlined at ";
+        line_.add_text(place.inlined);
+      }
+    }
     std::size_t const first = i;
-    while (++i < stack.size() && stack.is_same(i, first)) {
+    while (++i < addresses.size() && addresses[i] == addresses[first]) {
     }
     if (i - first > 1) line_ << ", " << std::uint64_t{i - first} << " times";
     line_.write_to(session.output());
   }
+  if (stack.first_guess >= size && stack.first_guess <= stack.addresses.size()) write_damage(session);
 }
 
-void StateReport::write_crash(Session& session, std::string_view signal, void const* context) noexcept {
+void StateReport::write_damage(Session& session) noexcept {
+  line_ << "    (the stack is damaged here)";
+  line_.write_to(session.output());
+}
+
+void StateReport::write_cause(Session& session, siginfo_t const& info, void const* context) noexcept {
+  line_ << "  ";
+  std::size_t const indentation = line_.size();
+  add_fault_cause(line_, info, context);
+  if (line_.size() == indentation) return line_.clear();
+  line_.write_to(session.output());
+}
+
+void StateReport::add_running_test(Session& session) noexcept {
   std::string_view const test = session.attribution().name_of(session.attribution().running());
+  line_ << (test.empty() ? " outside any test" : " in ");
+  line_.add_text(test);
+}
+
+void StateReport::write_stack_of_crash(Session& session, void* context) noexcept {
+  constexpr std::uint64_t kMaxWaitNs = 3'000'000'000;
+  StackTrace::read_mappings();
+  StackTrace const stack(context);
+  places.clear();
+  for (std::uintptr_t const address : stack.addresses()) places.add(address);
+  places.resolve();
+  places.find_lines(kMaxWaitNs);
+  line_ << "  the stack of the thread that died:";
+  line_.write_to(session.output());
+  write_stack(session, {stack.addresses(), stack.first_guess(), stack.begins_outside_of_code()}, kMaxStackLines);
+}
+
+void StateReport::write_crash(Session& session, std::string_view signal, siginfo_t const& info, void* context) noexcept {
   line_.set_kind("crash_report");
   line_ << "---- " << signal;
-  if (test.empty()) {
-    line_ << " outside any test";
-  } else {
-    line_ << " in ";
-    line_.add_text(test);
-  }
+  add_running_test(session);
   line_ << ": open spans and captured records not shown yet ----";
   line_.write_to(session.output());
+  write_cause(session, info, context);
   write_all_open_spans(session);
   write_unreported(session);
   write_path_of_recording(session);
-  write_stack(session, context);
+  write_stack_of_crash(session, context);
   line_ << "---- end of captured records ----";
   line_.write_to(session.output());
 }

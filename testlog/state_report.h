@@ -1,14 +1,18 @@
 // StateReport: what the threads of the process are doing, written where nothing may lock or allocate.
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
+#include "testlog/code_places.h"
 #include "testlog/crash_line.h"
 #include "testlog/session.h"
+#include "testlog/stack_trace.h"
 
 namespace testlog::inline v1 {
 
@@ -21,6 +25,16 @@ struct HangInfo {
   std::uint64_t begin_ticks = 0;  ///< when that began
   std::uint64_t since_ticks = 0;  ///< records before are not printed
 };
+
+/// A stack, and what is known of it.
+struct StackOfReport {
+  std::span<std::uintptr_t const> addresses{};  ///< as those of StackTrace
+  std::size_t first_guess = StackTrace::kNoGuess;
+  bool begins_outside_of_code = false;
+};
+
+/// What stacks are named by, shared by all reports. Used between take_turn() and end_turn().
+CodePlaces& code_places() noexcept;
 
 /// Writes one report at a time, on any thread, with lines that are composed in memory of its own. What does not fit is
 /// cut. Async-signal-safe, but for prepare().
@@ -42,8 +56,8 @@ class StateReport {
   void end_turn(bool last = false) noexcept;
 
   /// A signal ends the program on this thread: its open spans and those of others, records not shown yet, its stack.
-  /// `context` is the third argument of the handler.
-  void write_crash(Session& session, std::string_view signal, void const* context) noexcept;
+  /// `info` and `context` are the arguments of the handler.
+  void write_crash(Session& session, std::string_view signal, siginfo_t const& info, void* context) noexcept;
   /// For each thread its open spans, when they began, and its last records; then what add_section() added.
   void write_hang(Session& session, HangInfo const& info) noexcept;
 
@@ -59,7 +73,11 @@ class StateReport {
   void write_unreported(Session& session) noexcept;
   void write_record(Session& session) noexcept;
   void write_path_of_recording(Session& session) noexcept;
-  void write_stack(Session& session, void const* context) noexcept;
+  void add_running_test(Session& session) noexcept;
+  void write_stack_of_crash(Session& session, void* context) noexcept;
+  void write_cause(Session& session, siginfo_t const& info, void const* context) noexcept;
+  void write_stack(Session& session, StackOfReport const& stack, std::size_t max_lines) noexcept;
+  void write_damage(Session& session) noexcept;
   void write_thread(Session& session, std::size_t track, std::uint64_t since_ticks) noexcept;
   bool add_state_of_thread(std::int64_t os_thread) noexcept;
   void write_spans_of_thread(Session& session) noexcept;

@@ -1,5 +1,6 @@
 // Tests that end the process, each in its own way.
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -144,6 +145,85 @@ int eat_stack(int n) {
   char volatile room[4096];
   room[0] = static_cast<char>(n);
   return n == -1 ? 0 : eat_stack(n + 1) + room[0];
+}
+// ---- jumps to what is no code, and damaged stacks ----
+
+using Function = void (*)();
+
+[[gnu::noinline]] void call(Function function) {
+  TRACE_SPAN(info, "calling");
+  function();
+  TRACE_DEBUG("came back");  // so this is no jump
+}
+void* data_page(int protection) {
+  return mmap(nullptr, 4096, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+Function function_at(std::uintptr_t address) {
+  std::uintptr_t volatile hidden = address;
+  return reinterpret_cast<Function>(hidden);
+}
+Function function_at(void* address) { return function_at(reinterpret_cast<std::uintptr_t>(address)); }
+
+TEST(Dies, ByACallOfNull) { call(function_at(std::uintptr_t{0})); }
+TEST(Dies, ByACallOfANumber) { call(function_at(std::uintptr_t{0x1234})); }
+TEST(Dies, ByACallIntoData) { call(function_at(data_page(PROT_READ | PROT_WRITE))); }
+TEST(Dies, ByACallIntoAFreedPage) {
+  void* const page = data_page(PROT_READ | PROT_WRITE);
+  munmap(page, 4096);
+  call(function_at(page));
+}
+TEST(Dies, ByACallIntoItsStack) {
+  char volatile on_stack[16] = {};
+  call(function_at(const_cast<char*>(on_stack)));
+}
+[[gnu::noinline]] void replace_return_address(std::uintptr_t address, bool dies_inside) {
+  auto* const frame = static_cast<std::uintptr_t volatile*>(__builtin_frame_address(0));
+  frame[1] = address;
+  if (dies_inside) raise(SIGSEGV);
+}
+TEST(Dies, ByAReturnToANumber) {
+  replace_return_address(0x1234, false);
+  TRACE_DEBUG("came back");
+}
+TEST(Dies, ByAReturnToNoAddress) {
+  replace_return_address(0x4141414141414141, false);
+  TRACE_DEBUG("came back");
+}
+TEST(Dies, OnADamagedStack) {
+  replace_return_address(0x1234, true);
+  TRACE_DEBUG("came back");
+}
+
+// ---- other faults ----
+
+TEST(Dies, ByAWriteToCode) { *reinterpret_cast<char volatile*>(&eat_stack) = 0; }
+TEST(Dies, ByAReadOfNothing) {
+  std::uintptr_t volatile nowhere = 0;
+  call([] {});
+  static_cast<void>(*reinterpret_cast<int volatile*>(nowhere));
+}
+TEST(Dies, ByAReadOfAFreedPage) {
+  auto* const page = static_cast<int volatile*>(data_page(PROT_READ | PROT_WRITE));
+  munmap(const_cast<int*>(page), 4096);
+  static_cast<void>(*page);
+}
+TEST(Dies, BehindAFile) {
+  std::FILE* const file = std::tmpfile();
+  void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
+  *static_cast<int volatile*>(page) = 1;
+}
+TEST(Dies, ByADivision) {
+  int volatile number = 7, zero = 0;
+  number = number / zero;
+}
+TEST(Dies, ByATrap) { __builtin_trap(); }
+TEST(Dies, ByAnotherProcess) {
+  pid_t const self = getpid();
+  if (fork() == 0) {
+    kill(self, SIGABRT);
+    _exit(0);
+  }
+  while (true) pause();
 }
 TEST(Dies, ByStackOverflow) { EXPECT_EQ(eat_stack(0), 1); }
 TEST(Dies, ByStackOverflowOnAWorker) {

@@ -1,0 +1,59 @@
+#include "testlog/fault_guard.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <iterator>
+
+namespace testlog::inline v1 {
+namespace {
+
+constexpr int kSignals[] = {SIGSEGV, SIGBUS};
+
+struct Guard {
+  sigjmp_buf back;
+  std::atomic<long> thread{0};  // that is guarded
+  struct sigaction before[std::size(kSignals)] = {};
+};
+constinit Guard guard{};
+
+void restore(int signal) noexcept { sigaction(signal, &guard.before[signal == kSignals[0] ? 0 : 1], nullptr); }
+
+// A fault of another thread happens again, and a signal that was sent is sent again.
+void on_fault(int signal, siginfo_t* info, void*) {
+  if (guard.thread == syscall(SYS_gettid) && info->si_code > 0) siglongjmp(guard.back, 1);
+  restore(signal);
+  if (info->si_code <= 0) raise(signal);
+}
+
+bool call_and_return(void (*f)(void*), void* argument) noexcept {
+  if (sigsetjmp(guard.back, 0) != 0) return false;
+  f(argument);
+  return true;
+}
+
+}  // namespace
+
+bool run_guarded(void (*f)(void* argument), void* argument) noexcept {
+  sigset_t faults, mask;
+  sigemptyset(&faults);
+  for (int const signal : kSignals) sigaddset(&faults, signal);
+  struct sigaction action {};
+  action.sa_sigaction = on_fault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  guard.thread = syscall(SYS_gettid);
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &action, &guard.before[i]);
+  pthread_sigmask(SIG_UNBLOCK, &faults, &mask);
+  bool const returned = call_and_return(f, argument);
+  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  for (int const signal : kSignals) restore(signal);
+  guard.thread = 0;
+  return returned;
+}
+
+}  // namespace testlog::inline v1
