@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@ namespace {
 constexpr int kSignals[] = {SIGQUIT, SIGUSR1, SIGTERM, SIGINT};
 constexpr std::string_view kSignalNames[] = {"SIGQUIT", "SIGUSR1", "SIGTERM", "SIGINT"};
 constexpr unsigned kLastMultiple = 8;
+constexpr std::uint64_t kMaxWaitNs = 3'000'000'000;  // for the lines of the source
 
 struct Watch {
   Session* session = nullptr;
@@ -30,6 +32,8 @@ struct Watch {
   std::uint64_t start_ns = 0;
   std::atomic<Phase> phase{Phase::before_tests};
   std::atomic<char const*> name{""};
+  std::atomic<long> tests_thread{0};
+  std::atomic<long> watching_thread{0};
   std::atomic<std::uint64_t> begin_ns{0};
   std::atomic<std::uint64_t> begin_ticks{0};
   std::atomic<std::uint64_t> reported_begin_ns{0};  // the phase of the last report
@@ -54,8 +58,8 @@ std::string_view before_name(Phase phase) noexcept {
   return {};
 }
 
-// Called between take_turn() and end_turn().
-void write_report(std::string_view cause) noexcept {
+// Called between take_turn() and end_turn(). `context` is that of a signal, or null.
+void write_report(std::string_view cause, std::uint64_t max_wait_ns, void* context) noexcept {
   std::uint64_t const begin = watch.begin_ns;
   bool const repeats = watch.reported_begin_ns.exchange(begin) == begin;
   std::uint64_t const since = repeats ? watch.reported_ticks.load() : 0;
@@ -71,7 +75,11 @@ void write_report(std::string_view cause) noexcept {
                                                  .name = watch.name.load(),
                                                  .duration_ns = duration_ns,
                                                  .begin_ticks = watch.begin_ticks,
-                                                 .since_ticks = since});
+                                                 .since_ticks = since,
+                                                 .tests_thread = watch.tests_thread,
+                                                 .watching_thread = watch.watching_thread,
+                                                 .max_wait_ns = max_wait_ns,
+                                                 .context = context});
 }
 
 // ---- signals ----
@@ -82,7 +90,7 @@ std::size_t index_of(int signal) noexcept {
   return static_cast<std::size_t>(std::find(kSignals, std::end(kSignals), signal) - kSignals);
 }
 
-void report_signal(int signal) noexcept {
+void report_signal(int signal, void* context) noexcept {
   StateReport& report = StateReport::get();
   if (!report.take_turn()) return;
   Session& session = *watch.session;
@@ -90,15 +98,15 @@ void report_signal(int signal) noexcept {
     Attribution const& attribution = session.attribution();
     session.run_records()->fatal_signal(attribution.name_of(attribution.running()), kSignalNames[index_of(signal)]);
   }
-  write_report(kSignalNames[index_of(signal)]);
+  write_report(kSignalNames[index_of(signal)], ends_the_process(signal) ? 0 : kMaxWaitNs, context);  // who ends it may not wait
   report.end_turn();
 }
 
 // Everything that it calls is async-signal-safe.
-void on_signal(int signal, siginfo_t*, void*) {
+void on_signal(int signal, siginfo_t*, void* context) {
   int const error_before = errno;
   bool const is_child = getpid() != watch.process;
-  if (!is_child) report_signal(signal);
+  if (!is_child) report_signal(signal, context);
   if (is_child || ends_the_process(signal)) {
     if (!is_child && watch.session->files() != nullptr) watch.session->files()->wait_for_writers();
     sigaction(signal, &watch.before[index_of(signal)], nullptr);
@@ -120,23 +128,36 @@ void sleep_until(std::uint64_t ns) noexcept {
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
 }
 
-// `from_start`: the time since the process began counts, which is what CTest limits.
-void watch_time(std::uint64_t interval_ns, bool from_start) noexcept {
+struct Interval {
+  std::uint64_t ns = 0;     // zero: none
+  bool from_start = false;  // the time since the process began counts, which is what CTest limits
+  std::uint64_t max_wait_ns = kMaxWaitNs;
+};
+
+Interval interval_of(Environment const& environment) noexcept {
+  if (environment.hang_after_ns.has_value()) return {.ns = *environment.hang_after_ns};
+  // CTest ends the process when a quarter more of the time is over.
+  std::uint64_t const ns = environment.hang_after_default_ns;
+  return {.ns = ns, .from_start = true, .max_wait_ns = std::min(kMaxWaitNs, ns / 8)};
+}
+
+void watch_time(Interval const& interval) noexcept {
+  watch.watching_thread = syscall(SYS_gettid);
   std::uint64_t reported = 0;  // the phase to which `multiple` belongs
   unsigned multiple = 1;
   for (;;) {
     std::uint64_t const phase = watch.begin_ns;
-    if (phase != reported && !from_start) multiple = 1;
+    if (phase != reported && !interval.from_start) multiple = 1;
     reported = phase;
-    std::uint64_t const due = (from_start ? watch.start_ns : phase) + interval_ns * multiple;
+    std::uint64_t const due = (interval.from_start ? watch.start_ns : phase) + interval.ns * multiple;
     if (multiple > kLastMultiple) {
-      sleep_until(now_ns() + interval_ns);
+      sleep_until(now_ns() + interval.ns);
     } else if (now_ns() < due) {
       sleep_until(due);
     } else {
       StateReport& report = StateReport::get();
       if (report.take_turn()) {
-        write_report("still running");
+        write_report("still running", interval.max_wait_ns, nullptr);
         report.end_turn();
       }
       multiple *= 2;
@@ -145,12 +166,12 @@ void watch_time(std::uint64_t interval_ns, bool from_start) noexcept {
 }
 
 // Signals are for the program's own threads.
-void start_thread(std::uint64_t interval_ns, bool from_start) {
+void start_thread(Interval const& interval) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    std::thread([=] { watch_time(interval_ns, from_start); }).detach();
+    std::thread([interval] { watch_time(interval); }).detach();
   } catch (std::exception const& error) {
     watch.session->output().write_note("report", std::string("testlog: TRACE_HANG_AFTER: no thread: ") + error.what() + "\n");
   }
@@ -164,12 +185,11 @@ void watch_for_hangs(Session& session) {
   watch.process = getpid();
   watch.start_ns = now_ns();
   watch.begin_ns = watch.start_ns;
+  watch.tests_thread = watch.process;
   StateReport::get().prepare();
+  StackTrace::prepare();
   install_hang_handlers();
-  Environment const& environment = session.environment();
-  bool const from_start = !environment.hang_after_ns.has_value();
-  std::uint64_t const interval_ns = environment.hang_after_ns.value_or(environment.hang_after_default_ns);
-  if (interval_ns != 0) start_thread(interval_ns, from_start);
+  if (Interval const interval = interval_of(session.environment()); interval.ns != 0) start_thread(interval);
 }
 
 void install_hang_handlers() noexcept {
@@ -190,6 +210,7 @@ void install_hang_handlers() noexcept {
 void begin_phase(Phase phase, char const* name) noexcept {
   watch.name = name;
   watch.phase = phase;
+  watch.tests_thread = syscall(SYS_gettid);
   watch.begin_ticks = tracing::internal::ticks_now();
   watch.begin_ns = now_ns();
 }

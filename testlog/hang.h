@@ -19,7 +19,7 @@ void watch_for_hangs(Session& session);
 void install_hang_handlers() noexcept;
 
 /// A phase begins. `name` is that of the test or suite, or empty; it must live as long as the program. Called by the thread
-/// that runs the tests. Costs three stores and a look at the clock.
+/// that runs the tests. Costs four stores, a look at the clock and a short system call.
 void begin_phase(Phase phase, char const* name) noexcept;
 
 }  // namespace testlog::inline v1

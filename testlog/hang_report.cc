@@ -1,12 +1,14 @@
 // The report of a process that does not go on: StateReport::write_hang().
-#include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 
+#include "testlog/code_places.h"
 #include "testlog/state_report.h"
+#include "testlog/thread_probe.h"
 #include "tracing_core/internal/span_clock.h"
 
 namespace testlog::inline v1 {
@@ -16,36 +18,95 @@ constexpr std::size_t kMaxSpans = 32;  // of a thread, the innermost ones
 constexpr std::size_t kLastRecords = 10;  // of a thread
 constexpr std::size_t kBeginBytes = 64;   // for when a span began
 
-// The letter of proc_pid_stat(5); 0 if the thread has ended.
-char state_of(std::int64_t os_thread) noexcept {
-  char path[64] = {};
-  char digits[20];
-  std::size_t count = 0;
-  for (auto number = static_cast<std::uint64_t>(os_thread); number != 0; number /= 10)
-    digits[count++] = static_cast<char>('0' + number % 10);
-  char* at = path + std::string_view("/proc/self/task/").copy(path, sizeof(path));
-  at = std::reverse_copy(digits, digits + count, at);
-  std::string_view("/stat").copy(at, 5);
-  int const file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  char text[256];
-  ssize_t const size = read(file, text, sizeof(text));
-  close(file);
-  std::string_view const line(text, static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
-  std::size_t const name_end = line.rfind(')');  // the name may contain any character
-  return name_end == line.npos || name_end + 2 >= line.size() ? 0 : line[name_end + 2];
+constexpr std::size_t kMaxThreads = 256;
+constexpr std::size_t kMaxFrames = 24;    // of a thread
+constexpr std::size_t kMaxStackLines = 16;
+
+// What is known of a thread before the report is written.
+struct ThreadOfReport {
+  static constexpr std::size_t kNoTrack = ~std::size_t{0};
+
+  long number;
+  ThreadState state;
+  std::size_t track;
+  ThreadProbe::Answer answer;
+  std::size_t frame_count;
+  std::uintptr_t frames[kMaxFrames];
+
+  bool has_stack_of(ThreadOfReport const& other) const noexcept {
+    return frame_count > 1 && std::equal(frames, frames + frame_count, other.frames, other.frames + other.frame_count);
+  }
+};
+// Not on a stack, which may be small.
+constinit ThreadOfReport threads[kMaxThreads]{};
+constinit std::size_t thread_count = 0;  // in `threads`
+constinit long numbers[kMaxThreads]{};
+
+void keep_frames(ThreadOfReport& thread, StackTrace const& stack) noexcept {
+  thread.answer = ThreadProbe::Answer::stack;
+  auto const kept = stack.addresses().first(std::min(stack.size(), kMaxFrames));
+  thread.frame_count = kept.size();
+  std::copy(kept.begin(), kept.end(), thread.frames);
+}
+
+// The thread that runs the tests first, then the others in the order of their numbers. Returns how many are left out.
+std::size_t find_threads(HangInfo const& info) noexcept {
+  std::size_t const all = list_threads(numbers, kMaxThreads);
+  std::size_t const listed = std::min(all, kMaxThreads);
+  thread_count = 0;
+  auto const add = [](long number) { threads[thread_count++] = {number, ThreadState::of(number), ThreadOfReport::kNoTrack, {}, 0, {}}; };
+  add(info.tests_thread);
+  std::size_t left_out = all - listed;
+  for (std::size_t i = 0; i < listed; ++i) {
+    if (numbers[i] == info.tests_thread || numbers[i] == info.watching_thread) continue;
+    thread_count < kMaxThreads ? add(numbers[i]) : void(++left_out);
+  }
+  return left_out;
+}
+
+void find_stacks(HangInfo const& info) noexcept {
+  long const self = syscall(SYS_gettid);
+  StackTrace::read_mappings();
+  ThreadProbe probe;
+  for (ThreadOfReport& thread : std::span(threads, thread_count)) {
+    if (thread.state.letter == 0) continue;
+    if (thread.number == self) {
+      if (info.context != nullptr) keep_frames(thread, StackTrace(info.context));
+      continue;
+    }
+    thread.answer = probe.visit_stack(thread.number, thread.state, [&](StackTrace const& stack) { keep_frames(thread, stack); });
+  }
+}
+
+void find_places(std::uint64_t max_wait_ns) noexcept {
+  CodePlaces& places = code_places();
+  places.clear();
+  for (ThreadOfReport const& thread : std::span(threads, thread_count)) {
+    for (std::uintptr_t const address : std::span(thread.frames, thread.frame_count)) places.add(address);
+  }
+  places.resolve();
+  if (max_wait_ns > 0) places.find_lines(max_wait_ns);
+}
+
+ThreadOfReport* thread_of(std::int64_t number) noexcept {
+  ThreadOfReport* const end = threads + thread_count;
+  ThreadOfReport* const found = std::find_if(threads, end, [number](ThreadOfReport const& one) { return one.number == number; });
+  return found == end ? nullptr : found;
 }
 
 }  // namespace
 
-// False if the thread has ended.
-bool StateReport::add_state_of_thread(std::int64_t os_thread) noexcept {
-  if (os_thread == syscall(SYS_gettid)) return true;  // it is busy writing this
-  char const state = state_of(os_thread);
-  if (state == 'R') line_ << ", running,";
-  if (state == 'S' || state == 'D') line_ << ", waiting,";
-  if (state == 0) line_ << " has ended";
-  return state != 0;
+void StateReport::add_state(ThreadState const& state) noexcept {
+  std::string_view const call = name_of_system_call(state.system_call);
+  switch (state.letter) {
+    case 'R': line_ << ", running"; break;
+    case 'S': line_ << ", waiting"; break;
+    case 'D': line_ << ", waiting for the kernel"; break;
+    case 'T': line_ << ", stopped"; break;
+    case 't': line_ << ", stopped by a debugger"; break;
+    default: break;
+  }
+  if (!call.empty()) line_ << " in " << call;
 }
 
 void StateReport::write_spans_of_thread(Session& session) noexcept {
@@ -89,18 +150,96 @@ void StateReport::write_last_records(Session& session, std::size_t track, std::u
   line_.write_to(session.output());
 }
 
-void StateReport::write_thread(Session& session, std::size_t track, std::uint64_t since_ticks) noexcept {
+// Of a thread that has recorded nothing.
+void StateReport::add_system_name(long thread) noexcept {
+  char own[32], of_process[32];
+  std::string_view const name = system_name(thread, own);
+  line_ << "thread ";
+  if (thread == getpid()) {
+    line_ << "main ";
+  } else if (!name.empty() && name != system_name(getpid(), of_process)) {
+    line_.add_text(name);
+    line_ << " ";
+  }
+  line_ << "(" << static_cast<std::uint64_t>(thread) << ")";
+}
+
+void StateReport::write_stack_of(Session& session, std::size_t index) noexcept {
+  ThreadOfReport const& thread = threads[index];
+  switch (thread.answer) {
+    case ThreadProbe::Answer::is_handled: line_ << "   no stack, since the program handles SIGURG"; break;
+    case ThreadProbe::Answer::none: line_ << "   no stack, since it does not take signals"; break;
+    case ThreadProbe::Answer::stack: break;
+  }
+  if (thread.answer == ThreadProbe::Answer::stack && thread.frame_count == 0) return;
+  ThreadOfReport const* const same =
+      std::find_if(threads, threads + index, [&thread](ThreadOfReport const& other) { return thread.has_stack_of(other); });
+  if (thread.answer == ThreadProbe::Answer::stack) {
+    line_ << "   its stack";
+    if (same != &thread) {
+      line_ << " is that of thread (" << static_cast<std::uint64_t>(same->number) << ")";
+    } else {
+      line_ << ":";
+    }
+  }
+  line_.write_to(session.output());
+  if (same == &thread) write_stack(session, {.addresses = {thread.frames, thread.frame_count}}, kMaxStackLines);
+}
+
+void StateReport::write_thread(Session& session, std::size_t index, std::uint64_t since_ticks) noexcept {
+  ThreadOfReport const& thread = threads[index];
+  if (thread.state.letter == 0 && index > 0) return;  // it has ended meanwhile
+  bool const has_track = thread.track != ThreadOfReport::kNoTrack && reader_->go_to_end_of(thread.track);
+  std::size_t count = 0;
+  line_ << "  ";
+  if (has_track) {
+    while (reader_->next()) ++count;
+    reader_->go_to_open_spans(thread.track);
+    line_.add_thread(reader_->track(), thread.number);
+  } else {
+    add_system_name(thread.number);
+  }
+  if (thread.number != syscall(SYS_gettid)) {  // which is busy writing this
+    add_state(thread.state);
+    line_ << ",";
+  }
+  line_ << (has_track && reader_->depth() > 0                    ? " is in"
+            : has_track                                          ? " is in no span"
+            : session.capture().recording() == nullptr          ? " is not recorded"
+            : reader_ == nullptr || reader_->skips_tracks() ? " may have records that are not shown"
+                                                              : " has recorded nothing");
+  line_.write_to(session.output());
+  if (has_track) write_spans_of_thread(session);
+  write_stack_of(session, index);
+  if (has_track) write_last_records(session, thread.track, since_ticks, count);
+}
+
+// `track` is that of no thread of the process.
+void StateReport::write_ended_thread(Session& session, std::size_t track, std::uint64_t since_ticks) noexcept {
   if (!reader_->go_to_end_of(track)) return;
   std::size_t count = 0;
   while (reader_->next()) ++count;
   reader_->go_to_open_spans(track);
   line_ << "  ";
   line_.add_thread(reader_->track(), reader_->os_thread());
-  bool const is_alive = add_state_of_thread(reader_->os_thread());
-  if (is_alive) line_ << (reader_->depth() == 0 ? " is in no span" : " is in");
+  line_ << " has ended";
   line_.write_to(session.output());
-  if (is_alive) write_spans_of_thread(session);
   write_last_records(session, track, since_ticks, count);
+}
+
+// Finds the tracks of the threads. Returns how many there are, those of ended threads included.
+std::size_t StateReport::match_tracks(Session& session, std::uint64_t begin_ticks) noexcept {
+  if (session.capture().recording() == nullptr || reader_ == nullptr) return 0;
+  std::size_t const tracks = reader_->find_tracks(*session.capture().recording(), begin_ticks);
+  for (std::size_t i = 0; i < tracks; ++i) {
+    if (!reader_->go_to_end_of(i)) continue;
+    while (reader_->next()) {
+    }
+    reader_->go_to_open_spans(i);
+    ThreadOfReport* const thread = thread_of(reader_->os_thread());
+    if (thread != nullptr && thread->track == ThreadOfReport::kNoTrack) thread->track = i;
+  }
+  return tracks;
 }
 
 void StateReport::write_hang(Session& session, HangInfo const& info) noexcept {
@@ -111,17 +250,23 @@ void StateReport::write_hang(Session& session, HangInfo const& info) noexcept {
   line_.add_duration(info.duration_ns);
   line_ << ": what each thread is doing ----";
   line_.write_to(session.output());
-  if (session.capture().recording() != nullptr && reader_ != nullptr) {
-    std::size_t const tracks = reader_->find_tracks(*session.capture().recording(), info.begin_ticks);
-    bool const skips_tracks = reader_->skips_tracks();
-    for (std::size_t i = 0; i < tracks; ++i) write_thread(session, i, info.since_ticks);
-    line_ << (tracks == 0     ? "  no thread has recorded anything"
-              : skips_tracks ? "  (further threads are not shown)"
-                              : "");
-  } else {
-    line_ << "  nothing is recorded: " << (session.capture().recording() == nullptr ? session.capture().why_nothing() : "there was no memory");
+  std::size_t const left_out = find_threads(info);
+  find_stacks(info);
+  std::size_t const tracks = match_tracks(session, info.begin_ticks);
+  find_places(info.max_wait_ns);
+  for (std::size_t i = 0; i < thread_count; ++i) write_thread(session, i, info.since_ticks);
+  if (left_out > 0) {
+    line_ << "  (" << std::uint64_t{left_out} << " further threads are not shown)";
+    line_.write_to(session.output());
   }
-  line_.write_unless_empty(session.output());
+  for (std::size_t i = 0; i < tracks; ++i) {
+    auto const is_of_track = [i](ThreadOfReport const& thread) { return thread.track == i; };
+    if (std::none_of(threads, threads + thread_count, is_of_track)) write_ended_thread(session, i, info.since_ticks);
+  }
+  if (session.capture().recording() == nullptr || reader_ == nullptr) {
+    line_ << "  nothing is recorded: " << (session.capture().recording() == nullptr ? session.capture().why_nothing() : "there was no memory");
+    line_.write_to(session.output());
+  }
   if (section_ != nullptr) section_(line_, session.output());
   write_path_of_recording(session);
   line_ << "---- end of the report ----";

@@ -13,6 +13,7 @@
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 using testlog::testdata::content_of;
@@ -25,8 +26,9 @@ using tracing::testing::expect_approved;
 
 constexpr char kEnd[] = "---- end of the report ----\n";
 
-// Without times and the system's numbers of threads.
-std::string scrubbed(std::string const& text) {
+// Without stacks, times and the system's numbers of threads.
+std::string scrubbed(std::string text) {
+  text = std::regex_replace(text, std::regex("    #[0-9]+ [^\n]*\n"), "");
   std::string const timeless = std::regex_replace(text, std::regex("[0-9]+\\.[0-9]{3} m?s"), "<time>");
   return std::regex_replace(timeless, std::regex("\\([0-9]+\\)"), "(<number>)");
 }
@@ -49,6 +51,47 @@ TEST(Hang, IsReportedWithTestThreadsAndSpans) {
   reports += report_of("Plain.Passes", {{"SCENARIO_STATIC_HANG", "1"}}) + "\n";
   reports += report_of("Plain.Passes", {{"SCENARIO_EXIT_HANG", "1"}});
   expect_approved("hangs.txt", reports);
+}
+
+// What a test prints until its first report ends, with stacks.
+std::string report_with_stacks_of(std::string const& filter) {
+  return run_with_signals(filter, {{kEnd, SIGKILL}}, {{"TRACE_HANG_AFTER", "0.5"}, {"TRACE_SHOW", "failed"}}).err;
+}
+
+TEST(Hang, IsReportedFirstOfTheThreadThatRunsTheTest) {
+  std::string const report = report_with_stacks_of("Hangs.InALockOfAWorker");
+  EXPECT_THAT(report, ContainsRegex("doing ----\n  thread main \\([0-9]+\\), waiting in futex, has recorded nothing\n   its stack:\n"
+                                    "(    #[0-9]+ [^\n]+\n)+"
+                                    "    #[0-9]+ [^\n]*Hangs_InALockOfAWorker_Test::TestBody [^\n]+\n"
+                                    "  thread [0-9]+ \\([0-9]+\\), waiting in [a-z]+, is in\n    download, entered "));
+}
+
+TEST(Hang, IsReportedOfEveryThreadWithItsStateAndStack) {
+  std::string const report = report_with_stacks_of("Hangs.AmongThreadsThatRecordNothing");
+  EXPECT_EQ(count(report, "\n  thread "), 105) << report;
+  EXPECT_EQ(count(report, " has recorded nothing\n"), 104) << report;
+  EXPECT_THAT(report, ContainsRegex("\n  thread \\([0-9]+\\), running, has recorded nothing\n   its stack:\n    #0 [^\n]*spin [^\n]+\n"));
+  EXPECT_EQ(count(report, "\n   no stack, since it does not take signals\n"), 1) << report;
+  EXPECT_THAT(report, ContainsRegex("\n  thread blocked \\([0-9]+\\), waiting in [a-z]+, has recorded nothing\n   its stack:\n"));
+  EXPECT_THAT(report, ContainsRegex("\n  thread vforks \\([0-9]+\\), waiting for the kernel, has recorded nothing\n   its stack:\n"));
+  EXPECT_THAT(count(report, "\n   its stack is that of thread ("), testing::Ge(99));
+}
+
+TEST(Hang, IsReportedWhileThreadsEnd) {
+  EXPECT_THAT(report_with_stacks_of("Hangs.AmongThreadsThatEnd"),
+              AllOf(HasSubstr(" is in\n    starting_threads, entered "), HasSubstr("TestBody")));
+}
+
+TEST(Hang, OfAProgramThatHandlesSigurgHasNoStacks) {
+  std::string const report = report_with_stacks_of("Hangs.WithAHandlerOfSigurg");
+  EXPECT_THAT(report, ContainsRegex("main \\([0-9]+\\), waiting in [a-z]+, has recorded nothing\n"
+                                    "   no stack, since the program handles SIGURG\n"));
+}
+
+TEST(Hang, IsReportedWithoutInterruptingSystemCalls) {
+  Outcome const outcome = run_scenarios("Waits.ForAWhile", {{"TRACE_HANG_AFTER", "0.1"}});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_THAT(outcome.err, HasSubstr("waiting in "));
 }
 
 TEST(Hang, ReportsTheInnermostOfManySpans) {

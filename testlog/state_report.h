@@ -13,17 +13,22 @@
 #include "testlog/crash_line.h"
 #include "testlog/session.h"
 #include "testlog/stack_trace.h"
+#include "testlog/thread_probe.h"
 
 namespace testlog::inline v1 {
 
 /// Why the state is reported, and for how long the process has been doing what.
 struct HangInfo {
-  std::string_view cause;     ///< such as `SIGTERM`
-  std::string_view before;    ///< such as `the set-up of suite `
-  std::string_view name;      ///< of a test or a suite; may be empty
+  std::string_view cause{};   ///< such as `SIGTERM`
+  std::string_view before{};  ///< such as `the set-up of suite `
+  std::string_view name{};    ///< of a test or a suite; may be empty
   std::uint64_t duration_ns = 0;
   std::uint64_t begin_ticks = 0;  ///< when that began
   std::uint64_t since_ticks = 0;  ///< records before are not printed
+  long tests_thread = 0;          ///< the system's number of the thread that runs the tests
+  long watching_thread = 0;       ///< that of a thread of ours, which is not reported; zero if there is none
+  std::uint64_t max_wait_ns = 0;  ///< for the lines of the source; zero: without them
+  void* context = nullptr;        ///< of the signal that the calling thread handles; null if there is none
 };
 
 /// A stack, and what is known of it.
@@ -58,7 +63,8 @@ class StateReport {
   /// A signal ends the program on this thread: its open spans and those of others, records not shown yet, its stack.
   /// `info` and `context` are the arguments of the handler.
   void write_crash(Session& session, std::string_view signal, siginfo_t const& info, void* context) noexcept;
-  /// For each thread its open spans, when they began, and its last records; then what add_section() added.
+  /// For each thread of the process its state, its open spans, when they began, its stack and its last records; then what
+  /// add_section() added.
   void write_hang(Session& session, HangInfo const& info) noexcept;
 
   /// Adds lines to write_hang(). `write` must be async-signal-safe and skip what it would have to wait for.
@@ -78,8 +84,12 @@ class StateReport {
   void write_cause(Session& session, siginfo_t const& info, void const* context) noexcept;
   void write_stack(Session& session, StackOfReport const& stack, std::size_t max_lines) noexcept;
   void write_damage(Session& session) noexcept;
-  void write_thread(Session& session, std::size_t track, std::uint64_t since_ticks) noexcept;
-  bool add_state_of_thread(std::int64_t os_thread) noexcept;
+  void write_thread(Session& session, std::size_t index, std::uint64_t since_ticks) noexcept;
+  void write_ended_thread(Session& session, std::size_t track, std::uint64_t since_ticks) noexcept;
+  std::size_t match_tracks(Session& session, std::uint64_t begin_ticks) noexcept;
+  void add_state(ThreadState const& state) noexcept;
+  void add_system_name(long thread) noexcept;
+  void write_stack_of(Session& session, std::size_t index) noexcept;
   void write_spans_of_thread(Session& session) noexcept;
   void write_last_records(Session& session, std::size_t track, std::uint64_t since_ticks, std::size_t count) noexcept;
   void add_path(std::size_t after) noexcept;

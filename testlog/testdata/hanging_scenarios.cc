@@ -1,4 +1,5 @@
 // Tests that do not go on, each in its own way. The test of them ends them by a signal.
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -107,6 +108,67 @@ TEST(Hangs, AfterManyRecords) {
   auto const entered = request.enter();
   for (int i = 0; i < 20'000; ++i) TRACE_DEBUG("step", i);
   hang();
+}
+
+// The thread that waits has recorded nothing; the other one is not to blame.
+TEST(Hangs, InALockOfAWorker) {
+  std::mutex mutex;
+  std::atomic<bool> has_lock{false};
+  std::thread worker([&] {
+    std::lock_guard const lock(mutex);
+    TRACE_SPAN(info, "download");
+    TRACE_INFO("started");
+    has_lock = true;
+    hang();
+  });
+  while (!has_lock) library::wait_ms(1);
+  std::lock_guard const lock(mutex);
+  worker.detach();
+}
+[[gnu::noinline]] void spin() {
+  for (bool volatile goes_on = true; goes_on;) {
+  }
+}
+// Threads of a library that records nothing, one of which takes no signals.
+TEST(Hangs, AmongThreadsThatRecordNothing) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread(spin).detach();
+  std::thread([] {
+    pthread_setname_np(pthread_self(), "blocked");
+    hang();
+  }).detach();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  std::thread(spin).detach();
+  std::thread([] {
+    pthread_setname_np(pthread_self(), "vforks");
+    if (vfork() != 0) return;  // waits uninterruptibly until the child has ended
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sleep(60);
+    _exit(0);
+  }).detach();
+  for (int i = 0; i < 100; ++i) std::thread(hang).detach();
+  library::wait_ms(20);
+  TRACE_SPAN(info, "joining");
+  hang();
+}
+TEST(Hangs, AmongThreadsThatEnd) {
+  TRACE_SPAN(info, "starting_threads");
+  for (;;) {
+    std::thread([] { TRACE_DEBUG("short"); }).join();
+    std::thread([] {}).join();
+  }
+}
+TEST(Hangs, WithAHandlerOfSigurg) {
+  signal(SIGURG, [](int) {});
+  hang();
+}
+// Reports interrupt neither.
+TEST(Waits, ForAWhile) {
+  std::thread worker([] { EXPECT_EQ(poll(nullptr, 0, 900), 0); });
+  EXPECT_EQ(sleep(1), 0u);
+  worker.join();
 }
 
 class HangsInSetUp : public testing::Test {

@@ -1,0 +1,66 @@
+// ThreadProbe: what the other threads of the process are doing.
+#pragma once
+
+#include <signal.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "testlog/stack_trace.h"
+
+namespace testlog::inline v1 {
+
+/// Fills `threads` with the system's numbers of this process's threads, in rising order, at most `max`. Returns how many there are.
+/// Async-signal-safe.
+std::size_t list_threads(long* threads, std::size_t max) noexcept;
+
+/// The name that the system has for a thread of this process, in `room`; empty if the thread has ended. Async-signal-safe.
+std::string_view system_name(long thread, char (&room)[32]) noexcept;
+
+/// Async-signal-safe.
+struct ThreadState {
+  char letter = 0;          ///< of proc_pid_stat(5); 0 if the thread has ended
+  long system_call = -1;    ///< in which it waits; -1 if it does not
+  Registers registers{};    ///< the known ones of a thread that waits
+
+  static ThreadState of(long thread) noexcept;
+};
+
+/// `futex`; empty if it has no name here.
+std::string_view name_of_system_call(long number) noexcept;
+
+/// Follows the stacks of other threads. One that waits in a system call is not disturbed: the kernel says where its stack
+/// begins. One that runs is stopped by SIGURG, which is ignored by default, for the time of the call. A program that handles SIGURG keeps its
+/// handler. Only one at a time. Async-signal-safe.
+class ThreadProbe {
+ public:
+  enum class Answer : std::uint8_t {
+    stack,
+    is_handled,  ///< the program handles SIGURG
+    none,        ///< it blocks the signal, or did not run in time: half a second for all together
+  };
+
+  ThreadProbe() noexcept;
+  ~ThreadProbe();
+  ThreadProbe(ThreadProbe const&) = delete;
+  ThreadProbe& operator=(ThreadProbe const&) = delete;
+
+  /// Calls `f(StackTrace const&)` with the stack of a thread other than the calling one.
+  template <class F>
+  Answer visit_stack(long thread, ThreadState const& state, F&& f) noexcept {
+    return visit_stack(thread, state, [](void* to, StackTrace const& stack) { (*static_cast<F*>(to))(stack); }, &f);
+  }
+
+ private:
+  using Visit = void (*)(void* argument, StackTrace const& stack);
+  Answer visit_stack(long thread, ThreadState const& state, Visit visit, void* argument) noexcept;
+  bool stop(long thread) noexcept;
+
+  struct sigaction before_ {};
+  sigset_t mask_before_{};
+  bool is_installed_ = false;
+  std::uint64_t const end_ns_;  // of waiting for answers
+};
+
+}  // namespace testlog::inline v1
