@@ -6,8 +6,9 @@
 # name has the target, TEST_PREFIX and TEST_SUFFIX, and a hash if there is one of the two, so that no test removes or replaces that
 # of another one. RECORD OFF keeps none. The word RECORD is ours where gtest_discover_tests() expects a keyword or the name of a
 # property; as a value, and anywhere in EXTRA_ARGS, it is passed on. After PROPERTIES TIMEOUT <seconds> a test that does not end says
-# what its threads are doing when four fifths of the time are over, and from CMake 3.27 on CTest ends each test by SIGTERM first.
-# All this is passed in the test properties ENVIRONMENT and ENVIRONMENT_MODIFICATION: PROPERTIES that set them as well replace them.
+# what its threads are doing when four fifths of the time are over; one without TIMEOUT says after a minute where its recording is,
+# and if CI is set what its threads are doing. From CMake 3.27 on CTest ends each test by SIGTERM first. All this is passed in the
+# test properties ENVIRONMENT and ENVIRONMENT_MODIFICATION: PROPERTIES that set them as well replace them.
 
 function(testlog_discover_tests target)
   # Included here since the module sets a variable that a parent project would not see.
@@ -74,6 +75,8 @@ function(testlog_discover_tests target)
     math(EXPR tenths "${CMAKE_MATCH_0} * 8")
     string(REGEX REPLACE "(.)$" ".\\1" hang_after "${tenths}")
     string(APPEND properties " ENVIRONMENT TRACE_HANG_AFTER_DEFAULT=${hang_after}")
+  else()
+    string(APPEND properties " ENVIRONMENT TRACE_LONG_AFTER=60")
   endif()
   if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.27 AND NOT WIN32)
     string(APPEND properties " TIMEOUT_SIGNAL_NAME SIGTERM")

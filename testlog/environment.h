@@ -44,6 +44,7 @@ struct Environment : tracing::EnvOptions {
   bool capture_off = false;                                  ///< TRACE_CAPTURE selects nothing
   std::optional<std::uint64_t> hang_after_ns{};              ///< TRACE_HANG_AFTER; 0: off
   std::uint64_t hang_after_default_ns = 0;                   ///< TRACE_HANG_AFTER_DEFAULT; 0: none
+  std::uint64_t long_after_ns = 0;                           ///< TRACE_LONG_AFTER; 0: off
   std::uint64_t report_lines = 200;                          ///< TRACE_REPORT_LINES; zero: all
   std::string record_default{};                              ///< TRACE_RECORD_DEFAULT; empty: none
   RecordKeep record_keep = RecordKeep::automatic;            ///< TRACE_RECORD_KEEP

@@ -58,6 +58,13 @@ std::string_view before_name(Phase phase) noexcept {
   return {};
 }
 
+// Called between take_turn() and end_turn().
+void write_note() noexcept {
+  StateReport::get().write_long_test(*watch.session, {.before = before_name(watch.phase),
+                                                      .name = watch.name.load(),
+                                                      .duration_ns = now_ns() - watch.start_ns});
+}
+
 // Called between take_turn() and end_turn(). `context` is that of a signal, or null.
 void write_report(std::string_view cause, std::uint64_t max_wait_ns, void* context) noexcept {
   std::uint64_t const begin = watch.begin_ns;
@@ -131,14 +138,18 @@ void sleep_until(std::uint64_t ns) noexcept {
 struct Interval {
   std::uint64_t ns = 0;     // zero: none
   bool from_start = false;  // the time since the process began counts, which is what CTest limits
+  bool is_note = false;     // says that there is a recording, once; without a report
   std::uint64_t max_wait_ns = kMaxWaitNs;
 };
 
-Interval interval_of(Environment const& environment) noexcept {
+// Death tests warn of other threads, so one is started in them only if the time was set for them.
+Interval interval_of(Environment const& environment, std::string_view only_test) noexcept {
   if (environment.hang_after_ns.has_value()) return {.ns = *environment.hang_after_ns};
   // CTest ends the process when a quarter more of the time is over.
-  std::uint64_t const ns = environment.hang_after_default_ns;
-  return {.ns = ns, .from_start = true, .max_wait_ns = std::min(kMaxWaitNs, ns / 8)};
+  if (std::uint64_t const ns = environment.hang_after_default_ns; ns != 0)
+    return {.ns = ns, .from_start = true, .max_wait_ns = std::min(kMaxWaitNs, ns / 8)};
+  bool const is_death_test = only_test.find("DeathTest") != only_test.npos;
+  return {.ns = is_death_test ? 0 : environment.long_after_ns, .from_start = true, .is_note = environment.profile != "ci"};
 }
 
 void watch_time(Interval const& interval) noexcept {
@@ -157,9 +168,10 @@ void watch_time(Interval const& interval) noexcept {
     } else {
       StateReport& report = StateReport::get();
       if (report.take_turn()) {
-        write_report("still running", interval.max_wait_ns, nullptr);
+        interval.is_note ? write_note() : write_report("still running", interval.max_wait_ns, nullptr);
         report.end_turn();
       }
+      if (interval.is_note) return;
       multiple *= 2;
     }
   }
@@ -180,7 +192,7 @@ void start_thread(Interval const& interval) {
 
 }  // namespace
 
-void watch_for_hangs(Session& session) {
+void watch_for_hangs(Session& session, std::string_view only_test) {
   watch.session = &session;
   watch.process = getpid();
   watch.start_ns = now_ns();
@@ -189,7 +201,7 @@ void watch_for_hangs(Session& session) {
   StateReport::get().prepare();
   StackTrace::prepare();
   install_hang_handlers();
-  if (Interval const interval = interval_of(session.environment()); interval.ns != 0) start_thread(interval);
+  if (Interval const interval = interval_of(session.environment(), only_test); interval.ns != 0) start_thread(interval);
 }
 
 void install_hang_handlers() noexcept {

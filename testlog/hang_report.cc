@@ -242,6 +242,20 @@ std::size_t StateReport::match_tracks(Session& session, std::uint64_t begin_tick
   return tracks;
 }
 
+void StateReport::write_long_test(Session& session, HangInfo const& info) noexcept {
+  line_.set_kind("report");
+  line_ << "testlog: " << info.before;
+  line_.add_text(info.name);
+  line_ << ": the process has run for ";
+  line_.add_duration(info.duration_ns);
+  line_ << "; what its threads are doing: kill -USR1 " << static_cast<std::uint64_t>(getpid());
+  if (std::string const& path = session.recording_file().path(); !path.empty()) {
+    line_ << "; the recording so far: testlog show ";
+    line_.add_text(path);
+  }
+  line_.write_to(session.output());
+}
+
 void StateReport::write_hang(Session& session, HangInfo const& info) noexcept {
   line_.set_kind("hang_report");
   line_ << "---- " << info.cause << ": " << info.before;

@@ -125,6 +125,25 @@ TEST(Hang, OfAProcessWithALimitCountsFromItsBegin) {
   EXPECT_THAT(outcome.err, HasSubstr("---- still running: Hangs.InALoop, for "));
 }
 
+TEST(Hang, OfAProcessWithoutALimitIsALineWithItsRecording) {
+  tracing_test::TemporaryFolder const folder;
+  std::string const file = folder / "long.rec";
+  Variables const variables{{"TRACE_LONG_AFTER", "0.2"}, {"TRACE_RECORD", file}};
+  Outcome const outcome = run_with_signals("Hangs.InALoop", {{file, SIGKILL}}, variables);
+  EXPECT_THAT(outcome.err, ContainsRegex("testlog: Hangs.InALoop: the process has run for 0?[0-9]*\\.?[0-9]+ m?s; what its threads are doing: kill "
+                                         "-USR1 [0-9]+; the recording so far: testlog show " + file));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("what each thread is doing")));
+}
+
+TEST(Hang, OfAProcessWithoutALimitIsReportedInContinuousIntegration) {
+  Outcome const outcome = run_with_signals("Hangs.InALoop", {{kEnd, SIGKILL}}, {{"TRACE_LONG_AFTER", "0.2"}, {"CI", "1"}});
+  EXPECT_THAT(outcome.err, HasSubstr("---- still running: Hangs.InALoop, for "));
+}
+
+TEST(Hang, OfAProcessWithoutALimitIsNotLookedForInDeathTests) {
+  EXPECT_EQ(run_scenarios("WaitsDeathTest.ForAWhile", {{"TRACE_LONG_AFTER", "0.1"}}).err, "");
+}
+
 TEST(Hang, IsOneLineEachInAFileOfJsonRecords) {
   tracing_test::TemporaryFolder const folder;
   std::string const path = folder / "log.json";

@@ -43,7 +43,7 @@ void Session::start(internal::ProcessRole const& role) {
       .restore = [](std::uint32_t test) noexcept { get()->attribution_.end_work(test); }};
   tracing::set_context_carrier(&kRunningTest);
   tracing::set_global_default(made->registry_);
-  if (!role.death_test_child && !made->mute_) watch_for_hangs(*made);
+  if (!role.death_test_child && !made->mute_) watch_for_hangs(*made, role.only_test);
 }
 
 Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribution), fail_on_(attribution_) {

@@ -67,6 +67,9 @@ class StateReport {
   /// add_section() added.
   void write_hang(Session& session, HangInfo const& info) noexcept;
 
+  /// A line that says for how long the process runs, how to ask for write_hang(), and where the recording is.
+  void write_long_test(Session& session, HangInfo const& info) noexcept;
+
   /// Adds lines to write_hang(). `write` must be async-signal-safe and skip what it would have to wait for.
   using Section = void (*)(CrashLine& line, Output& output) noexcept;
   void add_section(Section write) noexcept { section_ = write; }

@@ -171,6 +171,8 @@ TEST(Waits, ForAWhile) {
   worker.join();
 }
 
+TEST(WaitsDeathTest, ForAWhile) { library::wait_ms(300); }
+
 class HangsInSetUp : public testing::Test {
  protected:
   static void SetUpTestSuite() {

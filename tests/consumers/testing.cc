@@ -17,6 +17,7 @@ std::string variable(std::string const& name) {
 
 TEST(Consumer, KeepsRecordingsInTheBuildFolder) {
   EXPECT_TRUE(variable("TRACE_RECORD_DEFAULT").ends_with("/Testing/Temporary/testlog/testing.%t.rec"));
+  EXPECT_EQ(variable("TRACE_LONG_AFTER"), "60");
 }
 TEST(Consumer, KeepsRecordingsInAnotherFolder) {
   EXPECT_TRUE(variable("TRACE_RECORD_DEFAULT").ends_with("/mine/testing.%t.rec"));
@@ -35,6 +36,7 @@ TEST(Consumer, TakesTheWordRecordAsAValue) {
 TEST(Consumer, KeepsRecordingsNowhere) { EXPECT_EQ(variable("TRACE_RECORD_DEFAULT"), ""); }
 TEST(Consumer, KnowsWhenItsTimeIsNearlyOver) {
   EXPECT_EQ(variable("TRACE_HANG_AFTER_DEFAULT"), "9.6");
+  EXPECT_EQ(variable("TRACE_LONG_AFTER"), "");
   EXPECT_TRUE(variable("TRACE_RECORD_DEFAULT").ends_with("/Testing/Temporary/testlog/testing.%t.rec"));
 }
 class ConsumerOfWords : public testing::TestWithParam<char const*> {};
