@@ -42,7 +42,7 @@ void report(Session& session, int signal, siginfo_t const& info, void* context) 
   Attribution const& attribution = session.attribution();
   if (session.run_records() != nullptr)
     session.run_records()->fatal_signal(attribution.name_of(attribution.running()), name_of(signal));
-  if (!session.is_mute()) report.write_crash(session, name_of(signal), info, context);
+  if (!session.is_mute()) report.write_crash(session, name_of(signal), &info, context);
   report.end_turn(true);
 }
 

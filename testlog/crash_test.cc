@@ -109,4 +109,33 @@ TEST(Crash, SaysWhatTheSignalSaysOfItsCause) {
     EXPECT_THAT(run_dying(test).err, ContainsRegex("---- SIG[A-Z]+ in " + std::string(test) + ": [^\n]+\n  " + cause));
 }
 
+#ifdef TESTLOG_SANITIZED_SCENARIOS
+Outcome run_sanitized(std::string const& filter) {
+  return testlog::testdata::run({TESTLOG_SANITIZED_SCENARIOS, "--gtest_filter=" + filter}, {{"TRACE_TIME", "none"}});
+}
+
+TEST(Sanitizer, ThatEndsTheProcessIsFollowedByTheReport) {
+  Outcome const outcome = run_sanitized("Sanitized.UsesFreedMemory");
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.err, ContainsRegex("SUMMARY: AddressSanitizer: heap-use-after-free [^$]*"
+                                         "---- a sanitizer's report in Sanitized.UsesFreedMemory: open spans and captured records not "
+                                         "shown yet ----\n"
+                                         "  thread main \\([0-9]+\\) died in load\\{id=7\\}\n"
+                                         "  DEBUG load\\{id=7\\}: sanitized_scenarios: not shown\n"
+                                         "---- end of captured records ----\n"));
+}
+
+TEST(Sanitizer, ThatGoesOnIsPrecededByTheOpenSpans) {
+#ifdef __clang__
+  GTEST_SKIP() << "its programs contain hooks of its own";
+#endif
+  Outcome const outcome = run_sanitized("Sanitized.Overflows");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.err, ContainsRegex("^---- UndefinedBehaviorSanitizer reports an error in Sanitized.Overflows: open spans ----\n"
+                                         "  thread main \\([0-9]+\\) is in add\n"
+                                         "---- end of open spans ----\n"
+                                         "[^\n]+ runtime error: signed integer overflow"));
+}
+#endif
+
 }  // namespace

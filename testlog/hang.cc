@@ -227,4 +227,6 @@ void begin_phase(Phase phase, char const* name) noexcept {
   watch.begin_ns = now_ns();
 }
 
+bool has_ended_tests() noexcept { return watch.phase == Phase::after_tests; }
+
 }  // namespace testlog::inline v1

@@ -24,4 +24,7 @@ void install_hang_handlers() noexcept;
 /// that runs the tests. Costs four stores, a look at the clock and a short system call.
 void begin_phase(Phase phase, char const* name) noexcept;
 
+/// Whether the last phase has begun.
+bool has_ended_tests() noexcept;
+
 }  // namespace testlog::inline v1

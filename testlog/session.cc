@@ -9,6 +9,7 @@
 #include "testlog/hang.h"
 #include "testlog/labels.h"
 #include "testlog/perf.h"
+#include "testlog/sanitizer.h"
 #include "tracing_core/dispatch/carried_context.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/never_destroyed.h"
@@ -44,6 +45,7 @@ void Session::start(internal::ProcessRole const& role) {
   tracing::set_context_carrier(&kRunningTest);
   tracing::set_global_default(made->registry_);
   if (!role.death_test_child && !made->mute_) watch_for_hangs(*made, role.only_test);
+  watch_sanitizer(*made);
 }
 
 Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribution), fail_on_(attribution_) {

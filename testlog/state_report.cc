@@ -277,18 +277,33 @@ void StateReport::write_stack_of_crash(Session& session, void* context) noexcept
   write_stack(session, {stack.addresses(), stack.first_guess(), stack.begins_outside_of_code()}, kMaxStackLines);
 }
 
-void StateReport::write_crash(Session& session, std::string_view signal, siginfo_t const& info, void* context) noexcept {
+void StateReport::write_crash(Session& session, std::string_view signal, siginfo_t const* info, void* context) noexcept {
   line_.set_kind("crash_report");
   line_ << "---- " << signal;
   add_running_test(session);
   line_ << ": open spans and captured records not shown yet ----";
   line_.write_to(session.output());
-  write_cause(session, info, context);
+  if (info != nullptr) write_cause(session, *info, context);
   write_all_open_spans(session);
   write_unreported(session);
   write_path_of_recording(session);
-  write_stack_of_crash(session, context);
+  if (context != nullptr) write_stack_of_crash(session, context);
   line_ << "---- end of captured records ----";
+  line_.write_to(session.output());
+}
+
+void StateReport::write_spans(Session& session, std::string_view reporter) noexcept {
+  line_.set_kind("spans");
+  line_ << "---- " << reporter << " reports an error";
+  add_running_test(session);
+  line_ << ": open spans ----";
+  line_.write_to(session.output());
+  constexpr long kNobody = 0;
+  if (write_open_spans(session, kNobody, false) == 0) {
+    line_ << "  no thread is in a span";
+    line_.write_to(session.output());
+  }
+  line_ << "---- end of open spans ----";
   line_.write_to(session.output());
 }
 

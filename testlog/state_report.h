@@ -61,8 +61,10 @@ class StateReport {
   void end_turn(bool last = false) noexcept;
 
   /// A signal ends the program on this thread: its open spans and those of others, records not shown yet, its stack.
-  /// `info` and `context` are the arguments of the handler.
-  void write_crash(Session& session, std::string_view signal, siginfo_t const& info, void* context) noexcept;
+  /// `info` and `context` are the arguments of the handler; null if there is no signal and so no stack.
+  void write_crash(Session& session, std::string_view signal, siginfo_t const* info, void* context) noexcept;
+  /// Something else reports an error, after which the process goes on: the spans that threads are in.
+  void write_spans(Session& session, std::string_view reporter) noexcept;
   /// For each thread of the process its state, its open spans, when they began, its stack and its last records; then what
   /// add_section() added.
   void write_hang(Session& session, HangInfo const& info) noexcept;
