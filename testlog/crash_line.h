@@ -14,6 +14,8 @@
 #include "tracing_core/internal/utf8.h"
 #include "tracing_core/model/field_values.h"
 #include "tracing_core/model/ids.h"
+#include "tracing_core/model/text_buffer.h"
+#include "tracing_core/model/text_escape.h"
 #include "tracing_core/model/value.h"
 #include "tracing_core/record/dying_reader.h"
 
@@ -74,12 +76,14 @@ class CrashLine {
     if (std::exchange(is_cut_, false)) *this << "...";
     if (any) *this << "}";
   }
-  // Text of the program: line ends become `\n`, other control characters and bytes that are not UTF-8 question marks.
+  // Text of the program, with control characters as in other reports: `\n`, `\x1b`.
   void add_text(std::string_view text) noexcept {
     while (!text.empty() && !is_cut_) {
       auto const c = tracing::internal::decode_utf8(text);
       bool const is_control = c.value < 0x20 || (c.value >= 0x7f && c.value < 0xa0);
-      *this << (c.value == '\n' ? "\\n" : c.valid && !is_control ? text.substr(0, c.size) : "?");
+      tracing::InlineTextBuffer<32> escaped;
+      if (is_control || !c.valid) tracing::append_sanitized_in_line(escaped, text.substr(0, c.size));
+      *this << (escaped.view().empty() ? text.substr(0, c.size) : escaped.view());
       text.remove_prefix(c.size);
     }
   }

@@ -417,7 +417,7 @@ TEST(FatalSignal, ReportHasValuesThatCameLate) {
 
 TEST(FatalSignal, ReportHasErrorsAndKeepsLineEndsApart) {
   Outcome const outcome = run_dying("Dies.WithErrorsAndLines");
-  EXPECT_THAT(outcome.err, HasSubstr("  DEBUG open{error=Connection timed out}: dying_scenarios: not shown a\\nb?\\n "
+  EXPECT_THAT(outcome.err, HasSubstr("  DEBUG open{error=Connection timed out}: dying_scenarios: not shown a\\nb\\x1b\\n "
                                      "error=No such file or directory\n"));
   EXPECT_THAT(outcome.err, HasSubstr(": dying_scenarios: nested error=outer: inner\n"));
 }
