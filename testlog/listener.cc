@@ -218,7 +218,9 @@ class Recorder final : public testing::EmptyTestEventListener {
     std::string headline = test_ == nullptr ? "the process called exit() outside any test"
                                             : headline_of(*test_) + ": the process called exit()";
     if (std::string const path = current_path(); !path.empty()) headline.append(", in ").append(path);
-    report_.print_unreported(headline, test_ != nullptr);
+    // A main() that catches what --gtest_throw_on_failure throws calls exit(), too; the failure has been reported.
+    bool const was_thrown = GTEST_FLAG_GET(throw_on_failure) && has_failed_;
+    report_.print_unreported(headline, test_ != nullptr && !was_thrown);
   }
 
   // Never destroyed, since the labels of late records name tests that have ended, and GoogleTest destroys this listener before

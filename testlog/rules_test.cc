@@ -422,6 +422,12 @@ TEST(FatalSignal, ReportHasErrorsAndKeepsLineEndsApart) {
   EXPECT_THAT(outcome.err, HasSubstr(": dying_scenarios: nested error=outer: inner\n"));
 }
 
+TEST(Exit, AfterAFailureThatWasThrownIsNotReportedAgain) {
+  Outcome const outcome = run_own_main({{"GTEST_THROW_ON_FAILURE", "1"}, {"SCENARIO_FAILS", "1"}});
+  EXPECT_EQ(outcome.exit_code, 7);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("OwnMain.WorksAgain: captured records"), Not(HasSubstr("called exit()"))));
+}
+
 TEST(Exit, DuringATestIsReported) {
   Outcome const outcome = run_scenarios("Dies.ByExit");
   EXPECT_EQ(outcome.exit_code, 5);
