@@ -16,11 +16,10 @@ constinit std::atomic<std::uint64_t> next_serial{1};
 // The metadata comes first, so that of() can convert its address to that of the object.
 struct RuntimeCallsite::Owned {
   explicit Owned(CallsiteDescription const& description)
-      : metadata(fill(description)), callsite(metadata), knows_line(description.line.has_value()) {}
+      : metadata(fill(description)), callsite(metadata) {}
 
   Metadata metadata;
   Callsite callsite;
-  bool const knows_line;
   std::atomic<std::size_t> references{1};
   std::uint64_t const serial = next_serial.fetch_add(1, std::memory_order_relaxed);
 
@@ -70,7 +69,7 @@ internal::MetadataParts RuntimeCallsite::Owned::fill(CallsiteDescription const& 
   if (!description.file.empty()) parts.file = copy(description.file).release();
   parts.text = owned_text.release();
   parts.fields = fields.release();
-  parts.line = description.line.value_or(0);
+  if (description.line) parts.line = *description.line == 0 ? internal::kLineZero : *description.line;
   parts.field_count = static_cast<std::uint8_t>(field_count);
   parts.value_count = parts.field_count;
   parts.level = description.level;
@@ -90,9 +89,7 @@ RuntimeCallsite::~RuntimeCallsite() { release(metadata()); }
 
 Callsite& RuntimeCallsite::callsite() const noexcept { return owned_->callsite; }
 
-bool knows_line(Metadata const& metadata) noexcept {
-  return metadata.line() != 0 || (metadata.parts().owned && RuntimeCallsite::Owned::of(metadata)->knows_line);
-}
+bool knows_line(Metadata const& metadata) noexcept { return metadata.parts().line != 0; }
 
 std::uint64_t internal::serial_of(Metadata const& metadata) noexcept {
   return metadata.parts().owned ? RuntimeCallsite::Owned::of(metadata)->serial : 0;

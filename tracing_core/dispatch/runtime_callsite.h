@@ -51,7 +51,6 @@ class RuntimeCallsite {
   struct Owned;
   friend void retain(Metadata const& metadata) noexcept;
   friend void release(Metadata const& metadata) noexcept;
-  friend bool knows_line(Metadata const& metadata) noexcept;
   friend std::uint64_t internal::serial_of(Metadata const& metadata) noexcept;
 
   Owned* owned_;

@@ -78,6 +78,7 @@ struct MessagePlaceholder {
 };
 
 inline constexpr std::uint16_t kNotOnlyNumbers = 0xffff;
+inline constexpr std::uint32_t kLineZero = ~std::uint32_t{0};  // in place of a line 0 that is known
 inline constexpr std::uint8_t kMessageValue = 0xff;  // the value_index of the message itself
 inline constexpr std::string_view kMessageName = "message";  // its name, whatever its FieldEntry refers to
 
@@ -155,7 +156,7 @@ class Metadata {
     return parts_.file == nullptr ? std::string_view() : std::string_view(parts_.file);
   }
   /// Line in file(), from 1; 0 if not known.
-  constexpr std::uint32_t line() const noexcept { return parts_.line; }
+  constexpr std::uint32_t line() const noexcept { return parts_.line == internal::kLineZero ? 0 : parts_.line; }
   constexpr FieldNames fields() const noexcept { return FieldNames(*this); }
   /// The most verbose level compiled into the callsite's translation unit.
   constexpr LevelFilter max_compiled_level() const noexcept { return parts_.max_level; }

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <latch>
 #include <map>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -163,6 +164,26 @@ TEST_F(RecordLayerTest, CutsLongNamesMadeAtRunTimeAndSaysHowLongTheyWere) {
     EXPECT_EQ(entry.metadata->file(), "file.cc");
     EXPECT_EQ(entry.metadata->line(), 7u);
   });
+}
+
+TEST_F(RecordLayerTest, KnowsOfALocationWhatWasKnown) {
+  std::vector<RuntimeCallsite> callsites;
+  for (char const* const file : {"", "file.cc"}) {
+    for (std::optional<std::uint32_t> const line : {std::optional<std::uint32_t>(), {0u}, {1u}, {UINT32_MAX - 1}})
+      callsites.push_back(RuntimeCallsite({.kind = Kind::span, .name = "span", .file = file, .line = line}));
+  }
+  record([&] {
+    for (RuntimeCallsite const& callsite : callsites) (void)Span::make(callsite.callsite(), nullptr);
+  });
+  std::size_t count = 0;
+  read()->for_each([&](RecordEntry const& entry) {
+    if (entry.type != RecordType::new_span) return;
+    Metadata const& recorded = callsites[count++].metadata();
+    EXPECT_EQ(entry.metadata->file(), recorded.file());
+    EXPECT_EQ(entry.metadata->line(), recorded.line());
+    EXPECT_EQ(knows_line(*entry.metadata), knows_line(recorded)) << recorded.file() << recorded.line();
+  });
+  EXPECT_EQ(count, callsites.size());
 }
 
 // Each chunk describes all spans around its records.

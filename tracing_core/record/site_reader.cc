@@ -129,7 +129,7 @@ void copy_row(SiteRow const& row, MetadataParts& parts) noexcept {
   parts.function_size = row.function_size;
   parts.module_path_size = row.module_path_size;
   parts.message_size = row.message_size;
-  parts.line = row.line;
+  parts.line = row.line == 0 && (row.flags & kSiteHasLineZero) != 0 ? kLineZero : row.line;
   parts.field_count = row.field_count;
   parts.placeholder_count =
       static_cast<std::uint8_t>(std::min<std::size_t>(row.placeholder_count, row.value_count + kMaxMorePlaceholders));
