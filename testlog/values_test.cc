@@ -359,15 +359,13 @@ TEST_F(Values, AreTheSameForMatchers) {
   }
 }
 
+// A value is copied from a line as it stands there; in quotes if it is a text that looks like a number.
 TEST_F(Values, AreTheSameForFilters) {
-  // A number in a directive is one: it matches no text.
-  std::regex const number("-?[0-9.]+|true|false"), text("\"?([A-Za-z][A-Za-z0-9]*)\"?");
-  int tried = 0;
+  std::regex const number("-?[0-9.]+");
   for (Kind const& kind : kinds()) {
-    std::smatch match;
-    bool const is_typed = kind.of_event.is_number() || kind.of_event.is_boolean();
-    if (!std::regex_match(kind.text, match, is_typed ? number : text)) continue;
-    std::string const directive = "[s{v=" + match[is_typed ? 0 : 1].str() + "}]=info";
+    if (kind.text.empty() || kind.text.find('\n') != kind.text.npos) continue;
+    bool const looks_like_number = !kind.of_event.is_number() && std::regex_match(kind.text, number);
+    std::string const directive = "[s{v=" + (looks_like_number ? '"' + kind.text + '"' : kind.text) + "}]=info";
     int events = 0;
     auto sink = tracing::make_sink([&](tracing::Level, std::string_view) { ++events; });
     with_default(tracing::RegistryBuilder()
@@ -376,9 +374,7 @@ TEST_F(Values, AreTheSameForFilters) {
                      .build(),
                  kind.emit);
     EXPECT_EQ(events, 1) << kind.name << " by " << directive;
-    ++tried;
   }
-  EXPECT_GT(tried, 30);
 }
 
 }  // namespace values_test
