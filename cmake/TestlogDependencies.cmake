@@ -8,10 +8,6 @@
 #
 # Finds RE2 by its own package config or by pkg-config, whichever the system has, and gives the target to link.
 #
-# testlog_httplib(<out variable>)
-#
-# The same for cpp-httplib, which is optional: without it a message says what is left out, and there is nothing to link.
-#
 # testlog_zlib(<out variable>)
 #
 # Gives zlib's target; nothing, with a message, if the system has none: then files that end in .gz cannot be written.
@@ -75,37 +71,6 @@ function(testlog_re2 out)
   if(NOT BUILD_SHARED_LIBS)
     set_property(GLOBAL APPEND PROPERTY TESTLOG_tracing_DEPENDENCIES "${lookup}")
   endif()
-endfunction()
-
-function(testlog_httplib out)
-  set(target "")
-  set(lookup "")
-  if(NOT TARGET httplib::httplib AND NOT TESTLOG_PORTABLE_PROGRAMS)
-    find_package(httplib QUIET GLOBAL)
-  endif()
-  if(TARGET httplib::httplib)
-    set(target httplib::httplib)
-    set(lookup "find_package(httplib QUIET GLOBAL)")
-  elseif(NOT TESTLOG_PORTABLE_PROGRAMS)
-    find_package(PkgConfig QUIET)
-    if(PkgConfig_FOUND)
-      pkg_check_modules(cpp_httplib QUIET IMPORTED_TARGET GLOBAL cpp-httplib)
-    endif()
-    if(TARGET PkgConfig::cpp_httplib)
-      set(target PkgConfig::cpp_httplib)
-      set(lookup "find_package(PkgConfig QUIET)
-if(PkgConfig_FOUND)
-  pkg_check_modules(cpp_httplib QUIET IMPORTED_TARGET GLOBAL cpp-httplib)
-endif()")
-    endif()
-  endif()
-  if(NOT target AND NOT TESTLOG_PORTABLE_PROGRAMS)
-    message(STATUS "No cpp-httplib here (Debian and Ubuntu: apt-get install libcpp-httplib-dev): links to ui.perfetto.dev say so "
-      "and serve nothing.")
-  elseif(target AND NOT BUILD_SHARED_LIBS)  # only those who use tracing::profile need it
-    set_property(GLOBAL APPEND PROPERTY TESTLOG_tracing_DEPENDENCIES "${lookup}")
-  endif()
-  set(${out} ${target} PARENT_SCOPE)
 endfunction()
 
 function(testlog_zlib out)

@@ -68,15 +68,22 @@ TEST(LinkInBrowser, IsFetchedByAPageOfAnotherOrigin) {
   Browser browser(program, 400, 300);
   browser.open(page.url());
   auto opened = std::async(std::launch::async, [&] {
-    return testlog::testdata::run({TESTLOG_COMMAND, "open", "--no-browser", file}, {{"CI", ""}, {"SSH_CONNECTION", ""}, {"SSH_TTY", ""}});
+    std::string const origin = page.url().substr(0, page.url().size() - 1);
+    return testlog::testdata::run({"/bin/sh", "-c", "exec \"$@\" >\"$0\"", folder / "printed", TESTLOG_COMMAND, "open", "--no-browser",
+                                   "--origin", origin, file},
+                                  {{"CI", ""}, {"SSH_CONNECTION", ""}, {"SSH_TTY", ""}});
   });
   close(tracing_test::connect_to_link());  // it listens
+  std::string path;
+  for (int i = 0; i < 1000 && path.empty(); ++i, std::this_thread::sleep_for(std::chrono::milliseconds(10)))
+    path = tracing_test::path_of_link(testlog::testdata::content_of(folder / "printed"));
   // First the page looks for a trace processor, with a type of content that needs a preflight.
+  browser.evaluate("window.path = '" + path + "'");
   browser.evaluate(R"((function () {
-    const url = "http://127.0.0.1:9001/";
+    const url = "http://127.0.0.1:9001";
     window.seen = null;
-    fetch(url + "status", {method: "POST", headers: {"Content-Type": "application/x-protobuf"}, body: "x", mode: "cors"})
-      .then((answer) => { window.status_of_post = answer.status; return fetch(url + "run.pftrace"); })
+    fetch(url + "/status", {method: "POST", headers: {"Content-Type": "application/x-protobuf"}, body: "x", mode: "cors"})
+      .then((answer) => { window.status_of_post = answer.status; return fetch(url + window.path); })
       .then((answer) => answer.arrayBuffer())
       .then((bytes) => { window.seen = [window.status_of_post, Array.from(new Uint8Array(bytes))]; })
       .catch((error) => { window.seen = ["failed: " + error, []]; });
@@ -85,7 +92,7 @@ TEST(LinkInBrowser, IsFetchedByAPageOfAnotherOrigin) {
   for (int i = 0; i < 1000 && (seen = browser.evaluate("window.seen")).is_null(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   ASSERT_TRUE(seen.is_array());
-  EXPECT_EQ(seen[0], 404) << "of the POST";
+  EXPECT_EQ(seen[0], 405) << "of the POST";
   std::string content;
   for (int const byte : seen[1]) content += static_cast<char>(byte);
   EXPECT_EQ(content, folder.read("run.pftrace"));

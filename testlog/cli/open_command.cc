@@ -29,6 +29,7 @@ struct Options {
   CLI::Option const* filter_option = nullptr;
   bool no_browser = false;
   double time_limit_s = 300;
+  std::vector<std::string> origins;
 };
 
 // A range of CLI11 lets `nan` pass.
@@ -36,6 +37,17 @@ std::string check_time_limit(std::string const& text) {
   double seconds = 0;
   bool const is_number = CLI::detail::lexical_cast(text, seconds);
   return is_number && seconds >= 0.001 && seconds <= 86400 ? "" : text + ": expected 0.001 to 86400 seconds";
+}
+
+// An origin as a browser names it.
+std::string check_origin(std::string const& text) {
+  std::string_view host = text;
+  for (std::string_view const scheme : {"http://", "https://"}) {
+    if (host.starts_with(scheme)) host.remove_prefix(scheme.size());
+  }
+  constexpr char kAllowed[] = "abcdefghijklmnopqrstuvwxyz0123456789.-:[]";
+  bool const is_origin = host.size() < text.size() && !host.empty() && host.find_first_not_of(kAllowed) == host.npos;
+  return is_origin ? "" : text + ": expected an origin such as http://localhost:10000, in small letters and without a path";
 }
 
 // A file in a new temporary folder. Both are removed at the end, also if a signal ends the process, unless the file is to
@@ -90,7 +102,7 @@ int serve(std::string const& path, Options const& options) {
     std::fflush(stdout);
   };
   auto const result =
-      tracing::serve_perfetto_link(path, {.time_limit = limit, .opens_browser = !options.no_browser, .print = print});
+      tracing::serve_perfetto_link(path, {.time_limit = limit, .opens_browser = !options.no_browser, .origins = options.origins, .print = print});
   return result == tracing::LinkResult::fetched ? kDone : kFailed;
 }
 
@@ -118,7 +130,7 @@ int run(Options const& options) {
 
 constexpr char kFooter[] = R"(
 Opens ui.perfetto.dev in a browser and serves the file to it once, on 127.0.0.1:9001, the only address from which that page accepts one.
-Nothing leaves this machine and its browser. Recordings are converted first, as by `testlog export --perfetto`; any other file is
+Nothing leaves this machine and its browser; no other page, and nobody who does not know the link, gets the file. Recordings are converted first, as by `testlog export --perfetto`; any other file is
 served as it is: a .pftrace, .json or .json.gz. On a machine that is used by ssh it prints the command that leads the port to yours.
 If CI is set nothing is served.
 
@@ -141,6 +153,10 @@ Command add_open_command(CLI::App& program) {
   app->add_option("--time-limit", options->time_limit_s, "How many seconds to wait for a browser")
       ->check(CLI::Validator(check_time_limit, ""))
       ->capture_default_str();
+  app->add_option("--origin", options->origins, "Also serves pages of this origin, such as a Perfetto UI of your own: http://localhost:10000")
+      ->check(CLI::Validator(check_origin, ""))
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app->footer(kFooter);
   return {app, [options] { return run(*options); }};
 }

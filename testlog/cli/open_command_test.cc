@@ -46,12 +46,30 @@ class Open : public testing::Test {
   Outcome open(std::vector<std::string> const& arguments, std::string const& ci = "") const {
     std::vector<std::string> words{TESTLOG_COMMAND, "open"};
     words.insert(words.end(), arguments.begin(), arguments.end());
-    return testlog::testdata::run(words, {{"CI", ci}, {"SSH_CONNECTION", ""}, {"SSH_TTY", ""}, {"DISPLAY", ""}, {"WAYLAND_DISPLAY", ""},
-                                          {"BROWSER", ""}, {"TMPDIR", folder_ / "tmp"}});
+    return testlog::testdata::run(words, variables(ci));
   }
-  // While it runs.
+  testlog::testdata::Variables variables(std::string const& ci) const {
+    return {{"CI", ci}, {"SSH_CONNECTION", ""}, {"SSH_TTY", ""}, {"DISPLAY", ""}, {"WAYLAND_DISPLAY", ""}, {"BROWSER", ""},
+            {"TMPDIR", folder_ / "tmp"}};
+  }
+  // While it runs. What it prints is in a file, so that link() sees it.
   std::future<Outcome> start(std::vector<std::string> const& arguments) const {
-    return std::async(std::launch::async, [this, arguments] { return open(arguments); });
+    return std::async(std::launch::async, [this, arguments] {
+      std::vector<std::string> words{"/bin/sh", "-c", "exec \"$@\" >\"$0\"", folder_ / "printed", TESTLOG_COMMAND, "open"};
+      words.insert(words.end(), arguments.begin(), arguments.end());
+      Outcome outcome = testlog::testdata::run(words, variables(""));
+      outcome.out = testlog::testdata::content_of(folder_ / "printed");
+      return outcome;
+    });
+  }
+  // The path in the printed link, for which it waits.
+  std::string link() const {
+    for (int i = 0; i < 1000; ++i, usleep(10'000)) {
+      std::string const printed = testlog::testdata::content_of(folder_ / "printed");
+      std::string const path = tracing_test::path_of_link(printed);
+      if (!path.empty() && printed.find('\n') != printed.npos) return path;
+    }
+    return "no link";
   }
   std::vector<fs::path> left_over() const {
     std::vector<fs::path> files;
@@ -66,11 +84,12 @@ class Open : public testing::Test {
 TEST_F(Open, ServesTheTraceOfARecording) {
   std::string const file = record("run.rec");
   auto opened = start({file});
-  std::string const trace = body_of(ask_link("GET /run.pftrace"));
+  std::string const path = link(), trace = body_of(ask_link("GET " + path));
+  EXPECT_THAT(path, EndsWith("/run.pftrace"));
   Outcome const outcome = opened.get();
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, StartsWith("Open in a browser: https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001/run.pftrace\n"
-                                      "No browser was found here.\n"));
+  EXPECT_THAT(outcome.out, StartsWith("Open in a browser: https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001" + path +
+                                      "\nNo browser was found here.\n"));
   EXPECT_EQ(trace, run_command("export", {file, "--perfetto", "-"}).out);
   EXPECT_THAT(left_over(), IsEmpty());
 }
@@ -78,17 +97,20 @@ TEST_F(Open, ServesTheTraceOfARecording) {
 TEST_F(Open, ServesTheTraceOfAFolderOfRecordings) {
   record("a.rec"), record("b.rec");
   auto opened = start({folder_ / "", "--filter=info"});
-  std::string const trace = body_of(ask_link("GET /recordings.pftrace"));
+  std::string const trace = body_of(ask_link("GET " + link()));
   EXPECT_EQ(opened.get().exit_code, 0);
   EXPECT_EQ(trace, run_command("export", {folder_ / "", "--filter=info", "--perfetto", "-"}).out);
 }
 
 TEST_F(Open, ServesAnyOtherFileAsItIs) {
   std::string const file = folder_.write("trace.json", "[]");
-  auto opened = start({file, "--no-browser"});
-  EXPECT_EQ(body_of(ask_link("GET /trace.json")), "[]");
-  EXPECT_EQ(opened.get().out, "Open in a browser: https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001/trace.json\n"
-                              "The link works once, within 300 s. Ctrl-C ends it.\nThe browser has fetched " + file + "\n");
+  auto opened = start({file, "--no-browser", "--origin=http://localhost:10000", "--origin", "https://traces.example"});
+  std::string const path = link();
+  EXPECT_EQ(body_of(ask_link("GET " + path)), "[]");
+  EXPECT_EQ(opened.get().out, "Open in a browser: https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001" + path +
+                              "\nOr: http://localhost:10000/#!/?url=http://127.0.0.1:9001" + path +
+                              "\nOr: https://traces.example/#!/?url=http://127.0.0.1:9001" + path +
+                              "\nThe link works once, within 300 s. Ctrl-C ends it.\nThe browser has fetched " + file + "\n");
   EXPECT_TRUE(fs::exists(file));
 }
 
@@ -161,6 +183,9 @@ TEST_F(Open, ExplainsMistakes) {
            {file, "--filter=a=b=c"},
            {file, "--time-limit=0"},
            {file, "--time-limit=nan"},
+           {trace, "--origin=localhost:10000"},
+           {trace, "--origin=http://localhost:10000/"},
+           {trace, "--origin=*"},
            {""},
            {file, "--port=9002"},
            {folder_ / "empty"},

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <string_view>
 #include <thread>
 
 namespace tracing_test {
@@ -45,7 +46,6 @@ bool LinkPort::is_free() {
 }
 
 std::string LinkPort::why_not() {
-  if (!kServesLinks) return "cpp-httplib was missing when this was built";
   return is_free() ? "" : "127.0.0.1:9001 is taken on this machine";
 }
 
@@ -67,20 +67,33 @@ int connect_to_link() {
   return -1;
 }
 
-std::string ask_link(std::string const& request, std::string const& more_headers) {
+std::string ask_link_raw(std::string const& bytes) {
   int const socket = connect_to_link();
   if (socket < 0) return "nobody listens";
-  std::string const text = request + " HTTP/1.1\r\nHost: 127.0.0.1:9001\r\nOrigin: https://ui.perfetto.dev\r\n" + more_headers + "\r\n";
-  send(socket, text.data(), text.size(), MSG_NOSIGNAL);
+  for (std::size_t sent = 0; sent < bytes.size();) {
+    ssize_t const size = send(socket, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    if (size < 0 && errno != EINTR) break;
+    if (size > 0) sent += static_cast<std::size_t>(size);
+  }
   std::string answer;
-  char bytes[1 << 16];
+  char room[1 << 16];
   for (;;) {
-    ssize_t const size = recv(socket, bytes, sizeof(bytes), 0);
-    if (size > 0) answer.append(bytes, static_cast<std::size_t>(size));
+    ssize_t const size = recv(socket, room, sizeof(room), 0);
+    if (size > 0) answer.append(room, static_cast<std::size_t>(size));
     if (size == 0 || (size < 0 && errno != EINTR)) break;
   }
   close(socket);
   return answer;
+}
+
+std::string ask_link(std::string const& request, std::string const& more_headers) {
+  return ask_link_raw(request + " HTTP/1.1\r\nHost: 127.0.0.1:9001\r\nOrigin: https://ui.perfetto.dev\r\n" + more_headers + "\r\n");
+}
+
+std::string path_of_link(std::string const& text) {
+  constexpr std::string_view kBefore = "?url=http://127.0.0.1:9001";
+  std::size_t const at = text.find(kBefore), end = text.find('\n', at);
+  return at == text.npos ? "" : text.substr(at + kBefore.size(), end == text.npos ? end : end - at - kBefore.size());
 }
 
 std::string body_of(std::string const& answer) {

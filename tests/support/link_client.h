@@ -5,12 +5,6 @@
 
 namespace tracing_test {
 
-#ifdef TRACING_HAS_HTTPLIB
-inline constexpr bool kServesLinks = true;
-#else
-inline constexpr bool kServesLinks = false;
-#endif
-
 /// Keeps other tests from 127.0.0.1:9001 while it exists, also those of other programs and build folders.
 class LinkPort {
  public:
@@ -34,6 +28,10 @@ class LinkPort {
 int connect_to_link();
 /// Sends a request, `GET /run.pftrace`, with the headers that a browser sends, and returns the answer with its headers.
 std::string ask_link(std::string const& request, std::string const& more_headers = "");
+/// Sends these bytes and returns the answer, as far as it came: of a refused client the kernel may discard it.
+std::string ask_link_raw(std::string const& bytes);
+/// The path in the link that `text` contains, from the slash on; empty if there is none.
+std::string path_of_link(std::string const& text);
 /// What follows the headers.
 std::string body_of(std::string const& answer);
 

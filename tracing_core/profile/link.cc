@@ -5,11 +5,13 @@
 #include <pwd.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -17,6 +19,7 @@
 #include <fmt/format.h>
 #include <sstream>
 #include <system_error>
+#include <vector>
 
 #include "tracing_core/export/write_all.h"
 #include "tracing_core/model/text_escape.h"
@@ -50,6 +53,13 @@ std::string name_in_url(std::string const& path) {
     if (!is_plain) c = '_';
   }
   return name;
+}
+
+// 128 bits as hexadecimal digits; empty if the system has none.
+std::string random_text() {
+  std::array<unsigned char, 16> bytes;
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return {};
+  return fmt::format("{:02x}", fmt::join(bytes, ""));
 }
 
 // ---- where the browser is ----
@@ -180,17 +190,21 @@ class Link {
     struct stat status {};
     if (file.number() < 0 || fstat(file.number(), &status) != 0) return end_unread(errno);
     if (!S_ISREG(status.st_mode)) return end_unread(S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
-    LinkServer::File const served{file.number(), static_cast<std::size_t>(status.st_size), name_in_url(path_)};
+    std::string const secret = random_text();
+    if (secret.empty()) return end_unserved("no random numbers");
+    LinkServer::File const served{file.number(), static_cast<std::size_t>(status.st_size), secret + "/" + name_in_url(path_)};
+    std::vector<std::string> origins{std::string(kPage)};
+    origins.insert(origins.end(), options_.origins.begin(), options_.origins.end());
     WakeUps const wake_ups;
     std::string error;
-    auto const server = LinkServer::start(served, {[this] { ++fetching_; },
+    auto const server = LinkServer::start(served, origins, {[this] { ++fetching_; },
                                                    [this, &wake_ups](bool whole) {
                                                      --fetching_;
                                                      wake_ups.add(whole ? kFetched : kEnded);
                                                    }},
                                           error);
     if (server == nullptr) return end_unserved(error);
-    invite(fmt::format("{}/#!/?url=http://127.0.0.1:9001/{}", kPage, served.name));
+    invite(fmt::format("/#!/?url=http://127.0.0.1:9001/{}", served.path));
     return wait(wake_ups);
   }
   void print(std::string const& line) const {
@@ -208,9 +222,11 @@ class Link {
     return end(result, fmt::format("{} Open {} on {} instead.", reason, shown_, kPage));
   }
 
-  void invite(std::string const& url) const {
+  void invite(std::string const& rest) const {
+    std::string const url = std::string(kPage) + rest;
     if (is_remote()) print(fmt::format("This machine is used by ssh. First run on yours: {}", ssh_line()));
     print(fmt::format("Open in a browser: {}", url));
+    for (std::string const& origin : options_.origins) print(fmt::format("Or: {}{}", printable(origin), rest));
     if (options_.opens_browser && !is_remote() && !open_browser(url)) print("No browser was found here.");
     print(fmt::format("The link works once, within {} s. Ctrl-C ends it.", seconds()));
   }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -14,7 +15,9 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <future>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -66,77 +69,234 @@ class LinkTest : public ::testing::Test {
     result_ = std::async(std::launch::async, [this] { return serve_here(kLong); });
   }
   LinkResult serve_here(std::chrono::milliseconds limit, bool opens_browser = false) {
-    return serve_perfetto_link(path_, {.time_limit = limit, .opens_browser = opens_browser, .print = [this](std::string_view line) {
+    return serve_perfetto_link(path_, {.time_limit = limit, .opens_browser = opens_browser, .origins = origins_,
+                                       .print = [this](std::string_view line) {
+                                         std::lock_guard const lock(mutex_);
                                          lines_.emplace_back(line);
                                        }});
+  }
+  // The path in the link, from the slash on, for which it waits.
+  std::string link() {
+    for (int i = 0; i < 1000; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(10))) {
+      std::lock_guard const lock(mutex_);
+      for (std::string const& line : lines_) {
+        if (std::string path = tracing_test::path_of_link(line); !path.empty()) return path;
+      }
+    }
+    return "no link";
   }
 
   LinkPort const port_;
   Variable const ci_{"CI", nullptr}, ssh_{"SSH_CONNECTION", nullptr}, tty_{"SSH_TTY", nullptr};
   tracing_test::TemporaryFolder const folder_;
   std::string path_;
+  std::vector<std::string> origins_;
+  std::mutex mutex_;
   std::vector<std::string> lines_;  // read them when the result is there
   std::future<LinkResult> result_;
 };
 
+constexpr char kPerfetto[] = "\r\nAccess-Control-Allow-Origin: https://ui.perfetto.dev\r\n";
+constexpr char kAllow[] = "Access-Control-";
+
 TEST_F(LinkTest, ServesTheFileOnceAndGoesOn) {
   serve("the trace");
-  std::string const answer = ask_link("GET /run.pftrace");
+  std::string const path = link(), answer = ask_link("GET " + path);
   EXPECT_EQ(result_.get(), LinkResult::fetched);
+  EXPECT_THAT(path, testing::MatchesRegex("/[0-9a-f]{32}/run.pftrace"));
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 OK\r\n"));
-  EXPECT_THAT(answer, AllOf(HasSubstr("\r\nAccess-Control-Allow-Origin: *\r\n"), HasSubstr("\r\nContent-Length: 9\r\n"),
-                            HasSubstr("\r\nCache-Control: no-store\r\n")));
+  EXPECT_THAT(answer, AllOf(HasSubstr(kPerfetto), HasSubstr("\r\nContent-Length: 9\r\n"), HasSubstr("\r\nCache-Control: no-store\r\n")));
   EXPECT_EQ(body_of(answer), "the trace");
   EXPECT_TRUE(LinkPort::is_free());
-  EXPECT_THAT(lines_, ElementsAre("Open in a browser: https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001/run.pftrace",
+  EXPECT_THAT(lines_, ElementsAre("Open in a browser: https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001" + path,
                                   "The link works once, within 60 s. Ctrl-C ends it.", "The browser has fetched " + path_));
+}
+
+TEST_F(LinkTest, HasAPathThatNobodyGuesses) {
+  serve("x");
+  std::string const first = link();
+  EXPECT_THAT(ask_link("GET /run.pftrace"), StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(ask_link("GET /0123456789abcdef0123456789abcdef/run.pftrace"), StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(ask_link("GET " + first + "/"), StartsWith("HTTP/1.1 404 "));
+  EXPECT_THAT(ask_link("GET " + first.substr(0, first.size() - 1)), StartsWith("HTTP/1.1 404 "));
+  ask_link("GET " + first);
+  EXPECT_EQ(result_.get(), LinkResult::fetched);
+  lines_.clear();
+  serve("x");
+  EXPECT_NE(link(), first);
+  ask_link("GET " + link());
+  EXPECT_EQ(result_.get(), LinkResult::fetched);
 }
 
 TEST_F(LinkTest, AnswersWhatThePageAsksBefore) {
   serve("the trace");
-  std::string const all = "\r\nAccess-Control-Allow-Origin: *\r\n";
-  EXPECT_THAT(ask_link("POST /status", "Content-Length: 0\r\n"), AllOf(StartsWith("HTTP/1.1 404 "), HasSubstr(all)));
-  EXPECT_THAT(ask_link("GET /status"), AllOf(StartsWith("HTTP/1.1 404 "), HasSubstr(all)));
-  EXPECT_THAT(ask_link("GET /runxpftrace"), StartsWith("HTTP/1.1 404 "));
+  std::string const path = link();
+  EXPECT_THAT(ask_link("POST /status", "Content-Length: 0\r\n"), AllOf(StartsWith("HTTP/1.1 405 "), HasSubstr(kPerfetto)));
+  EXPECT_THAT(ask_link("GET /status"), AllOf(StartsWith("HTTP/1.1 404 "), HasSubstr(kPerfetto)));
   EXPECT_THAT(ask_link("GET /../etc/passwd"), StartsWith("HTTP/1.1 404 "));
-  EXPECT_THAT(ask_link("OPTIONS /run.pftrace", "Access-Control-Request-Private-Network: true\r\n"),
-              AllOf(StartsWith("HTTP/1.1 204 "), HasSubstr(all), HasSubstr("\r\nAccess-Control-Allow-Methods: GET, HEAD, OPTIONS\r\n"),
+  EXPECT_THAT(ask_link("OPTIONS " + path, "Access-Control-Request-Private-Network: true\r\n"),
+              AllOf(StartsWith("HTTP/1.1 204 "), HasSubstr(kPerfetto), HasSubstr("\r\nAccess-Control-Allow-Methods: GET, HEAD, OPTIONS\r\n"),
                     HasSubstr("\r\nAccess-Control-Allow-Private-Network: true\r\n")));
-  std::string const head = ask_link("HEAD /run.pftrace");
+  std::string const head = ask_link("HEAD " + path);
   EXPECT_THAT(head, AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("\r\nContent-Length: 9\r\n"), EndsWith("\r\n\r\n")));
-  EXPECT_EQ(body_of(ask_link("GET /run.pftrace", "Range: bytes=4-6\r\n")), "tra") << "a part";
   EXPECT_EQ(result_.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout) << "nobody has the file yet";
-  EXPECT_EQ(body_of(ask_link("GET /run.pftrace")), "the trace");
+  EXPECT_EQ(body_of(ask_link("GET " + path)), "the trace");
   EXPECT_EQ(result_.get(), LinkResult::fetched);
+}
+
+TEST_F(LinkTest, ServesNoOtherOriginOrHost) {
+  serve("the trace");
+  std::string const path = link();
+  struct {
+    std::string host, origin;
+  } const cases[] = {
+      {"127.0.0.1:9001", "https://evil.example"}, {"127.0.0.1:9001", "null"},
+      {"127.0.0.1:9001", "https://ui.perfetto.dev.evil.example"}, {"127.0.0.1:9001", "http://ui.perfetto.dev"},
+      {"127.0.0.1:9001", "http://localhost:10000"}, {"127.0.0.1:9001", ""},
+      {"evil.example:9001", "https://ui.perfetto.dev"}, {"127.0.0.1", "https://ui.perfetto.dev"},
+      {"127.0.0.1:9001.evil.example", "https://ui.perfetto.dev"},
+  };
+  for (auto const& c : cases) {
+    for (std::string const method : {"GET ", "HEAD ", "OPTIONS ", "POST "}) {
+      EXPECT_THAT(tracing_test::ask_link_raw(method + path + " HTTP/1.1\r\nHost: " + c.host + "\r\nOrigin: " + c.origin + "\r\n\r\n"),
+                  AllOf(StartsWith("HTTP/1.1 403 "), EndsWith("\r\n\r\n"), Not(HasSubstr(kAllow))))
+          << method << c.host << " " << c.origin;
+    }
+  }
+  for (std::string const rest :
+       {"GET " + path + " HTTP/1.1\r\n\r\n", "GET " + path + "\r\n\r\n", "GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1:9001\r\nHost: x\r\n\r\n",
+        "GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1:9001\r\nOrigin: https://ui.perfetto.dev\r\nOrigin: x\r\n\r\n", std::string("\r\n\r\n"),
+        "GET " + path + " HTTP/1.1\r\nnonsense\r\n\r\n"}) {
+    EXPECT_THAT(tracing_test::ask_link_raw(rest), AllOf(StartsWith("HTTP/1.1 400 "), Not(HasSubstr(kAllow)))) << rest;
+  }
+  // A program that names no origin, with the link.
+  EXPECT_EQ(body_of(tracing_test::ask_link_raw("GET " + path + " HTTP/1.1\r\nhOST:  localhost:9001 \r\n\r\n")), "the trace");
+  EXPECT_EQ(result_.get(), LinkResult::fetched);
+}
+
+TEST_F(LinkTest, ServesFurtherOriginsOnRequest) {
+  origins_ = {"http://localhost:10000"};
+  serve("the trace");
+  std::string const path = link();
+  EXPECT_THAT(tracing_test::ask_link_raw("GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1:9001\r\nOrigin: http://localhost:10000\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("\r\nAccess-Control-Allow-Origin: http://localhost:10000\r\n")));
+  EXPECT_EQ(result_.get(), LinkResult::fetched);
+  EXPECT_EQ(lines_.at(1), "Or: http://localhost:10000/#!/?url=http://127.0.0.1:9001" + path);
+}
+
+TEST_F(LinkTest, GivesNoPartsOfTheFile) {
+  serve("the trace");
+  EXPECT_THAT(ask_link("HEAD " + link(), "Range: bytes=4-6\r\n"), StartsWith("HTTP/1.1 200 "));
+  std::string const answer = ask_link("GET " + link(), "Range: bytes=4-6\r\n");
+  EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("\r\nAccept-Ranges: none\r\n")));
+  EXPECT_EQ(body_of(answer), "the trace");
+  EXPECT_EQ(result_.get(), LinkResult::fetched);
+}
+
+std::size_t resident_kilobytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    std::size_t kilobytes = 0;
+    if (word == "VmHWM:" && status >> kilobytes) return kilobytes;
+  }
+  return 0;
+}
+
+// Sends `begin`, and then `more` again and again, a gigabyte or until nobody takes it.
+void flood(std::string const& begin, std::string const& more) {
+  int const socket = tracing_test::connect_to_link();
+  send(socket, begin.data(), begin.size(), MSG_NOSIGNAL);
+  for (std::size_t i = 0; i < (std::size_t{1} << 30) / more.size(); ++i) {
+    if (send(socket, more.data(), more.size(), MSG_NOSIGNAL) < 0) break;
+  }
+  close(socket);
+}
+
+TEST_F(LinkTest, KeepsNothingOfABodyOrOfEndlessHeaders) {
+  serve("the trace");
+  std::string const path = link(), host = " HTTP/1.1\r\nHost: 127.0.0.1:9001\r\n";
+  std::string header = "X-Header: " + std::string(1000, 'a') + "\r\n", headers;
+  for (int i = 0; i < 60; ++i) headers += header;
+  std::size_t const before = resident_kilobytes();
+  flood("POST " + path + host + "Content-Length: 1073741824\r\n\r\n", headers);
+  flood("GET " + path + host, headers);
+  flood("GET /", std::string(60'000, 'a'));
+  EXPECT_LT(resident_kilobytes() - before, 20'000);
+  EXPECT_THAT(tracing_test::ask_link_raw("GET " + path + host + "X: " + std::string(8192, 'a') + "\r\n\r\n"), StartsWith("HTTP/1.1 431 "));
+  EXPECT_EQ(body_of(ask_link("GET " + path)), "the trace");
+  EXPECT_EQ(result_.get(), LinkResult::fetched);
+}
+
+TEST_F(LinkTest, IsNotHeldUpBySlowClients) {
+  serve("the trace");
+  std::string const path = link();
+  std::vector<int> sockets;
+  for (int i = 0; i < 300; ++i) {  // more than it has at a time
+    sockets.push_back(tracing_test::connect_to_link());
+    send(sockets.back(), "G", static_cast<std::size_t>(i % 2), MSG_NOSIGNAL);
+  }
+  for (std::size_t i = sockets.size() - 20; i < sockets.size(); ++i) send(sockets[i], "ET /", 4, MSG_NOSIGNAL);
+  EXPECT_EQ(body_of(ask_link("GET " + path)), "the trace");
+  EXPECT_EQ(result_.get(), LinkResult::fetched);
+  for (int const socket : sockets) close(socket);
+}
+
+TEST_F(LinkTest, EndsARequestThatIsNotThereInTime) {
+  serve("the trace");
+  int const socket = (link(), tracing_test::connect_to_link());
+  auto const begin = std::chrono::steady_clock::now();
+  char byte = 'G';
+  pollfd source{socket, POLLIN, 0};
+  while (poll(&source, 1, 200) == 0) send(socket, &byte, 1, MSG_NOSIGNAL);
+  EXPECT_LE(recv(socket, &byte, 1, 0), 0);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1500));
+  close(socket);
+  ask_link("GET " + link());
+  EXPECT_EQ(result_.get(), LinkResult::fetched);
+}
+
+// Connects, and asks for the file.
+int ask_and_go_on(std::string const& path) {
+  int const socket = tracing_test::connect_to_link();
+  std::string const request = "GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1:9001\r\n\r\n";
+  EXPECT_EQ(send(socket, request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
+  char bytes[1000];
+  EXPECT_GT(recv(socket, bytes, sizeof(bytes), MSG_WAITALL), 0);
+  return socket;
+}
+
+std::string large_content() {
+  std::string content(16 << 20, '.');
+  for (std::size_t i = 0; i < content.size(); i += 100) content[i] = static_cast<char>(i);
+  return content;
 }
 
 TEST_F(LinkTest, ServesAgainWhatWasNotFetchedWhole) {
-  std::string content(16 << 20, '.');
-  for (std::size_t i = 0; i < content.size(); i += 100) content[i] = static_cast<char>(i);
-  serve(content);
-  int const socket = tracing_test::connect_to_link();
-  std::string const request = "GET /run.pftrace HTTP/1.1\r\nHost: 127.0.0.1:9001\r\n\r\n";
-  ASSERT_EQ(send(socket, request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
-  char bytes[1000];
-  EXPECT_GT(recv(socket, bytes, sizeof(bytes), 0), 0);
-  close(socket);  // as a reload of the page does
-  EXPECT_TRUE(body_of(ask_link("GET /run.pftrace")) == content);
+  serve(large_content());
+  close(ask_and_go_on(link()));  // as a reload of the page does
+  EXPECT_TRUE(body_of(ask_link("GET " + link())) == large_content());
   EXPECT_EQ(result_.get(), LinkResult::fetched);
 }
 
-TEST_F(LinkTest, IsNotHeldUpByConnectionsThatSayNothing) {
-  serve("the trace");
-  int const first = tracing_test::connect_to_link(), second = tracing_test::connect_to_link();
-  EXPECT_EQ(body_of(ask_link("GET /run.pftrace")), "the trace");
+TEST_F(LinkTest, ServesTwoAtATimeButOnce) {
+  serve(large_content());
+  int const first = ask_and_go_on(link());
+  auto second = std::async(std::launch::async, [this] { return ask_link("GET " + link()); });
+  EXPECT_EQ(second.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout) << "it waits for the first";
+  std::string rest(1 << 20, 0);
+  std::size_t received = 1000;
+  for (ssize_t size; (size = recv(first, rest.data(), rest.size(), 0)) > 0;) received += static_cast<std::size_t>(size);
+  close(first);
+  EXPECT_GT(received, large_content().size());
+  EXPECT_EQ(body_of(second.get()), "");
   EXPECT_EQ(result_.get(), LinkResult::fetched);
-  close(first), close(second);
 }
 
 TEST_F(LinkTest, NamesTheFileSoThatAUrlNeedsNoEscapes) {
   serve("x", "a b#c?d&e%20\x1b[31m\xc3\xa9.pftrace");
-  EXPECT_EQ(body_of(ask_link("GET /a_b_c_d_e_20__31m__.pftrace")), "x");
+  EXPECT_THAT(link(), EndsWith("/a_b_c_d_e_20__31m__.pftrace"));
+  EXPECT_EQ(body_of(ask_link("GET " + link())), "x");
   EXPECT_EQ(result_.get(), LinkResult::fetched);
-  EXPECT_THAT(lines_.at(0), EndsWith("?url=http://127.0.0.1:9001/a_b_c_d_e_20__31m__.pftrace"));
   EXPECT_THAT(lines_.at(2), AllOf(HasSubstr("a b#c?d&e%20\\x1b"), Not(HasSubstr("\x1b"))));
 }
 
@@ -160,14 +320,14 @@ TEST_F(LinkTest, ServesNothingInCi) {
 TEST_F(LinkTest, WaitsAsLongAsCanBeSaid) {
   path_ = folder_.write("run.pftrace", "x");
   result_ = std::async(std::launch::async, [this] { return serve_here(std::chrono::milliseconds::max()); });
-  EXPECT_EQ(body_of(ask_link("GET /run.pftrace")), "x");
+  EXPECT_EQ(body_of(ask_link("GET " + link())), "x");
   EXPECT_EQ(result_.get(), LinkResult::fetched);
   EXPECT_EQ(lines_.at(1), "The link works once, within 31536000 s. Ctrl-C ends it.");
 }
 
 TEST_F(LinkTest, ServesAnEmptyFile) {
   serve("");
-  EXPECT_THAT(ask_link("GET /run.pftrace"), StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(ask_link("GET " + link()), StartsWith("HTTP/1.1 200 OK\r\n"));
   EXPECT_EQ(result_.get(), LinkResult::fetched);
 }
 
@@ -206,7 +366,7 @@ TEST_F(LinkTest, IsEndedByAnInterruptThatTheProgramDoesNotSee) {
   own.sa_handler = [](int) { ++interrupts; };
   sigaction(SIGINT, &own, &before);
   serve("x");
-  EXPECT_THAT(ask_link("HEAD /run.pftrace"), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(ask_link("HEAD " + link()), StartsWith("HTTP/1.1 200 "));
   kill(getpid(), SIGINT);
   EXPECT_EQ(result_.get(), LinkResult::interrupted);
   EXPECT_EQ(lines_.back(), "Interrupted before a browser fetched the trace. Open " + path_ + " on https://ui.perfetto.dev instead.");
@@ -244,8 +404,8 @@ TEST_F(LinkTest, OpensTheBrowserOnRequest) {
   path_ = folder_.write("run.pftrace", "x");
   result_ = std::async(std::launch::async, [this] { return serve_here(kLong, /*opens_browser=*/true); });
   for (int i = 0; i < 1000 && !std::filesystem::exists(opened); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_EQ(folder_.read("opened"), "https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001/run.pftrace\n");
-  ask_link("GET /run.pftrace");
+  EXPECT_EQ(folder_.read("opened"), "https://ui.perfetto.dev/#!/?url=http://127.0.0.1:9001" + link() + "\n");
+  ask_link("GET " + link());
   EXPECT_EQ(result_.get(), LinkResult::fetched);
   EXPECT_THAT(lines_, Not(testing::Contains("No browser was found here.")));
 }
@@ -254,7 +414,7 @@ TEST_F(LinkTest, SaysThatThereIsNoBrowserAndWaitsForAnother) {
   Variable const display("DISPLAY", nullptr), wayland("WAYLAND_DISPLAY", nullptr), browser("BROWSER", nullptr);
   path_ = folder_.write("run.pftrace", "x");
   result_ = std::async(std::launch::async, [this] { return serve_here(kLong, /*opens_browser=*/true); });
-  EXPECT_EQ(body_of(ask_link("GET /run.pftrace")), "x");
+  EXPECT_EQ(body_of(ask_link("GET " + link())), "x");
   EXPECT_EQ(result_.get(), LinkResult::fetched);
   EXPECT_THAT(lines_, testing::Contains("No browser was found here."));
 }
@@ -266,17 +426,6 @@ TEST_F(LinkTest, SaysThatTheFileCannotBeRead) {
   EXPECT_EQ(serve_here(kLong), LinkResult::unavailable);
   EXPECT_THAT(lines_, ElementsAre("Cannot read " + (folder_ / "missing") + ": No such file or directory",
                                   "Cannot read " + (folder_ / "") + ": Is a directory"));
-}
-
-TEST(LinkWithoutHttplib, SaysThatItWasMissing) {
-  if (tracing_test::kServesLinks) GTEST_SKIP() << "cpp-httplib is there";
-  Variable const ci("CI", nullptr);
-  tracing_test::TemporaryFolder const folder;
-  std::string const path = folder.write("run.pftrace", "x");
-  std::vector<std::string> lines;
-  EXPECT_EQ(serve_perfetto_link(path, {.print = [&](std::string_view line) { lines.emplace_back(line); }}), LinkResult::unavailable);
-  EXPECT_THAT(lines, ElementsAre("No link can be served: this build has no cpp-httplib (Debian and Ubuntu: libcpp-httplib-dev). Open " + path +
-                                 " on https://ui.perfetto.dev instead."));
 }
 
 }  // namespace
