@@ -1,6 +1,5 @@
 #include "tracing_core/format/timer.h"
 
-#include <chrono>
 #include <cstdint>
 
 #include "tracing_core/format/datetime.h"
@@ -12,9 +11,10 @@ template <auto kAppend>
 class CalendarTimer final : public Timer {
  public:
   bool append(TextBuffer& out, Instant time) const noexcept override {
-    std::chrono::nanoseconds const since_epoch(time.ns);
-    auto const seconds = std::chrono::floor<std::chrono::seconds>(since_epoch);
-    kAppend(out, seconds.count(), static_cast<std::uint32_t>((since_epoch - seconds).count()));
+    // Not by std::chrono::floor(), which overflows in the first second that an Instant has, in 1677.
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    bool const is_before = time.ns % kSecond < 0;
+    kAppend(out, time.ns / kSecond - is_before, static_cast<std::uint32_t>(time.ns % kSecond + is_before * kSecond));
     return true;
   }
   bool is_plain() const noexcept override { return true; }
@@ -24,7 +24,7 @@ class UptimeTimer final : public Timer {
  public:
   explicit UptimeTimer(Instant start) noexcept : start_(start) {}
   bool append(TextBuffer& out, Instant time) const noexcept override {
-    append_uptime(out, time > start_ ? static_cast<std::uint64_t>(time.ns - start_.ns) : 0);
+    append_uptime(out, time > start_ ? static_cast<std::uint64_t>(time.ns) - static_cast<std::uint64_t>(start_.ns) : 0);
     return true;
   }
   bool is_plain() const noexcept override { return true; }

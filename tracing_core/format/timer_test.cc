@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <ctime>
 #include <string>
@@ -23,6 +24,8 @@ TEST(Timer, UtcHasMicroseconds) {
   EXPECT_EQ(text(*timer, kTime), "2026-01-08T23:56:09.977977Z") << "from the cached second";
   EXPECT_EQ(text(*timer, {}), "1970-01-01T00:00:00.000000Z");
   EXPECT_EQ(text(*timer, {-1}), "1969-12-31T23:59:59.999999Z");
+  EXPECT_EQ(text(*timer, {INT64_MIN}), "1677-09-21T00:12:43.145224Z");
+  EXPECT_EQ(text(*timer, {INT64_MAX}), "2262-04-11T23:47:16.854775Z");
 }
 
 TEST(Timer, LocalHasTheOffset) {
@@ -38,6 +41,7 @@ TEST(Timer, UptimeCountsFromItsStart) {
   EXPECT_EQ(text(*timer, {kTime.ns + 1'000'000'042}), "   1.000000042s");
   EXPECT_EQ(text(*timer, {kTime.ns + 12'345'000'000'000}), "12345.000000000s");
   EXPECT_EQ(text(*timer, {kTime.ns - 1}), "   0.000000000s") << "earlier times print as zero";
+  EXPECT_EQ(text(*uptime_timer({INT64_MIN}), {INT64_MAX}), "18446744073.709551615s");
   EXPECT_LT(text(*uptime_timer(), Instant::now()), "  60.000000000s") << "from the call if no start is given";
 }
 
