@@ -40,20 +40,20 @@ std::unique_ptr<Recording> RecordingFollower::read_new(bool is_last) {
   std::string error;
   auto recording = Recording::read_header(*source_, error);
   if (recording == nullptr) return nullptr;
-  std::size_t const size = source_->size();
   Recording::Cut cut;  // reported by read_all()
   bool has_new = false;
-  for (std::uint32_t i = 0; offset_of_head(i) < size; ++i) {
-    if (chunks_.size() <= i) chunks_.resize(i + kChunksPerGroup);
+  source_->for_each_chunk([&](std::uint32_t i) {
     SeenChunk const now = look_at(i);
-    if (now.track == 0 || now == chunks_[i]) continue;
+    if (now.track == 0) return now.generation != 0;
+    auto const seen = chunks_.find(i);
+    if (seen != chunks_.end() && now == seen->second) return true;
     has_new = true;
-    recording->read_chunk(*source_, i, Recording::Content::records, cut);
-  }
+    return recording->read_chunk(*source_, i, Recording::Content::records, cut);
+  });
   if (!has_new) return nullptr;
-  for (std::uint32_t i = 0; offset_of_head(i) < size; ++i)
-    recording->read_chunk(*source_, i, Recording::Content::sites, cut);
-  recording->read_descriptions(max_sites_in(size));
+  source_->for_each_chunk(
+      [&](std::uint32_t i) { return recording->read_chunk(*source_, i, Recording::Content::sites, cut); });
+  recording->read_descriptions(max_sites_in(source_->size(), recording->size_bytes()));
   for (auto& [number, chunks] : recording->chunks_by_track()) {
     chunks.resize(take(tracks_[number], chunks, is_last));
     if (!chunks.empty()) recording->add_track(std::move(chunks));
@@ -89,7 +89,7 @@ bool RecordingFollower::is_new(RecordEntry const& entry) const {
 void RecordingFollower::forget_ended_tracks() {
   if (tracks_.size() < 2 * chunks_.size()) return;
   std::unordered_set<std::uint64_t> present;
-  for (SeenChunk const& chunk : chunks_) present.insert(chunk.track);
+  for (auto const& [number, chunk] : chunks_) present.insert(chunk.track);
   std::erase_if(tracks_, [&present](auto const& track) { return !present.contains(track.first); });
 }
 

@@ -56,7 +56,7 @@ class RecordingFollower {
   std::unique_ptr<Recording::Source> const source_;
   std::uint64_t process_ = 0;
   std::uint64_t lost_ = 0;
-  std::vector<SeenChunk> chunks_;                         // by number
+  std::unordered_map<std::uint32_t, SeenChunk> chunks_;  // by number
   std::unordered_map<std::uint64_t, SeenTrack> tracks_;  // by number
 };
 

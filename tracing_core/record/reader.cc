@@ -90,12 +90,11 @@ std::unique_ptr<Recording> Recording::read(Source const& source, std::uint64_t f
   auto made = read_header(source, error);
   if (made == nullptr) return nullptr;
   Cut cut;
-  std::size_t const size = source.size();
   // A callsite is described before its first record, so descriptions are read after records.
   for (Content const content : {Content::records, Content::sites})
-    for (std::uint32_t i = 0; offset_of_head(i) < size; ++i) made->read_chunk(source, i, content, cut, from_ticks);
+    source.for_each_chunk([&](std::uint32_t i) { return made->read_chunk(source, i, content, cut, from_ticks); });
   if (cut.chunks > 0) made->report(cut.description());
-  made->read_descriptions(max_sites_in(size));
+  made->read_descriptions(max_sites_in(source.size(), made->size_bytes()));
   for (auto& [track, chunks] : made->chunks_by_track()) made->add_track(std::move(chunks));
   return made;
 }
@@ -114,17 +113,34 @@ std::map<std::uint64_t, std::vector<Recording::Chunk*>> Recording::chunks_by_tra
   return by_track;
 }
 
-void Recording::read_chunk(Source const& source, std::uint32_t number, Content content, Cut& cut,
+// The first chunk after `number` whose head is not in a hole of the file: a sparse file costs what it takes on the disk.
+std::uint32_t Recording::Source::next_chunk(std::uint32_t number) const noexcept {
+  std::size_t const data = next_data(offset_of_head(number + 1));
+  if (data == offset_of_head(number + 1)) return number + 1;
+  if (data >= offset_of_head(kMaxChunks)) return kMaxChunks;
+  auto const group = static_cast<std::uint32_t>((data - sizeof(RegionHeader)) / kGroupBytes);
+  std::size_t const head = (data - offset_of_head(group * kChunksPerGroup)) / sizeof(ChunkHead);
+  if (group > number / kChunksPerGroup || head < kChunksPerGroup)
+    return std::max(number + 1, group * kChunksPerGroup + static_cast<std::uint32_t>(std::min(head, kChunksPerGroup - std::size_t{1})));
+  return (group + 1) * kChunksPerGroup;
+}
+
+// False if the chunk was never used.
+bool Recording::read_chunk(Source const& source, std::uint32_t number, Content content, Cut& cut,
                            std::uint64_t from_ticks) {
   alignas(ChunkHead) char bytes[sizeof(ChunkHead)];
   auto const& head = *reinterpret_cast<ChunkHead const*>(bytes);
-  if (source.read(offset_of_head(number), bytes, sizeof(bytes)) < sizeof(bytes)) return;
+  if (source.read(offset_of_head(number), bytes, sizeof(bytes)) < sizeof(bytes)) return true;
   std::uint64_t const generation = head.generation.load(std::memory_order_relaxed);
   std::uint32_t const used = head.used.load(std::memory_order_relaxed);
-  if (generation == 0 || generation % 2 != 0) return;  // never used, or just being taken
-  if (head.last_ticks != 0 && head.last_ticks < from_ticks) return;
-  if ((head.track == 0) != (content == Content::sites)) return;
-  if (used > kChunkBytes || used % 8 != 0) return report("chunk " + std::to_string(number) + ": its size is wrong");
+  if (generation == 0) return false;
+  if (generation % 2 != 0) return true;  // just being taken
+  if (head.last_ticks != 0 && head.last_ticks < from_ticks) return true;
+  if ((head.track == 0) != (content == Content::sites)) return true;
+  std::string const name = "chunk " + std::to_string(number);
+  if (used > kChunkBytes || used % 8 != 0) return report(name + ": its size is wrong"), true;
+  if (used > 0 && source.next_data(offset_of_chunk(number)) >= offset_of_chunk(number) + used)
+    return report(name + ": its bytes are a hole of the file"), true;
   Chunk chunk;
   chunk.generation = generation;
   chunk.track = head.track;
@@ -135,13 +151,28 @@ void Recording::read_chunk(Source const& source, std::uint32_t number, Content c
   chunk.number = number;
   chunk.words.resize(used / 8);
   std::size_t const there = source.read(offset_of_chunk(number), chunk.words.data(), used);
-  if (source.read(offset_of_head(number), bytes, sizeof(bytes)) < sizeof(bytes)) return;
-  if (head.generation.load(std::memory_order_relaxed) != generation) return;  // it changed hands meanwhile
+  if (source.read(offset_of_head(number), bytes, sizeof(bytes)) < sizeof(bytes)) return true;
+  if (head.generation.load(std::memory_order_relaxed) != generation) return true;  // it changed hands meanwhile
   if (there < used) {
     cut.add(number, there, used);
     chunk.cut_off(there);
   }
   chunks_.push_back(std::move(chunk));
+  return true;
+}
+
+std::size_t Recording::size_bytes() const noexcept {
+  std::size_t bytes = 0;
+  for (Chunk const& chunk : chunks_) bytes += chunk.size();
+  return bytes;
+}
+
+std::uint64_t Recording::known_track(std::uint64_t foreign) {
+  constexpr std::size_t kMaxForeign = 1 << 14;
+  if (foreign_tracks_.contains(foreign)) return foreign;
+  if (foreign_tracks_.size() < kMaxForeign) return foreign_tracks_.insert(foreign), foreign;
+  report("it has more than 16384 tracks that are no threads; the others are shown as one");
+  return kMarksTrack - 1;
 }
 
 // Keeps the records that are complete in this many bytes.

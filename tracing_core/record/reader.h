@@ -9,6 +9,7 @@
 #include <string_view>
 #include <type_traits>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "tracing_core/model/field_values.h"
@@ -56,7 +57,7 @@ struct LostRecords {
 };
 
 /// Reads what makes sense of any bytes, and says in problems() where that ends. Takes memory proportional to the
-/// recording. Thread-compatible.
+/// recording, not to the holes of its file. Thread-compatible.
 class Recording {
  public:
   /// Null, and `error` says why, if there is no such file or it is no recording.
@@ -82,6 +83,8 @@ class Recording {
   bool has(RecordType type) const noexcept;
   /// How many records for_each() visits, about: some are only about the recording itself.
   std::uint64_t record_count() const noexcept;
+  /// The size of all records. A sparse or damaged file may be much larger.
+  std::size_t size_bytes() const noexcept;
 
   std::uint64_t process() const noexcept { return process_; }
   /// See Region::growth_error(). Any number if the recording is damaged.
@@ -116,7 +119,7 @@ class Recording {
   static std::unique_ptr<Recording> read(Source const& source, std::uint64_t from_ticks, std::string& error);
   static std::unique_ptr<Recording> read_header(Source const& source, std::string& error);
   enum class Content : bool { records, sites };
-  void read_chunk(Source const& source, std::uint32_t number, Content content, Cut& cut, std::uint64_t from_ticks = 0);
+  bool read_chunk(Source const& source, std::uint32_t number, Content content, Cut& cut, std::uint64_t from_ticks = 0);
   std::map<std::uint64_t, std::vector<Chunk*>> chunks_by_track();
   void read_descriptions(std::size_t max_sites);
   void read_site(Chunk& chunk, std::size_t at, std::size_t max_sites);
@@ -124,6 +127,8 @@ class Recording {
   void add_track(std::vector<Chunk*> chunks);
   void visit(void (*each)(void* context, RecordEntry const& entry), void* context);
   void report(std::string problem);
+  // The track that stands for a foreign one: itself, unless there are very many.
+  std::uint64_t known_track(std::uint64_t foreign);
 
   std::uint64_t process_ = 0;
   ChunkClock clock_;  // of chunks that have none
@@ -135,6 +140,7 @@ class Recording {
   std::vector<std::unique_ptr<RecordedSite>> sites_;  // by number, from 1
   std::vector<RecordedTrack> tracks_;
   std::unordered_map<std::uint64_t, std::string> foreign_names_;
+  std::unordered_set<std::uint64_t> foreign_tracks_;  // of the records that were visited
   std::vector<std::vector<Chunk*>> chunks_of_tracks_;  // the same order
   std::vector<std::string> problems_;
   std::unordered_map<std::uint32_t, std::uint64_t> losses_;  // by tag

@@ -112,6 +112,7 @@ bool Recording::Cursor::decode_usual(RecordHead const& head) {
   bool const is_foreign = (head.flags & kForeign) != 0;
   if (is_foreign) {
     entry_.track = rest_.take_word();
+    if (entry_.track != track_.number) entry_.track = recording_.known_track(entry_.track);
     entry_.time = Instant{static_cast<std::int64_t>(rest_.take_word())};
   }
   decode_place(head);

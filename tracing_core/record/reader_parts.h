@@ -33,6 +33,22 @@ class Recording::Source {
   virtual std::size_t size() const noexcept = 0;
   // Returns how many bytes there are, which is less than `bytes` at the end.
   virtual std::size_t read(std::size_t offset, void* to, std::size_t bytes) const noexcept = 0;
+  // Where the next bytes are that are not a hole of the file, which reads as zeros; SIZE_MAX if there are none; `offset` if
+  // it is behind the end, or if that is not known.
+  virtual std::size_t next_data(std::size_t offset) const noexcept { return offset; }
+
+  // Calls `f(number)` for each chunk, but for those in holes of the file; `f` returns whether the chunk was ever used.
+  template <class F>
+  void for_each_chunk(F&& f) const {
+    std::size_t const end = size();
+    for (std::uint32_t i = 0; i < kMaxChunks && offset_of_head(i) < end;) i = f(i) ? i + 1 : next_chunk(i);
+  }
+
+ private:
+  // Twice as many as a writer makes. The file may be longer, and its size any number.
+  static constexpr std::uint32_t kMaxChunks = 1 << 27;
+
+  std::uint32_t next_chunk(std::uint32_t number) const noexcept;
 };
 
 struct Recording::Chunk {
@@ -75,9 +91,13 @@ struct Recording::Cut {
   std::string description() const;
 };
 
-// The numbers of callsites are no larger than the number of descriptions that the recording has room for, so that the
-// table is not larger either.
-constexpr std::size_t max_sites_in(std::size_t bytes) noexcept { return bytes / (sizeof(RecordHead) + sizeof(SiteRow)); }
+// The numbers of callsites are no larger than the number of descriptions that the recording has room for, and than this
+// for each byte of its records, so that the table is not larger either. The first ones are always valid: a part of a
+// recording may lack the descriptions before its own.
+constexpr std::size_t max_sites_in(std::size_t file_bytes, std::size_t record_bytes) noexcept {
+  constexpr std::size_t kFirst = 1 << 16;
+  return std::min(file_bytes / (sizeof(RecordHead) + sizeof(SiteRow)), kFirst + record_bytes);
+}
 
 // Reads the content of a `track` record. False if it makes no sense.
 bool read_thread(std::string_view content, RecordedTrack& track);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <system_error>
 
 #include "tracing_core/record/racing_copy.h"
@@ -72,6 +73,11 @@ std::unique_ptr<Recording::Source> Recording::open_file(std::string const& path,
         done += static_cast<std::size_t>(got);
       }
       return done;
+    }
+    std::size_t next_data(std::size_t offset) const noexcept override {
+      off_t const data = lseek(descriptor_, static_cast<off_t>(offset), SEEK_DATA);
+      if (data >= 0) return static_cast<std::size_t>(data);
+      return errno == ENXIO && offset < size() ? SIZE_MAX : offset;  // else the file system does not know
     }
 
    private:

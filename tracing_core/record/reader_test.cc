@@ -3,11 +3,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "tests/support/temporary_folder.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/export/print.h"
@@ -168,6 +174,87 @@ TEST(HostileRecording, HasNoMoreCallsitesThanItsSizeAllows) {
   file.add(0, SiteBytes{}.record(1) + SiteBytes{}.record(400) + SiteBytes{}.record(1 << 20));
   EXPECT_THAT(read(file.bytes())->problems(),
               ElementsAre("chunk 0, byte 128: the description of a callsite makes no sense"));
+}
+
+// What another process would have to write on the disk for `bytes`: the rest of the file is a hole.
+std::unique_ptr<Recording> read_with_hole(std::string const& bytes, off_t size) {
+  tracing_test::TemporaryFolder const folder;
+  std::string const path = folder.write("sparse.rec", bytes);
+  EXPECT_EQ(truncate(path.c_str(), size), 0);
+  std::string error;
+  auto recording = Recording::read_file(path, error);
+  EXPECT_NE(recording, nullptr) << error;
+  return recording;
+}
+
+std::size_t count_records(Recording& recording) {
+  std::size_t records = 0;
+  recording.for_each([&records](RecordEntry const&) { ++records; });
+  return records;
+}
+
+// Without this, each takes minutes or gigabytes.
+TEST(HostileRecording, TakesNeitherTimeNorMemoryForAHole) {
+  RecordingBytes file;
+  file.add(0, SiteBytes{}.record(1) + SiteBytes{}.record(1'000'000'000));
+  file.add(1, record(RecordType::event, 1));
+  for (off_t const size : {off_t{1} << 36, off_t{1} << 40, off_t{1} << 43}) {
+    auto const recording = read_with_hole(file.bytes(), size);
+    EXPECT_EQ(count_records(*recording), 1u);
+    EXPECT_THAT(recording->problems(), ElementsAre("chunk 0, byte 64: the description of a callsite makes no sense"));
+  }
+}
+
+TEST(HostileRecording, ReadsWhatFollowsAHole) {
+  RecordingBytes file;
+  for (std::uint64_t i = 0; i < 300; ++i) file.add(1, record(RecordType::event, 1), i);  // several groups
+  std::string const all = file.bytes();
+  RecordingBytes sites;
+  sites.add(0, SiteBytes{}.record(1));
+  tracing_test::TemporaryFolder const folder;
+  std::string const path = folder / "sparse.rec";
+  for (std::uint32_t const chunk : {1u, 31u, 32u, 63u, 64u, 200u, 299u}) {
+    std::filesystem::remove(path);
+    folder.write("sparse.rec", sites.bytes());
+    {
+      std::fstream stream(path, std::ios::in | std::ios::out | std::ios::binary);
+      for (auto const& [offset, size] : {std::pair(offset_of_head(chunk), sizeof(ChunkHead)), std::pair(offset_of_chunk(chunk), std::size_t{kChunkBytes})}) {
+        stream.seekp(static_cast<std::streamoff>(offset));
+        stream.write(all.data() + offset, static_cast<std::streamsize>(size));
+      }
+    }
+    std::string error;
+    auto const recording = Recording::read_file(path, error);
+    ASSERT_NE(recording, nullptr) << error;
+    EXPECT_EQ(count_records(*recording), 1u) << chunk;
+    EXPECT_TRUE(recording->problems().empty()) << chunk;
+  }
+}
+
+TEST(HostileRecording, TakesNoMemoryForChunksThatAreHoles) {
+  RecordingBytes file;
+  file.add(1, std::string(kChunkBytes, 'x'));
+  auto const recording = read_with_hole(file.bytes().substr(0, offset_of_chunk(0)), off_t{1} << 20);
+  EXPECT_EQ(recording->size_bytes(), 0u);
+  EXPECT_THAT(recording->problems(), ElementsAre("chunk 0: its bytes are a hole of the file"));
+}
+
+TEST(HostileRecording, HasAFewThousandTracksThatAreNoThreads) {
+  RecordingBytes file;
+  file.add(0, SiteBytes{}.record(1));
+  std::uint64_t number = 0;
+  for (std::uint64_t chunk = 0; chunk < 40; ++chunk) {
+    std::string records;
+    for (; records.size() + 32 <= kChunkBytes; ++number) records += record(RecordType::event, 1, kForeign, {number + 100, 1});
+    file.add(1, records, number - records.size() / 32);
+  }
+  auto const recording = read(file.bytes());
+  for (int times = 0; times < 2; ++times) {
+    std::set<std::uint64_t> tracks;
+    recording->for_each([&tracks](RecordEntry const& entry) { tracks.insert(entry.track); });
+    EXPECT_EQ(tracks.size(), (1u << 14) + 1) << "of " << number;
+  }
+  EXPECT_THAT(recording->problems(), ElementsAre("it has more than 16384 tracks that are no threads; the others are shown as one"));
 }
 
 }  // namespace

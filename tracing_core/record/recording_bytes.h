@@ -38,6 +38,7 @@ struct SiteBytes {
   std::vector<tracing::internal::SiteField> fields{};
   std::vector<tracing::internal::SitePlaceholder> placeholders{};
   std::string text{};
+  std::string file{};
 
   static constexpr tracing::internal::SiteField kMessage{0, 0xff000000};
 
@@ -47,17 +48,27 @@ struct SiteBytes {
     out.field_count = static_cast<std::uint8_t>(fields.size());
     out.placeholder_count = static_cast<std::uint8_t>(placeholders.size());
     out.text_size = static_cast<std::uint32_t>(text.size());
+    out.file_size = static_cast<std::uint32_t>(file.size());
+    if (!file.empty()) out.flags |= tracing::internal::kSiteHasFile;
     std::string content;
     append(content, out);
     for (auto const& field : fields) append(content, field);
     for (auto const& placeholder : placeholders) append(content, placeholder);
-    content += text;
+    content += text + file;
     content.resize(tracing::internal::padded_to_word(content.size()));
     std::vector<std::uint64_t> words(content.size() / 8);
     std::memcpy(words.data(), content.data(), content.size());
     return tracing_test::record(RecordType::site, number, tracing::internal::kRestated, words);
   }
 };
+
+/// A text as words that follow the head of a record: of a value, its size twice and its bytes.
+inline std::vector<std::uint64_t> text_value(std::string_view text) {
+  std::vector<std::uint64_t> words(1 + (text.size() + 7) / 8);
+  words[0] = text.size() | text.size() << 32;
+  std::memcpy(words.data() + 1, text.data(), text.size());
+  return words;
+}
 
 /// Chunks in the order in which they are added.
 class RecordingBytes {
