@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "testlog/cli/terminal.h"
+
 namespace testlog::cli {
 
 DirectiveNotes::DirectiveNotes(std::string command, std::string const& directives)
@@ -22,7 +24,7 @@ void DirectiveNotes::add(RecordingFile const& file) {
 
 std::string DirectiveNotes::lines() const {
   std::string lines;
-  for (auto const& [directive, note] : notes_) lines += "testlog " + command_ + ": --filter: " + note.sentence + "\n";
+  for (auto const& [directive, note] : notes_) lines += "testlog " + command_ + ": --filter: " + printable(note.sentence) + "\n";
   return lines;
 }
 

@@ -19,6 +19,7 @@
 #include "testlog/cli/output_file.h"
 #include "testlog/cli/recordings.h"
 #include "testlog/cli/run_marks.h"
+#include "testlog/cli/terminal.h"
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/export/chrome_trace.h"
 #include "tracing_core/export/flame_lines.h"
@@ -51,6 +52,21 @@ struct Options {
   CLI::Option const* json = nullptr;
 };
 
+// What is written of recordings.
+struct Output {
+  Output(std::string const& path, Files const& files, tracing::internal::FileName name = tracing::internal::FileName::given)
+      : file(path, name) {
+    for (auto const& one : files) limit.add(*one);
+  }
+  void write(std::string_view text) {
+    limit.spend(text.size());
+    file.write(text);
+  }
+
+  OutputFile file;
+  OutputLimit limit;
+};
+
 // `Suite.Name` or, if it has not exactly one test with a name, the file's name.
 std::string name_of(RecordingFile const& file, RecordedTests const& tests) {
   bool const is_one = tests.size() == 1 && !tests.begin()->second.name.empty();
@@ -70,21 +86,24 @@ class ProcessNumbers {
 };
 
 tracing::internal::TraceSource source_of(RecordingFile& file, RecordedTests const& tests, Options const& options,
-                                         ProcessNumbers& processes) {
+                                         ProcessNumbers& processes, Output& output) {
   tracing::internal::TraceSource source(*file.recording);
   source.pid = processes.add(source.pid);
   source.process = name_of(file, tests);
   source.filter = filter_of("export", options.filter);
-  source.each = [&file](RecordEntry const& entry) { file.learn(entry); };
+  source.each = [&file, &output](RecordEntry const& entry) {
+    output.limit.check(file);
+    file.learn(entry);
+  };
   source.section_of = tracing::internal::test_of;
   return source;
 }
 
-void write_perfetto(Files const& files, Options const& options, OutputFile& output) {
+void write_perfetto(Files const& files, Options const& options, Output& output) {
   ProcessNumbers processes;
   for (auto const& file : files) {
     RecordedTests const tests = tests_of(*file->recording);
-    tracing::internal::write_perfetto(source_of(*file, tests, options, processes),
+    tracing::internal::write_perfetto(source_of(*file, tests, options, processes, output),
                                       [&output](std::string_view packets) { output.write(packets); });
   }
 }
@@ -96,8 +115,7 @@ tracing::Instant start_of(Files const& files) {
 }
 
 int fail_to_write(std::string const& path, std::error_code const& error) {
-  std::fprintf(stderr, "testlog export: cannot write %s: %s\n", path == "-" ? "standard output" : path.c_str(),
-               error.message().c_str());
+  report("testlog export: cannot write " + (path == "-" ? "standard output" : printable(path)) + ": " + error.message() + "\n");
   return kFailed;
 }
 
@@ -123,29 +141,32 @@ int write_xplanes(Files const& files, Options const& options, std::string const&
     std::error_code error;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
     if (error) return fail_to_write(path, error);
-    OutputFile output(path, tracing::internal::FileName::formed);
-    tracing::internal::write_xplane(source_of(*file, tests, options, processes), {.hostname = host, .start = start},
+    Output output(path, files, tracing::internal::FileName::formed);
+    tracing::internal::write_xplane(source_of(*file, tests, options, processes, output), {.hostname = host, .start = start},
                                     [&output](std::string_view bytes) { output.write(bytes); });
-    error = output.finish();
+    error = output.file.finish();
     if (error) return fail_to_write(path, error);
   }
   return kDone;
 }
 
 // Compressed if the name says so.
-void write_chrome(Files const& files, Options const& options, OutputFile& output, bool is_compressed) {
+void write_chrome(Files const& files, Options const& options, Output& output, bool is_compressed) {
   tracing::internal::ChromeTraceOptions chrome{.start = start_of(files)};
   std::function<void(std::string_view)> out = [&output](std::string_view text) { output.write(text); };
   std::optional<tracing::internal::Gzip> gzip;
   if (is_compressed) {
-    gzip.emplace(std::exchange(out, [&gzip](std::string_view text) { (void)gzip->write(text); }));
+    gzip.emplace(std::exchange(out, [&gzip, &output](std::string_view text) {
+      output.limit.spend(text.size());
+      (void)gzip->write(text);
+    }));
   }
   ProcessNumbers processes;
   for (auto const& file : files) {
     chrome.opens_list = file == files.front();
     chrome.closes_list = file == files.back();
     RecordedTests const tests = tests_of(*file->recording);
-    tracing::internal::write_chrome(source_of(*file, tests, options, processes), chrome, out);
+    tracing::internal::write_chrome(source_of(*file, tests, options, processes, output), chrome, out);
   }
   if (gzip && !gzip->finish()) throw std::bad_alloc();
 }
@@ -156,12 +177,13 @@ std::map<std::uint32_t, std::string> roots_of(RecordedTests const& tests) {
   if (!tests.empty()) roots[0] = "outside_tests;";
   for (auto const& [tag, test] : tests) {
     std::string& root = roots[tag] = test.name + ';';
-    std::replace(root.begin(), root.end() - 1, ';', ':');  // which separates frames
+    std::replace(root.begin(), root.end() - 1, ';', ':');  // which separates frames, as line ends separate stacks
+    std::replace_if(root.begin(), root.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   }
   return roots;
 }
 
-void write_folded(RecordingFile& file, Options const& options, OutputFile& output) {
+void write_folded(RecordingFile& file, Options const& options, Output& output) {
   std::map<std::uint32_t, std::string> const roots = roots_of(tests_of(*file.recording));
   std::string_view root;  // of the record that is replayed
   auto sink = tracing::make_sink([&](tracing::Level, std::string_view lines) {
@@ -179,12 +201,13 @@ void write_folded(RecordingFile& file, Options const& options, OutputFile& outpu
     auto const found = roots.find(entry.tag);
     if (found != roots.end()) root = found->second;
     if (found == roots.end() && !roots.empty()) root = "?;";  // the test's beginning was overwritten
+    output.limit.check(file);
     return file.learn(entry), true;
   };
   tracing::internal::replay(*file.recording, *registry, each, LostEntries::restored);
 }
 
-void write_json(Files const& files, Options const& options, OutputFile& output) {
+void write_json(Files const& files, Options const& options, Output& output) {
   tracing::FormatOptions format;
   format.kind = tracing::FormatKind::json;
   format.ansi = false;
@@ -210,13 +233,13 @@ void check_output(std::vector<std::string> const& inputs, std::string const& out
 }
 
 int write_file(Files const& files, Options const& options, CLI::Option const* format, std::string const& path) {
-  OutputFile output(path);
+  Output output(path, files);
   if (options.perfetto == format) write_perfetto(files, options, output);
   if (options.chrome == format) write_chrome(files, options, output, path.ends_with(".gz"));
   for (auto const& file : files)
     if (options.folded == format) write_folded(*file, options, output);
   if (options.json == format) write_json(files, options, output);
-  std::error_code const error = output.finish();
+  std::error_code const error = output.file.finish();
   return error ? fail_to_write(path, error) : static_cast<int>(kDone);
 }
 
@@ -249,10 +272,10 @@ int run(Options const& options) {
   progress.reset();
   if (status != kDone) return status;
   for (auto const& file : files) {
-    std::fputs(notes_of("export", *file).c_str(), stderr);
+    report(notes_of("export", *file));
     directives.add(*file);
   }
-  std::fputs(directives.lines().c_str(), stderr);
+  report(directives.lines());
   return kDone;
 }
 
@@ -280,13 +303,13 @@ Status export_perfetto(std::string const& command, std::vector<std::string> cons
     files.push_back(open_recording(command, recording));
     if (files.back() == nullptr) return kFailed;
   }
-  OutputFile file(output);
-  write_perfetto(files, options, file);
-  if (std::error_code const error = file.finish()) {
-    std::fprintf(stderr, "testlog %s: cannot write %s: %s\n", command.c_str(), output.c_str(), error.message().c_str());
+  Output written(output, files);
+  write_perfetto(files, options, written);
+  if (std::error_code const error = written.file.finish()) {
+    report("testlog " + command + ": cannot write " + printable(output) + ": " + error.message() + "\n");
     return kFailed;
   }
-  for (auto const& one : files) std::fputs(notes_of(command, *one).c_str(), stderr);
+  for (auto const& one : files) report(notes_of(command, *one));
   return kDone;
 }
 

@@ -15,6 +15,7 @@
 #include "testlog/cli/choices.h"
 #include "testlog/cli/commands.h"
 #include "testlog/cli/output_file.h"
+#include "testlog/cli/terminal.h"
 #include "tracing_core/inspect/flame_graph.h"
 #include "tracing_core/inspect/flame_svg.h"
 #include "tracing_core/inspect/folded.h"
@@ -54,7 +55,7 @@ struct Options {
   }
 };
 
-void print(std::string const& text) { std::fprintf(stderr, "testlog flame: %s\n", text.c_str()); }
+void print(std::string const& text) { report("testlog flame: " + text + "\n"); }
 
 std::string title_of(Options const& options) {
   if (!options.title.empty()) return options.title;

@@ -1,11 +1,11 @@
 // The program `testlog`: inspects the output of traced programs.
 #include <signal.h>
 
-#include <cstdio>
 #include <exception>
 #include <string>
 
 #include "testlog/cli/commands.h"
+#include "testlog/cli/terminal.h"
 
 namespace testlog::cli {
 namespace {
@@ -44,7 +44,7 @@ int run(int argc, char** argv) {
   } catch (CLI::ParseError const& error) {
     return program.exit(error) == 0 ? kDone : kBadUsage;
   } catch (UsageError const& error) {
-    std::fprintf(stderr, "testlog: %s\n%s", error.what(), kHelpHint);
+    report(std::string("testlog: ") + error.what() + "\n" + kHelpHint);
     return kBadUsage;
   }
 }
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   try {
     return testlog::cli::run(argc, argv);
   } catch (std::exception const& error) {
-    std::fprintf(stderr, "testlog: %s\n", error.what());
+    testlog::cli::report(std::string("testlog: ") + error.what() + "\n");
     return testlog::cli::kFailed;
   }
 }

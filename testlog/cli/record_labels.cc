@@ -19,13 +19,18 @@ std::uint64_t main_track_of(tracing::internal::Recording const& recording) {
   return 0;
 }
 
+// Times of a damaged recording may be centuries apart, more than this type has: then it is a wrong one.
+std::int64_t between(tracing::Instant begin, tracing::Instant end) noexcept {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(end.ns) - static_cast<std::uint64_t>(begin.ns));
+}
+
 // JSON has the time as a member, text before the thread.
 tracing::FormatOptions without_time(tracing::FormatOptions format, bool relative, RecordPlace const& place) {
   if (!relative) return format;
   format.timer = format.kind != tracing::FormatKind::json
                      ? nullptr
                      : tracing::make_timer([&place](tracing::TextBuffer& out, tracing::Instant time) {
-                         tracing::append_relative_time(out, time.ns - place.begin().ns, 0);
+                         tracing::append_relative_time(out, between(place.begin(), time), 0);
                          return true;
                        });
   return format;
@@ -47,7 +52,7 @@ bool RecordLabels::append(tracing::TextBuffer& out, tracing::EventView const& ev
   std::size_t const begin = out.size();
   if (has_relative_time_) {
     tracing::InlineTextBuffer<32> time;
-    tracing::append_relative_time(time, event.context.time().ns - place_.begin().ns);
+    tracing::append_relative_time(time, between(place_.begin(), event.context.time()));
     tracing::internal::append_painted(out, is_coloured_, tracing::internal::kDim, time.view());
     out.push_back(' ');
   }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 #include "testlog/cli/commands.h"
@@ -33,7 +34,7 @@ using tracing::internal::RecordType;
 using tracing::internal::what_bounds;
 
 void print_error(std::string const& command, std::string const& path, std::string const& text) {
-  std::fprintf(stderr, "testlog %s: %s: %s\n", command.c_str(), path.c_str(), text.c_str());
+  report("testlog " + command + ": " + printable(path) + ": " + text + "\n");
 }
 
 // Of the spans that were not closed, by key.
@@ -140,6 +141,12 @@ void RecordingFile::learn(RecordEntry const& entry) {
   }
 }
 
+void OutputLimit::check(RecordingFile const& file) const {
+  if (left_ > 0) return;
+  throw std::runtime_error(printable(file.path) + ": stopped here: its lines have more than 64 MiB, and " + std::to_string(kFactor) +
+                           " times the size of its records; a filter or another selection makes fewer lines");
+}
+
 tracing::EnvFilter parsed_filter(std::string const& command, std::string const& directives) {
   std::vector<tracing::ParseError> errors;
   auto filter = tracing::EnvFilter::parse_lossy(directives, {}, &errors);
@@ -164,7 +171,7 @@ std::string notes_of(std::string const& command, RecordingFile const& file) {
 
 std::string notes_of(std::string const& command, RecordingFile const& file, LostRecords lost) {
   std::string notes;
-  auto const add = [&](std::string const& text) { notes += "testlog " + command + ": " + file.path + ": " + text + "\n"; };
+  auto const add = [&](std::string const& text) { notes += "testlog " + command + ": " + printable(file.path) + ": " + text + "\n"; };
   OpenSpans const spans(file);
   for (RecordedTrack const& track : file.recording->tracks()) {
     if (track.open.empty()) continue;
@@ -237,9 +244,12 @@ bool LinePrinter::add(RecordingFile& file, bool is_only) {
   // Never earlier than that of the line before: the threads of a process have an order that is more exact.
   tracing::Instant time;
   Tests of_run(file);
+  OutputLimit limit;
+  limit.add(file);
   if (!is_only) ranges_.push_back({tracing::Instant{INT64_MAX}, tracing::Instant{INT64_MIN}});
   auto const print = [&](std::string_view line, bool has_label) {
     if (line.empty()) return;
+    limit.spend(line.size());
     if (is_only) return out_(line);
     keep(time, line, has_label ? &of_run.now().name : nullptr);
   };
@@ -268,6 +278,7 @@ bool LinePrinter::add(RecordingFile& file, bool is_only) {
     return found == tests.end() ? has_outside : options_.selection.has(found->second);
   };
   tracing::internal::replay(*file.recording, *registry, [&](RecordEntry const& entry) {
+    limit.check(file);
     of_run.follow(entry);
     if ((entry.flags & tracing::internal::kForeign) == 0) time = std::max(time, entry.time);
     file.learn(entry);

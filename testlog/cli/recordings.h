@@ -1,6 +1,8 @@
 // What the commands share that read recordings.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -44,6 +46,20 @@ struct RecordingFile {
   void learn(tracing::internal::RecordEntry const& entry);
 };
 
+/// How much text a command makes of recordings at most: 64 MiB, and 1024 bytes for each byte of their records. A few bytes can
+/// name thousands of spans around thousands of records.
+class OutputLimit {
+ public:
+  void add(RecordingFile const& file) { left_ += kFactor * file.recording->size_bytes(); }
+  void spend(std::size_t bytes) noexcept { left_ -= std::min<std::uint64_t>(left_, bytes); }
+  /// Throws std::runtime_error if it is spent.
+  void check(RecordingFile const& file) const;
+
+ private:
+  static constexpr std::uint64_t kFactor = 1024;
+  std::uint64_t left_ = 64 << 20;
+};
+
 /// Throws UsageError if the directives are wrong.
 tracing::EnvFilter parsed_filter(std::string const& command, std::string const& directives);
 /// The filter of a reader: the directives select spans and events; perf spans were selected when they were recorded. Throws
@@ -81,7 +97,7 @@ class LinePrinter {
   LinePrinter& operator=(LinePrinter const&) = delete;
 
   /// `is_only`: no other one is added, so that nothing need be kept. Returns false if the selection leaves
-  /// out all of it.
+  /// out all of it. Throws std::runtime_error if OutputLimit is spent; the lines before that are kept.
   bool add(RecordingFile& file, bool is_only = false);
   /// All records of the recordings that are still to be added happen at this time or later.
   void pass_until(tracing::Instant time);

@@ -1,7 +1,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,6 +8,7 @@
 
 #include "testlog/cli/commands.h"
 #include "testlog/cli/output_file.h"
+#include "testlog/cli/terminal.h"
 #include "tracing_core/inspect/chrome_repair.h"
 
 namespace testlog::cli {
@@ -19,7 +19,7 @@ struct Options {
   std::string output = "-";
 };
 
-void print(std::string const& text) { std::fprintf(stderr, "testlog repair: %s\n", text.c_str()); }
+void print(std::string const& text) { report("testlog repair: " + text + "\n"); }
 
 std::string counted(std::uint64_t count, std::string_view thing) {
   return std::to_string(count) + " " + std::string(thing) + (count == 1 ? "" : "s");

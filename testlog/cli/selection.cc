@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "testlog/cli/commands.h"
+#include "testlog/cli/terminal.h"
 #include "tracing_core/environment/ctest_run.h"
 #include "tracing_core/record/layout.h"
 
@@ -79,8 +80,8 @@ void leave_out_earlier_runs(std::string const& command, LastRun const& run, std:
     return start_of(file).value_or(written(file)) < run.began;
   });
   if (left_out == 0) return;
-  std::fprintf(stderr, "testlog %s: left out %zu recording%s of earlier runs of ctest; testlog %s %s has them\n", command.c_str(),
-               left_out, left_out == 1 ? "" : "s", command.c_str(), run.folder.c_str());
+  report("testlog " + command + ": left out " + std::to_string(left_out) + " recording" + (left_out == 1 ? "" : "s") +
+         " of earlier runs of ctest; testlog " + command + " " + printable(run.folder.native()) + " has them\n");
 }
 
 std::int64_t now_ns() { return tracing::Instant::now().ns; }
@@ -128,8 +129,8 @@ std::vector<std::string> files_of(std::string const& command, std::vector<std::s
     auto found = recordings_in(path);
     if (last_run) leave_out_earlier_runs(command, *last_run, found);
     if (found.empty() && paths.empty())
-      throw std::runtime_error(command + ": the last ctest left no recordings in " + path + ": its tests passed, or recorded nothing");
-    if (found.empty()) throw std::runtime_error(command + ": " + path + " has no recordings (*.rec)");
+      throw std::runtime_error(command + ": the last ctest left no recordings in " + printable(path) + ": its tests passed, or recorded nothing");
+    if (found.empty()) throw std::runtime_error(command + ": " + printable(path) + " has no recordings (*.rec)");
     std::sort(found.begin(), found.end());
     files.insert(files.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
   }

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,8 @@
 #include "testlog/cli/recordings.h"
 #include "testlog/cli/show_options.h"
 #include "testlog/cli/terminal.h"
+#include "tracing_core/model/text_buffer.h"
+#include "tracing_core/model/text_escape.h"
 #include "tracing_core/record/follower.h"
 
 namespace testlog::cli {
@@ -30,10 +33,24 @@ Examples:
   testlog show --test 'Pool.*' --thread 'worker*' --since 1.5s run.rec
   testlog show --follow run.rec                       while the process runs
 
-Exit status: 0 all was printed, even if parts of a recording are missing; 1 a file could not be read, or nothing is
-selected; 2 a mistake in the command line.)";
+Exit status: 0 all was printed, even if parts of a recording are missing; 1 a file could not be read, nothing is
+selected, or there is too much to print; 2 a mistake in the command line.)";
 
-void print(std::string_view line) { std::fwrite(line.data(), 1, line.size(), stdout); }
+// Lines of text are safe for a terminal as they are made; JSON is as it would have been printed live, but for escapes.
+class Print {
+ public:
+  explicit Print(ShowOptions const& options) : is_json_(options.format == tracing::FormatKind::json) {}
+  void operator()(std::string_view line) const {
+    if (!is_json_) return write(line);
+    tracing::InlineTextBuffer<1024> safe;
+    tracing::append_sanitized_json(safe, line);
+    write(safe.view());
+  }
+
+ private:
+  static void write(std::string_view line) { std::fwrite(line.data(), 1, line.size(), stdout); }
+  bool is_json_;
+};
 
 // ---- --follow ----
 
@@ -55,7 +72,7 @@ bool print_new(std::vector<FollowedFile> const& followed, ShowOptions const& opt
   bool is_last = true;
   LineOptions lines = lines_of(options);
   lines.names_tests = followed.size() > 1;
-  LinePrinter printer("show", std::move(lines), grepped(options, print));
+  LinePrinter printer("show", std::move(lines), grepped(options, Print(options)));
   for (auto const& [path, follower, begun] : followed) {
     bool const has_ended = interrupted != 0 || !is_running(follower->process());  // before its last records are read
     is_last &= has_ended;
@@ -79,7 +96,7 @@ int follow(ShowOptions const& options) {
     std::string error;
     auto follower = RecordingFollower::open(path, error);
     if (follower == nullptr) {
-      std::fprintf(stderr, "testlog show: %s: %s\n", path.c_str(), error.c_str());
+      report("testlog show: " + printable(path) + ": " + error + "\n");
       return kFailed;
     }
     followed.push_back({path, std::move(follower)});
@@ -95,10 +112,10 @@ int follow(ShowOptions const& options) {
     RecordingFile all{path, follower->read_all()};
     if (all.recording == nullptr) continue;
     all.recording->for_each([&all](RecordEntry const& entry) { all.learn(entry); });
-    std::fputs(notes_of("show", all, {follower->lost()}).c_str(), stderr);
+    report(notes_of("show", all, {follower->lost()}));
     directives.add(all);
   }
-  std::fputs(directives.lines().c_str(), stderr);
+  report(directives.lines());
   return is_written ? kDone : kFailed;
 }
 
@@ -114,8 +131,8 @@ class Notes {
     }
   }
   void print() const {
-    std::fputs(text_.c_str(), stderr);
-    if (left_out_ > 0) std::fprintf(stderr, "testlog show: notes about %zu more recordings are left out\n", left_out_);
+    report(text_);
+    if (left_out_ > 0) report("testlog show: notes about " + std::to_string(left_out_) + " more recordings are left out\n");
   }
 
  private:
@@ -134,7 +151,7 @@ int show(ShowOptions const& options) {
   Status status = kDone;
   bool is_written = true;
   {
-    LinePrinter printer("show", lines_of(options), grepped(options, [&is_empty](std::string_view line) {
+    LinePrinter printer("show", lines_of(options), grepped(options, [&is_empty, print = Print(options)](std::string_view line) {
                           is_empty = false;
                           print(line);
                         }));
@@ -143,8 +160,13 @@ int show(ShowOptions const& options) {
     for (std::string const& path : paths) {
       if (auto const begin = start_of(path)) printer.pass_until(*begin);
       if (auto const file = open_recording("show", path)) {
-        if (printer.add(*file, paths.size() == 1)) notes.add(notes_of("show", *file));
-        directives.add(*file);
+        try {
+          if (printer.add(*file, paths.size() == 1)) notes.add(notes_of("show", *file));
+          directives.add(*file);
+        } catch (std::runtime_error const& error) {
+          notes.add(std::string("testlog show: ") + error.what() + "\n");
+          status = kFailed;
+        }
       } else {
         status = kFailed;
       }
@@ -161,8 +183,8 @@ int show(ShowOptions const& options) {
     }
   }
   notes.print();
-  std::fputs(directives.lines().c_str(), stderr);
-  std::fputs(nothing.c_str(), stderr);
+  report(directives.lines());
+  report(nothing);
   return is_written ? status : kFailed;
 }
 

@@ -47,7 +47,11 @@ struct Moment {
   bool is_relative = false;  ///< nanoseconds since a test, or a recording, began; else since 1970
   std::int64_t ns = 0;
 
-  tracing::Instant after(tracing::Instant begin) const noexcept { return {is_relative ? begin.ns + ns : ns}; }
+  tracing::Instant after(tracing::Instant begin) const noexcept {
+    std::int64_t sum = 0;
+    if (!is_relative) return {ns};
+    return {__builtin_add_overflow(begin.ns, ns, &sum) ? (ns < 0 ? INT64_MIN : INT64_MAX) : sum};
+  }
 };
 /// Parses `1.5s`, `200ms`, `10us`, `2m` or, as in a report, `+1.204 ms`; or a time as in a line, `2026-01-08T23:56:09.977Z`.
 /// None if it is neither.

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -53,10 +52,10 @@ int run(Options const& options) {
   RecordingStatistics read("slow", options.filter, tracing::StatisticsBy::all);
   Status const status = read.add_all(options.selection) ? kDone : kFailed;
   tracing::Statistics const statistics = read.finish();
-  std::fputs(read.notes().c_str(), stderr);
+  report(read.notes());
   if (statistics.empty() && read.tests().empty()) {
     if (status == kDone)
-      std::fputs(options.selection.is_narrow() ? "testlog slow: no test is selected\n" : "testlog slow: no spans are recorded\n", stderr);
+      report(options.selection.is_narrow() ? "testlog slow: no test is selected\n" : "testlog slow: no spans are recorded\n");
     return kFailed;
   }
   std::size_t const top = options.top == 0 ? SIZE_MAX : options.top;

@@ -6,6 +6,7 @@
 #include "testlog/cli/commands.h"
 #include "testlog/cli/recording_statistics.h"
 #include "testlog/cli/terminal.h"
+#include "tracing_core/model/text_escape.h"
 
 namespace testlog::cli {
 namespace {
@@ -35,25 +36,26 @@ int run(Options const& options) {
   Status const status = read.add_all(options.selection) ? kDone : kFailed;
   tracing::Statistics statistics = read.finish();
   if (statistics.empty()) {
-    std::fputs(read.notes().c_str(), stderr);
+    report(read.notes());
     bool const is_no_test = options.selection.is_narrow() && read.tests().empty();
-    if (status == kDone) std::fputs(is_no_test ? "testlog stats: no test is selected\n" : "testlog stats: no spans are recorded\n", stderr);
+    if (status == kDone) report(is_no_test ? "testlog stats: no test is selected\n" : "testlog stats: no spans are recorded\n");
     return kFailed;
   }
   sort_statistics(statistics, options.sort);
-  tracing::TextBuffer text;
+  tracing::TextBuffer text, json;
   if (options.json) {
-    append_statistics_json(text, statistics);
+    append_statistics_json(json, statistics);
+    tracing::append_sanitized_json(text, json.view());
   } else {
     append_statistics_table(text, statistics, {.max_rows = options.top, .ansi = options.screen.is_coloured()});
   }
-  bool is_written = !text.truncated();
+  bool is_written = !text.truncated() && !json.truncated();
   {
     Pager const pager(options.screen);
     std::fwrite(text.data(), 1, text.size(), stdout);
     is_written &= flush_output("stats");
   }
-  std::fputs(read.notes().c_str(), stderr);
+  report(read.notes());
   return is_written ? status : kFailed;
 }
 

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -59,7 +60,7 @@ Pager::~Pager() {
 
 bool flush_output(char const* command) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
-  std::fprintf(stderr, "testlog %s: standard output could not be written: %s\n", command, std::strerror(errno));
+  report(std::string("testlog ") + command + ": standard output could not be written: " + std::strerror(errno) + "\n");
   return false;
 }
 
@@ -67,6 +68,17 @@ std::string printable(std::string_view text) {
   tracing::InlineTextBuffer<256> out;
   tracing::append_sanitized_in_line(out, text);
   return std::string(out.view());
+}
+
+void report(std::string_view lines) {
+  std::string text;
+  while (!lines.empty()) {
+    std::size_t const end = std::min(lines.find('\n'), lines.size());
+    text += printable(lines.substr(0, end));
+    if (end < lines.size()) text += '\n';
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+  std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 }  // namespace testlog::cli

@@ -38,7 +38,12 @@ class Pager {
 /// Flushes standard output. False if not all of it could be written, which is reported.
 bool flush_output(char const* command);
 
-/// The text without control characters, which might end a line or change the terminal.
+/// The text with characters escaped that might end a line, change the terminal or hide what is there: control characters,
+/// bytes that are not UTF-8, and those that change the direction of text.
 std::string printable(std::string_view text);
+
+/// Writes lines to standard error, each as printable(): whatever names of tests, files and spans a message contains, it
+/// changes no terminal. Names in which a line might end are made printable() by the caller.
+void report(std::string_view lines);
 
 }  // namespace testlog::cli

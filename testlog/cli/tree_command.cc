@@ -95,7 +95,7 @@ int run(Options const& options) {
       status = kFailed;
     }
   }
-  std::fputs((directives.lines() + notes).c_str(), stderr);
+  report(directives.lines() + notes);
   return is_written ? status : kFailed;
 }
 

@@ -59,7 +59,7 @@ internal::MetadataParts RuntimeCallsite::Owned::fill(CallsiteDescription const& 
                                       static_cast<std::uint8_t>(i));
     if (internal::name_needs_escaping(description.fields[i])) fields[i].has_special_name = true;
   }
-  parts.has_names_to_escape = internal::name_needs_escaping(text);
+  parts.has_names_to_escape = internal::name_needs_escaping(text) || internal::name_needs_escaping(description.file);
   auto copy = [](std::string_view from) {
     auto to = std::make_unique<char[]>(from.size() + 1);
     std::copy(from.begin(), from.end(), to.get());

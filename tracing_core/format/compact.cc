@@ -54,7 +54,7 @@ class Compact final : public TextFormat<kAnsi> {
     }
     if (shows_file(metadata)) {
       if (options_.target) out.push_back(' ');
-      append_painted(out, kAnsi, kDim, metadata.file());
+      append_name(out, metadata, kDim, metadata.file());
       append_painted(out, kAnsi, kDim, ":");
       any = true;
     }

@@ -87,7 +87,7 @@ class Full final : public TextFormat<kAnsi> {
   void append_location(TextBuffer& out, Metadata const& metadata) const noexcept {
     bool const line = shows_line(metadata);
     if (shows_file(metadata)) {
-      append_painted(out, kAnsi, kDim, metadata.file());
+      append_name(out, metadata, kDim, metadata.file());
       append_painted(out, kAnsi, kDim, ":");
       if (!line) out.push_back(' ');
     }

@@ -1,4 +1,5 @@
 #include "tracing_core/format/format_parts.h"
+#include "tracing_core/model/text_escape.h"
 
 namespace tracing::inline v1::internal {
 namespace {
@@ -70,7 +71,7 @@ class Pretty final : public TextFormat<kAnsi> {
       out.append("    ");
       append_painted(out, kAnsi, kDimItalic, "at");
       out.push_back(' ');
-      out.append(metadata.file());
+      needs_escaping(metadata) ? append_sanitized_in_line(out, metadata.file()) : out.append(metadata.file());
       if (shows_line(metadata)) {
         out.push_back(':');
         out.append_uint(metadata.line());

@@ -127,6 +127,11 @@ class Quoted {
   internal::CodePointRun run_;  // contains the last character that was looked up
 };
 
+// Unicode's Bidi_Control.
+constexpr bool is_bidirectional_control(char32_t c) noexcept {
+  return c == 0x61C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+}
+
 class Sanitized {
  public:
   static constexpr auto test = internal::needs_sanitizing;
@@ -155,7 +160,8 @@ class SanitizedInLine {
   }
 
   static bool must_escape(char32_t code_point) noexcept {
-    return Sanitized::must_escape(code_point) || code_point == 0xFFFE || code_point == 0xFFFF;
+    return Sanitized::must_escape(code_point) || is_bidirectional_control(code_point) || code_point == 0x2028 ||
+           code_point == 0x2029 || code_point == 0xFFFE || code_point == 0xFFFF;
   }
   static void append_invalid(TextBuffer& out, std::string_view bytes) noexcept { append_byte_escapes(out, bytes); }
 };
@@ -188,6 +194,22 @@ class Json {
   static void append_invalid(TextBuffer& out, std::string_view) noexcept { out.append("\xEF\xBF\xBD"); }
 };
 
+// JSON whose control characters are line ends between its values.
+class SanitizedJson {
+ public:
+  static constexpr auto test = internal::needs_sanitizing;
+
+  std::size_t append_special(TextBuffer& out, std::string_view text) noexcept {
+    auto const c = internal::decode_utf8(text);
+    if (c.value != 0x7f && !SanitizedInLine::must_escape(c.value)) return out.append(text.substr(0, c.size)), c.size;
+    char escape[] = "\\u0000";
+    internal::write_hex_byte(escape + 2, static_cast<unsigned char>(c.value >> 8));
+    internal::write_hex_byte(escape + 4, static_cast<unsigned char>(c.value));
+    out.append(escape);
+    return c.size;
+  }
+};
+
 }  // namespace
 
 void append_quoted(TextBuffer& out, std::string_view text) noexcept { append_in_quotes<Quoted>(out, text); }
@@ -199,5 +221,6 @@ void append_sanitized_lines(TextBuffer& out, std::string_view text) noexcept {
   append_escaped<SanitizedLines>(out, text);
 }
 void append_json_string(TextBuffer& out, std::string_view text) noexcept { append_in_quotes<Json>(out, text); }
+void append_sanitized_json(TextBuffer& out, std::string_view json) noexcept { append_escaped<SanitizedJson>(out, json); }
 
 }  // namespace tracing::inline v1

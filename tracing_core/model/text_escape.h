@@ -19,7 +19,8 @@ void append_quoted(TextBuffer& out, std::string_view text) noexcept;
 void append_sanitized(TextBuffer& out, std::string_view text) noexcept;
 
 /// The same for text that must stay on its line: line ends and tabs become `\n`, `\r` and `\t`, other control
-/// characters `\x00`. U+FFFE and U+FFFF, which XML does not allow, become `\u{fffe}` and `\u{ffff}`.
+/// characters `\x00`. Characters that change the direction of text, so that it looks like another one, become `\u{202e}`;
+/// U+2028 and U+2029, which end lines, and U+FFFE and U+FFFF, which XML does not allow, become the like.
 void append_sanitized_in_line(TextBuffer& out, std::string_view text) noexcept;
 
 /// The same for text of several lines: lines after the first are indented by six blanks, so that none of them looks
@@ -29,5 +30,9 @@ void append_sanitized_lines(TextBuffer& out, std::string_view text) noexcept;
 /// Appends `text` as a JSON string with its quotes, as serde_json does: `\"`, `\\`, `\b`, `\f`, `\n`, `\r`, `\t`, other
 /// characters below U+0020 as `\u001b`, the rest raw. Bytes that are not UTF-8 become U+FFFD.
 void append_json_string(TextBuffer& out, std::string_view text) noexcept;
+
+/// Appends JSON with the characters that append_sanitized_in_line() escapes, and that may stand in a string as they are,
+/// as `\u009b`: the same JSON, made safe for a terminal.
+void append_sanitized_json(TextBuffer& out, std::string_view json) noexcept;
 
 }  // namespace tracing::inline v1

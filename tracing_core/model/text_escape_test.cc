@@ -1,5 +1,6 @@
 #include "tracing_core/model/text_escape.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -119,6 +120,21 @@ TEST(AppendSanitizedInLine, EscapesLineEnds) {
 TEST(AppendSanitizedInLine, LeavesNothingThatXmlForbids) {
   EXPECT_EQ(escaped(append_sanitized_in_line, "\uffff|\ufffe|\ufffd|\xed\xa0\x80|\x01"),
             "\\u{ffff}|\\u{fffe}|\ufffd|\\xed\\xa0\\x80|\\x01");
+}
+
+TEST(AppendSanitizedInLine, LeavesNothingThatChangesTheDirectionOfText) {
+  for (std::string_view const control : {"\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2066", "\u2067",
+                                         "\u2068", "\u2069", "\u2028", "\u2029"}) {
+    EXPECT_THAT(escaped(append_sanitized_in_line, control), testing::MatchesRegex("\\\\u\\{[0-9a-f]+\\}")) << control;
+    EXPECT_THAT(escaped(append_sanitized_lines, control), testing::MatchesRegex("\\\\u\\{[0-9a-f]+\\}")) << control;
+    EXPECT_THAT(escaped(append_sanitized_json, control), testing::MatchesRegex("\\\\u[0-9a-f]{4}")) << control;
+  }
+  EXPECT_EQ(escaped(append_sanitized_in_line, "\u05d0\u200b\u200c\u200d\u2065\u206a"), "\u05d0\u200b\u200c\u200d\u2065\u206a");
+}
+
+TEST(AppendSanitizedJson, EscapesWhatMayStandInAString) {
+  EXPECT_EQ(escaped(append_sanitized_json, "{\"a\\n\\u001b\u00e9\":\"\u009b\x7f\u202e\u0061\"}\n"),
+            "{\"a\\n\\u001b\u00e9\":\"\\u009b\\u007f\\u202ea\"}\n");
 }
 
 TEST(AppendSanitizedLines, IndentsFurtherLines) {

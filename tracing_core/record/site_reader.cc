@@ -161,6 +161,7 @@ bool read_site(std::string_view content, SiteRoom const& room, MetadataParts& pa
   parts.placeholders = room.placeholders;
   if ((row.flags & kSiteHasFile) == 0) file = {};
   check_entries(row, room, text, parts);
+  parts.has_names_to_escape |= name_needs_escaping(file);
   return true;
 }
 
