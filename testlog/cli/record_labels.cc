@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "testlog/cli/terminal.h"
 #include "tracing_core/environment/thread_labels.h"
 #include "tracing_core/format/ansi.h"
 #include "tracing_core/format/duration_text.h"
@@ -12,9 +13,9 @@ namespace testlog::cli {
 namespace {
 
 std::uint64_t main_track_of(tracing::internal::Recording const& recording) {
-  for (tracing::internal::RecordedTrack const& track : recording.tracks()) {
-    bool const is_main = track.os_thread == static_cast<std::int64_t>(recording.process());
-    if (is_main && track.number < tracing::internal::kMarksTrack) return track.number;
+  for (tracing::internal::RecordedThread const& thread : recording.threads()) {
+    bool const is_main = thread.os_thread == static_cast<std::int64_t>(recording.process());
+    if (is_main && thread.number < tracing::internal::kMarksTrack) return thread.number;
   }
   return 0;
 }
@@ -38,6 +39,19 @@ tracing::FormatOptions without_time(tracing::FormatOptions format, bool relative
 
 }  // namespace
 
+ThreadNames::ThreadNames(tracing::internal::Recording const& recording) {
+  std::set<std::string_view> seen;
+  for (tracing::internal::RecordedThread const& thread : recording.threads()) {
+    if (!thread.name.empty() && !seen.insert(thread.name).second) shared_.insert(thread.name);
+  }
+}
+
+std::string ThreadNames::of(tracing::internal::RecordedThread const& thread) const {
+  std::string const number = std::to_string(thread.number);
+  if (thread.name.empty()) return "thread " + number;
+  return printable(thread.name) + (is_shared(thread.name) ? " " + number : "");
+}
+
 RecordLabels::RecordLabels(tracing::FormatOptions format, bool relative, tracing::internal::Recording const& recording,
                            RecordPlace const& place)
     : place_(place),
@@ -45,6 +59,7 @@ RecordLabels::RecordLabels(tracing::FormatOptions format, bool relative, tracing
       is_coloured_(format.ansi),
       has_relative_time_(relative && !is_json_),
       main_track_(main_track_of(recording)),
+      names_(recording),
       format_(tracing::make_event_format(without_time(std::move(format), relative, place))) {}
 
 bool RecordLabels::append(tracing::TextBuffer& out, tracing::EventView const& event) const noexcept {
@@ -62,7 +77,7 @@ bool RecordLabels::append(tracing::TextBuffer& out, tracing::EventView const& ev
     tracing::append_sanitized_in_line(out, place_.test());
     out.append("] ");
   }
-  if (!is_json_ && track.number != main_track_) tracing::internal::append_thread_label(out, track);
+  if (!is_json_ && track.number != main_track_) append_label(out, track);
   if (!format_->append(out, event)) {
     out.resize_down(begin);
     return false;
@@ -74,6 +89,15 @@ bool RecordLabels::append(tracing::TextBuffer& out, tracing::EventView const& ev
   if (place_.is_late()) members.add("late").append("true");
   members.add_thread(track);
   return true;
+}
+
+void RecordLabels::append_label(tracing::TextBuffer& out, tracing::Track const& track) const noexcept {
+  tracing::internal::append_thread_label(out, track);
+  if (!names_.is_shared(track.name)) return;
+  out.resize_down(out.size() - 2);  // the bracket and a blank
+  out.push_back(' ');
+  out.append_uint(track.number);
+  out.append("] ");
 }
 
 }  // namespace testlog::cli

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "tracing_core/format/event_format.h"
@@ -26,8 +29,22 @@ class RecordPlace {
   ~RecordPlace() = default;
 };
 
+/// The names of a recording's threads.
+class ThreadNames {
+ public:
+  explicit ThreadNames(tracing::internal::Recording const& recording);
+  /// Whether several threads have this name: then it is printed with the thread's number, which `--thread` takes.
+  bool is_shared(std::string_view name) const { return shared_.contains(name); }
+  /// `worker`, `worker 3` or `thread 3`, printable.
+  std::string of(tracing::internal::RecordedThread const& thread) const;
+
+ private:
+  std::set<std::string, std::less<>> shared_;
+};
+
 /// Text begins with `[outside any test]` or `[late, from Suite.Name]` where that is so, and with the name of the thread,
-/// `[worker-1]`, unless it is the main thread of the process; JSON objects end with the members "test", "late" and "thread".
+/// `[worker-1]`, and its number if several have this name, unless it is the main thread of the process; JSON objects end
+/// with the members "test", "late" and "thread".
 class RecordLabels final : public tracing::EventFormat {
  public:
   /// `relative`: the time is that since the beginning, as in a failure report, in place of that of `format`.
@@ -37,11 +54,14 @@ class RecordLabels final : public tracing::EventFormat {
   bool append(tracing::TextBuffer& out, tracing::EventView const& event) const noexcept override;
 
  private:
+  void append_label(tracing::TextBuffer& out, tracing::Track const& track) const noexcept;
+
   RecordPlace const& place_;
   bool const is_json_;
   bool const is_coloured_;
   bool const has_relative_time_;  // of text
   std::uint64_t const main_track_;  // zero if there is none
+  ThreadNames const names_;
   std::shared_ptr<tracing::EventFormat const> const format_;
 };
 

@@ -173,10 +173,10 @@ std::string notes_of(std::string const& command, RecordingFile const& file, Lost
   std::string notes;
   auto const add = [&](std::string const& text) { notes += "testlog " + command + ": " + printable(file.path) + ": " + text + "\n"; };
   OpenSpans const spans(file);
+  ThreadNames const names(*file.recording);
   for (RecordedTrack const& track : file.recording->tracks()) {
     if (track.open.empty()) continue;
-    std::string const thread = track.name.empty() ? "thread " + std::to_string(track.number) : track.name;
-    add("at its end " + printable(thread) + " is in " + printable(path_of(track.open, file, spans)));
+    add("at its end " + names.of(track) + " is in " + printable(path_of(track.open, file, spans)));
   }
   if (file.recording->lost().count == 0) {  // else their ends may be lost
     constexpr std::size_t kMaxHeld = 10;

@@ -10,8 +10,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <latch>
 #include <map>
 #include <numeric>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -111,6 +113,41 @@ TEST_F(Show, NamesTheThreadOfALineButTheMainOne) {
   EXPECT_EQ(show({file, "--time=none"}).out, " INFO show_command_test: 1\n[worker-1]  INFO show_command_test: 2\n");
   EXPECT_THAT(show({file, "--json"}).out, AllOf(HasSubstr(R"("message":"1"},"target":"show_command_test","thread":"main"})"),
                                                 HasSubstr(R"("message":"2"},"target":"show_command_test","thread":"worker-1"})")));
+}
+
+TEST_F(Show, NumbersThreadsOfOneName) {
+  std::string const file = folder_ / "killed.rec";
+  if (pid_t const child = fork(); child == 0) {
+    auto [layer, error] = tracing::record_layer({.path = file});
+    std::shared_ptr<tracing::Registry> const registry = tracing::RegistryBuilder().with(std::move(layer)).build();
+    std::latch all(3);
+    auto const work_for_ever = [&](char const* name) {
+      tracing::set_thread_name(name);
+      tracing::with_default(registry, [&all] {
+        TRACE_SPAN(info, "waiting");
+        TRACE_INFO("begins");
+        all.count_down();
+        while (true) pause();
+      });
+    };
+    for (char const* const name : {"worker", "worker", "other"}) std::thread(work_for_ever, name).detach();
+    all.wait();
+    kill(getpid(), SIGKILL);
+  } else {
+    waitpid(child, nullptr, 0);
+  }
+  Outcome const shown = show({file, "--time=none"});
+  std::smatch found;
+  std::string const two = "at its end worker ([0-9]+) is in waiting\n.*at its end worker ([0-9]+) is in waiting\n";
+  ASSERT_TRUE(std::regex_search(shown.err, found, std::regex(two))) << shown.err;
+  EXPECT_NE(found[1], found[2]);
+  EXPECT_THAT(shown.err, HasSubstr("at its end other is in waiting\n"));
+  for (std::string const& number : {found[1].str(), found[2].str()}) {
+    EXPECT_THAT(shown.out, HasSubstr("[worker " + number + "]  INFO waiting: "));
+    EXPECT_EQ(show({file, "--time=none", "--thread", number}).out,
+              "[worker " + number + "]  INFO waiting: show_command_test: begins\n");
+  }
+  EXPECT_THAT(shown.out, HasSubstr("[other]  INFO waiting: "));
 }
 
 TEST_F(Show, HasTheTimeSinceTheRecordingBegan) {
