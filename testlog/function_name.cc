@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdint>
 #include <iterator>
+#include <span>
 
 namespace testlog::inline v1 {
 namespace {
@@ -20,6 +21,12 @@ constexpr Operator kOperators[] = {
     {"mI", "-="}, {"mL", "*="}, {"mi", "-"}, {"ml", "*"}, {"mm", "--"}, {"na", " new[]"}, {"ne", "!="}, {"ng", "-"},
     {"nt", "!"}, {"nw", " new"}, {"oR", "|="}, {"oo", "||"}, {"or", "|"}, {"pL", "+="}, {"pl", "+"}, {"pm", "->*"},
     {"pp", "++"}, {"ps", "+"}, {"pt", "->"}, {"rM", "%="}, {"rS", ">>="}, {"rm", "%"}, {"rs", ">>"}, {"ss", "<=>"},
+};
+
+// Of fundamental types to which a class converts.
+constexpr Operator kConversions[] = {
+    {"cvb", " bool"}, {"cvc", " char"}, {"cvd", " double"}, {"cvf", " float"}, {"cvi", " int"}, {"cvj", " unsigned"},
+    {"cvl", " long"}, {"cvm", " unsigned long"},
 };
 
 // Reads a mangled name from its beginning.
@@ -48,8 +55,10 @@ class Reader {
     return name;
   }
   std::string_view operator_name() noexcept {
-    for (Operator const& one : kOperators) {
-      if (skip(one.code)) return one.name;
+    for (auto const& table : {std::span<Operator const>(kOperators), std::span<Operator const>(kConversions)}) {
+      for (Operator const& one : table) {
+        if (skip(one.code)) return one.name;
+      }
     }
     return {};
   }
