@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 
 namespace testlog::inline v1 {
 namespace {
@@ -26,11 +27,7 @@ struct Room {
   char answer[256 << 10];
 };
 constinit Room room{};
-
-struct Start {
-  char const* path;  // the folders of programs
-  int output;
-};
+constinit char path_of_programs[4096] = "/usr/local/bin:/usr/bin:/bin";
 
 // In a process that was forked without libc's or a sanitizer's knowledge, so there are only system calls.
 #define TESTLOG_UNKNOWN_PROCESS __attribute__((no_sanitize("address", "thread", "undefined")))
@@ -38,9 +35,9 @@ struct Start {
 // A copy of this process without other threads, as fork(2) makes it, but for the signal at its end: there is none.
 TESTLOG_UNKNOWN_PROCESS long fork_unnoticed() noexcept { return syscall(SYS_clone, 0, 0, 0, 0, 0); }
 
-[[noreturn]] TESTLOG_UNKNOWN_PROCESS void run_program(Start const& start) noexcept {
+[[noreturn]] TESTLOG_UNKNOWN_PROCESS void run_program(int output) noexcept {
   long const nowhere = syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR);
-  syscall(SYS_dup3, start.output, STDOUT_FILENO, 0);
+  syscall(SYS_dup3, output, STDOUT_FILENO, 0);
   syscall(SYS_dup3, nowhere, STDIN_FILENO, 0);
   syscall(SYS_dup3, nowhere, STDERR_FILENO, 0);
 #ifdef SYS_close_range
@@ -54,7 +51,7 @@ TESTLOG_UNKNOWN_PROCESS long fork_unnoticed() noexcept { return syscall(SYS_clon
   syscall(SYS_setitimer, ITIMER_REAL, &kLimit, nullptr);
   constexpr char const* kNoVariables[] = {nullptr};
   for (std::string_view const name : {"/addr2line", "/llvm-addr2line"}) {
-    std::string_view folders = start.path;
+    std::string_view folders = path_of_programs;
     while (!folders.empty()) {
       std::string_view const folder = folders.substr(0, folders.find(':'));
       folders.remove_prefix(std::min(folder.size() + 1, folders.size()));
@@ -71,15 +68,13 @@ TESTLOG_UNKNOWN_PROCESS long fork_unnoticed() noexcept { return syscall(SYS_clon
 TESTLOG_UNKNOWN_PROCESS int start_in_background() noexcept {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return -1;
-  char const* const path = secure_getenv("PATH");
-  Start const start{path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path, ends[1]};
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   long const child = fork_unnoticed();
   if (child == 0) {
     // The program becomes a process that init waits for.
-    if (fork_unnoticed() == 0) run_program(start);
+    if (fork_unnoticed() == 0) run_program(ends[1]);
     for (;;) syscall(SYS_exit_group, 0);
   }
   if (child > 0) syscall(SYS_wait4, child, nullptr, __WALL, nullptr);
@@ -96,6 +91,11 @@ std::uint64_t now_ns() noexcept {
 }
 
 }  // namespace
+
+void AddressLines::prepare() noexcept {
+  char const* const path = secure_getenv("PATH");
+  if (path != nullptr && std::strlen(path) < sizeof(path_of_programs)) std::strcpy(path_of_programs, path);
+}
 
 void AddressLines::add(std::uint64_t offset) noexcept {
   if (count_ == kMax) return;

@@ -9,10 +9,13 @@ namespace testlog::inline v1 {
 
 /// Runs `addr2line`, or else `llvm-addr2line`, as a process that is not a child of this one: nobody waits for it, no SIGCHLD
 /// comes, and it inherits neither descriptors nor variables. It ends by itself after five seconds. Without these programs
-/// there are no lines. Async-signal-safe; one thread at a time.
+/// there are no lines. Async-signal-safe, but for prepare(); one thread at a time.
 class AddressLines {
  public:
   static constexpr std::size_t kMax = 256;
+
+  /// Keeps PATH, in which the programs are looked for. Not async-signal-safe.
+  static void prepare() noexcept;
 
   /// The path of a program or library; it must live as long as this.
   explicit AddressLines(char const* file) noexcept : file_(file) {}
@@ -23,6 +26,7 @@ class AddressLines {
   template <class F>
   void find(std::uint64_t deadline_ns, F&& f) noexcept {
     std::string_view answer = ask(deadline_ns);
+    answer = answer.substr(0, answer.rfind('\n') + 1);  // the last line may be cut
     std::string_view innermost, outermost;
     std::size_t n = 0;  // of the next offset
     while (!answer.empty()) {

@@ -92,14 +92,16 @@ void CodePlaces::resolve_in_file(std::string_view path, std::uintptr_t begin, st
   path.copy(zero_ended, sizeof(zero_ended) - 1);
   File const file(zero_ended);
   auto const* const header = file.header();
-  if (header == nullptr) return;
   std::string_view const kept = keep(path);
+  for (Place* place = first; place != last; ++place) {
+    place->file = kept;
+    place->offset = place->address - begin + file_offset;
+  }
+  if (header == nullptr) return;  // such as `/bin/tool (deleted)`
   auto const* const segments = file.at<ElfW(Phdr)>(header->e_phoff, header->e_phnum);
   bool const has_lines = file.has_section(".debug_line");
   for (Place* place = first; place != last; ++place) {
-    place->file = kept;
     place->has_lines = has_lines;
-    place->offset = place->address - begin + file_offset;
     for (std::size_t i = 0; segments != nullptr && i < header->e_phnum; ++i) {
       ElfW(Phdr) const& segment = segments[i];
       bool const has = segment.p_type == PT_LOAD && place->offset >= segment.p_offset &&

@@ -113,15 +113,19 @@ bool CrashLine::add_fields(tracing::FieldValues const& fields, std::string_view 
     tracing::Value const value = fields.value(i);
     if (value.is_empty()) continue;
     *this << (std::exchange(any, true) ? " " : before);
-    if (fields.name(i) == "message") {
-      value.kind() == tracing::ValueKind::text ? add_shortened(value.as_text()) : add_value(value);
-      continue;
-    }
-    add_text(fields.name(i));
-    *this << "=";
-    add_value(value);
+    add_field(fields.name(i), value);
   }
   return any;
+}
+
+void CrashLine::add_field(std::string_view name, tracing::Value const& value) noexcept {
+  if (name == "message") {
+    value.kind() == tracing::ValueKind::text ? add_shortened(value.as_text()) : add_value(value);
+    return;
+  }
+  add_text(name);
+  *this << "=";
+  add_value(value);
 }
 
 }  // namespace testlog::inline v1

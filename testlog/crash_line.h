@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -69,9 +70,22 @@ class CrashLine {
     } else {
       add_text(metadata.name());
     }
-    for_each_group([this, &any](tracing::FieldValues const& group) {
-      any = add_fields(group, any ? " " : "{") || any;
+    // A field that was recorded several times has its last value in the place of the first.
+    std::array<tracing::Value, 256> last;
+    std::array<std::uint8_t, 256> in_order;
+    std::size_t count = 0;
+    for_each_group([&](tracing::FieldValues const& group) {
+      for (std::size_t i = 0; i < group.size() && i < last.size(); ++i) {
+        tracing::Value const value = group.value(i);
+        if (value.is_empty()) continue;
+        if (last[i].is_empty()) in_order[count++] = static_cast<std::uint8_t>(i);
+        last[i] = value;
+      }
     });
+    for (std::size_t i = 0; i < count && in_order[i] < metadata.fields().size(); ++i) {
+      *this << (std::exchange(any, true) ? " " : "{");
+      add_field(metadata.fields()[in_order[i]], last[in_order[i]]);
+    }
     end_ = end_before;
     if (std::exchange(is_cut_, false)) *this << "...";
     if (any) *this << "}";
@@ -80,9 +94,9 @@ class CrashLine {
   void add_text(std::string_view text) noexcept {
     while (!text.empty() && !is_cut_) {
       auto const c = tracing::internal::decode_utf8(text);
-      bool const is_control = c.value < 0x20 || (c.value >= 0x7f && c.value < 0xa0);
+      bool const is_plain = c.valid && c.value >= 0x20 && c.value < 0x7f;
       tracing::InlineTextBuffer<32> escaped;
-      if (is_control || !c.valid) tracing::append_sanitized_in_line(escaped, text.substr(0, c.size));
+      if (!is_plain) tracing::append_sanitized_in_line(escaped, text.substr(0, c.size));
       *this << (escaped.view().empty() ? text.substr(0, c.size) : escaped.view());
       text.remove_prefix(c.size);
     }
@@ -99,6 +113,7 @@ class CrashLine {
   void add_value(tracing::Value const& value) noexcept;
   void add_error(tracing::Value const& value) noexcept;
   void add_message(tracing::Value const& value) noexcept;
+  void add_field(std::string_view name, tracing::Value const& value) noexcept;
   /// Those that have a value, `before` before the first one. False if there are none.
   bool add_fields(tracing::FieldValues const& fields, std::string_view before = "") noexcept;
 

@@ -51,12 +51,20 @@ bool is_on_stack(std::uintptr_t address, void const* context) noexcept {
   return address - (Registers::of(context).stack - kNear) < 2 * kNear;
 }
 
+// On x86-64 the signal then has no address, and is SIGBUS if the access was by the stack pointer or the frame pointer.
+bool is_impossible_address([[maybe_unused]] siginfo_t const& info) noexcept {
+#if defined(__x86_64__)
+  return info.si_code == SI_KERNEL;
+#else
+  return false;
+#endif
+}
+constexpr std::string_view kImpossibleAddress = "access to an address that no process can have, as by an overwritten pointer";
+
 void add_segmentation_fault(CrashLine& line, siginfo_t const& info, void const* context) noexcept {
   constexpr std::uintptr_t kNull = 4096;
   if (info.si_code != SEGV_MAPERR && info.si_code != SEGV_ACCERR) {
-#if defined(__x86_64__)
-    if (info.si_code == SI_KERNEL) line << "access to an address that no process can have, as by a pointer that was overwritten";
-#endif
+    if (is_impossible_address(info)) line << kImpossibleAddress;
     return;
   }
   auto const address = reinterpret_cast<std::uintptr_t>(info.si_addr);
@@ -76,13 +84,16 @@ void add_segmentation_fault(CrashLine& line, siginfo_t const& info, void const* 
 }
 
 void add_bus_error(CrashLine& line, siginfo_t const& info, void const* context) noexcept {
+  if (is_impossible_address(info)) return void(line << kImpossibleAddress);
   auto const address = reinterpret_cast<std::uintptr_t>(info.si_addr);
   line << before_address(access_of(address, context));
   line.add_hexadecimal(address);
   switch (info.si_code) {
     case BUS_ADRALN: line << ": not aligned"; break;
     case BUS_ADRERR: line << ": behind the end of a mapped file, or no memory or disk space is left for it"; break;
-    default: line << ": the memory is broken";
+    case BUS_MCEERR_AR:
+    case BUS_MCEERR_AO: line << ": the memory is broken"; break;
+    default: break;
   }
 }
 

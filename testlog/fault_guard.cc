@@ -3,9 +3,11 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <iterator>
 
@@ -23,11 +25,21 @@ constinit Guard guard{};
 
 void restore(int signal) noexcept { sigaction(signal, &guard.before[signal == kSignals[0] ? 0 : 1], nullptr); }
 
-// A fault of another thread happens again, and a signal that was sent is sent again.
+// False if the guard is still there after ten seconds.
+bool wait_for_end_of_guard() noexcept {
+  constexpr timespec kMillisecond{0, 1'000'000};
+  for (int i = 0; i < 10'000 && guard.thread != 0; ++i) nanosleep(&kMillisecond, nullptr);
+  return guard.thread == 0;
+}
+
+// A fault of another thread happens again when the guard is gone, and a signal that was sent is sent again.
 void on_fault(int signal, siginfo_t* info, void*) {
-  if (guard.thread == syscall(SYS_gettid) && info->si_code > 0) siglongjmp(guard.back, 1);
-  restore(signal);
+  int const error_before = errno;
+  bool const is_guarded = guard.thread == syscall(SYS_gettid);
+  if (is_guarded && info->si_code > 0) siglongjmp(guard.back, 1);
+  if (is_guarded || !wait_for_end_of_guard()) restore(signal);
   if (info->si_code <= 0) raise(signal);
+  errno = error_before;
 }
 
 bool call_and_return(void (*f)(void*), void* argument) noexcept {

@@ -5,7 +5,7 @@ namespace testlog::inline v1 {
 
 /// Calls `f(argument)`, which may read any address. False if it read one that cannot be read; `f` was left there, without
 /// running destructors. One thread at a time. Meanwhile handlers of SIGSEGV and SIGBUS are replaced; faults of other threads
-/// reach them. Async-signal-safe if `f` is.
+/// wait and reach them afterwards. Async-signal-safe if `f` is.
 bool run_guarded(void (*f)(void* argument), void* argument) noexcept;
 
 template <class F>

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "testlog/state_report.h"
 #include "tracing_core/internal/span_clock.h"
@@ -56,13 +57,6 @@ std::string_view before_name(Phase phase) noexcept {
     case Phase::after_tests: return "after the tests";
   }
   return {};
-}
-
-// Called between take_turn() and end_turn().
-void write_note() noexcept {
-  StateReport::get().write_long_test(*watch.session, {.before = before_name(watch.phase),
-                                                      .name = watch.name.load(),
-                                                      .duration_ns = now_ns() - watch.start_ns});
 }
 
 // Called between take_turn() and end_turn(). `context` is that of a signal, or null.
@@ -128,7 +122,24 @@ bool is_free(int signal, struct sigaction const& now) noexcept {
   return now.sa_handler == SIG_DFL || (ends_the_process(signal) && now.sa_handler != SIG_IGN);
 }
 
+// Of kill(1), to ask for a report; empty if the program handles the signals itself.
+std::string_view option_to_ask() noexcept {
+  for (auto const& [signal, option] : {std::pair{SIGUSR1, "-USR1"}, std::pair{SIGQUIT, "-QUIT"}}) {
+    struct sigaction now {};
+    if (sigaction(signal, nullptr, &now) == 0 && now.sa_sigaction == on_signal) return option;
+  }
+  return {};
+}
+
 // ---- time ----
+
+// Called between take_turn() and end_turn().
+void write_note() noexcept {
+  StateReport::get().write_long_test(*watch.session, {.before = before_name(watch.phase),
+                                                      .name = watch.name.load(),
+                                                      .duration_ns = now_ns() - watch.start_ns,
+                                                      .option_to_ask = option_to_ask()});
+}
 
 void sleep_until(std::uint64_t ns) noexcept {
   timespec const until{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
@@ -171,7 +182,7 @@ void watch_time(Interval const& interval) noexcept {
         interval.is_note ? write_note() : write_report("still running", interval.max_wait_ns, nullptr);
         report.end_turn();
       }
-      if (interval.is_note) return;
+      if (interval.is_note) return void(watch.watching_thread = 0);  // its number may become another thread's
       multiple *= 2;
     }
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "testlog/code_places.h"
 #include "testlog/state_report.h"
@@ -12,6 +13,15 @@
 #include "tracing_core/internal/span_clock.h"
 
 namespace testlog::inline v1 {
+
+// Where the records of a thread are. A track may have those of several threads, each after the end of the one before.
+struct RecordsOfThread {
+  std::size_t track = 0;
+  std::uint64_t thread = 0;      // its number in the recording; zero: there are none
+  std::uint64_t last_ticks = 0;  // of the last one
+  std::size_t count = 0;         // of events that are left
+};
+
 namespace {
 
 constexpr std::size_t kMaxSpans = 32;  // of a thread, the innermost ones
@@ -24,12 +34,11 @@ constexpr std::size_t kMaxStackLines = 16;
 
 // What is known of a thread before the report is written.
 struct ThreadOfReport {
-  static constexpr std::size_t kNoTrack = ~std::size_t{0};
-
   long number;
   ThreadState state;
-  std::size_t track;
+  RecordsOfThread records;
   ThreadProbe::Answer answer;
+  std::size_t first_guess;
   std::size_t frame_count;
   std::uintptr_t frames[kMaxFrames];
 
@@ -41,9 +50,10 @@ struct ThreadOfReport {
 constinit ThreadOfReport threads[kMaxThreads]{};
 constinit std::size_t thread_count = 0;  // in `threads`
 constinit long numbers[kMaxThreads]{};
+constinit RecordsOfThread ended[DyingReader::kMaxEnded]{};  // the last ones; maybe also of threads that are not in `threads`
 
 void keep_frames(ThreadOfReport& thread, StackTrace const& stack) noexcept {
-  thread.answer = ThreadProbe::Answer::stack;
+  thread.first_guess = stack.first_guess();
   auto const kept = stack.addresses().first(std::min(stack.size(), kMaxFrames));
   thread.frame_count = kept.size();
   std::copy(kept.begin(), kept.end(), thread.frames);
@@ -54,7 +64,7 @@ std::size_t find_threads(HangInfo const& info) noexcept {
   std::size_t const all = list_threads(numbers, kMaxThreads);
   std::size_t const listed = std::min(all, kMaxThreads);
   thread_count = 0;
-  auto const add = [](long number) { threads[thread_count++] = {number, ThreadState::of(number), ThreadOfReport::kNoTrack, {}, 0, {}}; };
+  auto const add = [](long number) { threads[thread_count++] = {number, {}, {}, {}, 0, 0, {}}; };
   add(info.tests_thread);
   std::size_t left_out = all - listed;
   for (std::size_t i = 0; i < listed; ++i) {
@@ -64,17 +74,24 @@ std::size_t find_threads(HangInfo const& info) noexcept {
   return left_out;
 }
 
+// And the states: each right before the stack that it goes with.
 void find_stacks(HangInfo const& info) noexcept {
+  constexpr int kMaxTries = 3;
   long const self = syscall(SYS_gettid);
   StackTrace::read_mappings();
   ThreadProbe probe;
   for (ThreadOfReport& thread : std::span(threads, thread_count)) {
-    if (thread.state.letter == 0) continue;
+    thread.state = ThreadState::of(thread.number);
     if (thread.number == self) {
       if (info.context != nullptr) keep_frames(thread, StackTrace(info.context));
       continue;
     }
-    thread.answer = probe.visit_stack(thread.number, thread.state, [&](StackTrace const& stack) { keep_frames(thread, stack); });
+    for (int tries = 0; tries < kMaxTries && thread.state.letter != 0; ++tries) {
+      thread.answer = probe.visit_stack(thread.number, thread.state, [&](StackTrace const& stack) { keep_frames(thread, stack); });
+      if (thread.answer != ThreadProbe::Answer::moved_on) break;
+      thread.frame_count = 0;
+      thread.state = ThreadState::of(thread.number);
+    }
   }
 }
 
@@ -88,10 +105,19 @@ void find_places(std::uint64_t max_wait_ns) noexcept {
   if (max_wait_ns > 0) places.find_lines(max_wait_ns);
 }
 
+// Those that ended meanwhile are not, but the thread that runs the tests is.
+bool is_shown(ThreadOfReport const& thread) noexcept { return thread.state.letter != 0 || &thread == threads; }
+
+// Null if it is not shown.
 ThreadOfReport* thread_of(std::int64_t number) noexcept {
   ThreadOfReport* const end = threads + thread_count;
   ThreadOfReport* const found = std::find_if(threads, end, [number](ThreadOfReport const& one) { return one.number == number; });
-  return found == end ? nullptr : found;
+  return found == end || !is_shown(*found) ? nullptr : found;
+}
+
+void keep_ended(RecordsOfThread const& one) noexcept {
+  RecordsOfThread& oldest = *std::ranges::min_element(ended, {}, &RecordsOfThread::last_ticks);
+  if (oldest.last_ticks < one.last_ticks) oldest = one;
 }
 
 }  // namespace
@@ -131,12 +157,11 @@ void StateReport::write_spans_of_thread(Session& session) noexcept {
   }
 }
 
-void StateReport::write_last_records(Session& session, std::size_t track, std::uint64_t since_ticks,
-                                     std::size_t count) noexcept {
-  if (!reader_->go_to_end_of(track)) return;
+void StateReport::write_last_records(Session& session, RecordsOfThread const& records, std::uint64_t since_ticks) noexcept {
+  if (!reader_->go_to_end_of(records.track)) return;
   bool is_first = true;
-  for (std::size_t i = 0; reader_->next(); ++i) {
-    if (i + kLastRecords < count || reader_->ticks() < since_ticks) continue;
+  for (std::size_t i = 0; reader_->next();) {
+    if (reader_->thread() != records.thread || i++ + kLastRecords < records.count || reader_->ticks() < since_ticks) continue;
     if (is_first) {
       line_ << "   its last records:";
       line_.write_to(session.output());
@@ -168,7 +193,9 @@ void StateReport::write_stack_of(Session& session, std::size_t index) noexcept {
   ThreadOfReport const& thread = threads[index];
   switch (thread.answer) {
     case ThreadProbe::Answer::is_handled: line_ << "   no stack, since the program handles SIGURG"; break;
-    case ThreadProbe::Answer::none: line_ << "   no stack, since it does not take signals"; break;
+    case ThreadProbe::Answer::is_blocked: line_ << "   no stack, since it blocks SIGURG"; break;
+    case ThreadProbe::Answer::none: line_ << "   no stack, since it got no processor in time"; break;
+    case ThreadProbe::Answer::moved_on: line_ << "   no stack, since it moved on meanwhile"; break;
     case ThreadProbe::Answer::stack: break;
   }
   if (thread.answer == ThreadProbe::Answer::stack && thread.frame_count == 0) return;
@@ -183,22 +210,26 @@ void StateReport::write_stack_of(Session& session, std::size_t index) noexcept {
     }
   }
   line_.write_to(session.output());
-  if (same == &thread) write_stack(session, {.addresses = {thread.frames, thread.frame_count}}, kMaxStackLines);
+  if (thread.answer != ThreadProbe::Answer::stack || same != &thread) return;
+  write_stack(session, {.addresses = {thread.frames, thread.frame_count},
+                        .first_guess = thread.first_guess,
+                        .has_unknown_registers = thread.state.registers.counter != 0},
+              kMaxStackLines);
 }
 
 void StateReport::write_thread(Session& session, std::size_t index, std::uint64_t since_ticks) noexcept {
   ThreadOfReport const& thread = threads[index];
-  if (thread.state.letter == 0 && index > 0) return;  // it has ended meanwhile
-  bool const has_track = thread.track != ThreadOfReport::kNoTrack && reader_->go_to_end_of(thread.track);
-  std::size_t count = 0;
-  line_ << "  ";
+  RecordsOfThread const& records = thread.records;
+  if (!is_shown(thread)) return;
+  bool const has_track = records.thread != 0 && reader_->go_to_end_of(records.track);
   if (has_track) {
-    while (reader_->next()) ++count;
-    reader_->go_to_open_spans(thread.track);
-    line_.add_thread(reader_->track(), thread.number);
-  } else {
-    add_system_name(thread.number);
+    while (reader_->next()) {
+    }
+    reader_->go_to_open_spans(records.track);
+    if (reader_->thread() != records.thread) return;  // it has ended meanwhile
   }
+  line_ << "  ";
+  has_track ? line_.add_thread(reader_->track(), thread.number) : add_system_name(thread.number);
   if (thread.number != syscall(SYS_gettid)) {  // which is busy writing this
     add_state(thread.state);
     line_ << ",";
@@ -211,35 +242,53 @@ void StateReport::write_thread(Session& session, std::size_t index, std::uint64_
   line_.write_to(session.output());
   if (has_track) write_spans_of_thread(session);
   write_stack_of(session, index);
-  if (has_track) write_last_records(session, thread.track, since_ticks, count);
+  if (has_track) write_last_records(session, records, since_ticks);
 }
 
-// `track` is that of no thread of the process.
-void StateReport::write_ended_thread(Session& session, std::size_t track, std::uint64_t since_ticks) noexcept {
-  if (!reader_->go_to_end_of(track)) return;
-  std::size_t count = 0;
-  while (reader_->next()) ++count;
-  reader_->go_to_open_spans(track);
+// Others may go on in its track.
+void StateReport::write_ended_thread(Session& session, RecordsOfThread const& records, std::uint64_t since_ticks) noexcept {
+  if (!reader_->go_to_end_of(records.track)) return;
+  bool has_event = reader_->next();
+  while (has_event && reader_->track().number != records.thread) has_event = reader_->next();
+  if (!has_event) reader_->go_to_open_spans(records.track);
+  if (reader_->thread() != records.thread) return;  // they are overwritten
+  std::int64_t const number = reader_->os_thread();
   line_ << "  ";
-  line_.add_thread(reader_->track(), reader_->os_thread());
-  line_ << " has ended";
+  line_.add_thread(reader_->track(), number);
+  // If a thread above has the number, this one had it before.
+  bool const lives = thread_of(number) == nullptr && ThreadState::of(number).letter != 0;
+  line_ << (lives ? " is not among the threads above" : " has ended");
   line_.write_to(session.output());
-  write_last_records(session, track, since_ticks, count);
+  write_last_records(session, records, since_ticks);
 }
 
-// Finds the tracks of the threads. Returns how many there are, those of ended threads included.
-std::size_t StateReport::match_tracks(Session& session, std::uint64_t begin_ticks) noexcept {
-  if (session.capture().recording() == nullptr || reader_ == nullptr) return 0;
+// Of the threads of the report, and of those that have ended since `begin_ticks`.
+void StateReport::find_records(Session& session, std::uint64_t begin_ticks) noexcept {
+  std::ranges::fill(ended, RecordsOfThread());
+  if (session.capture().recording() == nullptr || reader_ == nullptr) return;
   std::size_t const tracks = reader_->find_tracks(*session.capture().recording(), begin_ticks);
   for (std::size_t i = 0; i < tracks; ++i) {
     if (!reader_->go_to_end_of(i)) continue;
+    RecordsOfThread records;
+    auto const go_on_with = [&records, i, begin_ticks](std::uint64_t thread) {
+      if (records.thread == thread) return;
+      if (records.last_ticks >= begin_ticks) keep_ended(records);
+      records = {.track = i, .thread = thread};
+    };
     while (reader_->next()) {
+      go_on_with(reader_->thread());
+      records.last_ticks = reader_->ticks();
+      ++records.count;
     }
     reader_->go_to_open_spans(i);
+    go_on_with(reader_->thread());
+    records.last_ticks = reader_->ticks();
+    // Of several threads that had this number of the system, one after the other, the last one is it.
     ThreadOfReport* const thread = thread_of(reader_->os_thread());
-    if (thread != nullptr && thread->track == ThreadOfReport::kNoTrack) thread->track = i;
+    if (thread != nullptr && thread->records.thread < records.thread) std::swap(thread->records, records);
+    if (records.last_ticks >= begin_ticks) keep_ended(records);
   }
-  return tracks;
+  std::ranges::sort(ended, {}, &RecordsOfThread::last_ticks);
 }
 
 void StateReport::write_long_test(Session& session, HangInfo const& info) noexcept {
@@ -248,7 +297,8 @@ void StateReport::write_long_test(Session& session, HangInfo const& info) noexce
   line_.add_text(info.name);
   line_ << ": the process has run for ";
   line_.add_duration(info.duration_ns);
-  line_ << "; what its threads are doing: kill -USR1 " << static_cast<std::uint64_t>(getpid());
+  if (!info.option_to_ask.empty())
+    line_ << "; what its threads are doing: kill " << info.option_to_ask << " " << static_cast<std::uint64_t>(getpid());
   if (std::string const& path = session.recording_file().path(); !path.empty()) {
     line_ << "; the recording so far: testlog show ";
     line_.add_text(path);
@@ -266,16 +316,15 @@ void StateReport::write_hang(Session& session, HangInfo const& info) noexcept {
   line_.write_to(session.output());
   std::size_t const left_out = find_threads(info);
   find_stacks(info);
-  std::size_t const tracks = match_tracks(session, info.begin_ticks);
+  find_records(session, info.begin_ticks);
   find_places(info.max_wait_ns);
   for (std::size_t i = 0; i < thread_count; ++i) write_thread(session, i, info.since_ticks);
   if (left_out > 0) {
     line_ << "  (" << std::uint64_t{left_out} << " further threads are not shown)";
     line_.write_to(session.output());
   }
-  for (std::size_t i = 0; i < tracks; ++i) {
-    auto const is_of_track = [i](ThreadOfReport const& thread) { return thread.track == i; };
-    if (std::none_of(threads, threads + thread_count, is_of_track)) write_ended_thread(session, i, info.since_ticks);
+  for (RecordsOfThread const& one : ended) {
+    if (one.thread != 0) write_ended_thread(session, one, info.since_ticks);
   }
   if (session.capture().recording() == nullptr || reader_ == nullptr) {
     line_ << "  nothing is recorded: " << (session.capture().recording() == nullptr ? session.capture().why_nothing() : "there was no memory");

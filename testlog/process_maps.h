@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace testlog::inline v1 {
 
@@ -17,16 +18,20 @@ template <class F>
 void for_each_line(int file, F&& f) noexcept {
   char bytes[1024];
   std::size_t size = 0;
+  bool is_in_line = false;  // of which `f` has the beginning
   for (ssize_t got; (got = read(file, bytes + size, sizeof(bytes) - size)) > 0;) {
     size += static_cast<std::size_t>(got);
     char const* begin = bytes;
     for (char const* end; (end = static_cast<char const*>(std::memchr(begin, '\n', static_cast<std::size_t>(
                                                                                        bytes + size - begin)))) != nullptr;
          begin = end + 1) {
-      if (f(std::string_view(begin, static_cast<std::size_t>(end - begin)))) return;
+      if (!std::exchange(is_in_line, false) && f(std::string_view(begin, static_cast<std::size_t>(end - begin)))) return;
     }
     size = static_cast<std::size_t>(bytes + size - begin);
-    if (size == sizeof(bytes)) size = 0;
+    if (size == sizeof(bytes)) {
+      if (!std::exchange(is_in_line, true) && f(std::string_view(bytes, size))) return;
+      size = 0;
+    }
     std::memmove(bytes, begin, size);
   }
 }

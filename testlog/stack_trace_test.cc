@@ -48,6 +48,7 @@ TEST(FunctionName, HasNoArguments) {
       {"_ZNK1XeqERKS_", "X::operator=="},
       {"_ZN1XclEv", "X::operator()"},
       {"_ZN1XixEm", "X::operator[]"},
+      {"_ZNKSt6atomicIbEcvbEv", "std::atomic<...>::operator bool"},
       {"_ZnwmSt11align_val_t", "operator new"},
       {"_ZlsRSoRK1X", "operator<<"},
       {"_ZZN4pool4takeEvENKUlvE_clEv", "pool::take::{lambda#1}"},
@@ -68,8 +69,8 @@ TEST(FunctionName, HasNoArguments) {
 }
 
 TEST(FunctionName, IsMangledIfItIsNotUnderstood) {
-  for (char const* const name : {"", "_Z", "_ZN", "_ZN99shortE", "_ZN18446744073709551616xE", "_ZNKcvbEv", "_ZN4PoolI", "_ZN4PoolIL",
-                                 "_ZN4PoolIS", "_ZN4PoolIUlE", "_ZN1XcviEv", "_ZZN4pool4takeEvENKUlvE", "_ZZ", "_ZZZZZZZZ"})
+  for (char const* const name : {"", "_Z", "_ZN", "_ZN99shortE", "_ZN18446744073709551616xE", "_ZN4PoolI", "_ZN4PoolIL",
+                                 "_ZN4PoolIS", "_ZN4PoolIUlE", "_ZN1Xcv1YEv", "_ZZN4pool4takeEvENKUlvE", "_ZZ", "_ZZZZZZZZ"})
     EXPECT_EQ(name_of(name), name);
 }
 
@@ -77,7 +78,7 @@ TEST(FatalSignal, ReportEndsWithTheStack) {
   EXPECT_THAT(run_dying("Dies.ByWildPointer").err,
               ContainsRegex("\n  the stack of the thread that died:\n"
                             "    #0 \\(anonymous namespace\\)::Dies_ByWildPointer_Test::TestBody "
-                            "\\(testlog_scenarios\\+0x[0-9a-f]+\\)( at /[^\n]+/testlog/testdata/dying_scenarios.cc:[0-9]+)?\n"
+                            "\\(testlog_scenarios\\+0x[0-9a-f]+\\)\n"
                             "---- end of captured records ----\n$"));
   EXPECT_THAT(run_dying("Dies.ByAbort").err, ContainsRegex(" \\(anonymous namespace\\)::Dies_ByAbort_Test::TestBody "));
 }
@@ -91,14 +92,22 @@ TEST(FatalSignal, ReportHasTheFramesBelowThoseOfAnAssertion) {
 
 TEST(FatalSignal, ReportHasLinesOfTheSource) {
   if (access("/usr/bin/addr2line", X_OK) != 0) GTEST_SKIP() << "no addr2line";
-  EXPECT_THAT(run_dying("Dies.ByWildPointer").err,
+  EXPECT_THAT(run_dying("Dies.ByWildPointer", {{"PATH", "/nowhere:/usr/bin"}}).err,
               ContainsRegex("    #0 [^\n]+\\) at /[^\n]+/testlog/testdata/dying_scenarios.cc:[0-9]+\n"));
   EXPECT_THAT(run_dying("Dies.ByWildPointer", {{"PATH", "/nowhere"}}).err, Not(HasSubstr(" at /")));
 }
 
+#if defined(__x86_64__)
+TEST(FatalSignal, ReportSaysThatNoProcessCanHaveTheAddress) {
+  EXPECT_THAT(run_dying("Dies.ByAnOverwrittenFramePointer").err,
+              ContainsRegex("---- SIGBUS in [^\n]+\n"
+                            "  access to an address that no process can have, as by an overwritten pointer\n"));
+}
+#endif
+
 TEST(FatalSignal, ReportFoldsRecursionsInTheStack) {
   EXPECT_THAT(run_dying("Dies.ByStackOverflow").err,
-              ContainsRegex("    #1 \\(anonymous namespace\\)::eat_stack \\(testlog_scenarios\\+0x[0-9a-f]+\\)( at [^\n]+)?, "
+              ContainsRegex("    #1 \\(anonymous namespace\\)::eat_stack \\(testlog_scenarios\\+0x[0-9a-f]+\\), "
                             "[0-9]+ times\n---- end"));
 }
 

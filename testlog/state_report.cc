@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 
+#include "testlog/address_lines.h"
 #include "testlog/code_places.h"
 #include "testlog/fault_cause.h"
 #include "testlog/function_name.h"
@@ -32,6 +33,7 @@ StateReport& StateReport::get() noexcept { return state_report; }
 // ---- turns ----
 
 void StateReport::prepare() noexcept {
+  AddressLines::prepare();
   // They take memory when they are used. Never unmapped: destructors of globals can hang or crash, too.
   static auto* const pages = new tracing::internal::ZeroedPages;
   char* const at = reader_ == nullptr ? pages->map(sizeof(DyingReader)) : nullptr;
@@ -212,10 +214,14 @@ void StateReport::write_stack(Session& session, StackOfReport const& stack, std:
   std::size_t size = stack.addresses.size();
   while (size > 1 && places.place_of(stack.addresses[size - 1]).function.empty()) --size;
   auto const addresses = stack.addresses.first(size);
-  for (std::size_t i = 0, lines = 0; i < addresses.size() && lines < max_lines; ++lines) {
+  for (std::size_t i = 0, lines = 0; i < addresses.size(); ++lines) {
     CodePlaces::Place const place = places.place_of(addresses[i]);
-    if (i == stack.first_guess) write_damage(session);
+    if (i == stack.first_guess && !stack.has_unknown_registers) write_damage(session);
     if (i > 0 && runs_every_test(place.function)) return;
+    if (lines == max_lines) {
+      line_ << "    ...";
+      return line_.write_to(session.output());
+    }
     line_ << "    #" << std::uint64_t{i} << " ";
     if (i == 0 && stack.begins_outside_of_code) {
       line_.add_hexadecimal(place.offset);
@@ -240,9 +246,12 @@ void StateReport::write_stack(Session& session, StackOfReport const& stack, std:
     while (++i < addresses.size() && addresses[i] == addresses[first]) {
     }
     if (i - first > 1) line_ << ", " << std::uint64_t{i - first} << " times";
+    bool const is_first_guess = first <= stack.first_guess && stack.first_guess < i;
+    if (is_first_guess && stack.has_unknown_registers) line_ << ", guessed from here on";
     line_.write_to(session.output());
   }
-  if (stack.first_guess >= size && stack.first_guess <= stack.addresses.size()) write_damage(session);
+  bool const ends_in_guesses = stack.first_guess >= size && stack.first_guess <= stack.addresses.size();
+  if (ends_in_guesses && !stack.has_unknown_registers) write_damage(session);
 }
 
 void StateReport::write_damage(Session& session) noexcept {

@@ -29,13 +29,17 @@ struct HangInfo {
   long watching_thread = 0;       ///< that of a thread of ours, which is not reported; zero if there is none
   std::uint64_t max_wait_ns = 0;  ///< for the lines of the source; zero: without them
   void* context = nullptr;        ///< of the signal that the calling thread handles; null if there is none
+  std::string_view option_to_ask{};  ///< of kill(1), to ask for a report; empty if no signal does
 };
+
+struct RecordsOfThread;
 
 /// A stack, and what is known of it.
 struct StackOfReport {
   std::span<std::uintptr_t const> addresses{};  ///< as those of StackTrace
   std::size_t first_guess = StackTrace::kNoGuess;
   bool begins_outside_of_code = false;
+  bool has_unknown_registers = false;  ///< and so may have guesses without being damaged
 };
 
 /// What stacks are named by, shared by all reports. Used between take_turn() and end_turn().
@@ -90,13 +94,13 @@ class StateReport {
   void write_stack(Session& session, StackOfReport const& stack, std::size_t max_lines) noexcept;
   void write_damage(Session& session) noexcept;
   void write_thread(Session& session, std::size_t index, std::uint64_t since_ticks) noexcept;
-  void write_ended_thread(Session& session, std::size_t track, std::uint64_t since_ticks) noexcept;
-  std::size_t match_tracks(Session& session, std::uint64_t begin_ticks) noexcept;
+  void write_ended_thread(Session& session, RecordsOfThread const& records, std::uint64_t since_ticks) noexcept;
+  void find_records(Session& session, std::uint64_t begin_ticks) noexcept;
   void add_state(ThreadState const& state) noexcept;
   void add_system_name(long thread) noexcept;
   void write_stack_of(Session& session, std::size_t index) noexcept;
   void write_spans_of_thread(Session& session) noexcept;
-  void write_last_records(Session& session, std::size_t track, std::uint64_t since_ticks, std::size_t count) noexcept;
+  void write_last_records(Session& session, RecordsOfThread const& records, std::uint64_t since_ticks) noexcept;
   void add_path(std::size_t after) noexcept;
   void add_owner(Attribution const& attribution) noexcept;
   void add_labels(Session& session) noexcept;

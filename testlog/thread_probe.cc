@@ -17,6 +17,7 @@ namespace {
 constexpr int kSignal = SIGURG;
 constexpr timespec kStep{0, 100'000};
 constexpr std::uint64_t kToAnswerNs = 500'000'000;
+constexpr std::uint64_t kMaxTakenNs = 3'000'000'000;
 constexpr std::uint64_t kMaxStoppedNs = 5'000'000'000;
 
 std::uint64_t now_ns() noexcept {
@@ -63,7 +64,8 @@ struct Request {
   std::atomic<int> phase{idle};
   std::atomic<long> thread{0};         // that is asked
   std::atomic<long> follower{0};
-  Registers registers{};               // where the stack begins
+  Registers registers{};               // of the thread that is stopped
+  Registers begin{};                   // of the stack to follow
   void (*visit)(void* argument, StackTrace const& stack) = nullptr;
   void* argument = nullptr;
 };
@@ -71,7 +73,7 @@ constinit Request request;
 
 // On the thread that follows: what to follow is on another stack.
 void follow(void* context) noexcept {
-  StackTrace const stack(context, request.registers);
+  StackTrace const stack(context, request.begin);
   request.visit(request.argument, stack);
 }
 
@@ -83,6 +85,8 @@ void wait_while_followed(void const* context) noexcept {
   request.phase = Request::stopped;
   std::uint64_t const end_ns = now_ns() + kMaxStoppedNs;
   while (request.phase == Request::stopped && now_ns() < end_ns) nanosleep(&kStep, nullptr);
+  // It was followed too slowly, or not at all: another one can be asked.
+  if (now_ns() >= end_ns) request.phase.compare_exchange_strong(expected = Request::stopped, Request::idle);
 }
 
 void on_signal(int, siginfo_t*, void* context) {
@@ -139,7 +143,16 @@ ThreadState ThreadState::of(long thread) noexcept {
   if (name_end != stat.npos && name_end + 2 < stat.size()) state.letter = stat[name_end + 2];
   // `running`, or the system call, its six arguments, the stack pointer and the counter; -1 and these two if it waits for something else.
   std::string_view const call = read_task_file(thread, "/syscall", room, sizeof(room));
-  if (call.empty() || call.starts_with("running")) return state;
+  if (call.empty() || call.starts_with("running")) {
+    char lines[2048];
+    std::string_view const status = read_task_file(thread, "/status", lines, sizeof(lines));
+    constexpr std::string_view kBlocked = "\nSigBlk:\t";
+    std::uint64_t mask = 0;
+    if (std::size_t const at = status.find(kBlocked); at != status.npos)
+      (void)std::from_chars(status.data() + at + kBlocked.size(), status.data() + status.size(), mask, 16);
+    state.blocks_probe = (mask >> (kSignal - 1) & 1) != 0;
+    return state;
+  }
   (void)std::from_chars(call.data(), call.data() + call.size(), state.system_call);
   std::uintptr_t words[8] = {};
   std::size_t count = 0;
@@ -147,6 +160,8 @@ ThreadState ThreadState::of(long thread) noexcept {
     (void)std::from_chars(call.data() + at + 2, call.data() + call.size(), words[count++], 16);
   if (count < 2) return state;
   state.registers = {words[count - 1], words[count - 2], Registers::kUnknown, Registers::kUnknown};
+  std::string_view const times = read_task_file(thread, "/schedstat", room, sizeof(room));
+  (void)std::from_chars(times.data(), times.data() + times.size(), state.ran_ns);
   return state;
 }
 
@@ -174,33 +189,40 @@ ThreadProbe::~ThreadProbe() {
   if (sigaction(kSignal, nullptr, &now) == 0 && now.sa_sigaction == on_signal) sigaction(kSignal, &before_, nullptr);
 }
 
-// Leaves the registers in the request. False if the thread did not answer.
+// Leaves the registers in the request. False if the thread did not answer, or if one that was asked before is still to answer.
 bool ThreadProbe::stop(long thread) noexcept {
   request.thread = thread;
-  request.phase = Request::asked;
+  int expected = Request::idle;
+  if (!request.phase.compare_exchange_strong(expected, Request::asked)) return false;
   if (syscall(SYS_tgkill, getpid(), thread, kSignal) == 0) {
     do nanosleep(&kStep, nullptr);
     while (request.phase != Request::stopped && now_ns() < end_ns_);
   }
-  int expected = Request::asked;
-  if (request.phase.compare_exchange_strong(expected, Request::idle)) return false;
-  while (request.phase == Request::taken) nanosleep(&kStep, nullptr);  // it is running
-  return true;
+  if (request.phase.compare_exchange_strong(expected = Request::asked, Request::idle)) return false;
+  // It is running, unless it lost its processor.
+  for (std::uint64_t const end_ns = now_ns() + kMaxTakenNs; request.phase == Request::taken && now_ns() < end_ns;)
+    nanosleep(&kStep, nullptr);
+  return request.phase == Request::stopped;
 }
 
 ThreadProbe::Answer ThreadProbe::visit_stack(long thread, ThreadState const& state, Visit visit, void* argument) noexcept {
   if (!is_installed_) return Answer::is_handled;
-  if (state.registers.counter != 0) {
-    request.registers = state.registers;
-  } else if (!stop(thread)) {
-    return Answer::none;
-  }
+  bool const is_waiting = state.registers.counter != 0;
+  if (!is_waiting && state.blocks_probe) return Answer::is_blocked;
+  if (!is_waiting && !stop(thread)) return Answer::none;
+  request.begin = is_waiting ? state.registers : request.registers;
   request.visit = visit;
   request.argument = argument;
   raise(kSignal);  // to itself: the handler's context is what the unwinder begins with
   request.visit = nullptr;
-  request.phase = Request::idle;
-  return Answer::stack;
+  if (!is_waiting) {
+    request.phase = Request::idle;
+    return Answer::stack;
+  }
+  ThreadState const now = ThreadState::of(thread);
+  bool const stayed = now.registers.counter == state.registers.counter && now.registers.stack == state.registers.stack &&
+                      now.ran_ns == state.ran_ns;
+  return stayed ? Answer::stack : Answer::moved_on;
 }
 
 }  // namespace testlog::inline v1

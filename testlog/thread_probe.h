@@ -20,9 +20,11 @@ std::string_view system_name(long thread, char (&room)[32]) noexcept;
 
 /// Async-signal-safe.
 struct ThreadState {
-  char letter = 0;          ///< of proc_pid_stat(5); 0 if the thread has ended
-  long system_call = -1;    ///< in which it waits; -1 if it does not
-  Registers registers{};    ///< the known ones of a thread that waits
+  char letter = 0;            ///< of proc_pid_stat(5); 0 if the thread has ended
+  long system_call = -1;      ///< in which it waits; -1 if it does not
+  Registers registers{};      ///< the known ones of a thread that waits
+  std::uint64_t ran_ns = 0;   ///< how long a thread that waits has run; 0 if the system does not count it
+  bool blocks_probe = false;  ///< runs and blocks the signal that ThreadProbe sends
 
   static ThreadState of(long thread) noexcept;
 };
@@ -38,7 +40,9 @@ class ThreadProbe {
   enum class Answer : std::uint8_t {
     stack,
     is_handled,  ///< the program handles SIGURG
-    none,        ///< it blocks the signal, or did not run in time: half a second for all together
+    is_blocked,  ///< the thread blocks SIGURG
+    none,        ///< it did not get a processor in time: half a second for all together
+    moved_on,    ///< it waited and went on meanwhile: what was read may be of several stacks
   };
 
   ThreadProbe() noexcept;

@@ -212,6 +212,11 @@ TEST(Dies, BehindAFile) {
   void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
   *static_cast<int volatile*>(page) = 1;
 }
+#if defined(__x86_64__)
+TEST(Dies, ByAnOverwrittenFramePointer) {
+  asm volatile("movabs $0x4141414141414141, %%rbp\n\tmov (%%rbp), %%rax" ::: "rax", "memory");
+}
+#endif
 TEST(Dies, ByADivision) {
   int volatile number = 7, zero = 0;
   number = number / zero;
@@ -292,7 +297,7 @@ void die_below_long_values(int levels) {
 TEST(Dies, InDeepSpansWithLongValues) { die_below_long_values(60); }
 TEST(Dies, InASpanWhoseValuesCameLate) {
   auto span = TRACE_MAKE_SPAN(info, "late", tracing::kv("status", tracing::empty));
-  span.record(tracing::kv("status", 5));
+  for (int const status : {3, 4, 5}) span.record(tracing::kv("status", status));
   auto const entered = span.enter();
   raise(SIGSEGV);
 }

@@ -65,6 +65,18 @@ TEST(Hangs, AfterAMissedWakeUp) {
   std::unique_lock lock(mutex);
   done.wait(lock, [] { return false; });
 }
+// The second thread goes on in the chunk of the first one.
+TEST(Hangs, AfterAThreadThatEnded) {
+  std::thread([] {
+    tracing::set_thread_name("first");
+    TRACE_DEBUG("of the first");
+  }).join();
+  std::thread([] {
+    tracing::set_thread_name("second");
+    TRACE_DEBUG("of the second");
+    hang();
+  }).join();
+}
 TEST(Hangs, InALoop) {
   TRACE_SPAN(info, "search", tracing::kv("limit", 10));
   TRACE_INFO("started");

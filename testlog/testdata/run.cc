@@ -77,13 +77,17 @@ std::vector<std::string> scenario_words(std::string const& filter, std::vector<s
   return words;
 }
 
-Variables without_times(Variables const& variables) {
-  Variables all = variables;
-  bool const given =
-      std::any_of(all.begin(), all.end(), [](auto const& variable) { return variable.first == "TRACE_TIME"; });
-  if (!given) all.emplace_back("TRACE_TIME", "none");
+// Adds a variable unless it is given.
+Variables with(Variables all, char const* name, char const* value) {
+  bool const given = std::any_of(all.begin(), all.end(), [name](auto const& variable) { return variable.first == name; });
+  if (!given) all.emplace_back(name, value);
   return all;
 }
+
+Variables without_times(Variables const& variables) { return with(variables, "TRACE_TIME", "none"); }
+
+// There is no addr2line, which takes a while and prints where this tree is.
+Variables without_lines(Variables const& variables) { return with(variables, "PATH", "/nowhere"); }
 
 // Sends the signals of the steps whose texts have come.
 class Stepping {
@@ -163,7 +167,7 @@ Variables with_sanitizer_options(Variables variables, std::string_view options) 
 }
 
 Outcome run_with_signals(std::string const& filter, std::vector<Step> const& steps, Variables const& variables) {
-  Variables all = variables;
+  Variables all = without_lines(variables);
   all.emplace_back("SCENARIO_ALARM", "60");
   return run(scenario_words(filter, {}), all, steps);
 }
@@ -172,7 +176,7 @@ Outcome run_with_signals(std::string const& filter, std::vector<Step> const& ste
 Outcome run_dying(std::string const& filter, Variables const& variables, std::vector<std::string> const& more) {
   constexpr char kHandleNothing[] =
       "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0:use_sigaltstack=0";
-  return run_scenarios(filter, with_sanitizer_options(variables, kHandleNothing), more);
+  return run_scenarios(filter, with_sanitizer_options(without_lines(variables), kHandleNothing), more);
 }
 
 Outcome run_unread_scenarios(std::string const& filter, Variables const& variables) {

@@ -31,13 +31,14 @@ Outcome run(std::vector<std::string> const& words, Variables const& variables = 
 Outcome run_scenarios(std::string const& filter, Variables const& variables = {},
                       std::vector<std::string> const& more = {});
 
-/// run_scenarios() of tests that do not end by themselves. They end after a minute. With times.
+/// run_scenarios() of tests that do not end by themselves. They end after a minute. With times; stacks have no lines of the
+/// source unless PATH is given.
 Outcome run_with_signals(std::string const& filter, std::vector<Step> const& steps, Variables const& variables = {});
 
 /// `variables` with further options for sanitizers.
 Variables with_sanitizer_options(Variables variables, std::string_view options);
 
-/// run_scenarios() of tests that end by a signal: sanitizers install no handlers.
+/// run_scenarios() of tests that end by a signal: sanitizers install no handlers. Stacks as with run_with_signals().
 Outcome run_dying(std::string const& filter, Variables const& variables = {},
                   std::vector<std::string> const& more = {});
 
