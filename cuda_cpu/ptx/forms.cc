@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <unordered_map>
-
-#include "tracing_core/internal/mutex.h"
 
 namespace cuda_cpu::ptx {
 namespace {
@@ -304,7 +303,7 @@ class Table {
   }
 
   Form const* find(std::string_view name) {
-    tracing::internal::MutexLock const lock(mutex_);
+    std::scoped_lock const lock(mutex_);
     return find_locked(name);
   }
 
@@ -318,7 +317,7 @@ class Table {
   }
 
  private:
-  Form const* find_locked(std::string_view name) TRACING_REQUIRES(mutex_) {
+  Form const* find_locked(std::string_view name) {
     std::string key(name);
     if (auto const known = forms_.find(key); known != forms_.end()) return known->second.get();
     auto form = make(name);
@@ -342,7 +341,7 @@ class Table {
     return nullptr;
   }
 
-  std::string const* find_normalized(std::string_view name) TRACING_REQUIRES(mutex_) {
+  std::string const* find_normalized(std::string_view name) {
     std::string const opcode = opcode_of(name);
     auto const rows = rows_.find(opcode);
     if (rows == rows_.end()) return nullptr;
@@ -357,10 +356,10 @@ class Table {
   }
 
   std::unordered_map<std::string, std::vector<FormRow const*>> rows_;  // by opcode
-  tracing::internal::Mutex mutex_;
-  std::unordered_map<std::string, std::unique_ptr<Form>> forms_ TRACING_GUARDED_BY(mutex_);  // null: not supported
+  std::mutex mutex_;  // of all below
+  std::unordered_map<std::string, std::unique_ptr<Form>> forms_;  // null: not supported
   // By opcode: normalized names, and the names to look up.
-  std::unordered_map<std::string, std::unordered_map<std::string, std::string>> normalized_ TRACING_GUARDED_BY(mutex_);
+  std::unordered_map<std::string, std::unordered_map<std::string, std::string>> normalized_;
 };
 
 Table& table() {
