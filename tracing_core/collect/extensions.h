@@ -19,7 +19,8 @@ class Extensions {
   /// Null if there is none. Linear in the number of objects, which is small.
   template <class T>
   T* get() const noexcept {
-    for (Entry const& entry : entries_) {
+    if (entries_ == nullptr) return nullptr;
+    for (Entry const& entry : *entries_) {
       if (entry.type == &kTypeKey<T>) return static_cast<T*>(entry.object);
     }
     return nullptr;
@@ -29,12 +30,14 @@ class Extensions {
   T& get_or_add(A&&... args) {
     if (T* found = get<T>()) return *found;
     auto object = std::make_unique<T>(std::forward<A>(args)...);
-    entries_.push_back({&kTypeKey<T>, object.get(), [](void* p) noexcept { delete static_cast<T*>(p); }});
+    if (entries_ == nullptr) entries_ = std::make_unique<std::vector<Entry>>();
+    entries_->push_back({&kTypeKey<T>, object.get(), [](void* p) noexcept { delete static_cast<T*>(p); }});
     return *object.release();
   }
   void clear() noexcept {
-    for (Entry const& entry : entries_) entry.destroy(entry.object);
-    entries_.clear();
+    if (entries_ == nullptr) return;
+    for (Entry const& entry : *entries_) entry.destroy(entry.object);
+    entries_->clear();
   }
 
  private:
@@ -46,7 +49,7 @@ class Extensions {
     void* object;
     void (*destroy)(void* object) noexcept;
   };
-  std::vector<Entry> entries_;
+  std::unique_ptr<std::vector<Entry>> entries_;  // most spans have none
 };
 
 }  // namespace tracing::inline v1

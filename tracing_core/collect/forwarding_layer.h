@@ -61,6 +61,7 @@ class BasicForwardingLayer : public RoutingLayer<BasicForwardingLayer<Pointer>> 
 
   Hooks hooks() const noexcept override { return child_->hooks(); }
   void flush() noexcept override { child_->flush(); }
+  void on_dropped() noexcept override { child_->on_dropped(); }
 
   Layer* layer_for(SpanRef, bool) const noexcept { return &*child_; }
   Layer* layer_for(Event const&, Context const&) const noexcept { return &*child_; }

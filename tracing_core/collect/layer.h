@@ -1,6 +1,7 @@
 // Layer: reacts to spans and events. Context: the circumstances of a call to it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "tracing_core/collect/span_ref.h"
@@ -26,6 +27,9 @@ enum class Hooks : std::uint16_t {
   timed = 128,
   all = 255,
   scopes = 256,  ///< on_scope_begin() and on_scope_end() replace four calls; not in `all`
+  /// Not a call: keep each value of a field that is recorded several times. Otherwise a span has the value from its
+  /// beginning and the last one, and its memory does not grow with each record(). Not in `all`.
+  all_values = 512,
 };
 constexpr Hooks operator|(Hooks a, Hooks b) noexcept {
   return static_cast<Hooks>(static_cast<std::uint16_t>(a) | static_cast<std::uint16_t>(b));
@@ -69,8 +73,11 @@ class Context {
   Registry& registry() const noexcept { return registry_; }
   /// The spans that the track is in, in the order in which it entered them, outermost first: calls `visit` for each.
   void visit_entered(void (*visit)(void* context, SpanRef span), void* context) const noexcept;
-  /// The same of the calling thread, which may make records of another track.
-  void visit_entered_here(void (*visit)(void* context, SpanRef span), void* context) const noexcept;
+  /// The same of the innermost `max` spans of the calling thread, which may make records of another track. Takes time
+  /// for `max` spans, however many there are.
+  void visit_entered_here(std::size_t max, void (*visit)(void* context, SpanRef span), void* context) const noexcept;
+  /// How many spans the calling thread is in, at most `max`.
+  std::size_t count_entered_here(std::size_t max) const noexcept;
 
   // For the registry: the same context for another layer.
   void set_mask(LayerMask mask) noexcept { mask_ = mask; }
@@ -117,6 +124,9 @@ class Layer {
   /// In place of on_exit() and on_close(): the innermost span, of which nothing remains. A span that is not the
   /// innermost one, or that somebody still holds, ends by these two.
   virtual void on_scope_end(SpanRef, Context const&) noexcept {}
+  /// A record that the layer wanted is dropped, since the thread was in a layer or in the registry: a signal's handler made
+  /// it, or a layer. Must be async-signal-safe.
+  virtual void on_dropped() noexcept {}
   /// Writes out buffered data.
   virtual void flush() noexcept {}
 };

@@ -46,6 +46,9 @@ void LayerVector::on_close(SpanRef span, Context const& context) noexcept {
 void LayerVector::on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept {
   for_each_wanting(layers_, Hooks::timed, [&](Layer& layer) { layer.on_timed(span, timing, context); });
 }
+void LayerVector::on_dropped() noexcept {
+  for (auto const& layer : layers_) layer->on_dropped();
+}
 void LayerVector::flush() noexcept {
   for (auto const& layer : layers_) layer->flush();
 }

@@ -23,6 +23,7 @@ class LayerVector final : public Layer {
   void on_exit(SpanRef span, Context const& context) noexcept override;
   void on_close(SpanRef span, Context const& context) noexcept override;
   void on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept override;
+  void on_dropped() noexcept override;
   void flush() noexcept override;
 
   std::vector<std::unique_ptr<Layer>> const& layers() const noexcept { return layers_; }

@@ -42,6 +42,7 @@ SpanSlot* Registry::make(NewSpan const& span, TrackState& own, TrackState& track
   } else if (span.parent.kind == Parent::Kind::span) {
     parent = store_->find(span.parent.id);
   }
+  slot->use = SpanSlot::Use::handle;
   fill(*slot, span, parent);
   share(slot);
   return slot;
@@ -116,10 +117,10 @@ OpenSpan Registry::open_scope(Metadata const& metadata, LayerMask mask, Value co
 }
 
 OpenSpan Registry::open_scope_slow(Metadata const& metadata, LayerMask mask, Value const* values) noexcept {
+  internal::InSubscriber const in_subscriber;
   if ((masks_.creation & mask) == 0) {  // only its entry must be notified
     SpanSlot* const slot = store_->open_scope_fast(metadata, mask, values);
     if (slot != nullptr) [[likely]] {
-      internal::InSubscriber const in_subscriber;
       if ((masks_.end() & mask) != 0) slot->special.store(true, std::memory_order_relaxed);
       Context context(*this, *store_->this_thread(), {}, 0);
       call<&Layer::on_scope_begin>(masks_.scopes & mask, *slot, context);
@@ -132,13 +133,13 @@ OpenSpan Registry::open_scope_slow(Metadata const& metadata, LayerMask mask, Val
   if (slot == nullptr) return {};
   NewSpan const span{FieldValues(metadata, values), {}, mask, {}};
   fill(*slot, span, track->current(~LayerMask{0}));
-  internal::InSubscriber const in_subscriber;
   if ((masks_.end() & mask) != 0) slot->special.store(true, std::memory_order_relaxed);
   start_filter_states(*slot, span);
   Context context(*this, *track, {}, 0);
   call<&Layer::on_scope_begin>(masks_.scopes & mask, *slot, context);
   call<&Layer::on_new_span>(masks_.on_new_span & mask & ~masks_.scopes, *slot, context, span);
-  if (push(*slot, *track)) call<&Layer::on_enter>(masks_.on_enter & mask & ~masks_.scopes, *slot, context);
+  if (push(*slot, *track, false, false))
+    call<&Layer::on_enter>(masks_.on_enter & mask & ~masks_.scopes, *slot, context);
   return {this, slot->span_id()};
 }
 
@@ -152,7 +153,7 @@ void Registry::close_scope_slow(SpanId id) noexcept {
   if (track == nullptr || close_scope_notifying(id, *track)) return;
   SpanSlot* const slot = store_->find(id);
   if (slot == nullptr) return;
-  pop(*slot, *track, {});
+  if (pop(*slot, *track, {}, true) == Left::held) let_go(*slot, *track, {});  // a coroutine that another thread resumed
   release(*slot, *track, {});
 }
 
@@ -191,40 +192,64 @@ void Registry::close_timed_scope(SpanId id, Timing const& timing) noexcept {
 }
 
 // Whether there was memory for it.
-bool Registry::push(SpanSlot& slot, TrackState& track) noexcept {
+bool Registry::push(SpanSlot& slot, TrackState& track, bool may_be_in_it, bool holds) noexcept {
   for_each_filter_state(slot, [](Filter& filter, std::uintptr_t state) { filter.on_enter(state); });
-  return track.push(slot);
+  return track.push(slot, may_be_in_it, holds);
 }
 
-void Registry::pop(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
+Registry::Left Registry::pop(SpanSlot& slot, TrackState& track, Origin const& origin, bool scope) noexcept {
   for_each_filter_state(slot, [](Filter& filter, std::uintptr_t state) { filter.on_exit(state); });
-  bool const left = track.pop(slot, share);
-  if (left) notify<&Layer::on_exit>(masks_.on_exit & slot.mask, slot, track, origin);
+  Left const left = track.pop(slot, scope, share);
+  if (left != Left::nothing) notify<&Layer::on_exit>(masks_.on_exit & slot.mask, slot, track, origin);
+  return left;
 }
 
 void Registry::enter(SpanId id, Origin const& origin) noexcept {
   TrackState* const track = store_->track_state(origin);
-  SpanSlot* const slot = store_->find(id);
-  if (track != nullptr && slot != nullptr && push(*slot, *track))
-    notify<&Layer::on_enter>(masks_.on_enter & slot->mask, *slot, *track, origin);
+  SpanSlot* const slot = track != nullptr ? store_->find(id) : nullptr;
+  if (slot == nullptr) return;
+  bool const is_thread = origin.track == nullptr;  // others hold nothing: who replays their records ends the spans
+  bool const may_be_in_it = slot->use != SpanSlot::Use::handle || slot->references.has_entries() ||
+                            slot->visits.load(std::memory_order_relaxed) != 0;
+  if (!push(*slot, *track, may_be_in_it, is_thread)) return;
+  if (is_thread) {
+    slot->references.enter();
+  } else {
+    slot->visits.fetch_add(1, std::memory_order_relaxed);
+  }
+  notify<&Layer::on_enter>(masks_.on_enter & slot->mask, *slot, *track, origin);
 }
 
 void Registry::exit(SpanId id, Origin const& origin) noexcept {
   TrackState* const track = store_->track_state(origin);
-  SpanSlot* const slot = store_->find(id);
-  if (track == nullptr) return;
-  if (slot != nullptr) {
-    pop(*slot, *track, origin);
-  } else {
-    track->forget(id);
+  if (track == nullptr || !id) return;
+  SpanSlot* const slot = store_->find(id, *track);
+  if (slot == nullptr) return track->forget(id);
+  bool const is_thread = origin.track == nullptr;
+  switch (pop(*slot, *track, origin, !is_thread)) {
+    case Left::held: return let_go(*slot, *track, origin);
+    case Left::scope:
+      if (!is_thread) slot->visits.fetch_sub(1, std::memory_order_relaxed);
+      return;
+    case Left::nothing:
+      if (is_thread) slot->references.loosen();
+      return;
   }
+}
+
+// Drops the reference of an entry that the thread has left.
+void Registry::let_go(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
+  bool const retired = retired_.load(std::memory_order_acquire);  // see release()
+  if (!slot.references.leave()) return;
+  if (SpanSlot* const parent = close(slot, track, origin)) release(*parent, track, origin);
+  if (retired) [[unlikely]] RetiredRegistries::reap();
 }
 
 void Registry::add_reference(SpanId id) noexcept {
   SpanSlot* const slot = store_->find(id);
   if (slot == nullptr) return;
   share(slot);
-  slot->references.fetch_add(1, std::memory_order_relaxed);
+  slot->references.add();
 }
 
 void Registry::drop_reference(SpanId id, Origin const& origin) noexcept {
@@ -236,12 +261,8 @@ void Registry::drop_reference(SpanId id, Origin const& origin) noexcept {
 void Registry::release(SpanSlot& slot, TrackState& track, Origin const& origin) noexcept {
   // Must be read first: a retired registry may be destroyed as soon as its last slot is free.
   bool const retired = retired_.load(std::memory_order_acquire);
-  for (SpanSlot* next = &slot; next != nullptr;) {
-    // The owner of the only reference needs no read-modify-write: no other thread can add one.
-    bool const last = next->references.load(std::memory_order_acquire) == 1 ||
-                      next->references.fetch_sub(1, std::memory_order_acq_rel) == 1;
-    next = last ? close(*next, track, origin) : nullptr;
-  }
+  for (SpanSlot* next = &slot; next != nullptr;)
+    next = next->references.drop() ? close(*next, track, origin) : nullptr;
   if (retired) [[unlikely]] RetiredRegistries::reap();
 }
 
@@ -250,7 +271,8 @@ SpanSlot* Registry::close(SpanSlot& slot, TrackState& track, Origin const& origi
   SpanSlot* const parent = slot.shared.load(std::memory_order_relaxed) ? slot.parent : nullptr;
   if (slot.has_extras.load(std::memory_order_relaxed)) clear_extras(slot);
   if (slot.values.is_large()) slot.values.clear();
-  slot.references.store(1, std::memory_order_relaxed);
+  slot.references.reset();
+  slot.visits.store(0, std::memory_order_relaxed);
   slot.shared.store(false, std::memory_order_relaxed);
   Metadata const& metadata = *slot.metadata;
   TrackState* const own = origin.track == nullptr ? &track : store_->this_thread();
@@ -263,7 +285,7 @@ void Registry::clear_extras(SpanSlot& slot) noexcept {
   for_each_filter_state(slot, [](Filter& filter, std::uintptr_t& state) { filter.on_close(std::exchange(state, 0)); });
   slot.extensions.clear();
   if (slot.texts != nullptr) {
-    for (CachedText& text : slot.texts->texts) text.key = nullptr, text.group_count = 0, text.text.clear();
+    for (CachedText& text : slot.texts->texts) text.key = nullptr, text.changes = 0, text.text.clear();
     CachedPath& path = slot.texts->path;
     path.key = nullptr, path.changes = 0, path.text.clear();
   }
@@ -273,15 +295,15 @@ void Registry::clear_extras(SpanSlot& slot) noexcept {
 namespace {
 
 // Objects format themselves before the lock is taken.
-void add_values(SpanSlot& slot, FieldValues const& values) noexcept {
+void add_values(SpanSlot& slot, FieldValues const& values, bool keep_all) noexcept {
+  StoredValues added;
+  added.add(values);
   if (!slot.shared.load(std::memory_order_relaxed)) {
-    slot.values.add(values);
+    slot.values.update(values.metadata(), added, keep_all);
     if (slot.values.is_large()) slot.special.store(true, std::memory_order_relaxed);
   } else {
-    StoredValues added;
-    added.add(values);
     internal::MutexLock const lock(SpanStore::lock_of(slot));
-    slot.values.add_stored(added.data(), added.size_bytes(), added.group_count());
+    slot.values.update(values.metadata(), added, keep_all);
   }
   // Incremented after the values are stored, so that a thread that sees the new number also sees the new values.
   internal::value_changes.fetch_add(1, std::memory_order_release);
@@ -293,7 +315,7 @@ void Registry::record(SpanId id, FieldValues const& values) noexcept {
   TrackState* const track = store_->this_thread();
   SpanSlot* const slot = store_->find(id);
   if (track == nullptr || slot == nullptr) return;
-  add_values(*slot, values);
+  add_values(*slot, values, (masks_.all_values & slot->mask) != 0);
   for_each_filter_state(*slot, [&](Filter& filter, std::uintptr_t& state) { filter.on_record(values, state); });
   notify<&Layer::on_record>(masks_.on_record & slot->mask, *slot, *track, {}, values);
 }
@@ -349,6 +371,10 @@ inline void Registry::dispatch(Event const& event, TrackState& track) noexcept {
     context.set_mask(bit(i));
     layer_pointers_[i]->on_event(event, context);
   });
+}
+
+void Registry::count_dropped(LayerMask mask) noexcept {
+  for_each_layer(masks_.on_event & mask, [&](std::size_t i) { layer_pointers_[i]->on_dropped(); });
 }
 
 // ---- queries ----

@@ -19,6 +19,7 @@ namespace internal {
 
 class SpareFilter;
 class SpareLayer;
+enum class LeftSpan : std::uint8_t;
 
 // Which layers are called for which record, one bit per layer. Computed once, by compute_masks() in
 // registry_builder.cc. Only these masks decide what a registry does with a record.
@@ -29,6 +30,7 @@ struct RegistryMasks {
   LayerMask on_new_span = 0, on_record = 0, on_follows_from = 0, on_event = 0;
   LayerMask on_enter = 0, on_exit = 0, on_close = 0, on_timed = 0;
   LayerMask scopes = 0;  // of a scope they get its beginning and its end in place of four calls
+  LayerMask all_values = 0;  // see Hooks::all_values
 
   LayerMask unfiltered = 0;       // layers without a filter, and the registry itself if it has no layer
   LayerMask by_thread_level = 0;  // layers whose filter decides by the thread level check
@@ -74,6 +76,7 @@ class Registry final : public Subscriber, public std::enable_shared_from_this<Re
   void close_scope(SpanId span) noexcept override;
   void close_timed_scope(SpanId span, Timing const& timing) noexcept override;
   void event_here(Metadata const& metadata, LayerMask mask, Value const* values) noexcept override;
+  void count_dropped(LayerMask mask) noexcept override;
   bool has_open_spans() const noexcept override;
   Registry* as_registry() noexcept override { return this; }
 
@@ -127,8 +130,10 @@ class Registry final : public Subscriber, public std::enable_shared_from_this<Re
   template <class F>
   void for_each_filter_state(internal::SpanSlot& slot, F&& f) noexcept;
   bool needs_release(internal::SpanSlot const& slot) const noexcept;
-  bool push(internal::SpanSlot& slot, internal::TrackState& track) noexcept;
-  void pop(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
+  using Left = internal::LeftSpan;
+  bool push(internal::SpanSlot& slot, internal::TrackState& track, bool may_be_in_it, bool holds) noexcept;
+  Left pop(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin, bool scope) noexcept;
+  void let_go(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   void release(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;
   // Returns the parent that it held a reference to, or null.
   internal::SpanSlot* close(internal::SpanSlot& slot, internal::TrackState& track, Origin const& origin) noexcept;

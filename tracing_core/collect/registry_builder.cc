@@ -26,6 +26,7 @@ internal::RegistryMasks Registry::compute_masks(Layers const& layers, Filters co
     add(masks.on_close, has(hooks, Hooks::close));
     add(masks.on_timed, has(hooks, Hooks::timed));
     add(masks.scopes, has(hooks, Hooks::scopes));
+    add(masks.all_values, has(hooks, Hooks::all_values));
     Filter* const filter = layers[i]->filter.get();
     add(masks.unfiltered, filter == nullptr);
     if (filter == nullptr) continue;

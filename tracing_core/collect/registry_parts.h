@@ -49,7 +49,7 @@ inline void share(SpanSlot* slot) noexcept {
     slot->shared.store(true, std::memory_order_relaxed);
     slot->special.store(true, std::memory_order_relaxed);
     slot->parent = slot->open_parent();
-    if (slot->parent != nullptr) slot->parent->references.fetch_add(1, std::memory_order_relaxed);
+    if (slot->parent != nullptr) slot->parent->references.add();
     slot = slot->parent;
   }
 }

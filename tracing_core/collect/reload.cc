@@ -72,7 +72,8 @@ class ReloadableLayer final : public BasicForwardingLayer<Current<Layer>> {
  public:
   explicit ReloadableLayer(std::shared_ptr<ReloadSlot<Layer>> slot) : BasicForwardingLayer(Current(std::move(slot))) {}
 
-  Hooks hooks() const noexcept override { return Hooks::all; }
+  // Later ones may want other calls; whether all values are kept is decided by the first.
+  Hooks hooks() const noexcept override { return Hooks::all | (BasicForwardingLayer::hooks() & Hooks::all_values); }
 };
 
 }  // namespace

@@ -38,7 +38,8 @@ class SpanRef {
   /// Keeps values() and cached_text() unchanged while the result lives, even if another thread records to the span.
   /// Hold the lock of one span at a time, and call no user code meanwhile. Costs one load unless the span is_shared().
   SpanLock lock() const noexcept;
-  /// The values recorded so far: one group from the span's creation and one for each record(). Requires lock().
+  /// The values from the span's creation and those recorded since, each field's last: see StoredValues and
+  /// Hooks::all_values. Requires lock().
   StoredValues const& values() const noexcept { return slot_->values; }
   Extensions& extensions() const noexcept;
   /// The span keeps a text, an extension or the state of a filter, which its close has to clear.
@@ -50,7 +51,7 @@ class SpanRef {
   CachedText const* current_text(void const* key) const noexcept {
     if (is_shared() || slot_->texts == nullptr) return nullptr;
     CachedText const& cached = slot_->texts->texts[0];
-    return cached.key == key && cached.group_count == slot_->values.group_count() ? &cached : nullptr;
+    return cached.key == key && cached.changes == slot_->values.changes() ? &cached : nullptr;
   }
   /// Storage for a text made from the span and all its parents; null if memory ran out. Not for a span that is_shared().
   CachedPath* cached_path() const noexcept;

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "tracing_core/collect/extensions.h"
+#include "tracing_core/collect/span_references.h"
 #include "tracing_core/dispatch/subscriber.h"
 #include "tracing_core/model/stored_values.h"
 
@@ -15,7 +16,7 @@ namespace tracing::inline v1 {
 /// A text made from a span's values and reused: see SpanRef::cached_text().
 struct CachedText {
   void const* key = nullptr;      ///< identifies the format that made it
-  std::uint32_t group_count = 0;  ///< the number of value groups that it shows
+  std::uint32_t changes = 0;  ///< StoredValues::changes() when it was made
   TextBuffer text;
 };
 
@@ -46,18 +47,23 @@ struct alignas(64) SpanSlot {
   // In the registry's recording and in that of a profile. The second one is the address of the next free slot while this is in
   // a list of those.
   std::array<std::uint64_t, 2> record_keys{};
-  std::atomic<std::uint32_t> references{1};  // also 1 while closed
+  std::atomic<std::uint32_t> visits{0};  // entries of tracks that are no threads
   LayerMask mask = 0;
   // Any thread may have a handle, and the span holds a reference to its parent. False while closed.
   std::atomic<bool> shared{false};
   std::atomic<bool> has_extras{false};  // close() must clear filter states, texts or extensions
   std::atomic<bool> special{true};      // excludes close_scope_fast(); false while a slot of a stack is closed
-  bool of_stack = false;                // permanently belongs to an entry of a track's stack, never to a free list
+  enum class Use : std::uint8_t {
+    handle,
+    scope,
+    scope_of_stack,  // permanently belongs to an entry of a track's stack, never to a free list
+  } use = Use::handle;
   std::uint32_t record_tag = 0;         // of the registry's recording, when the span was opened
   StoredValues values;
   std::unique_ptr<SpanTexts> texts;
   Extensions extensions;
   std::unique_ptr<std::uintptr_t[]> filter_states;  // the registry's filters first, then those of the layers
+  SpanReferences references;                        // one of them while closed
 
   static constexpr std::uint64_t kGeneration = std::uint64_t{1} << 32;
 

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/mutex.h"
 #include "tracing_core/internal/never_destroyed.h"
@@ -24,8 +25,8 @@ using internal::TrackState;
 // One lock for all stores, so that a fork needs to hold only one. Taken when a thread first uses a store, a page is
 // added or slots are passed on.
 struct Shared {
-  std::array<Mutex, 16> span_locks;  // while one is held, no other lock is taken that subscribers use
-  Mutex mutex;
+  std::array<internal::UnseenMutex, 16> span_locks;  // while one is held, no other lock is taken that subscribers use
+  internal::UnseenMutex mutex;
   std::vector<std::pair<std::uint64_t, SpanStore*>> stores TRACING_GUARDED_BY(mutex);  // all that exist, by number
   std::uint64_t last_number TRACING_GUARDED_BY(mutex) = 0;
 
@@ -45,30 +46,37 @@ constinit thread_local ThreadTracks* thread_tracks = nullptr;
 pthread_key_t thread_end;
 
 // Destructors on the stack may not have run: pthread_exit() skips those of code compiled without exceptions. The open
-// scope keeps its registry alive.
-void close_scopes_left_open(ThreadTracks const& tracks) noexcept {
+// span keeps its registry alive.
+void leave_all_spans(ThreadTracks const& tracks) noexcept {
   for (;;) {
     Subscriber* owner = nullptr;
-    SpanId scope{};
+    TrackState::Innermost span;
     {
       MutexLock const lock(shared->mutex);
       for (auto const& [number, track] : tracks) {
         SpanStore const* const store = shared->find(number);
-        if (store == nullptr || scope) continue;
-        scope = track->innermost_scope();
+        if (store == nullptr || span.id) continue;
+        span = track->innermost();
         owner = &store->owner();
       }
     }
-    if (!scope) return;
-    owner->close_scope(scope);
+    if (!span.id) return;
+    if (span.holds) {
+      owner->exit(span.id, {});
+    } else {
+      owner->close_scope(span.id);
+    }
   }
 }
 
 void end_thread(void* tracks) noexcept {
+  internal::InSubscriber const in_subscriber;  // operator delete, or a signal's handler, would start the thread again
   std::unique_ptr<ThreadTracks> const ended(static_cast<ThreadTracks*>(tracks));
-  close_scopes_left_open(*ended);
+  leave_all_spans(*ended);
   internal::cached_track = {};
   thread_tracks = nullptr;
+  internal::tsan_release(&*shared);  // before ~SpanStore()
+  for (auto const& [number, track] : *ended) internal::tsan_release(track);  // before the thread that takes it over
   MutexLock const lock(shared->mutex);
   for (auto const& [number, track] : *ended) {
     if (SpanStore* const store = shared->find(number)) store->retire(*track);
@@ -122,16 +130,18 @@ bool TrackState::grow() noexcept {
   return true;
 }
 
-bool TrackState::push(SpanSlot& slot) noexcept {
+bool TrackState::push(SpanSlot& slot, bool may_be_in_it, bool holds) noexcept {
   std::size_t const size = depth.load(std::memory_order_relaxed);
   if (size == capacity && !grow()) return false;
   EnteredSpan* const entries = stack.load(std::memory_order_relaxed);
   std::uint64_t const id = slot.id.load(std::memory_order_relaxed);
-  bool const again = std::any_of(entries, entries + size, [&slot, id](EnteredSpan const& entered) {
-    return entered.slot == &slot && entered.id == id;
-  });
-  entries[size].slot = &slot;
-  entries[size].id = again ? 0 : id;
+  bool again = false;
+  for (std::size_t i = may_be_in_it ? size : 0; i > 0 && !again; --i) again = entries[i - 1].is_of(slot, id);
+  EnteredSpan& entry = entries[size];
+  entry.slot = &slot;
+  entry.id = again ? 0 : id;
+  entry.generation = static_cast<std::uint32_t>(id >> 32);
+  entry.holds = holds;
   depth.store(size + 1, std::memory_order_release);
   return true;
 }
@@ -142,8 +152,29 @@ void TrackState::remove(std::size_t at) noexcept {
   for (; at + 1 < size; ++at) {
     entries[at].slot = entries[at + 1].slot;
     entries[at].id = entries[at + 1].id;
+    entries[at].generation = entries[at + 1].generation;
+    entries[at].holds = entries[at + 1].holds;
   }
+  entries[at].holds = false;
   depth.store(size - 1, std::memory_order_release);
+}
+
+bool TrackState::trade_holds(SpanSlot const& slot, std::uint64_t id, std::size_t at) noexcept {
+  EnteredSpan* const entries = stack.load(std::memory_order_relaxed);
+  for (std::size_t i = at; i > 0; --i) {
+    EnteredSpan& other = entries[i - 1];
+    if (!other.is_of(slot, id) || other.holds == entries[at].holds) continue;
+    std::swap(other.holds, entries[at].holds);
+    return true;
+  }
+  return false;
+}
+
+void TrackState::forget_all() noexcept {
+  EnteredSpan const* const entries = stack.load(std::memory_order_relaxed);
+  for (std::size_t i = depth.exchange(0, std::memory_order_relaxed); i > 0; --i) {
+    if (entries[i - 1].holds) entries[i - 1].slot->references.forget_entry();
+  }
 }
 
 void TrackState::forget(SpanId id) noexcept {
@@ -153,12 +184,12 @@ void TrackState::forget(SpanId id) noexcept {
   }
 }
 
-SpanId TrackState::innermost_scope() noexcept {
+TrackState::Innermost TrackState::innermost() noexcept {
   EnteredSpan const* const entries = stack.load(std::memory_order_relaxed);
   for (std::size_t i = depth.load(std::memory_order_relaxed); i > 0; --i) {
     EnteredSpan const& entered = entries[i - 1];
-    if (entered.slot == entered.own && entered.slot->id.load(std::memory_order_relaxed) == entered.id)
-      return {entered.id};
+    std::uint64_t const id = entered.slot->id.load(std::memory_order_relaxed);
+    if (entered.is_of(*entered.slot, id)) return {{id}, entered.holds};
     remove(i - 1);
   }
   return {};
@@ -174,6 +205,7 @@ SpanStore::SpanStore(Subscriber& owner) : owner_(owner), number_([this] {
 }()) {}
 
 SpanStore::~SpanStore() {
+  internal::tsan_acquire(&*shared);
   {
     MutexLock const lock(shared->mutex);
     std::erase_if(shared->stores, [this](auto const& entry) { return entry.second == this; });
@@ -183,6 +215,17 @@ SpanStore::~SpanStore() {
 }
 
 TrackState* SpanStore::find_this_thread() noexcept {
+  TrackState* found = nullptr;
+  {
+    internal::InSubscriber const in_subscriber;  // the program's operator new may have a statement
+    internal::UnseenByTsan const unseen;
+    found = add_this_thread();
+  }
+  internal::tsan_acquire(found);  // what the thread did that had it before, see end_thread()
+  return found;
+}
+
+TrackState* SpanStore::add_this_thread() noexcept {
   try {
     if (thread_tracks == nullptr) {
       thread_tracks = new ThreadTracks;
@@ -235,10 +278,15 @@ TrackState* SpanStore::new_foreign_track(Track const& track) noexcept {
 }
 
 TrackState* SpanStore::new_track(std::uint64_t number) noexcept {
-  bool const fresh = retired_ == nullptr;
+  // To ThreadSanitizer a thread that takes a state over is ordered after the one that had it, so it does so late.
+  constexpr std::size_t kKeptUnderTsan = 256;
+  bool const fresh = retired_count_ <= (internal::is_under_tsan() ? kKeptUnderTsan : 0);
   TrackState* const state = fresh ? new (std::nothrow) TrackState : retired_;
   if (state == nullptr) return nullptr;
-  if (!fresh) retired_ = state->next_retired;
+  if (!fresh) {
+    retired_ = state->next_retired;
+    --retired_count_;
+  }
   state->track = {number, {}};
   state->depth.store(0, std::memory_order_release);
   if (fresh) {
@@ -251,14 +299,23 @@ TrackState* SpanStore::new_track(std::uint64_t number) noexcept {
 void SpanStore::retire(TrackState& track) noexcept {
   track.depth.store(0, std::memory_order_release);
   track.os_thread = 0;
-  track.next_retired = std::exchange(retired_, &track);
+  track.next_retired = nullptr;
+  if (retired_count_++ == 0) {
+    retired_ = last_retired_ = &track;
+  } else if (internal::is_under_tsan()) {  // the one that ended first is taken over first
+    last_retired_ = last_retired_->next_retired = &track;
+  } else {
+    track.next_retired = std::exchange(retired_, &track);
+  }
 }
 
 SpanSlot* SpanStore::refill(TrackState& track) noexcept {
-  MutexLock const lock(shared->mutex);
+  MutexLock lock(shared->mutex);
   if (!spare_.empty()) {
     track.free = spare_.back();
     spare_.pop_back();
+    lock.unlock();
+    internal::tsan_acquire(track.free.first);  // the threads that had them, see pass_on()
     return track.free.pop();
   }
   std::uint32_t const page_index = page_count_.load(std::memory_order_relaxed);
@@ -286,8 +343,10 @@ SpanSlot* SpanStore::open_scope(TrackState& track) noexcept {
     return own;
   }
   SpanSlot* const slot = open(track);
-  if (slot == nullptr || own != nullptr) return slot;
-  slot->of_stack = true;
+  if (slot == nullptr) return nullptr;
+  slot->use = SpanSlot::Use::scope;
+  if (own != nullptr) return slot;
+  slot->use = SpanSlot::Use::scope_of_stack;
   slot->special.store(false, std::memory_order_relaxed);
   return own = slot;
 }
@@ -295,6 +354,7 @@ SpanSlot* SpanStore::open_scope(TrackState& track) noexcept {
 void SpanStore::pass_on(TrackState& track) noexcept {
   internal::FreeSlots half;
   while (half.count < kMaxFree / 2) half.push(*track.free.pop());
+  internal::tsan_release(half.first);
   MutexLock const lock(shared->mutex);
   try {
     spare_.push_back(half);
@@ -310,7 +370,7 @@ void SpanStore::forget_other_threads() noexcept {
         thread_tracks != nullptr && std::any_of(thread_tracks->begin(), thread_tracks->end(),
                                                 [track](auto const& known) { return known.second == track; });
     // Another thread may have been changing its free list, so its state is never reused.
-    if (!own) track->depth.store(0, std::memory_order_relaxed);
+    if (!own) track->forget_all();
     track->os_thread = own ? static_cast<std::int64_t>(getpid()) : 0;
   }
 }

@@ -7,7 +7,8 @@
 //
 // A scope has one reference and holds none to its parent, which its thread is in anyway, so nothing is counted. The
 // first handle to it, or to a span below it, makes it and its parents `shared`: each then holds a reference to its
-// parent, and references are counted atomically. The last reference is detected without a read-modify-write.
+// parent, and references are counted: see SpanReferences. A track that enters a span by a handle holds a reference,
+// too, as the handle may go away before the track leaves the span.
 #pragma once
 
 #include <array>
@@ -49,9 +50,18 @@ struct FreeSlots {
 // An entry of the stack of spans that a track is in.
 struct EnteredSpan {
   SpanSlot* slot = nullptr;
-  std::uint64_t id = 0;     // zero if the track was in the span already
-  SpanSlot* own = nullptr;  // for scopes opened at this depth; null if there was none yet
+  std::uint64_t id = 0;          // zero if the track was in the span already
+  SpanSlot* own = nullptr;       // for scopes opened at this depth; null if there was none yet
+  std::uint32_t generation = 0;  // the high half of the span's id, if `id` is zero
+  bool holds = false;            // a reference to the span; never set above the depth
+
+  bool is_of(SpanSlot const& span, std::uint64_t span_id) const noexcept {
+    return slot == &span && (id == span_id || (id == 0 && generation == span_id >> 32));
+  }
 };
+
+// What a track left: no span, one by whose entry it held nothing, or one whose reference is the caller's now.
+enum class LeftSpan : std::uint8_t { nothing, scope, held };
 
 // A registry's data of one track. Written by its thread only; others read the stack of a process that crashes or hangs.
 struct TrackState {
@@ -78,31 +88,43 @@ struct TrackState {
     }
     return nullptr;
   }
-  // False if memory runs out.
-  bool push(SpanSlot& slot) noexcept;
-  // Leaves the span once. False if the track is not in it. Calls `share(slot)` for each span that was entered within
-  // it, because it may be closed before they are.
+  // Enters a span, again if the track may be in it. False if memory runs out.
+  bool push(SpanSlot& slot, bool may_be_in_it, bool holds) noexcept;
+  // Leaves the span once. Calls `share(slot)` for each span that was entered within it, because it may be closed before
+  // they are. `scope`: the end of the span's scope, so the reference of an entry by a handle stays with the track.
   template <class F>
-  bool pop(SpanSlot& slot, F&& share) noexcept {
+  LeftSpan pop(SpanSlot& slot, bool scope, F&& share) noexcept {
+    std::uint64_t const id = slot.id.load(std::memory_order_relaxed);
     std::size_t const size = depth.load(std::memory_order_relaxed);
     EnteredSpan const* const entries = stack.load(std::memory_order_relaxed);
     std::size_t at = size;
-    while (at > 0 && entries[at - 1].slot != &slot) --at;
-    if (at == 0) return false;
+    while (at > 0 && !entries[at - 1].is_of(slot, id)) --at;
+    if (at == 0) return LeftSpan::nothing;
     for (std::size_t i = at; i < size; ++i) {
       if (entries[i].id != 0 && entries[i].slot->id.load(std::memory_order_relaxed) == entries[i].id)
         share(entries[i].slot);
     }
+    bool const held = entries[at - 1].holds;
+    if (held == scope && entries[at - 1].id == 0 && trade_holds(slot, id, at - 1)) [[unlikely]]
+      return remove(at - 1), scope ? LeftSpan::scope : LeftSpan::held;
     remove(at - 1);
-    return true;
+    return held ? LeftSpan::held : LeftSpan::scope;
   }
   // Leaves the innermost span.
   void leave() noexcept { depth.store(depth.load(std::memory_order_relaxed) - 1, std::memory_order_release); }
   // Removes a span that was closed while the track was in it.
   void forget(SpanId id) noexcept;
+  // Forgets all spans of a thread that does not exist in a forked child.
+  void forget_all() noexcept;
   void remove(std::size_t at) noexcept;
-  // For a thread that ends: makes it leave the spans that others hold, up to its innermost scope, and returns that.
-  SpanId innermost_scope() noexcept;
+  // Exchanges `holds` of an entry and an earlier one of the same span that has the other value. False if there is none.
+  [[gnu::cold, gnu::noinline]] bool trade_holds(SpanSlot const& slot, std::uint64_t id, std::size_t at) noexcept;
+  // For a thread that ends: its innermost span, and whether it is there by a handle. No span if it is in none.
+  struct Innermost {
+    SpanId id{};
+    bool holds = false;
+  };
+  Innermost innermost() noexcept;
   [[gnu::cold, gnu::noinline]] bool grow() noexcept;
 };
 
@@ -153,13 +175,18 @@ class SpanStore {
       slot->parent_id = entry[-1].id;
       if (slot->parent->id.load(std::memory_order_relaxed) != entry[-1].id) [[unlikely]] return nullptr;
     }
+    slot->next_generation(std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // from here on the scopes of a signal's handler have other slots
     slot->metadata = &metadata;
     slot->mask = mask;
-    slot->next_generation(std::memory_order_relaxed);
-    entry->slot = slot;
-    entry->id = slot->id.load(std::memory_order_relaxed);
     slot->values.start_numbers(metadata, values);
+    std::uint64_t const id = slot->id.load(std::memory_order_relaxed);
+    entry->slot = slot;
+    entry->id = id;
     track.depth.store(depth + 1, std::memory_order_release);
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // until here they had this entry
+    entry->slot = slot;
+    entry->id = id;
     return slot;
   }
   /// Closes the calling thread's innermost scope. Does nothing and returns false if that is another span, or special.
@@ -169,9 +196,10 @@ class SpanStore {
     internal::TrackState& track = *cached.state;
     std::size_t const depth = track.depth.load(std::memory_order_relaxed);
     internal::EnteredSpan const& top = track.stack.load(std::memory_order_relaxed)[depth - 1];
-    if (top.id != id.value || top.slot->special.load(std::memory_order_relaxed)) [[unlikely]] return false;
-    track.depth.store(depth - 1, std::memory_order_release);
-    top.slot->id.store(id.value + internal::SpanSlot::kGeneration, std::memory_order_release);
+    internal::SpanSlot* const slot = top.slot;
+    if (top.id != id.value || slot->special.load(std::memory_order_relaxed)) [[unlikely]] return false;
+    track.depth.store(depth - 1, std::memory_order_release);  // from here on a signal's handler may use the entry
+    slot->id.store(id.value + internal::SpanSlot::kGeneration, std::memory_order_release);
     return true;
   }
   /// The slot of the scope if it is the innermost span of the track and uses the slot of its stack entry; otherwise
@@ -184,8 +212,9 @@ class SpanStore {
   /// Frees a slot that holds no data any more. The slot is the last thing that it accesses, because the store may be
   /// destroyed as soon as no slot is open.
   void close(internal::SpanSlot& slot, internal::TrackState& track) noexcept {
-    slot.special.store(!slot.of_stack, std::memory_order_relaxed);
-    if (!slot.of_stack) {
+    bool const of_stack = slot.use == internal::SpanSlot::Use::scope_of_stack;
+    slot.special.store(!of_stack, std::memory_order_relaxed);
+    if (!of_stack) {
       if (track.free.count >= kMaxFree) [[unlikely]] pass_on(track);
       track.free.push(slot);
     }
@@ -195,8 +224,9 @@ class SpanStore {
   internal::SpanSlot* find(SpanId id) const noexcept;
   /// As find(id), but faster for the innermost span of the track.
   internal::SpanSlot* find(SpanId id, internal::TrackState const& track) const noexcept {
-    internal::EnteredSpan const& top =
-        track.stack.load(std::memory_order_relaxed)[track.depth.load(std::memory_order_relaxed) - 1];
+    std::size_t const depth = track.depth.load(std::memory_order_relaxed);
+    if (depth == 0) return find(id);
+    internal::EnteredSpan const& top = track.stack.load(std::memory_order_relaxed)[depth - 1];
     bool const is_top = top.id == id.value && top.slot->id.load(std::memory_order_relaxed) == id.value;
     return is_top ? top.slot : find(id);
   }
@@ -225,6 +255,7 @@ class SpanStore {
   internal::TrackState* new_track(std::uint64_t number) noexcept;
   internal::TrackState* new_foreign_track(Track const& track) noexcept;
   [[gnu::cold, gnu::noinline]] internal::TrackState* find_this_thread() noexcept;
+  internal::TrackState* add_this_thread() noexcept;
   internal::TrackState* foreign_track(Track const& track) noexcept;
   [[gnu::cold, gnu::noinline]] internal::SpanSlot* refill(internal::TrackState& track) noexcept;
   [[gnu::cold, gnu::noinline]] void pass_on(internal::TrackState& track) noexcept;
@@ -237,6 +268,8 @@ class SpanStore {
   // Guarded by the one lock of all stores:
   std::vector<internal::FreeSlots> spare_;
   internal::TrackState* retired_ = nullptr;  // those whose threads have ended, so others may take them over
+  internal::TrackState* last_retired_ = nullptr;
+  std::size_t retired_count_ = 0;
   std::unordered_map<std::uint64_t, internal::TrackState*> foreign_tracks_;
   // Never reused, unlike the address: identifies the store in caches of threads. Initialized last, because that makes the
   // store known to the handlers of fork().

@@ -61,7 +61,7 @@ namespace {
 
 void append_fields(TextBuffer& out, Metadata const& metadata, StoredValues const& stored) {
   std::string_view before = "\n           with ";
-  stored.for_each_group(metadata, [&](FieldValues const& values) {
+  stored.for_each_last_group(metadata, [&](FieldValues const& values) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       Value const value = values.value(i);
       if (value.is_empty()) continue;

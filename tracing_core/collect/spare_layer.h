@@ -59,6 +59,7 @@ class SpareLayer final : public RoutingLayer<SpareLayer> {
   }
 
   Hooks hooks() const noexcept override { return Hooks::all | Hooks::scopes; }
+  void on_dropped() noexcept override { current().on_dropped(); }
   void flush() noexcept override { current().flush(); }
 
   Layer* layer_for(SpanRef, bool) const noexcept { return &current(); }

@@ -14,7 +14,8 @@ namespace tracing::inline v1 {
 class EnteredSpan;
 
 /// A handle to a span. The handle is empty if the span was not enabled: then all functions do nothing. The span closes
-/// when its last handle is destroyed and no thread is in it. Copies share the span. Thread-compatible; different
+/// when its last handle is destroyed and no thread is in it, so the owner of the handle may go away inside the span.
+/// Copies share the span. Thread-compatible; different
 /// handles of one span may be used on different threads at the same time.
 class Span {
  public:
@@ -38,7 +39,7 @@ class Span {
   static Span current() noexcept;
   static Span none() noexcept { return {}; }
 
-  /// Enters the span on this thread until the result is destroyed. The handle must outlive the result.
+  /// Enters the span on this thread until the result is destroyed, which must happen on this thread.
   [[nodiscard]] auto enter() const& noexcept;
   [[nodiscard]] EnteredSpan enter() && noexcept;
   /// As enter(), but the result owns the handle.
@@ -96,7 +97,7 @@ class Span {
 
 namespace internal {
 
-// Keeps the thread in the span during its lifetime; does not own the span.
+// Keeps the thread in the span during its lifetime, and so the span open.
 class [[nodiscard]] Entered {
  public:
   explicit Entered(OpenSpan span) noexcept : span_(span) {

@@ -1,12 +1,18 @@
 #include "tracing_core/record/recorded_spans.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "tracing_core/record/reader_parts.h"
 
 namespace tracing::inline v1::internal {
+
+RecordedSpan::~RecordedSpan() {
+  while (parent != nullptr && parent.use_count() == 1) {
+    std::shared_ptr<RecordedSpan> next = std::move(parent->parent);
+    parent = std::move(next);
+  }
+}
 
 RecordedSpan* RecordedSpans::find(std::uint64_t key) const noexcept {
   auto const found = key == 0 ? spans_.end() : spans_.find(key);
@@ -66,21 +72,12 @@ void RecordedSpans::add(RecordEntry const& entry, std::uint64_t parent, std::uin
 }
 
 void RecordedSpans::add_values(RecordedSpan* span, RecordEntry const& entry) {
-  constexpr std::size_t kMaxBytes = 16384;
   if (span == nullptr || entry.values == nullptr) return;
-  StoredValues& values = span->values;
-  values.add(FieldValues(*entry.metadata, entry.values));
-  if (values.size_bytes() <= kMaxBytes || values.group_count() < 2) return;
-  // Recorded over and over: keep only the last value of each field.
-  std::array<Value, 256> last;
-  values.for_each_group(*span->metadata, [&](FieldValues const& group) {
-    for (std::size_t i = 0; i < span->metadata->parts().value_count; ++i) {
-      if (!group.statement_values()[i].is_empty()) last[i] = group.statement_values()[i];
-    }
-  });
-  StoredValues merged;
-  merged.add(FieldValues(*span->metadata, last.data()));
-  values.copy_from(merged);
+  FieldValues const recorded(*entry.metadata, entry.values);
+  if (span->values.empty()) return span->values.add(recorded);
+  StoredValues added;
+  added.add(recorded);
+  span->values.update(*span->metadata, added);
 }
 
 }  // namespace tracing::inline v1::internal

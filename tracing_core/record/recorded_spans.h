@@ -13,9 +13,14 @@ namespace tracing::inline v1::internal {
 
 /// A span with the values that it had at the visited record.
 struct RecordedSpan {
+  RecordedSpan() = default;
+  RecordedSpan(RecordedSpan const&) = delete;
+  RecordedSpan& operator=(RecordedSpan const&) = delete;
+  ~RecordedSpan();  // of any depth
+
   std::uint64_t key = 0;
   Metadata const* metadata = nullptr;  ///< valid as long as the Recording
-  std::shared_ptr<RecordedSpan const> parent{};
+  std::shared_ptr<RecordedSpan> parent{};
   std::uint32_t tag = 0;  ///< when it began
   bool shown = false;     ///< see kShown
   StoredValues values{};  ///< a group from its beginning and one for each time that it got values
