@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "testlog/cli/terminal.h"
+#include "tracing_core/format/json_names.h"
 #include "tracing_core/format/json_value.h"
 #include "tracing_core/format/timer.h"
 
@@ -53,10 +54,14 @@ std::string json_of(RecordEntry const& mark, tracing::FormatOptions const& forma
   out.append("\"kind\":");
   tracing::internal::append_json_text(out, mark.metadata->name());
   FieldValues const values(*mark.metadata, mark.values);
+  tracing::internal::JsonNames names;
+  names.reserve("timestamp");
+  names.reserve("kind");
+  names.add_all(*mark.metadata);
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (values.value(i).is_empty()) continue;
     out.push_back(',');
-    tracing::internal::append_json_text(out, values.name(i));
+    tracing::internal::append_json_text(out, names.name(i));
     out.push_back(':');
     tracing::internal::append_json_value(out, values.value(i));
   }

@@ -59,6 +59,7 @@ internal::MetadataParts RuntimeCallsite::Owned::fill(CallsiteDescription const& 
                                       static_cast<std::uint8_t>(i));
     if (internal::name_needs_escaping(description.fields[i])) fields[i].has_special_name = true;
   }
+  internal::mark_repeated_names(fields.get(), field_count, text.data());
   parts.has_names_to_escape = internal::name_needs_escaping(text) || internal::name_needs_escaping(description.file);
   auto copy = [](std::string_view from) {
     auto to = std::make_unique<char[]>(from.size() + 1);
@@ -69,7 +70,8 @@ internal::MetadataParts RuntimeCallsite::Owned::fill(CallsiteDescription const& 
   if (!description.file.empty()) parts.file = copy(description.file).release();
   parts.text = owned_text.release();
   parts.fields = fields.release();
-  if (description.line) parts.line = *description.line == 0 ? internal::kLineZero : *description.line;
+  parts.line = description.line.value_or(0);
+  parts.has_line_zero = description.line == 0u;
   parts.field_count = static_cast<std::uint8_t>(field_count);
   parts.value_count = parts.field_count;
   parts.level = description.level;
@@ -89,7 +91,7 @@ RuntimeCallsite::~RuntimeCallsite() { release(metadata()); }
 
 Callsite& RuntimeCallsite::callsite() const noexcept { return owned_->callsite; }
 
-bool knows_line(Metadata const& metadata) noexcept { return metadata.parts().line != 0; }
+bool knows_line(Metadata const& metadata) noexcept { return metadata.line() != 0 || metadata.parts().has_line_zero; }
 
 std::uint64_t internal::serial_of(Metadata const& metadata) noexcept {
   return metadata.parts().owned ? RuntimeCallsite::Owned::of(metadata)->serial : 0;

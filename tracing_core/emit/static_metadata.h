@@ -168,6 +168,7 @@ class MetadataWriter {
       *field_entries++ = {0, 0, true, kMessageValue};
     }
     for (std::size_t i = 0; i < in_.field_count; ++i) field_entries[i] = entry(fields[i]);
+    if (has_arrow_) mark_repeated_names(field_entries, in_.field_count, text_);
     for (std::size_t i = in_.field_count; i < in_.value_count; ++i) field_entries[i] = text_of(fields[i]);
     for (std::size_t i = 0; i < in_.placeholder_count; ++i) placeholder_entries[i] = entry(placeholders[i]);
     parts.field_count = static_cast<std::uint8_t>(in_.field_count + (parts.has_message ? 1 : 0));
@@ -219,6 +220,7 @@ class MetadataWriter {
       add(text + i, arrow - i);
       if (arrow == end) return;
       bool const is_arrow = text[arrow + 1] == '>';
+      has_arrow_ |= is_arrow;
       text_[end_++] = is_arrow ? '.' : '-';
       i = arrow + (is_arrow ? 2 : 1);
     }
@@ -288,6 +290,7 @@ class MetadataWriter {
   StatementOutline const& in_;
   char* text_;
   std::uint32_t end_ = 0;
+  bool has_arrow_ = false;
 };
 
 // Names that no program defines as macros, as EVENT might be.

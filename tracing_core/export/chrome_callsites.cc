@@ -50,13 +50,12 @@ ChromeCallsites::Texts ChromeCallsites::make(Metadata const& metadata) const {
   for (std::size_t i = 0; i < metadata.fields().size(); ++i) {
     InlineTextBuffer<256> key;
     key.push_back(',');
-    append_json_text(key, metadata.fields()[i]);
+    std::string_view const name = metadata.fields()[i];
+    append_json_text(key, name);
     key.push_back(':');
     if (key.truncated()) throw std::bad_alloc();
-    if (std::ranges::find(texts.keys, key.view()) != texts.keys.end() ||
-        texts.start.find(key.view().substr(1)) != texts.start.npos) {
-      texts.has_unique_keys = false;
-    }
+    // Names of the writer's own begin with a dot.
+    if (name.starts_with('.') || std::ranges::find(texts.keys, key.view()) != texts.keys.end()) texts.has_unique_keys = false;
     texts.keys.emplace_back(key.view());
   }
   return texts;

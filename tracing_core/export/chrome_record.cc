@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <iterator>
 #include <new>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "tracing_core/dispatch/runtime_callsite.h"
 #include "tracing_core/export/trace_source.h"
 #include "tracing_core/format/field_format.h"
+#include "tracing_core/format/json_names.h"
 #include "tracing_core/format/json_value.h"
 
 namespace tracing::inline v1::internal {
@@ -32,7 +34,7 @@ void append_as_text(TextBuffer& out, F append) noexcept {
 
 }  // namespace
 
-// The members of a JSON object: a repeated key replaces the earlier one.
+// The members of a JSON object. A repeated field replaces the earlier one; in the order by key, a repeated key does.
 class ChromeRecords::Members {
  public:
   enum class Order : bool { as_they_come, by_key };
@@ -41,23 +43,12 @@ class ChromeRecords::Members {
   // `append(text)` appends the value.
   template <class F>
   void add(std::string_view key, F append) noexcept {
-    auto const begin = static_cast<std::uint32_t>(values_.size());
-    append(values_);
-    Member const member{key.data(), static_cast<std::uint32_t>(key.size()), begin,
-                        static_cast<std::uint32_t>(values_.size()) - begin};
-    Member* const end = members_ + count_;
-    Member* place = end;
-    if (order_ == Order::by_key) {
-      place = std::lower_bound(members_, end, key, [](Member const& m, std::string_view k) { return m.name() < k; });
-    } else {
-      place = std::find_if(members_, end, [key](Member const& m) { return m.name() == key; });
-    }
-    if (place == end || place->name() != key) {
-      if (count_ == std::size(members_)) return;
-      std::move_backward(place, end, end + 1);
-      ++count_;
-    }
-    *place = member;
+    add(key, kNoField, append);
+  }
+  template <class F>
+  void add_field(Metadata const& metadata, std::size_t index, F append) noexcept {
+    bool const is_by_key = order_ == Order::by_key;
+    add(is_by_key ? metadata.fields()[index] : name_of(metadata, index), static_cast<std::uint32_t>(index), append);
   }
 
   void append_as_args(TextBuffer& out) const noexcept {
@@ -75,18 +66,55 @@ class ChromeRecords::Members {
   }
 
  private:
+  static constexpr std::uint32_t kNoField = UINT32_MAX;
   struct Member {  // without initialisers: 260 of them would cost more than all else
     char const* key;
     std::uint32_t key_size;
+    std::uint32_t field;
     std::uint32_t value_begin;
     std::uint32_t value_size;
     std::string_view name() const noexcept { return {key, key_size}; }
   };
 
+  template <class F>
+  void add(std::string_view key, std::uint32_t field, F& append) noexcept {
+    auto const begin = static_cast<std::uint32_t>(values_.size());
+    append(values_);
+    Member const member{key.data(), static_cast<std::uint32_t>(key.size()), field, begin,
+                        static_cast<std::uint32_t>(values_.size()) - begin};
+    Member* const end = members_ + count_;
+    Member* place = end;
+    if (order_ == Order::by_key) {
+      place = std::lower_bound(members_, end, key, [](Member const& m, std::string_view k) { return m.name() < k; });
+    } else if (field != kNoField) {
+      place = std::find_if(members_, end, [field](Member const& m) { return m.field == field; });
+    }
+    if (place == end || (order_ == Order::by_key && place->name() != key)) {
+      if (count_ == std::size(members_)) return;
+      std::move_backward(place, end, end + 1);
+      ++count_;
+    }
+    *place = member;
+  }
+
+  // The name that nothing else in the object has.
+  std::string_view name_of(Metadata const& metadata, std::size_t index) noexcept {
+    std::string_view const name = metadata.fields()[index];
+    bool const may_be_taken = metadata.parts().fields[index].has_special_name || name.starts_with('.');
+    if (!may_be_taken && !names_) [[likely]] return name;
+    if (!names_) {
+      names_.emplace();
+      for (char const* const own : {".file", ".line", ".target"}) names_->reserve(own);
+      names_->add_all(metadata);
+    }
+    return names_->name(index);
+  }
+
   Order const order_;
   InlineTextBuffer<512> values_;
   Member members_[260];  // more than a callsite has fields
   std::size_t count_ = 0;
+  std::optional<JsonNames> names_;
 };
 
 void append_exact_us(TextBuffer& out, std::int64_t ns) noexcept {
@@ -231,7 +259,7 @@ void ChromeRecords::add_fields(Members& members, FieldValues const& fields, bool
   for (std::size_t i = 0; i < fields.size(); ++i) {
     Value const value = fields.value(i);
     if (value.is_empty() || (!with_message && fields.name(i) == "message")) continue;
-    members.add(fields.name(i), [&](TextBuffer& text) {
+    members.add_field(fields.metadata(), i, [&](TextBuffer& text) {
       as_tracing_chrome_ ? append_json_printed(text, value) : append_json_value(text, value);
     });
   }

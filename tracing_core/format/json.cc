@@ -3,8 +3,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tracing_core/format/format_parts.h"
+#include "tracing_core/format/json_names.h"
 #include "tracing_core/format/json_value.h"
 #include "tracing_core/format/shortened_values.h"
 #include "tracing_core/model/text_scan.h"
@@ -14,11 +17,17 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-// All JSON formats share the cached text of a span, but for shortened values.
-void const* json_key(bool shorten) noexcept {
-  static constexpr char keys[2] = {};
-  return &keys[shorten ? 1 : 0];
-}
+// How a span is printed. All JSON formats of one style share its cached text.
+struct SpanStyle {
+  bool shortens_values;
+  bool repeats_names;
+
+  void const* key() const noexcept {
+    static constexpr char keys[4] = {};
+    return &keys[number()];
+  }
+  unsigned number() const noexcept { return (shortens_values ? 1 : 0) + (repeats_names ? 2 : 0); }
+};
 
 // Appends a value of a span. The reference parses its own text again whenever values are recorded and when it prints:
 // `reads` times.
@@ -52,19 +61,31 @@ bool prints_itself(ValueKind kind) noexcept {
 
 struct Member {
   std::string_view key;
+  std::size_t field;
   std::uint32_t value_begin;
   std::uint32_t value_size;
 };
+constexpr std::string_view kSpanName = "name";
+
+// Gives members of one name, or of the object's own, other names.
+[[gnu::noinline]] void rename_members(std::span<Member> members, JsonNames& names) noexcept {
+  std::ranges::sort(members, {}, &Member::field);
+  names.reserve(kSpanName);
+  for (Member const& member : members) names.add(member.key);
+  for (std::size_t i = 0; i < members.size(); ++i) members[i].key = names.name(i);
+  std::ranges::sort(members, {}, &Member::key);
+}
 
 // Appends `{"x":1,"name":"span"}`: the fields sorted by name, each with its last value.
-void append_span_object(TextBuffer& out, SpanRef span, bool shorten) noexcept {
+void append_span_object(TextBuffer& out, SpanRef span, SpanStyle style) noexcept {
   Metadata const& metadata = span.metadata();
   InlineTextBuffer<512> values;
   Member members[256];
   std::size_t count = 0;
   std::uint32_t reads = span.values().group_count();
+  bool has_repeated_names = false;
   span.values().for_each_group(metadata, [&](FieldValues const& given) {
-    ShortenedValues const shortened(given, shorten);
+    ShortenedValues const shortened(given, style.shortens_values);
     FieldValues const group = shortened.fields();
     for (std::size_t i = 0; i < group.size(); ++i) {
       Value const value = group.value(i);
@@ -76,19 +97,26 @@ void append_span_object(TextBuffer& out, SpanRef span, bool shorten) noexcept {
       }
       auto const begin = static_cast<std::uint32_t>(values.size());
       append_span_value(values, value, reads);
-      Member const member{key, begin, static_cast<std::uint32_t>(values.size()) - begin};
-      Member* const place = std::lower_bound(members, members + count, key,
-                                             [](Member const& m, std::string_view k) { return m.key < k; });
-      if (place != members + count && place->key == key) {
+      Member const member{key, i, begin, static_cast<std::uint32_t>(values.size()) - begin};
+      Member* const end = members + count;
+      Member* place =
+          std::lower_bound(members, end, key, [](Member const& m, std::string_view k) { return m.key < k; });
+      if (!style.repeats_names) {
+        while (place != end && place->key == key && place->field != i) ++place, has_repeated_names = true;
+        has_repeated_names |= key == kSpanName;
+      }
+      if (place != end && place->key == key) {
         *place = member;
       } else if (count < std::size(members)) {
-        std::move_backward(place, members + count, members + count + 1);
+        std::move_backward(place, end, end + 1);
         *place = member;
         ++count;
       }
     }
     --reads;
   });
+  JsonNames names;
+  if (has_repeated_names) [[unlikely]] rename_members(std::span(members, count), names);
   out.push_back('{');
   for (Member const& member : std::span(members, count)) {
     append_json_string(out, member.key);
@@ -119,13 +147,29 @@ void append_key(TextBuffer& out, std::string_view key) noexcept {
 class Json final : public EventFormat, private SpanTextMaker {
  public:
   explicit Json(FormatOptions const& options)
-      : options_(options), timer_(options.timer.get()), is_time_plain_(timer_ != nullptr && timer_->is_plain()) {
+      : options_(options),
+        timer_(options.timer.get()),
+        is_time_plain_(timer_ != nullptr && timer_->is_plain()),
+        span_style_{options.shorten_span_values, options.repeated_names} {
     for (Level const level : {Level::error, Level::warn, Level::info, Level::debug, Level::trace}) {
       std::string& text = before_fields_[static_cast<std::size_t>(level)];
       if (timer_ != nullptr) text += ',';
       if (options.level) text.append("\"level\":\"").append(name(level)).append("\",");
       if (!options.flatten_event) text += "\"fields\":{";
     }
+    if (!options.flatten_event) return;
+    auto const reserve = [this](bool is_member, std::string_view name) {
+      if (is_member) own_names_.push_back(name);
+    };
+    reserve(timer_ != nullptr, "timestamp");
+    reserve(options.level, "level");
+    reserve(options.target, "target");
+    reserve(options.file.value_or(false), "filename");
+    reserve(options.line_number.value_or(false), "line_number");
+    reserve(options.current_span, "span");
+    reserve(options.span_list, "spans");
+    reserve(options.thread_names, "threadName");
+    reserve(options.thread_ids, "threadId");
   }
 
   bool append(TextBuffer& out, EventView const& event) const noexcept override {
@@ -143,7 +187,11 @@ class Json final : public EventFormat, private SpanTextMaker {
       }
     }
     out.append(before_fields_[static_cast<std::size_t>(metadata.level())]);
-    append_fields(out, event.fields);
+    if (options_.flatten_event && !options_.repeated_names) [[unlikely]] {
+      append_fields_by_name(out, event.fields);
+    } else {
+      append_fields(out, event.fields);
+    }
     if (!options_.flatten_event) end_list(out, '}');
     if (options_.target) append_text(out, "\"target\":", metadata.target());
     if (options_.file.value_or(false) && !metadata.file().empty()) append_text(out, "\"filename\":", metadata.file());
@@ -160,11 +208,26 @@ class Json final : public EventFormat, private SpanTextMaker {
   }
 
  private:
-  static void append_fields(TextBuffer& out, FieldValues const& fields) noexcept {
+  // Each field under a name that nothing else in the object has.
+  [[gnu::noinline]] void append_fields_by_name(TextBuffer& out, FieldValues const& fields) const noexcept {
+    JsonNames names;
+    for (std::string_view const name : own_names_) names.reserve(name);
+    names.add_all(fields.metadata());
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      Value const value = fields.value(i);
+      if (value.is_empty()) continue;
+      append_key(out, names.name(i));
+      value.kind() == ValueKind::message ? append_json_printed(out, value) : append_json_value(out, value);
+      out.push_back(',');
+    }
+  }
+
+  void append_fields(TextBuffer& out, FieldValues const& fields) const noexcept {
     Metadata const& metadata = fields.metadata();
     MetadataParts const& parts = metadata.parts();
     Value const* const values = fields.statement_values();
     if (values == nullptr) return;
+    std::size_t const begin = out.size();
     for (FieldEntry const* entry = parts.fields; entry != parts.fields + parts.field_count; ++entry) {
       if (entry->value_index == kMessageValue) {
         out.append("\"message\":");
@@ -172,6 +235,10 @@ class Json final : public EventFormat, private SpanTextMaker {
       } else {
         Value const& value = values[entry->value_index];
         if (value.is_empty()) continue;
+        if (entry->has_special_name && !options_.repeated_names) [[unlikely]] {  // perhaps that of an earlier field
+          out.resize_down(begin);
+          return append_fields_by_name(out, fields);
+        }
         append_key(out, {parts.text + entry->offset, entry->size});
         append_json_value(out, value);
       }
@@ -193,7 +260,7 @@ class Json final : public EventFormat, private SpanTextMaker {
   }
 
   void append_span(TextBuffer& out, SpanRef span) const noexcept override {
-    append_span_object(out, span, options_.shorten_span_values);
+    append_span_object(out, span, span_style_);
   }
 
   void append_spans(TextBuffer& out, EventView const& event) const noexcept {
@@ -203,23 +270,26 @@ class Json final : public EventFormat, private SpanTextMaker {
   }
   // Identifies the cached text of append_spans() with these options.
   void const* path_key() const noexcept {
-    static constexpr char keys[8] = {};
-    return &keys[(options_.current_span ? 1 : 0) + (options_.span_list ? 2 : 0) + (options_.shorten_span_values ? 4 : 0)];
+    static constexpr char keys[16] = {};
+    return &keys[(options_.current_span ? 1 : 0) + (options_.span_list ? 2 : 0) + 4 * span_style_.number()];
   }
 
   // `"span":{...},"spans":[{...},{...}],`
   void append_spans_below(TextBuffer& out, SpanRef shown, SpanRef current) const noexcept {
     if (options_.current_span) {
       out.append("\"span\":");
-      append_cached(out, shown, json_key(options_.shorten_span_values), *this);
+      append_cached(out, shown, span_style_.key(), *this);
       out.push_back(',');
     }
     if (!options_.span_list) return;
     out.append("\"spans\":[");
-    for_each_from_root(current, [&](SpanRef span) {
-      append_cached(out, span, json_key(options_.shorten_span_values), *this);
-      out.push_back(',');
-    });
+    for_each_from_root(
+        current,
+        [&](SpanRef span) {
+          append_cached(out, span, span_style_.key(), *this);
+          out.push_back(',');
+        },
+        [&] { out.append("{\"name\":\"...\"},"); });
     end_list(out, ']');
   }
 
@@ -240,7 +310,9 @@ class Json final : public EventFormat, private SpanTextMaker {
   FormatOptions const options_;
   Timer const* const timer_;
   bool const is_time_plain_;
+  SpanStyle const span_style_;
   std::array<std::string, 6> before_fields_;  // by level: the text between the time and the fields
+  std::vector<std::string_view> own_names_;   // that fields may not have
 };
 
 }  // namespace

@@ -41,7 +41,7 @@ namespace internal {
 struct FieldEntry {
   std::uint32_t offset;
   std::uint32_t size : 23;
-  std::uint32_t has_special_name : 1;  // is_special_name() or name_needs_escaping()
+  std::uint32_t has_special_name : 1;  // is_special_name(), name_needs_escaping(), or that of an earlier field
   std::uint32_t value_index : 8;
 };
 
@@ -66,6 +66,18 @@ constexpr bool name_needs_escaping(std::string_view name) noexcept {
   return false;
 }
 
+// Marks names that an earlier field has. Only callsites made at run time and recorded ones have such fields, and
+// statements with `p->x` beside `kv("p.x", ...)`.
+constexpr void mark_repeated_names(FieldEntry* fields, std::size_t count, char const* text) noexcept {
+  for (std::size_t i = 1; i < count; ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      if (fields[k].size != fields[i].size || fields[k].value_index == 0xff || fields[i].value_index == 0xff) continue;
+      std::string_view const name(text + fields[i].offset, fields[i].size);
+      if (name == std::string_view(text + fields[k].offset, fields[k].size)) fields[i].has_special_name = true;
+    }
+  }
+}
+
 // A placeholder in the message: value `value_index` is printed at `offset` of the literal text. Its format
 // specification is at `spec_offset` of the metadata's text and may contain nested placeholders, which are numbered:
 // `{3}`.
@@ -78,7 +90,6 @@ struct MessagePlaceholder {
 };
 
 inline constexpr std::uint16_t kNotOnlyNumbers = 0xffff;
-inline constexpr std::uint32_t kLineZero = ~std::uint32_t{0};  // in place of a line 0 that is known
 inline constexpr std::uint8_t kMessageValue = 0xff;  // the value_index of the message itself
 inline constexpr std::string_view kMessageName = "message";  // its name, whatever its FieldEntry refers to
 
@@ -108,6 +119,7 @@ struct MetadataParts {
   bool is_perf = false;
   bool has_names_to_escape = false;  // name, target or a field name_needs_escaping()
   bool is_annotation = false;
+  bool has_line_zero = false;  // a line 0 that is known
   bool ends_perf_span = false;  // the event at the end of a perf span: a message, `duration_us` and `duration_ms`
   std::uint16_t numbers_size = kNotOnlyNumbers;  // the size of a record's values in bytes, if all have number types
 };
@@ -156,7 +168,7 @@ class Metadata {
     return parts_.file == nullptr ? std::string_view() : std::string_view(parts_.file);
   }
   /// Line in file(), from 1; 0 if not known.
-  constexpr std::uint32_t line() const noexcept { return parts_.line == internal::kLineZero ? 0 : parts_.line; }
+  constexpr std::uint32_t line() const noexcept { return parts_.line; }
   constexpr FieldNames fields() const noexcept { return FieldNames(*this); }
   /// The most verbose level compiled into the callsite's translation unit.
   constexpr LevelFilter max_compiled_level() const noexcept { return parts_.max_level; }

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "tracing_core/format/json_names.h"
 #include "tracing_core/format/json_value.h"
 #include "tracing_core/format/perf_line.h"
 #include "tracing_core/format/timer.h"
@@ -9,17 +10,10 @@
 namespace tracing::inline v1::internal {
 namespace {
 
-bool is_ours(std::string_view name) noexcept {
-  return name == "event" || name == "name" || name == "duration_us" || name == "duration_ms";
-}
-
-void append_field(TextBuffer& out, std::string_view name, Value const& value, bool prefixed) noexcept {
+void append_field(TextBuffer& out, std::string_view name, Value const& value) noexcept {
   if (value.is_empty()) return;
-  InlineTextBuffer<64> key;
-  if (prefixed) key.append("fields.");
-  key.append(name);
   out.push_back(',');
-  append_json_text(out, key.view());
+  append_json_text(out, name);
   out.push_back(':');
   append_json_value(out, value);
 }
@@ -41,21 +35,14 @@ void append_perf_span(TextBuffer& out, SpanRef span, std::uint64_t duration_ns, 
   begin_perf_object(out, time, metadata.level(), kCompletionMessage);
   out.append(",\"name\":");
   append_json_text(out, metadata.name());
+  JsonNames names;
+  for (char const* const own : {"event", "name", "duration_us", "duration_ms"}) names.reserve(own);
+  names.add_all(metadata);
   {
     SpanLock const lock = span.lock();
-    std::size_t const count = metadata.parts().field_count;
-    // A field that was recorded more than once has its last value.
-    for (std::size_t i = 0; i < count; ++i) {
-      std::uint32_t last = 0, group = 0;
-      span.values().for_each_group(metadata, [&](FieldValues const& values) {
-        ++group;
-        if (!values.value(i).is_empty()) last = group;
-      });
-      group = 0;
-      span.values().for_each_group(metadata, [&](FieldValues const& values) {
-        if (++group == last) append_field(out, values.name(i), values.value(i), is_ours(values.name(i)));
-      });
-    }
+    span.values().for_each_last_group(metadata, [&](FieldValues const& values) {
+      for (std::size_t i = 0; i < values.size(); ++i) append_field(out, names.name(i), values.value(i));
+    });
   }
   out.append(",\"duration_us\":");
   out.append_uint(duration_ns / 1000);
@@ -72,9 +59,11 @@ void append_perf_event(TextBuffer& out, Event const& event, Instant time) noexce
     if (fields.value(i).kind() == ValueKind::message) append_message(message, fields.value(i));
   }
   begin_perf_object(out, time, metadata.level(), message.view());
+  JsonNames names;
+  names.reserve("event");
+  names.add_all(metadata);
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (fields.value(i).kind() == ValueKind::message) continue;
-    append_field(out, fields.name(i), fields.value(i), fields.name(i) == "event");
+    if (fields.value(i).kind() != ValueKind::message) append_field(out, names.name(i), fields.value(i));
   }
   out.append("}}\n");
 }

@@ -107,6 +107,7 @@ void check_entries(SiteRow const& row, SiteRoom const& room, std::string_view te
     field.has_special_name = is_special_name(name.data(), name.size()) || name_needs_escaping(name);
     parts.has_names_to_escape |= name_needs_escaping(name);
   }
+  mark_repeated_names(room.fields, row.field_count, text.data());
   auto const is_field = [&](std::string_view name) {
     for (std::size_t i = 0; i < row.field_count; ++i) {
       FieldEntry const& field = room.fields[i];
@@ -129,7 +130,8 @@ void copy_row(SiteRow const& row, MetadataParts& parts) noexcept {
   parts.function_size = row.function_size;
   parts.module_path_size = row.module_path_size;
   parts.message_size = row.message_size;
-  parts.line = row.line == 0 && (row.flags & kSiteHasLineZero) != 0 ? kLineZero : row.line;
+  parts.line = row.line;
+  parts.has_line_zero = (row.flags & kSiteHasLineZero) != 0;
   parts.field_count = row.field_count;
   parts.placeholder_count =
       static_cast<std::uint8_t>(std::min<std::size_t>(row.placeholder_count, row.value_count + kMaxMorePlaceholders));

@@ -73,7 +73,7 @@ void write_site(char* to, Metadata const& metadata, std::uint32_t number) noexce
   row.flags = static_cast<std::uint8_t>(
       (parts.has_module_path ? kSiteHasModulePath : 0) | (parts.has_message ? kSiteHasMessage : 0) |
       (parts.is_perf ? kSiteIsPerf : 0) | (parts.ends_perf_span ? kSiteEndsPerfSpan : 0) |
-      (parts.file != nullptr ? kSiteHasFile : 0) | (parts.line == kLineZero ? kSiteHasLineZero : 0));
+      (parts.file != nullptr ? kSiteHasFile : 0) | (parts.has_line_zero ? kSiteHasLineZero : 0));
   row.field_count = parts.field_count;
   row.unnamed_count = parts.unnamed_count;
   row.value_count = parts.value_count;

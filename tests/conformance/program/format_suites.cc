@@ -70,6 +70,8 @@ tracing::PrintOptions print_options(Json const& config) {
   tracing::FormatOptions& format = options.format;
   format.kind = format_kind(reader.get<std::string>("format"));
   format.name_sanitization = false;  // the reference prints names unchanged
+  format.all_values = true;          // each value of a field
+  format.repeated_names = true;      // and two members of one name in an object
   format.timer = timer(reader.get_or<std::string>("time", "fixed"));
   for (auto const& [key, option] : {std::pair{"ansi", &format.ansi},
                                     {"ansi_sanitization", &format.ansi_sanitization},
