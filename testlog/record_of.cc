@@ -40,7 +40,7 @@ void add_fields(std::vector<Field>& out, tracing::FieldValues const& values, std
 
 SpanInfo span_info(tracing::Metadata const& metadata, tracing::StoredValues const& values) {
   SpanInfo info{std::string(metadata.name()), std::string(metadata.target()), metadata.level(), {}};
-  values.for_each_group(
+  values.for_each_last_group(
       metadata, [&info](tracing::FieldValues const& group) { add_fields(info.fields, group, nullptr); });
   return info;
 }

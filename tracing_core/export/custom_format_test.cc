@@ -165,7 +165,7 @@ TEST(FieldFormat, DecidesHowLaterValuesAreAdded) {
     Span::current().record(tracing::kv("n", 3));
     TRACE_INFO("at last");
   });
-  EXPECT_EQ(text, "a{n=1}: before\na{n=1 and later: m=2}: after\na{n=1 and later: m=2 and later: n=3}: at last\n");
+  EXPECT_EQ(text, "a{n=1}: before\na{n=1 and later: m=2}: after\na{n=3 and later: m=2}: at last\n");
 }
 
 TEST(PrintLayer, MarksATimerWithoutTime) {

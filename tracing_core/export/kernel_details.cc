@@ -44,7 +44,7 @@ void append_word(TextBuffer& out, std::string_view key, std::string_view value) 
 void append_kernel_details(TextBuffer& out, SpanRef span) {
   std::optional<std::uint64_t> registers, shared, dynamic;
   std::string grid, block;
-  for_each_group_from(span, 0, [&](FieldValues const& values) {
+  for_each_value_of(span, [&](FieldValues const& values) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       std::string_view const name = values.name(i);
       Value const value = values.value(i);

@@ -60,12 +60,12 @@ PrintLayer::PrintLayer(PrintOptions options)
       writer_(options.writer != nullptr ? std::move(options.writer) : to_sink(FdSink::duplicate_of(2))),
       line_sink_(dynamic_cast<LineSink*>(writer_->only_sink())), span_events_(options.span_events),
       threshold_ns_(options.threshold.count() > 0 ? static_cast<std::uint64_t>(options.threshold.count()) : 0),
-      prints_time_(options.format.timer != nullptr), timing_(prints_time_ && has(span_events_, SpanEvents::close)) {}
+      prints_time_(options.format.timer != nullptr), keeps_all_values_(options.format.all_values), timing_(prints_time_ && has(span_events_, SpanEvents::close)) {}
 
 PrintLayer::~PrintLayer() = default;
 
 Hooks PrintLayer::hooks() const noexcept {
-  Hooks hooks = Hooks::event;
+  Hooks hooks = keeps_all_values_ ? Hooks::event | Hooks::all_values : Hooks::event;
   if (timing_ || has(span_events_, SpanEvents::new_span)) hooks = hooks | Hooks::new_span;
   if (timing_ || has(span_events_, SpanEvents::enter)) hooks = hooks | Hooks::enter;
   if (timing_ || has(span_events_, SpanEvents::exit)) hooks = hooks | Hooks::exit;

@@ -66,6 +66,7 @@ class PrintLayer final : public Layer {
   SpanEvents const span_events_;
   std::uint64_t const threshold_ns_;
   bool const prints_time_;
+  bool const keeps_all_values_;
   bool const timing_;
 };
 

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <exception>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/approval.h"
 #include "tests/support/printed.h"
@@ -101,6 +104,146 @@ TEST(PrintLayer, ShowsFieldsRecordedBetweenTwoLinesOfASpan) {
     }
     EXPECT_EQ(at, text.size());
   }
+}
+
+// A download with a progress field, and a status that is recorded after it for the first time.
+void emit_progress() {
+  auto download = TRACE_MAKE_SPAN(info, "download", tracing::kv("url", "a"), tracing::kv("percent", tracing::empty),
+                                  tracing::kv("status", tracing::empty));
+  auto const inside = download.enter();
+  for (int i = 0; i < 3; ++i) download.record(tracing::kv("percent", i));
+  download.record(tracing::kv("status", "retrying"));
+  download.record(tracing::kv("percent", 3), tracing::kv("url", "b"));
+  download.record(tracing::kv("status", "done, after a while"));
+  TRACE_INFO("event");
+}
+
+TEST(PrintLayer, ShowsTheLastValueOfAFieldInThePlaceOfTheFirst) {
+  auto const print = [](FormatKind kind) {
+    return printed(format({.kind = kind, .target = false, .level = false, .timer = nullptr}), emit_progress);
+  };
+  EXPECT_EQ(print(FormatKind::full), "download{url=\"b\" percent=3 status=\"done, after a while\"}: event\n");
+  EXPECT_EQ(print(FormatKind::compact), "download: event url=\"b\" percent=3 status=\"done, after a while\"\n");
+  EXPECT_EQ(print(FormatKind::pretty),
+            "   event\n    in download with url: \"b\", percent: 3, status: \"done, after a while\"\n\n");
+  EXPECT_NE(print(FormatKind::json).find(R"("span":{"percent":3,"status":"done, after a while","url":"b","name":"download"})"),
+            std::string::npos);
+}
+
+TEST(PrintLayer, ShowsAllValuesOfAFieldAsTheReferenceDoes) {
+  auto const print = [](FormatKind kind) {
+    return printed(format({.kind = kind, .all_values = true, .target = false, .level = false, .timer = nullptr}),
+                   emit_progress);
+  };
+  EXPECT_EQ(print(FormatKind::full),
+            "download{url=\"a\" percent=0 percent=1 percent=2 status=\"retrying\" percent=3 url=\"b\" "
+            "status=\"done, after a while\"}: event\n");
+}
+
+TEST(PrintLayer, LayersOfOneRegistryMayShowAllValuesOrTheLast) {
+  std::string all, last;
+  auto const to = [](std::string& out, bool all_values) {
+    PrintOptions options = format({.all_values = all_values, .target = false, .level = false, .timer = nullptr});
+    options.writer = to_sink(make_sink([&out](Level, std::string_view line) { out += line; }));
+    return print_layer(std::move(options));
+  };
+  with_default(RegistryBuilder().with(to(all, true)).with(to(last, false)).build(), emit_progress);
+  EXPECT_NE(all.find("percent=0 percent=1"), all.npos) << all;
+  EXPECT_EQ(last, "download{url=\"b\" percent=3 status=\"done, after a while\"}: event\n");
+}
+
+TEST(PrintLayer, ALineDoesNotGrowWithTheNumberOfRecordings) {
+  for (FormatKind const kind : {FormatKind::full, FormatKind::compact, FormatKind::pretty, FormatKind::json}) {
+    std::string const text = printed(format({.kind = kind}), [] {
+      auto span = TRACE_MAKE_SPAN(info, "download", tracing::kv("percent", tracing::empty), tracing::kv("at", tracing::empty));
+      auto const inside = span.enter();
+      for (int i = 0; i < 20000; ++i) span.record(tracing::kv("percent", i), tracing::kv("at", std::to_string(i)));
+      TRACE_INFO("done");
+      auto const registry = static_cast<Registry*>(current_subscriber());
+      EXPECT_LT(registry->span(span.id()).values().size_bytes(), 512u);
+    });
+    EXPECT_LT(text.size(), 500u);
+    EXPECT_NE(text.find("19999"), text.npos);
+  }
+}
+
+// ---- names in JSON ----
+
+// Parses the text and fails if an object has two members of one name.
+nlohmann::json strict(std::string const& text) {
+  std::vector<std::set<std::string>> names;
+  return nlohmann::json::parse(text, [&](int, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
+    using Event = nlohmann::json::parse_event_t;
+    if (event == Event::object_start) names.emplace_back();
+    if (event == Event::object_end) names.pop_back();
+    bool const is_repeated = event == Event::key && !names.back().insert(parsed.get<std::string>()).second;
+    EXPECT_FALSE(is_repeated) << text;
+    return true;
+  });
+}
+
+TEST(PrintLayer, JsonKeepsAFieldThatHasTheNameOfAMember) {
+  auto const line = strict(printed(format({.kind = FormatKind::json}), [] {
+    TRACE_SPAN(info, "load", tracing::kv("name", "resnet50"), tracing::kv("fields.name", 1));
+    TRACE_INFO("loading", tracing::kv("level", 3), tracing::kv("name", "x"));
+  }));
+  EXPECT_EQ(line["span"], nlohmann::json::parse(
+                              R"({"fields.fields.name":1,"fields.name":"resnet50","name":"load"})"));
+  EXPECT_EQ(line["spans"][0], line["span"]);
+  EXPECT_EQ(line["fields"], nlohmann::json::parse(R"({"message":"loading","level":3,"name":"x"})"));
+}
+
+TEST(PrintLayer, FlatJsonKeepsFieldsThatHaveTheNamesOfMembers) {
+  FormatOptions const options{
+      .kind = FormatKind::json, .file = true, .line_number = true, .thread_ids = true, .thread_names = true, .flatten_event = true};
+  auto const line = strict(printed(format(options), [] {
+    TRACE_SPAN(info, "load");
+    TRACE_INFO("loading", kv("level", 1), kv("target", 2), kv("timestamp", 3), kv("span", 4), kv("spans", 5),
+               kv("filename", 6), kv("line_number", 7), kv("threadName", 8), kv("threadId", 9), kv("test", 10));
+  }));
+  int number = 0;
+  for (char const* const name :
+       {"level", "target", "timestamp", "span", "spans", "filename", "line_number", "threadName", "threadId"}) {
+    EXPECT_EQ(line["fields." + std::string(name)], ++number);
+    EXPECT_TRUE(line.contains(name));
+  }
+  EXPECT_EQ(line["test"], 10);
+  EXPECT_EQ(line["message"], "loading");
+  EXPECT_EQ(line["level"], "INFO");
+}
+
+TEST(PrintLayer, FlatJsonReservesOnlyTheNamesOfItsOptions) {
+  auto const line = strict(
+      printed(format({.kind = FormatKind::json, .timer = nullptr, .flatten_event = true, .span_list = false}), [] {
+        TRACE_INFO("out of spans", kv("timestamp", 1), kv("spans", 2), kv("span", 3));
+      }));
+  EXPECT_EQ(line["timestamp"], 1);
+  EXPECT_EQ(line["spans"], 2);
+  EXPECT_EQ(line["fields.span"], 3) << "the name does not depend on whether there is a span";
+}
+
+TEST(PrintLayer, JsonKeepsRepeatedFields) {
+  RuntimeCallsite const event({.kind = Kind::event, .name = "event", .target = "t", .fields = {"a", "b", "a", "a"}});
+  RuntimeCallsite const span({.kind = Kind::span, .name = "span", .target = "t", .fields = {"r#a", "a", "name", "b", "b"}});
+  struct Point {
+    int x;
+  } const point{1}, *const p = &point;
+  std::string const text = printed(format({.kind = FormatKind::json}), [&] {
+    Value const values[] = {Value::of_i64(1), Value::of_i64(2), Value::of_i64(3), Value::of_i64(4), Value::of_i64(5)};
+    auto const entered = Span::make(span.callsite(), values).entered();
+    emit_event(event.callsite(), values);
+    TRACE_INFO("both", p->x, kv("p.x", 2));
+  });
+  auto const first = strict(text.substr(0, text.find('\n')));
+  EXPECT_EQ(first["fields"]["a"], 1);
+  EXPECT_EQ(first["fields"]["fields.a"], 3);
+  EXPECT_EQ(first["fields"]["fields.4.a"], 4);
+  EXPECT_EQ(first["span"]["fields.name"], 3);
+  EXPECT_EQ(first["span"]["b"], 4);
+  EXPECT_EQ(first["span"]["fields.b"], 5);
+  auto const second = strict(text.substr(text.find('\n') + 1));
+  EXPECT_EQ(second["fields"]["p.x"], 1);
+  EXPECT_EQ(second["fields"]["fields.p.x"], 2);
 }
 
 TEST(PrintLayer, ShowsTheSpansThatItsOwnFilterAdmits) {

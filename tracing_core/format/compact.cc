@@ -14,17 +14,18 @@ class Compact final : public TextFormat<kAnsi> {
     if (options_.thread_names || options_.thread_ids)
       append_thread(out, event.context.track(), options_);
     if (event.shown) {
-      for_each_from_root(event.shown, [&](SpanRef span) {
-        append_name(out, span.metadata(), kBold, printed_name(span.metadata()));
-        out.push_back(':');
-      });
+      for_each_from_root(
+          event.shown,
+          [&](SpanRef span) {
+            append_name(out, span.metadata(), kBold, printed_name(span.metadata()));
+            out.push_back(':');
+          },
+          [&] { out.append("...:"); });
       out.push_back(' ');
     }
     append_location(out, event.metadata);
     fields_->append(out, event.fields, style_);
-    for_each_from_root(event.scope, [&](SpanRef span) {
-      append_cached(out, span, key_, *this);
-    });
+    for_each_from_root(event.scope, [&](SpanRef span) { append_cached(out, span, key_, *this); }, [] {});
     out.push_back('\n');
     return true;
   }

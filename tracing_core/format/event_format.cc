@@ -90,11 +90,11 @@ void append_cached_slowly(TextBuffer& out, SpanRef span, void const* key, SpanTe
   SpanLock const lock = span.lock();
   CachedText* const cached = span.cached_text(key);
   if (cached == nullptr) return maker.append_span(out, span);
-  std::uint32_t const groups = span.values().group_count();
-  if (cached->group_count != groups) {
+  std::uint32_t const changes = span.values().changes();
+  if (cached->changes != changes) {
     cached->text.clear();
     maker.append_span(cached->text, span);
-    cached->group_count = groups;
+    cached->changes = changes;
   }
   if (!cached->text.empty()) out.append(cached->text.view());
 }

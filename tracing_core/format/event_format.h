@@ -49,6 +49,12 @@ struct FormatOptions {
   bool name_sanitization = true;   ///< escape these and line ends in names of targets, spans, fields and threads
   bool value_sanitization = false; ///< escape these in all values, too, and indent further lines; JSON needs neither
   bool shorten_span_values = false; ///< of a span's value that is longer, print the first 4 KiB and the size in bytes
+  /// Print a field that was recorded several times with each of its values, `percent=0 percent=1`, as the reference does.
+  /// Spans and lines then grow with each record(). Otherwise the last value is in the place of the first.
+  bool all_values = false;
+  /// Of JSON: let a field keep its name if the object has another member of this name, as the reference does. Readers then
+  /// see only one of the two. Otherwise the field is `fields.<name>`.
+  bool repeated_names = false;
   bool target = true;
   bool level = true;
   std::optional<bool> file{};         ///< on for pretty, off for the others

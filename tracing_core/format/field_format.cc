@@ -254,7 +254,7 @@ void FieldFormat::append_span(TextBuffer& out, SpanRef span, TextStyle style) co
     append(out, FieldValues(kPerfName, &name), style);
     if (metadata.fields().empty()) return;
   }
-  span.values().for_each_group(metadata, [&](FieldValues const& given) {
+  auto const append_group = [&](FieldValues const& given) {
     internal::ShortenedValues const shortened(given, style.shorten_span_values);
     FieldValues const group = shortened.fields();
     std::size_t const before = out.size();
@@ -265,7 +265,9 @@ void FieldFormat::append_span(TextBuffer& out, SpanRef span, TextStyle style) co
       if (first && out.view().substr(before) == " ") out.resize_down(before);  // the span was made without values
     }
     first = false;
-  });
+  };
+  StoredValues const& values = span.values();
+  style.all_values ? values.for_each_group(metadata, append_group) : values.for_each_last_group(metadata, append_group);
 }
 
 std::shared_ptr<FieldFormat const> default_fields() {

@@ -26,8 +26,9 @@ class FieldFormat {
   virtual void append_recorded(TextBuffer& out, std::size_t begin, FieldValues const& fields,
                                TextStyle style) const noexcept;
 
-  /// Appends all fields of a span: append() for those it was made with, append_recorded() for each record() since. For
-  /// a perf span append() for its name, append_recorded() for everything else.
+  /// Appends all fields of a span: append() for those it was made with, append_recorded() for those of each later
+  /// record(). A field that was recorded several times is in the first of these calls, with its last value, unless the
+  /// style wants all values. For a perf span append() for its name, append_recorded() for everything else.
   void append_span(TextBuffer& out, SpanRef span, TextStyle style) const noexcept;
 
   /// Identifies this format's cached texts. Unique in the process.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "tracing_core/dispatch/runtime_callsite.h"
@@ -12,20 +13,34 @@
 
 namespace tracing::inline v1::internal {
 
-// Calls `f(span)` for `leaf` and all its ancestors, outermost first. Any depth; does not allocate.
-template <class F>
-inline void for_each_from_root(SpanRef leaf, F&& f) noexcept {
+// How many spans a line shows, the innermost: it stays short, and its cost the same, however deep a recursion is.
+inline constexpr std::size_t kMaxShownSpans = 100;
+inline constexpr std::string_view kMoreSpans = "...";  // in place of the outer ones
+
+template <std::size_t kRoom>
+union SpanRoom {
+  SpanRoom() noexcept {}  // leaves the spans uninitialized
+  SpanRef spans[kRoom];
+};
+
+template <class F, class More>
+[[gnu::noinline]] void for_each_of_many(SpanRef leaf, F& f, More& more) noexcept {
+  SpanRoom<kMaxShownSpans> room;
+  std::size_t depth = 0;
+  SpanRef span = leaf;
+  for (; span && depth < kMaxShownSpans; span = span.parent()) room.spans[depth++] = span;
+  if (span) more();
+  while (depth > 0) f(room.spans[--depth]);
+}
+
+// Calls `f(span)` for `leaf` and its ancestors, outermost first; `more()` before, if there are more than kMaxShownSpans.
+template <class F, class More>
+inline void for_each_from_root(SpanRef leaf, F&& f, More&& more) noexcept {
   constexpr std::size_t kRoom = 16;
-  union Room {
-    Room() noexcept {}  // leaves the spans uninitialized
-    SpanRef spans[kRoom];
-  } room;
+  SpanRoom<kRoom> room;
   std::size_t depth = 0;
   for (SpanRef span = leaf; span; span = span.parent()) {
-    if (depth == kRoom) [[unlikely]] {
-      return visit_from_root(
-          leaf, [](void* context, SpanRef s) { (*static_cast<std::remove_reference_t<F>*>(context))(s); }, &f);
-    }
+    if (depth == kRoom) [[unlikely]] return for_each_of_many(leaf, f, more);
     room.spans[depth++] = span;
   }
   while (depth > 0) f(room.spans[--depth]);
@@ -33,7 +48,8 @@ inline void for_each_from_root(SpanRef leaf, F&& f) noexcept {
 
 // Identifies a span's cached text: formats that print spans differently have different keys.
 inline void const* text_key(FieldFormat const& fields, TextStyle style, unsigned shape) noexcept {
-  return reinterpret_cast<void const*>(fields.number() << 9 | unsigned{style.shorten_span_values} << 8 | shape << 4 |
+  return reinterpret_cast<void const*>(fields.number() << 10 | unsigned{style.shorten_span_values} << 9 |
+                                       unsigned{style.all_values} << 8 | shape << 4 |
                                        unsigned{style.sanitize_values} << 3 |
                                        unsigned{style.sanitize_names} << 2 | unsigned{style.ansi} << 1 |
                                        unsigned{style.sanitize});
@@ -71,7 +87,7 @@ class TextFormat : public EventFormat, protected SpanTextMaker {
         timer_(options.timer.get()),
         fields_(options.fields != nullptr ? options.fields : std::move(fields)),
         style_{kAnsi, options.ansi_sanitization, options.name_sanitization, options.value_sanitization,
-               options.shorten_span_values},
+               options.shorten_span_values, options.all_values},
         file_(options.file.value_or(location)),
         line_number_(options.line_number.value_or(location)),
         key_(text_key(*fields_, style_, shape)) {}

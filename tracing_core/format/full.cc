@@ -53,7 +53,12 @@ class Full final : public TextFormat<kAnsi> {
   // `span{fields}:span{fields}:`
   void append_spans(TextBuffer& out, SpanRef leaf) const noexcept {
     append_path(out, leaf, key_, [&] {
-      for_each_from_root(leaf, [&](SpanRef span) { append_cached(out, span, key_, *this); });
+      for_each_from_root(
+          leaf, [&](SpanRef span) { append_cached(out, span, key_, *this); },
+          [&] {
+            out.append(kMoreSpans);
+            append_painted(out, kAnsi, kDim, ":");
+          });
     });
   }
 

@@ -13,7 +13,10 @@ class Pretty final : public TextFormat<kAnsi> {
   bool append(TextBuffer& out, EventView const& event) const noexcept override {
     append_first_line(out, event);
     append_location(out, event);
-    for (SpanRef span = event.shown; span; span = span.parent()) append_cached(out, span, key_, *this);
+    SpanRef span = event.shown;
+    for (std::size_t count = 0; span && count < kMaxShownSpans; ++count, span = span.parent())
+      append_cached(out, span, key_, *this);
+    if (span) out.append("    in ...\n");
     out.push_back('\n');
     return true;
   }

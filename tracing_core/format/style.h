@@ -13,6 +13,7 @@ struct TextStyle {
   bool sanitize_names = true;  ///< escape these and line ends in names
   bool sanitize_values = false;  ///< escape these in all values, and indent further lines of messages and values
   bool shorten_span_values = false;  ///< print of a span's value that is longer only the first 4 KiB and the size
+  bool all_values = false;  ///< of a field that was recorded several times each value, not only the last
 
   /// Whether messages and error texts are printed with escapes.
   constexpr bool sanitizes_text() const noexcept { return sanitize || sanitize_values; }

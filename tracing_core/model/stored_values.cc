@@ -1,8 +1,10 @@
 #include "tracing_core/model/stored_values.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace tracing::inline v1 {
 namespace {
@@ -75,15 +77,86 @@ void StoredValues::copy_from(StoredValues const& other) noexcept {
   if (other.size_ > capacity_ && !grow(other.size_)) return;
   std::memcpy(data_, other.data_, other.size_);
   size_ = other.size_;
-  groups_ = other.groups_;
+  changes_ = other.changes_;
 }
 
-bool StoredValues::add_stored(char const* groups, std::size_t size, std::uint32_t count, bool may_grow) noexcept {
-  if (size_ + size > capacity_ && (!may_grow || !grow(size))) return false;
-  std::memcpy(data_ + size_, groups, size);
-  size_ += static_cast<std::uint32_t>(size);
-  groups_ += count;
-  return true;
+void StoredValues::update(Metadata const& metadata, StoredValues& recorded, bool keep_all) noexcept {
+  ++changes_;
+  if (recorded.empty()) return;  // memory ran out
+  if (!keep_all && !replace_numbers(recorded)) return merge(metadata, recorded);
+  Group* const group = recorded.group_at(0);
+  Value const* const values = values_of(group);
+  bool const any = std::any_of(values, values + group->count, [](Value const& value) { return !value.is_empty(); });
+  if (any || keep_all) append_group(recorded);
+}
+
+void StoredValues::append_group(StoredValues const& recorded) noexcept {
+  if (size_ + recorded.size_ > capacity_ && !grow(recorded.size_)) return;
+  std::memcpy(data_ + size_, recorded.data_, recorded.size_);
+  size_ += recorded.size_;
+}
+
+// Replaces numbers by numbers, which need no other room, and removes them from `recorded`. False if another value has
+// to be replaced.
+bool StoredValues::replace_numbers(StoredValues& recorded) noexcept {
+  Group* const from = recorded.group_at(0);
+  bool are_all = true;
+  for (std::size_t at = first_group_bytes(); at < size_; at += group_at(at)->size) {
+    Group* const to = group_at(at);
+    for (std::uint32_t i = 0; i < std::min(from->count, to->count); ++i) {
+      Value& before = values_of(to)[i];
+      Value& now = values_of(from)[i];
+      if (before.is_empty() || now.is_empty()) continue;
+      if (is_plain(before.kind()) && is_plain(now.kind())) {
+        before = std::exchange(now, Value());
+      } else {
+        are_all = false;
+      }
+    }
+  }
+  return are_all;
+}
+
+// Makes all groups anew, with `recorded` in place of earlier values.
+void StoredValues::merge(Metadata const& metadata, StoredValues& recorded) noexcept {
+  StoredValues merged;
+  DecodedValues added;
+  decode_group(recorded.data_, 0, metadata, added);
+  std::size_t const count = metadata.parts().value_count;
+  for (std::size_t at = 0; at < size_;) {
+    DecodedValues group;
+    bool const is_first = at == 0;
+    at = decode_group(data_, at, metadata, group);
+    for (std::size_t i = 0; i < count && !is_first; ++i) {
+      if (!group.values_[i].is_empty() && !added.values_[i].is_empty())
+        group.values_[i] = std::exchange(added.values_[i], Value());
+    }
+    merged.add(FieldValues(metadata, group.data()));
+  }
+  if (std::any_of(added.values_, added.values_ + count, [](Value const& value) { return !value.is_empty(); }))
+    merged.add(FieldValues(metadata, added.data()));
+  merged.changes_ = changes_;
+  copy_from(merged);
+}
+
+StoredValues::LastValues::LastValues(StoredValues const& values, Metadata const& metadata) noexcept
+    : count_(metadata.parts().value_count) {
+  for (std::size_t i = 0; i < count_; ++i) new (&last_.values_[i]) Value();
+  values.for_each_group(metadata, [this](FieldValues const& group) {
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (!group.statement_values()[i].is_empty()) last_.values_[i] = group.statement_values()[i];
+    }
+  });
+}
+
+bool StoredValues::LastValues::move_to(DecodedValues& group) noexcept {
+  bool any = std::exchange(is_first_, false);
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (group.values_[i].is_empty()) continue;
+    group.values_[i] = std::exchange(last_.values_[i], Value());
+    any |= !group.values_[i].is_empty();
+  }
+  return any;
 }
 
 bool StoredValues::grow(std::size_t count) noexcept {

@@ -23,9 +23,10 @@ class DecodedValues {
   };
 };
 
-/// Typed values in one block of bytes: numbers as they are, text copied, objects as their printed text. Has one group
-/// for each time that values were recorded. Position-independent: the bytes may be copied elsewhere. The first bytes
-/// are inline, more are allocated by malloc; values that memory runs out for are dropped. Single-thread.
+/// Typed values in one block of bytes: numbers as they are, text copied, objects as their printed text. In groups: one
+/// from the beginning, and one for each time that values were recorded later. Position-independent: the bytes may be
+/// copied elsewhere. The first bytes are inline, more are allocated by malloc; values that memory runs out for are
+/// dropped. Single-thread.
 class StoredValues {
  public:
   StoredValues() noexcept = default;
@@ -53,7 +54,7 @@ class StoredValues {
     std::size_t const size = sizeof(Group) + bytes;
     *reinterpret_cast<Group*>(data_) = {static_cast<std::uint32_t>(size), metadata.parts().value_count};
     size_ = static_cast<std::uint32_t>(size);
-    groups_ = 1;
+    changes_ = 1;
     last_ = 0;
     // An index that counts up to zero from the end: one register for both pointers and the end.
     char const* const from_end = reinterpret_cast<char const*>(values) + bytes;
@@ -65,16 +66,17 @@ class StoredValues {
   void add(FieldValues const& values) noexcept {
     if (add_borrowed(values.metadata(), values.statement_values())) keep_payloads();
   }
-  /// Adds `count` groups, `size` bytes copied from another StoredValues. False if there is no room, for which it
-  /// allocates only if it `may_grow`.
-  bool add_stored(char const* groups, std::size_t size, std::uint32_t count, bool may_grow = true) noexcept;
+  /// Adds the only group of `recorded`, which has the same fields. A field that was recorded since the beginning
+  /// already has its new value in place of the earlier one, so that the size does not grow with the number of calls,
+  /// unless all values are to be kept. `recorded` may be changed.
+  void update(Metadata const& metadata, StoredValues& recorded, bool keep_all = false) noexcept;
   /// Copies the data that the last group's values point to, and prints objects.
   void keep_payloads() noexcept;
   /// Removes all groups; keeps a small buffer.
   void clear() noexcept {
     if (capacity_ > kMaxKept) shrink();
     size_ = 0;
-    groups_ = 0;
+    changes_ = 0;
   }
   /// Replaces the content by that of `other`.
   void copy_from(StoredValues const& other) noexcept;
@@ -83,13 +85,19 @@ class StoredValues {
   bool is_large() const noexcept { return capacity_ > kMaxKept; }
   std::size_t size_bytes() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  std::uint32_t group_count() const noexcept { return groups_; }
+  /// How often values were added, to see whether something made from them is out of date.
+  std::uint32_t changes() const noexcept { return changes_; }
+  std::uint32_t group_count() const noexcept {
+    std::uint32_t count = 0;
+    for (std::size_t at = 0; at < size_; at += group_at(at)->size) ++count;
+    return count;
+  }
   /// The size of the first group; zero if there is none.
   std::size_t first_group_bytes() const noexcept {
-    return size_ == 0 ? 0 : reinterpret_cast<Group const*>(data_)->size;
+    return size_ == 0 ? 0 : group_at(0)->size;
   }
 
-  /// Calls `f(FieldValues)` for each group in order. The values are borrowed from here.
+  /// Calls `f(FieldValues)` for each group in order. The values are borrowed from here. A field may be in several.
   template <class F>
   void for_each_group(Metadata const& metadata, F&& f) const {
     for (std::size_t at = 0; at < size_;) {
@@ -99,10 +107,22 @@ class StoredValues {
     }
   }
 
+  /// The same with each field once: in the first group that has it, with its last value.
+  template <class F>
+  void for_each_last_group(Metadata const& metadata, F&& f) const {
+    if (size_ == first_group_bytes()) return for_each_group(metadata, f);
+    LastValues last(*this, metadata);
+    for (std::size_t at = 0; at < size_;) {
+      DecodedValues decoded;
+      at = decode_group(data_, at, metadata, decoded);
+      if (last.move_to(decoded)) f(FieldValues(metadata, decoded.data()));
+    }
+  }
+
   /// The stored values in the order of the statement's arguments, if all have number types and were recorded once; else
   /// null.
   Value const* only_numbers(Metadata const& metadata) const noexcept {
-    bool const are_numbers = groups_ == 1 && metadata.parts().numbers_size != internal::kNotOnlyNumbers;
+    bool const are_numbers = changes_ == 1 && metadata.parts().numbers_size != internal::kNotOnlyNumbers;
     return are_numbers ? reinterpret_cast<Value const*>(data_ + sizeof(Group)) : nullptr;
   }
 
@@ -118,6 +138,27 @@ class StoredValues {
     std::uint32_t size;  // including values and data
     std::uint32_t count;
   };
+
+  // The last values of fields that are in several groups.
+  class LastValues {
+   public:
+    LastValues(StoredValues const& values, Metadata const& metadata) noexcept;
+    // Replaces the values of a group by the last ones, and removes those of fields that an earlier group had. Whether
+    // any are left, or it is the first group.
+    bool move_to(DecodedValues& group) noexcept;
+
+   private:
+    std::size_t const count_;
+    bool is_first_ = true;
+    DecodedValues last_;
+  };
+
+  Group* group_at(std::size_t at) noexcept { return reinterpret_cast<Group*>(data_ + at); }
+  Group const* group_at(std::size_t at) const noexcept { return reinterpret_cast<Group const*>(data_ + at); }
+  static Value* values_of(Group* group) noexcept { return reinterpret_cast<Value*>(group + 1); }
+  bool replace_numbers(StoredValues& recorded) noexcept;
+  void merge(Metadata const& metadata, StoredValues& recorded) noexcept;
+  void append_group(StoredValues const& recorded) noexcept;
 
   // Whether none of the or-ed kinds is a pointer.
   static constexpr bool is_plain(unsigned kinds) noexcept {
@@ -143,7 +184,7 @@ class StoredValues {
     if (size_ + group_size(count) > capacity_ && !grow(group_size(count))) [[unlikely]] return false;
     last_ = size_;
     size_ += group_size(count);
-    ++groups_;
+    ++changes_;
     return write_group(data_ + last_, count, values);
   }
   bool grow(std::size_t count) noexcept;
@@ -154,7 +195,7 @@ class StoredValues {
   char* data_ = inline_;
   std::uint32_t size_ = 0;
   std::uint32_t capacity_ = kInlineBytes;
-  std::uint32_t groups_ = 0;
+  std::uint32_t changes_ = 0;
   std::uint32_t last_ = 0;  // where the last group starts
   alignas(8) char inline_[kInlineBytes];
 };
