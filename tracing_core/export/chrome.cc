@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <new>
 
 #include "tracing_core/export/chrome_output.h"
 #include "tracing_core/export/chrome_record.h"
@@ -16,17 +17,27 @@ namespace {
 using internal::ChromeOutput;
 using internal::ChromeStream;
 
-// The row of a span in the style async, which is the row of its root. Viewers identify it by the id and the root's
-// category. Stored in the span.
+// A row in the style async. Viewers identify it by the id and the category, and take an end for that of the innermost span
+// of the row, so the spans of a row must be nested.
 struct AsyncRow {
-  std::uint64_t id = 0;
-  std::shared_ptr<std::string const> category{};  // null: each span's own
+  std::uint64_t const id;
+  std::shared_ptr<std::string const> const category;  // of the root; null: each span's own
+  std::atomic<std::uint64_t> innermost;               // the id of the span that spans of the row are now nested in
+};
+
+// Stored in each span.
+struct InAsyncRow {
+  std::shared_ptr<AsyncRow> row{};
+  std::uint64_t outer = 0;  // the span of the row that it is nested in; zero if it began the row
 };
 
 class ChromeLayer final : public Layer {
  public:
   ChromeLayer(ChromeOptions const& options, std::shared_ptr<ChromeOutput> output)
-      : output_(std::move(output)), style_(options.style), are_plain_(output_->records().are_plain()) {}
+      : output_(std::move(output)),
+        style_(options.style),
+        has_one_row_for_all_(options.as_tracing_chrome),
+        are_plain_(output_->records().are_plain()) {}
 
   Hooks hooks() const noexcept override {
     return Hooks::event |
@@ -36,10 +47,17 @@ class ChromeLayer final : public Layer {
   void on_exit(SpanRef span, Context const& context) noexcept override { add_span('E', 0, span, context); }
 
   void on_new_span(SpanRef span, NewSpan const&, Context const& context) noexcept override {
-    add_async('b', row_of_new(span), span, context);
+    try {
+      add_async('b', *row_of_new(span, context).row, span, context);
+    } catch (std::bad_alloc const&) {
+      output_->count_dropped(1);
+    }
   }
   void on_close(SpanRef span, Context const& context) noexcept override {
-    if (AsyncRow const* const row = span.extensions().get<AsyncRow>()) add_async('e', *row, span, context);
+    InAsyncRow const* const in = span.extensions().get<InAsyncRow>();
+    if (in == nullptr) return;
+    add_async('e', *in->row, span, context);
+    if (in->outer != 0) in->row->innermost.store(in->outer, std::memory_order_release);
   }
 
   void on_event(Event const& event, Context const& context) noexcept override {
@@ -52,15 +70,26 @@ class ChromeLayer final : public Layer {
   void flush() noexcept override { output_->flush(); }
 
  private:
-  AsyncRow const& row_of_new(SpanRef span) noexcept {
-    AsyncRow row;
-    if (SpanRef const parent = span.parent()) {
+  // That of its parent, unless another child of the parent is open in it: children close before their parents, so the spans
+  // of a row are nested. A span whose times are given may overlap any.
+  InAsyncRow const& row_of_new(SpanRef span, Context const& context) {
+    InAsyncRow in;
+    SpanRef const parent = span.parent();
+    if (parent) {
       SpanLock const lock = parent.lock();
-      if (AsyncRow const* const above = parent.extensions().get<AsyncRow>()) row = *above;
+      if (InAsyncRow const* const above = parent.extensions().get<InAsyncRow>()) in.row = above->row;
     }
-    if (row.id == 0)
-      row = {last_id_.fetch_add(1, std::memory_order_relaxed) + 1, output_->records().category_of_root(span)};
-    return span.extensions().get_or_add<AsyncRow>(std::move(row));
+    std::uint64_t const id = span.id().value;
+    std::uint64_t outer = parent ? parent.id().value : 0;
+    bool const is_nested =
+        in.row != nullptr && !context.is_dated() && in.row->innermost.compare_exchange_strong(outer, id);
+    if (is_nested) {
+      in.outer = outer;
+    } else if (in.row == nullptr || !has_one_row_for_all_) {
+      auto category = in.row != nullptr ? in.row->category : output_->records().category_of_root(span);
+      in.row.reset(new AsyncRow{last_id_.fetch_add(1, std::memory_order_relaxed) + 1, std::move(category), id});
+    }
+    return span.extensions().get_or_add<InAsyncRow>(std::move(in));
   }
   void add_async(char phase, AsyncRow const& row, SpanRef span, Context const& context) const noexcept {
     bool const is_usual = row.category == nullptr || *row.category == span.metadata().target();
@@ -149,6 +178,7 @@ class ChromeLayer final : public Layer {
 
   std::shared_ptr<ChromeOutput> const output_;
   ChromeStyle const style_;
+  bool const has_one_row_for_all_;  // of a root
   bool const are_plain_;
   std::atomic<std::uint64_t> last_id_{0};
 };

@@ -107,9 +107,12 @@ class ChromeOutput {
   bool is_in_forked_child() const noexcept { return fork_count() != forks_when_made_; }
   ChromeRecords const& records() const noexcept { return records_; }
   std::int64_t pid() const noexcept { return process_.pid; }
-  // Nanoseconds since the trace's own beginning.
+  // Nanoseconds since the trace's own beginning. Not negative, as readers expect: what began before that is shown from
+  // there on.
   std::int64_t time_of(Instant time) const noexcept {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(time.ns) - static_cast<std::uint64_t>(process_.start.ns));
+    if (time < process_.start) return 0;
+    std::uint64_t const ns = static_cast<std::uint64_t>(time.ns) - static_cast<std::uint64_t>(process_.start.ns);
+    return ns > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(ns);
   }
 
   // ---- for the threads that record ----

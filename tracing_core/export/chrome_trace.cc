@@ -34,12 +34,24 @@ class ChromeSections {
 
 }  // namespace
 
+Instant first_time_of(Recording& recording) {
+  constexpr std::uint64_t kDay = 86'400'000'000'000;
+  Instant const start = recording.start();
+  Instant first = start;
+  recording.for_each([&](RecordEntry const& entry) {
+    bool const is_new = !entry.is_context && (entry.flags & kRestated) == 0;
+    std::uint64_t const before = static_cast<std::uint64_t>(start.ns) - static_cast<std::uint64_t>(entry.time.ns);
+    if (is_new && entry.time < first && before < kDay) first = entry.time;
+  });
+  return first;
+}
+
 void write_chrome(TraceSource source, ChromeTraceOptions const& options, std::function<void(std::string_view)> out) {
   Recording& recording = source.recording;
   ChromeProcess process = ChromeProcess::current();
   process.pid = static_cast<std::int64_t>(source.pid);
   process.name = source.process;
-  process.start = options.start ? options.start : recording.start();
+  process.start = options.start ? options.start : first_time_of(recording);
   process.opens_list = options.opens_list;
   process.closes_list = options.closes_list;
   process.tid_of = [&recording](Track const& track) {
