@@ -152,7 +152,8 @@ int write_xplanes(Files const& files, Options const& options, std::string const&
 
 // Compressed if the name says so.
 void write_chrome(Files const& files, Options const& options, Output& output, bool is_compressed) {
-  tracing::internal::ChromeTraceOptions chrome{.start = start_of(files)};
+  tracing::internal::ChromeTraceOptions chrome{.start = tracing::internal::first_time_of(*files.front()->recording)};
+  for (auto const& file : files) chrome.start = std::min(chrome.start, tracing::internal::first_time_of(*file->recording));
   std::function<void(std::string_view)> out = [&output](std::string_view text) { output.write(text); };
   std::optional<tracing::internal::Gzip> gzip;
   if (is_compressed) {
@@ -204,7 +205,8 @@ void write_folded(RecordingFile& file, Options const& options, Output& output) {
     output.limit.check(file);
     return file.learn(entry), true;
   };
-  tracing::internal::replay(*file.recording, *registry, each, LostEntries::restored);
+  tracing::internal::replay(*file.recording, *registry, each, LostEntries::restored,
+                            tracing::internal::ReplayTimes::steady);
 }
 
 void write_json(Files const& files, Options const& options, Output& output) {

@@ -54,7 +54,7 @@ struct OpenSpans {
                           entry.type == RecordType::new_span;
       if ((!begins && entry.type != RecordType::values) || !file.spans.contains(entry.span)) return;
       RecordEntry alone = entry;
-      alone.parent = 0;  // a chain of many could not be destroyed
+      alone.parent = 0;  // only its values are needed
       values.follow(alone);
       OpenSpan& open = by_key[entry.span];
       open.span = values.current();
@@ -69,7 +69,7 @@ struct OpenSpans {
       tracing::TextStyle const style{.sanitize_values = true};
       text.size() == 0 ? fields->append(text, group, style) : fields->append_recorded(text, 0, group, style);
     };
-    found->second.span->values.for_each_group(*found->second.span->metadata, append);
+    found->second.span->values.for_each_last_group(*found->second.span->metadata, append);
     return std::string(text.view());
   }
 };
@@ -78,14 +78,14 @@ struct OpenSpans {
 std::string path_of(std::vector<std::uint64_t> const& open, RecordingFile const& file, OpenSpans const& spans) {
   constexpr std::size_t kMaxNames = 32;
   struct Step {
-    std::string name;
+    std::string_view name;
     std::size_t times;        // in a row
     std::uint64_t innermost;  // of them
   };
   std::vector<Step> steps;
   for (std::uint64_t const key : open) {
     auto const found = file.spans.find(key);
-    std::string const name = found == file.spans.end() ? "?" : found->second;
+    std::string_view const name = found == file.spans.end() ? "?" : found->second;
     if (steps.empty() || steps.back().name != name) steps.push_back({name, 0, key});
     ++steps.back().times;
     steps.back().innermost = key;
@@ -176,7 +176,7 @@ std::string notes_of(std::string const& command, RecordingFile const& file, Lost
   ThreadNames const names(*file.recording);
   for (RecordedTrack const& track : file.recording->tracks()) {
     if (track.open.empty()) continue;
-    add("at its end " + names.of(track) + " is in " + printable(path_of(track.open, file, spans)));
+    add("at its end " + names.of(track.thread) + " is in " + printable(path_of(track.open, file, spans)));
   }
   if (file.recording->lost().count == 0) {  // else their ends may be lost
     constexpr std::size_t kMaxHeld = 10;
@@ -195,6 +195,9 @@ std::string notes_of(std::string const& command, RecordingFile const& file, Lost
     std::uint64_t const of_test = file.recording->lost_of(tag);
     if (of_test > 0) add(std::to_string(of_test) + " of them were of " + printable(test));
   }
+  if (std::uint64_t const missing = file.recording->interrupted(); missing > 0)
+    add(std::to_string(missing) + " records are missing: they were made while their thread was making another one, as in a signal's "
+        "handler");
   for (std::string const& problem : file.recording->problems()) add(problem);
   return notes;
 }
@@ -208,7 +211,7 @@ bool LinePrinter::look_at_tests(RecordedTests const& tests, RecordingFile& file)
   bool has_any = false;
   for (auto const& [tag, test] : tests) {
     if (options_.selection.has(test)) file.selected.emplace(tag, test.name), has_any = true;
-    if (other_tests_.size() < kMaxOthers) other_tests_.append(other_tests_.empty() ? "" : ", ").append(test.name);
+    if (other_tests_.size() < kMaxOthers) other_tests_.append(other_tests_.empty() ? "" : ", ").append(printable(test.name));
   }
   found_tests_ |= has_any;
   return has_any;

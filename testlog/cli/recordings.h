@@ -34,7 +34,7 @@ struct RecordingFile {
   std::string path;
   std::unique_ptr<tracing::internal::Recording> recording;
   std::function<bool(tracing::internal::RecordEntry const&)> is_new{};  ///< which records are printed; null: all
-  std::unordered_map<std::uint64_t, std::string> spans{};  ///< names by key, of those that are open
+  std::unordered_map<std::uint64_t, std::string_view> spans{};  ///< names by key, of those that are open
   Progress* progress = nullptr;                            ///< of records
   std::size_t learned = 0;                                 ///< how many records
   std::shared_ptr<BegunTests> begun = std::make_shared<BegunTests>();  ///< those whose beginning was replayed

@@ -138,7 +138,7 @@ TEST_F(Show, NumbersThreadsOfOneName) {
   }
   Outcome const shown = show({file, "--time=none"});
   std::smatch found;
-  std::string const two = "at its end worker ([0-9]+) is in waiting\n.*at its end worker ([0-9]+) is in waiting\n";
+  std::string const two = "at its end worker ([0-9]+) is in waiting\n[\\s\\S]*at its end worker ([0-9]+) is in waiting\n";
   ASSERT_TRUE(std::regex_search(shown.err, found, std::regex(two))) << shown.err;
   EXPECT_NE(found[1], found[2]);
   EXPECT_THAT(shown.err, HasSubstr("at its end other is in waiting\n"));
@@ -225,6 +225,53 @@ TEST_F(Show, NamesTheSpansOfARecursionOnce) {
   EXPECT_EQ(testlog::testdata::count(run({TESTLOG_COMMAND, "tree", file}).out, "::recurse (open)\n"), 31);
 }
 
+// A recursion as of a parser: time or output that grew with the square of the depth would take minutes, and a recursive function
+// in a reader would overflow the stack.
+TEST_F(Show, ReadsADeepRecursion) {
+  constexpr int kDepth = 300'000;
+  std::string const file = folder_ / "deep.rec";
+  record_to({.path = file, .limit_bytes = 256 << 20}, [] {
+    std::vector<tracing::EnteredSpan> open;
+    open.reserve(kDepth);
+    for (int i = 0; i < kDepth; ++i) {
+      open.push_back(TRACE_MAKE_SPAN(info, "level", i).entered());
+      if (i % 10'000 == 9'999) TRACE_INFO("deep");
+    }
+    while (!open.empty()) open.pop_back();
+  });
+  Outcome const shown = show({file, "--time=none"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("...:level{i=299900}:"));
+  EXPECT_LT(shown.out.size(), 100'000u);
+  for (std::vector<std::string> const& arguments :
+       std::vector<std::vector<std::string>>{{"tree", "--depth=0", file},
+                                             {"slow", file},
+                                             {"stats", file},
+                                             {"export", "--chrome=" + (folder_ / "deep.json"), file},
+                                             {"export", "--perfetto=" + (folder_ / "deep.pftrace"), file}}) {
+    std::vector<std::string> words{TESTLOG_COMMAND};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    Outcome const outcome = run(words);
+    EXPECT_EQ(outcome.exit_code, 0) << arguments.front() << outcome.err;
+    if (arguments.front() == "tree") {
+      EXPECT_THAT(outcome.out, HasSubstr(" [300000] "));
+    }
+  }
+}
+
+TEST_F(Show, ShowsTheLastValueOfAFieldThatIsRecordedAgain) {
+  std::string const file = folder_ / "again.rec";
+  record_to({.path = file}, [] {
+    auto span = TRACE_MAKE_SPAN(info, "download", tracing::kv("percent", 0), tracing::kv("url", tracing::empty));
+    auto const inside = span.enter();
+    span.record(tracing::kv("url", "a"));
+    for (int i = 1; i <= 20'000; ++i) span.record(tracing::kv("percent", i), tracing::kv("url", "b"));
+    TRACE_INFO("done");
+  });
+  EXPECT_THAT(show({file, "--time=none"}).out, HasSubstr("download{percent=20000 url=\"b\"}: "));
+  EXPECT_THAT(show({file, "--format=json"}).out, HasSubstr(R"("span":{"percent":20000,"url":"b","name":"download"})"));
+}
+
 TEST_F(Show, SaysWhatIsMissing) {
   record_to({.path = folder_ / "small", .limit_bytes = 1}, [] {
     for (int i = 0; i < 100'000; ++i) TRACE_INFO("step", i);
@@ -264,6 +311,28 @@ TEST_F(Show, KnowsTheFieldsThatTheExampleOfAReaderKnows) {
   std::string const last = "INFO request{id=1 user=\"me\"}: ";
   EXPECT_THAT(show({file}).out, HasSubstr(last + "show_command_test: step i=99999\n"));
   EXPECT_THAT(run({"/usr/bin/env", "python3", TESTLOG_EXAMPLE_READER, file}).out, HasSubstr(last + "step i=99999\n"));
+}
+
+TEST_F(Show, KnowsTheThreadsThatTheExampleOfAReaderKnows) {
+  if (run({"/usr/bin/env", "python3", "--version"}).exit_code != 0) GTEST_SKIP() << "there is no python3";
+  std::string const file = folder_ / "threads";
+  record_to({.path = file, .limit_bytes = 1}, [] {
+    std::shared_ptr<tracing::Subscriber> const registry = static_cast<tracing::Registry*>(tracing::current_subscriber())->shared_from_this();
+    for (int i = 0; i < 1000; ++i) {
+      std::thread([&] {
+        tracing::ScopedDefault const scope(registry);
+        tracing::set_thread_name("short-" + std::to_string(i));
+        TRACE_SPAN(info, "work", i);
+        TRACE_INFO("event", i);
+      }).join();
+    }
+  });
+  std::string const lines = run({"/usr/bin/env", "python3", TESTLOG_EXAMPLE_READER, file}).out;
+  for (int i = 0; i < 1000; ++i) {
+    std::string const number = std::to_string(i);
+    EXPECT_THAT(lines, HasSubstr(" short-" + number + " INFO work{i=" + number + "}: event i=" + number + "\n"));
+  }
+  EXPECT_THAT(lines, Not(HasSubstr("#")));
 }
 
 TEST_F(Show, DoesNotWaitForAFifo) {

@@ -15,7 +15,7 @@ namespace testlog::cli {
 namespace {
 
 using tracing::internal::text_of_ns;
-using tracing::internal::text_of_open;
+using tracing::internal::text_of_partial;
 
 struct Options {
   Selection selection;
@@ -28,7 +28,7 @@ void print_spans(std::vector<tracing::SpanStatistics> const& spans, std::size_t 
   for (std::size_t i = 0; i < std::min(top, spans.size()); ++i) {
     tracing::SpanStatistics const& span = spans[i];
     fmt::print("{:>10} {:>10} {:>10} {:>8}  {}{}\n", text_of_ns(span.self_ns), text_of_ns(span.time.total_ns), text_of_ns(span.time.max_ns),
-               span.time.calls, printable(span.name), text_of_open(span.open));
+               span.time.calls, printable(span.name), text_of_partial(span.open, span.cut));
   }
   if (spans.size() > top) fmt::print("... {} more (--top)\n", spans.size() - top);
 }
@@ -66,7 +66,8 @@ int run(Options const& options) {
 
 constexpr char kFooter[] = R"(
 Of all recordings together: the spans in which threads spent the most time outside of the spans below them, and the tests
-that took longest. A span that is open at the end counts until the last record.
+that took longest. A span that is open at the end counts until the last record, one whose beginning was overwritten (cut)
+from the first that is left.
 
 Examples:
   TRACE_RECORD_KEEP=all ctest; testlog slow           of all tests, also those that passed

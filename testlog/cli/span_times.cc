@@ -6,6 +6,7 @@
 #include "tracing_core/filter/combinators.h"
 #include "tracing_core/inspect/entered_stacks.h"
 #include "tracing_core/record/replay.h"
+#include "tracing_core/record/steady_times.h"
 
 namespace testlog::cli {
 namespace {
@@ -16,18 +17,20 @@ using tracing::internal::RecordEntry;
 // Follows what each thread enters and leaves. Called by one thread.
 class TimesLayer final : public tracing::Layer {
  public:
-  // `last`: the time of the last record, at which the replay leaves what is still open.
-  TimesLayer(SpanTimes& times, std::uint32_t const& tag, tracing::Instant last) : times_(times), tag_(tag), last_(last) {}
+  // `now`: the record that is replayed. `last`: the time of the last record, at which the replay leaves what is still open.
+  TimesLayer(SpanTimes& times, RecordEntry const& now, tracing::Instant last) : times_(times), now_(now), last_(last) {}
 
   tracing::Hooks hooks() const noexcept override {
     return tracing::Hooks::enter | tracing::Hooks::exit;
   }
   void on_enter(tracing::SpanRef span, tracing::Context const& context) noexcept override {
     auto const& around = stacks_.of(context.track());
-    SpanNode& parent = around.empty() ? times_.roots[tag_] : *around.back().data;
+    SpanNode& parent = around.empty() ? times_.roots[now_.tag] : *around.back().data;
     name_.assign(span.metadata().target());
     name_.append("::").append(span.metadata().name());
-    stacks_.enter(context.track(), span.id(), context.time(), &parent.child(name_));
+    SpanNode& node = parent.child(name_, times_.names);
+    if (now_.type == tracing::internal::RecordType::state) ++node.cut;
+    stacks_.enter(context.track(), span.id(), context.time(), &node);
   }
   void on_exit(tracing::SpanRef span, tracing::Context const& context) noexcept override {
     auto const left = stacks_.leave(context.track(), span.id(), context.time());
@@ -41,7 +44,7 @@ class TimesLayer final : public tracing::Layer {
 
  private:
   SpanTimes& times_;
-  std::uint32_t const& tag_;
+  RecordEntry const& now_;
   tracing::Instant const last_;
   std::string name_;
   tracing::internal::EnteredStacks<SpanNode*> stacks_;
@@ -49,29 +52,50 @@ class TimesLayer final : public tracing::Layer {
 
 }  // namespace
 
-SpanNode& SpanNode::child(std::string_view child_name) {
-  for (auto const& one : children) {
-    if (one->name == child_name) return *one;
+SpanNode::~SpanNode() {
+  std::vector<std::unique_ptr<SpanNode>> left = std::move(children);
+  while (!left.empty()) {
+    std::unique_ptr<SpanNode> const node = std::move(left.back());
+    left.pop_back();
+    for (auto& child : node->children) left.push_back(std::move(child));
+    node->children.clear();
   }
-  children.push_back(std::make_unique<SpanNode>(SpanNode{std::string(child_name)}));
-  return *children.back();
+}
+
+SpanNode& SpanNode::child(std::string_view child_name, std::unordered_set<std::string>& names) {
+  constexpr std::size_t kFew = 16;
+  if (by_name_.empty()) {
+    for (auto const& one : children) {
+      if (one->name == child_name) return *one;
+    }
+    if (children.size() == kFew) {
+      for (auto const& one : children) by_name_.emplace(one->name, one.get());
+    }
+  } else if (auto const found = by_name_.find(child_name); found != by_name_.end()) {
+    return *found->second;
+  }
+  children.push_back(std::make_unique<SpanNode>(*names.emplace(child_name).first));
+  SpanNode& added = *children.back();
+  if (!by_name_.empty()) by_name_.emplace(added.name, &added);
+  return added;
 }
 
 SpanTimes times_of(RecordingFile& file, std::unique_ptr<tracing::Filter> filter) {
   SpanTimes times;
   times.tests = tests_of(*file.recording);
   tracing::Instant last{};
-  file.recording->for_each([&last](RecordEntry const& entry) { last = entry.time; });
-  std::uint32_t tag = 0;
+  tracing::internal::SteadyTimes steady;
+  file.recording->for_each([&](RecordEntry const& entry) { last = steady.of(entry); });
+  RecordEntry now;
   auto const registry = tracing::RegistryBuilder()
-                            .with(std::make_unique<TimesLayer>(times, tag, last), std::move(filter))
+                            .with(std::make_unique<TimesLayer>(times, now, last), std::move(filter))
                             .build();
   auto const each = [&](RecordEntry const& entry) {
-    tag = entry.tag;
+    now = entry;
     file.learn(entry);
     return true;
   };
-  tracing::internal::replay(*file.recording, *registry, each, LostEntries::shown);
+  tracing::internal::replay(*file.recording, *registry, each, LostEntries::shown, tracing::internal::ReplayTimes::steady);
   return times;
 }
 

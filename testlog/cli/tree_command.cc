@@ -2,6 +2,8 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "testlog/cli/commands.h"
 #include "testlog/cli/directive_notes.h"
@@ -13,7 +15,7 @@ namespace testlog::cli {
 namespace {
 
 using tracing::internal::text_of_ns;
-using tracing::internal::text_of_open;
+using tracing::internal::text_of_partial;
 
 struct Options {
   Selection selection;
@@ -49,17 +51,33 @@ class Trees {
     fmt::print("{}---- {} ----{}\n", bold(), printable(headline), plain());
     if (root == nullptr) return (void)fmt::print("no spans\n");
     fmt::print("     total       self  entered  span\n");
-    for (auto const& child : root->children) print_node(*child, 1);
+    std::vector<std::pair<SpanNode const*, std::size_t>> next;  // with their depths, the next one last
+    auto const add_children = [&next](SpanNode const& node, std::size_t depth) {
+      for (auto child = node.children.rbegin(); child != node.children.rend(); ++child) next.emplace_back(child->get(), depth);
+    };
+    add_children(*root, 1);
+    while (!next.empty()) {
+      auto const [node, depth] = next.back();
+      next.pop_back();
+      print_node(*node, depth);
+      if (depth == options_.depth && !node->children.empty()) {
+        fmt::print("{:>33}{}...\n", "", indentation(depth));
+      } else {
+        add_children(*node, depth + 1);
+      }
+    }
   }
 
-  void print_node(SpanNode const& node, std::size_t depth) {
-    fmt::print("{:>10} {:>10} {:>8}  {:{}}{}{}\n", text_of_ns(node.total_ns), text_of_ns(node.self_ns), node.entered, "",
-               2 * (depth - 1), printable(node.name), text_of_open(node.open));
-    if (depth == options_.depth && !node.children.empty()) {
-      fmt::print("{:>33}{:{}}...\n", "", "", 2 * (depth - 1));
-      return;
-    }
-    for (auto const& child : node.children) print_node(*child, depth + 1);
+  static void print_node(SpanNode const& node, std::size_t depth) {
+    fmt::print("{:>10} {:>10} {:>8}  {}{}{}\n", text_of_ns(node.total_ns), text_of_ns(node.self_ns), node.entered,
+               indentation(depth), printable(node.name), text_of_partial(node.open, node.cut));
+  }
+
+  // Below that the depth is a number: the lines of a deep recursion would be mostly blanks.
+  static std::string indentation(std::size_t depth) {
+    constexpr std::size_t kMaxIndented = 100;
+    if (depth <= kMaxIndented) return std::string(2 * (depth - 1), ' ');
+    return fmt::format("{:{}}[{}] ", "", 2 * (kMaxIndented - 1), depth);
   }
 
   char const* bold() const noexcept { return is_coloured_ ? "\x1b[1m" : ""; }
@@ -101,7 +119,8 @@ int run(Options const& options) {
 
 constexpr char kFooter[] = R"(
 Spans of the same name inside the same spans are one line: how long threads were in them (total), how much of that in no span
-below (self), and how often they were entered. A span that is open at the end counts until the last record.
+below (self), and how often they were entered. A span that is open at the end counts until the last record, one whose
+beginning was overwritten (cut) from the first that is left. Below level 100 the level is printed instead of blanks.
 
 Examples:
   testlog tree --failed                               of the last ctest

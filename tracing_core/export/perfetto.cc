@@ -35,7 +35,8 @@ class PerfettoTimeline final : public Timeline {
   void end(End const& end) override {
     if (!end.is_known) return;  // viewers show that it has no end
     packets_.add_end(end.row, end.time, [&] {
-      if (end.span) add_values(end.span, end.groups);
+      if (!end.span) return;
+      for_each_value_since(end.span, end.changes, [this](FieldValues const& values) { packets_.fields(values); });
     });
   }
   void add_held(Slice const& held, std::optional<Instant> end) override {
@@ -61,7 +62,7 @@ class PerfettoTimeline final : public Timeline {
     Metadata const& metadata = slice.span.metadata();
     packets_.add({Type::begin, slice.row, slice.begin}, metadata, [&] {
       if (is_kernel(metadata)) add_kernel_name(slice.span);
-      add_values(slice.span, 0);
+      for_each_value_of(slice.span, [this](FieldValues const& values) { packets_.fields(values); });
       add_flows();
     });
   }
@@ -69,9 +70,6 @@ class PerfettoTimeline final : public Timeline {
     InlineTextBuffer<256> name;
     append_kernel_name(name, span);
     packets_.shared_name(name.view());
-  }
-  void add_values(SpanRef span, std::uint32_t first_group) {
-    for_each_group_from(span, first_group, [this](FieldValues const& values) { packets_.fields(values); });
   }
   void add_links(std::uint64_t key) {
     if (links_.causes.contains(key)) packets_.flow(key);

@@ -66,7 +66,7 @@ class TimelineLayer final : public Layer {
   struct OpenSlice {
     SpanId span{};  // zero: a test
     std::uint64_t key = 0;
-    std::uint32_t groups = 0;
+    std::uint32_t changes = 0;
   };
   struct Row {
     Timeline::Row number = 0;
@@ -153,8 +153,8 @@ TimelineLayer::Row& TimelineLayer::row_of_tests() {
 // Test programs record about tests on a track that is apart from that of the thread, but has its number.
 Track TimelineLayer::track_of_test() const {
   auto const thread = thread_of(recording_, now_.track);
-  for (RecordedTrack const& track : recording_.tracks()) {
-    if (track.number != now_.track && thread && track.os_thread == *thread) return {track.number, track.name};
+  for (RecordedThread const& other : recording_.threads()) {
+    if (other.number != now_.track && thread && other.os_thread == *thread) return {other.number, other.name};
   }
   return {now_.track, now_.track_name};
 }
@@ -176,7 +176,7 @@ void TimelineLayer::begin(Row& row, SpanRef span, std::uint64_t key, Instant tim
   slice.has_links = is_first && (!is_held || held->second.entered == 1) && has_links(key);
   to_.begin(slice);
   SpanLock const lock = span.lock();
-  row.open.push_back({span.id(), key, span.values().group_count()});
+  row.open.push_back({span.id(), key, span.values().changes()});
 }
 
 void TimelineLayer::on_enter(SpanRef span, Context const& context) noexcept {
@@ -197,7 +197,7 @@ void TimelineLayer::end(Row& row, std::size_t index, Instant time, bool is_known
   for (;;) {
     OpenSlice const slice = row.open.back();
     row.open.pop_back();
-    to_.end({row.number, time, slice.span ? find(slice.span) : SpanRef(), slice.groups, is_known});
+    to_.end({row.number, time, slice.span ? find(slice.span) : SpanRef(), slice.changes, is_known});
     if (row.open.size() == index) break;
     inside.push_back(slice);
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "tracing_core/collect/span_ref.h"
 #include "tracing_core/dispatch/subscriber.h"
@@ -46,7 +47,7 @@ class Timeline {
     Row row = 0;
     Instant time{};
     SpanRef span{};            // empty: of a test
-    std::uint32_t groups = 0;  // of values that the span had when the slice began
+    std::uint32_t changes = 0;  // StoredValues::changes() of the span when the slice began
     bool is_known = true;      // no: the recording ends here, but the span did not
   };
   // Ends the innermost slice of the row.
@@ -65,14 +66,21 @@ void draw_timeline(TraceSource source, SpanLinks const& links, Timeline& timelin
 // Whether a field is shown with its slice or mark: not the message and counters.
 bool is_argument(Metadata const& metadata, std::size_t field) noexcept;
 
-// Calls `each(FieldValues const&)` for each group of values from this one on, while the span is locked.
+// Calls `each(FieldValues const&)` for groups of the span's values, each field once, while the span is locked.
 template <class F>
-void for_each_group_from(SpanRef span, std::uint32_t first_group, F&& each) {
+void for_each_value_of(SpanRef span, F&& each) {
   SpanLock const lock = span.lock();
-  if (span.values().group_count() <= first_group) return;
-  std::uint32_t group = 0;
+  span.values().for_each_last_group(span.metadata(), each);
+}
+
+// The same for all that were recorded since the span's beginning; for none if there were no changes after `changes`.
+template <class F>
+void for_each_value_since(SpanRef span, std::uint32_t changes, F&& each) {
+  SpanLock const lock = span.lock();
+  if (span.values().changes() == changes) return;
+  bool is_first = true;
   span.values().for_each_group(span.metadata(), [&](FieldValues const& values) {
-    if (group++ >= first_group) each(values);
+    if (!std::exchange(is_first, false)) each(values);
   });
 }
 

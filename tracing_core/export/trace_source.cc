@@ -34,7 +34,7 @@ void append_kernel_name(TextBuffer& out, SpanRef span) noexcept {
   std::size_t const index = metadata.fields().index_of("kernel.name");
   std::size_t const before = out.size();
   SpanLock const lock = span.lock();
-  span.values().for_each_group(metadata, [&](FieldValues const& values) {
+  span.values().for_each_last_group(metadata, [&](FieldValues const& values) {
     Value const value = index < values.size() ? values.value(index) : Value();
     bool const is_text = value.kind() == ValueKind::text || value.kind() == ValueKind::verbatim;
     if (is_text && out.size() == before) out.append(value.as_text());
@@ -49,9 +49,9 @@ void append_name_of_thread(TextBuffer& out, Track const& track) noexcept {
 }
 
 std::optional<std::int64_t> thread_of(Recording const& recording, std::uint64_t track) {
-  auto const& threads = recording.tracks();
+  auto const& threads = recording.threads();
   auto const found = std::lower_bound(threads.begin(), threads.end(), track,
-                                      [](RecordedTrack const& a, std::uint64_t number) { return a.number < number; });
+                                      [](RecordedThread const& a, std::uint64_t number) { return a.number < number; });
   if (found == threads.end() || found->number != track) return std::nullopt;
   return found->os_thread;
 }

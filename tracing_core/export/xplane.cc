@@ -250,7 +250,7 @@ void XplaneTimeline::add_fields(Plane& plane, TextBuffer& to, FieldValues const&
 }
 
 void XplaneTimeline::add_values(Plane& plane, TextBuffer& to, SpanRef span) {
-  for_each_group_from(span, 0, [&](FieldValues const& values) { add_fields(plane, to, values); });
+  for_each_value_of(span, [&](FieldValues const& values) { add_fields(plane, to, values); });
 }
 
 // The viewer makes a step of it, with what is inside and the kernels launched there.

@@ -20,8 +20,12 @@ std::string text_of_bytes(std::uint64_t bytes) {
   return fmt::format("{:.1f} GiB", number / (1024 * 1024 * 1024));
 }
 
-std::string text_of_open(std::uint64_t count) {
-  return count == 0 ? "" : count == 1 ? " (open)" : fmt::format(" ({} open)", count);
+std::string text_of_partial(std::uint64_t open, std::uint64_t cut) {
+  auto const counted = [](std::uint64_t count, char const* what) {
+    return count == 0 ? std::string() : count == 1 ? std::string(what) : fmt::format("{} {}", count, what);
+  };
+  if (open == 0 && cut == 0) return {};
+  return " (" + counted(open, "open") + (open != 0 && cut != 0 ? ", " : "") + counted(cut, "cut") + ")";
 }
 
 }  // namespace tracing::inline v1::internal

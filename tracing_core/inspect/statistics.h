@@ -30,6 +30,7 @@ struct SpanStatistics {
   std::uint64_t self_ns = 0;  ///< outside of the spans below
   double share = 0;           ///< self_ns divided by the sum of all in the group
   std::uint64_t open = 0;     ///< how many calls had not ended; they count until the last record
+  std::uint64_t cut = 0;      ///< the beginnings of how many were overwritten; they count from the first record left
 };
 
 /// The launches of a kernel with one configuration, or the copies of one kind: `memcpy_htod`, `memset`.

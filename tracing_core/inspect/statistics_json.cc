@@ -63,6 +63,7 @@ void fill_span(Object& object, SpanStatistics const& row) {
   object.add("self_ns", row.self_ns);
   object.add("share", row.share);
   object.add("open", row.open);
+  object.add("cut", row.cut);
 }
 
 // What is not known is left out.

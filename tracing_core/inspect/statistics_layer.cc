@@ -124,7 +124,7 @@ GroupSums* StatisticsLayer::group_of(std::uint32_t tag, Track const& track, std:
 // The test of a record is that of the outermost span around.
 std::uint32_t StatisticsLayer::tag_on(Track const& track) {
   auto const& around = stacks_.of(track);
-  return around.empty() ? tag_ : around.front().data.tag;
+  return around.empty() ? now_.tag : around.front().data.tag;
 }
 
 // ---- spans ----
@@ -141,7 +141,11 @@ void StatisticsLayer::on_enter(SpanRef span, Context const& context) noexcept {
   Metadata const& metadata = span.metadata();
   Call call{nullptr, nullptr, tag_on(track)};
   if (!context.is_restored()) call.group = group_of(call.tag, track, metadata.target());
-  if (call.group != nullptr && metadata.target() != kDeviceTarget) call.sum = &call.group->span(metadata);
+  if (call.group != nullptr && metadata.target() != kDeviceTarget) {
+    call.sum = &call.group->span(metadata);
+    if (now_.type == RecordType::state) ++call.sum->cut;
+    ++inside_[{track.number, call.sum}];
+  }
   stacks_.enter(track, span.id(), context.time(), call);
 }
 
@@ -152,9 +156,9 @@ void StatisticsLayer::on_exit(SpanRef span, Context const& context) noexcept {
   Metadata const& metadata = span.metadata();
   if (left->data.sum == nullptr) return add_device(group, span, left->ns);
   SpanSum& sum = *left->data.sum;
-  auto const& around = stacks_.of(context.track());
-  bool const is_inside_itself =
-      std::any_of(around.begin(), around.end(), [&sum](auto const& one) { return one.data.sum == &sum; });
+  auto const inside = inside_.find({context.track().number, &sum});
+  bool const is_inside_itself = --inside->second > 0;
+  if (!is_inside_itself) inside_.erase(inside);
   sum.time.add(left->ns, is_inside_itself ? 0 : left->ns);
   sum.self_ns += left->self_ns;
   if (context.is_restored() && context.time() >= last_) ++sum.open;

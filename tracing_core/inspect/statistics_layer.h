@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "tracing_core/collect/layer.h"
 #include "tracing_core/inspect/entered_stacks.h"
@@ -17,9 +18,9 @@ namespace tracing::inline v1::internal {
 /// Single-thread.
 class StatisticsLayer final : public Layer {
  public:
-  /// `tag`: of the record that is replayed. `last`: the time of the last one, when the replay leaves what is still open.
-  StatisticsLayer(StatisticsReader& reader, StatisticsSource const& source, std::uint32_t const& tag, Instant last)
-      : reader_(reader), source_(source), tag_(tag), last_(last) {}
+  /// `now`: the record that is replayed. `last`: the time of the last one, when the replay leaves what is still open.
+  StatisticsLayer(StatisticsReader& reader, StatisticsSource const& source, RecordEntry const& now, Instant last)
+      : reader_(reader), source_(source), now_(now), last_(last) {}
 
   /// Call it after the replay.
   void finish();
@@ -53,9 +54,10 @@ class StatisticsLayer final : public Layer {
 
   StatisticsReader& reader_;
   StatisticsSource const& source_;
-  std::uint32_t const& tag_;
+  RecordEntry const& now_;
   Instant const last_;
   EnteredStacks<Call> stacks_;
+  std::map<std::pair<std::uint64_t, SpanSum const*>, std::uint64_t> inside_;  // by track: how many calls are open
   std::unordered_map<std::uint32_t, std::optional<std::string>> tests_;  // by tag
   std::map<void const*, Allocation> allocations_;
 };

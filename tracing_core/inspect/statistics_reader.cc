@@ -6,6 +6,7 @@
 #include "tracing_core/collect/registry.h"
 #include "tracing_core/inspect/statistics_layer.h"
 #include "tracing_core/record/replay.h"
+#include "tracing_core/record/steady_times.h"
 
 namespace tracing::inline v1::internal {
 namespace {
@@ -17,7 +18,7 @@ void add_spans(StatisticsGroup& to, GroupSums const& sums) {
     DurationStatistics const time = sum.time.statistics();
     if (time.calls == 0) continue;
     double const share = all_ns == 0 ? 0 : static_cast<double>(sum.self_ns) / static_cast<double>(all_ns);
-    to.spans.push_back({name, time, sum.self_ns, share, sum.open});
+    to.spans.push_back({name, time, sum.self_ns, share, sum.open, sum.cut});
   }
 }
 
@@ -36,17 +37,18 @@ GroupSums& StatisticsReader::group(std::string const& name) {
 
 void StatisticsReader::add(StatisticsSource source) {
   Instant last{};
-  source.recording.for_each([&last](RecordEntry const& entry) { last = entry.time; });
-  std::uint32_t tag = 0;
-  auto made = std::make_unique<StatisticsLayer>(*this, source, tag, last);
+  SteadyTimes steady;
+  source.recording.for_each([&](RecordEntry const& entry) { last = steady.of(entry); });
+  RecordEntry now;
+  auto made = std::make_unique<StatisticsLayer>(*this, source, now, last);
   StatisticsLayer& layer = *made;
   auto const registry = RegistryBuilder().with(std::move(made), std::move(source.filter)).build();
   auto const each = [&](RecordEntry const& entry) {
-    tag = entry.tag;
+    now = entry;
     if (source.each != nullptr) source.each(entry);
     return true;
   };
-  replay(source.recording, *registry, each, LostEntries::shown);
+  replay(source.recording, *registry, each, LostEntries::shown, ReplayTimes::steady);
   layer.finish();
 }
 

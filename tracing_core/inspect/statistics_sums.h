@@ -34,6 +34,7 @@ struct SpanSum {
   DurationSum time;
   std::uint64_t self_ns = 0;
   std::uint64_t open = 0;
+  std::uint64_t cut = 0;
 };
 
 struct KernelKey {

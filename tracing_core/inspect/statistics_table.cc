@@ -17,7 +17,7 @@ namespace {
 
 using internal::text_of_bytes;
 using internal::text_of_ns;
-using internal::text_of_open;
+using internal::text_of_partial;
 
 std::string printable(std::string_view text) {
   InlineTextBuffer<256> out;
@@ -83,7 +83,7 @@ class Printer {
     DurationStatistics const& time = row.time;
     return {text_of_ns(time.total_ns), text_of_ns(row.self_ns), fmt::format("{:.1f}%", row.share * 100),
             fmt::format("{}", time.calls), text_of_ns(time.mean_ns), text_of_ns(time.min_ns), text_of_ns(time.p50_ns),
-            text_of_ns(time.p95_ns), text_of_ns(time.max_ns), printable(row.name) + text_of_open(row.open)};
+            text_of_ns(time.p95_ns), text_of_ns(time.max_ns), printable(row.name) + text_of_partial(row.open, row.cut)};
   }
   static Cells cells_of_kernel(KernelStatistics const& row) {
     auto const time = [&row](std::uint64_t ns) { return row.is_timed ? text_of_ns(ns) : "-"; };

@@ -10,21 +10,21 @@
 
 #include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/record/reader_parts.h"
+#include "tracing_core/record/steady_times.h"
 
 namespace tracing::inline v1::internal {
 namespace {
 
 // Zero would mean now.
-Instant time_of(RecordEntry const& entry) noexcept { return entry.time ? entry.time : Instant{1}; }
+Instant not_now(Instant time) noexcept { return time ? time : Instant{1}; }
 
 // Maps the spans of the recording to those of the subscriber, and knows which ones each track is in.
 class Replay {
  public:
   Replay(Subscriber& to, LostEntries lost) : to_(to), hides_entries_(lost == LostEntries::restored) {}
 
-  void feed(RecordEntry const& entry, bool selected) {
+  void feed(RecordEntry const& entry, Instant time, bool selected) {
     OnTrack& writer = tracks_[entry.writer];
-    Instant const time = time_of(entry);
     bool const is_restated = (entry.flags & kRestated) != 0;
     if (entry.ordinal > writer.next_ordinal) writer.still_in = 0;
     writer.next_ordinal = entry.ordinal + !is_restated;
@@ -213,16 +213,19 @@ class Replay {
 }  // namespace
 
 void replay_selected(Recording& recording, Subscriber& to, bool (*select)(void* context, RecordEntry const& entry),
-                     void* context, LostEntries lost) {
+                     void* context, LostEntries lost, ReplayTimes times) {
   Replay replay(to, lost);
   bool const before = std::exchange(thread_state.in_subscriber, true);
+  bool const is_steady = times == ReplayTimes::steady;
+  SteadyTimes steady;
   Instant last;
   recording.for_each([&](RecordEntry const& entry) {
     bool const is_selected = select(context, entry);
-    replay.feed(entry, is_selected && !entry.is_context && (entry.flags & kRestated) == 0);
-    last = time_of(entry);
+    last = not_now(is_steady ? steady.of(entry) : entry.time);
+    replay.feed(entry, last, is_selected && !entry.is_context && (entry.flags & kRestated) == 0);
   });
-  replay.finish(std::max(last, recording.end()));
+  Instant const end = recording.end();
+  replay.finish(std::max(last, end && is_steady ? steady.of(end) : end));
   thread_state.in_subscriber = before;
 }
 

@@ -125,14 +125,15 @@ std::string at(std::uint32_t ticks, std::string record) {
   return record;
 }
 
-std::vector<std::int64_t> times_of(tracing_test::RecordingBytes const& file, LostEntries lost) {
+std::vector<std::int64_t> times_of(tracing_test::RecordingBytes const& file, LostEntries lost,
+                                   ReplayTimes which = ReplayTimes::recorded) {
   std::string error;
   auto const recording = Recording::read_bytes(file.bytes(), error);
   EXPECT_NE(recording, nullptr) << error;
   std::vector<std::int64_t> times;
   if (recording == nullptr) return times;
   replay(*recording, *RegistryBuilder().with(std::make_unique<Times>(times)).build(),
-         [](RecordEntry const&) { return true; }, lost);
+         [](RecordEntry const&) { return true; }, lost, which);
   return times;
 }
 
@@ -150,6 +151,35 @@ TEST(Replay, EndsNoSpanBeforeItBegins) {
                   at(0, record(RecordType::enter, 1, 0, {kHeld})) + at(9, record(RecordType::exit, 1, 0, {kHeld})) +
                   at(15, record(RecordType::close, 1, 0, {kHeld})));
   EXPECT_THAT(times_of(file, LostEntries::restored), testing::ElementsAre(50, 50, 50, 30, 30, 1, 9, 40));
+}
+
+TEST(Replay, SteadyTimesHaveNoStepsOfTheClock) {
+  using tracing_test::record;
+  constexpr std::uint64_t kRate = std::uint64_t{1} << 32;
+  tracing_test::SiteBytes site;
+  site.row.kind = static_cast<std::uint8_t>(Kind::span);
+  for (std::int64_t const step : {std::int64_t{0}, std::int64_t{-3'600'000'000'000}, std::int64_t{3'600'000'000'000}}) {
+    auto const clock = [](std::int64_t ns) {
+      return record(RecordType::clock, 0, kRestated, {static_cast<std::uint64_t>(ns), kRate});
+    };
+    constexpr std::int64_t kBegin = 4'000'000'000'000;
+    tracing_test::RecordingBytes file;
+    file.add(0, site.record(1));
+    file.add(1, clock(kBegin) + at(100, record(RecordType::scope_begin, 1)) + at(200, record(RecordType::scope_begin, 1)) +
+                    at(300, record(RecordType::scope_end, 0)));
+    constexpr std::uint64_t kOuter = std::uint64_t{1} << 40;
+    file.add(1, clock(kBegin + step) + at(300, record(RecordType::state, 1, kRestated | kEntered, {kOuter, 0, 0})) +
+                    at(400, record(RecordType::new_span, 1, 1, {kOuter + 7})) +
+                    at(600, record(RecordType::close, 1, 0, {kOuter + 7})) + at(1000, record(RecordType::scope_end, 0)),
+             3);
+    std::vector<std::int64_t> times = times_of(file, LostEntries::shown, ReplayTimes::steady);
+    for (std::int64_t& time : times) time -= kBegin;
+    std::vector<std::int64_t> recorded = times_of(file, LostEntries::shown);
+    for (std::int64_t& time : recorded) time -= kBegin;
+    EXPECT_EQ(times.size(), recorded.size());
+    EXPECT_EQ(recorded == times, step == 0);
+    EXPECT_THAT(times, testing::ElementsAre(100, 200, 300, 300, 600, 1000, 1000));
+  }
 }
 
 // The first records of a test or a profile are kept, as are those with errors, so those in the middle may be missing.
