@@ -7,8 +7,8 @@ import datetime, heapq, pathlib, struct, sys
 
 HEADER, CHUNK, HEAD, PER_GROUP = 4096, 16384, 128, 64
 LEVELS = '? ERROR WARN INFO DEBUG TRACE'.split()
-VERBS = '? site track tag state begin end event new enter exit close values follows_from timed mark clock'.split()
-SITE, TRACK, TAG, STATE, BEGIN, END, EVENT, NEW_SPAN, ENTER, EXIT, CLOSE, VALUES, FOLLOWS_FROM, TIMED, MARK, CLOCK = range(1, 17)
+VERBS = '? site track tag state begin end event new enter exit close values follows_from timed mark clock thread'.split()
+SITE, TRACK, TAG, STATE, BEGIN, END, EVENT, NEW_SPAN, ENTER, EXIT, CLOSE, VALUES, FOLLOWS_FROM, TIMED, MARK, CLOCK, THREAD = range(1, 18)
 HAS_VALUES, RESTATED, ENTERED, FOREIGN = 4, 8, 16, 32
 NUMBERS = {1: '<Q', 2: '<q', 3: '<Q', 4: '<d', 5: '<d', 8: '<Q'}  # by kind of value
 
@@ -80,7 +80,7 @@ class Site:
 class Recording:
     def __init__(self, data):
         self.clock = struct.unpack_from('<QqQ', data, 40)
-        self.sites, self.names, self.spans, self.open, self.lost, self.chunks, self.problems = {}, {}, {}, {}, {}, {}, []
+        self.sites, self.names, self.spans, self.open, self.lost, self.chunks, self.last, self.problems = {}, {}, {}, {}, {}, {}, {}, []
         self.restated = {}  # by track: the span whose restated values are news
         for group in range(HEADER, len(data), PER_GROUP * (HEAD + CHUNK)):
             for i, at in enumerate(range(group + PER_GROUP * HEAD, len(data), CHUNK)[:PER_GROUP]):
@@ -98,11 +98,11 @@ class Recording:
         return heapq.merge(*(self.records_of(*item) for item in self.chunks.items()), key=lambda record: record[:2])
     def records_of(self, track, chunks):
         """(moment, track, clock, flags, type, ...) of each record."""
-        self.lost[track], end, stack = 0, 0, self.open.setdefault(track, [])
+        self.lost[track], end, stack, thread = 0, 0, self.open.setdefault(track, []), track
         for first_record, first_ticks, spans, chunk, data in sorted(chunks):
             self.lost[track] += max(first_record - end, 0)
             follows, end, at, local, clock = first_record == end, first_record, 0, {}, self.clock
-            stack[:] = stack if follows else []  # if it follows, the spans that the track is in are known
+            stack[:], thread = (stack, thread) if follows else ([], track)  # if it follows, the spans that it is in are known
             try:
                 while at + 16 <= len(data):
                     ticks, site, words, type, flags, kinds = struct.unpack_from('<IIHBB4s', data, at)
@@ -113,12 +113,17 @@ class Recording:
                         sites[site] = Site(rest)
                     elif type == TRACK:
                         number, size = rest.take('<qQ')
-                        self.names[number if flags & FOREIGN else track] = text_of(rest.raw(size))
+                        self.names[number if flags & FOREIGN else thread] = text_of(rest.raw(size))
+                    elif type == THREAD:
+                        number, _, size = rest.take('<QqQ')
+                        self.names[number] = text_of(rest.raw(size))
+                        if number != thread:
+                            stack[:], thread, follows = [], number, False
                     elif type == CLOCK:
                         clock = first_ticks, *rest.take('<qQ')
                     elif STATE <= type <= MARK:
-                        record = self.read(type, flags & ~(ENTERED * follows), sites.get(site), kinds, rest, stack, track << 40 | spans % 2**40)
-                        yield ((first_ticks + ticks) % 2**64, track, clock, flags, type) + record
+                        record = self.read(type, flags & ~(ENTERED * follows), sites.get(site), kinds, rest, stack, thread, track << 40 | spans % 2**40)
+                        yield ((first_ticks + ticks) % 2**64, thread, clock, flags, type) + record
                     elif type != TAG:
                         self.problems.append(f'chunk {chunk}, byte {at}: skipped a record of the unknown type {type}')
                     spans += type in (BEGIN, NEW_SPAN)
@@ -126,7 +131,8 @@ class Recording:
                     at += words * 8
             except ValueError as what:
                 self.problems.append(f'chunk {chunk}, byte {at}: {what}')
-    def read(self, type, flags, site, kinds, rest, stack, new_key):
+        self.last[track] = thread
+    def read(self, type, flags, site, kinds, rest, stack, thread, new_key):
         """(track and time if foreign, site, span, parent, cause or duration, values)"""
         if type == END:
             return None, None, stack.pop() if stack else 0, 0, 0, None
@@ -135,7 +141,7 @@ class Recording:
         count = site.value_count if flags & HAS_VALUES else 0
         kinds += rest.raw((max(count - 4, 0) + 7) // 8 * 8)
         foreign = rest.take('<Qq') if flags & FOREIGN else None
-        is_explicit, other = flags & 3 == 2, foreign is not None and foreign[0] != new_key >> 40
+        is_explicit, other = flags & 3 == 2, foreign is not None and foreign[0] != thread
         around = stack[-1] if stack and flags & 3 == 0 and not other else 0
         references = {BEGIN: 0, MARK: 0, EVENT: int(is_explicit), NEW_SPAN: 1 + is_explicit, STATE: 3, FOLLOWS_FROM: 2}.get(type, 1)
         named = [rest.take('<Q') for _ in range(references)]
@@ -194,7 +200,7 @@ def main():
         recording.print(*record)
     for track in sorted(recording.chunks):
         if recording.open[track]:
-            print(f'# {recording.name_of(track)} is in {recording.path_of(recording.open[track][-1])}')
+            print(f'# {recording.name_of(recording.last[track])} is in {recording.path_of(recording.open[track][-1])}')
         if recording.lost[track]:
             print(f'# {recording.name_of(track)} lost {recording.lost[track]} records')
     for problem in recording.problems:

@@ -68,6 +68,7 @@ class CaptureLayer final : public tracing::Layer {
   void on_timed(SpanRef span, tracing::Timing const& timing, Context const& context) noexcept override {
     record_.on_timed(span, timing, context);
   }
+  void on_dropped() noexcept override { record_.on_dropped(); }
 
  private:
   RecordLayer record_;

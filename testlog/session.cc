@@ -11,6 +11,7 @@
 #include "testlog/perf.h"
 #include "testlog/sanitizer.h"
 #include "tracing_core/dispatch/carried_context.h"
+#include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/internal/fork.h"
 #include "tracing_core/internal/never_destroyed.h"
 
@@ -85,8 +86,7 @@ Session::Session(internal::ProcessRole const& role) : attribution_(*the_attribut
       Owner const owner = attribution_.owner_now(span);
       return owner.test != 0 && !owner.late;
     };
-    auto const run_began = environment_.record_default.empty() ? std::nullopt : run.ctest_began;
-    files_ = std::make_unique<FileOutputs>(environment_, output_, is_of_running_test, run_began);
+    files_ = std::make_unique<FileOutputs>(environment_, output_, is_of_running_test, recording_file_.run_began());
     std::atexit([] { get()->files_->finish(); });
   }
   auto const append_members = [this](tracing::TextBuffer& line, tracing::SpanRef span, tracing::Track const& track) {
@@ -121,6 +121,7 @@ std::unique_ptr<tracing::Filter> Session::file_filter() const {
 }
 
 void Session::begin_test(std::string const& name, Settings const& settings) {
+  tracing::internal::InSubscriber const in_subscriber;  // a statement of an allocation function would take locks again
   output_.set_test(name);
   if (files_ != nullptr) files_->begin_test(name);
   perf_->begin_test(name, settings.perf.value_or(false));
@@ -135,6 +136,7 @@ void Session::begin_test(std::string const& name, Settings const& settings) {
 }
 
 void Session::end_test() {
+  tracing::internal::InSubscriber const in_subscriber;
   if (profiles_ != nullptr) profiles_->end_test(attribution_.running(), std::string(attribution_.name_of(attribution_.running())));
   attribution_.end_test();
   live_->end_test();

@@ -22,7 +22,7 @@ using internal::ThreadState;
     if (thread.thread_level_owner == internal::thread_level_owner.load(std::memory_order_relaxed)) [[likely]]
       return level_ <= thread.thread_level ? wanted | undecided : wanted;
   }
-  if (thread_state.in_subscriber) return 0;
+  if (thread_state.in_subscriber) return internal::current().count_dropped(wanted), 0;
   return internal::current().enabled_now(*metadata_, wanted, undecided);
 }
 
@@ -35,7 +35,11 @@ LayerMask Callsite::enabled_slow() noexcept {
 
 // Called for the callsite's first record, and for each record if threads have different subscribers.
 LayerMask Callsite::query_subscriber() noexcept {
-  if (thread_state.in_subscriber) return 0;
+  if (thread_state.in_subscriber) {
+    Subscriber& subscriber = internal::current();
+    if (metadata_->level() <= subscriber.max_level_hint()) subscriber.count_dropped(~LayerMask{0});
+    return 0;
+  }
   if (state_.load(std::memory_order_acquire) == kUnregistered) internal::callsite_registry().add(*this);
   if (interest() == Interest::never) return 0;
   std::uint64_t const answer = answer_.load(std::memory_order_acquire);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "tracing_core/dispatch/dispatcher.h"
 #include "tracing_core/dispatch/thread_state.h"
@@ -10,6 +11,7 @@
 #include "tracing_core/internal/never_destroyed.h"
 #include "tracing_core/internal/second_copy.h"
 #include "tracing_core/internal/span_clock.h"
+#include "tracing_core/internal/thread_sanitizer.h"
 
 namespace tracing::inline v1::internal {
 namespace {
@@ -19,7 +21,12 @@ constinit NeverDestroyed<CallsiteRegistry> the_registry;
 void lock_for_fork() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS { the_registry->lock_for_fork(); }
 void unlock_after_fork() noexcept TRACING_NO_THREAD_SAFETY_ANALYSIS { the_registry->unlock_after_fork(); }
 
+bool was_in_subscriber = false;  // the thread that forks, of which there is one at a time
+void drop_statements() noexcept { was_in_subscriber = std::exchange(thread_state.in_subscriber, true); }
+void allow_statements() noexcept { thread_state.in_subscriber = was_in_subscriber; }
+
 [[gnu::constructor]] void register_fork_handler() noexcept {
+  set_fork_handler(ForkStage::statements, {drop_statements, allow_statements, allow_statements});
   set_fork_handler(ForkStage::dispatcher, {lock_for_fork, unlock_after_fork, unlock_after_fork});
 }
 
@@ -66,15 +73,20 @@ void CallsiteRegistry::rebuild_if(F&& change) {
   Subscribers live;  // destroyed after the lock is released
   MutexLock const lock(mutex_);
   if (!change()) return;
+  tsan_acquire(&callsites_);
   live = live_subscribers();
   for (Callsite* callsite = callsites_; callsite != nullptr; callsite = callsite->next_) cache_answer(*callsite, live);
+  tsan_release(this);
 }
 
 void CallsiteRegistry::add(Callsite& callsite) noexcept {
+  InSubscriber const in_subscriber;  // before anything is allocated: the program's operator new may have a statement
+  tsan_acquire(this);                // what rebuild_if() published
+  tsan_release(&callsites_);         // what made the callsite; other calls of this function do not acquire it
+  UnseenByTsan const unseen;
   report_second_copy_once();
   if (!callsite.metadata().parts().owned) keep_loaded(&callsite);
   if (callsite.metadata().is_perf()) start_span_clock();
-  InSubscriber const in_subscriber;
   Subscribers live;
   MutexLock const lock(mutex_);
   if (callsite.state_.load(std::memory_order_relaxed) != Callsite::kUnregistered) return;
@@ -91,6 +103,7 @@ void CallsiteRegistry::add(Callsite& callsite) noexcept {
 
 void CallsiteRegistry::remove(Callsite& callsite) noexcept {
   MutexLock const lock(mutex_);
+  tsan_acquire(&callsites_);
   if (callsite.state_.load(std::memory_order_relaxed) == Callsite::kUnregistered) return;
   (callsite.previous_ != nullptr ? callsite.previous_->next_ : callsites_) = callsite.next_;
   if (callsite.next_ != nullptr) callsite.next_->previous_ = callsite.previous_;
@@ -99,6 +112,7 @@ void CallsiteRegistry::remove(Callsite& callsite) noexcept {
 void CallsiteRegistry::visit(void (*each)(void* context, Metadata const& metadata), void* context) {
   InSubscriber const in_subscriber;
   MutexLock const lock(mutex_);
+  tsan_acquire(&callsites_);
   for (Callsite* callsite = callsites_; callsite != nullptr; callsite = callsite->next_)
     each(context, callsite->metadata());
 }

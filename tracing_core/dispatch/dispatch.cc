@@ -7,7 +7,7 @@
 namespace tracing::inline v1::internal {
 
 void dispatch_event(std::nullptr_t, Metadata const& metadata, LayerMask mask, Value const* values) noexcept {
-  if (thread_state.in_subscriber) [[unlikely]] return;
+  if (thread_state.in_subscriber) [[unlikely]] return current().count_dropped(mask);
   if (current_redaction() != nullptr) [[unlikely]] return dispatch_redacted_event(nullptr, metadata, mask, values);
   current().event_here(metadata, mask, values);
 }
@@ -18,7 +18,7 @@ void dispatch_event_below(Callsite const& callsite, LayerMask mask, Value const*
 
 void dispatch_event_at(Callsite const& callsite, LayerMask mask, Value const* values, Parent parent,
                        Origin const& origin) noexcept {
-  if (thread_state.in_subscriber) return;
+  if (thread_state.in_subscriber) return current().count_dropped(mask);
   InSubscriber const in_subscriber;
   auto const emit = [&](Value const* shown) {
     current().event(Event{FieldValues(callsite.metadata(), shown), parent, mask, origin});
@@ -29,8 +29,8 @@ void dispatch_event_at(Callsite const& callsite, LayerMask mask, Value const* va
 
 [[gnu::always_inline]] static inline OpenSpan new_span(Callsite const& callsite, LayerMask mask, Value const* values,
                                                        Parent parent, Origin const& origin) noexcept {
-  if (thread_state.in_subscriber) return {};
   Subscriber& subscriber = current();
+  if (thread_state.in_subscriber) return subscriber.count_dropped(mask), OpenSpan{};
   InSubscriber const in_subscriber;
   auto const open = [&](Value const* shown) {
     return subscriber.new_span(NewSpan{FieldValues(callsite.metadata(), shown), parent, mask, origin});
@@ -50,7 +50,7 @@ OpenSpan dispatch_new_span_at(Callsite const& callsite, LayerMask mask, Value co
 }
 
 OpenSpan dispatch_open_scope(std::nullptr_t, Metadata const& metadata, LayerMask mask, Value const* values) noexcept {
-  if (thread_state.in_subscriber) [[unlikely]] return {};
+  if (thread_state.in_subscriber) [[unlikely]] return current().count_dropped(mask), OpenSpan{};
   if (current_redaction() != nullptr) [[unlikely]] return dispatch_redacted_scope(nullptr, metadata, mask, values);
   return current().open_scope(metadata, mask, values);
 }
@@ -62,17 +62,21 @@ OpenSpan dispatch_open_scope_below(Callsite const& callsite, LayerMask mask, Val
   return span;
 }
 
+// A handler of a signal may find its thread inside the subscriber: then what it does with a handle has no effect.
 void enter(OpenSpan span) noexcept {
+  if (thread_state.in_subscriber) [[unlikely]] return;
   InSubscriber const in_subscriber;
   span.subscriber->enter(span.id, Origin{});
 }
 
 void exit(OpenSpan span) noexcept {
+  if (thread_state.in_subscriber) [[unlikely]] return;
   InSubscriber const in_subscriber;
   span.subscriber->exit(span.id, Origin{});
 }
 
 void record(OpenSpan span, FieldValues const& values) noexcept {
+  if (thread_state.in_subscriber) [[unlikely]] return;
   InSubscriber const in_subscriber;
   Redaction const* const redaction = current_redaction();
   if (redaction == nullptr) return span.subscriber->record(span.id, values);
@@ -81,6 +85,7 @@ void record(OpenSpan span, FieldValues const& values) noexcept {
 }
 
 void follows_from(OpenSpan span, SpanId cause) noexcept {
+  if (thread_state.in_subscriber) [[unlikely]] return;
   InSubscriber const in_subscriber;
   span.subscriber->follows_from(span.id, cause);
 }

@@ -106,6 +106,10 @@ class Subscriber {
   /// for FieldValues.
   virtual void event_here(Metadata const& metadata, LayerMask mask, Value const* values) noexcept;
 
+  /// A record that these layers wanted is dropped, since the thread was inside the subscriber: a signal's handler made it, or
+  /// the subscriber itself. Must be async-signal-safe.
+  virtual void count_dropped(LayerMask mask) noexcept { (void)mask; }
+
   /// True if it has open spans, whose handles still call it. A Registry is kept until they are closed; a subscriber of
   /// another type must be kept by its owner.
   virtual bool has_open_spans() const noexcept { return false; }

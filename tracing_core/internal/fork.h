@@ -11,6 +11,7 @@ namespace tracing::inline v1::internal {
 
 /// The parts of the library that have locks to hold during a fork, in the order in which the locks are taken.
 enum class ForkStage : unsigned char {
+  statements,    // until all locks are free again, statements of handlers of signals are dropped
   session,       // testlog's session, its outputs and its filters
   perf,          // sums of perf spans
   dispatcher,    // callsites and subscribers
@@ -19,7 +20,7 @@ enum class ForkStage : unsigned char {
   thread_info,   // thread numbers and names
   writes,        // turns of threads that write to pipes
 };
-inline constexpr unsigned kForkStages = 7;
+inline constexpr unsigned kForkStages = 8;
 
 /// Any of the three may be null.
 struct ForkHandler {

@@ -8,6 +8,8 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "tracing_core/internal/thread_sanitizer.h"
+
 #if defined(__clang__)
 #define TRACING_INTERNAL_ANNOTATE_(x) __attribute__((x))
 #else
@@ -34,13 +36,34 @@ class TRACING_INTERNAL_ANNOTATE_(capability("mutex")) Mutex {
   Mutex(Mutex const&) = delete;
   Mutex& operator=(Mutex const&) = delete;
 
-  void lock() TRACING_ACQUIRE() { mutex_.lock(); }
-  void unlock() TRACING_RELEASE() { mutex_.unlock(); }
-  bool try_lock() TRACING_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
+  void lock() TRACING_ACQUIRE() {
+    if (is_unseen_) begin_unseen_by_tsan();
+    mutex_.lock();
+  }
+  void unlock() TRACING_RELEASE() {
+    mutex_.unlock();
+    if (is_unseen_) end_unseen_by_tsan();
+  }
+  bool try_lock() TRACING_TRY_ACQUIRE(true) {
+    if (is_unseen_) begin_unseen_by_tsan();
+    bool const is_locked = mutex_.try_lock();
+    if (is_unseen_ && !is_locked) end_unseen_by_tsan();
+    return is_locked;
+  }
+
+ protected:
+  constexpr explicit Mutex(bool is_unseen) noexcept : is_unseen_(is_unseen) {}
 
  private:
   friend class CondVar;
   std::mutex mutex_;
+  bool const is_unseen_ = false;
+};
+
+/// A mutex that ThreadSanitizer ignores, with all that happens while it is held: see UnseenByTsan.
+class UnseenMutex : public Mutex {
+ public:
+  constexpr UnseenMutex() noexcept : Mutex(/*is_unseen=*/true) {}
 };
 
 /// Holds a mutex until the end of the scope, or until unlock().

@@ -11,7 +11,7 @@
 
 namespace tracing::inline v1::internal {
 
-constinit Mutex perf_mutex;
+constinit UnseenMutex perf_mutex;
 
 namespace {
 

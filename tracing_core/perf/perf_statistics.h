@@ -15,7 +15,7 @@
 namespace tracing::inline v1::internal {
 
 // One lock for all tables: taken to read them, and when a track meets a table or a callsite for the first time.
-extern constinit Mutex perf_mutex;
+extern constinit UnseenMutex perf_mutex;
 
 // Sorts the rows by self time and sets their shares.
 void sort_and_set_shares(PerfSummary& summary);

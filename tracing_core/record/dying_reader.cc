@@ -104,6 +104,7 @@ bool DyingReader::copy_chunk(Cursor& cursor, std::uint32_t chunk) noexcept {
   cursor.first_record = head.first_record;
   cursor.next_span = head.first_span;
   cursor.tag = head.tag;
+  cursor.thread = head.track;
   cursor.at = cursor.next = cursor.depth = cursor.found_count = 0;
   cursor.has_later_values = false;
   copy_racing(region.chunk(chunk), cursor.bytes, cursor.size);
@@ -147,13 +148,18 @@ void DyingReader::apply(Cursor& cursor, RecordHead const& head) noexcept {
   };
   foreign_track_ = 0;
   std::uint64_t const named = references_of(head) > 0 ? reference(cursor, cursor.at, 0) : 0;
-  bool const is_of_other_track = foreign_track_ != 0 && foreign_track_ != cursor.track;
+  bool const is_of_other_track = foreign_track_ != 0 && foreign_track_ != cursor.thread;
   bool const is_contextual = (head.flags & kParentMask) == 0 && !is_of_other_track;
   switch (head.type) {
     case RecordType::tag: cursor.tag = head.site; break;
-    case RecordType::track: {
+    case RecordType::track:
+    case RecordType::thread: {
       if (is_foreign(head)) break;
       ValueReader content({cursor.bytes + cursor.at + sizeof(head), std::size_t{head.words} * 8 - sizeof(head)});
+      if (head.type == RecordType::thread) {
+        cursor.thread = content.take_word();
+        cursor.depth = 0;  // the thread before has ended
+      }
       cursor.os_thread = static_cast<std::int64_t>(content.take_word());
       std::string_view const name = content.take(std::min<std::size_t>(content.take_word(), sizeof(cursor.name)));
       cursor.name_size = name.copy(cursor.name, sizeof(cursor.name));
@@ -279,7 +285,7 @@ bool DyingReader::read_event() noexcept {
   event_ = head_at(cursor, cursor.at);
   foreign_track_ = 0;
   if (!read_values(cursor, cursor.at, event_room_)) return false;
-  bool const is_own = foreign_track_ == 0 || foreign_track_ == cursor.track;
+  bool const is_own = foreign_track_ == 0 || foreign_track_ == cursor.thread;
   bool const is_contextual = (event_.flags & kParentMask) == 0 && is_own && cursor.depth > 0;
   std::uint64_t key = is_contextual ? cursor.stack[std::min(cursor.depth, std::size(cursor.stack)) - 1] : 0;
   if ((event_.flags & kParentMask) == 2) key = reference(cursor, cursor.at, 0);
@@ -314,8 +320,8 @@ std::size_t DyingReader::whole_size(std::string_view text) const noexcept {
 }
 
 Track DyingReader::track() const noexcept {
-  if (foreign_track_ != 0 && foreign_track_ != now_->track) return {foreign_track_, {}};
-  return {now_->track, {now_->name, now_->name_size}};
+  if (foreign_track_ != 0 && foreign_track_ != now_->thread) return {foreign_track_, {}};
+  return {now_->thread, {now_->name, now_->name_size}};
 }
 
 Metadata const& DyingReader::span(std::size_t index) noexcept {

@@ -46,6 +46,8 @@ class DyingReader {
   std::uint32_t tag() const noexcept { return now_->tag; }
   bool shown() const noexcept { return (event_.flags & kShown) != 0; }
   Track track() const noexcept;
+  /// The number of the thread that recorded it; after go_to_open_spans() of the last thread of the track.
+  std::uint64_t thread() const noexcept { return now_->thread; }
   FieldValues values() const noexcept { return FieldValues(*event_room_.metadata, event_room_.values()); }
 
   /// The size of a text of the event or of its spans, of which the recording has only the beginning if that is greater.
@@ -93,6 +95,7 @@ class DyingReader {
   // Reads a copy of a chunk of one track.
   struct Cursor {
     std::uint64_t track;
+    std::uint64_t thread;
     std::int64_t os_thread;
     std::uint64_t event_ticks;
     std::uint64_t first_ticks;

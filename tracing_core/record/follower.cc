@@ -58,6 +58,7 @@ std::unique_ptr<Recording> RecordingFollower::read_new(bool is_last) {
     chunks.resize(take(tracks_[number], chunks, is_last));
     if (!chunks.empty()) recording->add_track(std::move(chunks));
   }
+  recording->sort_threads();
   forget_ended_tracks();
   return recording;
 }
@@ -81,7 +82,7 @@ std::size_t RecordingFollower::take(SeenTrack& track, std::vector<Recording::Chu
 }
 
 bool RecordingFollower::is_new(RecordEntry const& entry) const {
-  auto const track = tracks_.find(entry.writer);
+  auto const track = tracks_.find(entry.chunk_track);
   return track != tracks_.end() && entry.ordinal >= track->second.new_from;
 }
 
@@ -90,7 +91,10 @@ void RecordingFollower::forget_ended_tracks() {
   if (tracks_.size() < 2 * chunks_.size()) return;
   std::unordered_set<std::uint64_t> present;
   for (auto const& [number, chunk] : chunks_) present.insert(chunk.track);
-  std::erase_if(tracks_, [&present](auto const& track) { return !present.contains(track.first); });
+  std::erase_if(tracks_, [&present](auto const& track) {
+    bool const waits = track.second.waited_for == track.second.next;
+    return !waits && !present.contains(track.first);
+  });
 }
 
 }  // namespace tracing::inline v1::internal

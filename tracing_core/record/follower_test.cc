@@ -40,7 +40,7 @@ class Followed : public testing::Test {
     recording->for_each([&](RecordEntry const& entry) {
       if ((entry.flags & kRestated) != 0 || !follower_->is_new(entry)) return;
       ++count;
-      std::uint64_t& next = next_[entry.writer];
+      std::uint64_t& next = next_[entry.chunk_track];
       EXPECT_GE(entry.ordinal, next) << "twice, or in the wrong order";
       missing_ += entry.ordinal - next;
       next = entry.ordinal + 1;

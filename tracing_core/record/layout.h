@@ -29,6 +29,7 @@ struct RegionHeader {
   std::atomic<std::uint64_t> ns_per_tick;  // times 2^32
   std::atomic<std::uint64_t> dropped;      // records for which there was no chunk
   std::atomic<std::uint32_t> growth_error;  // the errno with which it could not grow; 0: it could so far
+  std::atomic<std::uint64_t> interrupted;  // records that were made while their thread made another one, and are missing
   alignas(64) std::atomic<std::uint32_t> hand;    // the chunk that is taken next
   alignas(64) std::atomic<std::uint32_t> usable;  // how many chunks the hand passes
   std::atomic<std::uint32_t> spared;              // how many chunks with WARN or ERROR it has passed over; wraps
@@ -55,7 +56,7 @@ struct ChunkHead {
   std::atomic<std::uint64_t> generation;  // zero: never used; odd: changing hands
   std::atomic<std::uint32_t> owned;       // a track may still write to it
   std::atomic<std::uint32_t> used;        // how many bytes of it are records
-  std::uint64_t track;                    // zero: descriptions of callsites
+  std::uint64_t track;                    // zero: descriptions of callsites. See RecordType::thread
   std::uint64_t first_ticks;              // to which records add
   std::uint64_t first_record;             // how many records the track made before
   std::uint64_t first_span;               // how many spans the track made before
@@ -101,6 +102,7 @@ enum class RecordType : std::uint8_t {
   timed,         ///< the innermost span, a perf span, ends: its duration in nanoseconds
   mark,          ///< like an event in no span, but about the run of tests: its callsite says what
   clock,         ///< turns the ticks of the chunk's records into times
+  thread,        ///< records from here on are of another thread, which goes on where one that ended left off
 };
 
 /// The flags of a record.

@@ -61,6 +61,7 @@ std::unique_ptr<Recording> Recording::read_header(Source const& source, std::str
   made->from_ticks_ = header.start_ticks;
   made->dropped_ = header.dropped.load(std::memory_order_relaxed);
   made->growth_error_ = static_cast<int>(header.growth_error.load(std::memory_order_relaxed));
+  made->interrupted_ = header.interrupted.load(std::memory_order_relaxed);
   for (std::size_t i = 0; i < RegionHeader::kLossEntries; ++i) {
     std::uint64_t const entry = header.losses[i].load(std::memory_order_relaxed);
     auto const tag = static_cast<std::uint32_t>(entry >> 40);
@@ -96,6 +97,7 @@ std::unique_ptr<Recording> Recording::read(Source const& source, std::uint64_t f
   if (cut.chunks > 0) made->report(cut.description());
   made->read_descriptions(max_sites_in(source.size(), made->size_bytes()));
   for (auto& [track, chunks] : made->chunks_by_track()) made->add_track(std::move(chunks));
+  made->sort_threads();
   return made;
 }
 
@@ -212,8 +214,12 @@ void Recording::read_descriptions(std::size_t max_sites) {
       std::size_t const bytes = std::size_t{head.words} * 8;
       if (bytes < sizeof(RecordHead) || bytes > chunk.size() - at) break;  // reported when the records are read
       if (head.type == RecordType::site) read_site(chunk, at, max_sites);
-      if (head.type == RecordType::track)
-        read_thread_name(chunk, {chunk.data() + at + sizeof(RecordHead), bytes - sizeof(RecordHead)}, head.flags);
+      std::string_view const content(chunk.data() + at + sizeof(RecordHead), bytes - sizeof(RecordHead));
+      if (head.type == RecordType::track) read_thread_name(chunk, content, head.flags);
+      if (head.type == RecordType::thread && content.size() >= 8) {
+        RecordedThread thread{.number = load<std::uint64_t>(content.data())};
+        if (read_thread(content.substr(8), thread)) threads_.push_back(std::move(thread));
+      }
       at += bytes;
     }
   }
@@ -224,7 +230,7 @@ void Recording::read_thread_name(Chunk& chunk, std::string_view content, std::ui
     chunk.thread = content;
     return;
   }
-  RecordedTrack foreign;
+  RecordedThread foreign;
   if (read_thread(content, foreign)) foreign_names_[static_cast<std::uint64_t>(foreign.os_thread)] = foreign.name;
 }
 
@@ -244,10 +250,25 @@ void Recording::read_site(Chunk& chunk, std::size_t at, std::size_t max_sites) {
 
 void Recording::add_track(std::vector<Chunk*> chunks) {
   RecordedTrack track;
-  track.number = chunks.front()->track;
-  for (Chunk const* const chunk : chunks) (void)read_thread(chunk->thread, track);  // the last name is the best known
+  track.number = track.thread.number = chunks.front()->track;
+  for (Chunk const* const chunk : chunks) (void)read_thread(chunk->thread, track.thread);  // the last name is the best known
+  threads_.push_back(track.thread);
   tracks_.push_back(std::move(track));
   chunks_of_tracks_.push_back(std::move(chunks));
+}
+
+// Each chunk describes its thread again.
+void Recording::sort_threads() {
+  std::stable_sort(threads_.begin(), threads_.end(),
+                   [](RecordedThread const& a, RecordedThread const& b) { return a.number < b.number; });
+  auto const same = [](RecordedThread const& a, RecordedThread const& b) { return a.number == b.number; };
+  threads_.erase(std::unique(threads_.begin(), threads_.end(), same), threads_.end());
+}
+
+RecordedThread Recording::thread(std::uint64_t number) const {
+  auto const found = std::lower_bound(threads_.begin(), threads_.end(), number,
+                                      [](RecordedThread const& a, std::uint64_t b) { return a.number < b; });
+  return found != threads_.end() && found->number == number ? *found : RecordedThread{.number = number};
 }
 
 void Recording::visit(void (*each)(void* context, RecordEntry const& entry), void* context) {

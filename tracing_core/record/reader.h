@@ -29,8 +29,10 @@ struct RecordEntry {
   bool is_context = false;  ///< from before start_at(): only what later records need to know
   std::uint32_t tag = 0;
   std::uint64_t ticks = 0;
+  std::uint64_t ns_per_tick = 0;  ///< times 2^32
   Instant time{};
-  std::uint64_t writer = 0;   ///< the track that recorded it
+  std::uint64_t writer = 0;   ///< the thread that recorded it
+  std::uint64_t chunk_track = 0;  ///< the track of its chunk, which has the number of the first of several threads
   std::uint64_t ordinal = 0;  ///< how many records that track made before; of a restated record, of the next one
   std::uint64_t track = 0;    ///< the same as `writer`, unless it is foreign
   std::string_view track_name{};  ///< at that moment
@@ -43,12 +45,18 @@ struct RecordEntry {
   Value const* values = nullptr;       ///< in the order of the statement's arguments; null if it has none
 };
 
-struct RecordedTrack {
+struct RecordedThread {
   std::uint64_t number = 0;
-  std::int64_t os_thread = 0;
+  std::int64_t os_thread = 0;  // zero: not known
   std::string name{};
+};
+
+/// A thread, or several short ones, each of which went on where the one before had ended.
+struct RecordedTrack {
+  std::uint64_t number = 0;         ///< of the first thread
+  RecordedThread thread{};          ///< the last one
   std::vector<std::uint64_t> open;  ///< keys of the spans that it is in, outermost first, after the last record
-  std::uint64_t lost = 0;           ///< records of it that are not in the recording
+  std::uint64_t lost = 0;           ///< records that are not in the recording
 };
 
 struct LostRecords {
@@ -96,10 +104,16 @@ class Recording {
   /// When it ended, after its last record: what is open lasts until then. Zero if that is not known.
   Instant end() const noexcept { return end_ticks_ == 0 ? Instant{} : clock_.time_of(end_ticks_); }
   void end_at(std::uint64_t ticks) noexcept { end_ticks_ = ticks; }
-  /// The threads, by number. `open` and `lost` are known after for_each().
+  /// By number. `thread`, `open` and `lost` are known after for_each().
   std::vector<RecordedTrack> const& tracks() const noexcept { return tracks_; }
+  /// By number, with the tracks of marks.
+  std::vector<RecordedThread> const& threads() const noexcept { return threads_; }
+  /// Without a name and a system id if the recording does not have it.
+  RecordedThread thread(std::uint64_t number) const;
   /// The number of records for which there was no room at all.
   std::uint64_t dropped() const noexcept { return dropped_; }
+  /// The number of records that are missing since their thread was making another one, as in a signal's handler.
+  std::uint64_t interrupted() const noexcept { return interrupted_; }
   /// The records that are not there any more, with those for which there was no room. REQUIRES: for_each() was called.
   LostRecords lost() const noexcept;
   /// How many of them had this tag; zero also if that is not known.
@@ -125,6 +139,7 @@ class Recording {
   void read_site(Chunk& chunk, std::size_t at, std::size_t max_sites);
   void read_thread_name(Chunk& chunk, std::string_view content, std::uint8_t flags);
   void add_track(std::vector<Chunk*> chunks);
+  void sort_threads();
   void visit(void (*each)(void* context, RecordEntry const& entry), void* context);
   void report(std::string problem);
   // The track that stands for a foreign one: itself, unless there are very many.
@@ -136,9 +151,11 @@ class Recording {
   std::uint64_t end_ticks_ = 0;
   std::uint64_t dropped_ = 0;
   int growth_error_ = 0;
+  std::uint64_t interrupted_ = 0;
   std::deque<Chunk> chunks_;
   std::vector<std::unique_ptr<RecordedSite>> sites_;  // by number, from 1
   std::vector<RecordedTrack> tracks_;
+  std::vector<RecordedThread> threads_;
   std::unordered_map<std::uint64_t, std::string> foreign_names_;
   std::unordered_set<std::uint64_t> foreign_tracks_;  // of the records that were visited
   std::vector<std::vector<Chunk*>> chunks_of_tracks_;  // the same order

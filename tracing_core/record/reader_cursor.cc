@@ -1,4 +1,5 @@
 // The records of one track.
+#include <utility>
 
 #include "tracing_core/model/text_buffer.h"
 #include "tracing_core/record/reader_parts.h"
@@ -8,6 +9,7 @@ namespace tracing::inline v1::internal {
 Recording::Cursor::Cursor(Recording& recording, RecordedTrack& track, std::vector<Chunk*> const& chunks)
     : recording_(recording), track_(track), chunks_(chunks) {
   track_.lost = chunks.front()->first_record;
+  track_.thread = recording.thread(track.number);
   begin_chunk();
 }
 
@@ -25,7 +27,10 @@ void Recording::Cursor::begin_chunk() {
   if (chunk_ == chunks_.size()) return;
   at_ = 0;
   knows_stack_ = chunk().first_record == ordinal_;
-  if (!knows_stack_) stack_.clear();  // the chunk describes it
+  if (!knows_stack_) {  // the chunk describes it, and the thread
+    stack_.clear();
+    track_.thread.number = track_.number;
+  }
   if (chunk().first_record > ordinal_) track_.lost += chunk_ == 0 ? 0 : chunk().first_record - ordinal_;
   ordinal_ = chunk().first_record;
   span_ = chunk().first_span;
@@ -50,12 +55,14 @@ bool Recording::Cursor::read_record() {
     entry_.ticks = chunk().first_ticks + head.ticks;
     entry_.is_context = entry_.ticks < recording_.from_ticks_;
     entry_.time = clock_.time_of(entry_.ticks);
-    entry_.writer = entry_.track = track_.number;
+    entry_.ns_per_tick = clock_.ns_per_tick;
+    entry_.writer = entry_.track = track_.thread.number;
+    entry_.chunk_track = track_.number;
     entry_.ordinal = ordinal_;
     bool const is_entry = decode(head);
     if (rest_.error() != nullptr) return fail(rest_.error());
     entry_.tag = tag_;
-    entry_.track_name = track_.name;
+    entry_.track_name = track_.thread.name;
     if (entry_.track != entry_.writer) [[unlikely]] {
       auto const found = recording_.foreign_names_.find(entry_.track);
       entry_.track_name = found == recording_.foreign_names_.end() ? std::string_view() : found->second;
@@ -73,9 +80,10 @@ bool Recording::Cursor::decode(RecordHead const& head) {
     case RecordType::site: return false;
     case RecordType::tag: tag_ = head.site; return false;
     case RecordType::track:
-      if ((head.flags & kForeign) == 0 && !read_thread(rest_.take(rest_.size()), track_))
+      if ((head.flags & kForeign) == 0 && !read_thread(rest_.take(rest_.size()), track_.thread))
         rest_.fail("the description of a thread makes no sense");
       return false;
+    case RecordType::thread: go_to_thread(); return false;
     case RecordType::clock: read_clock(); return false;
     case RecordType::scope_end:
       entry_.span = innermost();
@@ -112,7 +120,7 @@ bool Recording::Cursor::decode_usual(RecordHead const& head) {
   bool const is_foreign = (head.flags & kForeign) != 0;
   if (is_foreign) {
     entry_.track = rest_.take_word();
-    if (entry_.track != track_.number) entry_.track = recording_.known_track(entry_.track);
+    if (entry_.track != entry_.writer) entry_.track = recording_.known_track(entry_.track);
     entry_.time = Instant{static_cast<std::int64_t>(rest_.take_word())};
   }
   decode_place(head);
@@ -128,9 +136,18 @@ void Recording::Cursor::read_clock() {
   clock_ = {chunk().first_ticks, ns, rest_.take_word()};
 }
 
+// The thread before has ended, so it is in no span.
+void Recording::Cursor::go_to_thread() {
+  std::uint64_t const number = rest_.take_word();
+  if (!read_thread(rest_.take(rest_.size()), track_.thread)) rest_.fail("the description of a thread makes no sense");
+  if (std::exchange(track_.thread.number, number) == number) return;
+  stack_.clear();
+  knows_stack_ = false;
+}
+
 // What the record is about.
 void Recording::Cursor::decode_place(RecordHead const& head) {
-  bool const is_foreign = entry_.track != track_.number;  // a dated record of the chunk's track is in its stack
+  bool const is_foreign = entry_.track != entry_.writer;  // a dated record of the thread is in its stack
   bool const is_explicit = (head.flags & kParentMask) == 2;
   bool const is_contextual = (head.flags & kParentMask) == 0 && !is_foreign;
   std::uint64_t const around = is_contextual ? innermost() : 0;
@@ -199,13 +216,13 @@ Value Recording::Cursor::read_value(std::uint8_t kind) {
   }
 }
 
-bool read_thread(std::string_view content, RecordedTrack& track) {
+bool read_thread(std::string_view content, RecordedThread& thread) {
   if (content.size() < 16) return false;
   std::string_view const name = content.substr(16);
   auto const size = load<std::uint64_t>(content.data() + 8);
   if (size > name.size()) return false;
-  track.os_thread = load<std::int64_t>(content.data());
-  track.name = name.substr(0, size);
+  thread.os_thread = load<std::int64_t>(content.data());
+  thread.name = name.substr(0, size);
   return true;
 }
 

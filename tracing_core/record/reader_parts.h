@@ -99,8 +99,8 @@ constexpr std::size_t max_sites_in(std::size_t file_bytes, std::size_t record_by
   return std::min(file_bytes / (sizeof(RecordHead) + sizeof(SiteRow)), kFirst + record_bytes);
 }
 
-// Reads the content of a `track` record. False if it makes no sense.
-bool read_thread(std::string_view content, RecordedTrack& track);
+// Reads the content of a `track` record, except its number. False if it makes no sense.
+bool read_thread(std::string_view content, RecordedThread& thread);
 
 // The innermost entry of `stack` that `is_it` accepts, `stack.rend()` if there is none. Of the last thousand, or a file
 // that leaves spans in which it is not would take time with the square of its size.
@@ -130,6 +130,7 @@ class Recording::Cursor {
   bool decode(RecordHead const& head);
   bool decode_usual(RecordHead const& head);
   void read_clock();
+  void go_to_thread();
   void decode_place(RecordHead const& head);
   void read_values(RecordHead const& head, std::string_view more_kinds, std::size_t count);
   Value read_value(std::uint8_t kind);

@@ -48,11 +48,7 @@ void RecordLayer::describe(Writer& writer, SpanRef span, bool entered, void cons
   std::uint32_t const tag = place_ == 0 ? span.slot()->record_tag : store_->tag();
   SpanLock const lock = span.lock();
   bool is_first = true;
-  std::uint32_t groups_left = span.values().group_count();
-  if (span == static_cast<Around const*>(around)->recorded && groups_left > 0) --groups_left;
   span.values().for_each_group(span.metadata(), [&](FieldValues const& values) {
-    if (groups_left == 0) return;
-    --groups_left;
     if (std::exchange(is_first, false)) {
       writer.state(span.metadata(), values.statement_values(), key, key_of(parent), tag, place);
     } else {
@@ -72,24 +68,24 @@ void RecordLayer::describe_entered(void const* around, Writer& writer) noexcept 
   struct Describing {
     Around const& around;
     Writer& writer;
-    unsigned skipped = 0;  // the outer ones of too many
-    unsigned count = 0;
-  } all{*static_cast<Around const*>(around), writer};
-  Context const& context = all.around.context;
+    bool leaves_out;  // the outer ones of too many
+    bool is_first = true;
+  };
+  Context const& context = static_cast<Around const*>(around)->context;
+  Describing all{*static_cast<Around const*>(around), writer,
+                 context.count_entered_here(kMaxDescribed + 1) > kMaxDescribed};
   Track const* const own =
       is_own_track(context.track()) ? &context.track() : context.registry().own_track();
   writer.describe_thread(own == nullptr ? std::string_view() : own->name);
   // The chunk is the calling thread's, whatever the track of the record.
   bool const is_own = is_own_track(context.track());
-  context.visit_entered_here([](void* to, SpanRef) { ++static_cast<Describing*>(to)->count; }, &all);
-  all.skipped = all.count - std::min(all.count, kMaxDescribed);
-  all.count = 0;
   context.visit_entered_here(
+      kMaxDescribed,
       [](void* to, SpanRef span) {
-        auto& [in, described_by, skipped, count] = *static_cast<Describing*>(to);
-        bool const is_first = count == skipped && skipped > 0;
-        if (count++ < skipped || span == in.entered) return;
-        in.layer.describe(described_by, span, true, &in, is_first ? 0 : kMaxDescribed);
+        auto& [in, described_by, leaves_out, is_first] = *static_cast<Describing*>(to);
+        bool const is_outermost = std::exchange(is_first, false) && leaves_out;
+        if (span == in.entered) return;
+        in.layer.describe(described_by, span, true, &in, is_outermost ? 0 : kMaxDescribed);
       },
       &all);
   if (is_own && all.around.left) all.around.layer.describe(writer, all.around.left, true, around);
@@ -101,7 +97,7 @@ void RecordLayer::describe_entered(void const* around, Writer& writer) noexcept 
 // The calling thread's writer, if the record is of that thread and of now.
 [[gnu::always_inline]] inline Writer* RecordLayer::usual_writer(Context const& context) const noexcept {
   Writer* const writer = writers_.own(context.track());
-  bool const is_usual = writer != nullptr && writer->track_number() == context.track().number &&
+  bool const is_usual = writer != nullptr && writer->thread_number() == context.track().number &&
                         is_usable() && !context.is_dated() && !context.is_restored();
   return is_usual ? writer : nullptr;
 }
@@ -121,12 +117,12 @@ Writer* RecordLayer::writer_for(Around const& around, Place& place) noexcept {
     place.time_ns = context.time().ns;
   }
   Writer* writer = writers_.own(*own);
-  if (writer == nullptr || writer->track_number() != own->number) writer = start_writer(*own);
+  if (writer == nullptr || writer->thread_number() != own->number) writer = start_writer(*own, &around);
   if (writer != nullptr && own != &track) writer->describe_foreign_track(track);
   return writer;
 }
 
-Writer* RecordLayer::start_writer(Track const& track) noexcept {
+Writer* RecordLayer::start_writer(Track const& track, void const* around) noexcept {
   // In a forked child, another thread of the parent may have held it.
   if (forks_when_made_ == fork_count()) {
     mutex_.lock();
@@ -135,13 +131,12 @@ Writer* RecordLayer::start_writer(Track const& track) noexcept {
   }
   Writer* found = nullptr;
   try {
-    Writer& writer = writers_.find(track);
-    if (writer.track_number() != track.number)
-      writer.start(store_->parts(), track.number, this_thread_info().os_thread, describe_entered);
-    found = &writer;
+    found = &writers_.find(track);
   } catch (std::bad_alloc const&) {
   }
   mutex_.unlock();
+  if (found != nullptr && found->thread_number() != track.number)
+    found->start(store_->parts(), track.number, this_thread_info().os_thread, describe_entered, around);
   return found;
 }
 
@@ -234,7 +229,7 @@ void RecordLayer::add_event(Event const& event, Context const& context) noexcept
 
 void RecordLayer::on_record(SpanRef span, FieldValues const& values, Context const& context) noexcept {
   Place place;
-  Around const around{*this, context, {}, {}, {span}, span};
+  Around const around{*this, context, {}, {}, {span}};
   Writer* const writer = writer_for(around, place);
   if (writer == nullptr || key_of(span) == 0) return;
   make_known(*writer, span, place);
@@ -260,6 +255,10 @@ void RecordLayer::step(RecordType type, SpanRef span, Context const& context) no
   make_known(*writer, span, place);
   writer->step(type, span.metadata(), key_of(span), place);
   share_time(span.layers(), context, *writer);
+}
+
+void RecordLayer::on_dropped() noexcept {
+  if (is_usable()) store_->region().header().interrupted.fetch_add(1, std::memory_order_relaxed);
 }
 
 void RecordLayer::on_enter(SpanRef span, Context const& context) noexcept { step(RecordType::enter, span, context); }

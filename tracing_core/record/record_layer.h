@@ -55,7 +55,6 @@ class RecordLayer final : public Layer {
     SpanRef left{};     ///< by this call: still to be described
     SpanRef entered{};  ///< by this call: not yet
     SpanRef named[2]{};  ///< by the record
-    SpanRef recorded{};  ///< by this call: its last values are not to be described
   };
 
   /// Records that one of the layers `shown` sees are marked by kShown.
@@ -74,6 +73,7 @@ class RecordLayer final : public Layer {
   void on_timed(SpanRef span, Timing const& timing, Context const& context) noexcept override;
   void on_scope_begin(SpanRef span, Context const& context) noexcept override;
   void on_scope_end(SpanRef span, Context const& context) noexcept override;
+  void on_dropped() noexcept override;
 
  private:
   // A chunk begins with as many of the spans that its thread is in, the innermost ones.
@@ -89,7 +89,7 @@ class RecordLayer final : public Layer {
   static void describe_entered(void const* around, Writer& writer) noexcept;
   Writer* usual_writer(Context const& context) const noexcept;
   Writer* writer_for(Around const& around, Place& place) noexcept;
-  Writer* start_writer(Track const& track) noexcept;
+  Writer* start_writer(Track const& track, void const* around) noexcept;
   std::uint64_t begin_scope(SpanRef span, Context const& context) noexcept;
   void add_event(Event const& event, Context const& context) noexcept;
   void step(RecordType type, SpanRef span, Context const& context) noexcept;
@@ -99,7 +99,7 @@ class RecordLayer final : public Layer {
   std::size_t const place_;
   bool const is_anonymous_;
   unsigned const forks_when_made_;
-  Mutex mutex_;  // taken by a thread's first record
+  UnseenMutex mutex_;  // taken by a thread's first record
   PerTrack<Writer> writers_;
 };
 

@@ -169,7 +169,7 @@ TEST_F(RecordLayerTest, CutsLongNamesMadeAtRunTimeAndSaysHowLongTheyWere) {
 TEST_F(RecordLayerTest, KnowsOfALocationWhatWasKnown) {
   std::vector<RuntimeCallsite> callsites;
   for (char const* const file : {"", "file.cc"}) {
-    for (std::optional<std::uint32_t> const line : {std::optional<std::uint32_t>(), {0u}, {1u}, {UINT32_MAX - 1}})
+    for (std::optional<std::uint32_t> const line : {std::optional<std::uint32_t>(), {0u}, {1u}, {UINT32_MAX}})
       callsites.push_back(RuntimeCallsite({.kind = Kind::span, .name = "span", .file = file, .line = line}));
   }
   record([&] {
@@ -236,17 +236,18 @@ TEST_F(RecordLayerTest, ReadsBackHandlesOfAnotherThread) {
                                    "exit request", "values request{status=200}", "close request"));
 }
 
-TEST_F(RecordLayerTest, RecordsAValueOnceInASpanThatItDescribesForIt) {
+// The chunk that begins with the record describes the span with the value that it has by then.
+TEST_F(RecordLayerTest, RecordsAValueInASpanThatItDescribesForIt) {
   record([this] {
     auto span = TRACE_MAKE_SPAN(info, "request", kv("id", 7), kv("status", empty));
     std::thread([&] { with_default(registry_, [&] { span.record(kv("status", 200)); }); }).join();
   });
   EXPECT_THAT(texts(),
-              ElementsAre("new request{id=7}", "state request{id=7}", "values request{status=200}", "close request"));
+              ElementsAre("new request{id=7}", "state request{id=7}", "values request{status=200}", "values request{status=200}",
+                          "close request"));
 }
 
-// The chunk describes the span, as it is about the record.
-TEST_F(RecordLayerTest, RecordsAValueOnceIfItBeginsAChunk) {
+TEST_F(RecordLayerTest, HasTheLastValueWhicheverChunksAreLeft) {
   record([] {
     auto const span = TRACE_MAKE_SPAN(info, "request", kv("text", empty));
     span.in_scope([&span] {
@@ -267,7 +268,7 @@ TEST_F(RecordLayerTest, RecordsAValueOnceIfItBeginsAChunk) {
         if (values.size() > 0 && !values.value(0).is_empty()) letters += values.value(0).as_text()[0];
       });
     });
-    EXPECT_EQ(letters, "abcdefgh") << chunk;
+    EXPECT_EQ(letters, "h") << chunk;
   }
 }
 
@@ -316,7 +317,66 @@ TEST_F(RecordLayerTest, NamesThreads) {
   auto const recording = read();
   texts_of(*recording);
   ASSERT_EQ(recording->tracks().size(), 1u);
-  EXPECT_EQ(recording->tracks()[0].name, "worker");
+  EXPECT_EQ(recording->tracks()[0].thread.name, "worker");
+}
+
+TEST_F(RecordLayerTest, ShortThreadsShareChunks) {
+  constexpr int kThreads = 3000;
+  for (int i = 0; i < kThreads; ++i) {
+    std::thread([&] {
+      with_default(registry_, [i] {
+        if (i % 2 == 0) set_thread_name("short " + std::to_string(i));
+        TRACE_SPAN(info, "work", i);
+        TRACE_INFO("event", i);
+      });
+    }).join();
+  }
+  std::map<std::uint64_t, int> of_track;
+  int events = 0;
+  auto const recording = read();
+  recording->for_each([&](RecordEntry const& entry) {
+    if (entry.type == RecordType::scope_end) return;
+    auto const i = static_cast<int>(FieldValues(*entry.metadata, entry.values).value(entry.type == RecordType::event ? 1 : 0).as_i64());
+    EXPECT_EQ(of_track.emplace(entry.track, i).first->second, i);
+    EXPECT_EQ(entry.writer, entry.track);
+    EXPECT_EQ(entry.track_name, i % 2 == 0 ? "short " + std::to_string(i) : "");
+    events += entry.type == RecordType::event;
+  });
+  EXPECT_EQ(events, kThreads);
+  EXPECT_EQ(of_track.size(), std::size_t{kThreads});
+  EXPECT_EQ(recording->threads().size(), std::size_t{kThreads});
+  EXPECT_EQ(recording->lost().count, 0u);
+  EXPECT_THAT(recording->problems(), IsEmpty());
+  for (RecordedTrack const& track : recording->tracks()) EXPECT_THAT(track.open, IsEmpty());
+}
+
+TEST_F(RecordLayerTest, ThreadsThatShareAChunkShareNoSpans) {
+  record([this] {
+    auto const held = TRACE_MAKE_SPAN(info, "held");
+    for (int i = 0; i < 2; ++i) {
+      std::thread([&] {
+        with_default(registry_, [&] {
+          TRACE_INFO("outside");
+          internal::enter(held.open());  // is in the span when it ends
+          TRACE_INFO("inside");
+        });
+      }).join();
+    }
+    std::thread([&] { with_default(registry_, [] { TRACE_INFO("outside"); }); }).join();
+  });
+  auto const recording = read();
+  std::map<std::uint64_t, std::vector<std::string>> of_track;
+  recording->for_each([&](RecordEntry const& entry) {
+    if (entry.type == RecordType::event) of_track[entry.track].push_back(text_of(entry) + (entry.span == 0 ? "" : " in a span"));
+  });
+  ASSERT_EQ(of_track.size(), 3u);
+  for (auto const& [track, events] : of_track) {
+    EXPECT_EQ(events.front(), "event outside{}");
+    if (events.size() > 1) {
+      EXPECT_EQ(events.back(), "event inside{} in a span");
+    }
+  }
+  EXPECT_THAT(recording->problems(), IsEmpty());
 }
 
 TEST_F(RecordLayerTest, RecordsTheTag) {

@@ -180,7 +180,7 @@ inline std::size_t expect_complete(std::string const& path, bool may_lose, Progr
     }
     if (entry.metadata != nullptr && entry.metadata->name() == "nested") spans.insert(entry.span);
     if (!is_new) return;
-    auto& [next, count] = found[entry.writer];
+    auto& [next, count] = found[entry.chunk_track];
     // In a small recording an older chunk may stay while a newer one is given away.
     EXPECT_TRUE(entry.ordinal == next || may_lose) << "a record is missing before " << entry.ordinal;
     EXPECT_LE(next, entry.ordinal) << "a record is there twice";

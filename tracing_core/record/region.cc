@@ -224,6 +224,7 @@ void Region::discard() noexcept {
     if (chunk.generation.load(std::memory_order_relaxed) == 0 ||
         !chunk.owned.compare_exchange_strong(free, 1, std::memory_order_acquire))
       continue;
+    tsan_acquire(&chunk.owned);
     chunk.importance = Importance::usual;
     chunk.has_first = 0;
     madvise(this->chunk(i), kChunkBytes, MADV_DONTNEED);
@@ -259,6 +260,7 @@ std::uint32_t Region::take() noexcept {
     if (chunk.owned.load(std::memory_order_relaxed) != 0 ||
         !chunk.owned.compare_exchange_strong(free, 1, std::memory_order_acquire))
       continue;
+    tsan_acquire(&chunk.owned);
     if (is_spared(chunk, count)) {
       give_back(turn);
       continue;
@@ -367,6 +369,7 @@ bool Region::grow() noexcept {
   // region, and the size of its file is known. So nothing that is in use is overwritten by zeros.
   std::uint32_t now = grown();
   if (!grown_.compare_exchange_strong(now, now | kGrowing, std::memory_order_relaxed)) return false;
+  UnseenByTsan const unseen;  // to it, a write to a file comes before all reads of files
   std::uint32_t const end_of_group = (now / kChunksPerGroup + 1) * kChunksPerGroup;
   std::uint32_t wanted = std::min(now == 0 ? kFirstChunks : end_of_group, chunks_);
   bool const is_largest = wanted == now;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "tracing_core/internal/thread_sanitizer.h"
 #include "tracing_core/record/layout.h"
 
 namespace tracing::inline v1::internal {
@@ -48,7 +49,11 @@ class Region {
   /// kNone if there is none.
   std::uint32_t take() noexcept;
   void publish(std::uint32_t chunk) noexcept;
-  void give_back(std::uint32_t chunk) noexcept { head(chunk).owned.store(0, std::memory_order_release); }
+  void give_back(std::uint32_t chunk) noexcept {
+    std::atomic<std::uint32_t>& owned = head(chunk).owned;
+    tsan_release(&owned);  // it would not see the store if the library was built without it
+    owned.store(0, std::memory_order_release);
+  }
   /// Another track records: makes room for the chunks that it keeps.
   void add_track() noexcept;
   /// Changes how much is kept before the oldest is overwritten. REQUIRES: anonymous; one call at a time.

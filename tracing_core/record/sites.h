@@ -41,7 +41,7 @@ class Sites {
   ZeroedPages pages_, numbered_pages_;
   std::atomic<Entry*> entries_{nullptr};
   std::atomic<std::atomic<Metadata const*>*> by_number_{nullptr};
-  Mutex mutex_;  // taken where a callsite is recorded for the first time
+  UnseenMutex mutex_;  // taken where a callsite is recorded for the first time
   std::uint32_t count_ TRACING_GUARDED_BY(mutex_) = 0;
   std::uint32_t chunk_ TRACING_GUARDED_BY(mutex_) = Region::kNone;
 };

@@ -32,18 +32,27 @@ char* put_word(char* to, T word) noexcept {
 
 }  // namespace
 
-void Writer::start(RecordingParts const& parts, std::uint64_t track, std::int64_t os_thread, Restate restate) noexcept {
-  finish();
+void Writer::start(RecordingParts const& parts, std::uint64_t thread, std::int64_t os_thread, Restate restate,
+                   void const* around) noexcept {
   if (parts_ == nullptr) parts.region.add_track();
   parts_ = &parts;
   restate_ = restate;
-  track_ = track;
+  thread_ = thread;
   os_thread_ = os_thread;
-  spans_ = records_ = 0;
   // Marks are of the run, whichever thread makes them.
-  bool const has_own_tag = parts.tag_of_thread != nullptr && track != kMarksTrack;
+  bool const has_own_tag = parts.tag_of_thread != nullptr && thread != kMarksTrack;
   tag_source_ = has_own_tag ? parts.tag_of_thread() : &parts.tag;
+  if (go_on(around)) return;
+  finish();
+  track_ = thread;
+  spans_ = records_ = 0;
   tag_ = next_tag();
+}
+
+// So that many short threads need few chunks. False if a chunk of its own is better.
+bool Writer::go_on(void const* around) noexcept {
+  constexpr std::ptrdiff_t kMinRoom = kChunkBytes / 8;
+  return head_ != nullptr && end_ - at_ >= kMinRoom && try_describe([&] { restate_(around, *this); });
 }
 
 void Writer::finish() noexcept {
@@ -349,29 +358,39 @@ bool Writer::has_room_for_values(Metadata const& metadata) const noexcept {
   return describing_ != Describing::start_of_chunk || at_ + bytes <= end_ - kChunkBytes + kValuesOfStates;
 }
 
+void Writer::describe_thread(std::string_view name) noexcept {
+  auto const os_thread = static_cast<std::uint64_t>(os_thread_);
+  bool const is_there = thread_ == track_ ? append_track(RecordType::track, 0, os_thread, name)
+                                          : append_track(RecordType::thread, 0, os_thread, name);
+  if (!is_there) left_out_ = true;
+}
+
 void Writer::describe_foreign_track(Track const& track) noexcept {
   std::uint64_t& known = foreign_tracks_[track.number % foreign_tracks_.size()];
   if (known == track.number || track.name.empty()) return;
   known = track.number;
-  describe_track(track.number, track.name);
+  (void)append_track(RecordType::track, kForeign, track.number, track.name);
 }
 
-// A foreign track, or the thread if that is zero.
-void Writer::describe_track(std::uint64_t foreign, std::string_view name) noexcept {
+// A record of the type `thread` begins with the number of the thread. False if there is no room.
+bool Writer::append_track(RecordType type, std::uint8_t flags, std::uint64_t number, std::string_view name) noexcept {
   constexpr std::size_t kMaxName = 64;
   name = name.substr(0, cut_size(name, kMaxName));
   RecordHead head{};
-  head.type = RecordType::track;
-  head.flags = kRestated | (foreign != 0 ? kForeign : 0);
-  head.words = static_cast<std::uint16_t>((sizeof(head) + 16 + padded_to_word(name.size())) / 8);
-  if (end_ - at_ < static_cast<std::ptrdiff_t>(std::size_t{head.words} * 8) || !stamp(head)) return;
+  head.type = type;
+  head.flags = kRestated | flags;
+  std::size_t const bytes = sizeof(head) + (type == RecordType::thread ? 24 : 16) + padded_to_word(name.size());
+  head.words = static_cast<std::uint16_t>(bytes / 8);
+  if (end_ - at_ < static_cast<std::ptrdiff_t>(bytes) || !stamp(head)) return false;
   char* to = at_;
   std::memcpy(to, &head, sizeof(head));
-  to = foreign != 0 ? put_word(to + sizeof(head), foreign) : put_word(to + sizeof(head), os_thread_);
-  to = put_word(to, std::uint64_t{name.size()});
+  to += sizeof(head);
+  if (type == RecordType::thread) to = put_word(to, thread_);
+  to = put_word(put_word(to, number), std::uint64_t{name.size()});
   std::memset(to, 0, padded_to_word(name.size()));
   if (!name.empty()) std::memcpy(to, name.data(), name.size());
-  commit(at_ + std::size_t{head.words} * 8, kRestated);
+  commit_described(at_ + bytes, kRestated);
+  return true;
 }
 
 }  // namespace tracing::inline v1::internal

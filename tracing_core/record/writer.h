@@ -53,20 +53,22 @@ class Writer {
     chunk_ = previous_ = Region::kNone;
   }
 
-  /// From now on the records are those of another thread.
-  void start(RecordingParts const& parts, std::uint64_t track, std::int64_t os_thread, Restate restate) noexcept;
+  /// From now on the records are those of another thread. It goes on in the chunk of the thread before, which has ended, if
+  /// that has room. `around` is for Restate.
+  void start(RecordingParts const& parts, std::uint64_t thread, std::int64_t os_thread, Restate restate,
+             void const* around = nullptr) noexcept;
   /// Of its chunks, this many are never given back: for records that must not be lost.
   void pin_chunks(std::uint32_t count) noexcept { pinned_chunks_left_ = count; }
   /// Gives its chunks back; start() must be called before further records.
   void finish() noexcept;
-  std::uint64_t track_number() const noexcept { return track_; }
+  std::uint64_t thread_number() const noexcept { return thread_; }
   /// The tag of the last record.
   std::uint32_t tag() const noexcept { return tag_; }
   /// The time of the last record, as readers will find it, unless that is foreign. Unknown if it was dropped.
   Instant time() const noexcept { return head_ == nullptr ? Instant() : clock_.time_of(first_ticks_ + last_ticks_); }
 
   /// For Restate, before anything else: the name that the thread has now, of which the first 64 bytes are kept.
-  void describe_thread(std::string_view name) noexcept { describe_track(0, name); }
+  void describe_thread(std::string_view name) noexcept;
   /// To be called for another track before a record with kForeign. Its name is in the recording if there is room.
   void describe_foreign_track(Track const& track) noexcept;
 
@@ -251,7 +253,8 @@ class Writer {
   void start_clock(Instant last) noexcept;
   void describe_clock() noexcept;
   void change_tag(std::uint32_t tag, Place const& place) noexcept;
-  void describe_track(std::uint64_t foreign, std::string_view name) noexcept;
+  bool go_on(void const* around) noexcept;
+  bool append_track(RecordType type, std::uint8_t flags, std::uint64_t number, std::string_view name) noexcept;
 
   char* at_ = nullptr;
   char* end_ = nullptr;
@@ -267,7 +270,8 @@ class Writer {
   std::atomic<std::uint32_t> const* const* tag_source_ = nullptr;
   RecordingParts const* parts_ = nullptr;
 
-  std::uint64_t track_ = 0;
+  std::uint64_t thread_ = 0;
+  std::uint64_t track_ = 0;  // the number of the first of the threads that went on in each other's chunks
   std::uint32_t chunk_ = Region::kNone;
   std::uint32_t previous_ = Region::kNone;  // the last full one, kept so that a thread's last records survive
   ChunkClock clock_;
