@@ -104,13 +104,16 @@ std::atomic<TestTag>& Attribution::tag_of(tracing::SpanRef span) noexcept {
   return spans_[static_cast<std::uint32_t>(span.id().value) % kSpans];
 }
 
-// Unknown tests have ended.
+// A test that is not known any more had ended when the oldest known one began.
 bool Attribution::has_ended(TestTag test, std::uint64_t ticks) const noexcept {
   Test const& found = tests_[test % kTests];
   if (test == 0) return false;
+  if (found.tag.load(std::memory_order_relaxed) != test) {
+    Test const& oldest = tests_[(last_.load(std::memory_order_relaxed) + 1) % kTests];
+    return oldest.begin.load(std::memory_order_relaxed) <= ticks;
+  }
   std::uint64_t const end = found.end.load(std::memory_order_relaxed);
-  bool const is_known = found.tag.load(std::memory_order_relaxed) == test;
-  return is_known && end != 0 && end <= ticks;
+  return end != 0 && end <= ticks;
 }
 
 TestTag Attribution::running_at(std::uint64_t ticks) const noexcept {

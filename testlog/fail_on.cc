@@ -7,6 +7,7 @@
 #include "testlog/record_of.h"
 #include "testlog/session.h"
 #include "tracing_core/dispatch/dispatcher.h"
+#include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/format/shortened_values.h"
 #include "tracing_core/format/span_path.h"
 #include "tracing_core/model/text_escape.h"
@@ -124,11 +125,12 @@ void FailOn::observe(tracing::Event const& event, tracing::Context const& contex
   attribution_.observe_event();
   tracing::Metadata const& metadata = event.metadata();
   if (metadata.level() > limit_.load(std::memory_order_relaxed)) return;
-  Owner const owner = attribution_.owner_now(context.event_span(event));
+  Owner owner = attribution_.owner_now(context.event_span(event));
   if (owner.test == 0) return;
   std::string printed;
   try {
     tracing::internal::MutexLock const lock(mutex_);
+    owner.late |= owner.test == raised_;
     Limit const limit = limit_of(owner.test);
     bool const fails = metadata.level() <= limit.level;
     // A late one may also be work of the running test, on a thread that tests share.
@@ -172,9 +174,11 @@ void FailOn::raise_failures(testing::TestInfo const& test) {
   Events events;
   Limit limit;
   {
+    tracing::internal::InSubscriber const in_subscriber;
     tracing::internal::MutexLock const lock(mutex_);
     events = std::exchange(found_, {});
-    limit = limit_of(attribution_.running());
+    raised_ = attribution_.running();
+    limit = limit_of(raised_);
   }
   std::string const limit_text = std::string(limit.source) + " is " + lower_name(limit.level);
   if (test.result()->Skipped()) {
@@ -198,8 +202,10 @@ void FailOn::raise_failures(testing::TestInfo const& test) {
 void FailOn::raise_late_failures() {
   Events events;
   {
+    tracing::internal::InSubscriber const in_subscriber;
     tracing::internal::MutexLock const lock(mutex_);
     events = std::exchange(late_, {});
+    is_over_ = true;
   }
   for (Found const& event : events.first)
     ADD_FAILURE_AT(event.file.empty() ? "unknown file" : event.file.c_str(), event.line)
@@ -210,21 +216,19 @@ void FailOn::raise_late_failures() {
 }
 
 void FailOn::begin_run() {
+  tracing::internal::InSubscriber const in_subscriber;
   tracing::internal::MutexLock const lock(mutex_);
   is_over_ = false;
 }
 
-void FailOn::end_run() {
-  tracing::internal::MutexLock const lock(mutex_);
-  is_over_ = true;
-}
-
 void FailOn::allow(internal::AllowedEvents const& allowed) {
+  tracing::internal::InSubscriber const in_subscriber;
   tracing::internal::MutexLock const lock(mutex_);
   allowed_.push_back(&allowed);
 }
 
 void FailOn::disallow(internal::AllowedEvents const& allowed) {
+  tracing::internal::InSubscriber const in_subscriber;
   tracing::internal::MutexLock const lock(mutex_);
   std::erase(allowed_, &allowed);
 }

@@ -42,7 +42,6 @@ class FailOn {
   void raise_late_failures();
   /// Between the runs of the tests such events are printed at once, since a run that is over cannot fail any more.
   void begin_run();
-  void end_run();
 
   /// Until disallow(), events that match are not counted.
   void allow(internal::AllowedEvents const& allowed);
@@ -89,6 +88,7 @@ class FailOn {
   Events found_ TRACING_GUARDED_BY(mutex_);  // of the running test
   Events late_ TRACING_GUARDED_BY(mutex_);   // since the last call of raise_late_failures()
   std::size_t printed_ TRACING_GUARDED_BY(mutex_) = 0;  // late events since the last test began
+  TestTag raised_ TRACING_GUARDED_BY(mutex_) = 0;    // the last test whose failures were raised
   bool is_over_ TRACING_GUARDED_BY(mutex_) = false;  // the run
   std::vector<internal::AllowedEvents const*> allowed_ TRACING_GUARDED_BY(mutex_);
 };

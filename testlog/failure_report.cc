@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "testlog/report_printer.h"
+#include "tracing_core/dispatch/thread_state.h"
 #include "tracing_core/export/line_sink.h"
 #include "tracing_core/model/text_escape.h"
 #include "tracing_core/record/replay.h"
@@ -72,6 +73,7 @@ std::string FailureReport::overwritten(std::uint64_t from) const {
 }
 
 void FailureReport::print_unreported(std::string_view headline, bool always) {
+  tracing::internal::InSubscriber const in_subscriber;  // an allocation function with a statement would lengthen what is read
   std::uint64_t const now = session_.capture().now();
   auto const failures = failures_.take();
   if (!session_.is_mute()) print(headline, always, failures);
@@ -104,6 +106,7 @@ void FailureReport::print(std::string_view headline, bool always, std::vector<No
 }
 
 void FailureReport::print_matching(std::string_view test) {
+  tracing::internal::InSubscriber const in_subscriber;
   std::uint64_t const from = session_.capture().unreported().first_of_tests();
   auto const recording = session_.is_mute() ? nullptr : session_.capture().read(from);
   if (recording != nullptr) {
@@ -119,7 +122,7 @@ void FailureReport::print_matching(std::string_view test) {
     tracing::internal::replay(*recording, *registry, [&](RecordEntry const& entry) -> bool {
       spans.follow(entry);
       Owner const owner = session_.attribution().owner_of(entry, spans.current());
-      bool const is_of_test = running == 0 || entry.tag == 0 || entry.tag == running || owner.late;
+      bool const is_of_test = running == 0 || owner.test == 0 || owner.test == running || owner.late;
       if (entry.ticks < from || !was_selected(entry, spans.current()) || !is_of_test) return false;
       replaying.set_owner(owner);
       return true;

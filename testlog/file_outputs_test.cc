@@ -38,6 +38,7 @@ using testlog::testdata::run_dying;
 using testlog::testdata::run_own_main;
 using testlog::testdata::run_scenarios;
 using testlog::testdata::with_sanitizer_options;
+using tracing::internal::file_name_of;
 
 class FileOutputs : public testing::Test {
  protected:
@@ -122,10 +123,10 @@ TEST_F(FileOutputs, FoldedStacksOfAnEarlierCtestAreReplaced) {
   testlog::testdata::run_ctest(path("build"), {}, variables);
   testlog::testdata::run_ctest(path("build"), {"-N"}, variables);
   std::string const of_one = content_of(path("run.folded"));
-  EXPECT_EQ(count(of_one, "Plain.Fails"), 3) << of_one;
+  EXPECT_EQ(count(of_one, "Plain.Fails"), 6) << of_one;
   EXPECT_EQ(count(of_one, "Plain.Passes"), 3) << of_one;
   run_scenarios("Plain.Fails", variables);  // records as no ctest lets it
-  EXPECT_EQ(count(content_of(path("run.folded")), "Plain.Fails"), 6);
+  EXPECT_EQ(count(content_of(path("run.folded")), "Plain.Fails"), 12);
 }
 
 TEST_F(FileOutputs, ContainWhatTraceCaptureSelects) {
@@ -301,8 +302,8 @@ TEST_F(FileOutputs, ForkedChildrenWriteNothing) {
   EXPECT_THAT(records, Not(Contains("i in the child")));
   EXPECT_THAT(records, Contains("i in the parent"));
   EXPECT_THAT(trace(path("Processes.ForkGoesOn.json")), ElementsAre("B parent", "i in the parent", "E parent"));
-  EXPECT_EQ(trace(path("Both_Streams.CapturesInTheChildToo_1.json")), kWork);
-  EXPECT_EQ(count(content_of(path("flame/Both_Streams.CapturesInTheChildToo_0.folded")), "\n"), 2 * 3);
+  EXPECT_EQ(trace(path(file_name_of("Both/Streams.CapturesInTheChildToo/1") + ".json")), kWork);
+  EXPECT_EQ(count(content_of(path("flame/" + file_name_of("Both/Streams.CapturesInTheChildToo/0") + ".folded")), "\n"), 2 * 3);
 }
 
 // ---- crashes and failures ----

@@ -80,7 +80,6 @@ class Recorder final : public testing::EmptyTestEventListener {
 
   void OnTestProgramStart(UnitTest const&) override {
     runs_ = true;
-    session_.fail_on().begin_run();
     session_.recording_file().begin_run();
     install_crash_handlers(session_);
     install_hang_handlers();
@@ -89,6 +88,7 @@ class Recorder final : public testing::EmptyTestEventListener {
   }
 
   void OnTestIterationStart(UnitTest const& program, int iteration) override {
+    session_.fail_on().begin_run();
     if (run_records_ != nullptr) run_records_->begin_repetition(program, iteration);
   }
   void OnTestIterationEnd(UnitTest const& program, int) override {
@@ -160,7 +160,6 @@ class Recorder final : public testing::EmptyTestEventListener {
 
   void OnTestProgramEnd(UnitTest const& program) override {
     runs_ = false;
-    session_.fail_on().end_run();
     begin_phase(Phase::after_tests, "");
     if (run_records_ != nullptr) run_records_->properties({}, program.ad_hoc_test_result());
     if (session_.environment().spdlog) tracing::bridge::detach_all();

@@ -21,6 +21,7 @@
 #include "testlog/testdata/run.h"
 #include "tests/support/campaign.h"
 #include "tests/support/prometheus_text.h"
+#include "tests/support/sanitizers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace {
@@ -171,8 +172,9 @@ TEST_F(PerfFiles, AreCompleteOrMissingAfterAKill) {
   std::mt19937 random(3);
   std::string const text(100'000, 'x');
   std::size_t complete = 0;
+  unsigned const longest_us = TESTLOG_TSAN != 0 || TESTLOG_ASAN != 0 ? 20'000 : 2000;  // the child begins late
   for (int turn = 0; turn < rounds; ++turn) {
-    kill_after(std::chrono::microseconds(random() % 2000), [&] {
+    kill_after(std::chrono::microseconds(random() % longest_us), [&] {
       std::error_code error;
       for (;;) tracing::internal::create_complete_file(folder_ / "file.prom", text, error);
     });

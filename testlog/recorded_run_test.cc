@@ -336,7 +336,7 @@ TEST_F(RecordedRun, MistakesAreExplained) {
            {{"show", "--span-events=new,old"}, "build"},
            {{"show", "--failed", "--follow"}, "build"},
            {{"tree", "empty"}, ""},
-           {{"slow", "build/Testing/Temporary/LastTest.log"}, ""},
+           {{"slow", "build/CTestTestfile.cmake"}, ""},
            {{"show", "missing.rec"}, ""},
            {{"completion", "fish"}, ""},
        }) {

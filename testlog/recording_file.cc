@@ -56,6 +56,11 @@ void RecordingFile::log_begin(Environment const& environment, tracing::internal:
   tracing::internal::RunLog(folder_of_log_).begin(run_, name_in_log_, time);
 }
 
+std::optional<tracing::Instant> RecordingFile::run_began() const {
+  if (folder_of_log_.empty() || !run_.is_ctest) return std::nullopt;
+  return tracing::internal::RunLog(folder_of_log_).first_of(run_);
+}
+
 void RecordingFile::finish() noexcept {
   if (forks_when_made_ != tracing::internal::fork_count()) return;
   if (!folder_of_log_.empty())

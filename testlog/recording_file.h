@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "testlog/environment.h"
@@ -35,6 +36,9 @@ class RecordingFile {
   bool is_default() const noexcept { return is_default_; }
   /// Why there is no default file; empty if there is, or if none was wanted.
   std::string const& problem() const noexcept { return problem_; }
+
+  /// When the first process of this one's ctest began; none without TRACE_RECORD_DEFAULT or a ctest.
+  std::optional<tracing::Instant> run_began() const;
 
   /// Tests begin to run, in which the process may end.
   void begin_run() noexcept { is_wanted_ = true; }

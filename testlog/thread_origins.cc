@@ -58,7 +58,7 @@ std::uint32_t ThreadOrigins::test_at(Moment moment) const noexcept {
     std::uint64_t const end = found.end.load(std::memory_order_relaxed);
     return end != 0 && is_after(moment, end) ? 0 : test;
   }
-  return test;
+  return test == 0 ? 0 : test - 1;  // which is not known any more
 }
 
 }  // namespace testlog::inline v1

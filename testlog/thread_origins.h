@@ -30,7 +30,7 @@ class ThreadOrigins {
   /// Tests have the numbers 1, 2, 3, ...
   void begin_test(std::uint32_t test, Moment now) noexcept;
   void end_test(Moment now) noexcept;
-  /// The test that ran at this moment; 0: none. Of moments before the last 255 tests, the test before these.
+  /// The test that ran at this moment; 0: none. Of moments before the last 255 tests, a test that is not known any more.
   std::uint32_t test_at(Moment moment) const noexcept;
 
  private:

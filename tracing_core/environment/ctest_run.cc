@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kMaxPause = 600 * kSecond;  // between ctests of one test each that an IDE starts one after the other
-constexpr off_t kMaxBytes = 1 << 20;
+constexpr off_t kMaxBytes = 16 << 20;
 
 std::string id_of(std::int64_t process, std::uint64_t start) { return std::to_string(process) + "-" + std::to_string(start); }
 
@@ -42,7 +42,7 @@ struct LoggedRun {
 using LoggedRuns = std::unordered_map<std::string, LoggedRun>;
 
 // What is no line of ours is skipped.
-void read_runs(std::string const& path, LoggedRuns& runs) {
+void read_lines(std::string const& path, LoggedRuns& runs) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return;  // to open a FIFO would wait for a writer
   std::ifstream file(path);
@@ -59,6 +59,12 @@ void read_runs(std::string const& path, LoggedRuns& runs) {
   }
 }
 
+LoggedRuns read_runs(std::string const& folder) {
+  LoggedRuns runs;
+  for (char const* const name : {"/runs.old.log", "/runs.log"}) read_lines(folder + name, runs);
+  return runs;
+}
+
 }  // namespace
 
 Run run_of_this_process() {
@@ -68,13 +74,12 @@ Run run_of_this_process() {
     auto const found = stat_of_process(process);
     if (!found) break;
     if (is_ctest(*found)) {
-      std::int64_t const age = static_cast<std::int64_t>(clock_ticks_now() - found->start) * ns_per_clock_tick();
-      return {id_of(process, found->start), Instant{Instant::now().ns - age}};
+      return {id_of(process, found->start), true};
     }
     process = found->parent;
   }
   auto const own = stat_of_process(getpid());
-  return {id_of(getpid(), own ? own->start : static_cast<std::uint64_t>(Instant::now().ns)), std::nullopt};
+  return {id_of(getpid(), own ? own->start : static_cast<std::uint64_t>(Instant::now().ns)), false};
 }
 
 void RunLog::append(Run const& run, std::string const& recording, Instant time, char const* what) const noexcept {
@@ -102,9 +107,14 @@ void RunLog::end(Run const& run, std::string const& recording, Instant time, boo
   append(run, recording, time, passed ? "passed" : "failed");
 }
 
+std::optional<Instant> RunLog::first_of(Run const& run) const {
+  LoggedRuns const runs = read_runs(folder_);
+  auto const found = runs.find(run.id);
+  return found == runs.end() ? std::nullopt : std::optional(found->second.began);
+}
+
 std::optional<RunLog::LastRun> RunLog::last() const {
-  LoggedRuns by_id;
-  for (char const* const name : {"/runs.old.log", "/runs.log"}) read_runs(folder_ + name, by_id);
+  LoggedRuns by_id = read_runs(folder_);
   std::vector<LoggedRun> runs;
   for (auto& [id, run] : by_id) runs.push_back(std::move(run));
   std::sort(runs.begin(), runs.end(), [](LoggedRun const& a, LoggedRun const& b) { return a.last > b.last; });
@@ -120,10 +130,11 @@ std::optional<RunLog::LastRun> RunLog::last() const {
 }
 
 void empty_if_older(std::string const& path, Instant time) noexcept {
+  constexpr std::int64_t kLag = kSecond / 100;  // the clock of files goes in ticks
   struct stat file {};
   auto const is_older = [&file, time] {
     bool const is_own = S_ISREG(file.st_mode) && file.st_uid == geteuid() && file.st_nlink == 1;
-    return is_own && file.st_size > 0 && Instant{file.st_mtim.tv_sec * kSecond + file.st_mtim.tv_nsec} < time;
+    return is_own && file.st_size > 0 && Instant{file.st_mtim.tv_sec * kSecond + file.st_mtim.tv_nsec + kLag} < time;
   };
   if (lstat(path.c_str(), &file) != 0 || !is_older()) return;
   int const descriptor = open_file(path.c_str(), O_WRONLY | O_NONBLOCK);

@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/support/sanitizers.h"
 #include "tests/support/temporary_folder.h"
 #include "tracing_core/record/reader.h"
 
@@ -201,7 +202,7 @@ class OfOtherRights : public InitFromEnv {
     std::string all = "TRACE_TIME=none TRACE_FILTER=trace TRACE_PERF=on TRACE_OUTPUT=private/file TRACE_FLAME=private/file ";
     for (char const* const variable : {"CHROME", "PERFETTO", "XPLANE", "RECORD", "PERF_JSON", "PERF_PROM"})
       all.append("TRACE_").append(variable).append("=private/").append(variable).append(" ");
-    EXPECT_EQ(run_as_nobody(all), 0);
+    EXPECT_EQ(run_as_nobody(all), 0) << read("public/err");
     EXPECT_EQ(read("private/file"), "secret\n");
     for (auto const& entry : fs::directory_iterator(folder_ / "private")) EXPECT_EQ(entry.path().filename(), "file");
     EXPECT_THAT(read("public/err"), StartsWith("testlog: TRACE_TIME and other variables are ignored: the program has rights "));
@@ -223,6 +224,7 @@ TEST_F(OfOtherRights, SetUserIdProgramsReadNoVariable) {
 }
 
 TEST_F(OfOtherRights, SetGroupIdProgramsReadNoVariable) {
+  if (TESTLOG_ASAN != 0) GTEST_SKIP() << "LeakSanitizer does not work in a program that may not be traced";
   if (ignores_set_user_id(program_)) GTEST_SKIP() << "the file system has no set-group-ID programs";
   fs::permissions(program_, fs::perms(02755));
   expect_that_nothing_is_read();
