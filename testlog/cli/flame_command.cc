@@ -102,10 +102,10 @@ class Reader {
       visitor.on_bad = [&](BadFoldedLine const& bad) {
         if (++bad_ <= kMaxBadLinesShown) print(to_string(bad));
       };
-      error = tracing::read_folded(file, name_of_input(path), visitor);
+      error = tracing::read_folded(file, printable(name_of_input(path)), visitor);
       close(file);
     }
-    if (error) print("cannot read " + name_of_input(path) + ": " + error.message());
+    if (error) print("cannot read " + printable(name_of_input(path)) + ": " + error.message());
     return !error;
   }
 
@@ -130,7 +130,7 @@ void check(Options& options) {
   }
   for (std::string const& input : inputs) {
     if (is_same_file(input, options.output))
-      throw UsageError("flame: --output would overwrite " + name_of_input(input));
+      throw UsageError("flame: --output would overwrite " + printable(name_of_input(input)));
   }
 }
 
@@ -149,7 +149,7 @@ int run(Options& options) {
   OutputFile file(options.output);
   tracing::write_flame_svg(graph, options.picture, [&file](std::string_view text) { file.write(text); });
   if (std::error_code const error = file.finish()) {
-    print("cannot write " + (options.output == "-" ? "standard output" : options.output) + ": " + error.message());
+    print("cannot write " + (options.output == "-" ? "standard output" : printable(options.output)) + ": " + error.message());
     return kFailed;
   }
   return kDone;

@@ -130,8 +130,9 @@ int run(Options const& options) {
 
 constexpr char kFooter[] = R"(
 Opens ui.perfetto.dev in a browser and serves the file to it once, on 127.0.0.1:9001, the only address from which that page accepts one.
-Nothing leaves this machine and its browser; no other page, and nobody who does not know the link, gets the file. Recordings are converted first, as by `testlog export --perfetto`; any other file is
-served as it is: a .pftrace, .json or .json.gz. On a machine that is used by ssh it prints the command that leads the port to yours.
+Nothing leaves this machine and its browser; no other page, and nobody who does not know the link, gets the file. Recordings are
+converted first, as by `testlog export --perfetto`; any other file is served as it is: a .pftrace, .json or .json.gz. On a machine
+that is used by ssh it prints the command that leads the port to yours.
 If CI is set nothing is served.
 
 Examples:
@@ -156,6 +157,7 @@ Command add_open_command(CLI::App& program) {
   app->add_option("--origin", options->origins, "Also serves pages of this origin, such as a Perfetto UI of your own: http://localhost:10000")
       ->check(CLI::Validator(check_origin, ""))
       ->expected(1)
+      ->allow_extra_args(false)  // else it would take the file that follows
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app->footer(kFooter);
   return {app, [options] { return run(*options); }};

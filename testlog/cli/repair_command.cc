@@ -39,7 +39,7 @@ int run(Options const& options) {
   if (is_same_file(options.file, options.output) && (is_link || !OutputFile::replaces(options.output))) {
     throw UsageError("repair: cannot write to the file being read: " + options.output);
   }
-  std::string const name = name_of_input(options.file);
+  std::string const name = printable(name_of_input(options.file));
   int const file = open_input(options.file);
   if (file < 0) return print("cannot read " + name + ": " + std::generic_category().message(errno)), kFailed;
   tracing::ChromeRepair found;
@@ -52,7 +52,7 @@ int run(Options const& options) {
   if (read_error) return print("cannot read " + name + ": " + read_error.message()), kFailed;
   if (!found.is_list) return print(name + " is not a Chrome trace; expected `[` at its beginning"), kFailed;
   if (std::error_code const write_error = output->finish()) {
-    std::string const place = options.output == "-" ? "standard output" : options.output;
+    std::string const place = options.output == "-" ? "standard output" : printable(options.output);
     return print("cannot write " + place + ": " + write_error.message()), kFailed;
   }
   report(found);

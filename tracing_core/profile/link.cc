@@ -59,7 +59,9 @@ std::string name_in_url(std::string const& path) {
 std::string random_text() {
   std::array<unsigned char, 16> bytes;
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return {};
-  return fmt::format("{:02x}", fmt::join(bytes, ""));
+  std::string text;
+  for (unsigned char const byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
 }
 
 // ---- where the browser is ----
@@ -238,11 +240,12 @@ class Link {
     for (;;) {
       auto const left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
       // A browser that fetches it near the end gets the rest; one that does not go on is dropped by the server.
-      if (left.count() <= 0 && fetching_ == 0)
-        return end_unfetched(LinkResult::timed_out, fmt::format("No browser fetched the trace within {} s.", seconds()));
-      char const event = wake_ups.next(left.count() > 0 ? std::min(left, kHour) : kPoll);
+      bool const is_over = left.count() <= 0 && fetching_ == 0;
+      char const event = wake_ups.next(is_over ? std::chrono::milliseconds(0) : left.count() > 0 ? std::min(left, kHour) : kPoll);
       if (event == kFetched) return end(LinkResult::fetched, fmt::format("The browser has fetched {}", shown_));
       if (event == kInterrupted) return end_unfetched(LinkResult::interrupted, "Interrupted before a browser fetched the trace.");
+      if (is_over)
+        return end_unfetched(LinkResult::timed_out, fmt::format("No browser fetched the trace within {} s.", seconds()));
     }
   }
   std::string seconds() const { return fmt::format("{}", static_cast<double>(time_limit_.count()) / 1000); }

@@ -79,7 +79,7 @@ class Client {
     ended,
   };
 
-  explicit Client(int socket) noexcept : socket_(socket) { extend(LinkServer::kMaxHeadTime); }
+  explicit Client(int socket) noexcept : socket_(socket) { extend(LinkServer::kMaxQuiet); }
   Client(Client const&) = delete;
   Client& operator=(Client const&) = delete;
   ~Client() { close(socket_); }
@@ -95,6 +95,7 @@ class Client {
     char bytes[4096];
     ssize_t const size = recv(socket_, bytes, sizeof(bytes), 0);
     if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) return state = State::ended, false;
+    if (size > 0 && head.empty()) extend(LinkServer::kMaxHeadTime);
     if (size > 0) head.append(bytes, static_cast<std::size_t>(size));
     std::size_t const end = head.find("\r\n\r\n");
     if (end != head.npos) return head.resize(end + 4), true;

@@ -27,7 +27,8 @@ class LinkServer {
   };
 
   static constexpr std::size_t kMaxHeadBytes = 8192;         // of a request
-  static constexpr std::chrono::seconds kMaxHeadTime{2};     // from the connection to the end of the head
+  static constexpr std::chrono::seconds kMaxHeadTime{2};     // from the first byte to the end of the head
+  static constexpr std::chrono::seconds kMaxQuiet{60};       // to the first byte: a browser may ask its user before it asks
   static constexpr std::chrono::seconds kMaxSilence{5};      // of a client to which the file is sent
   static constexpr std::size_t kMaxClients = 64;             // at a time; the oldest that has not asked for the file makes room
 
