@@ -107,7 +107,7 @@ TEST(Hang, OfAProgramThatHandlesSigurgHasNoStacks) {
 }
 
 TEST(Hang, IsReportedWithoutInterruptingSystemCalls) {
-  Outcome const outcome = run_scenarios("Waits.ForAWhile", {{"TRACE_HANG_AFTER", "0.1"}});
+  Outcome const outcome = run_scenarios("Waits.ForAWhile", {{"TRACE_HANG_AFTER", "0.1"}, {"PATH", "/nowhere"}});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
   EXPECT_THAT(outcome.err, HasSubstr("waiting in "));
 }
