@@ -177,7 +177,7 @@ TEST_P(Scenarios, ThatNeverEndAreExplainedInTheLogOfCTestAndInItsJUnitFile) {
                                     {"  thread [0-9]+ ", "  thread <number> "},
                                     {"    -<time> [^\n]*\n", ""},  // records before the launch
                                     {"    (#[0-9]+ [^\n]*|\\.\\.\\.)\n", ""},  // the stacks
-                                    // Of the device, as many as the machine has cores.
+                                    // The device has a thread for each core of the machine.
                                     {"  thread \\(<number>\\), [^\n]* has recorded nothing\n(   (its|no) stack[^\n]*\n)?", ""},
                                     {" of stream [0-9]+|stream=[0-9]+|stream [0-9]+", "stream <number>"}};
   std::size_t const begin = outcome.out.find("---- still running");
