@@ -19,7 +19,6 @@ struct RecordsOfThread {
   std::size_t track = 0;
   std::uint64_t thread = 0;      // its number in the recording; zero: there are none
   std::uint64_t last_ticks = 0;  // of the last one
-  std::size_t count = 0;         // of events that are left
 };
 
 namespace {
@@ -157,18 +156,28 @@ void StateReport::write_spans_of_thread(Session& session) noexcept {
   }
 }
 
+// A thread in a tight loop may overwrite all its records while they are read, or while this thread waits for a processor.
 void StateReport::write_last_records(Session& session, RecordsOfThread const& records, std::uint64_t since_ticks) noexcept {
-  if (!reader_->go_to_end_of(records.track)) return;
+  constexpr int kMaxTries = 5;
   bool is_first = true;
-  for (std::size_t i = 0; reader_->next();) {
-    if (reader_->thread() != records.thread || i++ + kLastRecords < records.count || reader_->ticks() < since_ticks) continue;
-    if (is_first) {
-      line_ << "   its last records:";
-      line_.write_to(session.output());
-      is_first = false;
+  for (int tries = 0; is_first && tries < kMaxTries; ++tries) {
+    std::uint64_t last[kLastRecords] = {};
+    std::size_t count = 0;
+    auto const is_meant = [&] { return reader_->thread() == records.thread && reader_->ticks() >= since_ticks; };
+    for (reader_->go_to_end_of(records.track); reader_->next();) {
+      if (is_meant()) last[count++ % kLastRecords] = reader_->ticks();
     }
-    line_ << "    ";
-    write_record(session);
+    if (count == 0) break;
+    std::uint64_t const from_ticks = last[count % kLastRecords];
+    for (reader_->go_to_same_end_of(records.track); reader_->next();) {
+      if (!is_meant() || reader_->ticks() < from_ticks) continue;
+      if (std::exchange(is_first, false)) {
+        line_ << "   its last records:";
+        line_.write_to(session.output());
+      }
+      line_ << "    ";
+      write_record(session);
+    }
   }
   if (!is_first || since_ticks == 0) return;
   line_ << "   no records since the last report";
@@ -278,7 +287,6 @@ void StateReport::find_records(Session& session, std::uint64_t begin_ticks) noex
     while (reader_->next()) {
       go_on_with(reader_->thread());
       records.last_ticks = reader_->ticks();
-      ++records.count;
     }
     reader_->go_to_open_spans(i);
     go_on_with(reader_->thread());

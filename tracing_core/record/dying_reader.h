@@ -31,10 +31,13 @@ class DyingReader {
   /// Finds the tracks to which threads may still add, then the last eight whose threads ended since then; go_to_end_of() goes to
   /// one of them. `store` must live as long as it is read.
   std::size_t find_tracks(RecordStore const& store, std::uint64_t ended_since) noexcept;
-  /// Reads from the last chunks of a track, each of which begins with the spans that it was in. False if there are none.
+  /// Reads from the last chunks of a track until now, each of which begins with the spans that it was in. False if there are
+  /// none.
   bool go_to_end_of(std::size_t track) noexcept;
+  /// Reads the same records again, until the time of the last call of go_to_end_of(). False if they are overwritten meanwhile.
+  bool go_to_same_end_of(std::size_t track) noexcept;
 
-  /// When start() or find_tracks() was called.
+  /// When start(), find_tracks() or go_to_end_of() was called last.
   std::uint64_t until_ticks() const noexcept { return until_ticks_; }
   /// Goes to the next event in the order of time. False at the end.
   bool next() noexcept;

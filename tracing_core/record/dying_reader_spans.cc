@@ -45,6 +45,11 @@ std::size_t DyingReader::find_tracks(RecordStore const& store, std::uint64_t end
 }
 
 bool DyingReader::go_to_end_of(std::size_t track) noexcept {
+  until_ticks_ = ticks_now();
+  return go_to_same_end_of(track);
+}
+
+bool DyingReader::go_to_same_end_of(std::size_t track) noexcept {
   now_ = nullptr;
   for (std::size_t i = 0; i < track_count_; ++i) cursors_[i].is_at_end = true;
   Cursor& cursor = cursors_[track];
