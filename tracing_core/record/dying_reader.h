@@ -73,7 +73,7 @@ class DyingReader {
   std::uint32_t tag_of_span(std::size_t index) const noexcept { return path_[index]->tag; }
   /// Valid until the next call.
   Metadata const& span(std::size_t index) noexcept;
-  /// Calls `f(FieldValues const&)` for each group of values that the span had at the event.
+  /// Calls `f(FieldValues const&)` for each group of values that the span had at the event, the last ones of a field last.
   template <class F>
   void for_each_group(std::size_t index, F&& f) noexcept {
     Found const& found = *path_[index];

@@ -25,6 +25,7 @@
 namespace tracing::internal {
 namespace {
 
+using testing::AnyOf;
 using testing::ElementsAre;
 
 void append(TextBuffer& out, FieldValues const& values) {
@@ -211,7 +212,8 @@ TEST_F(DyingReaderTest, TellsWhenOpenSpansBegan) {
     ASSERT_EQ(reader_.depth(), 2u);
     InlineTextBuffer<64> values;
     reader_.for_each_group(0, [&](FieldValues const& group) { append(values, group); });
-    EXPECT_EQ(values.view(), " late=\"text\"");
+    // Twice if a chunk, which begins with all values, begins at the record of this one.
+    EXPECT_THAT(values.view(), AnyOf(" late=\"text\"", " late=\"text\" late=\"text\""));
     DyingReader::Begin const begins[] = {reader_.begin_of_span(1), reader_.begin_of_span(0)};
     EXPECT_EQ(begins[0].kind, DyingReader::Begin::entered);
     EXPECT_TRUE(first < begins[0].ticks && begins[0].ticks < second);
