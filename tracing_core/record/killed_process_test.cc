@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 
@@ -14,6 +15,15 @@
 
 namespace tracing_test {
 namespace {
+
+// On a busy machine a child may need longer than it is given below.
+void wait_for_a_record(Progress const& progress) {
+  constexpr int kMaxWaits = 20'000;  // some 20 s
+  auto const has_recorded = [&progress] {
+    return std::ranges::any_of(progress.threads, [](auto const& thread) { return thread.done.load() > 0; });
+  };
+  for (int i = 0; i < kMaxWaits && !has_recorded(); ++i) usleep(1000);
+}
 
 TEST(KilledProcess, LeavesEveryCompleteRecordAndNothingElse) {
   if (TESTLOG_TSAN != 0) GTEST_SKIP() << "a forked child that makes threads";
@@ -33,6 +43,7 @@ TEST(KilledProcess, LeavesEveryCompleteRecordAndNothingElse) {
       start_busy_threads(threads, progress);
       for (;;) pause();
     }
+    if (i % 4 == 0) wait_for_a_record(progress);
     usleep(2000 + static_cast<useconds_t>(random() % 20'000));
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
