@@ -21,17 +21,18 @@ constexpr std::int64_t kMaxOffNs = 20'000;
 class TickConverterTest : public testing::Test {
  protected:
   TickConverterTest() { start_span_clock(); }
-  static void wait_us(int count) { std::this_thread::sleep_for(std::chrono::microseconds(count)); }
 };
 
-TEST_F(TickConverterTest, InterpolatesTheSystemsClock) {
+void wait_us(int count) { std::this_thread::sleep_for(std::chrono::microseconds(count)); }
+
+// How many moments between two calibrations are off.
+int count_off(int rounds) {
   int off = 0;
-  constexpr int kRounds = 50;
   ClockPair const start = read_both_clocks();
   TickConverter converter;
   wait_us(2000);
   converter.calibrate();
-  for (int i = 0; i < kRounds; ++i) {
+  for (int i = 0; i < rounds; ++i) {
     wait_us(300);
     ClockPair const between = read_both_clocks();
     wait_us(300);
@@ -39,6 +40,13 @@ TEST_F(TickConverterTest, InterpolatesTheSystemsClock) {
     std::int64_t const expected = static_cast<std::int64_t>(between.ns - start.ns);
     off += std::abs(converter.ns_at(between.ticks) - expected) > kMaxOffNs;
   }
+  return off;
+}
+
+TEST_F(TickConverterTest, InterpolatesTheSystemsClock) {
+  constexpr int kRounds = 50, kMaxTries = 5;  // if the reading at the start is off, all are
+  int off = kRounds;
+  for (int i = 0; i < kMaxTries && off >= kRounds / 5; ++i) off = count_off(kRounds);
   EXPECT_LT(off, kRounds / 5);
 }
 
