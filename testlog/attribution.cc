@@ -77,8 +77,12 @@ void Attribution::end_work(TestTag before) noexcept {
 }
 
 void Attribution::observe_event() noexcept {
-  if (this_thread.serves != Serves::unknown) [[likely]]
-    return;
+  if (this_thread.serves == Serves::unknown) [[unlikely]]
+    observe_first_event();
+}
+
+// Not inlined, since observe_event() would save registers for it each time.
+void Attribution::observe_first_event() noexcept {
   if (this_thread_info().os_thread == getpid()) {
     serve(Serves::all_tests, 0, running_);
     if (test_thread_ == 0) test_thread_ = this_thread_info().number;

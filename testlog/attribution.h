@@ -95,6 +95,7 @@ class Attribution {
     std::atomic<std::uint64_t> begin{0}, end{0};  // of the clock of records; `end` is 0 as long as it runs
   };
 
+  [[gnu::noinline]] void observe_first_event() noexcept;
   TestTag test_of_creation() const noexcept;
   bool has_ended(TestTag test, std::uint64_t ticks) const noexcept;
   TestTag running_at(std::uint64_t ticks) const noexcept;
